@@ -1,0 +1,32 @@
+# make help lists what there is to make.
+GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS = -s -w -X mars/cmd/internal/cli.version=$(VERSION)
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: help build demo test lint race fuzz clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+build: ## build the programs into bin/
+	@mkdir -p bin
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+demo: build ## run the whole method on built-in data and explain the result
+	@PATH="$(CURDIR)/bin:$$PATH" bash docs/demo.sh
+
+test: ## run every test
+	$(GO) test ./...
+
+lint: ## gofmt, go vet and staticcheck
+	@unformatted=$$(gofmt -l arrowio cmd pipeline stages testdata); \
+	  if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+race: ## run the short tests under the race detector
+	$(GO) test -race -short ./...
+
+clean: ## remove what make build made
+	rm -rf bin
