@@ -1,0 +1,105 @@
+package arrowio
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// Columns are the names in use for the columns that stages read and add. Any
+// other column is the user's and passes through untouched.
+type Columns struct {
+	ID             string // row identity, unique within a domain
+	Domain         string // "source" or "target"
+	Label          string // class index of a source row, null on target rows
+	Truth          string // true class of a target row, read by evaluation alone
+	Features       string // model input, d numbers a row
+	Embedding      string // z = g(x), h numbers a row
+	Component      string // mixture component of a target row
+	Matched        string // class its component was matched with
+	Weight         string // p_T(y)/p_S(y) on source rows, 1 on target rows
+	Prediction     string // argmax class
+	PredictedClass string // its name
+	Probability    string // class posteriors, C numbers a row
+}
+
+// DefaultColumns are the names that hold unless flags change them.
+func DefaultColumns() Columns {
+	return Columns{
+		ID: "id", Domain: "domain", Label: "label", Truth: "truth",
+		Features: "features", Embedding: "embedding",
+		Component: "component", Matched: "matched", Weight: "weight",
+		Prediction: "prediction", PredictedClass: "predicted_class", Probability: "probability",
+	}
+}
+
+// HasColumn reports whether schema has a column of that name.
+func HasColumn(schema *arrow.Schema, name string) bool {
+	return schema.HasField(name)
+}
+
+// WithColumns returns schema with the fields added: one that has the name of a
+// column already there takes its place, the others follow at the end in order.
+// Metadata is kept.
+func WithColumns(schema *arrow.Schema, fields ...arrow.Field) *arrow.Schema {
+	out := append([]arrow.Field(nil), schema.Fields()...)
+	for _, f := range fields {
+		if i := fieldIndex(out, f.Name); i >= 0 {
+			out[i] = f
+		} else {
+			out = append(out, f)
+		}
+	}
+	meta := schema.Metadata()
+	return arrow.NewSchema(out, &meta)
+}
+
+// A Column is an array to lay over a record batch under a name.
+type Column struct {
+	Name  string
+	Array arrow.Array
+}
+
+// AppendColumns returns rec with cols laid over it: schema is what WithColumns
+// made of rec's schema, and each of cols stands where schema has its name. All
+// other columns are rec's own, untouched. The caller releases the result; rec
+// and cols stay the caller's.
+func AppendColumns(rec arrow.Record, schema *arrow.Schema, cols ...Column) (arrow.Record, error) {
+	out := make([]arrow.Array, schema.NumFields())
+	copy(out, rec.Columns())
+	for _, c := range cols {
+		i := fieldIndex(schema.Fields(), c.Name)
+		if i < 0 {
+			return nil, fmt.Errorf("arrowio: column %q is not in the schema: make the schema with WithColumns", c.Name)
+		}
+		out[i] = c.Array
+	}
+	for i, f := range schema.Fields() {
+		if err := checkColumn(f, out[i], rec.NumRows()); err != nil {
+			return nil, err
+		}
+	}
+	return array.NewRecord(schema, out, rec.NumRows()), nil
+}
+
+func checkColumn(f arrow.Field, col arrow.Array, rows int64) error {
+	switch {
+	case col == nil:
+		return fmt.Errorf("arrowio: column %q of the schema is not given", f.Name)
+	case int64(col.Len()) != rows:
+		return fmt.Errorf("arrowio: column %q has %d rows, the batch has %d", f.Name, col.Len(), rows)
+	case !arrow.TypeEqual(f.Type, col.DataType()):
+		return fmt.Errorf("arrowio: column %q is %s, the schema says %s", f.Name, col.DataType(), f.Type)
+	}
+	return nil
+}
+
+func fieldIndex(fields []arrow.Field, name string) int {
+	for i, f := range fields {
+		if f.Name == name {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,130 @@
+package arrowio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	flatbuffers "github.com/google/flatbuffers/go"
+)
+
+// frameWriter writes messages. Small pieces are gathered, large ones go out as
+// they are. It keeps the first error and writes nothing after it.
+type frameWriter struct {
+	w      io.Writer
+	offset int64 // of the byte that follows
+	small  []byte
+	err    error
+}
+
+const (
+	gatherBelow = 16 << 10
+	gatherLimit = 64 << 10
+)
+
+func (f *frameWriter) bytes(b []byte) {
+	f.offset += int64(len(b))
+	if len(b) < gatherBelow {
+		f.small = append(f.small, b...)
+		if len(f.small) >= gatherLimit {
+			f.flush()
+		}
+		return
+	}
+	if f.flush() == nil {
+		_, f.err = f.w.Write(b)
+	}
+}
+
+func (f *frameWriter) flush() error {
+	if f.err == nil && len(f.small) > 0 {
+		_, f.err = f.w.Write(f.small)
+	}
+	f.small = f.small[:0]
+	return f.err
+}
+
+// message writes the start of a message, and its body if that is in one piece.
+func (f *frameWriter) message(meta, body []byte) {
+	var head [8]byte
+	binary.LittleEndian.PutUint32(head[:], 0xffffffff)
+	binary.LittleEndian.PutUint32(head[4:], uint32(padded(len(meta))))
+	f.bytes(head[:])
+	f.bytes(meta)
+	f.bytes(zeros[:padded(len(meta))-len(meta)])
+	if len(body) > 0 {
+		f.bytes(body)
+	}
+}
+
+// padded writes one buffer of a body.
+func (f *frameWriter) padded(b []byte) {
+	f.bytes(b)
+	f.bytes(padding[:aligned(len(b))-len(b)])
+}
+
+var padding [64]byte
+
+// padded rounds the length of a flatbuffer up to the alignment of messages.
+func padded(n int) int { return (n + 7) &^ 7 }
+
+// schemaMessage is the flatbuffer of the message that gives schema. arrow/go
+// writes it; its framing is taken off.
+func schemaMessage(schema *arrow.Schema) ([]byte, error) {
+	var buf bytes.Buffer
+	if err := ipc.NewWriter(&buf, ipc.WithSchema(schema)).Close(); err != nil {
+		return nil, err
+	}
+	b := buf.Bytes()
+	if len(b) < 8 {
+		return nil, errors.New("its schema cannot be written")
+	}
+	return b[8 : 8+binary.LittleEndian.Uint32(b[4:])], nil
+}
+
+// footer is the index at the end of a file.
+type footer struct {
+	schema                []byte // flatbuffer of the schema's message
+	dictionaries, batches []byte // Block structs
+}
+
+func (f *footer) add(b block) {
+	list := &f.batches
+	if b.kind == headerDictionary {
+		list = &f.dictionaries
+	}
+	*list = binary.LittleEndian.AppendUint64(*list, uint64(b.offset))
+	*list = binary.LittleEndian.AppendUint64(*list, uint64(b.meta))
+	*list = binary.LittleEndian.AppendUint64(*list, uint64(b.body))
+}
+
+// encode is the footer with its length and magic. The schema's flatbuffer is
+// put into the footer's as it is, which refers to the Schema table in it:
+// references are relative, so a flatbuffer can be part of another.
+func (f *footer) encode() []byte {
+	b := flatbuffers.NewBuilder(len(f.schema) + len(f.batches) + 1024)
+	msg := flatbuffer{data: f.schema}
+	schema := msg.root().table(2)
+	b.Prep(8, padded(len(f.schema)))
+	for range padded(len(f.schema)) - len(f.schema) {
+		b.PlaceByte(0)
+	}
+	for i := len(f.schema) - 1; i >= 0; i-- {
+		b.PlaceByte(f.schema[i])
+	}
+	at := b.Offset() - flatbuffers.UOffsetT(schema.pos)
+	batches := rawVector(b, f.batches, 24)
+	dictionaries := rawVector(b, f.dictionaries, 24)
+	b.StartObject(5)
+	b.PrependUOffsetTSlot(1, at, 0)
+	b.PrependUOffsetTSlot(2, dictionaries, 0)
+	b.PrependUOffsetTSlot(3, batches, 0)
+	b.PrependInt16Slot(0, metadataV5, 0)
+	b.Finish(b.EndObject())
+	out := b.FinishedBytes()
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(out)))
+	return append(out, magic...)
+}

@@ -1,0 +1,258 @@
+package arrowio
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// Summary is what Inspect finds out about an input.
+type Summary struct {
+	Name     string            `json:"name"`
+	Kind     string            `json:"kind,omitempty"` // "Arrow stream" or "Arrow file"
+	Metadata map[string]string `json:"metadata,omitempty"`
+	Batches  int               `json:"batches"`
+	Rows     int64             `json:"rows"`
+	Columns  []ColumnSummary   `json:"columns"`
+	Head     [][]string        `json:"head,omitempty"` // first rows, a cell a column, "null" for nulls
+}
+
+// ColumnSummary is about one column. The numbers of a vector column are those
+// of all of its elements.
+type ColumnSummary struct {
+	Name     string            `json:"name"`
+	Type     string            `json:"type"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	Nulls    int64             `json:"nulls"`
+	NaN      int64             `json:"nan,omitempty"` // NaN or infinite numbers
+	Numbers  int64             `json:"numbers,omitempty"`
+	Min      *float64          `json:"min,omitempty"` // nil where there are no finite numbers
+	Max      *float64          `json:"max,omitempty"`
+	Mean     *float64          `json:"mean,omitempty"`
+	// Values counts the values of a column of strings, up to maxDistinct
+	// different ones; nil where there are more, or none.
+	Values map[string]int64 `json:"values,omitempty"`
+	sum    float64
+	many   bool
+}
+
+// maxDistinct is how many different strings a summary counts.
+const maxDistinct = 100
+
+// Inspect reads all of src and sums it up, with the first head rows. Where the
+// input breaks off it returns the error with the summary of what came before.
+func Inspect(src Source, head int) (*Summary, error) {
+	s := &Summary{Name: src.Name(), Metadata: metadataMap(src.Schema().Metadata())}
+	if r, ok := src.(*Reader); ok {
+		s.Kind = r.Kind().String()
+	}
+	for _, f := range src.Schema().Fields() {
+		s.Columns = append(s.Columns, ColumnSummary{Name: f.Name, Type: f.Type.String(), Metadata: metadataMap(f.Metadata)})
+	}
+	err := forEach(src, func(rec arrow.Record) error {
+		s.add(rec, head)
+		return nil
+	})
+	for i := range s.Columns {
+		s.Columns[i].finish()
+	}
+	return s, err
+}
+
+// Check reads and validates all of src: every message, every array. It returns
+// how much there is before the end, or before the error that says where it
+// breaks.
+func Check(src Source) (batches int, rows int64, err error) {
+	err = forEach(src, func(rec arrow.Record) error {
+		batches++
+		rows += rec.NumRows()
+		return nil
+	})
+	return batches, rows, err
+}
+
+// forEach calls do with every batch of src.
+func forEach(src Source, do func(arrow.Record) error) error {
+	for {
+		rec, err := src.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = do(rec)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func metadataMap(m arrow.Metadata) map[string]string {
+	if m.Len() == 0 {
+		return nil
+	}
+	return m.ToMap()
+}
+
+func (s *Summary) add(rec arrow.Record, head int) {
+	for i := 0; len(s.Head) < head && i < int(rec.NumRows()); i++ {
+		s.Head = append(s.Head, row(rec, i))
+	}
+	s.Batches++
+	s.Rows += rec.NumRows()
+	for i := range s.Columns {
+		s.Columns[i].add(rec.Column(i))
+	}
+}
+
+// row is row i of rec as a table shows it.
+func row(rec arrow.Record, i int) []string {
+	out := make([]string, rec.NumCols())
+	for k, col := range rec.Columns() {
+		text, ok := cell(col, i, maxElements)
+		if !ok {
+			text = "null"
+		}
+		out[k] = text
+	}
+	return out
+}
+
+func (c *ColumnSummary) add(col arrow.Array) {
+	if at, ok := stringAt(col); ok {
+		c.addStrings(at, col.Len())
+		return
+	}
+	c.Nulls += int64(col.NullN())
+	if elements, _, err := elementsOf(col, c.Name); err == nil {
+		c.addNumbers(elements)
+		elements.Release()
+		return
+	}
+	c.addNumbers(col)
+}
+
+func (c *ColumnSummary) addStrings(at func(int) (string, bool), n int) {
+	for i := range n {
+		text, valid := at(i)
+		if !valid {
+			c.Nulls++
+		} else if c.many = c.many || len(c.Values) == maxDistinct && c.Values[text] == 0; !c.many {
+			if c.Values == nil {
+				c.Values = map[string]int64{}
+			}
+			c.Values[text]++
+		}
+	}
+}
+
+// addNumbers takes in the numbers of col, if it has such.
+func (c *ColumnSummary) addNumbers(col arrow.Array) {
+	switch col.DataType().ID() {
+	case arrow.FLOAT64:
+		c.addFloats(col, col.(*array.Float64).Value)
+	case arrow.INT64:
+		values := col.(*array.Int64)
+		c.addFloats(col, func(i int) float64 { return float64(values.Value(i)) })
+	case arrow.UINT64:
+		values := col.(*array.Uint64)
+		c.addFloats(col, func(i int) float64 { return float64(values.Value(i)) })
+	default:
+		if values, err := floatsOf(col, c.Name); err == nil {
+			c.addFloats(col, func(i int) float64 { return float64(values[i]) })
+		}
+	}
+}
+
+func (c *ColumnSummary) addFloats(col arrow.Array, at func(int) float64) {
+	if c.Min == nil {
+		c.Min, c.Max = new(float64), new(float64)
+		*c.Min, *c.Max = math.Inf(1), math.Inf(-1)
+	}
+	for i := range col.Len() {
+		if col.IsNull(i) {
+			continue
+		}
+		x := at(i)
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			c.NaN++
+			continue
+		}
+		c.Numbers++
+		c.sum += x
+		*c.Min, *c.Max = min(*c.Min, x), max(*c.Max, x)
+	}
+}
+
+func (c *ColumnSummary) finish() {
+	if c.many {
+		c.Values = nil
+	}
+	if c.Numbers == 0 {
+		c.Min, c.Max = nil, nil
+		return
+	}
+	mean := c.sum / float64(c.Numbers)
+	c.Mean = &mean
+}
+
+// WriteCSV writes src as CSV with a header, to hand it to programs without
+// Arrow. A fixed_size_list becomes as many columns as it is wide, NAME_0 on;
+// other nested values are written as text; nulls are empty.
+func WriteCSV(w io.Writer, src Source) error {
+	out := csv.NewWriter(w)
+	out.Write(csvHeader(src.Schema()))
+	var cells []string
+	err := forEach(src, func(rec arrow.Record) error {
+		for i := range int(rec.NumRows()) {
+			cells = cells[:0]
+			for _, col := range rec.Columns() {
+				cells = appendCells(cells, col, i)
+			}
+			out.Write(cells)
+		}
+		return out.Error()
+	})
+	out.Flush()
+	if err == nil {
+		err = out.Error()
+	}
+	return err
+}
+
+func csvHeader(schema *arrow.Schema) []string {
+	var out []string
+	for _, f := range schema.Fields() {
+		list, ok := f.Type.(*arrow.FixedSizeListType)
+		if !ok {
+			out = append(out, f.Name)
+			continue
+		}
+		for k := range list.Len() {
+			out = append(out, fmt.Sprintf("%s_%d", f.Name, k))
+		}
+	}
+	return out
+}
+
+// appendCells appends the cells of row i of col.
+func appendCells(cells []string, col arrow.Array, i int) []string {
+	list, ok := col.(*array.FixedSizeList)
+	if !ok {
+		text, _ := cell(col, i, 0)
+		return append(cells, text)
+	}
+	beg, end := list.ValueOffsets(i)
+	for k := beg; k < end; k++ {
+		text := ""
+		if list.IsValid(i) {
+			text, _ = cell(list.ListValues(), int(k), 0)
+		}
+		cells = append(cells, text)
+	}
+	return cells
+}

@@ -1,0 +1,129 @@
+package arrowio
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// pool lends the memory that message bodies are read into, and takes it back
+// when the last array that views it is released. It never holds more than its
+// limit, and in the steady state of a pass-through it allocates nothing.
+type pool struct {
+	mem   memory.Allocator
+	limit int64
+
+	mu     sync.Mutex
+	used   int64 // capacity of all slabs, lent and idle
+	idle   []*slab
+	spare  *batch // the struct of a released batch, for the next one
+	closed bool
+}
+
+// slab is one piece of memory of a pool. It is the allocator of the Arrow
+// buffer made over it, so that the release of the buffer brings it back.
+type slab struct {
+	pool *pool
+	data []byte // its length is its capacity
+}
+
+const (
+	slabUnit = 64 << 10 // capacities are multiples of this
+	maxIdle  = 4        // idle slabs kept
+)
+
+// limitError says that a reader would need more memory than it may hold.
+type limitError struct{ need, limit int64 }
+
+func (e *limitError) Error() string {
+	return fmt.Sprintf("needs %d MB of memory, the limit is %d MB", e.need>>20, e.limit>>20)
+}
+
+func newPool(mem memory.Allocator, limit int64) *pool {
+	return &pool{mem: mem, limit: limit}
+}
+
+// get lends a slab of at least n bytes.
+func (p *pool) get(n int) (*slab, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s := p.takeIdle(n); s != nil {
+		return s, nil
+	}
+	size := int64(n+slabUnit-1) / slabUnit * slabUnit
+	for p.used+size > p.limit && len(p.idle) > 0 {
+		p.dropIdle(0)
+	}
+	if p.used+size > p.limit {
+		return nil, &limitError{p.used + size, p.limit}
+	}
+	p.used += size
+	return &slab{p, p.mem.Allocate(int(size))}, nil
+}
+
+// takeIdle returns an idle slab that fits n without waste.
+func (p *pool) takeIdle(n int) *slab {
+	for i, s := range p.idle {
+		if len(s.data) >= n && len(s.data) <= 4*n+4*slabUnit {
+			p.idle[i] = p.idle[len(p.idle)-1]
+			p.idle = p.idle[:len(p.idle)-1]
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *pool) put(s *slab) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, s)
+	for len(p.idle) > maxIdle || p.closed && len(p.idle) > 0 {
+		p.dropIdle(0)
+	}
+}
+
+func (p *pool) dropIdle(i int) {
+	s := p.idle[i]
+	p.idle = append(p.idle[:i], p.idle[i+1:]...)
+	p.used -= int64(len(s.data))
+	p.mem.Free(s.data)
+}
+
+// close frees what is idle now, and what is lent as soon as it comes back.
+func (p *pool) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed, p.spare = true, nil
+	for len(p.idle) > 0 {
+		p.dropIdle(0)
+	}
+}
+
+// newBatch returns a batch struct with one reference, a used one if there is.
+func (p *pool) newBatch() *batch {
+	p.mu.Lock()
+	b := p.spare
+	p.spare = nil
+	p.mu.Unlock()
+	if b == nil {
+		b = &batch{pool: p}
+	}
+	b.refs.Store(1)
+	return b
+}
+
+func (p *pool) putBatch(b *batch) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spare = b
+}
+
+// Allocate is part of memory.Allocator; slabs do not grow.
+func (s *slab) Allocate(int) []byte { panic("arrowio: a slab does not allocate") }
+
+// Reallocate is part of memory.Allocator; slabs do not grow.
+func (s *slab) Reallocate(int, []byte) []byte { panic("arrowio: a slab does not grow") }
+
+// Free brings the slab back to its pool.
+func (s *slab) Free([]byte) { s.pool.put(s) }

@@ -1,0 +1,192 @@
+package arrowio
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Limits on what a message may claim.
+const (
+	maxMetadata = 64 << 20 // bytes of a message's flatbuffer
+	growStep    = 4 << 20  // bytes read on trust in a claimed body length
+)
+
+// message is one encapsulated message: its flatbuffer, and a body that is yet
+// to be read.
+type message struct {
+	offset  int64 // of its continuation marker
+	meta    []byte
+	fb      flatbuffer
+	current bool // of the metadata version that writers use now
+	kind    int
+	header  table
+	body    int
+}
+
+// messageReader reads encapsulated messages one after the other. The memory of
+// a message's flatbuffer is reused by the following one.
+type messageReader struct {
+	r      io.Reader
+	offset int64 // of the byte that follows
+	size   int64 // of the whole input, -1 if unknown
+	pool   *pool
+	head   [8]byte
+	meta   []byte
+	msg    message
+}
+
+var (
+	errCut = errors.New("ends in the middle: the end marker is missing, so the program that wrote it did not finish")
+
+	errNoMarker = errors.New("is damaged: no message starts here")
+)
+
+// read fills p; an input that ends here is one that was cut.
+func (m *messageReader) read(p []byte) error {
+	n, err := io.ReadFull(m.r, p)
+	m.offset += int64(n)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errCut
+	}
+	return err
+}
+
+// next reads up to the body of the next message; io.EOF is the end marker.
+func (m *messageReader) next() (*message, error) {
+	m.msg = message{offset: m.offset}
+	if err := m.read(m.head[:]); err != nil {
+		return nil, err
+	}
+	if binary.LittleEndian.Uint32(m.head[:]) != 0xffffffff {
+		return nil, errNoMarker
+	}
+	n := int(int32(binary.LittleEndian.Uint32(m.head[4:])))
+	switch {
+	case n == 0:
+		return nil, io.EOF
+	case n < 0 || n > maxMetadata || m.size >= 0 && int64(n) > m.size-m.offset:
+		return nil, m.poisoned(n)
+	}
+	if err := m.readMeta(n); err != nil {
+		return nil, err
+	}
+	return &m.msg, m.msg.parse(m.meta)
+}
+
+// readMeta reads n bytes of metadata, growing as they really come.
+func (m *messageReader) readMeta(n int) error {
+	m.meta = m.meta[:0]
+	for len(m.meta) < n {
+		at, step := len(m.meta), min(n-len(m.meta), max(64<<10, len(m.meta)))
+		if cap(m.meta) < at+step {
+			m.meta = append(make([]byte, 0, at+step), m.meta...)
+		}
+		m.meta = m.meta[:at+step]
+		if err := m.read(m.meta[at:]); err != nil {
+			if err == errCut && n == poisonLength {
+				return m.poisoned(n)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// parse reads what kind of message meta is.
+func (msg *message) parse(meta []byte) error {
+	msg.meta = meta
+	msg.fb = flatbuffer{data: meta}
+	root := msg.fb.root()
+	version := root.int16(0, 0)
+	msg.kind = root.byte(1)
+	msg.header = root.table(2)
+	body := root.int64(3)
+	switch {
+	case msg.fb.bad || !msg.header.present() || body < 0 || body > 1<<47:
+		return errDamaged
+	case version < metadataV4:
+		return fmt.Errorf("is of metadata version %d, which is too old: write it with Arrow 0.15 or newer", version+1)
+	case version > metadataV5:
+		return fmt.Errorf("is of metadata version %d, which is unknown: write version 5", version+1)
+	}
+	msg.body, msg.current = int(body), version == metadataV5
+	return nil
+}
+
+// readBody reads the body of the current message into a slab. Where the size of
+// the input does not vouch for its length it grows as the bytes really come, so
+// that a length that lies costs nothing.
+func (m *messageReader) readBody(n int) (*slab, error) {
+	have := n
+	if m.size < 0 {
+		have = min(n, growStep)
+	} else if int64(n) > m.size-m.offset {
+		return nil, errCut
+	}
+	s, err := m.pool.get(have)
+	for at := 0; err == nil; {
+		if have = min(n, len(s.data)); at < have {
+			err = m.read(s.data[at:have])
+			at = have
+			continue
+		}
+		if at == n {
+			return s, nil
+		}
+		s, err = m.grow(s, min(n, 2*at))
+	}
+	if s != nil {
+		m.pool.put(s)
+	}
+	return nil, err
+}
+
+// grow exchanges s for a slab of n bytes with the same content.
+func (m *messageReader) grow(s *slab, n int) (*slab, error) {
+	bigger, err := m.pool.get(n)
+	if err != nil {
+		return s, err
+	}
+	copy(bigger.data, s.data)
+	m.pool.put(s)
+	return bigger, nil
+}
+
+// end checks that nothing follows the end marker.
+func (m *messageReader) end() error {
+	switch _, err := io.ReadFull(m.r, m.head[:1]); err {
+	case io.EOF:
+		return nil
+	case nil:
+		return errors.New("goes on after its end: something else was written behind the stream")
+	default:
+		return err
+	}
+}
+
+// poisonLength is the metadata length with which a failing writer of this
+// package ends its stream; its error follows as text.
+const poisonLength = 0x00100000
+
+// poisoned tells a failing writer's last words from a length that is damaged.
+func (m *messageReader) poisoned(n int) error {
+	if n != poisonLength {
+		return fmt.Errorf("is damaged: a message claims %d bytes of metadata", n)
+	}
+	text := m.meta
+	if len(text) == 0 {
+		text = make([]byte, 4096)
+		n, _ := io.ReadFull(m.r, text)
+		text = text[:n]
+	}
+	return &upstreamError{string(text[:min(len(text), 4096)])}
+}
+
+// upstreamError is the reason that the program before gave for its failure.
+type upstreamError struct{ reason string }
+
+func (e *upstreamError) Error() string {
+	return "the program before failed: " + e.reason
+}

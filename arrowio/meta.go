@@ -1,0 +1,88 @@
+package arrowio
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// Keys of schema metadata that belong to this project; all others are the
+// user's and are kept.
+const (
+	classesKey           = "mars.classes"
+	sourceProportionsKey = "mars.proportions.source"
+	targetProportionsKey = "mars.proportions.target"
+	provenanceKey        = "mars.provenance"
+)
+
+// Meta is what travels in the schema's metadata. It is a hint: tools in between
+// may drop it, so everything that needs it has a fallback.
+type Meta struct {
+	Classes           []string  // class names by index; nil if unknown
+	SourceProportions []float64 // p_S, length C; nil if unknown
+	TargetProportions []float64 // p_T, length C; nil if unknown
+	Provenance        []Step    // one step a stage, in the order they ran
+}
+
+// Step records one stage that touched the stream.
+type Step struct {
+	Command []string          `json:"command,omitempty"` // arguments as typed
+	Stage   string            `json:"stage,omitempty"`
+	Version string            `json:"version,omitempty"`
+	Seed    int64             `json:"seed,omitempty"`
+	Options map[string]string `json:"options,omitempty"`
+	State   map[string]string `json:"state,omitempty"` // state file to SHA-256
+}
+
+// ReadMeta reads the project's keys of a schema. Absent keys leave their field
+// nil; a key that is not the JSON it should be is an error naming it.
+func ReadMeta(schema *arrow.Schema) (Meta, error) {
+	var m Meta
+	meta := schema.Metadata()
+	for key, field := range m.fields() {
+		i := meta.FindKey(key)
+		if i < 0 {
+			continue
+		}
+		if err := json.Unmarshal([]byte(meta.Values()[i]), field); err != nil {
+			return Meta{}, fmt.Errorf("schema metadata %s: %w: drop or repair the key", key, err)
+		}
+	}
+	return m, nil
+}
+
+// Apply returns schema with m in its metadata, beside the user's own keys. Keys
+// of fields that are nil are removed.
+func (m Meta) Apply(schema *arrow.Schema) *arrow.Schema {
+	old := schema.Metadata()
+	fields := m.fields()
+	var keys, values []string
+	for i, key := range old.Keys() {
+		if _, ours := fields[key]; !ours {
+			keys = append(keys, key)
+			values = append(values, old.Values()[i])
+		}
+	}
+	for _, key := range []string{classesKey, sourceProportionsKey, targetProportionsKey, provenanceKey} {
+		text, err := json.Marshal(fields[key])
+		if err != nil { // only a proportion that is NaN or infinite
+			panic("arrowio: metadata " + key + ": " + err.Error())
+		}
+		if string(text) != "null" {
+			keys = append(keys, key)
+			values = append(values, string(text))
+		}
+	}
+	meta := arrow.NewMetadata(keys, values)
+	return arrow.NewSchema(schema.Fields(), &meta)
+}
+
+func (m *Meta) fields() map[string]any {
+	return map[string]any{
+		classesKey:           &m.Classes,
+		sourceProportionsKey: &m.SourceProportions,
+		targetProportionsKey: &m.TargetProportions,
+		provenanceKey:        &m.Provenance,
+	}
+}

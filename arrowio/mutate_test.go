@@ -1,0 +1,247 @@
+package arrowio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// specimen is a valid input.
+type specimen struct {
+	name string
+	data []byte
+	rows []int64 // of its batches
+}
+
+// specimens are valid streams and files of every layout and codec, with
+// several batches, and dictionaries that are replaced and extended.
+func specimens(t testing.TB) []specimen {
+	var out []specimen
+	all, sample := zooRecord(t), sampleRecord(t, 40)
+	for _, kind := range kinds {
+		for _, c := range codecs[:3] {
+			name := fmt.Sprintf("%s, %s", kind, c)
+			out = append(out,
+				specimen{"zoo, " + name, write(t, kind, c, all, all.NewSlice(1, 3)), []int64{5, 2}},
+				specimen{"sample, " + name, write(t, kind, c, sample, sample.NewSlice(3, 20)), []int64{40, 17}})
+		}
+	}
+	for _, deltas := range []bool{false, true} {
+		out = append(out, specimen{fmt.Sprint("dictionaries, deltas ", deltas), dictionaryStream(t, deltas), []int64{3, 40, 20}})
+	}
+	return out
+}
+
+// dictionaryStream is a stream by arrow/go whose dictionary grows, and is then
+// replaced.
+func dictionaryStream(t testing.TB, deltas bool) []byte {
+	dt := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "d", Type: dt, Nullable: true}}, nil)
+	var buf bytes.Buffer
+	w := ipc.NewWriter(&buf, ipc.WithSchema(schema), ipc.WithDictionaryDeltas(deltas))
+	for _, b := range []struct {
+		words   []string
+		indices []int32
+	}{
+		{[]string{"a", "b"}, []int32{0, 1, 0}},
+		{[]string{"a", "b", "c"}, make([]int32, 40)}, // bodies of different lengths
+		{[]string{"z"}, make([]int32, 20)},
+	} {
+		indices, words := NewIntArray(b.indices, nil), NewStringArray(b.words)
+		rec := array.NewRecord(schema, []arrow.Array{array.NewDictionaryArray(dt, indices, words)}, int64(len(b.indices)))
+		if err := w.Write(rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes()
+}
+
+func TestDictionaryChanges(t *testing.T) {
+	want := []string{"a 2", "a 3", "z 1"} // first value and length of the dictionary
+	for _, deltas := range []bool{false, true} {
+		records, err := readAll(dictionaryStream(t, deltas), ReadOptions{})
+		if err != nil {
+			t.Fatalf("deltas %v: %v", deltas, err)
+		}
+		for i, rec := range records {
+			first, _ := cell(rec.Column(0), 0, 0)
+			got := fmt.Sprint(first, " ", rec.Column(0).(*array.Dictionary).Dictionary().Len())
+			if got != want[i] {
+				t.Errorf("deltas %v: batch %d is %s, want %s", deltas, i, got, want[i])
+			}
+		}
+	}
+}
+
+// meter is an allocator that knows how much it has lent at most.
+type meter struct {
+	memory.Allocator
+	now, peak atomic.Int64
+}
+
+func (m *meter) Allocate(n int) []byte {
+	m.peak.Store(max(m.peak.Load(), m.now.Add(int64(n))))
+	return m.Allocator.Allocate(n)
+}
+
+func (m *meter) Free(b []byte) {
+	m.now.Add(-int64(len(b)))
+	m.Allocator.Free(b)
+}
+
+// survive reads data, which may be damaged, with everything that can be done to
+// its batches, and returns the rows of each. It fails the test when the reader
+// breaks its memory limit or leaks.
+func survive(t testing.TB, data []byte) (rows []int64, err error) {
+	const limit = 16 << 20
+	m := &meter{Allocator: memory.NewGoAllocator()}
+	records, err := readAll(data, ReadOptions{Memory: limit, Allocator: m})
+	for _, rec := range records {
+		rows = append(rows, rec.NumRows())
+		if rec.NumRows() < 1000 { // columns of nulls may be very long at no cost
+			touch(rec)
+		}
+		rec.Release()
+	}
+	if m.peak.Load() > limit || m.now.Load() != 0 {
+		t.Errorf("memory: at most %d of %d bytes, %d at the end", m.peak.Load(), limit, m.now.Load())
+	}
+	return rows, err
+}
+
+// touch reads all values of rec, in ways that would leave the buffers if any
+// array lied.
+func touch(rec arrow.Record) {
+	for _, col := range rec.Columns() {
+		for i := range col.Len() {
+			_, _ = cell(col, i, 0)
+		}
+	}
+	_ = array.RecordEqual(rec, rec)
+	w := NewWriter(new(bytes.Buffer), "touch", WriteOptions{})
+	if w.Begin(rec.Schema()) == nil {
+		w.Write(rec)
+		w.Fail(fmt.Errorf("done"))
+	}
+}
+
+// mutate damages a copy of data in one of the ways that transports, disks and
+// bugs do.
+func mutate(r *rand.Rand, data []byte) (string, []byte) {
+	out := bytes.Clone(data)
+	switch at := r.IntN(len(out)); r.IntN(6) {
+	case 0:
+		out[at] ^= 1 << r.IntN(8)
+		return fmt.Sprintf("bit of byte %d", at), out
+	case 1:
+		return fmt.Sprintf("cut at %d", at), out[:at]
+	case 2:
+		return "length " + editLength(r, out), out
+	case 3:
+		n := r.IntN(64)
+		return fmt.Sprintf("%d bytes out at %d", n, at), append(out[:at], data[min(len(data), at+n+1):]...)
+	case 4:
+		from, n := r.IntN(len(data)), 1+r.IntN(200)
+		piece := data[from:min(len(data), from+n)]
+		copy(out[at:], piece)
+		return fmt.Sprintf("%d bytes from %d over those at %d", len(piece), from, at), out
+	default:
+		from, n := r.IntN(len(data)), 1+r.IntN(200)
+		piece := data[from:min(len(data), from+n)]
+		return fmt.Sprintf("%d bytes from %d put in at %d", len(piece), from, at), append(append(out[:at:at], piece...), data[at:]...)
+	}
+}
+
+// editLength writes a number that breaks things over four or eight bytes where
+// numbers are likely to be.
+func editLength(r *rand.Rand, out []byte) string {
+	numbers := []uint64{0, 1, 7, 0x7f, 0xff, 0x7fff, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 40, 1<<62 + 1, 1<<63 - 1, 1 << 63, 1<<64 - 1}
+	n := numbers[r.IntN(len(numbers))]
+	at := r.IntN(len(out)/4) * 4
+	if r.IntN(2) == 0 || at+8 > len(out) {
+		binary.LittleEndian.PutUint32(out[at:], uint32(n))
+	} else {
+		binary.LittleEndian.PutUint64(out[at:], n)
+	}
+	return fmt.Sprintf("%#x at %d", n, at)
+}
+
+// mutations of each specimen in the ordinary tests; 14 specimens make 12,600.
+const mutations = 900
+
+func TestMutations(t *testing.T) {
+	for k, s := range specimens(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			checkMutations(t, s, k)
+		})
+	}
+}
+
+func checkMutations(t *testing.T, s specimen, k int) {
+	r := rand.New(rand.NewPCG(uint64(k), 4))
+	for i := range mutations {
+		what, data := mutate(r, s.data)
+		if bytes.Equal(data, s.data) {
+			continue
+		}
+		checkMutation(t, s, fmt.Sprintf("mutation %d (%s)", i, what), data)
+	}
+}
+
+// checkMutation checks that damaged data is an error or has all of its rows.
+func checkMutation(t *testing.T, s specimen, name string, data []byte) {
+	t.Helper()
+	defer func() {
+		if p := recover(); p != nil {
+			t.Errorf("%s: panic: %v", name, p)
+			panic(p)
+		}
+	}()
+	start := time.Now()
+	rows, err := survive(t, data)
+	if spent := time.Since(start); spent > 5*time.Second {
+		t.Errorf("%s: took %v", name, spent)
+	}
+	if err == nil && fmt.Sprint(rows) != fmt.Sprint(s.rows) {
+		t.Errorf("%s: no error, but batches of %v rows instead of %v", name, rows, s.rows)
+	}
+}
+
+func TestEveryCutIsAnError(t *testing.T) {
+	for _, s := range specimens(t) {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			if rows, err := survive(t, s.data); err != nil || fmt.Sprint(rows) != fmt.Sprint(s.rows) {
+				t.Fatalf("whole: %v, %v", rows, err)
+			}
+			for n := range s.data {
+				if _, _, err := check(s.data[:n]); err == nil {
+					t.Errorf("cut at %d of %d: no error", n, len(s.data))
+				}
+			}
+		})
+	}
+}
+
+// check reads and validates data.
+func check(data []byte) (batches int, rows int64, err error) {
+	r, err := NewReader(bytes.NewReader(data), "in", ReadOptions{})
+	if err != nil {
+		return 0, 0, err
+	}
+	defer r.Close()
+	return Check(r)
+}

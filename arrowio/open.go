@@ -1,0 +1,161 @@
+package arrowio
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// ReadOptions say how an input is read. The zero value is right for most.
+type ReadOptions struct {
+	// Memory limits the bytes of batches that the reader holds at one time; 0
+	// means DefaultMemory. A batch that needs more is an error.
+	Memory int64
+	// Allocator is where the memory of batches comes from; nil means Go's.
+	Allocator memory.Allocator
+}
+
+// DefaultMemory is the limit of a reader's memory where none is given.
+const DefaultMemory = 8 << 30
+
+func (o ReadOptions) withDefaults() ReadOptions {
+	if o.Memory == 0 {
+		o.Memory = DefaultMemory
+	}
+	if o.Allocator == nil {
+		o.Allocator = allocator
+	}
+	return o
+}
+
+// Open opens an Arrow stream or file for reading; "" or "-" is standard input.
+// Which of the two it is, its first bytes tell.
+func Open(path string, o ReadOptions) (*Reader, error) {
+	if path == "" || path == "-" {
+		widenPipe(os.Stdin)
+		return NewReader(os.Stdin, "standard input", o)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, inputError(path, plainCause(err), "")
+	}
+	widenPipe(f)
+	r, err := NewReader(f, path, o)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	r.closer = f
+	return r, nil
+}
+
+// plainCause strips the path that os errors repeat.
+func plainCause(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
+// input is where a Reader gets its bytes: once, or as often as it likes.
+type input struct {
+	once  io.Reader   // of an input that can be read once
+	at    io.ReaderAt // of one that can be read again, nil otherwise
+	start int64       // where in at it begins
+	size  int64       // its bytes, -1 if unknown
+	spill *os.File    // holds a file that came through a pipe
+}
+
+func newInput(r io.Reader) (*input, error) {
+	at, ok := r.(interface {
+		io.ReaderAt
+		io.Seeker
+	})
+	if f, isFile := r.(*os.File); isFile {
+		info, err := f.Stat()
+		if err != nil {
+			return nil, plainCause(err)
+		}
+		ok = info.Mode().IsRegular()
+	}
+	if !ok {
+		return &input{once: r, size: -1}, nil
+	}
+	start, err := at.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return nil, plainCause(err)
+	}
+	end, err := at.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = at.Seek(start, io.SeekStart)
+	}
+	return &input{at: at, start: start, size: end - start}, plainCause(err)
+}
+
+// section gives access to the bytes of an input that can be read again.
+func (in *input) section() *io.SectionReader {
+	return io.NewSectionReader(in.at, in.start, in.size)
+}
+
+// headReader is a reader whose first bytes can be looked at.
+type headReader struct {
+	*bufio.Reader
+}
+
+// Small, so that bodies go past it straight into their memory.
+const headSize = 4096
+
+func (in *input) reader() (headReader, error) {
+	r := in.once
+	if in.at != nil {
+		r = in.section()
+	}
+	h := headReader{bufio.NewReaderSize(r, headSize)}
+	if _, err := h.Peek(1); err != nil && err != io.EOF {
+		return h, plainCause(err)
+	}
+	return h, nil
+}
+
+// head is what can be seen without waiting for more than a message's start.
+func (h headReader) head() []byte {
+	h.Peek(sniffLength)
+	head, _ := h.Peek(h.Buffered())
+	return head
+}
+
+// hold keeps the rest of an input that can be read once in a temporary file
+// without a name, so that it can be read anywhere.
+func (in *input) hold(rest io.Reader) error {
+	f, err := tempFile("")
+	if err != nil {
+		return err
+	}
+	in.spill = f
+	n, err := io.Copy(f, rest)
+	in.at, in.start, in.size = f, 0, n
+	return plainCause(err)
+}
+
+func (in *input) close() error {
+	if in.spill == nil {
+		return nil
+	}
+	err := in.spill.Close()
+	in.spill = nil
+	return err
+}
+
+// tempFile makes a file that is gone as soon as it is closed, whatever happens.
+func tempFile(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "mars-*")
+	if err != nil {
+		return nil, inputError("temporary file", plainCause(err), "set TMPDIR to a folder that can be written")
+	}
+	return f, plainCause(os.Remove(f.Name()))
+}

@@ -1,0 +1,399 @@
+package arrowio
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// Vectors is a column of vectors: row i is Data[i*Width:(i+1)*Width].
+type Vectors struct {
+	Data  []float32
+	Rows  int
+	Width int
+}
+
+// Row is a view of row i.
+func (v Vectors) Row(i int) []float32 { return v.Data[i*v.Width : (i+1)*v.Width : (i+1)*v.Width] }
+
+// Ints is a column of integers.
+type Ints struct {
+	Values []int32
+	Valid  []bool // nil if no value is null
+}
+
+// Null reports whether row i is null.
+func (v Ints) Null(i int) bool { return v.Valid != nil && !v.Valid[i] }
+
+// Strings is a column of strings. They are copies and outlive the batch.
+type Strings struct {
+	Values []string
+	Valid  []bool // nil if no value is null
+}
+
+// Null reports whether row i is null.
+func (v Strings) Null(i int) bool { return v.Valid != nil && !v.Valid[i] }
+
+// Domain says which side a row is on.
+type Domain uint8
+
+// The two domains.
+const (
+	SourceDomain Domain = iota
+	TargetDomain
+)
+
+func (d Domain) String() string {
+	if d == SourceDomain {
+		return "source"
+	}
+	return "target"
+}
+
+// column finds the one column of that name.
+func column(rec arrow.Record, name string) (arrow.Array, error) {
+	switch at := rec.Schema().FieldIndices(name); len(at) {
+	case 1:
+		return rec.Column(at[0]), nil
+	case 0:
+		return nil, fmt.Errorf("column %q: is missing (the columns are %s): name another by its flag, or run the stage that adds it",
+			name, fieldNames(rec.Schema()))
+	default:
+		return nil, fmt.Errorf("column %q: is there %d times: rename all but one", name, len(at))
+	}
+}
+
+func fieldNames(schema *arrow.Schema) string {
+	text := ""
+	for i, f := range schema.Fields() {
+		if i == 12 {
+			return text + ", …"
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += f.Name
+	}
+	return text
+}
+
+func typeError(name string, got arrow.DataType, want string) error {
+	return fmt.Errorf("column %q: has type %s: must be %s", name, got, want)
+}
+
+// IntColumn reads a column of any integer type, or of floats that are whole
+// numbers (NaN means null, as pandas writes missing labels), as int32.
+func IntColumn(rec arrow.Record, name string) (Ints, error) {
+	col, err := column(rec, name)
+	if err != nil {
+		return Ints{}, err
+	}
+	if d, ok := col.(*array.Dictionary); ok {
+		if col, err = decodeDictionary(d); err != nil {
+			return Ints{}, fmt.Errorf("column %q: %w", name, err)
+		}
+		defer col.Release()
+	}
+	return intsOf(col, name)
+}
+
+func intsOf(col arrow.Array, name string) (Ints, error) {
+	switch c := col.(type) {
+	case *array.Int32:
+		return convertInts(name, c, c.Int32Values())
+	case *array.Int64:
+		return convertInts(name, c, c.Int64Values())
+	case *array.Int16:
+		return convertInts(name, c, c.Int16Values())
+	case *array.Int8:
+		return convertInts(name, c, c.Int8Values())
+	case *array.Uint8:
+		return convertInts(name, c, c.Uint8Values())
+	case *array.Uint16:
+		return convertInts(name, c, c.Uint16Values())
+	case *array.Uint32:
+		return convertInts(name, c, c.Uint32Values())
+	case *array.Uint64:
+		return convertInts(name, c, c.Uint64Values())
+	case *array.Float32:
+		return convertInts(name, c, c.Float32Values())
+	case *array.Float64:
+		return convertInts(name, c, c.Float64Values())
+	case *array.Float16:
+		return convertInts(name, c, widenHalves(c.Values()))
+	case *array.Null:
+		return Ints{Values: make([]int32, c.Len()), Valid: make([]bool, c.Len())}, nil
+	}
+	return Ints{}, typeError(name, col.DataType(), "an integer, or floats that are whole numbers")
+}
+
+type number interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
+}
+
+// convertInts copies values into int32, with NaN and nulls as invalid rows.
+func convertInts[T number](name string, col arrow.Array, values []T) (Ints, error) {
+	out := Ints{Values: make([]int32, len(values)), Valid: validity(col)}
+	for i, x := range values {
+		if out.Null(i) {
+			continue
+		}
+		if x != x {
+			out.Valid = setNull(out.Valid, i, len(values))
+			continue
+		}
+		out.Values[i] = int32(x)
+		if float64(x) < math.MinInt32 || float64(x) > math.MaxInt32 || T(out.Values[i]) != x {
+			return Ints{}, fmt.Errorf("column %q: row %d: %v is not a whole number in the range of int32: convert the column", name, i, x)
+		}
+	}
+	return out, nil
+}
+
+// validity lists which rows are not null, nil if all are.
+func validity(col arrow.Array) []bool {
+	if col.NullN() == 0 {
+		return nil
+	}
+	valid := make([]bool, col.Len())
+	for i := range valid {
+		valid[i] = col.IsValid(i)
+	}
+	return valid
+}
+
+func setNull(valid []bool, i, n int) []bool {
+	if valid == nil {
+		valid = make([]bool, n)
+		for j := range valid {
+			valid[j] = true
+		}
+	}
+	valid[i] = false
+	return valid
+}
+
+// FloatColumn reads a column of floats or integers as float32. Nulls, NaN and
+// infinite values are errors that name the row.
+func FloatColumn(rec arrow.Record, name string) ([]float32, error) {
+	col, err := column(rec, name)
+	if err != nil {
+		return nil, err
+	}
+	if i := firstNull(col); i >= 0 {
+		return nil, fmt.Errorf("column %q: row %d: is null: fill or drop the row", name, i)
+	}
+	values, err := floatsOf(col, name)
+	if err != nil {
+		return nil, err
+	}
+	if i := firstNonFinite(values); i >= 0 {
+		return nil, fmt.Errorf("column %q: row %d: is %v: fill or drop the row", name, i, values[i])
+	}
+	return values, nil
+}
+
+func firstNull(col arrow.Array) int {
+	if col.NullN() == 0 {
+		return -1
+	}
+	for i := 0; i < col.Len(); i++ {
+		if col.IsNull(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+func firstNonFinite(values []float32) int {
+	for i, x := range values {
+		if math.Float32bits(x)&0x7f800000 == 0x7f800000 {
+			return i
+		}
+	}
+	return -1
+}
+
+// floatsOf views float32 arrays and converts other numbers.
+func floatsOf(col arrow.Array, name string) ([]float32, error) {
+	switch c := col.(type) {
+	case *array.Float32:
+		return c.Float32Values(), nil
+	case *array.Float64:
+		return convertFloats(c.Float64Values()), nil
+	case *array.Float16:
+		return widenHalves(c.Values()), nil
+	case *array.Int8:
+		return convertFloats(c.Int8Values()), nil
+	case *array.Int16:
+		return convertFloats(c.Int16Values()), nil
+	case *array.Int32:
+		return convertFloats(c.Int32Values()), nil
+	case *array.Int64:
+		return convertFloats(c.Int64Values()), nil
+	case *array.Uint8:
+		return convertFloats(c.Uint8Values()), nil
+	case *array.Uint16:
+		return convertFloats(c.Uint16Values()), nil
+	case *array.Uint32:
+		return convertFloats(c.Uint32Values()), nil
+	case *array.Uint64:
+		return convertFloats(c.Uint64Values()), nil
+	}
+	return nil, typeError(name, col.DataType(), "numbers")
+}
+
+func convertFloats[T number](values []T) []float32 {
+	out := make([]float32, len(values))
+	for i, x := range values {
+		out[i] = float32(x)
+	}
+	return out
+}
+
+func widenHalves[T interface{ Float32() float32 }](values []T) []float32 {
+	out := make([]float32, len(values))
+	for i, x := range values {
+		out[i] = x.Float32()
+	}
+	return out
+}
+
+// StringColumn reads a column of utf8, large_utf8 or string_view, or of a
+// dictionary of any of them.
+func StringColumn(rec arrow.Record, name string) (Strings, error) {
+	col, err := column(rec, name)
+	if err != nil {
+		return Strings{}, err
+	}
+	at, ok := stringAt(col)
+	if !ok {
+		return Strings{}, typeError(name, col.DataType(), "strings")
+	}
+	out := Strings{Values: make([]string, col.Len())}
+	for i := range out.Values {
+		text, valid := at(i)
+		if !valid {
+			out.Valid = setNull(out.Valid, i, col.Len())
+			continue
+		}
+		out.Values[i] = text
+	}
+	return out, nil
+}
+
+// stringAt gives access to the strings of any layout; the strings are copies,
+// and equal dictionary values share theirs.
+func stringAt(col arrow.Array) (func(i int) (string, bool), bool) {
+	switch c := col.(type) {
+	case array.StringLike:
+		return func(i int) (string, bool) {
+			if c.IsNull(i) {
+				return "", false
+			}
+			return string([]byte(c.Value(i))), true
+		}, true
+	case *array.Null:
+		return func(int) (string, bool) { return "", false }, true
+	case *array.Dictionary:
+		return dictionaryStringAt(c)
+	}
+	return nil, false
+}
+
+func dictionaryStringAt(c *array.Dictionary) (func(i int) (string, bool), bool) {
+	at, ok := stringAt(c.Dictionary())
+	if !ok {
+		return nil, false
+	}
+	words := make([]string, c.Dictionary().Len())
+	valid := make([]bool, len(words))
+	for i := range words {
+		words[i], valid[i] = at(i)
+	}
+	return func(i int) (string, bool) {
+		if c.IsNull(i) {
+			return "", false
+		}
+		k := c.GetValueIndex(i)
+		return words[k], valid[k]
+	}, true
+}
+
+// LabelColumn reads a column of class labels as indices: integers as IntColumn
+// reads them, strings by their place in classes.
+func LabelColumn(rec arrow.Record, name string, classes []string) (Ints, error) {
+	col, err := column(rec, name)
+	if err != nil {
+		return Ints{}, err
+	}
+	if _, ok := stringAt(col); !ok || col.DataType().ID() == arrow.NULL {
+		return IntColumn(rec, name)
+	}
+	words, err := StringColumn(rec, name)
+	if err != nil {
+		return Ints{}, err
+	}
+	index := make(map[string]int32, len(classes))
+	for i, class := range classes {
+		index[class] = int32(i)
+	}
+	out := Ints{Values: make([]int32, len(words.Values)), Valid: words.Valid}
+	for i, word := range words.Values {
+		k, known := index[word]
+		if !known && !out.Null(i) {
+			return Ints{}, fmt.Errorf("column %q: row %d: class %s is not among the %d known: name the classes in order, or use indices",
+				name, i, strconv.Quote(word), len(classes))
+		}
+		out.Values[i] = k
+	}
+	return out, nil
+}
+
+// DomainColumn reads the column that says which side each row is on. A null or
+// any other value is an error naming it and its row.
+func DomainColumn(rec arrow.Record, name string) ([]Domain, error) {
+	col, err := column(rec, name)
+	if err != nil {
+		return nil, err
+	}
+	at, ok := stringAt(col)
+	if !ok {
+		return nil, typeError(name, col.DataType(), `strings, "source" or "target"`)
+	}
+	out := make([]Domain, col.Len())
+	for i := range out {
+		text, valid := at(i)
+		switch {
+		case valid && text == "source":
+			out[i] = SourceDomain
+		case valid && text == "target":
+			out[i] = TargetDomain
+		case !valid:
+			return nil, fmt.Errorf(`column %q: row %d: is null: must be "source" or "target"`, name, i)
+		default:
+			return nil, fmt.Errorf(`column %q: row %d: is %q: must be "source" or "target"`, name, i, text)
+		}
+	}
+	return out, nil
+}
+
+func decodeDictionary(d *array.Dictionary) (arrow.Array, error) {
+	parts := make([]arrow.Array, d.Len())
+	for i := range parts {
+		if d.IsNull(i) {
+			parts[i] = array.MakeArrayOfNull(allocator, d.Dictionary().DataType(), 1)
+		} else {
+			k := int64(d.GetValueIndex(i))
+			parts[i] = array.NewSlice(d.Dictionary(), k, k+1)
+		}
+		defer parts[i].Release()
+	}
+	if len(parts) == 0 {
+		return array.MakeArrayOfNull(allocator, d.Dictionary().DataType(), 0), nil
+	}
+	return array.Concatenate(parts, allocator)
+}

@@ -1,0 +1,80 @@
+package arrowio
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// VectorColumn reads a column of vectors. It takes fixed_size_list, list and
+// large_list of float16, float32, float64 or integers, and plain float columns
+// as vectors of width 1.
+//
+// The data is a view into the batch where the layout allows (float32 children
+// that lie next to each other) and a copy where not; treat it as valid as long
+// as the batch is, and read only. A null row, a row of another length, a null,
+// NaN or infinite element is an error naming the row. The width of a batch
+// without rows is that of the type, 0 for lists.
+func VectorColumn(rec arrow.Record, name string) (Vectors, error) {
+	col, err := column(rec, name)
+	if err != nil {
+		return Vectors{}, err
+	}
+	if i := firstNull(col); i >= 0 {
+		return Vectors{}, fmt.Errorf("column %q: row %d: is null: fill or drop the row", name, i)
+	}
+	elements, width, err := elementsOf(col, name)
+	if err != nil {
+		return Vectors{}, err
+	}
+	defer elements.Release()
+	if i := firstNull(elements); i >= 0 {
+		return Vectors{}, fmt.Errorf("column %q: row %d: element %d is null: fill or drop the row", name, i/width, i%width)
+	}
+	data, err := floatsOf(elements, name)
+	if err != nil {
+		return Vectors{}, typeError(name, col.DataType(), "lists of numbers, all of one length")
+	}
+	if i := firstNonFinite(data); i >= 0 {
+		return Vectors{}, fmt.Errorf("column %q: row %d: element %d is %v: fill or drop the row", name, i/width, i%width, data[i])
+	}
+	return Vectors{Data: data, Rows: col.Len(), Width: width}, nil
+}
+
+// elementsOf gives the elements of all rows, end to end, and the rows' width.
+func elementsOf(col arrow.Array, name string) (arrow.Array, int, error) {
+	switch c := col.(type) {
+	case *array.FixedSizeList:
+		width := int64(c.DataType().(*arrow.FixedSizeListType).Len())
+		beg := int64(c.Data().Offset()) * width
+		return array.NewSlice(c.ListValues(), beg, beg+int64(c.Len())*width), int(width), nil
+	case array.ListLike:
+		return listElements(c, name)
+	case array.ExtensionArray:
+		return elementsOf(c.Storage(), name)
+	case *array.Float32, *array.Float64, *array.Float16:
+		col.Retain()
+		return col, 1, nil
+	}
+	return nil, 0, typeError(name, col.DataType(), "lists of numbers, all of one length")
+}
+
+func listElements(c array.ListLike, name string) (arrow.Array, int, error) {
+	if c.Len() == 0 {
+		return array.NewSlice(c.ListValues(), 0, 0), 0, nil
+	}
+	beg, end := c.ValueOffsets(0)
+	width := end - beg
+	for i := 1; i < c.Len(); i++ {
+		b, e := c.ValueOffsets(i)
+		if e-b != width {
+			return nil, 0, fmt.Errorf("column %q: row %d: has %d elements, row 0 has %d: all rows need one length", name, i, e-b, width)
+		}
+		if b != end { // list views may lie anywhere
+			return nil, 0, typeError(name, c.DataType(), "lists of numbers that follow each other")
+		}
+		end = e
+	}
+	return array.NewSlice(c.ListValues(), beg, end), int(width), nil
+}

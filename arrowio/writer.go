@@ -1,0 +1,384 @@
+package arrowio
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// WriteOptions say how an output is written. The zero value is right for most.
+type WriteOptions struct {
+	Compression Compression
+	// Force lets binary go to a terminal.
+	Force bool
+	// Inputs are the paths being read: none of them may be the output.
+	// Standard input counts without being named.
+	Inputs []string
+}
+
+// Writer writes an Arrow stream or file. It is a Sink, for one goroutine.
+type Writer struct {
+	name    string
+	kind    Kind
+	options WriteOptions
+	out     *output
+
+	schema  *arrow.Schema
+	layouts *layouts
+	encoder *encoder
+	frames  frameWriter
+	arrays  []arrow.ArrayData // of the batch being written
+	passes  *arrow.Schema     // of batches known to be laid out like schema
+	footer  footer
+
+	done bool
+	err  error
+}
+
+// batchBytes is what a batch should have; one of more than cutAbove is cut.
+const (
+	batchBytes = 1 << 20
+	cutAbove   = 4 * batchBytes
+)
+
+// Create prepares an output: "" or "-" is standard output, a stream; a path
+// ending in .arrow or .feather becomes a file, any other a stream.
+//
+// A path is written as a temporary file beside it, which Close renames: nothing
+// is ever seen half-written under the path. Nothing is written before Begin.
+func Create(path string, o WriteOptions) (*Writer, error) {
+	out, err := openOutput(path, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{name: path, options: o, out: out}
+	if path == "" || path == "-" {
+		w.name = "standard output"
+	}
+	if ext := strings.ToLower(filepath.Ext(path)); out.file != nil && (ext == ".arrow" || ext == ".feather") {
+		w.kind = FileKind
+	}
+	return w, nil
+}
+
+// NewWriter writes a stream to w, which errors call name.
+func NewWriter(w io.Writer, name string, o WriteOptions) *Writer {
+	return &Writer{name: name, options: o, out: &output{w: w}}
+}
+
+// NewFileWriter writes a file to w, which errors call name.
+func NewFileWriter(w io.Writer, name string, o WriteOptions) *Writer {
+	return &Writer{name: name, kind: FileKind, options: o, out: &output{w: w}}
+}
+
+// Name is what errors call the output.
+func (w *Writer) Name() string { return w.name }
+
+// Begin writes the schema. Zero batches after it still make a valid output.
+func (w *Writer) Begin(schema *arrow.Schema) error {
+	if w.schema != nil {
+		panic("arrowio: Writer.Begin called twice")
+	}
+	w.schema = schema
+	return w.guard(w.begin)
+}
+
+func (w *Writer) begin() error {
+	message, err := schemaMessage(w.schema)
+	if err != nil {
+		return err
+	}
+	if err := w.layOut(message); err != nil {
+		return err
+	}
+	if w.encoder, err = newEncoder(w.options.Compression); err != nil {
+		return err
+	}
+	w.frames = frameWriter{w: w.out.w}
+	if w.kind == FileKind {
+		w.frames.bytes([]byte(headMagic))
+		w.footer.schema = message
+	}
+	w.frames.message(message, nil)
+	return w.frames.flush()
+}
+
+// layOut lays the schema out with the dictionary ids that its message has.
+func (w *Writer) layOut(schema []byte) error {
+	var msg message
+	if err := msg.parse(schema); err != nil {
+		return err
+	}
+	_, ids, err := decodeSchema(msg.header)
+	if err == nil {
+		w.layouts, err = layoutOf(w.schema, ids)
+	}
+	return err
+}
+
+// guard runs step and names the output in what goes wrong. Once a step has gone
+// wrong none follows.
+func (w *Writer) guard(step func() error) (err error) {
+	if w.err != nil {
+		return w.err
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("cannot be written: %v", p)
+		}
+		if err != nil {
+			w.err = w.named(err)
+		}
+		err = w.err
+	}()
+	return step()
+}
+
+func (w *Writer) named(err error) error {
+	var column *fault
+	switch {
+	case errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+		return fmt.Errorf("%s: %w", w.name, ErrBrokenPipe)
+	case errors.As(err, &column):
+		out := inputError(w.name, column.err, "")
+		out.Column = column.column
+		if errors.Is(err, errDictionaryChange) {
+			out.Advice = "write a stream (.arrows), or strings instead of a dictionary"
+		}
+		return out
+	}
+	return inputError(w.name, plainCause(err), "")
+}
+
+// Write writes one batch; a batch that is much too big is cut. Every column
+// must have the type that the schema given to Begin says.
+//
+// A batch that comes straight from a Reader goes out as it came in.
+func (w *Writer) Write(rec arrow.Record) error {
+	if w.schema == nil || w.done {
+		panic("arrowio: Writer.Write before Begin or after Close")
+	}
+	return w.guard(func() error { return w.write(rec) })
+}
+
+func (w *Writer) write(rec arrow.Record) error {
+	if b, ok := rec.(*batch); ok && w.canPass(b) {
+		w.begun(headerBatch, len(b.meta), b.size)
+		w.frames.message(b.meta, b.body.data[:b.size])
+		return w.frames.flush()
+	}
+	if err := w.checkRecord(rec); err != nil {
+		return err
+	}
+	rows, step := int(rec.NumRows()), rowsPerBatch(rec)
+	for at := 0; at < rows || at == 0; at += step {
+		if err := w.writeRows(rec, at, min(at+step, rows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canPass reports whether b's message can go out as it is.
+func (w *Writer) canPass(b *batch) bool {
+	if !b.raw || b.size > cutAbove || w.options.Compression.Codec != None || len(w.layouts.dictionaries) > 0 {
+		return false
+	}
+	if w.passes != b.schema && w.checkRecord(b) == nil {
+		w.passes = b.schema
+	}
+	return w.passes == b.schema
+}
+
+func (w *Writer) checkRecord(rec arrow.Record) error {
+	schema := rec.Schema()
+	if schema == w.schema {
+		return nil
+	}
+	if schema.NumFields() != w.schema.NumFields() {
+		return fmt.Errorf("a batch has %d columns, the schema %d", schema.NumFields(), w.schema.NumFields())
+	}
+	for i, f := range w.schema.Fields() {
+		if got := schema.Field(i); got.Name != f.Name || !arrow.TypeEqual(got.Type, f.Type) {
+			return &fault{f.Name, fmt.Errorf("is %s, a batch has %q of %s there", f.Type, got.Name, got.Type)}
+		}
+	}
+	return nil
+}
+
+// writeRows writes rows beg to end of rec as one batch.
+func (w *Writer) writeRows(rec arrow.Record, beg, end int) error {
+	w.arrays = w.arrays[:0]
+	for _, col := range rec.Columns() {
+		w.arrays = append(w.arrays, col.Data())
+	}
+	if end-beg < int(rec.NumRows()) {
+		part := rec.NewSlice(int64(beg), int64(end))
+		defer part.Release()
+		return w.writeRows(part, 0, end-beg)
+	}
+	for i, l := range w.layouts.columns {
+		if err := w.writeDictionaries(l, w.arrays[i]); err != nil {
+			return &fault{l.path, err}
+		}
+	}
+	if err := w.encoder.encode(w.layouts.columns, w.arrays, end-beg); err != nil {
+		return err
+	}
+	return w.send(headerBatch, w.encoder.batchMessage(end-beg))
+}
+
+// rowsPerBatch is how many rows of rec make a batch: all, if it is not too big.
+func rowsPerBatch(rec arrow.Record) int {
+	size := 0
+	for _, col := range rec.Columns() {
+		size += sizeOf(col.Data(), col.Len())
+	}
+	rows := int(rec.NumRows())
+	if size <= cutAbove || rows <= 1 {
+		return max(rows, 1)
+	}
+	return max(1, int(int64(rows)*batchBytes/int64(size)))
+}
+
+// sizeOf estimates the bytes of n values of data: what its buffers have for all
+// of their values, in proportion.
+func sizeOf(data arrow.ArrayData, n int) int {
+	all := max(1, data.Offset()+data.Len())
+	size := 0
+	for _, b := range data.Buffers() {
+		if b != nil {
+			size += b.Len()
+		}
+	}
+	for _, child := range data.Children() {
+		size += sizeOf(child, child.Len())
+	}
+	return int(float64(size) * float64(n) / float64(all))
+}
+
+// writeDictionaries writes the dictionaries of data that are not those written
+// last, the inner ones first.
+func (w *Writer) writeDictionaries(l *layout, data arrow.ArrayData) error {
+	if len(w.layouts.dictionaries) == 0 {
+		return nil
+	}
+	for i, child := range l.children {
+		if err := w.writeDictionaries(child, data.Children()[i]); err != nil {
+			return err
+		}
+	}
+	if l.dict == nil {
+		return nil
+	}
+	values := data.Dictionary()
+	if same := sameValues(l.dict.data, values); same || w.kind == FileKind && l.dict.data != nil {
+		if !same {
+			return errDictionaryChange
+		}
+		return nil
+	}
+	if err := w.writeDictionaries(l.dict.values, values); err != nil {
+		return err
+	}
+	values.Retain()
+	l.dict.set(values)
+	if err := w.encoder.encode([]*layout{l.dict.values}, []arrow.ArrayData{values}, values.Len()); err != nil {
+		return err
+	}
+	return w.send(headerDictionary, w.encoder.dictionaryMessage(l.dict.id, values.Len()))
+}
+
+func sameValues(a, b arrow.ArrayData) bool {
+	if a == nil || a == b {
+		return a == b
+	}
+	x, y := array.MakeFromData(a), array.MakeFromData(b)
+	defer x.Release()
+	defer y.Release()
+	return array.Equal(x, y)
+}
+
+// send writes the message whose body the encoder holds.
+func (w *Writer) send(kind int, meta []byte) error {
+	w.begun(kind, len(meta), w.encoder.bodySize())
+	w.frames.message(meta, nil)
+	for _, b := range w.encoder.buffers {
+		w.frames.padded(b)
+	}
+	return w.frames.flush()
+}
+
+// begun notes where a message begins, for the footer.
+func (w *Writer) begun(kind, meta, body int) {
+	if w.kind == FileKind {
+		w.footer.add(block{w.frames.offset, int64(8 + padded(meta)), int64(body), kind})
+	}
+}
+
+// Close commits: it writes the end and makes the file visible. After Fail, or
+// an error of Write, it gives the output up and reports that error.
+func (w *Writer) Close() error {
+	if w.done {
+		return w.err
+	}
+	if w.schema == nil && w.err == nil {
+		w.err = inputError(w.name, errors.New("was closed before its schema was written"), "")
+	}
+	if w.guard(w.finish) != nil {
+		w.Fail(w.err)
+		return w.err
+	}
+	w.release()
+	return w.guard(w.out.commit)
+}
+
+func (w *Writer) finish() error {
+	w.frames.bytes([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
+	if w.kind == FileKind {
+		w.frames.bytes(w.footer.encode())
+	}
+	return w.frames.flush()
+}
+
+// Fail gives the output up for the reason given: a file is removed, and a
+// stream ends with a message that no Arrow reader accepts and that carries the
+// reason, so that no program behind takes it for whole.
+func (w *Writer) Fail(cause error) {
+	if w.done {
+		return
+	}
+	w.release()
+	if w.err == nil {
+		w.err = cause
+	}
+	if w.out.file == nil && !errors.Is(w.err, ErrBrokenPipe) {
+		w.out.w.Write(poison(cause))
+	}
+	w.out.abandon()
+}
+
+func (w *Writer) release() {
+	w.done = true
+	if w.layouts != nil {
+		w.layouts.release()
+	}
+	if w.encoder != nil {
+		w.encoder.reset()
+	}
+}
+
+// poison is a message whose metadata is no flatbuffer but the reason in words.
+// Its length is more than any text has, so readers fail at the end of input.
+func poison(cause error) []byte {
+	text := binary.LittleEndian.AppendUint32([]byte{0xff, 0xff, 0xff, 0xff}, poisonLength)
+	reason := cause.Error()
+	return append(text, reason[:min(len(reason), 4096)]...)
+}
