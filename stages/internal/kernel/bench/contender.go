@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bufio"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+//go:embed blas.py
+var pythonServer string
+
+// contender is a running process that times products. It answers a line
+// "bits transA transB m n k threads" with the seconds of the fastest of its
+// repetitions.
+type contender struct {
+	name, about string
+	command     *exec.Cmd
+	ask         io.WriteCloser
+	answers     *bufio.Scanner
+}
+
+// start starts every contender that this machine has.
+func start(python string) ([]*contender, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	own := func(name string, env ...string) *contender {
+		return launch(name, env, self, "-serve", name)
+	}
+	py := func(name, library string, env ...string) *contender {
+		env = append(env, "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1", "OMP_NUM_THREADS=1")
+		return launch(name, env, python, "-c", pythonServer, library)
+	}
+	all := []*contender{
+		own("peak"),
+		own("gonum"),
+		own("avx2", "MARS_KERNEL=avx2"),
+		own("avx512", "MARS_KERNEL=avx512"),
+		own("netlib", "OPENBLAS_NUM_THREADS=1"),
+		py("openblas", "numpy"),
+		py("haswell", "numpy", "OPENBLAS_CORETYPE=Haswell"),
+		py("mkl", "torch"),
+	}
+	present := all[:0]
+	for _, c := range all {
+		if c != nil {
+			present = append(present, c)
+		}
+	}
+	return present, nil
+}
+
+// launch starts a contender; nil means that it does not run here, and its
+// first line, which says what it is, did not come.
+func launch(name string, env []string, program string, args ...string) *contender {
+	c := &contender{name: name, command: exec.Command(program, args...)}
+	c.command.Env = append(os.Environ(), env...)
+	ask, err := c.command.StdinPipe()
+	if err != nil {
+		return nil
+	}
+	answers, err := c.command.StdoutPipe()
+	if err != nil || c.command.Start() != nil {
+		return nil
+	}
+	c.ask, c.answers = ask, bufio.NewScanner(answers)
+	if !c.answers.Scan() {
+		c.command.Wait()
+		return nil
+	}
+	c.about = strings.TrimSpace(c.answers.Text())
+	return c
+}
+
+// seconds asks for one product; 0 means no answer.
+func (c *contender) seconds(q question) float64 {
+	fmt.Fprintln(c.ask, q.bits, q.transA, q.transB, q.m, q.n, q.k, q.threads)
+	var s float64
+	if c.answers.Scan() {
+		fmt.Sscan(c.answers.Text(), &s)
+	}
+	return s
+}
+
+func stop(all []*contender) {
+	for _, c := range all {
+		c.ask.Close()
+		c.command.Wait()
+	}
+}
+
+// processor names the CPU, as far as the system tells.
+func processor() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown processor"
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// table holds the best seconds of every contender for every question.
+type table struct {
+	contenders []*contender
+	questions  []question
+	best       [][]float64 // question, contender
+}
+
+// measure asks every question of every contender, round after round.
+func measure(contenders []*contender, questions []question, rounds int) table {
+	t := table{contenders, questions, make([][]float64, len(questions))}
+	for i := range t.best {
+		t.best[i] = make([]float64, len(contenders))
+	}
+	for range rounds {
+		for i, q := range questions {
+			for j, c := range contenders {
+				if s := c.seconds(q); s > 0 && (t.best[i][j] == 0 || s < t.best[i][j]) {
+					t.best[i][j] = s
+				}
+			}
+		}
+	}
+	return t
+}
+
+// gflops is the speed of a contender at question i, 0 if it is not there.
+func (t table) gflops(i int, name string) float64 {
+	for j, c := range t.contenders {
+		if c.name == name && t.best[i][j] > 0 {
+			return t.questions[i].flops() / t.best[i][j] / 1e9
+		}
+	}
+	return 0
+}
+
+// print writes the table and returns the geometric mean of the ratios of the
+// best level to the faster OpenBLAS.
+func (t table) print(bits int) float64 {
+	fmt.Printf("\nfloat%d, one thread, GFLOP/s\n%-34s", bits, "")
+	for _, c := range t.contenders {
+		fmt.Printf("%9s", c.name)
+	}
+	fmt.Printf("%11s%13s\n", "×OpenBLAS", "avx2×haswell")
+	var logs float64
+	for i, q := range t.questions {
+		fmt.Printf("%-34s", q.name)
+		for _, c := range t.contenders {
+			fmt.Printf("%9.1f", t.gflops(i, c.name))
+		}
+		ratio := max(t.gflops(i, "avx512"), t.gflops(i, "avx2")) / max(t.gflops(i, "openblas"), t.gflops(i, "netlib"))
+		fmt.Printf("%11.3f%13.3f\n", ratio, t.gflops(i, "avx2")/t.gflops(i, "haswell"))
+		logs += math.Log(ratio)
+	}
+	mean := math.Exp(logs / float64(len(t.questions)))
+	fmt.Printf("%-34s%*.3f\n", "geometric mean", 9*len(t.contenders)+11, mean)
+	return mean
+}
+
+// printThreads compares one and two threads of the best level.
+func printThreads(contenders []*contender, rounds int) {
+	one := question{name: "1000×2048 · 2048×100", bits: 32, m: 1000, n: 100, k: 2048, threads: 1}
+	two := one
+	two.threads = 2
+	t := measure(contenders, []question{one, two}, rounds)
+	for _, level := range []string{"avx512", "avx2"} {
+		if g := t.gflops(0, level); g > 0 {
+			fmt.Printf("%s, %s: %.1f GFLOP/s with one thread, %.1f with two: %.2f×\n", one.name, level, g, t.gflops(1, level), t.gflops(1, level)/g)
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// unroll is the number of steps of k in one turn of the inner loop.
+const unroll = 4
+
+// rowGroup is the number of rows of A that one base pointer serves, by the
+// index scales 0, 1 and 2.
+const rowGroup = 3
+
+// tileKernel is a micro-kernel family: tiles of 1…maxRows rows and `vectors`
+// vectors of `bytes` bytes, the last of which may be partly used.
+type tileKernel struct {
+	level          level
+	elem           element
+	name           string
+	maxRows        int
+	vectors, bytes int
+}
+
+func emitGemm(c *build.Context, l level) {
+	if !l.masks {
+		laneMaskTable(c)
+	}
+	for _, e := range []element{float32s, float64s} {
+		for _, t := range tiles(l, e) {
+			t.emit(c)
+		}
+		emitTranspose(c, l, e)
+		emitCopy(c, l, e)
+	}
+}
+
+// tiles are the tile shapes of a level: all accumulators, two vectors of B and
+// a broadcast of A fit the registers.
+func tiles(l level, e element) []tileKernel {
+	name := func(width string) string { return e.prefix + "gemm" + width + l.name }
+	if l.masks {
+		return []tileKernel{
+			{l, e, name("Wide"), 12, 2, 64},
+			{l, e, name("Narrow"), 12, 1, 64},
+			{l, e, name("Half"), 12, 1, 32},
+		}
+	}
+	return []tileKernel{
+		{l, e, name("Wide"), 6, 2, 32},
+		{l, e, name("Narrow"), 6, 1, 32},
+	}
+}
+
+// tileRegs are the general registers of a tile in work.
+type tileRegs struct {
+	a                            [4]reg.GPVirtual // rows 0, 3, 6, 9 of A
+	rowStep, colStep             reg.GPVirtual
+	b, bStep, c, cStep, k, turns reg.GPVirtual
+	alpha, beta                  operand.Mem
+}
+
+func (t tileKernel) emit(c *build.Context) {
+	c.Function(t.name)
+	c.SignatureExpr(fmt.Sprintf("func(rows, cols, k int, alpha %[1]s, a *%[1]s, rowStep, colStep int, b *%[1]s, bStep int, beta %[1]s, c *%[1]s, cStep int)", t.elem.name))
+	c.Pragma("noescape")
+	c.Doc(
+		fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= %d, cols <= %d.", t.name, t.maxRows, t.vectors*t.elem.lanes(t.bytes)),
+		"Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].")
+	rows := c.Load(c.Param("rows"), c.GP64()).(reg.GPVirtual)
+	cols := c.Load(c.Param("cols"), c.GP64()).(reg.GPVirtual)
+	r := t.loadRegs(c)
+	lanes := t.elem.lanes(t.bytes)
+	if t.vectors > 1 {
+		c.SUBQ(operand.Imm(uint64((t.vectors-1)*lanes)), cols)
+	}
+	if t.level.masks {
+		t.mask().set(c, cols)
+		t.dispatch(c, rows, r, true)
+		return
+	}
+	c.CMPQ(cols, operand.Imm(uint64(lanes)))
+	c.JEQ(operand.LabelRef("full"))
+	t.mask().set(c, cols)
+	t.dispatch(c, rows, r, true)
+	c.Label("full")
+	t.dispatch(c, rows, r, false)
+}
+
+func (t tileKernel) mask() tailMask { return tailMask{t.level, t.elem, t.bytes} }
+
+func (t tileKernel) loadRegs(c *build.Context) *tileRegs {
+	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	r := &tileRegs{
+		rowStep: load("rowStep"), colStep: load("colStep"), bStep: load("bStep"), cStep: load("cStep"),
+		b: load("b"), c: load("c"), k: load("k"), turns: c.GP64(),
+		alpha: address(c, "alpha"), beta: address(c, "beta"),
+	}
+	r.a[0] = load("a")
+	for _, step := range []reg.GPVirtual{r.rowStep, r.colStep, r.bStep, r.cStep} {
+		c.SHLQ(operand.Imm(t.elem.shift), step)
+	}
+	return r
+}
+
+func address(c *build.Context, name string) operand.Mem {
+	p, err := c.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
+}
+
+// dispatch jumps to the code for the number of rows.
+func (t tileKernel) dispatch(c *build.Context, rows reg.GPVirtual, r *tileRegs, masked bool) {
+	label := func(i int) string { return fmt.Sprintf("rows%d_%t", i, masked) }
+	for i := t.maxRows; i > 1; i-- {
+		c.CMPQ(rows, operand.Imm(uint64(i)))
+		c.JEQ(operand.LabelRef(label(i)))
+	}
+	for i := 1; i <= t.maxRows; i++ {
+		c.Label(label(i))
+		t.body(c, i, r, masked, label(i))
+	}
+}
+
+// body computes a tile of exactly the given rows.
+func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bool, label string) {
+	r := *shared
+	for g := 1; g*rowGroup < rows; g++ {
+		r.a[g] = c.GP64()
+		c.LEAQ(operand.Mem{Base: r.a[g-1], Index: r.rowStep, Scale: 2}, r.a[g])
+		c.ADDQ(r.rowStep, r.a[g])
+	}
+	for i := range rows * t.vectors {
+		t.level.zero(c, vector(t.bytes, i))
+	}
+	c.MOVQ(r.k, r.turns)
+	c.SHRQ(operand.Imm(2), r.turns)
+	c.JZ(operand.LabelRef(label + "_rest"))
+	c.Label(label + "_loop")
+	for range unroll {
+		t.step(c, rows, &r, masked)
+	}
+	c.DECQ(r.turns)
+	c.JNZ(operand.LabelRef(label + "_loop"))
+	c.Label(label + "_rest")
+	c.ANDQ(operand.Imm(unroll-1), r.k)
+	c.JZ(operand.LabelRef(label + "_out"))
+	c.Label(label + "_one")
+	t.step(c, rows, &r, masked)
+	c.DECQ(r.k)
+	c.JNZ(operand.LabelRef(label + "_one"))
+	c.Label(label + "_out")
+	t.finish(c, rows, &r, masked, label)
+}
+
+// bRegister holds vector j of B; the broadcast of A is in the last register.
+func (t tileKernel) bRegister(j int) reg.VecPhysical {
+	return vector(t.bytes, t.maxRows*2+j)
+}
+
+func (t tileKernel) scratch() reg.VecPhysical { return vector(t.bytes, t.level.registers-1) }
+
+// step adds the outer product of one column of A and one row of B.
+func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
+	for j := range t.vectors {
+		t.load(c, r.b, j, t.bRegister(j), masked)
+	}
+	c.ADDQ(r.bStep, r.b)
+	for i := range rows {
+		element := operand.Mem{Base: r.a[i/rowGroup]}
+		if scale := i % rowGroup; scale > 0 {
+			element.Index, element.Scale = r.rowStep, uint8(scale)
+		}
+		t.elem.broadcast(c, element, t.scratch())
+		for j := range t.vectors {
+			t.elem.fma(c, t.scratch(), t.bRegister(j), t.accumulator(i, j))
+		}
+	}
+	for g := 0; g*rowGroup < rows; g++ {
+		c.ADDQ(r.colStep, r.a[g])
+	}
+}
+
+func (t tileKernel) accumulator(i, j int) reg.VecPhysical {
+	return vector(t.bytes, i*t.vectors+j)
+}
+
+func (t tileKernel) load(c *build.Context, base reg.GPVirtual, j int, to reg.VecPhysical, masked bool) {
+	mem := operand.Mem{Base: base, Disp: j * t.bytes}
+	if masked && j == t.vectors-1 {
+		t.mask().load(c, mem, to)
+		return
+	}
+	t.elem.move(c, mem, to)
+}
+
+func (t tileKernel) store(c *build.Context, from reg.VecPhysical, base reg.GPVirtual, j int, masked bool) {
+	mem := operand.Mem{Base: base, Disp: j * t.bytes}
+	if masked && j == t.vectors-1 {
+		t.mask().store(c, from, mem)
+		return
+	}
+	t.elem.move(c, from, mem)
+}
+
+// finish scales the accumulators and writes the tile. C is read only if beta
+// is not 0.
+func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool, label string) {
+	alpha, beta := t.bRegister(0), t.bRegister(1)
+	t.elem.broadcast(c, r.alpha, alpha)
+	t.jumpIfZero(c, r.beta, label+"_overwrite")
+	t.elem.broadcast(c, r.beta, beta)
+	for i := range rows {
+		for j := range t.vectors {
+			t.load(c, r.c, j, t.scratch(), masked)
+			t.elem.mul(c, beta, t.scratch(), t.scratch())
+			t.elem.fma(c, alpha, t.accumulator(i, j), t.scratch())
+			t.store(c, t.scratch(), r.c, j, masked)
+		}
+		c.ADDQ(r.cStep, r.c)
+	}
+	c.VZEROUPPER()
+	c.RET()
+	c.Label(label + "_overwrite")
+	for i := range rows {
+		for j := range t.vectors {
+			t.elem.mul(c, alpha, t.accumulator(i, j), t.accumulator(i, j))
+			t.store(c, t.accumulator(i, j), r.c, j, masked)
+		}
+		c.ADDQ(r.cStep, r.c)
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// jumpIfZero jumps if the number in memory is 0 or -0.
+func (t tileKernel) jumpIfZero(c *build.Context, number operand.Mem, label string) {
+	if t.elem.bytes == 4 {
+		bits := c.GP32()
+		c.MOVL(number, bits)
+		c.ADDL(bits, bits)
+	} else {
+		bits := c.GP64()
+		c.MOVQ(number, bits)
+		c.ADDQ(bits, bits)
+	}
+	c.JZ(operand.LabelRef(label))
+}

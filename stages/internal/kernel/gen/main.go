@@ -1,0 +1,83 @@
+// Gen writes the assembly of package kernel, and of its benchmark program, and
+// the Go declarations that go with it, into the folder above. With -check it writes nothing and fails if
+// what it would write differs from what is there.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+// sources are the files written, by path without suffix, their package, and
+// what emits their functions.
+var sources = []struct {
+	name, pkg string
+	emit      func(*build.Context)
+}{
+	{"gemm_avx512_amd64", "kernel", func(c *build.Context) { emitGemm(c, avx512) }},
+	{"gemm_avx2_amd64", "kernel", func(c *build.Context) { emitGemm(c, avx2) }},
+	{"bench/peak_amd64", "main", func(c *build.Context) { emitPeak(c, avx512); emitPeak(c, avx2) }},
+}
+
+func main() {
+	check := flag.Bool("check", false, "compare with the files present instead of writing them")
+	dir := flag.String("dir", "..", "folder of package kernel")
+	flag.Parse()
+	if err := run(*dir, *check); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(dir string, check bool) error {
+	for _, s := range sources {
+		f, err := compile(s.emit)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		cfg := printer.Config{Argv: []string{"go run ./gen"}, Pkg: s.pkg}
+		for suffix, p := range map[string]printer.Printer{".s": printer.NewGoAsm(cfg), ".go": printer.NewStubs(cfg)} {
+			text, err := p.Print(f)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			if err := put(filepath.Join(dir, s.name+suffix), text, check); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func compile(emit func(*build.Context)) (*ir.File, error) {
+	c := build.NewContext()
+	c.ConstraintExpr("amd64,!noasm")
+	emit(c)
+	f, err := c.Result()
+	if err != nil {
+		return nil, err
+	}
+	return f, pass.Compile.Execute(f)
+}
+
+func put(path string, text []byte, check bool) error {
+	if !check {
+		return os.WriteFile(path, text, 0o644)
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(have, text) {
+		return fmt.Errorf("%s is not what the generator writes: run it again", path)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// emitTranspose emits the packing loop: it turns a group of rows, as many as a
+// 16-byte lane has elements, into columns.
+func emitTranspose(c *build.Context, l level, e element) {
+	group := e.lanes(16)
+	name := e.prefix + "transpose" + l.name
+	c.Function(name)
+	c.SignatureExpr(fmt.Sprintf("func(dst *%[1]s, dstStep int, src *%[1]s, srcStep, blocks int)", e.name))
+	c.Pragma("noescape")
+	c.Doc(fmt.Sprintf("%s sets dst[p*dstStep+i] = src[i*srcStep+p] for i < %d and p < %d·blocks.", name, group, e.lanes(l.bytes)))
+	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	dst, dstStep, src, srcStep, blocks := load("dst"), load("dstStep"), load("src"), load("srcStep"), load("blocks")
+	c.SHLQ(operand.Imm(e.shift), dstStep)
+	c.SHLQ(operand.Imm(e.shift), srcStep)
+	src3 := c.GP64()
+	c.LEAQ(operand.Mem{Base: srcStep, Index: srcStep, Scale: 2}, src3)
+	c.TESTQ(blocks, blocks)
+	c.JZ(operand.LabelRef("done"))
+	c.Label("loop")
+	for i := range group {
+		mem := operand.Mem{Base: src}
+		switch i {
+		case 1, 2:
+			mem.Index, mem.Scale = srcStep, uint8(i)
+		case 3:
+			mem.Index, mem.Scale = src3, 1
+		}
+		e.move(c, mem, vector(l.bytes, i))
+	}
+	c.ADDQ(operand.Imm(uint64(l.bytes)), src)
+	columns := transposeLanes(c, l, e)
+	for lane := range l.bytes / 16 {
+		for _, column := range columns {
+			storeLane(c, l, column, lane, operand.Mem{Base: dst})
+			c.ADDQ(dstStep, dst)
+		}
+	}
+	c.DECQ(blocks)
+	c.JNZ(operand.LabelRef("loop"))
+	c.Label("done")
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// transposeLanes transposes the small matrix that every 16-byte lane of the
+// first registers holds, and returns the registers of its columns.
+func transposeLanes(c *build.Context, l level, e element) []int {
+	v := func(i int) reg.VecPhysical { return vector(l.bytes, i) }
+	if e.bytes == 8 {
+		c.VUNPCKLPD(v(1), v(0), v(4))
+		c.VUNPCKHPD(v(1), v(0), v(5))
+		return []int{4, 5}
+	}
+	c.VUNPCKLPS(v(1), v(0), v(4))
+	c.VUNPCKHPS(v(1), v(0), v(5))
+	c.VUNPCKLPS(v(3), v(2), v(6))
+	c.VUNPCKHPS(v(3), v(2), v(7))
+	c.VUNPCKLPD(v(6), v(4), v(8))
+	c.VUNPCKHPD(v(6), v(4), v(9))
+	c.VUNPCKLPD(v(7), v(5), v(10))
+	c.VUNPCKHPD(v(7), v(5), v(11))
+	return []int{8, 9, 10, 11}
+}
+
+// storeLane writes one 16-byte lane of register i.
+func storeLane(c *build.Context, l level, i, lane int, to operand.Mem) {
+	switch {
+	case lane == 0:
+		c.VMOVUPS(vector(16, i), to)
+	case l.masks:
+		c.VEXTRACTF32X4(operand.Imm(uint64(lane)), vector(l.bytes, i), to)
+	default:
+		c.VEXTRACTF128(operand.Imm(uint64(lane)), vector(l.bytes, i), to)
+	}
+}
+
+// emitCopy emits the packing loop for columns that lie together already. It
+// stores whole vectors, since masked stores are slow on AMD without AVX-512.
+func emitCopy(c *build.Context, l level, e element) {
+	name := e.prefix + "copy" + l.name
+	c.Function(name)
+	c.SignatureExpr(fmt.Sprintf("func(dst *%[1]s, dstStep int, src *%[1]s, srcStep, cols, k int)", e.name))
+	c.Pragma("noescape")
+	c.Doc(fmt.Sprintf("%s sets dst[p*dstStep+i] = src[p*srcStep+i] for i < cols <= %d and p < k.", name, e.lanes(l.bytes)),
+		"It writes whole vectors: what follows the cols elements of dst, up to a vector's length, is overwritten.")
+	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	dst, dstStep, src, srcStep, cols, k := load("dst"), load("dstStep"), load("src"), load("srcStep"), load("cols"), load("k")
+	c.SHLQ(operand.Imm(e.shift), dstStep)
+	c.SHLQ(operand.Imm(e.shift), srcStep)
+	mask := tailMask{l, e, l.bytes}
+	mask.set(c, cols)
+	value := vector(l.bytes, 0)
+	c.TESTQ(k, k)
+	c.JZ(operand.LabelRef("done"))
+	c.Label("loop")
+	mask.load(c, operand.Mem{Base: src}, value)
+	e.move(c, value, operand.Mem{Base: dst})
+	c.ADDQ(srcStep, src)
+	c.ADDQ(dstStep, dst)
+	c.DECQ(k)
+	c.JNZ(operand.LabelRef("loop"))
+	c.Label("done")
+	c.VZEROUPPER()
+	c.RET()
+}

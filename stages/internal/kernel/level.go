@@ -1,0 +1,70 @@
+package kernel
+
+import (
+	"fmt"
+	"os"
+)
+
+// loops is one level's implementation of every tuned loop.
+type loops struct {
+	name string
+
+	products32 *tiling[float32] // nil: gonum's code
+	products64 *tiling[float64]
+
+	axpy            func(alpha float32, x, y []float32)
+	scale           func(alpha float32, x []float32)
+	mul             func(dst, x []float32)
+	dot             func(x, y []float32) float32
+	squaredDistance func(x, y []float32) float32
+	addReLU         func(y, bias []float32)
+	reluBackward    func(dy, y []float32)
+	sgd             func(w, g []float32, lr, decay float32)
+	momentumSGD     func(w, g, velocity []float32, lr, momentum, decay float32)
+	adam            func(w, g, m, v []float32, p *adamStep)
+	exp, log        func(dst, x []float32)
+	exp64, log64    func(dst, x []float64)
+}
+
+// generic is the pure-Go twin of every loop.
+var generic = loops{
+	name: "generic",
+	axpy: axpyGo, scale: scaleGo, mul: mulGo,
+	dot: dotGo, squaredDistance: squaredDistanceGo,
+	addReLU: addReLUGo, reluBackward: reluBackwardGo,
+	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
+	exp: expGo, log: logGo, exp64: exp64Go, log64: log64Go,
+}
+
+// active is the level in use, chosen once before main.
+var active = choose(os.Getenv("MARS_KERNEL"))
+
+// choose returns the level of that name, or the best one for an empty name. A
+// name that is unknown, or that this processor cannot run, gives the best
+// level too: Level tells what was chosen.
+func choose(name string) *loops {
+	all := levels()
+	for _, l := range all {
+		if l.name == name {
+			return l
+		}
+	}
+	return all[0]
+}
+
+// Level names the code in use: "avx512", "avx2" or "generic". The environment
+// variable MARS_KERNEL, set to one of these before the program starts, forces
+// a level that the processor can run.
+func Level() string { return active.name }
+
+func sameLength(name string, got, want int) {
+	if got != want {
+		panic(fmt.Sprintf("kernel: %s: length %d, want %d", name, got, want))
+	}
+}
+
+func checkMatrix(name string, x []float32, rows, cols int) {
+	if len(x) != rows*cols {
+		panic(fmt.Sprintf("kernel: %s: length %d, want %d×%d", name, len(x), rows, cols))
+	}
+}

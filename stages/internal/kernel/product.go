@@ -1,0 +1,116 @@
+package kernel
+
+import "sync"
+
+type float interface{ float32 | float64 }
+
+// view is a matrix of any layout: element (i, j) is data[i*rowStep+j*colStep].
+type view[T float] struct {
+	data             []T
+	rowStep, colStep int
+}
+
+// from returns the view that begins at element (i, j).
+func (v view[T]) from(i, j int) view[T] {
+	v.data = v.data[i*v.rowStep+j*v.colStep:]
+	return v
+}
+
+// product is the job c = alpha·a·b + beta·c with a of m×k, b of k×n and c of
+// m×n, row-major with rows cStep apart.
+type product[T float] struct {
+	m, n, k     int
+	alpha, beta T
+	a, b        view[T]
+	c           []T
+	cStep       int
+}
+
+// tileFunc computes c = alpha·a·b + beta·c for one tile small enough for the
+// registers. c is not read when beta is 0.
+type tileFunc[T float] func(rows, cols, k int, alpha T, a *T, rowStep, colStep int, b *T, bStep int, beta T, c *T, cStep int)
+
+// tiling is what one level has for products of one element type.
+type tiling[T float] struct {
+	rows               int // of a tile, at most
+	wide, narrow, half int // columns of the tiles, at most
+	wideTile           tileFunc[T]
+	narrowTile         tileFunc[T]
+	halfTile           tileFunc[T]
+
+	lanes, group int // elements in a vector and in 16 bytes
+	transpose    func(dst *T, dstStep int, src *T, srcStep, blocks int)
+	copy         func(dst *T, dstStep int, src *T, srcStep, cols, k int)
+
+	spaces sync.Pool // of *workspace[T]
+}
+
+// Blocks are chosen so that a block of b (blockK×blockN) and one of a
+// (blockM×blockK) lie in the second-level cache, and the rows of a that one
+// tile needs in the first. blockM is a multiple of panelRows, blockN of the
+// width of every tile.
+const (
+	blockM = 96
+	blockN = 384
+	blockK = 384
+)
+
+// multiply runs the job block by block. Every element of c sums its products
+// in the order of k, whatever tile it falls in, so its bits do not depend on
+// how a caller splits m and n.
+func (t *tiling[T]) multiply(p *product[T]) {
+	space := t.workspace()
+	defer t.spaces.Put(space)
+	block := *p
+	for at := 0; at < p.k; at += blockK {
+		block.k = min(blockK, p.k-at)
+		for j := 0; j < p.n; j += blockN {
+			block.n = min(blockN, p.n-j)
+			block.a, block.b, block.c = p.a.from(0, at), p.b.from(at, j), p.c[j:]
+			t.multiplyBlock(&block, space)
+		}
+		block.beta = 1
+	}
+}
+
+// multiplyBlock runs a job whose k and n fit one block.
+func (t *tiling[T]) multiplyBlock(p *product[T], space *workspace[T]) {
+	b := panels[T]{p.b, t.wide, t.wide * p.b.colStep}
+	if t.packsB(p) {
+		b = t.packB(p, space)
+	}
+	packsA := t.packsA(p)
+	for i := 0; i < p.m; i += blockM {
+		band := *p
+		band.m = min(blockM, p.m-i)
+		band.a, band.c = p.a.from(i, 0), p.c[i*p.cStep:]
+		a := panels[T]{band.a, panelRows, panelRows * band.a.rowStep}
+		if packsA {
+			a = t.packA(&band, space)
+		}
+		t.multiplyTiles(&band, a, b)
+	}
+}
+
+// multiplyTiles runs a block tile by tile, row of tiles after row of tiles.
+func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T]) {
+	for i := 0; i < p.m; i += t.rows {
+		rows, left := min(t.rows, p.m-i), a.at(i, a.rowStep)
+		for j := 0; j < p.n; j += t.wide {
+			cols := min(t.wide, p.n-j)
+			t.tile(cols)(rows, cols, p.k, p.alpha, left, a.rowStep, a.colStep,
+				b.at(j, b.colStep), b.rowStep, p.beta, &p.c[i*p.cStep+j], p.cStep)
+		}
+	}
+}
+
+// tile returns the cheapest micro-kernel for a number of columns.
+func (t *tiling[T]) tile(cols int) tileFunc[T] {
+	switch {
+	case cols <= t.half:
+		return t.halfTile
+	case cols <= t.narrow:
+		return t.narrowTile
+	}
+	return t.wideTile
+}

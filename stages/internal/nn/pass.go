@@ -1,0 +1,82 @@
+package nn
+
+import "math/rand/v2"
+
+// A Pass runs a network on up to Rows rows, forward and then backward. It owns all
+// scratch, so that a pass allocates nothing, and its own gradients, so that passes
+// that split a batch do not meet. It serves one goroutine at a time.
+type Pass struct {
+	Rows  int
+	Grads []float32 // laid out as Network.Params; Backward adds to it. nil for inference
+
+	net   *Network
+	steps []step
+}
+
+// A step is one block at work. Slices that it returns are its own and are
+// overwritten by its next pass.
+type step interface {
+	// forward returns y of rows×out for x of rows×in, which it may keep until backward.
+	forward(x []float32, rows int) []float32
+	// backward takes the gradient of y, which it may change, adds the gradients of its
+	// parameters, and returns the gradient of x if wanted.
+	backward(dy []float32, rows int, wanted bool) []float32
+}
+
+// NewPass allocates a pass for up to rows rows; training says whether it will run
+// backward too. rng draws dropout masks and may be nil when training is false or
+// there is no dropout.
+func (n *Network) NewPass(rows int, training bool, rng *rand.Rand) *Pass {
+	p := &Pass{Rows: rows, net: n}
+	if training {
+		p.Grads = make([]float32, len(n.Params))
+	}
+	for _, b := range n.blocks {
+		p.steps = append(p.steps, p.newStep(b, rng))
+	}
+	return p
+}
+
+func (p *Pass) newStep(b block, rng *rand.Rand) step {
+	switch b.layer.Kind {
+	case Linear:
+		return newLinear(p, b)
+	case Conv:
+		return newConv(p, b)
+	case Dropout:
+		return newDropout(p, b, rng)
+	}
+	return newReLU(p, b)
+}
+
+// Forward returns the outputs, rows×Outputs, of the rows×Inputs matrix x. They and
+// x must stay as they are until Backward.
+func (p *Pass) Forward(x []float32, rows int) []float32 {
+	if rows > p.Rows || len(x) != rows*p.net.Inputs {
+		panic("nn: Forward: wrong number of rows or columns")
+	}
+	for _, s := range p.steps {
+		x = s.forward(x, rows)
+	}
+	return x
+}
+
+// Backward takes the gradient dy of the outputs of the last Forward, which it may
+// overwrite, adds the gradients of the parameters to Grads and, if wanted, returns
+// the gradient of the inputs.
+func (p *Pass) Backward(dy []float32, rows int, wanted bool) []float32 {
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		dy = p.steps[i].backward(dy, rows, wanted || i > 0)
+	}
+	return dy
+}
+
+// SetDropout switches the pass' dropout layers on or off; they start on where the
+// pass is for training.
+func (p *Pass) SetDropout(on bool) {
+	for _, s := range p.steps {
+		if d, ok := s.(*dropoutStep); ok {
+			d.on = on && d.mask != nil
+		}
+	}
+}

@@ -1,0 +1,124 @@
+// Package safetensors reads and writes float32 tensors in the safetensors format
+// (https://huggingface.co/docs/safetensors): eight bytes of header length,
+// a JSON header with each tensor's type, shape and place, and the values,
+// little-endian and without gaps.
+package safetensors
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+)
+
+// A File is the content of a safetensors file.
+type File struct {
+	Metadata map[string]string
+	Tensors  []Tensor // in the order of their values in the file
+}
+
+// A Tensor is a named array of float32, row-major.
+type Tensor struct {
+	Name  string
+	Shape []int
+	Data  []float32
+}
+
+// Get returns the named tensor.
+func (f *File) Get(name string) (Tensor, bool) {
+	for _, t := range f.Tensors {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Tensor{}, false
+}
+
+const (
+	float32Type = "F32"
+	metadataKey = "__metadata__"
+
+	// maxHeader bounds the header; the format's own bound is 100 MB.
+	maxHeader = 1 << 24
+	// maxBody bounds the values.
+	maxBody = 1 << 32
+	// alignment of the first value in the file.
+	alignment = 8
+)
+
+// entry is a tensor in the header.
+type entry struct {
+	Type    string   `json:"dtype"`
+	Shape   []int    `json:"shape"`
+	Offsets [2]int64 `json:"data_offsets"`
+}
+
+// Write writes the file. It panics if a tensor's shape does not fit its values.
+func Write(w io.Writer, f File) error {
+	header, err := formatHeader(f)
+	if err != nil {
+		return fmt.Errorf("safetensors: header: %w", err)
+	}
+	buffer := binary.LittleEndian.AppendUint64(nil, uint64(len(header)))
+	if _, err := w.Write(append(buffer, header...)); err != nil {
+		return err
+	}
+	for _, t := range f.Tensors {
+		buffer = buffer[:0]
+		for _, v := range t.Data {
+			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+		}
+		if _, err := w.Write(buffer); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func formatHeader(f File) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	if len(f.Metadata) > 0 {
+		if err := writeField(&b, metadataKey, f.Metadata); err != nil {
+			return nil, err
+		}
+	}
+	var offset int64
+	for _, t := range f.Tensors {
+		if n, err := elements(t.Shape); err != nil || n != int64(len(t.Data)) {
+			panic("safetensors: Write: shape of " + t.Name + " does not fit its values")
+		}
+		end := offset + 4*int64(len(t.Data))
+		shape := append([]int{}, t.Shape...) // an empty shape is [], not null
+		if err := writeField(&b, t.Name, entry{float32Type, shape, [2]int64{offset, end}}); err != nil {
+			return nil, err
+		}
+		offset = end
+	}
+	b.WriteByte('}')
+	for b.Len()%alignment != 0 {
+		b.WriteByte(' ')
+	}
+	return b.Bytes(), nil
+}
+
+// writeField adds a key and its value to the object that b holds so far.
+func writeField(b *bytes.Buffer, key string, value any) error {
+	name, err := json.Marshal(key)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if b.Len() > 1 {
+		b.WriteByte(',')
+	}
+	b.Write(name)
+	b.WriteByte(':')
+	b.Write(text)
+	return nil
+}

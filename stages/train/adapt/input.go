@@ -1,0 +1,70 @@
+package adapt
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// input maps a row of features before it enters g: (x − offset)·scale, with one pair
+// for all columns, one pair a column, or none.
+type input struct {
+	offset, scale []float32
+}
+
+// newInput measures the mapping on the source.
+func newInput(s InputScaling, source blas32.General) input {
+	switch s {
+	case InputSymmetric:
+		return input{offset: []float32{0.5}, scale: []float32{2}}
+	case InputStandard:
+		return standardise(source)
+	}
+	return input{}
+}
+
+// standardise takes each column to mean 0 and deviation 1; a constant one to 0.
+func standardise(x blas32.General) input {
+	in := input{offset: make([]float32, x.Cols), scale: make([]float32, x.Cols)}
+	for j := range x.Cols {
+		var mean, square float64
+		for i := range x.Rows {
+			mean += float64(x.Data[i*x.Stride+j])
+		}
+		mean /= float64(x.Rows)
+		for i := range x.Rows {
+			d := float64(x.Data[i*x.Stride+j]) - mean
+			square += d * d
+		}
+		in.offset[j], in.scale[j] = float32(mean), 1
+		if deviation := math.Sqrt(square / float64(x.Rows)); deviation > 1e-6*math.Abs(mean) {
+			in.scale[j] = float32(1 / deviation)
+		}
+	}
+	return in
+}
+
+// gather writes the mapped rows of x one after another.
+func (in input) gather(dst []float32, x blas32.General, rows []int32) {
+	for i, row := range rows {
+		in.apply(dst[i*x.Cols:(i+1)*x.Cols], x.Data[int(row)*x.Stride:])
+	}
+}
+
+// apply maps one row.
+func (in input) apply(dst, row []float32) {
+	row = row[:len(dst)]
+	switch len(in.scale) {
+	case 0:
+		copy(dst, row)
+	case 1:
+		offset, scale := in.offset[0], in.scale[0]
+		for j, v := range row {
+			dst[j] = (v - offset) * scale
+		}
+	default:
+		for j, v := range row {
+			dst[j] = (v - in.offset[j]) * in.scale[j]
+		}
+	}
+}

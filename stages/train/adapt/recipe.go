@@ -1,0 +1,88 @@
+package adapt
+
+import (
+	"fmt"
+	"runtime"
+
+	"mars/stages/internal/nn"
+)
+
+// Recipe returns the measured defaults of an architecture for rows of the given shape
+// (C, H, W, or one number of columns). The method is source; set another with
+// ParseMethod. SchedulePaper gives the published settings instead.
+func Recipe(arch string, shape []int, s Schedule) (Config, error) {
+	const anyClasses = 2 // the names and the recipes do not depend on their number
+	a, err := nn.ParseArch(arch, shape, anyClasses)
+	if err != nil {
+		return Config{}, err
+	}
+	c := common()
+	switch {
+	case s == SchedulePaper:
+		c.published(a.Name)
+	case s == ScheduleDefault:
+		c.measured(a.Name)
+	default:
+		return Config{}, fmt.Errorf("adapt: schedule %q is unknown: want %s or %s", s, ScheduleDefault, SchedulePaper)
+	}
+	c.Arch = a.Name
+	return c, nil
+}
+
+// common is what the recipes share.
+func common() Config {
+	return Config{
+		Method:          methods[0],
+		ReestimateEvery: 10, Gamma: 10,
+		Beta1: 0.5, Beta2: 0.999,
+		ClassLoss: ClassLossWeighted, PenaltyPoints: PenaltyInterpolates,
+		Batches: BatchesFresh, Sampling: SamplingStratified, Input: InputAsIs,
+		CheckpointEvery: 10, Jobs: runtime.GOMAXPROCS(0),
+	}
+}
+
+// measured sets the cheapest schedule that was found to be the best.
+func (c *Config) measured(arch string) {
+	c.Decay = 0.1
+	switch arch {
+	case "toy":
+		c.train(60, 20, 5, 120)
+		c.optimise(SGD, 0.05, 0.4)
+	case "digits", "ganin":
+		c.train(40, 10, 5, 200)
+		c.optimise(Adam, 3e-4, 0.01)
+		c.Beta1, c.ReestimateEvery, c.Input = 0.9, 5, InputSymmetric
+	default:
+		c.train(60, 10, 5, 120)
+		c.optimise(Adam, 3e-4, 0.01)
+	}
+	c.DecayFrom = c.StartAlign
+	c.AverageFrom = c.Epochs - c.Epochs/6
+}
+
+// published sets what the paper and its authors' code use.
+func (c *Config) published(arch string) {
+	c.PenaltyPoints = PenaltyAll
+	c.Decay = 1
+	switch arch {
+	case "toy":
+		c.train(500, 100, 10, 120)
+		c.optimise(SGD, 0.01, 0.4) // λ = 0.05·p, here for a shift of p = 8
+	case "digits", "ganin":
+		c.train(100, 11, 5, 200)
+		c.optimise(Adam, 1e-4, 0.01)
+		c.Beta1, c.ReestimateEvery = 0.9, 5
+	default:
+		c.train(200, 10, 5, 120)
+		c.optimise(Adam, 1e-4, 0.01)
+	}
+	c.DecayFrom, c.AverageFrom = c.Epochs, c.Epochs
+}
+
+func (c *Config) train(epochs, startAlign, criticSteps, batch int) {
+	c.Epochs, c.StartAlign, c.CriticSteps, c.Batch = epochs, startAlign, criticSteps, batch
+}
+
+func (c *Config) optimise(o Optimiser, rate, lambda float64) {
+	c.Optimiser, c.LearningRate, c.CriticLearningRate, c.Lambda = o, rate, rate, lambda
+}

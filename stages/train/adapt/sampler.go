@@ -1,0 +1,149 @@
+package adapt
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// A deck deals rows in shuffled order, again and again.
+type deck struct {
+	rows []int32
+	next int
+}
+
+func (d *deck) shuffle(rng *rand.Rand) {
+	d.next = 0
+	rng.Shuffle(len(d.rows), func(i, j int) { d.rows[i], d.rows[j] = d.rows[j], d.rows[i] })
+}
+
+func (d *deck) deal(hand []int32, rng *rand.Rand) {
+	for i := range hand {
+		if d.next == len(d.rows) {
+			d.shuffle(rng)
+		}
+		hand[i] = d.rows[d.next]
+		d.next++
+	}
+}
+
+// restart puts the rows back in the order that gather gave them and shuffles, so
+// that what is dealt depends on rng alone.
+func (d *deck) restart(original []int32, rng *rand.Rand) {
+	copy(d.rows, original)
+	d.shuffle(rng)
+}
+
+// A sampler draws batches of source and target rows. With stratified sampling each
+// class' number of rows in a batch of B is its share of the source times B, rounded
+// up or down by systematic sampling (one random start for all classes, so that the
+// numbers add up to B and are right on average); a class that would get none takes
+// a row from the class with most. So while B ≥ C every batch holds every class.
+type sampler struct {
+	labels     []int32
+	stratified bool
+	classes    []deck // source rows by class, or one deck of all
+	target     deck
+	quota      []int     // rows of each class in the batch
+	share      []float64 // of each class in the source
+	balanced   []float64 // 1/C for each class
+	original   []int32   // source rows by class, then target rows
+}
+
+func newSampler(labels []int32, classes, targets int, stratified bool) *sampler {
+	s := &sampler{labels: labels, stratified: stratified, quota: make([]int, classes)}
+	s.share = proportions(labels, classes)
+	s.balanced = slices.Repeat([]float64{1 / float64(classes)}, classes)
+	byClass := make([][]int32, classes)
+	for i, y := range labels {
+		byClass[y] = append(byClass[y], int32(i))
+	}
+	for _, rows := range byClass {
+		s.original = append(s.original, rows...)
+	}
+	if !stratified {
+		byClass = [][]int32{s.original}
+	}
+	for _, rows := range byClass {
+		s.classes = append(s.classes, deck{rows: append([]int32(nil), rows...)})
+	}
+	for i := range targets {
+		s.target.rows = append(s.target.rows, int32(i))
+	}
+	s.original = append(s.original, s.target.rows...)
+	return s
+}
+
+// proportions are the shares of the classes among the labels.
+func proportions(labels []int32, classes int) []float64 {
+	p := make([]float64, classes)
+	for _, y := range labels {
+		p[y]++
+	}
+	for c := range p {
+		p[c] /= float64(len(labels))
+	}
+	return p
+}
+
+// restart begins an epoch: what is drawn from here on depends on rng alone.
+func (s *sampler) restart(rng *rand.Rand) {
+	rest := s.original
+	for c := range s.classes {
+		s.classes[c].restart(rest, rng)
+		rest = rest[len(s.classes[c].rows):]
+	}
+	s.target.restart(rest, rng)
+}
+
+// draw fills a batch with source rows and, if it has room for them, target rows.
+func (s *sampler) draw(b *batch, rng *rand.Rand) {
+	if s.stratified {
+		s.apportion(len(b.source), rng.Float64())
+		rest := b.source
+		for c, n := range s.quota {
+			s.classes[c].deal(rest[:n], rng)
+			rest = rest[n:]
+		}
+	} else {
+		s.classes[0].deal(b.source, rng)
+	}
+	for i, row := range b.source {
+		b.labels[i] = s.labels[row]
+	}
+	s.target.deal(b.target, rng)
+}
+
+// apportion sets quota to the number of rows of each class among n, from a start
+// in [0, 1).
+func (s *sampler) apportion(n int, start float64) {
+	var reached float64
+	given := 0
+	for c, share := range s.share {
+		reached += share * float64(n)
+		total := min(n, int(reached+start))
+		if c == len(s.share)-1 {
+			total = n
+		}
+		s.quota[c], given = total-given, total
+	}
+	if n < len(s.quota) {
+		return
+	}
+	for c := range s.quota {
+		if s.quota[c] == 0 {
+			s.quota[s.largest()]--
+			s.quota[c]++
+		}
+	}
+}
+
+// largest is the class with most rows in the batch.
+func (s *sampler) largest() int {
+	most := 0
+	for c, n := range s.quota {
+		if n > s.quota[most] {
+			most = c
+		}
+	}
+	return most
+}
