@@ -1,0 +1,100 @@
+package mixture
+
+import "sort"
+
+// Hierarchy is the tree of an agglomerative clustering of N rows.
+type Hierarchy struct {
+	// N is the number of rows, at least 1.
+	N int
+	// Merges holds the N−1 merges by increasing height.
+	Merges []Merge
+}
+
+// Merge joins clusters A < B. Cluster i < N is row i, and cluster N+j is what
+// merge j made, as in the rows of scipy's linkage matrix.
+type Merge struct {
+	A, B   int
+	Height float64
+	Size   int
+}
+
+// Cut undoes the last k−1 merges and returns the cluster of each row, numbered
+// 0 to k−1 by first appearance. It panics unless 1 <= k <= N.
+func (h *Hierarchy) Cut(k int) []int32 {
+	if k < 1 || k > h.N {
+		panic("mixture: Cut: k out of range")
+	}
+	forest := newForest(h.N)
+	member := make([]int, h.N, 2*h.N) // a row of each cluster
+	for i := range member {
+		member[i] = i
+	}
+	for _, m := range h.Merges[:h.N-k] {
+		member = append(member, forest.union(member[m.A], member[m.B]))
+	}
+	return forest.labels()
+}
+
+// newHierarchy sorts merges of clusters that are named by any of their rows
+// and names the clusters as Merge does.
+func newHierarchy(n int, merges []Merge) *Hierarchy {
+	sort.SliceStable(merges, func(i, j int) bool { return merges[i].Height < merges[j].Height })
+	forest := newForest(n)
+	name, size := make([]int, n), make([]int, n)
+	for i := range n {
+		name[i], size[i] = i, 1
+	}
+	for j, m := range merges {
+		a, b := forest.find(m.A), forest.find(m.B)
+		root := forest.union(a, b)
+		merges[j].A, merges[j].B = min(name[a], name[b]), max(name[a], name[b])
+		name[root], size[root] = n+j, size[a]+size[b]
+		merges[j].Size = size[root]
+	}
+	return &Hierarchy{N: n, Merges: merges}
+}
+
+// forest is a union-find structure over rows.
+type forest []int
+
+func newForest(n int) forest {
+	f := make(forest, n)
+	for i := range f {
+		f[i] = i
+	}
+	return f
+}
+
+func (f forest) find(i int) int {
+	for f[i] != i {
+		f[i] = f[f[i]]
+		i = f[i]
+	}
+	return i
+}
+
+// union joins the sets of i and j and returns the root, the lower one of the
+// two so that labels come out in the order of the rows.
+func (f forest) union(i, j int) int {
+	i, j = f.find(i), f.find(j)
+	if i > j {
+		i, j = j, i
+	}
+	f[j] = i
+	return i
+}
+
+// labels numbers the sets by first appearance.
+func (f forest) labels() []int32 {
+	labels := make([]int32, len(f))
+	next := int32(0)
+	for i := range f {
+		if root := f.find(i); root == i {
+			labels[i] = next
+			next++
+		} else {
+			labels[i] = labels[root]
+		}
+	}
+	return labels
+}

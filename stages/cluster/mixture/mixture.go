@@ -1,0 +1,198 @@
+package mixture
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+// DefaultMaxRows is how many rows a method fits when MaxRows is 0.
+const DefaultMaxRows = 20_000
+
+// Components is the state of a fitted mixture: K components in d dimensions.
+// It can be put together from plain slices, saved one row a component, and is
+// all that an Assigner needs.
+type Components struct {
+	// Proportions holds the share of all rows that each component was given,
+	// by hard counts: the p_u of Algorithm 2. K values that sum to 1.
+	Proportions []float64
+	// Weights holds the mixing weights of a Gaussian mixture, its soft
+	// proportions. K values that sum to 1; nil for other methods.
+	Weights []float64
+	// Means is K×d.
+	Means *mat.Dense
+	// Covariances holds K covariances of a Gaussian mixture; nil for other
+	// methods. The length of an element tells its form: d·d values, row-major,
+	// are a full matrix, d values its diagonal, and one value a multiple of
+	// the identity. The elements of a tied mixture share their memory.
+	Covariances [][]float64
+}
+
+// K returns the number of components.
+func (c *Components) K() int { return c.Means.RawMatrix().Rows }
+
+// Dim returns the number of dimensions.
+func (c *Components) Dim() int { return c.Means.RawMatrix().Cols }
+
+// Result is what every method returns. Components are numbered by the first
+// row that belongs to them (those without a row come last) unless the caller
+// gave initial values, whose order is kept.
+type Result struct {
+	Components
+	// Labels holds the component of each of the n rows.
+	Labels []int32
+	// Counts holds the number of rows of each component.
+	Counts []int
+	// Smallest is the component with the fewest rows.
+	Smallest int
+	// Fitted is the number of rows that were fitted: n, or MaxRows if there
+	// were more. Means, weights and covariances are those of the fitted rows;
+	// the others were only assigned.
+	Fitted int
+	// Iterations is how many the best start took, and Converged whether it
+	// stopped for lack of change. Ward has 0 and true.
+	Iterations int
+	Converged  bool
+	// LogLikelihood is the mean log-likelihood of a fitted row in the last
+	// iteration (scikit-learn's lower_bound_); Gaussian mixtures only.
+	LogLikelihood float64
+	// Inertia is the sum of squared distances of the fitted rows to the means
+	// of their components; Ward and KMeans only.
+	Inertia float64
+	// Failed is the number of starts that were given up because a covariance
+	// was not positive definite.
+	Failed int
+	// Warnings are doubts about the result in words.
+	Warnings []string
+}
+
+// Sampled reports whether only a sample of the rows was fitted.
+func (r *Result) Sampled() bool { return r.Fitted < len(r.Labels) }
+
+// finish completes a result whose components, fitted rows and diagnostics are
+// set: labels gives the components of the rows in sample, the others are
+// assigned.
+func (r *Result) finish(x blas32.General, sample []int, labels []int32, keepOrder bool) error {
+	if err := r.label(x, sample, labels); err != nil {
+		return err
+	}
+	if !keepOrder {
+		r.renumber()
+	}
+	r.count()
+	r.warn()
+	return nil
+}
+
+// label spreads the labels of the sample over all rows and assigns the rest.
+func (r *Result) label(x blas32.General, sample []int, labels []int32) error {
+	r.Fitted = len(labels)
+	if len(labels) == x.Rows {
+		r.Labels = labels
+		return nil
+	}
+	assigner, err := r.Assigner()
+	if err != nil {
+		return err
+	}
+	r.Labels = make([]int32, x.Rows)
+	assigner.Assign(r.Labels, x)
+	for s, i := range sample {
+		r.Labels[i] = labels[s]
+	}
+	return nil
+}
+
+// renumber orders the components by their first row.
+func (r *Result) renumber() {
+	order := firstAppearance(r.Labels, r.K())
+	means := mat.NewDense(r.K(), r.Dim(), nil)
+	for old, k := range order {
+		means.SetRow(int(k), r.Means.RawRowView(old))
+	}
+	r.Means = means
+	r.Weights = permuted(r.Weights, order)
+	r.Covariances = permuted(r.Covariances, order)
+	for i, l := range r.Labels {
+		r.Labels[i] = order[l]
+	}
+}
+
+// firstAppearance returns the new number of each of k labels when they are
+// counted in the order in which they first appear; absent ones come last.
+func firstAppearance(labels []int32, k int) []int32 {
+	order := make([]int32, k)
+	for j := range order {
+		order[j] = -1
+	}
+	next := int32(0)
+	number := func(l int32) {
+		if order[l] < 0 {
+			order[l] = next
+			next++
+		}
+	}
+	for _, l := range labels {
+		number(l)
+	}
+	for l := range int32(k) {
+		number(l)
+	}
+	return order
+}
+
+// permuted returns x with element i moved to order[i]; nil stays nil.
+func permuted[T any](x []T, order []int32) []T {
+	if x == nil {
+		return nil
+	}
+	y := make([]T, len(x))
+	for i, k := range order {
+		y[k] = x[i]
+	}
+	return y
+}
+
+// count fills in what follows from the labels.
+func (r *Result) count() {
+	r.Counts = make([]int, r.K())
+	for _, l := range r.Labels {
+		r.Counts[l]++
+	}
+	r.Proportions = make([]float64, r.K())
+	for k, n := range r.Counts {
+		r.Proportions[k] = float64(n) / float64(len(r.Labels))
+		if n < r.Counts[r.Smallest] {
+			r.Smallest = k
+		}
+	}
+}
+
+// warn puts what a user should doubt into words.
+func (r *Result) warn() {
+	add := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	if r.Sampled() {
+		add("fitted a sample of %d of %d rows and assigned the rest", r.Fitted, len(r.Labels))
+	}
+	if !r.Converged {
+		add("not converged after %d iterations", r.Iterations)
+	}
+	if r.Failed > 0 {
+		add("gave up %d starts whose covariances were not positive definite", r.Failed)
+	}
+	if n := r.Counts[r.Smallest]; n == 0 {
+		add("component %d is the most likely one of no row", r.Smallest)
+	} else if r.full() && n <= r.Dim() {
+		add("component %d has %d rows in %d dimensions: the covariance floor holds it up", r.Smallest, n, r.Dim())
+	}
+}
+
+// full reports whether each component has a full covariance of its own.
+func (r *Result) full() bool {
+	d := r.Dim()
+	if len(r.Covariances) == 0 || len(r.Covariances[0]) != d*d {
+		return false
+	}
+	return len(r.Covariances) == 1 || &r.Covariances[0][0] != &r.Covariances[1][0]
+}

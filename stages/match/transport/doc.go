@@ -1,0 +1,27 @@
+// Package transport matches what a mixture found in the target with the
+// classes of the source, lines 2 to 4 of the paper's Algorithm 2, and holds the
+// optimal transport that this needs: Assign (one to one), Exact (the discrete
+// problem of the paper's equation (2) with any marginals), Monotone (on the
+// line) and SquaredBures (between Gaussians).
+//
+// Everything is float64 and deterministic.
+package transport
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// checkCost refuses costs that are not finite.
+func checkCost(cost *mat.Dense) error {
+	rows, _ := cost.Dims()
+	for i := range rows {
+		for j, c := range cost.RawRowView(i) {
+			if c-c != 0 {
+				return fmt.Errorf("transport: cost of row %d, column %d is %v: give finite costs", i, j, c)
+			}
+		}
+	}
+	return nil
+}

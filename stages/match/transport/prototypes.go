@@ -1,0 +1,59 @@
+package transport
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Prototypes adds up the rows of each class, batch by batch, for their means.
+// It takes no more memory for more rows.
+type Prototypes struct {
+	sums   *mat.Dense // C×d
+	counts []int
+}
+
+// NewPrototypes returns an empty sum for rows of d values in C classes.
+func NewPrototypes(classes, d int) *Prototypes {
+	return &Prototypes{sums: mat.NewDense(classes, d, nil), counts: make([]int, classes)}
+}
+
+// Add adds the rows of x (n×d) with their labels. Rows with a negative label
+// have no class and are left out. It fails at a label of C or more, after
+// which the sums are of no use, and panics if the shapes do not fit.
+func (p *Prototypes) Add(x blas32.General, labels []int32) error {
+	classes, d := p.sums.Dims()
+	if x.Cols != d || len(labels) != x.Rows {
+		panic("transport: Prototypes.Add: rows differ in width or number from what is expected")
+	}
+	for i, l := range labels {
+		if int(l) >= classes {
+			return fmt.Errorf("transport: row %d has label %d: labels go from 0 to %d", i, l, classes-1)
+		}
+		if l < 0 {
+			continue
+		}
+		p.counts[l]++
+		sum := p.sums.RawRowView(int(l))
+		for j, v := range x.Data[i*x.Stride : i*x.Stride+d] {
+			sum[j] += float64(v)
+		}
+	}
+	return nil
+}
+
+// Means returns the C×d means; that of a class without rows is zero.
+func (p *Prototypes) Means() *mat.Dense {
+	means := mat.DenseCopyOf(p.sums)
+	for i, n := range p.counts {
+		mean := means.RawRowView(i)
+		for j := range mean {
+			mean[j] /= float64(max(n, 1))
+		}
+	}
+	return means
+}
+
+// Counts returns the number of rows of each class.
+func (p *Prototypes) Counts() []int { return append([]int(nil), p.counts...) }

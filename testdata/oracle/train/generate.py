@@ -1,0 +1,285 @@
+"""Oracle of stages/train/adapt: losses, gradients and loss curves in float64 by PyTorch.
+
+Run with Python 3 and torch 2.15, numpy 2, safetensors 0.6 or later:
+
+    python generate.py
+
+It writes gradients.json, curves.json and pytorch.safetensors beside itself. Weights, data
+and batches are formulas (uniform below), so that only results are stored.
+"""
+
+import json
+import pathlib
+
+import numpy as np
+import torch
+from safetensors.numpy import save_file
+
+torch.set_default_dtype(torch.float64)
+HERE = pathlib.Path(__file__).parent
+CLASSES, ROWS, BATCH, GAMMA, LAMBDA = 3, 25, 8, 10.0, 0.4
+PROPORTIONS = [0.6, 0.3, 0.1]
+
+
+def uniform(seed, n):
+    """n numbers in [0, 1) by splitmix64."""
+    with np.errstate(over="ignore"):
+        z = (np.uint64(seed << 32) + np.arange(1, n + 1, dtype=np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return (z >> np.uint64(11)).astype(np.float64) / 2**53
+
+
+def float32(values):
+    return torch.from_numpy(values.astype(np.float32).astype(np.float64))
+
+
+def network(text, number):
+    """nn.Sequential from the layers' text, weights by formula."""
+    modules = []
+    for layer in filter(None, (word.strip() for word in text.split(","))):
+        kind, *rest = layer.split()
+        bias = "nobias" not in rest
+        sizes = [int(r) for r in rest if r != "nobias"]
+        if kind == "linear":
+            modules += [torch.nn.Flatten(), torch.nn.Linear(*sizes, bias=bias)]
+        elif kind == "conv":
+            modules.append(torch.nn.Conv2d(*sizes))
+        elif kind == "maxpool":
+            modules.append(torch.nn.MaxPool2d(2))
+        elif kind == "relu":
+            modules.append(torch.nn.ReLU())
+    net = torch.nn.Sequential(*modules)
+    for j, p in enumerate(net.parameters()):
+        fan_in = p[0].numel() if p.dim() > 1 else fan_in
+        values = (2 * uniform(1000 * number + j + 1, p.numel()) - 1) / np.sqrt(fan_in)
+        p.data = float32(values).reshape(p.shape)
+    return net
+
+
+class Setup:
+    def __init__(self, arch):
+        self.g, self.h, self.v = (network(arch[k], i + 1) for i, k in enumerate("ghv"))
+        shape = arch["input"]
+        size = int(np.prod(shape))
+        self.labels = torch.arange(ROWS) % CLASSES
+        shift = 0.3 * self.labels.numpy().repeat(size)
+        self.xs = float32(2 * uniform(7, ROWS * size) - 1 + shift).reshape(ROWS, *shape)
+        self.xt = float32(2 * uniform(8, ROWS * size) - 0.8).reshape(ROWS, *shape)
+        self.arch = arch
+
+    def batch(self, step):
+        i = torch.arange(BATCH)
+        s, t = (7 * step + i) % ROWS, (11 * step + i) % ROWS
+        along = float32(uniform(77 + step, BATCH)).reshape(-1, 1)
+        return self.xs[s], self.labels[s], self.xt[t], along
+
+
+def class_weights(labels, proportions):
+    counts = torch.bincount(labels, minlength=CLASSES)
+    return torch.tensor(proportions)[labels] / counts[labels]
+
+
+def distance(v, zs, zt, w, beta):
+    return (w * v(zs).squeeze(1)).sum() - (1 + beta) * v(zt).mean()
+
+
+def penalty(v, zs, zt, along, points):
+    between = zs + along * (zt - zs)
+    z = (torch.cat([zs, zt, between]) if points == "all" else between).detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(v(z).sum(), z, create_graph=True)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean()
+
+
+def class_loss(setup, z, labels, c):
+    return (c * torch.nn.functional.cross_entropy(setup.h(z), labels, reduction="none")).sum()
+
+
+def domain_loss(setup, zs, zt):
+    logits = setup.v(torch.cat([zs, zt]))
+    side = torch.cat([torch.zeros(BATCH), torch.ones(BATCH)]).long()
+    return 2 * torch.nn.functional.cross_entropy(logits, side)
+
+
+def coefficients(method, labels):
+    uniform_weights = torch.full((BATCH,), 1 / BATCH)
+    if method in ("marsc", "marsg", "iw-wd"):
+        w = class_weights(labels, PROPORTIONS)
+        return w, w
+    return uniform_weights, uniform_weights
+
+
+def critic_losses(setup, run, step):
+    xs, labels, xt, along = setup.batch(step)
+    with torch.no_grad():
+        zs, zt = setup.g(xs).flatten(1), setup.g(xt).flatten(1)
+    _, w = coefficients(run["method"], labels)
+    d = distance(setup.v, zs, zt, w, run.get("beta", 0))
+    return d, penalty(setup.v, zs, zt, along, run["points"])
+
+
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, z):
+        return z.view_as(z)
+
+    @staticmethod
+    def backward(ctx, dz):
+        return -LAMBDA * dz
+
+
+def main_losses(setup, run, step):
+    """Classification loss, alignment loss as reported, and what is minimised."""
+    xs, labels, xt, _ = setup.batch(step)
+    zs, zt = setup.g(xs).flatten(1), setup.g(xt).flatten(1)
+    c, w = coefficients(run["method"], labels)
+    loss = class_loss(setup, zs, labels, c)
+    if run["method"] == "source":
+        return loss, torch.zeros(()), loss
+    if run["method"] == "dann":
+        d = domain_loss(setup, Reverse.apply(zs), Reverse.apply(zt))
+        return loss, d, loss + d
+    d = distance(setup.v, zs, zt, w, run.get("beta", 0))
+    return loss, d, loss + LAMBDA * d
+
+
+def named_gradients(setup, letters, loss):
+    """Gradients by the names of a model file: the number of each layer in the text."""
+    result = {}
+    for letter in letters:
+        net = getattr(setup, letter)
+        numbers = [i for i, l in enumerate(setup.arch[letter].split(",")) if l.split() and l.split()[0] in ("linear", "conv")]
+        layers = [m for m in net if isinstance(m, (torch.nn.Linear, torch.nn.Conv2d))]
+        parameters = [(f"{letter}.{n}.{name}", p) for n, m in zip(numbers, layers) for name, p in m.named_parameters()]
+        if not parameters:
+            continue
+        gradients = torch.autograd.grad(loss, [p for _, p in parameters], retain_graph=True, allow_unused=True)
+        for (name, p), d in zip(parameters, gradients):
+            values = torch.zeros_like(p) if d is None else d
+            result[name] = [float(f"{x:.9g}") for x in values.flatten().tolist()]
+    return result
+
+
+SMALL = {
+    "mlp": {"name": "mlp:5-7-6", "input": [5], "g": "linear 5 7, relu, linear 7 6",
+            "h": "linear 6 6, relu, linear 6 3", "v": "linear 6 6, relu, linear 6 1 nobias"},
+    "deep": {"name": "deep", "input": [5], "g": "linear 5 7, relu, linear 7 6, relu",
+             "h": "linear 6 5, relu, linear 5 3",
+             "v": "linear 6 9 nobias, relu, linear 9 8 nobias, relu, linear 8 7 nobias, relu, linear 7 1 nobias"},
+    "conv": {"name": "conv", "input": [2, 16, 16],
+             "g": "conv 2 3 5, maxpool 2, relu, conv 3 4 5, maxpool 2, relu, linear 4 6, relu",
+             "h": "linear 6 5, relu, linear 5 3",
+             "v": "linear 6 9, relu, linear 9 4, relu, linear 4 1 nobias"},
+}
+REAL = {
+    "toy": {"name": "toy", "input": [2],
+            "g": "linear 2 200, relu, linear 200 200, relu, linear 200 200, relu",
+            "h": "linear 200 200, relu, linear 200 3",
+            "v": "linear 200 200 nobias, relu, linear 200 200 nobias, relu, linear 200 1 nobias"},
+    "digits": {"name": "digits", "input": [1, 28, 28],
+               "g": "conv 1 32 5, maxpool 2, relu, conv 32 20 5, maxpool 2, relu, linear 320 128, relu",
+               "h": "linear 128 100, relu, linear 100 3",
+               "v": "linear 128 100, relu, linear 100 10, relu, linear 10 1 nobias"},
+}
+
+
+def for_method(arch, method):
+    if method == "dann":
+        return arch | {"v": arch["v"].removesuffix("1 nobias") + "2 nobias"}
+    return arch
+
+
+def gradients():
+    cases = []
+    for arch in SMALL.values():
+        for method, points, beta in [("source", "interpolates", 0), ("wd", "all", 0), ("wd", "interpolates", 2),
+                                     ("marsc", "interpolates", 0), ("marsc", "all", 0), ("dann", "interpolates", 0)]:
+            setup = Setup(for_method(arch, method))
+            run = {"method": method, "points": points, "beta": beta}
+            loss, d, total = main_losses(setup, run, 3)
+            letters = "ghv" if method == "dann" else "gh"
+            case = run | {"arch": setup.arch, "class_loss": loss.item(), "distance": d.item(),
+                          "main": named_gradients(setup, letters, total)}
+            if method not in ("source", "dann"):
+                dc, p = critic_losses(setup, run, 3)
+                case |= {"penalty": p.item(), "critic": named_gradients(setup, "v", -dc + GAMMA * p)}
+            cases.append(case)
+    return cases
+
+
+def optimiser(run, nets):
+    parameters = [p for net in nets for p in net.parameters()]
+    if not parameters:
+        return None
+    if run["optimiser"] == "adam":
+        return torch.optim.Adam(parameters, lr=run["rate"], betas=(0.5, 0.999), weight_decay=run["decay"])
+    return torch.optim.SGD(parameters, lr=run["rate"], momentum=run["momentum"], weight_decay=run["decay"])
+
+
+def curve(arch, run):
+    """Ten iterations of two critic steps and one of g and h."""
+    setup = Setup(for_method(arch, run["method"]))
+    features = optimiser(run, [setup.g, setup.h])
+    critic = optimiser(run | {"decay": 0}, [setup.v])
+    rows, step = [], 0
+    for _ in range(10):
+        distances = []
+        for _ in range(2 if run["method"] not in ("source", "dann") else 0):
+            d, p = critic_losses(setup, run, step)
+            step += 1
+            critic.zero_grad()
+            (-d + GAMMA * p).backward()
+            critic.step()
+            distances += [d.item(), p.item()]
+        loss, d, total = main_losses(setup, run, step)
+        step += 1
+        features.zero_grad()
+        critic.zero_grad()
+        total.backward()
+        features.step()
+        if run["method"] == "dann":
+            critic.step()
+        rows.append([loss.item(), d.item(), *distances])
+    return run | {"arch": setup.arch, "losses": rows}
+
+
+def curves():
+    result = []
+    for arch, settings in [(REAL["toy"], {"optimiser": "sgd", "rate": 0.05, "momentum": 0, "decay": 0}),
+                           (SMALL["deep"], {"optimiser": "sgd", "rate": 0.05, "momentum": 0.9, "decay": 0.01}),
+                           (SMALL["mlp"], {"optimiser": "adam", "rate": 0.001, "momentum": 0, "decay": 0.01}),
+                           (REAL["digits"], {"optimiser": "adam", "rate": 0.001, "momentum": 0, "decay": 0})]:
+        for method, beta in [("source", 0), ("dann", 0), ("wd", 0), ("wd", 1), ("iw-wd", 0), ("marsg", 0), ("marsc", 0)]:
+            for points in ["interpolates"] if method != "marsc" else ["interpolates", "all"]:
+                result.append(curve(arch, settings | {"method": method, "beta": beta, "points": points}))
+    return result
+
+
+def write(name, value):
+    (HERE / name).write_text(json.dumps(value, separators=(",", ":")) + "\n")
+
+
+def model_file():
+    """A model file as PyTorch's user would write it, with what it predicts."""
+    setup = Setup(SMALL["conv"])
+    tensors = {}
+    for letter in "ghv":
+        layers = [l.split()[0] for l in setup.arch[letter].split(",")]
+        numbers = [i for i, kind in enumerate(layers) if kind in ("linear", "conv")]
+        modules = [m for m in getattr(setup, letter) if isinstance(m, (torch.nn.Linear, torch.nn.Conv2d))]
+        for n, m in zip(numbers, modules):
+            for name, p in m.named_parameters():
+                tensors[f"{letter}.{n}.{name}"] = p.detach().numpy().astype(np.float32)
+    metadata = {"mars.format": "mars-model-1", "mars.arch": "conv", "mars.input": "[2,16,16]",
+                "mars.classes": '["a","b","c"]', "mars.method": "marsc", "mars.seed": "7", "mars.epoch": "3"}
+    metadata |= {f"mars.layers.{letter}": setup.arch[letter] for letter in "ghv"}
+    save_file(tensors, HERE / "pytorch.safetensors", metadata)
+    probabilities = torch.softmax(setup.h(setup.g(setup.xs)), dim=1)
+    return probabilities.flatten().tolist()
+
+
+if __name__ == "__main__":
+    write("gradients.json", gradients())
+    write("curves.json", curves())
+    write("predictions.json", model_file())
