@@ -1,0 +1,147 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// an ndarray is an n-dimensional array in a file whose header has been read.
+type ndarray struct {
+	element element
+	shape   []int
+	fortran bool // first index fastest
+	data    io.Reader
+}
+
+// readArrayTable reads an array as features: its first axis is the rows. It
+// takes the result of a header's reader.
+func readArrayTable(a ndarray, err error) (*Table, error) {
+	if err != nil {
+		return nil, err
+	}
+	data, err := a.floats()
+	if err != nil {
+		return nil, err
+	}
+	return a.table(data)
+}
+
+// readArrayLabels reads an array of one axis as labels.
+func readArrayLabels(a ndarray, err error) ([]string, error) {
+	if err != nil {
+		return nil, err
+	}
+	n, ok := product(a.shape)
+	if !ok || len(a.shape) == 0 || n != a.shape[0] {
+		return nil, fmt.Errorf("has shape %v: labels need one axis: give one label a row", a.shape)
+	}
+	labels, err := a.element.readLabels(a.data, n)
+	if err != nil {
+		return nil, err
+	}
+	return labels, a.end()
+}
+
+// floats reads all values, in C order.
+func (a ndarray) floats() ([]float32, error) {
+	if !a.element.numeric() {
+		return nil, errors.New("holds strings: features must be numbers")
+	}
+	n, ok := product(a.shape)
+	if !ok || len(a.shape) == 0 {
+		return nil, fmt.Errorf("has shape %v: features need rows and columns, at most 2³¹ values in all", a.shape)
+	}
+	data, err := a.element.readFloats(a.data, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.end(); err != nil {
+		return nil, err
+	}
+	if a.fortran && len(a.shape) > 1 {
+		data = transpose(data, a.shape)
+	}
+	return data, nil
+}
+
+// end checks that nothing follows the values.
+func (a ndarray) end() error {
+	switch _, err := io.ReadFull(a.data, make([]byte, 1)); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return readError(err)
+	}
+	return errors.New("has bytes after its last value: its header is wrong or something was appended: write it again")
+}
+
+// table gives the values their shape. Images are [C, H, W]: n×H×W is one
+// channel, n×H×W×3 and n×H×W×1 have their channels last as NumPy users keep
+// them, unless the second axis could be the channels just as well.
+func (a ndarray) table(data []float32) (*Table, error) {
+	rows, shape := a.shape[0], slices.Clone(a.shape[1:])
+	switch {
+	case len(shape) == 0:
+		shape = []int{1}
+	case len(shape) == 2:
+		shape = []int{1, shape[0], shape[1]}
+	case len(shape) == 3 && channels(shape[2]) && !channels(shape[0]):
+		data = channelsFirst(data, shape)
+		shape = []int{shape[2], shape[0], shape[1]}
+	case len(shape) > 3:
+		return nil, fmt.Errorf("has shape %v: rows may be vectors or images, of at most 3 axes: reshape it", a.shape)
+	}
+	cols, _ := product(shape)
+	t, err := newTable(data, rows, cols, shape)
+	if err != nil {
+		return nil, err
+	}
+	t.Largest = a.element.largest()
+	return t, nil
+}
+
+func channels(n int) bool { return n == 1 || n == 3 }
+
+// channelsFirst turns images of shape H×W×C into C×H×W.
+func channelsFirst(data []float32, shape []int) []float32 {
+	c, pixels := shape[2], shape[0]*shape[1]
+	if c == 1 {
+		return data
+	}
+	out := make([]float32, len(data))
+	for start := 0; start < len(data); start += c * pixels {
+		for k := range pixels {
+			for j := range c {
+				out[start+j*pixels+k] = data[start+k*c+j]
+			}
+		}
+	}
+	return out
+}
+
+// transpose turns an array of that shape from Fortran order into C order. It
+// walks C order by an odometer whose digit i moves stride[i] in the input.
+func transpose(data []float32, shape []int) []float32 {
+	out := make([]float32, len(data))
+	stride, step := make([]int, len(shape)), 1
+	for i, n := range shape {
+		stride[i] = step
+		step *= n
+	}
+	index, at := make([]int, len(shape)), 0
+	for k := range out {
+		out[k] = data[at]
+		for i := len(shape) - 1; i >= 0; i-- {
+			index[i]++
+			at += stride[i]
+			if index[i] < shape[i] {
+				break
+			}
+			at -= stride[i] * shape[i]
+			index[i] = 0
+		}
+	}
+	return out
+}

@@ -1,0 +1,38 @@
+package format
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"mars/arrowio"
+)
+
+// readArrow reads an Arrow stream or file.
+func readArrow(in *input, o Options) (*Table, error) {
+	source := io.Reader(in)
+	if in.file != nil { // which can be read at any place, as Arrow files are
+		if _, err := in.file.Seek(0, io.SeekStart); err != nil {
+			return nil, readError(err)
+		}
+		source = in.file
+	}
+	r, err := arrowio.NewReader(source, in.name, arrowio.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	plan, err := planColumns(r.Schema(), o)
+	if err != nil {
+		return nil, err
+	}
+	return readRecords(r.Next, plan)
+}
+
+// named puts the input's name before an error, unless it is there already.
+func named(name string, err error) error {
+	if at := (*arrowio.Error)(nil); errors.As(err, &at) && at.Input == name {
+		return at
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

@@ -1,0 +1,129 @@
+package image
+
+import (
+	"fmt"
+	stdimage "image"
+	_ "image/jpeg" // the formats that photographs may have
+	_ "image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxPhotographPixels bounds what a photograph's header can make us allocate.
+const maxPhotographPixels = 64 << 20
+
+// A Photograph is a colour picture: Pix has H·W pixels of red, green, blue.
+type Photograph struct {
+	Pix  []uint8
+	H, W int
+}
+
+// ReadPhotographs decodes every JPEG and PNG file in folder, in the order of
+// their names; files of other kinds are passed over. A folder without any, and
+// a picture that cannot be decoded, are errors.
+func ReadPhotographs(folder string) ([]Photograph, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("photographs: %w", err)
+	}
+	var all []Photograph
+	for _, e := range entries {
+		switch strings.ToLower(filepath.Ext(e.Name())) {
+		case ".jpg", ".jpeg", ".png":
+			p, err := readPhotograph(filepath.Join(folder, e.Name()))
+			if err != nil {
+				return nil, fmt.Errorf("photographs: %w", err)
+			}
+			all = append(all, p)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("photographs: %s: has no .jpg, .jpeg or .png file: name a folder of photographs", folder)
+	}
+	return all, nil
+}
+
+func readPhotograph(path string) (Photograph, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Photograph{}, err
+	}
+	defer f.Close()
+	header, _, err := stdimage.DecodeConfig(f)
+	if err != nil {
+		return Photograph{}, fmt.Errorf("%s: %w: replace or remove it", path, err)
+	}
+	if header.Width*header.Height > maxPhotographPixels {
+		return Photograph{}, fmt.Errorf("%s: is %d×%d pixels: make it smaller than %d million pixels", path, header.Width, header.Height, maxPhotographPixels>>20)
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		return Photograph{}, err
+	}
+	picture, _, err := stdimage.Decode(f)
+	if err != nil {
+		return Photograph{}, fmt.Errorf("%s: %w: replace or remove it", path, err)
+	}
+	return newPhotograph(picture), nil
+}
+
+func newPhotograph(picture stdimage.Image) Photograph {
+	b := picture.Bounds()
+	p := Photograph{Pix: make([]uint8, 0, 3*b.Dx()*b.Dy()), H: b.Dy(), W: b.Dx()}
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			red, green, blue, _ := picture.At(x, y).RGBA()
+			p.Pix = append(p.Pix, uint8(red>>8), uint8(green>>8), uint8(blue>>8))
+		}
+	}
+	return p
+}
+
+// Blend lays every image over a patch of a photograph as Ganin & Lempitsky
+// (2015, section 4.1) do to make MNIST-M of MNIST: |patch − image| in each
+// channel, with photograph and position drawn at random. Images are grey, or
+// colour, with values in [0, 1], and so is the result, 3×H×W.
+//
+// The patch of image i depends on seed and i alone. Images that are not grey or
+// colour, no photographs, and a photograph smaller than the images are errors.
+func (m Images) Blend(photographs []Photograph, seed uint64) (Images, error) {
+	if len(photographs) == 0 {
+		return Images{}, fmt.Errorf("blend: no photographs: give at least one")
+	}
+	for k, p := range photographs {
+		if p.H < m.H || p.W < m.W {
+			return Images{}, fmt.Errorf("blend: photograph %d is %d×%d pixels (height×width), smaller than the images' %d×%d: remove it",
+				k, p.H, p.W, m.H, m.W)
+		}
+	}
+	if m.C != 1 && m.C != 3 {
+		return Images{}, fmt.Errorf("blend: images have %d channels: they must have 1 (grey) or 3 (colour)", m.C)
+	}
+	out := blank(m.Pixels.Rows, 3, m.H, m.W)
+	for i := range m.Pixels.Rows {
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		p := photographs[rng.IntN(len(photographs))]
+		top, left := rng.IntN(p.H-m.H+1), rng.IntN(p.W-m.W+1)
+		for c := range 3 {
+			blendPlane(out.plane(i, c), m.plane(i, min(c, m.C-1)), m.W, p, top, left, c)
+		}
+	}
+	return out, nil
+}
+
+// blendPlane fills dst with |patch − src| in channel c, for the patch of p whose
+// corner is at (top, left).
+func blendPlane(dst, src []float32, width int, p Photograph, top, left, c int) {
+	for k, v := range src {
+		y, x := top+k/width, left+k%width
+		dst[k] = abs(float32(p.Pix[3*(y*p.W+x)+c])/255 - v)
+	}
+}
+
+func abs(v float32) float32 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}

@@ -1,0 +1,55 @@
+package image
+
+// Resize scales every image to height×width by bilinear interpolation between
+// pixel centres, without antialiasing: the same values as PyTorch's
+// interpolate(mode="bilinear", align_corners=False). It panics unless both are
+// positive.
+func (m Images) Resize(height, width int) Images {
+	if height < 1 || width < 1 {
+		panic("image: resizing to no pixels")
+	}
+	out := blank(m.Pixels.Rows, m.C, height, width)
+	vertical, horizontal := taps(m.H, height), taps(m.W, width)
+	for i := range m.Pixels.Rows {
+		for c := range m.C {
+			interpolate(out.plane(i, c), m.plane(i, c), m.W, vertical, horizontal)
+		}
+	}
+	return out
+}
+
+// A tap says between which two pixels of a line an output pixel lies, and how
+// much it takes of each.
+type tap struct {
+	at, next     int
+	near, beyond float32 // weights of at and next, summing to 1
+}
+
+// taps are those of a line of in pixels scaled to out pixels. Pixel i's centre
+// is at i + ½, and what lies outside the first and last centre takes its value.
+func taps(in, out int) []tap {
+	line := make([]tap, out)
+	ratio := float32(in) / float32(out)
+	for i := range line {
+		centre := max((float32(i)+0.5)*ratio-0.5, 0)
+		at := min(int(centre), in-1)
+		beyond := min(max(centre-float32(at), 0), 1)
+		line[i] = tap{at: at, next: min(at+1, in-1), near: 1 - beyond, beyond: beyond}
+	}
+	return line
+}
+
+// interpolate fills dst, len(vertical)×len(horizontal), from src, whose rows
+// are width pixels wide.
+func interpolate(dst, src []float32, width int, vertical, horizontal []tap) {
+	k := 0
+	for _, v := range vertical {
+		upper, lower := src[v.at*width:], src[v.next*width:]
+		for _, h := range horizontal {
+			above := h.near*upper[h.at] + h.beyond*upper[h.next]
+			below := h.near*lower[h.at] + h.beyond*lower[h.next]
+			dst[k] = v.near*above + v.beyond*below
+			k++
+		}
+	}
+}

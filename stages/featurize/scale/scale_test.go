@@ -1,0 +1,66 @@
+package scale
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+func matrix(rows, cols, stride int, data []float32) blas32.General {
+	return blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: data}
+}
+
+func TestFitApply(t *testing.T) {
+	nan := float32(math.NaN()) // between the rows, never to be read
+	x := matrix(4, 3, 4, []float32{1, 5, -2, nan, 2, 5, 0, nan, 3, 5, 0, nan, 4, 5, 2})
+	s, constant := Fit(x)
+	if !slices.Equal(constant, []int{1}) {
+		t.Errorf("constant columns %v, want [1]", constant)
+	}
+	wantMean, wantDeviation := []float64{2.5, 5, 0}, []float64{math.Sqrt(1.25), 1, math.Sqrt2}
+	for j := range 3 {
+		if math.Abs(s.Mean[j]-wantMean[j]) > 1e-12 || math.Abs(s.Deviation[j]-wantDeviation[j]) > 1e-12 {
+			t.Errorf("column %d: %v, %v; want %v, %v", j, s.Mean[j], s.Deviation[j], wantMean[j], wantDeviation[j])
+		}
+	}
+	if err := s.Apply(x); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := Fit(x); math.Abs(again.Mean[2]) > 1e-7 || math.Abs(again.Deviation[2]-1) > 1e-6 || x.Data[1] != 0 {
+		t.Errorf("after Apply: %+v, constant column %v", again, x.Data[1])
+	}
+}
+
+// A large offset must not drown the deviation, as one-pass sums of squares do.
+func TestFitOffset(t *testing.T) {
+	x := matrix(4, 1, 1, []float32{1 << 23, 1<<23 + 1, 1<<23 + 2, 1<<23 + 3})
+	s, constant := Fit(x)
+	if math.Abs(s.Deviation[0]-math.Sqrt(1.25)) > 1e-12 || constant != nil {
+		t.Errorf("deviation %v, constant %v", s.Deviation[0], constant)
+	}
+	y := matrix(3, 1, 1, []float32{.1, .1, .1}) // whose mean is not .1 in binary
+	if s, constant = Fit(y); len(constant) != 1 || s.Deviation[0] != 1 || s.Mean[0] != float64(float32(.1)) {
+		t.Errorf("constant column: %+v, %v", s, constant)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	s := Standard{Mean: []float64{0, 0}, Deviation: []float64{1, 1e-40}}
+	for want, err := range map[string]error{
+		"fitted to 2 features, the data have 3": s.Check(3),
+		"2 means but 1 deviations":              Standard{Mean: []float64{0, 0}, Deviation: []float64{1}}.Check(2),
+		"feature 1 has mean 0 and deviation 0":  Standard{Mean: []float64{0, 0}, Deviation: []float64{1, 0}}.Check(2),
+		"feature 0 has mean NaN":                Standard{Mean: []float64{math.NaN()}, Deviation: []float64{1}}.Check(1),
+		"row 1, feature 1: 3 lies":              s.Apply(matrix(2, 2, 2, []float32{0, 0, 0, 3})),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if err := s.Check(2); err != nil {
+		t.Error(err)
+	}
+}

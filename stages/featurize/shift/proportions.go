@@ -1,0 +1,145 @@
+package shift
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// SumTolerance is how far from 1 the sum of proportions may be: room for
+// decimals such as 0.333333, too little for a forgotten class.
+const SumTolerance = 1e-6
+
+// ParseProportions reads one proportion a class, in one of two forms:
+//
+//	0.66,0.17,0.17           one number a class, in the order of classes
+//	cat=2/3,dog=1/3          class names with their numbers; a class not named has 0
+//
+// A number is a decimal or a fraction of two. The result has one entry a class
+// and sums to exactly 1 up to rounding. A wrong count, an unknown or repeated
+// class, a negative number and a sum off 1 by more than SumTolerance are errors.
+func ParseProportions(text string, classes []string) ([]float64, error) {
+	items := strings.Split(text, ",")
+	parse := parseList
+	if strings.Contains(text, "=") {
+		parse = parseMap
+	}
+	p, err := parse(items, classes)
+	if err != nil {
+		return nil, fmt.Errorf("proportions %q: %w", text, err)
+	}
+	if err := normalise(p); err != nil {
+		return nil, fmt.Errorf("proportions %q: %w", text, err)
+	}
+	return p, nil
+}
+
+// CheckProportions returns a copy of p scaled to sum to 1 exactly, or an error
+// where an entry is negative or not finite or the sum is off by more than
+// SumTolerance.
+func CheckProportions(p []float64) ([]float64, error) {
+	out := append([]float64(nil), p...)
+	if err := normalise(out); err != nil {
+		return nil, fmt.Errorf("proportions: %w", err)
+	}
+	return out, nil
+}
+
+func parseList(items, classes []string) ([]float64, error) {
+	if len(items) != len(classes) {
+		return nil, fmt.Errorf("%s for %s (%s): give one a class, or class=number pairs",
+			count(len(items), "number", "numbers"), count(len(classes), "class", "classes"), preview(classes))
+	}
+	p := make([]float64, len(items))
+	for i, item := range items {
+		v, err := parseNumber(item)
+		if err != nil {
+			return nil, err
+		}
+		p[i] = v
+	}
+	return p, nil
+}
+
+func parseMap(items, classes []string) ([]float64, error) {
+	index := make(map[string]int, len(classes))
+	for i, c := range classes {
+		index[c] = i
+	}
+	p := make([]float64, len(classes))
+	seen := make([]bool, len(classes))
+	for _, item := range items {
+		cut := strings.LastIndexByte(item, '=')
+		if cut < 0 {
+			return nil, fmt.Errorf("%q has no class: write class=number for every entry, or for none", item)
+		}
+		name := strings.TrimSpace(item[:cut])
+		i, ok := index[name]
+		if !ok {
+			return nil, fmt.Errorf("class %q is not in the data: its classes are %s", name, preview(classes))
+		}
+		if seen[i] {
+			return nil, fmt.Errorf("class %q is named twice: name it once", name)
+		}
+		v, err := parseNumber(item[cut+1:])
+		if err != nil {
+			return nil, err
+		}
+		p[i], seen[i] = v, true
+	}
+	return p, nil
+}
+
+// parseNumber reads a decimal or a fraction a/b.
+func parseNumber(text string) (float64, error) {
+	text = strings.TrimSpace(text)
+	over, under, fraction := strings.Cut(text, "/")
+	a, err := strconv.ParseFloat(strings.TrimSpace(over), 64)
+	b := 1.0
+	if err == nil && fraction {
+		b, err = strconv.ParseFloat(strings.TrimSpace(under), 64)
+	}
+	v := a / b
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a number: write a decimal such as 0.25 or a fraction such as 1/4", text)
+	}
+	return v, nil
+}
+
+// normalise checks p and divides it by its sum in place.
+func normalise(p []float64) error {
+	if len(p) == 0 {
+		return fmt.Errorf("there are none: give one a class")
+	}
+	var sum float64
+	for i, v := range p {
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return fmt.Errorf("number %d is %v: a proportion is at least 0", i+1, v)
+		}
+		sum += v
+	}
+	// The last term forgives the rounding of a sum that is off by just the tolerance.
+	if math.Abs(sum-1) > SumTolerance+1e-12 {
+		return fmt.Errorf("they sum to %.7g: they must sum to 1", sum)
+	}
+	for i := range p {
+		p[i] /= sum
+	}
+	return nil
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// preview lists at most ten names.
+func preview(names []string) string {
+	if len(names) > 10 {
+		return strings.Join(names[:10], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
+	}
+	return strings.Join(names, ", ")
+}
