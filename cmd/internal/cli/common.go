@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"mars/arrowio"
+	"mars/stages"
+)
+
+// common holds the flags that every stage has.
+type common struct {
+	name        string
+	input       string
+	output      string
+	inputs      []string // files that are read: none of them may be the output
+	compression arrowio.Compression
+	force       bool
+	memory      bytesFlag
+	limit       bytesFlag
+	seed        uint64
+	jobs        int
+	quiet       bool
+	logFormat   string
+	columns     arrowio.Columns
+}
+
+// streamCommand turns a stage into a command that reads a stream (FILE or
+// standard input) and writes one. prepare checks the options once flags are
+// parsed and binds them to the stage.
+func streamCommand(cmd *cobra.Command, columns []string, prepare func(*cobra.Command, *common) (stages.Func, error)) *cobra.Command {
+	c := newCommon(cmd, cmd.Use, columns...)
+	cmd.Use += " [flags] [FILE]"
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			c.input, c.inputs = args[0], args
+		}
+		if err := c.check(); err != nil {
+			return err
+		}
+		stage, err := prepare(cmd, c)
+		if err != nil {
+			return err
+		}
+		return c.filter(cmd, stage)
+	}
+	c.outputFlags(cmd.Flags())
+	c.runFlags(cmd.Flags())
+	return newCommand(cmd)
+}
+
+// newCommon registers the flags that name the columns a stage uses; name is
+// what logs and provenance call it.
+func newCommon(cmd *cobra.Command, name string, columns ...string) *common {
+	c := &common{name: name, columns: arrowio.DefaultColumns()}
+	c.columnFlags(cmd.Flags(), columns)
+	return c
+}
+
+func (c *common) outputFlags(f *pflag.FlagSet) {
+	f.StringVarP(&c.output, "output", "o", "", "write to this file instead of standard output (.arrow: Arrow file, .arrows: Arrow stream)")
+	f.Var((*compressionFlag)(&c.compression), "compression", "compress the output's buffers: none, lz4, zstd, or with a level as in zstd:9")
+	f.BoolVar(&c.force, "force", false, "write binary data even to a terminal")
+}
+
+func (c *common) runFlags(f *pflag.FlagSet) {
+	c.memory = arrowio.DefaultSpoolMemory
+	f.Var(&c.memory, "memory", "hold this much of a piped input in memory for a second pass, then spool to a temporary file")
+	c.limitFlag(f)
+	f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
+	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads")
+	c.logFlags(f)
+}
+
+func (c *common) limitFlag(f *pflag.FlagSet) {
+	c.limit = arrowio.DefaultMemory
+	f.Var(&c.limit, "memory-limit", "refuse input that needs more memory than this at a time")
+}
+
+func (c *common) logFlags(f *pflag.FlagSet) {
+	f.BoolVarP(&c.quiet, "quiet", "q", false, "only warnings and errors on standard error, no progress")
+	f.StringVar(&c.logFormat, "log-format", "text", "format of the log on standard error: text or json")
+}
+
+// columnFlags lets a user name the columns that a stage reads or writes.
+func (c *common) columnFlags(f *pflag.FlagSet, columns []string) {
+	for _, name := range columns {
+		field := columnField(&c.columns, name)
+		f.StringVar(field, strings.ReplaceAll(name, "_", "-"), *field, fmt.Sprintf("name of the %s column", name))
+	}
+}
+
+func columnField(c *arrowio.Columns, name string) *string {
+	fields := map[string]*string{
+		"id": &c.ID, "domain": &c.Domain, "label": &c.Label, "truth": &c.Truth,
+		"features": &c.Features, "embedding": &c.Embedding, "component": &c.Component,
+		"matched": &c.Matched, "weight": &c.Weight, "prediction": &c.Prediction,
+		"predicted_class": &c.PredictedClass, "probability": &c.Probability,
+	}
+	field, ok := fields[name]
+	if !ok {
+		panic("cli: no such column: " + name)
+	}
+	return field
+}
+
+// check validates the common flags.
+func (c *common) check() error {
+	switch {
+	case c.logFormat != "" && c.logFormat != "text" && c.logFormat != "json":
+		return usagef("--log-format %q: want text or json", c.logFormat)
+	case c.jobs < 0:
+		return usagef("--jobs %d: want a positive number of threads", c.jobs)
+	}
+	return nil
+}
+
+// filter runs a stage from the input to the output. The output exists under
+// its final name only if all went well.
+func (c *common) filter(cmd *cobra.Command, stage stages.Func) error {
+	in, err := arrowio.Open(c.input, arrowio.ReadOptions{Memory: int64(c.limit)})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
+		return stage(ctx, env, in, out)
+	})
+}
+
+// write runs a producer of rows into the output.
+func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.Env, arrowio.Sink) error) error {
+	out, err := arrowio.Create(c.output, arrowio.WriteOptions{
+		Compression: c.compression, Force: c.force, Inputs: c.inputs,
+	})
+	if err != nil {
+		return err
+	}
+	env, done := c.env(cmd)
+	err = produce(cmd.Context(), env, out)
+	done()
+	if err == nil {
+		err = cmd.Context().Err()
+	}
+	if err != nil {
+		out.Fail(err)
+		return err
+	}
+	return out.Close()
+}
+
+// env is the stage's surroundings; done ends its progress bar.
+func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
+	stages.SetJobs(c.jobs)
+	bar := &progress{w: cmd.ErrOrStderr(), enabled: !c.quiet && c.logFormat != "json" && isTerminal(cmd.ErrOrStderr())}
+	return stages.Env{
+		Columns:  c.columns,
+		Memory:   int64(c.memory),
+		Seed:     c.seed,
+		Jobs:     c.jobs,
+		Log:      newLogger(bar, c.name, c.logFormat, c.quiet),
+		Progress: bar.report,
+		Step:     c.step(cmd),
+	}, bar.finish
+}
+
+// step is what provenance keeps of this run: only flags that were set and that
+// change the result, so that the same work gives the same bytes.
+func (c *common) step(cmd *cobra.Command) arrowio.Step {
+	step := arrowio.Step{Stage: c.name, Version: Version(), Seed: int64(c.seed), Options: map[string]string{}}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if !withoutEffect[f.Name] {
+			step.Options[f.Name] = f.Value.String()
+		}
+	})
+	return step
+}
+
+var withoutEffect = map[string]bool{
+	"output": true, "compression": true, "force": true, "memory": true,
+	"memory-limit": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// newLogger logs to bar, so that lines and the progress bar do not mix.
+func newLogger(bar *progress, name, format string, quiet bool) *slog.Logger {
+	level := slog.LevelInfo
+	if quiet {
+		level = slog.LevelWarn
+	}
+	if format == "json" {
+		return slog.New(slog.NewJSONHandler(bar, &slog.HandlerOptions{Level: level})).With("command", name)
+	}
+	return slog.New(&textHandler{w: bar, name: name, level: level})
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"mars/stages"
+	"mars/stages/embed"
+)
+
+// Embed is the command of the stage that learns a representation.
+func Embed() *cobra.Command {
+	var o embed.Options
+	var load string
+	var n networkFlags
+	cmd := &cobra.Command{
+		Use:   "mars-embed",
+		Short: "Learn a representation on the source rows and add it to every row",
+		Long: `Trains a representation g and a classifier h on the labelled source rows and adds
+the column embedding, z = g(x), to all rows. With --load it applies a saved model instead,
+to any number of rows in constant memory; models of mars-train work too.`,
+		Example: `  mars-featurize toy | mars-embed --save g.safetensors -o embedded.arrow
+  mars-embed --load g.safetensors more.arrow -o more-embedded.arrow
+  mars-featurize --source a.csv --target b.csv | mars-embed --arch identity | mars-cluster`,
+	}
+	n.register(cmd.Flags())
+	cmd.Flags().StringVar(&o.Save, "save", "", "keep the model in this safetensors file")
+	cmd.Flags().StringVar(&load, "load", "", "apply the model in this file instead of learning one")
+	return streamCommand(cmd, []string{"features", "domain", "label", "embedding"}, func(cmd *cobra.Command, c *common) (stages.Func, error) {
+		if load != "" {
+			return embed.Apply(load), refuse(cmd, "--load applies a model and learns nothing", append(networkFlagNames, "save"))
+		}
+		var err error
+		o.Arch, o.Tune = n.arch, n.tune(cmd.Flags())
+		o.Shape, err = n.parseShape()
+		return embed.Fit(o), err
+	})
+}

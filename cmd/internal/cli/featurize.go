@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/featurize"
+	"mars/stages/featurize/format"
+	"mars/stages/featurize/shift"
+	"mars/stages/featurize/toy"
+)
+
+// Featurize is the command of the stage that reads raw data.
+func Featurize() *cobra.Command {
+	var o featurizeFlags
+	cmd := &cobra.Command{
+		Use:   "mars-featurize",
+		Short: "Turn raw data of two domains into an Arrow stream",
+		Long: `Reads labelled rows (--source) and rows to label (--target) from IDX (.gz too), npy,
+npz, CSV, TSV, Parquet and Arrow files, in any mix, and writes one stream with the
+columns id, domain, label and features. A target's labels are written, as the column
+truth that mars-eval alone reads, only with --truth.
+
+In an npz archive the members X and y are read; other names are given in the path, as in
+data.npz:images,labels. IDX labels are found beside their images, or given with
+--source-labels.`,
+		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
+  mars-featurize --source patients.csv --target new.csv --label celltype --standardize source -o cells.arrow
+  mars-featurize --source usps.npz --source-resize 20 --source-pad 4 --target t10k-images-idx3-ubyte.gz -o digits.arrow`,
+		Args: cobra.NoArgs,
+	}
+	c := newCommon(cmd, "mars-featurize")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		options, err := o.options()
+		if err != nil {
+			return err
+		}
+		if err := c.check(); err != nil {
+			return err
+		}
+		c.inputs = []string{options.Source.Path, options.Target.Path}
+		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
+			return featurize.Files(ctx, env, options, out)
+		})
+	}
+	o.register(cmd.Flags())
+	c.outputFlags(cmd.Flags())
+	c.runFlags(cmd.Flags())
+	cmd.AddCommand(toyCommand())
+	return newCommand(cmd)
+}
+
+type sideFlags struct {
+	path, labels, resize, proportions, photographs string
+	rows, pad                                      int
+}
+
+type featurizeFlags struct {
+	source, target          sideFlags
+	label, id, separator    string
+	columns, classes        []string
+	resize, shape           string
+	pad                     int
+	colour, raw, truth      bool
+	standardize, save, load string
+}
+
+func (o *featurizeFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&o.source.path, "source", "", "file with the labelled rows")
+	f.StringVar(&o.target.path, "target", "", "file with the rows to label")
+	f.StringVar(&o.source.labels, "source-labels", "", "file with the labels of --source, where they are apart")
+	f.StringVar(&o.target.labels, "target-labels", "", "file with the labels of --target (for --truth and --target-proportions)")
+	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order (default: all columns of numbers, or the one column of vectors)")
+	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
+	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
+	f.StringVar(&o.separator, "separator", "", "field separator of a text table (default: by the file's name and header)")
+	f.StringSliceVar(&o.classes, "classes", nil, "keep only rows of these classes, numbered in this order")
+	f.BoolVar(&o.truth, "truth", false, "write the target's labels as truth, for mars-eval alone")
+
+	f.StringVar(&o.source.proportions, "source-proportions", "", "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3")
+	f.StringVar(&o.target.proportions, "target-proportions", "", "the same for target rows, by labels that are not written")
+	f.IntVar(&o.source.rows, "source-rows", 0, "number of source rows to draw (0: all, or the most the proportions allow)")
+	f.IntVar(&o.target.rows, "target-rows", 0, "number of target rows to draw")
+
+	f.StringVar(&o.shape, "shape", "", "shape of flat images, CxHxW")
+	f.BoolVar(&o.raw, "raw", false, "keep integer pixels as they are (default: divide by their largest value)")
+	f.StringVar(&o.resize, "resize", "", "resize images of both domains to HxW, bilinear")
+	f.StringVar(&o.source.resize, "source-resize", "", "resize images of the source alone")
+	f.StringVar(&o.target.resize, "target-resize", "", "resize images of the target alone")
+	f.IntVar(&o.pad, "pad", 0, "then surround images of both domains with so many pixels of 0")
+	f.IntVar(&o.source.pad, "source-pad", 0, "pad images of the source alone")
+	f.IntVar(&o.target.pad, "target-pad", 0, "pad images of the target alone")
+	f.StringVar(&o.source.photographs, "source-photographs", "", "blend source images with patches of the photographs in this folder")
+	f.StringVar(&o.target.photographs, "target-photographs", "", "the same for target images: makes MNIST-M of MNIST")
+	f.BoolVar(&o.colour, "colour", false, "repeat the channel of grey images three times")
+
+	o.standardize = "none"
+	f.Var(oneOf{&o.standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own")
+	f.StringVar(&o.save, "save", "", "keep what was learnt and done (moments, image steps, classes) in this file")
+	f.StringVar(&o.load, "load", "", "do to these files what was done in the run that saved this file")
+}
+
+func (o *featurizeFlags) options() (featurize.Options, error) {
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Standardize: o.standardize, Save: o.save, Load: o.load}
+	if o.source.path == "" && o.target.path == "" {
+		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
+	}
+	if o.load != "" && (o.shape+o.resize+o.source.resize+o.target.resize != "" || o.pad+o.source.pad+o.target.pad > 0 ||
+		o.colour || o.raw || o.standardize != "none" || o.save != "" || o.classes != nil) {
+		return options, usagef("--load brings shape, image steps, classes and standardisation with it: leave their flags and --save out")
+	}
+	var err error
+	if options.Source, err = o.side(o.source); err != nil {
+		return options, err
+	}
+	options.Target, err = o.side(o.target)
+	return options, err
+}
+
+func (o *featurizeFlags) side(s sideFlags) (featurize.SideOptions, error) {
+	side := featurize.SideOptions{
+		Path:        s.path,
+		Format:      format.Options{Labels: s.labels, Columns: o.columns, Label: o.label, ID: o.id},
+		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Photographs: s.photographs},
+		Rows:        s.rows,
+		Proportions: s.proportions,
+	}
+	if s.pad > 0 {
+		side.Images.Pad = s.pad
+	}
+	if side.Rows < 0 || side.Images.Pad < 0 {
+		return side, usagef("numbers of rows and pixels cannot be negative")
+	}
+	if o.separator != "" {
+		separator := []rune(strings.ReplaceAll(o.separator, `\t`, "\t"))
+		if len(separator) != 1 {
+			return side, usagef("--separator %q: want one character", o.separator)
+		}
+		side.Format.Separator = separator[0]
+	}
+	if o.shape != "" {
+		shape, err := stages.ParseShape(o.shape)
+		if err != nil {
+			return side, usagef("--shape: %w", err)
+		}
+		side.Images.Shape = shape
+	}
+	size := o.resize
+	if s.resize != "" {
+		size = s.resize
+	}
+	var err error
+	side.Images.Height, side.Images.Width, err = parseSize(size)
+	return side, err
+}
+
+// parseSize reads 28x20, or 28 for a square.
+func parseSize(text string) (height, width int, err error) {
+	if text == "" {
+		return 0, 0, nil
+	}
+	h, w, both := strings.Cut(text, "x")
+	if !both {
+		w = h
+	}
+	height, errH := strconv.Atoi(h)
+	width, errW := strconv.Atoi(w)
+	if errH != nil || errW != nil || height < 1 || width < 1 || height > 1<<14 || width > 1<<14 {
+		return 0, 0, usagef("%q is no size: write height and width as in 28x28, or one number for a square", text)
+	}
+	return height, width, nil
+}
+
+func toyCommand() *cobra.Command {
+	var (
+		setting                       string
+		shiftBy, imbalance            float64
+		source, target                string
+		sourceRows, targetRows        int
+		publishedCodeVariances, truth bool
+	)
+	cmd := &cobra.Command{
+		Use:   "toy",
+		Short: "Make the paper's toy problem: three Gaussian classes in the plane",
+		Long: `The source's classes are balanced. The target's centres are moved by --shift and its
+balance is --target-proportions. The settings low, mid and high say how wide the classes
+are; 0 to 6 are the paper's experiments, which fix the balance (0, 1, 2 and 5 vary --shift)
+or the shift (3, 4 and 6 vary --imbalance).`,
+		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
+  mars-featurize toy --setting 4 --imbalance 5 --truth --seed 1 -o toy4.arrow`,
+		Args: cobra.NoArgs,
+	}
+	c := newCommon(cmd, "mars-featurize")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := c.check(); err != nil {
+			return err
+		}
+		o := toy.Options{Noise: toy.Noise(setting), Shift: shiftBy}
+		if n, err := strconv.Atoi(setting); err == nil {
+			parameter := shiftBy
+			if n == 3 || n == 4 || n == 6 {
+				parameter = imbalance
+			}
+			if o, err = toy.Setting(n, parameter); err != nil {
+				return usageError{err}
+			}
+		}
+		if err := errors.Join(parseToyProportions(source, &o.SourceProportions), parseToyProportions(target, &o.TargetProportions)); err != nil {
+			return usageError{err}
+		}
+		o.SourceRows, o.TargetRows, o.PublishedCodeVariances = sourceRows, targetRows, publishedCodeVariances
+		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
+			return featurize.Toy(ctx, env, o, truth, out)
+		})
+	}
+	f := cmd.Flags()
+	f.StringVar(&setting, "setting", "mid", "width of the classes (low, mid, high) or number of the paper's experiment (0 to 6)")
+	f.Float64Var(&shiftBy, "shift", 0, "how far the target's centres move, in the paper 0 to 11")
+	f.Float64Var(&imbalance, "imbalance", 0, "how far experiments 3, 4 and 6 favour the first class, 0 to 10")
+	f.StringVar(&source, "source-proportions", "", "class balance of the source (default 0.33,0.33,0.34)")
+	f.StringVar(&target, "target-proportions", "", "class balance of the target (default 0.33,0.33,0.34)")
+	f.IntVar(&sourceRows, "source-rows", toy.DefaultRows, "number of source rows")
+	f.IntVar(&targetRows, "target-rows", toy.DefaultRows, "number of target rows")
+	f.BoolVar(&truth, "truth", false, "write the target's classes as truth, for mars-eval alone")
+	f.BoolVar(&publishedCodeVariances, "published-code-variances", false, "let the second axis have variance 0, as the authors' program does")
+	c.outputFlags(f)
+	c.runFlags(f)
+	return newCommand(cmd)
+}
+
+func parseToyProportions(text string, p *[]float64) (err error) {
+	if text != "" {
+		*p, err = shift.ParseProportions(text, []string{"0", "1", "2"})
+	}
+	return err
+}

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// textHandler writes log records as a person reads them:
+// "mars-cluster: warning: message (key value, key value)".
+type textHandler struct {
+	mu    sync.Mutex
+	w     io.Writer
+	name  string
+	level slog.Level
+	attrs []slog.Attr
+}
+
+func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
+
+func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
+	var b strings.Builder
+	b.WriteString(h.name)
+	b.WriteString(": ")
+	if r.Level >= slog.LevelWarn {
+		b.WriteString(strings.ToLower(strings.Replace(r.Level.String(), "WARN", "warning", 1)) + ": ")
+	}
+	b.WriteString(r.Message)
+	var details []string
+	add := func(a slog.Attr) bool {
+		details = append(details, fmt.Sprintf("%s %v", a.Key, a.Value))
+		return true
+	}
+	for _, a := range h.attrs {
+		add(a)
+	}
+	r.Attrs(add)
+	if len(details) > 0 {
+		fmt.Fprintf(&b, " (%s)", strings.Join(details, ", "))
+	}
+	b.WriteByte('\n')
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := io.WriteString(h.w, b.String())
+	return err
+}
+
+func (h *textHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &textHandler{w: h.w, name: h.name, level: h.level, attrs: append(h.attrs[:len(h.attrs):len(h.attrs)], attrs...)}
+}
+
+func (h *textHandler) WithGroup(string) slog.Handler { return h }

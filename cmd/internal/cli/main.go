@@ -1,0 +1,122 @@
+// Package cli builds the commands: flags, help, logs, progress and exit codes
+// over the stages' packages. The mains in cmd/ hand their command to Main.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"mars/arrowio"
+	"mars/stages/train/adapt"
+)
+
+// Exit codes, the same for every command.
+const (
+	exitOK          = 0
+	exitFailed      = 1   // bad input, or the work could not be done; no output is left
+	exitUsage       = 2   // the command line is wrong
+	exitDiverged    = 3   // training diverged; the last good model is kept
+	exitInterrupted = 130 // by a signal
+	exitBrokenPipe  = 141 // whoever read the output stopped reading
+)
+
+const exitCodesHelp = `Exit status: 0 done; 1 bad input or failure (no output file is left);
+2 wrong use; 3 training diverged (the last good model is kept);
+130 interrupted; 141 the reader of the output went away.`
+
+// Main runs cmd on the program's arguments and exits.
+func Main(cmd *cobra.Command) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A reader that goes away is noticed as EPIPE by the writer, which then
+	// cleans up; the signal would kill the process before it could.
+	signal.Ignore(syscall.SIGPIPE)
+	code := run(ctx, cmd, os.Args[1:], os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// run executes cmd and reports its error, once, on stderr.
+func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Writer) int {
+	cmd.SetArgs(args)
+	cmd.SetErr(stderr)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	ran := cmd
+	asked, err := complete(cmd, args, os.Stdout)
+	if !asked {
+		ran, err = cmd.ExecuteContextC(ctx)
+	}
+	code := exitCode(ctx, err)
+	switch code {
+	case exitOK, exitBrokenPipe:
+	case exitInterrupted:
+		fmt.Fprintf(stderr, "%s: interrupted\n", ran.CommandPath())
+	case exitUsage:
+		fmt.Fprintf(stderr, "%s: %v\nRun '%s --help' for its flags and examples.\n", ran.CommandPath(), err, ran.CommandPath())
+	default:
+		fmt.Fprintf(stderr, "%s: %v\n", ran.CommandPath(), err)
+	}
+	return code
+}
+
+func exitCode(ctx context.Context, err error) int {
+	var usage usageError
+	var diverged *adapt.DivergedError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, arrowio.ErrBrokenPipe):
+		return exitBrokenPipe
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &diverged):
+		return exitDiverged
+	}
+	return exitFailed
+}
+
+// usageError is a mistake in the command line, not in the data.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// newCommand applies the habits that all commands share.
+func newCommand(cmd *cobra.Command) *cobra.Command {
+	cmd.Long = strings.TrimSpace(cmd.Long) + "\n\n" + exitCodesHelp
+	cmd.SetHelpTemplate(helpTemplate)
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.DisableAutoGenTag = true
+	cmd.Flags().SortFlags = false
+	if validate := cmd.Args; validate != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := validate(cmd, args); err != nil {
+				return usageError{err}
+			}
+			return nil
+		}
+	}
+	return cmd
+}
+
+// helpTemplate opens with what the command does and examples that run.
+const helpTemplate = `{{.Short}}
+
+{{if .HasExample}}Examples:
+{{.Example}}
+
+{{end}}{{.Long}}
+
+{{.UsageString}}`

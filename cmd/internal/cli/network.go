@@ -1,0 +1,82 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mars/stages"
+	"mars/stages/train/adapt"
+)
+
+// networkFlags are what learning a representation takes, whether it adapts or
+// not. A flag that is not given leaves the architecture's measured default.
+type networkFlags struct {
+	arch, shape, optimiser, input string
+	epochs, batch                 int
+	rate, momentum, weightDecay   float64
+}
+
+var networkFlagNames = []string{"arch", "shape", "epochs", "batch", "optimiser", "learning-rate", "momentum", "weight-decay", "input"}
+
+func (n *networkFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&n.arch, "arch", "auto", "networks: toy, visda, office, digits, ganin, mlp:2048-100-100, identity, or auto to choose by the shape of the features")
+	f.StringVar(&n.shape, "shape", "", "shape of a row of features, CxHxW for images (default: what the stream says)")
+	f.IntVar(&n.epochs, "epochs", 0, "passes over the source rows (default: the schedule's)")
+	f.IntVar(&n.batch, "batch", 0, "rows of each domain in a batch (default: the schedule's)")
+	f.Var(oneOf{&n.optimiser, []string{"sgd", "adam"}}, "optimiser", "update rule (default: the schedule's)")
+	f.Float64Var(&n.rate, "learning-rate", 0, "learning rate (default: the schedule's)")
+	f.Float64Var(&n.momentum, "momentum", 0, "momentum of sgd")
+	f.Float64Var(&n.weightDecay, "weight-decay", 0, "L2 penalty Ω on the weights of g and h (default: the schedule's)")
+	f.Var(oneOf{&n.input, []string{"as-is", "symmetric", "standard"}}, "input", "mapping of the features, kept in the model: as they are, [0,1] to [-1,1], or each to mean 0 and deviation 1 over the source (default: the architecture's)")
+}
+
+func (n *networkFlags) parseShape() ([]int, error) {
+	if n.shape == "" {
+		return nil, nil
+	}
+	shape, err := stages.ParseShape(n.shape)
+	if err != nil {
+		return nil, usagef("--shape: %w", err)
+	}
+	return shape, nil
+}
+
+// tune gives the changes of a configuration that the flags ask for.
+func (n *networkFlags) tune(f *pflag.FlagSet) []func(*adapt.Config) {
+	return changed(f, map[string]func(*adapt.Config){
+		"epochs":        func(c *adapt.Config) { c.SetEpochs(n.epochs) },
+		"batch":         func(c *adapt.Config) { c.Batch = n.batch },
+		"optimiser":     func(c *adapt.Config) { c.Optimiser = adapt.Optimiser(n.optimiser) },
+		"learning-rate": func(c *adapt.Config) { c.LearningRate, c.CriticLearningRate = n.rate, n.rate },
+		"momentum":      func(c *adapt.Config) { c.Momentum = n.momentum },
+		"weight-decay":  func(c *adapt.Config) { c.WeightDecay = n.weightDecay },
+		"input":         func(c *adapt.Config) { c.Input = adapt.InputScaling(n.input) },
+	})
+}
+
+// changed picks, in the order of the flags, the changes whose flag was given.
+func changed(f *pflag.FlagSet, tune map[string]func(*adapt.Config)) []func(*adapt.Config) {
+	var picked []func(*adapt.Config)
+	f.VisitAll(func(flag *pflag.Flag) {
+		if change := tune[flag.Name]; change != nil && flag.Changed {
+			picked = append(picked, change)
+		}
+	})
+	return picked
+}
+
+// refuse reports flags that make no sense with another.
+func refuse(cmd *cobra.Command, why string, names []string) error {
+	var given []string
+	for _, name := range names {
+		if flag := cmd.Flags().Lookup(name); flag != nil && flag.Changed {
+			given = append(given, "--"+name)
+		}
+	}
+	if given == nil {
+		return nil
+	}
+	return usagef("%s: leave out %s", why, strings.Join(given, " "))
+}

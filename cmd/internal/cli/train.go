@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mars/stages"
+	"mars/stages/predict"
+	"mars/stages/train"
+	"mars/stages/train/adapt"
+)
+
+// Train is the command of the stage that adapts.
+func Train() *cobra.Command {
+	var o train.Options
+	var load string
+	var n networkFlags
+	var a adaptFlags
+	cmd := &cobra.Command{
+		Use:   "mars-train",
+		Short: "Train a classifier adapted to the target and label every row",
+		Long: `Trains the representation, the classifier and the Wasserstein critic (Algorithm 1),
+estimating the target's class proportions again as the embedding changes, and adds
+prediction, predicted_class and probability. It needs features, domain and labels alone;
+weight or matched, from the stages before, give the proportions that training starts from.
+
+Methods: source (no adaptation), marsc and marsg (MARS with Ward's clustering or a
+Gaussian mixture), wd (Wasserstein distance without weights, relaxed by --beta)` + otherMethods() + `.
+An iteration of the paper is an epoch here: a pass over the source rows.`,
+		Example: `  mars-featurize toy --shift 8 | mars-train --method marsc --save model.safetensors -o labelled.arrow
+  mars-train --method wd --beta 1 --metrics epochs.arrows features.arrow -o labelled.arrow
+  mars-train --method marsc --checkpoint run.ckpt --resume features.arrow -o labelled.arrow
+  mars-train --load model.safetensors more.arrow -o more-labelled.arrow`,
+	}
+	f := cmd.Flags()
+	o.Method = "marsc"
+	f.Var(oneOf{&o.Method, adapt.MethodNames()}, "method", "how to adapt")
+	f.Float64Var(&o.Beta, "beta", 0, "β of method wd: how much larger the target's mass is taken to be")
+	f.Var(oneOf{(*string)(&o.Schedule), []string{string(adapt.ScheduleDefault), string(adapt.SchedulePaper)}}, "schedule", "defaults of all that follows: measured to be good and cheap, or the paper's")
+	o.Schedule = adapt.ScheduleDefault
+	n.register(f)
+	a.register(f)
+	f.StringVar(&o.Save, "save", "", "keep the model in this safetensors file")
+	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
+	f.StringVar(&o.Initial, "init", "", "start from the weights in this file instead of random ones")
+	f.StringVar(&load, "load", "", "apply the model in this file instead of training one")
+	columns := []string{"features", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability"}
+	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
+		if load != "" {
+			names := append(slices.Clone(networkFlagNames), "method", "beta", "schedule", "save", "metrics", "init")
+			return predict.Apply(load), refuse(cmd, "--load applies a model and trains none", append(names, a.names()...))
+		}
+		var err error
+		o.Arch = n.arch
+		if o.Shape, err = n.parseShape(); err != nil {
+			return nil, err
+		}
+		if o.Tune, err = a.tune(cmd.Flags()); err != nil {
+			return nil, err
+		}
+		if _, err := adapt.ParseMethod(o.Method, o.Beta); err != nil {
+			return nil, usageError{err}
+		}
+		o.Tune = append(n.tune(cmd.Flags()), o.Tune...)
+		return train.Fit(o), nil
+	})
+}
+
+func otherMethods() string {
+	var text strings.Builder
+	for _, name := range adapt.MethodNames() {
+		if !slices.Contains([]string{"source", "marsc", "marsg", "wd"}, name) {
+			text.WriteString(", " + name)
+		}
+	}
+	return text.String()
+}
+
+// adaptFlags are the settings of adaptation.
+type adaptFlags struct {
+	startAlign, reestimate, criticSteps, checkpointEvery int
+	lambda, gamma, criticRate                            float64
+	classLoss, penalty, checkpoint                       string
+	resume                                               bool
+}
+
+func (a *adaptFlags) register(f *pflag.FlagSet) {
+	f.IntVar(&a.startAlign, "start-align", 0, "first epoch, from 0, in which the domains are aligned (default: the schedule's)")
+	f.IntVar(&a.reestimate, "reestimate-every", 0, "epochs from one estimate of p_T to the next (default: the schedule's)")
+	f.IntVar(&a.criticSteps, "critic-steps", 0, "critic steps an iteration (default: the schedule's)")
+	f.Float64Var(&a.lambda, "lambda", 0, "weight λ of the alignment (default: the schedule's)")
+	f.Float64Var(&a.gamma, "gamma", 0, "weight γ of the gradient penalty (default: the schedule's)")
+	f.Float64Var(&a.criticRate, "critic-learning-rate", 0, "learning rate of the critic (default: --learning-rate)")
+	f.Var(oneOf{&a.classLoss, []string{"weighted", "plain", "balanced"}}, "class-loss", "weights of the classification loss: by p_T/p_S, none, or every class alike (default: the schedule's)")
+	f.Var(oneOf{&a.penalty, []string{"interpolates", "all"}}, "penalty-points", "where the gradient penalty is taken: between the domains' rows, or at those rows too (default: the schedule's)")
+	f.StringVar(&a.checkpoint, "checkpoint", "", "keep the whole state of training in this file as it goes")
+	f.IntVar(&a.checkpointEvery, "checkpoint-every", 10, "epochs from one checkpoint to the next")
+	f.BoolVar(&a.resume, "resume", false, "go on from the --checkpoint file, to the same bits as without the interruption")
+}
+
+// changes are what each flag does to a configuration.
+func (a *adaptFlags) changes() map[string]func(*adapt.Config) {
+	return map[string]func(*adapt.Config){
+		"start-align":          func(c *adapt.Config) { c.StartAlign = a.startAlign },
+		"reestimate-every":     func(c *adapt.Config) { c.ReestimateEvery = a.reestimate },
+		"critic-steps":         func(c *adapt.Config) { c.CriticSteps = a.criticSteps },
+		"lambda":               func(c *adapt.Config) { c.Lambda = a.lambda },
+		"gamma":                func(c *adapt.Config) { c.Gamma = a.gamma },
+		"critic-learning-rate": func(c *adapt.Config) { c.CriticLearningRate = a.criticRate },
+		"class-loss":           func(c *adapt.Config) { c.ClassLoss = adapt.ClassLoss(a.classLoss) },
+		"penalty-points":       func(c *adapt.Config) { c.PenaltyPoints = adapt.PenaltyPoints(a.penalty) },
+		"checkpoint":           func(c *adapt.Config) { c.CheckpointFile, c.CheckpointEvery = a.checkpoint, a.checkpointEvery },
+		"resume":               func(c *adapt.Config) { c.ResumeFile = a.checkpoint },
+	}
+}
+
+func (a *adaptFlags) names() []string { return slices.Sorted(maps.Keys(a.changes())) }
+
+func (a *adaptFlags) tune(f *pflag.FlagSet) ([]func(*adapt.Config), error) {
+	if a.resume && a.checkpoint == "" {
+		return nil, usagef("--resume goes on from a checkpoint: name it with --checkpoint FILE")
+	}
+	if a.checkpointEvery < 1 {
+		return nil, usagef("--checkpoint-every %d: want at least 1", a.checkpointEvery)
+	}
+	changes := a.changes()
+	if !a.resume {
+		delete(changes, "resume")
+	}
+	return changed(f, changes), nil
+}

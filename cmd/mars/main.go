@@ -1,0 +1,7 @@
+// Command mars holds every stage as a subcommand, and what works on any
+// stream: inspect and version; see its --help.
+package main
+
+import "mars/cmd/internal/cli"
+
+func main() { cli.Main(cli.Mars()) }

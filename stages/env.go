@@ -1,0 +1,58 @@
+package stages
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"path/filepath"
+
+	"mars/arrowio"
+)
+
+// Env is what whoever runs a stage gives it beside the stage's own options.
+// The zero value is usable: default column names, seed 0, no log, no progress.
+type Env struct {
+	// Columns are the names the stream's columns go by.
+	Columns arrowio.Columns
+	// Memory is how many bytes of a pipe a fitting stage holds before it
+	// spools to a temporary file; 0 is arrowio's default.
+	Memory int64
+	// Seed makes everything random; Jobs is the number of threads (0: all).
+	Seed uint64
+	Jobs int
+	// Log receives what a user wants to know of a run; nil is silence.
+	Log *slog.Logger
+	// Progress is told how much of a known (total > 0) or unknown amount of
+	// work is done; what names it. It may be nil.
+	Progress func(what string, done, total int64)
+	// Step is added to the stream's provenance, with the stage's state files.
+	Step arrowio.Step
+}
+
+// A Func is a stage with its options bound: it reads all of in and writes rows
+// to out, which it begins but neither closes nor fails; that is its caller's.
+type Func func(ctx context.Context, env Env, in arrowio.Source, out arrowio.Sink) error
+
+// Logger is env.Log, or one that drops everything.
+func (env Env) Logger() *slog.Logger {
+	if env.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return env.Log
+}
+
+// Report tells Progress, if there is one.
+func (env Env) Report(what string, done, total int64) {
+	if env.Progress != nil {
+		env.Progress(what, done, total)
+	}
+}
+
+// KeepState adds a state file and its SHA-256 to the step's provenance. The
+// file's folder is left out, so that the same work gives the same bytes
+// wherever it is done.
+func (env *Env) KeepState(path, sum string) {
+	state := map[string]string{filepath.Base(path): sum}
+	maps.Copy(state, env.Step.State)
+	env.Step.State = state
+}

@@ -1,0 +1,166 @@
+// Package eval compares the predictions and the estimated proportions of a
+// stream with the truth, where its target rows have one.
+//
+// Columns read: truth and prediction, and domain, label and weight where they
+// are there. This is the only stage that reads truth.
+package eval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/internal/rows"
+)
+
+// Evaluate reads all of in, in constant memory.
+func Evaluate(ctx context.Context, env stages.Env, in arrowio.Source) (*Metrics, error) {
+	c := env.Columns
+	if err := rows.Require(in, "ask for it with mars-featurize --truth", c.Truth); err != nil {
+		return nil, err
+	}
+	if err := rows.Require(in, "run mars-train or mars-predict before, or name a column of classes with --prediction", c.Prediction); err != nil {
+		return nil, err
+	}
+	meta, err := arrowio.ReadMeta(in.Schema())
+	if err != nil {
+		return nil, err
+	}
+	t := tally{env: env, in: in, classes: meta.Classes}
+	if err := rows.Each(ctx, in, t.add); err != nil {
+		return nil, err
+	}
+	return t.metrics(meta)
+}
+
+// tally counts (true, predicted) pairs of target rows and, to know p_S and p_T
+// where the metadata were dropped, labels and weights of source rows.
+type tally struct {
+	env     stages.Env
+	in      arrowio.Source
+	classes []string // nil: numbered as they come
+	counts  map[[2]int32]int
+	largest int32
+	labels  map[int32]int
+	weights map[int32]float64
+	sources int
+}
+
+func (t *tally) add(rec arrow.Record) error {
+	c := t.env.Columns
+	domains, err := rows.Domains(rec, t.env)
+	if err != nil {
+		return err
+	}
+	truth, err := arrowio.LabelColumn(rec, c.Truth, t.classes)
+	if err != nil {
+		return err
+	}
+	predicted, err := arrowio.LabelColumn(rec, c.Prediction, t.classes)
+	if err != nil {
+		return err
+	}
+	if t.counts == nil {
+		t.counts, t.labels, t.weights = map[[2]int32]int{}, map[int32]int{}, map[int32]float64{}
+	}
+	for i, d := range domains {
+		if d != arrowio.TargetDomain || truth.Null(i) {
+			continue
+		}
+		if predicted.Null(i) {
+			return t.fail(c.Prediction, fmt.Errorf("row %d of its batch has a truth and no prediction", i))
+		}
+		t.counts[[2]int32{truth.Values[i], predicted.Values[i]}]++
+		t.largest = max(t.largest, truth.Values[i], predicted.Values[i])
+		if truth.Values[i] < 0 || predicted.Values[i] < 0 {
+			return t.fail(c.Truth, fmt.Errorf("row %d of its batch has a negative class", i))
+		}
+	}
+	return t.addSource(rec, domains)
+}
+
+func (t *tally) addSource(rec arrow.Record, domains []arrowio.Domain) error {
+	c := t.env.Columns
+	if !arrowio.HasColumn(rec.Schema(), c.Label) {
+		return nil
+	}
+	labels, err := arrowio.LabelColumn(rec, c.Label, t.classes)
+	if err != nil {
+		return err
+	}
+	var weights []float32
+	if arrowio.HasColumn(rec.Schema(), c.Weight) {
+		if weights, err = arrowio.FloatColumn(rec, c.Weight); err != nil {
+			return err
+		}
+	}
+	for i, d := range domains {
+		if d != arrowio.SourceDomain || labels.Null(i) {
+			continue
+		}
+		t.sources++
+		t.labels[labels.Values[i]]++
+		t.largest = max(t.largest, labels.Values[i])
+		if weights != nil {
+			t.weights[labels.Values[i]] += float64(weights[i])
+		}
+	}
+	return nil
+}
+
+func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
+	if len(t.counts) == 0 {
+		return nil, t.fail(t.env.Columns.Truth, fmt.Errorf("no target row has a true class"))
+	}
+	classes := t.classes
+	if classes == nil {
+		for k := range t.largest + 1 {
+			classes = append(classes, fmt.Sprint(k))
+		}
+	}
+	if int(t.largest) >= len(classes) {
+		return nil, t.fail(t.env.Columns.Truth, fmt.Errorf("there is a class %d, and the stream names %d classes", t.largest, len(classes)))
+	}
+	confusion := make([][]int, len(classes))
+	for k := range confusion {
+		confusion[k] = make([]int, len(classes))
+	}
+	for pair, n := range t.counts {
+		confusion[pair[0]][pair[1]] = n
+	}
+	m := newMetrics(classes, confusion)
+	source, estimated := t.proportions(meta, len(classes))
+	if estimated != nil {
+		m.setProportions(source, estimated)
+	}
+	return m, nil
+}
+
+// proportions are p_S and the estimate of p_T: the metadata's, or what the
+// labels and their weights say, since p_T(y) = w(y) p_S(y).
+func (t *tally) proportions(meta arrowio.Meta, classes int) (source, estimated []float64) {
+	source, estimated = meta.SourceProportions, meta.TargetProportions
+	if len(source) != classes && t.sources > 0 {
+		source = make([]float64, classes)
+		for k, n := range t.labels {
+			source[k] = float64(n) / float64(t.sources)
+		}
+	}
+	if len(estimated) != classes {
+		estimated = nil
+		if len(t.weights) > 0 {
+			estimated = make([]float64, classes)
+			for k, w := range t.weights {
+				estimated[k] = w / float64(t.sources)
+			}
+		}
+	}
+	return source, estimated
+}
+
+func (t *tally) fail(column string, err error) error {
+	return &arrowio.Error{Input: t.in.Name(), Offset: -1, Batch: -1, Column: column, Err: err}
+}

@@ -1,0 +1,69 @@
+package eval
+
+import "math"
+
+// Metrics compare predicted with true classes; the names are scikit-learn's.
+type Metrics struct {
+	Classes          []string   `json:"classes"`
+	N                int        `json:"n"`                 // rows with a known truth
+	Accuracy         float64    `json:"accuracy"`          // share of rows predicted right
+	BalancedAccuracy float64    `json:"balanced_accuracy"` // mean recall of the classes that have rows
+	Recall           []*float64 `json:"recall"`            // share of a class' rows predicted right; null if it has none
+	Confusion        [][]int    `json:"confusion_matrix"`  // rows: true class, columns: predicted class
+
+	Proportions   *Proportions `json:"proportions,omitempty"`
+	ProportionsL1 *float64     `json:"proportions_l1,omitempty"` // Σ |estimated − true|, 0 to 2
+}
+
+// Proportions are shares of the classes.
+type Proportions struct {
+	Source    []float64 `json:"source,omitempty"`
+	Estimated []float64 `json:"estimated"`
+	True      []float64 `json:"true"`
+}
+
+// newMetrics summarises a confusion matrix (C×C, true by predicted class).
+func newMetrics(classes []string, confusion [][]int) *Metrics {
+	m := &Metrics{Classes: classes, Confusion: confusion, Recall: make([]*float64, len(classes))}
+	right, present, sum := 0, 0, 0.0
+	for k, row := range confusion {
+		n := 0
+		for _, c := range row {
+			n += c
+		}
+		m.N += n
+		right += row[k]
+		if n > 0 {
+			recall := float64(row[k]) / float64(n)
+			m.Recall[k] = &recall
+			sum += recall
+			present++
+		}
+	}
+	if m.N > 0 {
+		m.Accuracy = float64(right) / float64(m.N)
+		m.BalancedAccuracy = sum / float64(present)
+	}
+	return m
+}
+
+// trueProportions are the shares of the true classes.
+func (m *Metrics) trueProportions() []float64 {
+	p := make([]float64, len(m.Classes))
+	for k, row := range m.Confusion {
+		for _, c := range row {
+			p[k] += float64(c) / float64(m.N)
+		}
+	}
+	return p
+}
+
+// setProportions puts estimated proportions beside the true ones.
+func (m *Metrics) setProportions(source, estimated []float64) {
+	m.Proportions = &Proportions{Source: source, Estimated: estimated, True: m.trueProportions()}
+	l1 := 0.0
+	for k, p := range estimated {
+		l1 += math.Abs(p - m.Proportions.True[k])
+	}
+	m.ProportionsL1 = &l1
+}

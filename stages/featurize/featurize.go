@@ -1,0 +1,142 @@
+// Package featurize is the stage that turns raw data of two domains into the
+// stream: files (Files) or the paper's toy problem (Toy).
+//
+// Columns added: id, domain, label (source rows alone), features and, only if
+// asked for, truth (target rows alone).
+package featurize
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/internal/rows"
+)
+
+// A side is one domain ready to be written: n rows of the width of the other.
+type side struct {
+	domain  arrowio.Domain
+	x       blas32.General
+	labels  []int32 // label of source rows, truth of target rows; nil if unknown, -1 where null
+	ids     []int64
+	idNames []string // instead of ids
+}
+
+// A data set is what the stream is made of.
+type dataset struct {
+	sides   []side
+	shape   []int
+	classes []string
+	truth   bool // write the truth of target rows
+}
+
+// batchBytes is about how large a batch's features are.
+const batchBytes = 1 << 20
+
+// write sends the rows of all sides to out, source first.
+func (d *dataset) write(ctx context.Context, env stages.Env, out arrowio.Sink) error {
+	meta := arrowio.Meta{Classes: d.classes, Provenance: []arrowio.Step{env.Step}}
+	schema := meta.Apply(d.schema(env.Columns))
+	if err := out.Begin(schema); err != nil {
+		return err
+	}
+	for _, s := range d.sides {
+		step := max(1, batchBytes/(4*s.x.Cols))
+		for lo := 0; lo < s.x.Rows; lo += step {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			hi := min(lo+step, s.x.Rows)
+			rec := array.NewRecord(schema, d.columns(s, lo, hi), int64(hi-lo))
+			err := out.Write(rec)
+			rec.Release()
+			if err != nil {
+				return err
+			}
+			env.Report("rows", int64(hi), int64(s.x.Rows))
+		}
+	}
+	return nil
+}
+
+func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {
+	features := arrow.Field{Name: c.Features, Type: arrowio.VectorType(d.sides[0].x.Cols)}
+	if len(d.shape) == 3 {
+		features.Metadata = arrow.NewMetadata([]string{rows.ShapeKey}, []string{stages.FormatShape(d.shape)})
+	}
+	id := arrow.Field{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}
+	if d.namedIDs() {
+		id.Type = arrow.BinaryTypes.String
+	}
+	fields := []arrow.Field{id,
+		{Name: c.Domain, Type: arrow.BinaryTypes.String},
+		{Name: c.Label, Type: arrow.PrimitiveTypes.Int32, Nullable: true}}
+	if d.truth {
+		fields = append(fields, arrow.Field{Name: c.Truth, Type: arrow.PrimitiveTypes.Int32, Nullable: true})
+	}
+	return arrow.NewSchema(append(fields, features), nil)
+}
+
+func (d *dataset) namedIDs() bool {
+	for _, s := range d.sides {
+		if s.idNames != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// columns are rows lo to hi of a side, in the order of the schema.
+func (d *dataset) columns(s side, lo, hi int) []arrow.Array {
+	n := hi - lo
+	domains := make([]arrowio.Domain, n)
+	for i := range domains {
+		domains[i] = s.domain
+	}
+	columns := []arrow.Array{d.ids(s, lo, hi), arrowio.NewDomainArray(domains),
+		s.classColumn(lo, hi, s.domain == arrowio.SourceDomain)}
+	if d.truth {
+		columns = append(columns, s.classColumn(lo, hi, s.domain == arrowio.TargetDomain))
+	}
+	data := s.x.Data[lo*s.x.Stride : (hi-1)*s.x.Stride+s.x.Cols]
+	return append(columns, arrowio.NewVectorArray(arrowio.Vectors{Data: data, Rows: n, Width: s.x.Cols}))
+}
+
+func (d *dataset) ids(s side, lo, hi int) arrow.Array {
+	if !d.namedIDs() {
+		return arrowio.NewInt64Array(s.ids[lo:hi])
+	}
+	if s.idNames != nil {
+		return arrowio.NewStringArray(s.idNames[lo:hi])
+	}
+	names := make([]string, hi-lo)
+	for i := range names {
+		names[i] = strconv.FormatInt(s.ids[lo+i], 10)
+	}
+	return arrowio.NewStringArray(names)
+}
+
+// classColumn holds the classes of rows lo to hi, or nulls if not shown.
+func (s *side) classColumn(lo, hi int, shown bool) arrow.Array {
+	values, valid := make([]int32, hi-lo), make([]bool, hi-lo)
+	if shown && s.labels != nil {
+		for i, label := range s.labels[lo:hi] {
+			values[i], valid[i] = max(label, 0), label >= 0
+		}
+	}
+	return arrowio.NewIntArray(values, valid)
+}
+
+// rowNumbers are 0 … n−1.
+func rowNumbers(n int) []int64 {
+	ids := make([]int64, n)
+	for i := range ids {
+		ids[i] = int64(i)
+	}
+	return ids
+}

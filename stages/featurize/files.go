@@ -1,0 +1,269 @@
+package featurize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/featurize/format"
+	"mars/stages/featurize/scale"
+	"mars/stages/featurize/shift"
+)
+
+// SideOptions say what of one domain to read and what to make of it.
+type SideOptions struct {
+	Path   string // "": the domain is left out
+	Format format.Options
+	Images ImageOptions
+
+	Rows        int    // to draw; 0: all, or the most that Proportions allow
+	Proportions string // see shift.ParseProportions; "": as they are
+}
+
+// Options of reading files.
+type Options struct {
+	Source, Target SideOptions
+
+	Classes     []string // keep only these, in this order; nil: all that the source has
+	Truth       bool     // write the target's labels as truth
+	Standardize string   // "none", "source" or "domain": by whose mean and deviation
+	Save        string   // state file to write; "" for none
+	Load        string   // state file that replaces Images, Classes and Standardize
+}
+
+var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
+
+// Files reads source and target and writes the stream.
+func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) error {
+	st := &preparation{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
+	if o.Load != "" {
+		loaded, sum, err := loadPreparation(o.Load)
+		if err != nil {
+			return err
+		}
+		st = loaded
+		env.KeepState(o.Load, sum)
+	}
+	d, err := read(env, o, st)
+	if err != nil {
+		return err
+	}
+	if err := st.standardize(env, d, o); err != nil {
+		return err
+	}
+	if o.Save != "" {
+		sum, err := st.save(o.Save, d.sides[0].x.Cols)
+		if err != nil {
+			return err
+		}
+		env.KeepState(o.Save, sum)
+	}
+	return d.write(ctx, env, out)
+}
+
+// read gives both sides one shape and one set of classes.
+func read(env stages.Env, o Options, st *preparation) (*dataset, error) {
+	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != ""}
+	tables := map[arrowio.Domain]*format.Table{}
+	for _, domain := range domains {
+		so := o.side(domain)
+		if so.Path == "" {
+			continue
+		}
+		t, err := readAlike(so, domain, o, st)
+		if err != nil {
+			return nil, err
+		}
+		tables[domain] = t
+		env.Logger().Info(fmt.Sprintf("%s: %d %s rows of %d numbers", t.Name, t.Features.Rows, domain, t.Features.Cols))
+		if len(t.Skipped) > 0 {
+			env.Logger().Info("columns not read: "+strings.Join(t.Skipped, ", "), "choose with", "--columns")
+		}
+	}
+	if len(tables) == 0 {
+		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
+	}
+	if d.classes == nil && tables[arrowio.SourceDomain] != nil {
+		d.classes = format.Classes(tables[arrowio.SourceDomain].Labels)
+	}
+	st.Classes = d.classes
+	for _, domain := range domains {
+		if t := tables[domain]; t != nil {
+			if err := d.addSide(env, t, domain, o, st); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d, d.sameShape(o)
+}
+
+func (o *Options) side(domain arrowio.Domain) *SideOptions {
+	if domain == arrowio.SourceDomain {
+		return &o.Source
+	}
+	return &o.Target
+}
+
+// readAlike reads a side with its columns in the order of those read before, so
+// that a feature is the same number in both domains.
+func readAlike(so *SideOptions, domain arrowio.Domain, o Options, st *preparation) (*format.Table, error) {
+	t, err := readTable(so, domain, o)
+	if err != nil || t.Columns == nil || slices.Equal(t.Columns, st.Columns) {
+		return t, err
+	}
+	if st.Columns == nil {
+		st.Columns = t.Columns
+		return t, nil
+	}
+	alike := *so
+	alike.Format.Columns = st.Columns
+	return readTable(&alike, domain, o)
+}
+
+// readTable reads a side. The target's labels are looked at only if its truth
+// is asked for, or its rows are chosen by class.
+func readTable(so *SideOptions, domain arrowio.Domain, o Options) (*format.Table, error) {
+	f := so.Format
+	f.NoLabels = domain == arrowio.TargetDomain && !o.Truth && so.Proportions == "" && o.Classes == nil
+	t, err := format.Open(so.Path, f)
+	if err != nil {
+		return nil, err
+	}
+	if t.Labels == nil && !f.NoLabels {
+		advice := "name the label column with --label or the file with --" + domain.String() + "-labels"
+		if domain == arrowio.TargetDomain {
+			return nil, fmt.Errorf("%s: has no labels, which --truth, --target-proportions and --classes need: %s", t.Name, advice)
+		}
+		return nil, fmt.Errorf("%s: has no labels: %s", t.Name, advice)
+	}
+	if domain == arrowio.SourceDomain {
+		if i := slices.Index(t.Labels, ""); i >= 0 {
+			return nil, fmt.Errorf("%s: source row %d has no label: label it or drop the row", t.Name, i)
+		}
+	}
+	return t, nil
+}
+
+// addSide chooses the rows of a table, and makes them what the stream wants.
+func (d *dataset) addSide(env stages.Env, t *format.Table, domain arrowio.Domain, o Options, st *preparation) error {
+	chosen, labels, err := d.choose(env, t, domain, o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	t = t.Gather(chosen)
+	shape, err := st.images(domain).apply(t, env.Seed)
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
+	s := side{domain: domain, x: t.Features, labels: labels, ids: t.IDInts, idNames: t.IDNames}
+	if s.ids == nil && s.idNames == nil {
+		s.ids = make([]int64, len(chosen))
+		for i, row := range chosen {
+			s.ids[i] = int64(row)
+		}
+	}
+	d.sides, d.shape = append(d.sides, s), shape
+	return nil
+}
+
+// choose picks rows by class and balance and returns them with their classes.
+func (d *dataset) choose(env stages.Env, t *format.Table, domain arrowio.Domain, o Options) (chosen []int, labels []int32, err error) {
+	chosen = make([]int, t.Features.Rows)
+	for i := range chosen {
+		chosen[i] = i
+	}
+	if t.Labels != nil {
+		if o.Classes != nil {
+			if chosen, err = format.Select(t.Labels, o.Classes); err != nil {
+				return nil, nil, err
+			}
+		}
+		if labels, err = format.Index(pick(t.Labels, chosen), d.classes); err != nil {
+			return nil, nil, err
+		}
+	}
+	so := o.side(domain)
+	if so.Proportions == "" && so.Rows == 0 {
+		return chosen, labels, nil
+	}
+	draw := shift.Draw{Rows: so.Rows, Seed: env.Seed ^ uint64(domain)<<32}
+	if so.Proportions != "" {
+		if draw.Proportions, err = shift.ParseProportions(so.Proportions, d.classes); err != nil {
+			return nil, nil, fmt.Errorf("--%s-proportions: %w", domain, err)
+		}
+	}
+	if labels == nil {
+		labels = slices.Repeat([]int32{-1}, len(chosen))
+	}
+	drawn, err := shift.Sample(labels, d.classes, draw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pick(chosen, drawn), pick(labels, drawn), nil
+}
+
+func pick[T any](values []T, at []int) []T {
+	picked := make([]T, len(at))
+	for i, j := range at {
+		picked[i] = values[j]
+	}
+	return picked
+}
+
+// sameShape checks that the domains fit one model.
+func (d *dataset) sameShape(o Options) error {
+	if len(d.sides) < 2 || d.sides[0].x.Cols == d.sides[1].x.Cols {
+		return nil
+	}
+	return fmt.Errorf("a row of %s has %d numbers and one of %s has %d: bring images to one shape with --source-resize, --target-resize and --source-pad, --target-pad, and name the common columns of tables with --columns",
+		o.Source.Path, d.sides[0].x.Cols, o.Target.Path, d.sides[1].x.Cols)
+}
+
+// standardize fits or applies the moments of the columns.
+func (st *preparation) standardize(env stages.Env, d *dataset, o Options) error {
+	if o.Load == "" {
+		if err := st.fit(env, d, o.Standardize); err != nil {
+			return err
+		}
+	}
+	for _, s := range d.sides {
+		m := st.moments(s.domain)
+		if m == nil {
+			continue
+		}
+		if err := m.Check(s.x.Cols); err != nil {
+			return fmt.Errorf("%s: %w", o.Load, err)
+		}
+		if err := m.Apply(s.x); err != nil {
+			return fmt.Errorf("%s: %w", o.side(s.domain).Path, err)
+		}
+	}
+	return nil
+}
+
+func (st *preparation) fit(env stages.Env, d *dataset, by string) error {
+	for _, s := range d.sides {
+		switch {
+		case by == "none" || by == "":
+		case by == "domain" || s.domain == arrowio.SourceDomain:
+			m, constant := scale.Fit(s.x)
+			if len(constant) == s.x.Cols {
+				return fmt.Errorf("%s rows: all %d features are constant, so there is nothing to learn from: choose others with --columns", s.domain, len(constant))
+			}
+			if len(constant) > 0 {
+				env.Logger().Warn(fmt.Sprintf("%d of %d features are constant over the %s rows and become 0", len(constant), s.x.Cols, s.domain))
+			}
+			st.setMoments(s.domain, &m)
+			if by == "source" {
+				st.setMoments(arrowio.TargetDomain, &m)
+			}
+		case st.moments(s.domain) == nil:
+			return errors.New("--standardize source needs --source: give it, or --load the state of a run that had it")
+		}
+	}
+	return nil
+}

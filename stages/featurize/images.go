@@ -1,0 +1,73 @@
+package featurize
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/featurize/format"
+	"mars/stages/featurize/image"
+)
+
+// ImageOptions bring the images of a domain to a shape and range. The steps
+// come in the order of the fields.
+type ImageOptions struct {
+	Shape         []int  `json:"shape,omitempty"`       // C, H, W of a flat row
+	Raw           bool   `json:"raw,omitempty"`         // do not divide integers by their largest value
+	Height, Width int    `json:",omitempty"`            // to resize to; 0: as they are
+	Pad           int    `json:"pad,omitempty"`         // pixels of 0 on each side
+	Photographs   string `json:"photographs,omitempty"` // folder to blend with, as MNIST-M is made
+	Colour        bool   `json:"colour,omitempty"`      // repeat the one channel of grey images
+}
+
+// apply works on the table in place and returns the shape of its rows.
+func (o ImageOptions) apply(t *format.Table, seed uint64) ([]int, error) {
+	if o.Shape != nil {
+		if err := t.Reshape(o.Shape); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.Shape) != 3 {
+		if o.Height > 0 || o.Pad > 0 || o.Photographs != "" || o.Colour {
+			return nil, fmt.Errorf("rows of %d numbers are no images: say which shape they have with --shape CxHxW", t.Features.Cols)
+		}
+		return t.Shape, nil
+	}
+	if t.Largest > 0 && !o.Raw {
+		if err := image.Unit(t.Features, t.Largest); err != nil {
+			return nil, err
+		}
+	}
+	images, err := o.transform(t.Features, t.Shape, seed)
+	if err != nil {
+		return nil, err
+	}
+	t.Features, t.Shape = images.Pixels, images.Shape()
+	return t.Shape, nil
+}
+
+func (o ImageOptions) transform(x blas32.General, shape []int, seed uint64) (image.Images, error) {
+	images, err := image.New(x, shape)
+	if err != nil {
+		return images, err
+	}
+	if o.Height > 0 {
+		images = images.Resize(o.Height, o.Width)
+	}
+	if o.Pad > 0 {
+		images = images.Pad(o.Pad, 0)
+	}
+	if o.Photographs != "" {
+		photographs, err := image.ReadPhotographs(o.Photographs)
+		if err != nil {
+			return images, err
+		}
+		if images, err = images.Blend(photographs, seed); err != nil {
+			return images, err
+		}
+	}
+	if o.Colour {
+		return images.Colour()
+	}
+	return images, nil
+}

@@ -1,0 +1,92 @@
+package featurize
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"mars/arrowio"
+	"mars/stages/featurize/scale"
+	"mars/stages/internal/state"
+)
+
+// A preparation is the stage's state: what was done to each domain's rows, so
+// that the same can be done to more of them.
+type preparation struct {
+	Classes        []string `json:"classes"`
+	Source, Target ImageOptions
+
+	Columns []string `json:",omitempty"` // of tables, in the order of the features
+
+	source, target *scale.Standard // nil: not standardised
+}
+
+func (p *preparation) images(d arrowio.Domain) ImageOptions {
+	if d == arrowio.SourceDomain {
+		return p.Source
+	}
+	return p.Target
+}
+
+func (p *preparation) moments(d arrowio.Domain) *scale.Standard {
+	if d == arrowio.SourceDomain {
+		return p.source
+	}
+	return p.target
+}
+
+func (p *preparation) setMoments(d arrowio.Domain, m *scale.Standard) {
+	if d == arrowio.SourceDomain {
+		p.source = m
+	} else {
+		p.target = m
+	}
+}
+
+const preparationKey = "mars.featurize"
+
+// save writes one row for each of the width features, with its moments in each domain.
+func (p *preparation) save(path string, width int) (string, error) {
+	t := state.NewTable("featurize", width)
+	features := make([]int32, width)
+	for i := range features {
+		features[i] = int32(i)
+	}
+	t.AddInts("feature", features)
+	options, err := json.Marshal(p)
+	if err != nil {
+		return "", err
+	}
+	t.SetMeta(preparationKey, string(options))
+	for _, d := range domains {
+		if m := p.moments(d); m != nil {
+			t.AddFloats(d.String()+"_mean", m.Mean)
+			t.AddFloats(d.String()+"_deviation", m.Deviation)
+		}
+	}
+	return t.Save(path)
+}
+
+func loadPreparation(path string) (*preparation, string, error) {
+	t, sum, err := state.LoadTable(path, "featurize")
+	if err != nil {
+		return nil, "", err
+	}
+	p := &preparation{}
+	if err := json.Unmarshal([]byte(t.Meta(preparationKey)), p); err != nil {
+		return nil, "", fmt.Errorf("%s: its metadata key %s cannot be read: save it again", path, preparationKey)
+	}
+	for _, d := range domains {
+		if !t.Has(d.String() + "_mean") {
+			continue
+		}
+		m := &scale.Standard{}
+		if m.Mean, err = t.Floats(d.String() + "_mean"); err != nil {
+			return nil, "", err
+		}
+		if m.Deviation, err = t.Floats(d.String() + "_deviation"); err != nil {
+			return nil, "", err
+		}
+		p.setMoments(d, m)
+	}
+	return p, sum, nil
+}

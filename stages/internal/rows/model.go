@@ -1,0 +1,56 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/train/adapt"
+)
+
+// Features reads the model input of a batch and checks its width.
+func Features(rec arrow.Record, in arrowio.Source, env stages.Env, model *adapt.Model) (blas32.General, error) {
+	x, err := arrowio.VectorColumn(rec, env.Columns.Features)
+	if err != nil {
+		return blas32.General{}, err
+	}
+	if x.Width != model.Width() && x.Rows > 0 {
+		return blas32.General{}, &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: env.Columns.Features,
+			Err:    fmt.Errorf("rows have %d numbers, and the model takes %d", x.Width, model.Width()),
+			Advice: "featurize these rows as those that the model was trained on"}
+	}
+	return blas32.General{Rows: x.Rows, Cols: model.Width(), Stride: model.Width(), Data: x.Data}, nil
+}
+
+// Predict passes all rows of in to out with the model's prediction,
+// predicted_class and probability.
+func Predict(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink, meta arrowio.Meta, model *adapt.Model) error {
+	names, width := env.Columns, len(model.Classes)
+	meta.Classes = model.Classes
+	fields := []arrow.Field{
+		{Name: names.Prediction, Type: arrow.PrimitiveTypes.Int32},
+		{Name: names.PredictedClass, Type: arrow.BinaryTypes.String},
+		{Name: names.Probability, Type: arrowio.VectorType(width)},
+	}
+	return Emit(ctx, env, in, out, meta, fields, func(rec arrow.Record) ([]arrow.Array, error) {
+		x, err := Features(rec, in, env, model)
+		if err != nil {
+			return nil, err
+		}
+		p := model.Predict(x)
+		predictions := adapt.Argmax(p)
+		predicted := make([]string, len(predictions))
+		for i, k := range predictions {
+			predicted[i] = model.Classes[k]
+		}
+		return []arrow.Array{
+			arrowio.NewIntArray(predictions, nil),
+			arrowio.NewStringArray(predicted),
+			arrowio.NewVectorArray(arrowio.Vectors{Data: p.Data, Rows: p.Rows, Width: width}),
+		}, nil
+	})
+}

@@ -1,0 +1,228 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"mars/arrowio"
+)
+
+// A Table is a small state that other tools can read: an Arrow file with one
+// row for each component or class, and what holds for all in the metadata.
+type Table struct {
+	kind    string
+	name    string
+	rows    int
+	fields  []arrow.Field
+	columns []arrow.Array
+	meta    map[string]string
+}
+
+const kindKey = "mars.state"
+
+// NewTable begins a state of a kind ("cluster", "match", ...).
+func NewTable(kind string, rows int) *Table {
+	return &Table{kind: kind, rows: rows, meta: map[string]string{kindKey: kind}}
+}
+
+// SetMeta keeps a value that holds for all rows.
+func (t *Table) SetMeta(key, value string) { t.meta[key] = value }
+
+// Meta is a value that SetMeta kept, or "".
+func (t *Table) Meta(key string) string { return t.meta[key] }
+
+// Rows is the number of rows.
+func (t *Table) Rows() int { return t.rows }
+
+// AddFloats adds a column of numbers.
+func (t *Table) AddFloats(name string, values []float64) {
+	b := array.NewFloat64Builder(memory.DefaultAllocator)
+	b.AppendValues(values, nil)
+	t.add(name, arrow.PrimitiveTypes.Float64, b)
+}
+
+// AddInts adds a column of whole numbers.
+func (t *Table) AddInts(name string, values []int32) {
+	b := array.NewInt32Builder(memory.DefaultAllocator)
+	b.AppendValues(values, nil)
+	t.add(name, arrow.PrimitiveTypes.Int32, b)
+}
+
+// AddStrings adds a column of names.
+func (t *Table) AddStrings(name string, values []string) {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	b.AppendValues(values, nil)
+	t.add(name, arrow.BinaryTypes.String, b)
+}
+
+// AddVectors adds a column of vectors of one length.
+func (t *Table) AddVectors(name string, vectors [][]float64) {
+	width := int32(0)
+	if len(vectors) > 0 {
+		width = int32(len(vectors[0]))
+	}
+	b := array.NewFixedSizeListBuilder(memory.DefaultAllocator, width, arrow.PrimitiveTypes.Float64)
+	for _, v := range vectors {
+		b.Append(true)
+		b.ValueBuilder().(*array.Float64Builder).AppendValues(v, nil)
+	}
+	t.add(name, arrow.FixedSizeListOf(width, arrow.PrimitiveTypes.Float64), b)
+}
+
+func (t *Table) add(name string, typ arrow.DataType, b array.Builder) {
+	t.fields = append(t.fields, arrow.Field{Name: name, Type: typ})
+	t.columns = append(t.columns, b.NewArray())
+}
+
+// Save writes the table to an Arrow file and returns its SHA-256.
+func (t *Table) Save(path string) (sum string, err error) {
+	keys, values := make([]string, 0, len(t.meta)), make([]string, 0, len(t.meta))
+	for _, key := range slices.Sorted(maps.Keys(t.meta)) {
+		keys, values = append(keys, key), append(values, t.meta[key])
+	}
+	meta := arrow.NewMetadata(keys, values)
+	schema := arrow.NewSchema(t.fields, &meta)
+	rec := array.NewRecord(schema, t.columns, int64(t.rows))
+	defer rec.Release()
+	w, err := arrowio.Create(path, arrowio.WriteOptions{})
+	if err != nil {
+		return "", err
+	}
+	if err = w.Begin(schema); err == nil {
+		err = w.Write(rec)
+	}
+	if err != nil {
+		w.Fail(err)
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	_, sum, err = Load(path, func(io.Reader, string) (struct{}, error) { return struct{}{}, nil })
+	return sum, err
+}
+
+// LoadTable reads a state of the kind and its SHA-256.
+func LoadTable(path, kind string) (*Table, string, error) {
+	t, err := readTable(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if t.kind != kind {
+		what := "no state of a stage"
+		if t.kind != "" {
+			what = fmt.Sprintf("the state of mars-%s", t.kind)
+		}
+		return nil, "", fmt.Errorf("%s: this is %s: give the file that mars-%s --save wrote", path, what, kind)
+	}
+	_, sum, err := Load(path, func(io.Reader, string) (struct{}, error) { return struct{}{}, nil })
+	return t, sum, err
+}
+
+func readTable(path string) (*Table, error) {
+	r, err := arrowio.Open(path, arrowio.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	t := &Table{name: path, meta: r.Schema().Metadata().ToMap(), fields: r.Schema().Fields()}
+	t.kind = t.meta[kindKey]
+	for first := true; ; first = false {
+		rec, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return t, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !first {
+			return nil, fmt.Errorf("%s: has more than one batch, which no stage writes", path)
+		}
+		t.rows = int(rec.NumRows())
+		for _, c := range rec.Columns() {
+			c.Retain()
+			t.columns = append(t.columns, c)
+		}
+	}
+}
+
+// column finds a column of a type, without nulls.
+func column[A arrow.Array](t *Table, name string) (a A, err error) {
+	for i, f := range t.fields {
+		if f.Name != name || i >= len(t.columns) {
+			continue
+		}
+		a, ok := t.columns[i].(A)
+		if !ok || a.NullN() > 0 {
+			return a, fmt.Errorf("%s: column %q is %s and was written by no stage of this version: save it again", t.name, name, f.Type)
+		}
+		return a, nil
+	}
+	return a, fmt.Errorf("%s: column %q is missing: save it again", t.name, name)
+}
+
+// Has reports whether there is a column of that name.
+func (t *Table) Has(name string) bool {
+	for _, f := range t.fields {
+		if f.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Floats is a column that AddFloats added.
+func (t *Table) Floats(name string) ([]float64, error) {
+	a, err := column[*array.Float64](t, name)
+	if err != nil {
+		return nil, err
+	}
+	return append([]float64(nil), a.Float64Values()...), nil
+}
+
+// Ints is a column that AddInts added.
+func (t *Table) Ints(name string) ([]int32, error) {
+	a, err := column[*array.Int32](t, name)
+	if err != nil {
+		return nil, err
+	}
+	return append([]int32(nil), a.Int32Values()...), nil
+}
+
+// Strings is a column that AddStrings added.
+func (t *Table) Strings(name string) ([]string, error) {
+	a, err := column[*array.String](t, name)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]string, a.Len())
+	for i := range values {
+		values[i] = string(append([]byte(nil), a.Value(i)...))
+	}
+	return values, nil
+}
+
+// Vectors is a column that AddVectors added.
+func (t *Table) Vectors(name string) ([][]float64, error) {
+	a, err := column[*array.FixedSizeList](t, name)
+	if err != nil {
+		return nil, err
+	}
+	values, ok := a.ListValues().(*array.Float64)
+	if !ok || values.NullN() > 0 {
+		return nil, fmt.Errorf("%s: column %q holds %s, want float64: save it again", t.name, name, a.DataType())
+	}
+	vectors := make([][]float64, a.Len())
+	for i := range vectors {
+		begin, end := a.ValueOffsets(i)
+		vectors[i] = append([]float64(nil), values.Float64Values()[begin:end]...)
+	}
+	return vectors, nil
+}

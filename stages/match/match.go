@@ -1,0 +1,273 @@
+// Package match is the stage that finds which class each mixture component of
+// the target is: optimal transport between the means of the source's classes
+// and of the components (Algorithm 2, lines 2 and 3).
+//
+// Columns read: domain, label, embedding and component. Added: matched, null on
+// source rows and on target rows without a component (null or negative).
+package match
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/internal/rows"
+	"mars/stages/internal/state"
+	"mars/stages/match/transport"
+)
+
+// Options of matching.
+type Options struct {
+	Save string // state file to write; "" for none
+}
+
+// Fit matches components with classes.
+func Fit(o Options) stages.Func {
+	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+		c := env.Columns
+		if err := rows.Require(in, "run mars-embed and mars-cluster before", c.Domain, c.Label, c.Embedding, c.Component); err != nil {
+			return err
+		}
+		spool, err := rows.Spool(in, env)
+		if err != nil {
+			return err
+		}
+		defer spool.Close()
+		classes, err := rows.Classes(ctx, spool, env)
+		if err != nil {
+			return err
+		}
+		f := fitter{env: env, in: spool, classes: classes}
+		matching, err := f.fit(ctx)
+		if err != nil {
+			return err
+		}
+		describe(env, classes, matching)
+		if o.Save != "" {
+			sum, err := save(o.Save, classes, f.source.Means(), matching)
+			if err != nil {
+				return err
+			}
+			env.KeepState(o.Save, sum)
+		}
+		if err := spool.Rewind(); err != nil {
+			return err
+		}
+		meta, err := arrowio.ReadMeta(in.Schema())
+		if err != nil {
+			return err
+		}
+		meta.Classes, meta.TargetProportions = classes, matching.Proportions
+		meta.SourceProportions = rows.Shares(f.source.Counts())
+		return emit(ctx, env, spool, out, meta, matching.ClassOf)
+	}
+}
+
+// fitter sums up the means of classes and components in constant memory.
+type fitter struct {
+	env            stages.Env
+	in             *arrowio.Spool
+	classes        []string
+	width          int
+	components     int
+	source, target *transport.Prototypes
+}
+
+func (f *fitter) fit(ctx context.Context) (*transport.Matching, error) {
+	if err := rows.Each(ctx, f.in, f.measure); err != nil {
+		return nil, err
+	}
+	if f.components == 0 {
+		return nil, f.fail(fmt.Errorf("no target row has a component"), "run mars-cluster before")
+	}
+	if err := f.in.Rewind(); err != nil {
+		return nil, err
+	}
+	f.source = transport.NewPrototypes(len(f.classes), f.width)
+	f.target = transport.NewPrototypes(f.components, f.width)
+	if err := rows.Each(ctx, f.in, f.add); err != nil {
+		return nil, err
+	}
+	if err := rows.CheckClasses(f.in, f.classes, f.source.Counts()); err != nil {
+		return nil, err
+	}
+	counts := f.target.Counts()
+	for k, n := range counts {
+		if n == 0 {
+			return nil, f.fail(fmt.Errorf("component %d of %d has no row, so it has no mean", k, f.components),
+				"number components from 0 without gaps; with mars-cluster, ask for fewer --components")
+		}
+	}
+	return transport.MatchPrototypes(f.source.Means(), f.source.Counts(), f.target.Means(), rows.Shares(counts))
+}
+
+// measure finds the number of components and the width of an embedding.
+func (f *fitter) measure(rec arrow.Record) error {
+	components, err := arrowio.IntColumn(rec, f.env.Columns.Component)
+	if err != nil {
+		return err
+	}
+	domains, err := rows.Domains(rec, f.env)
+	if err != nil {
+		return err
+	}
+	for i, d := range domains {
+		if d == arrowio.TargetDomain && !components.Null(i) {
+			f.components = max(f.components, int(components.Values[i])+1)
+		}
+	}
+	if f.components > maxComponents {
+		return f.fail(fmt.Errorf("there is a component numbered %d", f.components-1), fmt.Sprintf("number components from 0, below %d", maxComponents))
+	}
+	if f.width == 0 && rec.NumRows() > 0 {
+		vectors, err := arrowio.VectorColumn(rec, f.env.Columns.Embedding)
+		f.width = vectors.Width
+		return err
+	}
+	return nil
+}
+
+// maxComponents bounds the size of the transport problem.
+const maxComponents = 10_000
+
+func (f *fitter) add(rec arrow.Record) error {
+	domains, err := rows.Domains(rec, f.env)
+	if err != nil {
+		return err
+	}
+	vectors, err := arrowio.VectorColumn(rec, f.env.Columns.Embedding)
+	if err != nil {
+		return err
+	}
+	if vectors.Width != f.width && vectors.Rows > 0 {
+		return f.fail(fmt.Errorf("embeddings of %d numbers follow some of %d", vectors.Width, f.width), "embed all rows with one model")
+	}
+	labels, err := rows.Labels(rec, domains, f.classes, f.in, f.env)
+	if err != nil {
+		return err
+	}
+	components, err := arrowio.IntColumn(rec, f.env.Columns.Component)
+	if err != nil {
+		return err
+	}
+	classOf, componentOf := make([]int32, len(domains)), make([]int32, len(domains))
+	for i, d := range domains {
+		classOf[i], componentOf[i] = -1, -1
+		if d == arrowio.SourceDomain {
+			classOf[i] = labels[i]
+		} else if !components.Null(i) {
+			componentOf[i] = components.Values[i]
+		}
+	}
+	x := blas32.General{Rows: vectors.Rows, Cols: f.width, Stride: f.width, Data: vectors.Data}
+	if err := f.source.Add(x, classOf); err != nil {
+		return err
+	}
+	return f.target.Add(x, componentOf)
+}
+
+func (f *fitter) fail(err error, advice string) error {
+	return &arrowio.Error{Input: f.in.Name(), Offset: -1, Batch: -1, Column: f.env.Columns.Component, Err: err, Advice: advice}
+}
+
+func describe(env stages.Env, classes []string, m *transport.Matching) {
+	log := env.Logger()
+	if !m.OneToOne() {
+		log.Info(fmt.Sprintf("%d components shared out among %d classes by transport: p_T %.3f", len(m.ClassOf), len(classes), m.Proportions))
+		return
+	}
+	log.Info(fmt.Sprintf("%d components matched one to one with classes: p_T %.3f", len(m.ClassOf), m.Proportions),
+		"cost", fmt.Sprintf("%.4f", m.Cost), "margin to the next best matching", fmt.Sprintf("%.4f", m.Margin))
+}
+
+// save keeps a row a class: its mean, p_T and its row of the transport plan.
+func save(path string, classes []string, means *mat.Dense, m *transport.Matching) (string, error) {
+	t := state.NewTable("match", len(classes))
+	t.SetMeta("mars.match.components", strconv.Itoa(len(m.ClassOf)))
+	vectors, plan := make([][]float64, len(classes)), make([][]float64, len(classes))
+	for k := range classes {
+		vectors[k], plan[k] = means.RawRowView(k), m.Plan.RawRowView(k)
+	}
+	t.AddStrings("class", classes)
+	t.AddFloats("proportion", m.Proportions)
+	t.AddVectors("mean", vectors)
+	t.AddVectors("plan", plan)
+	return t.Save(path)
+}
+
+// Apply gives rows the classes of their components by a state saved by Fit, in
+// constant memory.
+func Apply(path string) stages.Func {
+	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+		if err := rows.Require(in, "run mars-cluster --load before", env.Columns.Component); err != nil {
+			return err
+		}
+		t, sum, err := state.LoadTable(path, "match")
+		if err != nil {
+			return err
+		}
+		plan, err := t.Vectors("plan")
+		if err != nil {
+			return err
+		}
+		meta, err := arrowio.ReadMeta(in.Schema())
+		if err != nil {
+			return err
+		}
+		if meta.Classes, err = t.Strings("class"); err != nil {
+			return err
+		}
+		if len(plan) == 0 {
+			return fmt.Errorf("%s: holds no class: save it again", path)
+		}
+		env.KeepState(path, sum)
+		return emit(ctx, env, in, out, meta, classOf(plan))
+	}
+}
+
+// classOf is the class that most of each component's mass comes from.
+func classOf(plan [][]float64) []int32 {
+	classes := make([]int32, len(plan[0]))
+	for j := range classes {
+		for i := range plan {
+			if plan[i][j] > plan[classes[j]][j] {
+				classes[j] = int32(i)
+			}
+		}
+	}
+	return classes
+}
+
+func emit(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink, meta arrowio.Meta, classOf []int32) error {
+	field := arrow.Field{Name: env.Columns.Matched, Type: arrow.PrimitiveTypes.Int32, Nullable: true}
+	return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
+		domains, err := rows.Domains(rec, env)
+		if err != nil {
+			return nil, err
+		}
+		components, err := arrowio.IntColumn(rec, env.Columns.Component)
+		if err != nil {
+			return nil, err
+		}
+		matched, valid := make([]int32, len(domains)), make([]bool, len(domains))
+		for i, d := range domains {
+			k := components.Values[i]
+			if d == arrowio.SourceDomain || components.Null(i) || k < 0 {
+				continue
+			}
+			if int(k) >= len(classOf) {
+				return nil, &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: env.Columns.Component,
+					Err:    fmt.Errorf("row %d of its batch has component %d, and %d components were matched", i, k, len(classOf)),
+					Advice: "give rows the components that the matching was made for"}
+			}
+			matched[i], valid[i] = classOf[k], true
+		}
+		return []arrow.Array{arrowio.NewIntArray(matched, valid)}, nil
+	})
+}

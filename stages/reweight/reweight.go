@@ -1,0 +1,254 @@
+// Package reweight is the stage that estimates the target's class proportions
+// p_T and weights each source row by w†(y) = p_T(y)/p_S(y), so that the source
+// has the class balance of the target (Algorithm 2, line 4; equation (3)).
+//
+// Columns read: domain, label and, by the estimator, matched. Added: weight, 1
+// on target rows.
+package reweight
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/internal/rows"
+	"mars/stages/internal/state"
+	"mars/stages/reweight/labelshift"
+)
+
+// Estimators are the names of the ways to p_T.
+var Estimators = []string{"mars", "plan", "given"}
+
+// Options of reweighting.
+type Options struct {
+	// Estimator is one of Estimators: mars counts the target rows by the class
+	// that their component was matched with; plan takes what mars-match worked
+	// out from its transport plan, which differs where there are not as many
+	// components as classes; given takes Proportions.
+	Estimator string
+	// Proportions is p_T for given.
+	Proportions func(classes []string) ([]float64, error)
+	Save        string // state file to write; "" for none
+}
+
+// Fit estimates p_T and weights the source rows.
+func Fit(o Options) stages.Func {
+	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+		if err := rows.Require(in, "begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
+			return err
+		}
+		if o.Estimator == "mars" {
+			if err := rows.Require(in, "run mars-match before, or choose another --estimator", env.Columns.Matched); err != nil {
+				return err
+			}
+		}
+		spool, err := rows.Spool(in, env)
+		if err != nil {
+			return err
+		}
+		defer spool.Close()
+		w, meta, err := learn(ctx, env, spool, o)
+		if err != nil {
+			return err
+		}
+		w.describe(env)
+		if o.Save != "" {
+			sum, err := w.save(o.Save)
+			if err != nil {
+				return err
+			}
+			env.KeepState(o.Save, sum)
+		}
+		if err := spool.Rewind(); err != nil {
+			return err
+		}
+		return w.emit(ctx, env, spool, out, meta)
+	}
+}
+
+// weighting is what the stage learns: C numbers each.
+type weighting struct {
+	classes        []string
+	source, target []float64 // p_S, p_T
+	weights        []float64
+}
+
+func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*weighting, arrowio.Meta, error) {
+	meta, err := arrowio.ReadMeta(in.Schema())
+	if err != nil {
+		return nil, meta, err
+	}
+	classes, err := rows.Classes(ctx, in, env)
+	if err != nil {
+		return nil, meta, err
+	}
+	c := counter{env: env, in: in, classes: classes, source: make([]int, len(classes)), target: make([]int, len(classes))}
+	if err := rows.Each(ctx, in, c.add); err != nil {
+		return nil, meta, err
+	}
+	w := &weighting{classes: classes}
+	if w.source, err = c.shares(c.source, arrowio.SourceDomain); err != nil {
+		return nil, meta, err
+	}
+	switch o.Estimator {
+	case "mars":
+		w.target, err = c.shares(c.target, arrowio.TargetDomain)
+	case "plan":
+		if w.target = meta.TargetProportions; len(w.target) != len(classes) {
+			err = fmt.Errorf("%s: its metadata have no target proportions: run mars-match before, without a tool in between that drops them", in.Name())
+		}
+	case "given":
+		w.target, err = o.Proportions(classes)
+	default:
+		err = fmt.Errorf("there is no estimator %q", o.Estimator)
+	}
+	if err != nil {
+		return nil, meta, err
+	}
+	if w.weights, err = labelshift.Weights(w.target, w.source); err != nil {
+		return nil, meta, fmt.Errorf("%s: %w", in.Name(), err)
+	}
+	meta.Classes, meta.SourceProportions, meta.TargetProportions = classes, w.source, w.target
+	return w, meta, nil
+}
+
+// counter counts rows by label and by matched class.
+type counter struct {
+	env            stages.Env
+	in             arrowio.Source
+	classes        []string
+	source, target []int
+	unmatched      int
+}
+
+func (c *counter) add(rec arrow.Record) error {
+	domains, err := rows.Domains(rec, c.env)
+	if err != nil {
+		return err
+	}
+	labels, err := rows.Labels(rec, domains, c.classes, c.in, c.env)
+	if err != nil {
+		return err
+	}
+	matched := arrowio.Ints{}
+	if arrowio.HasColumn(rec.Schema(), c.env.Columns.Matched) {
+		if matched, err = arrowio.LabelColumn(rec, c.env.Columns.Matched, c.classes); err != nil {
+			return err
+		}
+	}
+	for i, d := range domains {
+		switch {
+		case d == arrowio.SourceDomain:
+			c.source[labels[i]]++
+		case matched.Values == nil || matched.Null(i):
+			c.unmatched++
+		case matched.Values[i] < 0 || int(matched.Values[i]) >= len(c.classes):
+			return &arrowio.Error{Input: c.in.Name(), Offset: -1, Batch: -1, Column: c.env.Columns.Matched,
+				Err: fmt.Errorf("row %d of its batch was matched with class %d, and there are %d", i, matched.Values[i], len(c.classes)), Advice: "run mars-match on this stream"}
+		default:
+			c.target[matched.Values[i]]++
+		}
+	}
+	return nil
+}
+
+func (c *counter) shares(counts []int, domain arrowio.Domain) ([]float64, error) {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	if total == 0 && domain == arrowio.TargetDomain && c.unmatched > 0 {
+		return nil, &arrowio.Error{Input: c.in.Name(), Offset: -1, Batch: -1, Column: c.env.Columns.Matched,
+			Err: fmt.Errorf("no target row was matched with a class"), Advice: "run mars-cluster and mars-match on this stream"}
+	}
+	if total == 0 {
+		return nil, rows.EmptyDomain(c.in, domain)
+	}
+	if domain == arrowio.SourceDomain {
+		if err := rows.CheckClasses(c.in, c.classes, counts); err != nil {
+			return nil, err
+		}
+	}
+	return rows.Shares(counts), nil
+}
+
+func (w *weighting) describe(env stages.Env) {
+	env.Logger().Info(fmt.Sprintf("p_S %.3f, p_T %.3f: weights %.3f", w.source, w.target, w.weights))
+	for k, p := range w.target {
+		if p == 0 {
+			env.Logger().Warn(fmt.Sprintf("class %q has no share of the target, so its source rows have weight 0", w.classes[k]))
+		}
+	}
+}
+
+// save keeps a row a class.
+func (w *weighting) save(path string) (string, error) {
+	t := state.NewTable("reweight", len(w.classes))
+	t.AddStrings("class", w.classes)
+	t.AddFloats("source_proportion", w.source)
+	t.AddFloats("target_proportion", w.target)
+	t.AddFloats("weight", w.weights)
+	return t.Save(path)
+}
+
+// Apply weights source rows by a state saved by Fit, in constant memory.
+func Apply(path string) stages.Func {
+	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+		if err := rows.Require(in, "begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
+			return err
+		}
+		w, sum, err := load(path)
+		if err != nil {
+			return err
+		}
+		env.KeepState(path, sum)
+		meta, err := arrowio.ReadMeta(in.Schema())
+		if err != nil {
+			return err
+		}
+		meta.Classes, meta.SourceProportions, meta.TargetProportions = w.classes, w.source, w.target
+		return w.emit(ctx, env, in, out, meta)
+	}
+}
+
+func load(path string) (*weighting, string, error) {
+	t, sum, err := state.LoadTable(path, "reweight")
+	if err != nil {
+		return nil, "", err
+	}
+	w := &weighting{}
+	if w.classes, err = t.Strings("class"); err != nil {
+		return nil, "", err
+	}
+	for name, to := range map[string]*[]float64{"source_proportion": &w.source, "target_proportion": &w.target, "weight": &w.weights} {
+		if *to, err = t.Floats(name); err != nil {
+			return nil, "", err
+		}
+	}
+	return w, sum, nil
+}
+
+func (w *weighting) emit(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink, meta arrowio.Meta) error {
+	field := arrow.Field{Name: env.Columns.Weight, Type: arrow.PrimitiveTypes.Float32}
+	return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
+		domains, err := rows.Domains(rec, env)
+		if err != nil {
+			return nil, err
+		}
+		labels, err := rows.Labels(rec, domains, w.classes, in, env)
+		if err != nil {
+			return nil, err
+		}
+		weights := make([]float32, len(domains))
+		for i, d := range domains {
+			weights[i] = 1
+			if d == arrowio.SourceDomain {
+				weights[i] = float32(w.weights[labels[i]])
+			}
+		}
+		return []arrow.Array{arrowio.NewFloatArray(weights)}, nil
+	})
+}

@@ -1,0 +1,104 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/train/adapt"
+)
+
+// metrics writes the figures of each epoch as a row of an Arrow stream, and
+// tells the user how training goes.
+type metrics struct {
+	env     stages.Env
+	out     *arrowio.Writer // nil: not asked for
+	schema  *arrow.Schema
+	builder *array.RecordBuilder
+}
+
+// newMetrics begins the stream with the columns of EpochMetrics, one
+// proportion a class.
+func newMetrics(env stages.Env, path string, classes []string) (*metrics, error) {
+	m := &metrics{env: env}
+	if path == "" {
+		return m, nil
+	}
+	f64 := arrow.PrimitiveTypes.Float64
+	m.schema = arrowio.Meta{Classes: classes}.Apply(arrow.NewSchema([]arrow.Field{
+		{Name: "epoch", Type: arrow.PrimitiveTypes.Int32},
+		{Name: "class_loss", Type: f64},
+		{Name: "source_accuracy", Type: f64},
+		{Name: "critic_distance", Type: f64, Nullable: true},
+		{Name: "gradient_penalty", Type: f64, Nullable: true},
+		{Name: "learning_rate", Type: f64},
+		{Name: "reestimated", Type: arrow.FixedWidthTypes.Boolean},
+		{Name: "proportions", Type: arrow.ListOf(f64), Nullable: true},
+	}, nil))
+	m.builder = array.NewRecordBuilder(memory.DefaultAllocator, m.schema)
+	var err error
+	if m.out, err = arrowio.Create(path, arrowio.WriteOptions{}); err != nil {
+		return nil, err
+	}
+	return m, m.out.Begin(m.schema)
+}
+
+func (m *metrics) epoch(e adapt.EpochMetrics) error {
+	m.env.Report("epochs", int64(e.Epoch+1), int64(e.Epochs))
+	m.log(e)
+	if m.out == nil {
+		return nil
+	}
+	m.append(e)
+	rec := m.builder.NewRecord()
+	defer rec.Release()
+	return m.out.Write(rec)
+}
+
+func (m *metrics) append(e adapt.EpochMetrics) {
+	float := func(i int, v float64, valid bool) {
+		m.builder.Field(i).(*array.Float64Builder).AppendValues([]float64{v}, []bool{valid})
+	}
+	m.builder.Field(0).(*array.Int32Builder).Append(int32(e.Epoch))
+	float(1, e.ClassLoss, true)
+	float(2, e.SourceAccuracy, true)
+	float(3, e.CriticDistance, e.Aligned)
+	float(4, e.GradientPenalty, e.Aligned)
+	float(5, e.LearningRate, true)
+	m.builder.Field(6).(*array.BooleanBuilder).Append(e.Reestimated)
+	list := m.builder.Field(7).(*array.ListBuilder)
+	list.Append(e.Proportions != nil)
+	list.ValueBuilder().(*array.Float64Builder).AppendValues(e.Proportions, nil)
+}
+
+// log tells of every new estimate and of the last epoch.
+func (m *metrics) log(e adapt.EpochMetrics) {
+	last := e.Epoch+1 == e.Epochs
+	if !e.Reestimated && !last {
+		return
+	}
+	details := []any{"loss", fmt.Sprintf("%.4f", e.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", e.SourceAccuracy)}
+	if e.Aligned {
+		details = append(details, "critic distance", fmt.Sprintf("%.4f", e.CriticDistance))
+	}
+	if e.Proportions != nil {
+		details = append(details, "p_T", fmt.Sprintf("%.3f", e.Proportions))
+	}
+	m.env.Logger().Info(fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs), details...)
+}
+
+// close ends the stream; the error of training, if any, goes before its own.
+func (m *metrics) close(cause error) error {
+	if m.out == nil {
+		return cause
+	}
+	err := m.out.Close()
+	if cause != nil {
+		return cause
+	}
+	return err
+}
