@@ -60,6 +60,9 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 	}
 	p := &columnPlan{}
 	for i, name := range header {
+		if err := checkType(schema.Field(i), slices.Contains(features, i), i == label || i == id); err != nil {
+			return nil, err
+		}
 		switch {
 		case i == label && o.Labels == "" && !o.NoLabels:
 			p.label = name
@@ -104,6 +107,17 @@ func usualFeatures(schema *arrow.Schema, label, id int) ([]int, error) {
 		return nil, fmt.Errorf("has no column of numbers or lists for features (its columns are %s): name the feature columns", list(names))
 	}
 	return numbers, nil
+}
+
+// checkType says whether a column can be what it is meant for.
+func checkType(f arrow.Field, feature, name bool) error {
+	if feature && !isNumber(f.Type) && !isList(f.Type) {
+		return fmt.Errorf("column %q: has type %s: features must be numbers, or lists of numbers", f.Name, f.Type)
+	}
+	if name && arrow.IsNested(f.Type.ID()) {
+		return fmt.Errorf("column %q: has type %s: labels and ids must be strings or whole numbers", f.Name, f.Type)
+	}
+	return nil
 }
 
 func isNumber(t arrow.DataType) bool {

@@ -110,3 +110,15 @@ func (p *textPlan) names() (features, skipped []string) {
 	}
 	return features, skipped
 }
+
+// list writes names for a message, at most a dozen.
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	const most = 12
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
+	}
+	return strings.Join(names, ", ")
+}

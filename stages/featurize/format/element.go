@@ -92,7 +92,7 @@ func swap(raw []byte, size int) {
 // overwrite raw.
 func (e element) label(raw []byte) (string, error) {
 	if e.big {
-		swap(raw, min(e.size, e.swapUnit()))
+		swap(raw, e.swapUnit())
 	}
 	switch e.kind {
 	case 'S':

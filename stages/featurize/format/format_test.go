@@ -219,9 +219,9 @@ func TestColumnarErrors(t *testing.T) {
 		_, absent := Open(file, Options{Columns: []string{"nothing"}})
 		_, label := Open(file, Options{Columns: []string{"half"}, Label: "list"})
 		wantError(t, several, "has several columns of lists (fixed32, fixed64, half, list, large): name the one with the features")
-		wantError(t, strs, `column "utf8": has type`)
+		wantError(t, strs, `column "utf8": has type utf8: features must be numbers, or lists of numbers`)
 		wantError(t, absent, `has no column "nothing"`)
-		wantError(t, label, `batch that begins at row 0: column "list": has type`)
+		wantError(t, label, `column "list": has type`)
 	}
 	stream := oracleFile(t, "stream.arrows")
 	_, err := Read(bytes.NewReader(stream[:len(stream)-8]), "stream.arrows", Options{})

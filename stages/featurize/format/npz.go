@@ -100,15 +100,3 @@ func memberNames(archive *zip.Reader) string {
 	}
 	return list(names)
 }
-
-// list writes names for a message, at most a dozen.
-func list(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	const most = 12
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
-	}
-	return strings.Join(names, ", ")
-}

@@ -2,18 +2,24 @@ package format
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 )
 
-// parquetBatch is how many rows of a Parquet file are decoded at a time.
-const parquetBatch = 8192
+const (
+	// parquetBatch is how many rows of a Parquet file are decoded at a time.
+	parquetBatch = 1024
+	// parquetPage bounds what the library may allocate at once: a damaged
+	// page header could ask for anything.
+	parquetPage = 1 << 30
+)
 
 // readParquet reads a Parquet file. The library panics on some damaged files,
 // which is an error here like any other damage.
@@ -27,16 +33,22 @@ func readParquet(in *input, o Options) (t *Table, err error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size))
+	mem := cappedAllocator{memory.DefaultAllocator}
+	properties := parquet.NewReaderProperties(mem)
+	properties.BufferedStreamEnabled = true // or it allocates what a column's length claims
+	f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size), file.WithReadProps(properties))
 	if err != nil {
 		return nil, parquetError(err)
 	}
 	defer f.Close()
+	// The writer's Arrow schema is decoded without any check of its offsets;
+	// Parquet's own types are all that is needed.
+	f.MetaData().FileMetaData.KeyValueMetadata = nil
 	return readParquetColumns(f, o)
 }
 
 func readParquetColumns(f *file.Reader, o Options) (*Table, error) {
-	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{BatchSize: parquetBatch}, memory.DefaultAllocator)
+	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, cappedAllocator{memory.DefaultAllocator})
 	if err != nil {
 		return nil, parquetError(err)
 	}
@@ -48,7 +60,15 @@ func readParquetColumns(f *file.Reader, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := &parquetRows{file: r, leaves: leaves(f, plan), groups: f.NumRowGroups()}
+	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}}
+	for i, field := range schema.Fields() {
+		if plan.uses(field.Name) {
+			rows.fields, rows.names = append(rows.fields, i), append(rows.names, field.Name)
+		}
+	}
+	for i := range f.MetaData().Schema.NumColumns() {
+		rows.leaves[i] = true
+	}
 	defer rows.close()
 	t, err := readRecords(rows.next, plan)
 	if err == nil && int64(t.Features.Rows) != f.NumRows() {
@@ -57,56 +77,118 @@ func readParquetColumns(f *file.Reader, o Options) (*Table, error) {
 	return t, err
 }
 
-// leaves are the indices of the primitive columns that the plan's columns are
-// stored in.
-func leaves(f *file.Reader, p *columnPlan) []int {
-	schema := f.MetaData().Schema
-	var at []int
-	for i := range schema.NumColumns() {
-		if p.uses(schema.Column(i).ColumnPath()[0]) {
-			at = append(at, i)
-		}
-	}
-	return at
-}
-
-// parquetRows gives the rows of a file. It goes through one row group after the
-// other because the library cannot read lists across them.
+// parquetRows gives the rows of some fields of a file, a row group after the
+// other, for the library cannot read lists across them. It goes field by field
+// in this goroutine: the library's own record reader starts others, whose
+// panics nobody can recover.
 type parquetRows struct {
-	file          *pqarrow.FileReader
-	leaves        []int
-	group, groups int
-	reader        pqarrow.RecordReader // of the current group, nil between groups
+	file   *file.Reader
+	reader *pqarrow.FileReader
+	fields []int // indices in the schema
+	names  []string
+	leaves map[int]bool // all of them
+
+	group   int   // that follows
+	left    int64 // rows of the current group
+	columns []*pqarrow.ColumnReader
+	record  arrow.Record
 }
 
 func (r *parquetRows) next() (arrow.Record, error) {
-	for {
-		if r.reader == nil {
-			if r.group == r.groups {
-				return nil, io.EOF
-			}
-			reader, err := r.file.GetRecordReader(context.Background(), r.leaves, []int{r.group})
-			if err != nil {
-				return nil, parquetError(err)
-			}
-			r.reader = reader
-			r.group++
+	for r.left == 0 {
+		if r.group == r.file.NumRowGroups() {
+			return nil, io.EOF
 		}
-		rec, err := r.reader.Read()
-		if err == nil {
-			return rec, nil
-		}
-		r.close()
-		if !errors.Is(err, io.EOF) {
+		if err := r.open(); err != nil {
 			return nil, parquetError(err)
 		}
 	}
+	n := min(r.left, parquetBatch)
+	arrays := make([]arrow.Array, len(r.columns))
+	fields := make([]arrow.Field, len(r.columns))
+	for k, column := range r.columns {
+		values, err := nextArray(column, n)
+		if err != nil {
+			return nil, fmt.Errorf("row group %d, column %q: %w", r.group-1, r.names[k], parquetError(err))
+		}
+		defer values.Release()
+		arrays[k] = values
+		fields[k] = arrow.Field{Name: r.names[k], Type: values.DataType(), Nullable: true}
+	}
+	r.left -= n
+	r.releaseRecord()
+	r.record = array.NewRecord(arrow.NewSchema(fields, nil), arrays, n)
+	return r.record, nil
+}
+
+// open goes to the next row group.
+func (r *parquetRows) open() error {
+	r.releaseColumns()
+	for _, i := range r.fields {
+		column, err := r.reader.GetFieldReader(context.Background(), i, r.leaves, []int{r.group})
+		if err != nil {
+			return err
+		}
+		r.columns = append(r.columns, column)
+	}
+	r.left = r.file.MetaData().RowGroup(r.group).NumRows()
+	r.group++
+	return nil
+}
+
+// nextArray reads n values of a column.
+func nextArray(column *pqarrow.ColumnReader, n int64) (arrow.Array, error) {
+	chunked, err := column.NextBatch(n)
+	if err != nil {
+		return nil, err
+	}
+	defer chunked.Release()
+	if int64(chunked.Len()) != n {
+		return nil, fmt.Errorf("%d of %d rows are there", chunked.Len(), n)
+	}
+	if chunks := chunked.Chunks(); len(chunks) == 1 {
+		chunks[0].Retain()
+		return chunks[0], nil
+	}
+	return array.Concatenate(chunked.Chunks(), memory.DefaultAllocator)
+}
+
+func (r *parquetRows) releaseRecord() {
+	if r.record != nil {
+		r.record.Release()
+		r.record = nil
+	}
+}
+
+func (r *parquetRows) releaseColumns() {
+	for _, column := range r.columns {
+		column.Release()
+	}
+	r.columns = nil
 }
 
 func (r *parquetRows) close() {
-	if r.reader != nil {
-		r.reader.Release()
-		r.reader = nil
+	r.releaseRecord()
+	r.releaseColumns()
+}
+
+// A cappedAllocator panics, which readParquet turns into an error, where more
+// than parquetPage is asked for at once.
+type cappedAllocator struct{ memory.Allocator }
+
+func (a cappedAllocator) Allocate(size int) []byte {
+	checkAllocation(size)
+	return a.Allocator.Allocate(size)
+}
+
+func (a cappedAllocator) Reallocate(size int, b []byte) []byte {
+	checkAllocation(size)
+	return a.Allocator.Reallocate(size, b)
+}
+
+func checkAllocation(size int) {
+	if size > parquetPage {
+		panic(fmt.Sprintf("a page or batch claims to need %d bytes", size))
 	}
 }
 

@@ -4,16 +4,20 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sort"
 )
 
 // Counts splits rows over the classes by the largest-remainder method: every
 // class gets the whole part of rows·proportion, and the rows left over go to
 // the largest fractional parts, the lower class first where they tie. The
-// counts sum to rows. It panics if rows is negative.
+// counts sum to rows. It panics if rows is negative or no proportion is positive.
 func Counts(rows int, proportions []float64) []int {
 	if rows < 0 {
 		panic("shift: negative number of rows")
+	}
+	if !slices.ContainsFunc(proportions, func(p float64) bool { return p > 0 }) {
+		panic("shift: no positive proportion")
 	}
 	counts := make([]int, len(proportions))
 	remainder := make([]float64, len(proportions))

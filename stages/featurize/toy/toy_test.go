@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Balanced accuracies of the Bayes rules by shift, from the authors' constants
-// by independent integration (REFERENCE of the project: three decimals).
+// Balanced accuracies of the Bayes rules by shift, to three decimals, from the
+// same constants by an independent program.
 var bayesTable = []struct {
 	noise    Noise
 	shift    float64
