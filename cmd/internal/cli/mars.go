@@ -25,7 +25,7 @@ stages are programs of their own, called mars-featurize, mars-embed and so on.`,
 	for _, stage := range []*cobra.Command{Featurize(), Embed(), Cluster(), Match(), Reweight(), Train(), Predict(), Eval()} {
 		root.AddCommand(mount(stage))
 	}
-	root.AddCommand(versionCommand())
+	root.AddCommand(inspectCommand(), versionCommand())
 	return newCommand(root)
 }
 

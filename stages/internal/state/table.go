@@ -17,7 +17,6 @@ import (
 // A Table is a small state that other tools can read: an Arrow file with one
 // row for each component or class, and what holds for all in the metadata.
 type Table struct {
-	kind    string
 	name    string
 	rows    int
 	fields  []arrow.Field
@@ -29,7 +28,7 @@ const kindKey = "mars.state"
 
 // NewTable begins a state of a kind ("cluster", "match", ...).
 func NewTable(kind string, rows int) *Table {
-	return &Table{kind: kind, rows: rows, meta: map[string]string{kindKey: kind}}
+	return &Table{rows: rows, meta: map[string]string{kindKey: kind}}
 }
 
 // SetMeta keeps a value that holds for all rows.
@@ -111,29 +110,28 @@ func (t *Table) Save(path string) (sum string, err error) {
 
 // LoadTable reads a state of the kind and its SHA-256.
 func LoadTable(path, kind string) (*Table, string, error) {
-	t, err := readTable(path)
+	t, err := readTable(path, kind)
 	if err != nil {
 		return nil, "", err
-	}
-	if t.kind != kind {
-		what := "no state of a stage"
-		if t.kind != "" {
-			what = fmt.Sprintf("the state of mars-%s", t.kind)
-		}
-		return nil, "", fmt.Errorf("%s: this is %s: give the file that mars-%s --save wrote", path, what, kind)
 	}
 	_, sum, err := Load(path, func(io.Reader, string) (struct{}, error) { return struct{}{}, nil })
 	return t, sum, err
 }
 
-func readTable(path string) (*Table, error) {
+func readTable(path, kind string) (*Table, error) {
 	r, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	t := &Table{name: path, meta: r.Schema().Metadata().ToMap(), fields: r.Schema().Fields()}
-	t.kind = t.meta[kindKey]
+	if found := t.meta[kindKey]; found != kind {
+		what := "no state of a stage"
+		if found != "" {
+			what = "the state of mars-" + found
+		}
+		return nil, fmt.Errorf("%s: this is %s: give the file that mars-%s --save wrote", path, what, kind)
+	}
 	for first := true; ; first = false {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {

@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"mars/arrowio"
+)
+
+// inspectCommand shows what is in a stream, a file or a state.
+func inspectCommand() *cobra.Command {
+	var asJSON, asCSV, check bool
+	var head int
+	c := &common{}
+	cmd := &cobra.Command{
+		Use:   "inspect [flags] [FILE...]",
+		Short: "Show or check what is in Arrow streams and files",
+		Long: `Reads all of each input and shows its kind, metadata, columns with statistics, and
+first rows. State files of the stages are Arrow files too. --check reads and validates
+everything and prints a line for each good input; it fails where one breaks.`,
+		Example: `  mars inspect labelled.arrow
+  mars featurize toy | mars inspect --head 3
+  mars inspect --csv labelled.arrow > labelled.csv
+  mars inspect --check *.arrow`,
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if asCSV && len(args) > 1 {
+			return usagef("--csv writes one input: give one file, not %d", len(args))
+		}
+		if len(args) == 0 {
+			args = []string{"-"}
+		}
+		for _, path := range args {
+			r, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(c.limit)})
+			if err != nil {
+				return err
+			}
+			err = inspect(cmd.OutOrStdout(), r, head, asJSON, asCSV, check)
+			r.Close()
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	f := cmd.Flags()
+	f.IntVar(&head, "head", 5, "number of first rows to show")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object for each input")
+	f.BoolVar(&asCSV, "csv", false, "print all rows as CSV")
+	f.BoolVar(&check, "check", false, "only read and validate everything")
+	cmd.MarkFlagsMutuallyExclusive("json", "csv", "check")
+	c.limitFlag(f)
+	return newCommand(cmd)
+}
+
+func inspect(w io.Writer, r *arrowio.Reader, head int, asJSON, asCSV, check bool) error {
+	switch {
+	case asCSV:
+		return arrowio.WriteCSV(w, r)
+	case check:
+		batches, rows, err := arrowio.Check(r)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "%s: whole: %d rows in %d batches\n", r.Name(), rows, batches)
+		}
+		return err
+	}
+	s, err := arrowio.Inspect(r, head)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(s)
+	}
+	return writeSummary(w, s)
+}
+
+func writeSummary(w io.Writer, s *arrowio.Summary) error {
+	fmt.Fprintf(w, "%s: %s, %d rows in %d batches\n", s.Name, cmp.Or(s.Kind, "Arrow"), s.Rows, s.Batches)
+	for _, key := range slices.Sorted(maps.Keys(s.Metadata)) {
+		fmt.Fprintf(w, "  %s = %s\n", key, s.Metadata[key])
+	}
+	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "column\ttype\tnulls\tmin\tmean\tmax\tvalues")
+	for _, c := range s.Columns {
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, c.Type, c.Nulls, number(c.Min), number(c.Mean), number(c.Max), values(c))
+	}
+	if err := tw.Flush(); err != nil || len(s.Head) == 0 {
+		return err
+	}
+	fmt.Fprintln(w)
+	for i, c := range s.Columns {
+		fmt.Fprint(tw, c.Name, separator(i, len(s.Columns)))
+	}
+	for _, row := range s.Head {
+		for i, cell := range row {
+			fmt.Fprint(tw, shorten(cell), separator(i, len(row)))
+		}
+	}
+	return tw.Flush()
+}
+
+func separator(i, n int) string {
+	if i+1 < n {
+		return "\t"
+	}
+	return "\n"
+}
+
+func number(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.4g", *v)
+}
+
+// values lists how often each of few distinct values occurs, and how many
+// numbers are none.
+func values(c arrowio.ColumnSummary) string {
+	var parts []string
+	for _, v := range slices.Sorted(maps.Keys(c.Values)) {
+		parts = append(parts, fmt.Sprintf("%s×%d", v, c.Values[v]))
+	}
+	if c.NaN > 0 {
+		parts = append(parts, fmt.Sprintf("%d not finite", c.NaN))
+	}
+	return strings.Join(parts, " ")
+}
+
+// shorten keeps a cell to what fits beside others.
+func shorten(cell string) string {
+	const most = 32
+	if runes := []rune(cell); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return cell
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every command of the README and the how-tos works as it stands: their shell
+// blocks run in order, in a folder of their own, after the files that their
+// other blocks hold ("python cluster.py" after the fence) are written.
+func TestDocs(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "how-to", "*.md"))
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no how-to found", err)
+	}
+	bin := programs(t)
+	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+		t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			runPage(t, string(text), bin)
+		})
+	}
+}
+
+func runPage(t *testing.T, text, bin string) {
+	dir, path := t.TempDir(), bin
+	if strings.Contains(text, "python3 ") {
+		path += ":" + pythonFolder(t)
+	}
+	for _, b := range blocks(text) {
+		if name, ok := strings.CutPrefix(b.info, "python "); ok {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.info != "sh" || strings.Contains(b.text, "make demo") {
+			continue
+		}
+		cmd := exec.Command("bash", "-eu", "-c", b.text)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v:\n%s\n%s", err, b.text, out)
+		}
+	}
+}
+
+type block struct{ info, text string }
+
+// blocks are the fenced blocks of a Markdown page.
+func blocks(text string) []block {
+	var found []block
+	for i, part := range strings.Split(text, "```") {
+		if i%2 == 1 {
+			info, body, _ := strings.Cut(part, "\n")
+			found = append(found, block{info, body})
+		}
+	}
+	return found
+}
+
+// pythonFolder is a folder whose python3 has pyarrow and scikit-learn.
+func pythonFolder(t *testing.T) string {
+	python := os.Getenv("MARS_PYTHON")
+	if python == "" {
+		python = "python3"
+	}
+	if exec.Command(python, "-c", "import pyarrow, sklearn, safetensors").Run() != nil {
+		t.Skip("no Python with pyarrow, scikit-learn and safetensors: set MARS_PYTHON to one")
+	}
+	found, err := exec.LookPath(python)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Dir(found)
+}
+
+// programs builds the programs once and returns their folder.
+func programs(t *testing.T) string {
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin, "./cmd/...")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
