@@ -124,12 +124,15 @@ func number(v *float64) string {
 	return fmt.Sprintf("%.4g", *v)
 }
 
-// values lists how often each of few distinct values occurs, and how many
-// numbers are none.
+// values lists how often each of few distinct values occurs, the field's
+// metadata, and how many numbers are none.
 func values(c arrowio.ColumnSummary) string {
 	var parts []string
 	for _, v := range slices.Sorted(maps.Keys(c.Values)) {
 		parts = append(parts, fmt.Sprintf("%s×%d", v, c.Values[v]))
+	}
+	for _, key := range slices.Sorted(maps.Keys(c.Metadata)) {
+		parts = append(parts, key+"="+c.Metadata[key])
 	}
 	if c.NaN > 0 {
 		parts = append(parts, fmt.Sprintf("%d not finite", c.NaN))

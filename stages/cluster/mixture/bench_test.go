@@ -2,7 +2,6 @@ package mixture
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -28,15 +27,6 @@ func blobs(n, d, k int, spread float64, seed uint64) (blas32.General, []int32) {
 		}
 	}
 	return x, truth
-}
-
-// uniformRows returns n×d values in [0, 1).
-func uniformRows(n, d int, rng *rand.Rand) blas32.General {
-	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
-	for i := range x.Data {
-		x.Data[i] = rng.Float32()
-	}
-	return x
 }
 
 // eachJobs runs a benchmark with one and with two threads.

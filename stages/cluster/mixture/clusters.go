@@ -10,13 +10,14 @@ import (
 	"mars/stages/internal/kernel"
 )
 
-// clusters holds the clusters that an agglomeration has left, in slots by
-// rising row. A slot whose cluster has been joined to another has size 0 until
+// clusters holds the clusters that an agglomeration has left, in slots. They
+// begin in the order of the rows, and a union takes the later of two slots, as
+// in scipy, so that ties are decided alike. The other slot has size 0 until
 // the next compaction.
 //
 // Nearest clusters are looked for in float32, on means that are moved and
 // scaled into the unit ball, and decided in float64 among all that the
-// rounding leaves in question. Single rows are asked their shortlist first.
+// rounding leaves in question. Shortlists save most of the looking.
 type clusters struct {
 	d, live int
 	size    []float64
@@ -28,7 +29,8 @@ type clusters struct {
 	scan    []float32 // slots×d: (mean − origin)/radius
 	origin  []float64
 	radius  float64
-	near    []float32 // scratch: squared distances of the scanned means to one
+	query   []float32 // scratch: one of the scanned means
+	near    []float32 // scratch: squared distances of all to it
 	// relative and absolute bound the error e of a squared distance s in
 	// near: |e| <= relative·s + absolute.
 	relative, absolute float64
@@ -103,7 +105,7 @@ func (c *clusters) nearest(i, before int) (slot int, squaredHeight float64) {
 	if before >= 0 {
 		best = candidate{before, c.squaredHeight(i, before), true}
 	}
-	if c.size[i] > 1 || !c.askShortlist(i, &best) {
+	if !c.askShortlist(i, &best) {
 		c.askAll(i, &best)
 	}
 	return best.slot, best.squaredHeight
@@ -123,46 +125,57 @@ func (b *candidate) offer(slot int, squaredHeight float64) {
 	}
 }
 
-// askShortlist offers best the clusters of the rows that the single row of
-// slot i lists and reports whether none can be nearer than what best then is.
+// askShortlist offers best the clusters on the shortlist of slot i and reports
+// whether none can be nearer than what best then is.
 func (c *clusters) askShortlist(i int, best *candidate) bool {
-	m, row := c.lists.length, c.row[i]
+	reach := c.lists.reach[c.row[i]] * c.radius * c.radius
+	if reach <= 0 {
+		return false
+	}
 	asked := make([]int, 0, shortlistLength)
-	for _, r := range c.lists.rows[row*m : (row+1)*m] {
+	for _, r := range c.lists.of(c.row[i]) {
 		j := c.slot[c.members.find(int(r))]
-		if !slices.Contains(asked, j) {
+		if j != i && !slices.Contains(asked, j) {
 			asked = append(asked, j)
 			best.offer(j, c.squaredHeight(i, j))
 		}
 	}
-	return best.squaredHeight < c.lists.reach[row]*c.radius*c.radius
+	return best.squaredHeight < reach
 }
 
-// askAll offers best all clusters that rounding leaves in question.
+// askAll offers best all clusters that rounding leaves in question and makes
+// the shortlist of slot i anew.
 func (c *clusters) askAll(i int, best *candidate) {
 	bound := c.scanFrom(i)
-	// No height within bound has a distance above cut: it saves most weights.
-	cut := (bound/weight(c.size[i], 1) + c.absolute) / (1 - c.relative)
+	list := newShortlist[float64](c.lists.of(c.row[i]), c.row[i])
+	lightest := weight(c.size[i], 1)
+	cut := math.Inf(1) // no cluster that counts is farther; it saves most weights
 	for j, near := range c.near[:len(c.size)] {
 		s := float64(near)
 		if s > cut || c.size[j] == 0 || j == i {
 			continue
 		}
-		if weight(c.size[i], c.size[j])*(s*(1-c.relative)-c.absolute) <= bound {
+		least := weight(c.size[i], c.size[j]) * (s*(1-c.relative) - c.absolute)
+		if least <= bound {
 			best.offer(j, c.squaredHeight(i, j))
 		}
+		if least < list.limit {
+			list.add(c.row[j], least)
+			cut = (max(list.limit, bound)/lightest + c.absolute) / (1 - c.relative)
+		}
 	}
+	c.lists.reach[c.row[i]] = list.limit
 }
 
 // scanFrom computes near for slot i and returns an upper bound of the least
 // squared height, in units of the scaled means.
 func (c *clusters) scanFrom(i int) float64 {
 	const grain = 1 << 17 // values a goroutine must have to be worth its start
-	query := slices.Clone(c.scan[i*c.d : (i+1)*c.d])
+	c.query = append(c.query[:0], c.scan[i*c.d:(i+1)*c.d]...)
 	bound := math.Inf(1)
 	var mu sync.Mutex
 	kernel.Parallel(len(c.size), max(1, grain/c.d), func(lo, hi int) {
-		kernel.SquaredDistances(c.near[lo:hi], query, c.scan[lo*c.d:hi*c.d], hi-lo, c.d)
+		kernel.SquaredDistances(c.near[lo:hi], c.query, c.scan[lo*c.d:hi*c.d], hi-lo, c.d)
 		part := c.leastBound(i, lo, hi)
 		mu.Lock()
 		bound = min(bound, part)
@@ -201,6 +214,7 @@ func (c *clusters) join(i, j int) {
 	c.live--
 	c.row[j] = c.members.union(c.row[i], c.row[j])
 	c.slot[c.row[j]] = j
+	c.lists.reach[c.row[j]] = 0
 	c.round(j)
 }
 

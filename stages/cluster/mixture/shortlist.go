@@ -8,28 +8,30 @@ import (
 	"mars/stages/internal/kernel"
 )
 
-// shortlists holds for each of n rows its nearest other rows, with which most
-// questions for the nearest cluster of a single row can be answered without
-// looking at all clusters.
+// shortlists holds for each cluster, under the row that names it, the clusters
+// that were nearest when it was last compared with all. Most questions for the
+// nearest cluster can be answered from them.
 //
-// A cluster without a row of the list is made of rows whose squared height
-// with the single row is at least reach, and by reducibility its own is no
-// less. So the nearest among the clusters of the listed rows is the nearest of
-// all if its squared height is below reach.
+// What is not listed had a squared height of at least reach, and by
+// reducibility unions of it have no less. So the nearest among the clusters
+// that the listed ones now are part of is the nearest of all if its squared
+// height is below reach.
 type shortlists struct {
 	length int
-	rows   []int32   // n×length
-	reach  []float64 // n
+	rows   []int32   // n×length: names of clusters
+	reach  []float64 // n: in units of the scaled means; 0 means no list
 }
 
-// shortlistLength is how many rows are listed. With 32, lists answer nine in
-// ten questions in 100 dimensions.
+// shortlistLength is how many clusters are listed. With 32, lists answer nine
+// in ten questions for single rows in 100 dimensions.
 const shortlistLength = 32
 
+// Pairs are compared block×tile at a time.
+const block, tile = 128, 1024
+
 // newShortlists compares all pairs of rows of scan (n×d, in the unit ball) by
-// matrix products. Reach is in units of scan.
+// matrix products.
 func newShortlists(scan []float32, n, d int) *shortlists {
-	const block = 128 // queries at a time
 	s := &shortlists{length: min(shortlistLength, n-1), reach: make([]float64, n)}
 	s.rows = make([]int32, n*s.length)
 	norms := make([]float32, n)
@@ -37,31 +39,34 @@ func newShortlists(scan []float32, n, d int) *shortlists {
 		norms[i] = kernel.Dot(scan[i*d:(i+1)*d], scan[i*d:(i+1)*d])
 	}
 	kernel.Parallel((n+block-1)/block, 1, func(lo, hi int) {
+		products := make([]float32, block*tile)
 		for b := lo; b < hi; b++ {
-			s.fill(scan, norms, d, b*block, min((b+1)*block, n))
+			s.fill(products, scan, norms, d, b*block, min((b+1)*block, n))
 		}
 	})
 	return s
 }
 
-// fill makes the lists of rows [lo, hi).
-func (s *shortlists) fill(scan, norms []float32, d, lo, hi int) {
-	const tile = 1024 // rows compared with at a time
+// of returns the list of the cluster named by row.
+func (s *shortlists) of(row int) []int32 { return s.rows[row*s.length : (row+1)*s.length] }
+
+// fill makes the lists of rows [lo, hi), at most block, with scratch for
+// block×tile products.
+func (s *shortlists) fill(products, scan, norms []float32, d, lo, hi int) {
 	n := len(norms)
-	lists := make([]shortlist, hi-lo)
+	lists := make([]shortlist[float32], hi-lo)
 	for i := range lists {
-		lists[i] = newShortlist(s.rows[(lo+i)*s.length : (lo+i+1)*s.length])
+		lists[i] = newShortlist[float32](s.of(lo+i), lo+i)
 	}
-	products := make([]float32, (hi-lo)*tile)
 	for from := 0; from < n; from += tile {
 		to := min(from+tile, n)
 		kernel.Gemm(false, true, -2, matrix32(scan[lo*d:hi*d], d), matrix32(scan[from*d:to*d], d), 0, matrix32(products[:(hi-lo)*(to-from)], to-from))
 		for i := range lists {
-			lists[i].offer(products[i*(to-from):(i+1)*(to-from)], norms[from:to], from, lo+i)
+			lists[i].offerAll(products[i*(to-from):(i+1)*(to-from)], norms[from:to], from, lo+i)
 		}
 	}
-	for i, list := range lists {
-		s.reach[lo+i] = list.reach(float64(norms[lo+i]), d, n)
+	for i := range lists {
+		s.reach[lo+i] = float64(norms[lo+i]) + float64(lists[i].limit) - productError(d)
 	}
 }
 
@@ -70,51 +75,55 @@ func matrix32(data []float32, cols int) blas32.General {
 	return blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}
 }
 
-// shortlist keeps the rows of least value.
-type shortlist struct {
-	rows   []int32
-	values []float32
-	worst  int // place of the greatest value
+// productError bounds the error of a squared distance in the unit ball that is
+// a sum of two squared norms and −2 times a product: d+2 terms of at most 4 in
+// all, each as exact as u = 2⁻²⁴, of rows that rounding has moved by 3u.
+func productError(d int) float64 {
+	const u = 0x1p-24
+	return 4 * float64(d+10) * u
 }
 
-func newShortlist(rows []int32) shortlist {
-	list := shortlist{rows: rows, values: make([]float32, len(rows))}
+// shortlist keeps the names of least value in a heap with the greatest of them
+// in front.
+type shortlist[T float32 | float64] struct {
+	rows   []int32
+	values []T
+	limit  T // the greatest value: +Inf as long as there is room
+}
+
+// newShortlist returns a list in the memory of rows, whose free places hold
+// the name of the cluster itself.
+func newShortlist[T float32 | float64](rows []int32, itself int) shortlist[T] {
+	list := shortlist[T]{rows: rows, values: make([]T, len(rows)), limit: T(math.Inf(1))}
 	for i := range list.values {
-		list.values[i] = float32(math.Inf(1))
+		list.rows[i], list.values[i] = int32(itself), list.limit
 	}
 	return list
 }
 
-// offer lists those of the rows from, from+1, … (without itself) whose value,
-// product plus norm, is less than the greatest one listed.
-func (l *shortlist) offer(products, norms []float32, from, itself int) {
-	if len(l.rows) == 0 {
-		return
-	}
-	limit := l.values[l.worst]
-	for j, p := range products {
-		value := p + norms[j]
-		if value >= limit || from+j == itself {
-			continue
+// add puts row in the place of the one of greatest value. There must be one.
+func (l *shortlist[T]) add(row int, value T) {
+	at := 0
+	for child := 1; child < len(l.values); child = 2*at + 1 {
+		if child+1 < len(l.values) && l.values[child+1] > l.values[child] {
+			child++
 		}
-		l.rows[l.worst], l.values[l.worst] = int32(from+j), value
-		for k, v := range l.values {
-			if v > l.values[l.worst] {
-				l.worst = k
-			}
+		if l.values[child] <= value {
+			break
 		}
-		limit = l.values[l.worst]
+		l.rows[at], l.values[at] = l.rows[child], l.values[child]
+		at = child
 	}
+	l.rows[at], l.values[at] = int32(row), value
+	l.limit = l.values[0]
 }
 
-// reach returns a lower bound of the squared distances of rows not listed,
-// given the squared norm of the row whose list it is. In the unit ball the
-// values are sums of d+2 terms of at most 4 in all, each as exact as u = 2⁻²⁴,
-// and rounding the rows themselves moves them by 3u (see boundError).
-func (l *shortlist) reach(norm float64, d, n int) float64 {
-	if len(l.rows) == n-1 {
-		return math.Inf(1)
+// offerAll offers the rows from, from+1, … but itself, whose values are
+// product plus norm.
+func (l *shortlist[T]) offerAll(products, norms []T, from, itself int) {
+	for j, p := range products {
+		if value := p + norms[j]; value < l.limit && from+j != itself {
+			l.add(from+j, value)
+		}
 	}
-	const u = 0x1p-24
-	return norm + float64(l.values[l.worst]) - 4*float64(d+10)*u
 }

@@ -40,8 +40,9 @@ func Linkage(x blas32.General) (*Hierarchy, error) {
 // linkage runs the nearest-neighbour chain (Murtagh 1983; Müllner 2011):
 // follow nearest neighbours until two clusters are each other's, join them and
 // go on from what is left of the chain. Ward's heights are reducible, that is,
-// a union is no nearer to a third cluster than the nearer of its parts, so the
-// chain stays valid and the merges, once sorted, are those of the greedy order.
+// the union of two such clusters is no nearer to a third than the nearer of
+// its parts, so the chain stays valid and the merges, once sorted, are those
+// of the greedy order.
 func linkage(x blas32.General) *Hierarchy {
 	c := newClusters(x)
 	merges := make([]Merge, 0, x.Rows-1)

@@ -15,7 +15,11 @@ var reserved = []string{"truth", "domain", "__index_level_0__", ""}
 // indices of label and id, -1 if there is none. A name that was asked for must
 // be there.
 func roles(header []string, o Options) (label, id int, err error) {
-	if label, err = role(header, o.Label, "label"); err != nil {
+	asked := o.Label
+	if o.NoLabels && !slices.Contains(header, asked) {
+		asked = "" // a table to be labelled need not have the column that labels are in elsewhere
+	}
+	if label, err = role(header, asked, "label"); err != nil {
 		return 0, 0, err
 	}
 	if id, err = role(header, o.ID, "id"); err != nil {

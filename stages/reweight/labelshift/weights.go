@@ -11,7 +11,8 @@ import (
 //
 // A class that is absent from the target has weight 0. A class that is absent
 // from the source has weight 0 too, as no row could carry it, and is an error
-// if the target has any of it: its mass would be lost.
+// if the target has more than rounding of it: its mass would be lost. Otherwise
+// the mean weight of a source row, Σ p_S(y)·w†(y), is 1.
 func Weights(target, source []float64) ([]float64, error) {
 	if err := checkProportions("target", target, len(source)); err != nil {
 		return nil, err
@@ -24,8 +25,11 @@ func Weights(target, source []float64) ([]float64, error) {
 		switch {
 		case p > 0:
 			w[k] = target[k] / p
-		case target[k] > 0:
+		case target[k] > absenceTolerance:
 			return nil, fmt.Errorf("labelshift: class %d is a share of %.4g of the target and has no source row: give labelled rows of it", k, target[k])
+		}
+		if math.IsInf(w[k], 1) {
+			return nil, fmt.Errorf("labelshift: class %d is a share of %.4g of the source and %.4g of the target: its weight is not finite: give more labelled rows of it", k, p, target[k])
 		}
 	}
 	return w, nil
@@ -33,6 +37,10 @@ func Weights(target, source []float64) ([]float64, error) {
 
 // sumTolerance is how far from 1 proportions may sum: rounding, not mistakes.
 const sumTolerance = 1e-6
+
+// absenceTolerance is the share of the target up to which a class is absent
+// from it: what rounding leaves in a transport plan or a mean of posteriors.
+const absenceTolerance = 1e-9
 
 func checkProportions(whose string, p []float64, classes int) error {
 	if len(p) != classes {
