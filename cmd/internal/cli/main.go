@@ -95,8 +95,9 @@ func usagef(format string, args ...any) error {
 
 // newCommand applies the habits that all commands share.
 func newCommand(cmd *cobra.Command) *cobra.Command {
-	cmd.Long = strings.TrimSpace(cmd.Long) + "\n\n" + exitCodesHelp
+	cmd.Long = strings.TrimSpace(cmd.Long+"\n\n"+exitCodesHelp)
 	cmd.SetHelpTemplate(helpTemplate)
+	cmd.SetUsageTemplate(usageTemplate)
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.DisableAutoGenTag = true
 	cmd.Flags().SortFlags = false
@@ -120,3 +121,16 @@ const helpTemplate = `{{.Short}}
 {{end}}{{.Long}}
 
 {{.UsageString}}`
+
+const usageTemplate = `Usage:{{if .Runnable}}
+  {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
+  {{.CommandPath}} [command]
+
+Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
+
+Flags:
+{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+
+"{{.CommandPath}} [command] --help" says more of a command.{{end}}
+`

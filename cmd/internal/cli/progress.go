@@ -31,6 +31,7 @@ func (p *progress) report(what string, done, total int64) {
 			progressbar.OptionSetWriter(p.w),
 			progressbar.OptionSetDescription(what),
 			progressbar.OptionShowIts(),
+			progressbar.OptionSetItsString(what),
 			progressbar.OptionShowCount(),
 			progressbar.OptionSetPredictTime(true),
 			progressbar.OptionThrottle(100*time.Millisecond),
