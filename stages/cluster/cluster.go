@@ -43,30 +43,22 @@ func Fit(o Options) stages.Func {
 		if err := rows.Require(in, "run mars-embed before, or name a column of vectors with --embedding", env.Columns.Embedding, env.Columns.Domain); err != nil {
 			return err
 		}
-		spool, err := rows.Spool(in, env)
-		if err != nil {
-			return err
-		}
-		defer spool.Close()
-		meta, fit, err := learn(ctx, env, spool, o)
-		if err != nil {
-			return err
-		}
-		describe(env, fit, o)
-		if o.Save != "" {
-			sum, err := save(o.Save, o, fit)
+		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
+			meta, fit, err := learn(ctx, env, spool, o)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			env.KeepState(o.Save, sum)
-		}
-		if err := spool.Rewind(); err != nil {
-			return err
-		}
-		labels := fit.Labels
-		return emit(ctx, env, spool, out, meta, fit.Dim(), func(dst []int32, _ blas32.General) {
-			copy(dst, labels)
-			labels = labels[len(dst):]
+			describe(env, fit, o)
+			labels := fit.Labels
+			return &rows.Learnt{
+				Save: func(path string) (string, error) { return save(path, o, fit) },
+				Emit: func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+					return emit(ctx, env, in, out, meta, fit.Dim(), func(dst []int32, _ blas32.General) {
+						copy(dst, labels)
+						labels = labels[len(dst):]
+					})
+				},
+			}, nil
 		})
 	}
 }

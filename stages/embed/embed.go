@@ -32,26 +32,13 @@ func Fit(o Options) stages.Func {
 		if err := rows.Require(in, "begin with mars-featurize, or name the column with a flag", c.Features, c.Domain, c.Label); err != nil {
 			return err
 		}
-		spool, err := rows.Spool(in, env)
-		if err != nil {
-			return err
-		}
-		defer spool.Close()
-		model, err := learn(ctx, env, spool, o)
-		if err != nil {
-			return err
-		}
-		if o.Save != "" {
-			sum, err := state.Save(o.Save, model.Save)
-			if err != nil {
-				return err
-			}
-			env.KeepState(o.Save, sum)
-		}
-		if err := spool.Rewind(); err != nil {
-			return err
-		}
-		return emit(ctx, env, spool, out, model)
+		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
+			model, err := learn(ctx, env, spool, o)
+			return &rows.Learnt{
+				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
+				Emit: emitter(model),
+			}, err
+		})
 	}
 }
 
@@ -103,25 +90,28 @@ func Apply(path string) stages.Func {
 			return err
 		}
 		env.KeepState(path, sum)
-		return emit(ctx, env, in, out, model)
+		return emitter(model)(ctx, env, in, out)
 	}
 }
 
-func emit(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink, model *adapt.Model) error {
-	meta, err := arrowio.ReadMeta(in.Schema())
-	if err != nil {
-		return err
-	}
-	if meta.Classes == nil {
-		meta.Classes = model.Classes
-	}
-	field := arrow.Field{Name: env.Columns.Embedding, Type: arrowio.VectorType(model.EmbeddingWidth())}
-	return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
-		x, err := rows.Features(rec, in, env, model)
+// emitter adds the model's embedding to rows.
+func emitter(model *adapt.Model) stages.Func {
+	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+		meta, err := arrowio.ReadMeta(in.Schema())
 		if err != nil {
-			return nil, err
+			return err
 		}
-		z := model.Embed(x)
-		return []arrow.Array{arrowio.NewVectorArray(arrowio.Vectors{Data: z.Data, Rows: z.Rows, Width: z.Cols})}, nil
-	})
+		if meta.Classes == nil {
+			meta.Classes = model.Classes
+		}
+		field := arrow.Field{Name: env.Columns.Embedding, Type: arrowio.VectorType(model.EmbeddingWidth())}
+		return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
+			x, err := rows.Features(rec, in, env, model)
+			if err != nil {
+				return nil, err
+			}
+			z := model.Embed(x)
+			return []arrow.Array{arrowio.NewVectorArray(arrowio.Vectors{Data: z.Data, Rows: z.Rows, Width: z.Cols})}, nil
+		})
+	}
 }

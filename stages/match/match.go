@@ -34,39 +34,35 @@ func Fit(o Options) stages.Func {
 		if err := rows.Require(in, "run mars-embed and mars-cluster before", c.Domain, c.Label, c.Embedding, c.Component); err != nil {
 			return err
 		}
-		spool, err := rows.Spool(in, env)
-		if err != nil {
-			return err
-		}
-		defer spool.Close()
-		classes, err := rows.Classes(ctx, spool, env)
-		if err != nil {
-			return err
-		}
-		f := fitter{env: env, in: spool, classes: classes}
-		matching, err := f.fit(ctx)
-		if err != nil {
-			return err
-		}
-		describe(env, classes, matching)
-		if o.Save != "" {
-			sum, err := save(o.Save, classes, f.source.Means(), matching)
-			if err != nil {
-				return err
-			}
-			env.KeepState(o.Save, sum)
-		}
-		if err := spool.Rewind(); err != nil {
-			return err
-		}
-		meta, err := arrowio.ReadMeta(in.Schema())
-		if err != nil {
-			return err
-		}
-		meta.Classes, meta.TargetProportions = classes, matching.Proportions
-		meta.SourceProportions = rows.Shares(f.source.Counts())
-		return emit(ctx, env, spool, out, meta, matching.ClassOf)
+		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
+			return learn(ctx, env, spool)
+		})
 	}
+}
+
+func learn(ctx context.Context, env stages.Env, in *arrowio.Spool) (*rows.Learnt, error) {
+	meta, err := arrowio.ReadMeta(in.Schema())
+	if err != nil {
+		return nil, err
+	}
+	classes, err := rows.Classes(ctx, in, env)
+	if err != nil {
+		return nil, err
+	}
+	f := fitter{env: env, in: in, classes: classes}
+	matching, err := f.fit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	describe(env, classes, matching)
+	meta.Classes, meta.TargetProportions = classes, matching.Proportions
+	meta.SourceProportions = rows.Shares(f.source.Counts())
+	return &rows.Learnt{
+		Save: func(path string) (string, error) { return save(path, classes, f.source.Means(), matching) },
+		Emit: func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+			return emit(ctx, env, in, out, meta, matching.ClassOf)
+		},
+	}, nil
 }
 
 // fitter sums up the means of classes and components in constant memory.

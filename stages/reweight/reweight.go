@@ -45,27 +45,16 @@ func Fit(o Options) stages.Func {
 				return err
 			}
 		}
-		spool, err := rows.Spool(in, env)
-		if err != nil {
-			return err
-		}
-		defer spool.Close()
-		w, meta, err := learn(ctx, env, spool, o)
-		if err != nil {
-			return err
-		}
-		w.describe(env)
-		if o.Save != "" {
-			sum, err := w.save(o.Save)
+		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
+			w, meta, err := learn(ctx, env, spool, o)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			env.KeepState(o.Save, sum)
-		}
-		if err := spool.Rewind(); err != nil {
-			return err
-		}
-		return w.emit(ctx, env, spool, out, meta)
+			w.describe(env)
+			return &rows.Learnt{Save: w.save, Emit: func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+				return w.emit(ctx, env, in, out, meta)
+			}}, nil
+		})
 	}
 }
 

@@ -39,22 +39,22 @@ func Fit(o Options) stages.Func {
 		if err := rows.Require(in, "begin with mars-featurize, or name the column with a flag", c.Features, c.Domain, c.Label); err != nil {
 			return err
 		}
-		spool, err := rows.Spool(in, env)
-		if err != nil {
-			return err
-		}
-		defer spool.Close()
-		model, err := learn(ctx, env, spool, o)
-		if err != nil {
-			return keep(model, o.Save, err)
-		}
-		if o.Save != "" {
-			sum, err := state.Save(o.Save, model.Save)
+		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
+			model, err := learn(ctx, env, spool, o)
 			if err != nil {
-				return err
+				return nil, keep(model, o.Save, err)
 			}
-			env.KeepState(o.Save, sum)
-		}
+			return &rows.Learnt{
+				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
+				Emit: emitter(model),
+			}, nil
+		})
+	}
+}
+
+// emitter labels rows with the model.
+func emitter(model *adapt.Model) stages.Func {
+	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
 		meta, err := arrowio.ReadMeta(in.Schema())
 		if err != nil {
 			return err
@@ -62,10 +62,7 @@ func Fit(o Options) stages.Func {
 		if model.Proportions != nil {
 			meta.TargetProportions = model.Proportions
 		}
-		if err := spool.Rewind(); err != nil {
-			return err
-		}
-		return rows.Predict(ctx, env, spool, out, meta, model)
+		return rows.Predict(ctx, env, in, out, meta, model)
 	}
 }
 

@@ -16,11 +16,6 @@ import (
 	"mars/stages"
 )
 
-// Spool makes in readable more than once, within env's memory.
-func Spool(in arrowio.Source, env stages.Env) (*arrowio.Spool, error) {
-	return arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
-}
-
 // Each calls f with every batch of in, until an error or the end of ctx.
 func Each(ctx context.Context, in arrowio.Source, f func(arrow.Record) error) error {
 	for {
