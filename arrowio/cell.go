@@ -30,6 +30,8 @@ func cell(col arrow.Array, i, elements int) (text string, ok bool) {
 // isNull also looks through the types whose nulls are those of what they hold.
 func isNull(col arrow.Array, i int) bool {
 	switch c := col.(type) {
+	case *array.Null:
+		return true
 	case *array.RunEndEncoded:
 		return isNull(c.Values(), c.GetPhysicalIndex(i))
 	case *array.Dictionary:

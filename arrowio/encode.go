@@ -2,7 +2,6 @@ package arrowio
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -20,7 +19,6 @@ type encoder struct {
 	buffers  [][]byte
 	variadic []int64
 	scratch  scratch
-	err      error
 
 	fb       *flatbuffers.Builder
 	compress *compressor
@@ -422,5 +420,3 @@ func (s *scratch) reset() {
 	}
 	s.held = s.held[:0]
 }
-
-var errDictionaryChange = errors.New("its dictionary changes between batches, which a file cannot hold")

@@ -7,8 +7,10 @@ import "encoding/binary"
 // bad, so that a decoder may run to its end and look at bad once. (The Go
 // library of flatbuffers trusts its input and has no verifier.)
 type flatbuffer struct {
-	data []byte
-	bad  bool
+	data   []byte
+	bad    bool
+	texts  map[int]string // strings read so far, by where they are
+	copied int            // bytes of texts
 }
 
 // table is a table of a flatbuffer; the zero table is an absent one, whose
@@ -122,10 +124,27 @@ func (t table) table(i int) table {
 	return table{}
 }
 
-// text is the string that field i refers to.
+// text is the string that field i refers to. Strings may be shared, which costs
+// no copy each, but not overlap: together they have at most the bytes there are.
 func (t table) text(i int) string {
-	text, _ := t.vector(i, 1)
-	return string(text)
+	start, n := t.vectorAt(i, 1)
+	if n == 0 {
+		return ""
+	}
+	text, known := t.f.texts[start]
+	if known {
+		return text
+	}
+	if t.f.copied += n; t.f.copied > len(t.f.data) {
+		t.f.fail()
+		return ""
+	}
+	if t.f.texts == nil {
+		t.f.texts = map[int]string{}
+	}
+	text = string(t.f.bytes(start, n))
+	t.f.texts[start] = text
+	return text
 }
 
 // vector is the vector of n elements of size bytes that field i refers to.
@@ -150,15 +169,21 @@ func (t table) vectorAt(i, size int) (start, n int) {
 	return start + 4, n
 }
 
-// tables is the vector of tables that field i refers to.
-func (t table) tables(i int) []table {
-	start, n := t.vectorAt(i, 4)
-	out := make([]table, n)
-	for k := range out {
-		out[k] = t.f.table(t.f.follow(start + 4*k))
-	}
-	return out
+// tables is a vector of tables.
+type tables struct {
+	f     *flatbuffer
+	start int
+	n     int
 }
+
+// tables is the vector of tables that field i refers to.
+func (t table) tables(i int) tables {
+	start, n := t.vectorAt(i, 4)
+	return tables{t.f, start, n}
+}
+
+// at is table k of the vector.
+func (v tables) at(k int) table { return v.f.table(v.f.follow(v.start + 4*k)) }
 
 // flatSize is the number of bytes of the flatbuffer that t is in.
 func (t table) flatSize() int {

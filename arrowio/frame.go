@@ -49,10 +49,9 @@ func (f *frameWriter) flush() error {
 
 // message writes the start of a message, and its body if that is in one piece.
 func (f *frameWriter) message(meta, body []byte) {
-	var head [8]byte
-	binary.LittleEndian.PutUint32(head[:], 0xffffffff)
-	binary.LittleEndian.PutUint32(head[4:], uint32(padded(len(meta))))
-	f.bytes(head[:])
+	f.offset += 8
+	f.small = append(f.small, 0xff, 0xff, 0xff, 0xff)
+	f.small = binary.LittleEndian.AppendUint32(f.small, uint32(padded(len(meta))))
 	f.bytes(meta)
 	f.bytes(zeros[:padded(len(meta))-len(meta)])
 	if len(body) > 0 {

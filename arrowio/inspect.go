@@ -204,10 +204,14 @@ func (c *ColumnSummary) finish() {
 // Arrow. A fixed_size_list becomes as many columns as it is wide, NAME_0 on;
 // other nested values are written as text; nulls are empty.
 func WriteCSV(w io.Writer, src Source) error {
+	header, err := csvHeader(src.Schema())
+	if err != nil {
+		return inputError(src.Name(), err, "drop the column, or read the Arrow data itself")
+	}
 	out := csv.NewWriter(w)
-	out.Write(csvHeader(src.Schema()))
+	out.Write(header)
 	var cells []string
-	err := forEach(src, func(rec arrow.Record) error {
+	err = forEach(src, func(rec arrow.Record) error {
 		for i := range int(rec.NumRows()) {
 			cells = cells[:0]
 			for _, col := range rec.Columns() {
@@ -224,7 +228,10 @@ func WriteCSV(w io.Writer, src Source) error {
 	return err
 }
 
-func csvHeader(schema *arrow.Schema) []string {
+// maxCSVColumns is more than any program that reads CSV takes.
+const maxCSVColumns = 1 << 20
+
+func csvHeader(schema *arrow.Schema) ([]string, error) {
 	var out []string
 	for _, f := range schema.Fields() {
 		list, ok := f.Type.(*arrow.FixedSizeListType)
@@ -232,11 +239,14 @@ func csvHeader(schema *arrow.Schema) []string {
 			out = append(out, f.Name)
 			continue
 		}
+		if int(list.Len()) > maxCSVColumns-len(out) {
+			return nil, &fault{f.Name, fmt.Errorf("is too wide for CSV: %d elements", list.Len())}
+		}
 		for k := range list.Len() {
 			out = append(out, fmt.Sprintf("%s_%d", f.Name, k))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // appendCells appends the cells of row i of col.

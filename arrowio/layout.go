@@ -76,7 +76,7 @@ type layouts struct {
 func layoutOf(schema *arrow.Schema, ids []int64) (*layouts, error) {
 	ls := &layouts{dictionaries: map[int64]*dictionary{}, ids: ids}
 	for _, f := range schema.Fields() {
-		l, err := ls.layout(f.Name, f.Type)
+		l, err := ls.layout(joinPath("", f.Name), f.Type)
 		if err != nil {
 			return nil, err
 		}
@@ -158,7 +158,7 @@ func (ls *layouts) addChildren(l *layout) error {
 		return nil
 	}
 	for _, f := range nested.Fields() {
-		child, err := ls.layout(l.path+"."+f.Name, f.Type)
+		child, err := ls.layout(joinPath(l.path, f.Name), f.Type)
 		if err != nil {
 			return err
 		}

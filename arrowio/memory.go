@@ -29,8 +29,9 @@ type slab struct {
 }
 
 const (
-	slabUnit = 64 << 10 // capacities are multiples of this
-	maxIdle  = 4        // idle slabs kept
+	slabUnit     = 4 << 10  // capacities are multiples of this
+	maxIdle      = 4        // idle slabs kept
+	maxIdleBytes = 32 << 20 // of all idle slabs, unless there is but one
 )
 
 // limitError says that a reader would need more memory than it may hold.
@@ -62,10 +63,17 @@ func (p *pool) get(n int) (*slab, error) {
 	return &slab{p, p.mem.Allocate(int(size))}, nil
 }
 
+// reuse lends an idle slab of at least n bytes, nil if there is none.
+func (p *pool) reuse(n int) *slab {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.takeIdle(n)
+}
+
 // takeIdle returns an idle slab that fits n without waste.
 func (p *pool) takeIdle(n int) *slab {
 	for i, s := range p.idle {
-		if len(s.data) >= n && len(s.data) <= 4*n+4*slabUnit {
+		if len(s.data) >= n && len(s.data) <= 2*n+4*slabUnit {
 			p.idle[i] = p.idle[len(p.idle)-1]
 			p.idle = p.idle[:len(p.idle)-1]
 			return s
@@ -78,9 +86,17 @@ func (p *pool) put(s *slab) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle = append(p.idle, s)
-	for len(p.idle) > maxIdle || p.closed && len(p.idle) > 0 {
-		p.dropIdle(0)
+	for len(p.idle) > maxIdle || len(p.idle) > 1 && p.idleBytes() > maxIdleBytes || p.closed && len(p.idle) > 0 {
+		p.dropIdle(0) // the oldest
 	}
+}
+
+func (p *pool) idleBytes() int {
+	n := 0
+	for _, s := range p.idle {
+		n += len(s.data)
+	}
+	return n
 }
 
 func (p *pool) dropIdle(i int) {

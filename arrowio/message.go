@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Limits on what a message may claim.
@@ -44,19 +45,20 @@ var (
 )
 
 // read fills p; an input that ends here is one that was cut.
-func (m *messageReader) read(p []byte) error {
+func (m *messageReader) read(p []byte) (int, error) {
 	n, err := io.ReadFull(m.r, p)
 	m.offset += int64(n)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return errCut
+		err = errCut
 	}
-	return err
+	return n, plainCause(err)
 }
 
 // next reads up to the body of the next message; io.EOF is the end marker.
 func (m *messageReader) next() (*message, error) {
 	m.msg = message{offset: m.offset}
-	if err := m.read(m.head[:]); err != nil {
+	m.meta = m.meta[:0]
+	if _, err := m.read(m.head[:]); err != nil {
 		return nil, err
 	}
 	if binary.LittleEndian.Uint32(m.head[:]) != 0xffffffff {
@@ -77,17 +79,17 @@ func (m *messageReader) next() (*message, error) {
 
 // readMeta reads n bytes of metadata, growing as they really come.
 func (m *messageReader) readMeta(n int) error {
-	m.meta = m.meta[:0]
 	for len(m.meta) < n {
 		at, step := len(m.meta), min(n-len(m.meta), max(64<<10, len(m.meta)))
 		if cap(m.meta) < at+step {
 			m.meta = append(make([]byte, 0, at+step), m.meta...)
 		}
-		m.meta = m.meta[:at+step]
-		if err := m.read(m.meta[at:]); err != nil {
-			if err == errCut && n == poisonLength {
-				return m.poisoned(n)
-			}
+		got, err := m.read(m.meta[at : at+step])
+		m.meta = m.meta[:at+got]
+		if err == errCut && n == poisonLength {
+			return m.poisoned(n)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -119,16 +121,20 @@ func (msg *message) parse(meta []byte) error {
 // the input does not vouch for its length it grows as the bytes really come, so
 // that a length that lies costs nothing.
 func (m *messageReader) readBody(n int) (*slab, error) {
-	have := n
+	trusted := n
 	if m.size < 0 {
-		have = min(n, growStep)
+		trusted = min(n, growStep)
 	} else if int64(n) > m.size-m.offset {
 		return nil, errCut
 	}
-	s, err := m.pool.get(have)
+	var err error
+	s := m.pool.reuse(n)
+	if s == nil {
+		s, err = m.pool.get(trusted)
+	}
 	for at := 0; err == nil; {
-		if have = min(n, len(s.data)); at < have {
-			err = m.read(s.data[at:have])
+		if have := min(n, len(s.data)); at < have {
+			_, err = m.read(s.data[at:have])
 			at = have
 			continue
 		}
@@ -181,7 +187,7 @@ func (m *messageReader) poisoned(n int) error {
 		n, _ := io.ReadFull(m.r, text)
 		text = text[:n]
 	}
-	return &upstreamError{string(text[:min(len(text), 4096)])}
+	return &upstreamError{strings.ToValidUTF8(string(text[:min(len(text), 4096)]), "?")}
 }
 
 // upstreamError is the reason that the program before gave for its failure.

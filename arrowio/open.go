@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"golang.org/x/term"
 )
 
 // ReadOptions say how an input is read. The zero value is right for most.
@@ -36,6 +37,9 @@ func (o ReadOptions) withDefaults() ReadOptions {
 // Which of the two it is, its first bytes tell.
 func Open(path string, o ReadOptions) (*Reader, error) {
 	if path == "" || path == "-" {
+		if term.IsTerminal(int(os.Stdin.Fd())) {
+			return nil, inputError("standard input", errors.New("is a terminal"), "pipe a stream into it, or name a file")
+		}
 		widenPipe(os.Stdin)
 		return NewReader(os.Stdin, "standard input", o)
 	}
@@ -55,8 +59,7 @@ func Open(path string, o ReadOptions) (*Reader, error) {
 
 // plainCause strips the path that os errors repeat.
 func plainCause(err error) error {
-	var pathErr *fs.PathError
-	if errors.As(err, &pathErr) {
+	if pathErr, ok := err.(*fs.PathError); ok {
 		return pathErr.Err
 	}
 	return err

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"sync"
 	"syscall"
 
-	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 )
 
@@ -17,6 +18,7 @@ type output struct {
 	w    io.Writer
 	file *os.File // temporary file beside path; nil for a stream
 	path string
+	mode os.FileMode // of path
 }
 
 // openOutput prepares standard output or a temporary file beside path.
@@ -27,7 +29,11 @@ func openOutput(path string, o WriteOptions) (*output, error) {
 	if err := checkNotInput(path, o.Inputs); err != nil {
 		return nil, err
 	}
+	mode := 0o666 &^ umask()
 	info, err := os.Stat(path)
+	if err == nil {
+		mode = info.Mode().Perm()
+	}
 	if err == nil && !info.Mode().IsRegular() { // a pipe or a device has no rename
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
@@ -36,11 +42,14 @@ func openOutput(path string, o WriteOptions) (*output, error) {
 		widenPipe(f)
 		return &output{w: f}, nil
 	}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target // a link stays a link
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return nil, inputError(path, plainCause(err), "choose a folder that exists and can be written")
 	}
-	return &output{w: f, file: f, path: path}, nil
+	return &output{w: f, file: f, path: path, mode: mode}, nil
 }
 
 func standardOutput(o WriteOptions) (*output, error) {
@@ -51,9 +60,16 @@ func standardOutput(o WriteOptions) (*output, error) {
 	if err := checkNotStdin(os.Stdout, "standard output"); err != nil {
 		return nil, err
 	}
+	catchSIGPIPE()
 	widenPipe(os.Stdout)
 	return &output{w: os.Stdout}, nil
 }
+
+// catchSIGPIPE has a write to a pipe that nobody reads fail with EPIPE, where it
+// would end the process before it could clean up.
+var catchSIGPIPE = sync.OnceFunc(func() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+})
 
 // checkNotInput refuses to write over what is being read.
 func checkNotInput(path string, inputs []string) error {
@@ -92,7 +108,7 @@ func (o *output) commit() error {
 	if o.file == nil {
 		return nil
 	}
-	err := o.file.Chmod(0o666 &^ umask())
+	err := o.file.Chmod(o.mode)
 	if err == nil {
 		err = o.file.Close()
 	}
@@ -116,9 +132,6 @@ func (o *output) abandon() {
 	}
 }
 
-// pipeSize is what pipes between stages are widened to: a batch fits.
-const pipeSize = 1 << 20
-
 // widenPipe asks for a larger pipe where the system allows it; fewer switches
 // between the two programs is all that depends on it.
 func widenPipe(f *os.File) {
@@ -127,19 +140,9 @@ func widenPipe(f *os.File) {
 	}
 }
 
-func setPipeSize(f *os.File) {
-	conn, err := f.SyscallConn()
-	if err != nil {
-		return
-	}
-	conn.Control(func(fd uintptr) {
-		unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize)
-	})
-}
-
-// umask reads the process' file mode mask, which can only be read by setting it.
-func umask() os.FileMode {
+// umask is the process' file mode mask, which can only be read by setting it.
+var umask = sync.OnceValue(func() os.FileMode {
 	mask := syscall.Umask(0)
 	syscall.Umask(mask)
 	return os.FileMode(mask)
-}
+})

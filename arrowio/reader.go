@@ -61,7 +61,7 @@ func (r *Reader) start() error {
 	if err != nil {
 		return err
 	}
-	kind, err, advice := sniff(br.head())
+	kind, advice, err := sniff(br.head())
 	if err != nil {
 		return inputError(r.name, err, advice)
 	}
@@ -96,8 +96,10 @@ func (r *Reader) setSchema(t table) error {
 	if err != nil {
 		return err
 	}
-	if r.schema == nil { // a second pass keeps the first one's
+	if r.schema == nil {
 		r.schema = schema
+	} else if !r.schema.Equal(schema) {
+		return errors.New("has changed since it was read the first time")
 	}
 	r.layouts, err = layoutOf(schema, ids)
 	return err
@@ -153,11 +155,7 @@ func (r *Reader) dropLast() {
 // next reads messages up to the next batch. The checks leave arrow/go nothing
 // to panic about; should it all the same, that is an error of the input.
 func (r *Reader) next() (b *batch, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			b, err = nil, fmt.Errorf("is damaged: %v", p)
-		}
-	}()
+	defer unpanic(&err)
 	for {
 		msg, err := r.messages.next()
 		if err != nil {
@@ -221,7 +219,7 @@ func (r *Reader) readDictionary(msg *message) error {
 	values := b.Column(0).Data()
 	values.Retain()
 	if msg.header.bool(dictionaryIsDelta) && d.data != nil {
-		return d.extend(values)
+		return d.extend(values, r.pool.limit)
 	}
 	d.set(values)
 	return nil
@@ -231,9 +229,12 @@ func dictionarySchema(d *dictionary) *arrow.Schema {
 	return arrow.NewSchema([]arrow.Field{{Name: d.values.path, Type: d.values.dt, Nullable: true}}, nil)
 }
 
-// extend appends more values to d.
-func (d *dictionary) extend(values arrow.ArrayData) error {
+// extend appends more values to d, up to limit bytes.
+func (d *dictionary) extend(values arrow.ArrayData, limit int64) error {
 	defer values.Release()
+	if size := int64(sizeOf(d.data, d.data.Len()) + sizeOf(values, values.Len())); size > limit {
+		return &fault{d.values.path, &limitError{size, limit}}
+	}
 	parts := []arrow.Array{array.MakeFromData(d.data), array.MakeFromData(values)}
 	defer parts[0].Release()
 	defer parts[1].Release()

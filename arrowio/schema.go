@@ -3,6 +3,7 @@ package arrowio
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -60,8 +61,11 @@ func (e *typeFault) Error() string { return e.what }
 // schemaDecoder turns the Schema table of a message into an arrow.Schema.
 type schemaDecoder struct {
 	dictionaries []int64 // ids, in the order in which the types have them
-	budget       int     // fields left: tables may be shared, so their number needs a bound
+	budget       int     // fields and metadata pairs left: tables may be shared, so their number needs a bound
 }
+
+// bytesPerItem is less than any field or pair takes.
+const bytesPerItem = 16
 
 // decodeSchema decodes t. The ids of the dictionaries come in the order in
 // which a walk of the types, parents first, meets the dictionary types.
@@ -69,31 +73,46 @@ func decodeSchema(t table) (*arrow.Schema, []int64, error) {
 	if t.int16(0, 0) != 0 {
 		return nil, nil, &typeFault{"is big-endian", "write it on a little-endian machine"}
 	}
-	d := schemaDecoder{budget: t.flatSize() / 8}
+	d := schemaDecoder{budget: t.flatSize() / bytesPerItem}
 	fields, err := d.fields(t.tables(1), "", 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	meta := metadataOf(t.tables(2))
-	if t.f == nil || t.f.bad {
+	meta, err := d.metadata(t.tables(2))
+	if err != nil || t.f == nil || t.f.bad {
 		return nil, nil, errDamaged
 	}
 	return arrow.NewSchema(fields, &meta), d.dictionaries, nil
 }
 
-func metadataOf(pairs []table) arrow.Metadata {
-	keys, values := make([]string, len(pairs)), make([]string, len(pairs))
-	for i, pair := range pairs {
-		keys[i], values[i] = pair.text(0), pair.text(1)
+// spend takes n items off the budget.
+func (d *schemaDecoder) spend(n int) error {
+	if d.budget -= n; d.budget < 0 {
+		return errDamaged
 	}
-	return arrow.NewMetadata(keys, values)
+	return nil
 }
 
-func (d *schemaDecoder) fields(tables []table, parent string, depth int) ([]arrow.Field, error) {
-	out := make([]arrow.Field, len(tables))
-	for i, t := range tables {
+func (d *schemaDecoder) metadata(pairs tables) (arrow.Metadata, error) {
+	if err := d.spend(pairs.n); err != nil {
+		return arrow.Metadata{}, err
+	}
+	keys, values := make([]string, pairs.n), make([]string, pairs.n)
+	for i := range keys {
+		pair := pairs.at(i)
+		keys[i], values[i] = pair.text(0), pair.text(1)
+	}
+	return arrow.NewMetadata(keys, values), nil
+}
+
+func (d *schemaDecoder) fields(ts tables, parent string, depth int) ([]arrow.Field, error) {
+	if err := d.spend(ts.n); err != nil {
+		return nil, err
+	}
+	out := make([]arrow.Field, ts.n)
+	for i := range out {
 		var err error
-		if out[i], err = d.field(t, parent, depth); err != nil {
+		if out[i], err = d.field(ts.at(i), parent, depth); err != nil {
 			return nil, err
 		}
 	}
@@ -101,16 +120,17 @@ func (d *schemaDecoder) fields(tables []table, parent string, depth int) ([]arro
 }
 
 func (d *schemaDecoder) field(t table, parent string, depth int) (arrow.Field, error) {
-	f := arrow.Field{Name: t.text(0), Nullable: t.bool(1), Metadata: metadataOf(t.tables(6))}
-	path := parent + f.Name
-	if d.budget--; d.budget < 0 || depth > maxDepth || !t.present() || t.f.bad {
+	f := arrow.Field{Name: t.text(0), Nullable: t.bool(1)}
+	var err error
+	if f.Metadata, err = d.metadata(t.tables(6)); err != nil || depth > maxDepth || !t.present() || t.f.bad {
 		return f, errDamaged
 	}
+	path := joinPath(parent, f.Name)
 	encoding := t.table(4)
 	if encoding.present() {
 		d.dictionaries = append(d.dictionaries, encoding.int64(0))
 	}
-	children, err := d.fields(t.tables(5), path+".", depth+1)
+	children, err := d.fields(t.tables(5), path, depth+1)
 	if err != nil {
 		return f, err
 	}
@@ -124,6 +144,19 @@ func (d *schemaDecoder) field(t table, parent string, depth int) (arrow.Field, e
 		return f, &fault{path, err}
 	}
 	return f, nil
+}
+
+// joinPath names a child in errors. It is cut where it gets long, so that deep
+// types with long names cost little.
+func joinPath(parent, name string) string {
+	const most = 100
+	if parent != "" {
+		name = parent + "." + name
+	}
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return name
 }
 
 func dictionaryType(encoding table, values arrow.DataType) (arrow.DataType, error) {
@@ -206,8 +239,11 @@ func intType(bits int, signed bool) (arrow.DataType, error) {
 }
 
 func decimalType(t table) (arrow.DataType, error) {
-	precision, scale := int32(t.int32(0, 0)), int32(t.int32(1, 0))
-	switch bits := t.int32(2, 128); bits {
+	precision, scale, bits := int32(t.int32(0, 0)), int32(t.int32(1, 0)), t.int32(2, 128)
+	if most := int32(76); precision < 1 || precision > most || scale < -most || scale > most {
+		return nil, errDamaged // printing such a number could take all memory
+	}
+	switch bits {
 	case 128:
 		return &arrow.Decimal128Type{Precision: precision, Scale: scale}, nil
 	case 256:

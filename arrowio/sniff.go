@@ -43,34 +43,34 @@ var lookalikes = []struct{ prefix, what, advice string }{
 
 // sniff tells stream from file by the first bytes, fewer than sniffLength only
 // where the input has no more.
-func sniff(head []byte) (kind Kind, err error, advice string) {
+func sniff(head []byte) (kind Kind, advice string, err error) {
 	switch {
 	case len(head) == 0:
-		return 0, errors.New("is empty"), "the program before it wrote nothing: look at its errors"
+		return 0, "the program before it wrote nothing: look at its errors", errors.New("is empty")
 	case bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
-		return StreamKind, nil, ""
+		return StreamKind, "", nil
 	case bytes.HasPrefix(head, []byte("ARROW1")):
-		return FileKind, nil, ""
+		return FileKind, "", nil
 	}
 	for _, l := range lookalikes {
 		if bytes.HasPrefix(head, []byte(l.prefix)) {
-			return 0, errors.New("is not Arrow but looks like " + l.what), l.advice
+			return 0, l.advice, errors.New("is not Arrow but looks like " + l.what)
 		}
 	}
 	return sniffText(head)
 }
 
-func sniffText(head []byte) (Kind, error, string) {
+func sniffText(head []byte) (Kind, string, error) {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	switch {
 	case !isText(head):
-		return 0, errors.New("is neither an Arrow stream nor an Arrow file"), "write it with an Arrow library (older than 0.15 is too old)"
+		return 0, "write it with an Arrow library (older than 0.15 is too old)", errors.New("is neither an Arrow stream nor an Arrow file")
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
-		return 0, errors.New("is not Arrow but looks like JSON"), "convert it to Arrow"
+		return 0, "convert it to Arrow", errors.New("is not Arrow but looks like JSON")
 	case bytes.ContainsAny(head, ",;\t"):
-		return 0, errors.New("is not Arrow but looks like CSV"), "read it with mars-featurize"
+		return 0, "read it with mars-featurize", errors.New("is not Arrow but looks like CSV")
 	default:
-		return 0, errors.New("is not Arrow but looks like text"), "a table is read with mars-featurize; a program that prints to standard output spoils its stream"
+		return 0, "a table is read with mars-featurize; a program that prints to standard output spoils its stream", errors.New("is not Arrow but looks like text")
 	}
 }
 
@@ -78,7 +78,7 @@ func sniffText(head []byte) (Kind, error, string) {
 func isText(head []byte) bool {
 	for len(head) > 0 {
 		r, n := utf8.DecodeRune(head)
-		if r == utf8.RuneError && len(head) >= utf8.UTFMax {
+		if r == utf8.RuneError && utf8.FullRune(head) {
 			return false
 		}
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' {

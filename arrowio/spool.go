@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/util"
 )
 
 // SpoolOptions say where a spool keeps its batches.
@@ -35,7 +34,6 @@ type Spool struct {
 	file     *os.File // the batches after those
 	overflow *Writer
 	filled   bool // the source has been read to its end
-	rows     int64
 
 	next   int     // of held, in this pass
 	reread *Reader // of file, in this pass
@@ -95,8 +93,7 @@ func (s *Spool) fill() (arrow.Record, error) {
 	if err != nil || s.canRewind() {
 		return rec, err
 	}
-	s.rows += rec.NumRows()
-	if size := util.TotalRecordSize(rec); s.overflow == nil && s.size+size <= s.options.Memory {
+	if size := heldSize(rec); s.overflow == nil && s.size+size <= s.options.Memory {
 		rec.Retain()
 		s.held = append(s.held, rec)
 		s.size += size
@@ -104,6 +101,14 @@ func (s *Spool) fill() (arrow.Record, error) {
 		return rec, nil
 	}
 	return rec, s.spill(rec)
+}
+
+// heldSize is the memory that holding rec takes.
+func heldSize(rec arrow.Record) int64 {
+	if b, ok := rec.(*batch); ok {
+		return int64(len(b.body.data))
+	}
+	return int64(recordSize(rec))
 }
 
 func (s *Spool) spill(rec arrow.Record) error {
@@ -168,6 +173,9 @@ func (s *Spool) Close() error {
 		rec.Release()
 	}
 	s.held, s.filled = nil, true
+	if s.overflow != nil {
+		s.overflow.release()
+	}
 	if s.reread != nil {
 		s.reread.Close()
 	}

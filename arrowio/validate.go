@@ -40,6 +40,9 @@ func (b *batch) validateArray(l *layout, at *int) error {
 			return err
 		}
 	}
+	if l.dt.ID() == arrow.MAP && (b.nodes[first].nulls != 0 || b.nodes[first+1].nulls != 0) {
+		return &fault{l.path, errors.New("is a map with null keys")}
+	}
 	return nil
 }
 

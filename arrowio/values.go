@@ -84,18 +84,13 @@ func typeError(name string, got arrow.DataType, want string) error {
 	return fmt.Errorf("column %q: has type %s: must be %s", name, got, want)
 }
 
-// IntColumn reads a column of any integer type, or of floats that are whole
-// numbers (NaN means null, as pandas writes missing labels), as int32.
+// IntColumn reads a column of any integer type, of booleans, of dictionaries of
+// integers, or of floats that are whole numbers (NaN means null, as pandas writes
+// missing labels), as int32.
 func IntColumn(rec arrow.Record, name string) (Ints, error) {
 	col, err := column(rec, name)
 	if err != nil {
 		return Ints{}, err
-	}
-	if d, ok := col.(*array.Dictionary); ok {
-		if col, err = decodeDictionary(d); err != nil {
-			return Ints{}, fmt.Errorf("column %q: %w", name, err)
-		}
-		defer col.Release()
 	}
 	return intsOf(col, name)
 }
@@ -124,6 +119,10 @@ func intsOf(col arrow.Array, name string) (Ints, error) {
 		return convertInts(name, c, c.Float64Values())
 	case *array.Float16:
 		return convertInts(name, c, widenHalves(c.Values()))
+	case *array.Boolean:
+		return boolInts(c), nil
+	case *array.Dictionary:
+		return dictionaryInts(name, c)
 	case *array.Null:
 		return Ints{Values: make([]int32, c.Len()), Valid: make([]bool, c.Len())}, nil
 	}
@@ -148,6 +147,35 @@ func convertInts[T number](name string, col arrow.Array, values []T) (Ints, erro
 		out.Values[i] = int32(x)
 		if float64(x) < math.MinInt32 || float64(x) > math.MaxInt32 || T(out.Values[i]) != x {
 			return Ints{}, fmt.Errorf("column %q: row %d: %v is not a whole number in the range of int32: convert the column", name, i, x)
+		}
+	}
+	return out, nil
+}
+
+// boolInts reads false as 0 and true as 1.
+func boolInts(c *array.Boolean) Ints {
+	out := Ints{Values: make([]int32, c.Len()), Valid: validity(c)}
+	for i := range out.Values {
+		if !out.Null(i) && c.Value(i) {
+			out.Values[i] = 1
+		}
+	}
+	return out
+}
+
+// dictionaryInts looks up the integers of a dictionary, as pandas' categories
+// of numbers come.
+func dictionaryInts(name string, c *array.Dictionary) (Ints, error) {
+	words, err := intsOf(c.Dictionary(), name)
+	if err != nil {
+		return Ints{}, err
+	}
+	out := Ints{Values: make([]int32, c.Len())}
+	for i := range out.Values {
+		if k := c.GetValueIndex(i); c.IsNull(i) || words.Null(k) {
+			out.Valid = setNull(out.Valid, i, c.Len())
+		} else {
+			out.Values[i] = words.Values[k]
 		}
 	}
 	return out, nil
@@ -379,21 +407,4 @@ func DomainColumn(rec arrow.Record, name string) ([]Domain, error) {
 		}
 	}
 	return out, nil
-}
-
-func decodeDictionary(d *array.Dictionary) (arrow.Array, error) {
-	parts := make([]arrow.Array, d.Len())
-	for i := range parts {
-		if d.IsNull(i) {
-			parts[i] = array.MakeArrayOfNull(allocator, d.Dictionary().DataType(), 1)
-		} else {
-			k := int64(d.GetValueIndex(i))
-			parts[i] = array.NewSlice(d.Dictionary(), k, k+1)
-		}
-		defer parts[i].Release()
-	}
-	if len(parts) == 0 {
-		return array.MakeArrayOfNull(allocator, d.Dictionary().DataType(), 0), nil
-	}
-	return array.Concatenate(parts, allocator)
 }

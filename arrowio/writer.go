@@ -87,10 +87,11 @@ func (w *Writer) Begin(schema *arrow.Schema) error {
 		panic("arrowio: Writer.Begin called twice")
 	}
 	w.schema = schema
-	return w.guard(w.begin)
+	return w.note(w.begin())
 }
 
-func (w *Writer) begin() error {
+func (w *Writer) begin() (err error) {
+	defer unpanic(&err)
 	message, err := schemaMessage(w.schema)
 	if err != nil {
 		return err
@@ -123,22 +124,21 @@ func (w *Writer) layOut(schema []byte) error {
 	return err
 }
 
-// guard runs step and names the output in what goes wrong. Once a step has gone
-// wrong none follows.
-func (w *Writer) guard(step func() error) (err error) {
-	if w.err != nil {
-		return w.err
+// note names the output in err and remembers it: once a step has gone wrong
+// none follows.
+func (w *Writer) note(err error) error {
+	if err != nil && w.err == nil {
+		w.err = w.named(err)
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("cannot be written: %v", p)
-		}
-		if err != nil {
-			w.err = w.named(err)
-		}
-		err = w.err
-	}()
-	return step()
+	return w.err
+}
+
+// unpanic makes a panic of arrow/go, about arrays that break their own rules,
+// the error of the function that defers it.
+func unpanic(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("is damaged: %v", p)
+	}
 }
 
 func (w *Writer) named(err error) error {
@@ -153,6 +153,8 @@ func (w *Writer) named(err error) error {
 			out.Advice = "write a stream (.arrows), or strings instead of a dictionary"
 		}
 		return out
+	case errors.Is(err, syscall.ENOSPC):
+		return inputError(w.name, syscall.ENOSPC, "make room, or write elsewhere (temporary files go to TMPDIR)")
 	}
 	return inputError(w.name, plainCause(err), "")
 }
@@ -165,10 +167,14 @@ func (w *Writer) Write(rec arrow.Record) error {
 	if w.schema == nil || w.done {
 		panic("arrowio: Writer.Write before Begin or after Close")
 	}
-	return w.guard(func() error { return w.write(rec) })
+	if w.err != nil {
+		return w.err
+	}
+	return w.note(w.write(rec))
 }
 
-func (w *Writer) write(rec arrow.Record) error {
+func (w *Writer) write(rec arrow.Record) (err error) {
+	defer unpanic(&err)
 	if b, ok := rec.(*batch); ok && w.canPass(b) {
 		w.begun(headerBatch, len(b.meta), b.size)
 		w.frames.message(b.meta, b.body.data[:b.size])
@@ -237,15 +243,23 @@ func (w *Writer) writeRows(rec arrow.Record, beg, end int) error {
 
 // rowsPerBatch is how many rows of rec make a batch: all, if it is not too big.
 func rowsPerBatch(rec arrow.Record) int {
-	size := 0
-	for _, col := range rec.Columns() {
-		size += sizeOf(col.Data(), col.Len())
-	}
-	rows := int(rec.NumRows())
+	size, rows := recordSize(rec), int(rec.NumRows())
 	if size <= cutAbove || rows <= 1 {
 		return max(rows, 1)
 	}
 	return max(1, int(int64(rows)*batchBytes/int64(size)))
+}
+
+// recordSize estimates the bytes of rec.
+func recordSize(rec arrow.Record) int {
+	if b, ok := rec.(*batch); ok {
+		return b.size
+	}
+	size := 0
+	for _, col := range rec.Columns() {
+		size += sizeOf(col.Data(), col.Len())
+	}
+	return size
 }
 
 // sizeOf estimates the bytes of n values of data: what its buffers have for all
@@ -296,6 +310,8 @@ func (w *Writer) writeDictionaries(l *layout, data arrow.ArrayData) error {
 	return w.send(headerDictionary, w.encoder.dictionaryMessage(l.dict.id, values.Len()))
 }
 
+var errDictionaryChange = errors.New("its dictionary changes between batches, which a file cannot hold")
+
 func sameValues(a, b arrow.ArrayData) bool {
 	if a == nil || a == b {
 		return a == b
@@ -329,15 +345,18 @@ func (w *Writer) Close() error {
 	if w.done {
 		return w.err
 	}
-	if w.schema == nil && w.err == nil {
-		w.err = inputError(w.name, errors.New("was closed before its schema was written"), "")
+	if w.schema == nil {
+		w.note(errors.New("was closed before its schema was written"))
 	}
-	if w.guard(w.finish) != nil {
+	if w.err == nil {
+		w.note(w.finish())
+	}
+	if w.err != nil {
 		w.Fail(w.err)
 		return w.err
 	}
 	w.release()
-	return w.guard(w.out.commit)
+	return w.note(w.out.commit())
 }
 
 func (w *Writer) finish() error {
