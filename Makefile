@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS = -s -w -X mars/cmd/internal/cli.version=$(VERSION)
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test lint race fuzz clean
+.PHONY: help build demo test lint race bench-io fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -27,6 +27,17 @@ lint: ## gofmt, go vet and staticcheck
 
 race: ## run the short tests under the race detector
 	$(GO) test -race -short ./...
+
+bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
+	$(GO) run ./arrowio/internal/benchio
+
+FUZZTIME ?= 2m
+fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
+	@set -e; for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	    echo "== $$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x; \
+	  done; done
+	$(GO) test ./arrowio -run TestMutations -mutations 20000 -timeout 60m
 
 clean: ## remove what make build made
 	rm -rf bin

@@ -83,10 +83,7 @@ func (m *metrics) log(e adapt.EpochMetrics) {
 	}
 	details := []any{"loss", fmt.Sprintf("%.4f", e.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", e.SourceAccuracy)}
 	if e.Aligned {
-		details = append(details, "critic distance", fmt.Sprintf("%.4f", e.CriticDistance))
-	}
-	if e.Proportions != nil {
-		details = append(details, "p_T", fmt.Sprintf("%.3f", e.Proportions))
+		details = append(details, "critic distance", fmt.Sprintf("%.4f", e.CriticDistance), "p_T", fmt.Sprintf("%.3f", e.Proportions))
 	}
 	m.env.Logger().Info(fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs), details...)
 }

@@ -30,9 +30,18 @@ func Each(ctx context.Context, in arrowio.Source, f func(arrow.Record) error) er
 			return err
 		}
 		if err := f(rec); err != nil {
-			return err
+			return named(err, in)
 		}
 	}
+}
+
+// named adds the input's name to an error about a column of one of its batches.
+func named(err error, in arrowio.Source) error {
+	var about *arrowio.Error
+	if errors.As(err, &about) && about.Input == "" {
+		about.Input = in.Name()
+	}
+	return err
 }
 
 // Require reports the first of the named columns that in lacks, with remedy.
