@@ -36,6 +36,43 @@ func (i implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64,
 	active.products64.parallel(&p)
 }
 
+// Sgemv computes y = alpha·op(A)·x + beta·y.
+func (i implementation) Sgemv(t blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
+	if incX != 1 || incY != 1 || !fitsVectors(t, m, n, alpha, a, lda, x, y) {
+		i.Implementation.Sgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	matrixVector(t, m, n, alpha, a, lda, x, beta, y, active.dot, active.axpy)
+}
+
+// Dgemv is Sgemv in float64.
+func (i implementation) Dgemv(t blas.Transpose, m, n int, alpha float64, a []float64, lda int, x []float64, incX int, beta float64, y []float64, incY int) {
+	if incX != 1 || incY != 1 || !fitsVectors(t, m, n, alpha, a, lda, x, y) {
+		i.Implementation.Dgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
+		return
+	}
+	matrixVector(t, m, n, alpha, a, lda, x, beta, y, active.dot64, active.axpy64)
+}
+
+// Ssyrk computes one triangle of C = alpha·A·Aᵀ + beta·C, or of alpha·Aᵀ·A +
+// beta·C, with A of n×k or k×n.
+func (i implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
+	if active.products32 == nil || !worthTriangle(uplo, t, n, k, alpha, a, lda, c, ldc) {
+		i.Implementation.Ssyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	active.products32.triangle(uplo, selfProduct(t, n, k, alpha, a, lda, beta, c, ldc))
+}
+
+// Dsyrk is Ssyrk in float64.
+func (i implementation) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
+	if active.products64 == nil || !worthTriangle(uplo, t, n, k, alpha, a, lda, c, ldc) {
+		i.Implementation.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
+		return
+	}
+	active.products64.triangle(uplo, selfProduct(t, n, k, alpha, a, lda, beta, c, ldc))
+}
+
 // newProduct describes op(A)·op(B) by strides.
 func newProduct[T float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) product[T] {
 	p := product[T]{m: m, n: n, k: k, alpha: alpha, beta: beta, c: c, cStep: ldc,
@@ -69,33 +106,4 @@ func fits[T float](t blas.Transpose, rows, cols int, x []T, stride int) bool {
 		return false
 	}
 	return stride >= cols && len(x) >= (rows-1)*stride+cols
-}
-
-// parallelWork is the number of multiplications that a thread must have at
-// least: less is done before a second thread has woken up.
-const parallelWork = 2 << 20
-
-// parallel splits the job over the rows of c, or over its columns when it is
-// wider than high.
-func (t *tiling[T]) parallel(p *product[T]) {
-	grain := max(1, parallelWork/(p.m*p.n*p.k/max(p.m, p.n)))
-	if p.n > p.m {
-		Parallel((p.n+t.wide-1)/t.wide, (grain+t.wide-1)/t.wide, func(lo, hi int) { t.columns(p, lo*t.wide, min(hi*t.wide, p.n)) })
-		return
-	}
-	Parallel((p.m+t.rows-1)/t.rows, (grain+t.rows-1)/t.rows, func(lo, hi int) { t.band(p, lo*t.rows, min(hi*t.rows, p.m)) })
-}
-
-// band runs the rows [lo, hi) of the job.
-func (t *tiling[T]) band(p *product[T], lo, hi int) {
-	part := *p
-	part.m, part.a, part.c = hi-lo, p.a.from(lo, 0), p.c[lo*p.cStep:]
-	t.multiply(&part)
-}
-
-// columns runs the columns [lo, hi) of the job.
-func (t *tiling[T]) columns(p *product[T], lo, hi int) {
-	part := *p
-	part.n, part.b, part.c = hi-lo, p.b.from(0, lo), p.c[lo:]
-	t.multiply(&part)
 }

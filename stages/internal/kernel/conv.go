@@ -1,5 +1,10 @@
 package kernel
 
+import (
+	"fmt"
+	"unsafe"
+)
+
 // Conv is the geometry of a 2-D convolution of one image: Channels×Height×Width,
 // row-major, with square kernels of Kernel×Kernel, moved by Stride (0 means 1)
 // over the image with Pad zeros around it.
@@ -33,14 +38,19 @@ func (c Conv) stride() int { return max(c.Stride, 1) }
 // dy·colsᵀ and that of cols is Wᵀ·dy.
 func Im2Col(cols, image []float32, c Conv) {
 	c.check("Im2Col", cols, image)
-	outWidth, pixels := c.OutWidth(), c.Pixels()
-	c.eachRun(func(row, y, plane, inY, shift int) {
-		out := cols[row*pixels+y*outWidth:][:outWidth]
-		if inY < 0 || inY >= c.Height {
-			clear(out)
+	if c.Pad > 0 {
+		clear(cols) // what lies outside the image stays 0
+	}
+	c.eachTap(func(t tap) {
+		if c.stride() == 1 {
+			active.copyLines(&cols[t.col], c.OutWidth(), &image[t.pixel], c.Width, t.width, t.height)
 			return
 		}
-		gather(out, image[(plane*c.Height+inY)*c.Width:][:c.Width], shift, c.stride())
+		for y := range t.height {
+			for x := range t.width {
+				cols[t.col+y*c.OutWidth()+x] = image[t.pixel+(y*c.Width+x)*c.stride()]
+			}
+		}
 	})
 }
 
@@ -49,65 +59,79 @@ func Im2Col(cols, image []float32, c Conv) {
 // caller clears image first if sums are to start at 0.
 func Col2Im(image, cols []float32, c Conv) {
 	c.check("Col2Im", cols, image)
-	outWidth, pixels := c.OutWidth(), c.Pixels()
-	c.eachRun(func(row, y, plane, inY, shift int) {
-		if inY < 0 || inY >= c.Height {
+	c.eachTap(func(t tap) {
+		if c.stride() == 1 {
+			active.addLines(&image[t.pixel], c.Width, &cols[t.col], c.OutWidth(), t.width, t.height)
 			return
 		}
-		in := cols[row*pixels+y*outWidth:][:outWidth]
-		scatter(image[(plane*c.Height+inY)*c.Width:][:c.Width], in, shift, c.stride())
+		for y := range t.height {
+			for x := range t.width {
+				image[t.pixel+(y*c.Width+x)*c.stride()] += cols[t.col+y*c.OutWidth()+x]
+			}
+		}
 	})
 }
 
-// eachRun calls f for every row of the patch matrix and every output line y:
-// that run of OutWidth patch elements comes from input line inY of the plane,
-// starting at column shift and advancing by the stride.
-func (c Conv) eachRun(f func(row, y, plane, inY, shift int)) {
-	for row := range c.PatchSize() {
-		plane, ky, kx := row/(c.Kernel*c.Kernel), row/c.Kernel%c.Kernel, row%c.Kernel
-		for y := range c.OutHeight() {
-			f(row, y, plane, y*c.stride()+ky-c.Pad, kx-c.Pad)
+// tap is one row of the patch matrix: one place of the kernel in one channel.
+// For a rectangle of width×height output pixels that place lies inside the
+// image; the rectangle begins at index col of the patch matrix and, in the
+// image, at index pixel.
+type tap struct{ col, pixel, width, height int }
+
+// eachTap calls f for every row of the patch matrix that sees the image.
+func (c Conv) eachTap(f func(tap)) {
+	outWidth, pixels, kernel := c.OutWidth(), c.Pixels(), c.Kernel
+	for ky := range kernel {
+		top, bottom := inside(c.OutHeight(), c.Height, ky-c.Pad, c.stride())
+		for kx := range kernel {
+			left, right := inside(outWidth, c.Width, kx-c.Pad, c.stride())
+			if top == bottom || left == right {
+				continue
+			}
+			y, x := top*c.stride()+ky-c.Pad, left*c.stride()+kx-c.Pad
+			t := tap{
+				col:   (ky*kernel+kx)*pixels + top*outWidth + left,
+				pixel: y*c.Width + x, width: right - left, height: bottom - top,
+			}
+			for range c.Channels {
+				f(t)
+				t.col += kernel * kernel * pixels
+				t.pixel += c.Height * c.Width
+			}
 		}
 	}
 }
 
-// gather sets out[j] = line[shift+j·stride], 0 outside the line.
-func gather(out, line []float32, shift, stride int) {
-	lo, hi := inside(len(out), len(line), shift, stride)
-	clear(out[:lo])
-	clear(out[hi:])
-	if stride == 1 {
-		copy(out[lo:hi], line[max(shift, 0):])
-		return
-	}
-	for j := lo; j < hi; j++ {
-		out[j] = line[shift+j*stride]
-	}
-}
-
-// scatter adds in[j] to line[shift+j·stride], leaving out what falls outside.
-func scatter(line, in []float32, shift, stride int) {
-	lo, hi := inside(len(in), len(line), shift, stride)
-	if lo >= hi {
-		return
-	}
-	if stride == 1 {
-		active.axpy(1, in[lo:hi], line[shift+lo:shift+hi])
-		return
-	}
-	for j := lo; j < hi; j++ {
-		line[shift+j*stride] += in[j]
-	}
-}
-
-// inside returns the range [lo, hi) of j in [0, n) with 0 <= shift+j·stride < width.
-func inside(n, width, shift, stride int) (lo, hi int) {
+// inside returns the range [lo, hi) of j in [0, n) with 0 <= shift+j·stride < size.
+func inside(n, size, shift, stride int) (lo, hi int) {
 	lo = min(n, max(0, (stride-1-shift)/stride))
-	hi = min(n, max(lo, (width-shift+stride-1)/stride))
+	hi = min(n, max(lo, (size-shift+stride-1)/stride))
 	return lo, hi
 }
 
+// copyLinesGo sets dst[i*dstStep+j] = src[i*srcStep+j] for i < lines, j < cols.
+func copyLinesGo(dst *float32, dstStep int, src *float32, srcStep, cols, lines int) {
+	for i := range lines {
+		copy(line(dst, i*dstStep, cols), line(src, i*srcStep, cols))
+	}
+}
+
+// addLinesGo adds src[i*srcStep+j] to dst[i*dstStep+j] for i < lines, j < cols.
+func addLinesGo(dst *float32, dstStep int, src *float32, srcStep, cols, lines int) {
+	for i := range lines {
+		axpyGo(1, line(src, i*srcStep, cols), line(dst, i*dstStep, cols))
+	}
+}
+
+// line is the n elements that begin at elements after p.
+func line(p *float32, at, n int) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(p), 4*at)), n)
+}
+
 func (c Conv) check(name string, cols, image []float32) {
+	if c.Kernel < 1 || c.Pad < 0 || c.Kernel > min(c.Height, c.Width)+2*c.Pad {
+		panic(fmt.Sprintf("kernel: %s: a kernel of %d does not fit an image of %d×%d with padding %d", name, c.Kernel, c.Height, c.Width, c.Pad))
+	}
 	sameLength(name+": image", len(image), c.ImageSize())
 	sameLength(name+": cols", len(cols), c.PatchSize()*c.Pixels())
 }

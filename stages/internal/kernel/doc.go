@@ -14,4 +14,9 @@
 // y[i*cols+j]. Slices of one call must not overlap unless the function says
 // that they may. Mismatched lengths are a programmer's mistake and panic.
 // NaN and infinities pass through every function as IEEE 754 says.
+//
+// The assembly is written by the program in gen, a module of its own; the
+// program in bench, another, measures the products against other libraries.
 package kernel
+
+//go:generate go -C gen run .

@@ -12,28 +12,37 @@ type loops struct {
 	products32 *tiling[float32] // nil: gonum's code
 	products64 *tiling[float64]
 
-	axpy            func(alpha float32, x, y []float32)
-	scale           func(alpha float32, x []float32)
-	mul             func(dst, x []float32)
-	dot             func(x, y []float32) float32
-	squaredDistance func(x, y []float32) float32
-	addReLU         func(y, bias []float32)
-	reluBackward    func(dy, y []float32)
-	sgd             func(w, g []float32, lr, decay float32)
-	momentumSGD     func(w, g, velocity []float32, lr, momentum, decay float32)
-	adam            func(w, g, m, v []float32, p *adamStep)
-	exp, log        func(dst, x []float32)
-	exp64, log64    func(dst, x []float64)
+	axpy             func(alpha float32, x, y []float32)
+	axpy64           func(alpha float64, x, y []float64)
+	dot              func(x, y []float32) float32
+	dot64            func(x, y []float64) float64
+	scale            func(alpha float32, x []float32)
+	mul              func(dst, x []float32)
+	squaredDistances func(dst, q, x []float32)
+	addReLU          func(y, bias []float32)
+	reluBackward     func(dy, y []float32)
+	sgd              func(w, g []float32, lr, decay float32)
+	momentumSGD      func(w, g, velocity []float32, lr, momentum, decay float32)
+	adam             func(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32)
+	exp, log         func(dst, x []float32)
+	exp64, log64     func(dst, x []float64)
+	copyLines        func(dst *float32, dstStep int, src *float32, srcStep, cols, lines int)
+	addLines         func(dst *float32, dstStep int, src *float32, srcStep, cols, lines int)
+	maxPool          func(pooled []float32, argmax []uint8, full []float32, width, lines int)
+	maxPoolBackward  func(pooled []float32, argmax []uint8, full []float32, width, lines int)
 }
 
 // generic is the pure-Go twin of every loop.
 var generic = loops{
 	name: "generic",
-	axpy: axpyGo, scale: scaleGo, mul: mulGo,
-	dot: dotGo, squaredDistance: squaredDistanceGo,
+	axpy: axpyGo[float32], axpy64: axpyGo[float64],
+	dot: dotGo[float32], dot64: dotGo[float64],
+	scale: scaleGo, mul: mulGo, squaredDistances: squaredDistancesGo,
 	addReLU: addReLUGo, reluBackward: reluBackwardGo,
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
 	exp: expGo, log: logGo, exp64: exp64Go, log64: log64Go,
+	copyLines: copyLinesGo, addLines: addLinesGo,
+	maxPool: maxPoolGo, maxPoolBackward: maxPoolBackwardGo,
 }
 
 // active is the level in use, chosen once before main.

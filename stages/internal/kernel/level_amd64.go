@@ -18,29 +18,57 @@ func levels() []*loops {
 
 var avx512 = derive("avx512", func(l *loops) {
 	l.products32 = &tiling[float32]{
-		rows: 12, wide: 32, narrow: 16, half: 8,
+		depth: 384, height: 12, wide: 32, narrow: 16, half: 8,
 		wideTile: sgemmWideAVX512, narrowTile: sgemmNarrowAVX512, halfTile: sgemmHalfAVX512,
 		lanes: 16, group: 4, transpose: stransposeAVX512, copy: scopyAVX512,
 	}
 	l.products64 = &tiling[float64]{
-		rows: 12, wide: 16, narrow: 8, half: 4,
+		depth: 256, height: 12, wide: 16, narrow: 8, half: 4,
 		wideTile: dgemmWideAVX512, narrowTile: dgemmNarrowAVX512, halfTile: dgemmHalfAVX512,
 		lanes: 8, group: 2, transpose: dtransposeAVX512, copy: dcopyAVX512,
 	}
+	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyAVX512, daxpyAVX512, sdotAVX512, ddotAVX512
+	l.scale, l.mul, l.squaredDistances = scaleAVX512, mulAVX512, squaredDistancesAVX512
+	l.addReLU, l.reluBackward = addReLUAVX512, reluBackwardAVX512
+	l.sgd, l.momentumSGD, l.adam = sgdAVX512, momentumSGDAVX512, adamAVX512
+	l.exp, l.log, l.exp64, l.log64 = expAVX512, logAVX512, exp64AVX512, log64AVX512
+	l.copyLines, l.addLines = copyLinesAVX512, addLinesAVX512
+	l.maxPool, l.maxPoolBackward = poolGroups(maxPoolAVX2, poolColumns), poolGroups(maxPoolBackwardAVX2, spreadColumns)
 })
 
 var avx2 = derive("avx2", func(l *loops) {
 	l.products32 = &tiling[float32]{
-		rows: 6, wide: 16, narrow: 8,
+		depth: 384, height: 6, wide: 16, narrow: 8,
 		wideTile: sgemmWideAVX2, narrowTile: sgemmNarrowAVX2,
 		lanes: 8, group: 4, transpose: stransposeAVX2, copy: scopyAVX2,
 	}
 	l.products64 = &tiling[float64]{
-		rows: 6, wide: 8, narrow: 4,
+		depth: 256, height: 6, wide: 8, narrow: 4,
 		wideTile: dgemmWideAVX2, narrowTile: dgemmNarrowAVX2,
 		lanes: 4, group: 2, transpose: dtransposeAVX2, copy: dcopyAVX2,
 	}
+	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyAVX2, daxpyAVX2, sdotAVX2, ddotAVX2
+	l.scale, l.mul, l.squaredDistances = scaleAVX2, mulAVX2, squaredDistancesAVX2
+	l.addReLU, l.reluBackward = addReLUAVX2, reluBackwardAVX2
+	l.sgd, l.momentumSGD, l.adam = sgdAVX2, momentumSGDAVX2, adamAVX2
+	l.exp, l.log, l.exp64, l.log64 = expAVX2, logAVX2, exp64AVX2, log64AVX2
+	l.copyLines, l.addLines = copyLinesAVX2, addLinesAVX2
+	l.maxPool, l.maxPoolBackward = poolGroups(maxPoolAVX2, poolColumns), poolGroups(maxPoolBackwardAVX2, spreadColumns)
 })
+
+// poolGroups handles the windows of every line four at a time in assembly and
+// the last columns in Go.
+func poolGroups(groups func(pooled *float32, argmax *uint8, full *float32, width, groups, lines int),
+	columns func(pooled []float32, argmax []uint8, full []float32, width, first, lines int),
+) func(pooled []float32, argmax []uint8, full []float32, width, lines int) {
+	return func(pooled []float32, argmax []uint8, full []float32, width, lines int) {
+		n := width / 2 / 4
+		if n > 0 {
+			groups(&pooled[0], &argmax[0], &full[0], width, n, lines)
+		}
+		columns(pooled, argmax, full, width, 4*n, lines)
+	}
+}
 
 // derive returns the generic level with some loops replaced.
 func derive(name string, replace func(*loops)) loops {

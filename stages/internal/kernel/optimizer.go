@@ -40,20 +40,9 @@ func Adam(w, g, m, v []float32, lr, beta1, beta2, eps, decay float32, step int) 
 	}
 	bias1 := 1 - math.Pow(float64(beta1), float64(step))
 	bias2 := 1 - math.Pow(float64(beta2), float64(step))
-	p := adamStep{
-		beta1: beta1, rest1: float32(1 - float64(beta1)),
-		beta2: beta2, rest2: float32(1 - float64(beta2)),
-		rate: float32(float64(lr) / bias1), scale: float32(1 / math.Sqrt(bias2)),
-		eps: eps, decay: decay,
-	}
-	active.adam(w, g, m, v, &p)
-}
-
-// adamStep holds what one step of Adam needs beside its vectors: rest is
-// 1-beta, rate the step length with its bias correction, and scale multiplies
-// the square root of v.
-type adamStep struct {
-	beta1, rest1, beta2, rest2, rate, scale, eps, decay float32
+	active.adam(w, g, m, v,
+		beta1, float32(1-float64(beta1)), beta2, float32(1-float64(beta2)),
+		float32(float64(lr)/bias1), float32(1/math.Sqrt(bias2)), eps, decay)
 }
 
 func sgdGo(w, g []float32, lr, decay float32) {
@@ -69,12 +58,15 @@ func momentumSGDGo(w, g, velocity []float32, lr, momentum, decay float32) {
 	}
 }
 
-func adamGo(w, g, m, v []float32, p *adamStep) {
+// adamGo is Adam with what one step needs beside its vectors: rest is 1-beta,
+// rate the step length with its bias correction, and scale multiplies the
+// square root of v.
+func adamGo(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32) {
 	for i, d := range g {
-		d += p.decay * w[i]
-		m[i] = p.beta1*m[i] + p.rest1*d
-		v[i] = p.beta2*v[i] + p.rest2*d*d
+		d += decay * w[i]
+		m[i] = beta1*m[i] + rest1*d
+		v[i] = beta2*v[i] + rest2*d*d
 		root := float32(math.Sqrt(float64(v[i])))
-		w[i] -= p.rate * m[i] / (root*p.scale + p.eps)
+		w[i] -= rate * m[i] / (root*scale + eps)
 	}
 }

@@ -16,14 +16,9 @@ func (p panels[T]) at(i, step int) *T {
 	return &p.data[i/p.width*p.distance+i%p.width*step]
 }
 
-// panelRows is the number of rows in a packed panel of a: a multiple of the
-// rows of every tile and of the rows that are transposed together.
+// panelRows is the number of rows of a that one call of a tile handles, and of
+// a packed panel of a: a multiple of the rows that are transposed together.
 const panelRows = 12
-
-// packedSteps is how many steps of k are packed for one panel before the next
-// when an operand lies row by row already: neighbouring panels then share the
-// cache lines and pages that are read.
-const packedSteps = 32
 
 // manyRows is the number of rows of a from which packing b pays even though it
 // could be read in place.
@@ -42,7 +37,7 @@ func (t *tiling[T]) packsA(p *product[T]) bool {
 	if p.n <= t.wide {
 		return false
 	}
-	if t.rows > cacheWays {
+	if t.height > cacheWays {
 		return p.a.colStep == 1 && collides[T](p.a.rowStep)
 	}
 	return p.a.rowStep == 1 && collides[T](p.a.colStep)
@@ -91,30 +86,36 @@ func (t *tiling[T]) packB(p *product[T], space *workspace[T]) panels[T] {
 }
 
 // pack copies n rows of k elements of src into panels; the elements of one
-// column lie together in a panel, and its columns step apart.
+// column lie together in a panel, and its columns step apart. One of the steps
+// of src is 1.
 func (t *tiling[T]) pack(to panels[T], src view[T], n, k, step int) {
-	steps := k
+	whole := n - n%to.width
 	if src.rowStep == 1 {
-		steps = packedSteps
-	}
-	for at := 0; at < k; at += steps {
-		for i := 0; i < n; i += to.width {
-			dst := to.data[i/to.width*to.distance+at*step:]
-			t.packPanel(dst, step, src.from(i, at), min(to.width, n-i), min(steps, k-at))
+		if whole > 0 {
+			t.copyPanels(to, src, to.width, k, step, whole/to.width)
 		}
-	}
-}
-
-// packPanel sets dst[p*dstStep+i] to element (i, p) of src, i < rows, p < k.
-// One of the steps of src is 1.
-func (t *tiling[T]) packPanel(dst []T, dstStep int, src view[T], rows, k int) {
-	if src.rowStep == 1 {
-		// The last vector first: it writes more than it should.
-		for i := (rows - 1) / t.lanes * t.lanes; i >= 0; i -= t.lanes {
-			t.copy(&dst[i], dstStep, &src.data[i], src.colStep, min(t.lanes, rows-i), k)
+		if whole < n {
+			to.data = to.data[whole/to.width*to.distance:]
+			t.copyPanels(to, src.from(whole, 0), n-whole, k, step, 1)
 		}
 		return
 	}
+	for i := 0; i < n; i += to.width {
+		t.transposePanel(to.data[i/to.width*to.distance:], step, src.from(i, 0), min(to.width, n-i), k)
+	}
+}
+
+// copyPanels packs panels of cols columns, the last vector of each first: it
+// writes more than it should.
+func (t *tiling[T]) copyPanels(to panels[T], src view[T], cols, k, step, panels int) {
+	for i := (cols - 1) / t.lanes * t.lanes; i >= 0; i -= t.lanes {
+		t.copy(&to.data[i], step, to.distance, &src.data[i], src.colStep, to.width, min(t.lanes, cols-i), k, panels)
+	}
+}
+
+// transposePanel sets dst[p*dstStep+i] to element (i, p) of src, i < rows,
+// p < k, whose rows lie each together.
+func (t *tiling[T]) transposePanel(dst []T, dstStep int, src view[T], rows, k int) {
 	whole, blocks := rows-rows%t.group, k/t.lanes
 	if blocks > 0 {
 		for i := 0; i < whole; i += t.group {
@@ -125,7 +126,7 @@ func (t *tiling[T]) packPanel(dst []T, dstStep int, src view[T], rows, k int) {
 	packPlain(dst, dstStep, src, whole, rows, 0, k)
 }
 
-// packPlain is packPanel for the rows [i0, i1) and columns [p0, p1) of src.
+// packPlain is transposePanel for the rows [i0, i1) and columns [p0, p1) of src.
 func packPlain[T float](dst []T, dstStep int, src view[T], i0, i1, p0, p1 int) {
 	for i := i0; i < i1; i++ {
 		for p := p0; p < p1; p++ {

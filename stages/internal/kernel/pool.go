@@ -7,14 +7,9 @@ package kernel
 // first at a tie; NaN counts as the largest.
 func MaxPool2x2(dst []float32, argmax []uint8, src []float32, planes, height, width int) {
 	checkPool("MaxPool2x2", dst, argmax, src, planes, height, width)
-	outHeight, outWidth := height/2, width/2
-	for p := range planes {
-		for y := range outHeight {
-			out := (p*outHeight + y) * outWidth
-			in := (p*height + 2*y) * width
-			maxPoolLine(dst[out:out+outWidth], argmax[out:out+outWidth], src[in:in+width], src[in+width:in+2*width])
-		}
-	}
+	eachPooledPlane(planes, height, width, func(pooled, full int) {
+		active.maxPool(dst[pooled:], argmax[pooled:], src[full:], width, height/2)
+	})
 }
 
 // MaxPool2x2Backward sets dsrc (planes×height×width) to the gradient of the
@@ -22,30 +17,60 @@ func MaxPool2x2(dst []float32, argmax []uint8, src []float32, planes, height, wi
 // to the place that argmax names, the rest is 0.
 func MaxPool2x2Backward(dsrc, ddst []float32, argmax []uint8, planes, height, width int) {
 	checkPool("MaxPool2x2Backward", ddst, argmax, dsrc, planes, height, width)
-	outHeight, outWidth := height/2, width/2
-	clear(dsrc)
+	if height%2 != 0 || width%2 != 0 {
+		clear(dsrc) // what no window covers
+	}
+	eachPooledPlane(planes, height, width, func(pooled, full int) {
+		active.maxPoolBackward(ddst[pooled:], argmax[pooled:], dsrc[full:], width, height/2)
+	})
+}
+
+// eachPooledPlane calls f with the indices where each plane begins in the
+// pooled and in the full image, if there are windows at all.
+func eachPooledPlane(planes, height, width int, f func(pooled, full int)) {
+	if height < 2 || width < 2 {
+		return
+	}
 	for p := range planes {
-		for y := range outHeight {
-			out := (p*outHeight + y) * outWidth
-			in := (p*height + 2*y) * width
-			for x, place := range argmax[out : out+outWidth] {
-				dsrc[in+int(place>>1)*width+2*x+int(place&1)] = ddst[out+x]
+		f(p*(height/2)*(width/2), p*height*width)
+	}
+}
+
+// maxPoolGo pools so many lines of windows.
+func maxPoolGo(pooled []float32, argmax []uint8, full []float32, width, lines int) {
+	poolColumns(pooled, argmax, full, width, 0, lines)
+}
+
+// poolColumns pools the windows from column first on, NaN being the largest.
+func poolColumns(pooled []float32, argmax []uint8, full []float32, width, first, lines int) {
+	for y := range lines {
+		for x := first; x < width/2; x++ {
+			at := 2*y*width + 2*x
+			best, place := full[at], 0
+			for k := 1; k < 4; k++ {
+				v := full[at+k/2*width+k%2]
+				if best == best && !(v <= best) {
+					best, place = v, k
+				}
 			}
+			pooled[y*(width/2)+x], argmax[y*(width/2)+x] = best, uint8(place)
 		}
 	}
 }
 
-// maxPoolLine pools two neighbouring input lines into one output line.
-func maxPoolLine(dst []float32, argmax []uint8, upper, lower []float32) {
-	for x := range dst {
-		window := [4]float32{upper[2*x], upper[2*x+1], lower[2*x], lower[2*x+1]}
-		best, place := window[0], 0
-		for k, v := range window[1:] {
-			if v > best || (v != v && best == best) {
-				best, place = v, k+1
-			}
+// maxPoolBackwardGo spreads so many lines of windows.
+func maxPoolBackwardGo(pooled []float32, argmax []uint8, full []float32, width, lines int) {
+	spreadColumns(pooled, argmax, full, width, 0, lines)
+}
+
+// spreadColumns spreads the windows from column first on.
+func spreadColumns(pooled []float32, argmax []uint8, full []float32, width, first, lines int) {
+	for y := range lines {
+		for x := first; x < width/2; x++ {
+			at, i := 2*y*width+2*x, y*(width/2)+x
+			full[at], full[at+1], full[at+width], full[at+width+1] = 0, 0, 0, 0
+			full[at+int(argmax[i]>>1)*width+int(argmax[i]&1)] = pooled[i]
 		}
-		dst[x], argmax[x] = best, uint8(place)
 	}
 }
 

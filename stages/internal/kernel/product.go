@@ -26,13 +26,14 @@ type product[T float] struct {
 	cStep       int
 }
 
-// tileFunc computes c = alpha·a·b + beta·c for one tile small enough for the
-// registers. c is not read when beta is 0.
+// tileFunc computes c = alpha·a·b + beta·c for one tile of up to panelRows
+// rows, which it keeps in registers. c is not read when beta is 0.
 type tileFunc[T float] func(rows, cols, k int, alpha T, a *T, rowStep, colStep int, b *T, bStep int, beta T, c *T, cStep int)
 
 // tiling is what one level has for products of one element type.
 type tiling[T float] struct {
-	rows               int // of a tile, at most
+	depth              int // steps of k in a block
+	height             int // rows of a that are in work at once
 	wide, narrow, half int // columns of the tiles, at most
 	wideTile           tileFunc[T]
 	narrowTile         tileFunc[T]
@@ -40,19 +41,18 @@ type tiling[T float] struct {
 
 	lanes, group int // elements in a vector and in 16 bytes
 	transpose    func(dst *T, dstStep int, src *T, srcStep, blocks int)
-	copy         func(dst *T, dstStep int, src *T, srcStep, cols, k int)
+	copy         func(dst *T, dstStep, distance int, src *T, srcStep, width, cols, k, panels int)
 
 	spaces sync.Pool // of *workspace[T]
 }
 
-// Blocks are chosen so that a block of b (blockK×blockN) and one of a
-// (blockM×blockK) lie in the second-level cache, and the rows of a that one
+// Blocks are chosen so that a block of b (depth×blockN) and one of a
+// (blockM×depth) lie in the second-level cache, and the rows of a that one
 // tile needs in the first. blockM is a multiple of panelRows, blockN of the
 // width of every tile.
 const (
 	blockM = 96
 	blockN = 384
-	blockK = 384
 )
 
 // multiply runs the job block by block. Every element of c sums its products
@@ -62,8 +62,8 @@ func (t *tiling[T]) multiply(p *product[T]) {
 	space := t.workspace()
 	defer t.spaces.Put(space)
 	block := *p
-	for at := 0; at < p.k; at += blockK {
-		block.k = min(blockK, p.k-at)
+	for at := 0; at < p.k; at += t.depth {
+		block.k = min(t.depth, p.k-at)
 		for j := 0; j < p.n; j += blockN {
 			block.n = min(blockN, p.n-j)
 			block.a, block.b, block.c = p.a.from(0, at), p.b.from(at, j), p.c[j:]
@@ -80,9 +80,10 @@ func (t *tiling[T]) multiplyBlock(p *product[T], space *workspace[T]) {
 		b = t.packB(p, space)
 	}
 	packsA := t.packsA(p)
-	for i := 0; i < p.m; i += blockM {
+	height := blockM * max(1, t.depth/p.k)
+	for i := 0; i < p.m; i += height {
 		band := *p
-		band.m = min(blockM, p.m-i)
+		band.m = min(height, p.m-i)
 		band.a, band.c = p.a.from(i, 0), p.c[i*p.cStep:]
 		a := panels[T]{band.a, panelRows, panelRows * band.a.rowStep}
 		if packsA {
@@ -93,24 +94,33 @@ func (t *tiling[T]) multiplyBlock(p *product[T], space *workspace[T]) {
 }
 
 // multiplyTiles runs a block tile by tile, row of tiles after row of tiles.
+// Rows of a that lie apart are taken only as many as are in work at once, so
+// that they stay in the first-level cache for all columns.
 func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T]) {
-	for i := 0; i < p.m; i += t.rows {
-		rows, left := min(t.rows, p.m-i), a.at(i, a.rowStep)
-		for j := 0; j < p.n; j += t.wide {
-			cols := min(t.wide, p.n-j)
-			t.tile(cols)(rows, cols, p.k, p.alpha, left, a.rowStep, a.colStep,
+	height := panelRows
+	if a.rowStep != 1 {
+		height = t.height
+	}
+	for i := 0; i < p.m; i += height {
+		rows, left := min(height, p.m-i), a.at(i, a.rowStep)
+		for j := 0; j < p.n; {
+			multiply, cols := t.tile(p.n - j)
+			multiply(rows, cols, p.k, p.alpha, left, a.rowStep, a.colStep,
 				b.at(j, b.colStep), b.rowStep, p.beta, &p.c[i*p.cStep+j], p.cStep)
+			j += cols
 		}
 	}
 }
 
-// tile returns the cheapest micro-kernel for a number of columns.
-func (t *tiling[T]) tile(cols int) tileFunc[T] {
+// tile returns the cheapest micro-kernel for the next columns, and how many
+// of them it takes: a little more than a narrow tile is a narrow one and a
+// half one.
+func (t *tiling[T]) tile(cols int) (tileFunc[T], int) {
 	switch {
 	case cols <= t.half:
-		return t.halfTile
-	case cols <= t.narrow:
-		return t.narrowTile
+		return t.halfTile, cols
+	case cols <= t.narrow+t.half:
+		return t.narrowTile, min(cols, t.narrow)
 	}
-	return t.wideTile
+	return t.wideTile, min(cols, t.wide)
 }

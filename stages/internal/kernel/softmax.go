@@ -12,7 +12,11 @@ func Softmax(prob, logits []float32, rows, cols int) {
 	checkMatrix("Softmax: prob", prob, rows, cols)
 	checkMatrix("Softmax: logits", logits, rows, cols)
 	for i := range rows {
-		softmaxRow(prob[i*cols:(i+1)*cols], logits[i*cols:(i+1)*cols])
+		subtractMax(prob[i*cols:(i+1)*cols], logits[i*cols:(i+1)*cols])
+	}
+	active.exp(prob, prob)
+	for i := range rows {
+		normalize(prob[i*cols : (i+1)*cols])
 	}
 }
 
@@ -20,8 +24,8 @@ func Softmax(prob, logits []float32, rows, cols int) {
 // matrix logits and returns the weighted cross-entropy summed over the rows,
 // Σ_i weights[i]·(-log prob_{i,labels[i]}), in float64. The labels are in
 // [0, cols); nil weights mean 1 for every row. prob may be logits itself.
-// The logarithm is taken of the unrounded sum, so a probability that
-// underflows to 0 still gives a finite loss.
+// The loss comes from the logits, so it stays finite where a probability
+// underflows to 0.
 func SoftmaxCrossEntropy(prob, logits []float32, rows, cols int, labels []int32, weights []float32) float64 {
 	checkMatrix("SoftmaxCrossEntropy: prob", prob, rows, cols)
 	checkMatrix("SoftmaxCrossEntropy: logits", logits, rows, cols)
@@ -29,40 +33,59 @@ func SoftmaxCrossEntropy(prob, logits []float32, rows, cols int, labels []int32,
 	if weights != nil {
 		sameLength("SoftmaxCrossEntropy: weights", len(weights), rows)
 	}
+	// -log prob = log Σ exp(l_j - max) - (l_label - max)
 	var loss float64
 	for i, label := range labels {
-		if label < 0 || int(label) >= cols {
-			panic(fmt.Sprintf("kernel: SoftmaxCrossEntropy: label %d of row %d is outside [0, %d)", label, i, cols))
-		}
-		row := logits[i*cols : (i+1)*cols]
-		target := row[label]
-		logSum := softmaxRow(prob[i*cols:(i+1)*cols], row)
-		rowLoss := logSum - float64(target)
-		if weights != nil {
-			rowLoss *= float64(weights[i])
-		}
-		loss += rowLoss
+		checkLabel(i, label, cols)
+		row := prob[i*cols : (i+1)*cols]
+		subtractMax(row, logits[i*cols:(i+1)*cols])
+		loss -= weightOf(weights, i) * float64(row[label])
+	}
+	active.exp(prob, prob)
+	for i := range rows {
+		loss += weightOf(weights, i) * math.Log(normalize(prob[i*cols:(i+1)*cols]))
 	}
 	return loss
 }
 
-// softmaxRow writes softmax(logits) to prob and returns log Σ exp(logits).
-func softmaxRow(prob, logits []float32) float64 {
+// subtractMax sets shifted = logits - max(logits).
+func subtractMax(shifted, logits []float32) {
 	if len(logits) == 0 {
-		return math.Inf(-1)
+		return
 	}
 	top := logits[0]
 	for _, v := range logits[1:] {
-		top = max(top, v)
+		if v > top {
+			top = v
+		}
 	}
 	for j, v := range logits {
-		prob[j] = v - top
+		shifted[j] = v - top
 	}
-	active.exp(prob, prob)
-	var sum float32
-	for _, v := range prob {
-		sum += v
+}
+
+// normalize divides row by its sum and returns the sum.
+func normalize(row []float32) float64 {
+	var sum float64
+	for _, v := range row {
+		sum += float64(v)
 	}
-	active.scale(1/sum, prob)
-	return float64(top) + math.Log(float64(sum))
+	factor := float32(1 / sum)
+	for j := range row {
+		row[j] *= factor
+	}
+	return sum
+}
+
+func weightOf(weights []float32, i int) float64 {
+	if weights == nil {
+		return 1
+	}
+	return float64(weights[i])
+}
+
+func checkLabel(row int, label int32, cols int) {
+	if label < 0 || int(label) >= cols {
+		panic(fmt.Sprintf("kernel: SoftmaxCrossEntropy: label %d of row %d is outside [0, %d)", label, row, cols))
+	}
 }

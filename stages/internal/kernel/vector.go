@@ -29,15 +29,21 @@ func SquaredDistances(dst, q, x []float32, rows, cols int) {
 	sameLength("SquaredDistances: query", len(q), cols)
 	sameLength("SquaredDistances: dst", len(dst), rows)
 	sameLength("SquaredDistances: x", len(x), rows*cols)
-	for i := range dst {
-		dst[i] = active.squaredDistance(q, x[i*cols:(i+1)*cols])
-	}
+	active.squaredDistances(dst, q, x)
 }
 
-func axpyGo(alpha float32, x, y []float32) {
+func axpyGo[T float](alpha T, x, y []T) {
 	for i, v := range x {
 		y[i] += alpha * v
 	}
+}
+
+func dotGo[T float](x, y []T) T {
+	var sum T
+	for i, v := range x {
+		sum += v * y[i]
+	}
+	return sum
 }
 
 func scaleGo(alpha float32, x []float32) {
@@ -52,19 +58,13 @@ func mulGo(dst, x []float32) {
 	}
 }
 
-func dotGo(x, y []float32) float32 {
-	var sum float32
-	for i, v := range x {
-		sum += v * y[i]
+func squaredDistancesGo(dst, q, x []float32) {
+	for i := range dst {
+		var sum float32
+		for j, v := range x[i*len(q) : (i+1)*len(q)] {
+			d := v - q[j]
+			sum += d * d
+		}
+		dst[i] = sum
 	}
-	return sum
-}
-
-func squaredDistanceGo(x, y []float32) float32 {
-	var sum float32
-	for i, v := range x {
-		d := v - y[i]
-		sum += d * d
-	}
-	return sum
 }

@@ -8,7 +8,7 @@
 // last line is the geometric mean of the ratios to the faster OpenBLAS.
 //
 //	go run . [-rounds 5] [-python python3]
-//	go run -tags netlib .    with OpenBLAS through gonum's netlib and cgo too
+//	CGO_LDFLAGS=-lopenblas go run -tags netlib .    with the system's OpenBLAS too, through gonum's netlib
 package main
 
 import (

@@ -15,6 +15,10 @@ const unroll = 4
 // index scales 0, 1 and 2.
 const rowGroup = 3
 
+// panelRows is the number of rows of one call: where the registers hold fewer,
+// the code runs twice.
+const panelRows = 12
+
 // tileKernel is a micro-kernel family: tiles of 1…maxRows rows and `vectors`
 // vectors of `bytes` bytes, the last of which may be partly used.
 type tileKernel struct {
@@ -51,12 +55,13 @@ func tiles(l level, e element) []tileKernel {
 	}
 	return []tileKernel{
 		{l, e, name("Wide"), 6, 2, 32},
-		{l, e, name("Narrow"), 6, 1, 32},
+		{l, e, name("Narrow"), 12, 1, 32},
 	}
 }
 
 // tileRegs are the general registers of a tile in work.
 type tileRegs struct {
+	rows                         reg.GPVirtual
 	a                            [4]reg.GPVirtual // rows 0, 3, 6, 9 of A
 	rowStep, colStep             reg.GPVirtual
 	b, bStep, c, cStep, k, turns reg.GPVirtual
@@ -68,9 +73,8 @@ func (t tileKernel) emit(c *build.Context) {
 	c.SignatureExpr(fmt.Sprintf("func(rows, cols, k int, alpha %[1]s, a *%[1]s, rowStep, colStep int, b *%[1]s, bStep int, beta %[1]s, c *%[1]s, cStep int)", t.elem.name))
 	c.Pragma("noescape")
 	c.Doc(
-		fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= %d, cols <= %d.", t.name, t.maxRows, t.vectors*t.elem.lanes(t.bytes)),
+		fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= %d, cols <= %d.", t.name, panelRows, t.vectors*t.elem.lanes(t.bytes)),
 		"Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].")
-	rows := c.Load(c.Param("rows"), c.GP64()).(reg.GPVirtual)
 	cols := c.Load(c.Param("cols"), c.GP64()).(reg.GPVirtual)
 	r := t.loadRegs(c)
 	lanes := t.elem.lanes(t.bytes)
@@ -79,15 +83,15 @@ func (t tileKernel) emit(c *build.Context) {
 	}
 	if t.level.masks {
 		t.mask().set(c, cols)
-		t.dispatch(c, rows, r, true)
+		t.dispatch(c, r, true)
 		return
 	}
 	c.CMPQ(cols, operand.Imm(uint64(lanes)))
 	c.JEQ(operand.LabelRef("full"))
 	t.mask().set(c, cols)
-	t.dispatch(c, rows, r, true)
+	t.dispatch(c, r, true)
 	c.Label("full")
-	t.dispatch(c, rows, r, false)
+	t.dispatch(c, r, false)
 }
 
 func (t tileKernel) mask() tailMask { return tailMask{t.level, t.elem, t.bytes} }
@@ -95,7 +99,7 @@ func (t tileKernel) mask() tailMask { return tailMask{t.level, t.elem, t.bytes} 
 func (t tileKernel) loadRegs(c *build.Context) *tileRegs {
 	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
 	r := &tileRegs{
-		rowStep: load("rowStep"), colStep: load("colStep"), bStep: load("bStep"), cStep: load("cStep"),
+		rows: load("rows"), rowStep: load("rowStep"), colStep: load("colStep"), bStep: load("bStep"), cStep: load("cStep"),
 		b: load("b"), c: load("c"), k: load("k"), turns: c.GP64(),
 		alpha: address(c, "alpha"), beta: address(c, "beta"),
 	}
@@ -115,20 +119,24 @@ func address(c *build.Context, name string) operand.Mem {
 }
 
 // dispatch jumps to the code for the number of rows.
-func (t tileKernel) dispatch(c *build.Context, rows reg.GPVirtual, r *tileRegs, masked bool) {
+func (t tileKernel) dispatch(c *build.Context, r *tileRegs, masked bool) {
 	label := func(i int) string { return fmt.Sprintf("rows%d_%t", i, masked) }
-	for i := t.maxRows; i > 1; i-- {
-		c.CMPQ(rows, operand.Imm(uint64(i)))
+	next := fmt.Sprintf("next_%t", masked)
+	c.Label(next)
+	c.CMPQ(r.rows, operand.Imm(uint64(t.maxRows)))
+	c.JGE(operand.LabelRef(label(t.maxRows)))
+	for i := t.maxRows - 1; i > 1; i-- {
+		c.CMPQ(r.rows, operand.Imm(uint64(i)))
 		c.JEQ(operand.LabelRef(label(i)))
 	}
 	for i := 1; i <= t.maxRows; i++ {
 		c.Label(label(i))
-		t.body(c, i, r, masked, label(i))
+		t.body(c, i, r, masked, label(i), next)
 	}
 }
 
 // body computes a tile of exactly the given rows.
-func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bool, label string) {
+func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bool, label, next string) {
 	r := *shared
 	for g := 1; g*rowGroup < rows; g++ {
 		r.a[g] = c.GP64()
@@ -155,12 +163,12 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 	c.DECQ(r.k)
 	c.JNZ(operand.LabelRef(label + "_one"))
 	c.Label(label + "_out")
-	t.finish(c, rows, &r, masked, label)
+	t.finish(c, rows, &r, masked, label, next)
 }
 
 // bRegister holds vector j of B; the broadcast of A is in the last register.
 func (t tileKernel) bRegister(j int) reg.VecPhysical {
-	return vector(t.bytes, t.maxRows*2+j)
+	return vector(t.bytes, t.level.registers*3/4+j)
 }
 
 func (t tileKernel) scratch() reg.VecPhysical { return vector(t.bytes, t.level.registers-1) }
@@ -171,10 +179,19 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 		t.load(c, r.b, j, t.bRegister(j), masked)
 	}
 	c.ADDQ(r.bStep, r.b)
+	if t.level.masks && t.vectors > 1 {
+		// Where A is transposed this is the end of the next tile's column.
+		c.PREFETCHT0(operand.Mem{Base: r.a[0], Disp: (2*panelRows - 1) * t.elem.bytes})
+	}
 	for i := range rows {
 		element := operand.Mem{Base: r.a[i/rowGroup]}
 		if scale := i % rowGroup; scale > 0 {
 			element.Index, element.Scale = r.rowStep, uint8(scale)
+		}
+		if t.level.masks && t.vectors == 1 {
+			// The broadcast as an operand is free, but only if used once.
+			t.elem.fmaBroadcast(c, element, t.bRegister(0), t.accumulator(i, 0))
+			continue
 		}
 		t.elem.broadcast(c, element, t.scratch())
 		for j := range t.vectors {
@@ -210,7 +227,7 @@ func (t tileKernel) store(c *build.Context, from reg.VecPhysical, base reg.GPVir
 
 // finish scales the accumulators and writes the tile. C is read only if beta
 // is not 0.
-func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool, label string) {
+func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool, label, next string) {
 	alpha, beta := t.bRegister(0), t.bRegister(1)
 	t.elem.broadcast(c, r.alpha, alpha)
 	t.jumpIfZero(c, r.beta, label+"_overwrite")
@@ -224,8 +241,7 @@ func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool,
 		}
 		c.ADDQ(r.cStep, r.c)
 	}
-	c.VZEROUPPER()
-	c.RET()
+	t.leave(c, rows, r, next)
 	c.Label(label + "_overwrite")
 	for i := range rows {
 		for j := range t.vectors {
@@ -233,6 +249,22 @@ func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool,
 			t.store(c, t.accumulator(i, j), r.c, j, masked)
 		}
 		c.ADDQ(r.cStep, r.c)
+	}
+	t.leave(c, rows, r, next)
+}
+
+// leave returns, or goes on with the rows that are left.
+func (t tileKernel) leave(c *build.Context, rows int, r *tileRegs, next string) {
+	if rows == t.maxRows && t.maxRows < panelRows {
+		done := c.GP64()
+		a := address(c, "a")
+		c.IMUL3Q(operand.Imm(uint64(rows)), r.rowStep, done)
+		c.ADDQ(done, a) // the parameter is this function's to change
+		c.MOVQ(a, r.a[0])
+		c.Load(c.Param("b"), r.b)
+		c.Load(c.Param("k"), r.k)
+		c.SUBQ(operand.Imm(uint64(rows)), r.rows)
+		c.JNZ(operand.LabelRef(next))
 	}
 	c.VZEROUPPER()
 	c.RET()

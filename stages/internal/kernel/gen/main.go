@@ -24,6 +24,8 @@ var sources = []struct {
 }{
 	{"gemm_avx512_amd64", "kernel", func(c *build.Context) { emitGemm(c, avx512) }},
 	{"gemm_avx2_amd64", "kernel", func(c *build.Context) { emitGemm(c, avx2) }},
+	{"loops_avx512_amd64", "kernel", func(c *build.Context) { emitLoops(c, avx512) }},
+	{"loops_avx2_amd64", "kernel", func(c *build.Context) { emitLoops(c, avx2) }},
 	{"bench/peak_amd64", "main", func(c *build.Context) { emitPeak(c, avx512); emitPeak(c, avx2) }},
 }
 
@@ -43,7 +45,7 @@ func run(dir string, check bool) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
-		cfg := printer.Config{Argv: []string{"go run ./gen"}, Pkg: s.pkg}
+		cfg := printer.Config{Argv: []string{"go", "-C", "gen", "run", "."}, Pkg: s.pkg}
 		for suffix, p := range map[string]printer.Printer{".s": printer.NewGoAsm(cfg), ".go": printer.NewStubs(cfg)} {
 			text, err := p.Print(f)
 			if err != nil {

@@ -84,31 +84,58 @@ func storeLane(c *build.Context, l level, i, lane int, to operand.Mem) {
 }
 
 // emitCopy emits the packing loop for columns that lie together already. It
-// stores whole vectors, since masked stores are slow on AMD without AVX-512.
+// goes along the rows, over all panels, since that is how they lie in memory.
+// It stores whole vectors: masked stores are slow on AMD without AVX-512.
 func emitCopy(c *build.Context, l level, e element) {
 	name := e.prefix + "copy" + l.name
 	c.Function(name)
-	c.SignatureExpr(fmt.Sprintf("func(dst *%[1]s, dstStep int, src *%[1]s, srcStep, cols, k int)", e.name))
+	c.SignatureExpr(fmt.Sprintf("func(dst *%[1]s, dstStep, distance int, src *%[1]s, srcStep, width int, cols, k, panels int)", e.name))
 	c.Pragma("noescape")
-	c.Doc(fmt.Sprintf("%s sets dst[p*dstStep+i] = src[p*srcStep+i] for i < cols <= %d and p < k.", name, e.lanes(l.bytes)),
+	c.Doc(fmt.Sprintf("%s sets dst[q*distance+p*dstStep+i] = src[p*srcStep+q*width+i] for i < cols <= %d, p < k and q < panels; k, panels > 0.", name, e.lanes(l.bytes)),
 		"It writes whole vectors: what follows the cols elements of dst, up to a vector's length, is overwritten.")
 	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
-	dst, dstStep, src, srcStep, cols, k := load("dst"), load("dstStep"), load("src"), load("srcStep"), load("cols"), load("k")
-	c.SHLQ(operand.Imm(e.shift), dstStep)
-	c.SHLQ(operand.Imm(e.shift), srcStep)
-	mask := tailMask{l, e, l.bytes}
-	mask.set(c, cols)
-	value := vector(l.bytes, 0)
-	c.TESTQ(k, k)
-	c.JZ(operand.LabelRef("done"))
-	c.Label("loop")
-	mask.load(c, operand.Mem{Base: src}, value)
-	e.move(c, value, operand.Mem{Base: dst})
-	c.ADDQ(srcStep, src)
-	c.ADDQ(dstStep, dst)
-	c.DECQ(k)
-	c.JNZ(operand.LabelRef("loop"))
-	c.Label("done")
-	c.VZEROUPPER()
-	c.RET()
+	cols, width, distance := load("cols"), load("width"), load("distance")
+	p := &copying{
+		Context: c, mask: tailMask{l, e, l.bytes}, dst: load("dst"), src: load("src"),
+		dstStep: load("dstStep"), srcStep: load("srcStep"), width: width, distance: distance, k: load("k"),
+	}
+	for _, step := range []reg.GPVirtual{p.dstStep, p.srcStep, width, distance} {
+		c.SHLQ(operand.Imm(e.shift), step)
+	}
+	c.CMPQ(cols, operand.U32(e.lanes(l.bytes)))
+	c.JEQ(operand.LabelRef("whole"))
+	p.mask.set(c, cols)
+	p.rows("part", p.mask.load)
+	c.Label("whole")
+	p.rows("full", func(c *build.Context, mem operand.Mem, to reg.VecPhysical) { e.move(c, mem, to) })
+}
+
+// copying holds the registers of emitCopy.
+type copying struct {
+	*build.Context
+	mask                                           tailMask
+	dst, src, dstStep, srcStep, width, distance, k reg.GPVirtual
+}
+
+// rows copies row after row, and returns.
+func (p *copying) rows(label string, load func(*build.Context, operand.Mem, reg.VecPhysical)) {
+	value := vector(p.mask.bytes, 0)
+	to, from, left := p.GP64(), p.GP64(), p.GP64()
+	p.Label(label + "Row")
+	p.MOVQ(p.dst, to)
+	p.MOVQ(p.src, from)
+	p.Load(p.Param("panels"), left)
+	p.Label(label + "Panel")
+	load(p.Context, operand.Mem{Base: from}, value)
+	p.mask.elem.move(p.Context, value, operand.Mem{Base: to})
+	p.ADDQ(p.width, from)
+	p.ADDQ(p.distance, to)
+	p.DECQ(left)
+	p.JNZ(operand.LabelRef(label + "Panel"))
+	p.ADDQ(p.srcStep, p.src)
+	p.ADDQ(p.dstStep, p.dst)
+	p.DECQ(p.k)
+	p.JNZ(operand.LabelRef(label + "Row"))
+	p.VZEROUPPER()
+	p.RET()
 }

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// loop is a function that runs over slices of one length, vector by vector.
+// Its registers are the constants, then `work` registers for every vector of a
+// turn. (Register maskV is the tail mask where there are no mask registers.)
+type loop struct {
+	name      string
+	doc       string
+	signature string // with %[1]s for the element type
+	elem      element
+	slices    []string // the first one gives the length
+	constants []constant
+	work      int
+	sums      int // accumulators of every vector, zero before the loop
+	numbers   numbers
+	body      func(v *turn)
+	finish    func(v *turn)
+}
+
+// constant is a register that is set before the loop: from a parameter or,
+// without one, to a value.
+type constant struct {
+	name, param string
+	value       float64
+}
+
+// turn emits the body for one vector of one turn of the loop.
+type turn struct {
+	*build.Context
+	l      level
+	f      *loop
+	ptrs   map[string]reg.GPVirtual
+	u      int // which vector of the turn
+	masked bool
+}
+
+// maxUnroll bounds the vectors of one turn.
+const maxUnroll = 4
+
+// unrolls is the number of vectors for which the registers suffice.
+func (f *loop) unrolls(l level) int {
+	free := l.registers - len(f.constants)
+	if !l.masks {
+		free -= l.registers - maskV
+	}
+	return max(1, min(maxUnroll, free/(f.work+f.sums)))
+}
+
+func (f *loop) constantIndex(name string) int {
+	for i, k := range f.constants {
+		if k.name == name {
+			return i
+		}
+	}
+	panic("no constant " + name)
+}
+
+// k is the register of a constant.
+func (v *turn) k(name string) reg.VecPhysical {
+	return vector(v.l.bytes, v.f.constantIndex(name))
+}
+
+// real and whole are operands that hold a number in every lane.
+func (v *turn) real(x float64) operand.Mem { return v.f.numbers.real(v.f.elem, x) }
+
+func (v *turn) whole(x uint64) operand.Mem { return v.f.numbers.whole(v.f.elem, x) }
+
+// r is the i-th work register of the vector.
+func (v *turn) r(i int) reg.VecPhysical {
+	return vector(v.l.bytes, len(v.f.constants)+v.u*(v.f.work+v.f.sums)+v.f.sums+i)
+}
+
+// sum is the i-th accumulator of the vector.
+func (v *turn) sum(i int) reg.VecPhysical {
+	return vector(v.l.bytes, len(v.f.constants)+v.u*(v.f.work+v.f.sums)+i)
+}
+
+func (v *turn) mask() tailMask { return tailMask{v.l, v.f.elem, v.l.bytes} }
+
+func (v *turn) mem(slice string) operand.Mem {
+	return operand.Mem{Base: v.ptrs[slice], Disp: v.u * v.l.bytes}
+}
+
+// load reads the vector of a slice; lanes past its end become 0.
+func (v *turn) load(slice string, to reg.VecPhysical) {
+	if v.masked {
+		v.mask().load(v.Context, v.mem(slice), to)
+		return
+	}
+	v.f.elem.move(v.Context, v.mem(slice), to)
+}
+
+// store writes the vector of a slice.
+func (v *turn) store(from reg.VecPhysical, slice string) {
+	if v.masked {
+		v.mask().store(v.Context, from, v.mem(slice))
+		return
+	}
+	v.f.elem.move(v.Context, from, v.mem(slice))
+}
+
+// Predicates of comparisons; none signals, and those with "not" hold for NaN.
+const (
+	equal        = 0x00
+	lessThan     = 0x11
+	notLess      = 0x15
+	notLessEqual = 0x16
+)
+
+// keepWhere clears the lanes of x where the comparison a ? b does not hold;
+// scratch may be overwritten.
+func (v *turn) keepWhere(predicate uint64, b operand.Op, a, x, scratch reg.VecPhysical) {
+	if v.l.masks {
+		k := compareMask(v.u)
+		v.f.elem.compare(v.Context, operand.Imm(predicate), b, a, k)
+		v.f.elem.moveZero(v.Context, x, k, x)
+		return
+	}
+	v.f.elem.compare(v.Context, operand.Imm(predicate), b, a, scratch)
+	v.VANDPS(scratch, x, x)
+}
+
+// replaceWhere copies from to x in the lanes where a ? b holds; scratch may be
+// overwritten.
+func (v *turn) replaceWhere(predicate uint64, b operand.Op, a reg.VecPhysical, from operand.Op, x, scratch reg.VecPhysical) {
+	if v.l.masks {
+		k := compareMask(v.u)
+		v.f.elem.compare(v.Context, operand.Imm(predicate), b, a, k)
+		v.f.elem.move(v.Context, from, k, x)
+		return
+	}
+	v.f.elem.compare(v.Context, operand.Imm(predicate), b, a, scratch)
+	if v.f.elem.bytes == 8 {
+		v.VBLENDVPD(scratch, from, x, x)
+		return
+	}
+	v.VBLENDVPS(scratch, from, x, x)
+}
+
+func compareMask(u int) reg.OpmaskPhysical {
+	return []reg.OpmaskPhysical{reg.K2, reg.K3, reg.K4, reg.K5}[u]
+}
+
+// emit writes the function: whole turns, then vector by vector, then the rest
+// of less than a vector under a mask.
+func (f *loop) emit(c *build.Context, l level, n numbers) {
+	f.numbers = n
+	name := f.name + l.name
+	c.Function(name)
+	c.SignatureExpr(fmt.Sprintf(f.signature, f.elem.name))
+	c.Pragma("noescape")
+	c.Doc(fmt.Sprintf("%s %s", name, f.doc))
+	v := turn{Context: c, l: l, f: f, ptrs: map[string]reg.GPVirtual{}}
+	for _, s := range f.slices {
+		v.ptrs[s] = c.Load(c.Param(s).Base(), c.GP64()).(reg.GPVirtual)
+	}
+	left := c.Load(c.Param(f.slices[0]).Len(), c.GP64()).(reg.GPVirtual)
+	f.setConstants(c, l)
+	unrolls := f.unrolls(l)
+	for u := range unrolls * f.sums {
+		v.u = u / f.sums
+		l.zero(c, v.sum(u%f.sums))
+	}
+	lanes := f.elem.lanes(l.bytes)
+	f.emitTurns(&v, left, "turns", unrolls, unrolls*lanes)
+	if unrolls > 1 {
+		f.emitTurns(&v, left, "vectors", 1, lanes)
+	}
+	c.TESTQ(left, left)
+	c.JZ(operand.LabelRef("done"))
+	v.u, v.masked = 0, true
+	v.mask().set(c, left)
+	f.body(&v)
+	c.Label("done")
+	if f.finish != nil {
+		v.masked = false
+		f.finish(&v)
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// emitTurns writes a loop that handles `elements` elements a turn as long as
+// there are so many.
+func (f *loop) emitTurns(v *turn, n reg.GPVirtual, label string, vectors, elements int) {
+	v.CMPQ(n, operand.U32(elements))
+	v.JL(operand.LabelRef(label + "Done"))
+	v.Label(label)
+	for v.u = 0; v.u < vectors; v.u++ {
+		f.body(v)
+	}
+	for _, s := range f.slices {
+		v.ADDQ(operand.U32(elements*f.elem.bytes), v.ptrs[s])
+	}
+	v.SUBQ(operand.U32(elements), n)
+	v.CMPQ(n, operand.U32(elements))
+	v.JGE(operand.LabelRef(label))
+	v.Label(label + "Done")
+}
+
+func (f *loop) setConstants(c *build.Context, l level) {
+	for i, k := range f.constants {
+		to := vector(l.bytes, i)
+		switch {
+		case k.param != "":
+			f.elem.broadcast(c, address(c, k.param), to)
+		case k.value == 0:
+			l.zero(c, to)
+		default:
+			f.elem.broadcast(c, f.numbers.real(f.elem, k.value), to)
+		}
+	}
+}

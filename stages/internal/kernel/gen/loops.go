@@ -1,0 +1,158 @@
+package main
+
+import "github.com/mmcloughlin/avo/build"
+
+// emitLoops emits the elementwise loops and reductions of a level.
+func emitLoops(c *build.Context, l level) {
+	if !l.masks {
+		laneMaskTable(c)
+	}
+	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, addReLU, reluBackward, sgd, momentumSGD, adam},
+		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm(float32s), logarithm(float64s))
+	used := numbers{}
+	for _, f := range all {
+		f.emit(c, l, used)
+	}
+	emitDistances(c, l)
+	emitLines(c, l)
+	if l.name == avx2.name {
+		emitPool(c, l, used) // 16 bytes are enough: every level uses it
+	}
+	used.emit(c, l)
+}
+
+func axpy(e element) *loop {
+	return &loop{
+		name: e.prefix + "axpy", doc: "adds alpha·x to y.",
+		signature: "func(alpha %[1]s, x, y []%[1]s)",
+		elem:      e, slices: []string{"x", "y"},
+		constants: parameters("alpha"), work: 2,
+		body: func(v *turn) {
+			v.load("x", v.r(0))
+			v.load("y", v.r(1))
+			e.fma(v.Context, v.k("alpha"), v.r(0), v.r(1))
+			v.store(v.r(1), "y")
+		},
+	}
+}
+
+var scale = &loop{
+	name: "scale", doc: "multiplies x by alpha.",
+	signature: "func(alpha %[1]s, x []%[1]s)",
+	elem:      float32s, slices: []string{"x"},
+	constants: parameters("alpha"), work: 1,
+	body: func(v *turn) {
+		v.load("x", v.r(0))
+		v.VMULPS(v.k("alpha"), v.r(0), v.r(0))
+		v.store(v.r(0), "x")
+	},
+}
+
+var mul = &loop{
+	name: "mul", doc: "multiplies dst by x.",
+	signature: "func(dst, x []%[1]s)",
+	elem:      float32s, slices: []string{"dst", "x"}, work: 2,
+	body: func(v *turn) {
+		v.load("dst", v.r(0))
+		v.load("x", v.r(1))
+		v.VMULPS(v.r(1), v.r(0), v.r(0))
+		v.store(v.r(0), "dst")
+	},
+}
+
+// VMAXPS gives its first operand here if one is NaN, so NaN stays.
+var addReLU = &loop{
+	name: "addReLU", doc: "sets y = max(y + bias, 0).",
+	signature: "func(y, bias []%[1]s)",
+	elem:      float32s, slices: []string{"y", "bias"},
+	constants: []constant{{name: "zero"}}, work: 2,
+	body: func(v *turn) {
+		v.load("y", v.r(0))
+		v.load("bias", v.r(1))
+		v.VADDPS(v.r(1), v.r(0), v.r(0))
+		v.VMAXPS(v.r(0), v.k("zero"), v.r(0))
+		v.store(v.r(0), "y")
+	},
+}
+
+var reluBackward = &loop{
+	name: "reluBackward", doc: "sets dy = 0 where y <= 0.",
+	signature: "func(dy, y []%[1]s)",
+	elem:      float32s, slices: []string{"dy", "y"},
+	constants: []constant{{name: "zero"}}, work: 2,
+	body: func(v *turn) {
+		v.load("dy", v.r(0))
+		v.load("y", v.r(1))
+		v.keepWhere(notLessEqual, v.k("zero"), v.r(1), v.r(0), v.r(1))
+		v.store(v.r(0), "dy")
+	},
+}
+
+var sgd = &loop{
+	name: "sgd", doc: "sets w -= lr·(g + decay·w).",
+	signature: "func(w, g []%[1]s, lr, decay %[1]s)",
+	elem:      float32s, slices: []string{"w", "g"},
+	constants: parameters("lr", "decay"), work: 2,
+	body: func(v *turn) {
+		v.load("w", v.r(0))
+		v.load("g", v.r(1))
+		v.VFMADD231PS(v.k("decay"), v.r(0), v.r(1))
+		v.VFNMADD231PS(v.k("lr"), v.r(1), v.r(0))
+		v.store(v.r(0), "w")
+	},
+}
+
+var momentumSGD = &loop{
+	name: "momentumSGD", doc: "sets velocity = momentum·velocity + g + decay·w and w -= lr·velocity.",
+	signature: "func(w, g, velocity []%[1]s, lr, momentum, decay %[1]s)",
+	elem:      float32s, slices: []string{"w", "g", "velocity"},
+	constants: parameters("lr", "momentum", "decay"), work: 3,
+	body: func(v *turn) {
+		v.load("w", v.r(0))
+		v.load("g", v.r(1))
+		v.load("velocity", v.r(2))
+		v.VFMADD231PS(v.k("decay"), v.r(0), v.r(1))
+		v.VFMADD231PS(v.k("momentum"), v.r(2), v.r(1))
+		v.store(v.r(1), "velocity")
+		v.VFNMADD231PS(v.k("lr"), v.r(1), v.r(0))
+		v.store(v.r(0), "w")
+	},
+}
+
+// parameters are constants that are parameters of the same name.
+func parameters(names ...string) []constant {
+	all := make([]constant, len(names))
+	for i, name := range names {
+		all[i] = constant{name: name, param: name}
+	}
+	return all
+}
+
+var adam = &loop{
+	name: "adam", doc: "is one step of Adam on w with gradient g and moments m and v.",
+	signature: "func(w, g, m, v []%[1]s, beta1, rest1, beta2, rest2, rate, scale, eps, decay %[1]s)",
+	elem:      float32s, slices: []string{"w", "g", "m", "v"},
+	constants: parameters("beta1", "rest1", "beta2", "rest2", "rate", "scale", "eps", "decay"), work: 4,
+	body: func(v *turn) {
+		w, g, m, s := v.r(0), v.r(1), v.r(2), v.r(3)
+		v.load("w", w)
+		v.load("g", g)
+		v.load("m", m)
+		v.load("v", s)
+		v.VFMADD231PS(v.k("decay"), w, g)
+		v.VMULPS(v.k("beta1"), m, m)
+		v.VFMADD231PS(v.k("rest1"), g, m)
+		v.store(m, "m")
+		v.VMULPS(g, g, g)
+		v.VMULPS(v.k("beta2"), s, s)
+		v.VFMADD231PS(v.k("rest2"), g, s)
+		v.store(s, "v")
+		v.VSQRTPS(s, s)
+		v.VMULPS(v.k("scale"), s, s)
+		v.VADDPS(v.k("eps"), s, s)
+		v.VMULPS(v.k("rate"), m, m)
+		v.VDIVPS(s, m, m)
+		v.VSUBPS(m, w, w)
+		v.store(w, "w")
+	},
+}
