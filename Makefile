@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS = -s -w -X mars/cmd/internal/cli.version=$(VERSION)
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test lint race bench-io fuzz clean
+.PHONY: help build demo test lint cross race bench-kernels generate bench-io fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -19,14 +19,30 @@ demo: build ## run the whole method on built-in data and explain the result
 test: ## run every test
 	$(GO) test ./...
 
-lint: ## gofmt, go vet and staticcheck
+lint: ## gofmt, go vet, staticcheck, and that the assembly is what its generator writes
 	@unformatted=$$(gofmt -l arrowio cmd pipeline stages testdata); \
 	  if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
+	$(GO) -C stages/internal/kernel/gen vet ./...
+	$(GO) -C stages/internal/kernel/bench vet ./...
+	$(GO) -C stages/internal/kernel/gen run . -check
+
+cross: ## compile for the other systems
+	@for t in linux/arm64 darwin/arm64 windows/amd64; do echo $$t; \
+	  GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
+	$(GO) vet -tags noasm ./...
 
 race: ## run the short tests under the race detector
 	$(GO) test -race -short ./...
+
+PYTHON ?= $(or $(MARS_PYTHON),python3)
+NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)
+bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's FMA peak
+	$(if $(NETLIB),CGO_LDFLAGS=-lopenblas) $(GO) -C stages/internal/kernel/bench run $(if $(NETLIB),-tags netlib) . -python $(PYTHON) $(BENCHFLAGS)
+
+generate: ## write the kernels' assembly again
+	$(GO) -C stages/internal/kernel/gen run .
 
 bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
 	$(GO) run ./arrowio/internal/benchio
