@@ -33,8 +33,8 @@ cross: ## compile for the other systems
 	  GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
 	$(GO) vet -tags noasm ./...
 
-race: ## run the short tests under the race detector
-	$(GO) test -race -short ./...
+race: ## run the short tests of the packages under the race detector
+	$(GO) test -race -short $$($(GO) list ./... | grep -v /cmd/)
 
 PYTHON ?= $(or $(MARS_PYTHON),python3)
 NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)

@@ -194,7 +194,11 @@ func TestMutations(t *testing.T) {
 
 func checkMutations(t *testing.T, s specimen, k int) {
 	r := rand.New(rand.NewPCG(uint64(k), 4))
-	for i := range *mutations {
+	count := *mutations
+	if testing.Short() {
+		count /= 10
+	}
+	for i := range count {
 		what, data := mutate(r, s.data)
 		if bytes.Equal(data, s.data) {
 			continue

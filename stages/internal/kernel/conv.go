@@ -132,6 +132,6 @@ func (c Conv) check(name string, cols, image []float32) {
 	if c.Kernel < 1 || c.Pad < 0 || c.Kernel > min(c.Height, c.Width)+2*c.Pad {
 		panic(fmt.Sprintf("kernel: %s: a kernel of %d does not fit an image of %d×%d with padding %d", name, c.Kernel, c.Height, c.Width, c.Pad))
 	}
-	sameLength(name+": image", len(image), c.ImageSize())
-	sameLength(name+": cols", len(cols), c.PatchSize()*c.Pixels())
+	samePart(name, ": image", len(image), c.ImageSize())
+	samePart(name, ": cols", len(cols), c.PatchSize()*c.Pixels())
 }

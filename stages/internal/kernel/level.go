@@ -66,9 +66,13 @@ func choose(name string) *loops {
 // a level that the processor can run.
 func Level() string { return active.name }
 
-func sameLength(name string, got, want int) {
+func sameLength(name string, got, want int) { samePart(name, "", got, want) }
+
+// samePart names an operand in two parts, which are put together only where they
+// are needed: a check must not allocate.
+func samePart(name, part string, got, want int) {
 	if got != want {
-		panic(fmt.Sprintf("kernel: %s: length %d, want %d", name, got, want))
+		panic(fmt.Sprintf("kernel: %s%s: length %d, want %d", name, part, got, want))
 	}
 }
 

@@ -75,7 +75,7 @@ func spreadColumns(pooled []float32, argmax []uint8, full []float32, width, firs
 }
 
 func checkPool(name string, pooled []float32, argmax []uint8, full []float32, planes, height, width int) {
-	sameLength(name+": full planes", len(full), planes*height*width)
-	sameLength(name+": pooled planes", len(pooled), planes*(height/2)*(width/2))
-	sameLength(name+": argmax", len(argmax), len(pooled))
+	samePart(name, ": full planes", len(full), planes*height*width)
+	samePart(name, ": pooled planes", len(pooled), planes*(height/2)*(width/2))
+	samePart(name, ": argmax", len(argmax), len(pooled))
 }

@@ -1,9 +1,7 @@
 package adapt
 
 import (
-	"context"
 	"math/rand/v2"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -37,8 +35,12 @@ type trainer struct {
 	aligned  bool
 	fresh    bool // embeddings have yet to be computed for the batch
 	updating []*learner
-	phases   struct{ critic, main, update func(member int) }
+	phases   phases
 }
+
+// phases are what a crew runs in a step, as values made once: a method value made
+// at each call would allocate.
+type phases struct{ critic, main, update func(member int) }
 
 // Streams of random numbers, by purpose; epochs are added to the last two.
 const (
@@ -87,7 +89,7 @@ func (t *trainer) start() error {
 	return t.networks.copyFrom(t.config.Initial.networks)
 }
 
-// employ makes the workers, the learners and the crew.
+// employ makes the workers, the learners, the crew and its phases.
 func (t *trainer) employ(jobs int) {
 	t.crew = newCrew(jobs)
 	for member := range jobs {
@@ -102,25 +104,29 @@ func (t *trainer) employ(jobs int) {
 		}
 		t.learners = append(t.learners, l)
 	}
-	t.phases.critic = func(member int) {
-		w := t.workers[member]
-		if t.fresh {
-			w.embed(t.batch, true)
-		}
-		w.criticStep(t.batch)
+	t.phases = phases{critic: t.criticPhase, main: t.mainPhase, update: t.updatePhase}
+}
+
+func (t *trainer) criticPhase(member int) {
+	w := t.workers[member]
+	if t.fresh {
+		w.embed(t.batch, true)
 	}
-	t.phases.main = func(member int) {
-		w := t.workers[member]
-		if t.fresh {
-			w.embed(t.batch, t.aligned)
-		}
-		w.mainStep(t.batch, t.aligned)
+	w.criticStep(t.batch)
+}
+
+func (t *trainer) mainPhase(member int) {
+	w := t.workers[member]
+	if t.fresh {
+		w.embed(t.batch, t.aligned)
 	}
-	t.phases.update = func(member int) {
-		for _, l := range t.updating {
-			lo, hi := t.crew.share(len(l.net.Params), member)
-			l.update(lo, hi, t.rate(l))
-		}
+	w.mainStep(t.batch, t.aligned)
+}
+
+func (t *trainer) updatePhase(member int) {
+	for _, l := range t.updating {
+		lo, hi := t.crew.share(len(l.net.Params), member)
+		l.update(lo, hi, t.rate(l))
 	}
 }
 
@@ -143,171 +149,4 @@ func (c Config) optimiser(critic bool) nn.Optimiser {
 		o.WeightDecay = c.WeightDecay
 	}
 	return o
-}
-
-// rate is the learning rate of a network in this epoch.
-func (t *trainer) rate(l *learner) float64 {
-	c := t.config
-	rate := c.LearningRate
-	if l.critic {
-		rate = c.CriticLearningRate
-	}
-	if t.epoch < c.DecayFrom {
-		return rate
-	}
-	fallen := float64(t.epoch-c.DecayFrom+1) / float64(c.Epochs-c.DecayFrom)
-	return rate * (1 - (1-c.Decay)*fallen)
-}
-
-// runEpoch trains one epoch and returns its figures.
-func (t *trainer) runEpoch(ctx context.Context) (EpochMetrics, error) {
-	began := time.Now()
-	t.beginEpoch()
-	m := EpochMetrics{Epoch: t.epoch, Epochs: t.config.Epochs, Aligned: t.aligned, LearningRate: t.rate(t.learners[0])}
-	if t.estimationDue() {
-		if err := t.reestimate(ctx); err != nil {
-			return m, err
-		}
-		m.Reestimated, m.EstimateTime = true, time.Since(began)
-	}
-	iterations := t.iterations()
-	var total sums
-	for range iterations {
-		if err := ctx.Err(); err != nil {
-			return m, err
-		}
-		total.add(t.iterate())
-		if !total.finite() {
-			break
-		}
-	}
-	m.ClassLoss = total.class / float64(iterations)
-	m.CriticDistance = total.distance / float64(iterations)
-	m.GradientPenalty = total.penalty / float64(iterations)
-	m.SourceAccuracy = float64(total.correct) / float64(iterations*len(t.batch.source))
-	m.Proportions = append([]float64(nil), t.proportions...)
-	m.Model = func() *Model { return t.model(t.epoch) }
-	m.Duration = time.Since(began)
-	return m, nil
-}
-
-// iterations is the number of steps of g in an epoch.
-func (t *trainer) iterations() int { return max(1, t.problem.Source.Rows/len(t.batch.source)) }
-
-// beginEpoch restarts everything random from the seed and the epoch, so that an
-// interrupted training goes on to the same bits.
-func (t *trainer) beginEpoch() {
-	epoch := uint64(t.epoch)
-	t.pcg.Seed(t.config.Seed, streamBatches+epoch)
-	t.sampler.restart(t.rng)
-	t.aligned = t.config.Method.Aligns() && t.epoch >= t.config.StartAlign
-	dropout := !(t.config.DropoutUntilAligned && t.aligned)
-	for i, w := range t.workers {
-		w.random.Seed(t.config.Seed, streamDropout*uint64(i+1)+epoch)
-		w.h.SetDropout(dropout)
-	}
-	if t.epoch < t.config.AverageFrom {
-		return
-	}
-	for _, l := range t.learners[:2] {
-		if l.average == nil {
-			l.average = make([]float32, len(l.net.Params))
-		}
-	}
-}
-
-// iterate takes the steps of one iteration: those of the critic, where the method has
-// one, and one of g and h.
-func (t *trainer) iterate() sums {
-	var critic sums
-	steps := 0
-	if t.aligned && t.config.Method.align == alignWasserstein {
-		steps = t.config.CriticSteps
-	}
-	for k := range steps {
-		t.draw(k > 0)
-		t.crew.run(t.phases.critic)
-		critic = t.collect()
-		t.update(t.learners[2:])
-	}
-	t.draw(steps > 0)
-	t.crew.run(t.phases.main)
-	main := t.collect()
-	updating := t.learners[:2]
-	if t.aligned && t.config.Method.align == alignAdversarial {
-		updating = t.learners
-	}
-	t.countAverages()
-	t.update(updating)
-	main.penalty = critic.penalty
-	return main
-}
-
-// draw makes the next batch, or keeps the iteration's where batches are shared.
-func (t *trainer) draw(drawn bool) {
-	t.fresh = !(drawn && t.config.Batches == BatchesShared)
-	t.deal(t.fresh)
-	if t.fresh {
-		t.weigh()
-	}
-}
-
-// sample is the deal of an ordinary training.
-func (t *trainer) sample(rows bool) {
-	if rows {
-		t.sampler.draw(t.batch, t.rng)
-	}
-	t.batch.interpolate(t.rng)
-}
-
-// weigh sets the coefficients of the batch's losses.
-func (t *trainer) weigh() {
-	b, keep := t.batch, t.config.Sampling != SamplingPublished
-	uniform := t.config.Method.weights == weightsUniform
-	if uniform {
-		fill(b.critic, 1/float32(len(b.critic)))
-	} else {
-		b.weigh(b.critic, t.proportions, keep)
-	}
-	switch {
-	case t.config.ClassLoss == ClassLossBalanced:
-		b.weigh(b.class, t.sampler.balanced, true)
-	case t.config.ClassLoss == ClassLossPlain || uniform:
-		fill(b.class, 1/float32(len(b.class)))
-	default:
-		b.weigh(b.class, t.proportions, keep)
-	}
-}
-
-// collect adds up what the workers saw, in their order.
-func (t *trainer) collect() sums {
-	var total sums
-	for _, w := range t.workers {
-		total.add(w.sums)
-	}
-	return total
-}
-
-func (s *sums) add(o sums) {
-	s.class += o.class
-	s.correct += o.correct
-	s.distance += o.distance
-	s.penalty += o.penalty
-}
-
-func (t *trainer) update(learners []*learner) {
-	for _, l := range learners {
-		l.optimiser.Step++
-	}
-	t.updating = learners
-	t.crew.run(t.phases.update)
-}
-
-// countAverages counts the parameters that the next update adds to the averages.
-func (t *trainer) countAverages() {
-	for _, l := range t.learners[:2] {
-		if l.average != nil {
-			l.averaged++
-		}
-	}
 }

@@ -4,8 +4,10 @@ Run with Python 3 and torch 2.15, numpy 2, safetensors 0.6 or later:
 
     python generate.py
 
-It writes gradients.json, curves.json and pytorch.safetensors beside itself. Weights, data
-and batches are formulas (uniform below), so that only results are stored.
+It writes gradients.json, curves.json, pytorch.safetensors with predictions.json, and
+mars-read.json, which is what Python's safetensors reads in mars.safetensors, a file that
+stages/train/adapt has written (go test ./stages/train/adapt -run Python -update). Weights,
+data and batches are formulas (uniform below), so that only results are stored.
 """
 
 import json
@@ -13,6 +15,7 @@ import pathlib
 
 import numpy as np
 import torch
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 torch.set_default_dtype(torch.float64)
@@ -245,11 +248,13 @@ def curve(arch, run):
 
 
 def curves():
+    """Adam on the small network alone: where a gradient is 0 but for rounding, as that of a
+    bias whose unit is always active, Adam makes a step of the rounding."""
     result = []
-    for arch, settings in [(REAL["toy"], {"optimiser": "sgd", "rate": 0.05, "momentum": 0, "decay": 0}),
+    for arch, settings in [(REAL["toy"], {"optimiser": "sgd", "rate": 0.01, "momentum": 0, "decay": 0}),
                            (SMALL["deep"], {"optimiser": "sgd", "rate": 0.05, "momentum": 0.9, "decay": 0.01}),
                            (SMALL["mlp"], {"optimiser": "adam", "rate": 0.001, "momentum": 0, "decay": 0.01}),
-                           (REAL["digits"], {"optimiser": "adam", "rate": 0.001, "momentum": 0, "decay": 0})]:
+                           (REAL["digits"], {"optimiser": "sgd", "rate": 0.01, "momentum": 0, "decay": 0})]:
         for method, beta in [("source", 0), ("dann", 0), ("wd", 0), ("wd", 1), ("iw-wd", 0), ("marsg", 0), ("marsc", 0)]:
             for points in ["interpolates"] if method != "marsc" else ["interpolates", "all"]:
                 result.append(curve(arch, settings | {"method": method, "beta": beta, "points": points}))
@@ -279,7 +284,17 @@ def model_file():
     return probabilities.flatten().tolist()
 
 
+def read_mars_file():
+    """What Python reads in a file that mars wrote."""
+    with safe_open(HERE / "mars.safetensors", "pt") as f:
+        tensors = {name: f.get_tensor(name) for name in f.keys()}
+        metadata = f.metadata()
+    described = {k: {"shape": list(t.shape), "values": t.flatten().tolist()[:5]} for k, t in tensors.items()}
+    return {"metadata": metadata, "tensors": described}
+
+
 if __name__ == "__main__":
     write("gradients.json", gradients())
     write("curves.json", curves())
     write("predictions.json", model_file())
+    write("mars-read.json", read_mars_file())

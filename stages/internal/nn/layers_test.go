@@ -1,0 +1,164 @@
+package nn
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func network(tb testing.TB, layers string, input ...int) *Network {
+	tb.Helper()
+	specs, err := ParseLayers(layers)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	n, err := NewNetwork(specs, input)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	n.Init(rand.New(rand.NewPCG(3, 3)))
+	return n
+}
+
+func randomRows(n int) []float32 {
+	rng := rand.New(rand.NewPCG(9, 9))
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
+}
+
+// A block that computes several layers at once gives what the layers give one by
+// one: pooling, bias and ReLU may trade places.
+func TestBlocksAgreeWithSingleLayers(t *testing.T) {
+	whole := network(t, "conv 2 3 3, maxpool 2, relu, linear 12 4, relu", 2, 6, 6)
+	parts := []*Network{network(t, "conv 2 3 3", 2, 6, 6), network(t, "relu", 48), network(t, "linear 12 4", 12), network(t, "relu", 4)}
+	copy(parts[0].Params, whole.Params)
+	copy(parts[2].Params, whole.Params[len(parts[0].Params):])
+	const rows = 3
+	x := randomRows(rows * 72)
+	y := x
+	for i, n := range parts {
+		y = slices.Clone(n.NewPass(rows, false, nil).Forward(y, rows))
+		if i == 1 {
+			y = pooled(y, rows*3, 4, 4)
+		}
+	}
+	got := whole.NewPass(rows, false, nil).Forward(x, rows)
+	for i := range y {
+		if math.Abs(float64(got[i]-y[i])) > 1e-6 {
+			t.Fatalf("value %d: %g at once, %g one by one", i, got[i], y[i])
+		}
+	}
+}
+
+func pooled(x []float32, planes, height, width int) []float32 {
+	var y []float32
+	for p := range planes {
+		for r := 0; r < height; r += 2 {
+			for c := 0; c < width; c += 2 {
+				at := (p*height+r)*width + c
+				y = append(y, max(x[at], x[at+1], x[at+width], x[at+width+1]))
+			}
+		}
+	}
+	return y
+}
+
+func TestDropout(t *testing.T) {
+	n := network(t, "dropout 0.25", 50)
+	const rows = 400
+	x := slices.Repeat([]float32{2}, rows*50)
+	p := n.NewPass(rows, true, rand.New(rand.NewPCG(1, 2)))
+	y := p.Forward(x, rows)
+	dropped := 0
+	for _, v := range y {
+		switch v {
+		case 0:
+			dropped++
+		case 2 / 0.75:
+		default:
+			t.Fatalf("a 2 became %g", v)
+		}
+	}
+	if share := float64(dropped) / float64(len(y)); math.Abs(share-0.25) > 0.02 {
+		t.Errorf("%g of the values were dropped", share)
+	}
+	kept := slices.Clone(y)
+	dx := p.Backward(slices.Repeat([]float32{1}, rows*50), rows, true)
+	for i := range dx {
+		if dx[i] != kept[i]/2 {
+			t.Fatal("the gradient does not pass where the value did")
+		}
+	}
+	p.SetDropout(false)
+	if !slices.Equal(p.Forward(x, rows), x) {
+		t.Error("switched off, it still drops")
+	}
+	if !slices.Equal(n.NewPass(rows, false, nil).Forward(x, rows), x) {
+		t.Error("a pass for inference drops")
+	}
+}
+
+// The identity passes rows and gradients through.
+func TestNetworkWithoutLayers(t *testing.T) {
+	n := network(t, "", 4)
+	p := n.NewPass(2, true, nil)
+	x := randomRows(8)
+	if !slices.Equal(p.Forward(x, 2), x) || !slices.Equal(p.Backward(x, 2, true), x) || n.Outputs != 4 {
+		t.Error("the identity changes something")
+	}
+}
+
+func TestCrossEntropy(t *testing.T) {
+	logits := []float32{1, 2, 3, 0, 0, 0}
+	loss := CrossEntropy(logits, 2, 3, []int32{2, 0}, []float32{1, 0.5})
+	sum := math.Exp(1) + math.Exp(2) + math.Exp(3)
+	if want := math.Log(sum) - 3 + 0.5*math.Log(3); math.Abs(loss-want) > 1e-6 {
+		t.Errorf("loss %g, want %g", loss, want)
+	}
+	want := []float64{math.Exp(1) / sum, math.Exp(2) / sum, math.Exp(3)/sum - 1, -1.0 / 3, 1.0 / 6, 1.0 / 6}
+	for i, w := range want {
+		if math.Abs(float64(logits[i])-w) > 1e-6 {
+			t.Errorf("gradient %d: %g, want %g", i, logits[i], w)
+		}
+	}
+}
+
+// At a gradient of 0 the penalty has no slope; it must not become NaN.
+func TestPenaltyWhereTheCriticIsFlat(t *testing.T) {
+	n := network(t, "linear 3 4 nobias, relu, linear 4 1 nobias", 3)
+	clear(n.Params)
+	p := n.NewCriticPass(2)
+	value, penalty := p.Loss(randomRows(6), 2, []float32{1, -1}, 0, 5)
+	if value != 0 || penalty != 2 {
+		t.Errorf("value %g, penalty %g", value, penalty)
+	}
+	for _, g := range p.Grads {
+		if g != 0 {
+			t.Fatalf("gradient %g", g)
+		}
+	}
+}
+
+func TestMisusePanics(t *testing.T) {
+	n := network(t, "linear 3 4, relu, linear 4 1 nobias", 3)
+	biased := network(t, "linear 3 4, relu, linear 4 1", 3)
+	for name, f := range map[string]func(){
+		"too many rows":    func() { n.NewPass(2, false, nil).Forward(make([]float32, 9), 3) },
+		"wrong width":      func() { n.NewPass(2, false, nil).Forward(make([]float32, 7), 2) },
+		"critic's rows":    func() { n.NewCriticPass(2).Loss(make([]float32, 9), 3, make([]float32, 3), 0, 1) },
+		"critic with bias": func() { biased.NewCriticPass(2) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
