@@ -135,7 +135,13 @@ func TestStepsAllocateNothing(t *testing.T) {
 				c.Batch, c.CriticSteps, c.Jobs, c.AverageFrom = 8, 2, 2, 0
 			})
 			tr.aligned = tr.config.Method.Aligns()
-			if n := testing.AllocsPerRun(5, func() { tr.iterate() }); n != 0 {
+			// A garbage collection empties the pool of packed panels, which is then
+			// filled again: what a step allocates is the least of a few measurements.
+			n := math.Inf(1)
+			for range 4 {
+				n = min(n, testing.AllocsPerRun(5, func() { tr.iterate() }))
+			}
+			if n != 0 {
 				t.Errorf("%s, %s: %g allocations a step", arch.name, method, n)
 			}
 		}
