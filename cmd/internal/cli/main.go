@@ -95,7 +95,7 @@ func usagef(format string, args ...any) error {
 
 // newCommand applies the habits that all commands share.
 func newCommand(cmd *cobra.Command) *cobra.Command {
-	cmd.Long = strings.TrimSpace(cmd.Long+"\n\n"+exitCodesHelp)
+	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + exitCodesHelp)
 	cmd.SetHelpTemplate(helpTemplate)
 	cmd.SetUsageTemplate(usageTemplate)
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
