@@ -1,0 +1,222 @@
+package labelshift
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Calibration is a way to make posteriors mean what they say.
+type Calibration int
+
+const (
+	// Temperature divides the logarithms by a number (Guo et al. 2017).
+	Temperature Calibration = iota
+	// BCTS also adds a bias a class, "bias-corrected temperature scaling"
+	// (Alexandari, Kundaje & Shrikumar 2020).
+	BCTS
+)
+
+var calibrationNames = [...]string{"temperature", "bcts"}
+
+// String returns "temperature" or "bcts".
+func (c Calibration) String() string {
+	if c < 0 || int(c) >= len(calibrationNames) {
+		return fmt.Sprintf("Calibration(%d)", int(c))
+	}
+	return calibrationNames[c]
+}
+
+// ParseCalibration returns the calibration that String names.
+func ParseCalibration(name string) (Calibration, error) {
+	for c, s := range calibrationNames {
+		if s == name {
+			return Calibration(c), nil
+		}
+	}
+	return 0, fmt.Errorf("labelshift: calibration: %q is not known: choose temperature or bcts", name)
+}
+
+// Calibrator replaces posteriors p by softmax(log p / T + b).
+type Calibrator struct {
+	Temperature float64
+	Bias        []float64 // C values of mean 0
+}
+
+// leastPosterior is what a posterior counts as if it is less.
+const leastPosterior = 1e-12
+
+const (
+	newtonSteps     = 100
+	newtonTolerance = 1e-10 // of the gradient
+	newtonRidge     = 1e-10 // of the Hessian, whose biases have a direction of no effect
+)
+
+// 1/T stays between these: the order of the classes is never turned around, and
+// posteriors that are right about every row have no best temperature.
+const (
+	leastBeta = 1e-3
+	mostBeta  = 1e2
+)
+
+// Calibrate fits a Calibrator by maximum likelihood, a convex problem in 1/T and
+// b, to posteriors of source rows that the classifier was not trained on (n×C)
+// and their labels. It fails if a row is not a distribution or a label is not
+// from 0 to C−1.
+func Calibrate(source blas32.General, labels []int32, kind Calibration) (*Calibrator, error) {
+	if source.Rows != len(labels) {
+		panic("labelshift: Calibrate: one label a row is needed")
+	}
+	if err := checkPosteriors("source", source); err != nil {
+		return nil, err
+	}
+	if _, err := countLabels(labels, source.Cols); err != nil {
+		return nil, err
+	}
+	l := &likelihood{logs: logarithms(source), labels: labels, classes: source.Cols}
+	if kind == BCTS {
+		l.biases = source.Cols
+	}
+	v, err := l.maximise()
+	if err != nil {
+		return nil, err
+	}
+	c := &Calibrator{Temperature: 1 / v[0], Bias: make([]float64, source.Cols)}
+	copy(c.Bias, v[1:])
+	floats.AddConst(-floats.Sum(c.Bias)/float64(source.Cols), c.Bias)
+	return c, nil
+}
+
+// Apply returns the calibrated posteriors (n×C). It panics if C differs.
+func (c *Calibrator) Apply(posteriors blas32.General) blas32.General {
+	if posteriors.Cols != len(c.Bias) {
+		panic("labelshift: Calibrator.Apply: the number of classes differs")
+	}
+	logs := logarithms(posteriors)
+	for i := range logs {
+		logs[i] = logs[i]/c.Temperature + c.Bias[i%len(c.Bias)]
+	}
+	if len(logs) > 0 {
+		softmax(logs, len(c.Bias))
+	}
+	out := newRows(posteriors.Rows, posteriors.Cols)
+	for i, v := range logs {
+		out.Data[i] = float32(v)
+	}
+	return out
+}
+
+// logarithms returns those of all posteriors, row by row.
+func logarithms(x blas32.General) []float64 {
+	logs := make([]float64, 0, x.Rows*x.Cols)
+	for i := range x.Rows {
+		for _, v := range row(x, i) {
+			logs = append(logs, math.Log(max(float64(v), leastPosterior)))
+		}
+	}
+	return logs
+}
+
+// likelihood is the mean negative log-likelihood of labels as a function of
+// 1/T and the biases, if there are any.
+type likelihood struct {
+	logs    []float64 // n×C
+	labels  []int32
+	classes int
+	biases  int // 0 or C
+}
+
+// maximise runs Newton's method, halving steps that do not lower the value.
+func (l *likelihood) maximise() ([]float64, error) {
+	v := make([]float64, 1+l.biases)
+	v[0] = 1
+	value, gradient, hessian := l.derivatives(v)
+	for range newtonSteps {
+		if floats.Norm(gradient, math.Inf(1)) < newtonTolerance {
+			break
+		}
+		step, err := newtonStep(gradient, hessian)
+		if err != nil {
+			return nil, err
+		}
+		improved := false
+		for size := 1.0; size > 1e-6 && !improved; size /= 2 {
+			next := floats.AddScaledTo(make([]float64, len(v)), v, -size, step)
+			next[0] = max(leastBeta, min(mostBeta, next[0]))
+			if less, g, h := l.derivatives(next); less < value {
+				v, value, gradient, hessian, improved = next, less, g, h, true
+			}
+		}
+		if !improved {
+			break // as low as rounding allows
+		}
+	}
+	return v, nil
+}
+
+func newtonStep(gradient []float64, hessian *mat.SymDense) ([]float64, error) {
+	n := len(gradient)
+	ridge := newtonRidge * (1 + mat.Trace(hessian))
+	for j := range n {
+		hessian.SetSym(j, j, hessian.At(j, j)+ridge)
+	}
+	var cholesky mat.Cholesky
+	step := mat.NewVecDense(n, nil)
+	if !cholesky.Factorize(hessian) {
+		return nil, errors.New("labelshift: calibration: the likelihood has no curvature: give more labelled rows")
+	}
+	if err := cholesky.SolveVecTo(step, mat.NewVecDense(n, gradient)); err != nil && !isCondition(err) {
+		return nil, errors.New("labelshift: calibration: the likelihood has no maximum: give more labelled rows")
+	}
+	return step.RawVector().Data, nil
+}
+
+// derivatives returns the value, its gradient and its Hessian. A row's logits
+// are linear in the parameters; with s the row's slopes of the logits, the
+// gradient is s·(p − y) and the Hessian s·(diag p − p·pᵀ)·sᵀ.
+func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64, hessian *mat.SymDense) {
+	c, m := l.classes, len(v)
+	p := make([]float64, len(l.logs))
+	for i, x := range l.logs {
+		p[i] = v[0] * x
+		if l.biases > 0 {
+			p[i] += v[1+i%c]
+		}
+	}
+	logits := append([]float64(nil), p...)
+	softmax(p, c)
+	gradient, hessian = make([]float64, m), mat.NewSymDense(m, nil)
+	n := float64(len(l.labels))
+	for i, y := range l.labels {
+		row, logs := p[i*c:(i+1)*c], l.logs[i*c:(i+1)*c]
+		value += (floats.LogSumExp(logits[i*c:(i+1)*c]) - logits[i*c+int(y)]) / n
+		l.addRow(gradient, hessian, row, logs, int(y), 1/n)
+	}
+	return value, gradient, hessian
+}
+
+func (l *likelihood) addRow(gradient []float64, hessian *mat.SymDense, p, logs []float64, y int, weight float64) {
+	mean, square := 0.0, 0.0
+	for k, v := range p {
+		mean += v * logs[k]
+		square += v * logs[k] * logs[k]
+	}
+	gradient[0] += weight * (mean - logs[y])
+	hessian.SetSym(0, 0, hessian.At(0, 0)+weight*(square-mean*mean))
+	if l.biases == 0 {
+		return
+	}
+	gradient[1+y] -= weight
+	for k, v := range p {
+		gradient[1+k] += weight * v
+		hessian.SetSym(0, 1+k, hessian.At(0, 1+k)+weight*v*(logs[k]-mean))
+		hessian.SetSym(1+k, 1+k, hessian.At(1+k, 1+k)+weight*v)
+		for j := k; j < len(p); j++ {
+			hessian.SetSym(1+k, 1+j, hessian.At(1+k, 1+j)-weight*v*p[j])
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package labelshift
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// labelShift is posteriors of both domains where p(x|y) is the same.
+func labelShift(t *testing.T) (source blas32.General, labels []int32, target blas32.General, prior, truth []float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(11, 11))
+	p, y := blobs(rng, 3000, 3000, 4, uniform(3), []float64{0.7, 0.1, 0.2}, 1, 0)
+	posterior, err := linear(p.Source, p.Labels, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if source, err = posterior(p.Source); err != nil {
+		t.Fatal(err)
+	}
+	if target, err = posterior(p.target(t)); err != nil {
+		t.Fatal(err)
+	}
+	prior, _ = Shares(p.Labels, 3)
+	truth, _ = Shares(y, 3)
+	return source, p.Labels, target, prior, truth
+}
+
+// All but CC are right under label shift alone.
+func TestLabelShift(t *testing.T) {
+	source, labels, target, prior, truth := labelShift(t)
+	check := func(name string, tolerance float64) func(*Estimate, error) {
+		return func(e *Estimate, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := distance(e.Proportions, truth); e.Estimator != name || d > tolerance || !e.Converged {
+				t.Errorf("%s: %.3f, want %.3f, converged %v", e.Estimator, e.Proportions, truth, e.Converged)
+			}
+		}
+	}
+	check("cc", 0.4)(CC(target))
+	check("bbse", 0.05)(BBSE(source, labels, target, BBSEOptions{}))
+	check("bbse", 0.05)(BBSE(source, labels, target, BBSEOptions{Soft: true}))
+	check("rlls", 0.05)(RLLS(source, labels, target, RLLSOptions{}))
+	check("em", 0.05)(EM(target, prior, EMOptions{}))
+	none, err := RLLS(source, labels, target, RLLSOptions{Gamma: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "rlls that believes in no shift", none.Proportions, prior, 1e-6)
+}
+
+// EM does not depend on the order of rows or the numbers of classes.
+func TestEMPermuted(t *testing.T) {
+	_, _, target, prior, _ := labelShift(t)
+	before, err := EM(target, prior, EMOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	turned := newRows(target.Rows, 3)
+	for i := range target.Rows {
+		for k, v := range row(target, i) {
+			row(turned, target.Rows-1-i)[(k+1)%3] = v
+		}
+	}
+	after, err := EM(turned, []float64{prior[2], prior[0], prior[1]}, EMOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := before.Proportions
+	compare(t, "proportions", after.Proportions, []float64{b[2], b[0], b[1]}, 1e-9)
+}
+
+func TestBBSEAbsentClass(t *testing.T) {
+	p := blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: []float32{1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1}}
+	e, err := BBSE(p, []int32{0, 0, 2, 2}, part(p, 1, 4), BBSEOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "proportions", e.Proportions, []float64{1. / 3, 0, 2. / 3}, 1e-9)
+	if len(e.Warnings) != 1 || !strings.Contains(e.Warnings[0], "class 1 has no source rows") {
+		t.Errorf("warnings %q", e.Warnings)
+	}
+}
+
+// Posteriors that were made too sure are put back.
+func TestCalibrate(t *testing.T) {
+	source, labels, _, _, _ := labelShift(t)
+	sure := (&Calibrator{Temperature: 0.25, Bias: []float64{1, -1, 0}}).Apply(source)
+	c, err := Calibrate(sure, labels, BCTS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if math.Abs(c.Temperature-4) > 0.3 {
+		t.Errorf("temperature %v, want about 4", c.Temperature)
+	}
+	for _, kind := range []Calibration{Temperature, BCTS} {
+		if k, err := ParseCalibration(kind.String()); k != kind || err != nil {
+			t.Errorf("ParseCalibration(%q) = %v, %v", kind, k, err)
+		}
+	}
+	// Nothing is better than certainty for posteriors that are always right.
+	right := newRows(2, 2)
+	right.Data = []float32{0.9, 0.1, 0.2, 0.8}
+	if c, err = Calibrate(right, []int32{0, 1}, Temperature); err != nil || c.Temperature < 1/mostBeta*0.999 {
+		t.Errorf("temperature %v, %v", c, err)
+	}
+}
+
+func TestPosteriorErrors(t *testing.T) {
+	x := func(v ...float32) blas32.General {
+		return blas32.General{Rows: len(v) / 2, Cols: 2, Stride: 2, Data: v}
+	}
+	good := x(0.5, 0.5, 0.1, 0.9)
+	err := func(_ any, err error) error { return err }
+	cases := []struct {
+		err  error
+		want string
+	}{
+		{err(CC(x())), "labelshift: 0 target posteriors of 2 classes"},
+		{err(CC(x(0.5, -0.5))), "labelshift: target row 0, class 1 has the posterior -0.5"},
+		{err(CC(x(float32(math.NaN()), 0))), "labelshift: target row 0, class 0 has the posterior NaN"},
+		{err(CC(x(1, 0, 0.5, 0.1))), "labelshift: the posteriors of target row 1 sum to 0.6"},
+		{err(BBSE(good, []int32{0, 2}, good, BBSEOptions{})), "labelshift: source row 1 has label 2"},
+		{err(RLLS(good, []int32{0, 0}, good, RLLSOptions{})), "labelshift: all source rows are of class 0"},
+		{err(EM(good, []float64{0.5, 0.6}, EMOptions{})), "labelshift: the source proportions sum to 1.1"},
+		{err(EM(x(1, 0), []float64{0, 1}, EMOptions{})), "labelshift: a target row has posteriors of 0"},
+		{err(Calibrate(good, []int32{0, -1}, BCTS)), "labelshift: source row 1 has label -1"},
+		{err(ParseCalibration("platt")), `labelshift: calibration: "platt" is not known: choose temperature or bcts`},
+	}
+	for _, c := range cases {
+		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("error %v, want %q", c.err, c.want)
+		}
+	}
+}

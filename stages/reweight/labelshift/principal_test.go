@@ -1,0 +1,35 @@
+package labelshift
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+// Subspace iteration finds what a full decomposition does.
+func TestSubspaceIteration(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const d, q = 200, 20
+	x, scatter := mat.NewDense(400, d, nil), mat.NewDense(d, d, nil)
+	for i := range 400 {
+		for j := range d {
+			x.Set(i, j, rng.NormFloat64()/float64(1+j))
+		}
+	}
+	scatter.Mul(x.T(), x)
+	exact, err := principalAxes(scatter, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	axes, err := subspaceIteration(scatter, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range q {
+		if diff := floats.Distance(mat.Col(nil, j, axes), mat.Col(nil, j, exact), 2); diff > 1e-5 {
+			t.Errorf("axis %d is off by %v", j, diff)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package labelshift
+
+import (
+	"errors"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// simplexLeastSquares returns the p >= 0 of sum 1 for which |M·p − b| is least.
+func simplexLeastSquares(m *mat.Dense, b []float64) ([]float64, error) {
+	var g, h mat.Dense
+	g.Mul(m.T(), m)
+	h.Mul(m.T(), mat.NewDense(len(b), 1, b))
+	p, err := activeSet(&g, mat.Col(nil, 0, &h), true)
+	if err == nil {
+		normalize(p) // rounding
+	}
+	return p, err
+}
+
+const (
+	// quadraticRidge keeps singular problems solvable, in units of the mean
+	// eigenvalue; the least of several equal solutions results.
+	quadraticRidge = 1e-12
+	// freeTolerance is how far a derivative must be from 0 to free a variable.
+	freeTolerance = 1e-12
+	// roundsEach bounds the rounds of activeSet, for each variable. Lawson and
+	// Hanson prove that they end; rounding might let them go in circles.
+	roundsEach = 20
+)
+
+// activeSet minimises ½·xᵀGx − hᵀx over x >= 0, and over Σx = 1 if simplex is
+// set, by the method of Lawson and Hanson (1974, chapter 23): variables at 0 are
+// freed one at a time, the one of steepest descent first, and the minimum over
+// the free ones is approached until one of them would become negative. G is
+// n×n and positive semidefinite.
+func activeSet(g *mat.Dense, h []float64, simplex bool) ([]float64, error) {
+	n := len(h)
+	q := &quadratic{g: g, h: h, simplex: simplex, x: make([]float64, n), free: make([]bool, n)}
+	if simplex {
+		q.begin()
+	}
+	q.ridge = quadraticRidge * mat.Trace(g) / float64(n)
+	for range roundsEach * n {
+		if !q.release() {
+			return q.x, nil
+		}
+		if err := q.descend(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, errors.New("labelshift: least squares with bounds found no end: give more rows of each class")
+}
+
+type quadratic struct {
+	g       *mat.Dense
+	h       []float64
+	simplex bool
+	ridge   float64
+	x       []float64
+	free    []bool
+}
+
+// begin puts all mass on the best single variable.
+func (q *quadratic) begin() {
+	best, least := 0, math.Inf(1)
+	for i, h := range q.h {
+		if v := q.g.At(i, i)/2 - h; v < least {
+			best, least = i, v
+		}
+	}
+	q.x[best], q.free[best] = 1, true
+}
+
+// release frees the variable at 0 that lowers the value most, if there is one.
+func (q *quadratic) release() bool {
+	n := len(q.x)
+	descent, level := make([]float64, n), 0.0 // level is the multiplier of Σx = 1
+	scale := 0.0
+	for i := range n {
+		descent[i] = q.h[i] - mat.Dot(q.g.RowView(i), mat.NewVecDense(n, q.x))
+		scale = max(scale, math.Abs(q.h[i]))
+		if q.simplex && q.free[i] {
+			level += q.x[i] * descent[i]
+		}
+	}
+	best := -1
+	for i, d := range descent {
+		if !q.free[i] && d > level+freeTolerance*scale && (best < 0 || d > descent[best]) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		q.free[best] = true
+	}
+	return best >= 0
+}
+
+// descend goes to the minimum over the free variables, fixing at 0 those that
+// stand in the way.
+func (q *quadratic) descend() error {
+	for {
+		target, err := q.solve()
+		if err != nil {
+			return err
+		}
+		step, blocking := 1.0, -1
+		for i, free := range q.free {
+			if free && target[i] <= 0 && q.x[i]/(q.x[i]-target[i]) <= step {
+				step, blocking = q.x[i]/(q.x[i]-target[i]), i
+			}
+		}
+		for i := range q.x {
+			q.x[i] += step * (target[i] - q.x[i])
+		}
+		if blocking < 0 {
+			return nil
+		}
+		q.x[blocking], q.free[blocking] = 0, false
+	}
+}
+
+// solve returns the minimum over the free variables, the others being 0.
+func (q *quadratic) solve() ([]float64, error) {
+	var index []int
+	for i, free := range q.free {
+		if free {
+			index = append(index, i)
+		}
+	}
+	f := len(index)
+	size := f
+	if q.simplex {
+		size++
+	}
+	left, right := mat.NewDense(size, size, nil), mat.NewVecDense(size, nil)
+	for a, i := range index {
+		for b, j := range index {
+			left.Set(a, b, q.g.At(i, j))
+		}
+		left.Set(a, a, left.At(a, a)+q.ridge)
+		right.SetVec(a, q.h[i])
+		if q.simplex {
+			left.Set(a, f, 1)
+			left.Set(f, a, 1)
+		}
+	}
+	if q.simplex {
+		right.SetVec(f, 1)
+	}
+	var solution mat.VecDense
+	if err := solution.SolveVec(left, right); err != nil && !isCondition(err) {
+		return nil, errors.New("labelshift: least squares has no solution: the classifier says the same of all rows")
+	}
+	x := make([]float64, len(q.x))
+	for a, i := range index {
+		x[i] = solution.AtVec(a)
+	}
+	return x, nil
+}

@@ -1,0 +1,81 @@
+package labelshift
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Region is an ellipsoid of proportions in additive log-ratios (Aitchison 1982),
+//
+//	y_k = log(p_k / p_Reference),  k in Classes,
+//
+// whose squared Mahalanobis distance from Mean under Covariance is at most
+// Radius².
+type Region struct {
+	// Reference is the class of the greatest share, and Classes are the others
+	// that have source rows.
+	Reference int
+	Classes   []int
+	// Mean holds one log-ratio for each of Classes, and Covariance theirs.
+	Mean       []float64
+	Covariance *mat.SymDense
+	// Radius is the root of the quantile of the χ² distribution.
+	Radius float64
+	// Least is what a share counts as if it is less: that of half a target row.
+	Least float64
+}
+
+// leastLogVariance is added to the variances of log-ratios, lest a class that
+// no replicate has makes the ellipsoid flat.
+const leastLogVariance = 1e-9
+
+// region puts what the opinions differ by around the estimate.
+func (m *match) region(s *spread, level float64) *Region {
+	reference := floats.MaxIdx(m.proportions)
+	r := &Region{Reference: m.present.class[reference], Least: 0.5 / float64(m.target.Rows)}
+	for k, class := range m.present.class {
+		if k != reference {
+			r.Classes = append(r.Classes, class)
+		}
+	}
+	logs := func(rows [][]float64) [][]float64 {
+		ratios := make([][]float64, len(rows))
+		for i, p := range rows {
+			ratios[i] = r.logRatios(m.present.spread(p))
+		}
+		return ratios
+	}
+	r.Mean = r.logRatios(m.present.spread(m.proportions))
+	r.Covariance = covariance(logs(s.replicates))
+	r.Covariance.AddSym(r.Covariance, covariance(logs(s.members)))
+	r.Covariance.AddSym(r.Covariance, covariance(logs(s.starts)))
+	n := len(r.Classes)
+	for k := range n {
+		r.Covariance.SetSym(k, k, r.Covariance.At(k, k)+leastLogVariance)
+	}
+	r.Radius = math.Sqrt(distuv.ChiSquared{K: float64(n)}.Quantile(level))
+	return r
+}
+
+func (r *Region) logRatios(p []float64) []float64 {
+	y := make([]float64, len(r.Classes))
+	for i, k := range r.Classes {
+		y[i] = math.Log(max(p[k], r.Least)) - math.Log(max(p[r.Reference], r.Least))
+	}
+	return y
+}
+
+// Contains reports whether proportions of all C classes are in the region. A
+// class without source rows is not looked at.
+func (r *Region) Contains(p []float64) bool {
+	var cholesky mat.Cholesky
+	if !cholesky.Factorize(r.Covariance) {
+		return false
+	}
+	n := len(r.Mean)
+	return stat.Mahalanobis(mat.NewVecDense(n, r.logRatios(p)), mat.NewVecDense(n, r.Mean), &cholesky) <= r.Radius
+}
