@@ -1,3 +1,5 @@
+//go:build linux
+
 // Benchio measures a pass-through of Arrow record batches over real pipes:
 // arrowio's reader and writer beside arrow/go's own, in one run.
 //
