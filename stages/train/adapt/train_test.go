@@ -125,6 +125,9 @@ func TestResumeRefusesOtherSettings(t *testing.T) {
 }
 
 func TestStepsAllocateNothing(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates")
+	}
 	for _, arch := range []struct {
 		name  string
 		shape []int
