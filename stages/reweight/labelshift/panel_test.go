@@ -108,6 +108,9 @@ func TestInterval(t *testing.T) {
 
 // Fewer rows with less variable weights have the deviation of all rows.
 func TestIntervalOfSample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulations take long under the race detector")
+	}
 	rng := rand.New(rand.NewPCG(2, 2))
 	p, _ := blobs(rng, 3000, 4000, 4, uniform(3), []float64{0.6, 0.3, 0.1}, 1.5, 0.5)
 	panel := mustConsult(t, p)

@@ -63,6 +63,9 @@ func (c *coverage) add(truth, estimate []float64, v *Interval) {
 // MARS_DRAWS sets how many tasks there are of each kind; the few that there are
 // without it can only tell intervals that are far too narrow.
 func TestCoverage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulations take long under the race detector")
+	}
 	draws, err := strconv.Atoi(os.Getenv("MARS_DRAWS"))
 	if err != nil {
 		draws = 2
