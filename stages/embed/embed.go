@@ -34,6 +34,10 @@ func Fit(o Options) stages.Func {
 		}
 		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
 			model, err := learn(ctx, env, spool, o)
+			if err != nil {
+				return nil, err
+			}
+			model.Provenance, err = rows.Provenance(env, spool)
 			return &rows.Learnt{
 				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
 				Emit: emitter(model),

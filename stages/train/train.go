@@ -44,6 +44,9 @@ func Fit(o Options) stages.Func {
 			if err != nil {
 				return nil, keep(model, o.Save, err)
 			}
+			if model.Provenance, err = rows.Provenance(env, spool); err != nil {
+				return nil, err
+			}
 			return &rows.Learnt{
 				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
 				Emit: emitter(model),

@@ -30,6 +30,7 @@ type common struct {
 	seed        uint64
 	jobs        int
 	quiet       bool
+	cached      string
 	logFormat   string
 	columns     arrowio.Columns
 }
@@ -79,6 +80,7 @@ func (c *common) runFlags(f *pflag.FlagSet) {
 	c.limitFlag(f)
 	f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
 	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads")
+	c.cacheFlag(f)
 	c.logFlags(f)
 }
 
@@ -128,11 +130,14 @@ func (c *common) check() error {
 // filter runs a stage from the input to the output. The output exists under
 // its final name only if all went well.
 func (c *common) filter(cmd *cobra.Command, stage stages.Func) error {
-	in, err := arrowio.Open(c.input, arrowio.ReadOptions{Memory: int64(c.limit)})
+	if handled, err := c.hosted(cmd); handled {
+		return err
+	}
+	in, done, err := c.open(cmd, c.input)
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer done()
 	return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
 		return stage(ctx, env, in, out)
 	})
@@ -140,9 +145,10 @@ func (c *common) filter(cmd *cobra.Command, stage stages.Func) error {
 
 // write runs a producer of rows into the output.
 func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.Env, arrowio.Sink) error) error {
-	out, err := arrowio.Create(c.output, arrowio.WriteOptions{
-		Compression: c.compression, Force: c.force, Inputs: c.inputs,
-	})
+	if handled, err := c.hosted(cmd); handled {
+		return err
+	}
+	out, err := c.create(cmd)
 	if err != nil {
 		return err
 	}
@@ -169,7 +175,7 @@ func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 		Seed:     c.seed,
 		Jobs:     c.jobs,
 		Log:      newLogger(bar, c.name, c.logFormat, c.quiet),
-		Progress: bar.report,
+		Progress: reporter(cmd, bar.report),
 		Step:     c.step(cmd),
 	}, bar.finish
 }
@@ -189,6 +195,7 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,
 	"memory-limit": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
+	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true,
 }
 
 func isTerminal(w io.Writer) bool {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
 	"mars/stages/eval"
 )
 
@@ -29,11 +28,15 @@ confusion matrix and, where they were estimated, the class proportions beside th
 		if err := c.check(); err != nil {
 			return err
 		}
-		in, err := arrowio.Open(append(args, "")[0], arrowio.ReadOptions{Memory: int64(c.limit)})
+		c.input = append(args, "")[0]
+		if handled, err := c.hosted(cmd); handled {
+			return err
+		}
+		in, closeInput, err := c.open(cmd, c.input)
 		if err != nil {
 			return err
 		}
-		defer in.Close()
+		defer closeInput()
 		env, done := c.env(cmd)
 		m, err := eval.Evaluate(cmd.Context(), env, in)
 		done()
@@ -49,6 +52,7 @@ confusion matrix and, where they were estimated, the class proportions beside th
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object with scikit-learn's names")
 	c.limitFlag(cmd.Flags())
+	c.cacheFlag(cmd.Flags())
 	c.logFlags(cmd.Flags())
 	return newCommand(cmd)
 }

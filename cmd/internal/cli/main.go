@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars/arrowio"
+	"mars/pipeline"
 	"mars/stages/train/adapt"
 )
 
@@ -69,16 +70,19 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	var diverged *adapt.DivergedError
+	var stage *pipeline.StageError
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, arrowio.ErrBrokenPipe):
+	case errors.Is(err, arrowio.ErrBrokenPipe), errors.Is(err, syscall.EPIPE):
 		return exitBrokenPipe
 	case ctx.Err() != nil:
 		return exitInterrupted
 	case errors.As(err, &usage):
 		return exitUsage
 	case errors.As(err, &diverged):
+		return exitDiverged
+	case errors.As(err, &stage) && stage.Status == exitDiverged:
 		return exitDiverged
 	}
 	return exitFailed

@@ -22,10 +22,10 @@ stages are programs of their own, called mars-featurize, mars-embed and so on.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	for _, stage := range []*cobra.Command{Featurize(), Embed(), Cluster(), Match(), Reweight(), Train(), Predict(), Eval()} {
-		root.AddCommand(mount(stage))
+	for _, stage := range stageCommands() {
+		root.AddCommand(mount(stage()))
 	}
-	root.AddCommand(inspectCommand(), versionCommand())
+	root.AddCommand(runCommand(), cacheCommand(), provenanceCommand(), inspectCommand(), versionCommand())
 	return newCommand(root)
 }
 

@@ -25,6 +25,7 @@ const (
 	keySeed        = "mars.seed"
 	keyEpoch       = "mars.epoch"
 	keyProportions = "mars.proportions.target"
+	keyProvenance  = "mars.provenance"
 
 	modelFormat  = "mars-model-1"
 	offsetTensor = "input.offset" // columns enter g as (x − offset)·scale
@@ -62,6 +63,9 @@ func (m *Model) file() (safetensors.File, error) {
 			return f, fmt.Errorf("adapt: proportions: %w", err)
 		}
 		f.Metadata[keyProportions] = string(text)
+	}
+	if m.Provenance != "" {
+		f.Metadata[keyProvenance] = m.Provenance
 	}
 	for i, net := range m.all() {
 		f.Metadata[keyLayers+"."+letters[i]] = nn.FormatLayers(net.Specs)

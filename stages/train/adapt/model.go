@@ -19,6 +19,8 @@ type Model struct {
 	Epoch   int      // whose end the weights are from; −1 before the first
 	// Proportions is the last estimate of p_T, nil where the method makes none.
 	Proportions []float64
+	// Provenance says how the model came to be, as JSON; "" where nobody says.
+	Provenance string
 
 	networks
 	input   input

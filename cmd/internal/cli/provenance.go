@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"mars/pipeline"
+)
+
+// provenanceCommand says how a file came to be, and makes it again.
+func provenanceCommand() *cobra.Command {
+	var cache, file string
+	var asJSON, verify bool
+	cmd := &cobra.Command{
+		Use:   "provenance [flags] FILE",
+		Short: "Say how a stream, a model or a result came to be, and make it again",
+		Long: `Prints the stages behind a file, with versions, seeds, options and hashes. Streams and
+models say themselves where they come from; of results (what mars-eval prints) and states
+the cache knows, as long as it has them.`,
+		Example: `  mars provenance labelled.arrow
+  mars provenance model.safetensors --pipeline again.toml
+  mars provenance --verify labelled.arrow`,
+		Args: cobra.ExactArgs(1),
+	}
+	f := cmd.Flags()
+	f.StringVar(&cache, "cache", "", "folder of the cache (default: $MARS_CACHE, or the user's cache folder)")
+	f.StringVar(&file, "pipeline", "", "write the pipeline file that makes FILE again (- for standard output)")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&verify, "verify", false, "make FILE again, from its inputs and without the cache, and compare")
+	cmd.MarkFlagsMutuallyExclusive("pipeline", "json", "verify")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		h, err := pipeline.Trace(args[0], pipeline.OpenCache(cacheDir(cache)), catalogue())
+		switch {
+		case err != nil:
+			return err
+		case verify:
+			return verifyHistory(cmd, h)
+		case file != "":
+			return writeHistory(cmd, h, file)
+		case asJSON:
+			e := json.NewEncoder(cmd.OutOrStdout())
+			e.SetIndent("", "  ")
+			return e.Encode(h)
+		}
+		return h.WriteText(cmd.OutOrStdout())
+	}
+	return newCommand(cmd)
+}
+
+func writeHistory(cmd *cobra.Command, h *pipeline.History, path string) error {
+	var text bytes.Buffer
+	if err := h.WritePipeline(&text, catalogue()); err != nil {
+		return err
+	}
+	if path == "-" {
+		_, err := cmd.OutOrStdout().Write(text.Bytes())
+		return err
+	}
+	return os.WriteFile(path, text.Bytes(), 0o666)
+}
+
+// verifyHistory runs the history again in a folder of its own and compares.
+func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
+	var text bytes.Buffer
+	if err := h.WritePipeline(&text, catalogue()); err != nil {
+		return err
+	}
+	m := machine(runtime.GOMAXPROCS(0))
+	if err := h.CheckInputs(m); err != nil {
+		return err
+	}
+	old, err := filepath.Abs(h.File)
+	if err != nil {
+		return err
+	}
+	dir, err := h.Workshop(m)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chdir(dir); err != nil {
+		return err
+	}
+	if err := makeAgain(cmd, text.String(), m); err != nil {
+		return err
+	}
+	note, err := pipeline.Same(old, filepath.Base(old))
+	if err != nil {
+		return err
+	}
+	if note == "" {
+		note = "the same, byte for byte"
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s was made again: %s\n", h.File, note)
+	return err
+}
+
+func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine) error {
+	file, err := pipeline.Parse("provenance", text, catalogue())
+	if err != nil {
+		return err
+	}
+	graph, err := file.Expand()
+	if err != nil {
+		return err
+	}
+	if err := graph.Keys(m); err != nil {
+		return err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r := &pipeline.Runner{Graph: graph, Jobs: 1, Program: program, Version: Version(), View: (&runFlags{}).view(cmd)}
+	return r.Run(cmd.Context())
+}

@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"mars/pipeline"
+	"mars/stages"
+	"mars/stages/featurize/format"
+)
+
+// runFlags are the flags of mars run.
+type runFlags struct {
+	cache                                       string
+	jobs, threads                               int
+	memory                                      bytesFlag
+	table, example                              string
+	set                                         []string
+	noCache, inProcess, keepGoing               bool
+	quiet, verbose, explain, shell, printConfig bool
+}
+
+// runCommand runs a pipeline file.
+func runCommand() *cobra.Command {
+	var o runFlags
+	cmd := &cobra.Command{
+		Use:   "run [flags] FILE.toml",
+		Short: "Run a whole pipeline, or many variants of one, from a file",
+		Long: `Runs the stages of a pipeline file, each as a process of its own joined to the next by a
+pipe. A table [matrix] of values makes a run of each of their combinations; what the runs
+have in common is run once. What stages put out is kept in a cache, so that nothing is
+computed twice: a second run runs no stage, a changed option those that it concerns, and a
+run that was killed goes on where it was. Paths are relative to the file's folder.
+
+A flag of mars run beats the environment (MARS_CACHE, MARS_JOBS, …; MARS_TRAIN_LAMBDA for a
+stage's flag), which beats the file, which beats the default: see --print-config.`,
+		Example: `  mars run --init toy > toy.toml
+  mars run toy.toml
+  mars run --explain toy.toml
+  mars run --set train.lambda=0.5 --set matrix.seed=0,1 toy.toml`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	o.register(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.example != "" {
+			return writeExample(cmd, o.example)
+		}
+		if len(args) == 0 {
+			return usagef("name the pipeline file; mars run --init toy writes an example")
+		}
+		return o.run(cmd, args[0])
+	}
+	return newCommand(cmd)
+}
+
+func (o *runFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.cache, "cache", "", "folder of the cache (default: $MARS_CACHE, the file's, or the user's cache folder)")
+	f.BoolVar(&o.noCache, "no-cache", false, "neither use nor fill a cache")
+	f.IntVarP(&o.jobs, "jobs", "j", 0, "chains of stages at once (default: as many as the processors have room for)")
+	f.Var(&o.memory, "memory", "start no chain that would take the memory of all beyond this (default: three quarters of what is free)")
+	f.IntVar(&o.threads, "threads", 0, "threads of each stage (default: all processors); results depend on it")
+	f.BoolVar(&o.inProcess, "in-process", false, "run all stages in this process, joined by channels: the same bytes")
+	f.StringVar(&o.table, "table", "", "write what mars-eval --json says of each run to this CSV file, a row a run")
+	f.StringArrayVar(&o.set, "set", nil, "set a stage's flag (train.lambda=0.5) or values of the matrix (matrix.seed=0,1)")
+	f.BoolVarP(&o.keepGoing, "keep-going", "k", false, "after a failure, run what does not depend on it")
+	f.BoolVar(&o.explain, "explain", false, "say for each stage whether it would run, and why, and run nothing")
+	f.BoolVar(&o.shell, "shell", false, "print the shell lines that do the same, and run nothing")
+	f.BoolVar(&o.printConfig, "print-config", false, "print all that holds and where it comes from, and run nothing")
+	f.StringVar(&o.example, "init", "", "print a commented example: toy, digits or table")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "only warnings and errors on standard error")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "pass on all that the stages say")
+	cmd.MarkFlagsMutuallyExclusive("explain", "shell", "print-config", "init")
+	cmd.MarkFlagsMutuallyExclusive("cache", "no-cache")
+	cmd.MarkFlagsMutuallyExclusive("quiet", "verbose")
+}
+
+func writeExample(cmd *cobra.Command, name string) error {
+	text, err := pipeline.Example(name)
+	if err != nil {
+		return usagef("--init %w", err)
+	}
+	_, err = fmt.Fprint(cmd.OutOrStdout(), text)
+	return err
+}
+
+func (o *runFlags) run(cmd *cobra.Command, path string) error {
+	file, err := o.load(cmd, path)
+	if err != nil {
+		return err
+	}
+	if o.printConfig {
+		return file.WriteConfig(cmd.OutOrStdout())
+	}
+	s, err := readSettings(file)
+	if err != nil {
+		return err
+	}
+	graph, err := file.Expand()
+	if err != nil {
+		return usageError{err}
+	}
+	if o.shell {
+		return graph.WriteShell(cmd.OutOrStdout())
+	}
+	return o.execute(cmd, graph, s)
+}
+
+// load reads the pipeline file and settles what holds. It makes the file's
+// folder the present one; paths in flags are still those of the folder before.
+func (o *runFlags) load(cmd *cobra.Command, path string) (*pipeline.File, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, flag := range []*string{&o.cache, &o.table} {
+		if *flag == "" {
+			continue
+		}
+		if *flag, err = filepath.Abs(*flag); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.Chdir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	file, err := pipeline.Parse(path, string(text), catalogue())
+	if err == nil {
+		err = file.Settle(o.given(cmd), o.set, os.Getenv, defaultSettings())
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return file, nil
+}
+
+// given are the settings that flags set.
+func (o *runFlags) given(cmd *cobra.Command) map[string]string {
+	set := map[string]string{}
+	for _, name := range pipeline.SettingNames {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+			set[name] = f.Value.String()
+		}
+	}
+	if o.noCache {
+		set["cache"] = noCache
+	}
+	return set
+}
+
+// noCache is the setting of the cache that means none.
+const noCache = "none"
+
+func defaultSettings() map[string]string {
+	return map[string]string{"cache": pipeline.DefaultCacheDir(), "jobs": "0", "threads": "0", "memory": "", "in-process": "false"}
+}
+
+// settings are those of a file once they are settled.
+type settings struct {
+	cache         *pipeline.Cache
+	jobs, threads int
+	memory        bytesFlag
+	inProcess     bool
+	table         string
+}
+
+func readSettings(file *pipeline.File) (settings, error) {
+	var s settings
+	parsers := map[string]func(string) error{
+		"jobs":       parseCount(&s.jobs),
+		"threads":    parseCount(&s.threads),
+		"memory":     s.memory.Set,
+		"in-process": func(text string) (err error) { s.inProcess, err = strconv.ParseBool(text); return err },
+		"table":      func(text string) error { s.table = text; return nil },
+		"cache":      s.openCache,
+	}
+	for _, name := range pipeline.SettingNames {
+		v := file.Settings[name]
+		if v.Text == "" {
+			continue
+		}
+		if err := parsers[name](v.Text); err != nil {
+			return s, usagef("%s (%s): %w", name, v.Origin, err)
+		}
+	}
+	s.complete(file)
+	return s, nil
+}
+
+func parseCount(n *int) func(string) error {
+	return func(text string) (err error) {
+		if *n, err = strconv.Atoi(text); err != nil || *n < 0 {
+			return fmt.Errorf("%q is no number of them", text)
+		}
+		return nil
+	}
+}
+
+func (s *settings) openCache(dir string) error {
+	if dir != noCache {
+		s.cache = pipeline.OpenCache(dir)
+	}
+	return nil
+}
+
+// complete fills in what depends on the machine.
+func (s *settings) complete(file *pipeline.File) {
+	if s.threads == 0 {
+		s.threads = runtime.GOMAXPROCS(0)
+	} else {
+		file.SetThreads(s.threads)
+	}
+	if s.jobs == 0 {
+		s.jobs = max(1, runtime.GOMAXPROCS(0)/s.threads)
+	}
+	if s.memory == 0 {
+		s.memory = bytesFlag(pipeline.FreeMemory() / 4 * 3)
+	}
+}
+
+func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings) error {
+	if err := graph.Keys(machine(s.threads)); err != nil {
+		return err
+	}
+	if o.explain {
+		return pipeline.Explain(cmd.OutOrStdout(), graph, s.cache)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	r := &pipeline.Runner{Graph: graph, Cache: s.cache, Jobs: s.jobs, Memory: int64(s.memory), InProcess: s.inProcess,
+		Verbose: o.verbose, KeepGoing: o.keepGoing, Program: program, Version: Version(), View: o.view(cmd), Text: cmd.OutOrStdout(), Table: s.table}
+	return r.Run(cmd.Context())
+}
+
+// machine is this machine, as far as results depend on it.
+func machine(threads int) *pipeline.Machine {
+	return &pipeline.Machine{Kernels: stages.KernelLevel(), Threads: threads, Beside: format.Files}
+}
+
+func (o *runFlags) view(cmd *cobra.Command) pipeline.View {
+	w := cmd.ErrOrStderr()
+	if !o.quiet && isTerminal(w) {
+		return &pipeline.Live{W: w, Width: func() int {
+			width, _, err := term.GetSize(int(os.Stderr.Fd()))
+			if err != nil {
+				return 80
+			}
+			return width
+		}}
+	}
+	return &pipeline.Lines{W: w, Quiet: o.quiet}
+}

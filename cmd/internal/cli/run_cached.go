@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mars/arrowio"
+	"mars/pipeline"
+)
+
+// cachedFlag is --cached or --cached=DIR.
+const cachedFlag = "cached"
+
+func (c *common) cacheFlag(f *pflag.FlagSet) {
+	f.StringVar(&c.cached, cachedFlag, "", "take the result from the cache of mars run (in $MARS_CACHE or the given folder) if it is there, else keep it there")
+	f.Lookup(cachedFlag).NoOptDefVal = "default"
+}
+
+// hosted deals with a command that does not simply run: whose flags are only to
+// be checked, or which is to use the cache.
+func (c *common) hosted(cmd *cobra.Command) (handled bool, err error) {
+	h := hostOf(cmd)
+	switch {
+	case h.checkOnly:
+		return true, nil
+	case c.cached == "" || h.streams.In != nil || h.streams.Out != nil || h.streams.Text != nil:
+		return false, nil
+	}
+	return true, c.runCached(cmd)
+}
+
+// runCached runs the command as a pipeline of its stage alone.
+func (c *common) runCached(cmd *cobra.Command) error {
+	dir := c.cached
+	if dir == "default" {
+		dir = cacheDir("")
+	}
+	cache := pipeline.OpenCache(dir)
+	stage := catalogue().Find(strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "mars-"), "mars "))
+	rows := c.input
+	if stage.Reads && (rows == "" || rows == "-") {
+		spooled, err := c.spool(cmd, cache)
+		if err != nil {
+			return err
+		}
+		defer os.Remove(spooled)
+		rows = spooled
+	}
+	flags, order := givenFlags(cmd, stage)
+	graph, err := pipeline.Single(stage, flags, order, rows)
+	if err != nil {
+		return err
+	}
+	if err := graph.Keys(machine(c.jobs)); err != nil {
+		return err
+	}
+	graph.Recognise(cache)
+	return c.runGraph(cmd, graph, cache)
+}
+
+func (c *common) spool(cmd *cobra.Command, cache *pipeline.Cache) (string, error) {
+	in, done, err := c.open(cmd, "")
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return cache.Spool(in)
+}
+
+// givenFlags are the flags that were set and that a pipeline file could set.
+func givenFlags(cmd *cobra.Command, stage *pipeline.Stage) (flags map[string]string, order []string) {
+	flags = map[string]string{}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if stage.Flags[f.Name].Role < pipeline.Checkpoint {
+			flags[f.Name] = flagText(f)
+			order = append(order, f.Name)
+		}
+	})
+	return flags, order
+}
+
+func (c *common) runGraph(cmd *cobra.Command, graph *pipeline.Graph, cache *pipeline.Cache) error {
+	var out arrowio.Sink
+	if graph.Nodes[0].Stage.Rows && (c.output == "" || c.output == "-") {
+		w, err := arrowio.Create("", arrowio.WriteOptions{Compression: c.compression, Force: c.force})
+		if err != nil {
+			return err
+		}
+		out = w
+	}
+	r := &pipeline.Runner{Graph: graph, Cache: cache, Jobs: 1, InProcess: true, Verbose: !c.quiet, Version: Version(),
+		View: &aloneView{w: cmd.ErrOrStderr(), name: c.name, quiet: c.quiet}, Text: cmd.OutOrStdout(), Rows: out}
+	err := r.Run(cmd.Context())
+	if err != nil && out != nil {
+		out.Fail(err)
+	}
+	return plainStageError(err)
+}
+
+// plainStageError takes the stage's label off: the command is the stage.
+func plainStageError(err error) error {
+	if stage, ok := err.(*pipeline.StageError); ok && stage.Err != nil {
+		return stage.Err
+	}
+	return err
+}
+
+// aloneView is the View of a command that runs by itself: what the stage says
+// goes out as it is.
+type aloneView struct {
+	w     io.Writer
+	name  string
+	quiet bool
+}
+
+func (v *aloneView) Plan(reuse, _ []*pipeline.Node) {
+	if len(reuse) > 0 && !v.quiet {
+		fmt.Fprintf(v.w, "%s: taken from the cache\n", v.name)
+	}
+}
+
+func (v *aloneView) Start(*pipeline.Node) {}
+
+func (v *aloneView) Progress(*pipeline.Node, string, int64, int64) {}
+
+func (v *aloneView) Log(_ *pipeline.Node, line string) { fmt.Fprintln(v.w, line) }
+
+func (v *aloneView) Done(*pipeline.Node, int64, time.Duration, error) {}
+
+func (v *aloneView) Warn(text string) { fmt.Fprintf(v.w, "%s: warning: %s\n", v.name, text) }

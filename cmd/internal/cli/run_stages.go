@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mars/pipeline"
+)
+
+// stageCommands make the commands of the stages, anew each time: a command is
+// good for one run.
+func stageCommands() []func() *cobra.Command {
+	return []func() *cobra.Command{Featurize, Embed, Cluster, Match, Reweight, Train, Predict, Eval}
+}
+
+// algorithms are the versions of what the stages compute, where it is not the
+// first. Raise a stage's when the same input, options and seed give other results
+// than before: what caches hold of it is then made again.
+var algorithms = map[string]int{}
+
+// flagRoles are the flags that mean something to a pipeline beside their effect
+// on the result.
+var flagRoles = map[string]pipeline.Role{
+	"source": pipeline.InputFile, "target": pipeline.InputFile,
+	"source-labels": pipeline.InputFile, "target-labels": pipeline.InputFile,
+	"source-photographs": pipeline.InputFile, "target-photographs": pipeline.InputFile,
+	"load": pipeline.InputFile, "model": pipeline.InputFile, "init": pipeline.InputFile,
+	"output": pipeline.RowsFile, "save": pipeline.StateFile, "metrics": pipeline.StateFile,
+	"compression": pipeline.Encoding, "jobs": pipeline.Threads,
+	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
+	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect,
+	"quiet": pipeline.Reserved, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
+	"help": pipeline.Reserved, "cached": pipeline.Reserved,
+}
+
+// catalogue describes all stages to the package pipeline.
+func catalogue() pipeline.Catalogue {
+	var all pipeline.Catalogue
+	for _, command := range stageCommands() {
+		cmd := command()
+		name := strings.TrimPrefix(cmd.Name(), "mars-")
+		all = append(all, describe(cmd, command, name))
+		for _, sub := range cmd.Commands() {
+			all = append(all, describe(sub, command, name+" "+sub.Name(), sub.Name()))
+		}
+	}
+	return all
+}
+
+// describe makes the stage of a command, which is under names (the words of a
+// subcommand) in what command makes.
+func describe(cmd *cobra.Command, command func() *cobra.Command, name string, names ...string) *pipeline.Stage {
+	s := &pipeline.Stage{Name: name, Algorithm: max(1, algorithms[name]), Flags: map[string]pipeline.Flag{},
+		Reads: strings.Contains(cmd.Use, "[FILE]"), Rows: cmd.Flags().Lookup("output") != nil}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		s.Flags[f.Name] = pipeline.Flag{Name: f.Name, Default: f.DefValue, Usage: f.Usage, Bool: f.Value.Type() == "bool", Role: flagRoles[f.Name]}
+	})
+	s.Flags["output"] = pipeline.Flag{Name: "output", Usage: "file that the output goes to", Role: pipeline.RowsFile}
+	s.Status = func(err error) int { return exitCode(context.Background(), err) }
+	s.Check = func(args []string) (map[string]string, error) { return checkFlags(command(), names, args, s.Rows) }
+	s.Run = func(ctx context.Context, args []string, streams pipeline.Streams) error {
+		cmd := command()
+		if streams.Text != nil {
+			cmd.SetOut(streams.Text)
+		}
+		_, err := execute(withHost(ctx, &host{streams: streams}), cmd, append(names, args...), streams.Log)
+		return err
+	}
+	return s
+}
+
+// checkFlags has a command check its arguments and gives the flags that are set.
+// A command of text has no flag --output; the pipeline has it for all.
+func checkFlags(cmd *cobra.Command, names, args []string, rows bool) (map[string]string, error) {
+	set, kept := map[string]string{}, append([]string(nil), names...)
+	for _, arg := range args {
+		if path, ok := strings.CutPrefix(arg, "--output="); ok && !rows {
+			set["output"] = path
+		} else {
+			kept = append(kept, arg)
+		}
+	}
+	ran, err := execute(withHost(context.Background(), &host{checkOnly: true}), cmd, kept, &bytes.Buffer{})
+	ran.Flags().Visit(func(f *pflag.Flag) { set[f.Name] = flagText(f) })
+	return set, err
+}
+
+// flagText is the value of a flag as it is written.
+func flagText(f *pflag.Flag) string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return strings.Join(list.GetSlice(), ",")
+	}
+	return f.Value.String()
+}
+
+// execute runs a command that does not report its own errors.
+func execute(ctx context.Context, cmd *cobra.Command, args []string, log interface{ Write([]byte) (int, error) }) (*cobra.Command, error) {
+	if args == nil {
+		args = []string{}
+	}
+	cmd.SetArgs(args)
+	cmd.SetErr(log)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	return cmd.ExecuteContextC(ctx)
+}

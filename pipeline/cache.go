@@ -1,0 +1,199 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Cache keeps what stages put out in a folder:
+//
+//	entries/KEY/   entry.json and the files of one node, renamed into place when complete
+//	building/KEY/  an entry being made, by whoever has its lock
+//	locks/KEY      locked by who makes the entry; KEY.use, shared, by who uses it
+//	checkpoints/KEY
+//
+// Any number of processes may use it at once.
+type Cache struct {
+	Dir string
+	// ReadOnly says why nothing can be added; nil if all is well.
+	ReadOnly error
+}
+
+const (
+	entriesDir     = "entries"
+	buildingDir    = "building"
+	locksDir       = "locks"
+	checkpointsDir = "checkpoints"
+	manifestName   = "entry.json"
+	// RowsName is the file of an entry that holds its rows, an Arrow file;
+	// TextName that of its text.
+	RowsName = "rows.arrow"
+	TextName = "text"
+)
+
+// DefaultCacheDir is where the cache is if nobody says: the user's folder for such things.
+func DefaultCacheDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		dir = os.TempDir()
+	}
+	return filepath.Join(dir, "mars")
+}
+
+// OpenCache opens the cache in a folder, which it makes if it can. A folder
+// that cannot be written is a cache to read from.
+func OpenCache(dir string) *Cache {
+	c := &Cache{Dir: dir}
+	for _, sub := range []string{entriesDir, buildingDir, locksDir, checkpointsDir} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
+			c.ReadOnly = err
+			return c
+		}
+	}
+	probe, err := os.OpenFile(c.path(locksDir, "probe"), os.O_RDWR|os.O_CREATE, 0o666)
+	if err != nil {
+		c.ReadOnly = err
+		return c
+	}
+	probe.Close()
+	tag := filepath.Join(dir, "CACHEDIR.TAG") // tells backup programs to leave it out
+	if _, err := os.Stat(tag); errors.Is(err, os.ErrNotExist) {
+		os.WriteFile(tag, []byte("Signature: 8a477f597d28d172789f06886806bc55\n# A cache of mars; see mars cache --help.\n"), 0o666) //nolint:errcheck
+	}
+	return c
+}
+
+// An Entry is what the cache keeps of one node, and how it was made.
+type Entry struct {
+	Key     string          `json:"key"`
+	Recipe  Recipe          `json:"recipe"`
+	Before  map[string]Made `json:"before,omitempty"` // all nodes behind it, by key
+	Version string          `json:"version"`          // of the program that made it
+	Created time.Time       `json:"created"`
+	Seconds float64         `json:"seconds"`
+	Rows    int64           `json:"rows"`
+	Files   []EntryFile     `json:"files"`
+	dir     string
+}
+
+// Made is a recipe, and the version of the program that followed it.
+type Made struct {
+	Recipe  Recipe `json:"recipe"`
+	Version string `json:"version"`
+}
+
+// An EntryFile is a file of an entry: the rows, the text, or what a flag names.
+type EntryFile struct {
+	Flag   string `json:"flag,omitempty"` // "" for rows or text
+	Name   string `json:"name"`           // within the entry
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Path is where a file of the entry is.
+func (e *Entry) Path(f EntryFile) string { return filepath.Join(e.dir, f.Name) }
+
+// File is the entry's file for a flag, or its rows or text ("").
+func (e *Entry) File(flag string) (EntryFile, bool) {
+	for _, f := range e.Files {
+		if f.Flag == flag {
+			return f, true
+		}
+	}
+	return EntryFile{}, false
+}
+
+// Size in bytes of all files.
+func (e *Entry) Size() (total int64) {
+	for _, f := range e.Files {
+		total += f.Size
+	}
+	return total
+}
+
+func (c *Cache) path(kind, key string) string { return filepath.Join(c.Dir, kind, key) }
+
+// ErrCorrupt marks an entry that is not what it was when it was made.
+var ErrCorrupt = errors.New("does not match its hash")
+
+// Lookup finds the entry of a key: nil if there is none, ErrCorrupt if its
+// files are not those that were written.
+func (c *Cache) Lookup(key string) (*Entry, error) {
+	dir := c.path(entriesDir, key)
+	text, err := os.ReadFile(filepath.Join(dir, manifestName))
+	if errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, nil
+		}
+	}
+	e := &Entry{}
+	if err == nil {
+		err = json.Unmarshal(text, e)
+	}
+	if err != nil || e.Key != key {
+		return nil, fmt.Errorf("%s: its manifest %w", dir, ErrCorrupt)
+	}
+	e.dir = dir
+	for _, f := range e.Files {
+		info, err := os.Stat(e.Path(f))
+		if err != nil || info.Size() != f.Size {
+			return nil, fmt.Errorf("%s: %s %w", dir, f.Name, ErrCorrupt)
+		}
+	}
+	return e, nil
+}
+
+// Verify reads files of an entry, all by default, and compares their hashes.
+func (e *Entry) Verify(files ...EntryFile) error {
+	if files == nil {
+		files = e.Files
+	}
+	for _, f := range files {
+		sum, err := hashFile(e.Path(f))
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.dir, err)
+		}
+		if sum != f.SHA256 {
+			return fmt.Errorf("%s: %s %w", e.dir, f.Name, ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+// Touch notes that the entry was used, for Prune.
+func (e *Entry) Touch() {
+	now := time.Now()
+	os.Chtimes(filepath.Join(e.dir, manifestName), now, now) //nolint:errcheck // a cache that is read only keeps its order
+}
+
+// Drop removes an entry at once, whoever is reading it.
+func (c *Cache) Drop(key string) error {
+	if _, err := os.Stat(c.path(entriesDir, key)); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	grave, err := os.MkdirTemp(filepath.Join(c.Dir, buildingDir), ".dropped-*")
+	if err != nil {
+		return err
+	}
+	err = os.Rename(c.path(entriesDir, key), filepath.Join(grave, key))
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(grave))
+}
+
+// Checkpoint is where the training that a key names keeps its state.
+func (c *Cache) Checkpoint(key string) string { return c.path(checkpointsDir, key) }
+
+// dropCheckpoint removes a key's checkpoint, and what a process that was killed
+// while it wrote one has left.
+func (c *Cache) dropCheckpoint(key string) {
+	left, _ := filepath.Glob(c.Checkpoint(key) + "*") //nolint:errcheck // the pattern is good
+	for _, path := range left {
+		os.Remove(path) //nolint:errcheck // a checkpoint too many is no failure
+	}
+}

@@ -1,0 +1,295 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// A chain runs nodes joined by pipes: each reads the rows of the one before.
+type chain struct {
+	*Runner
+	ctx    context.Context
+	cancel context.CancelFunc
+	links  []*link
+
+	mu    sync.Mutex
+	first error // what broke the chain
+}
+
+// A link is a node of a chain at work.
+type link struct {
+	node    *Node
+	last    bool     // nothing in the chain reads its rows
+	pending *Pending // nil: its output is not kept
+	job     job
+	before  *link
+	next    *link
+	lost    error // why the cache did not take its output
+	start   time.Time
+	ended   time.Time // of its output
+}
+
+// errNotKept is the failure to keep what has to be kept.
+type errNotKept struct{ error }
+
+func (e errNotKept) Unwrap() error { return e.error }
+
+// runChain runs nodes of which the first reads the file rows, if any.
+func (r *Runner) runChain(ctx context.Context, nodes []*Node, rows string) error {
+	c := &chain{Runner: r}
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	defer c.cancel()
+	for i, n := range nodes {
+		l := &link{node: n, last: i == len(nodes)-1, start: time.Now()}
+		if i > 0 {
+			l.before, c.links[i-1].next = c.links[i-1], l
+		}
+		c.links = append(c.links, l)
+	}
+	var work sync.WaitGroup
+	for i, l := range c.links {
+		if err := c.start(l, i > 0, rows); err != nil {
+			c.fail(err)
+			c.abandon(i)
+			break
+		}
+	}
+	for _, l := range c.links {
+		if l.job != nil {
+			work.Go(func() {
+				rows, err := c.pump(l)
+				c.finish(l, rows, err)
+			})
+		}
+	}
+	work.Wait()
+	return c.first
+}
+
+// abandon ends what was started before link n could not be.
+func (c *chain) abandon(n int) {
+	if n > 0 && c.links[n].job == nil {
+		c.links[n-1].next = nil
+	}
+	if p := c.links[n].pending; p != nil {
+		p.Abandon()
+	}
+}
+
+// fail notes the first failure and ends all stages of the chain.
+func (c *chain) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.first == nil {
+		c.first = err
+	}
+	c.cancel()
+}
+
+func (c *chain) start(l *link, stream bool, rows string) (err error) {
+	if err := c.begin(l); err != nil {
+		return errNotKept{err}
+	}
+	t := task{node: l.node, stream: stream, log: func(line string) { c.View.Log(l.node, line) },
+		progress: func(what string, done, total int64) { c.View.Progress(l.node, what, done, total) }}
+	if !stream {
+		t.file = rows
+	}
+	if t.args, err = c.arguments(l); err != nil {
+		return errNotKept{err}
+	}
+	c.View.Start(l.node)
+	l.job, err = c.launcher().start(c.ctx, t)
+	return err
+}
+
+// begin opens the cache's entry, if the output is to be kept.
+func (c *chain) begin(l *link) (err error) {
+	cache := c.store.writable()
+	if cache == nil {
+		if !l.mustKeep() {
+			return nil
+		}
+		if cache, err = c.store.temporary(); err != nil {
+			return err
+		}
+	}
+	l.pending, err = cache.Begin(l.node.Key)
+	return err
+}
+
+// mustKeep reports whether the output is needed as a file: it becomes one, or
+// stages outside the chain read it.
+func (l *link) mustKeep() bool {
+	return len(l.node.Outputs) > 0 || l.node.shown || !l.node.Stage.Rows || l.last && len(l.node.Children) > 0
+}
+
+// arguments are the command line of a link: its own flags but for those of
+// files that are written, which go into the entry, and what the runner adds.
+func (c *chain) arguments(l *link) ([]string, error) {
+	n := l.node
+	var args []string
+	metrics := false
+	for _, name := range n.Order {
+		switch n.Stage.Flags[name].Role {
+		case RowsFile, Encoding:
+		case StateFile:
+			path, err := l.pending.StatePath(name, n.Flags[name])
+			if err != nil {
+				return nil, err
+			}
+			args = append(args, "--"+name+"="+path)
+			metrics = metrics || name == "metrics"
+		default:
+			args = append(args, "--"+name+"="+n.Flags[name])
+		}
+	}
+	if !metrics { // those of a training that was resumed would lack its beginning
+		args = append(args, c.checkpoint(l)...)
+	}
+	if !c.Verbose && n.Stage.Flags["quiet"].Name != "" {
+		args = append(args, "--quiet")
+	}
+	if n.From != "" {
+		args = append(args, n.From)
+	}
+	return args, nil
+}
+
+// checkpoint has a training keep its state in the cache, and go on from what it
+// kept when it was killed.
+func (c *chain) checkpoint(l *link) []string {
+	flag, cache := l.node.Stage.flag(Checkpoint), c.store.writable()
+	if flag == "" || cache == nil || l.node.Flags["load"] != "" {
+		return nil
+	}
+	path := cache.Checkpoint(l.node.Key)
+	args := []string{"--" + flag + "=" + path}
+	if _, err := os.Stat(path); err == nil {
+		args = append(args, "--"+l.node.Stage.flag(Resume))
+		c.View.Log(l.node, "goes on from its last checkpoint")
+	}
+	return args
+}
+
+// pump passes what the link's job puts out to the next job and into the cache,
+// waits for the job's end and gives the number of rows.
+func (c *chain) pump(l *link) (rows int64, err error) {
+	if !l.node.Stage.Rows {
+		err = l.pending.Text(l.job.text())
+		if err != nil {
+			err = errNotKept{err}
+		}
+		return 0, errors.Join(l.job.wait(), err)
+	}
+	t := &tee{lost: func(err error) { l.lost = err }, progress: func(rows int64) { c.View.Progress(l.node, "rows", rows, 0) }}
+	if l.next != nil {
+		t.next = l.next.job.in()
+	}
+	if l.pending != nil {
+		if t.kept, err = l.pending.Rows(); err != nil {
+			l.lost, t.kept = err, nil
+		}
+	}
+	src, err := l.job.rows()
+	if err == nil {
+		err = t.copy(src)
+	}
+	if ended := l.job.wait(); ended != nil {
+		err = ended // says why the output broke off
+	}
+	if err != nil {
+		c.noteFailure(l, err) // before the next stage fails of it
+	}
+	c.noteEnd(l)
+	t.end(err)
+	return t.rows, err
+}
+
+// noteFailure records the failure of a link, unless it is only one of being
+// ended after another's.
+func (c *chain) noteFailure(l *link, err error) {
+	var stage *StageError
+	if !errors.As(err, &stage) {
+		err = fmt.Errorf("%s: %w", l.node.Label(), err)
+	}
+	c.fail(err)
+}
+
+// finish commits what the link put out and delivers it.
+func (c *chain) finish(l *link, rows int64, err error) {
+	if err == nil {
+		err = c.keep(l, rows)
+	}
+	if err != nil {
+		if l.pending != nil {
+			c.rescue(l, err)
+			l.pending.Abandon()
+		}
+		c.noteFailure(l, err)
+	}
+	c.View.Done(l.node, rows, c.took(l), err)
+}
+
+// noteEnd notes that all of a link's output is there.
+func (c *chain) noteEnd(l *link) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l.ended = time.Now()
+}
+
+// took is how long the stage was at work since all of its input was there:
+// before, most stages only wait.
+func (c *chain) took(l *link) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l.before != nil && !l.before.ended.IsZero() {
+		return time.Since(l.before.ended)
+	}
+	return time.Since(l.start)
+}
+
+// keep commits the link's entry and delivers its outputs.
+func (c *chain) keep(l *link, rows int64) error {
+	if err := l.node.unchanged(); err != nil || l.pending == nil {
+		return err
+	}
+	entry, err := (*Entry)(nil), l.lost
+	if err == nil {
+		entry, err = l.pending.Commit(l.node, c.Version, rows, c.took(l))
+	}
+	if err != nil {
+		l.pending.Abandon()
+		c.store.giveUp(err)
+		if l.mustKeep() {
+			return errNotKept{err}
+		}
+		return nil
+	}
+	c.forget(l.node)
+	return deliver(l.node, entry)
+}
+
+// statusDiverged is the exit status of a training that broke down and has kept
+// its last good model.
+const statusDiverged = 3
+
+// rescue delivers the last good model of a training that broke down.
+func (c *chain) rescue(l *link, err error) {
+	var stage *StageError
+	if !errors.As(err, &stage) || stage.Status != statusDiverged {
+		return
+	}
+	for _, o := range l.node.Outputs {
+		if o.Flag != "save" {
+			continue
+		}
+		if kept, err := l.pending.StatePath(o.Flag, o.Path); err == nil {
+			copyFile(kept, o.Path) //nolint:errcheck // the failure is being reported
+		}
+	}
+}

@@ -1,0 +1,393 @@
+package pipeline
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A Graph is a file expanded by its matrix.
+type Graph struct {
+	File  *File
+	Nodes []*Node // parents before children
+	Runs  []*Run  // in the order of the matrix, the first axis slowest
+}
+
+// A Run is one combination of the matrix' values.
+type Run struct {
+	Values map[string]string // by axis
+	Nodes  []*Node           // one a stage of the file
+}
+
+// A Node is a stage with its options bound, shared by all runs in which it is
+// the same.
+type Node struct {
+	Stage    *Stage
+	Name     string   // of the stage in the file
+	Values   []string // the matrix' values that it depends on: "seed=1"
+	Flags    map[string]string
+	Order    []string          // of Flags
+	Options  map[string]string // flags that change the result, as the command understands them
+	Parent   *Node             // whose rows it reads; nil if none or From
+	From     string            // file whose rows it reads
+	Files    []FileInput
+	Outputs  []Output
+	Children []*Node // that read its rows
+
+	Recipe Recipe
+	Key    string
+
+	shown     bool // its rows go to the runner's Rows
+	stamps    []stamp
+	place     place
+	variables map[string]bool // used here and before
+	file      *File
+}
+
+// A FileInput is a file that a node reads beside its rows.
+type FileInput struct {
+	Flag, Path string
+	Maker      *Node // that writes it; nil if nobody does
+	MakerFlag  string
+}
+
+// An Output is a file that is wanted of a node.
+type Output struct{ Flag, Path string }
+
+// Label is what messages call the node.
+func (n *Node) Label() string { return strings.Join(append([]string{n.Name}, n.Values...), " ") }
+
+func (n *Node) fail(key string, err error) error {
+	err = n.file.fail(n.place, key, err)
+	if len(n.Values) > 0 {
+		err = fmt.Errorf("%w (%s)", err, n.Label())
+	}
+	return err
+}
+
+// Expand makes the runs of a file. Every node's flags are checked by their
+// command, so a wrong value is found before anything runs.
+func (f *File) Expand() (*Graph, error) {
+	g := &Graph{File: f}
+	known := map[string]*Node{}
+	for _, p := range f.points() {
+		run := &Run{Values: p.names}
+		for i := range f.Stages {
+			n, err := f.bind(i, run, p)
+			if err != nil {
+				return nil, err
+			}
+			if same := known[n.signature()]; same != nil {
+				same.want(n.Outputs)
+				n = same
+			} else {
+				known[n.signature()] = n
+				g.Nodes = append(g.Nodes, n)
+			}
+			run.Nodes = append(run.Nodes, n)
+		}
+		g.Runs = append(g.Runs, run)
+	}
+	if err := g.checkUse(); err != nil {
+		return nil, err
+	}
+	if err := g.link(); err != nil {
+		return nil, err
+	}
+	return g, g.sort()
+}
+
+// checkUse refuses an axis of several values that no stage uses: its runs would
+// all be the same.
+func (g *Graph) checkUse() error {
+	for _, axis := range g.File.Axes {
+		used := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.variables[axis.Name] })
+		if !used && len(axis.Values) > 1 {
+			return g.File.fail(place{table: "matrix"}, axis.Name, fmt.Errorf("no stage uses it: write {%s} where its values belong", axis.Name))
+		}
+	}
+	return nil
+}
+
+// A point is a combination of the matrix' values.
+type point struct {
+	names     map[string]string // axis to its value's name
+	variables map[string]string
+	axis      map[string]string // variable to its axis
+}
+
+func (f *File) points() []point {
+	points := []point{{map[string]string{}, map[string]string{}, map[string]string{}}}
+	for _, axis := range f.Axes {
+		var next []point
+		for _, p := range points {
+			for _, vars := range axis.Values {
+				q := point{maps.Clone(p.names), maps.Clone(p.variables), maps.Clone(p.axis)}
+				q.names[axis.Name] = vars[axis.Name+nameSuffix]
+				for name, v := range vars {
+					q.variables[name], q.axis[name] = v, axis.Name
+				}
+				next = append(next, q)
+			}
+		}
+		points = next
+	}
+	return points
+}
+
+// bind makes the node of stage i in a run.
+func (f *File) bind(i int, run *Run, p point) (*Node, error) {
+	s := &f.Stages[i]
+	n := &Node{Stage: s.Stage, Name: s.Name, Flags: map[string]string{}, place: s.place, file: f, variables: map[string]bool{}}
+	if parent := f.parent(i); parent >= 0 {
+		n.Parent = run.Nodes[parent]
+		maps.Copy(n.variables, n.Parent.variables)
+	}
+	var err error
+	if n.From, _, err = f.substitute(n, s.From, p); err != nil {
+		return nil, n.fail("from", err)
+	}
+	for _, name := range s.Order {
+		text, ok, err := f.substitute(n, s.Flags[name].Text, p)
+		if err != nil {
+			return nil, n.fail(name, err)
+		}
+		if ok {
+			n.Flags[name] = text
+			n.Order = append(n.Order, name)
+		}
+	}
+	for _, axis := range f.Axes {
+		if n.variables[axis.Name] {
+			n.Values = append(n.Values, axis.Name+"="+p.names[axis.Name])
+		}
+	}
+	return n, n.check()
+}
+
+var variable = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
+
+// substitute puts the point's values in the place of {name}. It reports false
+// where the point has no value of that name and others have one: the flag is
+// then left out.
+func (f *File) substitute(n *Node, text string, p point) (result string, ok bool, err error) {
+	ok = true
+	result = variable.ReplaceAllStringFunc(text, func(match string) string {
+		name := match[1 : len(match)-1]
+		value, there := p.variables[name]
+		if there {
+			n.variables[p.axis[name]] = true
+		} else if axis := f.axisOf(name); axis != "" {
+			n.variables[axis], ok = true, false
+		} else {
+			err = fmt.Errorf("the matrix has no value {%s}: %s", name, f.variablesHint(name))
+		}
+		return value
+	})
+	return result, ok, err
+}
+
+// axisOf is the axis that some value of sets the variable, "" if none.
+func (f *File) axisOf(name string) string {
+	for _, axis := range f.Axes {
+		if axis.names[name] {
+			return axis.Name
+		}
+	}
+	return ""
+}
+
+func (f *File) variablesHint(name string) string {
+	names := map[string]bool{}
+	for _, axis := range f.Axes {
+		maps.Copy(names, axis.names)
+	}
+	if len(names) == 0 {
+		return "add a table [matrix] with " + name + " = [...]"
+	}
+	return didYouMean(name, slices.Sorted(maps.Keys(names)))
+}
+
+// check has the command check the node's flags, and sorts them by what they are.
+func (n *Node) check() error {
+	for _, name := range n.Order { // one at a time, to know the key of a mistake
+		if _, err := n.Stage.Flags[name].value(n.Flags[name]); err != nil {
+			return n.fail(name, err)
+		}
+	}
+	set, err := n.Stage.Check(n.arguments(n.Order))
+	if err != nil {
+		return n.fail(n.keyIn(err), err)
+	}
+	n.Options = map[string]string{}
+	for name, value := range set {
+		switch n.Stage.Flags[name].Role {
+		case Effect, Threads:
+			n.Options[name] = value
+		case InputFile:
+			n.Options[name] = value
+			n.Files = append(n.Files, FileInput{Flag: name, Path: value})
+		case RowsFile:
+			n.Outputs = append(n.Outputs, Output{name, filepath.Clean(value)})
+		case StateFile:
+			n.Options[name] = filepath.Base(value)
+			n.Outputs = append(n.Outputs, Output{name, filepath.Clean(value)})
+		}
+	}
+	slices.SortFunc(n.Files, func(a, b FileInput) int { return strings.Compare(a.Flag, b.Flag) })
+	slices.SortFunc(n.Outputs, func(a, b Output) int { return strings.Compare(a.Flag, b.Flag) })
+	return nil
+}
+
+// keyIn is the flag that a message of the command names, "" if none.
+func (n *Node) keyIn(err error) string {
+	for _, name := range n.Order {
+		if strings.Contains(err.Error(), "--"+name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// value refuses what no flag can mean.
+func (f Flag) value(text string) (string, error) {
+	if f.Role == InputFile || f.Role == RowsFile || f.Role == StateFile {
+		if text == "" || text == "-" {
+			return "", errors.New("names no file: write its path")
+		}
+	}
+	return text, nil
+}
+
+// arguments are the command line of some of the node's flags.
+func (n *Node) arguments(names []string) []string {
+	var args []string
+	for _, name := range names {
+		args = append(args, "--"+name+"="+n.Flags[name])
+	}
+	return args
+}
+
+func (n *Node) signature() string {
+	text, err := json.Marshal([]any{n.Stage.Name, n.Name, n.Options, n.From})
+	if err != nil {
+		panic("pipeline: " + err.Error())
+	}
+	if n.Parent != nil {
+		return n.Parent.signature() + string(text)
+	}
+	return string(text)
+}
+
+// want adds outputs that another run wants of the same node.
+func (n *Node) want(outputs []Output) {
+	for _, o := range outputs {
+		if !slices.Contains(n.Outputs, o) {
+			n.Outputs = append(n.Outputs, o)
+		}
+	}
+}
+
+// link finds which node writes the files that others read, and who reads whose rows.
+func (g *Graph) link() error {
+	makers := map[string]FileInput{}
+	for _, n := range g.Nodes {
+		for _, o := range n.Outputs {
+			if other := makers[o.Path].Maker; other != nil {
+				return n.fail(o.Flag, fmt.Errorf("%s is written by %s as well: put a value of the matrix into its name, as in {%s}", o.Path, other.Label(), g.differing(n, other)))
+			}
+			makers[o.Path] = FileInput{Maker: n, MakerFlag: o.Flag}
+		}
+	}
+	for _, n := range g.Nodes {
+		if err := n.checkOverwrites(); err != nil {
+			return err
+		}
+		for i, in := range n.Files {
+			if m := makers[filepath.Clean(in.Path)]; m.Maker != nil && m.Maker != n {
+				n.Files[i].Maker, n.Files[i].MakerFlag = m.Maker, m.MakerFlag
+			}
+		}
+		if m := makers[filepath.Clean(n.From)]; n.From != "" && m.Maker != nil && m.Maker != n && m.Maker.Stage.flag(RowsFile) == m.MakerFlag {
+			n.Parent, n.From = m.Maker, ""
+		}
+		if n.Parent != nil {
+			n.Parent.Children = append(n.Parent.Children, n)
+		}
+	}
+	return nil
+}
+
+// checkOverwrites refuses an output that is one of the node's inputs.
+func (n *Node) checkOverwrites() error {
+	inputs := append(paths(n.Files), n.From)
+	for _, o := range n.Outputs {
+		if slices.ContainsFunc(inputs, func(path string) bool { return path != "" && filepath.Clean(path) == o.Path }) {
+			return n.fail(o.Flag, fmt.Errorf("%s is input and output at once: write to another file", o.Path))
+		}
+	}
+	return nil
+}
+
+// differing is an axis that tells two nodes apart.
+func (g *Graph) differing(a, b *Node) string {
+	for _, axis := range g.File.Axes {
+		for _, v := range a.Values {
+			if strings.HasPrefix(v, axis.Name+"=") && !slices.Contains(b.Values, v) {
+				return axis.Name
+			}
+		}
+	}
+	return "seed"
+}
+
+// sort puts nodes behind all that they read.
+func (g *Graph) sort() error {
+	const visiting, done = 1, 2
+	state := map[*Node]int{}
+	var sorted []*Node
+	var visit func(n *Node) error
+	visit = func(n *Node) error {
+		switch state[n] {
+		case visiting:
+			return n.fail("", errors.New("reads, directly or not, what it writes itself: give one of the files another name"))
+		case done:
+			return nil
+		}
+		state[n] = visiting
+		for _, before := range n.before() {
+			if err := visit(before); err != nil {
+				return err
+			}
+		}
+		state[n] = done
+		sorted = append(sorted, n)
+		return nil
+	}
+	for _, n := range g.Nodes {
+		if err := visit(n); err != nil {
+			return err
+		}
+	}
+	g.Nodes = sorted
+	return nil
+}
+
+// before are the nodes that n reads from.
+func (n *Node) before() []*Node {
+	var nodes []*Node
+	if n.Parent != nil {
+		nodes = append(nodes, n.Parent)
+	}
+	for _, in := range n.Files {
+		if in.Maker != nil {
+			nodes = append(nodes, in.Maker)
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,124 @@
+package pipeline
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Explain prints, for every node, whether it would run and why.
+func Explain(w io.Writer, g *Graph, cache *Cache) error {
+	warnings := []string{}
+	s := newStore(cache, func(text string) { warnings = append(warnings, text) })
+	plan := newPlan(g, s)
+	var known []Listed
+	if cache != nil {
+		var err error
+		if known, err = cache.List(); err != nil {
+			return err
+		}
+	}
+	for _, text := range warnings {
+		fmt.Fprintln(w, "warning: "+text)
+	}
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, n := range g.Nodes {
+		switch plan.actions[n] {
+		case Skip:
+			fmt.Fprintf(tw, "%s\tnot needed\twhat reads it is in the cache\n", n.Label())
+		case Reuse:
+			fmt.Fprintf(tw, "%s\tcached\t%d rows, made %s by %s\n", n.Label(), plan.entries[n].Rows,
+				plan.entries[n].Created.Local().Format("2006-01-02 15:04"), plan.entries[n].Version)
+		case Make:
+			fmt.Fprintf(tw, "%s\truns\t%s\n", n.Label(), plan.why(n, cache, known))
+		}
+	}
+	return tw.Flush()
+}
+
+// why says what makes a node run: what differs from the entry that is most like it.
+func (p *Plan) why(n *Node, cache *Cache, known []Listed) string {
+	if cache == nil {
+		return "there is no cache"
+	}
+	var best []string
+	for _, l := range known {
+		if l.Entry == nil || l.Recipe.Stage != n.Stage.Name {
+			continue
+		}
+		if d := p.differences(n, l.Recipe); best == nil || len(d) < len(best) {
+			best = d
+		}
+	}
+	switch {
+	case best == nil:
+		return "has not run before"
+	case len(best) == 0:
+		return "its entry has gone from the cache"
+	}
+	return strings.Join(best, "; ")
+}
+
+// differences of a node's recipe from another's, in words.
+func (p *Plan) differences(n *Node, old Recipe) []string {
+	var all []string
+	r := n.Recipe
+	if r.Algorithm != old.Algorithm {
+		all = append(all, fmt.Sprintf("the algorithm's version changed from %d to %d", old.Algorithm, r.Algorithm))
+	}
+	if r.Kernels != old.Kernels {
+		all = append(all, fmt.Sprintf("the kernels changed from %s to %s", old.Kernels, r.Kernels))
+	}
+	if r.Threads != old.Threads && r.Options["jobs"] == old.Options["jobs"] {
+		all = append(all, fmt.Sprintf("the number of threads changed from %d to %d", old.Threads, r.Threads))
+	}
+	all = append(all, optionDifferences(r.Options, old.Options)...)
+	if r.Rows != nil && old.Rows != nil && !sameInput(*r.Rows, *old.Rows) {
+		all = append(all, p.inputDifference(n, *r.Rows, *old.Rows))
+	}
+	for _, flag := range slices.Sorted(maps.Keys(r.Files)) {
+		if before, ok := old.Files[flag]; ok && !sameInput(r.Files[flag], before) {
+			all = append(all, fmt.Sprintf("%s has changed", r.Files[flag].Name))
+		}
+	}
+	return all
+}
+
+func sameInput(a, b Input) bool { return a.SHA256 == b.SHA256 && a.Key == b.Key }
+
+func (p *Plan) inputDifference(n *Node, now, before Input) string {
+	if n.Parent == nil {
+		return now.Name + " has changed"
+	}
+	if p.actions[n.Parent] == Make {
+		return n.Parent.Label() + " runs before it"
+	}
+	return "it reads " + n.Parent.Label() + ", of which the rows are others"
+}
+
+func optionDifferences(now, before map[string]string) []string {
+	names := slices.Collect(maps.Keys(now))
+	for name := range before {
+		if _, both := now[name]; !both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var all []string
+	for _, name := range names {
+		a, was := before[name]
+		b, is := now[name]
+		switch {
+		case !was:
+			all = append(all, fmt.Sprintf("%s is now %s, before not given", name, b))
+		case !is:
+			all = append(all, fmt.Sprintf("%s was %s, now not given", name, a))
+		case a != b:
+			all = append(all, fmt.Sprintf("%s changed from %s to %s", name, a, b))
+		}
+	}
+	return all
+}

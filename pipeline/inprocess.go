@@ -1,0 +1,119 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+
+	"mars/arrowio"
+)
+
+// goroutines runs every stage in this process, joined by channels.
+type goroutines struct{}
+
+type goroutine struct {
+	label  string
+	sink   arrowio.Sink
+	source *ChannelSource
+	reader *io.PipeReader
+	done   chan error
+	status func(error) int
+}
+
+func (goroutines) start(ctx context.Context, t task) (job, error) {
+	g := &goroutine{label: t.node.Label(), done: make(chan error, 1), status: t.node.Stage.Status}
+	s := Streams{Log: &lineWriter{log: t.log}, Progress: t.progress}
+	var end func(error)
+	if t.node.Stage.Rows {
+		out, source := Channel(ctx, "output of "+g.label)
+		s.Out, g.source = out, source
+		end = out.Fail // without effect after Close
+	} else {
+		r, w := io.Pipe()
+		s.Text, g.reader = w, r
+		end = func(err error) { w.CloseWithError(err) }
+	}
+	var open func() error
+	if t.stream {
+		in, source := Channel(ctx, "standard input")
+		g.sink, s.In, open = in, source, func() error { return source.Open() }
+	} else if t.file != "" {
+		file, err := arrowio.Open(t.file, arrowio.ReadOptions{})
+		if err != nil {
+			return nil, err
+		}
+		s.In = file
+	}
+	go func() {
+		err := g.run(ctx, t, s, open)
+		g.done <- err
+		if c, ok := s.In.(*ChannelSource); ok {
+			c.Close()
+		}
+		if f, ok := s.In.(*arrowio.Reader); ok {
+			f.Close()
+		}
+		end(err)
+	}()
+	return g, nil
+}
+
+// run runs the stage; a panic is its failure, not that of all stages.
+func (g *goroutine) run(ctx context.Context, t task, s Streams, open func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: panic: %v\n%s", g.label, p, debug.Stack())
+		}
+	}()
+	if open != nil {
+		if err := open(); err != nil {
+			return err
+		}
+	}
+	return t.node.Stage.Run(ctx, t.args, s)
+}
+
+func (g *goroutine) in() arrowio.Sink { return g.sink }
+
+func (g *goroutine) rows() (arrowio.Source, error) { return g.source, g.source.Open() }
+
+func (g *goroutine) text() io.Reader { return g.reader }
+
+func (g *goroutine) wait() error {
+	if g.source != nil {
+		g.source.Close()
+	}
+	if g.reader != nil {
+		g.reader.Close()
+	}
+	err := <-g.done
+	if err == nil {
+		return nil
+	}
+	failure := &StageError{Label: g.label, Message: err.Error(), Status: 1, Err: err}
+	if g.status != nil {
+		failure.Status = g.status(err)
+	}
+	return failure
+}
+
+// lineWriter calls log with every whole line that is written to it.
+type lineWriter struct {
+	log  func(string)
+	rest []byte
+}
+
+func (w *lineWriter) Write(b []byte) (int, error) {
+	w.rest = append(w.rest, b...)
+	for {
+		line, rest, ok := bytes.Cut(w.rest, []byte("\n"))
+		if !ok {
+			return len(b), nil
+		}
+		w.log(strings.TrimRight(string(line), "\r"))
+		w.rest = rest
+	}
+}

@@ -1,0 +1,163 @@
+package pipeline
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Listed is an entry in a list of all, or the key of one that is corrupt.
+type Listed struct {
+	*Entry
+	Key  string
+	Used time.Time
+	Err  error
+}
+
+// List gives all entries, the one used last first.
+func (c *Cache) List() ([]Listed, error) {
+	folders, err := os.ReadDir(filepath.Join(c.Dir, entriesDir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []Listed
+	for _, f := range folders {
+		e, err := c.Lookup(f.Name())
+		if e == nil && err == nil {
+			continue // dropped in the meantime
+		}
+		l := Listed{Entry: e, Key: f.Name(), Err: err}
+		if info, err := os.Stat(filepath.Join(c.path(entriesDir, f.Name()), manifestName)); err == nil {
+			l.Used = info.ModTime()
+		}
+		all = append(all, l)
+	}
+	slices.SortStableFunc(all, func(a, b Listed) int { return b.Used.Compare(a.Used) })
+	return all, nil
+}
+
+// Verify reads all entries and drops those that do not match their hashes.
+func (c *Cache) Verify(report func(Listed, error)) (dropped int, err error) {
+	all, err := c.List()
+	if err != nil {
+		return 0, err
+	}
+	for _, l := range all {
+		bad := l.Err
+		if bad == nil {
+			bad = l.Entry.Verify()
+		}
+		report(l, bad)
+		if bad != nil {
+			dropped++
+			err = errors.Join(err, c.Drop(l.Key))
+		}
+	}
+	return dropped, err
+}
+
+// Prune drops entries, those that were used longest ago first, until the rest
+// takes no more than max bytes. What a run is using stays.
+func (c *Cache) Prune(max int64) (dropped int, freed int64, err error) {
+	all, err := c.List()
+	if err != nil {
+		return 0, 0, err
+	}
+	total := int64(0)
+	for _, l := range all {
+		if l.Err != nil || total+l.Size() > max {
+			gone, err := c.dropUnused(l.Key)
+			if err != nil {
+				return dropped, freed, err
+			}
+			if gone {
+				dropped++
+				if l.Entry != nil {
+					freed += l.Size()
+				}
+				continue
+			}
+		}
+		if l.Entry != nil {
+			total += l.Size()
+		}
+	}
+	return dropped, freed, c.sweep(max == 0)
+}
+
+// Clear drops everything that no run is using.
+func (c *Cache) Clear() (dropped int, freed int64, err error) { return c.Prune(0) }
+
+// dropUnused drops an entry unless somebody makes or uses it.
+func (c *Cache) dropUnused(key string) (bool, error) {
+	var held []*Lock
+	defer func() {
+		for _, l := range held {
+			os.Remove(l.file.Name())
+			l.Release()
+		}
+	}()
+	for _, name := range []string{key, key + useSuffix} {
+		l, err := c.tryLock(name, false)
+		if errors.Is(err, errLocked) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		held = append(held, l)
+	}
+	return true, c.Drop(key)
+}
+
+// How long what a killed process may have left is kept: of temporary files
+// nobody knows who has them, and for a checkpoint somebody may come back.
+const (
+	temporaryAge  = 24 * time.Hour
+	checkpointAge = 30 * 24 * time.Hour
+)
+
+// sweep removes what killed processes left behind: half-made entries, old
+// temporary files and old checkpoints, or all checkpoints.
+func (c *Cache) sweep(all bool) error {
+	building, err := c.leftovers(buildingDir, func(name string, age time.Duration) bool {
+		return !strings.HasPrefix(name, ".") || age > temporaryAge
+	})
+	checkpoints, err2 := c.leftovers(checkpointsDir, func(_ string, age time.Duration) bool { return all || age > checkpointAge })
+	failed := errors.Join(err, err2)
+	for _, path := range append(building, checkpoints...) {
+		failed = errors.Join(failed, os.RemoveAll(path))
+	}
+	return failed
+}
+
+// leftovers are the files of a kind that nobody is busy with, by what their name
+// and age say.
+func (c *Cache) leftovers(kind string, left func(name string, age time.Duration) bool) ([]string, error) {
+	files, err := os.ReadDir(filepath.Join(c.Dir, kind))
+	var found []string
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && left(f.Name(), time.Since(info.ModTime())) && !c.busy(f.Name()) {
+			found = append(found, c.path(kind, f.Name()))
+		}
+	}
+	return found, err
+}
+
+// busy reports whether somebody is making the entry of key.
+func (c *Cache) busy(key string) bool {
+	key, _, _ = strings.Cut(key, ".")
+	if _, err := os.Stat(c.path(locksDir, key)); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	l, err := c.tryLock(key, false)
+	l.Release()
+	return err != nil
+}

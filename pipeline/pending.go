@@ -1,0 +1,180 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"mars/arrowio"
+)
+
+// A Pending is an entry in the making. Nobody sees it before Commit.
+type Pending struct {
+	cache *Cache
+	dir   string
+	entry Entry
+}
+
+// Begin starts the entry of a key, whose lock the caller has. What a killed
+// process left of it is removed.
+func (c *Cache) Begin(key string) (*Pending, error) {
+	dir := c.path(buildingDir, key)
+	if err := os.RemoveAll(dir); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		return nil, err
+	}
+	return &Pending{cache: c, dir: dir, entry: Entry{Key: key}}, nil
+}
+
+// StatePath is where the stage writes the file of a flag. It keeps its base
+// name, which provenance records.
+func (p *Pending) StatePath(flag, path string) (string, error) {
+	dir := filepath.Join(p.dir, flag)
+	return filepath.Join(dir, filepath.Base(path)), os.MkdirAll(dir, 0o777)
+}
+
+// hashedFile is a file of the entry, hashed as it is written.
+type hashedFile struct {
+	file *os.File
+	hash hash.Hash
+	size int64
+}
+
+func (p *Pending) create(name string) (*hashedFile, error) {
+	f, err := os.Create(filepath.Join(p.dir, name))
+	return &hashedFile{file: f, hash: sha256.New()}, err
+}
+
+func (f *hashedFile) Write(b []byte) (int, error) {
+	n, err := f.file.Write(b)
+	f.hash.Write(b[:n])
+	f.size += int64(n)
+	return n, err
+}
+
+func (f *hashedFile) close(name string) (EntryFile, error) {
+	return EntryFile{Name: name, Size: f.size, SHA256: hex.EncodeToString(f.hash.Sum(nil))}, f.file.Close()
+}
+
+// rowsSink writes the entry's rows.
+type rowsSink struct {
+	*arrowio.Writer
+	pending *Pending
+	file    *hashedFile
+}
+
+// Rows is a sink for the entry's rows. Close does not commit the entry.
+func (p *Pending) Rows() (arrowio.Sink, error) {
+	f, err := p.create(RowsName)
+	if err != nil {
+		return nil, err
+	}
+	return &rowsSink{arrowio.NewFileWriter(f, f.file.Name(), arrowio.WriteOptions{}), p, f}, nil
+}
+
+func (s *rowsSink) Close() error {
+	err := s.Writer.Close()
+	file, closing := s.file.close(RowsName)
+	if err == nil {
+		err = closing
+	}
+	if err == nil {
+		s.pending.entry.Files = append(s.pending.entry.Files, file)
+	}
+	return err
+}
+
+func (s *rowsSink) Fail(cause error) {
+	s.Writer.Fail(cause)
+	s.file.file.Close()
+}
+
+// Text copies r into the entry.
+func (p *Pending) Text(r io.Reader) error {
+	f, err := p.create(TextName)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(f, r)
+	file, closing := f.close(TextName)
+	if err == nil {
+		err = closing
+	}
+	p.entry.Files = append(p.entry.Files, file)
+	return err
+}
+
+// Commit makes the entry visible under its key, whole.
+func (p *Pending) Commit(n *Node, version string, rows int64, took time.Duration) (*Entry, error) {
+	e := &p.entry
+	e.Recipe, e.Before = n.Recipe, p.cache.madeBefore(n, version)
+	e.Version, e.Rows = version, rows
+	e.Created, e.Seconds = time.Now().UTC().Truncate(time.Second), took.Seconds()
+	for _, o := range n.Outputs {
+		if n.Stage.Flags[o.Flag].Role != StateFile {
+			continue
+		}
+		if err := p.addState(o); err != nil {
+			return nil, err
+		}
+	}
+	text, err := json.MarshalIndent(e, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(p.dir, manifestName), text, 0o666); err != nil {
+		return nil, err
+	}
+	if err := p.cache.Drop(e.Key); err != nil { // a corrupt one that nobody has dropped
+		return nil, err
+	}
+	e.dir = p.cache.path(entriesDir, e.Key)
+	return e, os.Rename(p.dir, e.dir)
+}
+
+// addState adds a file that the stage itself has written.
+func (p *Pending) addState(o Output) error {
+	name := filepath.Join(o.Flag, filepath.Base(o.Path))
+	for _, f := range p.entry.Files {
+		if f.Name == name {
+			return nil
+		}
+	}
+	path := filepath.Join(p.dir, name)
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("--%s was not written: %w", o.Flag, err)
+	}
+	sum, err := hashFile(path)
+	p.entry.Files = append(p.entry.Files, EntryFile{Flag: o.Flag, Name: name, Size: info.Size(), SHA256: sum})
+	return err
+}
+
+// Abandon removes what there is of the entry.
+func (p *Pending) Abandon() { os.RemoveAll(p.dir) }
+
+// madeBefore are all nodes behind n, by key. What made those that are in the
+// cache, their entries say.
+func (c *Cache) madeBefore(n *Node, version string) map[string]Made {
+	found := map[string]Made{}
+	for _, b := range n.before() {
+		e, err := c.Lookup(b.Key)
+		if e != nil && err == nil {
+			found[b.Key] = Made{e.Recipe, e.Version}
+			maps.Copy(found, e.Before)
+			continue
+		}
+		found[b.Key] = Made{b.Recipe, version}
+		maps.Copy(found, c.madeBefore(b, version))
+	}
+	return found
+}

@@ -1,0 +1,250 @@
+package pipeline
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// testCatalogue has a stage that makes rows, one that maps them and one of text.
+func testCatalogue() Catalogue {
+	flags := func(roles map[string]Role) map[string]Flag {
+		all := map[string]Flag{"output": {Name: "output", Role: RowsFile}, "seed": {Name: "seed"}}
+		for name, role := range roles {
+			all[name] = Flag{Name: name, Role: role}
+		}
+		return all
+	}
+	check := func(args []string) (map[string]string, error) {
+		set := map[string]string{}
+		for _, arg := range args {
+			name, value, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+			if value == "bad" {
+				return nil, errors.New("--" + name + " is bad")
+			}
+			set[name] = value
+		}
+		return set, nil
+	}
+	return Catalogue{
+		{Name: "make", Algorithm: 1, Rows: true, Flags: flags(map[string]Role{"source": InputFile, "size": Effect}), Check: check},
+		{Name: "map", Algorithm: 1, Reads: true, Rows: true, Flags: flags(map[string]Role{"lambda": Effect, "method": Effect, "save": StateFile, "load": InputFile, "memory": NoEffect, "jobs": Threads}), Check: check},
+		{Name: "tell", Algorithm: 1, Reads: true, Flags: flags(nil), Check: check},
+	}
+}
+
+func expand(t *testing.T, text string) *Graph {
+	t.Helper()
+	f, err := Parse("test.toml", text, testCatalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := f.Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func labels(nodes []*Node) string {
+	var all []string
+	for _, n := range nodes {
+		all = append(all, n.Label())
+	}
+	return strings.Join(all, ", ")
+}
+
+func TestExpandShares(t *testing.T) {
+	g := expand(t, `
+[matrix]
+method = ["a", {name = "b1", method = "b", weight = 1}]
+seed = [0, 1]
+[[stage]]
+run = "make"
+[[stage]]
+run = "map"
+name = "embed"
+seed = "{seed}"
+[[stage]]
+run = "map"
+method = "{method}"
+lambda = "{weight}"
+save = "{method.name}-{seed}"
+[[stage]]
+run = "tell"
+`)
+	want := "make, embed seed=0, map method=a seed=0, tell method=a seed=0, embed seed=1, map method=a seed=1, tell method=a seed=1, " +
+		"map method=b1 seed=0, tell method=b1 seed=0, map method=b1 seed=1, tell method=b1 seed=1"
+	if got := labels(g.Nodes); got != want {
+		t.Errorf("nodes are\n%s, want\n%s", got, want)
+	}
+	if len(g.Runs) != 4 || len(g.Nodes[1].Children) != 2 {
+		t.Errorf("%d runs, %d children of embed", len(g.Runs), len(g.Nodes[1].Children))
+	}
+	a, b := g.Nodes[2], g.Nodes[7]
+	if _, given := a.Flags["lambda"]; given || b.Flags["lambda"] != "1" || b.Flags["method"] != "b" || b.Flags["save"] != "b1-0" {
+		t.Errorf("flags are %v and %v", a.Flags, b.Flags)
+	}
+}
+
+func TestExpandFollowsFiles(t *testing.T) {
+	g := expand(t, `
+[[stage]]
+run = "make"
+name = "more"
+[[stage]]
+run = "map"
+load = "state"
+[[stage]]
+run = "make"
+size = 2
+[[stage]]
+run = "map"
+name = "fit"
+save = "state"
+`)
+	if got := labels(g.Nodes); got != "more, make, fit, map" {
+		t.Errorf("order is %s", got)
+	}
+	if maker := g.Nodes[3].Files[0].Maker; maker != g.Nodes[2] {
+		t.Errorf("the state is made by %v", maker)
+	}
+	f, err := Parse("test.toml", "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\nload = \"a\"\nsave = \"b\"\n[[stage]]\nrun = \"map\"\nload = \"b\"\nsave = \"a\"\n", testCatalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Expand(); err == nil || !strings.Contains(err.Error(), "what it writes itself") {
+		t.Errorf("a circle of files gives %v", err)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	const head = "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\n"
+	for text, want := range map[string]string{
+		"":                                      "there are no stages",
+		"[matrix]\nx = []\n" + head:             "line 2: x: has no values",
+		"[matrix]\nx = [{y = 1}]\n" + head:      "line 2: x: a table of values needs the key x",
+		head + "lambda = {a = 1}":               "line 5: lambda: is a map",
+		head + "lambda = \"bad\"":               "line 5: lambda: --lambda is bad",
+		head + "after = \"maik\"":               "line 5: after: no stage above is called \"maik\": did you mean make?",
+		head + "after = \"make\"\nfrom = \"x\"": "line 6: from: a stage reads",
+		head + "load = \"\"":                    "line 5: load: names no file",
+		head + "[[stage]]\n":                    "line 5: stage 3 does not say what it runs",
+		head + "[[stage]]\nrun = \"tell\"\n[[stage]]\nrun = \"map\"": "line 8: run: tell puts out no rows for map to read",
+		"[[stage]]\nrun = \"make\"\nfrom = \"x\"":                    "make reads no rows",
+		"[matrix]\nseed = [1, 2]\n" + head:                           "line 2: seed: no stage uses it: write {seed}",
+		head + "save = \"a\"\nload = \"./a\"":                        "line 5: save: a is input and output at once",
+	} {
+		f, err := Parse("f.toml", text, testCatalogue())
+		if err == nil {
+			_, err = f.Expand()
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q:\n%v, want %s", text, err, want)
+		}
+	}
+}
+
+// Everything that a result depends on is in the key, and nothing else.
+func TestKey(t *testing.T) {
+	base := func() Recipe {
+		return Recipe{Stage: "map", Algorithm: 1, Kernels: "generic", Threads: 2, Options: map[string]string{"seed": "1"},
+			Rows: &Input{Name: "a", Key: "k"}, Files: map[string]Input{"load": {Name: "f", SHA256: "s"}}}
+	}
+	key := base().Key()
+	for name, change := range map[string]func(*Recipe){
+		"stage":     func(r *Recipe) { r.Stage = "make" },
+		"algorithm": func(r *Recipe) { r.Algorithm = 2 },
+		"kernels":   func(r *Recipe) { r.Kernels = "avx2" },
+		"threads":   func(r *Recipe) { r.Threads = 3 },
+		"seed":      func(r *Recipe) { r.Options["seed"] = "2" },
+		"option":    func(r *Recipe) { r.Options["lambda"] = "1" },
+		"rows":      func(r *Recipe) { r.Rows.Key = "l" },
+		"content":   func(r *Recipe) { r.Rows = &Input{SHA256: "k"} },
+		"file":      func(r *Recipe) { r.Files["load"] = Input{SHA256: "t"} },
+		"flag":      func(r *Recipe) { r.Files = map[string]Input{"init": {SHA256: "s"}} },
+	} {
+		r := base()
+		if change(&r); r.Key() == key {
+			t.Errorf("another %s has the same key", name)
+		}
+	}
+	renamed := base()
+	renamed.Rows.Name, renamed.Files["load"] = "b", Input{Name: "g", SHA256: "s"}
+	if renamed.Key() != key {
+		t.Error("what inputs are called changes the key")
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"lambda", "gamma", "epochs", "learning-rate", "method"}
+	for word, want := range map[string]string{"lamda": "lambda", "Gamma": "gamma", "epoch": "epochs", "learning": "learning-rate", "lr": "", "zzzzzz": ""} {
+		if got := nearest(word, names); got != want {
+			t.Errorf("%q is taken for %q, want %q", word, got, want)
+		}
+	}
+	for pair, want := range map[[2]string]int{{"", "abc"}: 3, {"kitten", "sitting"}: 3, {"abc", "abc"}: 0, {"ab", "ba"}: 2} {
+		if got := editDistance(pair[0], pair[1]); got != want {
+			t.Errorf("from %q to %q are %d changes, want %d", pair[0], pair[1], got, want)
+		}
+	}
+}
+
+func TestShellQuote(t *testing.T) {
+	for text, want := range map[string]string{"a,b=1": "a,b=1", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'"} {
+		if got := quote(text); got != want {
+			t.Errorf("%q is quoted as %s, want %s", text, got, want)
+		}
+	}
+}
+
+// What --print-config prints says the same when it is read again.
+func TestValuesAsTOML(t *testing.T) {
+	for text, want := range map[string]string{"1": "1", "0.5": "0.5", "1e-3": `"1e-3"`, "007": `"007"`, "inf": `"inf"`, "a,b": `"a,b"`, "true": `"true"`} {
+		if got := (Flag{}).toml(text); got != want {
+			t.Errorf("%q is written %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	r := &Results{Axes: []string{"method", "seed"}, Columns: []string{"accuracy", "l1"}}
+	for i, v := range []float64{0.5, 0.7, 0.9} {
+		row := ResultRow{Values: []string{[]string{"a", "a", "b"}[i], "0"}, Numbers: map[string]float64{"accuracy": v}}
+		r.Rows = append(r.Rows, row)
+	}
+	var text strings.Builder
+	if err := r.WriteSummary(&text); err != nil {
+		t.Fatal(err)
+	}
+	want := "method runs accuracy l1 a 2 0.6 ± 0.14 b 1 0.9"
+	if got := strings.Join(strings.Fields(text.String()), " "); got != want {
+		t.Errorf("the summary is %q, want %q", got, want)
+	}
+	text.Reset()
+	if err := r.WriteCSV(&text); err != nil || text.String() != "method,seed,accuracy,l1\na,0,0.5,\na,0,0.7,\nb,0,0.9,\n" {
+		t.Errorf("the table is %q, %v", text.String(), err)
+	}
+}
+
+func TestLiveView(t *testing.T) {
+	g := expand(t, "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"tell\"\n")
+	var out strings.Builder
+	v := &Live{W: &out, Width: func() int { return 40 }}
+	v.Plan(nil, g.Nodes)
+	v.Start(g.Nodes[0])
+	v.last = v.last.Add(-redrawEvery * 2)
+	v.Progress(g.Nodes[0], "epochs", 2, 4)
+	v.Log(g.Nodes[0], "mars-make: warning: dry")
+	v.Done(g.Nodes[0], 7, 0, nil)
+	for _, want := range []string{"2 stages to run, 0 in the cache\n", "[0/2] make: at work", "[0/2] make: 2 of 4 epochs", "make: warning: dry\n", "make: 7 rows in 0.0 s\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the view lacks %q:\n%q", want, out.String())
+		}
+	}
+	for _, line := range strings.Split(out.String(), "\n") {
+		if visible := line[strings.LastIndex(line, "J")+1:]; len(visible) >= 40 {
+			t.Errorf("a line is wider than the terminal: %q", visible)
+		}
+	}
+}

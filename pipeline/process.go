@@ -1,0 +1,183 @@
+package pipeline
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"mars/arrowio"
+)
+
+// processes starts every stage as a process of the program.
+type processes struct{ program string }
+
+// ProgressVariable is the environment variable with the number of the file
+// descriptor that a stage reports its progress to, a line "what done total" a time.
+const ProgressVariable = "MARS_PROGRESS_FD"
+
+// grace is how long a stage has to end after it was asked to.
+const grace = 5 * time.Second
+
+type process struct {
+	cmd     *exec.Cmd
+	label   string
+	sink    arrowio.Sink
+	out     *os.File
+	readers sync.WaitGroup
+	last    []string // lines of standard error
+}
+
+func (l processes) start(ctx context.Context, t task) (job, error) {
+	p := &process{label: t.node.Label()}
+	args := append(strings.Fields(t.node.Stage.Name), t.args...)
+	p.cmd = exec.CommandContext(ctx, l.program, args...)
+	p.cmd.Args[0] = "mars"
+	p.cmd.Cancel = p.stop
+	p.cmd.WaitDelay = grace
+	p.cmd.SysProcAttr = dieWithParent()
+	return p, p.launch(t)
+}
+
+// stop asks the process to end, where that can be asked.
+func (p *process) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return p.cmd.Process.Kill()
+}
+
+// launch wires the process up: standard input from a file or a pipe, and pipes
+// for all that comes out.
+func (p *process) launch(t task) (err error) {
+	var theirs []*os.File // ends of pipes that are the process' alone
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+	}()
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	if t.stream {
+		r, w := pipe()
+		p.cmd.Stdin, theirs = r, append(theirs, r)
+		p.sink = &stdinSink{arrowio.NewWriter(w, "the pipe to "+p.label, arrowio.WriteOptions{}), w}
+	} else if t.file != "" {
+		f, openErr := os.Open(t.file)
+		p.cmd.Stdin, theirs, err = f, append(theirs, f), openErr
+	}
+	out, outW := pipe()
+	messages, messagesW := pipe()
+	reports, reportsW := pipe()
+	if err != nil {
+		return err
+	}
+	theirs = append(theirs, outW, messagesW, reportsW)
+	p.out, p.cmd.Stdout, p.cmd.Stderr = out, outW, messagesW
+	if runtime.GOOS != "windows" { // which hands down no other files
+		p.cmd.ExtraFiles = []*os.File{reportsW}
+		p.cmd.Env = append(os.Environ(), ProgressVariable+"=3")
+	}
+	if err := p.cmd.Start(); err != nil {
+		return fmt.Errorf("%s: cannot be started: %w", p.label, err)
+	}
+	p.readers.Go(func() { p.readMessages(messages, t.log) })
+	p.readers.Go(func() { readReports(reports, t.progress) })
+	return nil
+}
+
+// keptLines is how many last lines of a stage's messages its failure quotes from.
+const keptLines = 20
+
+func (p *process) readMessages(r *os.File, log func(string)) {
+	defer r.Close()
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		if p.last = append(p.last, lines.Text()); len(p.last) > keptLines {
+			p.last = p.last[1:]
+		}
+		if !p.isFailure(lines.Text()) {
+			log(lines.Text())
+		}
+	}
+	io.Copy(io.Discard, r) //nolint:errcheck // a line too long to be one
+}
+
+// isFailure tells the line that a command ends with from its log's.
+func (p *process) isFailure(line string) bool { return strings.HasPrefix(line, "mars ") }
+
+func readReports(r *os.File, progress func(what string, done, total int64)) {
+	defer r.Close()
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		var what string
+		var done, total int64
+		if n, _ := fmt.Sscan(lines.Text(), &what, &done, &total); n == 3 {
+			progress(what, done, total)
+		}
+	}
+}
+
+func (p *process) in() arrowio.Sink { return p.sink }
+
+func (p *process) rows() (arrowio.Source, error) {
+	return arrowio.NewReader(p.out, "output of "+p.label, arrowio.ReadOptions{})
+}
+
+func (p *process) text() io.Reader { return p.out }
+
+func (p *process) wait() error {
+	io.Copy(io.Discard, p.out) //nolint:errcheck // whatever it is, the status tells more
+	p.out.Close()
+	p.readers.Wait()
+	err := p.cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return err
+	}
+	return &StageError{Label: p.label, Message: p.reason(exit), Status: exit.ExitCode(), Err: err}
+}
+
+// reason is the message that the command ended with, without its name, which
+// the label gives.
+func (p *process) reason(exit *exec.ExitError) string {
+	for i := len(p.last) - 1; i >= 0; i-- {
+		if p.isFailure(p.last[i]) {
+			if _, message, ok := strings.Cut(p.last[i], ": "); ok {
+				return message
+			}
+		}
+	}
+	if len(p.last) > 0 {
+		return p.last[len(p.last)-1] + " (" + exit.String() + ")"
+	}
+	return exit.String()
+}
+
+// stdinSink writes rows to a process and closes the pipe behind them.
+type stdinSink struct {
+	*arrowio.Writer
+	pipe *os.File
+}
+
+func (s *stdinSink) Close() error {
+	return errors.Join(s.Writer.Close(), s.pipe.Close())
+}
+
+func (s *stdinSink) Fail(cause error) {
+	s.Writer.Fail(cause)
+	s.pipe.Close()
+}

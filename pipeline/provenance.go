@@ -1,0 +1,344 @@
+package pipeline
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mars/arrowio"
+)
+
+// A History is how a file came to be: the stages behind it, each after all that
+// it reads from, the file's own last.
+type History struct {
+	File  string  `json:"file"`
+	Flag  string  `json:"flag,omitempty"` // by which the last stage wrote it; "" for its rows or text
+	From  string  `json:"from"`           // where this is known from
+	Steps []*Step `json:"steps"`
+}
+
+// A Step is a stage behind a file.
+type Step struct {
+	Stage   string            `json:"stage"`
+	Version string            `json:"version,omitempty"`
+	Options map[string]string `json:"options"`
+	Rows    *Source           `json:"rows,omitempty"`
+	Files   map[string]Source `json:"files,omitempty"` // read, by flag
+	Saved   map[string]string `json:"saved,omitempty"` // written, by flag
+}
+
+// A Source is what a step reads: a file, or what an earlier step put out.
+type Source struct {
+	Path   string `json:"path,omitempty"`
+	SHA256 string `json:"sha256,omitempty"`
+	Step   *int   `json:"step,omitempty"` // of Steps
+}
+
+// Trace finds the history of a stream, a model or a result: in the cache, which
+// knows files by their hash, or in what the file says of itself.
+func Trace(path string, cache *Cache, catalogue Catalogue) (*History, error) {
+	sum, err := hashFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if h, err := traceCache(path, sum, cache); h != nil || err != nil {
+		return h, err
+	}
+	steps, err := embedded(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(steps) == 0 {
+		return nil, fmt.Errorf("%s: says nothing of its provenance, and the cache %s knows no such file: name the cache that it came from with --cache", path, cache.Dir)
+	}
+	return fromSteps(path, steps, catalogue)
+}
+
+// traceCache looks for the entry that has a file of that hash.
+func traceCache(path, sum string, cache *Cache) (*History, error) {
+	all, err := cache.List()
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range all {
+		if l.Entry == nil {
+			continue
+		}
+		for _, f := range l.Files {
+			if f.SHA256 == sum {
+				h := &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}
+				(&tracer{before: l.Before, history: h, at: map[string]int{}}).add(l.Key, Made{l.Recipe, l.Version})
+				return h, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// tracer turns the recipes behind an entry into steps.
+type tracer struct {
+	before  map[string]Made
+	history *History
+	at      map[string]int // key to step
+}
+
+func (t *tracer) add(key string, m Made) int {
+	if i, known := t.at[key]; known {
+		return i
+	}
+	r := m.Recipe
+	s := &Step{Stage: r.Stage, Version: m.Version, Options: map[string]string{}, Files: map[string]Source{}, Saved: map[string]string{}}
+	if r.Rows != nil {
+		rows := t.source(*r.Rows)
+		s.Rows = &rows
+	}
+	for flag, in := range r.Files {
+		s.Files[flag] = t.source(in)
+	}
+	maps.Copy(s.Options, r.Options)
+	t.history.Steps = append(t.history.Steps, s)
+	t.at[key] = len(t.history.Steps) - 1
+	return t.at[key]
+}
+
+func (t *tracer) source(in Input) Source {
+	if in.Key == "" {
+		return Source{Path: in.Name, SHA256: in.SHA256}
+	}
+	key, _, _ := strings.Cut(in.Key, "/")
+	step := t.add(key, t.before[key])
+	s := Source{Step: &step}
+	if strings.Contains(in.Key, "/") {
+		s.Path = in.Name
+	}
+	return s
+}
+
+// embedded are the steps that an Arrow file or a model says led to it.
+func embedded(path string) ([]arrowio.Step, error) {
+	if steps, err := modelSteps(path); steps != nil || err != nil {
+		return steps, err
+	}
+	r, err := arrowio.Open(path, arrowio.ReadOptions{})
+	if err != nil {
+		return nil, nil // no Arrow: it says nothing
+	}
+	defer r.Close()
+	meta, err := arrowio.ReadMeta(r.Schema())
+	return meta.Provenance, err
+}
+
+// maxHeader is the longest header of a safetensors file that is read.
+const maxHeader = 100 << 20
+
+// modelSteps reads the metadata of a safetensors file: the length of a JSON
+// header (8 bytes, little-endian) and the header. It gives nil for other files.
+func modelSteps(path string) ([]arrowio.Step, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var length uint64
+	if binary.Read(f, binary.LittleEndian, &length) != nil || length > maxHeader {
+		return nil, nil
+	}
+	var header struct {
+		Metadata struct {
+			Provenance string `json:"mars.provenance"`
+		} `json:"__metadata__"`
+	}
+	if json.NewDecoder(io.LimitReader(f, int64(length))).Decode(&header) != nil || header.Metadata.Provenance == "" {
+		return nil, nil
+	}
+	var steps []arrowio.Step
+	if err := json.Unmarshal([]byte(header.Metadata.Provenance), &steps); err != nil {
+		return nil, fmt.Errorf("%s: metadata mars.provenance: %w", path, err)
+	}
+	return steps, nil
+}
+
+// fromSteps makes a history of the steps that a file carries. They form a chain.
+func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History, error) {
+	h := &History{File: path, From: "the file itself"}
+	for i, recorded := range steps {
+		stage := findStage(recorded, catalogue)
+		if stage == nil {
+			return nil, fmt.Errorf("%s: was made by %q, which this program does not have", path, recorded.Stage)
+		}
+		s := &Step{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]Source{}, Saved: map[string]string{}}
+		if s.Options == nil {
+			s.Options = map[string]string{}
+		}
+		if recorded.Seed != 0 {
+			s.Options["seed"] = strconv.FormatInt(recorded.Seed, 10)
+		}
+		if i > 0 {
+			before := i - 1
+			s.Rows = &Source{Step: &before}
+		}
+		s.readState(recorded.State, stage)
+		h.Steps = append(h.Steps, s)
+	}
+	if filepath.Ext(path) == ".safetensors" {
+		h.Flag = "save"
+		h.Steps[len(h.Steps)-1].Options["save"] = filepath.Base(path)
+	}
+	return h, nil
+}
+
+// findStage is the stage of a recorded step. The toy problem's are recorded
+// under the name of featurize, of which it is a subcommand.
+func findStage(s arrowio.Step, catalogue Catalogue) *Stage {
+	stage := catalogue.Find(s.Stage)
+	if stage == nil || stage.Reads || s.Options["source"]+s.Options["target"] != "" {
+		return stage
+	}
+	if toy := catalogue.Find(stage.Name + " toy"); toy != nil {
+		return toy
+	}
+	return stage
+}
+
+// readState sorts the recorded hashes of files into those that were read, by
+// the flags that name them, and those that were saved.
+func (s *Step) readState(state map[string]string, stage *Stage) {
+	for flag, f := range stage.Flags {
+		if path, set := s.Options[flag]; set && f.Role == InputFile {
+			sum := state[filepath.Base(path)]
+			if named, ok := state[flag+"="+filepath.Base(path)]; ok {
+				sum = named
+			}
+			s.Files[flag] = Source{Path: path, SHA256: sum}
+		}
+	}
+	for name := range state {
+		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in Source) bool { return filepath.Base(in.Path) == name })
+		if !read && !strings.Contains(name, "=") {
+			s.Options["save"] = name
+			s.Saved["save"] = state[name]
+		}
+	}
+}
+
+// WriteText prints the history for people: the files it began with, then a
+// stage a paragraph.
+func (h *History) WriteText(w io.Writer) error {
+	p := &printer{w: w}
+	p.line("%s, by %s", h.File, h.From)
+	for i, s := range h.Steps {
+		p.line("\n%d. %s  (mars %s)", i+1, s.Stage, s.Version)
+		if s.Rows != nil {
+			p.line("   reads %s", h.sourceText(*s.Rows))
+		}
+		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
+			p.line("   %s = %s", flag, s.Options[flag])
+		}
+		for _, flag := range slices.Sorted(maps.Keys(s.Files)) {
+			p.line("   %s: %s", flag, h.sourceText(s.Files[flag]))
+		}
+		for _, flag := range slices.Sorted(maps.Keys(s.Saved)) {
+			p.line("   %s: SHA-256 %s", flag, s.Saved[flag])
+		}
+	}
+	return p.err
+}
+
+func (h *History) sourceText(s Source) string {
+	switch {
+	case s.Step != nil && s.Path != "":
+		return fmt.Sprintf("%s of step %d", s.Path, *s.Step+1)
+	case s.Step != nil:
+		return fmt.Sprintf("the rows of step %d", *s.Step+1)
+	case s.SHA256 == "":
+		return s.Path
+	}
+	return fmt.Sprintf("%s, SHA-256 %s", s.Path, s.SHA256)
+}
+
+// WritePipeline writes the pipeline file that makes the file again.
+func (h *History) WritePipeline(w io.Writer, catalogue Catalogue) error {
+	p := &printer{w: w}
+	p.line("# Makes %s again; by mars provenance.", filepath.Base(h.File))
+	for i, s := range h.Steps {
+		stage := catalogue.Find(s.Stage)
+		if stage == nil {
+			return fmt.Errorf("%s: this program has no stage %q", h.File, s.Stage)
+		}
+		p.line("\n[[stage]]\nrun = %q\nname = %q", s.Stage, stepName(i))
+		if s.Rows != nil && s.Rows.Step != nil {
+			p.line("after = %q", stepName(*s.Rows.Step))
+		} else if s.Rows != nil {
+			p.line("from = %s", strconv.Quote(s.Rows.Path))
+		}
+		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
+			p.line("%s = %s", flag, stage.Flags[flag].toml(h.option(i, flag, stage)))
+		}
+		if i == len(h.Steps)-1 && h.Flag == "" {
+			p.line("output = %q", filepath.Base(h.File))
+		}
+	}
+	return p.err
+}
+
+// option is the value of a step's flag. A file that a later step reads is
+// written where that step looks for it; keys know it by its base name alone.
+func (h *History) option(step int, flag string, stage *Stage) string {
+	value := h.Steps[step].Options[flag]
+	if stage.Flags[flag].Role != StateFile {
+		return value
+	}
+	for _, s := range h.Steps[step+1:] {
+		for _, in := range s.Files {
+			if in.Step != nil && *in.Step == step && filepath.Base(in.Path) == value {
+				return in.Path
+			}
+		}
+	}
+	return value
+}
+
+func stepName(i int) string { return "step " + strconv.Itoa(i+1) }
+
+// Inputs are the files that the history began with and their hashes, "" where
+// they are not known.
+func (h *History) Inputs() map[string]string {
+	files := map[string]string{}
+	for _, s := range h.Steps {
+		sources := slices.Collect(maps.Values(s.Files))
+		if s.Rows != nil {
+			sources = append(sources, *s.Rows)
+		}
+		for _, in := range sources {
+			if in.Step == nil {
+				files[in.Path] = in.SHA256
+			}
+		}
+	}
+	return files
+}
+
+// Same compares a file with what was made again: "" if they are the same byte
+// for byte, a note if only their metadata or layout differ, an error if their
+// content does.
+func Same(old, again string) (note string, err error) {
+	a, errA := hashFile(old)
+	b, errB := hashFile(again)
+	if err := errors.Join(errA, errB); err != nil || a == b {
+		return "", err
+	}
+	rowsA, errA := hashRows(old)
+	rowsB, errB := hashRows(again)
+	if errA != nil || errB != nil || rowsA != rowsB {
+		return "", fmt.Errorf("%s: what was made again differs: SHA-256 %s, and was %s", old, b, a)
+	}
+	return "the rows are the same; metadata (such as the version) or layout differ", nil
+}

@@ -1,0 +1,146 @@
+package pipeline
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// environmentPrefix begins the names of environment variables that set something.
+const environmentPrefix = "MARS_"
+
+// Settle gives every setting its value: that of its flag, else of the
+// environment (MARS_CACHE), else of the file, else the default. Flags of stages
+// come from set (STAGE.FLAG=VALUE), else the environment (MARS_TRAIN_LAMBDA),
+// else the file.
+func (f *File) Settle(flags map[string]string, set []string, getenv func(string) string, defaults map[string]string) error {
+	for _, name := range SettingNames {
+		variable := environmentName(name)
+		if text, ok := flags[name]; ok {
+			f.Settings[name] = Value{text, "flag"}
+		} else if text := getenv(variable); text != "" {
+			f.Settings[name] = Value{text, "environment " + variable}
+		} else if _, ok := f.Settings[name]; !ok {
+			f.Settings[name] = Value{defaults[name], "default"}
+		}
+	}
+	for i := range f.Stages {
+		f.Stages[i].settle(getenv)
+	}
+	for _, assignment := range set {
+		target, text, ok := strings.Cut(assignment, "=")
+		if !ok {
+			return fmt.Errorf("--set %s: write STAGE.FLAG=VALUE, as in train.lambda=0.5", assignment)
+		}
+		if err := f.Set(target, text, "flag"); err != nil {
+			return fmt.Errorf("--set %w", err)
+		}
+	}
+	return nil
+}
+
+// settle takes flags from the environment.
+func (s *FileStage) settle(getenv func(string) string) {
+	for _, name := range s.Stage.writable() {
+		variable := environmentName(s.Name + "_" + name)
+		if text := getenv(variable); text != "" {
+			if _, there := s.Flags[name]; !there {
+				s.Order = append(s.Order, name)
+			}
+			s.Flags[name] = Value{text, "environment " + variable}
+		}
+	}
+}
+
+func environmentName(name string) string {
+	return environmentPrefix + strings.ToUpper(strings.NewReplacer("-", "_", " ", "_", ".", "_").Replace(name))
+}
+
+// WriteConfig prints all that holds, as a pipeline file, with where it comes
+// from. Defaults of stages are comments.
+func (f *File) WriteConfig(w io.Writer) error {
+	p := &printer{w: w}
+	for _, name := range SettingNames {
+		p.line("%s = %s  # %s", name, settingText(name, f.Settings[name].Text), f.Settings[name].Origin)
+	}
+	if len(f.Axes) > 0 {
+		p.line("\n[matrix]")
+	}
+	for _, axis := range f.Axes {
+		p.line("%s = [%s]", axis.Name, strings.Join(axisTexts(axis), ", "))
+	}
+	for _, s := range f.Stages {
+		p.line("\n[[stage]]\nrun = %q", s.Stage.Name)
+		for _, pair := range [][2]string{{"name", s.Name}, {"after", s.After}, {"from", s.From}} {
+			if pair[1] != "" && pair[1] != s.Stage.Name {
+				p.line("%s = %q", pair[0], pair[1])
+			}
+		}
+		for _, name := range s.Order {
+			p.line("%s = %s  # %s", name, s.Stage.Flags[name].toml(s.Flags[name].Text), s.Flags[name].Origin)
+		}
+		for _, name := range s.Stage.writable() {
+			if _, given := s.Flags[name]; !given && s.Stage.Flags[name].Default != "" {
+				p.line("# %s = %s  # default", name, s.Stage.Flags[name].toml(s.Stage.Flags[name].Default))
+			}
+		}
+	}
+	return p.err
+}
+
+// printer prints lines until one fails.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+func settingText(name, text string) string {
+	switch name {
+	case "jobs", "threads", "in-process":
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// toml writes a flag's value as TOML.
+func (f Flag) toml(text string) string {
+	if _, err := strconv.ParseFloat(text, 64); err == nil && plainNumber(text) || f.Bool && (text == "true" || text == "false") {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
+// plainNumber reports whether TOML knows the text as a number that is written
+// back as it was.
+func plainNumber(text string) bool {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return strconv.FormatInt(i, 10) == text
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	return err == nil && strings.Contains(text, ".") && strconv.FormatFloat(v, 'g', -1, 64) == text && !strings.Contains(text, "e")
+}
+
+func axisTexts(axis Axis) []string {
+	texts := make([]string, len(axis.Values))
+	for i, vars := range axis.Values {
+		if len(vars) == 2 && vars[axis.Name] == vars[axis.Name+nameSuffix] {
+			texts[i] = Flag{}.toml(vars[axis.Name])
+			continue
+		}
+		var pairs []string
+		for _, name := range slices.Sorted(maps.Keys(vars)) {
+			pairs = append(pairs, strings.TrimPrefix(name, axis.Name+".")+" = "+Flag{}.toml(vars[name]))
+		}
+		texts[i] = "{" + strings.Join(pairs, ", ") + "}"
+	}
+	return texts
+}

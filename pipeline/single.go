@@ -1,0 +1,92 @@
+package pipeline
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"mars/arrowio"
+)
+
+// Single is the graph of one stage that runs alone, with flags as they were
+// given. Its rows come from the file rows, if it reads any; those that come out
+// go to the file of a flag, or else to the runner's Rows.
+func Single(stage *Stage, flags map[string]string, order []string, rows string) (*Graph, error) {
+	f := &File{Name: stage.Name, lines: findLines("")}
+	s := FileStage{Stage: stage, Name: stage.Name, From: rows, Flags: map[string]Value{}, Order: order}
+	for name, text := range flags {
+		s.Flags[name] = Value{text, "flag"}
+	}
+	f.Stages = []FileStage{s}
+	g, err := f.Expand()
+	if err != nil {
+		return nil, err
+	}
+	g.Nodes[0].shown = stage.Rows && g.Nodes[0].rowsPath() == ""
+	return g, nil
+}
+
+// Spool keeps a stream of rows in the cache's folder, laid out as an entry's, and
+// gives the path of the file, which the caller removes.
+func (c *Cache) Spool(in arrowio.Source) (path string, err error) {
+	dir := filepath.Join(c.Dir, buildingDir)
+	if c.ReadOnly != nil {
+		dir = ""
+	}
+	f, err := os.CreateTemp(dir, ".spool-*.arrow")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if err := arrowio.Copy(arrowio.NewFileWriter(f, f.Name(), arrowio.WriteOptions{}), in); err != nil {
+		os.Remove(f.Name())
+		return "", err
+	}
+	return f.Name(), nil
+}
+
+// Recognise has a stage that reads a file use what the cache has of the same
+// rows by another name: a file that is a cached stage's output counts as that
+// stage's.
+func (g *Graph) Recognise(c *Cache) {
+	n := g.Nodes[0]
+	if n.Recipe.Rows == nil {
+		return
+	}
+	if e, err := c.Lookup(n.Key); e != nil && err == nil {
+		return
+	}
+	all, err := c.List()
+	if err != nil {
+		return
+	}
+	for _, l := range all {
+		if l.Entry == nil {
+			continue
+		}
+		if f, ok := l.File(""); !ok || f.SHA256 != n.Recipe.Rows.SHA256 {
+			continue
+		}
+		known := n.Recipe
+		known.Rows = &Input{Name: n.Recipe.Rows.Name, Key: l.Key}
+		if e, err := c.Lookup(known.Key()); e != nil && err == nil {
+			n.Recipe, n.Key = known, known.Key()
+			return
+		}
+	}
+}
+
+// showRows sends the rows of a stage that runs alone to where they go.
+func (r *Runner) showRows(n *Node) error {
+	e := r.store.lookup(n.Key)
+	if e == nil {
+		return errors.New("the rows have gone from the cache: run again")
+	}
+	f, _ := e.File("")
+	in, err := arrowio.Open(e.Path(f), arrowio.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return arrowio.Copy(r.Rows, in)
+}

@@ -1,0 +1,105 @@
+package pipeline
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+
+	"mars/arrowio"
+)
+
+// A Stage is what a pipeline knows of a command.
+type Stage struct {
+	Name      string // as a subcommand: "train", "featurize toy"
+	Algorithm int    // version of what it computes: raised when the same input and options give other results
+	Reads     bool   // takes rows
+	Rows      bool   // puts out rows; else text
+	Flags     map[string]Flag
+
+	// Check validates arguments without running anything and gives the flags
+	// that are set, with their values as the command understands them.
+	Check func(args []string) (map[string]string, error)
+	// Run runs the stage in this process.
+	Run func(ctx context.Context, args []string, s Streams) error
+	// Status is the exit status that a process would report Run's error by; nil
+	// means 1 for all.
+	Status func(error) int
+}
+
+// Streams are what a stage that runs in this process reads and writes.
+type Streams struct {
+	In       arrowio.Source // nil: the file named in the arguments
+	Out      arrowio.Sink   // nil for text
+	Text     io.Writer      // nil for rows
+	Log      io.Writer
+	Progress func(what string, done, total int64)
+}
+
+// A Flag is one of a stage's.
+type Flag struct {
+	Name, Default, Usage string
+	Bool                 bool
+	Role                 Role
+}
+
+// A Role is what a flag means to a pipeline.
+type Role int
+
+// The roles of flags.
+const (
+	Effect     Role = iota // changes the result
+	NoEffect               // does not: memory, say
+	InputFile              // names a file that is read
+	RowsFile               // names the file that the rows or the text go to
+	StateFile              // names another file that is written
+	Encoding               // how the rows' file is encoded
+	Threads                // number of threads
+	Checkpoint             // where a training that is killed goes on from
+	Resume                 // that it does
+	Reserved               // belongs to who runs the stage: not for pipeline files
+)
+
+// A Catalogue lists all stages.
+type Catalogue []*Stage
+
+// Find is the stage of a name, nil if there is none. Programs' names
+// (mars-train) are good too.
+func (c Catalogue) Find(name string) *Stage {
+	i := slices.IndexFunc(c, func(s *Stage) bool { return s.Name == name || "mars-"+s.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c[i]
+}
+
+// Names of all stages.
+func (c Catalogue) Names() []string {
+	names := make([]string, len(c))
+	for i, s := range c {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// flag is the first flag in a role, "" if there is none.
+func (s *Stage) flag(role Role) string {
+	for _, name := range slices.Sorted(maps.Keys(s.Flags)) {
+		if s.Flags[name].Role == role {
+			return name
+		}
+	}
+	return ""
+}
+
+// writable are the names of the flags that a pipeline file may set.
+func (s *Stage) writable() []string {
+	var names []string
+	for name, f := range s.Flags {
+		if f.Role < Checkpoint {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

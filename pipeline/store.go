@@ -1,0 +1,162 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// A store is where a run keeps what stages put out: the cache while it can be
+// written, and for what has to be kept all the same (several stages read it, or
+// it becomes an output) a scratch folder that goes when the run ends.
+type store struct {
+	cache *Cache // nil: none is wanted
+	warn  func(string)
+
+	mu      sync.Mutex
+	broken  error // why the cache takes no more
+	scratch *Cache
+	owner   *Lock // on the scratch folder
+}
+
+func newStore(cache *Cache, warn func(string)) *store {
+	s := &store{cache: cache, warn: warn}
+	if cache != nil && cache.ReadOnly != nil {
+		s.broken = cache.ReadOnly
+		warn(fmt.Sprintf("cache %s cannot be written: %v: what is in it is used, and nothing is added", cache.Dir, plainCause(cache.ReadOnly)))
+	}
+	return s
+}
+
+// plainCause is an error without the name of a file that means nothing to the user.
+func plainCause(err error) error {
+	if isFull(err) {
+		return errors.New("no room is left on its disk")
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// writable is the cache if it takes entries, else nil.
+func (s *store) writable() *Cache {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cache == nil || s.broken != nil {
+		return nil
+	}
+	return s.cache
+}
+
+// giveUp stops writing to the cache after an error.
+func (s *store) giveUp(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cache == nil || s.broken != nil {
+		return
+	}
+	s.broken = err
+	s.warn(fmt.Sprintf("cache %s: %v: going on without it; make room with mars cache prune, or choose another with --cache", s.cache.Dir, plainCause(err)))
+}
+
+// temporary is the scratch cache.
+func (s *store) temporary() (*Cache, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.scratch != nil {
+		return s.scratch, nil
+	}
+	sweepScratch()
+	dir, err := os.MkdirTemp("", scratchPrefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	s.scratch = OpenCache(dir)
+	s.owner = s.scratch.Hold(scratchPrefix)
+	return s.scratch, nil
+}
+
+// scratchPrefix begins the names of scratch folders.
+const scratchPrefix = "mars-run-"
+
+// sweepScratch removes the scratch folders of runs that were killed: those that
+// nobody holds any more.
+func sweepScratch() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), scratchPrefix+"*")) //nolint:errcheck // the pattern is good
+	for _, dir := range left {
+		owner := filepath.Join(dir, locksDir, scratchPrefix+useSuffix)
+		if _, err := os.Stat(owner); err != nil {
+			continue // another user's, or not begun
+		}
+		if f, err := openLocked(owner, false, false); err == nil {
+			os.RemoveAll(dir) //nolint:errcheck // it is only in the way
+			f.Close()
+		}
+	}
+}
+
+// lookup finds an entry in the cache or the scratch folder. One that is corrupt
+// is dropped, with a warning.
+func (s *store) lookup(key string) *Entry {
+	s.mu.Lock()
+	caches := []*Cache{s.cache, s.scratch}
+	s.mu.Unlock()
+	for _, c := range caches {
+		if c == nil {
+			continue
+		}
+		e, err := c.Lookup(key)
+		if err != nil {
+			s.drop(key, err)
+		}
+		if e != nil && err == nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// verified gives the entry back if the files of it match their hashes; if not
+// it is dropped.
+func (s *store) verified(e *Entry, files ...EntryFile) *Entry {
+	if err := e.Verify(files...); err != nil {
+		s.drop(e.Key, err)
+		return nil
+	}
+	return e
+}
+
+func (s *store) drop(key string, why error) {
+	s.warn(fmt.Sprintf("cache: %v: made again", why))
+	if c := s.writable(); c != nil {
+		if err := c.Drop(key); err != nil {
+			s.giveUp(err)
+		}
+	}
+}
+
+// close removes the scratch folder.
+func (s *store) close() {
+	if s.scratch != nil {
+		os.RemoveAll(s.scratch.Dir)
+		s.owner.Release()
+	}
+}
+
+// isFull reports whether an error is about room on a disk. Of a stage in another
+// process there is only the text.
+func isFull(err error) bool {
+	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
+		var stage *StageError
+		if errors.Is(err, full) || errors.As(err, &stage) && strings.Contains(stage.Message, full.Error()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,223 @@
+package pipeline
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Lines is a View that writes a line for each thing that happens.
+type Lines struct {
+	W     io.Writer
+	Quiet bool // failures and warnings alone
+	mu    sync.Mutex
+}
+
+func (v *Lines) print(format string, args ...any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	fmt.Fprintf(v.W, format+"\n", args...)
+}
+
+// Plan says how much there is to do, and what there is already.
+func (v *Lines) Plan(reuse, run []*Node) {
+	if v.Quiet {
+		return
+	}
+	for _, n := range reuse {
+		v.print("%s: cached", n.Label())
+	}
+	v.print("%s", planText(reuse, run))
+}
+
+func planText(reuse, run []*Node) string {
+	if len(run) == 0 {
+		return fmt.Sprintf("nothing to run: %s in the cache", stages(len(reuse)))
+	}
+	return fmt.Sprintf("%s to run, %d in the cache", stages(len(run)), len(reuse))
+}
+
+func stages(n int) string {
+	if n == 1 {
+		return "1 stage"
+	}
+	return fmt.Sprintf("%d stages", n)
+}
+
+// Start prints nothing: a line a stage is enough.
+func (v *Lines) Start(*Node) {}
+
+// Progress prints nothing.
+func (v *Lines) Progress(*Node, string, int64, int64) {}
+
+// Log passes a stage's message on.
+func (v *Lines) Log(n *Node, line string) {
+	if !v.Quiet || strings.Contains(line, "warning") {
+		v.print("%s: %s", n.Label(), withoutCommand(line))
+	}
+}
+
+// withoutCommand takes the command's name off a line of a stage's log.
+func withoutCommand(line string) string {
+	if name, rest, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(name, "mars-") {
+		return rest
+	}
+	return line
+}
+
+// Done prints the line of a stage. A failure is reported when all has ended.
+func (v *Lines) Done(n *Node, rows int64, took time.Duration, err error) {
+	if err == nil && !v.Quiet {
+		v.print("%s", doneText(n, rows, took))
+	}
+}
+
+func doneText(n *Node, rows int64, took time.Duration) string {
+	if !n.Stage.Rows {
+		return fmt.Sprintf("%s: done in %s", n.Label(), seconds(took))
+	}
+	return fmt.Sprintf("%s: %d rows in %s", n.Label(), rows, seconds(took))
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+// Warn prints a warning.
+func (v *Lines) Warn(text string) { v.print("warning: %s", text) }
+
+// Live is a View for a terminal: finished stages scroll by, and below them a
+// line for each stage at work is kept up to date.
+type Live struct {
+	W      io.Writer
+	Width  func() int
+	mu     sync.Mutex
+	active []*activity
+	drawn  int
+	total  int
+	done   int
+	last   time.Time
+}
+
+// An activity is a stage at work.
+type activity struct {
+	node        *Node
+	start       time.Time
+	what        string
+	done, total int64
+}
+
+// defaultWidth is that of a terminal that does not say its own.
+const defaultWidth = 80
+
+// redrawEvery keeps a fast stage from flooding the terminal.
+const redrawEvery = 100 * time.Millisecond
+
+// above prints a line above those of the stages at work, which it draws again.
+func (v *Live) above(text string) {
+	v.clear()
+	if text != "" {
+		fmt.Fprintln(v.W, text)
+	}
+	v.draw()
+}
+
+func (v *Live) clear() {
+	if v.drawn > 0 {
+		fmt.Fprintf(v.W, "\x1b[%dA\x1b[J", v.drawn)
+		v.drawn = 0
+	}
+}
+
+func (v *Live) draw() {
+	v.last = time.Now()
+	width := defaultWidth
+	if v.Width != nil && v.Width() > 0 {
+		width = v.Width()
+	}
+	for _, a := range v.active {
+		line := []rune(fmt.Sprintf("[%d/%d] %s: %s", v.done, v.total, a.node.Label(), a.text()))
+		fmt.Fprintln(v.W, string(line[:min(len(line), max(1, width-1))]))
+		v.drawn++
+	}
+}
+
+// text is how far a stage has come: amount, rate, and time left where the whole is known.
+func (a *activity) text() string {
+	took := time.Since(a.start)
+	if a.done == 0 {
+		return "at work for " + seconds(took)
+	}
+	rate := float64(a.done) / took.Seconds()
+	if a.total <= 0 {
+		return fmt.Sprintf("%d %s, %.0f/s", a.done, a.what, rate)
+	}
+	left := time.Duration(float64(a.total-a.done) / rate * float64(time.Second))
+	return fmt.Sprintf("%d of %d %s, %.3g/s, %s left", a.done, a.total, a.what, rate, left.Round(time.Second))
+}
+
+// Plan says how much there is to do.
+func (v *Live) Plan(reuse, run []*Node) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.total, v.done = len(run), 0
+	for _, n := range reuse {
+		v.above(n.Label() + ": cached")
+	}
+	v.above(planText(reuse, run))
+}
+
+// Start adds a stage's line.
+func (v *Live) Start(n *Node) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.active = append(v.active, &activity{node: n, start: time.Now()})
+	v.above("")
+}
+
+// Progress brings a stage's line up to date. What is known of a whole (epochs of
+// so many) is shown rather than a count of rows.
+func (v *Live) Progress(n *Node, what string, done, total int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, a := range v.active {
+		if a.node == n && (total > 0 || a.total <= 0 || a.done == a.total) {
+			a.what, a.done, a.total = what, done, total
+		}
+	}
+	if time.Since(v.last) > redrawEvery {
+		v.above("")
+	}
+}
+
+// Log passes a stage's message on.
+func (v *Live) Log(n *Node, line string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.above(n.Label() + ": " + withoutCommand(line))
+}
+
+// Done turns a stage's line into one that stays.
+func (v *Live) Done(n *Node, rows int64, took time.Duration, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for i, a := range v.active {
+		if a.node == n {
+			v.active = append(v.active[:i:i], v.active[i+1:]...)
+			break
+		}
+	}
+	text := ""
+	if err == nil {
+		v.done++
+		text = doneText(n, rows, took)
+	}
+	v.above(text)
+}
+
+// Warn prints a warning.
+func (v *Live) Warn(text string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.above("warning: " + text)
+}
