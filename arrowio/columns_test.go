@@ -1,6 +1,7 @@
 package arrowio
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -235,14 +236,15 @@ func TestMeta(t *testing.T) {
 	schema := arrow.NewSchema(sampleRecord(t, 1).Schema().Fields(), &user)
 	want := Meta{
 		Classes: []string{"a", "b"}, SourceProportions: []float64{0.5, 0.5}, TargetProportions: []float64{0.9, 0.1},
-		Provenance: []Step{{Command: []string{"mars-embed"}, Version: "1", Seed: 3, State: map[string]string{"m": "abc"}}},
+		Provenance:  []Step{{Command: []string{"mars-embed"}, Version: "1", Seed: 3, State: map[string]string{"m": "abc"}}},
+		Diagnostics: json.RawMessage(`{"warnings":[]}`),
 	}
 	schema = want.Apply(schema)
 	got, err := ReadMeta(schema)
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if meta := schema.Metadata(); meta.FindKey("pandas") < 0 || meta.Len() != 5 {
+	if meta := schema.Metadata(); meta.FindKey("pandas") < 0 || meta.Len() != 6 {
 		t.Errorf("metadata %v", meta)
 	}
 	if meta := (Meta{}).Apply(schema).Metadata(); fmt.Sprint(meta.Keys()) != "[pandas]" {

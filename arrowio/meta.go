@@ -14,6 +14,7 @@ const (
 	sourceProportionsKey = "mars.proportions.source"
 	targetProportionsKey = "mars.proportions.target"
 	provenanceKey        = "mars.provenance"
+	diagnosticsKey       = "mars.diagnostics"
 )
 
 // Meta is what travels in the schema's metadata. It is a hint: tools in between
@@ -23,6 +24,9 @@ type Meta struct {
 	SourceProportions []float64 // p_S, length C; nil if unknown
 	TargetProportions []float64 // p_T, length C; nil if unknown
 	Provenance        []Step    // one step a stage, in the order they ran
+	// Diagnostics is a JSON object of whoever estimated p_T: what speaks for it
+	// and what against; nil if unknown.
+	Diagnostics json.RawMessage
 }
 
 // Step records one stage that touched the stream.
@@ -64,7 +68,7 @@ func (m Meta) Apply(schema *arrow.Schema) *arrow.Schema {
 			values = append(values, old.Values()[i])
 		}
 	}
-	for _, key := range []string{classesKey, sourceProportionsKey, targetProportionsKey, provenanceKey} {
+	for _, key := range []string{classesKey, sourceProportionsKey, targetProportionsKey, diagnosticsKey, provenanceKey} {
 		text, err := json.Marshal(fields[key])
 		if err != nil { // only a proportion that is NaN or infinite
 			panic("arrowio: metadata " + key + ": " + err.Error())
@@ -84,5 +88,6 @@ func (m *Meta) fields() map[string]any {
 		sourceProportionsKey: &m.SourceProportions,
 		targetProportionsKey: &m.TargetProportions,
 		provenanceKey:        &m.Provenance,
+		diagnosticsKey:       &m.Diagnostics,
 	}
 }

@@ -2,8 +2,9 @@
 // p_T and weights each source row by w†(y) = p_T(y)/p_S(y), so that the source
 // has the class balance of the target (Algorithm 2, line 4; equation (3)).
 //
-// Columns read: domain, label and, by the estimator, matched. Added: weight, 1
-// on target rows.
+// Columns read: domain, label and, by the estimator, matched, probability,
+// embedding (features where there is none) or, for oracle alone, truth. Added:
+// weight, 1 on target rows.
 package reweight
 
 import (
@@ -20,15 +21,18 @@ import (
 )
 
 // Estimators are the names of the ways to p_T.
-var Estimators = []string{"mars", "plan", "given"}
+var Estimators = append([]string{"mars", "plan", "given", "auto", "oracle"}, labelshift.Names...)
 
 // Options of reweighting.
 type Options struct {
 	// Estimator is one of Estimators: mars counts the target rows by the class
 	// that their component was matched with; plan takes what mars-match worked
 	// out from its transport plan, which differs where there are not as many
-	// components as classes; given takes Proportions.
+	// components as classes; given takes Proportions; oracle counts truth, to
+	// see what perfect proportions would do; auto and the rest are of labelshift.
 	Estimator string
+	// Calibration of posteriors before the estimator em; nil for none.
+	Calibration *labelshift.Calibration
 	// Proportions is p_T for given.
 	Proportions func(classes []string) ([]float64, error)
 	Save        string // state file to write; "" for none
@@ -40,10 +44,8 @@ func Fit(o Options) stages.Func {
 		if err := rows.Require(in, "begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
 			return err
 		}
-		if o.Estimator == "mars" {
-			if err := rows.Require(in, "run mars-match before, or choose another --estimator", env.Columns.Matched); err != nil {
-				return err
-			}
+		if err := o.require(env, in); err != nil {
+			return err
 		}
 		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
 			w, meta, err := learn(ctx, env, spool, o)
@@ -56,6 +58,21 @@ func Fit(o Options) stages.Func {
 			}}, nil
 		})
 	}
+}
+
+// require reports what the estimator needs and the stream lacks.
+func (o Options) require(env stages.Env, in arrowio.Source) error {
+	switch c := env.Columns; {
+	case o.Estimator == "mars":
+		return rows.Require(in, "run mars-match before, or choose another --estimator", c.Matched)
+	case o.Estimator == "plan", o.Estimator == "given":
+		return nil
+	case o.Estimator == "oracle":
+		return rows.Require(in, "ask for it with mars-featurize --truth", c.Truth)
+	case labelshift.UsesPosteriors(o.Estimator):
+		return rows.Require(in, "this estimator works on a classifier's posteriors: run mars-embed --save MODEL, mars-predict --model MODEL, then this", c.Probability)
+	}
+	return rows.Require(in, "begin with mars-featurize", rows.Vectors(in, env))
 }
 
 // weighting is what the stage learns: C numbers each.
@@ -82,19 +99,7 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 	if w.source, err = c.shares(c.source, arrowio.SourceDomain); err != nil {
 		return nil, meta, err
 	}
-	switch o.Estimator {
-	case "mars":
-		w.target, err = c.shares(c.target, arrowio.TargetDomain)
-	case "plan":
-		if w.target = meta.TargetProportions; len(w.target) != len(classes) {
-			err = fmt.Errorf("%s: its metadata have no target proportions: run mars-match before, without a tool in between that drops them", in.Name())
-		}
-	case "given":
-		w.target, err = o.Proportions(classes)
-	default:
-		err = fmt.Errorf("there is no estimator %q", o.Estimator)
-	}
-	if err != nil {
+	if w.target, err = targetProportions(ctx, env, in, o, &c, &meta); err != nil {
 		return nil, meta, err
 	}
 	if w.weights, err = labelshift.Weights(w.target, w.source); err != nil {
@@ -102,6 +107,33 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 	}
 	meta.Classes, meta.SourceProportions, meta.TargetProportions = classes, w.source, w.target
 	return w, meta, nil
+}
+
+// targetProportions is p_T by the estimator; it sets the diagnostics of meta.
+func targetProportions(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, c *counter, meta *arrowio.Meta) ([]float64, error) {
+	meta.Diagnostics = nil
+	switch o.Estimator {
+	case "mars":
+		return c.shares(c.target, arrowio.TargetDomain)
+	case "plan":
+		if len(meta.TargetProportions) != len(c.classes) {
+			return nil, fmt.Errorf("%s: its metadata have no target proportions: run mars-match before, without a tool in between that drops them", in.Name())
+		}
+		return meta.TargetProportions, nil
+	case "given":
+		return o.Proportions(c.classes)
+	}
+	if err := in.Rewind(); err != nil {
+		return nil, err
+	}
+	if o.Estimator == "oracle" {
+		return truths(ctx, env, in, c.classes)
+	}
+	p, d, err := estimate(ctx, env, in, o, c.classes)
+	if err != nil {
+		return nil, err
+	}
+	return p, d.describe(env, meta)
 }
 
 // counter counts rows by label and by matched class.

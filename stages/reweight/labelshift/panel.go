@@ -23,6 +23,15 @@ type Panel struct {
 	Warnings []string
 }
 
+// Opinions are the proportions of all members and of Aligned by name.
+func (p *Panel) Opinions() map[string][]float64 {
+	opinions := map[string][]float64{p.Aligned.Estimator: p.Aligned.Proportions}
+	for _, e := range p.Members {
+		opinions[e.Estimator] = e.Proportions
+	}
+	return opinions
+}
+
 const (
 	// Threshold is the disagreement above which proportions are not to be
 	// believed. Of 165 tasks with known answers 57 were above it, of which 75 %
@@ -109,7 +118,7 @@ func (m *match) doubts(disagreement float64) []string {
 	}
 	for k, p := range m.present.prior {
 		if n := int(p*float64(len(m.present.labels)) + 0.5); n < fewOfClass {
-			say("class %d has only %d source rows: little is known of where it lies", m.present.class[k], n)
+			say("class %s has only %d source rows: little is known of where it lies", m.problem.name(m.present.class[k]), n)
 		}
 	}
 	return words

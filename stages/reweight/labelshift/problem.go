@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -26,6 +27,15 @@ type Problem struct {
 	Labels  []int32        // class of each source row, 0 to Classes−1
 	Target  Blocks         // n_T×d in all
 	Classes int            // C
+	Names   []string       // of the classes, for warnings; nil numbers them from 0
+}
+
+// name is what warnings call a class.
+func (p Problem) name(class int) string {
+	if class < len(p.Names) {
+		return strconv.Quote(p.Names[class])
+	}
+	return strconv.Itoa(class)
 }
 
 // Posterior returns the n×C class posteriors of the n rows of x.

@@ -1,0 +1,137 @@
+package reweight
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/internal/rows"
+	"mars/stages/reweight/labelshift"
+	"mars/stages/train/adapt/retrain"
+)
+
+// Diagnostics is what the stream's metadata say of an estimate.
+type Diagnostics struct {
+	Estimator string `json:"estimator"`
+	// Estimators are the proportions by each member of the panel; auto alone
+	// asks it, and has the next two.
+	Estimators   map[string][]float64 `json:"estimators,omitempty"`
+	Disagreement *float64             `json:"disagreement,omitempty"` // mean L1 distance, 0 to 2
+	Alignment    *float64             `json:"alignment,omitempty"`    // L1 distance after alignment of the domains
+	Warnings     []string             `json:"warnings"`
+}
+
+// estimate is p_T by an estimator of labelshift, and what is to be said of it.
+func estimate(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, classes []string) ([]float64, *Diagnostics, error) {
+	e, err := evidence(ctx, env, in, o, classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Estimator == "auto" {
+		return consult(in, e)
+	}
+	found, err := e.Estimate(o.Estimator)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
+	}
+	return found.Proportions, &Diagnostics{Estimator: o.Estimator, Warnings: found.Warnings}, nil
+}
+
+// consult is auto: MTE, with the disagreement of the panel around it as the
+// warning.
+//
+// Refit is as good in the study (mean L1 .189 against .195 over 165 tasks, .263
+// against .270 on those left untouched, .090 against .087 on cytometry, better
+// on digits), but the threshold of the disagreement and the intervals have been
+// measured around MTE, and the panel's refit is the most telling of the other
+// opinions only as long as it is not the answer.
+func consult(in arrowio.Source, e *labelshift.Evidence) ([]float64, *Diagnostics, error) {
+	panel, err := labelshift.Consult(e.Problem, e.Train, e.Options)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
+	}
+	return panel.Proportions(), &Diagnostics{Estimator: "auto", Estimators: panel.Opinions(),
+		Disagreement: &panel.Disagreement, Alignment: &panel.Alignment, Warnings: panel.Warnings}, nil
+}
+
+// evidence gathers what the estimator works on.
+func evidence(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, classes []string) (*labelshift.Evidence, error) {
+	posteriors := labelshift.UsesPosteriors(o.Estimator)
+	column := rows.Vectors(in, env)
+	if posteriors {
+		column = env.Columns.Probability
+	}
+	env.Logger().Info(fmt.Sprintf("estimator %s on the column %q", o.Estimator, column))
+	s, err := rows.Gather(ctx, env, in, classes, rows.Want{Vector: column, Source: true, Target: posteriors, Labels: true})
+	if err != nil {
+		return nil, err
+	}
+	e := &labelshift.Evidence{
+		Problem: labelshift.Problem{Source: s.Source, Labels: s.Labels, Classes: len(classes), Names: classes},
+		Train:   retrain.Classifier(ctx, env.Seed, env.Jobs), Options: labelshift.MTEOptions{Seed: env.Seed}, Calibration: o.Calibration,
+	}
+	if !posteriors {
+		e.Target = rows.TargetBlocks(ctx, env, in, column)
+		return e, nil
+	}
+	if s.Source.Cols != len(classes) {
+		return nil, &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: column,
+			Err: fmt.Errorf("rows have %d posteriors, and there are %d classes", s.Source.Cols, len(classes)), Advice: "run mars-predict with a model of these classes"}
+	}
+	e.SourcePosteriors, e.TargetPosteriors = s.Source, s.Target
+	return e, nil
+}
+
+// truths counts the classes of the target rows in the column truth.
+func truths(ctx context.Context, env stages.Env, in *arrowio.Spool, classes []string) ([]float64, error) {
+	counts, total := make([]int, len(classes)), 0
+	err := rows.Each(ctx, in, func(rec arrow.Record) error {
+		domains, err := rows.Domains(rec, env)
+		if err != nil {
+			return err
+		}
+		truth, err := arrowio.LabelColumn(rec, env.Columns.Truth, classes)
+		if err != nil {
+			return err
+		}
+		for i, d := range domains {
+			if d == arrowio.TargetDomain && !truth.Null(i) {
+				k := truth.Values[i]
+				if k < 0 || int(k) >= len(counts) {
+					return &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: env.Columns.Truth,
+						Err: fmt.Errorf("row %d of its batch has class %d, and there are %d", i, k, len(classes))}
+				}
+				counts[k]++
+				total++
+			}
+		}
+		return nil
+	})
+	if err == nil && total == 0 {
+		err = fmt.Errorf("%s: no target row has a true class: ask for it with mars-featurize --truth", in.Name())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows.Shares(counts), nil
+}
+
+// describe puts the diagnostics into the metadata and the log.
+func (d *Diagnostics) describe(env stages.Env, meta *arrowio.Meta) error {
+	if d.Disagreement != nil {
+		env.Logger().Info(fmt.Sprintf("four estimators disagree by %.3f in L1; above %.1f the proportions are not to be believed", *d.Disagreement, labelshift.Threshold))
+	}
+	for _, warning := range d.Warnings {
+		env.Logger().Warn(warning)
+	}
+	if d.Warnings == nil {
+		d.Warnings = []string{}
+	}
+	var err error
+	meta.Diagnostics, err = json.Marshal(d)
+	return err
+}
