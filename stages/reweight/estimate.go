@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/apache/arrow/go/v15/arrow"
-
 	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/internal/rows"
@@ -84,40 +82,6 @@ func evidence(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options,
 	}
 	e.SourcePosteriors, e.TargetPosteriors = s.Source, s.Target
 	return e, nil
-}
-
-// truths counts the classes of the target rows in the column truth.
-func truths(ctx context.Context, env stages.Env, in *arrowio.Spool, classes []string) ([]float64, error) {
-	counts, total := make([]int, len(classes)), 0
-	err := rows.Each(ctx, in, func(rec arrow.Record) error {
-		domains, err := rows.Domains(rec, env)
-		if err != nil {
-			return err
-		}
-		truth, err := arrowio.LabelColumn(rec, env.Columns.Truth, classes)
-		if err != nil {
-			return err
-		}
-		for i, d := range domains {
-			if d == arrowio.TargetDomain && !truth.Null(i) {
-				k := truth.Values[i]
-				if k < 0 || int(k) >= len(counts) {
-					return &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: env.Columns.Truth,
-						Err: fmt.Errorf("row %d of its batch has class %d, and there are %d", i, k, len(classes))}
-				}
-				counts[k]++
-				total++
-			}
-		}
-		return nil
-	})
-	if err == nil && total == 0 {
-		err = fmt.Errorf("%s: no target row has a true class: ask for it with mars-featurize --truth", in.Name())
-	}
-	if err != nil {
-		return nil, err
-	}
-	return rows.Shares(counts), nil
 }
 
 // describe puts the diagnostics into the metadata and the log.

@@ -127,7 +127,7 @@ func targetProportions(ctx context.Context, env stages.Env, in *arrowio.Spool, o
 		return nil, err
 	}
 	if o.Estimator == "oracle" {
-		return truths(ctx, env, in, c.classes)
+		return rows.TruthShares(ctx, env, in, c.classes)
 	}
 	p, d, err := estimate(ctx, env, in, o, c.classes)
 	if err != nil {

@@ -74,6 +74,13 @@ type featurizeFlags struct {
 }
 
 func (o *featurizeFlags) register(f *pflag.FlagSet) {
+	o.registerFiles(f)
+	f.StringVar(&o.save, "save", "", "keep what was learnt and done (moments, image steps, classes) in this file")
+	f.StringVar(&o.load, "load", "", "do to these files what was done in the run that saved this file")
+}
+
+// registerFiles registers what says what to read and what to make of it.
+func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringVar(&o.source.path, "source", "", "file with the labelled rows")
 	f.StringVar(&o.target.path, "target", "", "file with the rows to label")
 	f.StringVar(&o.source.labels, "source-labels", "", "file with the labels of --source, where they are apart")
@@ -104,8 +111,6 @@ func (o *featurizeFlags) register(f *pflag.FlagSet) {
 
 	o.standardize = "none"
 	f.Var(oneOf{&o.standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own")
-	f.StringVar(&o.save, "save", "", "keep what was learnt and done (moments, image steps, classes) in this file")
-	f.StringVar(&o.load, "load", "", "do to these files what was done in the run that saved this file")
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
