@@ -1,7 +1,7 @@
 // Package predict is the stage that labels rows with a trained model, in
 // constant memory.
 //
-// Columns read: features. Added: prediction, predicted_class, probability.
+// Columns read: features, or embedding where the model was trained on that. Added: prediction, predicted_class, probability.
 package predict
 
 import (
@@ -12,17 +12,30 @@ import (
 	"mars/stages/internal/rows"
 	"mars/stages/internal/state"
 	"mars/stages/train/adapt"
+	"mars/stages/train/adapt/translate"
 )
 
+// Options of prediction.
+type Options struct {
+	Model    string // file
+	Decision string // "accuracy", "balanced", "none"; "" is the model's own
+}
+
 // Apply labels rows with the model in a file.
-func Apply(path string) stages.Func {
+func Apply(o Options) stages.Func {
+	path := o.Model
 	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		if err := rows.Require(in, "begin with mars-featurize, or name the column with --features", env.Columns.Features); err != nil {
-			return err
-		}
 		model, sum, err := state.Load(path, adapt.Load)
 		if err != nil {
 			return err
+		}
+		if err := rows.Require(in, inputRemedy(model), rows.ModelInput(env, model)); err != nil {
+			return err
+		}
+		if o.Decision != "" {
+			if model.Decision, err = translate.ParseDecisionOrNone(o.Decision); err != nil {
+				return err
+			}
 		}
 		env.KeepState(path, sum)
 		meta, err := arrowio.ReadMeta(in.Schema())
@@ -31,4 +44,12 @@ func Apply(path string) stages.Func {
 		}
 		return rows.Predict(ctx, env, in, out, meta, model)
 	}
+}
+
+// inputRemedy says how to come by the column that the model takes.
+func inputRemedy(model *adapt.Model) string {
+	if model.Vectors != "" {
+		return "this model was trained on embeddings: run mars-embed --load with the model that made them before"
+	}
+	return "begin with mars-featurize, or name the column with --features"
 }

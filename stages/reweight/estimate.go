@@ -2,7 +2,6 @@ package reweight
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"mars/arrowio"
@@ -12,19 +11,8 @@ import (
 	"mars/stages/train/adapt/retrain"
 )
 
-// Diagnostics is what the stream's metadata say of an estimate.
-type Diagnostics struct {
-	Estimator string `json:"estimator"`
-	// Estimators are the proportions by each member of the panel; auto alone
-	// asks it, and has the next two.
-	Estimators   map[string][]float64 `json:"estimators,omitempty"`
-	Disagreement *float64             `json:"disagreement,omitempty"` // mean L1 distance, 0 to 2
-	Alignment    *float64             `json:"alignment,omitempty"`    // L1 distance after alignment of the domains
-	Warnings     []string             `json:"warnings"`
-}
-
 // estimate is p_T by an estimator of labelshift, and what is to be said of it.
-func estimate(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, classes []string) ([]float64, *Diagnostics, error) {
+func estimate(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, classes []string) ([]float64, *rows.Diagnostics, error) {
 	e, err := evidence(ctx, env, in, o, classes)
 	if err != nil {
 		return nil, nil, err
@@ -36,7 +24,7 @@ func estimate(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options,
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
-	return found.Proportions, &Diagnostics{Estimator: o.Estimator, Warnings: found.Warnings}, nil
+	return found.Proportions, &rows.Diagnostics{Estimator: o.Estimator, Warnings: found.Warnings}, nil
 }
 
 // consult is auto: MTE, with the disagreement of the panel around it as the
@@ -47,13 +35,12 @@ func estimate(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options,
 // on digits), but the threshold of the disagreement and the intervals have been
 // measured around MTE, and the panel's refit is the most telling of the other
 // opinions only as long as it is not the answer.
-func consult(in arrowio.Source, e *labelshift.Evidence) ([]float64, *Diagnostics, error) {
+func consult(in arrowio.Source, e *labelshift.Evidence) ([]float64, *rows.Diagnostics, error) {
 	panel, err := labelshift.Consult(e.Problem, e.Train, e.Options)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
-	return panel.Proportions(), &Diagnostics{Estimator: "auto", Estimators: panel.Opinions(),
-		Disagreement: &panel.Disagreement, Alignment: &panel.Alignment, Warnings: panel.Warnings}, nil
+	return panel.Proportions(), rows.PanelDiagnostics("auto", panel), nil
 }
 
 // evidence gathers what the estimator works on.
@@ -82,20 +69,4 @@ func evidence(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options,
 	}
 	e.SourcePosteriors, e.TargetPosteriors = s.Source, s.Target
 	return e, nil
-}
-
-// describe puts the diagnostics into the metadata and the log.
-func (d *Diagnostics) describe(env stages.Env, meta *arrowio.Meta) error {
-	if d.Disagreement != nil {
-		env.Logger().Info(fmt.Sprintf("four estimators disagree by %.3f in L1; above %.1f the proportions are not to be believed", *d.Disagreement, labelshift.Threshold))
-	}
-	for _, warning := range d.Warnings {
-		env.Logger().Warn(warning)
-	}
-	if d.Warnings == nil {
-		d.Warnings = []string{}
-	}
-	var err error
-	meta.Diagnostics, err = json.Marshal(d)
-	return err
 }

@@ -133,7 +133,9 @@ func targetProportions(ctx context.Context, env stages.Env, in *arrowio.Spool, o
 	if err != nil {
 		return nil, err
 	}
-	return p, d.describe(env, meta)
+	d.Log(env)
+	meta.Diagnostics = d.JSON()
+	return p, nil
 }
 
 // counter counts rows by label and by matched class.

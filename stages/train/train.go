@@ -2,7 +2,8 @@
 // classifier h and the critic v (Algorithm 1) and labels all rows.
 //
 // Columns read: features, domain and label; weight or matched, where the stream
-// has them, give the p_T that training starts from. Added: prediction,
+// has them, give the p_T that training starts from. The method translate reads
+// embedding instead of features where there is one. Added: prediction,
 // predicted_class, probability.
 package train
 
@@ -16,54 +17,91 @@ import (
 	"mars/stages/internal/rows"
 	"mars/stages/internal/state"
 	"mars/stages/train/adapt"
+	"mars/stages/train/adapt/retrain"
+	"mars/stages/train/adapt/translate"
 )
 
 // Options of training.
 type Options struct {
-	Method   string // one of adapt.Methods
+	Method   string // one of Methods
 	Beta     float64
 	Arch     string // see adapt.Config.Arch
 	Schedule adapt.Schedule
 	Shape    []int                 // of a row of features; nil: what the stream says
 	Tune     []func(*adapt.Config) // changes of the schedule, in order
 	Initial  string                // model file to start from; "" for fresh weights
-	Save     string                // model file to write; "" for none
-	Metrics  string                // Arrow file for the figures of each epoch; "" for none
+	// Proportions estimates p_T as marsc and marsg train: one of ProportionNames;
+	// "" is mars.
+	Proportions string
+	// Decision is what probability is made ready for: "accuracy", "balanced" or
+	// "none"; "" is accuracy for translate and none for the others.
+	Decision string
+	// Panel has the method translate ask labelshift's panel whether its proportions can
+	// be believed.
+	Panel   bool
+	Save    string // model file to write; "" for none
+	Metrics string // Arrow file for the figures of each epoch; "" for none
 }
+
+// Methods are the names of the ways to train.
+func Methods() []string { return append(adapt.MethodNames(), retrain.Method) }
 
 // Fit trains, then labels all rows. If training breaks down, the last good model
 // is saved all the same and the error says so.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		c := env.Columns
-		if err := rows.Require(in, "begin with mars-featurize, or name the column with a flag", c.Features, c.Domain, c.Label); err != nil {
+		c, column := env.Columns, o.column(env, in)
+		if err := rows.Require(in, "begin with mars-featurize, or name the column with a flag", column, c.Domain, c.Label); err != nil {
 			return err
 		}
 		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
-			model, err := learn(ctx, env, spool, o)
+			model, diagnostics, err := learn(ctx, env, spool, o)
 			if err != nil {
 				return nil, keep(model, o.Save, err)
 			}
 			if model.Provenance, err = rows.Provenance(env, spool); err != nil {
 				return nil, err
 			}
+			rows.SetModelInput(env, model, column)
+			if model.Decision, err = translate.ParseDecisionOrNone(o.decision()); err != nil {
+				return nil, err
+			}
 			return &rows.Learnt{
 				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
-				Emit: emitter(model),
+				Emit: emitter(model, diagnostics),
 			}, nil
 		})
 	}
 }
 
-// emitter labels rows with the model.
-func emitter(model *adapt.Model) stages.Func {
+// column is that of the vectors to train on.
+func (o Options) column(env stages.Env, in arrowio.Source) string {
+	if o.Method == retrain.Method {
+		return rows.Vectors(in, env)
+	}
+	return env.Columns.Features
+}
+
+func (o Options) decision() string {
+	switch {
+	case o.Decision != "":
+		return o.Decision
+	case o.Method == retrain.Method:
+		return translate.Accuracy.String()
+	}
+	return "none"
+}
+
+// emitter labels rows with the model. Diagnostics, if there are any, become the
+// stream's.
+func emitter(model *adapt.Model, diagnostics *rows.Diagnostics) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
 		meta, err := arrowio.ReadMeta(in.Schema())
 		if err != nil {
 			return err
 		}
 		if model.Proportions != nil {
-			meta.TargetProportions = model.Proportions
+			meta.TargetProportions, meta.Diagnostics = model.Proportions, diagnostics.JSON()
 		}
 		return rows.Predict(ctx, env, in, out, meta, model)
 	}
@@ -81,62 +119,81 @@ func keep(model *adapt.Model, path string, cause error) error {
 	return fmt.Errorf("%w; the model of epoch %d, the last good one, is kept in %s", cause, model.Epoch, path)
 }
 
-func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*adapt.Model, error) {
-	problem, config, err := prepare(ctx, env, in, o)
-	if err != nil {
-		return nil, err
+// learn trains by the method.
+func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*adapt.Model, *rows.Diagnostics, error) {
+	fit := fitAligned
+	if o.Method == retrain.Method {
+		fit = fitTranslated
 	}
-	if o.Initial != "" {
-		if config.Initial, _, err = state.Load(o.Initial, adapt.Load); err != nil {
-			return nil, err
-		}
-	}
-	metrics, err := newMetrics(env, o.Metrics, problem.Classes)
-	if err != nil {
-		return nil, err
-	}
-	config.OnEpoch = metrics.epoch
-	model, err := adapt.Train(ctx, *problem, *config)
-	if err := metrics.close(err); err != nil {
-		return model, err
-	}
-	return model, nil
-}
-
-// prepare turns the stream into a problem, and the options into a configuration.
-func prepare(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*adapt.Problem, *adapt.Config, error) {
-	method, err := adapt.ParseMethod(o.Method, o.Beta)
+	job, err := fit(ctx, env, in, o)
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, tune := range o.Tune {
+		tune(&job.config)
+	}
+	if o.Initial != "" {
+		if job.config.Initial, _, err = state.Load(o.Initial, adapt.Load); err != nil {
+			return nil, nil, err
+		}
+	}
+	metrics, err := newMetrics(env, o.Metrics, job.problem.Classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	job.config.OnEpoch = metrics.epoch
+	model, err := job.train(ctx, job.problem, job.config)
+	return model, job.diagnostics, metrics.close(err)
+}
+
+// A job is a training with all that it needs.
+type job struct {
+	problem     adapt.Problem
+	config      adapt.Config
+	train       func(context.Context, adapt.Problem, adapt.Config) (*adapt.Model, error)
+	diagnostics *rows.Diagnostics // nil where nothing is to be said
+}
+
+// fitAligned is the job of the methods of adapt.
+func fitAligned(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*job, error) {
+	method, err := adapt.ParseMethod(o.Method, o.Beta)
+	if err != nil {
+		return nil, err
+	}
+	p, s, err := gather(ctx, env, in, o, method.Aligns())
+	if err != nil {
+		return nil, err
+	}
+	c, err := adapt.Recipe(o.Arch, p.Shape, o.Schedule)
+	if err != nil {
+		return nil, err
+	}
+	c.Method, c.Seed, c.Jobs = method, env.Seed, env.Jobs
+	if method.NeedsEstimate() {
+		if c.StartProportions, err = startProportions(in, s); err != nil {
+			return nil, err
+		}
+		if c.Estimate, err = estimator(ctx, env, o, c.StartProportions); err != nil {
+			return nil, fmt.Errorf("%s: %w", in.Name(), err)
+		}
+	}
+	return &job{problem: *p, config: c, train: adapt.Train}, nil
+}
+
+// gather turns the stream into a problem.
+func gather(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, target bool) (*adapt.Problem, *rows.Samples, error) {
 	classes, err := rows.Classes(ctx, in, env)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := rows.Gather(ctx, env, in, classes, rows.Want{
-		Vector: env.Columns.Features, Source: true, Target: method.Aligns(), Labels: true, Start: true})
+	column := o.column(env, in)
+	s, err := rows.Gather(ctx, env, in, classes, rows.Want{Vector: column, Source: true, Target: target, Labels: true, Start: true})
 	if err != nil {
 		return nil, nil, err
 	}
 	p := &adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
-	if p.Shape, err = rows.ShapeOr(o.Shape, in, env.Columns.Features, s.Source.Cols); err != nil {
-		return nil, nil, err
-	}
-	c, err := adapt.Recipe(o.Arch, p.Shape, o.Schedule)
-	if err != nil {
-		return nil, nil, err
-	}
-	c.Method, c.Seed, c.Jobs = method, env.Seed, env.Jobs
-	if method.NeedsEstimate() {
-		c.Estimate = estimator(o.Method, env)
-		if c.StartProportions, err = startProportions(in, s); err != nil {
-			return nil, nil, err
-		}
-	}
-	for _, tune := range o.Tune {
-		tune(&c)
-	}
-	return p, &c, nil
+	p.Shape, err = rows.ShapeOr(o.Shape, in, column, s.Source.Cols)
+	return p, s, err
 }
 
 // startProportions is the p_T that earlier stages found: p_T(y) = w†(y) p_S(y)

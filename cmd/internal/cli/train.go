@@ -12,6 +12,7 @@ import (
 	"mars/stages/predict"
 	"mars/stages/train"
 	"mars/stages/train/adapt"
+	"mars/stages/train/adapt/retrain"
 )
 
 // Train is the command of the stage that adapts.
@@ -28,17 +29,27 @@ estimating the target's class proportions again as the embedding changes, and ad
 prediction, predicted_class and probability. It needs features, domain and labels alone;
 weight or matched, from the stages before, give the proportions that training starts from.
 
-Methods: source (no adaptation), marsc and marsg (MARS with Ward's clustering or a
-Gaussian mixture), wd (Wasserstein distance without weights, relaxed by --beta)` + otherMethods() + `.
-An iteration of the paper is an epoch here: a pass over the source rows.`,
+Methods: translate (match, translate, retrain: moves the source's classes to where they
+are in the target, then trains there; the best and fastest on tables and on embeddings,
+and it takes embedding where there is one), source (no adaptation), marsc and marsg (MARS
+with Ward's clustering or a Gaussian mixture), wd (Wasserstein distance without weights, relaxed by --beta)` + otherMethods() + `.
+An iteration of the paper is an epoch here: a pass over the source rows.
+
+--decision makes probability and prediction ready for the most right rows (accuracy:
+posteriors times p_T over the proportions of training) or for the best mean recall of the
+classes (balanced: posteriors over the proportions of training).`,
 		Example: `  mars-featurize toy --shift 8 | mars-train --method marsc --save model.safetensors -o labelled.arrow
+  mars-train --method translate --decision balanced features.arrow -o labelled.arrow
+  mars-train --method marsc --proportions mte features.arrow -o labelled.arrow
   mars-train --method wd --beta 1 --metrics epochs.arrows features.arrow -o labelled.arrow
   mars-train --method marsc --checkpoint run.ckpt --resume features.arrow -o labelled.arrow
   mars-train --load model.safetensors more.arrow -o more-labelled.arrow`,
 	}
 	f := cmd.Flags()
 	o.Method = "marsc"
-	f.Var(oneOf{&o.Method, adapt.MethodNames()}, "method", "how to adapt")
+	f.Var(oneOf{&o.Method, train.Methods()}, "method", "how to adapt")
+	f.Var(oneOf{&o.Proportions, train.ProportionNames()}, "proportions", "how marsc and marsg estimate p_T as they train: mars (the default), stream (keep what mars-reweight found), or an estimator of mars-reweight")
+	f.Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for (default: accuracy for translate, none for the others)")
 	f.Float64Var(&o.Beta, "beta", 0, "β of method wd: how much larger the target's mass is taken to be")
 	f.Var(oneOf{(*string)(&o.Schedule), []string{string(adapt.ScheduleDefault), string(adapt.SchedulePaper)}}, "schedule", "defaults of all that follows: measured to be good and cheap, or the paper's")
 	o.Schedule = adapt.ScheduleDefault
@@ -48,11 +59,11 @@ An iteration of the paper is an epoch here: a pass over the source rows.`,
 	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
 	f.StringVar(&o.Initial, "init", "", "start from the weights in this file instead of random ones")
 	f.StringVar(&load, "load", "", "apply the model in this file instead of training one")
-	columns := []string{"features", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability"}
+	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability"}
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
-			names := append(slices.Clone(networkFlagNames), "method", "beta", "schedule", "save", "metrics", "init")
-			return predict.Apply(load), refuse(cmd, "--load applies a model and trains none", append(names, a.names()...))
+			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "save", "metrics", "init")
+			return predict.Apply(predict.Options{Model: load, Decision: o.Decision}), refuse(cmd, "--load applies a model and trains none", append(names, a.names()...))
 		}
 		var err error
 		o.Arch = n.arch
@@ -62,12 +73,31 @@ An iteration of the paper is an epoch here: a pass over the source rows.`,
 		if o.Tune, err = a.tune(cmd.Flags()); err != nil {
 			return nil, err
 		}
-		if _, err := adapt.ParseMethod(o.Method, o.Beta); err != nil {
-			return nil, usageError{err}
+		if err := checkMethod(cmd, o); err != nil {
+			return nil, err
 		}
 		o.Tune = append(n.tune(cmd.Flags()), o.Tune...)
 		return train.Fit(o), nil
 	})
+}
+
+// decisions are the values of --decision.
+var decisions = []string{"accuracy", "balanced", "none"}
+
+// checkMethod refuses flags that the method does not look at.
+func checkMethod(cmd *cobra.Command, o train.Options) error {
+	if o.Method == retrain.Method {
+		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "start-align", "reestimate-every",
+			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points"})
+	}
+	method, err := adapt.ParseMethod(o.Method, o.Beta)
+	if err != nil {
+		return usageError{err}
+	}
+	if !method.NeedsEstimate() {
+		return refuse(cmd, "--method "+o.Method+" does not estimate p_T", []string{"proportions"})
+	}
+	return nil
 }
 
 func otherMethods() string {

@@ -12,14 +12,33 @@ import (
 	"mars/stages/train/adapt"
 )
 
+// ModelInput is the column that the model takes.
+func ModelInput(env stages.Env, model *adapt.Model) string {
+	if model.Vectors == embedding {
+		return env.Columns.Embedding
+	}
+	return env.Columns.Features
+}
+
+// SetModelInput says in the model which column it takes.
+func SetModelInput(env stages.Env, model *adapt.Model, column string) {
+	if column == env.Columns.Embedding && column != env.Columns.Features {
+		model.Vectors = embedding
+	}
+}
+
+// embedding is adapt.Model.Vectors of a model that takes embeddings.
+const embedding = "embedding"
+
 // Features reads the model input of a batch and checks its width.
 func Features(rec arrow.Record, in arrowio.Source, env stages.Env, model *adapt.Model) (blas32.General, error) {
-	x, err := arrowio.VectorColumn(rec, env.Columns.Features)
+	column := ModelInput(env, model)
+	x, err := arrowio.VectorColumn(rec, column)
 	if err != nil {
 		return blas32.General{}, err
 	}
 	if x.Width != model.Width() && x.Rows > 0 {
-		return blas32.General{}, &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: env.Columns.Features,
+		return blas32.General{}, &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: column,
 			Err:    fmt.Errorf("rows have %d numbers, and the model takes %d", x.Width, model.Width()),
 			Advice: "featurize these rows as those that the model was trained on"}
 	}
@@ -27,7 +46,7 @@ func Features(rec arrow.Record, in arrowio.Source, env stages.Env, model *adapt.
 }
 
 // Predict passes all rows of in to out with the model's prediction,
-// predicted_class and probability.
+// predicted_class and probability, which are those of its Decision.
 func Predict(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink, meta arrowio.Meta, model *adapt.Model) error {
 	names, width := env.Columns, len(model.Classes)
 	meta.Classes = model.Classes
@@ -42,6 +61,9 @@ func Predict(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio
 			return nil, err
 		}
 		p := model.Predict(x)
+		if err := model.Decide(p); err != nil {
+			return nil, err
+		}
 		predictions := adapt.Argmax(p)
 		predicted := make([]string, len(predictions))
 		for i, k := range predictions {

@@ -57,6 +57,9 @@ func (m *Model) file() (safetensors.File, error) {
 		keyFormat: modelFormat, keyArch: m.arch.Name, keyInput: string(shape), keyClasses: string(classes),
 		keyMethod: m.Method, keySeed: strconv.FormatUint(m.Seed, 10), keyEpoch: strconv.Itoa(m.Epoch),
 	}}
+	if err := m.saveUse(&f); err != nil {
+		return f, err
+	}
 	if m.Proportions != nil {
 		text, err := json.Marshal(m.Proportions)
 		if err != nil {
@@ -140,7 +143,7 @@ func (l *loader) model() (*Model, error) {
 			return nil, err
 		}
 	}
-	if err := l.networks(m); err != nil {
+	if err := errors.Join(l.use(m), l.networks(m)); err != nil {
 		return nil, err
 	}
 	return m, l.input(m)

@@ -8,6 +8,7 @@ import (
 
 	"mars/stages/internal/kernel"
 	"mars/stages/internal/nn"
+	"mars/stages/train/adapt/translate"
 )
 
 // A Model is a trained g, h and, where the method has one, v. Its methods do not
@@ -17,6 +18,13 @@ type Model struct {
 	Method  string   // that trained it
 	Seed    uint64   // that training started from
 	Epoch   int      // whose end the weights are from; −1 before the first
+	// Vectors says what rows the model takes where they are not plain features:
+	// "embedding", those of another model; "" otherwise.
+	Vectors string
+	// Prior is the class proportions that the posteriors carry, nil if unknown.
+	Prior []float64
+	// Decision is what Decide makes posteriors ready for; nil leaves them.
+	Decision *translate.Decision
 	// Proportions is the last estimate of p_T, nil where the method makes none.
 	Proportions []float64
 	// Provenance says how the model came to be, as JSON; "" where nobody says.

@@ -39,6 +39,18 @@ func ParseDecision(name string) (Decision, error) {
 	return 0, fmt.Errorf("translate: decision: %q is not known: choose accuracy or balanced", name)
 }
 
+// ParseDecisionOrNone is ParseDecision that returns nil for "none".
+func ParseDecisionOrNone(name string) (*Decision, error) {
+	if name == "none" {
+		return nil, nil
+	}
+	d, err := ParseDecision(name)
+	if err != nil {
+		return nil, err
+	}
+	return &d, nil
+}
+
 // leastShare is what the target's share of a class counts as if it is less: an
 // estimate of nothing is no reason never to predict a class.
 const leastShare = 1e-4

@@ -1,0 +1,55 @@
+package train
+
+import (
+	"context"
+	"fmt"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/internal/rows"
+	"mars/stages/reweight/labelshift"
+	"mars/stages/train/adapt"
+	"mars/stages/train/adapt/retrain"
+)
+
+// fitTranslated is the job of match, translate, retrain.
+func fitTranslated(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*job, error) {
+	p, _, err := gather(ctx, env, in, o, true)
+	if err != nil {
+		return nil, err
+	}
+	c, err := retrain.Config(o.Arch, p.Shape, p.Source.Rows)
+	if err != nil {
+		return nil, err
+	}
+	c.Seed, c.Jobs = env.Seed, env.Jobs
+	e, diagnostics, err := match(ctx, env, p, o.Panel)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Name(), err)
+	}
+	env.Logger().Info(fmt.Sprintf("classes found in the column %q: p_T %.3f", o.column(env, in), e.Proportions))
+	diagnostics.Log(env)
+	train := func(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {
+		return retrain.Train(ctx, p, c, e)
+	}
+	return &job{problem: *p, config: c, train: train, diagnostics: diagnostics}, nil
+}
+
+// match finds the source's classes in the target, and asks the panel if wanted.
+func match(ctx context.Context, env stages.Env, p *adapt.Problem, panel bool) (*labelshift.Estimate, *rows.Diagnostics, error) {
+	problem := labelshift.Problem{Source: p.Source, Labels: p.Labels, Classes: len(p.Classes), Names: p.Classes,
+		Target: labelshift.InMemory(p.Target)}
+	options := labelshift.MTEOptions{Seed: env.Seed}
+	if !panel {
+		e, err := labelshift.MTE(problem, options)
+		if err != nil {
+			return nil, nil, err
+		}
+		return e, &rows.Diagnostics{Estimator: e.Estimator, Warnings: e.Warnings}, nil
+	}
+	found, err := labelshift.Consult(problem, retrain.Classifier(ctx, env.Seed, env.Jobs), options)
+	if err != nil {
+		return nil, nil, err
+	}
+	return found.Members[0], rows.PanelDiagnostics("auto", found), nil
+}
