@@ -26,7 +26,7 @@ stages are programs of their own, called mars-featurize, mars-embed and so on.`,
 		root.AddCommand(mount(stage()))
 	}
 	root.AddCommand(runCommand(), cacheCommand(), provenanceCommand(), inspectCommand(), versionCommand())
-	root.AddCommand(proportionsCommand())
+	root.AddCommand(proportionsCommand(), labelCommand())
 	return newCommand(root)
 }
 

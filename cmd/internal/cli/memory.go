@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -72,4 +73,20 @@ func (o *featurizeFlags) twoFiles(cmd *cobra.Command, c *common, args []string, 
 		return err
 	}
 	return use(cmd.Context(), env, t)
+}
+
+// each calls f with every record of in.
+func each(in arrowio.Source, f func(arrow.Record) error) error {
+	for {
+		rec, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(rec); err != nil {
+			return err
+		}
+	}
 }

@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/embed"
+	"mars/stages/label"
+	"mars/stages/train"
+	"mars/stages/train/adapt"
+	"mars/stages/train/adapt/retrain"
+)
+
+// labelCommand answers what the target's labels are.
+func labelCommand() *cobra.Command {
+	l := labeller{options: train.Options{Method: retrain.Method, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
+	cmd := &cobra.Command{
+		Use:   "label --source FILE --target FILE -o FILE [flags]",
+		Short: "Label the rows of a target, with posteriors, confidence and whether to believe them",
+		Long: `Reads labelled rows (--source) and rows without labels (--target) from any files that
+mars featurize reads, or a stream of it, and writes for each target row its id,
+predicted_class, confidence (the posterior of that class) and probability (the posteriors
+of all classes): as CSV, Parquet or Arrow, by the name of the output.
+
+The method is translate: it finds the classes in the target, moves the source's rows there,
+and trains a network on them. Over 34 tasks with known answers it had the best balanced
+accuracy of all methods here (mean .922; the source's classifier .836, the paper's .843),
+the fewest tasks that it made worse, and took a second. Images are first given an embedding
+that is learnt on the source. Warnings on the log say when its proportions, and so
+its labels, are not to be believed.`,
+		Example: `  mars label --source patients.csv --target new.csv --label celltype -o labels.csv
+  mars label --source a.npz --target b.npz --decision balanced -o labels.parquet
+  mars featurize toy --shift 8 | mars label -o labels.arrow`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	l.common = newCommon(cmd, "mars-label", "domain", "features", "embedding")
+	cmd.RunE = l.run
+	f := cmd.Flags()
+	l.files.registerFiles(f)
+	f.Var(oneOf{&l.options.Method, train.Methods()}, "method", "how to adapt")
+	l.options.Decision = "accuracy"
+	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
+	f.StringVar(&l.options.Save, "save", "", "keep the model in this safetensors file, for mars predict")
+	f.Var(oneOf{&l.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
+	l.common.outputFlags(f)
+	l.common.runFlags(f)
+	return newCommand(cmd)
+}
+
+type labeller struct {
+	common  *common
+	files   featurizeFlags
+	options train.Options
+	format  string
+}
+
+func (l *labeller) run(cmd *cobra.Command, args []string) error {
+	c := l.common
+	if err := c.check(); err != nil {
+		return err
+	}
+	if l.format == "" {
+		l.format = label.FormatOf(c.output)
+	}
+	c.inputs = append(args, l.files.source.path, l.files.target.path)
+	if err := notInput(c.output, c.inputs); err != nil {
+		return err
+	}
+	return l.files.twoFiles(cmd, c, args, func(ctx context.Context, env stages.Env, in arrowio.Source) error {
+		labelled, err := l.train(ctx, env, in)
+		if err != nil {
+			return err
+		}
+		labels, err := label.New(env, labelled)
+		if err != nil {
+			return err
+		}
+		return l.write(cmd, labels)
+	})
+}
+
+// train runs the stages, each into memory.
+func (l *labeller) train(ctx context.Context, env stages.Env, in arrowio.Source) (arrowio.Source, error) {
+	if l.options.Method == retrain.Method {
+		env.Logger().Info("method translate: of the methods measured it has the best mean balanced accuracy, .922 over 34 tasks (the source's classifier: .836)")
+		if label.Images(env, in) && !arrowio.HasColumn(in.Schema(), env.Columns.Embedding) {
+			env.Logger().Info("the rows are images: learning an embedding on the source first")
+			embedded := &table{name: in.Name()}
+			if err := embed.Fit(embed.Options{Arch: l.options.Arch})(ctx, env, in, embedded); err != nil {
+				return nil, err
+			}
+			in = embedded
+		}
+	}
+	labelled := &table{name: in.Name()}
+	return labelled, train.Fit(l.options)(ctx, env, in, labelled)
+}
+
+func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {
+	switch {
+	case l.format == "arrow":
+		return l.common.write(cmd, func(_ context.Context, _ stages.Env, out arrowio.Sink) error {
+			if err := out.Begin(labels.Schema()); err != nil {
+				return err
+			}
+			return each(labels, out.Write)
+		})
+	case l.common.output == "" || l.common.output == "-":
+		return label.Write(cmd.OutOrStdout(), l.format, labels)
+	}
+	return label.Save(l.common.output, l.format, labels)
+}
+
+// notInput keeps an output from replacing an input.
+func notInput(output string, inputs []string) error {
+	to, err := os.Stat(output)
+	if err != nil {
+		return nil // nothing is there to replace
+	}
+	for _, path := range inputs {
+		if from, err := os.Stat(path); err == nil && os.SameFile(from, to) {
+			return fmt.Errorf("%s: is input and output at once: write to another file", output)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package label
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/compress"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"mars/arrowio"
+	"mars/stages/internal/state"
+)
+
+// Formats are what labels can be written as.
+var Formats = []string{"arrow", "parquet", "csv"}
+
+// FormatOf is the format that a file's name asks for; arrow if none.
+func FormatOf(path string) string {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".parquet", ".pq":
+		return "parquet"
+	case ".csv":
+		return "csv"
+	}
+	return "arrow"
+}
+
+// Save writes the rows of src to a CSV or Parquet file, whole or not at all.
+func Save(path, format string, src *Labels) error {
+	_, err := state.Save(path, func(w io.Writer) error { return Write(w, format, src) })
+	return err
+}
+
+// Write writes the rows of src, flat, as CSV or Parquet.
+func Write(w io.Writer, format string, src *Labels) error {
+	flat, err := NewFlat(src)
+	if err != nil {
+		return err
+	}
+	switch format {
+	case "csv":
+		return arrowio.WriteCSV(w, flat)
+	case "parquet":
+		return writeParquet(w, flat)
+	}
+	return fmt.Errorf("there is no format %q to write: choose one of %v", format, Formats[1:])
+}
+
+func writeParquet(w io.Writer, src arrowio.Source) error {
+	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy))
+	out, err := pqarrow.NewFileWriter(src.Schema(), w, properties, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+	if err != nil {
+		return fmt.Errorf("cannot be written as Parquet: %w", err)
+	}
+	for {
+		rec, err := src.Next()
+		if errors.Is(err, io.EOF) {
+			return out.Close()
+		}
+		if err == nil {
+			err = out.WriteBuffered(rec)
+		}
+		if err != nil {
+			return errors.Join(err, out.Close())
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package label
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars/arrowio"
+)
+
+// Flat is labels with a column for each class, probability_NAME, in place of the
+// vectors: what CSV can hold, and what every reader of Parquet understands.
+type Flat struct {
+	*Labels
+	flat *arrow.Schema
+	at   int // of the vectors
+	rec  arrow.Record
+}
+
+// NewFlat flattens labels of the classes that the metadata name.
+func NewFlat(l *Labels) (*Flat, error) {
+	meta, err := arrowio.ReadMeta(l.schema)
+	if err != nil {
+		return nil, err
+	}
+	if len(meta.Classes) == 0 {
+		return nil, fmt.Errorf("%s: its metadata do not name the classes: run mars-train or mars-predict before", l.Name())
+	}
+	name := l.env.Columns.Probability
+	f := &Flat{Labels: l, at: l.schema.FieldIndices(name)[0]}
+	var fields []arrow.Field
+	for _, class := range meta.Classes {
+		fields = append(fields, arrow.Field{Name: name + "_" + class, Type: arrow.PrimitiveTypes.Float32})
+	}
+	metadata := l.schema.Metadata()
+	f.flat = arrow.NewSchema(slices.Replace(slices.Clone(l.schema.Fields()), f.at, f.at+1, fields...), &metadata)
+	return f, nil
+}
+
+// Schema is that of the flat rows.
+func (f *Flat) Schema() *arrow.Schema { return f.flat }
+
+// Next gives the next labels, flat.
+func (f *Flat) Next() (arrow.Record, error) {
+	if f.rec != nil {
+		f.rec.Release()
+		f.rec = nil
+	}
+	rec, err := f.Labels.Next()
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := arrowio.VectorColumn(rec, f.env.Columns.Probability)
+	if err != nil {
+		return nil, err
+	}
+	if classes := f.flat.NumFields() - f.schema.NumFields() + 1; vectors.Width != classes {
+		return nil, fmt.Errorf("%s: there are %d probabilities a row for %d classes: run mars-train or mars-predict before", f.Name(), vectors.Width, classes)
+	}
+	columns := make([]arrow.Array, vectors.Width)
+	for k := range columns {
+		values := make([]float32, vectors.Rows)
+		for i := range values {
+			values[i] = vectors.Row(i)[k]
+		}
+		columns[k] = arrowio.NewFloatArray(values)
+	}
+	f.rec = array.NewRecord(f.flat, slices.Replace(slices.Clone(rec.Columns()), f.at, f.at+1, columns...), rec.NumRows())
+	return f.rec, nil
+}

@@ -1,0 +1,178 @@
+// Package label is the stage that gives what a user wants of a labelled stream:
+// for every target row its identity, its class, the posteriors and how sure that
+// is, and nothing else.
+//
+// Columns read: id (row numbers where there is none), domain, predicted_class,
+// probability and, if it is there, truth. Written: id, predicted_class, confidence,
+// probability and truth.
+package label
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/internal/rows"
+)
+
+// Confidence is the column of the posterior of the predicted class.
+const Confidence = "confidence"
+
+// Images reports whether the rows of in are images, which want an embedding
+// before anything is translated.
+func Images(env stages.Env, in arrowio.Source) bool {
+	for _, i := range in.Schema().FieldIndices(env.Columns.Features) {
+		if text, ok := in.Schema().Field(i).Metadata.GetValue(rows.ShapeKey); ok {
+			shape, err := stages.ParseShape(text)
+			return err == nil && len(shape) == 3
+		}
+	}
+	return false
+}
+
+// Labels is the target rows of a labelled stream.
+type Labels struct {
+	env    stages.Env
+	in     arrowio.Source
+	schema *arrow.Schema
+	kept   []string // columns that are passed on as they are
+	rec    arrow.Record
+	seen   int64 // target rows
+}
+
+// New returns the labels of in.
+func New(env stages.Env, in arrowio.Source) (*Labels, error) {
+	c := env.Columns
+	if err := rows.Require(in, "run mars-train or mars-predict before", c.PredictedClass, c.Probability); err != nil {
+		return nil, err
+	}
+	l := &Labels{env: env, in: in}
+	fields := []arrow.Field{{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}}
+	for _, name := range []string{c.ID, c.PredictedClass, c.Probability, c.Truth} {
+		for _, i := range in.Schema().FieldIndices(name) {
+			l.kept = append(l.kept, name)
+			fields = append(fields, in.Schema().Field(i))
+		}
+	}
+	if slices.Contains(l.kept, c.ID) {
+		fields = fields[1:]
+	}
+	fields = slices.Insert(fields, 2, arrow.Field{Name: Confidence, Type: arrow.PrimitiveTypes.Float32})
+	meta := in.Schema().Metadata()
+	l.schema = arrow.NewSchema(fields, &meta)
+	return l, nil
+}
+
+// Name is the input's.
+func (l *Labels) Name() string { return l.in.Name() }
+
+// Schema is that of the labels, with the input's metadata.
+func (l *Labels) Schema() *arrow.Schema { return l.schema }
+
+// Next gives the target rows of the next batch that has any.
+func (l *Labels) Next() (arrow.Record, error) {
+	if l.rec != nil {
+		l.rec.Release()
+		l.rec = nil
+	}
+	for {
+		rec, err := l.in.Next()
+		if err != nil {
+			if errors.Is(err, io.EOF) && l.seen == 0 {
+				return nil, rows.EmptyDomain(l.in, arrowio.TargetDomain)
+			}
+			return nil, err
+		}
+		if l.rec, err = l.pick(rec); err != nil || l.rec != nil {
+			return l.rec, err
+		}
+	}
+}
+
+// pick takes the target rows of a batch; nil if there are none.
+func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
+	domains, err := rows.Domains(rec, l.env)
+	if err != nil {
+		return nil, err
+	}
+	parts := runs(domains)
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	var columns []arrow.Array
+	for _, name := range l.kept {
+		column, err := take(rec.Column(rec.Schema().FieldIndices(name)[0]), parts)
+		if err != nil {
+			return nil, fmt.Errorf("%s: column %q: %w", l.in.Name(), name, err)
+		}
+		defer column.Release()
+		columns = append(columns, column)
+	}
+	n := int64(0)
+	for _, part := range parts {
+		n += part[1] - part[0]
+	}
+	if !slices.Contains(l.kept, l.env.Columns.ID) {
+		numbers := make([]int64, n)
+		for i := range numbers {
+			numbers[i] = l.seen + int64(i)
+		}
+		columns = slices.Insert(columns, 0, arrowio.NewInt64Array(numbers))
+	}
+	l.seen += n
+	wide := array.NewRecord(l.schema, slices.Insert(columns, 2, arrow.Array(arrowio.NewFloatArray(make([]float32, n)))), n)
+	confidence, err := greatest(wide, l.env.Columns.Probability)
+	if err != nil {
+		return nil, err
+	}
+	return array.NewRecord(l.schema, slices.Replace(slices.Clone(wide.Columns()), 2, 3, confidence), n), nil
+}
+
+// runs are the bounds [from, to) of the parts of a batch that are target rows.
+func runs(domains []arrowio.Domain) [][2]int64 {
+	var parts [][2]int64
+	for i, d := range domains {
+		switch last := len(parts) - 1; {
+		case d != arrowio.TargetDomain:
+		case last >= 0 && parts[last][1] == int64(i):
+			parts[last][1]++
+		default:
+			parts = append(parts, [2]int64{int64(i), int64(i) + 1})
+		}
+	}
+	return parts
+}
+
+// take returns the parts of a column, one after the other.
+func take(column arrow.Array, parts [][2]int64) (arrow.Array, error) {
+	slices := make([]arrow.Array, len(parts))
+	for i, part := range parts {
+		slices[i] = array.NewSlice(column, part[0], part[1])
+		defer slices[i].Release()
+	}
+	if len(slices) == 1 {
+		slices[0].Retain()
+		return slices[0], nil
+	}
+	return array.Concatenate(slices, memory.DefaultAllocator)
+}
+
+// greatest is the greatest value of each vector.
+func greatest(rec arrow.Record, column string) (arrow.Array, error) {
+	vectors, err := arrowio.VectorColumn(rec, column)
+	if err != nil {
+		return nil, err
+	}
+	most := make([]float32, vectors.Rows)
+	for i := range most {
+		most[i] = slices.Max(vectors.Row(i))
+	}
+	return arrowio.NewFloatArray(most), nil
+}
