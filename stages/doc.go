@@ -19,7 +19,9 @@
 //     epochs, and adds prediction, predicted_class and probability.
 //
 // predict applies a trained model to more rows; eval compares predictions and
-// proportions with the truth where there is one.
+// proportions with the truth where there is one. proportions and label answer
+// what a user asks of a stream: the class shares of the target with intervals
+// and doubts, and the labels alone.
 //
 // A stage adds columns and schema metadata; everything else passes through
 // untouched, in the same order. Each has two modes: fit reads the whole stream,
