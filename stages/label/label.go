@@ -127,12 +127,11 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 		columns = slices.Insert(columns, 0, arrowio.NewInt64Array(numbers))
 	}
 	l.seen += n
-	wide := array.NewRecord(l.schema, slices.Insert(columns, 2, arrow.Array(arrowio.NewFloatArray(make([]float32, n)))), n)
-	confidence, err := greatest(wide, l.env.Columns.Probability)
+	confidence, err := greatest(rec, l.env.Columns.Probability, parts)
 	if err != nil {
 		return nil, err
 	}
-	return array.NewRecord(l.schema, slices.Replace(slices.Clone(wide.Columns()), 2, 3, confidence), n), nil
+	return array.NewRecord(l.schema, slices.Insert(columns, 2, confidence), n), nil
 }
 
 // runs are the bounds [from, to) of the parts of a batch that are target rows.
@@ -164,15 +163,17 @@ func take(column arrow.Array, parts [][2]int64) (arrow.Array, error) {
 	return array.Concatenate(slices, memory.DefaultAllocator)
 }
 
-// greatest is the greatest value of each vector.
-func greatest(rec arrow.Record, column string) (arrow.Array, error) {
+// greatest is the greatest value of each vector of the parts.
+func greatest(rec arrow.Record, column string, parts [][2]int64) (arrow.Array, error) {
 	vectors, err := arrowio.VectorColumn(rec, column)
 	if err != nil {
 		return nil, err
 	}
-	most := make([]float32, vectors.Rows)
-	for i := range most {
-		most[i] = slices.Max(vectors.Row(i))
+	var most []float32
+	for _, part := range parts {
+		for i := part[0]; i < part[1]; i++ {
+			most = append(most, slices.Max(vectors.Row(int(i))))
+		}
 	}
 	return arrowio.NewFloatArray(most), nil
 }
