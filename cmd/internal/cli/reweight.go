@@ -9,16 +9,7 @@ import (
 	"mars/stages/reweight/labelshift"
 )
 
-// Reweight is the command of the stage that weights the source rows.
-func Reweight() *cobra.Command {
-	var o reweight.Options
-	var load, proportions string
-	var iKnow bool
-	calibration := "none"
-	cmd := &cobra.Command{
-		Use:   "mars-reweight",
-		Short: "Estimate the target's class proportions and weight the source rows by them",
-		Long: `Estimates p_T and adds the column weight: p_T(y)/p_S(y) on source rows of class y, 1 on
+const reweightHelp = `Estimates p_T and adds the column weight: p_T(y)/p_S(y) on source rows of class y, 1 on
 target rows. A class that the target lacks gets weight 0. Estimators:
 
   mars    counts target rows by matched, the paper's Algorithm 2 (default)
@@ -35,7 +26,18 @@ target rows. A class that the target lacks gets weight 0. Estimators:
   given   the proportions of --proportions
   oracle  counts truth, to see what perfect proportions would do; needs --i-know
 
-Doubts are logged, and kept in the metadata key mars.diagnostics.`,
+Doubts are logged, and kept in the metadata key mars.diagnostics.`
+
+// Reweight is the command of the stage that weights the source rows.
+func Reweight() *cobra.Command {
+	var o reweight.Options
+	var load, proportions string
+	var iKnow bool
+	calibration := "none"
+	cmd := &cobra.Command{
+		Use:   "mars-reweight",
+		Short: "Estimate the target's class proportions and weight the source rows by them",
+		Long: reweightHelp,
 		Example: `  mars-featurize toy | mars-embed | mars-cluster | mars-match | mars-reweight -o weighted.arrow
   mars-featurize toy | mars-reweight --estimator auto -o weighted.arrow
   mars-featurize toy | mars-reweight --estimator given --proportions 0.66,0.17,0.17 -o weighted.arrow

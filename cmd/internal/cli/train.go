@@ -15,16 +15,7 @@ import (
 	"mars/stages/train/adapt/retrain"
 )
 
-// Train is the command of the stage that adapts.
-func Train() *cobra.Command {
-	var o train.Options
-	var load string
-	var n networkFlags
-	var a adaptFlags
-	cmd := &cobra.Command{
-		Use:   "mars-train",
-		Short: "Train a classifier adapted to the target and label every row",
-		Long: `Trains the representation, the classifier and the Wasserstein critic (Algorithm 1),
+var trainHelp = `Trains the representation, the classifier and the Wasserstein critic (Algorithm 1),
 estimating the target's class proportions again as the embedding changes, and adds
 prediction, predicted_class and probability. It needs features, domain and labels alone;
 weight or matched, from the stages before, give the proportions that training starts from.
@@ -37,7 +28,18 @@ An iteration of the paper is an epoch here: a pass over the source rows.
 
 --decision makes probability and prediction ready for the most right rows (accuracy:
 posteriors times p_T over the proportions of training) or for the best mean recall of the
-classes (balanced: posteriors over the proportions of training).`,
+classes (balanced: posteriors over the proportions of training).`
+
+// Train is the command of the stage that adapts.
+func Train() *cobra.Command {
+	var o train.Options
+	var load string
+	var n networkFlags
+	var a adaptFlags
+	cmd := &cobra.Command{
+		Use:   "mars-train",
+		Short: "Train a classifier adapted to the target and label every row",
+		Long: trainHelp,
 		Example: `  mars-featurize toy --shift 8 | mars-train --method marsc --save model.safetensors -o labelled.arrow
   mars-train --method translate --decision balanced features.arrow -o labelled.arrow
   mars-train --method marsc --proportions mte features.arrow -o labelled.arrow
