@@ -37,7 +37,7 @@ func Reweight() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-reweight",
 		Short: "Estimate the target's class proportions and weight the source rows by them",
-		Long: reweightHelp,
+		Long:  reweightHelp,
 		Example: `  mars-featurize toy | mars-embed | mars-cluster | mars-match | mars-reweight -o weighted.arrow
   mars-featurize toy | mars-reweight --estimator auto -o weighted.arrow
   mars-featurize toy | mars-reweight --estimator given --proportions 0.66,0.17,0.17 -o weighted.arrow

@@ -39,7 +39,7 @@ func Train() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-train",
 		Short: "Train a classifier adapted to the target and label every row",
-		Long: trainHelp,
+		Long:  trainHelp,
 		Example: `  mars-featurize toy --shift 8 | mars-train --method marsc --save model.safetensors -o labelled.arrow
   mars-train --method translate --decision balanced features.arrow -o labelled.arrow
   mars-train --method marsc --proportions mte features.arrow -o labelled.arrow
