@@ -32,7 +32,7 @@ func estimate(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options,
 //
 // Refit is about as good in the study (mean L1 .189 against .195 over 165 tasks)
 // and worse with the classifier here (.089 against .077 on cytometry,
-// docs/estimators.md); and the threshold of the disagreement and the intervals have
+// but .003 against .008 on the toy: docs/estimators.md); and the threshold of the disagreement and the intervals have
 // been measured around MTE, of which refit is the most telling other opinion.
 func consult(in arrowio.Source, e *labelshift.Evidence) ([]float64, *rows.Diagnostics, error) {
 	panel, err := labelshift.Consult(e.Problem, e.Train, e.Options)

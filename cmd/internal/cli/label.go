@@ -28,8 +28,8 @@ predicted_class, confidence (the posterior of that class) and probability (the p
 of all classes): as CSV, Parquet or Arrow, by the name of the output.
 
 The method is translate: it finds the classes in the target, moves the source's rows there,
-and trains a network on them. Over 34 tasks with known answers it had the best balanced
-accuracy of all methods here (mean .922; the source's classifier .836, the paper's .843),
+and trains a network on them. In a study of 34 tasks with known answers a reference of it had
+the best balanced accuracy of all methods (mean .922; the source's classifier .836, the paper's .843),
 the fewest tasks that it made worse, and took a second. Images are first given an embedding
 that is learnt on the source. Warnings on the log say when its proportions, and so
 its labels, are not to be believed.`,
@@ -87,7 +87,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 // train runs the stages, each into memory.
 func (l *labeller) train(ctx context.Context, env stages.Env, in arrowio.Source) (arrowio.Source, error) {
 	if l.options.Method == retrain.Method {
-		env.Logger().Info("method translate: of the methods measured it has the best mean balanced accuracy, .922 over 34 tasks (the source's classifier: .836)")
+		env.Logger().Info("method translate: best mean balanced accuracy of the methods in a study of 34 tasks, .922 (the source's classifier: .836)")
 		if label.Images(env, in) && !arrowio.HasColumn(in.Schema(), env.Columns.Embedding) {
 			env.Logger().Info("the rows are images: learning an embedding on the source first")
 			embedded := &table{name: in.Name()}
