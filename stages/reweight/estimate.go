@@ -30,10 +30,10 @@ func estimate(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options,
 // consult is auto: MTE, with the disagreement of the panel around it as the
 // warning.
 //
-// Refit is about as good in the study (mean L1 .189 against .195 over 165 tasks)
-// and worse with the classifier here (.089 against .077 on cytometry,
-// but .003 against .008 on the toy: docs/estimators.md); and the threshold of the disagreement and the intervals have
-// been measured around MTE, of which refit is the most telling other opinion.
+// Refit is about as good (mean L1 .089 against .077 on cytometry, .003 against
+// .008 on the toy: docs/estimators.md), and the threshold of the disagreement and
+// the intervals have been measured around MTE, of which refit is the most telling
+// other opinion.
 func consult(in arrowio.Source, e *labelshift.Evidence) ([]float64, *rows.Diagnostics, error) {
 	panel, err := labelshift.Consult(e.Problem, e.Train, e.Options)
 	if err != nil {

@@ -15,8 +15,8 @@ type Panel struct {
 	Disagreement float64
 	// Aligned is MTE after the source as a whole has been given the mean and the
 	// covariance of the target, and Alignment its L1 distance from the first
-	// member. Where the members err alike (digits in the study) it is the better
-	// sign of failure, elsewhere the worse one; no warning is made of it.
+	// member. Where the members err alike it can be the better sign of failure,
+	// elsewhere it is the worse one; no warning is made of it.
 	Aligned   *Estimate
 	Alignment float64
 	// Warnings are doubts about the proportions in words.
