@@ -7,8 +7,8 @@
 //   - Matched is Algorithm 2 of the paper: clusters of the target matched with
 //     the classes of the source.
 //   - MTE, match–translate–EM, starts where Algorithm 2 ends and lets the
-//     classes move and change their look. It is the best of a study over 165
-//     tasks, and the one to use if there are features.
+//     classes move and change their look. It is the one to use if there are
+//     features (docs/estimators.md).
 //   - CC, BBSE, RLLS and EM work on the posteriors of a classifier, and are
 //     right where the classes look the same in both domains; Calibrate makes
 //     posteriors fit for EM.
