@@ -158,10 +158,11 @@ func TestLock(t *testing.T) {
 				holders++
 				most = max(most, holders)
 				mu.Unlock()
-				os.Remove(l.file.Name())
+				time.Sleep(time.Millisecond)
 				mu.Lock()
 				holders--
 				mu.Unlock()
+				os.Remove(l.file.Name()) // from here on the next one may have it
 				l.Release()
 			}
 		})
