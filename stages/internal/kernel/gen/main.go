@@ -26,6 +26,8 @@ var sources = []struct {
 	{"gemm_avx2_amd64", "kernel", func(c *build.Context) { emitGemm(c, avx2) }},
 	{"loops_avx512_amd64", "kernel", func(c *build.Context) { emitLoops(c, avx512) }},
 	{"loops_avx2_amd64", "kernel", func(c *build.Context) { emitLoops(c, avx2) }},
+	{"convolve_avx512_amd64", "kernel", func(c *build.Context) { emitConvolutions(c, avx512) }},
+	{"convolve_avx2_amd64", "kernel", func(c *build.Context) { emitConvolutions(c, avx2) }},
 	{"bench/peak_amd64", "main", func(c *build.Context) { emitPeak(c, avx512); emitPeak(c, avx2) }},
 }
 
