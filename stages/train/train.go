@@ -28,9 +28,12 @@ type Options struct {
 	Beta     float64
 	Arch     string // see adapt.Config.Arch
 	Schedule adapt.Schedule
-	Shape    []int                 // of a row of features; nil: what the stream says
-	Tune     []func(*adapt.Config) // changes of the schedule, in order
-	Initial  string                // model file to start from; "" for fresh weights
+	// AsPublishedCode does what the authors' program does where it differs from the
+	// paper: see adapt.Config.AsPublishedCode and, for marsg, publishedMixture.
+	AsPublishedCode bool
+	Shape           []int                 // of a row of features; nil: what the stream says
+	Tune            []func(*adapt.Config) // changes of the schedule, in order
+	Initial         string                // model file to start from; "" for fresh weights
 	// Proportions estimates p_T as marsc and marsg train: one of ProportionNames;
 	// "" is mars.
 	Proportions string
@@ -173,6 +176,9 @@ func fitAligned(ctx context.Context, env stages.Env, in *arrowio.Spool, o Option
 		return nil, err
 	}
 	c.Method, c.Seed, c.Jobs = method, env.Seed, env.Jobs
+	if o.AsPublishedCode {
+		c.AsPublishedCode()
+	}
 	if method.NeedsEstimate() {
 		if c.StartProportions, err = startProportions(in, s); err != nil {
 			return nil, err
