@@ -2,8 +2,8 @@
 // classifier h and the critic v (Algorithm 1) and labels all rows.
 //
 // Columns read: features, domain and label; weight or matched, where the stream
-// has them, give the p_T that training starts from. The method translate reads
-// embedding instead of features where there is one. Added: prediction,
+// has them, give the p_T that training starts from. The methods translate and gmm-ot
+// read embedding instead of features where there is one. Added: prediction,
 // predicted_class, probability.
 package train
 
@@ -19,6 +19,7 @@ import (
 	"mars/stages/train/adapt"
 	"mars/stages/train/adapt/retrain"
 	"mars/stages/train/adapt/translate"
+	"mars/stages/train/gmmot"
 )
 
 // Options of training.
@@ -27,9 +28,12 @@ type Options struct {
 	Beta     float64
 	Arch     string // see adapt.Config.Arch
 	Schedule adapt.Schedule
-	Shape    []int                 // of a row of features; nil: what the stream says
-	Tune     []func(*adapt.Config) // changes of the schedule, in order
-	Initial  string                // model file to start from; "" for fresh weights
+	// AsPublishedCode does what the authors' program does where it differs from the
+	// paper: see adapt.Config.AsPublishedCode and, for marsg, publishedMixture.
+	AsPublishedCode bool
+	Shape           []int                 // of a row of features; nil: what the stream says
+	Tune            []func(*adapt.Config) // changes of the schedule, in order
+	Initial         string                // model file to start from; "" for fresh weights
 	// Proportions estimates p_T as marsc and marsg train: one of ProportionNames;
 	// "" is mars.
 	Proportions string
@@ -44,7 +48,7 @@ type Options struct {
 }
 
 // Methods are the names of the ways to train.
-func Methods() []string { return append(adapt.MethodNames(), retrain.Method) }
+func Methods() []string { return append(adapt.MethodNames(), gmmot.Method, retrain.Method) }
 
 // Fit trains, then labels all rows. If training breaks down, the last good model
 // is saved all the same and the error says so.
@@ -55,6 +59,9 @@ func Fit(o Options) stages.Func {
 			return err
 		}
 		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
+			if o.Method == gmmot.Method {
+				return learnMixture(ctx, env, spool, o)
+			}
 			model, diagnostics, err := learn(ctx, env, spool, o)
 			if err != nil {
 				return nil, keep(model, o.Save, err)
@@ -62,13 +69,13 @@ func Fit(o Options) stages.Func {
 			if model.Provenance, err = rows.Provenance(env, spool); err != nil {
 				return nil, err
 			}
-			rows.SetModelInput(env, model, column)
+			model.Vectors = rows.VectorsOf(env, column)
 			if model.Decision, err = translate.ParseDecisionOrNone(o.decision()); err != nil {
 				return nil, err
 			}
 			return &rows.Learnt{
 				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
-				Emit: emitter(model, diagnostics),
+				Emit: emitter(rows.Networks(model), model.Proportions, diagnostics),
 			}, nil
 		})
 	}
@@ -76,7 +83,7 @@ func Fit(o Options) stages.Func {
 
 // column is that of the vectors to train on.
 func (o Options) column(env stages.Env, in arrowio.Source) string {
-	if o.Method == retrain.Method {
+	if o.Method == retrain.Method || o.Method == gmmot.Method {
 		return rows.Vectors(in, env)
 	}
 	return env.Columns.Features
@@ -92,16 +99,16 @@ func (o Options) decision() string {
 	return "none"
 }
 
-// emitter labels rows with the model. Diagnostics, if there are any, become the
-// stream's.
-func emitter(model *adapt.Model, diagnostics *rows.Diagnostics) stages.Func {
+// emitter labels rows with the model. The estimate of p_T and its diagnostics, if
+// there are any, become the stream's.
+func emitter(model *rows.Labeller, proportions []float64, diagnostics *rows.Diagnostics) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
 		meta, err := arrowio.ReadMeta(in.Schema())
 		if err != nil {
 			return err
 		}
-		if model.Proportions != nil {
-			meta.TargetProportions, meta.Diagnostics = model.Proportions, diagnostics.JSON()
+		if proportions != nil {
+			meta.TargetProportions, meta.Diagnostics = proportions, diagnostics.JSON()
 		}
 		return rows.Predict(ctx, env, in, out, meta, model)
 	}
@@ -169,6 +176,9 @@ func fitAligned(ctx context.Context, env stages.Env, in *arrowio.Spool, o Option
 		return nil, err
 	}
 	c.Method, c.Seed, c.Jobs = method, env.Seed, env.Jobs
+	if o.AsPublishedCode {
+		c.AsPublishedCode()
+	}
 	if method.NeedsEstimate() {
 		if c.StartProportions, err = startProportions(in, s); err != nil {
 			return nil, err

@@ -42,11 +42,12 @@ type trainer struct {
 // at each call would allocate.
 type phases struct{ critic, main, update func(member int) }
 
-// Streams of random numbers, by purpose; epochs are added to the last two.
+// Streams of random numbers, by purpose; epochs are added to all but the first.
 const (
 	streamInit    = 0
 	streamBatches = 1 << 32
 	streamDropout = 1 << 33
+	streamExtract = 1 << 62
 )
 
 // newTrainer allocates all that a step needs for the networks of arch. The
