@@ -126,8 +126,10 @@ func (t *trainer) mainPhase(member int) {
 
 func (t *trainer) updatePhase(member int) {
 	for _, l := range t.updating {
-		lo, hi := t.crew.share(len(l.net.Params), member)
-		l.update(lo, hi, t.rate(l))
+		n := len(l.net.Params)
+		blocks := (n + updateBlock - 1) / updateBlock // whole ones, so that vectors lie within lines of the cache
+		lo, hi := t.crew.share(blocks, member)
+		l.update(lo*updateBlock, min(hi*updateBlock, n), t.rate(l))
 	}
 }
 
