@@ -52,8 +52,8 @@ func (c *Config) measured(arch string) {
 		c.optimise(SGD, 0.05, 1)
 		c.Gamma = 3
 	case "digits", "ganin":
-		c.train(40, 10, 5, 200)
-		c.optimise(Adam, 3e-4, 0.01)
+		c.train(20, 5, 5, 200)
+		c.optimise(Adam, 1e-3, 0.01)
 		c.Beta1, c.ReestimateEvery, c.Input = 0.9, 5, InputSymmetric
 	default:
 		c.train(60, 10, 5, 120)
