@@ -28,6 +28,10 @@ type Matching struct {
 	// +Inf if there is one class and one component, and 0 if classes and
 	// components are not matched one to one.
 	Margin float64
+	// Rival is ComponentOf of the second-best matching, the one that Margin
+	// compares with: the classes for which they differ are those most easily
+	// mistaken for each other. nil if there is none.
+	Rival []int
 	// Absent lists the classes without source rows.
 	Absent []int
 }
@@ -131,16 +135,23 @@ func (m *Matching) permute(cost *mat.Dense, present []int) error {
 	if err != nil {
 		return err
 	}
-	if m.Margin, err = Margin(cost); err != nil {
+	rival, margin, err := SecondBest(cost)
+	if err != nil {
 		return err
 	}
 	n := float64(len(present))
-	m.Cost, m.Margin = total/n, m.Margin/n
+	m.Cost, m.Margin = total/n, margin/n
 	classes, _ := m.Plan.Dims()
 	m.ComponentOf = none(classes)
 	for k, i := range present {
 		m.ComponentOf[i] = rowToCol[k]
 		m.Plan.Set(i, rowToCol[k], 1/n)
+	}
+	if rival != nil {
+		m.Rival = none(classes)
+		for k, i := range present {
+			m.Rival[i] = rival[k]
+		}
 	}
 	return nil
 }
