@@ -26,18 +26,10 @@ func SquaredBures(mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, c
 	if _, err := eigenvalues(covariance2); err != nil {
 		return 0, fmt.Errorf("transport: second covariance: %w", err)
 	}
-	var product mat.Dense
-	product.Mul(root, covariance2)
-	product.Mul(&product, root)
-	cross, err := eigenvalues(symmetrised(&product))
+	distance, err := squaredBures(covariance1, root, covariance2)
 	if err != nil {
-		return 0, fmt.Errorf("transport: product of covariances: %w", err)
+		return 0, fmt.Errorf("transport: %w", err)
 	}
-	distance := mat.Trace(covariance1) + mat.Trace(covariance2)
-	for _, v := range cross {
-		distance -= 2 * math.Sqrt(v)
-	}
-	distance = max(distance, 0)
 	for i, m := range mean1 {
 		distance += (m - mean2[i]) * (m - mean2[i])
 	}
@@ -45,6 +37,23 @@ func SquaredBures(mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, c
 		return 0, fmt.Errorf("transport: distance is %v: give finite means", distance)
 	}
 	return distance, nil
+}
+
+// squaredBures returns the part of SquaredBures that is of the covariances;
+// root is the square root of the first.
+func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.SymDense) (float64, error) {
+	var product mat.Dense
+	product.Mul(root, covariance2)
+	product.Mul(&product, root)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetrised(&product), false) {
+		return 0, fmt.Errorf("the product of two covariances has no eigenvalues: give finite covariances")
+	}
+	distance := mat.Trace(covariance1) + mat.Trace(covariance2)
+	for _, v := range eigen.Values(nil) {
+		distance -= 2 * math.Sqrt(max(v, 0)) // none is negative but by rounding
+	}
+	return max(distance, 0), nil
 }
 
 // squareRoot returns the symmetric square root of s.

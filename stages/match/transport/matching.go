@@ -72,10 +72,15 @@ func MatchPrototypes(classMeans *mat.Dense, counts []int, componentMeans *mat.De
 // (C×d) to component means (K×d), divided by the greatest one. Rows of classes
 // without source rows are zero.
 func PrototypeCost(classMeans *mat.Dense, counts []int, componentMeans *mat.Dense) (*mat.Dense, error) {
+	return scaled(squaredDistances(classMeans, counts, componentMeans))
+}
+
+// squaredDistances is PrototypeCost before it is divided.
+func squaredDistances(classMeans *mat.Dense, counts []int, componentMeans *mat.Dense) *mat.Dense {
 	classes, width := classMeans.Dims()
 	components, other := componentMeans.Dims()
 	if width != other || len(counts) != classes {
-		panic("transport: PrototypeCost: means differ in width or a class has no count")
+		panic("transport: means differ in width or a class has no count")
 	}
 	cost := mat.NewDense(classes, components, nil)
 	for i, n := range counts {
@@ -84,10 +89,20 @@ func PrototypeCost(classMeans *mat.Dense, counts []int, componentMeans *mat.Dens
 		}
 		for j := range components {
 			d := floats.Distance(classMeans.RawRowView(i), componentMeans.RawRowView(j), 2)
-			if d-d != 0 {
-				return nil, fmt.Errorf("transport: means of class %d and component %d are %v apart: give finite means", i, j, d)
-			}
 			cost.Set(i, j, d*d)
+		}
+	}
+	return cost
+}
+
+// scaled divides cost by the greatest value.
+func scaled(cost *mat.Dense) (*mat.Dense, error) {
+	classes, _ := cost.Dims()
+	for i := range classes {
+		for j, d := range cost.RawRowView(i) {
+			if d-d != 0 {
+				return nil, fmt.Errorf("transport: the squared distance of class %d and component %d is %v: give finite means", i, j, d)
+			}
 		}
 	}
 	if greatest := mat.Max(cost); greatest > 0 {

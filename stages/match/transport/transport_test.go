@@ -375,7 +375,7 @@ func TestErrors(t *testing.T) {
 	_, err = MatchPrototypes(one, []int{0}, one, []float64{1})
 	check("transport: no class has source rows: give labelled source rows", err)
 	_, err = MatchPrototypes(one, []int{1}, dense([][]float64{{nan}}), []float64{1})
-	check("transport: means of class 0 and component 0 are NaN apart", err)
+	check("transport: the squared distance of class 0 and component 0 is NaN: give finite means", err)
 }
 
 func TestResultsRepeat(t *testing.T) {
