@@ -49,7 +49,7 @@ func GMM(x blas32.General, k int, o GMMOptions) (*Result, error) {
 		return nil, failure
 	}
 	r.Components, r.LogLikelihood = best.model, best.logLikelihood
-	r.Iterations, r.Converged = best.iterations, best.converged
+	r.Iterations, r.Converged, r.Ambiguity = best.iterations, best.converged, best.ambiguity
 	err := r.finish(x, sample, best.labels, o.Initial != nil)
 	return r, err
 }
@@ -79,6 +79,7 @@ type expectationMaximisation struct {
 	*maximiser
 	model         Components
 	labels        []int32
+	ambiguity     float64
 	logLikelihood float64
 	iterations    int
 	converged     bool
@@ -106,7 +107,7 @@ func (em *expectationMaximisation) fit(x blas32.General, k, start int, o GMMOpti
 		return err
 	}
 	em.labels = make([]int32, x.Rows)
-	assigner.Assign(em.labels, x)
+	em.ambiguity = assigner.assignAmbiguous(em.labels, x)
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/internal/kernel"
 )
 
 // SquaredBures returns the squared Wasserstein-2 distance of two Gaussians of
@@ -54,6 +56,57 @@ func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.S
 		distance -= 2 * math.Sqrt(max(v, 0)) // none is negative but by rounding
 	}
 	return max(distance, 0), nil
+}
+
+// BuresCost returns the C×K squared Bures–Wasserstein distances (see
+// SquaredBures) between the Gaussians that have the moments of the classes and
+// of the components, divided by the greatest. Rows of classes without source
+// rows are zero. It takes one eigendecomposition of d×d a pair. It fails if a
+// value is not finite and panics if the widths differ or there are no
+// covariances.
+func BuresCost(classes, components Moments) (*mat.Dense, error) {
+	cost, err := classes.bures(components)
+	if err != nil {
+		return nil, err
+	}
+	return scaled(cost)
+}
+
+// bures is BuresCost before it is divided.
+func (m Moments) bures(other Moments) (*mat.Dense, error) {
+	if m.Covariances == nil || other.Covariances == nil {
+		panic("transport: the Bures distance takes covariances")
+	}
+	cost, errs := m.squares(other), make([]error, len(m.Counts))
+	kernel.Parallel(len(errs), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if m.Counts[i] > 0 {
+				errs[i] = addBures(cost.RawRowView(i), m.Covariances[i], other.Covariances)
+			}
+		}
+	})
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("transport: covariances of class %d and the components: %w", i, err)
+		}
+	}
+	return cost, nil
+}
+
+// addBures adds to each distance the part of the covariances.
+func addBures(distances []float64, covariance *mat.SymDense, others []*mat.SymDense) error {
+	root, err := squareRoot(covariance)
+	if err != nil {
+		return err
+	}
+	for j, other := range others {
+		d, err := squaredBures(covariance, root, other)
+		if err != nil {
+			return err
+		}
+		distances[j] += d
+	}
+	return nil
 }
 
 // squareRoot returns the symmetric square root of s.

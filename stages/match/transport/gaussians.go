@@ -1,8 +1,6 @@
 package transport
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -87,47 +85,12 @@ func (g *Gaussians) Covariance(class int, mean []float64) *mat.SymDense {
 	return symmetrised(&covariance)
 }
 
-// BuresCost returns the C×K squared Bures–Wasserstein distances (see
-// SquaredBures) between the Gaussians that have the means and covariances of
-// the classes and of the components, divided by the greatest. Rows of classes
-// without source rows are zero. It takes one eigendecomposition of d×d a pair.
-// It fails if a value is not finite and panics if the widths differ.
-func BuresCost(classes, components *Gaussians) (*mat.Dense, error) {
-	means := components.Means()
-	cost := squaredDistances(classes.Means(), classes.counts, means)
-	count, _ := means.Dims()
-	covariances := make([]*mat.SymDense, count)
-	for j := range covariances {
-		covariances[j] = components.Covariance(j, means.RawRowView(j))
+// Moments returns the means and covariances of all classes.
+func (g *Gaussians) Moments() Moments {
+	m := g.Prototypes.Moments()
+	m.Covariances = make([]*mat.SymDense, len(g.counts))
+	for k := range m.Covariances {
+		m.Covariances[k] = g.Covariance(k, m.Means.RawRowView(k))
 	}
-	own, errs := classes.Means(), make([]error, len(classes.counts))
-	kernel.Parallel(len(errs), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			if classes.counts[i] > 0 {
-				errs[i] = addBures(cost.RawRowView(i), classes.Covariance(i, own.RawRowView(i)), covariances)
-			}
-		}
-	})
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("transport: covariances of class %d and the components: %w", i, err)
-		}
-	}
-	return scaled(cost)
-}
-
-// addBures adds to each distance the part of the covariances.
-func addBures(distances []float64, covariance *mat.SymDense, others []*mat.SymDense) error {
-	root, err := squareRoot(covariance)
-	if err != nil {
-		return err
-	}
-	for j, other := range others {
-		d, err := squaredBures(covariance, root, other)
-		if err != nil {
-			return err
-		}
-		distances[j] += d
-	}
-	return nil
+	return m
 }

@@ -78,7 +78,7 @@ func TestBuresCost(t *testing.T) {
 	if err := components.Add(y, others); err != nil {
 		t.Fatal(err)
 	}
-	cost, err := BuresCost(classes, components)
+	cost, err := BuresCost(classes.Moments(), components.Moments())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestBuresTellsWidthsApart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cost, err := BuresCost(classes, components)
+	cost, err := BuresCost(classes.Moments(), components.Moments())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestBuresCostOfManyClasses(t *testing.T) {
 		}
 	}
 	began := time.Now()
-	cost, err := BuresCost(g, h)
+	cost, err := BuresCost(g.Moments(), h.Moments())
 	if err != nil || math.Abs(mat.Max(cost)-1) > 1e-12 {
 		t.Fatal(err, mat.Max(cost))
 	}
