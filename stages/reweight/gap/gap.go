@@ -24,11 +24,14 @@ import (
 
 // Options of a measurement. The zero value is usable.
 type Options struct {
-	// Rows is how many rows of each domain are compared at most; 0 means 400.
+	// Rows is how many rows of each domain are compared at most; 0 means 200.
 	// Time is about that of its cube.
 	Rows int
 	// Seed draws them.
 	Seed uint64
+	// Space maps rows (n×d) to where they are compared, a representation for
+	// example; it may change them in place. nil leaves them as they are.
+	Space func(blas32.General) (blas32.General, error)
 }
 
 // A Distance is that of a source from a target, in units of the data.
@@ -53,9 +56,9 @@ func (d Distance) Ratio() float64 {
 
 // A Reference is a sample of the target that sources are compared with.
 type Reference struct {
-	rows  blas32.General // m×d
+	rows  blas32.General // m×h
 	floor float64
-	seed  uint64
+	o     Options
 }
 
 // NewReference draws two disjoint samples from the rows of the target (n×d), of
@@ -63,15 +66,21 @@ type Reference struct {
 // fails if there are fewer than two rows or a value is not finite.
 func NewReference(target blas32.General, o Options) (*Reference, error) {
 	if o.Rows == 0 {
-		o.Rows = 400
+		o.Rows = 200
+	}
+	if o.Space == nil {
+		o.Space = func(x blas32.General) (blas32.General, error) { return x, nil }
 	}
 	m := min(o.Rows, target.Rows/2)
 	if m < 1 {
 		return nil, fmt.Errorf("gap: %d target rows: give at least two", target.Rows)
 	}
 	order := rand.New(rand.NewPCG(o.Seed, streamTarget)).Perm(target.Rows)
-	r := &Reference{rows: pick(target, order[:m]), seed: o.Seed}
+	r := &Reference{o: o}
 	var err error
+	if r.rows, err = o.Space(pick(target, order[:m])); err != nil {
+		return nil, err
+	}
 	r.floor, err = r.distance(pick(target, order[m:2*m]), uniform(m))
 	return r, err
 }
@@ -88,7 +97,7 @@ const (
 // class without rows is left out, with its mass. It fails if none is left or a
 // value is not finite, and panics if shapes differ.
 func (r *Reference) To(source blas32.General, labels []int32, proportions []float64) (Distance, error) {
-	if source.Rows != len(labels) || source.Rows > 0 && source.Cols != r.rows.Cols {
+	if source.Rows != len(labels) {
 		panic("gap: Reference.To: the shapes do not fit")
 	}
 	rows, masses := r.stratify(labels, proportions)
@@ -103,7 +112,7 @@ func (r *Reference) To(source blas32.General, labels []int32, proportions []floa
 // proportion out among them.
 func (r *Reference) stratify(labels []int32, proportions []float64) (rows []int, masses []float64) {
 	members := make([][]int, len(proportions))
-	rng := rand.New(rand.NewPCG(r.seed, streamSource))
+	rng := rand.New(rand.NewPCG(r.o.Seed, streamSource))
 	for _, i := range rng.Perm(len(labels)) {
 		members[labels[i]] = append(members[labels[i]], i)
 	}
@@ -124,13 +133,20 @@ func (r *Reference) stratify(labels []int32, proportions []float64) (rows []int,
 	return rows, masses
 }
 
-// distance is that of rows with masses from the reference's, all alike.
+// distance is that of rows with masses from the reference's rows, all alike.
 func (r *Reference) distance(x blas32.General, masses []float64) (float64, error) {
+	x, err := r.o.Space(x)
+	if err != nil {
+		return 0, err
+	}
+	if x.Cols != r.rows.Cols {
+		panic("gap: the domains differ in width")
+	}
 	cost := mat.NewDense(x.Rows, r.rows.Rows, nil)
 	kernel.Parallel(x.Rows, 16, func(lo, hi int) {
 		squares := make([]float32, r.rows.Rows)
 		for i := lo; i < hi; i++ {
-			kernel.SquaredDistances(squares, x.Data[i*x.Cols:][:x.Cols], r.rows.Data, r.rows.Rows, r.rows.Cols)
+			kernel.SquaredDistances(squares, x.Data[i*x.Cols:][:x.Cols], r.rows.Data, r.rows.Rows, x.Cols)
 			for j, s := range squares {
 				cost.Set(i, j, math.Sqrt(float64(s)))
 			}
