@@ -127,8 +127,8 @@ func TestRatio(t *testing.T) {
 	}{
 		"alike":         {0.8, 0, []float64{0.8, 0.2}, 0.85, 1.15},
 		"weighted":      {0.5, 0, []float64{0.8, 0.2}, 0.85, 1.15},
-		"wrong weights": {0.5, 0, []float64{0.5, 0.5}, 1.4, 5},
-		"moved":         {0.5, 4, []float64{0.8, 0.2}, 1.4, 5},
+		"wrong weights": {0.5, 0, []float64{0.5, 0.5}, 1.25, 5},
+		"moved":         {0.5, 4, []float64{0.8, 0.2}, 1.25, 5},
 	} {
 		source, labels := mixture(4, 1500, c.first, c.by)
 		d, err := r.To(source, labels, c.proportions)
