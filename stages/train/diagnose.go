@@ -15,8 +15,8 @@ import (
 )
 
 // diagnose is what is to be said of the model: the stream's diagnostics, with
-// the estimate of this training where it made one, the weights that it trained
-// with and the terms of Theorem 1.
+// the estimate of this training where it made one, the weights of the source
+// that follow and the terms of Theorem 1.
 func (j *job) diagnose(env stages.Env, in arrowio.Source, model *adapt.Model, m *metrics) (*rows.Diagnostics, error) {
 	meta, err := arrowio.ReadMeta(in.Schema())
 	if err != nil {

@@ -3,6 +3,7 @@ package rows
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"mars/arrowio"
 	"mars/stages"
@@ -69,6 +70,15 @@ func (d *Diagnostics) Parts() []Part {
 		parts = append(parts, d.Bound)
 	}
 	return parts
+}
+
+// AllWarnings are those of the estimator and of all parts.
+func (d *Diagnostics) AllWarnings() []string {
+	all := d.Warnings
+	for _, part := range d.Parts() {
+		all = slices.Concat(all, part.Doubts())
+	}
+	return all
 }
 
 // LogPart tells the user.
