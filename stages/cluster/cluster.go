@@ -114,7 +114,7 @@ func describe(env stages.Env, fit *mixture.Result, o Options) *rows.Mixture {
 	log := env.Logger()
 	n := len(fit.Labels)
 	what := fmt.Sprintf("%s: %d components of %d target rows, shares %.3f", o.Method, fit.K(), n, fit.Proportions)
-	details := []any{"smallest", fit.Counts[fit.Smallest]}
+	var details []any
 	if fit.Iterations > 0 {
 		details = append(details, "iterations", fit.Iterations, "converged", fit.Converged)
 	}
