@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS = -s -w -X mars/cmd/internal/cli.version=$(VERSION)
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test lint cross race bench-kernels generate bench-io fuzz clean
+.PHONY: help build demo test lint cross race bench-kernels bench-train generate bench-io fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -40,6 +40,9 @@ PYTHON ?= $(or $(MARS_PYTHON),python3)
 NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)
 bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's FMA peak
 	$(if $(NETLIB),CGO_LDFLAGS=-lopenblas) $(GO) -C stages/internal/kernel/bench run $(if $(NETLIB),-tags netlib) . -python $(PYTHON) $(BENCHFLAGS)
+
+bench-train: ## training iterations beside PyTorch and JAX, and the share of the FMA peak
+	$(GO) run ./stages/train/adapt/bench -python $(PYTHON) $(BENCHFLAGS)
 
 generate: ## write the kernels' assembly again
 	$(GO) -C stages/internal/kernel/gen run .

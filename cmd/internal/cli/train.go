@@ -90,7 +90,7 @@ var decisions = []string{"accuracy", "balanced", "none"}
 func checkMethod(cmd *cobra.Command, o train.Options) error {
 	if o.Method == retrain.Method {
 		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "start-align", "reestimate-every",
-			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points"})
+			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches", "decay-from", "average-from"})
 	}
 	method, err := adapt.ParseMethod(o.Method, o.Beta)
 	if err != nil {
@@ -114,10 +114,11 @@ func otherMethods() string {
 
 // adaptFlags are the settings of adaptation.
 type adaptFlags struct {
-	startAlign, reestimate, criticSteps, checkpointEvery int
-	lambda, gamma, criticRate                            float64
-	classLoss, penalty, checkpoint                       string
-	resume                                               bool
+	startAlign, reestimate, criticSteps, decayFrom, averageFrom, checkpointEvery int
+
+	lambda, gamma, criticRate               float64
+	classLoss, penalty, batches, checkpoint string
+	resume                                  bool
 }
 
 func (a *adaptFlags) register(f *pflag.FlagSet) {
@@ -129,6 +130,9 @@ func (a *adaptFlags) register(f *pflag.FlagSet) {
 	f.Float64Var(&a.criticRate, "critic-learning-rate", 0, "learning rate of the critic (default: --learning-rate)")
 	f.Var(oneOf{&a.classLoss, []string{"weighted", "plain", "balanced"}}, "class-loss", "weights of the classification loss: by p_T/p_S, none, or every class alike (default: the schedule's)")
 	f.Var(oneOf{&a.penalty, []string{"interpolates", "all"}}, "penalty-points", "where the gradient penalty is taken: between the domains' rows, or at those rows too (default: the schedule's)")
+	f.Var(oneOf{&a.batches, []string{"shared", "fresh"}}, "batches", "one pair of batches an iteration, or a new one for each critic step (default: the schedule's)")
+	f.IntVar(&a.decayFrom, "decay-from", 0, "epoch from which the learning rates fall; as many as --epochs for never (default: the schedule's)")
+	f.IntVar(&a.averageFrom, "average-from", 0, "epoch from which weights are averaged into the model; as many as --epochs for never (default: the schedule's)")
 	f.StringVar(&a.checkpoint, "checkpoint", "", "keep the whole state of training in this file as it goes")
 	f.IntVar(&a.checkpointEvery, "checkpoint-every", 10, "epochs from one checkpoint to the next")
 	f.BoolVar(&a.resume, "resume", false, "go on from the --checkpoint file, to the same bits as without the interruption")
@@ -145,6 +149,9 @@ func (a *adaptFlags) changes() map[string]func(*adapt.Config) {
 		"critic-learning-rate": func(c *adapt.Config) { c.CriticLearningRate = a.criticRate },
 		"class-loss":           func(c *adapt.Config) { c.ClassLoss = adapt.ClassLoss(a.classLoss) },
 		"penalty-points":       func(c *adapt.Config) { c.PenaltyPoints = adapt.PenaltyPoints(a.penalty) },
+		"batches":              func(c *adapt.Config) { c.Batches = adapt.Batches(a.batches) },
+		"decay-from":           func(c *adapt.Config) { c.DecayFrom = a.decayFrom },
+		"average-from":         func(c *adapt.Config) { c.AverageFrom = a.averageFrom },
 		"checkpoint":           func(c *adapt.Config) { c.CheckpointFile, c.CheckpointEvery = a.checkpoint, a.checkpointEvery },
 		"resume":               func(c *adapt.Config) { c.ResumeFile = a.checkpoint },
 	}

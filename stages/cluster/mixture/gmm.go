@@ -1,9 +1,11 @@
 package mixture
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -20,10 +22,16 @@ var errNotPositive = errors.New("the covariance is not positive definite: raise 
 // starts, each from the partition of one run of KMeans. From the same initial
 // parameters it agrees with scikit-learn's GaussianMixture.
 //
-// A start at which a covariance ceases to be positive definite is given up.
-// GMM fails if all are, if there are fewer rows than components, if a value
-// is not finite and if all rows are equal; it panics unless 1 <= k <= MaxRows.
-// It holds n×k responsibilities in memory.
+// Starts whose partitions are equal are run once. The others race: the less likely
+// half is given up after 5 steps, again after 10, after 20 and so on (short runs of
+// EM as in Biernacki, Celeux & Govaert 2003, halved as in Jamieson & Talwalkar
+// 2016), which costs a fraction of running all to their end.
+//
+// A start at which a covariance ceases to be positive definite is given up as well,
+// and one that had lost to it comes back. GMM fails if all are, if there are fewer
+// rows than components, if a value is not finite and if all rows are equal; it
+// panics unless 1 <= k <= MaxRows. It holds n×k responsibilities and the parameters
+// of all starts in memory.
 func GMM(x blas32.General, k int, o GMMOptions) (*Result, error) {
 	o = o.withDefaults()
 	if err := checkRows(x, k); err != nil {
@@ -33,24 +41,14 @@ func GMM(x blas32.General, k int, o GMMOptions) (*Result, error) {
 		return nil, err
 	}
 	rows, sample := sampleRows(x, k, o.MaxRows, newRand(o.Seed, 0))
-	maximiser := newMaximiser(rows, k, o)
-	r, best := &Result{}, (*expectationMaximisation)(nil)
-	var failure error
-	for start := range o.Starts {
-		run := &expectationMaximisation{maximiser: maximiser}
-		if err := run.fit(rows, k, start, o); err != nil {
-			r.Failed++
-			failure = err
-		} else if best == nil || run.logLikelihood > best.logLikelihood {
-			best = run
-		}
-	}
-	if best == nil {
-		return nil, failure
+	r := &Result{}
+	best, err := r.race(rows, newMaximiser(rows, k, o).starts(rows, k, o), o)
+	if err != nil {
+		return nil, err
 	}
 	r.Components, r.LogLikelihood = best.model, best.logLikelihood
 	r.Iterations, r.Converged, r.Ambiguity = best.iterations, best.converged, best.ambiguity
-	err := r.finish(x, sample, best.labels, o.Initial != nil)
+	err = r.finish(x, sample, best.labels, o.Initial != nil)
 	return r, err
 }
 
@@ -74,25 +72,91 @@ func (o *GMMOptions) checkInitial(k, d int) error {
 	return o.Initial.check()
 }
 
+// shortRun is how many EM steps all starts take before the first are given up.
+const shortRun = 5
+
+// race runs EM from the starts and returns the one that ends with the greatest
+// likelihood of those that were not given up before; it counts what Failed.
+func (r *Result) race(x blas32.General, starts []*expectationMaximisation, o GMMOptions) (*expectationMaximisation, error) {
+	var failure error
+	running := len(starts) // the first so many
+	for limit := shortRun; ; limit *= 2 {
+		for i := 0; i < min(running, len(starts)); i++ {
+			if err := starts[i].advance(x, limit, o); err != nil {
+				failure = err
+				r.Failed++
+				starts = slices.Delete(starts, i, i+1)
+				i--
+			}
+		}
+		if len(starts) == 0 {
+			return nil, failure
+		}
+		running = min(running, len(starts))
+		slices.SortStableFunc(starts[:running], func(a, b *expectationMaximisation) int {
+			return cmp.Compare(b.logLikelihood, a.logLikelihood)
+		})
+		if running == 1 && starts[0].done(o) {
+			return starts[0], nil
+		}
+		running = max(1, running/2)
+	}
+}
+
 // expectationMaximisation is one start of EM.
 type expectationMaximisation struct {
 	*maximiser
 	model         Components
-	labels        []int32
-	ambiguity     float64
+	labels        []int32 // once it is done
+	ambiguity     float64 // of them
 	logLikelihood float64
 	iterations    int
 	converged     bool
 }
 
-func (em *expectationMaximisation) fit(x blas32.General, k, start int, o GMMOptions) error {
+// starts returns the given start or one from each partition that k-means finds.
+func (m *maximiser) starts(x blas32.General, k int, o GMMOptions) []*expectationMaximisation {
 	if o.Initial != nil {
-		em.model = *o.Initial
-	} else if err := em.initialise(x, k, start, o); err != nil {
-		return err
+		return []*expectationMaximisation{m.start(*o.Initial)}
 	}
-	em.logLikelihood = math.Inf(-1)
-	for em.iterations < o.MaxIterations && !em.converged {
+	var starts []*expectationMaximisation
+	var partitions [][]int32
+	for stream := range o.Starts {
+		labels := runLloyd(x, plusPlus(x, k, newRand(o.Seed, stream+1)), KMeansOptions{}.withDefaults()).labels
+		order := firstAppearance(labels, k)
+		for i, l := range labels {
+			labels[i] = order[l]
+		}
+		if slices.ContainsFunc(partitions, func(p []int32) bool { return slices.Equal(p, labels) }) {
+			continue
+		}
+		partitions = append(partitions, labels)
+		starts = append(starts, m.start(m.partitioned(x, labels)))
+	}
+	return starts
+}
+
+func (m *maximiser) start(model Components) *expectationMaximisation {
+	return &expectationMaximisation{maximiser: m, model: model, logLikelihood: math.Inf(-1)}
+}
+
+// partitioned maximises with the hard responsibilities of a partition.
+func (m *maximiser) partitioned(x blas32.General, labels []int32) Components {
+	clear(m.responsibilities.Data)
+	for i, l := range labels {
+		m.responsibilities.Data[i*m.responsibilities.Stride+int(l)] = 1
+	}
+	return m.maximise(x)
+}
+
+// done reports whether there are no more steps to take.
+func (em *expectationMaximisation) done(o GMMOptions) bool {
+	return em.converged || em.iterations >= o.MaxIterations
+}
+
+// advance takes steps until there have been limit or it is done.
+func (em *expectationMaximisation) advance(x blas32.General, limit int, o GMMOptions) error {
+	for em.iterations < limit && !em.done(o) {
 		em.iterations++
 		logLikelihood, err := em.expect(x)
 		if err != nil {
@@ -102,23 +166,15 @@ func (em *expectationMaximisation) fit(x blas32.General, k, start int, o GMMOpti
 		em.converged = math.Abs(logLikelihood-em.logLikelihood) < o.Tolerance
 		em.logLikelihood = logLikelihood
 	}
+	if em.labels != nil || !em.done(o) {
+		return nil
+	}
 	assigner, err := em.model.Assigner()
 	if err != nil {
 		return err
 	}
 	em.labels = make([]int32, x.Rows)
 	em.ambiguity = assigner.assignAmbiguous(em.labels, x)
-	return nil
-}
-
-// initialise maximises with the hard responsibilities of a k-means partition.
-func (em *expectationMaximisation) initialise(x blas32.General, k, start int, o GMMOptions) error {
-	partition := runLloyd(x, plusPlus(x, k, newRand(o.Seed, start+1)), KMeansOptions{}.withDefaults())
-	clear(em.responsibilities.Data)
-	for i, l := range partition.labels {
-		em.responsibilities.Data[i*k+int(l)] = 1
-	}
-	em.model = em.maximise(x)
 	return nil
 }
 

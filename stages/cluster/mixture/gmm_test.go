@@ -150,3 +150,65 @@ func TestParseCovariance(t *testing.T) {
 	_, err := ParseCovariance("round")
 	checkError(t, err, `mixture: covariance: "round" is not known: choose full, tied, diagonal or spherical`)
 }
+
+// On clear clusters all runs of k-means end alike, and EM runs once.
+func TestEqualStartsRunOnce(t *testing.T) {
+	x, _ := blobs(500, 2, 4, 20, 3)
+	o := GMMOptions{}.withDefaults()
+	if starts := newMaximiser(x, 4, o).starts(x, 4, o); len(starts) != 1 {
+		t.Errorf("%d different starts, want 1", len(starts))
+	}
+}
+
+// Halving the field finds what running every start to its end finds, or nearly.
+func TestRaceFindsTheBest(t *testing.T) {
+	for seed := range uint64(8) {
+		x, _ := blobs(600, 4, 6, 1.2, 40+seed)
+		o := GMMOptions{Seed: seed, MaxIterations: 200}.withDefaults()
+		best, different := math.Inf(-1), 0
+		for _, start := range newMaximiser(x, 6, o).starts(x, 6, o) {
+			if err := start.advance(x, o.MaxIterations, o); err != nil {
+				t.Fatal(err)
+			}
+			if start.logLikelihood != best {
+				different++
+			}
+			best = max(best, start.logLikelihood)
+		}
+		r, err := GMM(x, 6, GMMOptions{Seed: seed, MaxIterations: 200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if different < 3 {
+			t.Errorf("seed %d: %d ends of starts: too easy to test anything", seed, different)
+		}
+		if r.LogLikelihood < best-0.02 {
+			t.Errorf("seed %d: log-likelihood %.4f, of all starts run to the end %.4f", seed, r.LogLikelihood, best)
+		}
+	}
+}
+
+// A start that was given up for others comes back when those fail.
+func TestRaceSurvivesFailures(t *testing.T) {
+	x, _ := blobs(300, 2, 2, 4, 5)
+	o := GMMOptions{}.withDefaults()
+	m := newMaximiser(x, 2, o)
+	good := *initialOf(x, 2, Full)
+	broken := good
+	broken.Covariances = [][]float64{{1, 2, 2, 1}, {1, 0, 0, 1}}
+	var r Result
+	best, err := r.race(x, []*expectationMaximisation{m.start(broken), m.start(good)}, o)
+	if err != nil || r.Failed != 1 || len(best.labels) != x.Rows {
+		t.Errorf("error %v, %d failed", err, r.Failed)
+	}
+	// The leader of the first round breaks down in the second.
+	leader := m.start(broken)
+	leader.iterations, leader.logLikelihood = shortRun, math.Inf(1)
+	r = Result{}
+	best, err = r.race(x, []*expectationMaximisation{leader, m.start(good)}, o)
+	if err != nil || r.Failed != 1 || best == leader {
+		t.Errorf("error %v, %d failed", err, r.Failed)
+	}
+	_, err = r.race(x, []*expectationMaximisation{m.start(broken)}, o)
+	checkError(t, err, "mixture: component 0: the covariance is not positive definite")
+}

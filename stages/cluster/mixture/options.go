@@ -51,7 +51,8 @@ type GMMOptions struct {
 	// Covariance is the form of the covariances.
 	Covariance Covariance
 	// Starts is the number of initialisations, each from one run of k-means,
-	// of which the one with the greatest likelihood wins; 0 means 10.
+	// of which the one with the greatest likelihood wins (see GMM for how they
+	// race); 0 means 10.
 	Starts int
 	// MaxIterations bounds the EM steps of each start; 0 means 100.
 	MaxIterations int

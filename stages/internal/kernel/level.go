@@ -30,6 +30,9 @@ type loops struct {
 	addLines         func(dst *float32, dstStep int, src *float32, srcStep, cols, lines int)
 	maxPool          func(pooled []float32, argmax []uint8, full []float32, width, lines int)
 	maxPoolBackward  func(pooled []float32, argmax []uint8, full []float32, width, lines int)
+	pixels, pairs    *convolver
+	poolPixels       func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)
+	unpoolPixels     func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
 }
 
 // generic is the pure-Go twin of every loop.
@@ -43,6 +46,8 @@ var generic = loops{
 	exp: expGo, log: logGo, exp64: exp64Go, log64: log64Go,
 	copyLines: copyLinesGo, addLines: addLinesGo,
 	maxPool: maxPoolGo, maxPoolBackward: maxPoolBackwardGo,
+	pixels: &convolverGo, pairs: &convolverGo,
+	poolPixels: poolPixelsGo, unpoolPixels: unpoolPixelsGo,
 }
 
 // active is the level in use, chosen once before main.

@@ -34,6 +34,8 @@ var avx512 = derive("avx512", func(l *loops) {
 	l.exp, l.log, l.exp64, l.log64 = expAVX512, logAVX512, exp64AVX512, log64AVX512
 	l.copyLines, l.addLines = copyLinesAVX512, addLinesAVX512
 	l.maxPool, l.maxPoolBackward = poolGroups(maxPoolAVX2, poolColumns), poolGroups(maxPoolBackwardAVX2, spreadColumns)
+	l.pixels, l.pairs = &convolverAVX2, &convolverAVX512
+	l.poolPixels, l.unpoolPixels = poolPixelsAVX2, unpoolPixelsAVX2
 })
 
 var avx2 = derive("avx2", func(l *loops) {
@@ -54,7 +56,21 @@ var avx2 = derive("avx2", func(l *loops) {
 	l.exp, l.log, l.exp64, l.log64 = expAVX2, logAVX2, exp64AVX2, log64AVX2
 	l.copyLines, l.addLines = copyLinesAVX2, addLinesAVX2
 	l.maxPool, l.maxPoolBackward = poolGroups(maxPoolAVX2, poolColumns), poolGroups(maxPoolBackwardAVX2, spreadColumns)
+	l.pixels, l.pairs = &convolverAVX2, &convolverAVX2
+	l.poolPixels, l.unpoolPixels = poolPixelsAVX2, unpoolPixelsAVX2
 })
+
+var convolverAVX512 = convolver{
+	width: 2 * Lanes, heights: []int{8, 4, 1},
+	convolve:   [3]convolveFunc{convolve1AVX512, convolve2AVX512, convolve3AVX512},
+	correlated: 4, correlate: correlateAVX512,
+}
+
+var convolverAVX2 = convolver{
+	width: Lanes, heights: []int{4, 1},
+	convolve:   [3]convolveFunc{convolve1AVX2, convolve2AVX2, convolve3AVX2},
+	correlated: 2, correlate: correlateAVX2,
+}
 
 // poolGroups handles the windows of every line four at a time in assembly and
 // the last columns in Go.

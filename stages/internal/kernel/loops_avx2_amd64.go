@@ -105,3 +105,13 @@ func maxPoolAVX2(pooled *float32, argmax *uint8, full *float32, width int, group
 //
 //go:noescape
 func maxPoolBackwardAVX2(pooled *float32, argmax *uint8, full *float32, width int, groups int, lines int)
+
+// poolPixelsAVX2 sets y to the larger of floor and bias plus the largest of 2×2 pixels, argmax to its place.
+//
+//go:noescape
+func poolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
+
+// unpoolPixelsAVX2 is the way back of poolPixels: it spreads dy where y is above floor, and adds it to sums.
+//
+//go:noescape
+func unpoolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)

@@ -1891,6 +1891,96 @@ group:
 	JNZ       line
 	RET
 
+// func poolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
+// Requires: AVX, AVX2
+TEXT ·poolPixelsAVX2(SB), $0-48
+	MOVQ         y+0(FP), AX
+	MOVQ         argmax+8(FP), CX
+	MOVQ         upper+16(FP), DX
+	MOVQ         lower+24(FP), BX
+	MOVQ         pixels+32(FP), SI
+	VBROADCASTSS floor+44(FP), Y14
+	VBROADCASTSS bias+40(FP), Y13
+
+pixel:
+	VMOVUPS      (DX), Y0
+	VXORPS       Y1, Y1, Y1
+	VMOVUPS      32(DX), Y2
+	VCMPPS       $0x16, Y0, Y2, Y3
+	VCMPPS       $0x07, Y0, Y0, Y4
+	VANDPS       Y4, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y0, Y0
+	VBLENDVPS    Y3, float32_00000001<>+0(SB), Y1, Y1
+	VMOVUPS      (BX), Y2
+	VCMPPS       $0x16, Y0, Y2, Y3
+	VCMPPS       $0x07, Y0, Y0, Y4
+	VANDPS       Y4, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y0, Y0
+	VBLENDVPS    Y3, float32_00000002<>+0(SB), Y1, Y1
+	VMOVUPS      32(BX), Y2
+	VCMPPS       $0x16, Y0, Y2, Y3
+	VCMPPS       $0x07, Y0, Y0, Y4
+	VANDPS       Y4, Y3, Y3
+	VBLENDVPS    Y3, Y2, Y0, Y0
+	VBLENDVPS    Y3, float32_00000003<>+0(SB), Y1, Y1
+	VADDPS       Y13, Y0, Y0
+	VMAXPS       Y0, Y14, Y0
+	VMOVUPS      Y0, (AX)
+	VEXTRACTI128 $0x01, Y1, X2
+	VPACKUSDW    X2, X1, X1
+	VPACKUSWB    X1, X1, X1
+	VMOVQ        X1, (CX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x08, CX
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, BX
+	DECQ         SI
+	JNZ          pixel
+	VZEROUPPER
+	RET
+
+// func unpoolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+// Requires: AVX, AVX2
+TEXT ·unpoolPixelsAVX2(SB), $0-64
+	MOVQ         y+0(FP), AX
+	MOVQ         argmax+8(FP), CX
+	MOVQ         upper+16(FP), DX
+	MOVQ         lower+24(FP), BX
+	MOVQ         pixels+32(FP), SI
+	VBROADCASTSS floor+48(FP), Y14
+	MOVQ         dy+40(FP), DI
+	MOVQ         sums+56(FP), R8
+	VMOVUPS      (R8), Y15
+
+pixel:
+	VMOVUPS   (AX), Y2
+	VCMPPS    $0x16, Y14, Y2, Y2
+	VANDPS    (DI), Y2, Y0
+	VADDPS    Y0, Y15, Y15
+	VPMOVZXBD (CX), Y1
+	VPCMPEQD  float32_00000000<>+0(SB), Y1, Y3
+	VANDPS    Y0, Y3, Y3
+	VMOVUPS   Y3, (DX)
+	VPCMPEQD  float32_00000001<>+0(SB), Y1, Y3
+	VANDPS    Y0, Y3, Y3
+	VMOVUPS   Y3, 32(DX)
+	VPCMPEQD  float32_00000002<>+0(SB), Y1, Y3
+	VANDPS    Y0, Y3, Y3
+	VMOVUPS   Y3, (BX)
+	VPCMPEQD  float32_00000003<>+0(SB), Y1, Y3
+	VANDPS    Y0, Y3, Y3
+	VMOVUPS   Y3, 32(BX)
+	ADDQ      $0x20, AX
+	ADDQ      $0x08, CX
+	ADDQ      $0x40, DX
+	ADDQ      $0x40, BX
+	ADDQ      $0x20, DI
+	DECQ      SI
+	JNZ       pixel
+	VMOVUPS   Y15, (R8)
+	VZEROUPPER
+	RET
+
 DATA float32_00000000<>+0(SB)/8, $0x0000000000000000
 DATA float32_00000000<>+8(SB)/8, $0x0000000000000000
 DATA float32_00000000<>+16(SB)/8, $0x0000000000000000

@@ -54,6 +54,79 @@ func TestBlocksAgreeWithSingleLayers(t *testing.T) {
 	}
 }
 
+// A batch gives what its rows give one by one, forward and backward, on images whose
+// sides are odd, with channels that fill no tile, and with a group that is not full.
+func TestConvolutionsOfAnyShape(t *testing.T) {
+	for _, test := range []struct {
+		layers string
+		shape  []int
+	}{
+		{"conv 3 5 3, relu, conv 5 9 2", []int{3, 7, 9}},
+		{"conv 1 6 5, maxpool 2, relu, conv 6 3 4, maxpool 2", []int{1, 14, 14}},
+		{"conv 2 7 3 nobias, maxpool 2, conv 7 4 1, relu", []int{2, 6, 8}},
+		{"relu, conv 2 1 2, dropout 0, conv 1 2 5", []int{2, 6, 7}},
+		{"conv 1 1 5, conv 1 1 1", []int{1, 5, 5}},
+	} {
+		n := network(t, test.layers, test.shape...)
+		for _, tensor := range n.Tensors {
+			if tensor.Name == "bias" {
+				clear(tensor.of(n.Params))
+			}
+		}
+		for i := range n.Params {
+			n.Params[i] *= 20
+		}
+		const rows = 11
+		x, dy := randomRows(rows*n.Inputs), randomRows(rows*n.Outputs)
+		all := n.NewPass(rows, true, nil)
+		y := slices.Clone(all.Forward(x, rows))
+		dx := slices.Clone(all.Backward(slices.Clone(dy), rows, true))
+		one := n.NewPass(1, true, nil)
+		for i := range rows {
+			near(t, test.layers+": output", y[i*n.Outputs:(i+1)*n.Outputs], one.Forward(x[i*n.Inputs:(i+1)*n.Inputs], 1))
+			near(t, test.layers+": gradient of the input", dx[i*n.Inputs:(i+1)*n.Inputs],
+				one.Backward(slices.Clone(dy[i*n.Outputs:(i+1)*n.Outputs]), 1, true))
+		}
+		near(t, test.layers+": gradient", all.Grads, one.Grads)
+		checkEuler(t, n, test.layers, x, y, dy, dx, all.Grads)
+	}
+}
+
+// checkEuler uses that without biases the outputs are homogeneous of degree 1 in the
+// inputs and in each layer's weights: then <gradient, values> is <dy, y> for each.
+func checkEuler(t *testing.T, n *Network, name string, x, y, dy, dx, grads []float32) {
+	t.Helper()
+	want := product(dy, y)
+	if got := product(dx, x); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+		t.Errorf("%s: inputs: %g, want %g", name, got, want)
+	}
+	for _, tensor := range n.Tensors {
+		if tensor.Name != "weight" {
+			continue
+		}
+		if got := product(tensor.of(grads), tensor.of(n.Params)); math.Abs(got-want) > 1e-4*(1+math.Abs(want)) {
+			t.Errorf("%s: weights of layer %d: %g, want %g", name, tensor.Layer, got, want)
+		}
+	}
+}
+
+func product(x, y []float32) float64 {
+	sum := 0.0
+	for i := range x {
+		sum += float64(x[i]) * float64(y[i])
+	}
+	return sum
+}
+
+func near(t *testing.T, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Abs(float64(got[i]-want[i])) > 1e-4*(1+math.Abs(float64(want[i]))) {
+			t.Fatalf("%s: element %d is %g, want %g", what, i, got[i], want[i])
+		}
+	}
+}
+
 func pooled(x []float32, planes, height, width int) []float32 {
 	var y []float32
 	for p := range planes {

@@ -11,10 +11,12 @@ type Pass struct {
 
 	net   *Network
 	steps []step
+	first int // the first step with parameters
 }
 
-// A step is one block at work. Slices that it returns are its own and are
-// overwritten by its next pass.
+// A step is one block at work, or a change of layout. Slices that it returns are its
+// own and are overwritten by its next pass. Convolutions take and give interleaved
+// rows, which a layoutStep makes.
 type step interface {
 	// forward returns y of rows×out for x of rows×in, which it may keep until backward.
 	forward(x []float32, rows int) []float32
@@ -31,8 +33,19 @@ func (n *Network) NewPass(rows int, training bool, rng *rand.Rand) *Pass {
 	if training {
 		p.Grads = make([]float32, len(n.Params))
 	}
+	interleaved, parameters := false, false
 	for _, b := range n.blocks {
+		if conv := b.layer.Kind == Conv; conv != interleaved {
+			p.steps = append(p.steps, newLayout(p, b.in, conv))
+			interleaved = conv
+		}
+		if !parameters && b.weight.Size > 0 {
+			p.first, parameters = len(p.steps), true
+		}
 		p.steps = append(p.steps, p.newStep(b, rng))
+	}
+	if interleaved {
+		p.steps = append(p.steps, newLayout(p, n.blocks[len(n.blocks)-1].out, false))
 	}
 	return p
 }
@@ -66,7 +79,10 @@ func (p *Pass) Forward(x []float32, rows int) []float32 {
 // the gradient of the inputs.
 func (p *Pass) Backward(dy []float32, rows int, wanted bool) []float32 {
 	for i := len(p.steps) - 1; i >= 0; i-- {
-		dy = p.steps[i].backward(dy, rows, wanted || i > 0)
+		if i < p.first && !wanted {
+			return nil
+		}
+		dy = p.steps[i].backward(dy, rows, wanted || i > p.first)
 	}
 	return dy
 }

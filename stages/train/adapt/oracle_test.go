@@ -100,17 +100,23 @@ func oracleWeights(n networks) {
 	}
 }
 
-func oracleProblem(input []int) Problem {
+func oracleProblem(input []int) Problem { return formulaProblem(input, oracleRows, oracleClasses) }
+
+// formulaProblem makes so many rows of each domain by the oracle's formulas.
+func formulaProblem(input []int, rows, classes int) Problem {
 	d := 1
 	for _, k := range input {
 		d *= k
 	}
-	p := Problem{Shape: input, Classes: []string{"a", "b", "c"}}
-	p.Source = blas32.General{Rows: oracleRows, Cols: d, Stride: d}
+	p := Problem{Shape: input}
+	for c := range classes {
+		p.Classes = append(p.Classes, string(rune('a'+c)))
+	}
+	p.Source = blas32.General{Rows: rows, Cols: d, Stride: d}
 	p.Target = p.Source
-	source, target := uniform(7, oracleRows*d), uniform(8, oracleRows*d)
-	for i := range oracleRows {
-		label := i % oracleClasses
+	source, target := uniform(7, rows*d), uniform(8, rows*d)
+	for i := range rows {
+		label := i % classes
 		p.Labels = append(p.Labels, int32(label))
 		for j := range d {
 			p.Source.Data = append(p.Source.Data, float32(2*source[i*d+j]-1+0.3*float64(label)))

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"mars/stages/internal/kernel"
+	"mars/stages/internal/kernel/peak"
 )
 
 // library multiplies matrices in both precisions.
@@ -85,8 +86,8 @@ func productSeconds(lib library, q question) float64 {
 
 // peakSeconds times as many register-only multiply-adds as the product has.
 func peakSeconds(q question) float64 {
-	turns := int(q.flops() / float64(peakFlops(q.bits)))
-	return fastest(func() { spin(turns) })
+	turns := int(q.flops() / float64(max(1, peak.Flops(q.bits))))
+	return fastest(func() { peak.Spin(turns) })
 }
 
 func fastest(f func()) float64 {

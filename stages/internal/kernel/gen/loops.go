@@ -17,6 +17,7 @@ func emitLoops(c *build.Context, l level) {
 	emitLines(c, l)
 	if l.name == avx2.name {
 		emitPool(c, l, used) // 16 bytes are enough: every level uses it
+		emitInterleavedPool(c, used)
 	}
 	used.emit(c, l)
 }

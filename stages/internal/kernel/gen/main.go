@@ -1,6 +1,6 @@
-// Gen writes the assembly of package kernel, and of its benchmark program, and
-// the Go declarations that go with it, into the folder above. With -check it writes nothing and fails if
-// what it would write differs from what is there.
+// Gen writes the assembly of packages kernel and peak, and the Go declarations that
+// go with it, into the folder above. With -check it writes nothing and fails if what
+// it would write differs from what is there.
 package main
 
 import (
@@ -26,7 +26,9 @@ var sources = []struct {
 	{"gemm_avx2_amd64", "kernel", func(c *build.Context) { emitGemm(c, avx2) }},
 	{"loops_avx512_amd64", "kernel", func(c *build.Context) { emitLoops(c, avx512) }},
 	{"loops_avx2_amd64", "kernel", func(c *build.Context) { emitLoops(c, avx2) }},
-	{"bench/peak_amd64", "main", func(c *build.Context) { emitPeak(c, avx512); emitPeak(c, avx2) }},
+	{"convolve_avx512_amd64", "kernel", func(c *build.Context) { emitConvolutions(c, avx512) }},
+	{"convolve_avx2_amd64", "kernel", func(c *build.Context) { emitConvolutions(c, avx2) }},
+	{"peak/peak_amd64", "peak", func(c *build.Context) { emitPeak(c, avx512); emitPeak(c, avx2) }},
 }
 
 func main() {

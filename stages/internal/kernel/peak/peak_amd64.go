@@ -2,7 +2,7 @@
 
 //go:build amd64 && !noasm
 
-package main
+package peak
 
 // spinAVX512 runs turns·12 multiply-adds of whole vectors.
 func spinAVX512(turns int)

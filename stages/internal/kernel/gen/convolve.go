@@ -1,0 +1,353 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// emitConvolutions emits what convolutions of interleaved images need.
+func emitConvolutions(c *build.Context, l level) {
+	for vectors := 1; vectors <= maxColumns; vectors++ {
+		(&convolution{Context: c, level: l, vectors: vectors}).emit()
+	}
+	emitCorrelation(c, l)
+}
+
+// maxColumns is the most vectors that a tile of a convolution has in a row: eight
+// rows of three fill 24 of 32 registers, four of them 12 of 16.
+const maxColumns = 3
+
+// convolution is a tile of a convolution: sums of weights times vectors of the
+// image, for up to eight channels.
+type convolution struct {
+	*build.Context
+	level   level
+	vectors int
+
+	taps, left, weight, place reg.GPVirtual
+	w                         reg.GPVirtual
+	x                         [maxColumns]reg.GPVirtual
+	y, yRow, yStep            reg.GPVirtual
+}
+
+func (t *convolution) emit() {
+	name := fmt.Sprintf("convolve%d%s", t.vectors, t.level.name)
+	t.Function(name)
+	t.SignatureExpr("func(rows int, taps *int32, count int, w, x *float32, xStep int, y *float32, yRow, yStep int)")
+	t.Pragma("noescape")
+	t.Doc(fmt.Sprintf("%s sets row r < rows of vector v < %d of y to the sum over the taps (a, b) of w[a+r] times vector v of x+b.", name, t.vectors),
+		"rows is 8, 4 or 1; vectors lie xStep and yStep apart, rows of y yRow.")
+	load := func(name string) reg.GPVirtual { return t.Load(t.Param(name), t.GP64()).(reg.GPVirtual) }
+	rows, xStep := load("rows"), load("xStep")
+	t.w, t.y, t.yRow, t.yStep = load("w"), load("y"), load("yRow"), load("yStep")
+	t.x[0] = load("x")
+	for _, step := range []reg.GPVirtual{xStep, t.yRow, t.yStep} {
+		t.SHLQ(operand.Imm(float32s.shift), step)
+	}
+	for v := 1; v < t.vectors; v++ {
+		t.x[v] = t.GP64()
+		t.LEAQ(operand.Mem{Base: t.x[v-1], Index: xStep, Scale: 1}, t.x[v])
+	}
+	t.taps, t.left, t.weight, t.place = t.GP64(), t.GP64(), t.GP64(), t.GP64()
+	heights := []int{4, 1}
+	if t.level.masks {
+		heights = []int{8, 4, 1}
+	}
+	for _, h := range heights[1:] {
+		t.CMPQ(rows, operand.Imm(uint64(h)))
+		t.JEQ(operand.LabelRef(fmt.Sprintf("rows%d", h)))
+	}
+	for _, h := range heights {
+		t.Label(fmt.Sprintf("rows%d", h))
+		t.tile(h)
+		t.VZEROUPPER()
+		t.RET()
+	}
+}
+
+func (t *convolution) accumulator(r, v int) reg.VecPhysical {
+	return vector(t.level.bytes, r*t.vectors+v)
+}
+
+// tile computes and writes so many rows.
+func (t *convolution) tile(rows int) {
+	loop := fmt.Sprintf("taps%d", rows)
+	t.Load(t.Param("taps"), t.taps)
+	t.Load(t.Param("count"), t.left)
+	for i := range rows * t.vectors {
+		t.level.zero(t.Context, vector(t.level.bytes, i))
+	}
+	t.Label(loop)
+	t.tap(rows)
+	t.DECQ(t.left)
+	t.JNZ(operand.LabelRef(loop))
+	for r := range rows {
+		t.MOVQ(t.y, t.place)
+		for v := range t.vectors {
+			t.VMOVUPS(t.accumulator(r, v), operand.Mem{Base: t.place})
+			if v < t.vectors-1 {
+				t.ADDQ(t.yStep, t.place)
+			}
+		}
+		t.ADDQ(t.yRow, t.y)
+	}
+}
+
+// tap adds one place of the kernel.
+func (t *convolution) tap(rows int) {
+	t.MOVLQSX(operand.Mem{Base: t.taps}, t.weight)
+	t.MOVLQSX(operand.Mem{Base: t.taps, Disp: 4}, t.place)
+	t.ADDQ(operand.Imm(8), t.taps)
+	x := func(v int) reg.VecPhysical { return vector(t.level.bytes, t.level.registers*3/4+v) }
+	for v := range t.vectors {
+		t.VMOVUPS(operand.Mem{Base: t.x[v], Index: t.place, Scale: 4}, x(v))
+	}
+	scratch := vector(t.level.bytes, t.level.registers-1)
+	for r := range rows {
+		weight := operand.Mem{Base: t.w, Index: t.weight, Scale: 4, Disp: 4 * r}
+		if t.level.masks && t.vectors == 1 {
+			t.VFMADD231PS_BCST(weight, x(0), t.accumulator(r, 0))
+			continue
+		}
+		t.VBROADCASTSS(weight, scratch)
+		for v := range t.vectors {
+			t.VFMADD231PS(scratch, x(v), t.accumulator(r, v))
+		}
+	}
+}
+
+// correlation is a tile of the gradients of a convolution's weights: sums of
+// products of lines, each a register of partial sums until the end.
+type correlation struct {
+	*build.Context
+	level level
+	rows  int
+	dy    [4]reg.GPVirtual
+	x     [correlationPlaces]reg.GPVirtual
+	at    reg.GPVirtual // in the line
+}
+
+// correlationPlaces is the width of a tile of gradients.
+const correlationPlaces = 4
+
+// emitCorrelation emits the tile with as many rows as the registers hold.
+func emitCorrelation(c *build.Context, l level) {
+	t := &correlation{Context: c, level: l, rows: l.registers / 8}
+	name := "correlate" + l.name
+	c.Function(name)
+	c.SignatureExpr("func(dst *float32, dstStep int, dy *float32, dyRow, dyLine, dyGroup int, x *float32, places *int32, xLine, xGroup int, cols, lines, groups int)")
+	c.Pragma("noescape")
+	c.Doc(fmt.Sprintf("%s adds to dst[i*dstStep+j], i < %d, j < %d, the products of dy[i*dyRow+…] and x[places[j]+…]", name, t.rows, correlationPlaces),
+		fmt.Sprintf("over cols numbers, a multiple of %d, of each of the lines of each of the groups.", l.bytes/4),
+		"dyLine and xLine lead from line to line, dyGroup and xGroup from the end of a group's lines to the next group.")
+	t.start()
+	lines := c.GP64()
+	c.Label("group")
+	c.Load(c.Param("lines"), lines)
+	c.Label("line")
+	c.XORQ(t.at, t.at)
+	c.Label("vector")
+	t.vector()
+	c.ADDQ(operand.U32(l.bytes), t.at)
+	c.CMPQ(t.at, address(c, "cols"))
+	c.JLT(operand.LabelRef("vector"))
+	t.advance("dyLine", "xLine")
+	c.DECQ(lines)
+	c.JNZ(operand.LabelRef("line"))
+	t.advance("dyGroup", "xGroup")
+	c.DECQ(address(c, "groups"))
+	c.JNZ(operand.LabelRef("group"))
+	t.finish()
+}
+
+// start sets the pointers and clears the sums. Parameters are the function's to
+// change: steps become bytes.
+func (t *correlation) start() {
+	for _, name := range []string{"dstStep", "dyRow", "dyLine", "dyGroup", "xLine", "xGroup", "cols"} {
+		t.SHLQ(operand.Imm(2), address(t.Context, name))
+	}
+	for i := range t.rows {
+		t.dy[i] = t.GP64()
+		if i == 0 {
+			t.Load(t.Param("dy"), t.dy[0])
+			continue
+		}
+		t.MOVQ(t.dy[i-1], t.dy[i])
+		t.ADDQ(address(t.Context, "dyRow"), t.dy[i])
+	}
+	x, places, place := t.GP64(), t.GP64(), t.GP64()
+	t.Load(t.Param("x"), x)
+	t.Load(t.Param("places"), places)
+	for j := range t.x {
+		t.x[j] = t.GP64()
+		t.MOVLQSX(operand.Mem{Base: places, Disp: 4 * j}, place)
+		t.LEAQ(operand.Mem{Base: x, Index: place, Scale: 4}, t.x[j])
+	}
+	for i := range t.rows * correlationPlaces {
+		t.level.zero(t.Context, vector(t.level.bytes, i))
+	}
+	t.at = t.GP64()
+}
+
+func (t *correlation) sum(i, j int) reg.VecPhysical {
+	return vector(t.level.bytes, i*correlationPlaces+j)
+}
+
+// vector adds the products of one vector of every line.
+func (t *correlation) vector() {
+	first := t.rows * correlationPlaces
+	for j, x := range t.x {
+		t.VMOVUPS(operand.Mem{Base: x, Index: t.at, Scale: 1}, vector(t.level.bytes, first+j))
+	}
+	dy := vector(t.level.bytes, first+correlationPlaces)
+	for i := range t.rows {
+		t.VMOVUPS(operand.Mem{Base: t.dy[i], Index: t.at, Scale: 1}, dy)
+		for j := range t.x {
+			t.VFMADD231PS(dy, vector(t.level.bytes, first+j), t.sum(i, j))
+		}
+	}
+}
+
+// advance moves every pointer by the steps of these names.
+func (t *correlation) advance(dyStep, xStep string) {
+	step := t.GP64()
+	t.MOVQ(address(t.Context, dyStep), step)
+	for i := range t.rows {
+		t.ADDQ(step, t.dy[i])
+	}
+	t.MOVQ(address(t.Context, xStep), step)
+	for _, x := range t.x {
+		t.ADDQ(step, x)
+	}
+}
+
+// finish adds up each register and adds the sums to dst: pairs of neighbours twice, so
+// that four registers become one, and the halves that are left.
+func (t *correlation) finish() {
+	dst := t.GP64()
+	t.Load(t.Param("dst"), dst)
+	for i := range t.rows {
+		var four [correlationPlaces]reg.VecPhysical
+		for j := range four {
+			four[j] = vector(32, i*correlationPlaces+j)
+			if t.level.bytes == 64 {
+				upper := vector(32, 16)
+				t.VEXTRACTF32X8(operand.Imm(1), t.sum(i, j), upper)
+				t.VADDPS(upper, four[j], four[j])
+			}
+		}
+		t.VHADDPS(four[1], four[0], four[0])
+		t.VHADDPS(four[3], four[2], four[2])
+		t.VHADDPS(four[2], four[0], four[0])
+		low, high := vector(16, i*correlationPlaces), vector(16, i*correlationPlaces+1)
+		t.VEXTRACTF128(operand.Imm(1), four[0], high)
+		t.VADDPS(high, low, low)
+		t.VADDPS(operand.Mem{Base: dst}, low, low)
+		t.VMOVUPS(low, operand.Mem{Base: dst})
+		t.ADDQ(address(t.Context, "dstStep"), dst)
+	}
+	t.VZEROUPPER()
+	t.RET()
+}
+
+// emitInterleavedPool emits 2×2 pooling of interleaved images, with the bias and the
+// ReLU that go with it, forward and backward: every vector is one pixel of eight images.
+func emitInterleavedPool(c *build.Context, n numbers) {
+	emitPixels(c, n, "poolPixels", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)",
+		"sets y to the larger of floor and bias plus the largest of 2×2 pixels, argmax to its place.", (*pixels).forward)
+	emitPixels(c, n, "unpoolPixels", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)",
+		"is the way back of poolPixels: it spreads dy where y is above floor, and adds it to sums.", (*pixels).backward)
+}
+
+// pixels holds the registers of a loop over pooled pixels.
+type pixels struct {
+	*build.Context
+	y, argmax, upper, lower, dy reg.GPVirtual
+	bias, floor, sums           reg.VecPhysical
+	numbers                     numbers
+}
+
+func emitPixels(c *build.Context, n numbers, name, signature, doc string, pixel func(*pixels)) {
+	c.Function(name + avx2.name)
+	c.SignatureExpr(signature)
+	c.Pragma("noescape")
+	c.Doc(name + avx2.name + " " + doc)
+	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
+	p := &pixels{c, load("y"), load("argmax"), load("upper"), load("lower"), nil, ymm[13], ymm[14], ymm[15], n}
+	left := load("pixels")
+	c.VBROADCASTSS(address(c, "floor"), p.floor)
+	backward := name == "unpoolPixels"
+	var sums reg.GPVirtual
+	if backward {
+		p.dy, sums = load("dy"), load("sums")
+		c.VMOVUPS(operand.Mem{Base: sums}, p.sums)
+	} else {
+		c.VBROADCASTSS(address(c, "bias"), p.bias)
+	}
+	c.Label("pixel")
+	pixel(p)
+	c.ADDQ(operand.Imm(32), p.y)
+	c.ADDQ(operand.Imm(8), p.argmax)
+	c.ADDQ(operand.Imm(64), p.upper)
+	c.ADDQ(operand.Imm(64), p.lower)
+	if backward {
+		c.ADDQ(operand.Imm(32), p.dy)
+	}
+	c.DECQ(left)
+	c.JNZ(operand.LabelRef("pixel"))
+	if backward {
+		c.VMOVUPS(p.sums, operand.Mem{Base: sums})
+	}
+	c.VZEROUPPER()
+	c.RET()
+}
+
+// corner is one of the four pixels of a window.
+func (p *pixels) corner(k int) operand.Mem {
+	line := p.upper
+	if k > 1 {
+		line = p.lower
+	}
+	return operand.Mem{Base: line, Disp: 32 * (k % 2)}
+}
+
+// forward pools one window: see pool.forward.
+func (p *pixels) forward() {
+	best, place, candidate, wins, ordered := ymm[0], ymm[1], ymm[2], ymm[3], ymm[4]
+	const isOrdered = 0x07
+	p.VMOVUPS(p.corner(0), best)
+	p.VXORPS(place, place, place)
+	for k := 1; k < 4; k++ {
+		p.VMOVUPS(p.corner(k), candidate)
+		p.VCMPPS(operand.Imm(notLessEqual), best, candidate, wins)
+		p.VCMPPS(operand.Imm(isOrdered), best, best, ordered)
+		p.VANDPS(ordered, wins, wins)
+		p.VBLENDVPS(wins, candidate, best, best)
+		p.VBLENDVPS(wins, p.numbers.whole(float32s, uint64(k)), place, place)
+	}
+	p.VADDPS(p.bias, best, best)
+	p.VMAXPS(best, p.floor, best) // the first operand here if one is NaN
+	p.VMOVUPS(best, operand.Mem{Base: p.y})
+	p.VEXTRACTI128(operand.Imm(1), place, xmm[2])
+	p.VPACKUSDW(xmm[2], xmm[1], xmm[1])
+	p.VPACKUSWB(xmm[1], xmm[1], xmm[1])
+	p.VMOVQ(xmm[1], operand.Mem{Base: p.argmax})
+}
+
+// backward spreads one pixel over its window.
+func (p *pixels) backward() {
+	value, place, y, part := ymm[0], ymm[1], ymm[2], ymm[3]
+	p.VMOVUPS(operand.Mem{Base: p.y}, y)
+	p.VCMPPS(operand.Imm(notLessEqual), p.floor, y, y)
+	p.VANDPS(operand.Mem{Base: p.dy}, y, value)
+	p.VADDPS(value, p.sums, p.sums)
+	p.VPMOVZXBD(operand.Mem{Base: p.argmax}, place)
+	for k := range 4 {
+		p.VPCMPEQD(p.numbers.whole(float32s, uint64(k)), place, part)
+		p.VANDPS(value, part, part)
+		p.VMOVUPS(part, p.corner(k))
+	}
+}

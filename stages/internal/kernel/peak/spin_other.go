@@ -1,0 +1,9 @@
+//go:build !amd64 || noasm
+
+package peak
+
+// Flops is 0: there is no loop for this processor.
+func Flops(bits int) int { return 0 }
+
+// Spin does nothing.
+func Spin(turns int) {}

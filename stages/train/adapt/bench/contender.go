@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// engine is the file name of the benchmark of our engine.
+const engine = "adapt.test"
+
+// A contender is a program that runs iterations with so many threads.
+type contender struct {
+	name    string // ours, PyTorch or JAX
+	threads int
+	// check compares the first iteration with that in the file.
+	check func(k task, file string) error
+	// measure returns the fastest iteration that it saw.
+	measure func(k task) (measurement, error)
+	stop    func()
+}
+
+type measurement struct{ seconds, allocations float64 }
+
+// start starts the contenders that there are, and says which are not.
+func start(dir, python string) []*contender {
+	var all []*contender
+	for threads := 1; threads <= maxThreads; threads++ {
+		all = append(all, ours(dir, threads))
+		for _, p := range []struct{ name, script string }{{"PyTorch", "with_torch.py"}, {"JAX", "with_jax.py"}} {
+			c, err := launch(p.name, threads, python, filepath.Join(dir, p.script), fmt.Sprint(threads))
+			if err != nil {
+				fmt.Printf("%s is left out: %v\n", p.name, err)
+				continue
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func stop(all []*contender) {
+	for _, c := range all {
+		c.stop()
+	}
+}
+
+// pinned is a command that may use as many processors as it has threads, where the
+// system can see to it: a library's own limit leaves it its helper threads.
+func pinned(threads int, name string, args ...string) *exec.Cmd {
+	taskset, err := exec.LookPath("taskset")
+	if err != nil {
+		return exec.Command(name, args...)
+	}
+	return exec.Command(taskset, append([]string{"-c", fmt.Sprintf("0-%d", threads-1), name}, args...)...)
+}
+
+// ours runs the engine's benchmark anew for every measurement.
+func ours(dir string, threads int) *contender {
+	measure := func(k task) (measurement, error) {
+		out, err := pinned(threads, filepath.Join(dir, engine), "-test.run", "^$", "-test.benchtime", "0.4s",
+			"-test.bench", fmt.Sprintf("^BenchmarkTraining$/^%s$/^jobs=%d$", k.name, threads)).Output()
+		if err != nil {
+			return measurement{}, fmt.Errorf("ours: %s: %w", k.name, err)
+		}
+		nanoseconds, ok := figure(out, "min-ns")
+		allocations, counted := figure(out, "allocs/op")
+		if !ok || !counted {
+			return measurement{}, fmt.Errorf("ours: %s: the benchmark printed no figures: %s", k.name, out)
+		}
+		return measurement{nanoseconds / 1e9, allocations}, nil
+	}
+	return &contender{
+		name: "ours", threads: threads, measure: measure, stop: func() {},
+		check: func(task, string) error { return nil }, // the file is ours
+	}
+}
+
+// figure finds the number before a unit in a benchmark's output.
+func figure(out []byte, unit string) (float64, bool) {
+	words := strings.Fields(string(out))
+	for i, word := range words[:max(0, len(words)-1)] {
+		if words[i+1] == unit {
+			v, err := strconv.ParseFloat(word, 64)
+			return v, err == nil
+		}
+	}
+	return 0, false
+}
+
+// server is a Python program that answers questions: see serve in tasks.py.
+type server struct {
+	name      string
+	questions io.Writer
+	answers   *bufio.Scanner
+	errors    *bytes.Buffer
+}
+
+// launch starts a server; its first line says what it is.
+func launch(name string, threads int, program string, args ...string) (*contender, error) {
+	command := pinned(threads, program, args...)
+	s := &server{name: name + ", " + plural(threads), errors: new(bytes.Buffer)}
+	command.Stderr = s.errors
+	questions, err := command.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	answers, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	s.questions, s.answers = questions, bufio.NewScanner(answers)
+	about, err := s.ask("about")
+	stop := func() { questions.Close(); command.Wait() }
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	fmt.Println(about)
+	return &contender{name: name, threads: threads, check: s.check, measure: s.measure, stop: stop}, nil
+}
+
+func (s *server) ask(words ...string) (string, error) {
+	fmt.Fprintln(s.questions, strings.Join(words, " "))
+	if !s.answers.Scan() {
+		lines := strings.Split(strings.TrimSpace(s.errors.String()), "\n")
+		return "", fmt.Errorf("%s: no answer: %s", s.name, lines[len(lines)-1])
+	}
+	return s.answers.Text(), nil
+}
+
+// check prints how far apart the programs are, which must be rounding alone.
+func (s *server) check(k task, file string) error {
+	answer, err := s.ask("check", k.name, file)
+	if err != nil {
+		return err
+	}
+	var losses, parameters float64
+	if _, err := fmt.Sscan(answer, &losses, &parameters); err != nil {
+		return fmt.Errorf("%s: %s: answer %q: %w", s.name, k.name, answer, err)
+	}
+	fmt.Printf("%s, %s: losses within %.1g, changes of parameters within %.1g: %s\n", k.name, s.name, losses, parameters, strings.Join(strings.Fields(answer)[2:], " "))
+	if !(losses < 1e-5 && parameters < 1e-3) {
+		return fmt.Errorf("%s: %s: its iteration is not ours", s.name, k.name)
+	}
+	return nil
+}
+
+func (s *server) measure(k task) (measurement, error) {
+	answer, err := s.ask("measure", k.name)
+	if err != nil {
+		return measurement{}, err
+	}
+	seconds, err := strconv.ParseFloat(answer, 64)
+	return measurement{seconds: seconds}, err
+}
+
+func plural(threads int) string {
+	if threads == 1 {
+		return "1 thread"
+	}
+	return fmt.Sprintf("%d threads", threads)
+}
+
+// load is the system's load average of the last minute, as far as it tells: other
+// programs' work makes times of two threads worthless.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	average, _, _ := strings.Cut(string(text), " ")
+	return average
+}
+
+// processor names the CPU, as far as the system tells.
+func processor() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown processor"
+}

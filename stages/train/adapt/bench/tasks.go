@@ -1,0 +1,79 @@
+package main
+
+// A task is an iteration to be compared; ../bench_test.go and tasks.py say what it is.
+type task struct {
+	name, title string
+	flops       float64
+	goals       [maxThreads]goal // by threads − 1
+}
+
+// A goal is what ours should reach: 0 asks for nothing.
+type goal struct{ share, pytorch, jax float64 }
+
+const maxThreads = 2
+
+var tasks = []task{
+	{"2048", "2048→100→100, batch 128", dense2048(), [maxThreads]goal{{0.6, 3.5, 1.5}, {0.6, 6, 2.5}}},
+	{"toy", "toy network, batch 120", toy(), [maxThreads]goal{{0, 1.4, 0}, {0, 1.9, 0}}},
+	{"digits", "digits CNN, batch 200", digits(), [maxThreads]goal{{0, 1.7, 0}, {0, 2, 0}}},
+}
+
+// What follows counts the operations of the matrix products and convolutions that an
+// iteration needs, 2·m·n·k each: passes that can be shared are counted once, and
+// elementwise work and products with a vector not at all. Every program's share of
+// the peak is of this number, whatever it does.
+
+const criticSteps = 10
+
+func dense2048() float64 {
+	return criticSteps*criticStep(3*128, 128, 100, 100) +
+		training(2*128, false, 2048, 100, 100) +
+		training(128, true, 100, 100, 3) +
+		valueGradient(2*128, 100, 100)
+}
+
+func toy() float64 {
+	return criticSteps*criticStep(3*120, 3*120, 200, 200, 200) +
+		training(2*120, false, 2, 200, 200, 200) +
+		training(120, true, 200, 200, 3) +
+		valueGradient(2*120, 200, 200, 200)
+}
+
+// digits has three products of the second convolution, and two of the first, whose
+// input needs no gradient.
+func digits() float64 {
+	return 2*product(200*24*24, 1*5*5, 32) + 3*product(200*8*8, 32*5*5, 20) +
+		training(200, true, 320, 128, 100, 10)
+}
+
+func product(m, k, n int) float64 { return 2 * float64(m) * float64(k) * float64(n) }
+
+// forward is a pass of rows through linear layers of the given widths.
+func forward(rows int, widths ...int) float64 {
+	var sum float64
+	for i, width := range widths[1:] {
+		sum += product(rows, widths[i], width)
+	}
+	return sum
+}
+
+// training is forward and backward: every layer's gradient, and that of its input,
+// the first layer's if wanted.
+func training(rows int, wanted bool, widths ...int) float64 {
+	sum := 3 * forward(rows, widths...)
+	if !wanted {
+		sum -= forward(rows, widths[:2]...)
+	}
+	return sum
+}
+
+// valueGradient is a forward pass through the critic's hidden layers and one back.
+func valueGradient(rows int, widths ...int) float64 { return 2 * forward(rows, widths...) }
+
+// criticStep is the critic's gradient on points of which the last are penalised: forward
+// and back, the latter down to the input for those penalised alone; forward again
+// with these; and the product that is the gradient.
+func criticStep(points, penalised int, widths ...int) float64 {
+	return 2*forward(points, widths...) + forward(points, widths[1:]...) +
+		forward(penalised, widths[:2]...) + forward(penalised, widths...)
+}

@@ -1,0 +1,105 @@
+"""PyTorch's contender of make bench-train: python with_torch.py THREADS. Written for torch 2.15."""
+
+import sys
+
+import torch
+
+from tasks import GAMMA, LAMBDA, Batch, initial, layers, serve
+
+
+def network(text, values):
+    """nn.Sequential of a network's layers."""
+    modules = []
+    for kind, sizes, bias in layers(text):
+        if kind == "linear":
+            modules += [torch.nn.Flatten(), torch.nn.Linear(*sizes, bias=bias)]
+        elif kind == "conv":
+            modules.append(torch.nn.Conv2d(*sizes))
+        elif kind == "maxpool":
+            modules.append(torch.nn.MaxPool2d(sizes[0]))
+        else:
+            modules.append(torch.nn.ReLU())
+    net = torch.nn.Sequential(*modules)
+    for p, v in zip(net.parameters(), values):
+        p.data = torch.from_numpy(v)
+    return net
+
+
+class Training:
+    """joined: one pass of the critic for its values and the penalty, where they could have two."""
+
+    def __init__(self, task, joined, **options):
+        self.joined, self.every = joined, task["points"] == "all"
+        self.nets = [network(task[letter], values) for letter, values in zip("ghv", initial(task))]
+        self.g, self.h, self.v = self.nets
+        self.learned = [*self.g.parameters(), *self.h.parameters()]
+        self.main = self.optimiser(task, self.learned, options)
+        batch = Batch(task)
+        self.rows, self.labels, self.weights = task["batch"], torch.from_numpy(batch.labels), torch.from_numpy(batch.weights)
+        self.x, self.aligns = torch.from_numpy(batch.xs), bool(task["points"])
+        if self.aligns:
+            self.x = torch.cat([self.x, torch.from_numpy(batch.xt)])
+            self.along = torch.from_numpy(batch.along)
+            self.critic = self.optimiser(task, list(self.v.parameters()), options)
+
+    def optimiser(self, task, parameters, options):
+        if task["betas"]:
+            return torch.optim.Adam(parameters, lr=task["rate"], betas=task["betas"], **options)
+        return torch.optim.SGD(parameters, lr=task["rate"], **options)
+
+    def parameters(self):
+        return [[p.detach().numpy() for p in net.parameters()] for net in self.nets]
+
+    def iterate(self):
+        z = self.g(self.x)
+        penalty = torch.zeros(())
+        if self.aligns:
+            frozen = z.detach()
+            for along in self.along:
+                penalty = self.critic_step(frozen, along)
+        loss = torch.nn.functional.cross_entropy(self.h(z[:self.rows]), self.labels, reduction="none")
+        total = loss = (self.weights * loss).sum()
+        distance = torch.zeros(())
+        if self.aligns:
+            distance = self.distance(self.v(z))
+            total = loss + LAMBDA * distance
+        self.main.zero_grad()
+        total.backward(inputs=self.learned)
+        self.main.step()
+        return loss.item(), distance.item(), penalty.item()
+
+    def distance(self, values):
+        return torch.dot(self.weights, values[:self.rows, 0]) - values[self.rows:2 * self.rows].mean()
+
+    def critic_step(self, z, along):
+        zs, zt = z[:self.rows], z[self.rows:]
+        between = torch.lerp(zs, zt, along)
+        if self.joined:
+            points = torch.cat([z, between]).requires_grad_()
+            values = held = self.v(points)
+            if not self.every:
+                held = values[2 * self.rows:]
+        else:
+            points = (torch.cat([z, between]) if self.every else between).requires_grad_()
+            values, held = self.v(z), self.v(points)
+        (gradient,) = torch.autograd.grad(held, points, torch.ones_like(held), create_graph=True)
+        if self.joined and not self.every:
+            gradient = gradient[2 * self.rows:]
+        penalty = (torch.linalg.vector_norm(gradient, dim=1) - 1).square().mean()
+        self.critic.zero_grad()
+        (GAMMA * penalty - self.distance(values)).backward(inputs=list(self.v.parameters()))
+        self.critic.step()
+        return penalty.detach()
+
+
+def variants(task):
+    """The critic's passes joined or not; the optimiser fused or over lists of tensors."""
+    for joined in (True, False) if task["points"] else (False,):
+        for optimiser in ("fused", "foreach"):
+            way = optimiser + (" optimiser, one pass" if joined else " optimiser, two passes" if task["points"] else " optimiser")
+            yield way, Training(task, joined, **{optimiser: True})
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(int(sys.argv[1]))
+    serve(f"PyTorch {torch.__version__}, threads: {torch.get_num_threads()}", variants)
