@@ -65,9 +65,7 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	if meta.Diagnostics, err = f.diagnose(meta, matching); err != nil {
-		return nil, err
-	}
+	meta.Diagnostics = f.diagnose(meta, matching)
 	meta.Classes, meta.TargetProportions = classes, matching.Proportions
 	meta.SourceProportions = rows.Shares(f.source.Counts)
 	return &rows.Learnt{
@@ -158,16 +156,16 @@ func (f *fitter) match() (*transport.Matching, error) {
 
 // diagnose says how good the matching is and returns the stream's diagnostics
 // with that in it.
-func (f *fitter) diagnose(meta arrowio.Meta, m *transport.Matching) (json.RawMessage, error) {
+func (f *fitter) diagnose(meta arrowio.Meta, m *transport.Matching) json.RawMessage {
 	f.env.Logger().Info(fmt.Sprintf("%d components matched with %d classes: p_T %.3f", len(m.ClassOf), len(f.classes), m.Proportions))
 	check, err := transport.NewCheck(m, f.source, f.target, f.cost)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.in.Name(), err)
+		f.env.Logger().Info(fmt.Sprintf("the matching cannot be checked: %v", err))
 	}
 	part := rows.NewMatching(f.cost, check, f.classes)
 	rows.LogPart(f.env, part)
 	d := rows.Diagnostics{Mixture: rows.ReadDiagnostics(meta).Mixture, Matching: part}
-	return d.JSON(), nil
+	return d.JSON()
 }
 
 // measure finds the number of components and the width of an embedding.

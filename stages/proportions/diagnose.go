@@ -80,6 +80,20 @@ func translation(env stages.Env, p labelshift.Problem, target blas32.General, e 
 	return rows.NewTranslation(before, after), nil
 }
 
+// doubt adds what there is to say of the estimate, which its verdict heeds.
+func (r *Report) doubt(d *Diagnostics, panel *labelshift.Panel) {
+	r.Diagnostics = d
+	if d.Weights != nil {
+		r.Warnings = append(r.Warnings, d.Weights.Doubts()...)
+	}
+	if d.Translation != nil {
+		r.Warnings = append(r.Warnings, d.Translation.Doubts()...)
+	}
+	doubted := *panel
+	doubted.Warnings = r.Warnings
+	r.Verdict = verdict(&doubted)
+}
+
 // add says how the named one of the paper's estimators clustered and matched.
 func (d *Diagnostics) add(name string, source blas32.General, p labelshift.Problem, fit *mixture.Result, m *transport.Matching) error {
 	classes := transport.NewPrototypes(p.Classes, source.Cols)
@@ -95,20 +109,21 @@ func (d *Diagnostics) add(name string, source blas32.General, p labelshift.Probl
 	return nil
 }
 
-// write writes them for a person to read.
+// write writes them for a person to read. The doubts about the estimate are
+// among the report's warnings.
 func (d *Diagnostics) write(w io.Writer) {
+	fmt.Fprintln(w, "\nDiagnostics (docs/diagnostics.md):")
+	if d.Weights != nil {
+		fmt.Fprintln(w, d.Weights.Line())
+	}
+	if d.Translation != nil {
+		fmt.Fprintln(w, d.Translation.Line())
+	}
 	say := func(of string, part rows.Part) {
 		fmt.Fprintf(w, "%s%s\n", of, part.Line())
 		for _, doubt := range part.Doubts() {
 			fmt.Fprintf(w, "  Warning: %s.\n", doubt)
 		}
-	}
-	fmt.Fprintln(w, "\nDiagnostics (docs/diagnostics.md):")
-	if d.Weights != nil {
-		say("", d.Weights)
-	}
-	if d.Translation != nil {
-		say("", d.Translation)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Mixture)) {
 		say(name+": ", d.Mixture[name])

@@ -81,7 +81,7 @@ func report(ctx context.Context, env stages.Env, in *arrowio.Spool, classes []st
 	for name, opinion := range others {
 		r.Estimators[name] = opinion
 	}
-	r.Diagnostics = diagnostics
+	r.doubt(diagnostics, panel)
 	return r, nil
 }
 

@@ -31,7 +31,8 @@ func (j *job) diagnose(env stages.Env, in arrowio.Source, model *adapt.Model, m 
 	proportions, weights := rows.Shares(counts), []float64(nil)
 	if model.Proportions != nil {
 		if weights, err = labelshift.Weights(model.Proportions, proportions); err != nil {
-			return nil, err
+			env.Logger().Info(fmt.Sprintf("no diagnostics of the training: %v", err))
+			return d, nil
 		}
 		proportions = model.Proportions
 		d.Weights = rows.NewWeights(j.problem.Classes, weights, counts)
