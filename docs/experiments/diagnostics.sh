@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How well the diagnostics tell the tasks at which an estimate or a model fails: the paper's
-# toy in all noises, Gaussian classes that have moved each its own way and, where MARS_DATA
-# says where it is, the pairs of the four cytometry samples. Needs Python with NumPy.
+# toy in all noises, Gaussian classes that have moved each its own way, and the pairs of the
+# four cytometry samples. Needs Python with NumPy.
 . "$(dirname "$0")/lib.sh"
 python=${MARS_PYTHON:-python3}
 
@@ -32,13 +32,11 @@ for source in "$work"/blobs-*.source.npz; do
   mars-featurize -q --truth --source "$source" --target "${source%.source.npz}.target.npz" -o "${source%.source.npz}.arrow"
 done
 
-if [ -n "${MARS_DATA:-}" ]; then
-  for from in FTV_1 FTV_4 FTV_7 W2_1; do
-    for to in FTV_1 FTV_4 FTV_7 W2_1; do
-      [ $from = $to ] || mars-featurize -q --truth --source "$MARS_DATA/hipc/$from.npz" --target "$MARS_DATA/hipc/$to.npz" -o "$work/cytometry-$from-$to.arrow"
-    done
+for from in FTV_1 FTV_4 FTV_7 W2_1; do
+  for to in FTV_1 FTV_4 FTV_7 W2_1; do
+    [ $from = $to ] || mars-featurize -q --truth --source "$MARS_DATA/hipc/$from.npz" --target "$MARS_DATA/hipc/$to.npz" -o "$work/cytometry-$from-$to.arrow"
   done
-fi
+done
 
 for task in "$work"/*.arrow; do
   mars proportions -q --json --truth --bootstrap 10 "$task" >"${task%.arrow}.proportions"

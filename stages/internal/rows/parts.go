@@ -20,7 +20,8 @@ const (
 	mostAmbiguity      = 0.03 // of a Gaussian mixture
 	mostWeight         = 10   // of a source row
 	leastEffectiveRows = 100  // of the weighted source
-	mostRatio          = 1.5  // of a distance to its floor
+	mostLeft           = 1.2  // times the floor, of the distance after translation
+	mostApart          = 2    // times the floor, of the distance in the latent space
 )
 
 // A Part of the diagnostics is what one step found out about itself.
@@ -200,8 +201,8 @@ type Translation struct {
 // NewTranslation is the part of the distances before and after.
 func NewTranslation(before, after gap.Distance) *Translation {
 	t := &Translation{Before: before.Value, After: after.Value, Floor: after.Floor, Rows: after.Rows, Warnings: []string{}}
-	if ratio := after.Ratio(); ratio > mostRatio {
-		t.Warnings = append(t.Warnings, fmt.Sprintf("after translation the source is still %.2f times as far from the target as the target from itself (more than %g): classes have changed in ways that translation does not follow", ratio, mostRatio))
+	if ratio := after.Ratio(); ratio > mostLeft {
+		t.Warnings = append(t.Warnings, fmt.Sprintf("after translation the source is still %.2f times as far from the target as the target from itself (more than %g): classes have changed in ways that translation does not follow", ratio, mostLeft))
 	}
 	return t
 }
@@ -243,8 +244,8 @@ type Bound struct {
 // NewBound is the part of the distance, the other terms to be filled in.
 func NewBound(d gap.Distance) *Bound {
 	b := &Bound{Distance: d.Value, Floor: d.Floor, Rows: d.Rows, Warnings: []string{}}
-	if ratio := d.Ratio(); ratio > mostRatio {
-		b.Warnings = append(b.Warnings, fmt.Sprintf("in the latent space the weighted source is %.2f times as far from the target as the target from itself (more than %g): the domains are not aligned", ratio, mostRatio))
+	if ratio := d.Ratio(); ratio > mostApart {
+		b.Warnings = append(b.Warnings, fmt.Sprintf("in the latent space the weighted source is %.2f times as far from the target as the target from itself (more than %d): the domains are not aligned", ratio, mostApart))
 	}
 	return b
 }
