@@ -80,12 +80,10 @@ func translation(env stages.Env, p labelshift.Problem, target blas32.General, e 
 	return rows.NewTranslation(before, after), nil
 }
 
-// doubt adds what there is to say of the estimate, which its verdict heeds.
+// doubt adds what there is to say of the estimate. Its verdict heeds what is
+// left after translation; weights are a matter of what they are used for.
 func (r *Report) doubt(d *Diagnostics, panel *labelshift.Panel) {
 	r.Diagnostics = d
-	if d.Weights != nil {
-		r.Warnings = append(r.Warnings, d.Weights.Doubts()...)
-	}
 	if d.Translation != nil {
 		r.Warnings = append(r.Warnings, d.Translation.Doubts()...)
 	}
@@ -109,13 +107,10 @@ func (d *Diagnostics) add(name string, source blas32.General, p labelshift.Probl
 	return nil
 }
 
-// write writes them for a person to read. The doubts about the estimate are
+// write writes them for a person to read. The doubts about the translation are
 // among the report's warnings.
 func (d *Diagnostics) write(w io.Writer) {
 	fmt.Fprintln(w, "\nDiagnostics (docs/diagnostics.md):")
-	if d.Weights != nil {
-		fmt.Fprintln(w, d.Weights.Line())
-	}
 	if d.Translation != nil {
 		fmt.Fprintln(w, d.Translation.Line())
 	}
@@ -124,6 +119,9 @@ func (d *Diagnostics) write(w io.Writer) {
 		for _, doubt := range part.Doubts() {
 			fmt.Fprintf(w, "  Warning: %s.\n", doubt)
 		}
+	}
+	if d.Weights != nil {
+		say("", d.Weights)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Mixture)) {
 		say(name+": ", d.Mixture[name])
