@@ -110,7 +110,7 @@ func fitMixture(x blas32.General, k int, o Options, seed uint64) (*mixture.Resul
 	return nil, fmt.Errorf("there is no method %q", o.Method)
 }
 
-func describe(env stages.Env, fit *mixture.Result, o Options) *rows.Mixture {
+func describe(env stages.Env, fit *mixture.Result, o Options) *rows.Clustering {
 	log := env.Logger()
 	n := len(fit.Labels)
 	what := fmt.Sprintf("%s: %d components of %d target rows, shares %.3f", o.Method, fit.K(), n, fit.Proportions)
@@ -122,7 +122,7 @@ func describe(env stages.Env, fit *mixture.Result, o Options) *rows.Mixture {
 	if fit.Sampled() {
 		log.Warn(fmt.Sprintf("a sample of %d rows was clustered and the other %d were assigned to it; --max-rows %d clusters all", fit.Fitted, n-fit.Fitted, n))
 	}
-	part := rows.NewMixture(o.Method, fit)
+	part := rows.NewClustering(o.Method, fit)
 	rows.LogPart(env, part)
 	return part
 }

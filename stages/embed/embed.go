@@ -110,7 +110,7 @@ func emitter(model *adapt.Model) stages.Func {
 		}
 		field := arrow.Field{Name: env.Columns.Embedding, Type: arrowio.VectorType(model.EmbeddingWidth())}
 		return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
-			x, err := rows.Features(rec, in, env, model)
+			x, err := rows.Features(rec, in, env, model.Vectors, model.Width())
 			if err != nil {
 				return nil, err
 			}

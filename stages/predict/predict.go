@@ -10,9 +10,6 @@ import (
 	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/internal/rows"
-	"mars/stages/internal/state"
-	"mars/stages/train/adapt"
-	"mars/stages/train/adapt/translate"
 )
 
 // Options of prediction.
@@ -25,17 +22,12 @@ type Options struct {
 func Apply(o Options) stages.Func {
 	path := o.Model
 	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		model, sum, err := state.Load(path, adapt.Load)
+		model, sum, err := rows.LoadLabeller(path, o.Decision)
 		if err != nil {
 			return err
 		}
-		if err := rows.Require(in, inputRemedy(model), rows.ModelInput(env, model)); err != nil {
+		if err := rows.Require(in, inputRemedy(model), rows.ModelInput(env, model.Vectors)); err != nil {
 			return err
-		}
-		if o.Decision != "" {
-			if model.Decision, err = translate.ParseDecisionOrNone(o.Decision); err != nil {
-				return err
-			}
 		}
 		env.KeepState(path, sum)
 		meta, err := arrowio.ReadMeta(in.Schema())
@@ -47,7 +39,7 @@ func Apply(o Options) stages.Func {
 }
 
 // inputRemedy says how to come by the column that the model takes.
-func inputRemedy(model *adapt.Model) string {
+func inputRemedy(model *rows.Labeller) string {
 	if model.Vectors != "" {
 		return "this model was trained on embeddings: run mars-embed --load with the model that made them before"
 	}

@@ -24,7 +24,7 @@ type Diagnostics struct {
 	Weights     *rows.Weights     `json:"weights,omitempty"`
 	Translation *rows.Translation `json:"translation,omitempty"`
 	// Mixture and Matching are those of marsc and marsg, by name.
-	Mixture  map[string]*rows.Mixture  `json:"mixture"`
+	Mixture  map[string]*rows.Clustering  `json:"mixture"`
 	Matching map[string]*rows.Matching `json:"matching"`
 }
 
@@ -32,7 +32,7 @@ type Diagnostics struct {
 // its sample, both standardised. What cannot be measured is left out with a
 // line in the log.
 func diagnose(env stages.Env, p labelshift.Problem, target blas32.General, e *labelshift.Estimate) *Diagnostics {
-	d := &Diagnostics{Mixture: map[string]*rows.Mixture{}, Matching: map[string]*rows.Matching{}}
+	d := &Diagnostics{Mixture: map[string]*rows.Clustering{}, Matching: map[string]*rows.Matching{}}
 	counts := rows.Counts(p.Labels, p.Classes)
 	if weights, err := labelshift.Weights(e.Proportions, rows.Shares(counts)); err == nil {
 		d.Weights = rows.NewWeights(p.Names, weights, counts)
@@ -103,7 +103,7 @@ func (d *Diagnostics) add(name string, source blas32.General, p labelshift.Probl
 		return err
 	}
 	method := map[string]string{"marsc": "ward", "marsg": "gmm"}[name]
-	d.Mixture[name], d.Matching[name] = rows.NewMixture(method, fit), rows.NewMatching(transport.Means, check, p.Names)
+	d.Mixture[name], d.Matching[name] = rows.NewClustering(method, fit), rows.NewMatching(transport.Means, check, p.Names)
 	return nil
 }
 

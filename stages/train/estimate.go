@@ -25,7 +25,7 @@ func ProportionNames() []string { return append([]string{"mars", "stream"}, labe
 func estimator(ctx context.Context, env stages.Env, o Options, start []float64) (adapt.Estimator, error) {
 	switch {
 	case o.Proportions == "" || o.Proportions == "mars":
-		return matched(o.Method, env), nil
+		return matched(o, env), nil
 	case o.Proportions == "stream" && start == nil:
 		return nil, errors.New("there is no column weight or matched to take the target's proportions from: run mars-reweight before, or choose another --proportions")
 	case o.Proportions == "stream":
@@ -38,13 +38,21 @@ func estimator(ctx context.Context, env stages.Env, o Options, start []float64) 
 
 // matched is Algorithm 2: by Ward's clustering for marsc, by a Gaussian mixture
 // for marsg.
-func matched(method string, env stages.Env) adapt.Estimator {
-	cluster := func(x blas32.General, k int) (*mixture.Result, error) {
-		if method == "marsg" {
-			return mixture.GMM(x, k, mixture.GMMOptions{Seed: env.Seed})
-		}
-		return mixture.Ward(x, k, mixture.WardOptions{Seed: env.Seed})
+func matched(o Options, env stages.Env) adapt.Estimator {
+	switch {
+	case o.Method != "marsg":
+		return algorithm2(func(x blas32.General, k int) (*mixture.Result, error) {
+			return mixture.Ward(x, k, mixture.WardOptions{Seed: env.Seed})
+		})
+	case o.AsPublishedCode:
+		return averaged(algorithm2(publishedMixture(env)))
 	}
+	return algorithm2(func(x blas32.General, k int) (*mixture.Result, error) {
+		return mixture.GMM(x, k, mixture.GMMOptions{Seed: env.Seed})
+	})
+}
+
+func algorithm2(cluster labelshift.Cluster) adapt.Estimator {
 	return func(_ context.Context, s adapt.Snapshot) ([]float64, error) {
 		m, err := labelshift.Matched(s.Source, s.Labels, s.Target, s.Classes, cluster)
 		if err != nil {

@@ -2,8 +2,8 @@
 // classifier h and the critic v (Algorithm 1) and labels all rows.
 //
 // Columns read: features, domain and label; weight or matched, where the stream
-// has them, give the p_T that training starts from. The method translate reads
-// embedding instead of features where there is one. Added: prediction,
+// has them, give the p_T that training starts from. The methods translate and gmm-ot
+// read embedding instead of features where there is one. Added: prediction,
 // predicted_class, probability.
 package train
 
@@ -22,6 +22,7 @@ import (
 	"mars/stages/train/adapt"
 	"mars/stages/train/adapt/retrain"
 	"mars/stages/train/adapt/translate"
+	"mars/stages/train/gmmot"
 )
 
 // Options of training.
@@ -30,9 +31,12 @@ type Options struct {
 	Beta     float64
 	Arch     string // see adapt.Config.Arch
 	Schedule adapt.Schedule
-	Shape    []int                 // of a row of features; nil: what the stream says
-	Tune     []func(*adapt.Config) // changes of the schedule, in order
-	Initial  string                // model file to start from; "" for fresh weights
+	// AsPublishedCode does what the authors' program does where it differs from the
+	// paper: see adapt.Config.AsPublishedCode and, for marsg, publishedMixture.
+	AsPublishedCode bool
+	Shape           []int                 // of a row of features; nil: what the stream says
+	Tune            []func(*adapt.Config) // changes of the schedule, in order
+	Initial         string                // model file to start from; "" for fresh weights
 	// Proportions estimates p_T as marsc and marsg train: one of ProportionNames;
 	// "" is mars.
 	Proportions string
@@ -47,7 +51,7 @@ type Options struct {
 }
 
 // Methods are the names of the ways to train.
-func Methods() []string { return append(adapt.MethodNames(), retrain.Method) }
+func Methods() []string { return append(adapt.MethodNames(), gmmot.Method, retrain.Method) }
 
 // Fit trains, then labels all rows. If training breaks down, the last good model
 // is saved all the same and the error says so.
@@ -58,6 +62,9 @@ func Fit(o Options) stages.Func {
 			return err
 		}
 		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
+			if o.Method == gmmot.Method {
+				return learnMixture(ctx, env, spool, o)
+			}
 			model, diagnostics, err := learn(ctx, env, spool, o)
 			if err != nil {
 				return nil, keep(model, o.Save, err)
@@ -65,13 +72,13 @@ func Fit(o Options) stages.Func {
 			if model.Provenance, err = rows.Provenance(env, spool); err != nil {
 				return nil, err
 			}
-			rows.SetModelInput(env, model, column)
+			model.Vectors = rows.VectorsOf(env, column)
 			if model.Decision, err = translate.ParseDecisionOrNone(o.decision()); err != nil {
 				return nil, err
 			}
 			return &rows.Learnt{
 				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
-				Emit: emitter(model, diagnostics),
+				Emit: emitter(rows.Networks(model), model.Proportions, diagnostics),
 			}, nil
 		})
 	}
@@ -79,7 +86,7 @@ func Fit(o Options) stages.Func {
 
 // column is that of the vectors to train on.
 func (o Options) column(env stages.Env, in arrowio.Source) string {
-	if o.Method == retrain.Method {
+	if o.Method == retrain.Method || o.Method == gmmot.Method {
 		return rows.Vectors(in, env)
 	}
 	return env.Columns.Features
@@ -95,16 +102,17 @@ func (o Options) decision() string {
 	return "none"
 }
 
-// emitter labels rows with the model. The diagnostics become the stream's.
-func emitter(model *adapt.Model, diagnostics *rows.Diagnostics) stages.Func {
+// emitter labels rows with the model. The diagnostics become the stream's, and so
+// does the estimate of p_T, if there is one.
+func emitter(model *rows.Labeller, proportions []float64, diagnostics *rows.Diagnostics) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
 		meta, err := arrowio.ReadMeta(in.Schema())
 		if err != nil {
 			return err
 		}
 		meta.Diagnostics = diagnostics.JSON()
-		if model.Proportions != nil {
-			meta.TargetProportions = model.Proportions
+		if proportions != nil {
+			meta.TargetProportions = proportions
 		}
 		return rows.Predict(ctx, env, in, out, meta, model)
 	}
@@ -177,6 +185,9 @@ func fitAligned(ctx context.Context, env stages.Env, in *arrowio.Spool, o Option
 		return nil, err
 	}
 	c.Method, c.Seed, c.Jobs = method, env.Seed, env.Jobs
+	if o.AsPublishedCode {
+		c.AsPublishedCode()
+	}
 	if method.NeedsEstimate() {
 		if c.StartProportions, err = startProportions(in, s); err != nil {
 			return nil, err

@@ -19,7 +19,7 @@ It reads features or, if the model was trained on embeddings, embedding.`,
 		Example: `  mars-predict --model model.safetensors more.arrow -o labelled.arrow
   mars-featurize --target new.csv --load prepared.arrow | mars-predict --model model.safetensors | mars inspect`,
 	}
-	cmd.Flags().StringVar(&o.Model, "model", "", "safetensors file that mars-train or mars-embed saved (required)")
+	cmd.Flags().StringVar(&o.Model, "model", "", "file that mars-train or mars-embed saved (required)")
 	cmd.Flags().Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
 	return streamCommand(cmd, []string{"features", "embedding", "prediction", "predicted_class", "probability"}, func(*cobra.Command, *common) (stages.Func, error) {
 		if o.Model == "" {

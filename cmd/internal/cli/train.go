@@ -3,7 +3,6 @@ package cli
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,6 +12,7 @@ import (
 	"mars/stages/train"
 	"mars/stages/train/adapt"
 	"mars/stages/train/adapt/retrain"
+	"mars/stages/train/gmmot"
 )
 
 var trainHelp = `Trains the representation, the classifier and the Wasserstein critic (Algorithm 1),
@@ -23,8 +23,17 @@ weight or matched, from the stages before, give the proportions that training st
 Methods: translate (match, translate, retrain: moves the source's classes to where they
 are in the target, then trains there; the best and fastest on tables and on embeddings,
 and it takes embedding where there is one), source (no adaptation), marsc and marsg (MARS
-with Ward's clustering or a Gaussian mixture), wd (Wasserstein distance without weights, relaxed by --beta)` + otherMethods() + `.
+with Ward's clustering or a Gaussian mixture), wd (Wasserstein distance without weights,
+relaxed by --beta), dann (domain-adversarial), iw-wd (weights from the classifier's confusion),
+gmm-ot (trains nothing: a row gets the class that its component of a Gaussian mixture is matched
+with; it takes embedding where there is one, and --save keeps an Arrow file).
 An iteration of the paper is an epoch here: a pass over the source rows.
+
+--as-published-code measures what the authors' program does otherwise than their paper says:
+an unweighted classification loss, batches that lose the mass of absent classes, the penalty
+on three sets of points, a new batch for every critic step (wd: one for all), no dropout
+after the first epoch (source and dann keep it), the first batch counted twice in estimates
+of p_T and, for marsg, a mixture of the first 2,000 shuffled rows and the mean of all estimates.
 
 --decision makes probability and prediction ready for the most right rows (accuracy:
 posteriors times p_T over the proportions of training) or for the best mean recall of the
@@ -43,6 +52,7 @@ func Train() *cobra.Command {
 		Example: `  mars-featurize toy --shift 8 | mars-train --method marsc --save model.safetensors -o labelled.arrow
   mars-train --method translate --decision balanced features.arrow -o labelled.arrow
   mars-train --method marsc --proportions mte features.arrow -o labelled.arrow
+  mars-embed features.arrow | mars-train --method gmm-ot -o labelled.arrow
   mars-train --method wd --beta 1 --metrics epochs.arrows features.arrow -o labelled.arrow
   mars-train --method marsc --checkpoint run.ckpt --resume features.arrow -o labelled.arrow
   mars-train --load model.safetensors more.arrow -o more-labelled.arrow`,
@@ -55,16 +65,17 @@ func Train() *cobra.Command {
 	f.Float64Var(&o.Beta, "beta", 0, "β of method wd: how much larger the target's mass is taken to be")
 	f.Var(oneOf{(*string)(&o.Schedule), []string{string(adapt.ScheduleDefault), string(adapt.SchedulePaper)}}, "schedule", "defaults of all that follows: measured to be good and cheap, or the paper's")
 	o.Schedule = adapt.ScheduleDefault
+	f.BoolVar(&o.AsPublishedCode, "as-published-code", false, "do as the authors' program does where it differs from their paper, with --schedule paper unless another is given")
 	n.register(f)
 	a.register(f)
-	f.StringVar(&o.Save, "save", "", "keep the model in this safetensors file")
+	f.StringVar(&o.Save, "save", "", "keep the model in this safetensors file (gmm-ot: Arrow file)")
 	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
 	f.StringVar(&o.Initial, "init", "", "start from the weights in this file instead of random ones")
 	f.StringVar(&load, "load", "", "apply the model in this file instead of training one")
 	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability"}
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
-			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "save", "metrics", "init")
+			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init")
 			return predict.Apply(predict.Options{Model: load, Decision: o.Decision}), refuse(cmd, "--load applies a model and trains none", append(names, a.names()...))
 		}
 		var err error
@@ -75,8 +86,11 @@ func Train() *cobra.Command {
 		if o.Tune, err = a.tune(cmd.Flags()); err != nil {
 			return nil, err
 		}
-		if err := checkMethod(cmd, o); err != nil {
+		if err := checkMethod(cmd, o, a.names()); err != nil {
 			return nil, err
+		}
+		if o.AsPublishedCode && !cmd.Flags().Changed("schedule") {
+			o.Schedule = adapt.SchedulePaper
 		}
 		o.Tune = append(n.tune(cmd.Flags()), o.Tune...)
 		return train.Fit(o), nil
@@ -87,9 +101,13 @@ func Train() *cobra.Command {
 var decisions = []string{"accuracy", "balanced", "none"}
 
 // checkMethod refuses flags that the method does not look at.
-func checkMethod(cmd *cobra.Command, o train.Options) error {
+func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error {
+	if o.Method == gmmot.Method {
+		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init")
+		return refuse(cmd, "--method gmm-ot trains no networks", append(names, adaptation...))
+	}
 	if o.Method == retrain.Method {
-		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "start-align", "reestimate-every",
+		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "as-published-code", "start-align", "reestimate-every",
 			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches", "decay-from", "average-from"})
 	}
 	method, err := adapt.ParseMethod(o.Method, o.Beta)
@@ -100,16 +118,6 @@ func checkMethod(cmd *cobra.Command, o train.Options) error {
 		return refuse(cmd, "--method "+o.Method+" does not estimate p_T", []string{"proportions"})
 	}
 	return nil
-}
-
-func otherMethods() string {
-	var text strings.Builder
-	for _, name := range adapt.MethodNames() {
-		if !slices.Contains([]string{"source", "marsc", "marsg", "wd"}, name) {
-			text.WriteString(", " + name)
-		}
-	}
-	return text.String()
 }
 
 // adaptFlags are the settings of adaptation.

@@ -23,7 +23,7 @@ type Diagnostics struct {
 	Alignment    *float64             `json:"alignment,omitempty"`    // L1 distance after alignment of the domains
 	Warnings     []string             `json:"warnings"`               // of the estimator; parts have their own
 
-	Mixture     *Mixture     `json:"mixture,omitempty"`
+	Mixture     *Clustering  `json:"mixture,omitempty"`
 	Matching    *Matching    `json:"matching,omitempty"`
 	Weights     *Weights     `json:"weights,omitempty"`
 	Translation *Translation `json:"translation,omitempty"`

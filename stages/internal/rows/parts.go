@@ -30,8 +30,8 @@ type Part interface {
 	Doubts() []string // warnings in words
 }
 
-// Mixture is what is to be said of the target's components.
-type Mixture struct {
+// Clustering is what is to be said of the target's components.
+type Clustering struct {
 	Method        string   `json:"method"`
 	Counts        []int    `json:"counts"`                   // rows of each component
 	LogLikelihood *float64 `json:"log_likelihood,omitempty"` // mean of a row; gmm
@@ -41,9 +41,9 @@ type Mixture struct {
 	Warnings      []string `json:"warnings"`
 }
 
-// NewMixture is the part of a mixture that the named method has fitted.
-func NewMixture(method string, r *mixture.Result) *Mixture {
-	m := &Mixture{Method: method, Counts: r.Counts, Warnings: append([]string{}, r.Warnings...)}
+// NewClustering is the part of a mixture that the named method has fitted.
+func NewClustering(method string, r *mixture.Result) *Clustering {
+	m := &Clustering{Method: method, Counts: r.Counts, Warnings: append([]string{}, r.Warnings...)}
 	warn := func(format string, values ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, values...)) }
 	if tiny := r.Tiny(); tiny != nil {
 		warn("%d of %d components have fewer than 10 rows: they may be a few outliers, while two classes share a component", len(tiny), r.K())
@@ -65,7 +65,7 @@ func NewMixture(method string, r *mixture.Result) *Mixture {
 }
 
 // Line says it in one line.
-func (m *Mixture) Line() string {
+func (m *Clustering) Line() string {
 	least, total := m.Counts[0], 0
 	for _, n := range m.Counts {
 		least, total = min(least, n), total+n
@@ -81,7 +81,7 @@ func (m *Mixture) Line() string {
 }
 
 // Doubts are its warnings.
-func (m *Mixture) Doubts() []string { return m.Warnings }
+func (m *Clustering) Doubts() []string { return m.Warnings }
 
 // Matching is what is to be said of a matching of components with classes. All
 // but the first two are there if it is one to one.

@@ -24,7 +24,7 @@ func parts() *Diagnostics {
 	near := gap.Distance{Value: 1.1, Floor: 1, Rows: 200}
 	return &Diagnostics{
 		Estimator: "mte", Warnings: []string{"few rows"},
-		Mixture: NewMixture("gmm", fit), Matching: NewMatching(transport.Means, check, []string{"a", "b"}),
+		Mixture: NewClustering("gmm", fit), Matching: NewMatching(transport.Means, check, []string{"a", "b"}),
 		Weights:     NewWeights([]string{"a", "b"}, []float64{1.5, 0.5}, []int{100, 100}),
 		Translation: NewTranslation(gap.Distance{Value: 9, Floor: 1, Rows: 200}, near), Bound: NewBound(near),
 	}
@@ -73,8 +73,8 @@ func TestDoubts(t *testing.T) {
 		part Part
 		want []string
 	}{
-		"overlapping": {NewMixture("gmm", overlapping), []string{"1 of 2 components have fewer than 10 rows", "20.0 % of the rows are expected in the wrong one"}},
-		"flat":        {NewMixture("ward", flat), []string{"do not fall into 2 clusters by themselves"}},
+		"overlapping": {NewClustering("gmm", overlapping), []string{"1 of 2 components have fewer than 10 rows", "20.0 % of the rows are expected in the wrong one"}},
+		"flat":        {NewClustering("ward", flat), []string{"do not fall into 2 clusters by themselves"}},
 		"unsure":      {NewMatching(transport.Means, unsure, []string{"x", "y"}), []string{`exchanges "y", "x" (separation 0.100`, "not cyclically monotone under the cost distances"}},
 		"heavy":       {NewWeights([]string{"x", "y"}, []float64{0.5, 12}, []int{95, 5}), []string{`rows of class "y" weigh 12.0 each`, "worth 16 rows"}},
 		"left":        {NewTranslation(far, far), []string{"still 3.00 times as far"}},

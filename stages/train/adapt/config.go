@@ -125,9 +125,11 @@ type Config struct {
 	Batches       Batches
 	Sampling      Sampling
 	Input         InputScaling
-	// DropoutUntilAligned switches dropout off from StartAlign on, as happens in the
-	// authors' published code.
-	DropoutUntilAligned bool
+	// DropoutFirstEpoch switches dropout off from the second epoch on.
+	DropoutFirstEpoch bool
+	// FirstBatchTwice gives Estimate the rows in shuffled order and the first batch of
+	// them twice.
+	FirstBatchTwice bool
 
 	Seed uint64
 	// Jobs is the number of threads that split a batch, each with its own sums: another
@@ -164,9 +166,13 @@ type Config struct {
 type Snapshot struct {
 	Epoch   int
 	Classes int
-	Source  blas32.General // n_S×h embeddings
-	Labels  []int32        // class of each source row
-	Target  blas32.General // n_T×h embeddings
+	// Proportions is p_T in use, and Estimates how many estimates have been made.
+	Proportions []float64
+	Estimates   int
+
+	Source blas32.General // n_S×h embeddings
+	Labels []int32        // class of each source row
+	Target blas32.General // n_T×h embeddings
 	// SourcePosteriors and TargetPosteriors compute the n×C class probabilities of h,
 	// for the estimators that are based on a classifier.
 	SourcePosteriors func() blas32.General

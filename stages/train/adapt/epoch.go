@@ -61,7 +61,7 @@ func (t *trainer) beginEpoch() {
 	t.pcg.Seed(t.config.Seed, streamBatches+epoch)
 	t.sampler.restart(t.rng)
 	t.aligned = t.config.Method.Aligns() && t.epoch >= t.config.StartAlign
-	dropout := !(t.config.DropoutUntilAligned && t.aligned)
+	dropout := !(t.config.DropoutFirstEpoch && t.epoch > 0)
 	for i, w := range t.workers {
 		w.random.Seed(t.config.Seed, streamDropout*uint64(i+1)+epoch)
 		w.h.SetDropout(dropout)

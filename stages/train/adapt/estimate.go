@@ -18,11 +18,13 @@ func (t *trainer) estimationDue() bool {
 
 // reestimate estimates p_T on the current embedding.
 func (t *trainer) reestimate(ctx context.Context) error {
-	estimate := t.config.Estimate
+	estimate, seen := t.config.Estimate, t.snapshot()
 	if t.config.Method.weights == weightsConfusion {
 		estimate = t.movingConfusion
+	} else if t.config.FirstBatchTwice {
+		seen = t.extract(seen)
 	}
-	p, err := estimate(ctx, t.snapshot())
+	p, err := estimate(ctx, seen)
 	if err != nil {
 		return fmt.Errorf("adapt: estimating target proportions in epoch %d: %w", t.epoch, err)
 	}
@@ -50,7 +52,9 @@ func (t *trainer) snapshot() Snapshot {
 		}
 	}
 	return Snapshot{
-		Epoch: t.epoch, Classes: len(t.problem.Classes), Source: t.z.source, Labels: t.problem.Labels, Target: t.z.target,
+		Epoch: t.epoch, Classes: len(t.problem.Classes),
+		Proportions: t.proportions, Estimates: (t.epoch - t.config.StartAlign) / t.config.ReestimateEvery,
+		Source: t.z.source, Labels: t.problem.Labels, Target: t.z.target,
 		SourcePosteriors: posteriors(t.z.source), TargetPosteriors: posteriors(t.z.target),
 	}
 }

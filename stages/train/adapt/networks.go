@@ -90,9 +90,20 @@ type learner struct {
 	averaged  int         // number of parameter vectors in it
 }
 
+// updateBlock is the number of parameters that are updated at once: few enough that
+// they, their gradients and the optimiser's state stay in the first-level cache from
+// the first loop over them to the last.
+const updateBlock = 1024
+
 // update sums the workers' gradients of the parameters [lo, hi) in the order of the
 // workers, takes a step, and clears them.
 func (l *learner) update(lo, hi int, rate float64) {
+	for ; lo < hi; lo += updateBlock {
+		l.updateSome(lo, min(lo+updateBlock, hi), rate)
+	}
+}
+
+func (l *learner) updateSome(lo, hi int, rate float64) {
 	total := l.grads[0][lo:hi]
 	for _, g := range l.grads[1:] {
 		kernel.Axpy(1, g[lo:hi], total)

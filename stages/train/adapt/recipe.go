@@ -91,12 +91,3 @@ func (c *Config) train(epochs, startAlign, criticSteps, batch int) {
 func (c *Config) optimise(o Optimiser, rate, lambda float64) {
 	c.Optimiser, c.LearningRate, c.CriticLearningRate, c.Lambda = o, rate, rate, lambda
 }
-
-// AsPublishedCode changes what the authors' code does otherwise than the paper says,
-// so that differences can be measured: the classification loss is unweighted,
-// batches lose the mass of the classes that they lack, the penalty is taken on three
-// sets of points, and dropout ends when the alignment begins.
-func (c *Config) AsPublishedCode() {
-	c.ClassLoss, c.Sampling, c.PenaltyPoints = ClassLossPlain, SamplingPublished, PenaltyAll
-	c.Batches, c.DropoutUntilAligned = BatchesFresh, true
-}

@@ -42,11 +42,12 @@ type trainer struct {
 // at each call would allocate.
 type phases struct{ critic, main, update func(member int) }
 
-// Streams of random numbers, by purpose; epochs are added to the last two.
+// Streams of random numbers, by purpose; epochs are added to all but the first.
 const (
 	streamInit    = 0
 	streamBatches = 1 << 32
 	streamDropout = 1 << 33
+	streamExtract = 1 << 62
 )
 
 // newTrainer allocates all that a step needs for the networks of arch. The
@@ -125,8 +126,10 @@ func (t *trainer) mainPhase(member int) {
 
 func (t *trainer) updatePhase(member int) {
 	for _, l := range t.updating {
-		lo, hi := t.crew.share(len(l.net.Params), member)
-		l.update(lo, hi, t.rate(l))
+		n := len(l.net.Params)
+		blocks := (n + updateBlock - 1) / updateBlock // whole ones, so that vectors lie within lines of the cache
+		lo, hi := t.crew.share(blocks, member)
+		l.update(lo*updateBlock, min(hi*updateBlock, n), t.rate(l))
 	}
 }
 

@@ -92,12 +92,16 @@ class Training:
         return penalty.detach()
 
 
+OPTIMISERS = {"default": {}, "foreach": {"foreach": True}, "fused": {"fused": True}}
+
+
 def variants(task):
-    """The critic's passes joined or not; the optimiser fused or over lists of tensors."""
+    """The critic's passes joined or not; the optimiser as PyTorch chooses, over lists of
+    tensors, or fused."""
     for joined in (True, False) if task["points"] else (False,):
-        for optimiser in ("fused", "foreach"):
-            way = optimiser + (" optimiser, one pass" if joined else " optimiser, two passes" if task["points"] else " optimiser")
-            yield way, Training(task, joined, **{optimiser: True})
+        passes = ("one pass, " if joined else "two passes, ") if task["points"] else ""
+        for name, options in OPTIMISERS.items():
+            yield f"{passes}{name} optimiser", Training(task, joined, **options)
 
 
 if __name__ == "__main__":

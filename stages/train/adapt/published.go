@@ -1,0 +1,63 @@
+package adapt
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// AsPublishedCode changes what the authors' published program
+// (github.com/arakotom/mars_domain_adaptation at a511011) does otherwise than the
+// paper says, so that differences can be measured. Set Method before; start from
+// SchedulePaper for the program's settings as well.
+//
+//   - The classification loss is unweighted; Algorithm 1 weights it by w†.
+//   - A batch loses the mass of the classes that it lacks.
+//   - The gradient penalty is taken at the interpolates, the source rows and the
+//     target rows.
+//   - Every critic step has a batch of its own; those of wd share one with the step
+//     of g and h.
+//   - The first evaluation, after the first epoch, leaves the networks of the methods
+//     with a critic without dropout; source and dann keep it.
+//   - Estimate gets the rows in shuffled order, and the first batch twice.
+func (c *Config) AsPublishedCode() {
+	c.ClassLoss, c.Sampling, c.PenaltyPoints = ClassLossPlain, SamplingPublished, PenaltyAll
+	c.Batches = BatchesFresh
+	if c.Method.weights == weightsUniform {
+		c.Batches = BatchesShared
+	}
+	c.DropoutFirstEpoch = c.Method.align == alignWasserstein
+	c.FirstBatchTwice = true
+}
+
+// extract is the snapshot with its rows as the program's extract_feature returns
+// them: shuffled, and those of the first batch once more.
+func (t *trainer) extract(s Snapshot) Snapshot {
+	rng := rand.New(rand.NewPCG(t.config.Seed, streamExtract+uint64(t.epoch)))
+	source, target := t.loaded(rng, s.Source.Rows), t.loaded(rng, s.Target.Rows)
+	labels := make([]int32, len(source))
+	for i, row := range source {
+		labels[i] = s.Labels[row]
+	}
+	sourcePosteriors, targetPosteriors := s.SourcePosteriors, s.TargetPosteriors
+	s.Source, s.Labels, s.Target = pick(s.Source, source), labels, pick(s.Target, target)
+	s.SourcePosteriors = func() blas32.General { return pick(sourcePosteriors(), source) }
+	s.TargetPosteriors = func() blas32.General { return pick(targetPosteriors(), target) }
+	return s
+}
+
+// loaded is the order of n rows: the first batch, then all.
+func (t *trainer) loaded(rng *rand.Rand, n int) []int {
+	order := rng.Perm(n)
+	first := order[:min(n, t.config.Batch)]
+	return append(append(make([]int, 0, n+len(first)), first...), order...)
+}
+
+// pick copies rows of x.
+func pick(x blas32.General, rows []int) blas32.General {
+	y := newMatrix(len(rows), x.Cols)
+	for i, row := range rows {
+		copy(y.Data[i*y.Stride:], x.Data[row*x.Stride:row*x.Stride+x.Cols])
+	}
+	return y
+}

@@ -1,0 +1,57 @@
+package train
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages"
+	"mars/stages/cluster/mixture"
+	"mars/stages/match/transport"
+	"mars/stages/reweight/labelshift"
+	"mars/stages/train/adapt"
+)
+
+// publishedRows is how many rows the authors' program fits a Gaussian mixture to.
+const publishedRows = 2000
+
+// publishedMixture is the clustering of marsg in the authors' program: a mixture of
+// the first rows alone (which come shuffled, see adapt.Config.FirstBatchTwice), whose
+// components stand for the rows that are most likely theirs, in their counts and in
+// their means. A component without rows, at which the program gives NaN, keeps the
+// mixture's mean.
+func publishedMixture(env stages.Env) labelshift.Cluster {
+	return func(x blas32.General, k int) (*mixture.Result, error) {
+		x.Rows = min(x.Rows, publishedRows)
+		r, err := mixture.GMM(x, k, mixture.GMMOptions{Seed: env.Seed})
+		if err != nil {
+			return nil, err
+		}
+		hard := transport.NewPrototypes(k, x.Cols)
+		if err := hard.Add(x, r.Labels); err != nil {
+			return nil, err
+		}
+		means := hard.Means()
+		for j, n := range r.Counts {
+			if n > 0 {
+				r.Means.SetRow(j, means.RawRowView(j))
+			}
+		}
+		return r, nil
+	}
+}
+
+// averaged is the mean of an estimator's estimates so far.
+func averaged(estimate adapt.Estimator) adapt.Estimator {
+	return func(ctx context.Context, s adapt.Snapshot) ([]float64, error) {
+		p, err := estimate(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		n := float64(s.Estimates)
+		for k := range p {
+			p[k] = (n*s.Proportions[k] + p[k]) / (n + 1)
+		}
+		return p, nil
+	}
+}
