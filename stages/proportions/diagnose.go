@@ -24,8 +24,8 @@ type Diagnostics struct {
 	Weights     *rows.Weights     `json:"weights,omitempty"`
 	Translation *rows.Translation `json:"translation,omitempty"`
 	// Mixture and Matching are those of marsc and marsg, by name.
-	Mixture  map[string]*rows.Clustering  `json:"mixture"`
-	Matching map[string]*rows.Matching `json:"matching"`
+	Mixture  map[string]*rows.Clustering `json:"mixture"`
+	Matching map[string]*rows.Matching   `json:"matching"`
 }
 
 // diagnose says what there is to say of the estimate e. p is the source and target
