@@ -48,7 +48,8 @@ func Fit(o Options) stages.Func {
 			if err != nil {
 				return nil, err
 			}
-			describe(env, fit, o)
+			part := describe(env, fit, o)
+			meta.Diagnostics = (&rows.Diagnostics{Mixture: part}).JSON()
 			labels := fit.Labels
 			return &rows.Learnt{
 				Save: func(path string) (string, error) { return save(path, o, fit) },
@@ -109,11 +110,11 @@ func fitMixture(x blas32.General, k int, o Options, seed uint64) (*mixture.Resul
 	return nil, fmt.Errorf("there is no method %q", o.Method)
 }
 
-func describe(env stages.Env, fit *mixture.Result, o Options) {
+func describe(env stages.Env, fit *mixture.Result, o Options) *rows.Clustering {
 	log := env.Logger()
 	n := len(fit.Labels)
 	what := fmt.Sprintf("%s: %d components of %d target rows, shares %.3f", o.Method, fit.K(), n, fit.Proportions)
-	details := []any{"smallest", fit.Counts[fit.Smallest]}
+	var details []any
 	if fit.Iterations > 0 {
 		details = append(details, "iterations", fit.Iterations, "converged", fit.Converged)
 	}
@@ -121,9 +122,9 @@ func describe(env stages.Env, fit *mixture.Result, o Options) {
 	if fit.Sampled() {
 		log.Warn(fmt.Sprintf("a sample of %d rows was clustered and the other %d were assigned to it; --max-rows %d clusters all", fit.Fitted, n-fit.Fitted, n))
 	}
-	for _, w := range fit.Warnings {
-		log.Warn(w)
-	}
+	part := rows.NewClustering(o.Method, fit)
+	rows.LogPart(env, part)
+	return part
 }
 
 // Apply gives rows the components of a state saved by Fit, in constant memory.

@@ -136,6 +136,9 @@ func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 	if estimated != nil {
 		m.setProportions(source, estimated)
 	}
+	if meta.Diagnostics != nil {
+		m.Diagnostics = rows.ReadDiagnostics(meta)
+	}
 	return m, nil
 }
 

@@ -1,6 +1,10 @@
 package eval
 
-import "math"
+import (
+	"math"
+
+	"mars/stages/internal/rows"
+)
 
 // Metrics compare predicted with true classes; the names are scikit-learn's.
 type Metrics struct {
@@ -13,6 +17,9 @@ type Metrics struct {
 
 	Proportions   *Proportions `json:"proportions,omitempty"`
 	ProportionsL1 *float64     `json:"proportions_l1,omitempty"` // Σ |estimated − true|, 0 to 2
+
+	// Diagnostics are what the stages before said of themselves; they know no truth.
+	Diagnostics *rows.Diagnostics `json:"diagnostics,omitempty"`
 }
 
 // Proportions are shares of the classes.

@@ -32,7 +32,25 @@ func (m *Metrics) WriteTable(w io.Writer) error {
 	if m.ProportionsL1 != nil {
 		fmt.Fprintf(w, "\nL1 error of the estimated proportions: %.4f (0 is perfect, 2 the worst)\n", *m.ProportionsL1)
 	}
-	return m.writeConfusion(w)
+	if err := m.writeConfusion(w); err != nil {
+		return err
+	}
+	m.writeDiagnostics(w)
+	return nil
+}
+
+// writeDiagnostics writes what the stages before said, and what they doubted.
+func (m *Metrics) writeDiagnostics(w io.Writer) {
+	if m.Diagnostics == nil {
+		return
+	}
+	fmt.Fprintln(w, "\ndiagnostics of the stages before (docs/diagnostics.md)")
+	for _, part := range m.Diagnostics.Parts() {
+		fmt.Fprintln(w, part.Line())
+	}
+	for _, warning := range m.Diagnostics.AllWarnings() {
+		fmt.Fprintf(w, "warning: %s\n", warning)
+	}
 }
 
 func (m *Metrics) writeConfusion(w io.Writer) error {

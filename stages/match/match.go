@@ -1,13 +1,15 @@
 // Package match is the stage that finds which class each mixture component of
-// the target is: optimal transport between the means of the source's classes
-// and of the components (Algorithm 2, lines 2 and 3).
+// the target is: optimal transport between the means, or the Gaussians, of the
+// source's classes and of the components (Algorithm 2, lines 2 and 3).
 //
 // Columns read: domain, label, embedding and component. Added: matched, null on
 // source rows and on target rows without a component (null or negative).
 package match
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -22,8 +24,14 @@ import (
 	"mars/stages/match/transport"
 )
 
+// Costs are the names of the distances between a class and a component: the
+// squared one of their means, or the Bures–Wasserstein distance of the Gaussians
+// with their means and covariances.
+var Costs = []string{transport.Means, transport.Bures}
+
 // Options of matching.
 type Options struct {
+	Cost string // one of Costs; "" is means
 	Save string // state file to write; "" for none
 }
 
@@ -35,12 +43,12 @@ func Fit(o Options) stages.Func {
 			return err
 		}
 		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
-			return learn(ctx, env, spool)
+			return learn(ctx, env, spool, o)
 		})
 	}
 }
 
-func learn(ctx context.Context, env stages.Env, in *arrowio.Spool) (*rows.Learnt, error) {
+func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*rows.Learnt, error) {
 	meta, err := arrowio.ReadMeta(in.Schema())
 	if err != nil {
 		return nil, err
@@ -49,58 +57,115 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool) (*rows.Learnt
 	if err != nil {
 		return nil, err
 	}
-	f := fitter{env: env, in: in, classes: classes}
-	matching, err := f.fit(ctx)
+	f := fitter{env: env, in: in, classes: classes, cost: cmp.Or(o.Cost, transport.Means)}
+	if err := f.fit(ctx); err != nil {
+		return nil, err
+	}
+	matching, err := f.match()
 	if err != nil {
 		return nil, err
 	}
-	describe(env, classes, matching)
+	meta.Diagnostics = f.diagnose(meta, matching)
 	meta.Classes, meta.TargetProportions = classes, matching.Proportions
-	meta.SourceProportions = rows.Shares(f.source.Counts())
+	meta.SourceProportions = rows.Shares(f.source.Counts)
 	return &rows.Learnt{
-		Save: func(path string) (string, error) { return save(path, classes, f.source.Means(), matching) },
+		Save: func(path string) (string, error) { return save(path, classes, f.source.Means, matching) },
 		Emit: func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
 			return emit(ctx, env, in, out, meta, matching.ClassOf)
 		},
 	}, nil
 }
 
-// fitter sums up the means of classes and components in constant memory.
+// fitter sums up the moments of classes and components in memory that does not
+// depend on the number of rows.
 type fitter struct {
 	env            stages.Env
 	in             *arrowio.Spool
 	classes        []string
+	cost           string
 	width          int
 	components     int
-	source, target *transport.Prototypes
+	sums           [2]sums // of source and target
+	source, target transport.Moments
 }
 
-func (f *fitter) fit(ctx context.Context) (*transport.Matching, error) {
+// sums are transport's Prototypes or Gaussians.
+type sums interface {
+	Add(x blas32.General, labels []int32) error
+	Moments() transport.Moments
+}
+
+func (f *fitter) fit(ctx context.Context) error {
 	if err := rows.Each(ctx, f.in, f.measure); err != nil {
-		return nil, err
+		return err
 	}
 	if f.components == 0 {
-		return nil, f.fail(fmt.Errorf("no target row has a component"), "run mars-cluster before")
+		return f.fail(fmt.Errorf("no target row has a component"), "run mars-cluster before")
 	}
 	if err := f.in.Rewind(); err != nil {
-		return nil, err
+		return err
 	}
-	f.source = transport.NewPrototypes(len(f.classes), f.width)
-	f.target = transport.NewPrototypes(f.components, f.width)
+	if err := f.begin(); err != nil {
+		return err
+	}
 	if err := rows.Each(ctx, f.in, f.add); err != nil {
-		return nil, err
+		return err
 	}
-	if err := rows.CheckClasses(f.in, f.classes, f.source.Counts()); err != nil {
-		return nil, err
+	f.source, f.target = f.sums[0].Moments(), f.sums[1].Moments()
+	if err := rows.CheckClasses(f.in, f.classes, f.source.Counts); err != nil {
+		return err
 	}
-	counts := f.target.Counts()
-	for k, n := range counts {
+	for k, n := range f.target.Counts {
 		if n == 0 {
-			return nil, f.fail(fmt.Errorf("component %d of %d has no row, so it has no mean", k, f.components),
+			return f.fail(fmt.Errorf("component %d of %d has no row, so it has no mean", k, f.components),
 				"number components from 0 without gaps; with mars-cluster, ask for fewer --components")
 		}
 	}
-	return transport.MatchPrototypes(f.source.Means(), f.source.Counts(), f.target.Means(), rows.Shares(counts))
+	return nil
+}
+
+// mostCovariances is how many numbers covariances may have in all: a gigabyte.
+const mostCovariances = 1 << 27
+
+// begin makes the sums that the cost takes.
+func (f *fitter) begin() error {
+	for i, n := range []int{len(f.classes), f.components} {
+		f.sums[i] = transport.NewPrototypes(n, f.width)
+		if f.cost == transport.Bures {
+			f.sums[i] = transport.NewGaussians(n, f.width)
+		}
+	}
+	if n := len(f.classes) + f.components; f.cost == transport.Bures && n*f.width*f.width > mostCovariances {
+		return fmt.Errorf("%s: the cost bures takes %d covariances of %d×%d numbers: embed in fewer dimensions, or match by the cost means", f.in.Name(), n, f.width, f.width)
+	}
+	return nil
+}
+
+// match finds the classes of the components.
+func (f *fitter) match() (*transport.Matching, error) {
+	shares := rows.Shares(f.target.Counts)
+	if f.cost == transport.Means {
+		return transport.MatchPrototypes(f.source.Means, f.source.Counts, f.target.Means, shares)
+	}
+	cost, err := transport.BuresCost(f.source, f.target)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.in.Name(), err)
+	}
+	return transport.MatchCost(cost, f.source.Counts, shares)
+}
+
+// diagnose says how good the matching is and returns the stream's diagnostics
+// with that in it.
+func (f *fitter) diagnose(meta arrowio.Meta, m *transport.Matching) json.RawMessage {
+	f.env.Logger().Info(fmt.Sprintf("%d components matched with %d classes: p_T %.3f", len(m.ClassOf), len(f.classes), m.Proportions))
+	check, err := transport.NewCheck(m, f.source, f.target, f.cost)
+	if err != nil {
+		f.env.Logger().Info(fmt.Sprintf("the matching cannot be checked: %v", err))
+	}
+	part := rows.NewMatching(f.cost, check, f.classes)
+	rows.LogPart(f.env, part)
+	d := rows.Diagnostics{Mixture: rows.ReadDiagnostics(meta).Mixture, Matching: part}
+	return d.JSON()
 }
 
 // measure finds the number of components and the width of an embedding.
@@ -162,24 +227,14 @@ func (f *fitter) add(rec arrow.Record) error {
 		}
 	}
 	x := blas32.General{Rows: vectors.Rows, Cols: f.width, Stride: f.width, Data: vectors.Data}
-	if err := f.source.Add(x, classOf); err != nil {
+	if err := f.sums[0].Add(x, classOf); err != nil {
 		return err
 	}
-	return f.target.Add(x, componentOf)
+	return f.sums[1].Add(x, componentOf)
 }
 
 func (f *fitter) fail(err error, advice string) error {
 	return &arrowio.Error{Input: f.in.Name(), Offset: -1, Batch: -1, Column: f.env.Columns.Component, Err: err, Advice: advice}
-}
-
-func describe(env stages.Env, classes []string, m *transport.Matching) {
-	log := env.Logger()
-	if !m.OneToOne() {
-		log.Info(fmt.Sprintf("%d components shared out among %d classes by transport: p_T %.3f", len(m.ClassOf), len(classes), m.Proportions))
-		return
-	}
-	log.Info(fmt.Sprintf("%d components matched one to one with classes: p_T %.3f", len(m.ClassOf), m.Proportions),
-		"cost", fmt.Sprintf("%.4f", m.Cost), "margin to the next best matching", fmt.Sprintf("%.4f", m.Margin))
 }
 
 // save keeps a row a class: its mean, p_T and its row of the transport plan.

@@ -25,19 +25,21 @@ const (
 // others are the opinions of the estimators beyond the panel's, on standardised
 // features: marsc and marsg, the paper's, and bbse, rlls and em on the
 // posteriors of a classifier that a third of the source was kept from. One that
-// cannot say anything is left out with a line in the log.
-func others(env stages.Env, p labelshift.Problem, train labelshift.Classifier) (map[string][]float64, error) {
+// cannot say anything is left out with a line in the log. What there is to say of
+// these and of the estimate e comes with them.
+func others(env stages.Env, p labelshift.Problem, e *labelshift.Estimate, train labelshift.Classifier) (map[string][]float64, *Diagnostics, error) {
 	target, err := sample(p.Target, mostRows)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	source := blas32.General{Rows: p.Source.Rows, Cols: p.Source.Cols, Stride: p.Source.Stride, Data: slices.Clone(p.Source.Data)}
 	standard, _ := scale.Fit(source)
 	for _, x := range []blas32.General{source, target} {
 		if err := standard.Apply(x); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
+	d := diagnose(env, labelshift.Problem{Source: source, Labels: p.Labels, Classes: p.Classes, Names: p.Names}, target, e)
 	opinions := map[string][]float64{}
 	say := func(name string, estimate func() ([]float64, error)) {
 		proportions, err := estimate()
@@ -49,27 +51,31 @@ func others(env stages.Env, p labelshift.Problem, train labelshift.Classifier) (
 	}
 	for name, cluster := range clusters(env.Seed) {
 		say(name, func() ([]float64, error) {
-			m, err := labelshift.Matched(source, p.Labels, target, p.Classes, cluster)
+			var fit *mixture.Result
+			m, err := labelshift.Matched(source, p.Labels, target, p.Classes, func(x blas32.General, k int) (r *mixture.Result, err error) {
+				fit, err = cluster(x, k)
+				return fit, err
+			})
 			if err != nil {
 				return nil, err
 			}
-			return m.Proportions, nil
+			return m.Proportions, d.add(name, source, p, fit, m)
 		})
 	}
-	e, err := posteriors(source, p.Labels, target, p.Classes, train)
+	evidence, err := posteriors(source, p.Labels, target, p.Classes, train)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range []string{"bbse", "rlls", "em"} {
 		say(name, func() ([]float64, error) {
-			found, err := e.Estimate(name)
+			found, err := evidence.Estimate(name)
 			if err != nil {
 				return nil, err
 			}
 			return found.Proportions, nil
 		})
 	}
-	return opinions, nil
+	return opinions, d, nil
 }
 
 // clusters are the paper's two ways to cluster the target.

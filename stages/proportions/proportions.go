@@ -74,13 +74,14 @@ func report(ctx context.Context, env stages.Env, in *arrowio.Spool, classes []st
 		return nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
 	r := newReport(classes, rows.Shares(rows.Counts(s.Labels, len(classes))), panel, interval)
-	others, err := others(env, p, train)
+	others, diagnostics, err := others(env, p, panel.Members[0], train)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
 	for name, opinion := range others {
 		r.Estimators[name] = opinion
 	}
+	r.doubt(diagnostics, panel)
 	return r, nil
 }
 

@@ -36,6 +36,8 @@ type Report struct {
 	Alignment    float64  `json:"alignment"`
 	Verdict      string   `json:"verdict"` // whether to believe it, in words
 	Warnings     []string `json:"warnings"`
+	// Diagnostics are what else there is to say of the estimates.
+	Diagnostics *Diagnostics `json:"diagnostics"`
 	// L1 is the L1 error, where the truth is known.
 	L1 *float64 `json:"proportions_l1,omitempty"`
 }
@@ -133,7 +135,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "Warning: %s.\n", warning)
 	}
-	return r.writeOpinions(w)
+	if err := r.writeOpinions(w); err != nil {
+		return err
+	}
+	r.Diagnostics.write(w)
+	return nil
 }
 
 func (r *Report) writeOpinions(w io.Writer) error {

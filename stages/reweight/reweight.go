@@ -9,6 +9,7 @@ package reweight
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -53,6 +54,7 @@ func Fit(o Options) stages.Func {
 				return nil, err
 			}
 			w.describe(env)
+			meta.Diagnostics = w.diagnose(env, meta)
 			return &rows.Learnt{Save: w.save, Emit: func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
 				return w.emit(ctx, env, in, out, meta)
 			}}, nil
@@ -80,6 +82,8 @@ type weighting struct {
 	classes        []string
 	source, target []float64 // p_S, p_T
 	weights        []float64
+	counts         []int             // rows of the source; nil of a state that was loaded
+	found          *rows.Diagnostics // of the estimator
 }
 
 func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*weighting, arrowio.Meta, error) {
@@ -95,11 +99,11 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 	if err := rows.Each(ctx, in, c.add); err != nil {
 		return nil, meta, err
 	}
-	w := &weighting{classes: classes}
+	w := &weighting{classes: classes, counts: c.source}
 	if w.source, err = c.shares(c.source, arrowio.SourceDomain); err != nil {
 		return nil, meta, err
 	}
-	if w.target, err = targetProportions(ctx, env, in, o, &c, &meta); err != nil {
+	if w.target, w.found, err = targetProportions(ctx, env, in, o, &c, meta); err != nil {
 		return nil, meta, err
 	}
 	if w.weights, err = labelshift.Weights(w.target, w.source); err != nil {
@@ -109,33 +113,30 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 	return w, meta, nil
 }
 
-// targetProportions is p_T by the estimator; it sets the diagnostics of meta.
-func targetProportions(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, c *counter, meta *arrowio.Meta) ([]float64, error) {
-	meta.Diagnostics = nil
+// targetProportions is p_T by the estimator, with what is to be said of it.
+func targetProportions(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, c *counter, meta arrowio.Meta) (p []float64, d *rows.Diagnostics, err error) {
+	d = &rows.Diagnostics{Estimator: o.Estimator}
 	switch o.Estimator {
 	case "mars":
-		return c.shares(c.target, arrowio.TargetDomain)
+		p, err = c.shares(c.target, arrowio.TargetDomain)
+		return p, d, err
 	case "plan":
 		if len(meta.TargetProportions) != len(c.classes) {
-			return nil, fmt.Errorf("%s: its metadata have no target proportions: run mars-match before, without a tool in between that drops them", in.Name())
+			return nil, nil, fmt.Errorf("%s: its metadata have no target proportions: run mars-match before, without a tool in between that drops them", in.Name())
 		}
-		return meta.TargetProportions, nil
+		return meta.TargetProportions, d, nil
 	case "given":
-		return o.Proportions(c.classes)
+		p, err = o.Proportions(c.classes)
+		return p, d, err
 	}
 	if err := in.Rewind(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if o.Estimator == "oracle" {
-		return rows.TruthShares(ctx, env, in, c.classes)
+		p, err = rows.TruthShares(ctx, env, in, c.classes)
+		return p, d, err
 	}
-	p, d, err := estimate(ctx, env, in, o, c.classes)
-	if err != nil {
-		return nil, err
-	}
-	d.Log(env)
-	meta.Diagnostics = d.JSON()
-	return p, nil
+	return estimate(ctx, env, in, o, c.classes)
 }
 
 // counter counts rows by label and by matched class.
@@ -207,6 +208,16 @@ func (w *weighting) describe(env stages.Env) {
 	}
 }
 
+// diagnose tells the user of the estimate and its weights, and returns the
+// stream's diagnostics with them.
+func (w *weighting) diagnose(env stages.Env, meta arrowio.Meta) json.RawMessage {
+	w.found.Log(env)
+	d := rows.ReadDiagnostics(meta).Estimated(w.found)
+	d.Weights = rows.NewWeights(w.classes, w.weights, w.counts)
+	rows.LogPart(env, d.Weights)
+	return d.JSON()
+}
+
 // save keeps a row a class.
 func (w *weighting) save(path string) (string, error) {
 	t := state.NewTable("reweight", len(w.classes))
@@ -233,6 +244,7 @@ func Apply(path string) stages.Func {
 			return err
 		}
 		meta.Classes, meta.SourceProportions, meta.TargetProportions = w.classes, w.source, w.target
+		meta.Diagnostics = rows.ReadDiagnostics(meta).Estimated(nil).JSON()
 		return w.emit(ctx, env, in, out, meta)
 	}
 }

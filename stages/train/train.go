@@ -8,9 +8,12 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/arrowio"
 	"mars/stages"
@@ -99,16 +102,17 @@ func (o Options) decision() string {
 	return "none"
 }
 
-// emitter labels rows with the model. The estimate of p_T and its diagnostics, if
-// there are any, become the stream's.
+// emitter labels rows with the model. The diagnostics become the stream's, and so
+// does the estimate of p_T, if there is one.
 func emitter(model *rows.Labeller, proportions []float64, diagnostics *rows.Diagnostics) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
 		meta, err := arrowio.ReadMeta(in.Schema())
 		if err != nil {
 			return err
 		}
+		meta.Diagnostics = diagnostics.JSON()
 		if proportions != nil {
-			meta.TargetProportions, meta.Diagnostics = proportions, diagnostics.JSON()
+			meta.TargetProportions = proportions
 		}
 		return rows.Predict(ctx, env, in, out, meta, model)
 	}
@@ -150,7 +154,11 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 	}
 	job.config.OnEpoch = metrics.epoch
 	model, err := job.train(ctx, job.problem, job.config)
-	return model, job.diagnostics, metrics.close(err)
+	if err := metrics.close(err); err != nil {
+		return model, nil, err
+	}
+	diagnostics, err := job.diagnose(env, in, model, metrics)
+	return model, diagnostics, err
 }
 
 // A job is a training with all that it needs.
@@ -158,7 +166,8 @@ type job struct {
 	problem     adapt.Problem
 	config      adapt.Config
 	train       func(context.Context, adapt.Problem, adapt.Config) (*adapt.Model, error)
-	diagnostics *rows.Diagnostics // nil where nothing is to be said
+	unmoved     blas32.General    // the source as it came, where the problem's has been moved
+	diagnostics *rows.Diagnostics // of the estimate of p_T; nil where none was made
 }
 
 // fitAligned is the job of the methods of adapt.
@@ -187,7 +196,11 @@ func fitAligned(ctx context.Context, env stages.Env, in *arrowio.Spool, o Option
 			return nil, fmt.Errorf("%s: %w", in.Name(), err)
 		}
 	}
-	return &job{problem: *p, config: c, train: adapt.Train}, nil
+	j := &job{problem: *p, config: c, train: adapt.Train}
+	if method.NeedsEstimate() {
+		j.diagnostics = &rows.Diagnostics{Estimator: cmp.Or(o.Proportions, "mars")}
+	}
+	return j, nil
 }
 
 // gather turns the stream into a problem.

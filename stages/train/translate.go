@@ -29,10 +29,14 @@ func fitTranslated(ctx context.Context, env stages.Env, in *arrowio.Spool, o Opt
 	}
 	env.Logger().Info(fmt.Sprintf("classes found in the column %q: p_T %.3f", o.column(env, in), e.Proportions))
 	diagnostics.Log(env)
-	train := func(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {
-		return retrain.Train(ctx, p, c, e)
+	j := &job{problem: *p, config: c, unmoved: p.Source, diagnostics: diagnostics}
+	if j.problem.Source, err = retrain.Move(*p, e); err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
-	return &job{problem: *p, config: c, train: train, diagnostics: diagnostics}, nil
+	j.train = func(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {
+		return retrain.TrainMoved(ctx, p, c, e)
+	}
+	return j, nil
 }
 
 // match finds the source's classes in the target, and asks the panel if wanted.

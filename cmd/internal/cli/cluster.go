@@ -17,7 +17,10 @@ func Cluster() *cobra.Command {
 		Short: "Divide the target rows into the components of a mixture",
 		Long: `Estimates a mixture of as many components as there are classes from the embeddings of
 the target rows (Algorithm 2, line 1) and adds the column component. Method ward is the
-paper's MARSc, gmm its MARSg. With --load, rows get the components of a saved state.`,
+paper's MARSc, gmm its MARSg. With --load, rows get the components of a saved state.
+
+How healthy the mixture is (sizes, likelihood and ambiguity of gmm, gap of the merge heights
+of ward) is logged and kept in the metadata key mars.diagnostics.`,
 		Example: `  mars-featurize toy | mars-embed | mars-cluster --method gmm -o clustered.arrow
   mars-cluster --method ward --save components.arrow embedded.arrow -o clustered.arrow
   mars-cluster --load components.arrow more-embedded.arrow -o more-clustered.arrow`,

@@ -47,7 +47,7 @@ func GMM(x blas32.General, k int, o GMMOptions) (*Result, error) {
 		return nil, err
 	}
 	r.Components, r.LogLikelihood = best.model, best.logLikelihood
-	r.Iterations, r.Converged = best.iterations, best.converged
+	r.Iterations, r.Converged, r.Ambiguity = best.iterations, best.converged, best.ambiguity
 	err = r.finish(x, sample, best.labels, o.Initial != nil)
 	return r, err
 }
@@ -108,6 +108,7 @@ type expectationMaximisation struct {
 	*maximiser
 	model         Components
 	labels        []int32 // once it is done
+	ambiguity     float64 // of them
 	logLikelihood float64
 	iterations    int
 	converged     bool
@@ -173,7 +174,7 @@ func (em *expectationMaximisation) advance(x blas32.General, limit int, o GMMOpt
 		return err
 	}
 	em.labels = make([]int32, x.Rows)
-	assigner.Assign(em.labels, x)
+	em.ambiguity = assigner.assignAmbiguous(em.labels, x)
 	return nil
 }
 

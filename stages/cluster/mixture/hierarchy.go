@@ -35,6 +35,21 @@ func (h *Hierarchy) Cut(k int) []int32 {
 	return forest.labels()
 }
 
+// Gap says how clearly the rows fall into k clusters, from 0 to 1: how much
+// lower the last merge that Cut(k) keeps is than the first that it undoes, as a
+// share of the latter. At 0 the two are as high, so that other clusters would be as
+// good; it is 0 too if there is no merge on one of the sides. It panics unless
+// 1 <= k <= N.
+func (h *Hierarchy) Gap(k int) float64 {
+	if k < 1 || k > h.N {
+		panic("mixture: Gap: k out of range")
+	}
+	if k == 1 || k == h.N || h.Merges[h.N-k].Height == 0 {
+		return 0
+	}
+	return 1 - h.Merges[h.N-k-1].Height/h.Merges[h.N-k].Height
+}
+
 // newHierarchy sorts merges of clusters that are named by any of their rows
 // and names the clusters as Merge does.
 func newHierarchy(n int, merges []Merge) *Hierarchy {

@@ -60,6 +60,12 @@ type Result struct {
 	// Inertia is the sum of squared distances of the fitted rows to the means
 	// of their components; Ward and KMeans only.
 	Inertia float64
+	// Ambiguity is the mean over the fitted rows of one less the greatest
+	// responsibility: the share of rows that the mixture itself expects to have
+	// given to the wrong component; Gaussian mixtures only.
+	Ambiguity float64
+	// HeightGap is Hierarchy.Gap; Ward only.
+	HeightGap float64
 	// Failed is the number of starts that were given up because a covariance
 	// was not positive definite.
 	Failed int

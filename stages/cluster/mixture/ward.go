@@ -19,9 +19,10 @@ func Ward(x blas32.General, k int, o WardOptions) (*Result, error) {
 		return nil, err
 	}
 	rows, sample := sampleRows(x, k, o.MaxRows, newRand(o.Seed, 0))
-	labels := linkage(rows).Cut(k)
+	tree := linkage(rows)
+	labels := tree.Cut(k)
 	means, _ := clusterMeans(rows, labels, k)
-	r := &Result{Components: Components{Means: means}, Converged: true, Inertia: inertia(rows, labels, means)}
+	r := &Result{Components: Components{Means: means}, Converged: true, Inertia: inertia(rows, labels, means), HeightGap: tree.Gap(k)}
 	err := r.finish(x, sample, labels, false)
 	return r, err
 }

@@ -3,21 +3,90 @@ package rows
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
+	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/reweight/labelshift"
 )
 
-// Diagnostics is what the stream's metadata say of an estimate of p_T, under
-// mars.diagnostics.
+// Diagnostics is what the stream's metadata say of how its proportions, weights and
+// predictions came to be, under mars.diagnostics. Each step sets its own part,
+// and passes on those of the columns that it passes on.
 type Diagnostics struct {
-	Estimator string `json:"estimator"`
+	// Estimator is who estimated p_T last; "" before anyone has.
+	Estimator string `json:"estimator,omitempty"`
 	// Estimators are the proportions by each member of the panel; they and the
 	// next two are there if it was asked.
 	Estimators   map[string][]float64 `json:"estimators,omitempty"`
 	Disagreement *float64             `json:"disagreement,omitempty"` // mean L1 distance, 0 to 2
 	Alignment    *float64             `json:"alignment,omitempty"`    // L1 distance after alignment of the domains
-	Warnings     []string             `json:"warnings"`
+	Warnings     []string             `json:"warnings"`               // of the estimator; parts have their own
+
+	Mixture     *Clustering  `json:"mixture,omitempty"`
+	Matching    *Matching    `json:"matching,omitempty"`
+	Weights     *Weights     `json:"weights,omitempty"`
+	Translation *Translation `json:"translation,omitempty"`
+	Bound       *Bound       `json:"bound,omitempty"`
+}
+
+// ReadDiagnostics is what the metadata say; an empty value where they say
+// nothing, or where whoever wrote them is not of this project.
+func ReadDiagnostics(meta arrowio.Meta) *Diagnostics {
+	d := &Diagnostics{}
+	if meta.Diagnostics == nil || json.Unmarshal(meta.Diagnostics, d) != nil {
+		return &Diagnostics{}
+	}
+	return d
+}
+
+// Estimated returns d with the estimate of p_T and its weights replaced by what
+// e says, which may be nil, and without what was found out by them.
+func (d *Diagnostics) Estimated(e *Diagnostics) *Diagnostics {
+	if e == nil {
+		e = &Diagnostics{}
+	}
+	now := *e
+	now.Mixture, now.Matching = d.Mixture, d.Matching
+	return &now
+}
+
+// Parts are those that are there.
+func (d *Diagnostics) Parts() []Part {
+	var parts []Part
+	if d.Mixture != nil {
+		parts = append(parts, d.Mixture)
+	}
+	if d.Matching != nil {
+		parts = append(parts, d.Matching)
+	}
+	if d.Weights != nil {
+		parts = append(parts, d.Weights)
+	}
+	if d.Translation != nil {
+		parts = append(parts, d.Translation)
+	}
+	if d.Bound != nil {
+		parts = append(parts, d.Bound)
+	}
+	return parts
+}
+
+// AllWarnings are those of the estimator and of all parts.
+func (d *Diagnostics) AllWarnings() []string {
+	all := d.Warnings
+	for _, part := range d.Parts() {
+		all = slices.Concat(all, part.Doubts())
+	}
+	return all
+}
+
+// LogPart tells the user.
+func LogPart(env stages.Env, p Part) {
+	env.Logger().Info(p.Line())
+	for _, warning := range p.Doubts() {
+		env.Logger().Warn(warning)
+	}
 }
 
 // PanelDiagnostics is what a panel says.
@@ -25,7 +94,7 @@ func PanelDiagnostics(estimator string, p *labelshift.Panel) *Diagnostics {
 	return &Diagnostics{Estimator: estimator, Estimators: p.Opinions(), Disagreement: &p.Disagreement, Alignment: &p.Alignment, Warnings: p.Warnings}
 }
 
-// Log tells the user.
+// Log tells the user of the estimate.
 func (d *Diagnostics) Log(env stages.Env) {
 	if d.Disagreement != nil {
 		env.Logger().Info(fmt.Sprintf("four estimators disagree by %.3f in L1; above %.1f the proportions are not to be believed", *d.Disagreement, labelshift.Threshold))
@@ -35,9 +104,9 @@ func (d *Diagnostics) Log(env stages.Env) {
 	}
 }
 
-// JSON is the metadata's value; nil of nil.
+// JSON is the metadata's value; nil where nothing is said.
 func (d *Diagnostics) JSON() json.RawMessage {
-	if d == nil {
+	if d == nil || d.Estimator == "" && d.Parts() == nil {
 		return nil
 	}
 	said := *d

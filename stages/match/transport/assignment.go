@@ -23,22 +23,6 @@ func Assign(cost *mat.Dense) (rowToCol []int, total float64, err error) {
 	return m.rowToCol, m.total(), nil
 }
 
-// Margin returns by how much the best assignment of cost beats the second
-// best, that is, the best that differs in at least one row: 0 if there are
-// several best ones, +Inf if there is only one assignment at all (1×1). It
-// solves one shortest path problem for each row, so O(n²m) as Assign.
-func Margin(cost *mat.Dense) (float64, error) {
-	m, err := newMatcher(cost)
-	if err != nil {
-		return 0, err
-	}
-	margin := math.Inf(1)
-	for row := range m.rows {
-		margin = m.detour(row, margin)
-	}
-	return max(margin, 0), nil
-}
-
 // matcher holds a matching of rows to columns with duals u and v that prove
 // it best: cost(i, j) >= u[i] + v[j], with equality where i is matched with j,
 // v[j] <= 0, and v[j] = 0 where j is free.
@@ -163,30 +147,4 @@ func (a *matcher) total() float64 {
 		sum += a.cost.At(i, j)
 	}
 	return sum
-}
-
-// detour returns by how much the total rises if row may not keep its column,
-// or limit if that is less: the length of the shortest path from row back to
-// its column, or to a free one. The dual of a free column is 0 and that of the
-// column left is not, so that ending in a free one costs −v of the column left
-// (at least 0) more.
-func (a *matcher) detour(row int, limit float64) float64 {
-	own := a.rowToCol[row]
-	a.reset()
-	a.relax(row, 0, own)
-	for {
-		col := a.closest()
-		if col < 0 || a.length[col] >= limit {
-			return limit
-		}
-		if col == own {
-			return a.length[col]
-		}
-		a.done[col] = true
-		if i := a.colToRow[col]; i >= 0 {
-			a.relax(i, a.length[col], -1)
-		} else {
-			limit = min(limit, a.length[col]-a.v[own])
-		}
-	}
 }

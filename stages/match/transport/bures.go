@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/internal/kernel"
 )
 
 // SquaredBures returns the squared Wasserstein-2 distance of two Gaussians of
@@ -26,18 +28,10 @@ func SquaredBures(mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, c
 	if _, err := eigenvalues(covariance2); err != nil {
 		return 0, fmt.Errorf("transport: second covariance: %w", err)
 	}
-	var product mat.Dense
-	product.Mul(root, covariance2)
-	product.Mul(&product, root)
-	cross, err := eigenvalues(symmetrised(&product))
+	distance, err := squaredBures(covariance1, root, covariance2)
 	if err != nil {
-		return 0, fmt.Errorf("transport: product of covariances: %w", err)
+		return 0, fmt.Errorf("transport: %w", err)
 	}
-	distance := mat.Trace(covariance1) + mat.Trace(covariance2)
-	for _, v := range cross {
-		distance -= 2 * math.Sqrt(v)
-	}
-	distance = max(distance, 0)
 	for i, m := range mean1 {
 		distance += (m - mean2[i]) * (m - mean2[i])
 	}
@@ -45,6 +39,74 @@ func SquaredBures(mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, c
 		return 0, fmt.Errorf("transport: distance is %v: give finite means", distance)
 	}
 	return distance, nil
+}
+
+// squaredBures returns the part of SquaredBures that is of the covariances;
+// root is the square root of the first.
+func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.SymDense) (float64, error) {
+	var product mat.Dense
+	product.Mul(root, covariance2)
+	product.Mul(&product, root)
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetrised(&product), false) {
+		return 0, fmt.Errorf("the product of two covariances has no eigenvalues: give finite covariances")
+	}
+	distance := mat.Trace(covariance1) + mat.Trace(covariance2)
+	for _, v := range eigen.Values(nil) {
+		distance -= 2 * math.Sqrt(max(v, 0)) // none is negative but by rounding
+	}
+	return max(distance, 0), nil
+}
+
+// BuresCost returns the C×K squared Bures–Wasserstein distances (see
+// SquaredBures) between the Gaussians that have the moments of the classes and
+// of the components, divided by the greatest. Rows of classes without source
+// rows are zero. It takes one eigendecomposition of d×d a pair. It fails if a
+// value is not finite and panics if the widths differ or there are no
+// covariances.
+func BuresCost(classes, components Moments) (*mat.Dense, error) {
+	cost, err := classes.bures(components)
+	if err != nil {
+		return nil, err
+	}
+	return scaled(cost)
+}
+
+// bures is BuresCost before it is divided.
+func (m Moments) bures(other Moments) (*mat.Dense, error) {
+	if m.Covariances == nil || other.Covariances == nil {
+		panic("transport: the Bures distance takes covariances")
+	}
+	cost, errs := m.squares(other), make([]error, len(m.Counts))
+	kernel.Parallel(len(errs), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if m.Counts[i] > 0 {
+				errs[i] = addBures(cost.RawRowView(i), m.Covariances[i], other.Covariances)
+			}
+		}
+	})
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("transport: covariances of class %d and the components: %w", i, err)
+		}
+	}
+	return cost, nil
+}
+
+// addBures adds to each distance the part of the covariances.
+func addBures(distances []float64, covariance *mat.SymDense, others []*mat.SymDense) error {
+	root, err := squareRoot(covariance)
+	if err != nil {
+		return err
+	}
+	for j, other := range others {
+		d, err := squaredBures(covariance, root, other)
+		if err != nil {
+			return err
+		}
+		distances[j] += d
+	}
+	return nil
 }
 
 // squareRoot returns the symmetric square root of s.

@@ -28,6 +28,10 @@ type Matching struct {
 	// +Inf if there is one class and one component, and 0 if classes and
 	// components are not matched one to one.
 	Margin float64
+	// Rival is ComponentOf of the second-best matching, the one that Margin
+	// compares with: the classes for which they differ are those most easily
+	// mistaken for each other. nil if there is none.
+	Rival []int
 	// Absent lists the classes without source rows.
 	Absent []int
 }
@@ -68,10 +72,15 @@ func MatchPrototypes(classMeans *mat.Dense, counts []int, componentMeans *mat.De
 // (C×d) to component means (K×d), divided by the greatest one. Rows of classes
 // without source rows are zero.
 func PrototypeCost(classMeans *mat.Dense, counts []int, componentMeans *mat.Dense) (*mat.Dense, error) {
+	return scaled(squaredDistances(classMeans, counts, componentMeans))
+}
+
+// squaredDistances is PrototypeCost before it is divided.
+func squaredDistances(classMeans *mat.Dense, counts []int, componentMeans *mat.Dense) *mat.Dense {
 	classes, width := classMeans.Dims()
 	components, other := componentMeans.Dims()
 	if width != other || len(counts) != classes {
-		panic("transport: PrototypeCost: means differ in width or a class has no count")
+		panic("transport: means differ in width or a class has no count")
 	}
 	cost := mat.NewDense(classes, components, nil)
 	for i, n := range counts {
@@ -80,10 +89,20 @@ func PrototypeCost(classMeans *mat.Dense, counts []int, componentMeans *mat.Dens
 		}
 		for j := range components {
 			d := floats.Distance(classMeans.RawRowView(i), componentMeans.RawRowView(j), 2)
-			if d-d != 0 {
-				return nil, fmt.Errorf("transport: means of class %d and component %d are %v apart: give finite means", i, j, d)
-			}
 			cost.Set(i, j, d*d)
+		}
+	}
+	return cost
+}
+
+// scaled divides cost by the greatest value.
+func scaled(cost *mat.Dense) (*mat.Dense, error) {
+	classes, _ := cost.Dims()
+	for i := range classes {
+		for j, d := range cost.RawRowView(i) {
+			if d-d != 0 {
+				return nil, fmt.Errorf("transport: the squared distance of class %d and component %d is %v: give finite means", i, j, d)
+			}
 		}
 	}
 	if greatest := mat.Max(cost); greatest > 0 {
@@ -131,16 +150,23 @@ func (m *Matching) permute(cost *mat.Dense, present []int) error {
 	if err != nil {
 		return err
 	}
-	if m.Margin, err = Margin(cost); err != nil {
+	rival, margin, err := SecondBest(cost)
+	if err != nil {
 		return err
 	}
 	n := float64(len(present))
-	m.Cost, m.Margin = total/n, m.Margin/n
+	m.Cost, m.Margin = total/n, margin/n
 	classes, _ := m.Plan.Dims()
 	m.ComponentOf = none(classes)
 	for k, i := range present {
 		m.ComponentOf[i] = rowToCol[k]
 		m.Plan.Set(i, rowToCol[k], 1/n)
+	}
+	if rival != nil {
+		m.Rival = none(classes)
+		for k, i := range present {
+			m.Rival[i] = rival[k]
+		}
 	}
 	return nil
 }

@@ -57,3 +57,36 @@ func (p *Prototypes) Means() *mat.Dense {
 
 // Counts returns the number of rows of each class.
 func (p *Prototypes) Counts() []int { return append([]int(nil), p.counts...) }
+
+// Moments returns the means of all classes, without covariances.
+func (p *Prototypes) Moments() Moments { return Moments{Means: p.Means(), Counts: p.Counts()} }
+
+// Moments are what is known of the classes of one side, or of its components.
+type Moments struct {
+	Means       *mat.Dense      // C×d
+	Counts      []int           // rows of each class
+	Covariances []*mat.SymDense // d×d each; nil if they are not known
+}
+
+// squares are the squared distances of the means of m to those of other.
+func (m Moments) squares(other Moments) *mat.Dense {
+	return squaredDistances(m.Means, m.Counts, other.Means)
+}
+
+// present leaves the classes out that have no rows.
+func (m Moments) present() Moments {
+	_, d := m.Means.Dims()
+	p := Moments{}
+	var means []float64
+	for k, n := range m.Counts {
+		if n == 0 {
+			continue
+		}
+		p.Counts, means = append(p.Counts, n), append(means, m.Means.RawRowView(k)...)
+		if m.Covariances != nil {
+			p.Covariances = append(p.Covariances, m.Covariances[k])
+		}
+	}
+	p.Means = mat.NewDense(len(p.Counts), d, means)
+	return p
+}

@@ -17,20 +17,22 @@ import (
 const Method = "translate"
 
 // Train moves the rows of the source's classes to where the estimate e, made by
-// labelshift.MTE of the same problem, found them in the target, and trains a
-// network on them as c says (see Config). The model takes rows as they came. Its
-// posteriors carry the source's proportions (Model.Prior), and Model.Proportions
-// are the target's.
-//
-// The move is learnt on standardised columns, for the ridge of translate is
-// relative to their mean variance. Errors are those of translate.Fit and of
-// adapt.Train, and a column of the target so far out that it cannot be standardised.
+// labelshift.MTE of the same problem, found them in the target (see Move), and
+// trains a network on them (see TrainMoved).
 func Train(ctx context.Context, p adapt.Problem, c adapt.Config, e *labelshift.Estimate) (*adapt.Model, error) {
-	moved, err := move(p, e)
-	if err != nil {
+	var err error
+	if p.Source, err = Move(p, e); err != nil {
 		return nil, err
 	}
-	p.Source, p.Target = moved, blas32.General{}
+	return TrainMoved(ctx, p, c, e)
+}
+
+// TrainMoved trains a network on the source's rows as Move returned them, as c
+// says (see Config). The model takes rows as they came. Its posteriors carry
+// the source's proportions (Model.Prior), and Model.Proportions are the target's.
+// Errors are those of adapt.Train.
+func TrainMoved(ctx context.Context, p adapt.Problem, c adapt.Config, e *labelshift.Estimate) (*adapt.Model, error) {
+	p.Target = blas32.General{}
 	m, err := adapt.Train(ctx, p, c)
 	if m != nil {
 		m.Method, m.Proportions = Method, slices.Clone(e.Proportions)
@@ -38,8 +40,12 @@ func Train(ctx context.Context, p adapt.Problem, c adapt.Config, e *labelshift.E
 	return m, err
 }
 
-// move returns the source's rows where the target has their classes.
-func move(p adapt.Problem, e *labelshift.Estimate) (blas32.General, error) {
+// Move returns the source's rows where the target has their classes.
+//
+// The move is learnt on standardised columns, for the ridge of translate is
+// relative to their mean variance. Errors are those of translate.Fit, and a
+// column of the target so far out that it cannot be standardised.
+func Move(p adapt.Problem, e *labelshift.Estimate) (blas32.General, error) {
 	standard, _ := scale.Fit(p.Source)
 	source, target := clone(p.Source), clone(p.Target)
 	for _, x := range []blas32.General{source, target} {

@@ -1,0 +1,130 @@
+package proportions
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages"
+	"mars/stages/cluster/mixture"
+	"mars/stages/internal/rows"
+	"mars/stages/match/transport"
+	"mars/stages/reweight/gap"
+	"mars/stages/reweight/labelshift"
+	"mars/stages/train/adapt/translate"
+)
+
+// Diagnostics are signs of how far the estimates can be believed.
+type Diagnostics struct {
+	// Weights are those that the estimate gives the source's rows, and
+	// Translation how far it leaves the moved source from the target.
+	Weights     *rows.Weights     `json:"weights,omitempty"`
+	Translation *rows.Translation `json:"translation,omitempty"`
+	// Mixture and Matching are those of marsc and marsg, by name.
+	Mixture  map[string]*rows.Clustering `json:"mixture"`
+	Matching map[string]*rows.Matching   `json:"matching"`
+}
+
+// diagnose says what there is to say of the estimate e. p is the source and target
+// its sample, both standardised. What cannot be measured is left out with a
+// line in the log.
+func diagnose(env stages.Env, p labelshift.Problem, target blas32.General, e *labelshift.Estimate) *Diagnostics {
+	d := &Diagnostics{Mixture: map[string]*rows.Clustering{}, Matching: map[string]*rows.Matching{}}
+	counts := rows.Counts(p.Labels, p.Classes)
+	if weights, err := labelshift.Weights(e.Proportions, rows.Shares(counts)); err == nil {
+		d.Weights = rows.NewWeights(p.Names, weights, counts)
+	}
+	var err error
+	if d.Translation, err = translation(env, p, target, e); err != nil {
+		env.Logger().Info(fmt.Sprintf("no distance after translation: %v", err))
+	}
+	return d
+}
+
+// mostColumns is up to how many columns the residuals of classes are moved too:
+// that takes the square roots of two matrices of as many rows and columns.
+const mostColumns = 300
+
+// translation moves the source as mars-train --method translate does, but for
+// rows of very many columns only the means of the classes.
+func translation(env stages.Env, p labelshift.Problem, target blas32.General, e *labelshift.Estimate) (*rows.Translation, error) {
+	responsibilities, err := sample(labelshift.InMemory(e.Responsibilities), mostRows)
+	if err != nil {
+		return nil, err
+	}
+	reference, err := gap.NewReference(target, gap.Options{Seed: env.Seed})
+	if err != nil {
+		return nil, err
+	}
+	before, err := reference.To(p.Source, p.Labels, e.Proportions)
+	if err != nil {
+		return nil, err
+	}
+	learn := translate.Fit
+	if target.Cols > mostColumns {
+		learn = translate.Displace
+	}
+	way, err := learn(p.Source, p.Labels, labelshift.InMemory(target), responsibilities, translate.Options{})
+	if err != nil {
+		return nil, err
+	}
+	moved := blas32.General{Rows: p.Source.Rows, Cols: p.Source.Cols, Stride: p.Source.Cols, Data: make([]float32, p.Source.Rows*p.Source.Cols)}
+	way.Apply(moved, p.Source, p.Labels)
+	after, err := reference.To(moved, p.Labels, e.Proportions)
+	if err != nil {
+		return nil, err
+	}
+	return rows.NewTranslation(before, after), nil
+}
+
+// doubt adds what there is to say of the estimate. Its verdict heeds what is
+// left after translation; weights are a matter of what they are used for.
+func (r *Report) doubt(d *Diagnostics, panel *labelshift.Panel) {
+	r.Diagnostics = d
+	if d.Translation != nil {
+		r.Warnings = append(r.Warnings, d.Translation.Doubts()...)
+	}
+	doubted := *panel
+	doubted.Warnings = r.Warnings
+	r.Verdict = verdict(&doubted)
+}
+
+// add says how the named one of the paper's estimators clustered and matched.
+func (d *Diagnostics) add(name string, source blas32.General, p labelshift.Problem, fit *mixture.Result, m *transport.Matching) error {
+	classes := transport.NewPrototypes(p.Classes, source.Cols)
+	if err := classes.Add(source, p.Labels); err != nil {
+		return err
+	}
+	check, err := transport.NewCheck(m, classes.Moments(), transport.Moments{Means: fit.Means, Counts: fit.Counts}, transport.Means)
+	if err != nil {
+		return err
+	}
+	method := map[string]string{"marsc": "ward", "marsg": "gmm"}[name]
+	d.Mixture[name], d.Matching[name] = rows.NewClustering(method, fit), rows.NewMatching(transport.Means, check, p.Names)
+	return nil
+}
+
+// write writes them for a person to read. The doubts about the translation are
+// among the report's warnings.
+func (d *Diagnostics) write(w io.Writer) {
+	fmt.Fprintln(w, "\nDiagnostics (docs/diagnostics.md):")
+	if d.Translation != nil {
+		fmt.Fprintln(w, d.Translation.Line())
+	}
+	say := func(of string, part rows.Part) {
+		fmt.Fprintf(w, "%s%s\n", of, part.Line())
+		for _, doubt := range part.Doubts() {
+			fmt.Fprintf(w, "  Warning: %s.\n", doubt)
+		}
+	}
+	if d.Weights != nil {
+		say("", d.Weights)
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Mixture)) {
+		say(name+": ", d.Mixture[name])
+		say(name+": ", d.Matching[name])
+	}
+}
