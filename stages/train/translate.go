@@ -47,9 +47,5 @@ func match(ctx context.Context, env stages.Env, p *adapt.Problem, panel bool) (*
 		}
 		return e, &rows.Diagnostics{Estimator: e.Estimator, Warnings: e.Warnings}, nil
 	}
-	found, err := labelshift.Consult(problem, retrain.Classifier(ctx, env.Seed, env.Jobs), options)
-	if err != nil {
-		return nil, nil, err
-	}
-	return found.Members[0], rows.PanelDiagnostics("auto", found), nil
+	return rows.Consult(problem, retrain.Classifier(ctx, env.Seed, env.Jobs), options)
 }

@@ -48,6 +48,10 @@ not look at them.`,
 		}
 		c.inputs = append(args, files.source.path, files.target.path)
 		return files.twoFiles(cmd, c, args, func(ctx context.Context, env stages.Env, in arrowio.Source) error {
+			in, err := embedImages(ctx, env, in)
+			if err != nil {
+				return err
+			}
 			r, err := proportions.Estimate(ctx, env, in, o)
 			if err != nil {
 				return err
