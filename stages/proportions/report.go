@@ -65,7 +65,7 @@ type Region struct {
 func newReport(classes []string, source []float64, panel *labelshift.Panel, v *labelshift.Interval) *Report {
 	r := &Report{Classes: classes, Estimators: panel.Opinions(), ExpectedError: v.ExpectedError, Disagreement: panel.Disagreement, Alignment: panel.Alignment,
 		Interval: Interval{Level: v.Level, Lower: v.Lower, Upper: v.Upper, Region: newRegion(v.Region)},
-		Warnings: slices.Concat([]string{}, v.Doubts(), panel.Warnings)}
+		Warnings: append(append([]string{}, v.Doubts()...), panel.Warnings...)}
 	r.Proportions.Source, r.Proportions.Estimated = source, panel.Proportions()
 	r.Verdict = verdict(v.ExpectedError, len(panel.Warnings) > 0)
 	return r

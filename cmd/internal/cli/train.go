@@ -22,7 +22,7 @@ weight or matched, from the stages before, give the proportions that training st
 
 Methods: translate (match, translate, retrain: moves the source's classes to where they
 are in the target, then trains there; the best and fastest on tables and on embeddings,
-and it takes embedding where there is one), source (no adaptation), marsc and marsg (MARS
+on features, or on the embedding of images), source (no adaptation), marsc and marsg (MARS
 with Ward's clustering or a Gaussian mixture), wd (Wasserstein distance without weights, relaxed by --beta)` + otherMethods() + `.
 An iteration of the paper is an epoch here: a pass over the source rows.
 
