@@ -4,7 +4,8 @@
 # all ordered pairs of the four cytometry samples, the paper's toy, and digits from and to
 # USPS and MNIST with ten random proportions each, in the embedding of a network that was
 # trained on the source. PARTS chooses among "hipc toy digits"; what came of each task is left in
-# the folder STUDY for study.py, which prints the tables. Extra arguments go to mars proportions.
+# the folder STUDY for study.py, which prints the tables; seconds are of processor time. Extra
+# arguments go to mars proportions.
 . "$(dirname "$0")/lib.sh"
 here=$(dirname "$0")
 python=${MARS_PYTHON:-python3}
@@ -18,7 +19,7 @@ mnist=$MARS_DATA/mnist/train-images-idx3-ubyte.gz
 ask() {
   mars proportions -q --json --truth "${options[@]}" "$study/$1.arrow" >"$study/$1.json"
   for decision in accuracy balanced; do
-    /usr/bin/time -f %e -o "$study/$1.$decision.seconds" mars-train --method translate --decision $decision -q "$study/$1.arrow" -o "$work/out.arrow"
+    /usr/bin/time -f %U -o "$study/$1.$decision.seconds" mars-train --method translate --decision $decision -q "$study/$1.arrow" -o "$work/out.arrow"
     mars-eval --json "$work/out.arrow" >"$study/$1.$decision.eval"
   done
 }

@@ -22,6 +22,9 @@ func fitTranslated(ctx context.Context, env stages.Env, in *arrowio.Spool, o Opt
 	if err != nil {
 		return nil, err
 	}
+	if o.column(env, in) == env.Columns.Embedding {
+		c.Input = adapt.InputAsIs // its columns have one scale, and the small ones say little
+	}
 	c.Seed, c.Jobs = env.Seed, env.Jobs
 	e, diagnostics, err := match(ctx, env, p, o.Panel)
 	if err != nil {
