@@ -27,15 +27,7 @@ const Confidence = "confidence"
 
 // Images reports whether the rows of in are images, which want an embedding
 // before anything is translated.
-func Images(env stages.Env, in arrowio.Source) bool {
-	for _, i := range in.Schema().FieldIndices(env.Columns.Features) {
-		if text, ok := in.Schema().Field(i).Metadata.GetValue(rows.ShapeKey); ok {
-			shape, err := stages.ParseShape(text)
-			return err == nil && len(shape) == 3
-		}
-	}
-	return false
-}
+func Images(env stages.Env, in arrowio.Source) bool { return rows.Images(in, env) }
 
 // Labels is the target rows of a labelled stream.
 type Labels struct {

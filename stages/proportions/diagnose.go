@@ -82,14 +82,12 @@ func translation(env stages.Env, p labelshift.Problem, target blas32.General, e 
 
 // doubt adds what there is to say of the estimate. Its verdict heeds what is
 // left after translation; weights are a matter of what they are used for.
-func (r *Report) doubt(d *Diagnostics, panel *labelshift.Panel) {
+func (r *Report) doubt(d *Diagnostics) {
 	r.Diagnostics = d
 	if d.Translation != nil {
 		r.Warnings = append(r.Warnings, d.Translation.Doubts()...)
 	}
-	doubted := *panel
-	doubted.Warnings = r.Warnings
-	r.Verdict = verdict(&doubted)
+	r.Verdict = verdict(r.ExpectedError, len(r.Warnings) > 0)
 }
 
 // add says how the named one of the paper's estimators clustered and matched.

@@ -5,19 +5,18 @@ import (
 	"testing"
 
 	"mars/stages/internal/rows"
-	"mars/stages/reweight/labelshift"
 )
 
 // What the diagnostics doubt of the estimate, its verdict and its warnings say.
 func TestVerdictHeedsDiagnostics(t *testing.T) {
 	r := &Report{Warnings: []string{}}
 	d := &Diagnostics{Weights: &rows.Weights{}, Translation: &rows.Translation{}}
-	r.doubt(d, &labelshift.Panel{Disagreement: 0.1})
+	r.doubt(d)
 	if !strings.HasPrefix(r.Verdict, "These proportions can be believed") || len(r.Warnings) != 0 {
 		t.Errorf("verdict %q, warnings %q", r.Verdict, r.Warnings)
 	}
 	d.Translation.Warnings = []string{"the source has not arrived"}
-	r.doubt(d, &labelshift.Panel{Disagreement: 0.1})
+	r.doubt(d)
 	if !strings.HasPrefix(r.Verdict, "Believe these proportions with care") || len(r.Warnings) != 1 {
 		t.Errorf("verdict %q, warnings %q", r.Verdict, r.Warnings)
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 // others are the opinions of the estimators beyond the panel's, on standardised
-// features: marsc and marsg, the paper's, and bbse, rlls and em on the
+// features: marsc and marsg, the paper's, and bbse, bbse-soft, rlls and em on the
 // posteriors of a classifier that a third of the source was kept from. One that
 // cannot say anything is left out with a line in the log. What there is to say of
 // these and of the estimate e comes with them.
@@ -66,7 +66,7 @@ func others(env stages.Env, p labelshift.Problem, e *labelshift.Estimate, train 
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, name := range []string{"bbse", "rlls", "em"} {
+	for _, name := range []string{"bbse", "bbse-soft", "rlls", "em"} {
 		say(name, func() ([]float64, error) {
 			found, err := evidence.Estimate(name)
 			if err != nil {

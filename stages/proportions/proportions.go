@@ -55,7 +55,7 @@ func Estimate(ctx context.Context, env stages.Env, in arrowio.Source, o Options)
 	return r, r.check(ctx, env, spool)
 }
 
-// report asks the panel and the other estimators.
+// report gathers the rows and answers.
 func report(ctx context.Context, env stages.Env, in *arrowio.Spool, classes []string, o Options) (*Report, error) {
 	column := rows.Vectors(in, env)
 	s, err := rows.Gather(ctx, env, in, classes, rows.Want{Vector: column, Source: true, Labels: true})
@@ -64,24 +64,33 @@ func report(ctx context.Context, env stages.Env, in *arrowio.Spool, classes []st
 	}
 	p := labelshift.Problem{Source: s.Source, Labels: s.Labels, Classes: len(classes), Names: classes,
 		Target: rows.TargetBlocks(ctx, env, in, column)}
+	r, err := answer(ctx, env, p, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", in.Name(), err)
+	}
+	return r, nil
+}
+
+// answer asks the panel and the other estimators.
+func answer(ctx context.Context, env stages.Env, p labelshift.Problem, o Options) (*Report, error) {
 	train := retrain.Classifier(ctx, env.Seed, env.Jobs)
 	panel, err := labelshift.Consult(p, train, labelshift.MTEOptions{Seed: env.Seed})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Name(), err)
+		return nil, err
 	}
 	interval, err := panel.Interval(labelshift.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap, Seed: env.Seed})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Name(), err)
+		return nil, err
 	}
-	r := newReport(classes, rows.Shares(rows.Counts(s.Labels, len(classes))), panel, interval)
+	r := newReport(p.Names, rows.Shares(rows.Counts(p.Labels, p.Classes)), panel, interval)
 	others, diagnostics, err := others(env, p, panel.Members[0], train)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Name(), err)
+		return nil, err
 	}
 	for name, opinion := range others {
 		r.Estimators[name] = opinion
 	}
-	r.doubt(diagnostics, panel)
+	r.doubt(diagnostics)
 	return r, nil
 }
 

@@ -30,12 +30,14 @@ type Report struct {
 	// estimate, adapt, refit, cc), aligned, which is mte after the domains have been
 	// given the same mean and covariance, and those that others says.
 	Estimators map[string][]float64 `json:"estimators"`
-	// Disagreement is the mean L1 distance of mte to the panel's other three, 0
-	// to 2; Alignment is that to aligned.
-	Disagreement float64  `json:"disagreement"`
-	Alignment    float64  `json:"alignment"`
-	Verdict      string   `json:"verdict"` // whether to believe it, in words
-	Warnings     []string `json:"warnings"`
+	// ExpectedError is the L1 error, 0 to 2, that the intervals let one expect.
+	// Disagreement is the mean L1 distance of mte to adapt and refit; Alignment is
+	// that to aligned.
+	ExpectedError float64  `json:"expected_error"`
+	Disagreement  float64  `json:"disagreement"`
+	Alignment     float64  `json:"alignment"`
+	Verdict       string   `json:"verdict"` // whether to believe it, in words
+	Warnings      []string `json:"warnings"`
 	// Diagnostics are what else there is to say of the estimates.
 	Diagnostics *Diagnostics `json:"diagnostics"`
 	// L1 is the L1 error, where the truth is known.
@@ -63,11 +65,11 @@ type Region struct {
 }
 
 func newReport(classes []string, source []float64, panel *labelshift.Panel, v *labelshift.Interval) *Report {
-	r := &Report{Classes: classes, Estimators: panel.Opinions(), Disagreement: panel.Disagreement, Alignment: panel.Alignment,
+	r := &Report{Classes: classes, Estimators: panel.Opinions(), ExpectedError: v.ExpectedError, Disagreement: panel.Disagreement, Alignment: panel.Alignment,
 		Interval: Interval{Level: v.Level, Lower: v.Lower, Upper: v.Upper, Region: newRegion(v.Region)},
-		Warnings: append([]string{}, panel.Warnings...)}
+		Warnings: append(append([]string{}, v.Doubts()...), panel.Warnings...)}
 	r.Proportions.Source, r.Proportions.Estimated = source, panel.Proportions()
-	r.Verdict = verdict(panel)
+	r.Verdict = verdict(v.ExpectedError, len(panel.Warnings) > 0)
 	return r
 }
 
@@ -84,17 +86,17 @@ func newRegion(v *labelshift.Region) Region {
 }
 
 // verdict says in a sentence whether to believe the proportions.
-func verdict(p *labelshift.Panel) string {
+func verdict(expectedError float64, warned bool) string {
+	about := fmt.Sprintf("they are expected to be off by about %.2f in all (L1, 0 to 2), from how much they vary with the rows and how far two other estimators are off that also let classes move.", expectedError)
 	switch {
-	case p.Disagreement > labelshift.Threshold:
-		return fmt.Sprintf("Do not believe these proportions yet: four estimators that go wrong in different ways disagree by %.2f (more than %.1f), and three of four such estimates were off by more than 0.2 in a study. Label some target rows to check.",
-			p.Disagreement, labelshift.Threshold)
-	case len(p.Warnings) > 0:
-		return fmt.Sprintf("Believe these proportions with care: four estimators that go wrong in different ways agree (they differ by %.2f, less than %.1f), but see the warnings.",
-			p.Disagreement, labelshift.Threshold)
+	case expectedError > labelshift.Threshold:
+		return fmt.Sprintf("Do not believe these proportions yet: %s Label some target rows to check.", about)
+	case expectedError > labelshift.Care:
+		return "Believe these proportions with care: " + about
+	case warned:
+		return "Believe these proportions with care, for there are warnings, though " + about
 	}
-	return fmt.Sprintf("These proportions can be believed: four estimators that go wrong in different ways agree (they differ by %.2f, less than %.1f). In a study 6 of 108 such estimates were off by more than 0.2.",
-		p.Disagreement, labelshift.Threshold)
+	return "These proportions can be believed: " + about
 }
 
 // order is the estimators besides mte in the order in which they are shown.

@@ -27,19 +27,17 @@ func estimate(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options,
 	return found.Proportions, &rows.Diagnostics{Estimator: o.Estimator, Warnings: found.Warnings}, nil
 }
 
-// consult is auto: MTE, with the disagreement of the panel around it as the
-// warning.
+// consult is auto: MTE, with a warning where it is expected to be off.
 //
-// Refit is about as good (mean L1 .089 against .077 on cytometry, .003 against
-// .008 on the toy: docs/estimators.md), and the threshold of the disagreement and
-// the intervals have been measured around MTE, of which refit is the most telling
-// other opinion.
+// Refit is about as good on some tasks and worse on others (docs/estimators.md),
+// and where it differs from MTE it is one of two opinions that tell how far off
+// MTE may be.
 func consult(in arrowio.Source, e *labelshift.Evidence) ([]float64, *rows.Diagnostics, error) {
-	panel, err := labelshift.Consult(e.Problem, e.Train, e.Options)
+	found, diagnostics, err := rows.Consult(e.Problem, e.Train, e.Options)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
-	return panel.Proportions(), rows.PanelDiagnostics("auto", panel), nil
+	return found.Proportions, diagnostics, nil
 }
 
 // evidence gathers what the estimator works on.

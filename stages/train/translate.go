@@ -22,6 +22,9 @@ func fitTranslated(ctx context.Context, env stages.Env, in *arrowio.Spool, o Opt
 	if err != nil {
 		return nil, err
 	}
+	if o.column(env, in) == env.Columns.Embedding {
+		c.Input = adapt.InputAsIs // its columns have one scale, and the small ones say little
+	}
 	c.Seed, c.Jobs = env.Seed, env.Jobs
 	e, diagnostics, err := match(ctx, env, p, o.Panel)
 	if err != nil {
@@ -51,9 +54,5 @@ func match(ctx context.Context, env stages.Env, p *adapt.Problem, panel bool) (*
 		}
 		return e, &rows.Diagnostics{Estimator: e.Estimator, Warnings: e.Warnings}, nil
 	}
-	found, err := labelshift.Consult(problem, retrain.Classifier(ctx, env.Seed, env.Jobs), options)
-	if err != nil {
-		return nil, nil, err
-	}
-	return found.Members[0], rows.PanelDiagnostics("auto", found), nil
+	return rows.Consult(problem, retrain.Classifier(ctx, env.Seed, env.Jobs), options)
 }

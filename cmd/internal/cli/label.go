@@ -88,17 +88,24 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 func (l *labeller) train(ctx context.Context, env stages.Env, in arrowio.Source) (arrowio.Source, error) {
 	if l.options.Method == retrain.Method {
 		env.Logger().Info("method translate, which measured best on fixed features: .992 balanced accuracy on the paper's toy (MARSc .895, the source's classifier .743)")
-		if label.Images(env, in) && !arrowio.HasColumn(in.Schema(), env.Columns.Embedding) {
-			env.Logger().Info("the rows are images: learning an embedding on the source first")
-			embedded := &table{name: in.Name()}
-			if err := embed.Fit(embed.Options{Arch: l.options.Arch})(ctx, env, in, embedded); err != nil {
-				return nil, err
-			}
-			in = embedded
+		var err error
+		if in, err = embedImages(ctx, env, in); err != nil {
+			return nil, err
 		}
 	}
 	labelled := &table{name: in.Name()}
 	return labelled, train.Fit(l.options)(ctx, env, in, labelled)
+}
+
+// embedImages learns an embedding on the source if the rows are images that have
+// none: pixels are not a space in which classes move.
+func embedImages(ctx context.Context, env stages.Env, in arrowio.Source) (arrowio.Source, error) {
+	if !label.Images(env, in) || arrowio.HasColumn(in.Schema(), env.Columns.Embedding) {
+		return in, nil
+	}
+	env.Logger().Info("the rows are images: learning an embedding on the source first")
+	embedded := &table{name: in.Name()}
+	return embedded, embed.Fit(embed.Options{Arch: "auto"})(ctx, env, in, embedded)
 }
 
 func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {

@@ -16,9 +16,9 @@ target rows. A class that the target lacks gets weight 0. Estimators:
   plan    what mars-match worked out from its transport plan, which differs where there
           are not as many components as classes
   mte     match, translate, EM: classes may move and change their look; works on
-          embedding, or on features where there is none
+          features, or on the embedding of images (--features embedding: on it anyway)
   refit   a classifier retrained where mte says that the classes have moved, then EM
-  auto    mte, with a warning where four estimators disagree
+  auto    mte, with a warning where it is expected to be off by more than 0.2 in L1
   cc, bbse, bbse-soft, rlls, em
           work on probability: classify and count, black box shift estimation by counts
           or posteriors, its regularised form, maximum likelihood (--calibration). They

@@ -22,7 +22,7 @@ weight or matched, from the stages before, give the proportions that training st
 
 Methods: translate (match, translate, retrain: moves the source's classes to where they
 are in the target, then trains there; the best and fastest on tables and on embeddings,
-and it takes embedding where there is one), source (no adaptation), marsc and marsg (MARS
+on features, or on the embedding of images), source (no adaptation), marsc and marsg (MARS
 with Ward's clustering or a Gaussian mixture), wd (Wasserstein distance without weights,
 relaxed by --beta), dann (domain-adversarial), iw-wd (weights from the classifier's confusion),
 gmm-ot (trains nothing: a row gets the class that its component of a Gaussian mixture is matched

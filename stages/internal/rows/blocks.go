@@ -10,13 +10,30 @@ import (
 	"mars/stages"
 )
 
-// Vectors is the column that holds the rows' vectors as far as they have come:
-// the embedding where there is one, the features otherwise.
+// Vectors is the column in which the estimators of features look for the classes:
+// the features of tables, but the embedding of images, or where there are no
+// features. An embedding that was learnt on the source folds up what tells moved
+// classes apart, but in pixels classes do not move at all (docs/estimators.md).
 func Vectors(in arrowio.Source, env stages.Env) string {
-	if arrowio.HasColumn(in.Schema(), env.Columns.Embedding) {
-		return env.Columns.Embedding
+	c := env.Columns
+	if !arrowio.HasColumn(in.Schema(), c.Embedding) {
+		return c.Features
 	}
-	return env.Columns.Features
+	if arrowio.HasColumn(in.Schema(), c.Features) && !Images(in, env) {
+		return c.Features
+	}
+	return c.Embedding
+}
+
+// Images reports whether the features are images: of three axes.
+func Images(in arrowio.Source, env stages.Env) bool {
+	for _, i := range in.Schema().FieldIndices(env.Columns.Features) {
+		if text, ok := in.Schema().Field(i).Metadata.GetValue(ShapeKey); ok {
+			shape, err := stages.ParseShape(text)
+			return err == nil && len(shape) == 3
+		}
+	}
+	return false
 }
 
 // TargetBlocks goes through the vectors of the target rows of in, a block a

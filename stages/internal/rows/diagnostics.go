@@ -17,11 +17,12 @@ type Diagnostics struct {
 	// Estimator is who estimated p_T last; "" before anyone has.
 	Estimator string `json:"estimator,omitempty"`
 	// Estimators are the proportions by each member of the panel; they and the
-	// next two are there if it was asked.
-	Estimators   map[string][]float64 `json:"estimators,omitempty"`
-	Disagreement *float64             `json:"disagreement,omitempty"` // mean L1 distance, 0 to 2
-	Alignment    *float64             `json:"alignment,omitempty"`    // L1 distance after alignment of the domains
-	Warnings     []string             `json:"warnings"`               // of the estimator; parts have their own
+	// next three are there if it was asked.
+	Estimators    map[string][]float64 `json:"estimators,omitempty"`
+	ExpectedError *float64             `json:"expected_error,omitempty"` // in L1, 0 to 2
+	Disagreement  *float64             `json:"disagreement,omitempty"`   // mean L1 distance, 0 to 2
+	Alignment     *float64             `json:"alignment,omitempty"`      // L1 distance after alignment of the domains
+	Warnings      []string             `json:"warnings"`                 // of the estimator; parts have their own
 
 	Mixture     *Clustering  `json:"mixture,omitempty"`
 	Matching    *Matching    `json:"matching,omitempty"`
@@ -89,15 +90,24 @@ func LogPart(env stages.Env, p Part) {
 	}
 }
 
-// PanelDiagnostics is what a panel says.
-func PanelDiagnostics(estimator string, p *labelshift.Panel) *Diagnostics {
-	return &Diagnostics{Estimator: estimator, Estimators: p.Opinions(), Disagreement: &p.Disagreement, Alignment: &p.Alignment, Warnings: p.Warnings}
+// Consult asks a panel, and how far off its proportions may be.
+func Consult(p labelshift.Problem, train labelshift.Classifier, o labelshift.MTEOptions) (*labelshift.Estimate, *Diagnostics, error) {
+	panel, err := labelshift.Consult(p, train, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := panel.Interval(labelshift.IntervalOptions{Seed: o.Seed})
+	if err != nil {
+		return nil, nil, err
+	}
+	return panel.Members[0], &Diagnostics{Estimator: "auto", Estimators: panel.Opinions(), ExpectedError: &v.ExpectedError,
+		Disagreement: &panel.Disagreement, Alignment: &panel.Alignment, Warnings: slices.Concat(v.Doubts(), panel.Warnings)}, nil
 }
 
 // Log tells the user of the estimate.
 func (d *Diagnostics) Log(env stages.Env) {
-	if d.Disagreement != nil {
-		env.Logger().Info(fmt.Sprintf("four estimators disagree by %.3f in L1; above %.1f the proportions are not to be believed", *d.Disagreement, labelshift.Threshold))
+	if d.ExpectedError != nil {
+		env.Logger().Info(fmt.Sprintf("the proportions are expected to be off by %.3f in L1; above %.1f they are not to be believed", *d.ExpectedError, labelshift.Threshold))
 	}
 	for _, warning := range d.Warnings {
 		env.Logger().Warn(warning)

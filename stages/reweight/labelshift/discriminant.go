@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/internal/eigen"
 )
 
 const (
@@ -105,7 +107,7 @@ func (m *moments) within() *mat.SymDense {
 // principal returns the q axes of greatest variance, d×q, in units of the mean
 // standard deviation along them.
 func (m *moments) principal(q int) (*mat.Dense, error) {
-	axes, err := principalAxes(m.scatter, q)
+	axes, err := eigen.Leading(m.scatter, q)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +138,7 @@ func (m *moments) discriminants() (*mat.Dense, error) {
 	var right mat.Dense
 	svd.VTo(&right)
 	axes.Mul(whiten, right.Slice(0, d, 0, min(c-1, d)))
-	fixSigns(&axes)
+	eigen.FixSigns(&axes)
 	deviation := m.project(&axes).meanDeviation()
 	if svd.Values(nil)[0] < leastDeviation || !(deviation > 0) {
 		return nil, errors.New("labelshift: all classes have the same mean: give features that tell the classes apart")
@@ -152,7 +154,7 @@ func whitening(w *mat.SymDense) (*mat.Dense, error) {
 	for j := range d {
 		w.SetSym(j, j, w.At(j, j)+ridge)
 	}
-	values, vectors, err := eigenvectors(mat.DenseCopyOf(w))
+	values, vectors, err := eigen.Symmetric(mat.DenseCopyOf(w))
 	if err != nil {
 		return nil, err
 	}
@@ -160,21 +162,4 @@ func whitening(w *mat.SymDense) (*mat.Dense, error) {
 	scaled.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(values[j]) }, vectors)
 	root.Mul(&scaled, vectors.T())
 	return &root, nil
-}
-
-// fixSigns turns each column so that its greatest value is positive: axes have
-// no direction, and a choice that depends on rounding would not be repeatable.
-func fixSigns(axes *mat.Dense) {
-	d, q := axes.Dims()
-	for j := range q {
-		top := 0.0
-		for i := range d {
-			if v := axes.At(i, j); math.Abs(v) > math.Abs(top) {
-				top = v
-			}
-		}
-		for i := range d {
-			axes.Set(i, j, math.Copysign(1, top)*axes.At(i, j))
-		}
-	}
 }

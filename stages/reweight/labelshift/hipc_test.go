@@ -46,7 +46,7 @@ func TestCytometry(t *testing.T) {
 			}
 			e := distance(panel.Proportions(), share)
 			total += e / 12
-			t.Logf("%s to %s: L1 %.3f, disagreement %.3f, alignment %.3f", from, to, e, panel.Disagreement, panel.Alignment)
+			t.Logf("%s to %s: L1 %.3f, expected %.3f, disagreement %.3f, alignment %.3f", from, to, e, v.ExpectedError, panel.Disagreement, panel.Alignment)
 		}
 	}
 	t.Logf("mean L1 %.3f; intervals of 90 %% hold %d of 120 shares", total, inside)

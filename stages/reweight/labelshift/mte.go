@@ -18,22 +18,28 @@ type MTEOptions struct {
 	Shrinkage float64
 	// Ridge is ρ, which holds that map near the identity; 0 means 1.
 	Ridge float64
-	// Steps is how many EM steps are taken from each start; 0 means 40.
+	// Steps is how many EM steps are taken from each start at most; 0 means
+	// 200.
 	Steps int
+	// Tolerance ends them when the proportions from no start change by as much
+	// in a step, in L1; 0 means 1e-5. Where the classes are well apart that
+	// takes some 15 steps, where they are near all of them: EM stopped early
+	// stays near the source's proportions, from which it begins.
+	Tolerance float64
 	// StartRows is how many target rows at most are clustered for the starting
 	// displacements; of more a sample is drawn. 0 means 5,000.
 	StartRows int
 	// MaxRows is how many target rows at most take part in all EM steps; of
-	// more rows a sample does and all rows in the last 5 steps alone. 0 means
+	// more rows a sample does and all rows in 5 more steps alone. 0 means
 	// 50,000.
 	MaxRows int
 	// Seed draws samples and the mixture's start.
 	Seed uint64
 }
 
-// finalSteps is how many of the EM steps are over all rows if there are more
-// than MaxRows. κ counts rows in proportion, so the steps before lead to the
-// same place but for the sample's error.
+// finalSteps is how many EM steps are over all rows, after those over a sample,
+// if there are more than MaxRows. κ counts rows in proportion, so the steps
+// before lead to the same place but for the sample's error.
 const finalSteps = 5
 
 // scalePower is the power of the ratio of variances that axes are scaled by.
@@ -41,14 +47,15 @@ const scalePower = 0.5
 
 // withDefaults panics at negative options.
 func (o MTEOptions) withDefaults() MTEOptions {
-	if min(o.Pooling, o.Freedom, o.Shrinkage, o.Ridge) < 0 || min(o.Steps, o.StartRows, o.MaxRows) < 0 {
+	if min(o.Pooling, o.Freedom, o.Shrinkage, o.Ridge, o.Tolerance) < 0 || min(o.Steps, o.StartRows, o.MaxRows) < 0 {
 		panic("labelshift: MTEOptions must not be negative")
 	}
 	setDefault(&o.Pooling, 0.6)
 	setDefault(&o.Freedom, 10)
 	setDefault(&o.Shrinkage, 0.03)
 	setDefault(&o.Ridge, 1)
-	setDefault(&o.Steps, 40)
+	setDefault(&o.Steps, 200)
+	setDefault(&o.Tolerance, 1e-5)
 	setDefault(&o.StartRows, 5_000)
 	setDefault(&o.MaxRows, 50_000)
 	return o
@@ -94,9 +101,9 @@ type match struct {
 //     mean, and the medians of the displacements to the components that they
 //     are matched with: of Ward's clustering in C, in 2C clusters, and of a
 //     Gaussian mixture.
-//  4. From each start 40 EM steps with Student's t as the density move the
-//     class means by an affine map that they share and, within limits, each
-//     its own way, scale the axes for all classes alike, and estimate p_T.
+//  4. From each start EM, with Student's t as the density, moves the class
+//     means by an affine map that they share and, within limits, each its own
+//     way, scales the axes for all classes alike, and estimates p_T.
 //  5. The estimate is the median over the starts, normalised; the
 //     responsibilities are those of the start nearest to it.
 //
@@ -200,19 +207,21 @@ func (m *match) run(s settings, starts []displacement) ([]*run, error) {
 			return nil, err
 		}
 	}
-	if m.target.Rows <= m.options.MaxRows {
-		return runs, iterate(runs, m.target, m.options.Steps)
+	o := m.options
+	if m.target.Rows <= o.MaxRows {
+		return runs, iterate(runs, m.target, o.Steps, o.Tolerance)
 	}
-	sample := gather(m.target, sampleIndex(m.target.Rows, m.options.MaxRows, m.options.Seed))
-	if err := iterate(runs, sample, max(m.options.Steps-finalSteps, 0)); err != nil {
+	sample := gather(m.target, sampleIndex(m.target.Rows, o.MaxRows, o.Seed))
+	if err := iterate(runs, sample, o.Steps, o.Tolerance); err != nil {
 		return nil, err
 	}
-	return runs, iterate(runs, m.target, min(finalSteps, m.options.Steps))
+	return runs, iterate(runs, m.target, min(finalSteps, o.Steps), 0)
 }
 
-// iterate takes steps over the rows of x. What each run was before its last
-// M-step, whose responsibilities are the estimate, is kept.
-func iterate(runs []*run, x blas32.General, steps int) error {
+// iterate takes at most so many steps over the rows of x, and ends when the
+// proportions of every run change by less than tolerance. What each run was
+// before its last M-step, whose responsibilities are the estimate, is kept.
+func iterate(runs []*run, x blas32.General, steps int, tolerance float64) error {
 	s := runs[0].settings
 	e := newExpectation(x, s.density, len(runs), len(runs[0].proportions), s.adapt > 0)
 	for _, r := range runs {
@@ -220,11 +229,17 @@ func iterate(runs []*run, x blas32.General, steps int) error {
 	}
 	for range steps {
 		e.expect(runs)
+		change := 0.0
 		for _, r := range runs {
 			r.before = r.snapshot()
 			if err := r.maximise(); err != nil {
 				return err
 			}
+			r.steps++
+			change = max(change, distance(r.proportions, r.before.proportions))
+		}
+		if change < tolerance {
+			break
 		}
 	}
 	return nil
@@ -250,9 +265,10 @@ func (m *match) choose() {
 
 // estimate goes through the rows once more for their responsibilities.
 func (m *match) estimate() *Estimate {
-	e := &Estimate{Proportions: m.proportions, Iterations: m.options.Steps, Converged: true,
+	best := m.runs[m.best]
+	e := &Estimate{Proportions: m.proportions, Iterations: best.steps, Converged: best.steps < m.options.Steps,
 		Warnings: append(m.present.warnings(), m.warnings...), match: m}
-	m.responsibilities = m.respond(m.runs[m.best].before)
+	m.responsibilities = m.respond(best.before)
 	e.Responsibilities = m.responsibilities
 	for i, s := range m.starts {
 		e.Starts = append(e.Starts, Start{Name: s.name, Proportions: m.present.spread(m.runs[i].proportions)})

@@ -10,13 +10,15 @@ type Panel struct {
 	// Members are "mte", whose proportions are the panel's; "adapt", EM with
 	// Gaussians whose covariances adapt to the target; "refit"; and "cc".
 	Members []*Estimate
-	// Disagreement is D, the mean L1 distance of the first to the others, from
-	// 0 to 2.
+	// Disagreement is D, the mean L1 distance of the first to adapt and refit,
+	// from 0 to 2. cc takes no part: it errs by what the others correct, so that
+	// its distance says how far the classes have moved, not whether they were
+	// followed.
 	Disagreement float64
 	// Aligned is MTE after the source as a whole has been given the mean and the
 	// covariance of the target, and Alignment its L1 distance from the first
-	// member. Where the members err alike it can be the better sign of failure,
-	// elsewhere it is the worse one; no warning is made of it.
+	// member: an opinion like cc's, for it takes a change of the proportions for
+	// a move.
 	Aligned   *Estimate
 	Alignment float64
 	// Warnings are doubts about the proportions in words.
@@ -32,10 +34,11 @@ func (p *Panel) Opinions() map[string][]float64 {
 	return opinions
 }
 
+// dissenters are the members that Disagreement and intervals go by: those that
+// let the classes move, as MTE does.
+func (p *Panel) dissenters() []*Estimate { return p.Members[1:3] }
+
 const (
-	// Threshold is the disagreement above which proportions are not to be
-	// believed: docs/estimators.md has where it was right and where not.
-	Threshold = 0.2
 	// fewRows is below which number of target rows, and manyClasses above which
 	// number of classes, MTE has not been studied.
 	fewRows     = 150
@@ -72,13 +75,15 @@ func Consult(p Problem, train Classifier, o MTEOptions) (*Panel, error) {
 			return nil, err
 		}
 		panel.Members = append(panel.Members, e)
-		panel.Disagreement += distance(first.Proportions, e.Proportions) / 3
+	}
+	for _, e := range panel.dissenters() {
+		panel.Disagreement += distance(first.Proportions, e.Proportions) / float64(len(panel.dissenters()))
 	}
 	if panel.Aligned, err = m.aligned(); err != nil {
 		return nil, err
 	}
 	panel.Alignment = distance(first.Proportions, panel.Aligned.Proportions)
-	panel.Warnings = slices.Concat(first.Warnings, m.doubts(panel.Disagreement))
+	panel.Warnings = slices.Concat(first.Warnings, m.doubts())
 	return panel, nil
 }
 
@@ -97,18 +102,15 @@ func (m *match) adapted() (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimate{Proportions: runs[0].proportions, Iterations: m.options.Steps, Converged: true}
+	e := &Estimate{Proportions: runs[0].proportions, Iterations: runs[0].steps, Converged: runs[0].steps < m.options.Steps}
 	e.Responsibilities = m.respond(runs[0].before)
 	return m.widen(e, "adapt"), nil
 }
 
 // doubts are the warnings of a panel.
-func (m *match) doubts(disagreement float64) []string {
+func (m *match) doubts() []string {
 	var words []string
 	say := func(format string, values ...any) { words = append(words, fmt.Sprintf(format, values...)) }
-	if disagreement > Threshold {
-		say("the estimators disagree by %.2f (more than %.1f): in a study three of four such estimates were off by more than 0.2 in L1: check labels of some target rows before relying on the proportions", disagreement, Threshold)
-	}
 	if m.target.Rows < fewRows {
 		say("there are only %d target rows: the estimator has not been studied below %d", m.target.Rows, fewRows)
 	}

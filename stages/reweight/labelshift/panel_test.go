@@ -33,8 +33,8 @@ func TestPanel(t *testing.T) {
 		}
 	}
 	d := 0.0
-	for _, e := range panel.Members[1:] {
-		d += distance(e.Proportions, panel.Proportions()) / 3
+	for _, e := range panel.Members[1:3] {
+		d += distance(e.Proportions, panel.Proportions()) / 2
 	}
 	if math.Abs(d-panel.Disagreement) > 1e-12 {
 		t.Errorf("disagreement %v, want %v", panel.Disagreement, d)
@@ -56,11 +56,12 @@ func TestPanelWarns(t *testing.T) {
 	noise, _ := blobs(rng, 10, 100, 4, uniform(3), uniform(3), 4, 6)
 	p.Target = noise.Target
 	panel := mustConsult(t, p)
-	if panel.Disagreement < Threshold {
-		t.Fatalf("disagreement %v", panel.Disagreement)
+	v, err := panel.Interval(IntervalOptions{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	words := strings.Join(panel.Warnings, "\n")
-	for _, want := range []string{"the estimators disagree by", "there are only 100 target rows"} {
+	words := strings.Join(append(v.Doubts(), panel.Warnings...), "\n")
+	for _, want := range []string{"the proportions are expected to be off by", "there are only 100 target rows"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("warnings %q lack %q", words, want)
 		}

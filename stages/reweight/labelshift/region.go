@@ -29,10 +29,6 @@ type Region struct {
 	Least float64
 }
 
-// leastLogVariance is added to the variances of log-ratios, lest a class that
-// no replicate has makes the ellipsoid flat.
-const leastLogVariance = 1e-9
-
 // region puts what the opinions differ by around the estimate.
 func (m *match) region(s *spread, level float64) *Region {
 	reference := floats.MaxIdx(m.proportions)
@@ -50,15 +46,43 @@ func (m *match) region(s *spread, level float64) *Region {
 		return ratios
 	}
 	r.Mean = r.logRatios(m.present.spread(m.proportions))
-	r.Covariance = covariance(logs(s.replicates))
-	r.Covariance.AddSym(r.Covariance, covariance(logs(s.members)))
-	r.Covariance.AddSym(r.Covariance, covariance(logs(s.starts)))
+	r.Covariance = shrunk(covariance(logs(s.replicates)), len(s.replicates))
 	n := len(r.Classes)
-	for k := range n {
-		r.Covariance.SetSym(k, k, r.Covariance.At(k, k)+leastLogVariance)
+	for _, y := range logs(s.dissent) {
+		floats.Sub(y, r.Mean)
+		r.Covariance.SymRankOne(r.Covariance, 1/float64(len(s.dissent)), mat.NewVecDense(n, y))
 	}
+	r.addFloor(m.present.spread(m.proportions))
 	r.Radius = math.Sqrt(distuv.ChiSquared{K: float64(n)}.Quantile(level))
 	return r
+}
+
+// shrunk returns a covariance of so many rows shrunk to its diagonal with as
+// many rows as it has columns, for rows that are few beside them say little of
+// correlations, or even leave the ellipsoid flat.
+func shrunk(c *mat.SymDense, rows int) *mat.SymDense {
+	n := c.SymmetricDim()
+	for i := range n {
+		for j := i + 1; j < n; j++ {
+			c.SetSym(i, j, c.At(i, j)*float64(rows)/float64(rows+n))
+		}
+	}
+	return c
+}
+
+// addFloor adds modelFloor in the scale of log-ratios.
+func (r *Region) addFloor(p []float64) {
+	variance := func(k int) float64 {
+		share := max(p[k], r.Least)
+		return modelFloor(share) / (share * share)
+	}
+	reference := variance(r.Reference)
+	for i, k := range r.Classes {
+		for j := range r.Classes[:i] {
+			r.Covariance.SetSym(i, j, r.Covariance.At(i, j)+reference)
+		}
+		r.Covariance.SetSym(i, i, r.Covariance.At(i, i)+reference+variance(k))
+	}
 }
 
 func (r *Region) logRatios(p []float64) []float64 {

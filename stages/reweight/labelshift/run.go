@@ -38,6 +38,7 @@ type run struct {
 	precisions  []*mat.SymDense
 	logRoots    []float64
 	factors     []float64 // q; what each axis has been scaled by
+	steps       int       // that have been taken
 	before      *run      // the run at the last E-step
 }
 
@@ -71,6 +72,16 @@ func (r *run) invert(covariances []*mat.SymDense) (err error) {
 		}
 	}
 	return nil
+}
+
+// resume begins where another run has ended: its class means have gone the same
+// way from the source's.
+func (r *run) resume(ended *run) {
+	copy(r.proportions, ended.proportions)
+	copy(r.factors, ended.factors)
+	var gone mat.Dense
+	gone.Sub(ended.means, ended.source.means)
+	r.means.Add(r.source.means, &gone)
 }
 
 // weight returns that of a row.

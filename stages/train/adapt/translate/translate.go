@@ -265,17 +265,7 @@ func (f *fit) within(m *Map, o Options) (*mat.Dense, error) {
 		source.SetSym(j, j, source.At(j, j)+ridge)
 		target.SetSym(j, j, target.At(j, j)+ridge)
 	}
-	whiten, err := power(source, -0.5)
-	if err != nil {
-		return nil, err
-	}
-	colour, err := power(target, 0.5)
-	if err != nil {
-		return nil, err
-	}
-	var within mat.Dense
-	within.Mul(whiten, colour)
-	return &within, nil
+	return between(source, target)
 }
 
 // sourceWithin returns W_S, rows weighted by p_T/p_S.

@@ -1,7 +1,9 @@
-package labelshift
+// Package eigen decomposes symmetric matrices.
+package eigen
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/lapack/lapack64"
@@ -21,13 +23,13 @@ const (
 	axesRounds = 30
 )
 
-// principalAxes returns the q eigenvectors of the greatest eigenvalues of a
-// d×d scatter, d×q.
-func principalAxes(scatter *mat.Dense, q int) (*mat.Dense, error) {
+// Leading returns the q eigenvectors of the greatest eigenvalues of a d×d scatter,
+// d×q, the greatest first. If d is above 256 it has to be at least q+50.
+func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
 	if d, _ := scatter.Dims(); d > exactAxes {
 		return subspaceIteration(scatter, q)
 	}
-	_, vectors, err := eigenvectors(scatter)
+	_, vectors, err := Symmetric(scatter)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +55,7 @@ func subspaceIteration(scatter *mat.Dense, q int) (*mat.Dense, error) {
 	product.Mul(scatter, basis)
 	var small, axes mat.Dense
 	small.Mul(basis.T(), product)
-	_, vectors, err := eigenvectors(&small)
+	_, vectors, err := Symmetric(&small)
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +76,9 @@ func orthonormalise(a *mat.Dense) {
 	lapack64.Orgqr(m, tau, work, len(work))
 }
 
-// eigenvectors returns the eigenvalues of a symmetric matrix, of which the upper
+// Symmetric returns the eigenvalues of a symmetric matrix, of which the upper
 // triangle is read, in increasing order, and their vectors as columns.
-func eigenvectors(a *mat.Dense) ([]float64, *mat.Dense, error) {
+func Symmetric(a *mat.Dense) ([]float64, *mat.Dense, error) {
 	d, _ := a.Dims()
 	symmetric := mat.NewSymDense(d, nil)
 	for i := range d {
@@ -86,7 +88,7 @@ func eigenvectors(a *mat.Dense) ([]float64, *mat.Dense, error) {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetric, true) {
-		return nil, nil, errors.New("labelshift: a covariance has no eigenvalues: scale the features down")
+		return nil, nil, errors.New("eigen: a covariance has no eigenvalues: scale the features down")
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
@@ -102,6 +104,23 @@ func leading(vectors *mat.Dense, q int) *mat.Dense {
 			axes.Set(i, j, vectors.At(i, n-1-j))
 		}
 	}
-	fixSigns(axes)
+	FixSigns(axes)
 	return axes
+}
+
+// FixSigns turns each column so that its greatest value is positive: axes have
+// no direction, and a choice that depends on rounding would not be repeatable.
+func FixSigns(axes *mat.Dense) {
+	d, q := axes.Dims()
+	for j := range q {
+		top := 0.0
+		for i := range d {
+			if v := axes.At(i, j); math.Abs(v) > math.Abs(top) {
+				top = v
+			}
+		}
+		for i := range d {
+			axes.Set(i, j, math.Copysign(1, top)*axes.At(i, j))
+		}
+	}
 }

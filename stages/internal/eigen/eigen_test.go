@@ -1,4 +1,4 @@
-package labelshift
+package eigen
 
 import (
 	"math/rand/v2"
@@ -19,7 +19,7 @@ func TestSubspaceIteration(t *testing.T) {
 		}
 	}
 	scatter.Mul(x.T(), x)
-	exact, err := principalAxes(scatter, q)
+	exact, err := Leading(scatter, q)
 	if err != nil {
 		t.Fatal(err)
 	}
