@@ -217,3 +217,23 @@ func TestProblemErrors(t *testing.T) {
 		}
 	}
 }
+
+// Where classes are near, EM that is stopped early stays near the source's
+// proportions.
+func TestNearClasses(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	ended, stopped := 0.0, 0.0
+	for range 10 {
+		truth := dirichlet(rng, 3)
+		p, _ := blobs(rng, 1000, 500, 6, uniform(3), truth, 0.7, 0.3)
+		e := mustMTE(t, p, MTEOptions{})
+		ended += distance(e.Proportions, truth) / 10
+		stopped += distance(mustMTE(t, p, MTEOptions{Steps: 40}).Proportions, truth) / 10
+		if e.Iterations > 200 || e.Converged != (e.Iterations < 200) {
+			t.Errorf("%d steps, converged %v", e.Iterations, e.Converged)
+		}
+	}
+	if ended > 0.75*stopped {
+		t.Errorf("error %.3f, stopped after 40 steps %.3f", ended, stopped)
+	}
+}
