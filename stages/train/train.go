@@ -84,10 +84,14 @@ func Fit(o Options) stages.Func {
 	}
 }
 
-// column is that of the vectors to train on.
+// column is that of the vectors to train on. A mixture is fitted where the paper's
+// Algorithm 2 fits it: in the latent space, if there is one.
 func (o Options) column(env stages.Env, in arrowio.Source) string {
-	if o.Method == retrain.Method || o.Method == gmmot.Method {
+	switch {
+	case o.Method == retrain.Method:
 		return rows.Vectors(in, env)
+	case o.Method == gmmot.Method && arrowio.HasColumn(in.Schema(), env.Columns.Embedding):
+		return env.Columns.Embedding
 	}
 	return env.Columns.Features
 }
