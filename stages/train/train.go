@@ -188,7 +188,8 @@ func fitAligned(ctx context.Context, env stages.Env, in *arrowio.Spool, o Option
 	if err != nil {
 		return nil, err
 	}
-	c.Method, c.Seed, c.Jobs = method, env.Seed, env.Jobs
+	c.SetMethod(method)
+	c.Seed, c.Jobs = env.Seed, env.Jobs
 	if o.AsPublishedCode {
 		c.AsPublishedCode()
 	}

@@ -300,3 +300,29 @@ func TestPredictDoesNotDependOnBatches(t *testing.T) {
 		}
 	}
 }
+
+// The critic's rate falls with β where SGD would diverge, and nowhere else.
+func TestMethodLimitsCriticRate(t *testing.T) {
+	for _, test := range []struct {
+		method   string
+		beta     float64
+		schedule Schedule
+		want     float64
+	}{
+		{"wd", 0, ScheduleDefault, 0.05}, {"wd", 1, ScheduleDefault, 0.05}, {"wd", 4, ScheduleDefault, 0.02},
+		{"marsc", 0, ScheduleDefault, 0.05}, {"wd", 4, SchedulePaper, 0.01},
+	} {
+		c, err := Recipe("toy", []int{2}, test.schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := ParseMethod(test.method, test.beta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetMethod(m)
+		if c.CriticLearningRate != test.want {
+			t.Errorf("%s, beta %g, schedule %s: the critic's rate is %g, want %g", test.method, test.beta, test.schedule, c.CriticLearningRate, test.want)
+		}
+	}
+}
