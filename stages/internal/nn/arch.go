@@ -30,7 +30,7 @@ var ArchNames = []string{"toy", "visda", "office", "digits", "ganin", "mlp:", "i
 //	ganin     conv 5×5×32, pool, conv 5×5×48, pool; h →100→100→C; v →100→1
 //	mlp:a-b-c a→b→c with ReLU between, a the width of a row; h c→c→C; v c→c→1
 //	identity  the features themselves; h linear; v d→100→1
-//	auto      digits for images that it fits, toy for two columns, else mlp:d-100-100
+//	auto      for images that they fit, ganin in colour and digits otherwise; toy for two columns, else mlp:d-100-100
 func ParseArch(name string, input []int, classes int) (Arch, error) {
 	if err := CheckShape(input); err != nil {
 		return Arch{}, err
@@ -90,6 +90,9 @@ func resolveAuto(name string, input []int) string {
 	case name != "auto" && name != "":
 		return name
 	case len(input) == 3 && pooledTwice(input[1]) > 0 && pooledTwice(input[2]) > 0:
+		if input[0] == 3 {
+			return "ganin"
+		}
 		return "digits"
 	case size(input) == 2:
 		return "toy"

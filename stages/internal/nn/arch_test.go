@@ -24,6 +24,7 @@ func TestParseArch(t *testing.T) {
 			"linear 128 100, relu, linear 100 7", "linear 128 100, relu, linear 100 10, relu, linear 10 1 nobias"},
 		{"ganin", []int{3, 28, 28}, "ganin", "conv 3 32 5, maxpool 2, relu, conv 32 48 5, maxpool 2, relu",
 			"linear 768 100, relu, linear 100 100, relu, linear 100 7", "linear 768 100, relu, linear 100 1 nobias"},
+		{"auto", []int{3, 28, 28}, "ganin", "conv 3 32 5, maxpool 2, relu, conv 32 48 5, maxpool 2, relu", "", ""},
 		{"mlp:30-20-10", []int{30}, "mlp:30-20-10", "linear 30 20, relu, linear 20 10", "linear 10 10, relu, linear 10 7", "linear 10 10, relu, linear 10 1 nobias"},
 		{"", []int{3, 9, 9}, "mlp:243-100-100", "linear 243 100, relu, linear 100 100", "", ""},
 		{"identity", []int{30}, "identity", "", "linear 30 7", "linear 30 100, relu, linear 100 1 nobias"},
