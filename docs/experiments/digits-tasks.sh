@@ -30,7 +30,7 @@ task() {
   case $1 in
   um-*) files="--source $usps --source-resize 20 --source-pad 4 --target $mnist --target-rows 10000" ;;
   mu-*) files="--source $mnist --source-rows 10000 --target $usps --target-resize 20 --target-pad 4 --target-rows 2700" ;;
-  mm-*) files="--source $mnist --source-rows 10000 --colour --target $mnist --target-rows 10000 --target-photographs $MARS_DATA/bsds500" ;;
+  mm-*) files="--source $mnist --source-rows 10000 --colour --target $mnist --target-rows 10000 ${BINARISE---target-binarise} --target-photographs $MARS_DATA/bsds500" ;;
   esac
   mars-featurize -q --truth --seed "$2" $files --source-proportions "$from" --target-proportions "$to" -o "$3"
 }

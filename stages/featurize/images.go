@@ -16,6 +16,7 @@ type ImageOptions struct {
 	Raw           bool   `json:"raw,omitempty"`         // do not divide integers by their largest value
 	Height, Width int    `json:",omitempty"`            // to resize to; 0: as they are
 	Pad           int    `json:"pad,omitempty"`         // pixels of 0 on each side
+	Binarise      bool   `json:"binarise,omitempty"`    // every pixel above 0 becomes 1
 	Photographs   string `json:"photographs,omitempty"` // folder to blend with, as MNIST-M is made
 	Colour        bool   `json:"colour,omitempty"`      // repeat the one channel of grey images
 }
@@ -28,7 +29,7 @@ func (o ImageOptions) apply(t *format.Table, seed uint64) ([]int, error) {
 		}
 	}
 	if len(t.Shape) != 3 {
-		if o.Height > 0 || o.Pad > 0 || o.Photographs != "" || o.Colour {
+		if o.Height > 0 || o.Pad > 0 || o.Binarise || o.Photographs != "" || o.Colour {
 			return nil, fmt.Errorf("rows of %d numbers are no images: say which shape they have with --shape CxHxW", t.Features.Cols)
 		}
 		return t.Shape, nil
@@ -56,6 +57,9 @@ func (o ImageOptions) transform(x blas32.General, shape []int, seed uint64) (ima
 	}
 	if o.Pad > 0 {
 		images = images.Pad(o.Pad, 0)
+	}
+	if o.Binarise {
+		images.Binarise()
 	}
 	if o.Photographs != "" {
 		photographs, err := image.ReadPhotographs(o.Photographs)

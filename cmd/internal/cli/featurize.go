@@ -61,6 +61,7 @@ data.npz:images,labels. IDX labels are found beside their images, or given with
 type sideFlags struct {
 	path, labels, resize, proportions, photographs string
 	rows, pad                                      int
+	binarise                                       bool
 }
 
 type featurizeFlags struct {
@@ -105,8 +106,10 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.IntVar(&o.pad, "pad", 0, "then surround images of both domains with so many pixels of 0")
 	f.IntVar(&o.source.pad, "source-pad", 0, "pad images of the source alone")
 	f.IntVar(&o.target.pad, "target-pad", 0, "pad images of the target alone")
+	f.BoolVar(&o.source.binarise, "source-binarise", false, "then make every pixel of source images above 0 a 1")
+	f.BoolVar(&o.target.binarise, "target-binarise", false, "the same for target images")
 	f.StringVar(&o.source.photographs, "source-photographs", "", "blend source images with patches of the photographs in this folder")
-	f.StringVar(&o.target.photographs, "target-photographs", "", "the same for target images: makes MNIST-M of MNIST")
+	f.StringVar(&o.target.photographs, "target-photographs", "", "the same for target images: with --target-binarise makes MNIST-M of MNIST")
 	f.BoolVar(&o.colour, "colour", false, "repeat the channel of grey images three times")
 
 	o.standardize = "none"
@@ -119,7 +122,7 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
 	}
 	if o.load != "" && (o.shape+o.resize+o.source.resize+o.target.resize != "" || o.pad+o.source.pad+o.target.pad > 0 ||
-		o.colour || o.raw || o.standardize != "none" || o.save != "" || o.classes != nil) {
+		o.source.binarise || o.target.binarise || o.colour || o.raw || o.standardize != "none" || o.save != "" || o.classes != nil) {
 		return options, usagef("--load brings shape, image steps, classes and standardisation with it: leave their flags and --save out")
 	}
 	var err error
@@ -134,7 +137,7 @@ func (o *featurizeFlags) side(s sideFlags) (featurize.SideOptions, error) {
 	side := featurize.SideOptions{
 		Path:        s.path,
 		Format:      format.Options{Labels: s.labels, Columns: o.columns, Label: o.label, ID: o.id},
-		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Photographs: s.photographs},
+		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Binarise: s.binarise, Photographs: s.photographs},
 		Rows:        s.rows,
 		Proportions: s.proportions,
 	}

@@ -1,5 +1,5 @@
 // Package image brings images of two domains to one shape and range: scaling
-// to [0, 1], bilinear resizing, padding, grey to colour, and the blending with
+// to [0, 1], bilinear resizing, padding, black and white, grey to colour, and the blending with
 // photographs that makes MNIST-M of MNIST.
 //
 // Images are rows of a matrix, each C×H×W: channel after channel, row after row.
@@ -73,6 +73,19 @@ func (m Images) Pad(p int, value float32) Images {
 		}
 	}
 	return out
+}
+
+// Binarise makes every pixel above 0 a 1, in place, and the others 0.
+func (m Images) Binarise() {
+	for i := range m.Pixels.Rows {
+		row := m.row(i)
+		for k, v := range row {
+			row[k] = 0
+			if v > 0 {
+				row[k] = 1
+			}
+		}
+	}
 }
 
 // Colour repeats the one channel of grey images three times; images of three

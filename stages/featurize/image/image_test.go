@@ -71,6 +71,14 @@ func TestPad(t *testing.T) {
 	}
 }
 
+func TestBinarise(t *testing.T) {
+	m := images(t, [][]float32{{0, 0.01}, {1, -0.5}}, 1, 1, 2)
+	m.Binarise()
+	if !slices.Equal(m.row(0), []float32{0, 1}) || !slices.Equal(m.row(1), []float32{1, 0}) {
+		t.Errorf("%v", m.Pixels.Data)
+	}
+}
+
 func TestColour(t *testing.T) {
 	got, err := images(t, [][]float32{{1, 2}, {3, 4}}, 1, 1, 2).Colour()
 	if err != nil || !slices.Equal(got.row(1), []float32{3, 4, 3, 4, 3, 4}) || got.C != 3 {
