@@ -92,12 +92,53 @@ class Training:
         return penalty.detach()
 
 
+class Plain(Training):
+    """As published programs are written: the domains, the critic's values of each and its
+    penalty in passes of their own, and gradients of whatever has any."""
+
+    def __init__(self, task):
+        super().__init__(task, joined=False)
+
+    def iterate(self):
+        if not self.aligns:
+            return super().iterate()
+        xs, xt = self.x[:self.rows], self.x[self.rows:]
+        with torch.no_grad():
+            zs, zt = self.g(xs), self.g(xt)
+        for along in self.along:
+            penalty = self.critic_step(zs, zt, along)
+        zs, zt = self.g(xs), self.g(xt)
+        loss = (self.weights * torch.nn.functional.cross_entropy(self.h(zs), self.labels, reduction="none")).sum()
+        distance = self.distance(zs, zt)
+        self.main.zero_grad()
+        (loss + LAMBDA * distance).backward()
+        self.main.step()
+        return loss.item(), distance.item(), penalty.item()
+
+    def distance(self, zs, zt):
+        return (self.weights * self.v(zs)[:, 0]).sum() - self.v(zt).mean()
+
+    def critic_step(self, zs, zt, along):
+        points = zs + along * (zt - zs)
+        if self.every:
+            points = torch.cat([zs, zt, points])
+        points.requires_grad_()
+        values = self.v(points)
+        (gradient,) = torch.autograd.grad(values, points, torch.ones_like(values), create_graph=True)
+        penalty = ((gradient.norm(2, dim=1) - 1) ** 2).mean()
+        self.critic.zero_grad()
+        (GAMMA * penalty - self.distance(zs, zt)).backward()
+        self.critic.step()
+        return penalty.detach()
+
+
 OPTIMISERS = {"default": {}, "foreach": {"foreach": True}, "fused": {"fused": True}}
 
 
 def variants(task):
-    """The critic's passes joined or not; the optimiser as PyTorch chooses, over lists of
-    tensors, or fused."""
+    """As usual; then the critic's passes joined or not, and the optimiser as PyTorch
+    chooses, over lists of tensors, or fused."""
+    yield "plain", Plain(task)
     for joined in (True, False) if task["points"] else (False,):
         passes = ("one pass, " if joined else "two passes, ") if task["points"] else ""
         for name, options in OPTIMISERS.items():
