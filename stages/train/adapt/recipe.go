@@ -56,9 +56,8 @@ func (c *Config) measured(arch string) {
 		c.optimise(Adam, 1e-3, 0.01)
 		c.Beta1, c.ReestimateEvery, c.Input = 0.9, 5, InputSymmetric
 		if arch == "ganin" {
-			// What MNIST teaches of MNIST-M is little: alignment waits for it and then has
-			// to pull harder, and p_T is too far off to weight the classes by.
-			c.StartAlign, c.Lambda, c.ClassLoss = 10, 0.1, ClassLossBalanced
+			// On MNIST-M p_T is too far off to weight the classes by.
+			c.ClassLoss = ClassLossBalanced
 		}
 	default:
 		c.train(60, 10, 5, 120)
