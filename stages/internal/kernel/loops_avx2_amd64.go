@@ -24,6 +24,11 @@ func scaleAVX2(alpha float32, x []float32)
 //go:noescape
 func mulAVX2(dst []float32, x []float32)
 
+// lerpAVX2 sets dst = rest·x + t·y.
+//
+//go:noescape
+func lerpAVX2(dst []float32, x []float32, y []float32, rest float32, t float32)
+
 // addReLUAVX2 sets y = max(y + bias, 0).
 //
 //go:noescape

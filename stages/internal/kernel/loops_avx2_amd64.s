@@ -260,6 +260,80 @@ done:
 	VZEROUPPER
 	RET
 
+// func lerpAVX2(dst []float32, x []float32, y []float32, rest float32, t float32)
+// Requires: AVX, FMA3
+TEXT ·lerpAVX2(SB), $0-80
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         dst_len+8(FP), BX
+	VBROADCASTSS rest+72(FP), Y0
+	VBROADCASTSS t+76(FP), Y1
+	CMPQ         BX, $0x00000020
+	JL           turnsDone
+
+turns:
+	VMOVUPS     (CX), Y2
+	VMOVUPS     (DX), Y3
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS Y1, Y3, Y2
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     32(CX), Y4
+	VMOVUPS     32(DX), Y5
+	VMULPS      Y0, Y4, Y4
+	VFMADD231PS Y1, Y5, Y4
+	VMOVUPS     Y4, 32(AX)
+	VMOVUPS     64(CX), Y6
+	VMOVUPS     64(DX), Y7
+	VMULPS      Y0, Y6, Y6
+	VFMADD231PS Y1, Y7, Y6
+	VMOVUPS     Y6, 64(AX)
+	VMOVUPS     96(CX), Y8
+	VMOVUPS     96(DX), Y9
+	VMULPS      Y0, Y8, Y8
+	VFMADD231PS Y1, Y9, Y8
+	VMOVUPS     Y8, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, DX
+	SUBQ        $0x00000020, BX
+	CMPQ        BX, $0x00000020
+	JGE         turns
+
+turnsDone:
+	CMPQ BX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (CX), Y2
+	VMOVUPS     (DX), Y3
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS Y1, Y3, Y2
+	VMOVUPS     Y2, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000008, BX
+	CMPQ        BX, $0x00000008
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       BX, BX
+	JZ          done
+	LEAQ        laneMask<>+32(SB), SI
+	SHLQ        $0x02, BX
+	SUBQ        BX, SI
+	VMOVUPS     (SI), Y14
+	VMASKMOVPS  (CX), Y14, Y2
+	VMASKMOVPS  (DX), Y14, Y3
+	VMULPS      Y0, Y2, Y2
+	VFMADD231PS Y1, Y3, Y2
+	VMASKMOVPS  Y2, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func addReLUAVX2(y []float32, bias []float32)
 // Requires: AVX
 TEXT ·addReLUAVX2(SB), $0-48

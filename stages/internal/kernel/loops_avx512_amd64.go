@@ -24,6 +24,11 @@ func scaleAVX512(alpha float32, x []float32)
 //go:noescape
 func mulAVX512(dst []float32, x []float32)
 
+// lerpAVX512 sets dst = rest·x + t·y.
+//
+//go:noescape
+func lerpAVX512(dst []float32, x []float32, y []float32, rest float32, t float32)
+
 // addReLUAVX512 sets y = max(y + bias, 0).
 //
 //go:noescape

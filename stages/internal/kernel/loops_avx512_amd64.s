@@ -246,6 +246,79 @@ done:
 	VZEROUPPER
 	RET
 
+// func lerpAVX512(dst []float32, x []float32, y []float32, rest float32, t float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·lerpAVX512(SB), $0-80
+	MOVQ         dst_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_base+48(FP), DX
+	MOVQ         dst_len+8(FP), BX
+	VBROADCASTSS rest+72(FP), Z0
+	VBROADCASTSS t+76(FP), Z1
+	CMPQ         BX, $0x00000040
+	JL           turnsDone
+
+turns:
+	VMOVUPS     (CX), Z2
+	VMOVUPS     (DX), Z3
+	VMULPS      Z0, Z2, Z2
+	VFMADD231PS Z1, Z3, Z2
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     64(CX), Z4
+	VMOVUPS     64(DX), Z5
+	VMULPS      Z0, Z4, Z4
+	VFMADD231PS Z1, Z5, Z4
+	VMOVUPS     Z4, 64(AX)
+	VMOVUPS     128(CX), Z6
+	VMOVUPS     128(DX), Z7
+	VMULPS      Z0, Z6, Z6
+	VFMADD231PS Z1, Z7, Z6
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     192(CX), Z8
+	VMOVUPS     192(DX), Z9
+	VMULPS      Z0, Z8, Z8
+	VFMADD231PS Z1, Z9, Z8
+	VMOVUPS     Z8, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	CMPQ        BX, $0x00000040
+	JGE         turns
+
+turnsDone:
+	CMPQ BX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (CX), Z2
+	VMOVUPS     (DX), Z3
+	VMULPS      Z0, Z2, Z2
+	VFMADD231PS Z1, Z3, Z2
+	VMOVUPS     Z2, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       BX, BX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX), K1, Z2
+	VMOVUPS.Z   (DX), K1, Z3
+	VMULPS      Z0, Z2, Z2
+	VFMADD231PS Z1, Z3, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func addReLUAVX512(y []float32, bias []float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·addReLUAVX512(SB), $0-48

@@ -17,6 +17,13 @@ func Mul(dst, x []float32) {
 	active.mul(dst, x)
 }
 
+// Lerp interpolates between x and y: dst[i] = (1-t)·x[i] + t·y[i].
+func Lerp(dst, x, y []float32, t float32) {
+	sameLength("Lerp: x", len(dst), len(x))
+	sameLength("Lerp: y", len(dst), len(y))
+	active.lerp(dst, x, y, 1-t, t)
+}
+
 // Dot returns Σ x[i]·y[i], summed in float32.
 func Dot(x, y []float32) float32 {
 	sameLength("Dot", len(x), len(y))
@@ -55,6 +62,12 @@ func scaleGo(alpha float32, x []float32) {
 func mulGo(dst, x []float32) {
 	for i, v := range x {
 		dst[i] *= v
+	}
+}
+
+func lerpGo(dst, x, y []float32, rest, t float32) {
+	for i, v := range x {
+		dst[i] = rest*v + t*y[i]
 	}
 }
 

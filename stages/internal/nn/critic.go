@@ -7,7 +7,7 @@ import (
 )
 
 // A CriticPass runs a Wasserstein critic, a ReLU network with one output v(z), on up
-// to Rows points, and differentiates its values and its gradient penalty
+// to Rows points, interpolates among them, and differentiates its values and its gradient penalty
 // (Gulrajani et al. 2017) in closed form. It serves one goroutine at a time.
 //
 // With hidden layers a_l = relu(a_{l−1} W_l + b_l), a_0 = z, D_l the 0/1 mask of a_l > 0
@@ -22,6 +22,9 @@ import (
 //
 // The values Σ_i c_i v(z_i) have dW_l = (c a_{l−1})ᵀ u_l, so both share the passes
 // and the products: dW_l = (c a_{l−1} + s_{l−1})ᵀ u_l. Biases get c u_l alone.
+//
+// Interpolates carry the penalty alone, which needs nothing but their masks. What goes
+// into the first ReLU is affine in z: theirs is interpolated, and no product spent on it.
 type CriticPass struct {
 	Rows  int
 	Grads []float32 // laid out as Network.Params; Backward adds to it
@@ -29,8 +32,7 @@ type CriticPass struct {
 	net      *Network
 	layers   []criticLayer // hidden layers
 	w, dw    []float32     // of the output layer
-	gradient []float32     // ∇v, rows×inputs
-	sum      []float32     // s_0 and then c z + s_0, rows×inputs
+	gradient []float32     // ∇v, then s_0, then c z + s_0, rows×inputs
 	norms    []float32
 }
 
@@ -43,7 +45,7 @@ type criticLayer struct {
 	a, u, s []float32
 }
 
-// NewCriticPass allocates a pass for up to rows points. The network must be linear
+// NewCriticPass allocates a pass for up to rows points, interpolates included. The network must be linear
 // layers with ReLU between them, at least two, the last without bias to one output.
 func (n *Network) NewCriticPass(rows int) *CriticPass {
 	p := &CriticPass{Rows: rows, Grads: make([]float32, len(n.Params)), net: n}
@@ -62,7 +64,6 @@ func (n *Network) NewCriticPass(rows int) *CriticPass {
 		panic("nn: NewCriticPass: a critic has a hidden layer and one output without bias")
 	}
 	p.gradient = make([]float32, rows*n.Inputs)
-	p.sum = make([]float32, rows*n.Inputs)
 	p.norms = make([]float32, rows)
 	return p
 }
@@ -79,44 +80,50 @@ func newCriticLayer(p *CriticPass, b block) criticLayer {
 //
 //	−Σ_i c_i v(z_i) + scale·Σ_{i ≥ from} (‖∇v(z_i)‖ − 1)²
 //
-// over the rows of z, rows×inputs, and returns the two sums, Σ c_i v(z_i) and
-// Σ (‖∇v‖ − 1)². Rows from the given one on carry the penalty; c may be 0 there.
-func (p *CriticPass) Loss(z []float32, rows int, c []float32, from int, scale float64) (value, penalty float64) {
-	value = p.forward(z, rows, c)
+// and returns the two sums, Σ c_i v(z_i) and Σ (‖∇v‖ − 1)². The points are the rows of
+// z, one for each of c, and then the interpolates (1−t_i) z_i + t_i z_{n+i}, one for
+// each t_i of the n along, for which c is 0. From the given one, a row of z or the first
+// interpolate, points carry the penalty.
+func (p *CriticPass) Loss(z, c, along []float32, from int, scale float64) (value, penalty float64) {
+	rows := len(c) + len(along)
+	if 2*len(along) > len(c) || from > len(c) {
+		panic("nn: CriticPass: interpolates between rows, or a penalty from a row, that there are not")
+	}
+	value = p.forward(z, c, along)
 	p.backward(rows)
 	penalty = p.penalise(rows, from, scale)
-	p.accumulate(z, rows, c, from)
+	p.accumulate(z, c, rows, from)
 	return value, penalty
 }
 
 // InputGradient returns Σ_i c_i v(z_i) and its gradient with respect to z, times
-// factor, rows×inputs.
-func (p *CriticPass) InputGradient(z []float32, rows int, c []float32, factor float64) (float64, []float32) {
-	value := p.forward(z, rows, c)
+// factor; z has a row for each of c.
+func (p *CriticPass) InputGradient(z, c []float32, factor float64) (float64, []float32) {
+	rows, width := len(c), p.net.Inputs
+	value := p.forward(z, c, nil)
 	p.backward(rows)
-	width := p.net.Inputs
 	p.inputGradient(0, rows)
-	for i := range rows {
-		kernel.Scale(float32(factor)*c[i], p.gradient[i*width:(i+1)*width])
+	for i, ci := range c {
+		kernel.Scale(float32(factor)*ci, p.gradient[i*width:(i+1)*width])
 	}
 	return value, p.gradient[:rows*width]
 }
 
 // forward fills a of every layer and returns Σ c v.
-func (p *CriticPass) forward(z []float32, rows int, c []float32) float64 {
-	if rows > p.Rows || len(z) != rows*p.net.Inputs || len(c) != rows {
+func (p *CriticPass) forward(z, c, along []float32) float64 {
+	given, rows := len(c), len(c)+len(along)
+	if rows > p.Rows || len(z) != given*p.net.Inputs {
 		panic("nn: CriticPass: wrong number of rows or columns")
 	}
-	x := matrix(z, rows, p.net.Inputs)
-	for _, l := range p.layers {
-		a := l.a[:rows*l.out]
-		kernel.Gemm(false, false, 1, x, l.w, 0, matrix(a, rows, l.out))
-		if len(l.b) > 0 {
-			kernel.AddBiasReLU(a, rows, l.out, l.b)
-		} else {
-			rectify(a)
-		}
-		x = matrix(a, rows, l.out)
+	first := p.layers[0]
+	kernel.Gemm(false, false, 1, matrix(z, given, first.in), first.w, 0, first.rows(first.a, 0, given))
+	first.interpolate(given, along)
+	first.activate(rows)
+	x := first.rows(first.a, 0, rows)
+	for _, l := range p.layers[1:] {
+		kernel.Gemm(false, false, 1, x, l.w, 0, l.rows(l.a, 0, rows))
+		l.activate(rows)
+		x = l.rows(l.a, 0, rows)
 	}
 	var value float64
 	for i, ci := range c {
@@ -125,6 +132,30 @@ func (p *CriticPass) forward(z []float32, rows int, c []float32) float64 {
 		}
 	}
 	return value
+}
+
+// rows views the rows [from, to) of the layer's a, u or s.
+func (l criticLayer) rows(values []float32, from, to int) blas32.General {
+	return matrix(values[from*l.out:to*l.out], to-from, l.out)
+}
+
+// interpolate appends to the given rows of a those of the points between the rows i and
+// n+i, i < n, as far along as it says.
+func (l criticLayer) interpolate(given int, along []float32) {
+	row := func(i int) []float32 { return l.a[i*l.out : (i+1)*l.out] }
+	for i, t := range along {
+		kernel.Lerp(row(given+i), row(i), row(len(along)+i), t)
+	}
+}
+
+// activate replaces the rows a by relu(a + b).
+func (l criticLayer) activate(rows int) {
+	a := l.a[:rows*l.out]
+	if len(l.b) > 0 {
+		kernel.AddBiasReLU(a, rows, l.out, l.b)
+		return
+	}
+	rectify(a)
 }
 
 // backward fills u of every layer.
@@ -145,11 +176,11 @@ func (p *CriticPass) backward(rows int) {
 // inputGradient fills ∇v of the rows [from, to).
 func (p *CriticPass) inputGradient(from, to int) {
 	l := p.layers[0]
-	u := matrix(l.u[from*l.out:to*l.out], to-from, l.out)
-	kernel.Gemm(false, true, 1, u, l.w, 0, matrix(p.gradient[from*l.in:to*l.in], to-from, l.in))
+	kernel.Gemm(false, true, 1, l.rows(l.u, from, to), l.w, 0, matrix(p.gradient[from*l.in:to*l.in], to-from, l.in))
 }
 
-// penalise fills s of the rows [from, rows), s_0 in sum, and returns Σ (‖∇v‖ − 1)².
+// penalise fills s of the rows [from, rows), which carry the penalty, of every layer,
+// and returns Σ (‖∇v‖ − 1)².
 func (p *CriticPass) penalise(rows, from int, scale float64) float64 {
 	if from == rows {
 		return 0
@@ -159,11 +190,9 @@ func (p *CriticPass) penalise(rows, from int, scale float64) float64 {
 	kernel.RowNorms(p.norms[from:rows], p.gradient[from*width:rows*width], rows-from, width)
 	var penalty float64
 	for i := from; i < rows; i++ {
-		s := p.sum[i*width : (i+1)*width]
 		excess := float64(p.norms[i]) - 1
 		penalty += excess * excess
-		copy(s, p.gradient[i*width:(i+1)*width])
-		kernel.Scale(normSlope(excess, scale), s)
+		kernel.Scale(normSlope(excess, scale), p.gradient[i*width:(i+1)*width])
 	}
 	p.tangent(rows, from)
 	return penalty
@@ -178,29 +207,28 @@ func normSlope(excess, scale float64) float32 {
 	return float32(2 * scale * excess / (excess + 1))
 }
 
-// tangent fills s of the rows [from, rows) of every layer from sum.
+// tangent fills s of the rows [from, rows) of every layer from s_0.
 func (p *CriticPass) tangent(rows, from int) {
-	n := rows - from
-	s := matrix(p.sum[from*p.net.Inputs:rows*p.net.Inputs], n, p.net.Inputs)
+	width := p.net.Inputs
+	s := matrix(p.gradient[from*width:rows*width], rows-from, width)
 	for _, l := range p.layers {
-		next := l.s[from*l.out : rows*l.out]
-		kernel.Gemm(false, false, 1, s, l.w, 0, matrix(next, n, l.out))
-		kernel.ReLUBackward(next, l.a[from*l.out:rows*l.out])
-		s = matrix(next, n, l.out)
+		next := l.rows(l.s, from, rows)
+		kernel.Gemm(false, false, 1, s, l.w, 0, next)
+		kernel.ReLUBackward(next.Data, l.a[from*l.out:rows*l.out])
+		s = next
 	}
 }
 
 // accumulate adds (s − c a) of each layer's input times u to the gradients.
-func (p *CriticPass) accumulate(z []float32, rows int, c []float32, from int) {
-	addScaledRows(p.sum, z, p.net.Inputs, c, from)
-	x := matrix(p.sum[:rows*p.net.Inputs], rows, p.net.Inputs)
+func (p *CriticPass) accumulate(z, c []float32, rows, from int) {
+	addScaledRows(p.gradient, z, p.net.Inputs, c, from)
+	x := matrix(p.gradient[:rows*p.net.Inputs], rows, p.net.Inputs)
 	for _, l := range p.layers {
-		u := l.u[:rows*l.out]
-		kernel.Gemm(true, false, 1, x, matrix(u, rows, l.out), 1, l.dw)
+		kernel.Gemm(true, false, 1, x, l.rows(l.u, 0, rows), 1, l.dw)
 		addScaledRows(l.s, l.a, l.out, c, from)
-		x = matrix(l.s[:rows*l.out], rows, l.out)
+		x = l.rows(l.s, 0, rows)
 		if len(l.db) > 0 {
-			l.biasGradient(u, c)
+			l.biasGradient(c)
 		}
 	}
 	kernel.ColumnSums(p.dw, x.Data, rows, x.Cols)
@@ -221,10 +249,10 @@ func addScaledRows(s, a []float32, width int, c []float32, from int) {
 }
 
 // biasGradient adds −Σ_i c_i u_i.
-func (l criticLayer) biasGradient(u, c []float32) {
+func (l criticLayer) biasGradient(c []float32) {
 	for i, ci := range c {
 		if ci != 0 {
-			kernel.Axpy(-ci, u[i*l.out:(i+1)*l.out], l.db)
+			kernel.Axpy(-ci, l.u[i*l.out:(i+1)*l.out], l.db)
 		}
 	}
 }

@@ -205,7 +205,7 @@ func TestPenaltyWhereTheCriticIsFlat(t *testing.T) {
 	n := network(t, "linear 3 4 nobias, relu, linear 4 1 nobias", 3)
 	clear(n.Params)
 	p := n.NewCriticPass(2)
-	value, penalty := p.Loss(randomRows(6), 2, []float32{1, -1}, 0, 5)
+	value, penalty := p.Loss(randomRows(6), []float32{1, -1}, nil, 0, 5)
 	if value != 0 || penalty != 2 {
 		t.Errorf("value %g, penalty %g", value, penalty)
 	}
@@ -220,10 +220,11 @@ func TestMisusePanics(t *testing.T) {
 	n := network(t, "linear 3 4, relu, linear 4 1 nobias", 3)
 	biased := network(t, "linear 3 4, relu, linear 4 1", 3)
 	for name, f := range map[string]func(){
-		"too many rows":    func() { n.NewPass(2, false, nil).Forward(make([]float32, 9), 3) },
-		"wrong width":      func() { n.NewPass(2, false, nil).Forward(make([]float32, 7), 2) },
-		"critic's rows":    func() { n.NewCriticPass(2).Loss(make([]float32, 9), 3, make([]float32, 3), 0, 1) },
-		"critic with bias": func() { biased.NewCriticPass(2) },
+		"too many rows":         func() { n.NewPass(2, false, nil).Forward(make([]float32, 9), 3) },
+		"wrong width":           func() { n.NewPass(2, false, nil).Forward(make([]float32, 7), 2) },
+		"critic's rows":         func() { n.NewCriticPass(2).Loss(make([]float32, 9), make([]float32, 3), nil, 0, 1) },
+		"critic's interpolates": func() { n.NewCriticPass(5).Loss(make([]float32, 9), make([]float32, 3), make([]float32, 2), 0, 1) },
+		"critic with bias":      func() { biased.NewCriticPass(2) },
 	} {
 		func() {
 			defer func() {

@@ -91,7 +91,7 @@ func TestPublishedPenalty(t *testing.T) {
 	w := all.workers[0]
 	want := 0.0
 	for i := range int(2 * n) {
-		_, grad := w.critic.InputGradient(w.z[i*6:(i+1)*6], 1, []float32{1}, 1)
+		_, grad := w.critic.InputGradient(w.z[i*6:(i+1)*6], []float32{1}, 1)
 		square := 0.0
 		for _, g := range grad {
 			square += float64(g) * float64(g)

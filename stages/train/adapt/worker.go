@@ -8,8 +8,7 @@ import (
 )
 
 // A worker computes losses and gradients on its rows [lo, hi) of each batch. In its
-// matrices source rows come first, then target rows, then interpolates, n = hi−lo of
-// each.
+// matrices source rows come first, then target rows, n = hi−lo of each.
 type worker struct {
 	t      *trainer
 	lo, hi int
@@ -19,8 +18,7 @@ type worker struct {
 
 	x      []float32 // 2n×d features
 	z      []float32 // 2n×h embeddings, as g left them
-	points []float32 // 3n×h embeddings and interpolates
-	c      []float32 // 3n coefficients of the points' values
+	c      []float32 // 2n coefficients of the embeddings' values
 	side   []int32   // 2n domain labels
 	sums   sums
 	random *rand.PCG // of dropout
@@ -47,8 +45,7 @@ func newWorker(t *trainer, lo, hi int) *worker {
 	switch t.config.Method.align {
 	case alignWasserstein:
 		w.critic = t.v.NewCriticPass(3 * n)
-		w.points = make([]float32, 3*n*t.v.Inputs)
-		w.c = make([]float32, 3*n)
+		w.c = make([]float32, rows)
 	case alignAdversarial:
 		w.domain = t.v.NewPass(rows, true, random)
 		w.c = make([]float32, rows)
@@ -76,22 +73,13 @@ func (w *worker) embed(b *batch, aligned bool) {
 // criticStep adds the gradient of the critic's loss (the negative of what Algorithm 1
 // maximises) on the embedded batch.
 func (w *worker) criticStep(b *batch) {
-	n, width := w.hi-w.lo, w.t.v.Inputs
-	copy(w.points, w.z)
 	w.setCoefficients(b)
-	source, target, between := w.points[:n*width], w.points[n*width:2*n*width], w.points[2*n*width:]
-	for i, along := range b.along[w.lo:w.hi] {
-		row := between[i*width : (i+1)*width]
-		copy(row, source[i*width:(i+1)*width])
-		kernel.Scale(1-along, row)
-		kernel.Axpy(along, target[i*width:(i+1)*width], row)
-	}
-	from, points := 2*n, len(b.source)
+	from, points := len(w.c), len(b.source)
 	if w.t.config.PenaltyPoints == PenaltyAll {
 		from, points = 0, 3*len(b.source)
 	}
 	scale := w.t.config.Gamma / float64(points)
-	w.sums.distance, w.sums.penalty = w.critic.Loss(w.points, 3*n, w.c, from, scale)
+	w.sums.distance, w.sums.penalty = w.critic.Loss(w.z, w.c, b.along[w.lo:w.hi], from, scale)
 	w.sums.penalty /= float64(points)
 }
 
@@ -99,8 +87,7 @@ func (w *worker) criticStep(b *batch) {
 func (w *worker) setCoefficients(b *batch) {
 	n := w.hi - w.lo
 	copy(w.c, b.critic[w.lo:w.hi])
-	fill(w.c[n:2*n], -float32((1+w.t.config.Method.Beta)/float64(len(b.target))))
-	fill(w.c[2*n:], 0)
+	fill(w.c[n:], -float32((1+w.t.config.Method.Beta)/float64(len(b.target))))
 }
 
 // mainStep adds the gradients of g and h, and of DANN's domain classifier, on the
@@ -142,7 +129,7 @@ func (w *worker) align(b *batch) []float32 {
 	if w.critic != nil {
 		w.setCoefficients(b)
 		var dz []float32
-		w.sums.distance, dz = w.critic.InputGradient(w.z, 2*n, w.c[:2*n], lambda)
+		w.sums.distance, dz = w.critic.InputGradient(w.z, w.c, lambda)
 		return dz
 	}
 	fill(w.c, 1/float32(len(b.source)))

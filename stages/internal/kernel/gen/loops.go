@@ -7,7 +7,7 @@ func emitLoops(c *build.Context, l level) {
 	if !l.masks {
 		laneMaskTable(c)
 	}
-	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, addReLU, reluBackward, sgd, momentumSGD, adam},
+	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, lerp, addReLU, reluBackward, sgd, momentumSGD, adam},
 		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm(float32s), logarithm(float64s))
 	used := numbers{}
 	for _, f := range all {
@@ -57,6 +57,20 @@ var mul = &loop{
 		v.load("dst", v.r(0))
 		v.load("x", v.r(1))
 		v.VMULPS(v.r(1), v.r(0), v.r(0))
+		v.store(v.r(0), "dst")
+	},
+}
+
+var lerp = &loop{
+	name: "lerp", doc: "sets dst = rest·x + t·y.",
+	signature: "func(dst, x, y []%[1]s, rest, t %[1]s)",
+	elem:      float32s, slices: []string{"dst", "x", "y"},
+	constants: parameters("rest", "t"), work: 2,
+	body: func(v *turn) {
+		v.load("x", v.r(0))
+		v.load("y", v.r(1))
+		v.VMULPS(v.k("rest"), v.r(0), v.r(0))
+		v.VFMADD231PS(v.k("t"), v.r(1), v.r(0))
 		v.store(v.r(0), "dst")
 	},
 }

@@ -26,14 +26,14 @@ var tasks = []task{
 const criticSteps = 10
 
 func dense2048() float64 {
-	return criticSteps*criticStep(3*128, 128, 100, 100) +
+	return criticSteps*criticStep(2*128, 128, false, 100, 100) +
 		training(2*128, false, 2048, 100, 100) +
 		training(128, true, 100, 100, 3) +
 		valueGradient(2*128, 100, 100)
 }
 
 func toy() float64 {
-	return criticSteps*criticStep(3*120, 3*120, 200, 200, 200) +
+	return criticSteps*criticStep(2*120, 120, true, 200, 200, 200) +
 		training(2*120, false, 2, 200, 200, 200) +
 		training(120, true, 200, 200, 3) +
 		valueGradient(2*120, 200, 200, 200)
@@ -70,10 +70,15 @@ func training(rows int, wanted bool, widths ...int) float64 {
 // valueGradient is a forward pass through the critic's hidden layers and one back.
 func valueGradient(rows int, widths ...int) float64 { return 2 * forward(rows, widths...) }
 
-// criticStep is the critic's gradient on points of which the last are penalised: forward
-// and back, the latter down to the input for those penalised alone; forward again
-// with these; and the product that is the gradient.
-func criticStep(points, penalised int, widths ...int) float64 {
-	return 2*forward(points, widths...) + forward(points, widths[1:]...) +
-		forward(penalised, widths[:2]...) + forward(penalised, widths...)
+// criticStep is the critic's gradient on rows of both domains and interpolates between
+// them, penalised alone or with the rows: forward, where the first layer's values of the
+// interpolates are interpolated too; back, down to the input for those penalised alone;
+// forward again with these; and the product that is the gradient.
+func criticStep(rows, interpolates int, all bool, widths ...int) float64 {
+	points, penalised := rows+interpolates, interpolates
+	if all {
+		penalised = points
+	}
+	return forward(rows, widths[:2]...) + 2*forward(points, widths[1:]...) +
+		forward(penalised, widths...) + forward(penalised, widths[:2]...) + forward(points, widths...)
 }
