@@ -4,6 +4,12 @@
 
 package kernel
 
+// sgemmBroadAVX512 computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= 12, cols <= 40.
+// Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].
+//
+//go:noescape
+func sgemmBroadAVX512(rows int, cols int, k int, alpha float32, a *float32, rowStep int, colStep int, b *float32, bStep int, beta float32, c *float32, cStep int)
+
 // sgemmWideAVX512 computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= 12, cols <= 32.
 // Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].
 //
@@ -32,6 +38,12 @@ func stransposeAVX512(dst *float32, dstStep int, src *float32, srcStep int, bloc
 //
 //go:noescape
 func scopyAVX512(dst *float32, dstStep int, distance int, src *float32, srcStep int, width int, cols int, k int, panels int)
+
+// dgemmBroadAVX512 computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= 12, cols <= 20.
+// Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].
+//
+//go:noescape
+func dgemmBroadAVX512(rows int, cols int, k int, alpha float64, a *float64, rowStep int, colStep int, b *float64, bStep int, beta float64, c *float64, cStep int)
 
 // dgemmWideAVX512 computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= 12, cols <= 16.
 // Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].

@@ -18,13 +18,13 @@ func levels() []*loops {
 
 var avx512 = derive("avx512", func(l *loops) {
 	l.products32 = &tiling[float32]{
-		depth: 384, height: 12, wide: 32, narrow: 16, half: 8,
-		wideTile: sgemmWideAVX512, narrowTile: sgemmNarrowAVX512, halfTile: sgemmHalfAVX512,
+		depth: 384, height: 12, broad: 40, wide: 32, narrow: 16, half: 8,
+		broadTile: sgemmBroadAVX512, wideTile: sgemmWideAVX512, narrowTile: sgemmNarrowAVX512, halfTile: sgemmHalfAVX512,
 		lanes: 16, group: 4, transpose: stransposeAVX512, copy: scopyAVX512,
 	}
 	l.products64 = &tiling[float64]{
-		depth: 256, height: 12, wide: 16, narrow: 8, half: 4,
-		wideTile: dgemmWideAVX512, narrowTile: dgemmNarrowAVX512, halfTile: dgemmHalfAVX512,
+		depth: 256, height: 12, broad: 20, wide: 16, narrow: 8, half: 4,
+		broadTile: dgemmBroadAVX512, wideTile: dgemmWideAVX512, narrowTile: dgemmNarrowAVX512, halfTile: dgemmHalfAVX512,
 		lanes: 8, group: 2, transpose: dtransposeAVX512, copy: dcopyAVX512,
 	}
 	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyAVX512, daxpyAVX512, sdotAVX512, ddotAVX512

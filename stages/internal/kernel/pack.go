@@ -34,7 +34,7 @@ func (t *tiling[T]) packsB(p *product[T]) bool {
 // first-level cache that it evicts itself. High tiles suffer from that by
 // their rows; low ones, which read b seldom and a often, by their columns.
 func (t *tiling[T]) packsA(p *product[T]) bool {
-	if p.n <= t.wide {
+	if p.n <= max(t.wide, t.broad) {
 		return false
 	}
 	if t.height > cacheWays {
@@ -72,24 +72,29 @@ func (t *tiling[T]) packA(p *product[T], space *workspace[T]) panels[T] {
 	distance := panelRows*p.k + t.lanes
 	data := grow(&space.a, (p.m+panelRows-1)/panelRows*distance)
 	packed := panels[T]{view[T]{data, 1, panelRows}, panelRows, distance}
-	t.pack(packed, p.a, p.m, p.k, panelRows)
+	t.pack(packed, p.a, p.m, p.m%panelRows, p.k, panelRows)
 	return packed
 }
 
-// packB packs b into panels as wide as a tile, row by row.
+// packB packs b into panels as wide as a tile, row by row. If the last tile is
+// a broad one, so is the last panel, and the rows of all are as far apart as its.
 func (t *tiling[T]) packB(p *product[T], space *workspace[T]) panels[T] {
-	distance := t.wide * p.k
+	step, last := t.wide, p.n%t.wide
+	if p.n > t.wide && t.wide+last <= t.broad {
+		step, last = t.broad, t.wide+last
+	}
+	distance := step * p.k
 	data := grow(&space.b, (p.n+t.wide-1)/t.wide*distance)
-	packed := panels[T]{view[T]{data, t.wide, 1}, t.wide, distance}
-	t.pack(packed, view[T]{p.b.data, p.b.colStep, p.b.rowStep}, p.n, p.k, t.wide)
+	packed := panels[T]{view[T]{data, step, 1}, t.wide, distance}
+	t.pack(packed, view[T]{p.b.data, p.b.colStep, p.b.rowStep}, p.n, last, p.k, step)
 	return packed
 }
 
-// pack copies n rows of k elements of src into panels; the elements of one
-// column lie together in a panel, and its columns step apart. One of the steps
-// of src is 1.
-func (t *tiling[T]) pack(to panels[T], src view[T], n, k, step int) {
-	whole := n - n%to.width
+// pack copies n rows of k elements of src into panels, so many of them into the
+// last unless it is 0; the elements of one column lie together in a panel, and
+// its columns step apart. One of the steps of src is 1.
+func (t *tiling[T]) pack(to panels[T], src view[T], n, last, k, step int) {
+	whole := n - last
 	if src.rowStep == 1 {
 		if whole > 0 {
 			t.copyPanels(to, src, to.width, k, step, whole/to.width)
@@ -100,8 +105,11 @@ func (t *tiling[T]) pack(to panels[T], src view[T], n, k, step int) {
 		}
 		return
 	}
-	for i := 0; i < n; i += to.width {
-		t.transposePanel(to.data[i/to.width*to.distance:], step, src.from(i, 0), min(to.width, n-i), k)
+	for i := 0; i < whole; i += to.width {
+		t.transposePanel(to.data[i/to.width*to.distance:], step, src.from(i, 0), to.width, k)
+	}
+	if last > 0 {
+		t.transposePanel(to.data[whole/to.width*to.distance:], step, src.from(whole, 0), last, k)
 	}
 }
 

@@ -34,7 +34,9 @@ type tileFunc[T float] func(rows, cols, k int, alpha T, a *T, rowStep, colStep i
 type tiling[T float] struct {
 	depth              int // steps of k in a block
 	height             int // rows of a that are in work at once
-	wide, narrow, half int // columns of the tiles, at most
+	broad              int // columns of the tiles, at most; 0 where there is none
+	wide, narrow, half int
+	broadTile          tileFunc[T]
 	wideTile           tileFunc[T]
 	narrowTile         tileFunc[T]
 	halfTile           tileFunc[T]
@@ -114,13 +116,16 @@ func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T]) {
 
 // tile returns the cheapest micro-kernel for the next columns, and how many
 // of them it takes: a little more than a narrow tile is a narrow one and a
-// half one.
+// half one, but a little more than a wide one a broad one: alone, a half one
+// would wait for its operands.
 func (t *tiling[T]) tile(cols int) (tileFunc[T], int) {
 	switch {
 	case cols <= t.half:
 		return t.halfTile, cols
 	case cols <= t.narrow+t.half:
 		return t.narrowTile, min(cols, t.narrow)
+	case cols > t.wide && cols <= t.broad:
+		return t.broadTile, cols
 	}
 	return t.wideTile, min(cols, t.wide)
 }

@@ -19,14 +19,14 @@ const rowGroup = 3
 // the code runs twice.
 const panelRows = 12
 
-// tileKernel is a micro-kernel family: tiles of 1…maxRows rows and `vectors`
-// vectors of `bytes` bytes, the last of which may be partly used.
+// tileKernel is a micro-kernel family: tiles of 1…maxRows rows and some vectors,
+// the last of which may be partly used and be shorter than the others.
 type tileKernel struct {
-	level          level
-	elem           element
-	name           string
-	maxRows        int
-	vectors, bytes int
+	level   level
+	elem    element
+	name    string
+	maxRows int
+	vectors []int // bytes of each
 }
 
 func emitGemm(c *build.Context, l level) {
@@ -42,20 +42,21 @@ func emitGemm(c *build.Context, l level) {
 	}
 }
 
-// tiles are the tile shapes of a level: all accumulators, two vectors of B and
-// a broadcast of A fit the registers.
+// tiles are the tile shapes of a level: all accumulators, the vectors of B and a
+// broadcast of A fit the registers.
 func tiles(l level, e element) []tileKernel {
 	name := func(width string) string { return e.prefix + "gemm" + width + l.name }
 	if l.masks {
 		return []tileKernel{
-			{l, e, name("Wide"), 12, 2, 64},
-			{l, e, name("Narrow"), 12, 1, 64},
-			{l, e, name("Half"), 12, 1, 32},
+			{l, e, name("Broad"), 6, []int{64, 64, 32}},
+			{l, e, name("Wide"), 12, []int{64, 64}},
+			{l, e, name("Narrow"), 12, []int{64}},
+			{l, e, name("Half"), 12, []int{32}},
 		}
 	}
 	return []tileKernel{
-		{l, e, name("Wide"), 6, 2, 32},
-		{l, e, name("Narrow"), 12, 1, 32},
+		{l, e, name("Wide"), 6, []int{32, 32}},
+		{l, e, name("Narrow"), 12, []int{32}},
 	}
 }
 
@@ -73,20 +74,19 @@ func (t tileKernel) emit(c *build.Context) {
 	c.SignatureExpr(fmt.Sprintf("func(rows, cols, k int, alpha %[1]s, a *%[1]s, rowStep, colStep int, b *%[1]s, bStep int, beta %[1]s, c *%[1]s, cStep int)", t.elem.name))
 	c.Pragma("noescape")
 	c.Doc(
-		fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= %d, cols <= %d.", t.name, panelRows, t.vectors*t.elem.lanes(t.bytes)),
+		fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= %d, cols <= %d.", t.name, panelRows, t.elem.lanes(t.offset(len(t.vectors)))),
 		"Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].")
 	cols := c.Load(c.Param("cols"), c.GP64()).(reg.GPVirtual)
 	r := t.loadRegs(c)
-	lanes := t.elem.lanes(t.bytes)
-	if t.vectors > 1 {
-		c.SUBQ(operand.Imm(uint64((t.vectors-1)*lanes)), cols)
+	if whole := t.elem.lanes(t.offset(t.last())); whole > 0 {
+		c.SUBQ(operand.Imm(uint64(whole)), cols)
 	}
 	if t.level.masks {
 		t.mask().set(c, cols)
 		t.dispatch(c, r, true)
 		return
 	}
-	c.CMPQ(cols, operand.Imm(uint64(lanes)))
+	c.CMPQ(cols, operand.Imm(uint64(t.elem.lanes(t.vectors[t.last()]))))
 	c.JEQ(operand.LabelRef("full"))
 	t.mask().set(c, cols)
 	t.dispatch(c, r, true)
@@ -94,7 +94,18 @@ func (t tileKernel) emit(c *build.Context) {
 	t.dispatch(c, r, false)
 }
 
-func (t tileKernel) mask() tailMask { return tailMask{t.level, t.elem, t.bytes} }
+func (t tileKernel) last() int { return len(t.vectors) - 1 }
+
+// offset is that of vector j from the first, in bytes.
+func (t tileKernel) offset(j int) int {
+	sum := 0
+	for _, bytes := range t.vectors[:j] {
+		sum += bytes
+	}
+	return sum
+}
+
+func (t tileKernel) mask() tailMask { return tailMask{t.level, t.elem, t.vectors[t.last()]} }
 
 func (t tileKernel) loadRegs(c *build.Context) *tileRegs {
 	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
@@ -143,8 +154,10 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 		c.LEAQ(operand.Mem{Base: r.a[g-1], Index: r.rowStep, Scale: 2}, r.a[g])
 		c.ADDQ(r.rowStep, r.a[g])
 	}
-	for i := range rows * t.vectors {
-		t.level.zero(c, vector(t.bytes, i))
+	for i := range rows {
+		for j := range t.vectors {
+			t.level.zero(c, t.accumulator(i, j))
+		}
 	}
 	c.MOVQ(r.k, r.turns)
 	c.SHRQ(operand.Imm(2), r.turns)
@@ -167,11 +180,13 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 }
 
 // bRegister holds vector j of B; the broadcast of A is in the last register.
-func (t tileKernel) bRegister(j int) reg.VecPhysical {
-	return vector(t.bytes, t.level.registers*3/4+j)
-}
+func (t tileKernel) bRegister(j int) reg.VecPhysical { return t.register(j, t.level.registers*3/4+j) }
 
-func (t tileKernel) scratch() reg.VecPhysical { return vector(t.bytes, t.level.registers-1) }
+// scratch is the last register, as long as vector j.
+func (t tileKernel) scratch(j int) reg.VecPhysical { return t.register(j, t.level.registers-1) }
+
+// register is register i, as long as vector j.
+func (t tileKernel) register(j, i int) reg.VecPhysical { return vector(t.vectors[j], i) }
 
 // step adds the outer product of one column of A and one row of B.
 func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
@@ -179,7 +194,7 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 		t.load(c, r.b, j, t.bRegister(j), masked)
 	}
 	c.ADDQ(r.bStep, r.b)
-	if t.level.masks && t.vectors > 1 {
+	if t.level.masks && len(t.vectors) > 1 {
 		// Where A is transposed this is the end of the next tile's column.
 		c.PREFETCHT0(operand.Mem{Base: r.a[0], Disp: (2*panelRows - 1) * t.elem.bytes})
 	}
@@ -188,14 +203,14 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 		if scale := i % rowGroup; scale > 0 {
 			element.Index, element.Scale = r.rowStep, uint8(scale)
 		}
-		if t.level.masks && t.vectors == 1 {
+		if t.level.masks && len(t.vectors) == 1 {
 			// The broadcast as an operand is free, but only if used once.
 			t.elem.fmaBroadcast(c, element, t.bRegister(0), t.accumulator(i, 0))
 			continue
 		}
-		t.elem.broadcast(c, element, t.scratch())
+		t.elem.broadcast(c, element, t.scratch(0))
 		for j := range t.vectors {
-			t.elem.fma(c, t.scratch(), t.bRegister(j), t.accumulator(i, j))
+			t.elem.fma(c, t.scratch(j), t.bRegister(j), t.accumulator(i, j))
 		}
 	}
 	for g := 0; g*rowGroup < rows; g++ {
@@ -204,12 +219,12 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 }
 
 func (t tileKernel) accumulator(i, j int) reg.VecPhysical {
-	return vector(t.bytes, i*t.vectors+j)
+	return t.register(j, i*len(t.vectors)+j)
 }
 
 func (t tileKernel) load(c *build.Context, base reg.GPVirtual, j int, to reg.VecPhysical, masked bool) {
-	mem := operand.Mem{Base: base, Disp: j * t.bytes}
-	if masked && j == t.vectors-1 {
+	mem := operand.Mem{Base: base, Disp: t.offset(j)}
+	if masked && j == t.last() {
 		t.mask().load(c, mem, to)
 		return
 	}
@@ -217,8 +232,8 @@ func (t tileKernel) load(c *build.Context, base reg.GPVirtual, j int, to reg.Vec
 }
 
 func (t tileKernel) store(c *build.Context, from reg.VecPhysical, base reg.GPVirtual, j int, masked bool) {
-	mem := operand.Mem{Base: base, Disp: j * t.bytes}
-	if masked && j == t.vectors-1 {
+	mem := operand.Mem{Base: base, Disp: t.offset(j)}
+	if masked && j == t.last() {
 		t.mask().store(c, from, mem)
 		return
 	}
@@ -228,16 +243,17 @@ func (t tileKernel) store(c *build.Context, from reg.VecPhysical, base reg.GPVir
 // finish scales the accumulators and writes the tile. C is read only if beta
 // is not 0.
 func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool, label, next string) {
-	alpha, beta := t.bRegister(0), t.bRegister(1)
-	t.elem.broadcast(c, r.alpha, alpha)
+	alpha := func(j int) reg.VecPhysical { return t.register(j, t.level.registers*3/4) }
+	beta := func(j int) reg.VecPhysical { return t.register(j, t.level.registers*3/4+1) }
+	t.elem.broadcast(c, r.alpha, alpha(0))
 	t.jumpIfZero(c, r.beta, label+"_overwrite")
-	t.elem.broadcast(c, r.beta, beta)
+	t.elem.broadcast(c, r.beta, beta(0))
 	for i := range rows {
 		for j := range t.vectors {
-			t.load(c, r.c, j, t.scratch(), masked)
-			t.elem.mul(c, beta, t.scratch(), t.scratch())
-			t.elem.fma(c, alpha, t.accumulator(i, j), t.scratch())
-			t.store(c, t.scratch(), r.c, j, masked)
+			t.load(c, r.c, j, t.scratch(j), masked)
+			t.elem.mul(c, beta(j), t.scratch(j), t.scratch(j))
+			t.elem.fma(c, alpha(j), t.accumulator(i, j), t.scratch(j))
+			t.store(c, t.scratch(j), r.c, j, masked)
 		}
 		c.ADDQ(r.cStep, r.c)
 	}
@@ -245,7 +261,7 @@ func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool,
 	c.Label(label + "_overwrite")
 	for i := range rows {
 		for j := range t.vectors {
-			t.elem.mul(c, alpha, t.accumulator(i, j), t.accumulator(i, j))
+			t.elem.mul(c, alpha(j), t.accumulator(i, j), t.accumulator(i, j))
 			t.store(c, t.accumulator(i, j), r.c, j, masked)
 		}
 		c.ADDQ(r.cStep, r.c)
