@@ -219,19 +219,25 @@ func (p *CriticPass) tangent(rows, from int) {
 	}
 }
 
-// accumulate adds (s − c a) of each layer's input times u to the gradients.
+// accumulate adds (s − c a) of each layer's input times u to the gradients. The output
+// layer's u is 1.
 func (p *CriticPass) accumulate(z, c []float32, rows, from int) {
 	addScaledRows(p.gradient, z, p.net.Inputs, c, from)
 	x := matrix(p.gradient[:rows*p.net.Inputs], rows, p.net.Inputs)
-	for _, l := range p.layers {
+	for i, l := range p.layers {
+		if i > 0 {
+			below := p.layers[i-1]
+			addScaledRows(below.s, below.a, below.out, c, from)
+			x = below.rows(below.s, 0, rows)
+		}
 		kernel.Gemm(true, false, 1, x, l.rows(l.u, 0, rows), 1, l.dw)
-		addScaledRows(l.s, l.a, l.out, c, from)
-		x = l.rows(l.s, 0, rows)
 		if len(l.db) > 0 {
-			l.biasGradient(c)
+			subtractSum(l.db, c, l.u)
 		}
 	}
-	kernel.ColumnSums(p.dw, x.Data, rows, x.Cols)
+	top := p.layers[len(p.layers)-1]
+	subtractSum(p.dw, c, top.a)
+	kernel.ColumnSums(p.dw, top.s[from*top.out:rows*top.out], rows-from, top.out)
 }
 
 // addScaledRows sets s to −c a in the rows before from, which hold nothing yet, and
@@ -248,11 +254,8 @@ func addScaledRows(s, a []float32, width int, c []float32, from int) {
 	}
 }
 
-// biasGradient adds −Σ_i c_i u_i.
-func (l criticLayer) biasGradient(c []float32) {
-	for i, ci := range c {
-		if ci != 0 {
-			kernel.Axpy(-ci, l.u[i*l.out:(i+1)*l.out], l.db)
-		}
-	}
+// subtractSum subtracts Σ_i c_i x_i from dst, x_i the first rows of x.
+func subtractSum(dst, c, x []float32) {
+	rows, width := len(c), len(dst)
+	kernel.Gemm(false, false, -1, matrix(c, 1, rows), matrix(x[:rows*width], rows, width), 1, matrix(dst, 1, width))
 }
