@@ -33,6 +33,7 @@ type CriticPass struct {
 	layers   []criticLayer // hidden layers
 	w, dw    []float32     // of the output layer
 	gradient []float32     // ∇v, then s_0, then c z + s_0, rows×inputs
+	sum      []float32     // Σ c a_L
 	norms    []float32
 }
 
@@ -65,6 +66,7 @@ func (n *Network) NewCriticPass(rows int) *CriticPass {
 	}
 	p.gradient = make([]float32, rows*n.Inputs)
 	p.norms = make([]float32, rows)
+	p.sum = make([]float32, len(p.w))
 	return p
 }
 
@@ -109,7 +111,7 @@ func (p *CriticPass) InputGradient(z, c []float32, factor float64) (float64, []f
 	return value, p.gradient[:rows*width]
 }
 
-// forward fills a of every layer and returns Σ c v.
+// forward fills a of every layer and Σ c a_L, and returns Σ c v, which is that times w.
 func (p *CriticPass) forward(z, c, along []float32) float64 {
 	given, rows := len(c), len(c)+len(along)
 	if rows > p.Rows || len(z) != given*p.net.Inputs {
@@ -125,13 +127,9 @@ func (p *CriticPass) forward(z, c, along []float32) float64 {
 		l.activate(rows)
 		x = l.rows(l.a, 0, rows)
 	}
-	var value float64
-	for i, ci := range c {
-		if ci != 0 {
-			value += float64(ci) * float64(kernel.Dot(x.Data[i*x.Cols:(i+1)*x.Cols], p.w))
-		}
-	}
-	return value
+	clear(p.sum)
+	addSum(p.sum, 1, c, x.Data)
+	return float64(kernel.Dot(p.sum, p.w))
 }
 
 // rows views the rows [from, to) of the layer's a, u or s.
@@ -232,11 +230,11 @@ func (p *CriticPass) accumulate(z, c []float32, rows, from int) {
 		}
 		kernel.Gemm(true, false, 1, x, l.rows(l.u, 0, rows), 1, l.dw)
 		if len(l.db) > 0 {
-			subtractSum(l.db, c, l.u)
+			addSum(l.db, -1, c, l.u)
 		}
 	}
 	top := p.layers[len(p.layers)-1]
-	subtractSum(p.dw, c, top.a)
+	kernel.Axpy(-1, p.sum, p.dw)
 	kernel.ColumnSums(p.dw, top.s[from*top.out:rows*top.out], rows-from, top.out)
 }
 
@@ -254,8 +252,8 @@ func addScaledRows(s, a []float32, width int, c []float32, from int) {
 	}
 }
 
-// subtractSum subtracts Σ_i c_i x_i from dst, x_i the first rows of x.
-func subtractSum(dst, c, x []float32) {
+// addSum adds alpha·Σ_i c_i x_i to dst, x_i the first rows of x.
+func addSum(dst []float32, alpha float32, c, x []float32) {
 	rows, width := len(c), len(dst)
-	kernel.Gemm(false, false, -1, matrix(c, 1, rows), matrix(x[:rows*width], rows, width), 1, matrix(dst, 1, width))
+	kernel.Gemm(false, false, alpha, matrix(c, 1, rows), matrix(x[:rows*width], rows, width), 1, matrix(dst, 1, width))
 }
