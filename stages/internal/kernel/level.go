@@ -18,6 +18,7 @@ type loops struct {
 	dot64            func(x, y []float64) float64
 	scale            func(alpha float32, x []float32)
 	mul              func(dst, x []float32)
+	mulAdd           func(dst, x, y []float32)
 	lerp             func(dst, x, y []float32, rest, t float32)
 	squaredDistances func(dst, q, x []float32)
 	addReLU          func(y, bias []float32)
@@ -41,7 +42,7 @@ var generic = loops{
 	name: "generic",
 	axpy: axpyGo[float32], axpy64: axpyGo[float64],
 	dot: dotGo[float32], dot64: dotGo[float64],
-	scale: scaleGo, mul: mulGo, lerp: lerpGo, squaredDistances: squaredDistancesGo,
+	scale: scaleGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, squaredDistances: squaredDistancesGo,
 	addReLU: addReLUGo, reluBackward: reluBackwardGo,
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
 	exp: expGo, log: logGo, exp64: exp64Go, log64: log64Go,

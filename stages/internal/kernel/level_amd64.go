@@ -28,7 +28,8 @@ var avx512 = derive("avx512", func(l *loops) {
 		lanes: 8, group: 2, transpose: dtransposeAVX512, copy: dcopyAVX512,
 	}
 	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyAVX512, daxpyAVX512, sdotAVX512, ddotAVX512
-	l.scale, l.mul, l.lerp, l.squaredDistances = scaleAVX512, mulAVX512, lerpAVX512, squaredDistancesAVX512
+	l.scale, l.mul, l.mulAdd, l.lerp = scaleAVX512, mulAVX512, mulAddAVX512, lerpAVX512
+	l.squaredDistances = squaredDistancesAVX512
 	l.addReLU, l.reluBackward = addReLUAVX512, reluBackwardAVX512
 	l.sgd, l.momentumSGD, l.adam = sgdAVX512, momentumSGDAVX512, adamAVX512
 	l.exp, l.log, l.exp64, l.log64 = expAVX512, logAVX512, exp64AVX512, log64AVX512
@@ -50,7 +51,8 @@ var avx2 = derive("avx2", func(l *loops) {
 		lanes: 4, group: 2, transpose: dtransposeAVX2, copy: dcopyAVX2,
 	}
 	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyAVX2, daxpyAVX2, sdotAVX2, ddotAVX2
-	l.scale, l.mul, l.lerp, l.squaredDistances = scaleAVX2, mulAVX2, lerpAVX2, squaredDistancesAVX2
+	l.scale, l.mul, l.mulAdd, l.lerp = scaleAVX2, mulAVX2, mulAddAVX2, lerpAVX2
+	l.squaredDistances = squaredDistancesAVX2
 	l.addReLU, l.reluBackward = addReLUAVX2, reluBackwardAVX2
 	l.sgd, l.momentumSGD, l.adam = sgdAVX2, momentumSGDAVX2, adamAVX2
 	l.exp, l.log, l.exp64, l.log64 = expAVX2, logAVX2, exp64AVX2, log64AVX2

@@ -24,6 +24,11 @@ func scaleAVX2(alpha float32, x []float32)
 //go:noescape
 func mulAVX2(dst []float32, x []float32)
 
+// mulAddAVX2 adds x·y to dst.
+//
+//go:noescape
+func mulAddAVX2(dst []float32, x []float32, y []float32)
+
 // lerpAVX2 sets dst = rest·x + t·y.
 //
 //go:noescape

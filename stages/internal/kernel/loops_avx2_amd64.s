@@ -260,6 +260,78 @@ done:
 	VZEROUPPER
 	RET
 
+// func mulAddAVX2(dst []float32, x []float32, y []float32)
+// Requires: AVX, FMA3
+TEXT ·mulAddAVX2(SB), $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ y_base+48(FP), DX
+	MOVQ dst_len+8(FP), BX
+	CMPQ BX, $0x00000020
+	JL   turnsDone
+
+turns:
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (DX), Y1
+	VMOVUPS     (AX), Y2
+	VFMADD231PS Y0, Y1, Y2
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     32(CX), Y3
+	VMOVUPS     32(DX), Y4
+	VMOVUPS     32(AX), Y5
+	VFMADD231PS Y3, Y4, Y5
+	VMOVUPS     Y5, 32(AX)
+	VMOVUPS     64(CX), Y6
+	VMOVUPS     64(DX), Y7
+	VMOVUPS     64(AX), Y8
+	VFMADD231PS Y6, Y7, Y8
+	VMOVUPS     Y8, 64(AX)
+	VMOVUPS     96(CX), Y9
+	VMOVUPS     96(DX), Y10
+	VMOVUPS     96(AX), Y11
+	VFMADD231PS Y9, Y10, Y11
+	VMOVUPS     Y11, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, DX
+	SUBQ        $0x00000020, BX
+	CMPQ        BX, $0x00000020
+	JGE         turns
+
+turnsDone:
+	CMPQ BX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (CX), Y0
+	VMOVUPS     (DX), Y1
+	VMOVUPS     (AX), Y2
+	VFMADD231PS Y0, Y1, Y2
+	VMOVUPS     Y2, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000008, BX
+	CMPQ        BX, $0x00000008
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       BX, BX
+	JZ          done
+	LEAQ        laneMask<>+32(SB), SI
+	SHLQ        $0x02, BX
+	SUBQ        BX, SI
+	VMOVUPS     (SI), Y14
+	VMASKMOVPS  (CX), Y14, Y0
+	VMASKMOVPS  (DX), Y14, Y1
+	VMASKMOVPS  (AX), Y14, Y2
+	VFMADD231PS Y0, Y1, Y2
+	VMASKMOVPS  Y2, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func lerpAVX2(dst []float32, x []float32, y []float32, rest float32, t float32)
 // Requires: AVX, FMA3
 TEXT ·lerpAVX2(SB), $0-80

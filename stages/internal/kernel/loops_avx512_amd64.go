@@ -24,6 +24,11 @@ func scaleAVX512(alpha float32, x []float32)
 //go:noescape
 func mulAVX512(dst []float32, x []float32)
 
+// mulAddAVX512 adds x·y to dst.
+//
+//go:noescape
+func mulAddAVX512(dst []float32, x []float32, y []float32)
+
 // lerpAVX512 sets dst = rest·x + t·y.
 //
 //go:noescape

@@ -246,6 +246,77 @@ done:
 	VZEROUPPER
 	RET
 
+// func mulAddAVX512(dst []float32, x []float32, y []float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·mulAddAVX512(SB), $0-72
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ y_base+48(FP), DX
+	MOVQ dst_len+8(FP), BX
+	CMPQ BX, $0x00000040
+	JL   turnsDone
+
+turns:
+	VMOVUPS     (CX), Z0
+	VMOVUPS     (DX), Z1
+	VMOVUPS     (AX), Z2
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     64(CX), Z3
+	VMOVUPS     64(DX), Z4
+	VMOVUPS     64(AX), Z5
+	VFMADD231PS Z3, Z4, Z5
+	VMOVUPS     Z5, 64(AX)
+	VMOVUPS     128(CX), Z6
+	VMOVUPS     128(DX), Z7
+	VMOVUPS     128(AX), Z8
+	VFMADD231PS Z6, Z7, Z8
+	VMOVUPS     Z8, 128(AX)
+	VMOVUPS     192(CX), Z9
+	VMOVUPS     192(DX), Z10
+	VMOVUPS     192(AX), Z11
+	VFMADD231PS Z9, Z10, Z11
+	VMOVUPS     Z11, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	CMPQ        BX, $0x00000040
+	JGE         turns
+
+turnsDone:
+	CMPQ BX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (CX), Z0
+	VMOVUPS     (DX), Z1
+	VMOVUPS     (AX), Z2
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       BX, BX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX), K1, Z0
+	VMOVUPS.Z   (DX), K1, Z1
+	VMOVUPS.Z   (AX), K1, Z2
+	VFMADD231PS Z0, Z1, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func lerpAVX512(dst []float32, x []float32, y []float32, rest float32, t float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·lerpAVX512(SB), $0-80

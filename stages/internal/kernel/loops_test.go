@@ -18,6 +18,7 @@ var loopCases = []loopCase{
 	{"axpy", 2, func(l *loops, v [][]float32) { l.axpy(0.7, v[0], v[1]) }},
 	{"scale", 1, func(l *loops, v [][]float32) { l.scale(-1.3, v[0]) }},
 	{"mul", 2, func(l *loops, v [][]float32) { l.mul(v[0], v[1]) }},
+	{"mulAdd", 3, func(l *loops, v [][]float32) { l.mulAdd(v[0], v[1], v[2]) }},
 	{"lerp", 3, func(l *loops, v [][]float32) { l.lerp(v[0], v[1], v[2], 0.3, 0.7) }},
 	{"addReLU", 2, func(l *loops, v [][]float32) { l.addReLU(v[0], v[1]) }},
 	{"reluBackward", 2, func(l *loops, v [][]float32) { l.reluBackward(v[0], v[1]) }},

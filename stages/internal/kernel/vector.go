@@ -17,6 +17,13 @@ func Mul(dst, x []float32) {
 	active.mul(dst, x)
 }
 
+// MulAdd adds the products of the elements of x and y: dst[i] += x[i]·y[i].
+func MulAdd(dst, x, y []float32) {
+	sameLength("MulAdd: x", len(dst), len(x))
+	sameLength("MulAdd: y", len(dst), len(y))
+	active.mulAdd(dst, x, y)
+}
+
 // Lerp interpolates between x and y: dst[i] = (1-t)·x[i] + t·y[i].
 func Lerp(dst, x, y []float32, t float32) {
 	sameLength("Lerp: x", len(dst), len(x))
@@ -62,6 +69,12 @@ func scaleGo(alpha float32, x []float32) {
 func mulGo(dst, x []float32) {
 	for i, v := range x {
 		dst[i] *= v
+	}
+}
+
+func mulAddGo(dst, x, y []float32) {
+	for i, v := range x {
+		dst[i] += v * y[i]
 	}
 }
 

@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages/internal/kernel"
@@ -23,6 +25,14 @@ import (
 // The values Σ_i c_i v(z_i) have dW_l = (c a_{l−1})ᵀ u_l, so both share the passes
 // and the products: dW_l = (c a_{l−1} + s_{l−1})ᵀ u_l. Biases get c u_l alone.
 //
+// The last layer needs no s. As w but scales the columns of D_L, with M = (c a_{L−1} +
+// s_{L−1})ᵀ D_L and n = Σ_i c_i D_L the gradients are
+//
+//	dW_L = M diag(w),   db_L = n w,   dw = Σ_k (W_L M)_k + b_L n
+//
+// (element by element, and Σ_k over rows), and D_L stands for u_L where W_L diag(w) does
+// for W_L.
+//
 // Interpolates carry the penalty alone, which needs nothing but their masks. What goes
 // into the first ReLU is affine in z: theirs is interpolated, and no product spent on it.
 type CriticPass struct {
@@ -33,12 +43,15 @@ type CriticPass struct {
 	layers   []criticLayer // hidden layers
 	w, dw    []float32     // of the output layer
 	gradient []float32     // ∇v, then s_0, then c z + s_0, rows×inputs
-	sum      []float32     // Σ c a_L
+	sum      []float32     // Σ c a_L, then −n
+	ones     []float32
+	scaled   blas32.General // W_L diag(w)
+	product  blas32.General // −M
 	norms    []float32
 }
 
-// A criticLayer is a hidden layer with its activations a, their gradients u and
-// their tangents s, each rows×out.
+// A criticLayer is a hidden layer with its activations a, their gradients u (D in the
+// last) and, but for the last, their tangents s, each rows×out.
 type criticLayer struct {
 	in, out int
 	w, dw   blas32.General // in×out
@@ -67,6 +80,10 @@ func (n *Network) NewCriticPass(rows int) *CriticPass {
 	p.gradient = make([]float32, rows*n.Inputs)
 	p.norms = make([]float32, rows)
 	p.sum = make([]float32, len(p.w))
+	top := p.layers[len(p.layers)-1]
+	p.ones = slices.Repeat([]float32{1}, top.out)
+	p.scaled = matrix(make([]float32, top.in*top.out), top.in, top.out)
+	p.product = matrix(make([]float32, top.in*top.out), top.in, top.out)
 	return p
 }
 
@@ -140,9 +157,9 @@ func (l criticLayer) rows(values []float32, from, to int) blas32.General {
 // interpolate appends to the given rows of a those of the points between the rows i and
 // n+i, i < n, as far along as it says.
 func (l criticLayer) interpolate(given int, along []float32) {
-	row := func(i int) []float32 { return l.a[i*l.out : (i+1)*l.out] }
+	a := l.rows(l.a, 0, given+len(along))
 	for i, t := range along {
-		kernel.Lerp(row(given+i), row(i), row(len(along)+i), t)
+		kernel.Lerp(row(a, given+i), row(a, i), row(a, len(along)+i), t)
 	}
 }
 
@@ -156,28 +173,42 @@ func (l criticLayer) activate(rows int) {
 	rectify(a)
 }
 
-// backward fills u of every layer.
+// backward fills u of every layer, D of the last, and the matrices that take gradients
+// down: each layer's W, and W diag(w) of the last.
 func (p *CriticPass) backward(rows int) {
-	top := p.layers[len(p.layers)-1]
+	last := len(p.layers) - 1
+	top := p.layers[last]
 	for i := range rows {
-		copy(top.u[i*top.out:(i+1)*top.out], p.w)
+		copy(top.u[i*top.out:(i+1)*top.out], p.ones)
 	}
 	kernel.ReLUBackward(top.u[:rows*top.out], top.a[:rows*top.out])
-	for i := len(p.layers) - 1; i > 0; i-- {
-		l, below := p.layers[i], p.layers[i-1]
-		u := below.u[:rows*below.out]
-		kernel.Gemm(false, true, 1, matrix(l.u, rows, l.out), l.w, 0, matrix(u, rows, below.out))
-		kernel.ReLUBackward(u, below.a[:rows*below.out])
+	copy(p.scaled.Data, top.w.Data)
+	for k := range top.in {
+		kernel.Mul(row(p.scaled, k), p.w)
 	}
+	for i := last; i > 0; i-- {
+		l, below := p.layers[i], p.layers[i-1]
+		u := below.rows(below.u, 0, rows)
+		kernel.Gemm(false, true, 1, l.rows(l.u, 0, rows), p.down(i), 0, u)
+		kernel.ReLUBackward(u.Data, below.a[:rows*below.out])
+	}
+}
+
+// down is the matrix that takes u of layer i to the layer below.
+func (p *CriticPass) down(i int) blas32.General {
+	if i == len(p.layers)-1 {
+		return p.scaled
+	}
+	return p.layers[i].w
 }
 
 // inputGradient fills ∇v of the rows [from, to).
 func (p *CriticPass) inputGradient(from, to int) {
 	l := p.layers[0]
-	kernel.Gemm(false, true, 1, l.rows(l.u, from, to), l.w, 0, matrix(p.gradient[from*l.in:to*l.in], to-from, l.in))
+	kernel.Gemm(false, true, 1, l.rows(l.u, from, to), p.down(0), 0, matrix(p.gradient[from*l.in:to*l.in], to-from, l.in))
 }
 
-// penalise fills s of the rows [from, rows), which carry the penalty, of every layer,
+// penalise fills s of the rows [from, rows), which carry the penalty, of the layers that need it,
 // and returns Σ (‖∇v‖ − 1)².
 func (p *CriticPass) penalise(rows, from int, scale float64) float64 {
 	if from == rows {
@@ -205,11 +236,11 @@ func normSlope(excess, scale float64) float32 {
 	return float32(2 * scale * excess / (excess + 1))
 }
 
-// tangent fills s of the rows [from, rows) of every layer from s_0.
+// tangent fills s of the rows [from, rows) of every layer but the last from s_0.
 func (p *CriticPass) tangent(rows, from int) {
 	width := p.net.Inputs
 	s := matrix(p.gradient[from*width:rows*width], rows-from, width)
-	for _, l := range p.layers {
+	for _, l := range p.layers[:len(p.layers)-1] {
 		next := l.rows(l.s, from, rows)
 		kernel.Gemm(false, false, 1, s, l.w, 0, next)
 		kernel.ReLUBackward(next.Data, l.a[from*l.out:rows*l.out])
@@ -217,25 +248,36 @@ func (p *CriticPass) tangent(rows, from int) {
 	}
 }
 
-// accumulate adds (s − c a) of each layer's input times u to the gradients. The output
-// layer's u is 1.
+// accumulate adds (s − c a) of each layer's input times u to the gradients.
 func (p *CriticPass) accumulate(z, c []float32, rows, from int) {
 	addScaledRows(p.gradient, z, p.net.Inputs, c, from)
 	x := matrix(p.gradient[:rows*p.net.Inputs], rows, p.net.Inputs)
-	for i, l := range p.layers {
-		if i > 0 {
-			below := p.layers[i-1]
-			addScaledRows(below.s, below.a, below.out, c, from)
-			x = below.rows(below.s, 0, rows)
-		}
+	for _, l := range p.layers[:len(p.layers)-1] {
 		kernel.Gemm(true, false, 1, x, l.rows(l.u, 0, rows), 1, l.dw)
 		if len(l.db) > 0 {
 			addSum(l.db, -1, c, l.u)
 		}
+		addScaledRows(l.s, l.a, l.out, c, from)
+		x = l.rows(l.s, 0, rows)
 	}
+	p.accumulateLast(x, c, rows)
+}
+
+// accumulateLast does so for the last hidden layer and the output layer, x the input of
+// the former.
+func (p *CriticPass) accumulateLast(x blas32.General, c []float32, rows int) {
 	top := p.layers[len(p.layers)-1]
-	kernel.Axpy(-1, p.sum, p.dw)
-	kernel.ColumnSums(p.dw, top.s[from*top.out:rows*top.out], rows-from, top.out)
+	kernel.Gemm(true, false, 1, x, top.rows(top.u, 0, rows), 0, p.product)
+	for k := range top.in {
+		kernel.MulAdd(p.dw, row(top.w, k), row(p.product, k))
+		kernel.MulAdd(row(top.dw, k), p.w, row(p.product, k))
+	}
+	if len(top.db) > 0 {
+		clear(p.sum)
+		addSum(p.sum, -1, c, top.u)
+		kernel.MulAdd(p.dw, top.b, p.sum)
+		kernel.MulAdd(top.db, p.w, p.sum)
+	}
 }
 
 // addScaledRows sets s to −c a in the rows before from, which hold nothing yet, and

@@ -7,7 +7,7 @@ func emitLoops(c *build.Context, l level) {
 	if !l.masks {
 		laneMaskTable(c)
 	}
-	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, lerp, addReLU, reluBackward, sgd, momentumSGD, adam},
+	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, mulAdd, lerp, addReLU, reluBackward, sgd, momentumSGD, adam},
 		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm(float32s), logarithm(float64s))
 	used := numbers{}
 	for _, f := range all {
@@ -58,6 +58,19 @@ var mul = &loop{
 		v.load("x", v.r(1))
 		v.VMULPS(v.r(1), v.r(0), v.r(0))
 		v.store(v.r(0), "dst")
+	},
+}
+
+var mulAdd = &loop{
+	name: "mulAdd", doc: "adds x·y to dst.",
+	signature: "func(dst, x, y []%[1]s)",
+	elem:      float32s, slices: []string{"dst", "x", "y"}, work: 3,
+	body: func(v *turn) {
+		v.load("x", v.r(0))
+		v.load("y", v.r(1))
+		v.load("dst", v.r(2))
+		v.VFMADD231PS(v.r(0), v.r(1), v.r(2))
+		v.store(v.r(2), "dst")
 	},
 }
 

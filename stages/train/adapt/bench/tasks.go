@@ -73,12 +73,13 @@ func valueGradient(rows int, widths ...int) float64 { return 2 * forward(rows, w
 // criticStep is the critic's gradient on rows of both domains and interpolates between
 // them, penalised alone or with the rows: forward, where the first layer's values of the
 // interpolates are interpolated too; back, down to the input for those penalised alone;
-// forward again with these; and the product that is the gradient.
+// forward again with these, short of the last hidden layer, of which nothing is needed that
+// the gradient does not hold; and the product that is the gradient.
 func criticStep(rows, interpolates int, all bool, widths ...int) float64 {
 	points, penalised := rows+interpolates, interpolates
 	if all {
 		penalised = points
 	}
 	return forward(rows, widths[:2]...) + 2*forward(points, widths[1:]...) +
-		forward(penalised, widths...) + forward(penalised, widths[:2]...) + forward(points, widths...)
+		forward(penalised, widths[:2]...) + forward(penalised, widths[:len(widths)-1]...) + forward(points, widths...)
 }
