@@ -56,12 +56,14 @@ func BenchmarkWard(b *testing.B) {
 
 // BenchmarkGMM runs exactly 20 EM steps of one start.
 func BenchmarkGMM(b *testing.B) {
-	x, _ := blobs(10_000, 100, 12, 0.3, 1)
-	eachJobs(b, "n=10000,d=100,k=12", func(b *testing.B) {
-		if _, err := GMM(x, 12, GMMOptions{Starts: 1, MaxIterations: 20, Tolerance: 1e-300}); err != nil {
-			b.Fatal(err)
-		}
-	})
+	for _, c := range []struct{ n, d, k int }{{10_000, 100, 12}, {3_000, 768, 10}} {
+		x, _ := blobs(c.n, c.d, c.k, 0.3, 1)
+		eachJobs(b, fmt.Sprintf("n=%d,d=%d,k=%d", c.n, c.d, c.k), func(b *testing.B) {
+			if _, err := GMM(x, c.k, GMMOptions{Starts: 1, MaxIterations: 20, Tolerance: 1e-300}); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
 }
 
 func BenchmarkKMeans(b *testing.B) {

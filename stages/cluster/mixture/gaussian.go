@@ -3,10 +3,12 @@ package mixture
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"mars/stages/internal/kernel"
 )
@@ -36,13 +38,23 @@ type gaussian struct {
 // at a covariance that is not positive definite.
 func newGaussians(c *Components) (*gaussians, error) {
 	g := &gaussians{components: make([]gaussian, c.K())}
+	tied := func(k int) bool { return k > 0 && &c.Covariances[k][0] == &c.Covariances[k-1][0] }
+	failures := make([]error, c.K())
+	kernel.Parallel(c.K(), 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			g.components[k].mean = c.Means.RawRowView(k)
+			if !tied(k) {
+				failures[k] = g.components[k].invert(c.Covariances[k])
+			}
+		}
+	})
 	for k := range g.components {
 		component := &g.components[k]
-		component.mean = c.Means.RawRowView(k)
-		if k > 0 && &c.Covariances[k][0] == &c.Covariances[k-1][0] { // tied
+		if failures[k] != nil {
+			return nil, fmt.Errorf("mixture: component %d: %w", k, failures[k])
+		}
+		if tied(k) {
 			component.whiten, component.scale = g.components[k-1].whiten, g.components[k-1].scale
-		} else if err := component.invert(c.Covariances[k]); err != nil {
-			return nil, fmt.Errorf("mixture: component %d: %w", k, err)
 		}
 		component.constant = math.Log(c.Weights[k]) - 0.5*float64(c.Dim())*log2Pi + component.logVolume()
 	}
@@ -69,24 +81,35 @@ func (g *gaussian) invert(covariance []float64) error {
 // invertFull sets whiten to L⁻ᵀ, where L·Lᵀ is the covariance.
 func (g *gaussian) invertFull(covariance []float64) error {
 	d := len(g.mean)
-	var cholesky mat.Cholesky
-	if !cholesky.Factorize(mat.NewSymDense(d, covariance)) {
+	upper, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: slices.Clone(covariance)})
+	if !ok {
 		return errNotPositive
 	}
-	var upper, inverse mat.TriDense
-	cholesky.UTo(&upper)
-	if err := inverse.InverseTri(&upper); err != nil {
-		if _, illConditioned := err.(mat.Condition); !illConditioned {
-			return errNotPositive
-		}
-	}
 	g.whiten = newMatrix(d, d)
-	for i := range d {
-		for j := i; j < d; j++ {
-			g.whiten.Data[i*d+j] = inverse.At(i, j)
+	invertUpper(g.whiten, blas64.General{Rows: d, Cols: d, Stride: d, Data: upper.Data})
+	return nil
+}
+
+// invertUpper writes the inverse of an upper triangular matrix to the upper triangle
+// of dst, a panel of columns at a time: with the panel's columns split into those above
+// the diagonal block and the block, [A B; 0 C]⁻¹ = [A⁻¹ −A⁻¹BC⁻¹; 0 C⁻¹].
+func invertUpper(dst, upper blas64.General) {
+	d := upper.Rows
+	product := newMatrix(d, panel)
+	for lo := 0; lo < d; lo += panel {
+		hi := min(lo+panel, d)
+		corner := view(dst, lo, hi, lo, hi)
+		for i := lo; i < hi; i++ {
+			copy(dst.Data[i*d+i:][:hi-i], upper.Data[i*d+i:])
+		}
+		lapack64.Trtri(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: hi - lo, Stride: d, Data: corner.Data})
+		above := view(product, 0, lo, 0, hi-lo)
+		kernel.Gemm64(false, false, -1, view(upper, 0, lo, lo, hi), corner, 0, above)
+		for at := 0; at < lo; at += panel {
+			end := at + panel
+			kernel.Gemm64(false, false, 1, view(dst, at, end, at, lo), view(above, at, lo, 0, hi-lo), 0, view(dst, at, end, lo, hi))
 		}
 	}
-	return nil
 }
 
 // logVolume returns the logarithm of the determinant of whiten or scale.

@@ -212,3 +212,35 @@ func TestRaceSurvivesFailures(t *testing.T) {
 	_, err = r.race(x, []*expectationMaximisation{m.start(broken)}, o)
 	checkError(t, err, "mixture: component 0: the covariance is not positive definite")
 }
+
+func TestInvertUpper(t *testing.T) {
+	rng := newRand(1, 0)
+	for _, d := range []int{1, 2, panel - 1, panel, panel + 1, 3*panel + 4} {
+		upper, inverse := newMatrix(d, d), newMatrix(d, d)
+		for i := range d {
+			for j := range d {
+				upper.Data[i*d+j] = rng.NormFloat64() / float64(d) // below the diagonal too: not to be read
+			}
+			upper.Data[i*d+i] = 1 + rng.Float64()
+		}
+		invertUpper(inverse, upper)
+		for i := range d {
+			for j := range d {
+				sum := 0.0
+				for k := i; k <= j; k++ {
+					sum += upper.Data[i*d+k] * inverse.Data[k*d+j]
+				}
+				want := 0.0
+				if i == j {
+					want = 1
+				}
+				if math.Abs(sum-want) > 1e-13 {
+					t.Fatalf("d = %d: element %d, %d of the product with the inverse is %g", d, i, j, sum)
+				}
+				if i > j && inverse.Data[i*d+j] != 0 {
+					t.Fatalf("d = %d: element %d, %d below the diagonal is %g", d, i, j, inverse.Data[i*d+j])
+				}
+			}
+		}
+	}
+}
