@@ -21,7 +21,7 @@ method() {
   adam-*) echo "--optimiser adam --learning-rate ${1#adam-}" ;;
   no-average) echo "--average-from 1000" ;;
   no-decay) echo "--average-from 1000 --decay-from 1000" ;;
-  plain | balanced) echo "--class-loss $1" ;;
+  plain | balanced | weighted) echo "--class-loss $1" ;;
   penalty-all) echo "--penalty-points all" ;;
   fresh) echo "--batches fresh" ;;
   *) echo "there is no variant $1" >&2; return 2 ;;
@@ -43,7 +43,7 @@ export -f method task digits_task options representation
 variants() {
   case $1 in
   toy) echo "${VARIANTS:-default 20-epochs 80-epochs 2-critic-steps 10-critic-steps lambda-0.4 gamma-10 rate-0.02 rate-0.1 adam-5e-4 fresh penalty-all no-average no-decay plain balanced}" ;;
-  *) echo "${VARIANTS:-default 10-epochs 40-epochs 2-critic-steps lambda-0.03 lambda-0.1 rate-3e-4 rate-2e-3 no-average no-decay plain balanced}" ;;
+  *) echo "${VARIANTS:-default 10-epochs 40-epochs 2-critic-steps lambda-0.03 lambda-0.1 rate-3e-4 rate-2e-3 no-average no-decay plain weighted}" ;;
   esac
 }
 seeds() { [ "$1" = toy ] && echo "${SEEDS:-0 1 2}" || echo "${SEEDS:-0}"; }

@@ -55,10 +55,8 @@ func (c *Config) measured(arch string) {
 		c.train(20, 5, 5, 200)
 		c.optimise(Adam, 1e-3, 0.01)
 		c.Beta1, c.ReestimateEvery, c.Input = 0.9, 5, InputSymmetric
-		if arch == "ganin" {
-			// On MNIST-M p_T is too far off to weight the classes by.
-			c.ClassLoss = ClassLossBalanced
-		}
+		// Clusters of images can put p_T too far off to weight the classes by.
+		c.ClassLoss = ClassLossBalanced
 	default:
 		c.train(60, 10, 5, 120)
 		c.optimise(Adam, 3e-4, 0.01)
