@@ -2,8 +2,9 @@
 # Every method on the paper's digits: USPS → MNIST and MNIST → USPS at mid (as the OSTAR code
 # mends it) and high, and MNIST → MNIST-M at setting 2, beside the paper's numbers. TASKS
 # chooses among um-balanced um-mid um-high mu-balanced mu-mid mu-high mm-1 mm-2 mm-3; EPOCHS
-# shortens or lengthens training; without SEEDS, source, marsg and marsc run with seeds 0 1 2 and
-# the others with 0. table.sh says what else the environment sets.
+# shortens or lengthens training; BINARISE= (empty) leaves the digits of MNIST-M grey;
+# without SEEDS, source, marsg and marsc run with seeds 0 1 2 and the others with 0. table.sh
+# says what else the environment sets.
 : "${MARS_DATA:?set it to the folder that holds mnist/, usps/ and bsds500/}"
 OPTIONS="${EPOCHS:+--epochs $EPOCHS}${OPTIONS:+ $OPTIONS}"
 . "$(dirname "$0")/table.sh"
