@@ -20,7 +20,7 @@ func stageCommands() []func() *cobra.Command {
 // algorithms are the versions of what the stages compute, where it is not the
 // first. Raise a stage's when the same input, options and seed give other results
 // than before: what caches hold of it is then made again.
-var algorithms = map[string]int{"cluster": 4, "match": 2, "reweight": 3, "embed": 2, "train": 7, "predict": 2, "eval": 2}
+var algorithms = map[string]int{"cluster": 4, "match": 2, "reweight": 3, "embed": 3, "train": 7, "predict": 2, "eval": 2}
 
 // flagRoles are the flags that mean something to a pipeline beside their effect
 // on the result.

@@ -9,8 +9,8 @@ import (
 )
 
 // A CriticPass runs a Wasserstein critic, a ReLU network with one output v(z), on up
-// to Rows points, interpolates among them, and differentiates its values and its gradient penalty
-// (Gulrajani et al. 2017) in closed form. It serves one goroutine at a time.
+// to Rows points, interpolates among them, and differentiates its values and its gradient
+// penalty (Gulrajani et al. 2017) in closed form. It serves one goroutine at a time.
 //
 // With hidden layers a_l = relu(a_{l−1} W_l + b_l), a_0 = z, D_l the 0/1 mask of a_l > 0
 // and v = a_L w, the gradient of v with respect to the input of layer l+1 is
@@ -59,8 +59,9 @@ type criticLayer struct {
 	a, u, s []float32
 }
 
-// NewCriticPass allocates a pass for up to rows points, interpolates included. The network must be linear
-// layers with ReLU between them, at least two, the last without bias to one output.
+// NewCriticPass allocates a pass for up to rows points, interpolates included. The
+// network must be linear layers with ReLU between them, at least two, the last without
+// bias to one output.
 func (n *Network) NewCriticPass(rows int) *CriticPass {
 	p := &CriticPass{Rows: rows, Grads: make([]float32, len(n.Params)), net: n}
 	for i, b := range n.blocks {
@@ -80,7 +81,11 @@ func (n *Network) NewCriticPass(rows int) *CriticPass {
 	p.gradient = make([]float32, rows*n.Inputs)
 	p.norms = make([]float32, rows)
 	p.sum = make([]float32, len(p.w))
-	top := p.layers[len(p.layers)-1]
+	last := len(p.layers) - 1
+	for i := range p.layers[:last] {
+		p.layers[i].s = make([]float32, rows*p.layers[i].out)
+	}
+	top := p.layers[last]
 	p.ones = slices.Repeat([]float32{1}, top.out)
 	p.scaled = matrix(make([]float32, top.in*top.out), top.in, top.out)
 	p.product = matrix(make([]float32, top.in*top.out), top.in, top.out)
@@ -91,7 +96,7 @@ func newCriticLayer(p *CriticPass, b block) criticLayer {
 	l := criticLayer{in: b.layer.In, out: b.layer.Out}
 	l.w, l.dw = matrix(b.weight.of(p.net.Params), l.in, l.out), matrix(b.weight.of(p.Grads), l.in, l.out)
 	l.b, l.db = b.bias.of(p.net.Params), b.bias.of(p.Grads)
-	l.a, l.u, l.s = make([]float32, p.Rows*l.out), make([]float32, p.Rows*l.out), make([]float32, p.Rows*l.out)
+	l.a, l.u = make([]float32, p.Rows*l.out), make([]float32, p.Rows*l.out)
 	return l
 }
 

@@ -5,8 +5,9 @@
 // First every program does one iteration from the same weights on the same batch, and
 // must arrive at the same losses and parameters to float32's rounding; of the ways in
 // which it can be written in PyTorch and in JAX (see with_torch.py and with_jax.py) the
-// fastest is kept, and PyTorch's usual one, "plain". Then all are measured in turn, round after round, each pinned to as
-// many processors as it has threads, and the fastest iteration counts.
+// fastest is kept, and PyTorch's usual one, "plain". Then all are measured in turn, round
+// after round, each pinned to as many processors as it has threads, and the fastest
+// iteration counts.
 //
 //	go run ./stages/train/adapt/bench [-rounds 5] [-python python3]    from the repository
 //
