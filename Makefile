@@ -24,9 +24,9 @@ lint: ## gofmt, go vet, staticcheck, and that the assembly is what its generator
 	  if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
-	$(GO) -C stages/internal/kernel/gen vet ./...
-	$(GO) -C stages/internal/kernel/bench vet ./...
-	$(GO) -C stages/internal/kernel/gen run . -check
+	$(GO) -C stages/algorithms/internal/kernel/gen vet ./...
+	$(GO) -C stages/algorithms/internal/kernel/bench vet ./...
+	$(GO) -C stages/algorithms/internal/kernel/gen run . -check
 
 cross: ## compile for the other systems
 	@for t in linux/arm64 darwin/arm64 windows/amd64; do echo $$t; \
@@ -39,13 +39,13 @@ race: ## run the short tests of the packages under the race detector
 PYTHON ?= $(or $(MARS_PYTHON),python3)
 NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)
 bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's FMA peak
-	$(if $(NETLIB),CGO_LDFLAGS=-lopenblas) $(GO) -C stages/internal/kernel/bench run $(if $(NETLIB),-tags netlib) . -python $(PYTHON) $(BENCHFLAGS)
+	$(if $(NETLIB),CGO_LDFLAGS=-lopenblas) $(GO) -C stages/algorithms/internal/kernel/bench run $(if $(NETLIB),-tags netlib) . -python $(PYTHON) $(BENCHFLAGS)
 
 bench-train: ## training iterations beside PyTorch and JAX, and the share of the FMA peak
-	$(GO) run ./stages/train/adapt/bench -python $(PYTHON) $(BENCHFLAGS)
+	$(GO) run ./stages/algorithms/adapt/bench -python $(PYTHON) $(BENCHFLAGS)
 
 generate: ## write the kernels' assembly again
-	$(GO) -C stages/internal/kernel/gen run .
+	$(GO) -C stages/algorithms/internal/kernel/gen run .
 
 bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
 	$(GO) run ./arrowio/internal/benchio

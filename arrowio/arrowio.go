@@ -1,6 +1,7 @@
 package arrowio
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,12 +10,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// A Source gives record batches in row order.
+// A Stream gives record batches in row order.
 //
 // A record is valid until the following call of Next, unless retained. Next
 // returns io.EOF only after a complete input: an input that stops without its
 // end marker is an error, so rows are never lost in silence.
-type Source interface {
+type Stream interface {
 	// Name is what errors call the input: a path, or "standard input".
 	Name() string
 	Schema() *arrow.Schema
@@ -40,20 +41,22 @@ var ErrBrokenPipe = errors.New("the program behind closed the pipe")
 // Error is what is wrong with an input or an output, and where.
 type Error struct {
 	Input  string // path or stream name
-	Offset int64  // byte of the message at fault, -1 where it does not apply
-	Batch  int    // record batch counted from 0, -1 where it does not apply
+	At     *Place // nil where it does not apply
 	Column string // empty where it does not apply
 	Err    error  // what is wrong
 	Advice string // what to do about it, may be empty
 }
 
+// Place is where in a stream something is.
+type Place struct {
+	Offset int64 // of the message, in bytes
+	Batch  int   // record batch, counted from 0
+}
+
 func (e *Error) Error() string {
 	var where []string
-	if e.Offset >= 0 {
-		where = append(where, fmt.Sprintf("byte %d", e.Offset))
-	}
-	if e.Batch >= 0 {
-		where = append(where, fmt.Sprintf("batch %d", e.Batch))
+	if e.At != nil {
+		where = append(where, fmt.Sprintf("byte %d, batch %d", e.At.Offset, e.At.Batch))
 	}
 	if e.Column != "" {
 		where = append(where, fmt.Sprintf("column %q", e.Column))
@@ -74,13 +77,16 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // inputError is an Error about an input as a whole.
 func inputError(input string, err error, advice string) *Error {
-	return &Error{Input: input, Offset: -1, Batch: -1, Err: err, Advice: advice}
+	return &Error{Input: input, Err: err, Advice: advice}
 }
 
 // Copy passes every batch of src to dst and commits; on an error it fails dst,
 // so that the output is never taken for whole.
-func Copy(dst Sink, src Source) error {
-	err := copyBatches(dst, src)
+func Copy(ctx context.Context, dst Sink, src Stream) error {
+	err := dst.Begin(src.Schema())
+	if err == nil {
+		err = Each(ctx, src, dst.Write)
+	}
 	if err != nil {
 		dst.Fail(err)
 		return err
@@ -88,11 +94,13 @@ func Copy(dst Sink, src Source) error {
 	return dst.Close()
 }
 
-func copyBatches(dst Sink, src Source) error {
-	if err := dst.Begin(src.Schema()); err != nil {
-		return err
-	}
+// Each calls f with every batch of src that is left, until an error or the end
+// of ctx. An Error of f that names no input gets the name of src.
+func Each(ctx context.Context, src Stream, f func(arrow.Record) error) error {
 	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		rec, err := src.Next()
 		if err == io.EOF {
 			return nil
@@ -100,8 +108,17 @@ func copyBatches(dst Sink, src Source) error {
 		if err != nil {
 			return err
 		}
-		if err := dst.Write(rec); err != nil {
-			return err
+		if err := f(rec); err != nil {
+			return named(err, src)
 		}
 	}
+}
+
+// named adds the input's name to an error about one of its columns.
+func named(err error, src Stream) error {
+	var about *Error
+	if errors.As(err, &about) && about.Input == "" {
+		about.Input = src.Name()
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package arrowio_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 
@@ -38,7 +39,7 @@ func Example() {
 	}
 	defer result.Close()
 	var text bytes.Buffer
-	err = arrowio.WriteCSV(&text, result)
+	err = arrowio.WriteCSV(context.Background(), &text, result)
 	fmt.Print(text.String(), err)
 	// Output:
 	// features_0,features_1,sum
@@ -47,7 +48,7 @@ func Example() {
 	// <nil>
 }
 
-func addSums(out arrowio.Sink, in arrowio.Source) error {
+func addSums(out arrowio.Sink, in arrowio.Stream) error {
 	schema := arrowio.WithColumns(in.Schema(), arrow.Field{Name: "sum", Type: arrow.PrimitiveTypes.Float32})
 	if err := out.Begin(schema); err != nil {
 		return err

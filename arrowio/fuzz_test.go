@@ -23,7 +23,7 @@ func FuzzReader(f *testing.F) {
 		}
 		defer r.Close()
 		var out bytes.Buffer
-		if err := Copy(NewWriter(&out, "out", WriteOptions{Compression: Compression{Codec: LZ4}}), r); err != nil {
+		if err := Copy(t.Context(), NewWriter(&out, "out", WriteOptions{Compression: Compression{Codec: LZ4}}), r); err != nil {
 			t.Fatalf("what was read cannot be written: %v", err)
 		}
 		total := int64(0)

@@ -1,6 +1,7 @@
 package arrowio
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"io"
@@ -45,7 +46,7 @@ const maxDistinct = 100
 
 // Inspect reads all of src and sums it up, with the first head rows. Where the
 // input breaks off it returns the error with the summary of what came before.
-func Inspect(src Source, head int) (*Summary, error) {
+func Inspect(ctx context.Context, src Stream, head int) (*Summary, error) {
 	s := &Summary{Name: src.Name(), Metadata: metadataMap(src.Schema().Metadata())}
 	if r, ok := src.(*Reader); ok {
 		s.Kind = r.Kind().String()
@@ -53,7 +54,7 @@ func Inspect(src Source, head int) (*Summary, error) {
 	for _, f := range src.Schema().Fields() {
 		s.Columns = append(s.Columns, ColumnSummary{Name: f.Name, Type: f.Type.String(), Metadata: metadataMap(f.Metadata)})
 	}
-	err := forEach(src, func(rec arrow.Record) error {
+	err := Each(ctx, src, func(rec arrow.Record) error {
 		s.add(rec, head)
 		return nil
 	})
@@ -66,29 +67,13 @@ func Inspect(src Source, head int) (*Summary, error) {
 // Check reads and validates all of src: every message, every array. It returns
 // how much there is before the end, or before the error that says where it
 // breaks.
-func Check(src Source) (batches int, rows int64, err error) {
-	err = forEach(src, func(rec arrow.Record) error {
+func Check(ctx context.Context, src Stream) (batches int, rows int64, err error) {
+	err = Each(ctx, src, func(rec arrow.Record) error {
 		batches++
 		rows += rec.NumRows()
 		return nil
 	})
 	return batches, rows, err
-}
-
-// forEach calls do with every batch of src.
-func forEach(src Source, do func(arrow.Record) error) error {
-	for {
-		rec, err := src.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err == nil {
-			err = do(rec)
-		}
-		if err != nil {
-			return err
-		}
-	}
 }
 
 func metadataMap(m arrow.Metadata) map[string]string {
@@ -203,7 +188,7 @@ func (c *ColumnSummary) finish() {
 // WriteCSV writes src as CSV with a header, to hand it to programs without
 // Arrow. A fixed_size_list becomes as many columns as it is wide, NAME_0 on;
 // other nested values are written as text; nulls are empty.
-func WriteCSV(w io.Writer, src Source) error {
+func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
 	header, err := csvHeader(src.Schema())
 	if err != nil {
 		return inputError(src.Name(), err, "drop the column, or read the Arrow data itself")
@@ -211,7 +196,7 @@ func WriteCSV(w io.Writer, src Source) error {
 	out := csv.NewWriter(w)
 	out.Write(header)
 	var cells []string
-	err = forEach(src, func(rec arrow.Record) error {
+	err = Each(ctx, src, func(rec arrow.Record) error {
 		for i := range int(rec.NumRows()) {
 			cells = cells[:0]
 			for _, col := range rec.Columns() {

@@ -23,7 +23,7 @@ func newReader(t *testing.T, data []byte) *Reader {
 }
 
 func TestInspect(t *testing.T) {
-	s, err := Inspect(newReader(t, write(t, FileKind, Compression{}, sampleRecord(t, 6), sampleRecord(t, 4))), 2)
+	s, err := Inspect(t.Context(), newReader(t, write(t, FileKind, Compression{}, sampleRecord(t, 6), sampleRecord(t, 4))), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestInspect(t *testing.T) {
 }
 
 func TestInspectZoo(t *testing.T) {
-	s, err := Inspect(newReader(t, write(t, StreamKind, Compression{}, zooRecord(t))), 10)
+	s, err := Inspect(t.Context(), newReader(t, write(t, StreamKind, Compression{}, zooRecord(t))), 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +63,11 @@ func TestInspectZoo(t *testing.T) {
 
 func TestInspectBroken(t *testing.T) {
 	data := write(t, StreamKind, Compression{}, sampleRecord(t, 6), sampleRecord(t, 4))
-	s, err := Inspect(newReader(t, data[:len(data)-8]), 0)
+	s, err := Inspect(t.Context(), newReader(t, data[:len(data)-8]), 0)
 	if !errors.Is(err, errCut) || s.Rows != 10 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	if batches, rows, err := Check(newReader(t, data[:len(data)-20])); !errors.Is(err, errCut) || batches != 1 || rows != 6 {
+	if batches, rows, err := Check(t.Context(), newReader(t, data[:len(data)-20])); !errors.Is(err, errCut) || batches != 1 || rows != 6 {
 		t.Errorf("%d batches, %d rows, %v", batches, rows, err)
 	}
 }
@@ -84,7 +84,7 @@ func TestWriteCSV(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := WriteCSV(&out, newReader(t, write(t, StreamKind, Compression{}, rec))); err != nil {
+	if err := WriteCSV(t.Context(), &out, newReader(t, write(t, StreamKind, Compression{}, rec))); err != nil {
 		t.Fatal(err)
 	}
 	want := `id,domain,label,features_0,features_1,features_2,"note, with comma"

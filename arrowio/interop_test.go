@@ -125,7 +125,7 @@ func checkPassesThrough(t *testing.T, name string, data []byte, records []arrow.
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := Copy(NewWriter(&out, "out", WriteOptions{Compression: c}), r); err != nil {
+		if err := Copy(t.Context(), NewWriter(&out, "out", WriteOptions{Compression: c}), r); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -247,7 +247,7 @@ func TestLivePassThrough(t *testing.T) {
 		}
 		w, err := Create(filepath.Join(back, filepath.Base(path)), WriteOptions{Compression: codecs[i%3]})
 		if err == nil {
-			err = Copy(w, r)
+			err = Copy(t.Context(), w, r)
 		}
 		if err = errors.Join(err, r.Close()); err != nil {
 			t.Error(err)
@@ -292,10 +292,31 @@ func TestLivePythonInTheMiddle(t *testing.T) {
 		var rows int64
 		r, err := NewReader(io.MultiReader(bytes.NewReader(out)), "standard input", ReadOptions{})
 		if err == nil {
-			_, rows, err = Check(r)
+			_, rows, err = Check(t.Context(), r)
 		}
 		if (err == nil) != c.ends || rows > c.rows {
 			t.Errorf("%s: the stage behind sees %d rows, %v", c.name, rows, err)
 		}
 	}
+}
+
+// concatenate puts batches of one schema together; the caller releases it.
+func concatenate(parts []arrow.Record) (arrow.Record, error) {
+	rows := int64(0)
+	for _, p := range parts {
+		rows += p.NumRows()
+	}
+	cols := make([]arrow.Array, parts[0].NumCols())
+	for i := range cols {
+		column := make([]arrow.Array, len(parts))
+		for k, p := range parts {
+			column[k] = p.Column(i)
+		}
+		var err error
+		if cols[i], err = array.Concatenate(column, allocator); err != nil {
+			return nil, err
+		}
+		defer cols[i].Release()
+	}
+	return array.NewRecord(parts[0].Schema(), cols, rows), nil
 }

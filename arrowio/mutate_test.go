@@ -2,6 +2,7 @@ package arrowio
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -253,5 +254,5 @@ func check(data []byte) (batches int, rows int64, err error) {
 		return 0, 0, err
 	}
 	defer r.Close()
-	return Check(r)
+	return Check(context.Background(), r)
 }

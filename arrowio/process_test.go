@@ -2,6 +2,7 @@ package arrowio
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ func passThrough() error {
 	if err != nil {
 		return err
 	}
-	return Copy(w, r)
+	return Copy(context.Background(), w, r)
 }
 
 // stage is this test binary as a pass-through.

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// Reader reads an Arrow stream or file. It is a Source, for one goroutine; the
+// Reader reads an Arrow stream or file. It is a Stream, for one goroutine; the
 // batches it gives may be used and released on any.
 type Reader struct {
 	name   string
@@ -252,7 +252,7 @@ func (r *Reader) located(err error) error {
 	if err == io.EOF || errors.As(err, &located) {
 		return err
 	}
-	out := &Error{Input: r.name, Offset: r.offset, Batch: r.count, Err: err, Advice: "write it again with the program that made it"}
+	out := &Error{Input: r.name, At: &Place{Offset: r.offset, Batch: r.count}, Err: err, Advice: "write it again with the program that made it"}
 	var column *fault
 	if errors.As(err, &column) {
 		out.Column, out.Err = column.column, column.err

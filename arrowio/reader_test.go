@@ -78,7 +78,7 @@ func TestErrorsLocate(t *testing.T) {
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v", err)
 	}
-	if e.Input != "in" || e.Batch != 1 || e.Column != "c13" || e.Offset != int64(len(one)-8) || e.Advice == "" {
+	if e.Input != "in" || e.At == nil || e.At.Batch != 1 || e.Column != "c13" || e.At.Offset != int64(len(one)-8) || e.Advice == "" {
 		t.Errorf("got %+v", e)
 	}
 	if !strings.HasPrefix(err.Error(), `in: byte `) || !strings.Contains(err.Error(), `batch 1, column "c13": row `) {
@@ -101,7 +101,7 @@ func TestReaderFromPipe(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, rows, err := Check(in); rows != 2000 || err != nil {
+		if _, rows, err := Check(t.Context(), in); rows != 2000 || err != nil {
 			t.Errorf("%s: %d rows, %v", kind, rows, err)
 		}
 		in.Close()
@@ -117,7 +117,7 @@ func TestRewind(t *testing.T) {
 			t.Fatal(err)
 		}
 		for pass := range 3 {
-			if _, rows, err := Check(r); rows != 8 || err != nil {
+			if _, rows, err := Check(t.Context(), r); rows != 8 || err != nil {
 				t.Errorf("%s: pass %d: %d rows, %v", kind, pass, rows, err)
 			}
 			if err := r.Rewind(); err != nil {
@@ -221,7 +221,7 @@ func TestMemoryLimit(t *testing.T) {
 				t.Fatal(err)
 			}
 			var limit *limitError
-			if _, _, err := Check(r); !errors.As(err, &limit) || !strings.Contains(err.Error(), "--memory-limit") {
+			if _, _, err := Check(t.Context(), r); !errors.As(err, &limit) || !strings.Contains(err.Error(), "--memory-limit") {
 				t.Errorf("%s: got %v", c, err)
 			}
 			r.Close()
@@ -251,7 +251,7 @@ func TestLargeBatchesThroughPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rows, err := Check(r)
+	_, rows, err := Check(t.Context(), r)
 	r.Close()
 	if rows != 15_000 || err != nil || m.peak.Load() > 33<<20 {
 		t.Errorf("%d rows, %v, %d MB", rows, err, m.peak.Load()>>20)
@@ -266,7 +266,7 @@ func TestLyingLengthsCostNothing(t *testing.T) {
 	m := &meter{Allocator: memory.NewGoAllocator()}
 	r, err := NewReader(io.MultiReader(bytes.NewReader(data)), "in", ReadOptions{Allocator: m})
 	if err == nil {
-		_, _, err = Check(r)
+		_, _, err = Check(t.Context(), r)
 		r.Close()
 	}
 	if err == nil || m.peak.Load() > 2*growStep {

@@ -26,7 +26,7 @@ const DefaultSpoolMemory = 1 << 30
 // to a limit, the rest in a temporary file that has no name and so vanishes
 // whatever happens.
 type Spool struct {
-	src     Source
+	src     Stream
 	options SpoolOptions
 
 	held     []arrow.Record // the first batches
@@ -41,7 +41,7 @@ type Spool struct {
 }
 
 // NewSpool spools src. It reads nothing yet.
-func NewSpool(src Source, o SpoolOptions) (*Spool, error) {
+func NewSpool(src Stream, o SpoolOptions) (*Spool, error) {
 	if o.Memory == 0 {
 		o.Memory = DefaultSpoolMemory
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -113,7 +112,7 @@ func TestSpoolOfBrokenInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, rows, err := Check(s); rows != 10 || !errors.Is(err, errCut) {
+	if _, rows, err := Check(t.Context(), s); rows != 10 || !errors.Is(err, errCut) {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 	if err := s.Rewind(); !errors.Is(err, errCut) {
@@ -121,30 +120,5 @@ func TestSpoolOfBrokenInput(t *testing.T) {
 	}
 	if _, err := s.Next(); !errors.Is(err, errCut) {
 		t.Errorf("Next: %v", err)
-	}
-}
-
-func TestRebatch(t *testing.T) {
-	var records []arrow.Record
-	for range 300 {
-		records = append(records, sampleRecord(t, 200))
-	}
-	mem := memory.NewCheckedAllocator(memory.NewGoAllocator())
-	r, err := NewReader(bytes.NewReader(write(t, StreamKind, Compression{}, records...)), "in", ReadOptions{Allocator: mem})
-	if err != nil {
-		t.Fatal(err)
-	}
-	batches, rows, err := Check(Rebatch(r))
-	if batches > 4 || rows != 60_000 || err != nil {
-		t.Errorf("%d batches, %d rows, %v", batches, rows, err)
-	}
-	r.Close()
-	mem.AssertSize(t, 0)
-	r, err = NewReader(once(write(t, StreamKind, Compression{}, records[:2]...)[:3000]), "in", ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := Check(Rebatch(r)); !errors.Is(err, errCut) || !strings.Contains(err.Error(), "in: ") {
-		t.Errorf("cut: %v", err)
 	}
 }

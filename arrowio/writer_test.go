@@ -64,7 +64,7 @@ func TestPassThroughIsVerbatim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Copy(NewWriter(&out, "out", WriteOptions{}), r); err != nil {
+	if err := Copy(t.Context(), NewWriter(&out, "out", WriteOptions{}), r); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(out.Bytes(), in) {
@@ -228,7 +228,7 @@ func TestFileAppearsOnClose(t *testing.T) {
 		if want := map[string]Kind{"out.arrow": FileKind, "out.arrows": StreamKind}[name]; r.Kind() != want {
 			t.Errorf("%s is an %s", name, r.Kind())
 		}
-		if _, rows, err := Check(r); rows != 5 || err != nil {
+		if _, rows, err := Check(t.Context(), r); rows != 5 || err != nil {
 			t.Errorf("%s: %d rows, %v", name, rows, err)
 		}
 		r.Close()
@@ -374,7 +374,7 @@ func TestFileRefusesChangingDictionary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = Copy(NewFileWriter(new(bytes.Buffer), "out.arrow", WriteOptions{}), r)
+	err = Copy(t.Context(), NewFileWriter(new(bytes.Buffer), "out.arrow", WriteOptions{}), r)
 	if err == nil || !strings.Contains(err.Error(), "write a stream") {
 		t.Errorf("got %v", err)
 	}

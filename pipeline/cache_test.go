@@ -73,7 +73,7 @@ func TestEntry(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, rows, err := arrowio.Check(r); rows != 3 || err != nil {
+	if _, rows, err := arrowio.Check(t.Context(), r); rows != 3 || err != nil {
 		t.Errorf("%d rows, %v", rows, err)
 	}
 	text, err := os.ReadFile(e.Path(f))

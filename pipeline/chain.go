@@ -271,7 +271,7 @@ func (c *chain) keep(l *link, rows int64) error {
 		return nil
 	}
 	c.forget(l.node)
-	return deliver(l.node, entry)
+	return deliver(c.ctx, l.node, entry)
 }
 
 // statusDiverged is the exit status of a training that broke down and has kept

@@ -89,7 +89,7 @@ func (s *ChannelSource) Open() error {
 	default:
 	}
 	if errors.Is(s.err, io.EOF) {
-		return &arrowio.Error{Input: s.name, Offset: -1, Batch: -1, Err: errors.New("ended before it began")}
+		return &arrowio.Error{Input: s.name, Err: errors.New("ended before it began")}
 	}
 	return s.err
 }

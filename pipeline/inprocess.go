@@ -78,7 +78,7 @@ func (g *goroutine) run(ctx context.Context, t task, s Streams, open func() erro
 
 func (g *goroutine) in() arrowio.Sink { return g.sink }
 
-func (g *goroutine) rows() (arrowio.Source, error) { return g.source, g.source.Open() }
+func (g *goroutine) rows() (arrowio.Stream, error) { return g.source, g.source.Open() }
 
 func (g *goroutine) text() io.Reader { return g.reader }
 

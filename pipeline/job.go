@@ -12,7 +12,7 @@ type job interface {
 	// in is where its rows go; nil unless it reads a stream.
 	in() arrowio.Sink
 	// rows is what comes out. It blocks until the schema is there.
-	rows() (arrowio.Source, error)
+	rows() (arrowio.Stream, error)
 	// text is what comes out of a stage that puts out no rows.
 	text() io.Reader
 	// wait ends once the output has been read to its end.

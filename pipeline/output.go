@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -46,7 +47,7 @@ func upToDate(n *Node, o Output, f EntryFile) bool {
 
 // deliver puts a node's outputs where the file wants them. Those that are there
 // already keep their time.
-func deliver(n *Node, e *Entry) error {
+func deliver(ctx context.Context, n *Node, e *Entry) error {
 	for _, o := range n.Outputs {
 		f, ok := e.File(o.of(n))
 		if !ok {
@@ -55,7 +56,7 @@ func deliver(n *Node, e *Entry) error {
 		if upToDate(n, o, f) {
 			continue
 		}
-		if err := putFile(n, o, e.Path(f)); err != nil {
+		if err := putFile(ctx, n, o, e.Path(f)); err != nil {
 			return n.fail(o.Flag, err)
 		}
 	}
@@ -63,7 +64,7 @@ func deliver(n *Node, e *Entry) error {
 }
 
 // putFile makes an output of a file of the cache.
-func putFile(n *Node, o Output, from string) error {
+func putFile(ctx context.Context, n *Node, o Output, from string) error {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
 		return err
 	}
@@ -71,12 +72,12 @@ func putFile(n *Node, o Output, from string) error {
 	if plain {
 		return copyFile(from, o.Path)
 	}
-	return encodeFile(from, o.Path, compression)
+	return encodeFile(ctx, from, o.Path, compression)
 }
 
 // encodeFile writes rows in another layout or compression. A file that has them
 // already keeps its time.
-func encodeFile(from, to string, compression arrowio.Compression) error {
+func encodeFile(ctx context.Context, from, to string, compression arrowio.Compression) error {
 	in, err := arrowio.Open(from, arrowio.ReadOptions{})
 	if err != nil {
 		return err
@@ -87,7 +88,7 @@ func encodeFile(from, to string, compression arrowio.Compression) error {
 	if err != nil {
 		return err
 	}
-	if err := arrowio.Copy(out, in); err != nil {
+	if err := arrowio.Copy(ctx, out, in); err != nil {
 		return err
 	}
 	defer os.Remove(part)

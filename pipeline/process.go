@@ -133,7 +133,7 @@ func readReports(r *os.File, progress func(what string, done, total int64)) {
 
 func (p *process) in() arrowio.Sink { return p.sink }
 
-func (p *process) rows() (arrowio.Source, error) {
+func (p *process) rows() (arrowio.Stream, error) {
 	return arrowio.NewReader(p.out, "output of "+p.label, arrowio.ReadOptions{})
 }
 

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -329,14 +330,14 @@ func (h *History) Inputs() map[string]string {
 // Same compares a file with what was made again: "" if they are the same byte
 // for byte, a note if only their metadata or layout differ, an error if their
 // content does.
-func Same(old, again string) (note string, err error) {
+func Same(ctx context.Context, old, again string) (note string, err error) {
 	a, errA := hashFile(old)
 	b, errB := hashFile(again)
 	if err := errors.Join(errA, errB); err != nil || a == b {
 		return "", err
 	}
-	rowsA, errA := hashRows(old)
-	rowsB, errB := hashRows(again)
+	rowsA, errA := hashRows(ctx, old)
+	rowsB, errB := hashRows(ctx, again)
 	if errA != nil || errB != nil || rowsA != rowsB {
 		return "", fmt.Errorf("%s: what was made again differs: SHA-256 %s, and was %s", old, b, a)
 	}

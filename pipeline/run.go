@@ -60,7 +60,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		if again {
 			continue
 		}
-		return errors.Join(err, r.showResults(err))
+		return errors.Join(err, r.showResults(ctx, err))
 	}
 }
 
@@ -112,7 +112,7 @@ func (r *Runner) execute(ctx context.Context, plan *Plan) (again bool, err error
 		r.hold(n.Key)
 		r.forget(n)
 		if plan.late[n] {
-			if err := deliver(n, e); err != nil {
+			if err := deliver(ctx, n, e); err != nil {
 				return false, err
 			}
 		}
@@ -282,7 +282,7 @@ func (r *Runner) runSegment(ctx context.Context, s *segment) error {
 			defer l.Release()
 		}
 	}
-	for _, nodes := range r.missing(s.nodes) {
+	for _, nodes := range r.missing(ctx, s.nodes) {
 		if err := r.runStretch(ctx, nodes); err != nil {
 			return err
 		}
@@ -295,12 +295,12 @@ func (r *Runner) runSegment(ctx context.Context, s *segment) error {
 
 // missing are the stretches of nodes that are to be made: what is wanted and not
 // there. A node is wanted if the file names outputs of it, or what reads it is to be made.
-func (r *Runner) missing(nodes []*Node) [][]*Node {
+func (r *Runner) missing(ctx context.Context, nodes []*Node) [][]*Node {
 	var stretches [][]*Node
 	wanted, joined := true, false
 	for i := len(nodes) - 1; i >= 0; i-- {
 		n := nodes[i]
-		missing := (wanted || len(n.Outputs) > 0) && !r.there(n)
+		missing := (wanted || len(n.Outputs) > 0) && !r.there(ctx, n)
 		switch {
 		case missing && joined:
 			stretches[0] = append([]*Node{n}, stretches[0]...)
@@ -313,9 +313,9 @@ func (r *Runner) missing(nodes []*Node) [][]*Node {
 }
 
 // there reports whether another run has made the node in the meantime.
-func (r *Runner) there(n *Node) bool {
+func (r *Runner) there(ctx context.Context, n *Node) bool {
 	e := r.store.lookup(n.Key)
-	if e == nil || r.store.verified(e) == nil || deliver(n, e) != nil {
+	if e == nil || r.store.verified(e) == nil || deliver(ctx, n, e) != nil {
 		return false
 	}
 	r.View.Log(n, "was made by another run")
@@ -371,14 +371,14 @@ func (r *Runner) launcher() launcher {
 
 // showResults prints and writes what the runs came to, if all went well or
 // others were to go on.
-func (r *Runner) showResults(err error) error {
+func (r *Runner) showResults(ctx context.Context, err error) error {
 	switch {
 	case err != nil && !r.KeepGoing:
 		return nil
 	case r.Table != "":
 		return r.writeTable()
 	case r.Graph.Nodes[0].shown && r.Rows != nil:
-		return r.showRows(r.Graph.Nodes[0])
+		return r.showRows(ctx, r.Graph.Nodes[0])
 	}
 	return r.showText()
 }

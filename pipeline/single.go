@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -28,7 +29,7 @@ func Single(stage *Stage, flags map[string]string, order []string, rows string) 
 
 // Spool keeps a stream of rows in the cache's folder, laid out as an entry's, and
 // gives the path of the file, which the caller removes.
-func (c *Cache) Spool(in arrowio.Source) (path string, err error) {
+func (c *Cache) Spool(ctx context.Context, in arrowio.Stream) (path string, err error) {
 	dir := filepath.Join(c.Dir, buildingDir)
 	if c.ReadOnly != nil {
 		dir = ""
@@ -38,7 +39,7 @@ func (c *Cache) Spool(in arrowio.Source) (path string, err error) {
 		return "", err
 	}
 	defer f.Close()
-	if err := arrowio.Copy(arrowio.NewFileWriter(f, f.Name(), arrowio.WriteOptions{}), in); err != nil {
+	if err := arrowio.Copy(ctx, arrowio.NewFileWriter(f, f.Name(), arrowio.WriteOptions{}), in); err != nil {
 		os.Remove(f.Name())
 		return "", err
 	}
@@ -77,7 +78,7 @@ func (g *Graph) Recognise(c *Cache) {
 }
 
 // showRows sends the rows of a stage that runs alone to where they go.
-func (r *Runner) showRows(n *Node) error {
+func (r *Runner) showRows(ctx context.Context, n *Node) error {
 	e := r.store.lookup(n.Key)
 	if e == nil {
 		return errors.New("the rows have gone from the cache: run again")
@@ -88,5 +89,5 @@ func (r *Runner) showRows(n *Node) error {
 		return err
 	}
 	defer in.Close()
-	return arrowio.Copy(r.Rows, in)
+	return arrowio.Copy(ctx, r.Rows, in)
 }

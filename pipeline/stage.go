@@ -29,7 +29,7 @@ type Stage struct {
 
 // Streams are what a stage that runs in this process reads and writes.
 type Streams struct {
-	In       arrowio.Source // nil: the file named in the arguments
+	In       arrowio.Stream // nil: the file named in the arguments
 	Out      arrowio.Sink   // nil for text
 	Text     io.Writer      // nil for rows
 	Log      io.Writer

@@ -18,7 +18,7 @@ type tee struct {
 }
 
 // copy passes on all of src. It returns src's error alone.
-func (t *tee) copy(src arrowio.Source) error {
+func (t *tee) copy(src arrowio.Stream) error {
 	t.both(func(s arrowio.Sink) error { return s.Begin(src.Schema()) })
 	for {
 		rec, err := src.Next()

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,14 +14,14 @@ import (
 
 // hashRows is a hash of an Arrow file's columns and rows, however they are laid
 // out and whatever the metadata say.
-func hashRows(path string) (string, error) {
+func hashRows(ctx context.Context, path string) (string, error) {
 	r, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
 		return "", err
 	}
 	defer r.Close()
 	h := sha256.New()
-	if err := arrowio.WriteCSV(h, r); err != nil {
+	if err := arrowio.WriteCSV(ctx, h, r); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -31,7 +31,7 @@ type Env struct {
 
 // A Func is a stage with its options bound: it reads all of in and writes rows
 // to out, which it begins but neither closes nor fails; that is its caller's.
-type Func func(ctx context.Context, env Env, in arrowio.Source, out arrowio.Sink) error
+type Func func(ctx context.Context, env Env, in arrowio.Stream, out arrowio.Sink) error
 
 // Logger is env.Log, or one that drops everything.
 func (env Env) Logger() *slog.Logger {

@@ -8,6 +8,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -17,9 +18,10 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/cluster/mixture"
-	"mars/stages/internal/rows"
+	"mars/stages/algorithms/mixture"
+	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/state"
+	"mars/stages/internal/stream"
 )
 
 // Methods are the names of the ways to cluster.
@@ -39,61 +41,75 @@ type Options struct {
 
 // Fit clusters the target rows.
 func Fit(o Options) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		if err := rows.Require(in, "run mars-embed before, or name a column of vectors with --embedding", env.Columns.Embedding, env.Columns.Domain); err != nil {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		if err := (&stream.Rows{Env: env, Stream: in}).Require(embedFirst, env.Columns.Embedding, env.Columns.Domain); err != nil {
 			return err
 		}
-		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
-			meta, fit, err := learn(ctx, env, spool, o)
-			if err != nil {
-				return nil, err
-			}
-			part := describe(env, fit, o)
-			meta.Diagnostics = (&rows.Diagnostics{Mixture: part}).JSON()
-			labels := fit.Labels
-			return &rows.Learnt{
-				Save: func(path string) (string, error) { return save(path, o, fit) },
-				Emit: func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-					return emit(ctx, env, in, out, meta, fit.Dim(), func(dst []int32, _ blas32.General) {
-						copy(dst, labels)
-						labels = labels[len(dst):]
-					})
-				},
-			}, nil
+		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
+			return learn(ctx, r, o)
 		})
 	}
 }
 
-func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (arrowio.Meta, *mixture.Result, error) {
-	meta, err := arrowio.ReadMeta(in.Schema())
-	if err != nil {
-		return meta, nil, err
-	}
-	k := o.Components
-	if k == 0 {
-		if meta.Classes == nil {
-			if err := rows.Require(in, "say how many components there are with --components", env.Columns.Label); err != nil {
-				return meta, nil, err
-			}
-		}
-		if meta.Classes, err = rows.Classes(ctx, in, env); err != nil {
-			return meta, nil, err
-		}
-		if k = len(meta.Classes); k == 0 {
-			return meta, nil, fmt.Errorf("%s: no row has a label, so the number of classes is unknown: say how many components there are with --components", in.Name())
-		}
-	}
-	s, err := rows.Gather(ctx, env, in, meta.Classes, rows.Want{Vector: env.Columns.Embedding, Target: true})
-	if err != nil {
-		return meta, nil, err
-	}
-	fit, err := fitMixture(s.Target, k, o, env.Seed)
-	if err != nil {
-		return meta, nil, &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: env.Columns.Embedding, Err: err}
-	}
-	return meta, fit, nil
+const embedFirst = "run mars-embed before, or name a column of vectors with --embedding"
+
+// fitted is the mixture of a stream's target rows.
+type fitted struct {
+	*mixture.Result
+	method string
+	meta   arrowio.Meta
 }
 
+func learn(ctx context.Context, r *stream.Rows, o Options) (*fitted, error) {
+	f := &fitted{method: o.Method}
+	var err error
+	if f.meta, err = r.Meta(); err != nil {
+		return nil, err
+	}
+	k, err := f.components(ctx, r, o.Components)
+	if err != nil {
+		return nil, err
+	}
+	s, err := r.Gather(ctx, f.meta.Classes, stream.Want{Vector: r.Columns.Embedding, Target: true})
+	if err != nil {
+		return nil, err
+	}
+	if f.Result, err = fitMixture(s.Target, k, o, r.Seed); err != nil {
+		return nil, r.Fail(r.Columns.Embedding, err, "")
+	}
+	f.meta.Diagnostics = (&diagnostics.Diagnostics{Mixture: f.describe(r.Env)}).JSON()
+	return f, nil
+}
+
+// components is K: as asked for, or the number of classes.
+func (f *fitted) components(ctx context.Context, r *stream.Rows, asked int) (int, error) {
+	if asked > 0 {
+		return asked, nil
+	}
+	const advice = "say how many components there are with --components"
+	if f.meta.Classes == nil {
+		if err := r.Require(advice, r.Columns.Label); err != nil {
+			return 0, err
+		}
+	}
+	var err error
+	if f.meta.Classes, err = r.Classes(ctx); err != nil {
+		return 0, err
+	}
+	if len(f.meta.Classes) == 0 {
+		return 0, r.Fail("", errors.New("no row has a label, so the number of classes is unknown"), advice)
+	}
+	return len(f.meta.Classes), nil
+}
+
+// Emit gives the target rows that were clustered their components.
+func (f *fitted) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
+	labels := f.Labels
+	return emit(ctx, r, out, f.meta, f.Dim(), func(dst []int32, _ blas32.General) {
+		copy(dst, labels)
+		labels = labels[len(dst):]
+	})
+}
 func fitMixture(x blas32.General, k int, o Options, seed uint64) (*mixture.Result, error) {
 	if limit := cmp.Or(o.MaxRows, mixture.DefaultMaxRows); k > limit {
 		return nil, fmt.Errorf("%d components of %d rows at most: raise --max-rows", k, limit)
@@ -110,27 +126,27 @@ func fitMixture(x blas32.General, k int, o Options, seed uint64) (*mixture.Resul
 	return nil, fmt.Errorf("there is no method %q", o.Method)
 }
 
-func describe(env stages.Env, fit *mixture.Result, o Options) *rows.Clustering {
-	log := env.Logger()
-	n := len(fit.Labels)
-	what := fmt.Sprintf("%s: %d components of %d target rows, shares %.3f", o.Method, fit.K(), n, fit.Proportions)
+// describe tells the user of the mixture and returns its part of the diagnostics.
+func (f *fitted) describe(env stages.Env) *diagnostics.Clustering {
+	log, n := env.Logger(), len(f.Labels)
 	var details []any
-	if fit.Iterations > 0 {
-		details = append(details, "iterations", fit.Iterations, "converged", fit.Converged)
+	if f.Iterations > 0 {
+		details = append(details, "iterations", f.Iterations, "converged", f.Converged)
 	}
-	log.Info(what, details...)
-	if fit.Sampled() {
-		log.Warn(fmt.Sprintf("a sample of %d rows was clustered and the other %d were assigned to it; --max-rows %d clusters all", fit.Fitted, n-fit.Fitted, n))
+	log.Info(fmt.Sprintf("%s: %d components of %d target rows, shares %.3f", f.method, f.K(), n, f.Proportions), details...)
+	if f.Sampled() {
+		log.Warn(fmt.Sprintf("a sample of %d rows was clustered and the other %d were assigned to it; --max-rows %d clusters all", f.Fitted, n-f.Fitted, n))
 	}
-	part := rows.NewClustering(o.Method, fit)
-	rows.LogPart(env, part)
+	part := diagnostics.NewClustering(f.method, f.Result)
+	diagnostics.LogPart(env, part)
 	return part
 }
 
 // Apply gives rows the components of a state saved by Fit, in constant memory.
 func Apply(path string) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		if err := rows.Require(in, "run mars-embed before, or name a column of vectors with --embedding", env.Columns.Embedding); err != nil {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		r := &stream.Rows{Env: env, Stream: in}
+		if err := r.Require(embedFirst, env.Columns.Embedding); err != nil {
 			return err
 		}
 		components, sum, err := load(path)
@@ -141,33 +157,33 @@ func Apply(path string) stages.Func {
 		if err != nil {
 			return fmt.Errorf("%s: %w: save it again", path, err)
 		}
-		env.KeepState(path, sum)
-		meta, err := arrowio.ReadMeta(in.Schema())
+		r.KeepState(path, sum)
+		meta, err := r.Meta()
 		if err != nil {
 			return err
 		}
-		return emit(ctx, env, in, out, meta, components.Dim(), assigner.Assign)
+		return emit(ctx, r, out, meta, components.Dim(), assigner.Assign)
 	}
 }
 
-// save keeps a row a component: its share, mean and, for Gaussians, weight and
+// Save keeps a row a component: its share, mean and, for Gaussians, weight and
 // covariance (d×d row-major, d, or 1 number: see mixture.Components).
-func save(path string, o Options, fit *mixture.Result) (string, error) {
-	t := state.NewTable("cluster", fit.K())
-	t.SetMeta("mars.cluster.method", o.Method)
-	t.SetMeta("mars.cluster.rows", strconv.Itoa(len(fit.Labels)))
-	ids := make([]int32, fit.K())
-	means := make([][]float64, fit.K())
+func (f *fitted) Save(path string) (string, error) {
+	t := state.NewTable("cluster", f.K())
+	t.SetMeta("mars.cluster.method", f.method)
+	t.SetMeta("mars.cluster.rows", strconv.Itoa(len(f.Labels)))
+	ids := make([]int32, f.K())
+	means := make([][]float64, f.K())
 	for k := range ids {
 		ids[k] = int32(k)
-		means[k] = fit.Means.RawRowView(k)
+		means[k] = f.Means.RawRowView(k)
 	}
 	t.AddInts("component", ids)
-	t.AddFloats("proportion", fit.Proportions)
+	t.AddFloats("proportion", f.Proportions)
 	t.AddVectors("mean", means)
-	if fit.Covariances != nil {
-		t.AddFloats("weight", fit.Weights)
-		t.AddVectors("covariance", fit.Covariances)
+	if f.Covariances != nil {
+		t.AddFloats("weight", f.Weights)
+		t.AddVectors("covariance", f.Covariances)
 	}
 	return t.Save(path)
 }
@@ -205,28 +221,27 @@ func load(path string) (*mixture.Components, string, error) {
 
 // emit passes all rows on with the components that assign gives target rows,
 // whose embeddings are width numbers each.
-func emit(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink, meta arrowio.Meta, width int, assign func([]int32, blas32.General)) error {
-	field := arrow.Field{Name: env.Columns.Component, Type: arrow.PrimitiveTypes.Int32, Nullable: true}
-	return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
-		domains, err := rows.Domains(rec, env)
+func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta, width int, assign func([]int32, blas32.General)) error {
+	field := arrow.Field{Name: r.Columns.Component, Type: arrow.PrimitiveTypes.Int32, Nullable: true}
+	return r.Emit(ctx, out, meta, stream.Added{Fields: []arrow.Field{field}, Of: func(rec arrow.Record) ([]arrow.Array, error) {
+		domains, err := r.Domains(rec)
 		if err != nil {
 			return nil, err
 		}
-		x, err := arrowio.VectorColumn(rec, env.Columns.Embedding)
+		x, err := arrowio.VectorColumn(rec, r.Columns.Embedding)
 		if err != nil {
 			return nil, err
 		}
 		if x.Rows > 0 && x.Width != width {
-			return nil, &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: env.Columns.Embedding,
-				Err:    fmt.Errorf("rows have %d numbers, and the components %d", x.Width, width),
-				Advice: "embed these rows with the model that the components were fitted on"}
+			return nil, r.Fail(r.Columns.Embedding, fmt.Errorf("rows have %d numbers, and the components %d", x.Width, width),
+				"embed these rows with the model that the components were fitted on")
 		}
 		var target blas32.General
 		valid := make([]bool, len(domains))
 		for i, d := range domains {
 			if d == arrowio.TargetDomain {
 				valid[i] = true
-				rows.AppendRow(&target, x.Row(i))
+				stream.AppendRow(&target, x.Row(i))
 			}
 		}
 		found := make([]int32, target.Rows)
@@ -241,5 +256,5 @@ func emit(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Si
 			}
 		}
 		return []arrow.Array{arrowio.NewIntArray(values, valid)}, nil
-	})
+	}})
 }

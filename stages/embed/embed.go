@@ -12,9 +12,10 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/rows"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/internal/models"
 	"mars/stages/internal/state"
-	"mars/stages/train/adapt"
+	"mars/stages/internal/stream"
 )
 
 // Options of learning.
@@ -27,57 +28,54 @@ type Options struct {
 
 // Fit learns g and h on the source rows, then embeds all rows.
 func Fit(o Options) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
 		c := env.Columns
-		if err := rows.Require(in, "begin with mars-featurize, or name the column with a flag", c.Features, c.Domain, c.Label); err != nil {
+		if err := (&stream.Rows{Env: env, Stream: in}).Require("begin with mars-featurize, or name the column with a flag", c.Features, c.Domain, c.Label); err != nil {
 			return err
 		}
-		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
-			model, err := learn(ctx, env, spool, o)
+		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
+			model, err := learn(ctx, r, o)
 			if err != nil {
 				return nil, err
 			}
-			model.Provenance, err = rows.Provenance(env, spool)
-			return &rows.Learnt{
-				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
-				Emit: emitter(model),
-			}, err
+			model.Provenance, err = r.Provenance()
+			return encoder{model}, err
 		})
 	}
 }
 
-func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*adapt.Model, error) {
-	classes, err := rows.Classes(ctx, in, env)
+func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error) {
+	classes, err := r.Classes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := rows.Gather(ctx, env, in, classes, rows.Want{Vector: env.Columns.Features, Source: true, Labels: true})
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Columns.Features, Source: true, Labels: true})
 	if err != nil {
 		return nil, err
 	}
 	problem := adapt.Problem{Source: s.Source, Labels: s.Labels, Classes: classes}
-	if problem.Shape, err = rows.ShapeOr(o.Shape, in, env.Columns.Features, s.Source.Cols); err != nil {
+	if problem.Shape, err = r.ShapeOr(o.Shape, r.Columns.Features, s.Source.Cols); err != nil {
 		return nil, err
 	}
 	config, err := adapt.Recipe(o.Arch, problem.Shape, adapt.ScheduleDefault)
 	if err != nil {
 		return nil, err
 	}
-	config.Seed, config.Jobs = env.Seed, env.Jobs
+	config.Seed, config.Jobs = r.Seed, r.Jobs
 	for _, tune := range o.Tune {
 		tune(&config)
 	}
 	var last adapt.EpochMetrics
 	config.OnEpoch = func(m adapt.EpochMetrics) error {
 		last = m
-		env.Report("epochs", int64(m.Epoch+1), int64(m.Epochs))
+		r.Report("epochs", int64(m.Epoch+1), int64(m.Epochs))
 		return nil
 	}
 	model, err := adapt.Train(ctx, problem, config)
 	if err != nil {
 		return nil, err
 	}
-	env.Logger().Info(fmt.Sprintf("learnt %s on %d source rows of %d classes: %d numbers become %d",
+	r.Logger().Info(fmt.Sprintf("learnt %s on %d source rows of %d classes: %d numbers become %d",
 		model.Arch(), s.Source.Rows, len(classes), s.Source.Cols, model.EmbeddingWidth()),
 		"epochs", last.Epochs, "loss", fmt.Sprintf("%.4f", last.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", last.SourceAccuracy))
 	return model, nil
@@ -85,37 +83,42 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 
 // Apply embeds rows with a model saved by Fit or by training, in constant memory.
 func Apply(path string) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		if err := rows.Require(in, "begin with mars-featurize, or name the column with a flag", env.Columns.Features); err != nil {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		r := &stream.Rows{Env: env, Stream: in}
+		if err := r.Require("begin with mars-featurize, or name the column with a flag", env.Columns.Features); err != nil {
 			return err
 		}
 		model, sum, err := state.Load(path, adapt.Load)
 		if err != nil {
 			return err
 		}
-		env.KeepState(path, sum)
-		return emitter(model)(ctx, env, in, out)
+		r.KeepState(path, sum)
+		return encoder{model}.Emit(ctx, r, out)
 	}
 }
 
-// emitter adds the model's embedding to rows.
-func emitter(model *adapt.Model) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		meta, err := arrowio.ReadMeta(in.Schema())
-		if err != nil {
-			return err
-		}
-		if meta.Classes == nil {
-			meta.Classes = model.Classes
-		}
-		field := arrow.Field{Name: env.Columns.Embedding, Type: arrowio.VectorType(model.EmbeddingWidth())}
-		return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
-			x, err := rows.Features(rec, in, env, model.Vectors, model.Width())
-			if err != nil {
-				return nil, err
-			}
-			z := model.Embed(x)
-			return []arrow.Array{arrowio.NewVectorArray(arrowio.Vectors{Data: z.Data, Rows: z.Rows, Width: z.Cols})}, nil
-		})
+// An encoder adds the embedding of a model.
+type encoder struct{ *adapt.Model }
+
+// Save keeps the model.
+func (e encoder) Save(path string) (string, error) { return state.Save(path, e.Model.Save) }
+
+// Emit adds the embedding to rows.
+func (e encoder) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
+	meta, err := r.Meta()
+	if err != nil {
+		return err
 	}
+	if meta.Classes == nil {
+		meta.Classes = e.Classes
+	}
+	field := arrow.Field{Name: r.Columns.Embedding, Type: arrowio.VectorType(e.EmbeddingWidth())}
+	return r.Emit(ctx, out, meta, stream.Added{Fields: []arrow.Field{field}, Of: func(rec arrow.Record) ([]arrow.Array, error) {
+		x, err := models.Features(r, rec, e.Vectors, e.Width())
+		if err != nil {
+			return nil, err
+		}
+		z := e.Embed(x)
+		return []arrow.Array{arrowio.NewVectorArray(arrowio.Vectors{Data: z.Data, Rows: z.Rows, Width: z.Cols})}, nil
+	}})
 }

@@ -2,7 +2,8 @@
 // stream with the truth, where its target rows have one.
 //
 // Columns read: truth and prediction, and domain, label and weight where they
-// are there. This is the only stage that reads truth.
+// are there. No stage before learns from truth; mars-reweight --estimator oracle
+// and mars proportions --truth read it too, when a user asks for that.
 package eval
 
 import (
@@ -13,24 +14,25 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/rows"
+	"mars/stages/internal/diagnostics"
+	"mars/stages/internal/stream"
 )
 
 // Evaluate reads all of in, in constant memory.
-func Evaluate(ctx context.Context, env stages.Env, in arrowio.Source) (*Metrics, error) {
-	c := env.Columns
-	if err := rows.Require(in, "ask for it with mars-featurize --truth", c.Truth); err != nil {
+func Evaluate(ctx context.Context, env stages.Env, in arrowio.Stream) (*Metrics, error) {
+	r, c := &stream.Rows{Env: env, Stream: in}, env.Columns
+	if err := r.Require("ask for it with mars-featurize --truth", c.Truth); err != nil {
 		return nil, err
 	}
-	if err := rows.Require(in, "run mars-train or mars-predict before, or name a column of classes with --prediction", c.Prediction); err != nil {
+	if err := r.Require("run mars-train or mars-predict before, or name a column of classes with --prediction", c.Prediction); err != nil {
 		return nil, err
 	}
-	meta, err := arrowio.ReadMeta(in.Schema())
+	meta, err := r.Meta()
 	if err != nil {
 		return nil, err
 	}
-	t := tally{env: env, in: in, classes: meta.Classes}
-	if err := rows.Each(ctx, in, t.add); err != nil {
+	t := tally{Rows: r, classes: meta.Classes}
+	if err := r.Each(ctx, t.add); err != nil {
 		return nil, err
 	}
 	return t.metrics(meta)
@@ -39,8 +41,7 @@ func Evaluate(ctx context.Context, env stages.Env, in arrowio.Source) (*Metrics,
 // tally counts (true, predicted) pairs of target rows and, to know p_S and p_T
 // where the metadata were dropped, labels and weights of source rows.
 type tally struct {
-	env     stages.Env
-	in      arrowio.Source
+	*stream.Rows
 	classes []string // nil: numbered as they come
 	counts  map[[2]int32]int
 	largest int32
@@ -50,8 +51,8 @@ type tally struct {
 }
 
 func (t *tally) add(rec arrow.Record) error {
-	c := t.env.Columns
-	domains, err := rows.Domains(rec, t.env)
+	c := t.Columns
+	domains, err := t.Domains(rec)
 	if err != nil {
 		return err
 	}
@@ -83,7 +84,7 @@ func (t *tally) add(rec arrow.Record) error {
 }
 
 func (t *tally) addSource(rec arrow.Record, domains []arrowio.Domain) error {
-	c := t.env.Columns
+	c := t.Columns
 	if !arrowio.HasColumn(rec.Schema(), c.Label) {
 		return nil
 	}
@@ -113,7 +114,7 @@ func (t *tally) addSource(rec arrow.Record, domains []arrowio.Domain) error {
 
 func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 	if len(t.counts) == 0 {
-		return nil, t.fail(t.env.Columns.Truth, fmt.Errorf("no target row has a true class"))
+		return nil, t.fail(t.Columns.Truth, fmt.Errorf("no target row has a true class"))
 	}
 	classes := t.classes
 	if classes == nil {
@@ -122,7 +123,7 @@ func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 		}
 	}
 	if int(t.largest) >= len(classes) {
-		return nil, t.fail(t.env.Columns.Truth, fmt.Errorf("there is a class %d, and the stream names %d classes", t.largest, len(classes)))
+		return nil, t.fail(t.Columns.Truth, fmt.Errorf("there is a class %d, and the stream names %d classes", t.largest, len(classes)))
 	}
 	confusion := make([][]int, len(classes))
 	for k := range confusion {
@@ -137,7 +138,7 @@ func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 		m.setProportions(source, estimated)
 	}
 	if meta.Diagnostics != nil {
-		m.Diagnostics = rows.ReadDiagnostics(meta)
+		m.Diagnostics = diagnostics.Read(meta)
 	}
 	return m, nil
 }
@@ -165,5 +166,5 @@ func (t *tally) proportions(meta arrowio.Meta, classes int) (source, estimated [
 }
 
 func (t *tally) fail(column string, err error) error {
-	return &arrowio.Error{Input: t.in.Name(), Offset: -1, Batch: -1, Column: column, Err: err}
+	return t.Fail(column, err, "")
 }

@@ -1,9 +1,8 @@
 package eval
 
 import (
+	"mars/stages/internal/diagnostics"
 	"math"
-
-	"mars/stages/internal/rows"
 )
 
 // Metrics compare predicted with true classes; the names are scikit-learn's.
@@ -19,7 +18,7 @@ type Metrics struct {
 	ProportionsL1 *float64     `json:"proportions_l1,omitempty"` // Σ |estimated − true|, 0 to 2
 
 	// Diagnostics are what the stages before said of themselves; they know no truth.
-	Diagnostics *rows.Diagnostics `json:"diagnostics,omitempty"`
+	Diagnostics *diagnostics.Diagnostics `json:"diagnostics,omitempty"`
 }
 
 // Proportions are shares of the classes.

@@ -9,8 +9,8 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
+	"mars/stages/algorithms/scale"
 	"mars/stages/featurize/format"
-	"mars/stages/featurize/scale"
 	"mars/stages/featurize/shift"
 )
 

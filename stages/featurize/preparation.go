@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"mars/arrowio"
-	"mars/stages/featurize/scale"
+	"mars/stages/algorithms/scale"
 	"mars/stages/internal/state"
 )
 

@@ -1,6 +1,7 @@
 package label
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,42 +31,31 @@ func FormatOf(path string) string {
 }
 
 // Save writes the rows of src to a CSV or Parquet file, whole or not at all.
-func Save(path, format string, src *Labels) error {
-	_, err := state.Save(path, func(w io.Writer) error { return Write(w, format, src) })
+func Save(ctx context.Context, path, format string, src *Labels) error {
+	_, err := state.Save(path, func(w io.Writer) error { return Write(ctx, w, format, src) })
 	return err
 }
 
 // Write writes the rows of src, flat, as CSV or Parquet.
-func Write(w io.Writer, format string, src *Labels) error {
+func Write(ctx context.Context, w io.Writer, format string, src *Labels) error {
 	flat, err := NewFlat(src)
 	if err != nil {
 		return err
 	}
 	switch format {
 	case "csv":
-		return arrowio.WriteCSV(w, flat)
+		return arrowio.WriteCSV(ctx, w, flat)
 	case "parquet":
-		return writeParquet(w, flat)
+		return writeParquet(ctx, w, flat)
 	}
 	return fmt.Errorf("there is no format %q to write: choose one of %v", format, Formats[1:])
 }
 
-func writeParquet(w io.Writer, src arrowio.Source) error {
+func writeParquet(ctx context.Context, w io.Writer, src arrowio.Stream) error {
 	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy))
 	out, err := pqarrow.NewFileWriter(src.Schema(), w, properties, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err != nil {
 		return fmt.Errorf("cannot be written as Parquet: %w", err)
 	}
-	for {
-		rec, err := src.Next()
-		if errors.Is(err, io.EOF) {
-			return out.Close()
-		}
-		if err == nil {
-			err = out.WriteBuffered(rec)
-		}
-		if err != nil {
-			return errors.Join(err, out.Close())
-		}
-	}
+	return errors.Join(arrowio.Each(ctx, src, out.WriteBuffered), out.Close())
 }

@@ -28,7 +28,7 @@ func NewFlat(l *Labels) (*Flat, error) {
 	if len(meta.Classes) == 0 {
 		return nil, fmt.Errorf("%s: its metadata do not name the classes: run mars-train or mars-predict before", l.Name())
 	}
-	name := l.env.Columns.Probability
+	name := l.in.Columns.Probability
 	f := &Flat{Labels: l, at: l.schema.FieldIndices(name)[0]}
 	var fields []arrow.Field
 	for _, class := range meta.Classes {
@@ -52,7 +52,7 @@ func (f *Flat) Next() (arrow.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	vectors, err := arrowio.VectorColumn(rec, f.env.Columns.Probability)
+	vectors, err := arrowio.VectorColumn(rec, f.in.Columns.Probability)
 	if err != nil {
 		return nil, err
 	}

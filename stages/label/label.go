@@ -19,7 +19,7 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/rows"
+	"mars/stages/internal/stream"
 )
 
 // Confidence is the column of the posterior of the predicted class.
@@ -27,12 +27,13 @@ const Confidence = "confidence"
 
 // Images reports whether the rows of in are images, which want an embedding
 // before anything is translated.
-func Images(env stages.Env, in arrowio.Source) bool { return rows.Images(in, env) }
+func Images(env stages.Env, in arrowio.Stream) bool {
+	return (&stream.Rows{Env: env, Stream: in}).Images()
+}
 
 // Labels is the target rows of a labelled stream.
 type Labels struct {
-	env    stages.Env
-	in     arrowio.Source
+	in     *stream.Rows
 	schema *arrow.Schema
 	kept   []string // columns that are passed on as they are
 	rec    arrow.Record
@@ -40,12 +41,12 @@ type Labels struct {
 }
 
 // New returns the labels of in.
-func New(env stages.Env, in arrowio.Source) (*Labels, error) {
-	c := env.Columns
-	if err := rows.Require(in, "run mars-train or mars-predict before", c.PredictedClass, c.Probability); err != nil {
+func New(env stages.Env, in arrowio.Stream) (*Labels, error) {
+	r, c := &stream.Rows{Env: env, Stream: in}, env.Columns
+	if err := r.Require("run mars-train or mars-predict before", c.PredictedClass, c.Probability); err != nil {
 		return nil, err
 	}
-	l := &Labels{env: env, in: in}
+	l := &Labels{in: r}
 	fields := []arrow.Field{{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}}
 	for _, name := range []string{c.ID, c.PredictedClass, c.Probability, c.Truth} {
 		for _, i := range in.Schema().FieldIndices(name) {
@@ -78,7 +79,7 @@ func (l *Labels) Next() (arrow.Record, error) {
 		rec, err := l.in.Next()
 		if err != nil {
 			if errors.Is(err, io.EOF) && l.seen == 0 {
-				return nil, rows.EmptyDomain(l.in, arrowio.TargetDomain)
+				return nil, l.in.EmptyDomain(arrowio.TargetDomain)
 			}
 			return nil, err
 		}
@@ -90,7 +91,7 @@ func (l *Labels) Next() (arrow.Record, error) {
 
 // pick takes the target rows of a batch; nil if there are none.
 func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
-	domains, err := rows.Domains(rec, l.env)
+	domains, err := l.in.Domains(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 	for _, part := range parts {
 		n += part[1] - part[0]
 	}
-	if !slices.Contains(l.kept, l.env.Columns.ID) {
+	if !slices.Contains(l.kept, l.in.Columns.ID) {
 		numbers := make([]int64, n)
 		for i := range numbers {
 			numbers[i] = l.seen + int64(i)
@@ -119,7 +120,7 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 		columns = slices.Insert(columns, 0, arrowio.NewInt64Array(numbers))
 	}
 	l.seen += n
-	confidence, err := greatest(rec, l.env.Columns.Probability, parts)
+	confidence, err := greatest(rec, l.in.Columns.Probability, parts)
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,10 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/rows"
+	"mars/stages/algorithms/transport"
+	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/state"
-	"mars/stages/match/transport"
+	"mars/stages/internal/stream"
 )
 
 // Costs are the names of the distances between a class and a component: the
@@ -37,27 +38,35 @@ type Options struct {
 
 // Fit matches components with classes.
 func Fit(o Options) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
 		c := env.Columns
-		if err := rows.Require(in, "run mars-embed and mars-cluster before", c.Domain, c.Label, c.Embedding, c.Component); err != nil {
+		if err := (&stream.Rows{Env: env, Stream: in}).Require("run mars-embed and mars-cluster before", c.Domain, c.Label, c.Embedding, c.Component); err != nil {
 			return err
 		}
-		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
-			return learn(ctx, env, spool, o)
+		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
+			return learn(ctx, r, o)
 		})
 	}
 }
 
-func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*rows.Learnt, error) {
-	meta, err := arrowio.ReadMeta(in.Schema())
+// matched is what the stage learns: a matching and the means of the classes.
+type matched struct {
+	*transport.Matching
+	classes []string
+	means   *mat.Dense // C×d
+	meta    arrowio.Meta
+}
+
+func learn(ctx context.Context, r *stream.Rows, o Options) (*matched, error) {
+	meta, err := r.Meta()
 	if err != nil {
 		return nil, err
 	}
-	classes, err := rows.Classes(ctx, in, env)
+	classes, err := r.Classes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f := fitter{env: env, in: in, classes: classes, cost: cmp.Or(o.Cost, transport.Means)}
+	f := fitter{Rows: r, classes: classes, cost: cmp.Or(o.Cost, transport.Means)}
 	if err := f.fit(ctx); err != nil {
 		return nil, err
 	}
@@ -67,20 +76,19 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 	}
 	meta.Diagnostics = f.diagnose(meta, matching)
 	meta.Classes, meta.TargetProportions = classes, matching.Proportions
-	meta.SourceProportions = rows.Shares(f.source.Counts)
-	return &rows.Learnt{
-		Save: func(path string) (string, error) { return save(path, classes, f.source.Means, matching) },
-		Emit: func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-			return emit(ctx, env, in, out, meta, matching.ClassOf)
-		},
-	}, nil
+	meta.SourceProportions = stream.Shares(f.source.Counts)
+	return &matched{matching, classes, f.source.Means, meta}, nil
+}
+
+// Emit gives rows the classes of their components.
+func (m *matched) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
+	return emit(ctx, r, out, m.meta, m.ClassOf)
 }
 
 // fitter sums up the moments of classes and components in memory that does not
 // depend on the number of rows.
 type fitter struct {
-	env            stages.Env
-	in             *arrowio.Spool
+	*stream.Rows
 	classes        []string
 	cost           string
 	width          int
@@ -96,23 +104,23 @@ type sums interface {
 }
 
 func (f *fitter) fit(ctx context.Context) error {
-	if err := rows.Each(ctx, f.in, f.measure); err != nil {
+	if err := f.Each(ctx, f.measure); err != nil {
 		return err
 	}
 	if f.components == 0 {
 		return f.fail(fmt.Errorf("no target row has a component"), "run mars-cluster before")
 	}
-	if err := f.in.Rewind(); err != nil {
+	if err := f.Rewind(); err != nil {
 		return err
 	}
 	if err := f.begin(); err != nil {
 		return err
 	}
-	if err := rows.Each(ctx, f.in, f.add); err != nil {
+	if err := f.Each(ctx, f.add); err != nil {
 		return err
 	}
 	f.source, f.target = f.sums[0].Moments(), f.sums[1].Moments()
-	if err := rows.CheckClasses(f.in, f.classes, f.source.Counts); err != nil {
+	if err := f.CheckClasses(f.classes, f.source.Counts); err != nil {
 		return err
 	}
 	for k, n := range f.target.Counts {
@@ -136,20 +144,20 @@ func (f *fitter) begin() error {
 		}
 	}
 	if n := len(f.classes) + f.components; f.cost == transport.Bures && n*f.width*f.width > mostCovariances {
-		return fmt.Errorf("%s: the cost bures takes %d covariances of %d×%d numbers: embed in fewer dimensions, or match by the cost means", f.in.Name(), n, f.width, f.width)
+		return fmt.Errorf("%s: the cost bures takes %d covariances of %d×%d numbers: embed in fewer dimensions, or match by the cost means", f.Name(), n, f.width, f.width)
 	}
 	return nil
 }
 
 // match finds the classes of the components.
 func (f *fitter) match() (*transport.Matching, error) {
-	shares := rows.Shares(f.target.Counts)
+	shares := stream.Shares(f.target.Counts)
 	if f.cost == transport.Means {
 		return transport.MatchPrototypes(f.source.Means, f.source.Counts, f.target.Means, shares)
 	}
 	cost, err := transport.BuresCost(f.source, f.target)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.in.Name(), err)
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
 	return transport.MatchCost(cost, f.source.Counts, shares)
 }
@@ -157,24 +165,24 @@ func (f *fitter) match() (*transport.Matching, error) {
 // diagnose says how good the matching is and returns the stream's diagnostics
 // with that in it.
 func (f *fitter) diagnose(meta arrowio.Meta, m *transport.Matching) json.RawMessage {
-	f.env.Logger().Info(fmt.Sprintf("%d components matched with %d classes: p_T %.3f", len(m.ClassOf), len(f.classes), m.Proportions))
+	f.Logger().Info(fmt.Sprintf("%d components matched with %d classes: p_T %.3f", len(m.ClassOf), len(f.classes), m.Proportions))
 	check, err := transport.NewCheck(m, f.source, f.target, f.cost)
 	if err != nil {
-		f.env.Logger().Info(fmt.Sprintf("the matching cannot be checked: %v", err))
+		f.Logger().Info(fmt.Sprintf("the matching cannot be checked: %v", err))
 	}
-	part := rows.NewMatching(f.cost, check, f.classes)
-	rows.LogPart(f.env, part)
-	d := rows.Diagnostics{Mixture: rows.ReadDiagnostics(meta).Mixture, Matching: part}
+	part := diagnostics.NewMatching(f.cost, check, f.classes)
+	diagnostics.LogPart(f.Env, part)
+	d := diagnostics.Diagnostics{Mixture: diagnostics.Read(meta).Mixture, Matching: part}
 	return d.JSON()
 }
 
 // measure finds the number of components and the width of an embedding.
 func (f *fitter) measure(rec arrow.Record) error {
-	components, err := arrowio.IntColumn(rec, f.env.Columns.Component)
+	components, err := arrowio.IntColumn(rec, f.Columns.Component)
 	if err != nil {
 		return err
 	}
-	domains, err := rows.Domains(rec, f.env)
+	domains, err := f.Domains(rec)
 	if err != nil {
 		return err
 	}
@@ -187,7 +195,7 @@ func (f *fitter) measure(rec arrow.Record) error {
 		return f.fail(fmt.Errorf("there is a component numbered %d", f.components-1), fmt.Sprintf("number components from 0, below %d", maxComponents))
 	}
 	if f.width == 0 && rec.NumRows() > 0 {
-		vectors, err := arrowio.VectorColumn(rec, f.env.Columns.Embedding)
+		vectors, err := arrowio.VectorColumn(rec, f.Columns.Embedding)
 		f.width = vectors.Width
 		return err
 	}
@@ -198,22 +206,22 @@ func (f *fitter) measure(rec arrow.Record) error {
 const maxComponents = 10_000
 
 func (f *fitter) add(rec arrow.Record) error {
-	domains, err := rows.Domains(rec, f.env)
+	domains, err := f.Domains(rec)
 	if err != nil {
 		return err
 	}
-	vectors, err := arrowio.VectorColumn(rec, f.env.Columns.Embedding)
+	vectors, err := arrowio.VectorColumn(rec, f.Columns.Embedding)
 	if err != nil {
 		return err
 	}
 	if vectors.Width != f.width && vectors.Rows > 0 {
 		return f.fail(fmt.Errorf("embeddings of %d numbers follow some of %d", vectors.Width, f.width), "embed all rows with one model")
 	}
-	labels, err := rows.Labels(rec, domains, f.classes, f.in, f.env)
+	labels, err := f.Labels(rec, domains, f.classes)
 	if err != nil {
 		return err
 	}
-	components, err := arrowio.IntColumn(rec, f.env.Columns.Component)
+	components, err := arrowio.IntColumn(rec, f.Columns.Component)
 	if err != nil {
 		return err
 	}
@@ -234,11 +242,12 @@ func (f *fitter) add(rec arrow.Record) error {
 }
 
 func (f *fitter) fail(err error, advice string) error {
-	return &arrowio.Error{Input: f.in.Name(), Offset: -1, Batch: -1, Column: f.env.Columns.Component, Err: err, Advice: advice}
+	return f.Fail(f.Columns.Component, err, advice)
 }
 
-// save keeps a row a class: its mean, p_T and its row of the transport plan.
-func save(path string, classes []string, means *mat.Dense, m *transport.Matching) (string, error) {
+// Save keeps a row a class: its mean, p_T and its row of the transport plan.
+func (m *matched) Save(path string) (string, error) {
+	classes, means := m.classes, m.means
 	t := state.NewTable("match", len(classes))
 	t.SetMeta("mars.match.components", strconv.Itoa(len(m.ClassOf)))
 	vectors, plan := make([][]float64, len(classes)), make([][]float64, len(classes))
@@ -255,8 +264,9 @@ func save(path string, classes []string, means *mat.Dense, m *transport.Matching
 // Apply gives rows the classes of their components by a state saved by Fit, in
 // constant memory.
 func Apply(path string) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		if err := rows.Require(in, "run mars-cluster --load before", env.Columns.Component); err != nil {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		r := &stream.Rows{Env: env, Stream: in}
+		if err := r.Require("run mars-cluster --load before", env.Columns.Component); err != nil {
 			return err
 		}
 		t, sum, err := state.LoadTable(path, "match")
@@ -267,7 +277,7 @@ func Apply(path string) stages.Func {
 		if err != nil {
 			return err
 		}
-		meta, err := arrowio.ReadMeta(in.Schema())
+		meta, err := r.Meta()
 		if err != nil {
 			return err
 		}
@@ -277,8 +287,8 @@ func Apply(path string) stages.Func {
 		if len(plan) == 0 {
 			return fmt.Errorf("%s: holds no class: save it again", path)
 		}
-		env.KeepState(path, sum)
-		return emit(ctx, env, in, out, meta, classOf(plan))
+		r.KeepState(path, sum)
+		return emit(ctx, r, out, meta, classOf(plan))
 	}
 }
 
@@ -295,30 +305,29 @@ func classOf(plan [][]float64) []int32 {
 	return classes
 }
 
-func emit(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink, meta arrowio.Meta, classOf []int32) error {
-	field := arrow.Field{Name: env.Columns.Matched, Type: arrow.PrimitiveTypes.Int32, Nullable: true}
-	return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
-		domains, err := rows.Domains(rec, env)
+func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta, classOf []int32) error {
+	field := arrow.Field{Name: r.Columns.Matched, Type: arrow.PrimitiveTypes.Int32, Nullable: true}
+	return r.Emit(ctx, out, meta, stream.Added{Fields: []arrow.Field{field}, Of: func(rec arrow.Record) ([]arrow.Array, error) {
+		domains, err := r.Domains(rec)
 		if err != nil {
 			return nil, err
 		}
-		components, err := arrowio.IntColumn(rec, env.Columns.Component)
+		components, err := arrowio.IntColumn(rec, r.Columns.Component)
 		if err != nil {
 			return nil, err
 		}
-		matched, valid := make([]int32, len(domains)), make([]bool, len(domains))
+		class, valid := make([]int32, len(domains)), make([]bool, len(domains))
 		for i, d := range domains {
 			k := components.Values[i]
 			if d == arrowio.SourceDomain || components.Null(i) || k < 0 {
 				continue
 			}
 			if int(k) >= len(classOf) {
-				return nil, &arrowio.Error{Input: in.Name(), Offset: -1, Batch: -1, Column: env.Columns.Component,
-					Err:    fmt.Errorf("row %d of its batch has component %d, and %d components were matched", i, k, len(classOf)),
-					Advice: "give rows the components that the matching was made for"}
+				return nil, r.Fail(r.Columns.Component, fmt.Errorf("row %d of its batch has component %d, and %d components were matched", i, k, len(classOf)),
+					"give rows the components that the matching was made for")
 			}
-			matched[i], valid[i] = classOf[k], true
+			class[i], valid[i] = classOf[k], true
 		}
-		return []arrow.Array{arrowio.NewIntArray(matched, valid)}, nil
-	})
+		return []arrow.Array{arrowio.NewIntArray(class, valid)}, nil
+	}})
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"mars/arrowio"
-	"mars/stages/match/transport"
+	"mars/stages/algorithms/transport"
+	"mars/stages/internal/stream"
 )
 
 // none is a stream without rows.
@@ -26,7 +27,7 @@ func TestTooManyCovariances(t *testing.T) {
 	}
 	defer in.Close()
 	for width, refused := range map[int]bool{50: false, 2048: true} {
-		f := fitter{in: in, classes: make([]string, 65), components: 65, width: width, cost: transport.Bures}
+		f := fitter{Rows: &stream.Rows{Stream: in}, classes: make([]string, 65), components: 65, width: width, cost: transport.Bures}
 		if err := f.begin(); (err != nil) != refused || refused && !strings.Contains(err.Error(), "empty: the cost bures takes 130 covariances of 2048×2048 numbers") {
 			t.Errorf("%d columns: %v", width, err)
 		}

@@ -1,7 +1,8 @@
 // Package predict is the stage that labels rows with a trained model, in
 // constant memory.
 //
-// Columns read: features, or embedding where the model was trained on that. Added: prediction, predicted_class, probability.
+// Columns read: features, or embedding where the model was trained on that.
+// Added: prediction, predicted_class, probability.
 package predict
 
 import (
@@ -9,7 +10,8 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/rows"
+	"mars/stages/internal/models"
+	"mars/stages/internal/stream"
 )
 
 // Options of prediction.
@@ -20,26 +22,26 @@ type Options struct {
 
 // Apply labels rows with the model in a file.
 func Apply(o Options) stages.Func {
-	path := o.Model
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		model, sum, err := rows.LoadLabeller(path, o.Decision)
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		model, sum, err := models.Load(o.Model, o.Decision)
 		if err != nil {
 			return err
 		}
-		if err := rows.Require(in, inputRemedy(model), rows.ModelInput(env, model.Vectors)); err != nil {
+		r := &stream.Rows{Env: env, Stream: in}
+		if err := r.Require(inputAdvice(model), models.Input(env, model.Vectors)); err != nil {
 			return err
 		}
-		env.KeepState(path, sum)
-		meta, err := arrowio.ReadMeta(in.Schema())
+		r.KeepState(o.Model, sum)
+		meta, err := r.Meta()
 		if err != nil {
 			return err
 		}
-		return rows.Predict(ctx, env, in, out, meta, model)
+		return model.Emit(ctx, r, out, meta)
 	}
 }
 
-// inputRemedy says how to come by the column that the model takes.
-func inputRemedy(model *rows.Labeller) string {
+// inputAdvice says how to come by the column that the model takes.
+func inputAdvice(model *models.Labeller) string {
 	if model.Vectors != "" {
 		return "this model was trained on embeddings: run mars-embed --load with the model that made them before"
 	}

@@ -9,33 +9,34 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages"
-	"mars/stages/cluster/mixture"
-	"mars/stages/internal/rows"
-	"mars/stages/match/transport"
-	"mars/stages/reweight/gap"
-	"mars/stages/reweight/labelshift"
-	"mars/stages/train/adapt/translate"
+	"mars/stages/algorithms/classmap"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/transport"
+	"mars/stages/algorithms/wasserstein"
+	"mars/stages/internal/diagnostics"
+	"mars/stages/internal/stream"
 )
 
 // Diagnostics are signs of how far the estimates can be believed.
 type Diagnostics struct {
 	// Weights are those that the estimate gives the source's rows, and
 	// Translation how far it leaves the moved source from the target.
-	Weights     *rows.Weights     `json:"weights,omitempty"`
-	Translation *rows.Translation `json:"translation,omitempty"`
+	Weights     *diagnostics.Weights     `json:"weights,omitempty"`
+	Translation *diagnostics.Translation `json:"translation,omitempty"`
 	// Mixture and Matching are those of marsc and marsg, by name.
-	Mixture  map[string]*rows.Clustering `json:"mixture"`
-	Matching map[string]*rows.Matching   `json:"matching"`
+	Mixture  map[string]*diagnostics.Clustering `json:"mixture"`
+	Matching map[string]*diagnostics.Matching   `json:"matching"`
 }
 
 // diagnose says what there is to say of the estimate e. p is the source and target
 // its sample, both standardised. What cannot be measured is left out with a
 // line in the log.
 func diagnose(env stages.Env, p labelshift.Problem, target blas32.General, e *labelshift.Estimate) *Diagnostics {
-	d := &Diagnostics{Mixture: map[string]*rows.Clustering{}, Matching: map[string]*rows.Matching{}}
-	counts := rows.Counts(p.Labels, p.Classes)
-	if weights, err := labelshift.Weights(e.Proportions, rows.Shares(counts)); err == nil {
-		d.Weights = rows.NewWeights(p.Names, weights, counts)
+	d := &Diagnostics{Mixture: map[string]*diagnostics.Clustering{}, Matching: map[string]*diagnostics.Matching{}}
+	counts := stream.Counts(p.Labels, p.Classes)
+	if weights, err := labelshift.Weights(e.Proportions, stream.Shares(counts)); err == nil {
+		d.Weights = diagnostics.NewWeights(p.Names, weights, counts)
 	}
 	var err error
 	if d.Translation, err = translation(env, p, target, e); err != nil {
@@ -50,12 +51,12 @@ const mostColumns = 300
 
 // translation moves the source as mars-train --method translate does, but for
 // rows of very many columns only the means of the classes.
-func translation(env stages.Env, p labelshift.Problem, target blas32.General, e *labelshift.Estimate) (*rows.Translation, error) {
+func translation(env stages.Env, p labelshift.Problem, target blas32.General, e *labelshift.Estimate) (*diagnostics.Translation, error) {
 	responsibilities, err := sample(labelshift.InMemory(e.Responsibilities), mostRows)
 	if err != nil {
 		return nil, err
 	}
-	reference, err := gap.NewReference(target, gap.Options{Seed: env.Seed})
+	reference, err := wasserstein.NewReference(target, wasserstein.Options{Seed: env.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -63,11 +64,11 @@ func translation(env stages.Env, p labelshift.Problem, target blas32.General, e 
 	if err != nil {
 		return nil, err
 	}
-	learn := translate.Fit
+	learn := classmap.Fit
 	if target.Cols > mostColumns {
-		learn = translate.Displace
+		learn = classmap.Displace
 	}
-	way, err := learn(p.Source, p.Labels, labelshift.InMemory(target), responsibilities, translate.Options{})
+	way, err := learn(p.Source, p.Labels, labelshift.InMemory(target), responsibilities, classmap.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func translation(env stages.Env, p labelshift.Problem, target blas32.General, e 
 	if err != nil {
 		return nil, err
 	}
-	return rows.NewTranslation(before, after), nil
+	return diagnostics.NewTranslation(before, after), nil
 }
 
 // doubt adds what there is to say of the estimate. Its verdict heeds what is
@@ -85,7 +86,7 @@ func translation(env stages.Env, p labelshift.Problem, target blas32.General, e 
 func (r *Report) doubt(d *Diagnostics) {
 	r.Diagnostics = d
 	if d.Translation != nil {
-		r.Warnings = append(r.Warnings, d.Translation.Doubts()...)
+		r.Warnings = append(r.Warnings, d.Translation.Warnings()...)
 	}
 	r.Verdict = verdict(r.ExpectedError, len(r.Warnings) > 0)
 }
@@ -101,7 +102,7 @@ func (d *Diagnostics) add(name string, source blas32.General, p labelshift.Probl
 		return err
 	}
 	method := map[string]string{"marsc": "ward", "marsg": "gmm"}[name]
-	d.Mixture[name], d.Matching[name] = rows.NewClustering(method, fit), rows.NewMatching(transport.Means, check, p.Names)
+	d.Mixture[name], d.Matching[name] = diagnostics.NewClustering(method, fit), diagnostics.NewMatching(transport.Means, check, p.Names)
 	return nil
 }
 
@@ -112,10 +113,10 @@ func (d *Diagnostics) write(w io.Writer) {
 	if d.Translation != nil {
 		fmt.Fprintln(w, d.Translation.Line())
 	}
-	say := func(of string, part rows.Part) {
+	say := func(of string, part diagnostics.Part) {
 		fmt.Fprintf(w, "%s%s\n", of, part.Line())
-		for _, doubt := range part.Doubts() {
-			fmt.Fprintf(w, "  Warning: %s.\n", doubt)
+		for _, warning := range part.Warnings() {
+			fmt.Fprintf(w, "  Warning: %s.\n", warning)
 		}
 	}
 	if d.Weights != nil {

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages"
-	"mars/stages/cluster/mixture"
-	"mars/stages/featurize/scale"
-	"mars/stages/internal/rows"
-	"mars/stages/reweight/labelshift"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/scale"
+	"mars/stages/internal/stream"
 )
 
 const (
@@ -101,7 +101,7 @@ func posteriors(source blas32.General, labels []int32, target blas32.General, cl
 		if seen[label]++; seen[label]%heldOut == 0 {
 			part = 1
 		}
-		rows.AppendRow(&parts[part], source.Data[i*source.Stride:][:source.Cols])
+		stream.AppendRow(&parts[part], source.Data[i*source.Stride:][:source.Cols])
 		of[part] = append(of[part], label)
 	}
 	posterior, err := train(parts[0], of[0], nil)
@@ -127,7 +127,7 @@ func sample(blocks labelshift.Blocks, n int) (blas32.General, error) {
 		}
 		for i := range block.Rows {
 			if seen%step == 0 {
-				rows.AppendRow(&x, block.Data[i*block.Stride:][:block.Cols])
+				stream.AppendRow(&x, block.Data[i*block.Stride:][:block.Cols])
 			}
 			if seen++; x.Rows > n {
 				x, step = everySecond(x), 2*step

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/reweight/labelshift"
+	"mars/stages/algorithms/labelshift"
 )
 
 // A sample is even, whatever the blocks, and not larger than asked for.

@@ -15,9 +15,9 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/rows"
-	"mars/stages/reweight/labelshift"
-	"mars/stages/train/adapt/retrain"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/translate"
+	"mars/stages/internal/stream"
 )
 
 // Options of an estimate.
@@ -29,13 +29,13 @@ type Options struct {
 
 // Estimate reads all of in and estimates its proportions by MTE, with the
 // panel's opinions around it.
-func Estimate(ctx context.Context, env stages.Env, in arrowio.Source, o Options) (*Report, error) {
-	c := env.Columns
-	if err := rows.Require(in, "begin with mars-featurize", rows.Vectors(in, env), c.Domain, c.Label); err != nil {
+func Estimate(ctx context.Context, env stages.Env, in arrowio.Stream, o Options) (*Report, error) {
+	r, c := &stream.Rows{Env: env, Stream: in}, env.Columns
+	if err := r.Require("begin with mars-featurize", r.Vectors(), c.Domain, c.Label); err != nil {
 		return nil, err
 	}
 	if o.Truth {
-		if err := rows.Require(in, "ask for it with mars-featurize --truth", c.Truth); err != nil {
+		if err := r.Require("ask for it with mars-featurize --truth", c.Truth); err != nil {
 			return nil, err
 		}
 	}
@@ -44,36 +44,37 @@ func Estimate(ctx context.Context, env stages.Env, in arrowio.Source, o Options)
 		return nil, err
 	}
 	defer spool.Close()
-	classes, err := rows.Classes(ctx, spool, env)
+	r.Stream = spool
+	classes, err := r.Classes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r, err := report(ctx, env, spool, classes, o)
+	report, err := newAnswer(ctx, r, classes, o)
 	if err != nil || !o.Truth {
-		return r, err
+		return report, err
 	}
-	return r, r.check(ctx, env, spool)
+	return report, report.check(ctx, r)
 }
 
-// report gathers the rows and answers.
-func report(ctx context.Context, env stages.Env, in *arrowio.Spool, classes []string, o Options) (*Report, error) {
-	column := rows.Vectors(in, env)
-	s, err := rows.Gather(ctx, env, in, classes, rows.Want{Vector: column, Source: true, Labels: true})
+// newAnswer gathers the rows and answers.
+func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
+	column := r.Vectors()
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Labels: true})
 	if err != nil {
 		return nil, err
 	}
 	p := labelshift.Problem{Source: s.Source, Labels: s.Labels, Classes: len(classes), Names: classes,
-		Target: rows.TargetBlocks(ctx, env, in, column)}
-	r, err := answer(ctx, env, p, o)
+		Target: r.TargetBlocks(ctx, column)}
+	report, err := answer(ctx, r.Env, p, o)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", in.Name(), err)
+		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
-	return r, nil
+	return report, nil
 }
 
 // answer asks the panel and the other estimators.
 func answer(ctx context.Context, env stages.Env, p labelshift.Problem, o Options) (*Report, error) {
-	train := retrain.Classifier(ctx, env.Seed, env.Jobs)
+	train := translate.Classifier(ctx, env.Seed, env.Jobs)
 	panel, err := labelshift.Consult(p, train, labelshift.MTEOptions{Seed: env.Seed})
 	if err != nil {
 		return nil, err
@@ -82,7 +83,7 @@ func answer(ctx context.Context, env stages.Env, p labelshift.Problem, o Options
 	if err != nil {
 		return nil, err
 	}
-	r := newReport(p.Names, rows.Shares(rows.Counts(p.Labels, p.Classes)), panel, interval)
+	r := newReport(p.Names, stream.Shares(stream.Counts(p.Labels, p.Classes)), panel, interval)
 	others, diagnostics, err := others(env, p, panel.Members[0], train)
 	if err != nil {
 		return nil, err
@@ -95,11 +96,11 @@ func answer(ctx context.Context, env stages.Env, p labelshift.Problem, o Options
 }
 
 // check puts the true proportions beside the estimate.
-func (r *Report) check(ctx context.Context, env stages.Env, in *arrowio.Spool) error {
-	if err := in.Rewind(); err != nil {
+func (r *Report) check(ctx context.Context, rows *stream.Rows) error {
+	if err := rows.Rewind(); err != nil {
 		return err
 	}
-	truth, err := rows.TruthShares(ctx, env, in, r.Classes)
+	truth, err := rows.TruthShares(ctx, r.Classes)
 	if err != nil {
 		return err
 	}

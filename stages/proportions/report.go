@@ -14,7 +14,7 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/reweight/labelshift"
+	"mars/stages/algorithms/labelshift"
 )
 
 // Report is the answer. Slices have a value a class, in the order of Classes.
@@ -67,7 +67,7 @@ type Region struct {
 func newReport(classes []string, source []float64, panel *labelshift.Panel, v *labelshift.Interval) *Report {
 	r := &Report{Classes: classes, Estimators: panel.Opinions(), ExpectedError: v.ExpectedError, Disagreement: panel.Disagreement, Alignment: panel.Alignment,
 		Interval: Interval{Level: v.Level, Lower: v.Lower, Upper: v.Upper, Region: newRegion(v.Region)},
-		Warnings: append(append([]string{}, v.Doubts()...), panel.Warnings...)}
+		Warnings: append(append([]string{}, v.Warnings()...), panel.Warnings...)}
 	r.Proportions.Source, r.Proportions.Estimated = source, panel.Proportions()
 	r.Verdict = verdict(v.ExpectedError, len(panel.Warnings) > 0)
 	return r

@@ -10,15 +10,17 @@ package reweight
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/rows"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/state"
-	"mars/stages/reweight/labelshift"
+	"mars/stages/internal/stream"
 )
 
 // Estimators are the names of the ways to p_T.
@@ -41,40 +43,39 @@ type Options struct {
 
 // Fit estimates p_T and weights the source rows.
 func Fit(o Options) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		if err := rows.Require(in, "begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		r := &stream.Rows{Env: env, Stream: in}
+		if err := r.Require("begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
 			return err
 		}
-		if err := o.require(env, in); err != nil {
+		if err := o.require(r); err != nil {
 			return err
 		}
-		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
-			w, meta, err := learn(ctx, env, spool, o)
+		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
+			w, err := learn(ctx, r, o)
 			if err != nil {
 				return nil, err
 			}
-			w.describe(env)
-			meta.Diagnostics = w.diagnose(env, meta)
-			return &rows.Learnt{Save: w.save, Emit: func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-				return w.emit(ctx, env, in, out, meta)
-			}}, nil
+			w.describe(r.Env)
+			w.meta.Diagnostics = w.diagnose(r.Env)
+			return w, nil
 		})
 	}
 }
 
 // require reports what the estimator needs and the stream lacks.
-func (o Options) require(env stages.Env, in arrowio.Source) error {
-	switch c := env.Columns; {
+func (o Options) require(r *stream.Rows) error {
+	switch c := r.Columns; {
 	case o.Estimator == "mars":
-		return rows.Require(in, "run mars-match before, or choose another --estimator", c.Matched)
+		return r.Require("run mars-match before, or choose another --estimator", c.Matched)
 	case o.Estimator == "plan", o.Estimator == "given":
 		return nil
 	case o.Estimator == "oracle":
-		return rows.Require(in, "ask for it with mars-featurize --truth", c.Truth)
+		return r.Require("ask for it with mars-featurize --truth", c.Truth)
 	case labelshift.UsesPosteriors(o.Estimator):
-		return rows.Require(in, "this estimator works on a classifier's posteriors: run mars-embed --save MODEL, mars-predict --model MODEL, then this", c.Probability)
+		return r.Require("this estimator works on a classifier's posteriors: run mars-embed --save MODEL, mars-predict --model MODEL, then this", c.Probability)
 	}
-	return rows.Require(in, "begin with mars-featurize", rows.Vectors(in, env))
+	return r.Require("begin with mars-featurize", r.Vectors())
 }
 
 // weighting is what the stage learns: C numbers each.
@@ -82,84 +83,85 @@ type weighting struct {
 	classes        []string
 	source, target []float64 // p_S, p_T
 	weights        []float64
-	counts         []int             // rows of the source; nil of a state that was loaded
-	found          *rows.Diagnostics // of the estimator
+	counts         []int                    // rows of the source; nil of a state that was loaded
+	found          *diagnostics.Diagnostics // of the estimator
+	meta           arrowio.Meta             // of the rows that were learnt from
 }
 
-func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*weighting, arrowio.Meta, error) {
-	meta, err := arrowio.ReadMeta(in.Schema())
+func learn(ctx context.Context, r *stream.Rows, o Options) (*weighting, error) {
+	meta, err := r.Meta()
 	if err != nil {
-		return nil, meta, err
+		return nil, err
 	}
-	classes, err := rows.Classes(ctx, in, env)
+	classes, err := r.Classes(ctx)
 	if err != nil {
-		return nil, meta, err
+		return nil, err
 	}
-	c := counter{env: env, in: in, classes: classes, source: make([]int, len(classes)), target: make([]int, len(classes))}
-	if err := rows.Each(ctx, in, c.add); err != nil {
-		return nil, meta, err
+	c := counter{Rows: r, classes: classes, source: make([]int, len(classes)), target: make([]int, len(classes))}
+	if err := r.Each(ctx, c.add); err != nil {
+		return nil, err
 	}
 	w := &weighting{classes: classes, counts: c.source}
 	if w.source, err = c.shares(c.source, arrowio.SourceDomain); err != nil {
-		return nil, meta, err
+		return nil, err
 	}
-	if w.target, w.found, err = targetProportions(ctx, env, in, o, &c, meta); err != nil {
-		return nil, meta, err
+	if w.target, w.found, err = targetProportions(ctx, r, o, &c, meta); err != nil {
+		return nil, err
 	}
 	if w.weights, err = labelshift.Weights(w.target, w.source); err != nil {
-		return nil, meta, fmt.Errorf("%s: %w", in.Name(), err)
+		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	meta.Classes, meta.SourceProportions, meta.TargetProportions = classes, w.source, w.target
-	return w, meta, nil
+	w.meta = meta
+	return w, nil
 }
 
 // targetProportions is p_T by the estimator, with what is to be said of it.
-func targetProportions(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, c *counter, meta arrowio.Meta) (p []float64, d *rows.Diagnostics, err error) {
-	d = &rows.Diagnostics{Estimator: o.Estimator}
+func targetProportions(ctx context.Context, r *stream.Rows, o Options, c *counter, meta arrowio.Meta) (p []float64, d *diagnostics.Diagnostics, err error) {
+	d = &diagnostics.Diagnostics{Estimator: o.Estimator}
 	switch o.Estimator {
 	case "mars":
 		p, err = c.shares(c.target, arrowio.TargetDomain)
 		return p, d, err
 	case "plan":
 		if len(meta.TargetProportions) != len(c.classes) {
-			return nil, nil, fmt.Errorf("%s: its metadata have no target proportions: run mars-match before, without a tool in between that drops them", in.Name())
+			return nil, nil, fmt.Errorf("%s: its metadata have no target proportions: run mars-match before, without a tool in between that drops them", r.Name())
 		}
 		return meta.TargetProportions, d, nil
 	case "given":
 		p, err = o.Proportions(c.classes)
 		return p, d, err
 	}
-	if err := in.Rewind(); err != nil {
+	if err := r.Rewind(); err != nil {
 		return nil, nil, err
 	}
 	if o.Estimator == "oracle" {
-		p, err = rows.TruthShares(ctx, env, in, c.classes)
+		p, err = r.TruthShares(ctx, c.classes)
 		return p, d, err
 	}
-	return estimate(ctx, env, in, o, c.classes)
+	return estimate(ctx, r, o, c.classes)
 }
 
 // counter counts rows by label and by matched class.
 type counter struct {
-	env            stages.Env
-	in             arrowio.Source
+	*stream.Rows
 	classes        []string
 	source, target []int
 	unmatched      int
 }
 
 func (c *counter) add(rec arrow.Record) error {
-	domains, err := rows.Domains(rec, c.env)
+	domains, err := c.Domains(rec)
 	if err != nil {
 		return err
 	}
-	labels, err := rows.Labels(rec, domains, c.classes, c.in, c.env)
+	labels, err := c.Labels(rec, domains, c.classes)
 	if err != nil {
 		return err
 	}
 	matched := arrowio.Ints{}
-	if arrowio.HasColumn(rec.Schema(), c.env.Columns.Matched) {
-		if matched, err = arrowio.LabelColumn(rec, c.env.Columns.Matched, c.classes); err != nil {
+	if arrowio.HasColumn(rec.Schema(), c.Columns.Matched) {
+		if matched, err = arrowio.LabelColumn(rec, c.Columns.Matched, c.classes); err != nil {
 			return err
 		}
 	}
@@ -170,8 +172,8 @@ func (c *counter) add(rec arrow.Record) error {
 		case matched.Values == nil || matched.Null(i):
 			c.unmatched++
 		case matched.Values[i] < 0 || int(matched.Values[i]) >= len(c.classes):
-			return &arrowio.Error{Input: c.in.Name(), Offset: -1, Batch: -1, Column: c.env.Columns.Matched,
-				Err: fmt.Errorf("row %d of its batch was matched with class %d, and there are %d", i, matched.Values[i], len(c.classes)), Advice: "run mars-match on this stream"}
+			return c.Fail(c.Columns.Matched, fmt.Errorf("row %d of its batch was matched with class %d, and there are %d", i, matched.Values[i], len(c.classes)),
+				"run mars-match on this stream")
 		default:
 			c.target[matched.Values[i]]++
 		}
@@ -185,18 +187,17 @@ func (c *counter) shares(counts []int, domain arrowio.Domain) ([]float64, error)
 		total += n
 	}
 	if total == 0 && domain == arrowio.TargetDomain && c.unmatched > 0 {
-		return nil, &arrowio.Error{Input: c.in.Name(), Offset: -1, Batch: -1, Column: c.env.Columns.Matched,
-			Err: fmt.Errorf("no target row was matched with a class"), Advice: "run mars-cluster and mars-match on this stream"}
+		return nil, c.Fail(c.Columns.Matched, errors.New("no target row was matched with a class"), "run mars-cluster and mars-match on this stream")
 	}
 	if total == 0 {
-		return nil, rows.EmptyDomain(c.in, domain)
+		return nil, c.EmptyDomain(domain)
 	}
 	if domain == arrowio.SourceDomain {
-		if err := rows.CheckClasses(c.in, c.classes, counts); err != nil {
+		if err := c.CheckClasses(c.classes, counts); err != nil {
 			return nil, err
 		}
 	}
-	return rows.Shares(counts), nil
+	return stream.Shares(counts), nil
 }
 
 func (w *weighting) describe(env stages.Env) {
@@ -210,16 +211,16 @@ func (w *weighting) describe(env stages.Env) {
 
 // diagnose tells the user of the estimate and its weights, and returns the
 // stream's diagnostics with them.
-func (w *weighting) diagnose(env stages.Env, meta arrowio.Meta) json.RawMessage {
+func (w *weighting) diagnose(env stages.Env) json.RawMessage {
 	w.found.Log(env)
-	d := rows.ReadDiagnostics(meta).Estimated(w.found)
-	d.Weights = rows.NewWeights(w.classes, w.weights, w.counts)
-	rows.LogPart(env, d.Weights)
+	d := diagnostics.Read(w.meta).Estimated(w.found)
+	d.Weights = diagnostics.NewWeights(w.classes, w.weights, w.counts)
+	diagnostics.LogPart(env, d.Weights)
 	return d.JSON()
 }
 
-// save keeps a row a class.
-func (w *weighting) save(path string) (string, error) {
+// Save keeps a row a class.
+func (w *weighting) Save(path string) (string, error) {
 	t := state.NewTable("reweight", len(w.classes))
 	t.AddStrings("class", w.classes)
 	t.AddFloats("source_proportion", w.source)
@@ -230,22 +231,22 @@ func (w *weighting) save(path string) (string, error) {
 
 // Apply weights source rows by a state saved by Fit, in constant memory.
 func Apply(path string) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		if err := rows.Require(in, "begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		r := &stream.Rows{Env: env, Stream: in}
+		if err := r.Require("begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
 			return err
 		}
 		w, sum, err := load(path)
 		if err != nil {
 			return err
 		}
-		env.KeepState(path, sum)
-		meta, err := arrowio.ReadMeta(in.Schema())
-		if err != nil {
+		r.KeepState(path, sum)
+		if w.meta, err = r.Meta(); err != nil {
 			return err
 		}
-		meta.Classes, meta.SourceProportions, meta.TargetProportions = w.classes, w.source, w.target
-		meta.Diagnostics = rows.ReadDiagnostics(meta).Estimated(nil).JSON()
-		return w.emit(ctx, env, in, out, meta)
+		w.meta.Classes, w.meta.SourceProportions, w.meta.TargetProportions = w.classes, w.source, w.target
+		w.meta.Diagnostics = diagnostics.Read(w.meta).Estimated(nil).JSON()
+		return w.Emit(ctx, r, out)
 	}
 }
 
@@ -266,14 +267,15 @@ func load(path string) (*weighting, string, error) {
 	return w, sum, nil
 }
 
-func (w *weighting) emit(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink, meta arrowio.Meta) error {
-	field := arrow.Field{Name: env.Columns.Weight, Type: arrow.PrimitiveTypes.Float32}
-	return rows.Emit(ctx, env, in, out, meta, []arrow.Field{field}, func(rec arrow.Record) ([]arrow.Array, error) {
-		domains, err := rows.Domains(rec, env)
+// Emit adds the weights to rows.
+func (w *weighting) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
+	field := arrow.Field{Name: r.Columns.Weight, Type: arrow.PrimitiveTypes.Float32}
+	return r.Emit(ctx, out, w.meta, stream.Added{Fields: []arrow.Field{field}, Of: func(rec arrow.Record) ([]arrow.Array, error) {
+		domains, err := r.Domains(rec)
 		if err != nil {
 			return nil, err
 		}
-		labels, err := rows.Labels(rec, domains, w.classes, in, env)
+		labels, err := r.Labels(rec, domains, w.classes)
 		if err != nil {
 			return nil, err
 		}
@@ -285,5 +287,5 @@ func (w *weighting) emit(ctx context.Context, env stages.Env, in arrowio.Source,
 			}
 		}
 		return []arrow.Array{arrowio.NewFloatArray(weights)}, nil
-	})
+	}})
 }

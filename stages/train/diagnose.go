@@ -5,47 +5,48 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/featurize/scale"
-	"mars/stages/internal/rows"
-	"mars/stages/reweight/gap"
-	"mars/stages/reweight/labelshift"
-	"mars/stages/train/adapt"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/scale"
+	"mars/stages/algorithms/wasserstein"
+	"mars/stages/internal/diagnostics"
+	"mars/stages/internal/stream"
 )
 
 // diagnose is what is to be said of the model: the stream's diagnostics, with
 // the estimate of this training where it made one, the weights of the source
 // that follow and the terms of Theorem 1.
-func (j *job) diagnose(env stages.Env, in arrowio.Source, model *adapt.Model, m *metrics) (*rows.Diagnostics, error) {
-	meta, err := arrowio.ReadMeta(in.Schema())
+func (j *job) diagnose(r *stream.Rows, model *adapt.Model, m *metrics) (*diagnostics.Diagnostics, error) {
+	env := r.Env
+	meta, err := r.Meta()
 	if err != nil {
 		return nil, err
 	}
-	d := rows.ReadDiagnostics(meta)
+	d := diagnostics.Read(meta)
 	d.Translation, d.Bound = nil, nil
 	if j.diagnostics != nil {
 		d = d.Estimated(j.diagnostics)
 	}
-	counts := rows.Counts(j.problem.Labels, len(j.problem.Classes))
-	proportions, weights := rows.Shares(counts), []float64(nil)
+	counts := stream.Counts(j.problem.Labels, len(j.problem.Classes))
+	proportions, weights := stream.Shares(counts), []float64(nil)
 	if model.Proportions != nil {
 		if weights, err = labelshift.Weights(model.Proportions, proportions); err != nil {
 			env.Logger().Info(fmt.Sprintf("no diagnostics of the training: %v", err))
 			return d, nil
 		}
 		proportions = model.Proportions
-		d.Weights = rows.NewWeights(j.problem.Classes, weights, counts)
-		rows.LogPart(env, d.Weights)
+		d.Weights = diagnostics.NewWeights(j.problem.Classes, weights, counts)
+		diagnostics.LogPart(env, d.Weights)
 	}
 	if d.Translation = j.translation(env, proportions); d.Translation != nil {
-		rows.LogPart(env, d.Translation)
+		diagnostics.LogPart(env, d.Translation)
 	}
 	if d.Bound = j.bound(env, model, proportions, weights); d.Bound != nil {
 		if m.last.Aligned && j.config.Method.Name != "dann" {
 			d.Bound.CriticDistance = &m.last.CriticDistance
 		}
-		rows.LogPart(env, d.Bound)
+		diagnostics.LogPart(env, d.Bound)
 	}
 	return d, nil
 }
@@ -53,18 +54,18 @@ func (j *job) diagnose(env stages.Env, in arrowio.Source, model *adapt.Model, m 
 // bound is the terms of Theorem 1 for the source with the weights of the
 // classes, all 1 if nil; nil where the target was not looked at or cannot be
 // measured.
-func (j *job) bound(env stages.Env, model *adapt.Model, proportions, weights []float64) *rows.Bound {
+func (j *job) bound(env stages.Env, model *adapt.Model, proportions, weights []float64) *diagnostics.Bound {
 	p := j.problem
 	if p.Target.Rows < 2 {
 		return nil
 	}
 	embed := func(x blas32.General) (blas32.General, error) { return model.Embed(x), nil }
-	distance, err := measure(p, gap.Options{Seed: env.Seed, Space: embed}, proportions, p.Source)
+	distance, err := measure(p, wasserstein.Options{Seed: env.Seed, Space: embed}, proportions, p.Source)
 	if err != nil {
 		env.Logger().Info(fmt.Sprintf("no distance in the latent space: %v", err))
 		return nil
 	}
-	b := rows.NewBound(distance[0])
+	b := diagnostics.NewBound(distance[0])
 	b.MaxWeight = 1
 	wrong, weight, total := 0, 0.0, 0.0
 	for i, k := range adapt.Argmax(model.Predict(p.Source)) {
@@ -84,28 +85,28 @@ func (j *job) bound(env stages.Env, model *adapt.Model, proportions, weights []f
 
 // translation is how far the moved source is from the target, on columns
 // standardised by the source as it came; nil if it was not moved.
-func (j *job) translation(env stages.Env, proportions []float64) *rows.Translation {
+func (j *job) translation(env stages.Env, proportions []float64) *diagnostics.Translation {
 	if j.unmoved.Rows == 0 || j.problem.Target.Rows < 2 {
 		return nil
 	}
 	standard, _ := scale.Fit(j.unmoved)
 	standardise := func(x blas32.General) (blas32.General, error) { return x, standard.Apply(x) }
-	d, err := measure(j.problem, gap.Options{Seed: env.Seed, Space: standardise}, proportions, j.unmoved, j.problem.Source)
+	d, err := measure(j.problem, wasserstein.Options{Seed: env.Seed, Space: standardise}, proportions, j.unmoved, j.problem.Source)
 	if err != nil {
 		env.Logger().Info(fmt.Sprintf("no distance after translation: %v", err))
 		return nil
 	}
-	return rows.NewTranslation(d[0], d[1])
+	return diagnostics.NewTranslation(d[0], d[1])
 }
 
 // measure is how far each of the sources, whose rows have the problem's
 // labels, is from its target.
-func measure(p adapt.Problem, o gap.Options, proportions []float64, sources ...blas32.General) ([]gap.Distance, error) {
-	reference, err := gap.NewReference(p.Target, o)
+func measure(p adapt.Problem, o wasserstein.Options, proportions []float64, sources ...blas32.General) ([]wasserstein.Distance, error) {
+	reference, err := wasserstein.NewReference(p.Target, o)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]gap.Distance, len(sources))
+	found := make([]wasserstein.Distance, len(sources))
 	for i, source := range sources {
 		if found[i], err = reference.To(source, p.Labels, proportions); err != nil {
 			return nil, err

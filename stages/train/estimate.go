@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages"
-	"mars/stages/cluster/mixture"
-	"mars/stages/reweight/labelshift"
-	"mars/stages/train/adapt"
-	"mars/stages/train/adapt/retrain"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/translate"
 )
 
 // ProportionNames are the estimators of p_T on the embedding as it trains: mars,
@@ -68,7 +68,7 @@ func named(ctx context.Context, env stages.Env, name string) adapt.Estimator {
 	return func(_ context.Context, s adapt.Snapshot) ([]float64, error) {
 		e := labelshift.Evidence{
 			Problem: labelshift.Problem{Source: s.Source, Labels: s.Labels, Target: labelshift.InMemory(s.Target), Classes: s.Classes},
-			Train:   retrain.Classifier(ctx, env.Seed, env.Jobs), Options: labelshift.MTEOptions{Seed: env.Seed},
+			Train:   translate.Classifier(ctx, env.Seed, env.Jobs), Options: labelshift.MTEOptions{Seed: env.Seed},
 		}
 		if labelshift.UsesPosteriors(name) {
 			e.SourcePosteriors, e.TargetPosteriors = s.SourcePosteriors(), s.TargetPosteriors()

@@ -9,7 +9,7 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/train/adapt"
+	"mars/stages/algorithms/adapt"
 )
 
 // metrics writes the figures of each epoch as a row of an Arrow stream, and

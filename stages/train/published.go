@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages"
-	"mars/stages/cluster/mixture"
-	"mars/stages/match/transport"
-	"mars/stages/reweight/labelshift"
-	"mars/stages/train/adapt"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/transport"
 )
 
 // publishedRows is how many rows the authors' program fits a Gaussian mixture to.

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages"
-	"mars/stages/train/adapt"
+	"mars/stages/algorithms/adapt"
 )
 
 // blobs draws rows of one dimension around the centres, counts[k] of centre k.

@@ -17,12 +17,14 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/rows"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/gmmot"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/translate"
+	"mars/stages/internal/diagnostics"
+	"mars/stages/internal/models"
 	"mars/stages/internal/state"
-	"mars/stages/train/adapt"
-	"mars/stages/train/adapt/retrain"
-	"mars/stages/train/adapt/translate"
-	"mars/stages/train/gmmot"
+	"mars/stages/internal/stream"
 )
 
 // Options of training.
@@ -51,75 +53,83 @@ type Options struct {
 }
 
 // Methods are the names of the ways to train.
-func Methods() []string { return append(adapt.MethodNames(), gmmot.Method, retrain.Method) }
+func Methods() []string { return append(adapt.MethodNames(), gmmot.Method, translate.Method) }
 
 // Fit trains, then labels all rows. If training breaks down, the last good model
 // is saved all the same and the error says so.
 func Fit(o Options) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		c, column := env.Columns, o.column(env, in)
-		if err := rows.Require(in, "begin with mars-featurize, or name the column with a flag", column, c.Domain, c.Label); err != nil {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		r := &stream.Rows{Env: env, Stream: in}
+		c, column := env.Columns, o.column(r)
+		if err := r.Require("begin with mars-featurize, or name the column with a flag", column, c.Domain, c.Label); err != nil {
 			return err
 		}
-		return rows.Fit(ctx, env, in, out, o.Save, func(spool *arrowio.Spool) (*rows.Learnt, error) {
+		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
 			if o.Method == gmmot.Method {
-				return learnMixture(ctx, env, spool, o)
+				return learnMixture(ctx, r, o)
 			}
-			model, diagnostics, err := learn(ctx, env, spool, o)
+			model, said, err := learn(ctx, r, o)
 			if err != nil {
 				return nil, keep(model, o.Save, err)
 			}
-			if model.Provenance, err = rows.Provenance(env, spool); err != nil {
+			if model.Provenance, err = r.Provenance(); err != nil {
 				return nil, err
 			}
-			model.Vectors = rows.VectorsOf(env, column)
-			if model.Decision, err = translate.ParseDecisionOrNone(o.decision()); err != nil {
+			model.Vectors = models.VectorsOf(env, column)
+			if model.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
 				return nil, err
 			}
-			return &rows.Learnt{
-				Save: func(path string) (string, error) { return state.Save(path, model.Save) },
-				Emit: emitter(rows.Networks(model), model.Proportions, diagnostics),
-			}, nil
+			save := func(path string) (string, error) { return state.Save(path, model.Save) }
+			return &trained{models.Networks(model), save, model.Proportions, said}, nil
 		})
 	}
 }
 
 // column is that of the vectors to train on. A mixture is fitted where the paper's
 // Algorithm 2 fits it: in the latent space, if there is one.
-func (o Options) column(env stages.Env, in arrowio.Source) string {
+func (o Options) column(r *stream.Rows) string {
 	switch {
-	case o.Method == retrain.Method:
-		return rows.Vectors(in, env)
-	case o.Method == gmmot.Method && arrowio.HasColumn(in.Schema(), env.Columns.Embedding):
-		return env.Columns.Embedding
+	case o.Method == translate.Method:
+		return r.Vectors()
+	case o.Method == gmmot.Method && r.Has(r.Columns.Embedding):
+		return r.Columns.Embedding
 	}
-	return env.Columns.Features
+	return r.Columns.Features
 }
 
 func (o Options) decision() string {
 	switch {
 	case o.Decision != "":
 		return o.Decision
-	case o.Method == retrain.Method:
-		return translate.Accuracy.String()
+	case o.Method == translate.Method:
+		return labelshift.Accuracy.String()
 	}
 	return "none"
 }
 
-// emitter labels rows with the model. The diagnostics become the stream's, and so
-// does the estimate of p_T, if there is one.
-func emitter(model *rows.Labeller, proportions []float64, diagnostics *rows.Diagnostics) stages.Func {
-	return func(ctx context.Context, env stages.Env, in arrowio.Source, out arrowio.Sink) error {
-		meta, err := arrowio.ReadMeta(in.Schema())
-		if err != nil {
-			return err
-		}
-		meta.Diagnostics = diagnostics.JSON()
-		if proportions != nil {
-			meta.TargetProportions = proportions
-		}
-		return rows.Predict(ctx, env, in, out, meta, model)
+// trained is a model with what is said of it.
+type trained struct {
+	model       *models.Labeller
+	save        func(path string) (string, error)
+	proportions []float64 // the estimate of p_T; nil if there is none
+	diagnostics *diagnostics.Diagnostics
+}
+
+// Save keeps the model.
+func (t *trained) Save(path string) (string, error) { return t.save(path) }
+
+// Emit labels rows with the model. The diagnostics become the stream's, and so
+// does the estimate of p_T.
+func (t *trained) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
+	meta, err := r.Meta()
+	if err != nil {
+		return err
 	}
+	meta.Diagnostics = t.diagnostics.JSON()
+	if t.proportions != nil {
+		meta.TargetProportions = t.proportions
+	}
+	return t.model.Emit(ctx, r, out, meta)
 }
 
 // keep saves the last good model of a training that broke down.
@@ -135,12 +145,12 @@ func keep(model *adapt.Model, path string, cause error) error {
 }
 
 // learn trains by the method.
-func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*adapt.Model, *rows.Diagnostics, error) {
+func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, *diagnostics.Diagnostics, error) {
 	fit := fitAligned
-	if o.Method == retrain.Method {
+	if o.Method == translate.Method {
 		fit = fitTranslated
 	}
-	job, err := fit(ctx, env, in, o)
+	job, err := fit(ctx, r, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,7 +162,7 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 			return nil, nil, err
 		}
 	}
-	metrics, err := newMetrics(env, o.Metrics, job.problem.Classes)
+	metrics, err := newMetrics(r.Env, o.Metrics, job.problem.Classes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -161,8 +171,8 @@ func learn(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*
 	if err := metrics.close(err); err != nil {
 		return model, nil, err
 	}
-	diagnostics, err := job.diagnose(env, in, model, metrics)
-	return model, diagnostics, err
+	said, err := job.diagnose(r, model, metrics)
+	return model, said, err
 }
 
 // A job is a training with all that it needs.
@@ -170,17 +180,17 @@ type job struct {
 	problem     adapt.Problem
 	config      adapt.Config
 	train       func(context.Context, adapt.Problem, adapt.Config) (*adapt.Model, error)
-	unmoved     blas32.General    // the source as it came, where the problem's has been moved
-	diagnostics *rows.Diagnostics // of the estimate of p_T; nil where none was made
+	unmoved     blas32.General           // the source as it came, where the problem's has been moved
+	diagnostics *diagnostics.Diagnostics // of the estimate of p_T; nil where none was made
 }
 
 // fitAligned is the job of the methods of adapt.
-func fitAligned(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options) (*job, error) {
+func fitAligned(ctx context.Context, r *stream.Rows, o Options) (*job, error) {
 	method, err := adapt.ParseMethod(o.Method, o.Beta)
 	if err != nil {
 		return nil, err
 	}
-	p, s, err := gather(ctx, env, in, o, method.Aligns())
+	p, s, err := gather(ctx, r, o, method.Aligns())
 	if err != nil {
 		return nil, err
 	}
@@ -189,44 +199,44 @@ func fitAligned(ctx context.Context, env stages.Env, in *arrowio.Spool, o Option
 		return nil, err
 	}
 	c.SetMethod(method)
-	c.Seed, c.Jobs = env.Seed, env.Jobs
+	c.Seed, c.Jobs = r.Seed, r.Jobs
 	if o.AsPublishedCode {
 		c.AsPublishedCode()
 	}
 	if method.NeedsEstimate() {
-		if c.StartProportions, err = startProportions(in, s); err != nil {
+		if c.StartProportions, err = startProportions(r, s); err != nil {
 			return nil, err
 		}
-		if c.Estimate, err = estimator(ctx, env, o, c.StartProportions); err != nil {
-			return nil, fmt.Errorf("%s: %w", in.Name(), err)
+		if c.Estimate, err = estimator(ctx, r.Env, o, c.StartProportions); err != nil {
+			return nil, fmt.Errorf("%s: %w", r.Name(), err)
 		}
 	}
 	j := &job{problem: *p, config: c, train: adapt.Train}
 	if method.NeedsEstimate() {
-		j.diagnostics = &rows.Diagnostics{Estimator: cmp.Or(o.Proportions, "mars")}
+		j.diagnostics = &diagnostics.Diagnostics{Estimator: cmp.Or(o.Proportions, "mars")}
 	}
 	return j, nil
 }
 
 // gather turns the stream into a problem.
-func gather(ctx context.Context, env stages.Env, in *arrowio.Spool, o Options, target bool) (*adapt.Problem, *rows.Samples, error) {
-	classes, err := rows.Classes(ctx, in, env)
+func gather(ctx context.Context, r *stream.Rows, o Options, target bool) (*adapt.Problem, *stream.Samples, error) {
+	classes, err := r.Classes(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	column := o.column(env, in)
-	s, err := rows.Gather(ctx, env, in, classes, rows.Want{Vector: column, Source: true, Target: target, Labels: true, Start: true})
+	column := o.column(r)
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: target, Labels: true, Start: true})
 	if err != nil {
 		return nil, nil, err
 	}
 	p := &adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
-	p.Shape, err = rows.ShapeOr(o.Shape, in, column, s.Source.Cols)
+	p.Shape, err = r.ShapeOr(o.Shape, column, s.Source.Cols)
 	return p, s, err
 }
 
 // startProportions is the p_T that earlier stages found: p_T(y) = w†(y) p_S(y)
 // by the weights, or else the shares of matched; nil if there is neither.
-func startProportions(in arrowio.Source, s *rows.Samples) ([]float64, error) {
+func startProportions(r *stream.Rows, s *stream.Samples) ([]float64, error) {
 	p, total := make([]float64, len(s.Classes)), 0.0
 	if s.SourceWeight != nil {
 		for i, label := range s.Labels {
@@ -239,7 +249,7 @@ func startProportions(in arrowio.Source, s *rows.Samples) ([]float64, error) {
 				continue
 			}
 			if k < 0 || int(k) >= len(p) {
-				return nil, fmt.Errorf("%s: a target row was matched with class %d, and there are %d: run mars-match on this stream", in.Name(), k, len(p))
+				return nil, fmt.Errorf("%s: a target row was matched with class %d, and there are %d: run mars-match on this stream", r.Name(), k, len(p))
 			}
 			p[k]++
 			total++

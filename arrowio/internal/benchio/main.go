@@ -12,6 +12,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -195,5 +196,5 @@ func passArrowio() error {
 	if err != nil {
 		return err
 	}
-	return arrowio.Copy(w, r)
+	return arrowio.Copy(context.Background(), w, r)
 }

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars/stages"
+	"mars/stages/algorithms/mixture"
 	"mars/stages/cluster"
-	"mars/stages/cluster/mixture"
 )
 
 // Cluster is the command of the stage that estimates the target's mixture.

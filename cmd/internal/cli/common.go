@@ -15,6 +15,7 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
+	"mars/stages/algorithms"
 )
 
 // common holds the flags that every stage has.
@@ -167,7 +168,7 @@ func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.
 
 // env is the stage's surroundings; done ends its progress bar.
 func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
-	stages.SetJobs(c.jobs)
+	algorithms.SetJobs(c.jobs)
 	bar := &progress{w: cmd.ErrOrStderr(), enabled: !c.quiet && c.logFormat != "json" && isTerminal(cmd.ErrOrStderr())}
 	return stages.Env{
 		Columns:  c.columns,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -43,7 +44,7 @@ everything and prints a line for each good input; it fails where one breaks.`,
 			if err != nil {
 				return err
 			}
-			err = inspect(cmd.OutOrStdout(), r, head, asJSON, asCSV, check)
+			err = inspect(cmd.Context(), cmd.OutOrStdout(), r, head, asJSON, asCSV, check)
 			r.Close()
 			if err != nil {
 				return err
@@ -61,18 +62,18 @@ everything and prints a line for each good input; it fails where one breaks.`,
 	return newCommand(cmd)
 }
 
-func inspect(w io.Writer, r *arrowio.Reader, head int, asJSON, asCSV, check bool) error {
+func inspect(ctx context.Context, w io.Writer, r *arrowio.Reader, head int, asJSON, asCSV, check bool) error {
 	switch {
 	case asCSV:
-		return arrowio.WriteCSV(w, r)
+		return arrowio.WriteCSV(ctx, w, r)
 	case check:
-		batches, rows, err := arrowio.Check(r)
+		batches, rows, err := arrowio.Check(ctx, r)
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s: whole: %d rows in %d batches\n", r.Name(), rows, batches)
 		}
 		return err
 	}
-	s, err := arrowio.Inspect(r, head)
+	s, err := arrowio.Inspect(ctx, r, head)
 	if err != nil {
 		return err
 	}

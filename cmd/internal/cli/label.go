@@ -9,16 +9,16 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/translate"
 	"mars/stages/embed"
 	"mars/stages/label"
 	"mars/stages/train"
-	"mars/stages/train/adapt"
-	"mars/stages/train/adapt/retrain"
 )
 
 // labelCommand answers what the target's labels are.
 func labelCommand() *cobra.Command {
-	l := labeller{options: train.Options{Method: retrain.Method, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
+	l := labeller{options: train.Options{Method: translate.Method, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
 	cmd := &cobra.Command{
 		Use:   "label --source FILE --target FILE -o FILE [flags]",
 		Short: "Label the rows of a target, with posteriors, confidence and whether to believe them",
@@ -71,7 +71,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := notInput(c.output, c.inputs); err != nil {
 		return err
 	}
-	return l.files.twoFiles(cmd, c, args, func(ctx context.Context, env stages.Env, in arrowio.Source) error {
+	return l.files.twoFiles(cmd, c, args, func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 		labelled, err := l.train(ctx, env, in)
 		if err != nil {
 			return err
@@ -85,8 +85,8 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 }
 
 // train runs the stages, each into memory.
-func (l *labeller) train(ctx context.Context, env stages.Env, in arrowio.Source) (arrowio.Source, error) {
-	if l.options.Method == retrain.Method {
+func (l *labeller) train(ctx context.Context, env stages.Env, in arrowio.Stream) (arrowio.Stream, error) {
+	if l.options.Method == translate.Method {
 		env.Logger().Info("method translate, which measured best on fixed features: .992 balanced accuracy on the paper's toy (MARSc .895, the source's classifier .743)")
 		var err error
 		if in, err = embedImages(ctx, env, in); err != nil {
@@ -99,7 +99,7 @@ func (l *labeller) train(ctx context.Context, env stages.Env, in arrowio.Source)
 
 // embedImages learns an embedding on the source if the rows are images that have
 // none: pixels are not a space in which classes move.
-func embedImages(ctx context.Context, env stages.Env, in arrowio.Source) (arrowio.Source, error) {
+func embedImages(ctx context.Context, env stages.Env, in arrowio.Stream) (arrowio.Stream, error) {
 	if !label.Images(env, in) || arrowio.HasColumn(in.Schema(), env.Columns.Embedding) {
 		return in, nil
 	}
@@ -118,9 +118,9 @@ func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {
 			return each(labels, out.Write)
 		})
 	case l.common.output == "" || l.common.output == "-":
-		return label.Write(cmd.OutOrStdout(), l.format, labels)
+		return label.Write(cmd.Context(), cmd.OutOrStdout(), l.format, labels)
 	}
-	return label.Save(l.common.output, l.format, labels)
+	return label.Save(cmd.Context(), l.common.output, l.format, labels)
 }
 
 // notInput keeps an output from replacing an input.

@@ -16,7 +16,7 @@ import (
 
 	"mars/arrowio"
 	"mars/pipeline"
-	"mars/stages/train/adapt"
+	"mars/stages/algorithms/adapt"
 )
 
 // Exit codes, the same for every command.

@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars/stages"
+	"mars/stages/algorithms/transport"
 	"mars/stages/match"
-	"mars/stages/match/transport"
 )
 
 // Match is the command of the stage that matches components with classes.

@@ -50,7 +50,7 @@ func (t *table) Next() (arrow.Record, error) {
 // twoFiles is the input of the commands that answer a question on two files: those
 // of --source and --target in any format that mars-featurize reads or, if neither
 // is given, a stream.
-func (o *featurizeFlags) twoFiles(cmd *cobra.Command, c *common, args []string, use func(context.Context, stages.Env, arrowio.Source) error) error {
+func (o *featurizeFlags) twoFiles(cmd *cobra.Command, c *common, args []string, use func(context.Context, stages.Env, arrowio.Stream) error) error {
 	env, done := c.env(cmd)
 	defer done()
 	if o.source.path == "" && o.target.path == "" {
@@ -76,7 +76,7 @@ func (o *featurizeFlags) twoFiles(cmd *cobra.Command, c *common, args []string, 
 }
 
 // each calls f with every record of in.
-func each(in arrowio.Source, f func(arrow.Record) error) error {
+func each(in arrowio.Stream, f func(arrow.Record) error) error {
 	for {
 		rec, err := in.Next()
 		if errors.Is(err, io.EOF) {

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mars/stages"
-	"mars/stages/train/adapt"
+	"mars/stages/algorithms/adapt"
 )
 
 // networkFlags are what learning a representation takes, whether it adapts or

@@ -49,7 +49,7 @@ not look at them.`,
 			return err
 		}
 		c.inputs = append(args, files.source.path, files.target.path)
-		return files.twoFiles(cmd, c, args, func(ctx context.Context, env stages.Env, in arrowio.Source) error {
+		return files.twoFiles(cmd, c, args, func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 			in, err := embedImages(ctx, env, in)
 			if err != nil {
 				return err

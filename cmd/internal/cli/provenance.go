@@ -90,7 +90,7 @@ func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
 	if err := makeAgain(cmd, text.String(), m); err != nil {
 		return err
 	}
-	note, err := pipeline.Same(old, filepath.Base(old))
+	note, err := pipeline.Same(cmd.Context(), old, filepath.Base(old))
 	if err != nil {
 		return err
 	}

@@ -4,9 +4,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars/stages"
+	"mars/stages/algorithms/labelshift"
 	"mars/stages/featurize/shift"
 	"mars/stages/reweight"
-	"mars/stages/reweight/labelshift"
 )
 
 const reweightHelp = `Estimates p_T and adds the column weight: p_T(y)/p_S(y) on source rows of class y, 1 on

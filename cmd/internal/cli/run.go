@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"mars/pipeline"
-	"mars/stages"
+	"mars/stages/algorithms"
 	"mars/stages/featurize/format"
 )
 
@@ -242,7 +242,7 @@ func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings
 
 // machine is this machine, as far as results depend on it.
 func machine(threads int) *pipeline.Machine {
-	return &pipeline.Machine{Kernels: stages.KernelLevel(), Threads: threads, Beside: format.Files}
+	return &pipeline.Machine{Kernels: algorithms.KernelLevel(), Threads: threads, Beside: format.Files}
 }
 
 func (o *runFlags) view(cmd *cobra.Command) pipeline.View {

@@ -70,7 +70,7 @@ func (c *common) spool(cmd *cobra.Command, cache *pipeline.Cache) (string, error
 		return "", err
 	}
 	defer done()
-	return cache.Spool(in)
+	return cache.Spool(cmd.Context(), in)
 }
 
 // givenFlags are the flags that were set and that a pipeline file could set.

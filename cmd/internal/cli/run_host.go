@@ -40,7 +40,7 @@ func hostOf(cmd *cobra.Command) *host {
 
 // input opens the rows of a command: the host's, or those of a file or standard
 // input. close is to be called when they have been read.
-func (c *common) open(cmd *cobra.Command, path string) (in arrowio.Source, close func(), err error) {
+func (c *common) open(cmd *cobra.Command, path string) (in arrowio.Stream, close func(), err error) {
 	if h := hostOf(cmd); h.streams.In != nil && path == "" {
 		return h.streams.In, func() {}, nil
 	}

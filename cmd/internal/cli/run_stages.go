@@ -17,10 +17,10 @@ func stageCommands() []func() *cobra.Command {
 	return []func() *cobra.Command{Featurize, Embed, Cluster, Match, Reweight, Train, Predict, Eval}
 }
 
-// algorithms are the versions of what the stages compute, where it is not the
+// algorithmVersions are the versions of what the stages compute, where it is not the
 // first. Raise a stage's when the same input, options and seed give other results
 // than before: what caches hold of it is then made again.
-var algorithms = map[string]int{"cluster": 4, "match": 2, "reweight": 3, "embed": 3, "train": 7, "predict": 2, "eval": 2}
+var algorithmVersions = map[string]int{"cluster": 4, "match": 2, "reweight": 3, "embed": 3, "train": 7, "predict": 2, "eval": 2}
 
 // flagRoles are the flags that mean something to a pipeline beside their effect
 // on the result.
@@ -54,7 +54,7 @@ func catalogue() pipeline.Catalogue {
 // describe makes the stage of a command, which is under names (the words of a
 // subcommand) in what command makes.
 func describe(cmd *cobra.Command, command func() *cobra.Command, name string, names ...string) *pipeline.Stage {
-	s := &pipeline.Stage{Name: name, Algorithm: max(1, algorithms[name]), Flags: map[string]pipeline.Flag{},
+	s := &pipeline.Stage{Name: name, Algorithm: max(1, algorithmVersions[name]), Flags: map[string]pipeline.Flag{},
 		Reads: strings.Contains(cmd.Use, "[FILE]"), Rows: cmd.Flags().Lookup("output") != nil}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		s.Flags[f.Name] = pipeline.Flag{Name: f.Name, Default: f.DefValue, Usage: f.Usage, Bool: f.Value.Type() == "bool", Role: flagRoles[f.Name]}

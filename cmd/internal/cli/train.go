@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"mars/stages"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/gmmot"
+	"mars/stages/algorithms/translate"
 	"mars/stages/predict"
 	"mars/stages/train"
-	"mars/stages/train/adapt"
-	"mars/stages/train/adapt/retrain"
-	"mars/stages/train/gmmot"
 )
 
 var trainHelp = `Trains the representation, the classifier and the Wasserstein critic (Algorithm 1),
@@ -106,7 +106,7 @@ func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error
 		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init")
 		return refuse(cmd, "--method gmm-ot trains no networks", append(names, adaptation...))
 	}
-	if o.Method == retrain.Method {
+	if o.Method == translate.Method {
 		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "as-published-code", "start-align", "reestimate-every",
 			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches", "decay-from", "average-from"})
 	}

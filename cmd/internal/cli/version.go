@@ -2,12 +2,11 @@ package cli
 
 import (
 	"fmt"
+	"mars/stages/algorithms"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-
-	"mars/stages"
 )
 
 // version is set by the linker in make build.
@@ -32,7 +31,7 @@ func versionCommand() *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "mars %s\n%s %s/%s, kernels: %s, threads: %d\n",
-				Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, stages.KernelLevel(), runtime.GOMAXPROCS(0))
+				Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH, algorithms.KernelLevel(), runtime.GOMAXPROCS(0))
 			return err
 		},
 	})

@@ -1,4 +1,4 @@
-"""Oracle of stages/train/adapt: losses, gradients and loss curves in float64 by PyTorch.
+"""Oracle of stages/algorithms/adapt: losses, gradients and loss curves in float64 by PyTorch.
 
 Run with Python 3 and torch 2.15, numpy 2, safetensors 0.6 or later:
 
@@ -6,7 +6,7 @@ Run with Python 3 and torch 2.15, numpy 2, safetensors 0.6 or later:
 
 It writes gradients.json, curves.json, pytorch.safetensors with predictions.json, and
 mars-read.json, which is what Python's safetensors reads in mars.safetensors, a file that
-stages/train/adapt has written (go test ./stages/train/adapt -run Python -update). Weights,
+stages/algorithms/adapt has written (go test ./stages/algorithms/adapt -run Python -update). Weights,
 data and batches are formulas (uniform below), so that only results are stored.
 """
 

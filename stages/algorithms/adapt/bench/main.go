@@ -1,0 +1,85 @@
+// Bench compares iterations of this project's training with those of eager PyTorch and
+// of jitted JAX, with one and with two threads, in one run: the milliseconds, the share
+// of the measured FMA peak, the ratios, and what a step of ours allocates.
+//
+// First every program does one iteration from the same weights on the same batch, and
+// must arrive at the same losses and parameters to float32's rounding; of the ways in
+// which it can be written in PyTorch and in JAX (see with_torch.py and with_jax.py) the
+// fastest is kept, and PyTorch's usual one, "plain". Then all are measured in turn, round
+// after round, each pinned to as many processors as it has threads, and the fastest
+// iteration counts.
+//
+//	go run ./stages/algorithms/adapt/bench [-rounds 5] [-python python3]    from the repository
+//
+// The Python needs what requirements.txt names; a program that it lacks is left out.
+package main
+
+import (
+	"embed"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+//go:embed *.py
+var scripts embed.FS
+
+func main() {
+	rounds := flag.Int("rounds", 5, "measurements of every iteration, of which the best counts")
+	python := flag.String("python", "python3", "Python with PyTorch and JAX")
+	flag.Parse()
+	if err := run(*rounds, *python); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(rounds int, python string) error {
+	dir, err := os.MkdirTemp("", "mars-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := prepare(dir); err != nil {
+		return err
+	}
+	all := start(dir, python)
+	defer stop(all)
+	fmt.Printf("%s, %s/%s, %s, load average before %s\n", processor(), runtime.GOOS, runtime.GOARCH, runtime.Version(), load())
+	for _, k := range tasks {
+		for _, c := range all {
+			if err := c.check(k, filepath.Join(dir, k.name)); err != nil {
+				return err
+			}
+		}
+	}
+	r := newResults()
+	for range rounds {
+		if err := r.measure(all); err != nil {
+			return err
+		}
+	}
+	r.print()
+	r.judge()
+	return nil
+}
+
+// prepare builds our engine's benchmark in dir, and writes there the scripts and, for
+// each task, what our first iteration gives.
+func prepare(dir string) error {
+	if err := os.CopyFS(dir, scripts); err != nil {
+		return err
+	}
+	build := exec.Command("go", "test", "-c", "-o", filepath.Join(dir, engine), "mars/stages/algorithms/adapt")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the engine's benchmark: %v: %s", err, out)
+	}
+	first := exec.Command(filepath.Join(dir, engine), "-test.run", "^TestFirstIteration$", "-first-iteration", dir)
+	if out, err := first.CombinedOutput(); err != nil {
+		return fmt.Errorf("the first iterations: %v: %s", err, out)
+	}
+	return nil
+}

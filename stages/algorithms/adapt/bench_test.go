@@ -1,0 +1,164 @@
+package adapt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"mars/stages/algorithms/internal/nn"
+)
+
+// benchmarkTrainer makes a trainer of the named networks for the oracle's three classes.
+func benchmarkTrainer(tb testing.TB, arch string, shape []int, change func(*Config)) *trainer {
+	tb.Helper()
+	return formulaTrainer(tb, arch, shape, oracleClasses, change)
+}
+
+// formulaTrainer makes a trainer of the named networks on two batches of the oracle's
+// formulas.
+func formulaTrainer(tb testing.TB, arch string, shape []int, classes int, change func(*Config)) *trainer {
+	tb.Helper()
+	c, err := Recipe(arch, shape, ScheduleDefault)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	c.Method, _ = ParseMethod("marsc", 0)
+	c.DecayFrom = c.Epochs
+	change(&c)
+	parsed, err := nn.ParseArch(c.Arch, shape, classes)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	t, err := newTrainer(formulaProblem(shape, 2*c.Batch, classes), c, parsed)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(t.crew.dismiss)
+	t.beginEpoch()
+	t.aligned = c.Method.Aligns()
+	return t
+}
+
+// A task is an iteration that make bench-train compares with other programs'.
+// bench/tasks.py states the same.
+type task struct {
+	name, arch string
+	shape      []int
+	classes    int
+	change     func(*Config)
+}
+
+var tasks = []task{
+	{"2048", "mlp:2048-100-100", []int{2048}, 3, func(c *Config) {
+		c.Batch, c.PenaltyPoints = 128, PenaltyInterpolates
+		c.optimise(Adam, 1e-4, oracleLambda)
+		c.Beta1, c.Beta2 = 0.5, 0.999
+	}},
+	{"toy", "toy", []int{2}, 3, func(c *Config) {
+		c.Batch, c.PenaltyPoints = 120, PenaltyAll
+		c.optimise(SGD, 0.01, oracleLambda)
+	}},
+	{"digits", "digits", []int{1, 28, 28}, 10, func(c *Config) {
+		c.Method, _ = ParseMethod("source", 0)
+		c.Batch, c.Input, c.StartProportions = 200, InputAsIs, nil
+		c.optimise(Adam, 1e-4, 0)
+		c.Beta1, c.Beta2 = 0.9, 0.999
+	}},
+}
+
+func (k task) trainer(tb testing.TB, jobs int) *trainer {
+	tb.Helper()
+	return formulaTrainer(tb, k.arch, k.shape, k.classes, func(c *Config) {
+		c.CriticSteps, c.Batches, c.Gamma, c.StartProportions = 10, BatchesShared, oracleGamma, oracleProportions
+		k.change(c)
+		c.Jobs = jobs
+	})
+}
+
+// The iterations of make bench-train, which takes the fastest one's time.
+func BenchmarkTraining(b *testing.B) {
+	for _, k := range tasks {
+		for jobs := 1; jobs <= 2; jobs++ {
+			b.Run(fmt.Sprintf("%s/jobs=%d", k.name, jobs), func(b *testing.B) {
+				t := k.trainer(b, jobs)
+				t.iterate()
+				fastest := time.Duration(math.MaxInt64)
+				b.ReportAllocs()
+				for b.Loop() {
+					start := time.Now()
+					t.iterate()
+					fastest = min(fastest, time.Since(start))
+				}
+				b.ReportMetric(float64(fastest), "min-ns")
+			})
+		}
+	}
+}
+
+// One iteration of the default schedules.
+func BenchmarkIteration(b *testing.B) {
+	for _, k := range tasks[1:] {
+		for jobs := 1; jobs <= 2; jobs++ {
+			b.Run(fmt.Sprintf("%s/jobs=%d", k.name, jobs), func(b *testing.B) {
+				t := benchmarkTrainer(b, k.arch, k.shape, func(c *Config) { c.Jobs = jobs })
+				t.iterate()
+				b.ReportAllocs()
+				for b.Loop() {
+					t.iterate()
+				}
+			})
+		}
+	}
+}
+
+var firstIteration = flag.String("first-iteration", "", "folder in which to write, for make bench-train, what the first iteration of each task gives")
+
+// What an iteration gives from the oracle's weights on the oracle's rows: float32
+// numbers, which are the class loss, the distance and the last critic step's penalty,
+// and then the parameters of g, h and v in PyTorch's order.
+func TestFirstIteration(t *testing.T) {
+	if *firstIteration == "" {
+		t.Skip("make bench-train compares it with other programs'")
+	}
+	for _, k := range tasks {
+		tr := k.trainer(t, 2)
+		oracleWeights(tr.networks)
+		tr.deal = firstBatch(tr)
+		s := tr.iterate()
+		result := []float32{float32(s.class), float32(s.distance), float32(s.penalty)}
+		for _, net := range tr.all() {
+			for _, tensor := range net.Tensors {
+				result = append(result, net.Export(tensor, net.Params)...)
+			}
+		}
+		var file bytes.Buffer
+		binary.Write(&file, binary.LittleEndian, result) // cannot fail
+		if err := os.WriteFile(filepath.Join(*firstIteration, k.name), file.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// firstBatch deals the first rows of both domains in order, and interpolates by formula.
+func firstBatch(tr *trainer) func(bool) {
+	step := 0
+	return func(bool) {
+		b := tr.batch
+		for i := range b.source {
+			b.source[i], b.labels[i] = int32(i), tr.problem.Labels[i]
+		}
+		for i := range b.target {
+			b.target[i] = int32(i)
+		}
+		for i, along := range uniform(uint64(77+step), len(b.along)) {
+			b.along[i] = float32(along)
+		}
+		step++
+	}
+}

@@ -1,0 +1,202 @@
+package adapt
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/nn"
+	"mars/stages/algorithms/safetensors"
+)
+
+const (
+	checkpointFormat = "mars-checkpoint-1"
+
+	keyRun    = "mars.run"    // fingerprint of problem and configuration
+	keyLosses = "mars.losses" // what divergence is measured against
+	keySteps  = "mars.steps"  // followed by .g, .h or .v: updates and averaged updates
+)
+
+// checkpoint writes the state of training after the current epoch: the networks as
+// a model has them, the averages and the optimisers' state. Random numbers need no
+// state: they restart from the seed every epoch.
+func (t *trainer) checkpoint(path string) error {
+	run, err := t.fingerprint()
+	if err != nil {
+		return err
+	}
+	proportions, err := json.Marshal(t.proportions)
+	if err != nil {
+		return err
+	}
+	f := safetensors.File{Metadata: map[string]string{
+		keyFormat: checkpointFormat, keyRun: run, keyEpoch: strconv.Itoa(t.epoch),
+		keyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
+	}}
+	for i, l := range t.learners {
+		letter := letters[i]
+		f.Metadata[keySteps+"."+letter] = fmt.Sprintf("[%d,%d]", l.optimiser.Step, l.averaged)
+		for _, s := range l.state() {
+			f.Tensors = append(f.Tensors, exportAll(s.prefix+letter+".", l.net, s.values)...)
+		}
+	}
+	if err := writeFile(path, f); err != nil {
+		return fmt.Errorf("adapt: checkpoint %s: %w", path, err)
+	}
+	return nil
+}
+
+// stateVector is a part of a learner's state that lies as its parameters do.
+type stateVector struct {
+	prefix string
+	values []float32
+}
+
+func (l *learner) state() []stateVector {
+	all := []stateVector{
+		{"", l.net.Params}, {"average.", l.average}, {"optimiser.first.", l.optimiser.First}, {"optimiser.second.", l.optimiser.Second},
+	}
+	return slices.DeleteFunc(all, func(s stateVector) bool { return len(s.values) == 0 })
+}
+
+// writeFile writes a temporary file beside path and renames it, so that path is
+// never half a checkpoint.
+func writeFile(path string, f safetensors.File) (err error) {
+	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			temporary.Close()
+			os.Remove(temporary.Name())
+		}
+	}()
+	w := bufio.NewWriter(temporary)
+	if err = safetensors.Write(w, f); err != nil {
+		return err
+	}
+	if err = w.Flush(); err != nil {
+		return err
+	}
+	if err = temporary.Close(); err != nil {
+		return err
+	}
+	return os.Rename(temporary.Name(), path)
+}
+
+// resume sets the state of training from a checkpoint.
+func (t *trainer) resume(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("adapt: resume: %w", err)
+	}
+	defer file.Close()
+	f, err := safetensors.Read(bufio.NewReader(file))
+	if err == nil {
+		err = t.restore(f)
+	}
+	if err != nil {
+		return fmt.Errorf("adapt: resume: %s: %w", path, err)
+	}
+	return nil
+}
+
+func (t *trainer) restore(f safetensors.File) error {
+	if got := f.Metadata[keyFormat]; got != checkpointFormat {
+		return fmt.Errorf("it is no checkpoint: metadata %s is %q, not %q", keyFormat, got, checkpointFormat)
+	}
+	run, err := t.fingerprint()
+	if err != nil {
+		return err
+	}
+	if f.Metadata[keyRun] != run {
+		return fmt.Errorf("it was written by a training with other data or settings: give the same, or start anew")
+	}
+	l := loader{file: f}
+	if err := l.decode(keyEpoch, &t.epoch); err != nil {
+		return err
+	}
+	if err := l.decode(keyProportions, &t.proportions); err != nil {
+		return err
+	}
+	if err := l.decode(keyLosses, &t.firstLoss); err != nil {
+		return err
+	}
+	for i := range t.learners {
+		if err := t.restoreLearner(&l, i); err != nil {
+			return err
+		}
+	}
+	t.epoch++
+	return l.checkUsed()
+}
+
+func (t *trainer) restoreLearner(l *loader, i int) error {
+	learner := t.learners[i]
+	var steps [2]int
+	if err := l.decode(keySteps+"."+letters[i], &steps); err != nil {
+		return err
+	}
+	learner.optimiser.Step, learner.averaged = steps[0], steps[1]
+	if learner.averaged > 0 {
+		learner.average = make([]float32, len(learner.net.Params))
+	}
+	for _, s := range learner.state() {
+		if err := l.fill(s.prefix+letters[i]+".", learner.net, s.values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fingerprint identifies all that the bits of a run depend on: the data, the
+// configuration and the networks. Epochs count only where the learning rate
+// depends on them.
+func (t *trainer) fingerprint() (string, error) {
+	if t.run != "" {
+		return t.run, nil
+	}
+	c := t.config
+	if c.Decay == 1 {
+		c.Epochs, c.DecayFrom = 0, 0
+	}
+	settings, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("adapt: configuration: %w", err)
+	}
+	h := sha256.New()
+	h.Write(settings)
+	for _, net := range t.all() {
+		fmt.Fprintln(h, nn.FormatLayers(net.Specs))
+	}
+	for _, x := range []blas32.General{t.problem.Source, t.problem.Target} {
+		hashRows(h.Write, x)
+	}
+	if err := binary.Write(h, binary.LittleEndian, t.problem.Labels); err != nil {
+		return "", err
+	}
+	t.run = hex.EncodeToString(h.Sum(nil))
+	return t.run, nil
+}
+
+func hashRows(write func([]byte) (int, error), x blas32.General) {
+	var bytes []byte
+	for i := range x.Rows {
+		bytes = bytes[:0]
+		for _, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
+			bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(v))
+		}
+		_, _ = write(bytes) // a hash's Write never fails
+	}
+}

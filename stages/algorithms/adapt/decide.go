@@ -1,0 +1,96 @@
+package adapt
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/safetensors"
+)
+
+// Keys of a model's metadata on what it is for.
+const (
+	keyPrior    = "mars.prior"
+	keyDecision = "mars.decision"
+	keyVectors  = "mars.vectors"
+)
+
+// leastPrior is what a class' share of the posteriors' prior counts as if it is
+// less: posteriors of a class without weight in training are noise, not 0.
+const leastPrior = 1e-4
+
+// Decide changes posteriors (n×C, as Predict returns them) in place for the
+// model's Decision, from the class proportions that they carry (Prior) to the
+// target's (Proportions, or Prior where the method makes no estimate). It does
+// nothing if there is no Decision, and fails if there is one without a Prior.
+func (m *Model) Decide(posteriors blas32.General) error {
+	if m.Decision == nil {
+		return nil
+	}
+	if m.Prior == nil {
+		return fmt.Errorf("adapt: the model does not say which class proportions its posteriors carry, which a decision (%s) needs: train it again, or decide none", *m.Decision)
+	}
+	target := m.Proportions
+	if target == nil {
+		target = m.Prior
+	}
+	prior := make([]float64, len(m.Prior))
+	for k, p := range m.Prior {
+		prior[k] = max(p, leastPrior)
+	}
+	return m.Decision.Adjust(posteriors, prior, target)
+}
+
+// prior is the class proportions that the classification loss gives the source.
+func (t *trainer) prior() []float64 {
+	switch {
+	case t.config.ClassLoss == ClassLossBalanced:
+		return slices.Repeat([]float64{1 / float64(len(t.source))}, len(t.source))
+	case t.config.ClassLoss == ClassLossPlain || t.config.Method.weights == weightsUniform:
+		return slices.Clone(t.source)
+	}
+	return slices.Clone(t.proportions)
+}
+
+// saveUse writes what the model is for.
+func (m *Model) saveUse(f *safetensors.File) error {
+	if m.Prior != nil {
+		text, err := json.Marshal(m.Prior)
+		if err != nil {
+			return fmt.Errorf("adapt: prior: %w", err)
+		}
+		f.Metadata[keyPrior] = string(text)
+	}
+	if m.Decision != nil {
+		f.Metadata[keyDecision] = m.Decision.String()
+	}
+	if m.Vectors != "" {
+		f.Metadata[keyVectors] = m.Vectors
+	}
+	return nil
+}
+
+// use reads what saveUse writes.
+func (l *loader) use(m *Model) error {
+	m.Vectors = l.file.Metadata[keyVectors]
+	if text, there := l.file.Metadata[keyDecision]; there {
+		d, err := labelshift.ParseDecision(text)
+		if err != nil {
+			return fmt.Errorf("metadata %s: %w", keyDecision, err)
+		}
+		m.Decision = &d
+	}
+	if _, there := l.file.Metadata[keyPrior]; !there {
+		return nil
+	}
+	if err := l.decode(keyPrior, &m.Prior); err != nil {
+		return err
+	}
+	if err := checkProportions(m.Prior, len(m.Classes)); err != nil {
+		return fmt.Errorf("metadata %s: %w", keyPrior, err)
+	}
+	return nil
+}

@@ -1,0 +1,268 @@
+package adapt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mars/stages/algorithms/internal/nn"
+	"mars/stages/algorithms/safetensors"
+)
+
+// Keys of a model's metadata.
+const (
+	keyFormat      = "mars.format"
+	keyArch        = "mars.arch"
+	keyInput       = "mars.input"  // C,H,W or d
+	keyLayers      = "mars.layers" // followed by .g, .h or .v: nn.FormatLayers
+	keyClasses     = "mars.classes"
+	keyMethod      = "mars.method"
+	keySeed        = "mars.seed"
+	keyEpoch       = "mars.epoch"
+	keyProportions = "mars.proportions.target"
+	keyProvenance  = "mars.provenance"
+
+	modelFormat  = "mars-model-1"
+	offsetTensor = "input.offset" // columns enter g as (x − offset)·scale
+	scaleTensor  = "input.scale"
+)
+
+// Save writes the model as a safetensors file: the weights under PyTorch's names
+// for three nn.Sequential g, h and v ("g.0.weight", out×in), the mapping of the inputs as
+// "input.offset" and "input.scale", x entering g as (x − offset)·scale, and the rest
+// in the metadata.
+func (m *Model) Save(w io.Writer) error {
+	f, err := m.file()
+	if err != nil {
+		return err
+	}
+	return safetensors.Write(w, f)
+}
+
+func (m *Model) file() (safetensors.File, error) {
+	classes, err := json.Marshal(m.Classes)
+	if err != nil {
+		return safetensors.File{}, fmt.Errorf("adapt: class names: %w", err)
+	}
+	shape, err := json.Marshal(m.arch.Input)
+	if err != nil {
+		return safetensors.File{}, err
+	}
+	f := safetensors.File{Metadata: map[string]string{
+		keyFormat: modelFormat, keyArch: m.arch.Name, keyInput: string(shape), keyClasses: string(classes),
+		keyMethod: m.Method, keySeed: strconv.FormatUint(m.Seed, 10), keyEpoch: strconv.Itoa(m.Epoch),
+	}}
+	if err := m.saveUse(&f); err != nil {
+		return f, err
+	}
+	if m.Proportions != nil {
+		text, err := json.Marshal(m.Proportions)
+		if err != nil {
+			return f, fmt.Errorf("adapt: proportions: %w", err)
+		}
+		f.Metadata[keyProportions] = string(text)
+	}
+	if m.Provenance != "" {
+		f.Metadata[keyProvenance] = m.Provenance
+	}
+	for i, net := range m.all() {
+		f.Metadata[keyLayers+"."+letters[i]] = nn.FormatLayers(net.Specs)
+		f.Tensors = append(f.Tensors, exportAll(letters[i]+".", net, net.Params)...)
+	}
+	if len(m.input.scale) > 0 {
+		f.Tensors = append(f.Tensors, vector(offsetTensor, m.input.offset), vector(scaleTensor, m.input.scale))
+	}
+	return f, nil
+}
+
+// exportAll names the network's tensors in params, which lie as its Params.
+func exportAll(prefix string, net *nn.Network, params []float32) []safetensors.Tensor {
+	var tensors []safetensors.Tensor
+	for _, t := range net.Tensors {
+		tensors = append(tensors, safetensors.Tensor{Name: tensorName(prefix, t), Shape: t.Shape, Data: net.Export(t, params)})
+	}
+	return tensors
+}
+
+func tensorName(prefix string, t nn.Tensor) string {
+	return prefix + strconv.Itoa(t.Layer) + "." + t.Name
+}
+
+func vector(name string, values []float32) safetensors.Tensor {
+	return safetensors.Tensor{Name: name, Shape: []int{len(values)}, Data: values}
+}
+
+// Load reads what Save writes. The name stands for the input in errors. The file is
+// checked in full, the shapes of its tensors against its layers and its weights for
+// NaN and infinities, before anything is returned.
+func Load(r io.Reader, name string) (*Model, error) {
+	f, err := safetensors.Read(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	l := loader{file: f}
+	m, err := l.model()
+	if err == nil {
+		err = l.checkUsed()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return m, nil
+}
+
+// loader takes a file apart and keeps account of the tensors that have been used.
+type loader struct {
+	file safetensors.File
+	used int
+}
+
+func (l *loader) model() (*Model, error) {
+	if got := l.file.Metadata[keyFormat]; got != modelFormat {
+		return nil, fmt.Errorf("it is no model of mars-embed or mars-train: metadata %s is %q, not %q", keyFormat, got, modelFormat)
+	}
+	m := &Model{Method: l.file.Metadata[keyMethod]}
+	var epoch int64
+	err := errors.Join(
+		l.decode(keyClasses, &m.Classes), l.decode(keyInput, &m.arch.Input),
+		l.decode(keySeed, &m.Seed), l.decode(keyEpoch, &epoch))
+	if _, there := l.file.Metadata[keyProportions]; there {
+		err = errors.Join(err, l.decode(keyProportions, &m.Proportions))
+	}
+	if err != nil {
+		return nil, err
+	}
+	m.Epoch, m.arch.Name, m.arch.Classes = int(epoch), l.file.Metadata[keyArch], len(m.Classes)
+	if m.Proportions != nil {
+		if err := checkProportions(m.Proportions, len(m.Classes)); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(l.use(m), l.networks(m)); err != nil {
+		return nil, err
+	}
+	return m, l.input(m)
+}
+
+// decode reads a metadata value, which is JSON.
+func (l *loader) decode(key string, value any) error {
+	text, there := l.file.Metadata[key]
+	if !there {
+		return fmt.Errorf("metadata %s is missing", key)
+	}
+	if err := json.Unmarshal([]byte(text), value); err != nil {
+		return fmt.Errorf("metadata %s: %w", key, err)
+	}
+	return nil
+}
+
+// networks lays out the networks as the metadata says and fills in their weights.
+func (l *loader) networks(m *Model) error {
+	if err := nn.CheckShape(m.arch.Input); err != nil {
+		return err
+	}
+	specs := []*[]nn.LayerSpec{&m.arch.G, &m.arch.H, &m.arch.V}
+	nets := []**nn.Network{&m.g, &m.h, &m.v}
+	input := m.arch.Input
+	for i, letter := range letters {
+		text, there := l.file.Metadata[keyLayers+"."+letter]
+		if !there && letter == "v" {
+			break // trained without alignment
+		}
+		var err error
+		if *specs[i], err = nn.ParseLayers(text); err != nil {
+			return err
+		}
+		if err := l.checkSize(letter, *specs[i]); err != nil {
+			return err
+		}
+		if *nets[i], err = nn.NewNetwork(*specs[i], input); err != nil {
+			return fmt.Errorf("network %s: %w", letter, err)
+		}
+		if err := l.fill(letter+".", *nets[i], (*nets[i]).Params); err != nil {
+			return err
+		}
+		input = []int{m.g.Outputs}
+	}
+	if m.h.Outputs != len(m.Classes) {
+		return fmt.Errorf("network h has %d outputs for %d classes", m.h.Outputs, len(m.Classes))
+	}
+	return nil
+}
+
+// checkSize keeps a damaged file from asking for more memory than its tensors hold.
+func (l *loader) checkSize(letter string, specs []nn.LayerSpec) error {
+	var there, wanted int
+	for _, t := range l.file.Tensors {
+		if strings.HasPrefix(t.Name, letter+".") {
+			there += len(t.Data)
+		}
+	}
+	for _, s := range specs {
+		if wanted += s.Parameters(); wanted > there {
+			return fmt.Errorf("network %s: its layers have more than the %d weights that are there", letter, there)
+		}
+	}
+	return nil
+}
+
+// fill sets params, which lie as the network's Params, from the file.
+func (l *loader) fill(prefix string, net *nn.Network, params []float32) error {
+	for _, t := range net.Tensors {
+		name := tensorName(prefix, t)
+		got, there := l.file.Get(name)
+		if !there {
+			return fmt.Errorf("tensor %s is missing", name)
+		}
+		if !slices.Equal(got.Shape, t.Shape) {
+			return fmt.Errorf("tensor %s has shape %v: its layer wants %v", name, got.Shape, t.Shape)
+		}
+		if !finite(got.Data) {
+			return fmt.Errorf("tensor %s holds NaN or infinity", name)
+		}
+		net.Import(t, params, got.Data)
+		l.used++
+	}
+	return nil
+}
+
+// input reads the mapping of the inputs.
+func (l *loader) input(m *Model) error {
+	offset, there := l.file.Get(offsetTensor)
+	scale, both := l.file.Get(scaleTensor)
+	if !there && !both {
+		return nil
+	}
+	n := len(offset.Data)
+	if n != len(scale.Data) || (n != 1 && n != m.Width()) {
+		return fmt.Errorf("tensors %s and %s: want 1 or %d values in both", offsetTensor, scaleTensor, m.Width())
+	}
+	if !finite(offset.Data) || !finite(scale.Data) {
+		return fmt.Errorf("tensors %s and %s hold NaN or infinity", offsetTensor, scaleTensor)
+	}
+	m.input.offset, m.input.scale = offset.Data, scale.Data
+	l.used += 2
+	return nil
+}
+
+// checkUsed refuses a file with tensors that belong to no layer.
+func (l *loader) checkUsed() error {
+	if rest := len(l.file.Tensors) - l.used; rest > 0 {
+		return fmt.Errorf("%d tensors belong to none of its layers: another program's file?", rest)
+	}
+	return nil
+}
+
+func finite(values []float32) bool {
+	for _, v := range values {
+		if d := float64(v); math.IsNaN(d) || math.IsInf(d, 0) {
+			return false
+		}
+	}
+	return true
+}

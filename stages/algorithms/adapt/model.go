@@ -1,0 +1,157 @@
+package adapt
+
+import (
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/internal/nn"
+	"mars/stages/algorithms/labelshift"
+)
+
+// A Model is a trained g, h and, where the method has one, v. Its methods do not
+// change it and may be called from several goroutines.
+type Model struct {
+	Classes []string // names, in the order of the probabilities' columns
+	Method  string   // that trained it
+	Seed    uint64   // that training started from
+	Epoch   int      // whose end the weights are from; −1 before the first
+	// Vectors says what rows the model takes where they are not plain features:
+	// "embedding", those of another model; "" otherwise.
+	Vectors string
+	// Prior is the class proportions that the posteriors carry, nil if unknown.
+	Prior []float64
+	// Decision is what Decide makes posteriors ready for; nil leaves them.
+	Decision *labelshift.Decision
+	// Proportions is the last estimate of p_T, nil where the method makes none.
+	Proportions []float64
+	// Provenance says how the model came to be, as JSON; "" where nobody says.
+	Provenance string
+
+	networks
+	input   input
+	scratch sync.Pool // *inference
+}
+
+// Arch returns the name of the model's architecture, "auto" resolved.
+func (m *Model) Arch() string { return m.arch.Name }
+
+// Shape returns the shape of a row of features: C, H, W of an image, or one number.
+func (m *Model) Shape() []int { return slices.Clone(m.arch.Input) }
+
+// Width returns the number d of features of a row.
+func (m *Model) Width() int { return m.g.Inputs }
+
+// EmbeddingWidth returns the number h of values of an embedding.
+func (m *Model) EmbeddingWidth() int { return m.g.Outputs }
+
+// Embed returns the n×h embeddings g(x) of the rows of x, n×d.
+// It panics if x has another width than the model: check Width first.
+func (m *Model) Embed(x blas32.General) blas32.General {
+	z := newMatrix(x.Rows, m.EmbeddingWidth())
+	m.EmbedInto(z, x)
+	return z
+}
+
+// Predict returns the n×C class probabilities h(g(x)) of the rows of x, n×d.
+// It panics if x has another width than the model: check Width first.
+func (m *Model) Predict(x blas32.General) blas32.General {
+	p := newMatrix(x.Rows, m.h.Outputs)
+	m.PredictInto(p, x)
+	return p
+}
+
+// EmbedInto writes the embeddings of the rows of x, n×d, into dst, n×h, for callers
+// that map batch after batch in constant memory.
+func (m *Model) EmbedInto(dst, x blas32.General) {
+	m.check(dst, x, m.g.Outputs)
+	m.run(dst, x.Rows, func(s *inference, out []float32, lo, hi int) {
+		copy(out, s.embed(m.input, x, lo, hi))
+	})
+}
+
+// PredictInto writes the class probabilities of the rows of x, n×d, into dst, n×C.
+func (m *Model) PredictInto(dst, x blas32.General) {
+	m.check(dst, x, m.h.Outputs)
+	m.run(dst, x.Rows, func(s *inference, out []float32, lo, hi int) {
+		s.probabilities(out, s.embed(m.input, x, lo, hi), hi-lo)
+	})
+}
+
+// classifyInto writes the class probabilities of the embeddings z, n×h, into dst, n×C.
+func (m *Model) classifyInto(dst, z blas32.General) {
+	m.run(dst, z.Rows, func(s *inference, out []float32, lo, hi int) {
+		s.probabilities(out, z.Data[lo*z.Stride:hi*z.Stride], hi-lo)
+	})
+}
+
+func (m *Model) check(dst, x blas32.General, outputs int) {
+	if x.Cols != m.Width() {
+		panic("adapt: model and rows differ in width")
+	}
+	if dst.Rows != x.Rows || dst.Cols != outputs || dst.Stride != outputs {
+		panic("adapt: destination of another shape than the outputs")
+	}
+}
+
+// inferenceRows is how many rows go through the networks at once: enough for the
+// products to run at full speed, few enough to stay in cache.
+const inferenceRows = 128
+
+// run splits rows among threads and blocks and lets f fill the rows [lo, hi) of dst.
+func (m *Model) run(dst blas32.General, rows int, f func(s *inference, out []float32, lo, hi int)) {
+	blocks := (rows + inferenceRows - 1) / inferenceRows
+	kernel.Parallel(blocks, 1, func(first, end int) {
+		s, _ := m.scratch.Get().(*inference)
+		if s == nil {
+			s = newInference(m.networks)
+		}
+		defer m.scratch.Put(s)
+		for b := first; b < end; b++ {
+			lo, hi := b*inferenceRows, min(rows, (b+1)*inferenceRows)
+			f(s, dst.Data[lo*dst.Cols:hi*dst.Cols], lo, hi)
+		}
+	})
+}
+
+// inference is the scratch of one thread.
+type inference struct {
+	g, h    *nn.Pass
+	classes int
+	width   int
+	x       []float32
+}
+
+func newInference(n networks) *inference {
+	return &inference{
+		g: n.g.NewPass(inferenceRows, false, nil), h: n.h.NewPass(inferenceRows, false, nil),
+		classes: n.h.Outputs, width: n.g.Inputs, x: make([]float32, inferenceRows*n.g.Inputs),
+	}
+}
+
+func (s *inference) embed(in input, x blas32.General, lo, hi int) []float32 {
+	block := s.x[:(hi-lo)*s.width]
+	for i := lo; i < hi; i++ {
+		in.apply(block[(i-lo)*s.width:(i-lo+1)*s.width], x.Data[i*x.Stride:])
+	}
+	return s.g.Forward(block, hi-lo)
+}
+
+func (s *inference) probabilities(out, z []float32, rows int) {
+	kernel.Softmax(out, s.h.Forward(z, rows), rows, s.classes)
+}
+
+// Argmax returns the column of each row's largest value, the first of equals.
+func Argmax(p blas32.General) []int32 {
+	labels := make([]int32, p.Rows)
+	for i := range labels {
+		labels[i] = int32(nn.Argmax(p.Data[i*p.Stride : i*p.Stride+p.Cols]))
+	}
+	return labels
+}
+
+func newMatrix(rows, cols int) blas32.General {
+	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, rows*cols)}
+}

@@ -1,0 +1,155 @@
+package adapt
+
+import (
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/nn"
+)
+
+// trainer is a training in progress.
+type trainer struct {
+	problem Problem
+	config  Config
+	input   input
+	networks
+
+	learners []*learner // of g, h and v, in that order
+	workers  []*worker
+	crew     *crew
+	sampler  *sampler
+	batch    *batch
+	deal     func(rows bool) // draws a batch's interpolates and, if asked, its rows
+	pcg      *rand.PCG       // reseeded every epoch: what is drawn depends on the seed and the epoch alone
+	rng      *rand.Rand
+
+	epoch       int
+	proportions []float64 // p_T in use
+	source      []float64 // p_S
+	z           struct{ source, target blas32.General }
+	firstLoss   float64 // class loss of the first epoch, at least 1
+	run         string  // fingerprint, once computed
+
+	// What the phases of a step work with.
+	aligned  bool
+	fresh    bool // embeddings have yet to be computed for the batch
+	updating []*learner
+	phases   phases
+}
+
+// phases are what a crew runs in a step, as values made once: a method value made
+// at each call would allocate.
+type phases struct{ critic, main, update func(member int) }
+
+// Streams of random numbers, by purpose; epochs are added to all but the first.
+const (
+	streamInit    = 0
+	streamBatches = 1 << 32
+	streamDropout = 1 << 33
+	streamExtract = 1 << 62
+)
+
+// newTrainer allocates all that a step needs for the networks of arch. The
+// configuration has been checked.
+func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
+	t := &trainer{problem: p, config: c, input: newInput(c.Input, p.Source)}
+	var err error
+	if t.networks, err = newNetworks(arch, c.Method.align); err != nil {
+		return nil, err
+	}
+	if err := t.start(); err != nil {
+		return nil, err
+	}
+	rows, targets := min(c.Batch, p.Source.Rows), 0
+	if c.Method.Aligns() {
+		rows = min(rows, p.Target.Rows)
+		targets = rows
+	}
+	t.batch = newBatch(rows, targets, len(p.Classes))
+	t.sampler = newSampler(p.Labels, len(p.Classes), p.Target.Rows, c.Sampling == SamplingStratified)
+	t.deal = t.sample
+	t.pcg = rand.NewPCG(0, 0)
+	t.rng = rand.New(t.pcg)
+	t.source = proportions(p.Labels, len(p.Classes))
+	t.proportions = t.source
+	if c.StartProportions != nil {
+		t.proportions = c.StartProportions
+	}
+	t.employ(min(c.Jobs, rows))
+	return t, nil
+}
+
+// start sets the weights that training starts from.
+func (t *trainer) start() error {
+	t.initialise(t.config.Seed)
+	if t.config.Initial == nil {
+		return nil
+	}
+	t.input = t.config.Initial.input
+	return t.networks.copyFrom(t.config.Initial.networks)
+}
+
+// employ makes the workers, the learners, the crew and its phases.
+func (t *trainer) employ(jobs int) {
+	t.crew = newCrew(jobs)
+	for member := range jobs {
+		lo, hi := t.crew.share(len(t.batch.source), member)
+		t.workers = append(t.workers, newWorker(t, lo, hi))
+	}
+	for i, net := range t.all() {
+		l := &learner{net: net, critic: i == 2, optimiser: t.config.optimiser(i == 2)}
+		l.optimiser.Allocate(len(net.Params))
+		for _, w := range t.workers {
+			l.grads = append(l.grads, w.gradients(i))
+		}
+		t.learners = append(t.learners, l)
+	}
+	t.phases = phases{critic: t.criticPhase, main: t.mainPhase, update: t.updatePhase}
+}
+
+func (t *trainer) criticPhase(member int) {
+	w := t.workers[member]
+	if t.fresh {
+		w.embed(t.batch, true)
+	}
+	w.criticStep(t.batch)
+}
+
+func (t *trainer) mainPhase(member int) {
+	w := t.workers[member]
+	if t.fresh {
+		w.embed(t.batch, t.aligned)
+	}
+	w.mainStep(t.batch, t.aligned)
+}
+
+func (t *trainer) updatePhase(member int) {
+	for _, l := range t.updating {
+		n := len(l.net.Params)
+		blocks := (n + updateBlock - 1) / updateBlock // whole ones, so that vectors lie within lines of the cache
+		lo, hi := t.crew.share(blocks, member)
+		l.update(lo*updateBlock, min(hi*updateBlock, n), t.rate(l))
+	}
+}
+
+// gradients are the worker's of network i of g, h, v.
+func (w *worker) gradients(i int) []float32 {
+	switch {
+	case i == 0:
+		return w.g.Grads
+	case i == 1:
+		return w.h.Grads
+	case w.critic != nil:
+		return w.critic.Grads
+	}
+	return w.domain.Grads
+}
+
+func (c Config) optimiser(critic bool) nn.Optimiser {
+	o := nn.Optimiser{Adam: c.Optimiser == Adam, Momentum: c.Momentum, Beta1: c.Beta1, Beta2: c.Beta2}
+	if !critic {
+		o.WeightDecay = c.WeightDecay
+	}
+	return o
+}

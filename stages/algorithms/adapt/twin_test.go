@@ -1,0 +1,289 @@
+package adapt
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"mars/stages/algorithms/internal/nn"
+)
+
+// The naive twin: networks and losses in float64 and plain loops, with weights in
+// PyTorch's order. A dual number carries a value and its derivative along one
+// direction, which gives the critic's gradient without any of the engine's algebra.
+type dual struct{ value, slope float64 }
+
+// twin is a network's layers and their weights and biases, by layer.
+type twin struct {
+	specs  []nn.LayerSpec
+	weight [][]float64
+	bias   [][]float64
+}
+
+func newTwin(net *nn.Network) *twin {
+	w := &twin{specs: net.Specs, weight: make([][]float64, len(net.Specs)), bias: make([][]float64, len(net.Specs))}
+	for _, t := range net.Tensors {
+		var values []float64
+		for _, v := range net.Export(t, net.Params) {
+			values = append(values, float64(v))
+		}
+		if t.Name == "weight" {
+			w.weight[t.Layer] = values
+		} else {
+			w.bias[t.Layer] = values
+		}
+	}
+	return w
+}
+
+// tensors returns the twin's parameters by the names of a model file.
+func (w *twin) tensors(letter string) map[string][]float64 {
+	all := map[string][]float64{}
+	for i := range w.specs {
+		if w.weight[i] != nil {
+			all[fmt.Sprintf("%s.%d.weight", letter, i)] = w.weight[i]
+		}
+		if w.bias[i] != nil {
+			all[fmt.Sprintf("%s.%d.bias", letter, i)] = w.bias[i]
+		}
+	}
+	return all
+}
+
+// forward runs one row of the given shape.
+func (w *twin) forward(x []dual, shape []int) []dual {
+	for i, s := range w.specs {
+		switch s.Kind {
+		case nn.Linear:
+			x, shape = w.linear(i, x), []int{s.Out}
+		case nn.Conv:
+			x, shape = w.conv(i, x, shape)
+		case nn.MaxPool:
+			x, shape = maxPool(x, shape)
+		case nn.ReLU:
+			x = relu(x)
+		}
+	}
+	return x
+}
+
+func (w *twin) linear(i int, x []dual) []dual {
+	y := make([]dual, w.specs[i].Out)
+	for o := range y {
+		if w.bias[i] != nil {
+			y[o].value = w.bias[i][o]
+		}
+		for j, xj := range x {
+			weight := w.weight[i][o*len(x)+j]
+			y[o].value += weight * xj.value
+			y[o].slope += weight * xj.slope
+		}
+	}
+	return y
+}
+
+func (w *twin) conv(i int, x []dual, shape []int) ([]dual, []int) {
+	s := w.specs[i]
+	height, width := shape[1]-s.Side+1, shape[2]-s.Side+1
+	y := make([]dual, s.Out*height*width)
+	for o := range s.Out {
+		for r := range height {
+			for c := range width {
+				sum := dual{value: w.bias[i][o]}
+				for k := range s.In * s.Side * s.Side {
+					in, dr, dc := k/(s.Side*s.Side), k/s.Side%s.Side, k%s.Side
+					xk := x[(in*shape[1]+r+dr)*shape[2]+c+dc]
+					sum.value += w.weight[i][o*s.In*s.Side*s.Side+k] * xk.value
+				}
+				y[(o*height+r)*width+c] = sum
+			}
+		}
+	}
+	return y, []int{s.Out, height, width}
+}
+
+func maxPool(x []dual, shape []int) ([]dual, []int) {
+	height, width := shape[1]/2, shape[2]/2
+	y := make([]dual, shape[0]*height*width)
+	for i := range y {
+		plane, r, c := i/(height*width), i/width%height, i%width
+		y[i].value = math.Inf(-1)
+		for k := range 4 {
+			if v := x[(plane*shape[1]+2*r+k/2)*shape[2]+2*c+k%2]; v.value > y[i].value {
+				y[i] = v
+			}
+		}
+	}
+	return y, []int{shape[0], height, width}
+}
+
+func relu(x []dual) []dual {
+	y := make([]dual, len(x))
+	for i, v := range x {
+		if v.value > 0 {
+			y[i] = v
+		}
+	}
+	return y
+}
+
+func duals(row []float32) []dual {
+	x := make([]dual, len(row))
+	for i, v := range row {
+		x[i].value = float64(v)
+	}
+	return x
+}
+
+// naive is a batch and the three twins.
+type naive struct {
+	tr      *trainer
+	g, h, v *twin
+}
+
+func (n naive) embed(x []float32) []dual { return n.g.forward(duals(x), n.tr.arch.Input) }
+
+func crossEntropy(logits []dual, label int) float64 {
+	var sum float64
+	for _, l := range logits {
+		sum += math.Exp(l.value)
+	}
+	return math.Log(sum) - logits[label].value
+}
+
+// rows returns the batch's embeddings of both domains.
+func (n naive) rows() (source, target [][]dual) {
+	d, b := n.tr.g.Inputs, n.tr.batch
+	for _, i := range b.source {
+		source = append(source, n.embed(n.tr.problem.Source.Data[int(i)*d:int(i+1)*d]))
+	}
+	for _, i := range b.target {
+		target = append(target, n.embed(n.tr.problem.Target.Data[int(i)*d:int(i+1)*d]))
+	}
+	return source, target
+}
+
+func (n naive) distance(source, target [][]dual) float64 {
+	var sum float64
+	for i, z := range source {
+		sum += float64(n.tr.batch.critic[i]) * n.v.forward(z, nil)[0].value
+	}
+	for _, z := range target {
+		sum -= (1 + n.tr.config.Method.Beta) / float64(len(target)) * n.v.forward(z, nil)[0].value
+	}
+	return sum
+}
+
+// main is what g and h minimise.
+func (n naive) main() float64 {
+	source, target := n.rows()
+	var loss float64
+	for i, z := range source {
+		loss += float64(n.tr.batch.class[i]) * crossEntropy(n.h.forward(z, nil), int(n.tr.batch.labels[i]))
+	}
+	switch n.tr.config.Method.align {
+	case alignWasserstein:
+		loss += oracleLambda * n.distance(source, target)
+	case alignAdversarial:
+		loss -= oracleLambda * n.domain()
+	}
+	return loss
+}
+
+// domain is the loss of DANN's domain classifier.
+func (n naive) domain() float64 {
+	source, target := n.rows()
+	var loss float64
+	for i := range source {
+		loss += crossEntropy(n.v.forward(source[i], nil), 0) + crossEntropy(n.v.forward(target[i], nil), 1)
+	}
+	return loss / float64(len(source))
+}
+
+// critic is what v minimises.
+func (n naive) critic() float64 {
+	source, target := n.rows()
+	points := [][]dual{}
+	for i, along := range n.tr.batch.along {
+		between := make([]dual, len(source[i]))
+		for j := range between {
+			between[j].value = source[i][j].value + float64(along)*(target[i][j].value-source[i][j].value)
+		}
+		points = append(points, between)
+	}
+	if n.tr.config.PenaltyPoints == PenaltyAll {
+		points = append(append(points, source...), target...)
+	}
+	var penalty float64
+	for _, z := range points {
+		var square float64
+		for j := range z {
+			z[j].slope = 1
+			slope := n.v.forward(z, nil)[0].slope
+			square += slope * slope
+			z[j].slope = 0
+		}
+		penalty += math.Pow(math.Sqrt(square)-1, 2) / float64(len(points))
+	}
+	return -n.distance(source, target) + oracleGamma*penalty
+}
+
+// differences are the central differences of the loss with respect to values.
+func differences(values []float64, loss func() float64) []float64 {
+	const h = 1e-6
+	d := make([]float64, len(values))
+	for i, v := range values {
+		values[i] = v + h
+		above := loss()
+		values[i] = v - h
+		d[i] = (above - loss()) / (2 * h)
+		values[i] = v
+	}
+	return d
+}
+
+// Every parameter of every loss against differences of the twin.
+func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
+	var cases []gradientCase
+	readOracle(t, "gradients.json", &cases)
+	for _, c := range cases {
+		if c.Arch.Name == "conv" && c.Method == "wd" {
+			continue // convolutions are slow in plain loops: three of the six methods do
+		}
+		t.Run(c.name(), func(t *testing.T) {
+			t.Parallel()
+			tr := oracleTrainer(t, c.oracleRun, 2, 3)
+			tr.draw(false)
+			n := naive{tr: tr, g: newTwin(tr.g), h: newTwin(tr.h)}
+			twins := []*twin{n.g, n.h}
+			if tr.v != nil {
+				n.v = newTwin(tr.v)
+				twins = append(twins, n.v)
+			}
+			tr.crew.run(tr.phases.main)
+			want := map[string][]float64{}
+			for i, w := range twins[:2] {
+				for name, values := range w.tensors(letters[i]) {
+					want[name] = differences(values, n.main)
+				}
+			}
+			if c.Method == "dann" {
+				for name, values := range n.v.tensors("v") {
+					want[name] = differences(values, n.domain)
+				}
+			}
+			checkGradients(t, tr, want)
+			if tr.config.Method.align != alignWasserstein {
+				return
+			}
+			tr.crew.run(tr.phases.critic)
+			want = map[string][]float64{}
+			for name, values := range n.v.tensors("v") {
+				want[name] = differences(values, n.critic)
+			}
+			if checkGradients(t, tr, want) == 0 {
+				t.Error("nothing was compared")
+			}
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package adapt
+
+import (
+	"math/rand/v2"
+
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/internal/nn"
+)
+
+// A worker computes losses and gradients on its rows [lo, hi) of each batch. In its
+// matrices source rows come first, then target rows, n = hi−lo of each.
+type worker struct {
+	t      *trainer
+	lo, hi int
+	g, h   *nn.Pass
+	critic *nn.CriticPass // alignWasserstein
+	domain *nn.Pass       // alignAdversarial
+
+	x      []float32 // 2n×d features
+	z      []float32 // 2n×h embeddings, as g left them
+	c      []float32 // 2n coefficients of the embeddings' values
+	side   []int32   // 2n domain labels
+	sums   sums
+	random *rand.PCG // of dropout
+}
+
+// sums are what a worker saw in a step.
+type sums struct {
+	class    float64 // Σ c_i L
+	correct  int     // source rows that h labels right
+	distance float64 // Σ w v(z^s) − mean v(z^t), or the domain loss of DANN
+	penalty  float64 // Σ (‖∇v‖ − 1)²
+}
+
+func newWorker(t *trainer, lo, hi int) *worker {
+	n := hi - lo
+	w := &worker{t: t, lo: lo, hi: hi, random: rand.NewPCG(0, 0)}
+	random := rand.New(w.random)
+	rows := n
+	if t.config.Method.Aligns() {
+		rows = 2 * n
+	}
+	w.g, w.h = t.g.NewPass(rows, true, random), t.h.NewPass(n, true, random)
+	w.x = make([]float32, rows*t.g.Inputs)
+	switch t.config.Method.align {
+	case alignWasserstein:
+		w.critic = t.v.NewCriticPass(3 * n)
+		w.c = make([]float32, rows)
+	case alignAdversarial:
+		w.domain = t.v.NewPass(rows, true, random)
+		w.c = make([]float32, rows)
+		w.side = make([]int32, rows)
+		for i := n; i < rows; i++ {
+			w.side[i] = 1
+		}
+	}
+	return w
+}
+
+// embed computes z of the batch's source rows and, if the domains are being aligned,
+// its target rows.
+func (w *worker) embed(b *batch, aligned bool) {
+	n, d := w.hi-w.lo, w.t.g.Inputs
+	w.t.input.gather(w.x[:n*d], w.t.problem.Source, b.source[w.lo:w.hi])
+	rows := n
+	if aligned {
+		rows = 2 * n
+		w.t.input.gather(w.x[n*d:rows*d], w.t.problem.Target, b.target[w.lo:w.hi])
+	}
+	w.z = w.g.Forward(w.x[:rows*d], rows)
+}
+
+// criticStep adds the gradient of the critic's loss (the negative of what Algorithm 1
+// maximises) on the embedded batch.
+func (w *worker) criticStep(b *batch) {
+	w.setCoefficients(b)
+	from, points := len(w.c), len(b.source)
+	if w.t.config.PenaltyPoints == PenaltyAll {
+		from, points = 0, 3*len(b.source)
+	}
+	scale := w.t.config.Gamma / float64(points)
+	w.sums.distance, w.sums.penalty = w.critic.Loss(w.z, w.c, b.along[w.lo:w.hi], from, scale)
+	w.sums.penalty /= float64(points)
+}
+
+// setCoefficients sets the coefficients of Σ w_i v(z_i^s) − (1+β) mean v(z^t).
+func (w *worker) setCoefficients(b *batch) {
+	n := w.hi - w.lo
+	copy(w.c, b.critic[w.lo:w.hi])
+	fill(w.c[n:], -float32((1+w.t.config.Method.Beta)/float64(len(b.target))))
+}
+
+// mainStep adds the gradients of g and h, and of DANN's domain classifier, on the
+// embedded batch.
+func (w *worker) mainStep(b *batch, aligned bool) {
+	n := w.hi - w.lo
+	width := w.t.g.Outputs
+	dz := w.classify(b)
+	if !aligned {
+		w.g.Backward(dz, n, false)
+		return
+	}
+	all := w.align(b)
+	kernel.Axpy(1, dz, all[:n*width])
+	w.g.Backward(all, 2*n, false)
+}
+
+// classify adds the gradients of h in the classification loss and returns that of
+// the source embeddings, n×h.
+func (w *worker) classify(b *batch) []float32 {
+	n, classes := w.hi-w.lo, w.t.h.Outputs
+	labels := b.labels[w.lo:w.hi]
+	logits := w.h.Forward(w.z[:n*w.t.g.Outputs], n)
+	w.sums.correct = 0
+	for i, y := range labels {
+		if nn.Argmax(logits[i*classes:(i+1)*classes]) == int(y) {
+			w.sums.correct++
+		}
+	}
+	w.sums.class = nn.CrossEntropy(logits, n, classes, labels, b.class[w.lo:w.hi])
+	return w.h.Backward(logits, n, true)
+}
+
+// align returns the gradient of λ times the alignment loss with respect to the
+// embeddings of both domains, 2n×h.
+func (w *worker) align(b *batch) []float32 {
+	n := w.hi - w.lo
+	lambda := w.t.config.Lambda
+	if w.critic != nil {
+		w.setCoefficients(b)
+		var dz []float32
+		w.sums.distance, dz = w.critic.InputGradient(w.z, w.c, lambda)
+		return dz
+	}
+	fill(w.c, 1/float32(len(b.source)))
+	logits := w.domain.Forward(w.z, 2*n)
+	w.sums.distance = nn.CrossEntropy(logits, 2*n, 2, w.side, w.c)
+	dz := w.domain.Backward(logits, 2*n, true)
+	kernel.Scale(-float32(lambda), dz) // gradient reversal
+	return dz
+}

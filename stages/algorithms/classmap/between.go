@@ -1,0 +1,74 @@
+package classmap
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/eigen"
+)
+
+const (
+	// exactAxes is up to how many dimensions the roots of covariances are exact,
+	// which takes their cube; above, they are in keptAxes leading axes alone.
+	exactAxes = 256
+	keptAxes  = 100
+)
+
+// between returns source^(−½)·target^(½), which takes rows of the one covariance
+// to those of the other (both d×d). Of many dimensions it does so in the axes in
+// which the two together vary most, and scales what is orthogonal to these by the
+// root of the ratio of the variances there.
+func between(source, target *mat.SymDense) (*mat.Dense, error) {
+	d := source.SymmetricDim()
+	if d <= exactAxes {
+		return roots(source, target)
+	}
+	var both, within, along mat.Dense
+	both.Add(source, target)
+	axes, err := eigen.Leading(&both, keptAxes)
+	if err != nil {
+		return nil, err
+	}
+	s, t := project(source, axes), project(target, axes)
+	inner, err := roots(s, t)
+	if err != nil {
+		return nil, err
+	}
+	rest := math.Sqrt((mat.Trace(target) - mat.Trace(t)) / (mat.Trace(source) - mat.Trace(s)))
+	addDiagonal(inner, -rest)
+	along.Mul(axes, inner)
+	within.Mul(&along, axes.T())
+	addDiagonal(&within, rest)
+	return &within, nil
+}
+
+// roots is between of few dimensions.
+func roots(source, target *mat.SymDense) (*mat.Dense, error) {
+	whiten, err := power(source, -0.5)
+	if err != nil {
+		return nil, err
+	}
+	colour, err := power(target, 0.5)
+	if err != nil {
+		return nil, err
+	}
+	var m mat.Dense
+	m.Mul(whiten, colour)
+	return &m, nil
+}
+
+// project returns the covariance along axes (d×q).
+func project(covariance *mat.SymDense, axes *mat.Dense) *mat.SymDense {
+	var half, p mat.Dense
+	half.Mul(covariance, axes)
+	p.Mul(axes.T(), &half)
+	return symmetric(&p)
+}
+
+func addDiagonal(m *mat.Dense, v float64) {
+	d, _ := m.Dims()
+	for j := range d {
+		m.Set(j, j, m.At(j, j)+v)
+	}
+}

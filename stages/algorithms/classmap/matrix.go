@@ -1,0 +1,71 @@
+package classmap
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+)
+
+// blockRows is how many rows are widened to float64 at a time.
+const blockRows = 256
+
+// leastEigenvalue is what eigenvalues that rounding has left below it count as.
+const leastEigenvalue = 1e-9
+
+// power returns a symmetric matrix to a power.
+func power(a *mat.SymDense, exponent float64) (*mat.Dense, error) {
+	var eigen mat.EigenSym
+	if !eigen.Factorize(a, true) {
+		return nil, errors.New("classmap: the covariance within the classes has no eigenvalues: scale the features down")
+	}
+	var vectors, scaled, result mat.Dense
+	eigen.VectorsTo(&vectors)
+	values := eigen.Values(nil)
+	scaled.Apply(func(_, j int, v float64) float64 { return v * math.Pow(max(values[j], leastEigenvalue), exponent) }, &vectors)
+	result.Mul(&scaled, vectors.T())
+	return &result, nil
+}
+
+// symmetric returns the mean of a and its transpose.
+func symmetric(a *mat.Dense) *mat.SymDense {
+	d, _ := a.Dims()
+	s := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+	return s
+}
+
+// subtract sets dst to x − y.
+func subtract(dst []float64, x []float32, y []float64) {
+	for j, v := range x {
+		dst[j] = float64(v) - y[j]
+	}
+}
+
+// row returns row i of x.
+func row(x blas32.General, i int) []float32 {
+	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
+}
+
+// newMatrix returns a rows×cols matrix of zeros.
+func newMatrix(rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+}
+
+// checkFinite refuses row i of x, which is row number of whose, if it has
+// values that are not finite.
+func checkFinite(whose string, x blas32.General, i, number int) error {
+	for j, v := range row(x, i) {
+		if v-v != 0 {
+			return fmt.Errorf("classmap: %s row %d, column %d is %v: remove or repair values that are not finite", whose, number, j, v)
+		}
+	}
+	return nil
+}

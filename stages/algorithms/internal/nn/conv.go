@@ -1,0 +1,155 @@
+package nn
+
+import (
+	"math"
+
+	"mars/stages/algorithms/internal/kernel"
+)
+
+// convStep computes y = relu(pool(conv(x)) + b), with or without pool, b and relu. The
+// bias is added after pooling and the ReLU taken after it: both commute with a maximum,
+// and three of four values need not be touched. Its rows are interleaved, so that each
+// vector is one pixel of several images, and go through in groups, two lines of the
+// output at a time, so that what is not pooled yet stays in cache.
+type convStep struct {
+	in, out               int // channels
+	side                  int // of the kernel
+	height, width         int // of the input
+	fullHeight, fullWidth int // of the output before pooling
+	outHeight, outWidth   int // and after it
+	pool                  bool
+	floor                 float32   // 0 where there is a ReLU
+	w, b                  []float32 // out×patch, out
+	dw, db                []float32
+	x, y                  []float32
+	argmax                []uint8   // as y
+	lines                 []float32 // out×2×fullWidth: two lines before pooling
+	packed                []float32 // the weights as kernel.Convolution has them
+	taps                  []kernel.Tap
+	gradient              *convGradient
+}
+
+func newConv(p *Pass, b block) *convStep {
+	s := &convStep{in: b.layer.In, out: b.layer.Out, side: b.layer.Side, pool: b.pool}
+	s.height, s.width = b.in[1], b.in[2]
+	s.fullHeight, s.fullWidth = s.height-s.side+1, s.width-s.side+1
+	s.outHeight, s.outWidth = b.out[1], b.out[2]
+	if !b.relu {
+		s.floor = float32(math.Inf(-1))
+	}
+	s.w, s.b = b.weight.of(p.net.Params), b.bias.of(p.net.Params)
+	if len(s.b) == 0 {
+		s.b = make([]float32, s.out)
+	}
+	s.y = make([]float32, groups(p.Rows)*s.outGroup())
+	s.lines = make([]float32, s.out*2*s.fullWidth*kernel.Lanes)
+	if s.pool {
+		s.argmax = make([]uint8, len(s.y))
+	}
+	s.packed = make([]float32, roundUp(s.out, kernel.WeightBlock)*s.patch())
+	for k := range s.patch() {
+		s.taps = append(s.taps, kernel.Tap{Weight: int32(k * kernel.WeightBlock), Input: int32(s.place(k))})
+	}
+	if p.Grads != nil {
+		s.dw, s.db = b.weight.of(p.Grads), b.bias.of(p.Grads)
+		s.gradient = newConvGradient(s, p.Rows)
+	}
+	return s
+}
+
+// patch is the number of weights of an output channel.
+func (s *convStep) patch() int { return s.in * s.side * s.side }
+
+// inGroup and outGroup are the lengths of a group of interleaved rows.
+func (s *convStep) inGroup() int  { return s.in * s.height * s.width * kernel.Lanes }
+func (s *convStep) outGroup() int { return s.out * s.outHeight * s.outWidth * kernel.Lanes }
+
+// place is where weight k of a channel meets the input, from the kernel's corner.
+func (s *convStep) place(k int) int {
+	channel, i, j := k/(s.side*s.side), k/s.side%s.side, k%s.side
+	return ((channel*s.height+i)*s.width + j) * kernel.Lanes
+}
+
+// vectorWidth is the number of elements that are handled at once on lines of so many
+// pixels: two pixels, unless that leaves one over.
+func vectorWidth(pixels int) int {
+	if pixels%2 == 0 {
+		return 2 * kernel.Lanes
+	}
+	return kernel.Lanes
+}
+
+func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
+
+func (s *convStep) forward(x []float32, rows int) []float32 {
+	s.x = x
+	for c := range s.out {
+		block := s.packed[c/kernel.WeightBlock*s.patch()*kernel.WeightBlock+c%kernel.WeightBlock:]
+		for k, w := range s.w[c*s.patch() : (c+1)*s.patch()] {
+			block[k*kernel.WeightBlock] = w
+		}
+	}
+	y := s.y[:groups(rows)*s.outGroup()]
+	for g := range groups(rows) {
+		s.forwardGroup(g)
+	}
+	return y
+}
+
+func (s *convStep) forwardGroup(g int) {
+	x := s.x[g*s.inGroup() : (g+1)*s.inGroup()]
+	width, line := vectorWidth(s.fullWidth), s.fullWidth*kernel.Lanes
+	c := kernel.Convolution{
+		Channels: s.out, Taps: s.taps, Weights: s.packed, Block: s.patch() * kernel.WeightBlock,
+		Width: width, Vectors: line / width, XStep: width, YStep: width, YChannel: 2 * line,
+	}
+	for at := 0; at < s.fullHeight; at += 2 {
+		n := min(2, s.fullHeight-at)
+		for i := range n {
+			c.Into(s.lines[i*line:], x, (at+i)*s.width*kernel.Lanes)
+		}
+		if s.pool {
+			s.poolLine(g, at/2)
+		} else {
+			s.copyLines(g, at, n)
+		}
+	}
+}
+
+// poolLine makes line at of the group's output from the two lines.
+func (s *convStep) poolLine(g, at int) {
+	line := s.fullWidth * kernel.Lanes
+	for c, bias := range s.b {
+		both := s.lines[2*c*line : 2*(c+1)*line]
+		from, to := s.outLine(g, c, at)
+		kernel.PoolPixels(s.y[from:to], s.argmax[from:to], both[:line], both[line:], bias, s.floor)
+	}
+}
+
+// copyLines makes n lines of the group's output where there is no pooling.
+func (s *convStep) copyLines(g, at, n int) {
+	line := s.fullWidth * kernel.Lanes
+	for c, bias := range s.b {
+		for i := range n {
+			from, to := s.outLine(g, c, at+i)
+			y := s.y[from:to]
+			for j, v := range s.lines[(2*c+i)*line : (2*c+i+1)*line] {
+				v += bias
+				if v <= s.floor {
+					v = s.floor
+				}
+				y[j] = v
+			}
+		}
+	}
+}
+
+// outLine is where line at of channel c lies in y.
+func (s *convStep) outLine(g, c, at int) (from, to int) {
+	from = g*s.outGroup() + (c*s.outHeight+at)*s.outWidth*kernel.Lanes
+	return from, from + s.outWidth*kernel.Lanes
+}
+
+func (s *convStep) backward(dy []float32, rows int, wanted bool) []float32 {
+	return s.gradient.backward(dy, groups(rows), wanted)
+}

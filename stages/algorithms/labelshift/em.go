@@ -1,0 +1,141 @@
+package labelshift
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/kernel"
+)
+
+// EMOptions are the options of EM. The zero value is usable.
+type EMOptions struct {
+	// Iterations bounds the steps; 0 means 10,000.
+	Iterations int
+	// Tolerance ends them when the proportions change by less, in L1;
+	// 0 means 1e-8.
+	Tolerance float64
+}
+
+// EM is maximum likelihood under label shift (Saerens, Latinne & Decaestecker
+// 2002): posteriors of the target (n_T×C) that carry the source's proportions
+// (C) are multiplied by p_T/p_S and normalised, and p_T becomes their mean, until
+// it stays. The posteriors should be calibrated, see Calibrate. A class of which
+// the source has nothing has the proportion 0 and a warning.
+//
+// It fails if a row is not a distribution or has no mass on the source's
+// classes, and panics if shapes differ.
+func EM(target blas32.General, source []float64, o EMOptions) (*Estimate, error) {
+	setDefault(&o.Iterations, 10_000)
+	setDefault(&o.Tolerance, 1e-8)
+	if err := checkPosteriors("target", target); err != nil {
+		return nil, err
+	}
+	if err := checkProportions("source", source, target.Cols); err != nil {
+		return nil, err
+	}
+	e := &Estimate{Estimator: "em", Proportions: append([]float64(nil), source...)}
+	for k, p := range source {
+		if p == 0 {
+			e.Warnings = append(e.Warnings, fmt.Sprintf("class %d has no share of the source: its share of the target can not be estimated and is given as 0", k))
+		}
+	}
+	sums := newPosteriorSums(target)
+	for e.Iterations < o.Iterations && !e.Converged {
+		e.Iterations++
+		next, err := sums.mean(ratios(e.Proportions, source))
+		if err != nil {
+			return nil, err
+		}
+		e.Converged = distance(e.Proportions, next) < o.Tolerance
+		e.Proportions = next
+	}
+	if !e.Converged {
+		e.Warnings = append(e.Warnings, fmt.Sprintf("EM has not converged in %d steps", e.Iterations))
+	}
+	e.Responsibilities = reweighted(target, ratios(e.Proportions, source))
+	return e, nil
+}
+
+// ratios returns target/source, 0 where the source is 0.
+func ratios(target, source []float64) []float64 {
+	r := make([]float64, len(source))
+	for k, p := range source {
+		if p > 0 {
+			r[k] = target[k] / p
+		}
+	}
+	return r
+}
+
+// posteriorSums adds up reweighted posteriors, in parts that do not depend on
+// the number of threads.
+type posteriorSums struct {
+	x     blas32.General
+	parts [][]float64
+}
+
+// partRows is how many rows one part has at least.
+const partRows = 1024
+
+func newPosteriorSums(x blas32.General) *posteriorSums {
+	s := &posteriorSums{x: x, parts: make([][]float64, max(1, min(mostChunks, x.Rows/partRows)))}
+	for i := range s.parts {
+		s.parts[i] = make([]float64, x.Cols)
+	}
+	return s
+}
+
+var errNoMass = errors.New("labelshift: a target row has posteriors of 0 for all classes of the source: raise its posteriors above 0 or leave it out")
+
+// mean returns the mean of the rows times ratios, each normalised.
+func (s *posteriorSums) mean(ratios []float64) ([]float64, error) {
+	n := len(s.parts)
+	kernel.Parallel(n, 1, func(first, last int) {
+		for p := first; p < last; p++ {
+			clear(s.parts[p])
+			addPosteriors(s.parts[p], part(s.x, p*s.x.Rows/n, (p+1)*s.x.Rows/n), ratios)
+		}
+	})
+	mean := make([]float64, s.x.Cols)
+	for _, p := range s.parts {
+		for k, v := range p {
+			mean[k] += v / float64(s.x.Rows)
+		}
+	}
+	if mean[0]-mean[0] != 0 {
+		return nil, errNoMass
+	}
+	return mean, nil
+}
+
+// addPosteriors adds to sums each row times ratios, normalised.
+func addPosteriors(sums []float64, x blas32.General, ratios []float64) {
+	products := make([]float64, len(sums))
+	for i := range x.Rows {
+		total := 0.0
+		for k, v := range row(x, i) {
+			products[k] = float64(v) * ratios[k]
+			total += products[k]
+		}
+		inverse := 1 / total
+		for k, v := range products {
+			sums[k] += v * inverse
+		}
+	}
+}
+
+// reweighted returns each row of x times ratios, normalised.
+func reweighted(x blas32.General, ratios []float64) blas32.General {
+	out := newRows(x.Rows, x.Cols)
+	sums := make([]float64, x.Cols)
+	for i := range x.Rows {
+		clear(sums)
+		addPosteriors(sums, part(x, i, i+1), ratios)
+		for k, v := range sums {
+			out.Data[i*x.Cols+k] = float32(v)
+		}
+	}
+	return out
+}

@@ -1,0 +1,175 @@
+package mixture
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
+	"mars/stages/algorithms/internal/kernel"
+)
+
+// panel is how many columns of a triangular matrix are multiplied at a time.
+// The zeros below a panel are left out, almost half of the work.
+const panel = 32
+
+// gaussians scores rows by the logarithm of weight times density of K Gaussian
+// components.
+type gaussians struct {
+	components []gaussian
+}
+
+// gaussian is one component, ready for evaluation.
+type gaussian struct {
+	mean []float64
+	// constant is the logarithm of weight times density at the mean.
+	constant float64
+	// whiten is upper triangular, d×d, and scale has d values; one of the two
+	// is there. The deviation from the mean times either has unit covariance.
+	whiten blas64.General
+	scale  []float64
+}
+
+// newGaussians prepares components, whose shapes have been checked. It fails
+// at a covariance that is not positive definite.
+func newGaussians(c *Components) (*gaussians, error) {
+	g := &gaussians{components: make([]gaussian, c.K())}
+	tied := func(k int) bool { return k > 0 && &c.Covariances[k][0] == &c.Covariances[k-1][0] }
+	failures := make([]error, c.K())
+	kernel.Parallel(c.K(), 1, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			g.components[k].mean = c.Means.RawRowView(k)
+			if !tied(k) {
+				failures[k] = g.components[k].invert(c.Covariances[k])
+			}
+		}
+	})
+	for k := range g.components {
+		component := &g.components[k]
+		if failures[k] != nil {
+			return nil, fmt.Errorf("mixture: component %d: %w", k, failures[k])
+		}
+		if tied(k) {
+			component.whiten, component.scale = g.components[k-1].whiten, g.components[k-1].scale
+		}
+		component.constant = math.Log(c.Weights[k]) - 0.5*float64(c.Dim())*log2Pi + component.logVolume()
+	}
+	return g, nil
+}
+
+// invert sets whiten or scale from a covariance in any of its forms.
+func (g *gaussian) invert(covariance []float64) error {
+	d := len(g.mean)
+	if len(covariance) == d*d && d > 1 {
+		return g.invertFull(covariance)
+	}
+	g.scale = make([]float64, d)
+	for j := range g.scale {
+		v := covariance[min(j, len(covariance)-1)]
+		if !(v > 0) || math.IsInf(v, 1) {
+			return errNotPositive
+		}
+		g.scale[j] = 1 / math.Sqrt(v)
+	}
+	return nil
+}
+
+// invertFull sets whiten to L⁻ᵀ, where L·Lᵀ is the covariance.
+func (g *gaussian) invertFull(covariance []float64) error {
+	d := len(g.mean)
+	upper, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Upper, N: d, Stride: d, Data: slices.Clone(covariance)})
+	if !ok {
+		return errNotPositive
+	}
+	g.whiten = newMatrix(d, d)
+	invertUpper(g.whiten, blas64.General{Rows: d, Cols: d, Stride: d, Data: upper.Data})
+	return nil
+}
+
+// invertUpper writes the inverse of an upper triangular matrix to the upper triangle
+// of dst, a panel of columns at a time: with the panel's columns split into those above
+// the diagonal block and the block, [A B; 0 C]⁻¹ = [A⁻¹ −A⁻¹BC⁻¹; 0 C⁻¹].
+func invertUpper(dst, upper blas64.General) {
+	d := upper.Rows
+	product := newMatrix(d, panel)
+	for lo := 0; lo < d; lo += panel {
+		hi := min(lo+panel, d)
+		corner := view(dst, lo, hi, lo, hi)
+		for i := lo; i < hi; i++ {
+			copy(dst.Data[i*d+i:][:hi-i], upper.Data[i*d+i:])
+		}
+		lapack64.Trtri(blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: hi - lo, Stride: d, Data: corner.Data})
+		above := view(product, 0, lo, 0, hi-lo)
+		kernel.Gemm64(false, false, -1, view(upper, 0, lo, lo, hi), corner, 0, above)
+		for at := 0; at < lo; at += panel {
+			end := at + panel
+			kernel.Gemm64(false, false, 1, view(dst, at, end, at, lo), view(above, at, lo, 0, hi-lo), 0, view(dst, at, end, lo, hi))
+		}
+	}
+}
+
+// logVolume returns the logarithm of the determinant of whiten or scale.
+func (g *gaussian) logVolume() float64 {
+	sum := 0.0
+	for j := range g.mean {
+		if g.scale != nil {
+			sum += math.Log(g.scale[j])
+		} else {
+			sum += math.Log(g.whiten.Data[j*g.whiten.Stride+j])
+		}
+	}
+	return sum
+}
+
+// score writes log(weight·density) of each row.
+func (g *gaussians) score(dst blas64.General, x blas32.General, lo, hi int) {
+	deviation, giveDeviation := borrow(hi-lo, x.Cols)
+	defer giveDeviation()
+	white, giveWhite := borrow(hi-lo, x.Cols)
+	defer giveWhite()
+	for k := range g.components {
+		component := &g.components[k]
+		centre(deviation, x, lo, hi, component.mean)
+		component.multiply(white, deviation)
+		for i := range white.Rows {
+			dst.Data[i*dst.Stride+k] = component.constant - 0.5*square(white.Data[i*white.Stride:][:white.Cols])
+		}
+	}
+}
+
+// multiply sets dst to deviation times whiten or scale.
+func (g *gaussian) multiply(dst, deviation blas64.General) {
+	n, d := deviation.Rows, deviation.Cols
+	if g.scale != nil {
+		for i := range n {
+			in := deviation.Data[i*d:][:d]
+			for j, s := range g.scale {
+				dst.Data[i*d+j] = s * in[j]
+			}
+		}
+		return
+	}
+	for lo := 0; lo < d; lo += panel {
+		hi := min(lo+panel, d)
+		kernel.Gemm64(false, false, 1, view(deviation, 0, n, 0, hi), view(g.whiten, 0, hi, lo, hi), 0, view(dst, 0, n, lo, hi))
+	}
+}
+
+// normalize turns log scores into probabilities that sum to 1 and returns the
+// logarithm of the sum of their exponentials.
+func normalize(scores []float64) float64 {
+	top := scores[argmax(scores)]
+	sum := 0.0
+	for k, s := range scores {
+		scores[k] = math.Exp(s - top)
+		sum += scores[k]
+	}
+	for k := range scores {
+		scores[k] /= sum
+	}
+	return top + math.Log(sum)
+}

@@ -1,0 +1,182 @@
+package mixture
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"mars/stages/algorithms/internal/kernel"
+)
+
+// blockRows is how many rows are widened to float64 at a time: few enough to
+// stay in the cache, enough to make products of.
+const blockRows = 256
+
+// row returns row i of x.
+func row(x blas32.General, i int) []float32 {
+	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
+}
+
+// checkRows refuses data that cannot have k components: fewer rows, values
+// that are not finite, or one and the same row throughout.
+func checkRows(x blas32.General, k int) error {
+	if k < 1 {
+		panic("mixture: the number of components must be positive")
+	}
+	if x.Rows < k {
+		return fmt.Errorf("mixture: %d rows for %d components: give more rows or ask for fewer components", x.Rows, k)
+	}
+	if x.Cols == 0 {
+		return fmt.Errorf("mixture: rows have no columns: give vectors of at least one value")
+	}
+	constant := true
+	for i := range x.Rows {
+		for j, v := range row(x, i) {
+			if v-v != 0 {
+				return fmt.Errorf("mixture: row %d, column %d is %v: remove or repair values that are not finite", i, j, v)
+			}
+			constant = constant && v == x.Data[j]
+		}
+	}
+	if constant && k > 1 {
+		return fmt.Errorf("mixture: all %d rows are equal: constant data has no %d components", x.Rows, k)
+	}
+	return nil
+}
+
+// sampleRows returns the rows to fit and where they stand in x: all of them,
+// or maxRows (0 means DefaultMaxRows) drawn without replacement, in order.
+func sampleRows(x blas32.General, k, maxRows int, rng *rand.Rand) (blas32.General, []int) {
+	if maxRows == 0 {
+		maxRows = DefaultMaxRows
+	}
+	if maxRows < k {
+		panic("mixture: MaxRows is less than the number of components")
+	}
+	if x.Rows <= maxRows {
+		return x, nil
+	}
+	index := rng.Perm(x.Rows)[:maxRows]
+	slices.Sort(index)
+	sample := blas32.General{Rows: maxRows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, maxRows*x.Cols)}
+	for s, i := range index {
+		copy(row(sample, s), row(x, i))
+	}
+	return sample, index
+}
+
+// newRand returns the generator of a seed. Streams of one seed are
+// independent, so that each start draws the same whatever came before it.
+func newRand(seed uint64, stream int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, uint64(stream)))
+}
+
+// eachBlock calls f with the bounds of consecutive blocks of at most blockRows
+// of n rows, in parallel. The blocks do not depend on the number of threads.
+func eachBlock(n int, f func(block, lo, hi int)) {
+	blocks := (n + blockRows - 1) / blockRows
+	kernel.Parallel(blocks, 1, func(first, last int) {
+		for b := first; b < last; b++ {
+			f(b, b*blockRows, min((b+1)*blockRows, n))
+		}
+	})
+}
+
+// sumBlocks adds up what f returns for each block, in the order of the blocks.
+func sumBlocks(n int, f func(lo, hi int) float64) float64 {
+	sums := make([]float64, (n+blockRows-1)/blockRows)
+	eachBlock(n, func(block, lo, hi int) { sums[block] = f(lo, hi) })
+	total := 0.0
+	for _, s := range sums {
+		total += s
+	}
+	return total
+}
+
+// columnMeans returns the d means of the columns of x.
+func columnMeans(x blas32.General) []float64 {
+	mean := make([]float64, x.Cols)
+	for i := range x.Rows {
+		for j, v := range row(x, i) {
+			mean[j] += float64(v)
+		}
+	}
+	for j := range mean {
+		mean[j] /= float64(x.Rows)
+	}
+	return mean
+}
+
+// newMatrix returns a rows×cols matrix of zeros.
+func newMatrix(rows, cols int) blas64.General {
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
+}
+
+// scratch keeps the memory of matrices that live for one block of rows.
+var scratch = sync.Pool{New: func() any { return new([]float64) }}
+
+// borrow returns a rows×cols matrix of any content, and what gives it back.
+func borrow(rows, cols int) (m blas64.General, giveBack func()) {
+	data := scratch.Get().(*[]float64)
+	*data = slices.Grow((*data)[:0], rows*cols)[:rows*cols]
+	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: *data}, func() { scratch.Put(data) }
+}
+
+// view returns rows [r0, r1) and columns [c0, c1) of m, sharing its memory.
+func view(m blas64.General, r0, r1, c0, c1 int) blas64.General {
+	return blas64.General{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride, Data: m.Data[r0*m.Stride+c0:]}
+}
+
+// centre writes rows [lo, hi) of x less mean to the first rows of dst.
+func centre(dst blas64.General, x blas32.General, lo, hi int, mean []float64) {
+	for i := lo; i < hi; i++ {
+		out := dst.Data[(i-lo)*dst.Stride:][:len(mean)]
+		for j, v := range row(x, i) {
+			out[j] = float64(v) - mean[j]
+		}
+	}
+}
+
+// squaredDistance returns |x − y|².
+func squaredDistance(x []float32, y []float64) float64 {
+	sum := 0.0
+	for j, v := range x {
+		d := float64(v) - y[j]
+		sum += d * d
+	}
+	return sum
+}
+
+// argmax returns the place of the greatest value, the first at a tie.
+func argmax(x []float64) int {
+	best := 0
+	for i, v := range x {
+		if v > x[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// square returns the sum of the squares of x, in four sums at a time.
+func square(x []float64) float64 {
+	var s0, s1, s2, s3 float64
+	for ; len(x) >= 4; x = x[4:] {
+		s0 += x[0] * x[0]
+		s1 += x[1] * x[1]
+		s2 += x[2] * x[2]
+		s3 += x[3] * x[3]
+	}
+	for _, v := range x {
+		s0 += v * v
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// log2Pi is the logarithm of 2π.
+var log2Pi = math.Log(2 * math.Pi)

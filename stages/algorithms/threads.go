@@ -1,0 +1,15 @@
+package algorithms
+
+import "mars/stages/algorithms/internal/kernel"
+
+// SetJobs sets the number of threads that algorithms compute with; 0 keeps the default, all
+// that the process may use.
+func SetJobs(n int) {
+	if n > 0 {
+		kernel.SetJobs(n)
+	}
+}
+
+// KernelLevel names the instruction set that the numerical loops use:
+// "avx512", "avx2" or "generic".
+func KernelLevel() string { return kernel.Level() }

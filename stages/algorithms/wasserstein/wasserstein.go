@@ -1,0 +1,178 @@
+// Package wasserstein measures how far a target is from a source whose classes have
+// been weighted to the target's proportions: the Wasserstein-1 distance of the
+// paper's Theorem 1, WD_1(p_S̃, p_T) of equation (4), in whatever space the rows
+// are in.
+//
+// The distance of two samples is not that of what they were drawn from: it is
+// greater, and the more so the more dimensions there are. So a Reference knows
+// beside it the distance of two samples of the target from each other, the
+// floor, which is what is left where nothing separates the domains.
+package wasserstein
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/transport"
+)
+
+// Options of a measurement. The zero value is usable.
+type Options struct {
+	// Rows is how many rows of each domain are compared at most; 0 means 200.
+	// Time is about that of its cube.
+	Rows int
+	// Seed draws them.
+	Seed uint64
+	// Space maps rows (n×d) to where they are compared, a representation for
+	// example; it may change them in place. nil leaves them as they are.
+	Space func(blas32.General) (blas32.General, error)
+}
+
+// A Distance is that of a source from a target, in units of the data.
+type Distance struct {
+	// Value is the Wasserstein-1 distance, exact for the rows compared, with
+	// the Euclidean distance as the cost.
+	Value float64
+	// Floor is the same of two samples of the target, of as many rows.
+	Floor float64
+	// Rows is the number of target rows that were compared.
+	Rows int
+}
+
+// Ratio is how many times its floor the distance is: about 1 where nothing is
+// left between source and target. It is +Inf if the floor alone is 0.
+func (d Distance) Ratio() float64 {
+	if d.Value == d.Floor {
+		return 1
+	}
+	return d.Value / d.Floor
+}
+
+// A Reference is a sample of the target that sources are compared with.
+type Reference struct {
+	rows  blas32.General // m×h
+	floor float64
+	o     Options
+}
+
+// NewReference draws two disjoint samples from the rows of the target (n×d), of
+// Options.Rows rows each or of half the rows there are, and compares them. It
+// fails if there are fewer than two rows or a value is not finite.
+func NewReference(target blas32.General, o Options) (*Reference, error) {
+	if o.Rows == 0 {
+		o.Rows = 200
+	}
+	if o.Space == nil {
+		o.Space = func(x blas32.General) (blas32.General, error) { return x, nil }
+	}
+	m := min(o.Rows, target.Rows/2)
+	if m < 1 {
+		return nil, fmt.Errorf("wasserstein: %d target rows: give at least two", target.Rows)
+	}
+	order := rand.New(rand.NewPCG(o.Seed, streamTarget)).Perm(target.Rows)
+	r := &Reference{o: o}
+	var err error
+	if r.rows, err = o.Space(pick(target, order[:m])); err != nil {
+		return nil, err
+	}
+	r.floor, err = r.distance(pick(target, order[m:2*m]), uniform(m))
+	return r, err
+}
+
+// Streams of random numbers of a seed.
+const (
+	streamTarget = 1
+	streamSource = 2
+)
+
+// To returns the distance of a source whose rows (n×d) have labels from 0 to
+// C−1, class k having the mass proportions[k]. It compares as many rows of the
+// source as of the target, at least one of each class with a proportion. A
+// class without rows is left out, with its mass. It fails if none is left or a
+// value is not finite, and panics if shapes differ.
+func (r *Reference) To(source blas32.General, labels []int32, proportions []float64) (Distance, error) {
+	if source.Rows != len(labels) {
+		panic("wasserstein: Reference.To: the shapes do not fit")
+	}
+	rows, masses := r.stratify(labels, proportions)
+	if len(rows) == 0 {
+		return Distance{}, errors.New("wasserstein: no class of the source has a share of the target: give labelled rows of the target's classes")
+	}
+	value, err := r.distance(pick(source, rows), masses)
+	return Distance{Value: value, Floor: r.floor, Rows: r.rows.Rows}, err
+}
+
+// stratify draws rows of each class by its proportion, and shares the
+// proportion out among them.
+func (r *Reference) stratify(labels []int32, proportions []float64) (rows []int, masses []float64) {
+	members := make([][]int, len(proportions))
+	rng := rand.New(rand.NewPCG(r.o.Seed, streamSource))
+	for _, i := range rng.Perm(len(labels)) {
+		members[labels[i]] = append(members[labels[i]], i)
+	}
+	total := 0.0
+	for k, p := range proportions {
+		if len(members[k]) == 0 || p <= 0 {
+			continue
+		}
+		n := min(len(members[k]), max(1, int(math.Round(p*float64(r.rows.Rows)))))
+		for _, i := range members[k][:n] {
+			rows, masses = append(rows, i), append(masses, p/float64(n))
+		}
+		total += p
+	}
+	for i := range masses {
+		masses[i] /= total
+	}
+	return rows, masses
+}
+
+// distance is that of rows with masses from the reference's rows, all alike.
+func (r *Reference) distance(x blas32.General, masses []float64) (float64, error) {
+	x, err := r.o.Space(x)
+	if err != nil {
+		return 0, err
+	}
+	if x.Cols != r.rows.Cols {
+		panic("wasserstein: the domains differ in width")
+	}
+	cost := mat.NewDense(x.Rows, r.rows.Rows, nil)
+	kernel.Parallel(x.Rows, 16, func(lo, hi int) {
+		squares := make([]float32, r.rows.Rows)
+		for i := lo; i < hi; i++ {
+			kernel.SquaredDistances(squares, x.Data[i*x.Cols:][:x.Cols], r.rows.Data, r.rows.Rows, x.Cols)
+			for j, s := range squares {
+				cost.Set(i, j, math.Sqrt(float64(s)))
+			}
+		}
+	})
+	plan, err := transport.Exact(masses, uniform(r.rows.Rows), cost)
+	if err != nil {
+		return 0, fmt.Errorf("wasserstein: %w", err)
+	}
+	return plan.Cost, nil
+}
+
+// pick copies the given rows of x.
+func pick(x blas32.General, rows []int) blas32.General {
+	y := blas32.General{Rows: len(rows), Cols: x.Cols, Stride: x.Cols, Data: make([]float32, 0, len(rows)*x.Cols)}
+	for _, i := range rows {
+		y.Data = append(y.Data, x.Data[i*x.Stride:][:x.Cols]...)
+	}
+	return y
+}
+
+// uniform is n equal masses that sum to 1.
+func uniform(n int) []float64 {
+	masses := make([]float64, n)
+	for i := range masses {
+		masses[i] = 1 / float64(n)
+	}
+	return masses
+}

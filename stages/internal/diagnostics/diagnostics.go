@@ -1,0 +1,131 @@
+// Package diagnostics holds what the steps say of themselves: how far each can be
+// believed, in numbers for programs and in words for people.
+package diagnostics
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/algorithms/labelshift"
+)
+
+// Diagnostics is what the stream's metadata say of how its proportions, weights and
+// predictions came to be, under mars.diagnostics. Each step sets its own part,
+// and passes on those of the columns that it passes on.
+type Diagnostics struct {
+	// Estimator is who estimated p_T last; "" before anyone has.
+	Estimator string `json:"estimator,omitempty"`
+	// Estimators are the proportions by each member of the panel; they and the
+	// next three are there if it was asked.
+	Estimators    map[string][]float64 `json:"estimators,omitempty"`
+	ExpectedError *float64             `json:"expected_error,omitempty"` // in L1, 0 to 2
+	Disagreement  *float64             `json:"disagreement,omitempty"`   // mean L1 distance, 0 to 2
+	Alignment     *float64             `json:"alignment,omitempty"`      // L1 distance after alignment of the domains
+	Warnings      []string             `json:"warnings"`                 // of the estimator; parts have their own
+
+	Mixture     *Clustering  `json:"mixture,omitempty"`
+	Matching    *Matching    `json:"matching,omitempty"`
+	Weights     *Weights     `json:"weights,omitempty"`
+	Translation *Translation `json:"translation,omitempty"`
+	Bound       *Bound       `json:"bound,omitempty"`
+}
+
+// Read is what the metadata say; an empty value where they say
+// nothing, or where whoever wrote them is not of this project.
+func Read(meta arrowio.Meta) *Diagnostics {
+	d := &Diagnostics{}
+	if meta.Diagnostics == nil || json.Unmarshal(meta.Diagnostics, d) != nil {
+		return &Diagnostics{}
+	}
+	return d
+}
+
+// Estimated returns d with the estimate of p_T and its weights replaced by what
+// e says, which may be nil, and without what was found out by them.
+func (d *Diagnostics) Estimated(e *Diagnostics) *Diagnostics {
+	if e == nil {
+		e = &Diagnostics{}
+	}
+	now := *e
+	now.Mixture, now.Matching = d.Mixture, d.Matching
+	return &now
+}
+
+// Parts are those that are there.
+func (d *Diagnostics) Parts() []Part {
+	var parts []Part
+	if d.Mixture != nil {
+		parts = append(parts, d.Mixture)
+	}
+	if d.Matching != nil {
+		parts = append(parts, d.Matching)
+	}
+	if d.Weights != nil {
+		parts = append(parts, d.Weights)
+	}
+	if d.Translation != nil {
+		parts = append(parts, d.Translation)
+	}
+	if d.Bound != nil {
+		parts = append(parts, d.Bound)
+	}
+	return parts
+}
+
+// AllWarnings are those of the estimator and of all parts.
+func (d *Diagnostics) AllWarnings() []string {
+	all := d.Warnings
+	for _, part := range d.Parts() {
+		all = slices.Concat(all, part.Warnings())
+	}
+	return all
+}
+
+// LogPart tells the user.
+func LogPart(env stages.Env, p Part) {
+	env.Logger().Info(p.Line())
+	for _, warning := range p.Warnings() {
+		env.Logger().Warn(warning)
+	}
+}
+
+// Consult asks a panel, and how far off its proportions may be.
+func Consult(p labelshift.Problem, train labelshift.Classifier, o labelshift.MTEOptions) (*labelshift.Estimate, *Diagnostics, error) {
+	panel, err := labelshift.Consult(p, train, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	v, err := panel.Interval(labelshift.IntervalOptions{Seed: o.Seed})
+	if err != nil {
+		return nil, nil, err
+	}
+	return panel.Members[0], &Diagnostics{Estimator: "auto", Estimators: panel.Opinions(), ExpectedError: &v.ExpectedError,
+		Disagreement: &panel.Disagreement, Alignment: &panel.Alignment, Warnings: slices.Concat(v.Warnings(), panel.Warnings)}, nil
+}
+
+// Log tells the user of the estimate.
+func (d *Diagnostics) Log(env stages.Env) {
+	if d.ExpectedError != nil {
+		env.Logger().Info(fmt.Sprintf("the proportions are expected to be off by %.3f in L1; above %.1f they are not to be believed", *d.ExpectedError, labelshift.Threshold))
+	}
+	for _, warning := range d.Warnings {
+		env.Logger().Warn(warning)
+	}
+}
+
+// JSON is the metadata's value; nil where nothing is said.
+func (d *Diagnostics) JSON() json.RawMessage {
+	if d == nil || d.Estimator == "" && d.Parts() == nil {
+		return nil
+	}
+	said := *d
+	said.Warnings = append([]string{}, d.Warnings...)
+	text, err := json.Marshal(said)
+	if err != nil { // only a proportion that is NaN or infinite
+		panic("diagnostics: nostics: " + err.Error())
+	}
+	return text
+}

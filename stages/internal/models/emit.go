@@ -1,0 +1,81 @@
+package models
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/arrowio"
+	"mars/stages"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/internal/stream"
+)
+
+// Input is the column that a model of those vectors takes (see
+// adapt.Model.Vectors).
+func Input(env stages.Env, vectors string) string {
+	if vectors == embedding {
+		return env.Columns.Embedding
+	}
+	return env.Columns.Features
+}
+
+// VectorsOf is what a model that takes the column says of it
+// (adapt.Model.Vectors).
+func VectorsOf(env stages.Env, column string) string {
+	if column == env.Columns.Embedding && column != env.Columns.Features {
+		return embedding
+	}
+	return ""
+}
+
+// embedding is adapt.Model.Vectors of a model that takes embeddings.
+const embedding = "embedding"
+
+// Features reads the model input of a batch and checks its width.
+func Features(r *stream.Rows, rec arrow.Record, vectors string, width int) (blas32.General, error) {
+	column := Input(r.Env, vectors)
+	x, err := arrowio.VectorColumn(rec, column)
+	if err != nil {
+		return blas32.General{}, err
+	}
+	if x.Width != width && x.Rows > 0 {
+		return blas32.General{}, r.Fail(column, fmt.Errorf("rows have %d numbers, and the model takes %d", x.Width, width),
+			"featurize these rows as those that the model was trained on")
+	}
+	return blas32.General{Rows: x.Rows, Cols: width, Stride: width, Data: x.Data}, nil
+}
+
+// Emit passes all rows on to out with the model's prediction, predicted_class and
+// probability, which are those of its Decision.
+func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta) error {
+	names, width := r.Columns, len(l.Classes)
+	meta.Classes = l.Classes
+	fields := []arrow.Field{
+		{Name: names.Prediction, Type: arrow.PrimitiveTypes.Int32},
+		{Name: names.PredictedClass, Type: arrow.BinaryTypes.String},
+		{Name: names.Probability, Type: arrowio.VectorType(width)},
+	}
+	return r.Emit(ctx, out, meta, stream.Added{Fields: fields, Of: func(rec arrow.Record) ([]arrow.Array, error) {
+		x, err := Features(r, rec, l.Vectors, l.Width)
+		if err != nil {
+			return nil, err
+		}
+		p := l.Predict(x)
+		if err := l.Decide(p); err != nil {
+			return nil, err
+		}
+		predictions := adapt.Argmax(p)
+		predicted := make([]string, len(predictions))
+		for i, k := range predictions {
+			predicted[i] = l.Classes[k]
+		}
+		return []arrow.Array{
+			arrowio.NewIntArray(predictions, nil),
+			arrowio.NewStringArray(predicted),
+			arrowio.NewVectorArray(arrowio.Vectors{Data: p.Data, Rows: p.Rows, Width: width}),
+		}, nil
+	}})
+}

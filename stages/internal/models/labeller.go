@@ -1,0 +1,171 @@
+// Package models holds what the stages that apply a model do alike: read its
+// file, find its input column, and label rows with it.
+package models
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/gmmot"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mixture"
+	"mars/stages/internal/state"
+)
+
+// A Labeller labels rows: a model of any kind, as the stages that use one need it.
+type Labeller struct {
+	Classes []string
+	Vectors string // see adapt.Model.Vectors
+	Width   int    // of a row
+	Predict func(x blas32.General) (posteriors blas32.General)
+	Decide  func(posteriors blas32.General) error // for the model's decision
+}
+
+// Networks is the labeller of trained networks.
+func Networks(m *adapt.Model) *Labeller {
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Predict: m.Predict, Decide: m.Decide}
+}
+
+// Mixture is the labeller of a matched mixture.
+func Mixture(m *gmmot.Model) *Labeller {
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Predict: m.Predict, Decide: m.Decide}
+}
+
+// Load reads a model that mars-train saved, and its SHA-256. A decision
+// ("accuracy", "balanced" or "none") takes the place of the model's own; "" keeps it.
+func Load(path, decision string) (*Labeller, string, error) {
+	decide := func(d **labelshift.Decision) (err error) {
+		if decision != "" {
+			*d, err = labelshift.ParseDecisionOrNone(decision)
+		}
+		return err
+	}
+	if isArrow(path) {
+		m, sum, err := loadMixture(path)
+		if err != nil {
+			return nil, "", err
+		}
+		return Mixture(m), sum, decide(&m.Decision)
+	}
+	m, sum, err := state.Load(path, adapt.Load)
+	if err != nil {
+		return nil, "", err
+	}
+	return Networks(m), sum, decide(&m.Decision)
+}
+
+// isArrow tells an Arrow file or stream by its first bytes.
+func isArrow(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var first [4]byte
+	if _, err := io.ReadFull(f, first[:]); err != nil {
+		return false
+	}
+	return bytes.Equal(first[:], []byte("ARRO")) || bytes.Equal(first[:], []byte{0xFF, 0xFF, 0xFF, 0xFF})
+}
+
+// Metadata of a matched mixture's file.
+const (
+	keyClasses     = "mars.classes"
+	keyProportions = "mars.proportions.target"
+	keyProvenance  = "mars.provenance"
+	keyVectors     = "mars.vectors"
+	keyDecision    = "mars.decision"
+)
+
+// SaveMixture writes the model to an Arrow file with a row a component: its class,
+// share of the target's rows, weight, mean and covariance (d·d, row-major).
+func SaveMixture(path string, m *gmmot.Model) (sum string, err error) {
+	t := state.NewTable("train", m.Mixture.K())
+	for key, value := range map[string]any{keyClasses: m.Classes, keyProportions: m.Proportions} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+		t.SetMeta(key, string(text))
+	}
+	t.SetMeta("mars.method", gmmot.Method)
+	if m.Vectors != "" {
+		t.SetMeta(keyVectors, m.Vectors)
+	}
+	if m.Decision != nil {
+		t.SetMeta(keyDecision, m.Decision.String())
+	}
+	if m.Provenance != "" {
+		t.SetMeta(keyProvenance, m.Provenance)
+	}
+	means := make([][]float64, m.Mixture.K())
+	for k := range means {
+		means[k] = m.Mixture.Means.RawRowView(k)
+	}
+	t.AddInts("class", m.ClassOf)
+	t.AddFloats("proportion", m.Mixture.Proportions)
+	t.AddFloats("weight", m.Mixture.Weights)
+	t.AddVectors("mean", means)
+	t.AddVectors("covariance", m.Mixture.Covariances)
+	return t.Save(path)
+}
+
+// loadMixture reads what SaveMixture wrote.
+func loadMixture(path string) (*gmmot.Model, string, error) {
+	t, sum, err := state.LoadTable(path, "train")
+	if err != nil {
+		return nil, "", err
+	}
+	m := &gmmot.Model{Vectors: t.Meta(keyVectors), Provenance: t.Meta(keyProvenance)}
+	for key, value := range map[string]any{keyClasses: &m.Classes, keyProportions: &m.Proportions} {
+		if err := json.Unmarshal([]byte(t.Meta(key)), value); err != nil {
+			return nil, "", fmt.Errorf("%s: metadata %s: %w: train it again", path, key, err)
+		}
+	}
+	if text := t.Meta(keyDecision); text != "" {
+		if m.Decision, err = labelshift.ParseDecisionOrNone(text); err != nil {
+			return nil, "", fmt.Errorf("%s: metadata %s: %w", path, keyDecision, err)
+		}
+	}
+	if m.ClassOf, err = t.Ints("class"); err != nil {
+		return nil, "", err
+	}
+	if m.Mixture, err = components(t); err != nil {
+		return nil, "", err
+	}
+	if err := m.Ready(); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
+	}
+	return m, sum, nil
+}
+
+func components(t *state.Table) (c mixture.Components, err error) {
+	if c.Proportions, err = t.Floats("proportion"); err != nil {
+		return c, err
+	}
+	if c.Weights, err = t.Floats("weight"); err != nil {
+		return c, err
+	}
+	if c.Covariances, err = t.Vectors("covariance"); err != nil {
+		return c, err
+	}
+	means, err := t.Vectors("mean")
+	if err != nil {
+		return c, err
+	}
+	if len(means) == 0 || len(means[0]) == 0 {
+		return c, fmt.Errorf("the model holds no component: train it again")
+	}
+	c.Means = mat.NewDense(len(means), len(means[0]), nil)
+	for k, mean := range means {
+		c.Means.SetRow(k, mean)
+	}
+	return c, nil
+}

@@ -1,0 +1,190 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/arrowio"
+)
+
+// Samples are the vectors of both domains, in the order of their rows.
+type Samples struct {
+	Classes        []string
+	Source, Target blas32.General
+	Labels         []int32 // of the source rows; nil unless asked for
+	SourceWeight   []float32
+	TargetMatched  arrowio.Ints
+}
+
+// Want says what Gather keeps.
+type Want struct {
+	Vector         string // column of vectors
+	Source, Target bool   // domains whose vectors are kept
+	Labels         bool   // source labels
+	Start          bool   // weight and matched, where the stream has them
+}
+
+// Gather reads one pass of in. A domain that is wanted and has no row is an
+// error, and so is a class that has none where labels are wanted.
+func (r *Rows) Gather(ctx context.Context, classes []string, want Want) (*Samples, error) {
+	g := gatherer{Rows: r, want: want, samples: &Samples{Classes: classes}, width: -1}
+	if err := r.Each(ctx, g.add); err != nil {
+		return nil, err
+	}
+	return g.samples, g.check()
+}
+
+type gatherer struct {
+	*Rows
+	want    Want
+	samples *Samples
+	width   int
+	rows    [2]int // by domain
+}
+
+func (g *gatherer) add(rec arrow.Record) error {
+	if rec.NumRows() == 0 {
+		return nil
+	}
+	vectors, err := arrowio.VectorColumn(rec, g.want.Vector)
+	if err != nil {
+		return err
+	}
+	if g.width >= 0 && vectors.Width != g.width {
+		return g.Fail(g.want.Vector, fmt.Errorf("rows of %d numbers follow rows of %d", vectors.Width, g.width), "")
+	}
+	g.width = vectors.Width
+	domains, err := g.Domains(rec)
+	if err != nil {
+		return err
+	}
+	for i, domain := range domains {
+		g.keep(domain, vectors.Row(i))
+	}
+	if g.want.Labels {
+		labels, err := g.Labels(rec, domains, g.samples.Classes)
+		if err != nil {
+			return err
+		}
+		g.samples.Labels = appendOf(g.samples.Labels, labels, domains, arrowio.SourceDomain)
+	}
+	if g.want.Start {
+		return g.addStart(rec, domains)
+	}
+	return nil
+}
+
+func (g *gatherer) keep(domain arrowio.Domain, row []float32) {
+	g.rows[domain]++
+	switch {
+	case domain == arrowio.SourceDomain && g.want.Source:
+		AppendRow(&g.samples.Source, row)
+	case domain == arrowio.TargetDomain && g.want.Target:
+		AppendRow(&g.samples.Target, row)
+	}
+}
+
+func (g *gatherer) addStart(rec arrow.Record, domains []arrowio.Domain) error {
+	s, names := g.samples, g.Columns
+	if arrowio.HasColumn(rec.Schema(), names.Weight) {
+		weights, err := arrowio.FloatColumn(rec, names.Weight)
+		if err != nil {
+			return err
+		}
+		s.SourceWeight = appendOf(s.SourceWeight, weights, domains, arrowio.SourceDomain)
+	}
+	if arrowio.HasColumn(rec.Schema(), names.Matched) {
+		matched, err := arrowio.IntColumn(rec, names.Matched)
+		if err != nil {
+			return err
+		}
+		valid := matched.Valid
+		if valid == nil {
+			valid = slices.Repeat([]bool{true}, len(domains))
+		}
+		s.TargetMatched.Values = appendOf(s.TargetMatched.Values, matched.Values, domains, arrowio.TargetDomain)
+		s.TargetMatched.Valid = appendOf(s.TargetMatched.Valid, valid, domains, arrowio.TargetDomain)
+	}
+	return nil
+}
+
+func (g *gatherer) check() error {
+	switch {
+	case g.rows[arrowio.SourceDomain] == 0 && (g.want.Source || g.want.Labels):
+		return g.EmptyDomain(arrowio.SourceDomain)
+	case g.rows[arrowio.TargetDomain] == 0 && g.want.Target:
+		return g.EmptyDomain(arrowio.TargetDomain)
+	}
+	if g.want.Labels {
+		return g.CheckClasses(g.samples.Classes, Counts(g.samples.Labels, len(g.samples.Classes)))
+	}
+	return nil
+}
+
+// EmptyDomain is the error of a stream that lacks rows of a domain.
+func (r *Rows) EmptyDomain(domain arrowio.Domain) error {
+	return r.Fail("", fmt.Errorf("there are no %s rows", domain), fmt.Sprintf("give rows whose domain is %q", domain.String()))
+}
+
+// Counts is the number of rows of each class.
+func Counts(labels []int32, classes int) []int {
+	counts := make([]int, classes)
+	for _, label := range labels {
+		counts[label]++
+	}
+	return counts
+}
+
+// Shares divides counts by their sum, which must not be 0.
+func Shares(counts []int) []float64 {
+	total := 0
+	for _, n := range counts {
+		total += n
+	}
+	p := make([]float64, len(counts))
+	for k, n := range counts {
+		p[k] = float64(n) / float64(total)
+	}
+	return p
+}
+
+// CheckClasses reports classes that cannot be learnt: fewer than two, or one
+// without a source row.
+func (r *Rows) CheckClasses(classes []string, counts []int) error {
+	if len(classes) < 2 {
+		return r.Fail("", fmt.Errorf("the source rows have %d class", len(classes)), "give labelled rows of at least two classes")
+	}
+	var missing []string
+	for k, n := range counts {
+		if n == 0 {
+			missing = append(missing, strconv.Quote(classes[k]))
+		}
+	}
+	if missing != nil {
+		return r.Fail("", fmt.Errorf("no source row has class %s", strings.Join(missing, ", ")),
+			"give labelled rows of every class, or leave the class out (mars-featurize --classes)")
+	}
+	return nil
+}
+
+// AppendRow adds a row to the end of m.
+func AppendRow(m *blas32.General, row []float32) {
+	m.Data = append(m.Data, row...)
+	m.Rows++
+	m.Cols, m.Stride = len(row), len(row)
+}
+
+func appendOf[T any](to, values []T, domains []arrowio.Domain, domain arrowio.Domain) []T {
+	for i, d := range domains {
+		if d == domain {
+			to = append(to, values[i])
+		}
+	}
+	return to
+}

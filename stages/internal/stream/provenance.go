@@ -1,0 +1,14 @@
+package stream
+
+import "encoding/json"
+
+// Provenance is the JSON of the steps that led to what a stage learns from these
+// rows: those of the stream and the stage's own.
+func (r *Rows) Provenance() (string, error) {
+	meta, err := r.Meta()
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(append(meta.Provenance[:len(meta.Provenance):len(meta.Provenance)], r.Step))
+	return string(text), err
+}
