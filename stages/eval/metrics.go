@@ -1,8 +1,9 @@
 package eval
 
 import (
-	"mars/stages/internal/diagnostics"
 	"math"
+
+	"mars/stages/internal/diagnostics"
 )
 
 // Metrics compare predicted with true classes; the names are scikit-learn's.

@@ -11,7 +11,7 @@ import (
 	"mars/stages"
 	"mars/stages/algorithms/classmap"
 	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/transport"
 	"mars/stages/algorithms/wasserstein"
 	"mars/stages/internal/diagnostics"
@@ -29,61 +29,60 @@ type Diagnostics struct {
 	Matching map[string]*diagnostics.Matching   `json:"matching"`
 }
 
-// diagnose says what there is to say of the estimate e. p is the source and target
-// its sample, both standardised. What cannot be measured is left out with a
-// line in the log.
-func diagnose(env stages.Env, p labelshift.Problem, target blas32.General, e *labelshift.Estimate) *Diagnostics {
+// diagnose says how far the estimate e can be believed. What cannot be measured
+// is left out with a line in the log.
+func diagnose(env stages.Env, s *sample, e *labelshift.Result) *Diagnostics {
 	d := &Diagnostics{Mixture: map[string]*diagnostics.Clustering{}, Matching: map[string]*diagnostics.Matching{}}
-	counts := stream.Counts(p.Labels, p.Classes)
+	counts := stream.Counts(s.Labels, s.Classes)
 	if weights, err := labelshift.Weights(e.Proportions, stream.Shares(counts)); err == nil {
-		d.Weights = diagnostics.NewWeights(p.Names, weights, counts)
+		d.Weights = diagnostics.NewWeights(s.Names, weights, counts)
 	}
 	var err error
-	if d.Translation, err = translation(env, p, target, e); err != nil {
+	if d.Translation, err = translation(env, s, e); err != nil {
 		env.Logger().Info(fmt.Sprintf("no distance after translation: %v", err))
 	}
 	return d
 }
 
-// mostColumns is up to how many columns the residuals of classes are moved too:
-// that takes the square roots of two matrices of as many rows and columns.
-const mostColumns = 300
+// maxColumns is the number of columns up to which the residuals of classes are
+// moved too: that takes the square roots of two matrices of that size.
+const maxColumns = 300
 
 // translation moves the source as mars-train --method translate does, but for
 // rows of very many columns only the means of the classes.
-func translation(env stages.Env, p labelshift.Problem, target blas32.General, e *labelshift.Estimate) (*diagnostics.Translation, error) {
-	responsibilities, err := sample(labelshift.InMemory(e.Responsibilities), mostRows)
+func translation(env stages.Env, s *sample, e *labelshift.Result) (*diagnostics.Translation, error) {
+	responsibilities, err := evenly(mte.InMemory(e.Responsibilities), maxRows)
 	if err != nil {
 		return nil, err
 	}
-	reference, err := wasserstein.NewReference(target, wasserstein.Options{Seed: env.Seed})
+	reference, err := wasserstein.NewReference(s.target, wasserstein.Options{Seed: env.Seed})
 	if err != nil {
 		return nil, err
 	}
-	before, err := reference.To(p.Source, p.Labels, e.Proportions)
+	before, err := reference.To(s.Source, s.Labels, e.Proportions)
 	if err != nil {
 		return nil, err
 	}
 	learn := classmap.Fit
-	if target.Cols > mostColumns {
+	if s.target.Cols > maxColumns {
 		learn = classmap.Displace
 	}
-	way, err := learn(p.Source, p.Labels, labelshift.InMemory(target), responsibilities, classmap.Options{})
+	way, err := learn(s.Source, s.Labels, s.Target, responsibilities, classmap.Options{})
 	if err != nil {
 		return nil, err
 	}
-	moved := blas32.General{Rows: p.Source.Rows, Cols: p.Source.Cols, Stride: p.Source.Cols, Data: make([]float32, p.Source.Rows*p.Source.Cols)}
-	way.Apply(moved, p.Source, p.Labels)
-	after, err := reference.To(moved, p.Labels, e.Proportions)
+	moved := blas32.General{Rows: s.Source.Rows, Cols: s.Source.Cols, Stride: s.Source.Cols, Data: make([]float32, s.Source.Rows*s.Source.Cols)}
+	way.Apply(moved, s.Source, s.Labels)
+	after, err := reference.To(moved, s.Labels, e.Proportions)
 	if err != nil {
 		return nil, err
 	}
 	return diagnostics.NewTranslation(before, after), nil
 }
 
-// doubt adds what there is to say of the estimate. Its verdict heeds what is
-// left after translation; weights are a matter of what they are used for.
-func (r *Report) doubt(d *Diagnostics) {
+// judge adds the diagnostics to the report. The verdict heeds what is left after
+// translation; whether weights are too large depends on what they are used for.
+func (r *Report) judge(d *Diagnostics) {
 	r.Diagnostics = d
 	if d.Translation != nil {
 		r.Warnings = append(r.Warnings, d.Translation.Warnings()...)
@@ -91,18 +90,20 @@ func (r *Report) doubt(d *Diagnostics) {
 	r.Verdict = verdict(r.ExpectedError, len(r.Warnings) > 0)
 }
 
-// add says how the named one of the paper's estimators clustered and matched.
-func (d *Diagnostics) add(name string, source blas32.General, p labelshift.Problem, fit *mixture.Result, m *transport.Matching) error {
-	classes := transport.NewPrototypes(p.Classes, source.Cols)
-	if err := classes.Add(source, p.Labels); err != nil {
+// add says how one of the paper's estimators clustered and matched.
+func (d *Diagnostics) add(s *sample, e *labelshift.Result) error {
+	classes := transport.NewPrototypes(s.Classes, s.Source.Cols)
+	if err := classes.Add(s.Source, s.Labels); err != nil {
 		return err
 	}
-	check, err := transport.NewCheck(m, classes.Moments(), transport.Moments{Means: fit.Means, Counts: fit.Counts}, transport.Means)
+	components := transport.Moments{Means: e.Clustering.Means, Counts: e.Clustering.Counts}
+	check, err := transport.NewCheck(e.Matching, classes.Moments(), components, transport.Means)
 	if err != nil {
 		return err
 	}
-	method := map[string]string{"marsc": "ward", "marsg": "gmm"}[name]
-	d.Mixture[name], d.Matching[name] = diagnostics.NewClustering(method, fit), diagnostics.NewMatching(transport.Means, check, p.Names)
+	method := map[string]string{"marsc": "ward", "marsg": "gmm"}[e.Estimator]
+	d.Mixture[e.Estimator] = diagnostics.NewClustering(method, e.Clustering)
+	d.Matching[e.Estimator] = diagnostics.NewMatching(transport.Means, check, s.Names)
 	return nil
 }
 

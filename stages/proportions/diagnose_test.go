@@ -1,21 +1,22 @@
 package proportions
 
 import (
-	"mars/stages/internal/diagnostics"
 	"strings"
 	"testing"
+
+	"mars/stages/internal/diagnostics"
 )
 
 // What the diagnostics doubt of the estimate, its verdict and its warnings say.
 func TestVerdictHeedsDiagnostics(t *testing.T) {
 	r := &Report{Warnings: []string{}}
 	d := &Diagnostics{Weights: &diagnostics.Weights{}, Translation: &diagnostics.Translation{}}
-	r.doubt(d)
+	r.judge(d)
 	if !strings.HasPrefix(r.Verdict, "These proportions can be believed") || len(r.Warnings) != 0 {
 		t.Errorf("verdict %q, warnings %q", r.Verdict, r.Warnings)
 	}
 	d.Translation.Words = []string{"the source has not arrived"}
-	r.doubt(d)
+	r.judge(d)
 	if !strings.HasPrefix(r.Verdict, "Believe these proportions with care") || len(r.Warnings) != 1 {
 		t.Errorf("verdict %q, warnings %q", r.Verdict, r.Warnings)
 	}

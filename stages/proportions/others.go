@@ -1,6 +1,7 @@
 package proportions
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -8,117 +9,103 @@ import (
 
 	"mars/stages"
 	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/scale"
 	"mars/stages/internal/stream"
 )
 
 const (
-	// mostRows is how many target rows the other estimators look at; of more,
+	// maxRows is how many target rows the other estimators look at; of more,
 	// an even sample.
-	mostRows = 5_000
+	maxRows = 5_000
 	// heldOut is which of so many source rows of each class the classifier is not
 	// trained on; its mistakes are counted there.
 	heldOut = 3
 )
 
-// others are the opinions of the estimators beyond the panel's, on standardised
-// features: marsc and marsg, the paper's, and bbse, bbse-soft, rlls and em on the
-// posteriors of a classifier that a third of the source was kept from. One that
-// cannot say anything is left out with a line in the log. What there is to say of
-// these and of the estimate e comes with them.
-func others(env stages.Env, p labelshift.Problem, e *labelshift.Estimate, train labelshift.Classifier) (map[string][]float64, *Diagnostics, error) {
-	target, err := sample(p.Target, mostRows)
-	if err != nil {
-		return nil, nil, err
-	}
-	source := blas32.General{Rows: p.Source.Rows, Cols: p.Source.Cols, Stride: p.Source.Stride, Data: slices.Clone(p.Source.Data)}
-	standard, _ := scale.Fit(source)
-	for _, x := range []blas32.General{source, target} {
-		if err := standard.Apply(x); err != nil {
-			return nil, nil, err
-		}
-	}
-	d := diagnose(env, labelshift.Problem{Source: source, Labels: p.Labels, Classes: p.Classes, Names: p.Names}, target, e)
-	opinions := map[string][]float64{}
-	say := func(name string, estimate func() ([]float64, error)) {
-		proportions, err := estimate()
-		if err != nil {
-			env.Logger().Info(fmt.Sprintf("no opinion of %s: %v", name, err))
-			return
-		}
-		opinions[name] = proportions
-	}
-	for name, cluster := range clusters(env.Seed) {
-		say(name, func() ([]float64, error) {
-			var fit *mixture.Result
-			m, err := labelshift.Matched(source, p.Labels, target, p.Classes, func(x blas32.General, k int) (r *mixture.Result, err error) {
-				fit, err = cluster(x, k)
-				return fit, err
-			})
-			if err != nil {
-				return nil, err
-			}
-			return m.Proportions, d.add(name, source, p, fit, m)
-		})
-	}
-	evidence, err := posteriors(source, p.Labels, target, p.Classes, train)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, name := range []string{"bbse", "bbse-soft", "rlls", "em"} {
-		say(name, func() ([]float64, error) {
-			found, err := evidence.Estimate(name)
-			if err != nil {
-				return nil, err
-			}
-			return found.Proportions, nil
-		})
-	}
-	return opinions, d, nil
+// A sample is a problem with standardised features and at most maxRows target
+// rows.
+type sample struct {
+	mte.Problem
+	target blas32.General // of Target
 }
 
-// clusters are the paper's two ways to cluster the target.
-func clusters(seed uint64) map[string]labelshift.Cluster {
-	return map[string]labelshift.Cluster{
-		"marsc": func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.Ward(x, k, mixture.WardOptions{Seed: seed})
-		},
-		"marsg": func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.GMM(x, k, mixture.GMMOptions{Seed: seed})
-		},
+func newSample(p mte.Problem) (*sample, error) {
+	target, err := evenly(p.Target, maxRows)
+	if err != nil {
+		return nil, err
 	}
+	p.Source.Data = slices.Clone(p.Source.Data)
+	standard, _ := scale.Fit(p.Source)
+	for _, x := range []blas32.General{p.Source, target} {
+		if err := standard.Apply(x); err != nil {
+			return nil, err
+		}
+	}
+	p.Target = mte.InMemory(target)
+	return &sample{p, target}, nil
+}
+
+// askOthers adds to the report the proportions by the estimators beyond the
+// panel's: marsc and marsg, the paper's, with how they clustered and matched, and
+// bbse, bbse-soft, rlls and em on the posteriors of a classifier that a third of
+// the source was kept from. One that fails is left out with a line in the log.
+func (s *sample) askOthers(ctx context.Context, env stages.Env, train labelshift.Classifier, r *Report, d *Diagnostics) error {
+	onPosteriors, err := s.posteriors(ctx, train)
+	if err != nil {
+		return err
+	}
+	onRows := labelshift.Inputs{Problem: s.Problem, Seed: env.Seed}
+	for _, name := range []string{"marsc", "marsg", "bbse", "bbse-soft", "rlls", "em"} {
+		in := onRows
+		if needs, _ := labelshift.NeedsOf(name); needs == labelshift.Posteriors {
+			in = onPosteriors
+		}
+		e, err := labelshift.Estimate(ctx, name, in)
+		if err == nil && e.Matching != nil {
+			err = d.add(s, e)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			env.Logger().Info(fmt.Sprintf("no estimate by %s: %v", name, err))
+			continue
+		}
+		r.Estimators[name] = e.Proportions
+	}
+	return nil
 }
 
 // posteriors trains a classifier on part of the source and applies it to the
 // rest and to the target.
-func posteriors(source blas32.General, labels []int32, target blas32.General, classes int, train labelshift.Classifier) (*labelshift.Evidence, error) {
+func (s *sample) posteriors(ctx context.Context, train labelshift.Classifier) (labelshift.Inputs, error) {
 	var parts [2]blas32.General // trained on, held out
-	var of [2][]int32
-	seen := make([]int, classes)
-	for i, label := range labels {
+	var labels [2][]int32
+	seen := make([]int, s.Classes)
+	for i, label := range s.Labels {
 		part := 0
 		if seen[label]++; seen[label]%heldOut == 0 {
 			part = 1
 		}
-		stream.AppendRow(&parts[part], source.Data[i*source.Stride:][:source.Cols])
-		of[part] = append(of[part], label)
+		stream.AppendRow(&parts[part], s.Source.Data[i*s.Source.Stride:][:s.Source.Cols])
+		labels[part] = append(labels[part], label)
 	}
-	posterior, err := train(parts[0], of[0], nil)
+	posterior, err := train(ctx, parts[0], labels[0])
 	if err != nil {
-		return nil, err
+		return labelshift.Inputs{}, err
 	}
 	bcts := labelshift.BCTS
-	e := &labelshift.Evidence{Problem: labelshift.Problem{Labels: of[1], Classes: classes}, Calibration: &bcts}
-	if e.SourcePosteriors, err = posterior(parts[1]); err != nil {
-		return nil, err
+	in := labelshift.Inputs{Problem: mte.Problem{Labels: labels[1], Classes: s.Classes}, Calibration: &bcts}
+	if in.SourcePosteriors, err = posterior(parts[1]); err != nil {
+		return in, err
 	}
-	e.TargetPosteriors, err = posterior(target)
-	return e, err
+	in.TargetPosteriors, err = posterior(s.target)
+	return in, err
 }
 
-// sample gathers at most n rows, evenly spread.
-func sample(blocks labelshift.Blocks, n int) (blas32.General, error) {
+// evenly gathers at most n rows, evenly spread.
+func evenly(blocks mte.Blocks, n int) (blas32.General, error) {
 	var x blas32.General
 	step, seen := 1, 0
 	for block, err := range blocks {

@@ -7,16 +7,16 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mte"
 )
 
 // A sample is even, whatever the blocks, and not larger than asked for.
-func TestSample(t *testing.T) {
+func TestEvenly(t *testing.T) {
 	for rows, want := range map[int][]float32{
 		3: {0, 1, 2}, 4: {0, 1, 2, 3}, 5: {0, 2, 4}, 9: {0, 4, 8}, 16: {0, 4, 8, 12},
 	} {
 		for _, size := range []int{1, 2, 5, 16} {
-			x, err := sample(blocks(rows, size), 4)
+			x, err := evenly(blocks(rows, size), 4)
 			if err != nil || !slices.Equal(x.Data, want) || x.Rows != len(want) {
 				t.Errorf("%d rows in blocks of %d: %v, %v", rows, size, x, err)
 			}
@@ -25,7 +25,7 @@ func TestSample(t *testing.T) {
 }
 
 // blocks are rows 0, 1, … of one column.
-func blocks(rows, size int) labelshift.Blocks {
+func blocks(rows, size int) mte.Blocks {
 	return func(yield func(blas32.General, error) bool) {
 		for lo := 0; lo < rows; lo += size {
 			var data []float32

@@ -16,6 +16,7 @@ import (
 	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/translate"
 	"mars/stages/internal/stream"
 )
@@ -63,7 +64,7 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	if err != nil {
 		return nil, err
 	}
-	p := labelshift.Problem{Source: s.Source, Labels: s.Labels, Classes: len(classes), Names: classes,
+	p := mte.Problem{Source: s.Source, Labels: s.Labels, Classes: len(classes), Names: classes,
 		Target: r.TargetBlocks(ctx, column)}
 	report, err := answer(ctx, r.Env, p, o)
 	if err != nil {
@@ -73,25 +74,23 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 }
 
 // answer asks the panel and the other estimators.
-func answer(ctx context.Context, env stages.Env, p labelshift.Problem, o Options) (*Report, error) {
-	train := translate.Classifier(ctx, env.Seed, env.Jobs)
-	panel, err := labelshift.Consult(p, train, labelshift.MTEOptions{Seed: env.Seed})
+func answer(ctx context.Context, env stages.Env, p mte.Problem, o Options) (*Report, error) {
+	train := translate.Classifier(env.Seed, env.Jobs)
+	e, err := labelshift.Estimate(ctx, "auto", labelshift.Inputs{Problem: p, Train: train, Seed: env.Seed,
+		Interval: labelshift.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
 	if err != nil {
 		return nil, err
 	}
-	interval, err := panel.Interval(labelshift.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap, Seed: env.Seed})
+	r := newReport(p.Names, stream.Shares(stream.Counts(p.Labels, p.Classes)), e)
+	s, err := newSample(p)
 	if err != nil {
 		return nil, err
 	}
-	r := newReport(p.Names, stream.Shares(stream.Counts(p.Labels, p.Classes)), panel, interval)
-	others, diagnostics, err := others(env, p, panel.Members[0], train)
-	if err != nil {
+	d := diagnose(env, s, e)
+	if err := s.askOthers(ctx, env, train, r, d); err != nil {
 		return nil, err
 	}
-	for name, opinion := range others {
-		r.Estimators[name] = opinion
-	}
-	r.doubt(diagnostics)
+	r.judge(d)
 	return r, nil
 }
 

@@ -26,9 +26,9 @@ type Report struct {
 		True      []float64 `json:"true,omitempty"`
 	} `json:"proportions"`
 	Interval Interval `json:"interval"`
-	// Estimators are the opinions by name: the panel's (mte, which is the
+	// Estimators are the proportions by estimator: the panel's (mte, which is the
 	// estimate, adapt, refit, cc), aligned, which is mte after the domains have been
-	// given the same mean and covariance, and those that others says.
+	// given the same mean and covariance, and those of askOthers.
 	Estimators map[string][]float64 `json:"estimators"`
 	// ExpectedError is the L1 error, 0 to 2, that the intervals let one expect.
 	// Disagreement is the mean L1 distance of mte to adapt and refit; Alignment is
@@ -64,11 +64,12 @@ type Region struct {
 	Least      float64     `json:"least"`
 }
 
-func newReport(classes []string, source []float64, panel *labelshift.Panel, v *labelshift.Interval) *Report {
-	r := &Report{Classes: classes, Estimators: panel.Opinions(), ExpectedError: v.ExpectedError, Disagreement: panel.Disagreement, Alignment: panel.Alignment,
+func newReport(classes []string, source []float64, e *labelshift.Result) *Report {
+	panel, v := e.Panel, e.Interval
+	r := &Report{Classes: classes, Estimators: panel.Estimates(), ExpectedError: v.ExpectedError, Disagreement: panel.Disagreement, Alignment: panel.Alignment,
 		Interval: Interval{Level: v.Level, Lower: v.Lower, Upper: v.Upper, Region: newRegion(v.Region)},
-		Warnings: append(append([]string{}, v.Warnings()...), panel.Warnings...)}
-	r.Proportions.Source, r.Proportions.Estimated = source, panel.Proportions()
+		Warnings: append([]string{}, e.Warnings...)}
+	r.Proportions.Source, r.Proportions.Estimated = source, e.Proportions
 	r.Verdict = verdict(v.ExpectedError, len(panel.Warnings) > 0)
 	return r
 }

@@ -2,66 +2,95 @@ package reweight
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"mars/arrowio"
 	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/translate"
-	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/stream"
 )
 
-// estimate is p_T by an estimator of labelshift, and what is to be said of it.
-func estimate(ctx context.Context, r *stream.Rows, o Options, classes []string) ([]float64, *diagnostics.Diagnostics, error) {
-	e, err := evidence(ctx, r, o, classes)
-	if err != nil {
-		return nil, nil, err
-	}
-	if o.Estimator == "auto" {
-		return consult(r, e)
-	}
-	found, err := e.Estimate(o.Estimator)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", r.Name(), err)
-	}
-	return found.Proportions, &diagnostics.Diagnostics{Estimator: o.Estimator, Warnings: found.Warnings}, nil
-}
-
-// consult is auto: MTE, with a warning where it is expected to be off.
-//
-// Refit is about as good on some tasks and worse on others (docs/estimators.md),
-// and where it differs from MTE it is one of two opinions that tell how far off
-// MTE may be.
-func consult(r *stream.Rows, e *labelshift.Evidence) ([]float64, *diagnostics.Diagnostics, error) {
-	found, said, err := diagnostics.Consult(e.Problem, e.Train, e.Options)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", r.Name(), err)
-	}
-	return found.Proportions, said, nil
-}
-
-// evidence gathers what the estimator works on.
-func evidence(ctx context.Context, r *stream.Rows, o Options, classes []string) (*labelshift.Evidence, error) {
-	posteriors := labelshift.UsesPosteriors(o.Estimator)
-	column := r.Vectors()
-	if posteriors {
-		column = r.Columns.Probability
-	}
-	r.Logger().Info(fmt.Sprintf("estimator %s on the column %q", o.Estimator, column))
-	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: posteriors, Labels: true})
+// estimate is p_T by the estimator that the options name.
+func (o Options) estimate(ctx context.Context, c *counter, meta arrowio.Meta) (*labelshift.Result, error) {
+	in, err := o.inputs(ctx, c, meta)
 	if err != nil {
 		return nil, err
 	}
-	e := &labelshift.Evidence{
-		Problem: labelshift.Problem{Source: s.Source, Labels: s.Labels, Classes: len(classes), Names: classes},
-		Train:   translate.Classifier(ctx, r.Seed, r.Jobs), Options: labelshift.MTEOptions{Seed: r.Seed}, Calibration: o.Calibration,
+	found, err := labelshift.Estimate(ctx, o.Estimator, *in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Name(), err)
 	}
-	if !posteriors {
-		e.Target = r.TargetBlocks(ctx, column)
-		return e, nil
+	return found, nil
+}
+
+// inputs gathers what the estimator works on.
+func (o Options) inputs(ctx context.Context, c *counter, meta arrowio.Meta) (*labelshift.Inputs, error) {
+	needs, err := labelshift.NeedsOf(o.Estimator)
+	if err != nil {
+		return nil, err
+	}
+	if needs == labelshift.Known {
+		p, err := o.known(ctx, c, meta)
+		return &labelshift.Inputs{Problem: mte.Problem{Classes: len(c.classes)}, Known: p}, err
+	}
+	if err := c.Rewind(); err != nil {
+		return nil, err
+	}
+	if needs == labelshift.Posteriors {
+		return o.posteriors(ctx, c.Rows, c.classes)
+	}
+	return o.rows(ctx, c.Rows, c.classes)
+}
+
+// known is p_T by an estimator that takes what others have found.
+func (o Options) known(ctx context.Context, c *counter, meta arrowio.Meta) ([]float64, error) {
+	switch o.Estimator {
+	case "mars":
+		return c.shares(c.target, arrowio.TargetDomain)
+	case "plan":
+		if len(meta.TargetProportions) != len(c.classes) {
+			return nil, c.Fail("", errors.New("its metadata have no target proportions"), "run mars-match before, without a tool in between that drops them")
+		}
+		return meta.TargetProportions, nil
+	case "given":
+		return o.Proportions(c.classes)
+	}
+	if err := c.Rewind(); err != nil {
+		return nil, err
+	}
+	return c.TruthShares(ctx, c.classes)
+}
+
+// rows are the inputs of the estimators of rows.
+func (o Options) rows(ctx context.Context, r *stream.Rows, classes []string) (*labelshift.Inputs, error) {
+	column := r.Vectors()
+	o.say(r, column)
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Labels: true})
+	if err != nil {
+		return nil, err
+	}
+	p := mte.Problem{Source: s.Source, Labels: s.Labels, Classes: len(classes), Names: classes, Target: r.TargetBlocks(ctx, column)}
+	return &labelshift.Inputs{Problem: p, Train: translate.Classifier(r.Seed, r.Jobs), Seed: r.Seed}, nil
+}
+
+// posteriors are the inputs of the estimators of posteriors.
+func (o Options) posteriors(ctx context.Context, r *stream.Rows, classes []string) (*labelshift.Inputs, error) {
+	column := r.Columns.Probability
+	o.say(r, column)
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true})
+	if err != nil {
+		return nil, err
 	}
 	if s.Source.Cols != len(classes) {
-		return nil, r.Fail(column, fmt.Errorf("rows have %d posteriors, and there are %d classes", s.Source.Cols, len(classes)), "run mars-predict with a model of these classes")
+		return nil, r.Fail(column, fmt.Errorf("rows have %d posteriors, and there are %d classes", s.Source.Cols, len(classes)),
+			"run mars-predict with a model of these classes")
 	}
-	e.SourcePosteriors, e.TargetPosteriors = s.Source, s.Target
-	return e, nil
+	p := mte.Problem{Labels: s.Labels, Classes: len(classes), Names: classes}
+	return &labelshift.Inputs{Problem: p, SourcePosteriors: s.Source, TargetPosteriors: s.Target, Calibration: o.Calibration}, nil
+}
+
+func (o Options) say(r *stream.Rows, column string) {
+	r.Logger().Info(fmt.Sprintf("estimator %s on the column %q", o.Estimator, column))
 }

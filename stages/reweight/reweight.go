@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -23,16 +24,20 @@ import (
 	"mars/stages/internal/stream"
 )
 
-// Estimators are the names of the ways to p_T.
-var Estimators = append([]string{"mars", "plan", "given", "auto", "oracle"}, labelshift.Names...)
+// Estimators are the names of the ways to p_T: those of labelshift, which takes
+// proportions that others have found from the stream and the options.
+func Estimators() []string {
+	names := labelshift.Names(labelshift.Known, labelshift.Rows, labelshift.Posteriors)
+	return slices.DeleteFunc(names, func(name string) bool { return name == "stream" })
+}
 
 // Options of reweighting.
 type Options struct {
-	// Estimator is one of Estimators: mars counts the target rows by the class
+	// Estimator is one of Estimators. mars counts the target rows by the class
 	// that their component was matched with; plan takes what mars-match worked
 	// out from its transport plan, which differs where there are not as many
 	// components as classes; given takes Proportions; oracle counts truth, to
-	// see what perfect proportions would do; auto and the rest are of labelshift.
+	// see what perfect proportions would do.
 	Estimator string
 	// Calibration of posteriors before the estimator em; nil for none.
 	Calibration *labelshift.Calibration
@@ -65,17 +70,20 @@ func Fit(o Options) stages.Func {
 
 // require reports what the estimator needs and the stream lacks.
 func (o Options) require(r *stream.Rows) error {
+	needs, err := labelshift.NeedsOf(o.Estimator)
 	switch c := r.Columns; {
+	case err != nil:
+		return err
+	case needs == labelshift.Posteriors:
+		return r.Require("this estimator works on a classifier's posteriors: run mars-embed --save MODEL, mars-predict --model MODEL, then this", c.Probability)
+	case needs == labelshift.Rows:
+		return r.Require("begin with mars-featurize", r.Vectors())
 	case o.Estimator == "mars":
 		return r.Require("run mars-match before, or choose another --estimator", c.Matched)
-	case o.Estimator == "plan", o.Estimator == "given":
-		return nil
 	case o.Estimator == "oracle":
 		return r.Require("ask for it with mars-featurize --truth", c.Truth)
-	case labelshift.UsesPosteriors(o.Estimator):
-		return r.Require("this estimator works on a classifier's posteriors: run mars-embed --save MODEL, mars-predict --model MODEL, then this", c.Probability)
 	}
-	return r.Require("begin with mars-featurize", r.Vectors())
+	return nil
 }
 
 // weighting is what the stage learns: C numbers each.
@@ -105,41 +113,17 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*weighting, error) {
 	if w.source, err = c.shares(c.source, arrowio.SourceDomain); err != nil {
 		return nil, err
 	}
-	if w.target, w.found, err = targetProportions(ctx, r, o, &c, meta); err != nil {
+	found, err := o.estimate(ctx, &c, meta)
+	if err != nil {
 		return nil, err
 	}
+	w.target, w.found = found.Proportions, diagnostics.OfEstimate(found)
 	if w.weights, err = labelshift.Weights(w.target, w.source); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	meta.Classes, meta.SourceProportions, meta.TargetProportions = classes, w.source, w.target
 	w.meta = meta
 	return w, nil
-}
-
-// targetProportions is p_T by the estimator, with what is to be said of it.
-func targetProportions(ctx context.Context, r *stream.Rows, o Options, c *counter, meta arrowio.Meta) (p []float64, d *diagnostics.Diagnostics, err error) {
-	d = &diagnostics.Diagnostics{Estimator: o.Estimator}
-	switch o.Estimator {
-	case "mars":
-		p, err = c.shares(c.target, arrowio.TargetDomain)
-		return p, d, err
-	case "plan":
-		if len(meta.TargetProportions) != len(c.classes) {
-			return nil, nil, fmt.Errorf("%s: its metadata have no target proportions: run mars-match before, without a tool in between that drops them", r.Name())
-		}
-		return meta.TargetProportions, d, nil
-	case "given":
-		p, err = o.Proportions(c.classes)
-		return p, d, err
-	}
-	if err := r.Rewind(); err != nil {
-		return nil, nil, err
-	}
-	if o.Estimator == "oracle" {
-		p, err = r.TruthShares(ctx, c.classes)
-		return p, d, err
-	}
-	return estimate(ctx, r, o, c.classes)
 }
 
 // counter counts rows by label and by matched class.

@@ -21,7 +21,7 @@ func learnMixture(ctx context.Context, r *stream.Rows, o Options) (stream.State,
 		return nil, err
 	}
 	column := o.column(r)
-	m, matching, err := gmmot.Fit(p.Source, p.Labels, p.Target, p.Classes, r.Seed)
+	m, matching, err := gmmot.Fit(ctx, p.Source, p.Labels, p.Target, p.Classes, r.Seed)
 	if err != nil {
 		return nil, r.Fail(column, err, "")
 	}

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/mixture"
@@ -20,10 +19,10 @@ const publishedRows = 2000
 // components stand for the rows that are most likely theirs, in their counts and in
 // their means. A component without rows, at which the program gives NaN, keeps the
 // mixture's mean.
-func publishedMixture(env stages.Env) labelshift.Cluster {
-	return func(x blas32.General, k int) (*mixture.Result, error) {
+func publishedMixture(seed uint64) labelshift.Cluster {
+	return func(_ context.Context, x blas32.General, k int) (*mixture.Result, error) {
 		x.Rows = min(x.Rows, publishedRows)
-		r, err := mixture.GMM(x, k, mixture.GMMOptions{Seed: env.Seed})
+		r, err := mixture.GMM(x, k, mixture.GMMOptions{Seed: seed})
 		if err != nil {
 			return nil, err
 		}

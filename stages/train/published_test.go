@@ -38,7 +38,11 @@ func snapshot() adapt.Snapshot {
 
 func estimate(t *testing.T, o Options, s adapt.Snapshot) []float64 {
 	t.Helper()
-	p, err := matched(o, stages.Env{})(context.Background(), s)
+	estimate, err := o.estimator(stages.Env{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := estimate(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +85,7 @@ func TestPublishedEstimatesAreAveraged(t *testing.T) {
 // Components of the published marsg stand for the rows that are most likely theirs.
 func TestPublishedMixtureIsHard(t *testing.T) {
 	x := blobs([]int{300, 300}, []float64{0, 0.2}) // they overlap
-	r, err := publishedMixture(stages.Env{})(x, 2)
+	r, err := publishedMixture(0)(t.Context(), x, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

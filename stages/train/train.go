@@ -204,16 +204,23 @@ func fitAligned(ctx context.Context, r *stream.Rows, o Options) (*job, error) {
 		c.AsPublishedCode()
 	}
 	if method.NeedsEstimate() {
-		if c.StartProportions, err = startProportions(r, s); err != nil {
+		start, err := startProportions(r, s)
+		if err != nil {
 			return nil, err
 		}
-		if c.Estimate, err = estimator(ctx, r.Env, o, c.StartProportions); err != nil {
+		if o.Method != "iw-wd" { // whose weights begin at 1
+			c.StartProportions = start
+		}
+		if c.Estimate, err = o.estimator(r.Env, start); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name(), err)
 		}
 	}
 	j := &job{problem: *p, config: c, train: adapt.Train}
 	if method.NeedsEstimate() {
 		j.diagnostics = &diagnostics.Diagnostics{Estimator: cmp.Or(o.Proportions, "mars")}
+		if o.Method == "iw-wd" {
+			j.diagnostics.Estimator = o.Method
+		}
 	}
 	return j, nil
 }

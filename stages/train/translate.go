@@ -7,6 +7,7 @@ import (
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/translate"
 	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/stream"
@@ -26,33 +27,29 @@ func fitTranslated(ctx context.Context, r *stream.Rows, o Options) (*job, error)
 		c.Input = adapt.InputAsIs // its columns have one scale, and the small ones say little
 	}
 	c.Seed, c.Jobs = r.Seed, r.Jobs
-	e, said, err := match(ctx, r.Env, p, o.Panel)
+	e, err := find(ctx, r.Env, p, o.Panel)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
+	said := diagnostics.OfEstimate(e)
 	r.Logger().Info(fmt.Sprintf("classes found in the column %q: p_T %.3f", o.column(r), e.Proportions))
 	said.Log(r.Env)
 	j := &job{problem: *p, config: c, unmoved: p.Source, diagnostics: said}
-	if j.problem.Source, err = translate.Move(*p, e); err != nil {
+	if j.problem.Source, err = translate.Move(*p, e.Responsibilities); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	j.train = func(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {
-		return translate.TrainMoved(ctx, p, c, e)
+		return translate.Train(ctx, p, c, e.Proportions)
 	}
 	return j, nil
 }
 
-// match finds the source's classes in the target, and asks the panel if wanted.
-func match(ctx context.Context, env stages.Env, p *adapt.Problem, panel bool) (*labelshift.Estimate, *diagnostics.Diagnostics, error) {
-	problem := labelshift.Problem{Source: p.Source, Labels: p.Labels, Classes: len(p.Classes), Names: p.Classes,
-		Target: labelshift.InMemory(p.Target)}
-	options := labelshift.MTEOptions{Seed: env.Seed}
-	if !panel {
-		e, err := labelshift.MTE(problem, options)
-		if err != nil {
-			return nil, nil, err
-		}
-		return e, &diagnostics.Diagnostics{Estimator: e.Estimator, Warnings: e.Warnings}, nil
+// find finds the source's classes in the target, and asks the panel if wanted.
+func find(ctx context.Context, env stages.Env, p *adapt.Problem, panel bool) (*labelshift.Result, error) {
+	estimator := "mte"
+	if panel {
+		estimator = "auto"
 	}
-	return diagnostics.Consult(problem, translate.Classifier(ctx, env.Seed, env.Jobs), options)
+	problem := mte.Problem{Source: p.Source, Labels: p.Labels, Classes: len(p.Classes), Names: p.Classes, Target: mte.InMemory(p.Target)}
+	return labelshift.Estimate(ctx, estimator, labelshift.Inputs{Problem: problem, Train: translate.Classifier(env.Seed, env.Jobs), Seed: env.Seed})
 }

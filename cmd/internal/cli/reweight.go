@@ -46,7 +46,7 @@ func Reweight() *cobra.Command {
   mars-reweight --load weights.arrow more.arrow -o more-weighted.arrow`,
 	}
 	o.Estimator = "mars"
-	cmd.Flags().Var(oneOf{&o.Estimator, reweight.Estimators}, "estimator", "how to estimate p_T")
+	cmd.Flags().Var(oneOf{&o.Estimator, reweight.Estimators()}, "estimator", "how to estimate p_T")
 	cmd.Flags().StringVar(&proportions, "proportions", "", "p_T for --estimator given: 0.5,0.3,0.2 or a=0.7,b=0.3")
 	cmd.Flags().Var(oneOf{&calibration, []string{"none", "temperature", "bcts"}}, "calibration", "how to calibrate posteriors on the source rows for --estimator em: best on rows that the classifier was not trained on")
 	cmd.Flags().BoolVar(&iKnow, "i-know", false, "let --estimator oracle read the truth")

@@ -114,7 +114,10 @@ func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error
 	if err != nil {
 		return usageError{err}
 	}
-	if !method.NeedsEstimate() {
+	switch {
+	case o.Method == "iw-wd":
+		return refuse(cmd, "--method iw-wd estimates p_T in its own way", []string{"proportions"})
+	case !method.NeedsEstimate():
 		return refuse(cmd, "--method "+o.Method+" does not estimate p_T", []string{"proportions"})
 	}
 	return nil

@@ -125,24 +125,3 @@ func TestDeckDealsEveryRow(t *testing.T) {
 		t.Errorf("%d source and %d target rows dealt", len(source), len(target))
 	}
 }
-
-func TestSimplexLeastSquares(t *testing.T) {
-	a := []float64{0.8, 0.1, 0.2, 0.1, 0.7, 0.2, 0.1, 0.2, 0.6}
-	want := []float64{0.5, 0.5, 0}
-	mu := make([]float64, 3)
-	for k := range mu {
-		for c, q := range want {
-			mu[k] += a[k*3+c] * q
-		}
-	}
-	for c, got := range simplexLeastSquares(a, mu) {
-		if math.Abs(got-want[c]) > 1e-6 {
-			t.Errorf("class %d: %g, not %g", c, got, want[c])
-		}
-	}
-	// With an answer outside the simplex the nearest point of an edge is left.
-	got := simplexLeastSquares([]float64{1, 0, 0, 1}, []float64{1.5, 0.1})
-	if math.Abs(got[0]-1) > 1e-9 || math.Abs(got[1]) > 1e-9 {
-		t.Errorf("outside the simplex: %v", got)
-	}
-}

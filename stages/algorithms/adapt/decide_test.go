@@ -3,13 +3,14 @@ package adapt
 import (
 	"bytes"
 	"context"
-	"mars/stages/algorithms/labelshift"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/labelshift"
 )
 
 // A balanced decision divides by the prior of the class loss.

@@ -18,18 +18,16 @@ func (t *trainer) estimationDue() bool {
 
 // reestimate estimates p_T on the current embedding.
 func (t *trainer) reestimate(ctx context.Context) error {
-	estimate, seen := t.config.Estimate, t.snapshot()
-	if t.config.Method.weights == weightsConfusion {
-		estimate = t.movingConfusion
-	} else if t.config.FirstBatchTwice {
+	seen := t.snapshot()
+	if t.config.FirstBatchTwice {
 		seen = t.extract(seen)
 	}
-	p, err := estimate(ctx, seen)
-	if err != nil {
-		return fmt.Errorf("adapt: estimating target proportions in epoch %d: %w", t.epoch, err)
+	p, err := t.config.Estimate(ctx, seen)
+	if err == nil {
+		err = checkProportions(p, len(t.problem.Classes))
 	}
-	if err := checkProportions(p, len(t.problem.Classes)); err != nil {
-		return fmt.Errorf("adapt: the estimate of epoch %d: %w", t.epoch, err)
+	if err != nil {
+		return fmt.Errorf("estimating the target's proportions before epoch %d: %w", t.epoch+1, err)
 	}
 	t.proportions = append([]float64(nil), p...)
 	return nil

@@ -34,14 +34,13 @@ type weighting int
 const (
 	weightsUniform   weighting = iota
 	weightsEstimated           // p_T by Config.Estimate
-	weightsConfusion           // p_T from the classifier's soft confusion matrix
 )
 
 var methods = []Method{
 	{Name: "source"},
 	{Name: "dann", align: alignAdversarial},                             // Ganin et al. 2016
 	{Name: "wd", align: alignWasserstein},                               // Shen et al. 2018; β: Wu et al. 2019
-	{Name: "iw-wd", align: alignWasserstein, weights: weightsConfusion}, // Tachet des Combes et al. 2020
+	{Name: "iw-wd", align: alignWasserstein, weights: weightsEstimated}, // Tachet des Combes et al. 2020
 	{Name: "marsg", align: alignWasserstein, weights: weightsEstimated}, // Gaussian mixture and matching
 	{Name: "marsc", align: alignWasserstein, weights: weightsEstimated}, // Ward clustering and matching
 }
@@ -56,7 +55,8 @@ func MethodNames() []string {
 }
 
 // ParseMethod returns the method of that name. Beta is β of wd and must be 0 for the
-// rest. The methods marsg and marsc train alike: they differ in Config.Estimate.
+// rest. The methods marsg, marsc and iw-wd train alike: they differ in
+// Config.Estimate.
 func ParseMethod(name string, beta float64) (Method, error) {
 	i := slices.IndexFunc(methods, func(m Method) bool { return m.Name == name })
 	if i < 0 {

@@ -19,7 +19,8 @@ import (
 //     of g and h.
 //   - The first evaluation, after the first epoch, leaves the networks of the methods
 //     with a critic without dropout; source and dann keep it.
-//   - Estimate gets the rows in shuffled order, and the first batch twice.
+//   - Estimate gets the rows in shuffled order, and the first batch twice; that
+//     of iw-wd does not.
 func (c *Config) AsPublishedCode() {
 	c.ClassLoss, c.Sampling, c.PenaltyPoints = ClassLossPlain, SamplingPublished, PenaltyAll
 	c.Batches = BatchesFresh
@@ -27,7 +28,7 @@ func (c *Config) AsPublishedCode() {
 		c.Batches = BatchesShared
 	}
 	c.DropoutFirstEpoch = c.Method.align == alignWasserstein
-	c.FirstBatchTwice = true
+	c.FirstBatchTwice = c.Method.Name != "iw-wd"
 }
 
 // extract is the snapshot with its rows as the program's extract_feature returns

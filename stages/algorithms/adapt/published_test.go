@@ -229,34 +229,3 @@ func TestSnapshotCountsEstimates(t *testing.T) {
 		t.Errorf("estimates made before: %v", counts)
 	}
 }
-
-// IW-WD: the least-squares estimate from the soft confusion matrix, averaged half
-// and half with the one before.
-func TestConfusionMovesByHalf(t *testing.T) {
-	tr := publishedTrainer(t, "iw-wd", "mlp:5-7-6")
-	a := [][]float32{{.8, .1, .1}, {.1, .7, .2}, {.2, .2, .6}} // mean posterior of each class
-	q := []float32{.5, .3, .2}
-	mean := make([]float32, 3)
-	for c := range a {
-		for k := range mean {
-			mean[k] += q[c] * a[c][k]
-		}
-	}
-	s := Snapshot{
-		Classes: 3, Labels: []int32{0, 1, 1, 2},
-		SourcePosteriors: func() blas32.General {
-			return blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: slices.Concat(a[0], a[1], a[1], a[2])}
-		},
-		TargetPosteriors: func() blas32.General { return blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: mean} },
-	}
-	tr.proportions = []float64{.2, .2, .6}
-	got, err := tr.movingConfusion(context.Background(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for c, want := range []float64{.35, .25, .4} {
-		if math.Abs(got[c]-want) > 1e-4 {
-			t.Errorf("class %d: %g, want %g", c, got[c], want)
-		}
-	}
-}

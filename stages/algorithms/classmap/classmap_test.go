@@ -10,54 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/simulate"
 )
-
-// oracleCase names data that problem of testdata/oracle/labelshift/generate.py
-// and this one make alike.
-type oracleCase struct {
-	Name          string
-	C, D          int
-	NS, NT        int
-	Spread, Shift float64
-	Cuts          []int
-	Seed          uint64
-}
-
-// oracleNormal is normal of generate.py.
-func oracleNormal(seed uint64, n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		for u := range 12 {
-			z := (uint64(12*i+u) + seed<<32) * 0x9E3779B97F4A7C15
-			z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-			z = (z ^ z>>27) * 0x94D049BB133111EB
-			x[i] += float64((z^z>>31)>>40) / (1 << 24)
-		}
-		x[i] -= 6
-	}
-	return x
-}
-
-func (c oracleCase) problem() (source blas32.General, labels []int32, target blas32.General) {
-	means, shifts := oracleNormal(c.Seed, c.C*c.D), oracleNormal(c.Seed+1, c.C*c.D)
-	sourceNoise, targetNoise := oracleNormal(c.Seed+2, c.NS*c.D), oracleNormal(c.Seed+3, c.NT*c.D)
-	source, target, labels = newRows(c.NS, c.D), newRows(c.NT, c.D), make([]int32, c.NS)
-	for i := range c.NS * c.D {
-		k, j := i/c.D%c.C, i%c.D
-		labels[i/c.D] = int32(k)
-		source.Data[i] = float32(c.Spread*means[k*c.D+j] + (1+float64(j)/float64(c.D-1))*sourceNoise[i])
-	}
-	for i := range c.NT * c.D {
-		k, j := 0, i%c.D
-		for _, cut := range c.Cuts {
-			if i/c.D%10 >= cut {
-				k++
-			}
-		}
-		target.Data[i] = float32(c.Spread*means[k*c.D+j] + c.Shift + 0.2*shifts[k*c.D+j] + 1.2*(1+float64(j)/float64(c.D-1))*targetNoise[i])
-	}
-	return source, labels, target
-}
 
 // nearness is that of generate.py.
 func nearness(source blas32.General, labels []int32, target blas32.General, classes int) blas32.General {
@@ -104,7 +59,7 @@ func blocks(x blas32.General, rows int) iter.Seq2[blas32.General, error] {
 
 func TestTranslateOracle(t *testing.T) {
 	var tables []struct {
-		Case         oracleCase
+		Case         simulate.Oracle
 		Displacement [][]float64
 		Rows         [][]float64
 		Sum          []float64
@@ -118,7 +73,8 @@ func TestTranslateOracle(t *testing.T) {
 	}
 	for _, want := range tables {
 		t.Run(want.Case.Name, func(t *testing.T) {
-			source, labels, target := want.Case.problem()
+			data := want.Case.Data()
+			source, labels, target := data.Source, data.Labels, data.Target
 			m, err := Fit(source, labels, blocks(target, 77), nearness(source, labels, target, want.Case.C), Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -158,8 +114,9 @@ func compare(t *testing.T, what string, got, want []float64, tolerance float64) 
 // Rows that have moved by a constant and lie around their classes as before are
 // taken exactly to where they are: the same displacement for all, no more.
 func TestPureTranslation(t *testing.T) {
-	c := oracleCase{C: 3, D: 4, NS: 300, NT: 300, Spread: 5, Cuts: []int{3, 6}, Seed: 70}
-	source, labels, _ := c.problem()
+	c := simulate.Oracle{C: 3, D: 4, NS: 300, NT: 300, Spread: 5, Cuts: []int{3, 6}, Seed: 70}
+	data := c.Data()
+	source, labels := data.Source, data.Labels
 	target, truth := newRows(300, 4), newRows(300, 3)
 	for i, v := range source.Data {
 		target.Data[i] = v + 2

@@ -6,6 +6,7 @@
 package gmmot
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -14,6 +15,7 @@ import (
 
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/transport"
 )
 
@@ -45,18 +47,14 @@ type Model struct {
 // classes to the rows of target (n_T×d) and matches them with the classes of the
 // rows of source (n_S×d), each of which must have one. It also returns the matching.
 // Errors are those of mixture.GMM and of transport.MatchPrototypes.
-func Fit(source blas32.General, labels []int32, target blas32.General, classes []string, seed uint64) (*Model, *transport.Matching, error) {
-	var fit *mixture.Result
-	cluster := func(x blas32.General, k int) (_ *mixture.Result, err error) {
-		fit, err = mixture.GMM(x, k, mixture.GMMOptions{Seed: seed})
-		return fit, err
-	}
-	matching, err := labelshift.Matched(source, labels, target, len(classes), cluster)
+func Fit(ctx context.Context, source blas32.General, labels []int32, target blas32.General, classes []string, seed uint64) (*Model, *transport.Matching, error) {
+	problem := mte.Problem{Source: source, Labels: labels, Target: mte.InMemory(target), Classes: len(classes), Names: classes}
+	r, err := labelshift.Estimate(ctx, "marsg", labelshift.Inputs{Problem: problem, Seed: seed})
 	if err != nil {
 		return nil, nil, err
 	}
-	m := &Model{Classes: classes, Mixture: fit.Components, ClassOf: matching.ClassOf, Proportions: matching.Proportions}
-	return m, matching, m.Ready()
+	m := &Model{Classes: classes, Mixture: r.Clustering.Components, ClassOf: r.Matching.ClassOf, Proportions: r.Proportions}
+	return m, r.Matching, m.Ready()
 }
 
 // Ready prepares a model that was put together from its exported fields for

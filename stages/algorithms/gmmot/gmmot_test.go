@@ -2,13 +2,14 @@ package gmmot
 
 import (
 	"encoding/json"
-	"mars/stages/algorithms/labelshift"
 	"math"
 	"os"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/labelshift"
 )
 
 // oracle is what testdata/oracle/gmmot/generate.py writes.
@@ -44,7 +45,7 @@ func matrix(rows [][]float64) blas32.General {
 func (o *oracle) fit(t *testing.T) (*Model, blas32.General) {
 	t.Helper()
 	target := matrix(o.Target)
-	m, matching, err := Fit(matrix(o.Source), o.Labels, target, []string{"a", "b", "c", "d"}, 0)
+	m, matching, err := Fit(t.Context(), matrix(o.Source), o.Labels, target, []string{"a", "b", "c", "d"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

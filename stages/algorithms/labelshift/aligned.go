@@ -1,29 +1,38 @@
 package labelshift
 
 import (
+	"context"
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"mars/stages/algorithms/classmap"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/mte"
 )
 
 // aligned is MTE from another beginning: the source's rows, as a whole, are
 // first given the mean and the covariance of the target's (CORAL, Sun, Feng &
 // Saenko 2016). That is translation as if all rows were of one class.
-func (m *match) aligned() (*Estimate, error) {
-	source := m.wide.apply(m.problem.Source)
-	together := make([]int32, source.Rows)
-	certain := newRows(m.target.Rows, 1)
-	for i := range certain.Data {
-		certain.Data[i] = 1
-	}
-	whole, err := classmap.Fit(source, together, m.wideTarget, certain, classmap.Options{})
+func aligned(ctx context.Context, m *mte.MTE) (*Result, error) {
+	source, labels := m.SourceRows()
+	whole, err := classmap.Fit(source, make([]int32, source.Rows), m.TargetRows, ones(m.Responsibilities.Rows), classmap.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("labelshift: %w", err)
+		return nil, err
 	}
-	whole.Apply(source, source, together)
-	e, err := MTE(Problem{Source: source, Labels: m.present.labels, Target: m.wideTarget, Classes: len(m.present.class)}, m.options)
+	whole.Apply(source, source, make([]int32, source.Rows))
+	again, err := mte.Fit(ctx, mte.Problem{Source: source, Labels: labels, Target: m.TargetRows, Classes: len(m.Present().Class)}, m.Options())
 	if err != nil {
 		return nil, fmt.Errorf("labelshift: after aligning source and target: %w", err)
 	}
-	return m.widen(e, "aligned"), nil
+	return ofAll(m, found("aligned", again.Estimate, again.Warnings), "aligned"), nil
+}
+
+// ones returns n responsibilities of 1, for one class.
+func ones(n int) blas32.General {
+	x := dense.New(n, 1)
+	for i := range x.Data {
+		x.Data[i] = 1
+	}
+	return x
 }

@@ -24,7 +24,7 @@ type BBSEOptions struct {
 // A class without source rows has the proportion 0 and a warning. It fails if a
 // row is not a distribution or fewer than two classes have rows, and panics if
 // shapes differ.
-func BBSE(source blas32.General, labels []int32, target blas32.General, o BBSEOptions) (*Estimate, error) {
+func BBSE(source blas32.General, labels []int32, target blas32.General, o BBSEOptions) (*Result, error) {
 	c, err := newConfusion(source, labels, target, o.Soft)
 	if err != nil {
 		return nil, err
@@ -33,20 +33,20 @@ func BBSE(source blas32.General, labels []int32, target blas32.General, o BBSEOp
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimate{Estimator: "bbse", Proportions: c.present.spread(p), Converged: true, Warnings: c.present.warnings()}
-	if number := mat.Cond(c.conditional(), 2); !(number < mostCondition) {
+	e := &Result{Estimator: "bbse", Proportions: c.present.All(p), Converged: true, Warnings: c.present.Warnings()}
+	if number := mat.Cond(c.conditional(), 2); !(number < maxCondition) {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("the classifier's confusion matrix has the condition number %.3g: the classifier does not tell all classes apart", number))
 	}
 	return e, nil
 }
 
-// mostCondition is the condition number of a confusion matrix above which its
+// maxCondition is the condition number of a confusion matrix above which its
 // inverse enlarges the sampling error of a thousand rows to that of ten.
-const mostCondition = 100
+const maxCondition = 100
 
 // conditional returns M: each class' column sums to 1.
 func (c *confusion) conditional() *mat.Dense {
 	m := mat.DenseCopyOf(c.joint)
-	m.Apply(func(_, k int, v float64) float64 { return v / c.present.prior[k] }, m)
+	m.Apply(func(_, k int, v float64) float64 { return v / c.present.Prior[k] }, m)
 	return m
 }

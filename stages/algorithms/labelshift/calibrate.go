@@ -8,6 +8,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/classes"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
 )
 
 // Calibration is a way to make posteriors mean what they say.
@@ -41,14 +45,14 @@ func ParseCalibration(name string) (Calibration, error) {
 	return 0, fmt.Errorf("labelshift: calibration: %q is not known: choose temperature or bcts", name)
 }
 
-// Calibrator replaces posteriors p by softmax(log p / T + b).
+// Calibrator replaces posteriors p by kernel.Softmax64(log p / T + b).
 type Calibrator struct {
 	Temperature float64
 	Bias        []float64 // C values of mean 0
 }
 
-// leastPosterior is what a posterior counts as if it is less.
-const leastPosterior = 1e-12
+// minPosterior is what a posterior counts as if it is less.
+const minPosterior = 1e-12
 
 const (
 	newtonSteps     = 100
@@ -59,8 +63,8 @@ const (
 // 1/T stays between these: the order of the classes is never turned around, and
 // posteriors that are right about every row have no best temperature.
 const (
-	leastBeta = 1e-3
-	mostBeta  = 1e2
+	minBeta = 1e-3
+	maxBeta = 1e2
 )
 
 // Calibrate fits a Calibrator by maximum likelihood, a convex problem in 1/T and
@@ -74,8 +78,8 @@ func Calibrate(source blas32.General, labels []int32, kind Calibration) (*Calibr
 	if err := checkPosteriors("source", source); err != nil {
 		return nil, err
 	}
-	if _, err := countLabels(labels, source.Cols); err != nil {
-		return nil, err
+	if _, err := classes.Count(labels, source.Cols); err != nil {
+		return nil, fmt.Errorf("labelshift: %w", err)
 	}
 	l := &likelihood{logs: logarithms(source), labels: labels, classes: source.Cols}
 	if kind == BCTS {
@@ -101,9 +105,9 @@ func (c *Calibrator) Apply(posteriors blas32.General) blas32.General {
 		logs[i] = logs[i]/c.Temperature + c.Bias[i%len(c.Bias)]
 	}
 	if len(logs) > 0 {
-		softmax(logs, len(c.Bias))
+		kernel.Softmax64(logs, len(c.Bias))
 	}
-	out := newRows(posteriors.Rows, posteriors.Cols)
+	out := dense.New(posteriors.Rows, posteriors.Cols)
 	for i, v := range logs {
 		out.Data[i] = float32(v)
 	}
@@ -114,8 +118,8 @@ func (c *Calibrator) Apply(posteriors blas32.General) blas32.General {
 func logarithms(x blas32.General) []float64 {
 	logs := make([]float64, 0, x.Rows*x.Cols)
 	for i := range x.Rows {
-		for _, v := range row(x, i) {
-			logs = append(logs, math.Log(max(float64(v), leastPosterior)))
+		for _, v := range dense.Row(x, i) {
+			logs = append(logs, math.Log(max(float64(v), minPosterior)))
 		}
 	}
 	return logs
@@ -146,7 +150,7 @@ func (l *likelihood) maximise() ([]float64, error) {
 		improved := false
 		for size := 1.0; size > 1e-6 && !improved; size /= 2 {
 			next := floats.AddScaledTo(make([]float64, len(v)), v, -size, step)
-			next[0] = max(leastBeta, min(mostBeta, next[0]))
+			next[0] = max(minBeta, min(maxBeta, next[0]))
 			if less, g, h := l.derivatives(next); less < value {
 				v, value, gradient, hessian, improved = next, less, g, h, true
 			}
@@ -169,7 +173,7 @@ func newtonStep(gradient []float64, hessian *mat.SymDense) ([]float64, error) {
 	if !cholesky.Factorize(hessian) {
 		return nil, errors.New("labelshift: calibration: the likelihood has no curvature: give more labelled rows")
 	}
-	if err := cholesky.SolveVecTo(step, mat.NewVecDense(n, gradient)); err != nil && !isCondition(err) {
+	if err := cholesky.SolveVecTo(step, mat.NewVecDense(n, gradient)); err != nil && !dense.IsCondition(err) {
 		return nil, errors.New("labelshift: calibration: the likelihood has no maximum: give more labelled rows")
 	}
 	return step.RawVector().Data, nil
@@ -188,7 +192,7 @@ func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64
 		}
 	}
 	logits := append([]float64(nil), p...)
-	softmax(p, c)
+	kernel.Softmax64(p, c)
 	gradient, hessian = make([]float64, m), mat.NewSymDense(m, nil)
 	n := float64(len(l.labels))
 	for i, y := range l.labels {

@@ -1,18 +1,22 @@
 package labelshift
 
-import "gonum.org/v1/gonum/blas/blas32"
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+)
 
 // CC is classify and count: p_T is the share of target rows whose posterior
 // (n_T×C) is greatest for each class. It is right only for a classifier that
 // makes no mistakes. It fails if a row is not a distribution.
-func CC(target blas32.General) (*Estimate, error) {
+func CC(target blas32.General) (*Result, error) {
 	if err := checkPosteriors("target", target); err != nil {
 		return nil, err
 	}
 	p := make([]float64, target.Cols)
 	for i := range target.Rows {
-		p[argmax(row(target, i))]++
+		p[dense.Argmax(dense.Row(target, i))]++
 	}
-	normalize(p)
-	return &Estimate{Estimator: "cc", Proportions: p, Responsibilities: target, Converged: true}, nil
+	dense.Normalize(p)
+	return &Result{Estimator: "cc", Proportions: p, Responsibilities: target, Converged: true}, nil
 }

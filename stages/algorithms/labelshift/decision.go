@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // Decision is what posteriors that carry the source's proportions p_S are made
@@ -67,7 +69,7 @@ func (d Decision) Adjust(posteriors blas32.General, source, target []float64) er
 	}
 	sums := make([]float64, posteriors.Rows)
 	for i := range sums {
-		for k, v := range row(posteriors, i) {
+		for k, v := range dense.Row(posteriors, i) {
 			sums[i] += float64(v) * factors[k]
 		}
 		if !(sums[i] > 0) || math.IsInf(sums[i], 1) {
@@ -75,7 +77,7 @@ func (d Decision) Adjust(posteriors blas32.General, source, target []float64) er
 		}
 	}
 	for i, sum := range sums {
-		r := row(posteriors, i)
+		r := dense.Row(posteriors, i)
 		for k, v := range r {
 			r[k] = float32(float64(v) * factors[k] / sum)
 		}

@@ -2,22 +2,25 @@
 // rows, and turns them into the importance weights w†(y) = p_T(y)/p_S(y) of
 // labelled source rows.
 //
-// One estimator a file, and one type, Estimate, for what they return:
+// Estimate is the way to every estimator by name, and Result is what all of them
+// return:
 //
 //   - Matched is Algorithm 2 of the paper: clusters of the target matched with
-//     the classes of the source.
-//   - MTE, match–translate–EM, starts where Algorithm 2 ends and lets the
-//     classes move and change their look. It is the one to use if there are
-//     features (docs/estimators.md).
+//     the classes of the source (marsc, marsg).
+//   - Match–translate–EM (package mte) starts where Algorithm 2 ends and lets the
+//     classes move and change their look. Refit is EM on a classifier that is
+//     retrained after it.
 //   - CC, BBSE, RLLS and EM work on the posteriors of a classifier, and are
 //     right where the classes look the same in both domains; Calibrate makes
 //     posteriors fit for EM.
-//   - Refit is EM on a classifier that was retrained after MTE.
 //
 // No estimate is always right. Consult asks a Panel of four estimators, whose
-// disagreement knows most failures, and Panel.Interval says how far off the
+// disagreement finds most failures, and Panel.Interval says how far off the
 // proportions may be.
 //
+// Weights are what proportions are for in training, and a Decision corrects
+// posteriors for them in prediction.
+//
 // Results depend on the data, the options and the seed alone, not on the number
-// of threads (kernel.SetJobs) or how the target is cut into blocks.
+// of threads or on how the target is cut into blocks.
 package labelshift

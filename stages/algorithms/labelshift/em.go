@@ -1,11 +1,13 @@
 package labelshift
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -26,16 +28,16 @@ type EMOptions struct {
 //
 // It fails if a row is not a distribution or has no mass on the source's
 // classes, and panics if shapes differ.
-func EM(target blas32.General, source []float64, o EMOptions) (*Estimate, error) {
-	setDefault(&o.Iterations, 10_000)
-	setDefault(&o.Tolerance, 1e-8)
+func EM(target blas32.General, source []float64, o EMOptions) (*Result, error) {
+	o.Iterations = cmp.Or(o.Iterations, 10_000)
+	o.Tolerance = cmp.Or(o.Tolerance, 1e-8)
 	if err := checkPosteriors("target", target); err != nil {
 		return nil, err
 	}
 	if err := checkProportions("source", source, target.Cols); err != nil {
 		return nil, err
 	}
-	e := &Estimate{Estimator: "em", Proportions: append([]float64(nil), source...)}
+	e := &Result{Estimator: "em", Proportions: append([]float64(nil), source...)}
 	for k, p := range source {
 		if p == 0 {
 			e.Warnings = append(e.Warnings, fmt.Sprintf("class %d has no share of the source: its share of the target can not be estimated and is given as 0", k))
@@ -48,7 +50,7 @@ func EM(target blas32.General, source []float64, o EMOptions) (*Estimate, error)
 		if err != nil {
 			return nil, err
 		}
-		e.Converged = distance(e.Proportions, next) < o.Tolerance
+		e.Converged = dense.L1(e.Proportions, next) < o.Tolerance
 		e.Proportions = next
 	}
 	if !e.Converged {
@@ -69,6 +71,9 @@ func ratios(target, source []float64) []float64 {
 	return r
 }
 
+// maxParts is how many parts the target's rows are divided into at most.
+const maxParts = 16
+
 // posteriorSums adds up reweighted posteriors, in parts that do not depend on
 // the number of threads.
 type posteriorSums struct {
@@ -80,7 +85,7 @@ type posteriorSums struct {
 const partRows = 1024
 
 func newPosteriorSums(x blas32.General) *posteriorSums {
-	s := &posteriorSums{x: x, parts: make([][]float64, max(1, min(mostChunks, x.Rows/partRows)))}
+	s := &posteriorSums{x: x, parts: make([][]float64, max(1, min(maxParts, x.Rows/partRows)))}
 	for i := range s.parts {
 		s.parts[i] = make([]float64, x.Cols)
 	}
@@ -95,7 +100,7 @@ func (s *posteriorSums) mean(ratios []float64) ([]float64, error) {
 	kernel.Parallel(n, 1, func(first, last int) {
 		for p := first; p < last; p++ {
 			clear(s.parts[p])
-			addPosteriors(s.parts[p], part(s.x, p*s.x.Rows/n, (p+1)*s.x.Rows/n), ratios)
+			addPosteriors(s.parts[p], dense.Rows(s.x, p*s.x.Rows/n, (p+1)*s.x.Rows/n), ratios)
 		}
 	})
 	mean := make([]float64, s.x.Cols)
@@ -115,7 +120,7 @@ func addPosteriors(sums []float64, x blas32.General, ratios []float64) {
 	products := make([]float64, len(sums))
 	for i := range x.Rows {
 		total := 0.0
-		for k, v := range row(x, i) {
+		for k, v := range dense.Row(x, i) {
 			products[k] = float64(v) * ratios[k]
 			total += products[k]
 		}
@@ -128,11 +133,11 @@ func addPosteriors(sums []float64, x blas32.General, ratios []float64) {
 
 // reweighted returns each row of x times ratios, normalised.
 func reweighted(x blas32.General, ratios []float64) blas32.General {
-	out := newRows(x.Rows, x.Cols)
+	out := dense.New(x.Rows, x.Cols)
 	sums := make([]float64, x.Cols)
 	for i := range x.Rows {
 		clear(sums)
-		addPosteriors(sums, part(x, i, i+1), ratios)
+		addPosteriors(sums, dense.Rows(x, i, i+1), ratios)
 		for k, v := range sums {
 			out.Data[i*x.Cols+k] = float32(v)
 		}

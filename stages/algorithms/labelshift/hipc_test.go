@@ -7,6 +7,9 @@ import (
 
 	"github.com/sbinet/npyio/npz"
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/mte"
 )
 
 // TestCytometry estimates the proportions of each of four blood samples from
@@ -23,11 +26,11 @@ func TestCytometry(t *testing.T) {
 			if from == to {
 				continue
 			}
-			p := Problem{Classes: 10}
+			p := mte.Problem{Classes: 10}
 			p.Source, p.Labels = sample(t, filepath.Join(data, "hipc", from+".npz"), 4000)
 			target, truth := sample(t, filepath.Join(data, "hipc", to+".npz"), 2000)
-			p.Target = InMemory(target)
-			panel, err := Consult(p, linear, MTEOptions{})
+			p.Target = mte.InMemory(target)
+			panel, err := Consult(t.Context(), p, linear, mte.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -35,7 +38,7 @@ func TestCytometry(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			v, err := panel.Interval(IntervalOptions{})
+			v, err := panel.Interval(t.Context(), IntervalOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +47,7 @@ func TestCytometry(t *testing.T) {
 					inside++
 				}
 			}
-			e := distance(panel.Proportions(), share)
+			e := dense.L1(panel.Proportions(), share)
 			total += e / 12
 			t.Logf("%s to %s: L1 %.3f, expected %.3f, disagreement %.3f, alignment %.3f", from, to, e, v.ExpectedError, panel.Disagreement, panel.Alignment)
 		}
@@ -71,10 +74,10 @@ func sample(t *testing.T, file string, n int) (blas32.General, []int32) {
 		}
 	}
 	d := len(x) / len(y)
-	rows, labels := newRows(n, d), make([]int32, n)
+	rows, labels := dense.New(n, d), make([]int32, n)
 	for i := range n {
 		at := i * len(y) / n
-		copy(row(rows, i), x[at*d:(at+1)*d])
+		copy(dense.Row(rows, i), x[at*d:(at+1)*d])
 		labels[i] = y[at] - 1
 	}
 	return rows, labels

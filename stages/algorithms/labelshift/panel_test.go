@@ -1,6 +1,7 @@
 package labelshift
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -8,11 +9,15 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/simulate"
+	"mars/stages/algorithms/mte"
 )
 
-func mustConsult(t *testing.T, p Problem) *Panel {
+func mustConsult(t *testing.T, p mte.Problem) *Panel {
 	t.Helper()
-	panel, err := Consult(p, linear, MTEOptions{})
+	panel, err := Consult(t.Context(), p, linear, mte.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,13 +33,13 @@ func TestPanel(t *testing.T) {
 		if e.Estimator != name || e.Responsibilities.Rows != 600 || e.Responsibilities.Cols != 4 {
 			t.Errorf("member %d is %q with %d×%d responsibilities", i, e.Estimator, e.Responsibilities.Rows, e.Responsibilities.Cols)
 		}
-		if d := distance(e.Proportions, share); name != "cc" && d > 0.1 {
+		if d := dense.L1(e.Proportions, share); name != "cc" && d > 0.1 {
 			t.Errorf("%s: %.3f, want %.3f", name, e.Proportions, share)
 		}
 	}
 	d := 0.0
 	for _, e := range panel.Members[1:3] {
-		d += distance(e.Proportions, panel.Proportions()) / 2
+		d += dense.L1(e.Proportions, panel.Proportions()) / 2
 	}
 	if math.Abs(d-panel.Disagreement) > 1e-12 {
 		t.Errorf("disagreement %v, want %v", panel.Disagreement, d)
@@ -42,7 +47,7 @@ func TestPanel(t *testing.T) {
 	if panel.Aligned.Estimator != "aligned" || panel.Alignment > 0.1 {
 		t.Errorf("%s is %v away", panel.Aligned.Estimator, panel.Alignment)
 	}
-	refit, err := Refit(p, linear, MTEOptions{})
+	refit, err := Refit(t.Context(), p, linear, mte.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +57,11 @@ func TestPanel(t *testing.T) {
 // A target that has nothing to do with the source makes the members disagree.
 func TestPanelWarns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
-	p, _ := blobs(rng, 400, 200, 4, uniform(3), uniform(3), 1, 0)
-	noise, _ := blobs(rng, 10, 100, 4, uniform(3), uniform(3), 4, 6)
-	p.Target = noise.Target
+	p := problem(simulate.Blobs(rng, 400, 200, 4, dense.Uniform(3), dense.Uniform(3), 1, 0))
+	noise := simulate.Blobs(rng, 10, 100, 4, dense.Uniform(3), dense.Uniform(3), 4, 6)
+	p.Target = mte.InMemory(noise.Target)
 	panel := mustConsult(t, p)
-	v, err := panel.Interval(IntervalOptions{})
+	v, err := panel.Interval(t.Context(), IntervalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +75,8 @@ func TestPanelWarns(t *testing.T) {
 
 func TestPanelErrors(t *testing.T) {
 	p, _ := task()
-	fails := func(blas32.General, []int32, []float32) (Posterior, error) { return nil, errors.New("no memory") }
-	if _, err := Consult(p, fails, MTEOptions{}); err == nil || !strings.Contains(err.Error(), "labelshift: training a classifier: no memory") {
+	fails := func(context.Context, blas32.General, []int32) (Posterior, error) { return nil, errors.New("no memory") }
+	if _, err := Consult(t.Context(), p, fails, mte.Options{}); err == nil || !strings.Contains(err.Error(), "labelshift: training a classifier: no memory") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -80,11 +85,11 @@ func TestInterval(t *testing.T) {
 	p, truth := task()
 	share, _ := Shares(truth, 4)
 	panel := mustConsult(t, p)
-	narrow, err := panel.Interval(IntervalOptions{Level: 0.5, Replicates: 40})
+	narrow, err := panel.Interval(t.Context(), IntervalOptions{Level: 0.5, Replicates: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wide, err := panel.Interval(IntervalOptions{Level: 0.99, Replicates: 40})
+	wide, err := panel.Interval(t.Context(), IntervalOptions{Level: 0.99, Replicates: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +108,7 @@ func TestInterval(t *testing.T) {
 	if !wide.Region.Contains(share) || !wide.Region.Contains(panel.Proportions()) || wide.Region.Contains([]float64{0.1, 0.1, 0.1, 0.7}) {
 		t.Error("the region does not hold the truth and the estimate, or holds what is far away")
 	}
-	again, _ := panel.Interval(IntervalOptions{Level: 0.99, Replicates: 40})
+	again, _ := panel.Interval(t.Context(), IntervalOptions{Level: 0.99, Replicates: 40})
 	compare(t, "lower bounds of the same seed", again.Lower, wide.Lower, 0)
 }
 
@@ -113,13 +118,13 @@ func TestIntervalOfSample(t *testing.T) {
 		t.Skip("simulations take long under the race detector")
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
-	p, _ := blobs(rng, 3000, 4000, 4, uniform(3), []float64{0.6, 0.3, 0.1}, 1.5, 0.5)
+	p := problem(simulate.Blobs(rng, 3000, 4000, 4, dense.Uniform(3), []float64{0.6, 0.3, 0.1}, 1.5, 0.5))
 	panel := mustConsult(t, p)
-	all, err := panel.Interval(IntervalOptions{})
+	all, err := panel.Interval(t.Context(), IntervalOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sample, err := panel.Interval(IntervalOptions{Rows: 800})
+	sample, err := panel.Interval(t.Context(), IntervalOptions{Rows: 800})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +142,7 @@ func TestIntervalErrors(t *testing.T) {
 		"labelshift: the level of intervals is 90: give a number between 0 and 1": {Level: 90},
 		"labelshift: 1 replicates of 5000 rows: give at least two":                {Replicates: 1},
 	} {
-		if _, err := panel.Interval(o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := panel.Interval(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}

@@ -5,6 +5,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/classes"
+	"mars/stages/algorithms/internal/dense"
 )
 
 // checkPosteriors refuses rows that are not distributions over at least two
@@ -15,7 +18,7 @@ func checkPosteriors(whose string, x blas32.General) error {
 	}
 	for i := range x.Rows {
 		sum := 0.0
-		for k, v := range row(x, i) {
+		for k, v := range dense.Row(x, i) {
 			if !(v >= 0) {
 				return fmt.Errorf("labelshift: %s row %d, class %d has the posterior %v: give numbers from 0 to 1", whose, i, k, v)
 			}
@@ -34,7 +37,7 @@ const posteriorTolerance = 1e-2
 
 // confusion counts what a classifier says of source rows of each class.
 type confusion struct {
-	present *present
+	present *classes.Present
 	joint   *mat.Dense // C×(present): share of source rows that are said i and are k
 	target  []float64  // C: share of target rows that are said i
 }
@@ -50,23 +53,23 @@ func newConfusion(source blas32.General, labels []int32, target blas32.General, 
 	if err := checkPosteriors("target", target); err != nil {
 		return nil, err
 	}
-	p, err := newPresent(labels, source.Cols)
+	p, err := classes.NewPresent(labels, source.Cols)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("labelshift: %w", err)
 	}
-	c := &confusion{present: p, joint: mat.NewDense(source.Cols, len(p.class), nil), target: make([]float64, source.Cols)}
+	c := &confusion{present: p, joint: mat.NewDense(source.Cols, len(p.Class), nil), target: make([]float64, source.Cols)}
 	vote := argmaxVote
 	if soft {
 		vote = softVote
 	}
 	for i := range source.Rows {
-		k := int(p.labels[i])
-		vote(row(source, i), func(said int, share float64) {
+		k := int(p.Labels[i])
+		vote(dense.Row(source, i), func(said int, share float64) {
 			c.joint.Set(said, k, c.joint.At(said, k)+share/float64(source.Rows))
 		})
 	}
 	for i := range target.Rows {
-		vote(row(target, i), func(said int, share float64) { c.target[said] += share / float64(target.Rows) })
+		vote(dense.Row(target, i), func(said int, share float64) { c.target[said] += share / float64(target.Rows) })
 	}
 	return c, nil
 }
@@ -78,15 +81,4 @@ func softVote(p []float32, add func(class int, share float64)) {
 	}
 }
 
-func argmaxVote(p []float32, add func(class int, share float64)) { add(argmax(p), 1) }
-
-// argmax returns the place of the greatest value, the first at a tie.
-func argmax(x []float32) int {
-	best := 0
-	for k, v := range x {
-		if v > x[best] {
-			best = k
-		}
-	}
-	return best
-}
+func argmaxVote(p []float32, add func(class int, share float64)) { add(dense.Argmax(p), 1) }

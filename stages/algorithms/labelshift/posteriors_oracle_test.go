@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/internal/simulate"
 )
 
 // posteriorTable is an entry of posteriors.json.
@@ -29,13 +33,13 @@ func (p posteriorTable) posteriors(x blas32.General) blas32.General {
 	for i := range x.Rows {
 		for k, b := range p.Bias {
 			for j, w := range p.Weights[k] {
-				b += w * float64(row(x, i)[j])
+				b += w * float64(dense.Row(x, i)[j])
 			}
 			logits = append(logits, b)
 		}
 	}
-	softmax(logits, len(p.Bias))
-	out := newRows(x.Rows, len(p.Bias))
+	kernel.Softmax64(logits, len(p.Bias))
+	out := dense.New(x.Rows, len(p.Bias))
 	for i, v := range logits {
 		out.Data[i] = float32(v)
 	}
@@ -44,22 +48,19 @@ func (p posteriorTable) posteriors(x blas32.General) blas32.General {
 
 func TestPosteriorsOracle(t *testing.T) {
 	var tables []posteriorTable
-	var problems []mteTable
+	var problems []struct{ Case simulate.Oracle }
 	readOracle(t, "posteriors.json", &tables)
 	readOracle(t, "mte.json", &problems)
 	for i, want := range tables {
 		t.Run(want.Case, func(t *testing.T) {
-			p := problems[i].Case.problem()
-			source, target := want.posteriors(p.Source), blas32.General{}
-			for x := range p.Target {
-				target = want.posteriors(x)
-			}
+			p := problems[i].Case.Data()
+			source, target := want.posteriors(p.Source), want.posteriors(p.Target)
 			prior, err := Shares(p.Labels, p.Classes)
 			if err != nil {
 				t.Fatal(err)
 			}
-			check := func(what string, proportions []float64, tolerance float64) func(*Estimate, error) {
-				return func(e *Estimate, err error) {
+			check := func(what string, proportions []float64, tolerance float64) func(*Result, error) {
+				return func(e *Result, err error) {
 					t.Helper()
 					if err != nil {
 						t.Fatal(err)
@@ -70,7 +71,7 @@ func TestPosteriorsOracle(t *testing.T) {
 			check("cc", want.CC, 1e-9)(CC(target))
 			check("hard bbse", want.BBSEHard, 1e-5)(BBSE(source, p.Labels, target, BBSEOptions{}))
 			check("soft bbse", want.BBSESoft, 1e-5)(BBSE(source, p.Labels, target, BBSEOptions{Soft: true}))
-			check("rlls", want.RLLS, 1e-4)(RLLS(source, p.Labels, target, RLLSOptions{}))
+			check("rlls", want.RLLS, 1e-4)(RLLS(source, p.Labels, target))
 			check("em", want.EM, 1e-5)(EM(target, prior, EMOptions{}))
 		})
 	}
@@ -78,12 +79,12 @@ func TestPosteriorsOracle(t *testing.T) {
 
 func TestCalibrateOracle(t *testing.T) {
 	var tables []posteriorTable
-	var problems []mteTable
+	var problems []struct{ Case simulate.Oracle }
 	readOracle(t, "posteriors.json", &tables)
 	readOracle(t, "mte.json", &problems)
 	for i, want := range tables {
 		t.Run(want.Case, func(t *testing.T) {
-			p := problems[i].Case.problem()
+			p := problems[i].Case.Data()
 			source := want.posteriors(p.Source)
 			c, err := Calibrate(source, p.Labels, Temperature)
 			if err != nil {
@@ -97,7 +98,7 @@ func TestCalibrateOracle(t *testing.T) {
 			compare(t, "bias", c.Bias, want.BCTS.Bias, 1e-3)
 			// With biases fitted, the mean posterior is the share of each class.
 			prior, _ := Shares(p.Labels, p.Classes)
-			compare(t, "mean", columnMeans(c.Apply(source)), prior, 1e-6)
+			compare(t, "mean", dense.ColumnMeans(c.Apply(source)), prior, 1e-6)
 		})
 	}
 }

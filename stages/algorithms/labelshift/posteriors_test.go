@@ -7,38 +7,42 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/simulate"
 )
 
 // labelShift is posteriors of both domains where p(x|y) is the same.
 func labelShift(t *testing.T) (source blas32.General, labels []int32, target blas32.General, prior, truth []float64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(11, 11))
-	p, y := blobs(rng, 3000, 3000, 4, uniform(3), []float64{0.7, 0.1, 0.2}, 1, 0)
-	posterior, err := linear(p.Source, p.Labels, nil)
+	p := simulate.Blobs(rng, 3000, 3000, 4, dense.Uniform(3), []float64{0.7, 0.1, 0.2}, 1, 0)
+	posterior, err := linear(t.Context(), p.Source, p.Labels)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if source, err = posterior(p.Source); err != nil {
 		t.Fatal(err)
 	}
-	if target, err = posterior(p.target(t)); err != nil {
+	if target, err = posterior(p.Target); err != nil {
 		t.Fatal(err)
 	}
 	prior, _ = Shares(p.Labels, 3)
-	truth, _ = Shares(y, 3)
+	truth, _ = Shares(p.Truth, 3)
 	return source, p.Labels, target, prior, truth
 }
 
 // All but CC are right under label shift alone.
 func TestLabelShift(t *testing.T) {
 	source, labels, target, prior, truth := labelShift(t)
-	check := func(name string, tolerance float64) func(*Estimate, error) {
-		return func(e *Estimate, err error) {
+	check := func(name string, tolerance float64) func(*Result, error) {
+		return func(e *Result, err error) {
 			t.Helper()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := distance(e.Proportions, truth); e.Estimator != name || d > tolerance || !e.Converged {
+			if d := dense.L1(e.Proportions, truth); e.Estimator != name || d > tolerance || !e.Converged {
 				t.Errorf("%s: %.3f, want %.3f, converged %v", e.Estimator, e.Proportions, truth, e.Converged)
 			}
 		}
@@ -46,13 +50,8 @@ func TestLabelShift(t *testing.T) {
 	check("cc", 0.4)(CC(target))
 	check("bbse", 0.05)(BBSE(source, labels, target, BBSEOptions{}))
 	check("bbse", 0.05)(BBSE(source, labels, target, BBSEOptions{Soft: true}))
-	check("rlls", 0.05)(RLLS(source, labels, target, RLLSOptions{}))
+	check("rlls", 0.05)(RLLS(source, labels, target))
 	check("em", 0.05)(EM(target, prior, EMOptions{}))
-	none, err := RLLS(source, labels, target, RLLSOptions{Gamma: 1e-9})
-	if err != nil {
-		t.Fatal(err)
-	}
-	compare(t, "rlls that believes in no shift", none.Proportions, prior, 1e-6)
 }
 
 // EM does not depend on the order of rows or the numbers of classes.
@@ -62,10 +61,10 @@ func TestEMPermuted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turned := newRows(target.Rows, 3)
+	turned := dense.New(target.Rows, 3)
 	for i := range target.Rows {
-		for k, v := range row(target, i) {
-			row(turned, target.Rows-1-i)[(k+1)%3] = v
+		for k, v := range dense.Row(target, i) {
+			dense.Row(turned, target.Rows-1-i)[(k+1)%3] = v
 		}
 	}
 	after, err := EM(turned, []float64{prior[2], prior[0], prior[1]}, EMOptions{})
@@ -78,7 +77,7 @@ func TestEMPermuted(t *testing.T) {
 
 func TestBBSEAbsentClass(t *testing.T) {
 	p := blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: []float32{1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1}}
-	e, err := BBSE(p, []int32{0, 0, 2, 2}, part(p, 1, 4), BBSEOptions{})
+	e, err := BBSE(p, []int32{0, 0, 2, 2}, dense.Rows(p, 1, 4), BBSEOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,9 +104,9 @@ func TestCalibrate(t *testing.T) {
 		}
 	}
 	// Nothing is better than certainty for posteriors that are always right.
-	right := newRows(2, 2)
+	right := dense.New(2, 2)
 	right.Data = []float32{0.9, 0.1, 0.2, 0.8}
-	if c, err = Calibrate(right, []int32{0, 1}, Temperature); err != nil || c.Temperature < 1/mostBeta*0.999 {
+	if c, err = Calibrate(right, []int32{0, 1}, Temperature); err != nil || c.Temperature < 1/maxBeta*0.999 {
 		t.Errorf("temperature %v, %v", c, err)
 	}
 }
@@ -127,7 +126,7 @@ func TestPosteriorErrors(t *testing.T) {
 		{err(CC(x(float32(math.NaN()), 0))), "labelshift: target row 0, class 0 has the posterior NaN"},
 		{err(CC(x(1, 0, 0.5, 0.1))), "labelshift: the posteriors of target row 1 sum to 0.6"},
 		{err(BBSE(good, []int32{0, 2}, good, BBSEOptions{})), "labelshift: source row 1 has label 2"},
-		{err(RLLS(good, []int32{0, 0}, good, RLLSOptions{})), "labelshift: all source rows are of class 0"},
+		{err(RLLS(good, []int32{0, 0}, good)), "labelshift: all source rows are of class 0"},
 		{err(EM(good, []float64{0.5, 0.6}, EMOptions{})), "labelshift: the source proportions sum to 1.1"},
 		{err(EM(x(1, 0), []float64{0, 1}, EMOptions{})), "labelshift: a target row has posteriors of 0"},
 		{err(Calibrate(good, []int32{0, -1}, BCTS)), "labelshift: source row 1 has label -1"},
@@ -138,4 +137,22 @@ func TestPosteriorErrors(t *testing.T) {
 			t.Errorf("error %v, want %q", c.err, c.want)
 		}
 	}
+}
+
+func TestSimplexLeastSquares(t *testing.T) {
+	m := mat.NewDense(3, 3, []float64{0.8, 0.1, 0.2, 0.1, 0.7, 0.2, 0.1, 0.2, 0.6})
+	want := []float64{0.5, 0.5, 0}
+	var b mat.VecDense
+	b.MulVec(m, mat.NewVecDense(3, want))
+	got, err := simplexLeastSquares(m, b.RawVector().Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "inside", got, want, 1e-6)
+	// With an answer outside the simplex the nearest point of an edge is left.
+	got, err = simplexLeastSquares(mat.NewDense(2, 2, []float64{1, 0, 0, 1}), []float64{1.5, 0.1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "outside", got, []float64{1, 0}, 1e-9)
 }

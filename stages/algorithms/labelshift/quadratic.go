@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // simplexLeastSquares returns the p >= 0 of sum 1 for which |M·p − b| is least.
@@ -14,7 +16,7 @@ func simplexLeastSquares(m *mat.Dense, b []float64) ([]float64, error) {
 	h.Mul(m.T(), mat.NewDense(len(b), 1, b))
 	p, err := activeSet(&g, mat.Col(nil, 0, &h), true)
 	if err == nil {
-		normalize(p) // rounding
+		dense.Normalize(p) // rounding
 	}
 	return p, err
 }
@@ -150,7 +152,7 @@ func (q *quadratic) solve() ([]float64, error) {
 		right.SetVec(f, 1)
 	}
 	var solution mat.VecDense
-	if err := solution.SolveVec(left, right); err != nil && !isCondition(err) {
+	if err := solution.SolveVec(left, right); err != nil && !dense.IsCondition(err) {
 		return nil, errors.New("labelshift: least squares has no solution: the classifier says the same of all rows")
 	}
 	x := make([]float64, len(q.x))

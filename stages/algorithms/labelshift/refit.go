@@ -1,11 +1,14 @@
 package labelshift
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages/algorithms/classmap"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/mte"
 )
 
 // refitSteps bounds the steps of EM after a classifier has been retrained.
@@ -14,57 +17,58 @@ const refitSteps = 200
 // Refit estimates p_T by a classifier that is trained on the source after its
 // classes have been moved to where MTE found them, and EM on its posteriors.
 // The classifier works on the standardised features, or their 50 principal
-// components if there are more. Options, warnings and errors are those of MTE;
-// the target is gone through three times.
-func Refit(p Problem, train Classifier, o MTEOptions) (*Estimate, error) {
-	e, err := MTE(p, o)
+// components if there are more. Options, warnings and errors are those of
+// package mte; the target is gone through three times.
+func Refit(ctx context.Context, p mte.Problem, train Classifier, o mte.Options) (*Result, error) {
+	m, err := mte.Fit(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
-	return e.match.refit(train)
+	return refitted(ctx, m, train)
 }
 
-// refit is Refit after MTE.
-func (m *match) refit(train Classifier) (*Estimate, error) {
-	source := m.wide.apply(m.problem.Source)
-	moved, err := classmap.Displace(source, m.present.labels, m.wideTarget, m.responsibilities, classmap.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("labelshift: %w", err)
-	}
-	moved.Apply(source, source, m.present.labels)
-	posteriors, err := m.classify(train, source)
+// refitted is Refit after match–translate–EM.
+func refitted(ctx context.Context, m *mte.MTE, train Classifier) (*Result, error) {
+	source, labels := m.SourceRows()
+	moved, err := classmap.Displace(source, labels, m.TargetRows, m.Present().OfRows(m.Responsibilities), classmap.Options{})
 	if err != nil {
 		return nil, err
 	}
-	e, err := EM(posteriors, m.present.prior, EMOptions{Iterations: refitSteps})
+	moved.Apply(source, source, labels)
+	posteriors, err := classify(ctx, m, train, source)
 	if err != nil {
 		return nil, err
 	}
-	return m.widen(e, "refit"), nil
+	r, err := EM(posteriors, m.Present().Prior, EMOptions{Iterations: refitSteps})
+	if err != nil {
+		return nil, err
+	}
+	return ofAll(m, r, "refit"), nil
 }
 
-// count is CC of a classifier that is trained on the source as it is.
-func (m *match) count(train Classifier) (*Estimate, error) {
-	posteriors, err := m.classify(train, m.wide.apply(m.problem.Source))
+// counted is CC of a classifier that is trained on the source as it is.
+func counted(ctx context.Context, m *mte.MTE, train Classifier) (*Result, error) {
+	source, _ := m.SourceRows()
+	posteriors, err := classify(ctx, m, train, source)
 	if err != nil {
 		return nil, err
 	}
-	e, err := CC(posteriors)
+	r, err := CC(posteriors)
 	if err != nil {
 		return nil, err
 	}
-	return m.widen(e, "cc"), nil
+	return ofAll(m, r, "cc"), nil
 }
 
-// classify trains on rows of the wide space and returns the posteriors of the
-// target.
-func (m *match) classify(train Classifier, source blas32.General) (blas32.General, error) {
-	posterior, err := train(source, m.present.labels, nil)
+// classify trains on rows of the space of m.SourceRows and returns the
+// posteriors of the target, n_T×(present classes).
+func classify(ctx context.Context, m *mte.MTE, train Classifier, source blas32.General) (blas32.General, error) {
+	posterior, err := train(ctx, source, m.Present().Labels)
 	if err != nil {
 		return blas32.General{}, fmt.Errorf("labelshift: training a classifier: %w", err)
 	}
-	all := newRows(0, len(m.present.class))
-	for x, err := range m.wideTarget {
+	all := dense.New(0, len(m.Present().Class))
+	for x, err := range m.TargetRows {
 		if err != nil {
 			return all, err
 		}
@@ -76,35 +80,16 @@ func (m *match) classify(train Classifier, source blas32.General) (blas32.Genera
 			panic("labelshift: a classifier's posteriors have the wrong shape")
 		}
 		for i := range p.Rows {
-			all.Data = append(all.Data, row(p, i)...)
+			dense.Append(&all, dense.Row(p, i))
 		}
-		all.Rows += p.Rows
 	}
 	return all, nil
 }
 
-// wideTarget is the target in the wide space, as Blocks.
-func (m *match) wideTarget(yield func(blas32.General, error) bool) {
-	for x, err := range m.problem.Target {
-		if err != nil {
-			yield(x, fmt.Errorf("labelshift: reading the target: %w", err))
-			return
-		}
-		for lo := 0; lo < x.Rows; lo += wideRows {
-			if !yield(m.wide.apply(part(x, lo, min(lo+wideRows, x.Rows))), nil) {
-				return
-			}
-		}
-	}
-}
-
-// wideRows is how many target rows a classifier is given at a time.
-const wideRows = 4096
-
-// widen gives an estimate of the present classes all of them, and a name.
-func (m *match) widen(e *Estimate, name string) *Estimate {
-	e.Estimator = name
-	e.Proportions = m.present.spread(e.Proportions)
-	e.Responsibilities = m.present.spreadRows(e.Responsibilities)
-	return e
+// ofAll gives a result of the present classes all of them, and a name.
+func ofAll(m *mte.MTE, r *Result, name string) *Result {
+	r.Estimator = name
+	r.Proportions = m.Present().All(r.Proportions)
+	r.Responsibilities = m.Present().AllRows(r.Responsibilities)
+	return r
 }

@@ -30,10 +30,10 @@ type Region struct {
 }
 
 // region puts what the opinions differ by around the estimate.
-func (m *match) region(s *spread, level float64) *Region {
-	reference := floats.MaxIdx(m.proportions)
-	r := &Region{Reference: m.present.class[reference], Least: 0.5 / float64(m.target.Rows)}
-	for k, class := range m.present.class {
+func (s *spread) region(level float64) *Region {
+	reference := floats.MaxIdx(s.center)
+	r := &Region{Reference: s.present.Class[reference], Least: 0.5 / float64(s.rows)}
+	for k, class := range s.present.Class {
 		if k != reference {
 			r.Classes = append(r.Classes, class)
 		}
@@ -41,18 +41,18 @@ func (m *match) region(s *spread, level float64) *Region {
 	logs := func(rows [][]float64) [][]float64 {
 		ratios := make([][]float64, len(rows))
 		for i, p := range rows {
-			ratios[i] = r.logRatios(m.present.spread(p))
+			ratios[i] = r.logRatios(s.present.All(p))
 		}
 		return ratios
 	}
-	r.Mean = r.logRatios(m.present.spread(m.proportions))
+	r.Mean = r.logRatios(s.present.All(s.center))
 	r.Covariance = shrunk(covariance(logs(s.replicates)), len(s.replicates))
 	n := len(r.Classes)
-	for _, y := range logs(s.dissent) {
+	for _, y := range logs(s.peers) {
 		floats.Sub(y, r.Mean)
-		r.Covariance.SymRankOne(r.Covariance, 1/float64(len(s.dissent)), mat.NewVecDense(n, y))
+		r.Covariance.SymRankOne(r.Covariance, 1/float64(len(s.peers)), mat.NewVecDense(n, y))
 	}
-	r.addFloor(m.present.spread(m.proportions))
+	r.addFloor(s.present.All(s.center))
 	r.Radius = math.Sqrt(distuv.ChiSquared{K: float64(n)}.Quantile(level))
 	return r
 }

@@ -6,54 +6,47 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
-// RLLSOptions are the options of RLLS. The zero value is usable.
-type RLLSOptions struct {
-	// Penalty is what the bound on the error of the confusion matrix is
-	// multiplied by; 0 means 0.01.
-	Penalty float64
-	// Delta is the probability with which the bound may fail; 0 means 0.05.
-	Delta float64
-	// Gamma is how much of the shift is believed, from 0 to 1; 0 means 1.
-	Gamma float64
-}
+const (
+	rllsPenalty = 0.01 // α, what the bound on the error of the confusion matrix is multiplied by
+	rllsDelta   = 0.05 // δ, the probability with which the bound may fail
+)
 
 // RLLS is regularised learning under label shift (Azizzadenesheli, Liu, Yang &
 // Anandkumar 2019). With C[i][k] the share of source rows that are of class k
 // and that a classifier says are i, and b[i] the difference of the shares that
-// it says are i in the target and in the source, the weights are 1 + γθ with
+// it says are i in the target and in the source, the weights are 1 + θ with
 //
 //	θ = argmin |C·θ − b| + α·Δ·|θ|,  θ >= −1,
 //	Δ = 3·(2·ln(2K/δ)/(3n) + √(2·ln(2K/δ)/n)) for K classes and n source rows,
 //
 // and p_T is p_S times the weights, normalised. Arguments, warnings and errors
 // are those of BBSE.
-func RLLS(source blas32.General, labels []int32, target blas32.General, o RLLSOptions) (*Estimate, error) {
-	setDefault(&o.Penalty, 0.01)
-	setDefault(&o.Delta, 0.05)
-	setDefault(&o.Gamma, 1)
+func RLLS(source blas32.General, labels []int32, target blas32.General) (*Result, error) {
 	c, err := newConfusion(source, labels, target, false)
 	if err != nil {
 		return nil, err
 	}
-	bound := math.Log(2*float64(source.Cols)/o.Delta) / float64(len(labels))
-	weights, rounds, err := c.weights(3 * o.Penalty * (2*bound/3 + math.Sqrt(2*bound)))
+	bound := math.Log(2*float64(source.Cols)/rllsDelta) / float64(len(labels))
+	weights, rounds, err := c.weights(3 * rllsPenalty * (2*bound/3 + math.Sqrt(2*bound)))
 	if err != nil {
 		return nil, err
 	}
-	for k, p := range c.present.prior {
-		weights[k] = p * (1 + o.Gamma*(weights[k]-1))
+	for k, p := range c.present.Prior {
+		weights[k] = p * weights[k]
 	}
-	normalize(weights)
-	return &Estimate{Estimator: "rlls", Proportions: c.present.spread(weights), Iterations: rounds, Converged: rounds < penaltyRounds,
-		Warnings: c.present.warnings()}, nil
+	dense.Normalize(weights)
+	return &Result{Estimator: "rlls", Proportions: c.present.All(weights), Iterations: rounds, Converged: rounds < penaltyRounds,
+		Warnings: c.present.Warnings()}, nil
 }
 
 const (
 	penaltyRounds    = 2_000 // at most
 	penaltyTolerance = 1e-10 // of the weights, which ends the rounds
-	leastNorm        = 1e-12 // below which a norm counts as this
+	minNorm          = 1e-12 // below which a norm counts as this
 )
 
 // weights returns the w >= 0 for which |C·w − μ| + penalty·|w − 1| is least. A
@@ -61,7 +54,7 @@ const (
 // touches it there; so each round solves a least squares problem, and the value
 // never rises.
 func (c *confusion) weights(penalty float64) (w []float64, rounds int, err error) {
-	n := len(c.present.class)
+	n := len(c.present.Class)
 	w = make([]float64, n)
 	floats.AddConst(1, w)
 	var gram mat.Dense
@@ -100,7 +93,7 @@ func ridgeWeights(gram *mat.Dense, b *mat.VecDense, ridge float64) ([]float64, e
 func (c *confusion) residual(w []float64) float64 {
 	r := mat.NewVecDense(len(c.target), nil)
 	r.MulVec(c.joint, mat.NewVecDense(len(w), w))
-	return max(floats.Distance(r.RawVector().Data, c.target, 2), leastNorm)
+	return max(floats.Distance(r.RawVector().Data, c.target, 2), minNorm)
 }
 
 // penaltyNorm returns |w − 1|.
@@ -109,5 +102,5 @@ func penaltyNorm(w []float64) float64 {
 	for _, v := range w {
 		sum += (v - 1) * (v - 1)
 	}
-	return max(math.Sqrt(sum), leastNorm)
+	return max(math.Sqrt(sum), minNorm)
 }

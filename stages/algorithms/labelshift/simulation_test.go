@@ -11,7 +11,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 
-	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/simulate"
+	"mars/stages/algorithms/mte"
 )
 
 // simulation is a kind of task: classes in d dimensions with means of normal
@@ -48,25 +50,26 @@ var simulations = []simulation{
 }
 
 // draw makes a task and its true proportions.
-func (s simulation) draw(rng *rand.Rand) (p Problem, truth []float64) {
+func (s simulation) draw(rng *rand.Rand) (p mte.Problem, truth []float64) {
 	spread, shift, own, scale := s.spread, s.shift, 0.0, 1.0
 	if spread == 0 {
 		spread = (0.5 + 0.7*rng.Float64()) * math.Sqrt(6/float64(s.d))
 		shift, own, scale = 1.2*rng.Float64(), 0.6*rng.Float64(), 0.8+0.5*rng.Float64()
 	}
-	truth = dirichlet(rng, s.classes)
-	p, labels := blobs(rng, s.nS, s.nT, s.d, uniform(s.classes), truth, spread, shift)
+	truth = simulate.Dirichlet(rng, s.classes)
+	data := simulate.Blobs(rng, s.nS, s.nT, s.d, dense.Uniform(s.classes), truth, spread, shift)
+	p, labels := problem(data), data.Truth
 	if s.spread != 0 {
 		return p, truth
 	}
-	moves := newRows(s.classes, s.d)
+	moves := dense.New(s.classes, s.d)
 	for i := range moves.Data {
 		moves.Data[i] = float32(own * rng.NormFloat64())
 	}
 	for x := range p.Target {
 		for i := range x.Rows {
-			for j, v := range row(moves, int(labels[i])) {
-				row(x, i)[j] += v + float32(math.Sqrt(max(scale*scale-1, 0))*rng.NormFloat64())
+			for j, v := range dense.Row(moves, int(labels[i])) {
+				dense.Row(x, i)[j] += v + float32(math.Sqrt(max(scale*scale-1, 0))*rng.NormFloat64())
 			}
 		}
 	}
@@ -90,18 +93,18 @@ func (s simulation) run(t *testing.T, rng *rand.Rand, others bool) outcome {
 	t.Helper()
 	p, truth := s.draw(rng)
 	panel := mustConsult(t, p)
-	v, err := panel.Interval(IntervalOptions{Replicates: min(100, max(50, 2_000/s.classes))})
+	v, err := panel.Interval(t.Context(), IntervalOptions{Replicates: min(100, max(50, 2_000/s.classes))})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := outcome{Family: s.name, L1: map[string]float64{"source": distance(truth, uniform(s.classes))}, ExpectedError: v.ExpectedError,
+	o := outcome{Family: s.name, L1: map[string]float64{"source": dense.L1(truth, dense.Uniform(s.classes))}, ExpectedError: v.ExpectedError,
 		Disagreement: panel.Disagreement, Alignment: panel.Alignment, Joint: v.Region.Contains(truth)}
-	opinions := panel.Opinions()
+	opinions := panel.Estimates()
 	if others {
 		addOthers(t, opinions, p)
 	}
 	for name, opinion := range opinions {
-		o.L1[name] = distance(truth, opinion)
+		o.L1[name] = dense.L1(truth, opinion)
 	}
 	for k, q := range truth {
 		o.Inside = append(o.Inside, v.Lower[k] <= q && q <= v.Upper[k])
@@ -113,24 +116,22 @@ func (s simulation) run(t *testing.T, rng *rand.Rand, others bool) outcome {
 
 // addOthers adds the opinions of the paper's estimators, and of those that work
 // on the posteriors of a classifier, which a third of the source was kept from.
-func addOthers(t *testing.T, opinions map[string][]float64, p Problem) {
+func addOthers(t *testing.T, opinions map[string][]float64, p mte.Problem) {
 	t.Helper()
 	var target blas32.General
 	for x := range p.Target {
 		target = x
 	}
-	for name, cluster := range map[string]Cluster{
-		"marsc": func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.Ward(x, k, mixture.WardOptions{})
-		},
-		"marsg": func(x blas32.General, k int) (*mixture.Result, error) { return mixture.GMM(x, k, mixture.GMMOptions{}) },
-	} {
-		m, err := Matched(p.Source, p.Labels, target, p.Classes, cluster)
-		if err != nil {
-			t.Fatal(err)
+	add := func(in Inputs, names ...string) {
+		for _, name := range names {
+			found, err := Estimate(t.Context(), name, in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opinions[name] = found.Proportions
 		}
-		opinions[name] = m.Proportions
 	}
+	add(Inputs{Problem: p}, "marsc", "marsg")
 	var index [2][]int
 	var labels [2][]int32
 	for i, l := range p.Labels {
@@ -140,21 +141,15 @@ func addOthers(t *testing.T, opinions map[string][]float64, p Problem) {
 		}
 		index[part], labels[part] = append(index[part], i), append(labels[part], l)
 	}
-	posterior, err := linear(gather(p.Source, index[0]), labels[0], nil)
+	posterior, err := linear(t.Context(), dense.Gather(p.Source, index[0]), labels[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	bcts := BCTS
-	e := Evidence{Problem: Problem{Labels: labels[1], Classes: p.Classes}, Calibration: &bcts}
-	e.SourcePosteriors, _ = posterior(gather(p.Source, index[1]))
-	e.TargetPosteriors, _ = posterior(target)
-	for _, name := range []string{"bbse", "bbse-soft", "rlls", "em"} {
-		found, err := e.Estimate(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		opinions[name] = found.Proportions
-	}
+	in := Inputs{Problem: mte.Problem{Labels: labels[1], Classes: p.Classes}, Calibration: &bcts}
+	in.SourcePosteriors, _ = posterior(dense.Gather(p.Source, index[1]))
+	in.TargetPosteriors, _ = posterior(target)
+	add(in, "bbse", "bbse-soft", "rlls", "em")
 }
 
 // TestCoverage counts how often 90 % intervals hold the true proportions, and
@@ -214,14 +209,4 @@ func share(values []bool) float64 {
 		}
 	}
 	return floats.Sum(count) / float64(len(values))
-}
-
-// dirichlet draws proportions uniformly from the simplex.
-func dirichlet(rng *rand.Rand, classes int) []float64 {
-	p := make([]float64, classes)
-	for k := range p {
-		p[k] = rng.ExpFloat64()
-	}
-	normalize(p)
-	return p
 }

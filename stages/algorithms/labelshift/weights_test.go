@@ -59,26 +59,6 @@ func randomProportions(rng *rand.Rand, n int) []float64 {
 	return p
 }
 
-func TestBatchWeights(t *testing.T) {
-	target := []float64{0.5, 0.2, 0.3, 0}
-	cases := []struct {
-		labels []int32
-		want   string
-	}{
-		{[]int32{0, 1, 2, 1}, "[0.5 0.1 0.3 0.1]"},
-		{[]int32{1, 2, 2, 3}, "[0.4 0.3 0.3 0]"}, // class 0 is absent
-		{[]int32{2, -1}, "[1 0]"},
-	}
-	for _, c := range cases {
-		got := make([]float32, len(c.labels))
-		if err := BatchWeights(got, c.labels, target); err != nil {
-			t.Error(err)
-		} else if fmt.Sprint(got) != c.want {
-			t.Errorf("weights %v of labels %v, want %v", got, c.labels, c.want)
-		}
-	}
-}
-
 func TestErrors(t *testing.T) {
 	weights := func(target, source []float64) error {
 		_, err := Weights(target, source)
@@ -95,8 +75,6 @@ func TestErrors(t *testing.T) {
 		{weights([]float64{1, 0}, []float64{0.5, 0.4}), "labelshift: the source proportions sum to 0.9: make them sum to 1"},
 		{weights([]float64{1}, []float64{0.5, 0.5}), "labelshift: 1 target proportions for 2 classes: give one a class"},
 		{weights([]float64{0.5, 0.5}, []float64{1, 1e-320}), "labelshift: class 1 is a share of 1e-320 of the source and 0.5 of the target: its weight is not finite"},
-		{BatchWeights(make([]float32, 2), []int32{1, 1}, []float64{1, 0}), "labelshift: no class of the batch has target mass: draw batches by class"},
-		{BatchWeights(make([]float32, 1), []int32{5}, []float64{1, 0}), "labelshift: row 0 of the batch has label 5: labels go from 0 to 1"},
 	}
 	for _, c := range cases {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {

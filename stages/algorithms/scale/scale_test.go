@@ -20,7 +20,7 @@ func TestFitApply(t *testing.T) {
 	if !slices.Equal(constant, []int{1}) {
 		t.Errorf("constant columns %v, want [1]", constant)
 	}
-	wantMean, wantDeviation := []float64{2.5, 5, 0}, []float64{math.Sqrt(1.25), 1, math.Sqrt2}
+	wantMean, wantDeviation := []float64{2.5, 5, 0}, []float64{math.Sqrt(1.25), 0, math.Sqrt2}
 	for j := range 3 {
 		if math.Abs(s.Mean[j]-wantMean[j]) > 1e-12 || math.Abs(s.Deviation[j]-wantDeviation[j]) > 1e-12 {
 			t.Errorf("column %d: %v, %v; want %v, %v", j, s.Mean[j], s.Deviation[j], wantMean[j], wantDeviation[j])
@@ -42,7 +42,7 @@ func TestFitOffset(t *testing.T) {
 		t.Errorf("deviation %v, constant %v", s.Deviation[0], constant)
 	}
 	y := matrix(3, 1, 1, []float32{.1, .1, .1}) // whose mean is not .1 in binary
-	if s, constant = Fit(y); len(constant) != 1 || s.Deviation[0] != 1 || s.Mean[0] != float64(float32(.1)) {
+	if s, constant = Fit(y); len(constant) != 1 || s.Deviation[0] != 0 || s.Mean[0] != float64(float32(.1)) {
 		t.Errorf("constant column: %+v, %v", s, constant)
 	}
 }
@@ -52,7 +52,7 @@ func TestErrors(t *testing.T) {
 	for want, err := range map[string]error{
 		"fitted to 2 features, the data have 3": s.Check(3),
 		"2 means but 1 deviations":              Standard{Mean: []float64{0, 0}, Deviation: []float64{1}}.Check(2),
-		"feature 1 has mean 0 and deviation 0":  Standard{Mean: []float64{0, 0}, Deviation: []float64{1, 0}}.Check(2),
+		"feature 1 has mean 0 and deviation -1": Standard{Mean: []float64{0, 0}, Deviation: []float64{1, -1}}.Check(2),
 		"feature 0 has mean NaN":                Standard{Mean: []float64{math.NaN()}, Deviation: []float64{1}}.Check(1),
 		"row 1, feature 1: 3 lies":              s.Apply(matrix(2, 2, 2, []float32{0, 0, 0, 3})),
 	} {
@@ -62,5 +62,17 @@ func TestErrors(t *testing.T) {
 	}
 	if err := s.Check(2); err != nil {
 		t.Error(err)
+	}
+}
+
+// A column that had one value says nothing of other rows, whatever theirs are.
+func TestConstantColumnElsewhere(t *testing.T) {
+	s, _ := Fit(matrix(3, 2, 2, []float32{1, 5, 2, 5, 3, 5}))
+	x := matrix(2, 2, 2, []float32{2, 1e30, 2, -7})
+	if err := s.Apply(x); err != nil || !slices.Equal(x.Data, []float32{0, 0, 0, 0}) {
+		t.Errorf("%v, %v", x.Data, err)
+	}
+	if scales := s.Scales(); scales[1] != 0 || math.Abs(scales[0]*s.Deviation[0]-1) > 1e-15 {
+		t.Errorf("scales %v", scales)
 	}
 }

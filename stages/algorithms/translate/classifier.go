@@ -12,13 +12,9 @@ import (
 )
 
 // Classifier is what the estimators of proportions train: the network and
-// schedule of Config on the rows that they give. Weights of rows are refused,
-// for training has none.
-func Classifier(ctx context.Context, seed uint64, jobs int) labelshift.Classifier {
-	return func(x blas32.General, labels []int32, weights []float32) (labelshift.Posterior, error) {
-		if weights != nil {
-			return nil, fmt.Errorf("translate: rows with weights: leave them out")
-		}
+// schedule of Config on the rows that they give.
+func Classifier(seed uint64, jobs int) labelshift.Classifier {
+	return func(ctx context.Context, x blas32.General, labels []int32) (labelshift.Posterior, error) {
 		c, err := Config("auto", []int{x.Cols}, x.Rows)
 		if err != nil {
 			return nil, err
@@ -44,11 +40,11 @@ func numbered(labels []int32) []string {
 }
 
 // steps is how many optimiser steps a classifier is trained for, where that is
-// from leastEpochs to mostEpochs passes over its rows.
+// from minEpochs to maxEpochs passes over its rows.
 const (
-	steps       = 1000
-	leastEpochs = 5
-	mostEpochs  = 100
+	steps     = 1000
+	minEpochs = 5
+	maxEpochs = 100
 )
 
 // Config returns the settings of a classifier that is trained on n rows of the
@@ -67,6 +63,6 @@ func Config(arch string, shape []int, n int) (adapt.Config, error) {
 		c.Input = adapt.InputStandard
 	}
 	c.Optimiser, c.LearningRate, c.Beta1, c.Momentum = adapt.Adam, 1e-3, 0.9, 0
-	c.SetEpochs(max(leastEpochs, min(mostEpochs, (steps*c.Batch+n-1)/n)))
+	c.SetEpochs(max(minEpochs, min(maxEpochs, (steps*c.Batch+n-1)/n)))
 	return c, nil
 }

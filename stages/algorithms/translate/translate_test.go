@@ -2,11 +2,10 @@ package translate
 
 import (
 	"bytes"
-	"context"
 	"testing"
 
 	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mte"
 	"mars/stages/featurize/toy"
 )
 
@@ -58,7 +57,7 @@ func problem(t *testing.T, seed uint64) (adapt.Problem, []int32) {
 
 func train(t *testing.T, p adapt.Problem, seed uint64) *adapt.Model {
 	t.Helper()
-	e, err := labelshift.MTE(labelshift.Problem{Source: p.Source, Labels: p.Labels, Target: labelshift.InMemory(p.Target), Classes: len(p.Classes)}, labelshift.MTEOptions{Seed: seed})
+	e, err := mte.Fit(t.Context(), mte.Problem{Source: p.Source, Labels: p.Labels, Target: mte.InMemory(p.Target), Classes: len(p.Classes)}, mte.Options{Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +66,10 @@ func train(t *testing.T, p adapt.Problem, seed uint64) *adapt.Model {
 		t.Fatal(err)
 	}
 	c.Seed, c.Jobs = seed, 1
-	m, err := Train(context.Background(), p, c, e)
+	if p.Source, err = Move(p, e.Responsibilities); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Train(t.Context(), p, c, e.Proportions)
 	if err != nil {
 		t.Fatal(err)
 	}

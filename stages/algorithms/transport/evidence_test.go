@@ -37,6 +37,9 @@ type outcome struct {
 	signs  map[string]float64 // the greater, the better it looks
 }
 
+// A clustering fits a mixture of k components.
+type clustering func(x blas32.General, k int) (*mixture.Result, error)
+
 const bad = 0.2 // an error in L1 that is not to be believed
 
 // TestSignsOfFailure measures how well the diagnostics of clustering and
@@ -49,7 +52,7 @@ func TestSignsOfFailure(t *testing.T) {
 	}
 	draws, _ := strconv.Atoi(os.Getenv("MARS_DRAWS"))
 	tasks := slices.Concat(toys(t, max(1, draws)), movedBlobs([]int{3, 10}, max(1, draws)), movedBlobs([]int{31}, draws), cytometry(t))
-	for name, cluster := range map[string]labelshift.Cluster{
+	for name, cluster := range map[string]clustering{
 		"ward": func(x blas32.General, k int) (*mixture.Result, error) {
 			return mixture.Ward(x, k, mixture.WardOptions{})
 		},
@@ -77,7 +80,7 @@ func TestSignsOfFailure(t *testing.T) {
 	}
 }
 
-func (k task) run(t *testing.T, cluster labelshift.Cluster) outcome {
+func (k task) run(t *testing.T, cluster clustering) outcome {
 	t.Helper()
 	r, err := cluster(k.target, k.classes)
 	if err != nil {

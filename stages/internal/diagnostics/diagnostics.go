@@ -92,18 +92,14 @@ func LogPart(env stages.Env, p Part) {
 	}
 }
 
-// Consult asks a panel, and how far off its proportions may be.
-func Consult(p labelshift.Problem, train labelshift.Classifier, o labelshift.MTEOptions) (*labelshift.Estimate, *Diagnostics, error) {
-	panel, err := labelshift.Consult(p, train, o)
-	if err != nil {
-		return nil, nil, err
+// OfEstimate is what an estimate of p_T says of itself.
+func OfEstimate(e *labelshift.Result) *Diagnostics {
+	d := &Diagnostics{Estimator: e.Estimator, Warnings: e.Warnings}
+	if e.Panel != nil {
+		d.Estimators, d.ExpectedError = e.Panel.Estimates(), &e.Interval.ExpectedError
+		d.Disagreement, d.Alignment = &e.Panel.Disagreement, &e.Panel.Alignment
 	}
-	v, err := panel.Interval(labelshift.IntervalOptions{Seed: o.Seed})
-	if err != nil {
-		return nil, nil, err
-	}
-	return panel.Members[0], &Diagnostics{Estimator: "auto", Estimators: panel.Opinions(), ExpectedError: &v.ExpectedError,
-		Disagreement: &panel.Disagreement, Alignment: &panel.Alignment, Warnings: slices.Concat(v.Warnings(), panel.Warnings)}, nil
+	return d
 }
 
 // Log tells the user of the estimate.

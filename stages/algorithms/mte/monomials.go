@@ -1,4 +1,4 @@
-package labelshift
+package mte
 
 import (
 	"gonum.org/v1/gonum/mat"

@@ -1,6 +1,7 @@
-package labelshift
+package mte
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -10,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/eigen"
 )
 
@@ -17,8 +19,8 @@ const (
 	// discriminantRidge is added to the within-class covariance, in units of
 	// its mean eigenvalue.
 	discriminantRidge = 1e-2
-	// leastVariance is added to pooled variances of standardised columns.
-	leastVariance = 1e-6
+	// minVariance is added to pooled variances of standardised columns.
+	minVariance = 1e-6
 )
 
 // moments are the first and second moments of labelled rows.
@@ -31,15 +33,18 @@ type moments struct {
 }
 
 // newMoments sums up the standardised rows of x.
-func newMoments(s *space, x blas32.General, labels []int32, classes int) *moments {
+func newMoments(ctx context.Context, s *space, x blas32.General, labels []int32, classes int) (*moments, error) {
 	d := x.Cols
 	m := &moments{n: float64(x.Rows), mean: make([]float64, d), counts: make([]float64, classes),
 		classMeans: mat.NewDense(classes, d, nil), scatter: mat.NewDense(d, d, nil)}
-	block := newMatrix(spaceRows, d)
-	for lo := 0; lo < x.Rows; lo += spaceRows {
-		hi := min(lo+spaceRows, x.Rows)
+	block := dense.New64(mapRows, d)
+	for lo := 0; lo < x.Rows; lo += mapRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		hi := min(lo+mapRows, x.Rows)
 		block.Rows = hi - lo
-		s.standard(block, part(x, lo, hi))
+		s.standardise(block, dense.Rows(x, lo, hi))
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block, block, 1, m.scatter.RawMatrix())
 		for i, l := range labels[lo:hi] {
 			m.counts[l]++
@@ -50,7 +55,7 @@ func newMoments(s *space, x blas32.General, labels []int32, classes int) *moment
 		}
 	}
 	m.finish()
-	return m
+	return m, nil
 }
 
 // finish turns sums into means and centres the scatter.
@@ -99,7 +104,7 @@ func (m *moments) within() *mat.SymDense {
 			}
 			w.SetSym(a, b, v/max(m.n-float64(c), 1))
 		}
-		w.SetSym(a, a, w.At(a, a)+leastVariance)
+		w.SetSym(a, a, w.At(a, a)+minVariance)
 	}
 	return w
 }
@@ -133,15 +138,15 @@ func (m *moments) discriminants() (*mat.Dense, error) {
 	white.Mul(centred(m.classMeans, mean), whiten)
 	var svd mat.SVD
 	if !svd.Factorize(&white, mat.SVDThin) {
-		return nil, errors.New("labelshift: the class means have no principal axes: scale the features down")
+		return nil, errors.New("mte: the class means have no principal axes: scale the features down")
 	}
 	var right mat.Dense
 	svd.VTo(&right)
 	axes.Mul(whiten, right.Slice(0, d, 0, min(c-1, d)))
 	eigen.FixSigns(&axes)
 	deviation := m.project(&axes).meanDeviation()
-	if svd.Values(nil)[0] < leastDeviation || !(deviation > 0) {
-		return nil, errors.New("labelshift: all classes have the same mean: give features that tell the classes apart")
+	if svd.Values(nil)[0] < minDeviation || !(deviation > 0) {
+		return nil, errors.New("mte: all classes have the same mean: give features that tell the classes apart")
 	}
 	axes.Scale(1/deviation, &axes)
 	return &axes, nil

@@ -1,12 +1,14 @@
-package labelshift
+package mte
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -14,39 +16,39 @@ const (
 	// blockRows is how many rows go through a step of EM at a time: few enough
 	// for their responsibilities to stay in the cache.
 	blockRows = 128
-	// mostChunks is into how many parts the rows are divided, each with sums
-	// of its own, which are added in order. It does not depend on the number
-	// of threads, so neither do the results.
-	mostChunks = 16
+	// maxChunks is the number of parts that the rows are divided into. Each has
+	// sums of its own, which are added in order. It does not depend on the
+	// number of threads, so neither do the results.
+	maxChunks = 16
 )
 
 // density is the likelihood of a class: Student's t with freedom degrees of
 // freedom, or a Gaussian if freedom is 0.
 type density struct{ freedom float64 }
 
-// expectation is the E-step of several runs at a time over the same rows.
-type expectation struct {
+// eStep is the E-step of several runs at a time over the same rows.
+type eStep struct {
 	x       blas32.General // n×q
 	density density
 	sums    int // how many monomials are summed up
 	chunks  []*chunk
 }
 
-// newExpectation prepares for at most runs runs of so many classes. covariances
-// says whether they need the sums of all monomials.
-func newExpectation(x blas32.General, d density, runs, classes int, covariances bool) *expectation {
+// newEStep prepares the E-step of at most runs runs with that number of classes.
+// covariances says whether they need the sums of all monomials.
+func newEStep(x blas32.General, d density, runs, classes int, covariances bool) *eStep {
 	q := monomials(x.Cols)
-	e := &expectation{x: x, density: d, sums: q.axial()}
+	e := &eStep{x: x, density: d, sums: q.axial()}
 	if covariances {
 		e.sums = q.all()
 	}
 	blocks := (x.Rows + blockRows - 1) / blockRows
-	n := min(blocks, mostChunks)
+	n := min(blocks, maxChunks)
 	for c := range n {
 		e.chunks = append(e.chunks, &chunk{
 			lo: c * blocks / n * blockRows, hi: min((c+1)*blocks/n*blockRows, x.Rows),
-			dim: x.Cols, monomials: newMatrix(blockRows, q.all()), scores: newMatrix(blockRows, runs*classes),
-			distances: newMatrix(blockRows, runs*classes),
+			dim: x.Cols, monomials: dense.New64(blockRows, q.all()), scores: dense.New64(blockRows, runs*classes),
+			distances: dense.New64(blockRows, runs*classes),
 			sums:      mat.NewDense(runs*classes, e.sums, nil), mass: make([]float64, runs*classes),
 		})
 	}
@@ -66,14 +68,14 @@ type chunk struct {
 
 // expect computes the responsibilities of all runs over all rows and leaves
 // their sums in the runs.
-func (e *expectation) expect(runs []*run) {
+func (e *eStep) expect(ctx context.Context, runs []*em) error {
 	theta, constants := e.coefficients(runs)
 	classes, factor := len(runs[0].proportions), e.density.factor(e.x.Cols)
 	kernel.Parallel(len(e.chunks), 1, func(first, last int) {
 		for _, c := range e.chunks[first:last] {
 			c.sums.Zero()
 			clear(c.mass)
-			c.each(e.x, func(lo, hi int) {
+			c.each(ctx, e.x, func(lo, hi int) {
 				c.respond(e.density, theta, constants, classes)
 				c.weigh(runs, lo, factor)
 				block := c.monomials
@@ -82,17 +84,21 @@ func (e *expectation) expect(runs []*run) {
 			})
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	for r, run := range runs {
 		run.collect(e.chunks, r)
 	}
+	return nil
 }
 
 // responsibilities writes those of one run to dst, n×C.
-func (e *expectation) responsibilities(dst blas32.General, r *run) {
-	theta, constants := e.coefficients([]*run{r})
+func (e *eStep) responsibilities(ctx context.Context, dst blas32.General, r *em) error {
+	theta, constants := e.coefficients([]*em{r})
 	kernel.Parallel(len(e.chunks), 1, func(first, last int) {
 		for _, c := range e.chunks[first:last] {
-			c.each(e.x, func(lo, hi int) {
+			c.each(ctx, e.x, func(lo, hi int) {
 				c.respond(e.density, theta, constants, len(constants))
 				for i := range hi - lo {
 					for k, v := range c.scores.Data[i*c.scores.Stride:][:dst.Cols] {
@@ -102,11 +108,12 @@ func (e *expectation) responsibilities(dst blas32.General, r *run) {
 			})
 		}
 	})
+	return ctx.Err()
 }
 
 // coefficients returns what turns monomials into scores: the all×columns
 // coefficients of squared distances, and a constant a column.
-func (e *expectation) coefficients(runs []*run) (theta *mat.Dense, constants []float64) {
+func (e *eStep) coefficients(runs []*em) (theta *mat.Dense, constants []float64) {
 	q, classes := monomials(e.x.Cols), len(runs[0].proportions)
 	theta = mat.NewDense(q.all(), len(runs)*classes, nil)
 	constants = make([]float64, len(runs)*classes)
@@ -132,22 +139,23 @@ func (c *chunk) columns(n int) blas64.General {
 	return m
 }
 
-// each calls f for each block of the chunk, with its monomials filled in.
-func (c *chunk) each(x blas32.General, f func(lo, hi int)) {
+// each calls f for each block of the chunk, with its monomials filled in, until
+// the end of ctx.
+func (c *chunk) each(ctx context.Context, x blas32.General, f func(lo, hi int)) {
 	q := monomials(x.Cols)
-	for lo := c.lo; lo < c.hi; lo += blockRows {
+	for lo := c.lo; lo < c.hi && ctx.Err() == nil; lo += blockRows {
 		hi := min(lo+blockRows, c.hi)
 		for i := lo; i < hi; i++ {
-			q.fill(c.monomials.Data[(i-lo)*c.monomials.Stride:], row(x, i))
+			q.fill(c.monomials.Data[(i-lo)*c.monomials.Stride:], dense.Row(x, i))
 		}
 		c.monomials.Rows, c.scores.Rows, c.distances.Rows = hi-lo, hi-lo, hi-lo
 		f(lo, hi)
 	}
 }
 
-// respond sets scores to the responsibilities R of the block, and distances to
-// what divides R for the weight of a row in the mean of a class: 1 + δ²/ν for
-// Student's t, 1 for a Gaussian.
+// respond sets scores to the responsibilities R of the rows of the block, and
+// distances to what R is divided by for the weight of a row in the mean of a
+// class: 1 + δ²/ν for Student's t, 1 for a Gaussian.
 func (c *chunk) respond(d density, theta *mat.Dense, constants []float64, classes int) {
 	columns := len(constants)
 	c.scores.Cols, c.scores.Stride = columns, columns
@@ -163,12 +171,12 @@ func (c *chunk) respond(d density, theta *mat.Dense, constants []float64, classe
 			s[j] = slope*s[j] + constant
 		}
 	}
-	softmax(scores, classes)
+	kernel.Softmax64(scores, classes)
 }
 
-// logarithms sets scores to what the logarithm of the density at squared
-// distances δ² is linear in, and distances to what respond says. Student's δ²
-// come divided by ν. A distance below zero is rounding.
+// logarithms sets scores so that the logarithm of the density is linear in them,
+// and distances as respond says, from the squared distances δ² (for Student's t,
+// δ²/ν). A distance below zero is rounding.
 func (d density) logarithms(scores, distances []float64) {
 	if d.freedom == 0 {
 		for i, v := range distances {
@@ -201,37 +209,9 @@ func (d density) factor(dim int) float64 {
 	return (d.freedom + float64(dim)) / d.freedom
 }
 
-// softmax replaces each group of so many logarithms by probabilities.
-func softmax(scores []float64, group int) {
-	for lo := 0; lo < len(scores); lo += group {
-		s := scores[lo : lo+group]
-		top := s[0]
-		for _, v := range s {
-			if v > top { // a branch beats max, which looks for NaN
-				top = v
-			}
-		}
-		for k := range s {
-			s[k] -= top
-		}
-	}
-	kernel.Exp64(scores, scores)
-	for lo := 0; lo < len(scores); lo += group {
-		s := scores[lo : lo+group]
-		sum := 0.0
-		for _, v := range s {
-			sum += v
-		}
-		inverse := 1 / sum
-		for k := range s {
-			s[k] *= inverse
-		}
-	}
-}
-
 // weigh turns distances into the weights of the rows of the block, whose first
 // is row lo, and adds the responsibilities to mass.
-func (c *chunk) weigh(runs []*run, lo int, factor float64) {
+func (c *chunk) weigh(runs []*em, lo int, factor float64) {
 	classes := c.scores.Cols / len(runs)
 	for i := range c.scores.Rows {
 		for r, run := range runs {

@@ -1,24 +1,25 @@
-package labelshift
+package mte
 
 import (
 	"cmp"
+	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/mixture"
 	"mars/stages/algorithms/transport"
 )
 
 const (
-	rematchings   = 3    // of twice as many clusters as classes
-	startFloor    = 1e-3 // of the variances of the Gaussian mixture, in units of the mean pooled variance
-	startSteps    = 60   // of the Gaussian mixture's EM
-	leastRowsEach = 4    // a cluster of the finer clustering has at least so many rows on average
+	rematchings = 3    // of twice as many clusters as classes
+	startFloor  = 1e-3 // of the variances of the Gaussian mixture, in units of the mean pooled variance
+	startSteps  = 60   // of the Gaussian mixture's EM
+	minMeanRows = 4    // mean rows of a cluster of the finer clustering, at least
 )
 
 // displacement is a guess of how far the classes have moved.
@@ -31,16 +32,16 @@ type displacement struct {
 // the overall mean, and the median over the classes of the displacement to the
 // component each is matched with, from Ward's clustering with C components,
 // with 2C components, and from a Gaussian mixture.
-func displacements(g *gaussians, x blas32.General, rows int, seed uint64) (starts []displacement, warnings []string, err error) {
+func displacements(ctx context.Context, g *gaussians, x blas32.General, rows int, seed uint64) (starts []displacement, warnings []string, err error) {
 	classes, q := g.means.Dims()
-	means := columnMeans(x)
+	means := dense.ColumnMeans(x)
 	floats.Sub(means, weightedMean(g.means, g.prior))
 	starts = []displacement{{"none", make([]float64, q)}, {"means", means}}
 
 	sample := startRows(x, rows, seed)
 	tree, err := mixture.Linkage(sample)
 	if err != nil {
-		return nil, nil, fmt.Errorf("labelshift: clustering the target: %w", err)
+		return nil, nil, fmt.Errorf("mte: clustering the target: %w", err)
 	}
 	ward, err := matchedDisplacement(g.means, starts[0].by, clusterMeans(sample, tree.Cut(classes), classes))
 	if err != nil {
@@ -66,7 +67,7 @@ func displacements(g *gaussians, x blas32.General, rows int, seed uint64) (start
 // moved the classes.
 func finerDisplacement(means *mat.Dense, from []float64, sample blas32.General, tree *mixture.Hierarchy) ([]float64, error) {
 	classes, _ := means.Dims()
-	k := min(2*classes, sample.Rows/leastRowsEach)
+	k := min(2*classes, sample.Rows/minMeanRows)
 	if k < classes {
 		return from, nil
 	}
@@ -96,72 +97,26 @@ func matchedDisplacement(means *mat.Dense, from []float64, clusters *mat.Dense) 
 	}
 	cluster, _, err := transport.Assign(cost)
 	if err != nil {
-		return nil, fmt.Errorf("labelshift: matching classes with clusters: %w", err)
+		return nil, fmt.Errorf("mte: matching classes with clusters: %w", err)
 	}
 	median, values := make([]float64, q), make([]float64, classes)
 	for j := range median {
 		for i, c := range cluster {
 			values[i] = clusters.At(c, j) - means.At(i, j)
 		}
-		median[j] = medianOf(values)
+		median[j] = dense.Median(values)
 	}
 	return median, nil
 }
 
-// medianOf sorts values and returns the middle one, or the mean of two.
-func medianOf(values []float64) float64 {
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
-}
-
 // startRows returns the rows that are clustered: all or a random sample, sorted
 // so that the clusters do not depend on the order that they came in.
-func startRows(x blas32.General, most int, seed uint64) blas32.General {
-	index := sampleIndex(x.Rows, most, seed)
+func startRows(x blas32.General, limit int, seed uint64) blas32.General {
+	index := sampleIndex(x.Rows, limit, seed)
 	slices.SortFunc(index, func(i, j int) int {
-		return cmp.Or(slices.Compare(row(x, i), row(x, j)), cmp.Compare(i, j))
+		return cmp.Or(slices.Compare(dense.Row(x, i), dense.Row(x, j)), cmp.Compare(i, j))
 	})
-	return gather(x, index)
-}
-
-// sampleIndex returns at most so many of the numbers 0 to n−1, in order.
-func sampleIndex(n, most int, seed uint64) []int {
-	if n <= most {
-		index := make([]int, n)
-		for i := range index {
-			index[i] = i
-		}
-		return index
-	}
-	index := rand.New(rand.NewPCG(seed, sampleStream)).Perm(n)[:most]
-	slices.Sort(index)
-	return index
-}
-
-// Streams of random numbers of one seed.
-const (
-	sampleStream = iota
-	replicateStream
-)
-
-func gather(x blas32.General, index []int) blas32.General {
-	s := newRows(len(index), x.Cols)
-	for to, from := range index {
-		copy(row(s, to), row(x, from))
-	}
-	return s
-}
-
-func columnMeans(x blas32.General) []float64 {
-	mean := make([]float64, x.Cols)
-	for i := range x.Rows {
-		for j, v := range row(x, i) {
-			mean[j] += float64(v)
-		}
-	}
-	floats.Scale(1/float64(x.Rows), mean)
-	return mean
+	return dense.Gather(x, index)
 }
 
 // clusterMeans returns the k×q means of the rows of each cluster.
@@ -170,7 +125,7 @@ func clusterMeans(x blas32.General, labels []int32, k int) *mat.Dense {
 	for i, l := range labels {
 		counts[l]++
 		mean := means.RawRowView(int(l))
-		for j, v := range row(x, i) {
+		for j, v := range dense.Row(x, i) {
 			mean[j] += float64(v)
 		}
 	}

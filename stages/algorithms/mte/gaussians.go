@@ -1,4 +1,4 @@
-package labelshift
+package mte
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -27,13 +28,13 @@ type gaussians struct {
 func classSums(x blas32.General, labels []int32, weights []float64, classes int) *mat.Dense {
 	q := monomials(x.Cols)
 	sums := mat.NewDense(classes, q.all(), nil)
-	block, choice := newMatrix(spaceRows, q.all()), newMatrix(spaceRows, classes)
-	for lo := 0; lo < x.Rows; lo += spaceRows {
-		hi := min(lo+spaceRows, x.Rows)
+	block, choice := dense.New64(mapRows, q.all()), dense.New64(mapRows, classes)
+	for lo := 0; lo < x.Rows; lo += mapRows {
+		hi := min(lo+mapRows, x.Rows)
 		block.Rows, choice.Rows = hi-lo, hi-lo
 		clear(choice.Data)
 		for i := lo; i < hi; i++ {
-			q.fill(block.Data[(i-lo)*block.Stride:], row(x, i))
+			q.fill(block.Data[(i-lo)*block.Stride:], dense.Row(x, i))
 			w := 1.0
 			if weights != nil {
 				w = weights[i]
@@ -65,7 +66,7 @@ func newGaussians(sums *mat.Dense, q monomials, pooling float64) *gaussians {
 	}
 	g.pooled.ScaleSym(1/max(n-float64(classes), 1), g.pooled)
 	for j := range d {
-		g.pooled.SetSym(j, j, g.pooled.At(j, j)+leastVariance)
+		g.pooled.SetSym(j, j, g.pooled.At(j, j)+minVariance)
 	}
 	strength := float64(d + poolingCounts)
 	for k, own := range g.covariances {
@@ -88,10 +89,10 @@ func (g *gaussians) combine(own *mat.SymDense, a, b float64) {
 
 // jitter is the least multiple of the mean variance that is added to the
 // diagonal of a covariance before it is inverted; it grows tenfold, up to
-// mostJitter, until the covariance is positive definite.
+// maxJitter, until the covariance is positive definite.
 const (
-	jitter     = 1e-6
-	mostJitter = 1.0
+	jitter    = 1e-6
+	maxJitter = 1.0
 )
 
 // invert returns the inverse of a covariance and the logarithm of the square
@@ -100,7 +101,7 @@ func invert(covariance *mat.SymDense) (precision *mat.SymDense, logRoot float64,
 	d := covariance.SymmetricDim()
 	mean := mat.Trace(covariance) / float64(d)
 	var cholesky mat.Cholesky
-	for e := jitter; e <= mostJitter; e *= 10 {
+	for e := jitter; e <= maxJitter; e *= 10 {
 		s := mat.NewSymDense(d, nil)
 		s.CopySym(covariance)
 		for j := range d {
@@ -110,16 +111,10 @@ func invert(covariance *mat.SymDense) (precision *mat.SymDense, logRoot float64,
 			continue
 		}
 		precision = mat.NewSymDense(d, nil)
-		if err := cholesky.InverseTo(precision); err != nil && !isCondition(err) {
+		if err := cholesky.InverseTo(precision); err != nil && !dense.IsCondition(err) {
 			continue
 		}
 		return precision, cholesky.LogDet() / 2, nil
 	}
-	return nil, math.NaN(), errors.New("labelshift: the covariance of a class has no inverse: scale the features down")
-}
-
-// isCondition reports whether an error of package mat is about rounding alone.
-func isCondition(err error) bool {
-	var condition mat.Condition
-	return errors.As(err, &condition)
+	return nil, math.NaN(), errors.New("mte: the covariance of a class has no inverse: scale the features down")
 }

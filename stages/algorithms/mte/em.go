@@ -1,36 +1,40 @@
-package labelshift
+package mte
 
 import (
+	"context"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
-// settings say how the classes may move and change in EM.
-type settings struct {
+// movement says how the classes may move and change in EM.
+type movement struct {
 	density density
-	// strength is κ: means are shrunk to the shared map with κ·n rows.
-	strength float64
-	// ridge is ρ, which holds the shared affine map of the class means near
-	// the identity, in units of the mean variance of the means; with no affine
-	// map they share a displacement.
+	// shrinkage is κ: means are shrunk to the shared map with κ·n rows.
+	shrinkage float64
+	// affine says whether the class means share an affine map, or else a
+	// displacement. ridge is ρ, which holds the map near the identity, in units
+	// of the mean variance of the means.
 	affine bool
 	ridge  float64
-	// scale is the power of the ratio of variances by which each axis is
+	// scalePower is the power of the ratio of variances by which each axis is
 	// scaled, for all classes alike.
-	scale float64
+	scalePower float64
 	// adapt, if positive, lets each class change its covariance, shrunk to
-	// that of the source with adapt·n rows; scale is not used then.
+	// that of the source with adapt·n rows; scalePower is not used then.
 	adapt float64
 }
 
-// run is EM from one starting displacement.
-type run struct {
-	settings
+// em is the state of EM from one starting displacement.
+type em struct {
+	movement
 	source      *gaussians
-	sums        *mat.Dense // C×sums of monomials, weighted; set by expectation
-	mass        []float64  // C sums of responsibilities; set by expectation
+	sums        *mat.Dense // C×sums of monomials, weighted; set by the E-step
+	mass        []float64  // C sums of responsibilities; set by the E-step
 	rows        float64    // n, or the sum of weights
 	weights     []float64  // of the rows; nil means 1
 	proportions []float64  // C
@@ -39,33 +43,33 @@ type run struct {
 	logRoots    []float64
 	factors     []float64 // q; what each axis has been scaled by
 	steps       int       // that have been taken
-	before      *run      // the run at the last E-step
+	before      *em       // the state at the last E-step
 }
 
-// leastPrior is the least proportion EM begins with.
-const leastPrior = 1e-3
+// minPrior is the least proportion EM begins with.
+const minPrior = 1e-3
 
 // emptyMass is added to sums of responsibilities, so that an empty class has a
 // mean and a proportion above zero.
 const emptyMass = 1e-9
 
-// newRun begins at the source's classes, all moved by displacement.
-func newRun(s settings, g *gaussians, displacement []float64) (*run, error) {
+// newEM begins at the source's classes, all moved by displacement.
+func newEM(how movement, g *gaussians, displacement []float64) (*em, error) {
 	classes, q := g.means.Dims()
-	r := &run{settings: s, source: g, proportions: make([]float64, classes), means: mat.DenseCopyOf(g.means),
+	r := &em{movement: how, source: g, proportions: make([]float64, classes), means: mat.DenseCopyOf(g.means),
 		precisions: make([]*mat.SymDense, classes), logRoots: make([]float64, classes), factors: make([]float64, q)}
 	for k := range classes {
-		r.proportions[k] = max(g.prior[k], leastPrior)
+		r.proportions[k] = max(g.prior[k], minPrior)
 		floats.Add(r.means.RawRowView(k), displacement)
 	}
-	normalize(r.proportions)
+	dense.Normalize(r.proportions)
 	for j := range r.factors {
 		r.factors[j] = 1
 	}
 	return r, r.invert(g.covariances)
 }
 
-func (r *run) invert(covariances []*mat.SymDense) (err error) {
+func (r *em) invert(covariances []*mat.SymDense) (err error) {
 	for k, s := range covariances {
 		if r.precisions[k], r.logRoots[k], err = invert(s); err != nil {
 			return err
@@ -76,7 +80,7 @@ func (r *run) invert(covariances []*mat.SymDense) (err error) {
 
 // resume begins where another run has ended: its class means have gone the same
 // way from the source's.
-func (r *run) resume(ended *run) {
+func (r *em) resume(ended *em) {
 	copy(r.proportions, ended.proportions)
 	copy(r.factors, ended.factors)
 	var gone mat.Dense
@@ -85,7 +89,7 @@ func (r *run) resume(ended *run) {
 }
 
 // weight returns that of a row.
-func (r *run) weight(i int) float64 {
+func (r *em) weight(i int) float64 {
 	if r.weights == nil {
 		return 1
 	}
@@ -93,7 +97,7 @@ func (r *run) weight(i int) float64 {
 }
 
 // total returns the weight of n rows.
-func (r *run) total(n int) float64 {
+func (r *em) total(n int) float64 {
 	if r.weights == nil {
 		return float64(n)
 	}
@@ -102,7 +106,7 @@ func (r *run) total(n int) float64 {
 
 // precision returns the inverse covariance of a class, its axes scaled, and
 // the logarithm of the root of the covariance's determinant.
-func (r *run) precision(k int) (*mat.SymDense, float64) {
+func (r *em) precision(k int) (*mat.SymDense, float64) {
 	q := len(r.factors)
 	scaled, logRoot := mat.NewSymDense(q, nil), r.logRoots[k]
 	for a, f := range r.factors {
@@ -115,7 +119,7 @@ func (r *run) precision(k int) (*mat.SymDense, float64) {
 }
 
 // collect takes run number i's part of the sums of the chunks.
-func (r *run) collect(chunks []*chunk, i int) {
+func (r *em) collect(chunks []*chunk, i int) {
 	classes := len(r.proportions)
 	_, sums := chunks[0].sums.Dims()
 	r.sums, r.mass = mat.NewDense(classes, sums, nil), make([]float64, classes)
@@ -126,7 +130,7 @@ func (r *run) collect(chunks []*chunk, i int) {
 }
 
 // maximise is the M-step.
-func (r *run) maximise() error {
+func (r *em) maximise() error {
 	for k, m := range r.mass {
 		r.proportions[k] = (m + emptyMass) / r.rows
 	}
@@ -134,7 +138,7 @@ func (r *run) maximise() error {
 	if r.adapt > 0 {
 		return r.adaptCovariances()
 	}
-	if r.scale > 0 {
+	if r.scalePower > 0 {
 		r.rescale()
 	}
 	return nil
@@ -142,9 +146,9 @@ func (r *run) maximise() error {
 
 // move places each class mean between the mean of its rows and where a map
 // that all classes share takes the source's mean, the latter with κ·n rows.
-func (r *run) move() {
+func (r *em) move() {
 	classes, q := r.means.Dims()
-	strength := r.strength * r.rows
+	strength := r.shrinkage * r.rows
 	own, weights := mat.NewDense(classes, q, nil), make([]float64, classes)
 	for k := range classes {
 		s, mean := r.sums.RawRowView(k), own.RawRowView(k)
@@ -154,7 +158,7 @@ func (r *run) move() {
 			mean[j] = s[1+j] / n
 		}
 	}
-	normalize(weights)
+	dense.Normalize(weights)
 	shared := sharedMap(r.source.means, own, weights, r.affine, r.ridge)
 	for k := range classes {
 		n := r.sums.At(k, 0) + emptyMass
@@ -199,7 +203,7 @@ func ridgeMap(wa, a, b *mat.Dense, ridge float64) *mat.Dense {
 		left.Set(j, j, left.At(j, j)+r)
 		right.Set(j, j, right.At(j, j)+r)
 	}
-	if err := m.Solve(&left, &right); err != nil && !isCondition(err) {
+	if err := m.Solve(&left, &right); err != nil && !dense.IsCondition(err) {
 		return nil
 	}
 	return &m
@@ -225,7 +229,7 @@ func centred(x *mat.Dense, mean []float64) *mat.Dense {
 
 // rescale scales each axis of all classes by a power of the ratio of the
 // variance that their rows have to that of the source's classes.
-func (r *run) rescale() {
+func (r *em) rescale() {
 	q := monomials(len(r.factors))
 	for a := range r.factors {
 		found, expected := 0.0, 0.0
@@ -234,14 +238,14 @@ func (r *run) rescale() {
 			expected += mass * r.source.covariances[k].At(a, a)
 		}
 		if found > 0 { // it is not if all rows are equal, or by rounding
-			r.factors[a] = math.Pow(found/expected, r.scale/2)
+			r.factors[a] = math.Pow(found/expected, r.scalePower/2)
 		}
 	}
 }
 
 // adaptCovariances lets each class have the covariance of its rows, shrunk to
 // the source's.
-func (r *run) adaptCovariances() error {
+func (r *em) adaptCovariances() error {
 	q, strength := monomials(len(r.factors)), r.adapt*r.rows
 	covariances := make([]*mat.SymDense, len(r.mass))
 	for k, mass := range r.mass {
@@ -256,7 +260,7 @@ func (r *run) adaptCovariances() error {
 }
 
 // snapshot returns what responsibilities are computed from, as it is now.
-func (r *run) snapshot() *run {
+func (r *em) snapshot() *em {
 	c := *r
 	c.proportions = append([]float64(nil), r.proportions...)
 	c.means = mat.DenseCopyOf(r.means)
@@ -265,4 +269,33 @@ func (r *run) snapshot() *run {
 	c.factors = append([]float64(nil), r.factors...)
 	c.before = nil
 	return &c
+}
+
+// iterate takes at most steps steps over the rows of x, and ends when the
+// proportions of every run change by less than tolerance. What each run was
+// before its last M-step, whose responsibilities are the estimate, is kept.
+func iterate(ctx context.Context, runs []*em, x blas32.General, steps int, tolerance float64) error {
+	how := runs[0].movement
+	e := newEStep(x, how.density, len(runs), len(runs[0].proportions), how.adapt > 0)
+	for _, r := range runs {
+		r.rows = r.total(x.Rows)
+	}
+	for range steps {
+		if err := e.expect(ctx, runs); err != nil {
+			return err
+		}
+		change := 0.0
+		for _, r := range runs {
+			r.before = r.snapshot()
+			if err := r.maximise(); err != nil {
+				return err
+			}
+			r.steps++
+			change = max(change, dense.L1(r.proportions, r.before.proportions))
+		}
+		if change < tolerance {
+			break
+		}
+	}
+	return nil
 }

@@ -1,0 +1,81 @@
+package stages
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// floors are the kinds of packages from the ground up. A package imports those
+// of lower floors, and of its own floor only where peers says so.
+var floors = []struct {
+	name  string
+	holds func(path string) bool
+	peers bool
+}{
+	{"algorithms/internal", within("stages/algorithms/internal"), true},
+	{"algorithms", within("stages/algorithms"), true},
+	{"arrowio", within("arrowio"), true},
+	{"stages", func(path string) bool { return path == "stages" }, false},
+	{"stages/internal", within("stages/internal"), true},
+	{"a stage's own packages", func(path string) bool { return within("stages")(path) && strings.Count(path, "/") > 1 }, true},
+	{"a stage", within("stages"), false},
+	{"pipeline", within("pipeline"), true},
+	{"cmd", within("cmd"), true},
+}
+
+func within(folder string) func(string) bool {
+	return func(path string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
+}
+
+func floorOf(path string) int {
+	for i, f := range floors {
+		if f.holds(path) {
+			return i
+		}
+	}
+	return -1
+}
+
+// No import runs back up: algorithms know neither Arrow nor stages, arrowio no
+// mathematics, and no stage another one.
+func TestImportsRunDown(t *testing.T) {
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "mars/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := 0
+	for line := range strings.Lines(string(out)) {
+		paths := strings.Fields(line)
+		from := strings.TrimPrefix(paths[0], "mars/")
+		packages++
+		for _, to := range paths[1:] {
+			if strings.HasPrefix(to, "github.com/apache/arrow") && floorOf(from) < floorOf("arrowio") {
+				t.Errorf("%s is an algorithm and imports %s", from, to)
+			}
+			if to, ours := strings.CutPrefix(to, "mars/"); ours {
+				checkImport(t, from, to)
+			}
+		}
+	}
+	if packages < 30 {
+		t.Errorf("only %d packages were looked at", packages)
+	}
+}
+
+func checkImport(t *testing.T, from, to string) {
+	t.Helper()
+	high, low := floorOf(from), floorOf(to)
+	switch {
+	case high < 0 || low < 0:
+		t.Errorf("%s or %s is on no floor", from, to)
+	case high < low:
+		t.Errorf("%s (%s) imports %s (%s), which is above it", from, floors[high].name, to, floors[low].name)
+	case high == low && !floors[high].peers:
+		t.Errorf("%s imports %s: both are %s", from, to, floors[high].name)
+	case strings.HasPrefix(from, "arrowio") && !strings.HasPrefix(to, "arrowio"):
+		t.Errorf("%s imports %s: arrowio knows Arrow and nothing else", from, to)
+	case floors[high].name == "a stage's own packages" && floors[low].name == "stages/internal":
+		t.Errorf("%s imports %s: what is a stage's own takes plain data", from, to)
+	}
+}
