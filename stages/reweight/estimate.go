@@ -28,7 +28,7 @@ func estimate(ctx context.Context, r *stream.Rows, o Options, classes []string) 
 
 // consult is auto: MTE, with a warning where it is expected to be off.
 //
-// Refit is about as good on some tasks and worse on others (docs/estimators.md),
+// Refit is about as good on some tasks and worse on others (docs/measured/estimators.md),
 // and where it differs from MTE it is one of two opinions that tell how far off
 // MTE may be.
 func consult(r *stream.Rows, e *labelshift.Evidence) ([]float64, *diagnostics.Diagnostics, error) {

@@ -8,7 +8,7 @@
 //     the classes of the source.
 //   - MTE, match–translate–EM, starts where Algorithm 2 ends and lets the
 //     classes move and change their look. It is the one to use if there are
-//     features (docs/estimators.md).
+//     features (docs/measured/estimators.md).
 //   - CC, BBSE, RLLS and EM work on the posteriors of a classifier, and are
 //     right where the classes look the same in both domains; Calibrate makes
 //     posteriors fit for EM.

@@ -61,7 +61,7 @@ type Interval struct {
 const (
 	// Threshold is the expected error above which proportions are not to be
 	// believed, and Care that above which they are with care:
-	// docs/estimators.md has how often that was right.
+	// docs/measured/estimators.md has how often that was right.
 	Threshold = 0.2
 	Care      = 0.1
 )
@@ -88,7 +88,7 @@ func (v *Interval) Warnings() []string {
 // sample is used. Time grows with replicates, rows, C and the square of
 // min(C−1, d).
 //
-// docs/estimators.md has how often the intervals held the truth.
+// docs/measured/estimators.md has how often the intervals held the truth.
 //
 // It panics if Consult did not make the panel.
 func (p *Panel) Interval(o IntervalOptions) (*Interval, error) {
