@@ -12,11 +12,11 @@ columns() { mars inspect "$1" --head "$2" | sed -n '/^column/,$p'; }
 
 cat <<'EOF'
 Three classes in the plane. In the source they are balanced and labelled. In the
-target the first class has 66 % of the rows, all centres have moved, and nobody has
-labelled anything. What are the target's class proportions, and which row is what?
+target the first class has 66 % of the rows, all centres have moved, and no row has
+a label. What are the target's class proportions, and which class is each row?
 EOF
 
-say "1. featurize: rows of both domains (truth is for the evaluation at the end, alone)"
+say "1. featurize: rows of both domains (only the evaluation at the end uses truth)"
 mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -q -o features.arrow
 columns features.arrow 3
 
@@ -38,7 +38,7 @@ mars-train --method marsg --save model.safetensors weighted.arrow -o labelled.ar
 say "The result, beside the truth"
 mars-eval labelled.arrow
 
-say "And without adapting: the same network, trained on the source alone"
+say "Without adaptation: the same network, trained on the source alone"
 mars-train --method source -q features.arrow -o source.arrow
 mars-eval source.arrow | sed -n 1,6p
 
@@ -47,8 +47,8 @@ say "What it means"
 printf 'Balanced accuracy on the target (mean recall of the three classes):\n'
 printf '  source alone   %.3f\n  MARSg          %.3f\n' "$(score source.arrow)" "$(score labelled.arrow)"
 cat <<'EOF'
-The source's classifier draws its borders where the classes used to be. MARS found
-how the mass of the target is shared out among the classes, and moved the embedding of
-the target onto the reweighted source, so that the borders fit again. With the true
-densities known, no rule could reach more than .994.
+The borders of the source's classifier are where the classes were in the source. MARS
+estimated the class proportions of the target and brought the target's embedding to the
+reweighted source, so that the borders fit again. Even with the true densities, no rule
+could reach more than .994.
 EOF

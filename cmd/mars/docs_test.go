@@ -29,6 +29,21 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// The files of the experiments name stages and flags that there are. Their data are
+// not needed for that.
+func TestExperiments(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "experiments", "*.toml"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no experiment found", err)
+	}
+	mars := filepath.Join(programs(t), "mars")
+	for _, file := range files {
+		if out, err := exec.Command(mars, "run", "--shell", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v:\n%s", file, err, out)
+		}
+	}
+}
+
 func runPage(t *testing.T, text, bin string) {
 	dir, path := t.TempDir(), bin
 	if strings.Contains(text, "python3 ") {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # L1 error of every estimator of the target's proportions on all ordered pairs of the four
-# cytometry samples and on the paper's toy, then what the labels come to. Extra arguments
-# go to mars proportions. Needs Python for the sums.
+# cytometry samples and on the paper's toy. Extra arguments go to mars proportions. Needs
+# Python for the sums.
 . "$(dirname "$0")/lib.sh"
 python=${MARS_PYTHON:-python3}
 
@@ -25,16 +25,6 @@ tasks=$(pairs | tr ' ' -; for seed in 0 1 2 3 4; do echo "toy$seed"; done)
 for name in $tasks; do
   task "$name" >"$work/$name.arrow"
   mars proportions -q --json --truth "$@" "$work/$name.arrow" >"$work/$name.json"
-  for run in 'translate accuracy' 'translate balanced' 'source none' 'source balanced'; do
-    read -r method decision <<<"$run"
-    arch=mlp:7-100-100
-    case $name in toy*) arch=mlp:2-100-100 ;; esac
-    options="--arch $arch --input standard --epochs 20 --learning-rate 1e-3"
-    [ "$method" = translate ] && options=
-    /usr/bin/time -f %e -o "$work/seconds" mars-train --method "$method" --decision "$decision" $options -q "$work/$name.arrow" -o "$work/out.arrow"
-    mars-eval --json "$work/out.arrow" >"$work/$name.$method-$decision.eval"
-    printf '%s\n' "$(cat "$work/seconds")" >"$work/$name.$method-$decision.seconds"
-  done
 done
 
 "$python" - "$work" $tasks <<'PY'
@@ -54,13 +44,4 @@ inside = lambda r: [lo <= p <= hi for lo, p, hi in zip(r["interval"]["lower"], r
 print("\nintervals hold:", *[f"{f} {mean([i for t in ts for i in inside(reports[t])]):.2f}" for f, ts in families.items()])
 for t in tasks:
     print(f"{t}: L1 {reports[t]['proportions_l1']:.3f}, disagreement {reports[t]['disagreement']:.3f}, alignment {reports[t]['alignment']:.3f}")
-print("\n| labels | " + " | ".join(f"{f} accuracy | {f} balanced | {f} seconds" for f in families) + " |")
-print("|---|" + "---|---|---|" * len(families))
-for run in ["source-none", "source-balanced", "translate-accuracy", "translate-balanced"]:
-    cells = []
-    for ts in families.values():
-        e = [read(f"{t}.{run}.eval") for t in ts]
-        cells += [f"{mean([x['accuracy'] for x in e]):.3f}", f"{mean([x['balanced_accuracy'] for x in e]):.3f}",
-                  f"{mean([float(open(f'{work}/{t}.{run}.seconds').read()) for t in ts]):.1f}"]
-    print(f"| {run} | " + " | ".join(cells) + " |")
 PY

@@ -44,7 +44,7 @@ func (m *Metrics) writeDiagnostics(w io.Writer) {
 	if m.Diagnostics == nil {
 		return
 	}
-	fmt.Fprintln(w, "\ndiagnostics of the stages before (docs/diagnostics.md)")
+	fmt.Fprintln(w, "\ndiagnostics of the stages before (docs/measured/diagnostics.md)")
 	for _, part := range m.Diagnostics.Parts() {
 		fmt.Fprintln(w, part.Line())
 	}

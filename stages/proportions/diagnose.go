@@ -110,7 +110,7 @@ func (d *Diagnostics) add(s *sample, e *labelshift.Result) error {
 // write writes them for a person to read. The doubts about the translation are
 // among the report's warnings.
 func (d *Diagnostics) write(w io.Writer) {
-	fmt.Fprintln(w, "\nDiagnostics (docs/diagnostics.md):")
+	fmt.Fprintln(w, "\nDiagnostics (docs/measured/diagnostics.md):")
 	if d.Translation != nil {
 		fmt.Fprintln(w, d.Translation.Line())
 	}

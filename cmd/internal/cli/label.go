@@ -30,9 +30,9 @@ of all classes): as CSV, Parquet or Arrow, by the name of the output.
 The method is translate: it finds the classes in the target, moves the source's rows there,
 and trains a network on them. It is the default because on fixed features it measured best:
 on the paper's toy .992 balanced accuracy in under a second, where MARS' adversarial training
-has .895 and the source's classifier .743; docs/estimators.md has cytometry too. Images are
-first given an embedding that is learnt on the source. Warnings on the log say when its
-proportions, and so its labels, are not to be believed.`,
+has .895 and the source's classifier .743; docs/measured/estimators.md has cytometry too.
+Images are first given an embedding that is learnt on the source. Warnings on the log say
+when its proportions, and so its labels, are not to be believed.`,
 		Example: `  mars label --source patients.csv --target new.csv --label celltype -o labels.csv
   mars label --source a.npz --target b.npz --decision balanced -o labels.parquet
   mars featurize toy --shift 8 | mars label -o labels.arrow`,

@@ -44,7 +44,7 @@ const bad = 0.2 // an error in L1 that is not to be believed
 
 // TestSignsOfFailure measures how well the diagnostics of clustering and
 // matching tell the tasks at which Algorithm 2 fails, which is what the
-// thresholds of docs/diagnostics.md rest on. MARS_DRAWS says how many random
+// thresholds of docs/measured/diagnostics.md rest on. MARS_DRAWS says how many random
 // problems there are of each kind, MARS_DATA where hipc/*.npz are.
 func TestSignsOfFailure(t *testing.T) {
 	if testing.Short() {

@@ -121,7 +121,7 @@ func (d *Diagnostics) JSON() json.RawMessage {
 	said.Warnings = append([]string{}, d.Warnings...)
 	text, err := json.Marshal(said)
 	if err != nil { // only a proportion that is NaN or infinite
-		panic("diagnostics: nostics: " + err.Error())
+		panic("diagnostics: " + err.Error())
 	}
 	return text
 }

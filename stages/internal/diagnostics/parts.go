@@ -12,7 +12,7 @@ import (
 	"mars/stages/algorithms/wasserstein"
 )
 
-// Thresholds beyond which a part of the diagnostics warns. docs/diagnostics.md
+// Thresholds beyond which a part of the diagnostics warns. docs/measured/diagnostics.md
 // says what each rests on.
 const (
 	minSeparation    = 0.5  // of a matching

@@ -13,7 +13,7 @@ import (
 // Vectors is the column in which the estimators of features look for the classes:
 // the features of tables, but the embedding of images, or where there are no
 // features. An embedding that was learnt on the source folds up what tells moved
-// classes apart, but in pixels classes do not move at all (docs/estimators.md).
+// classes apart, but in pixels classes do not move at all (docs/measured/estimators.md).
 func (r *Rows) Vectors() string {
 	c := r.Columns
 	if !r.Has(c.Embedding) || r.Has(c.Features) && !r.Images() {
