@@ -222,8 +222,11 @@ func correlateGo(dst *float32, _ int, dy *float32, _, dyLine, dyGroup int, x *fl
 	}
 }
 
-// elementOf is the element so many after p.
+// elementOf is element at of the array at p.
 func elementOf(p *float32, at int) *float32 { return (*float32)(unsafe.Add(unsafe.Pointer(p), 4*at)) }
+
+// line is the elements [at, at+n) of the array at p.
+func line(p *float32, at, n int) []float32 { return unsafe.Slice(elementOf(p, at), n) }
 
 func poolPixelsGo(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32) {
 	places := unsafe.Slice(argmax, pixels*Lanes)

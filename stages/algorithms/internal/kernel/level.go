@@ -26,12 +26,8 @@ type loops struct {
 	sgd              func(w, g []float32, lr, decay float32)
 	momentumSGD      func(w, g, velocity []float32, lr, momentum, decay float32)
 	adam             func(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32)
-	exp, log         func(dst, x []float32)
+	exp              func(dst, x []float32)
 	exp64, log64     func(dst, x []float64)
-	copyLines        func(dst *float32, dstStep int, src *float32, srcStep, cols, lines int)
-	addLines         func(dst *float32, dstStep int, src *float32, srcStep, cols, lines int)
-	maxPool          func(pooled []float32, argmax []uint8, full []float32, width, lines int)
-	maxPoolBackward  func(pooled []float32, argmax []uint8, full []float32, width, lines int)
 	pixels, pairs    *convolver
 	poolPixels       func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)
 	unpoolPixels     func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
@@ -45,9 +41,7 @@ var generic = loops{
 	scale: scaleGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, squaredDistances: squaredDistancesGo,
 	addReLU: addReLUGo, reluBackward: reluBackwardGo,
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
-	exp: expGo, log: logGo, exp64: exp64Go, log64: log64Go,
-	copyLines: copyLinesGo, addLines: addLinesGo,
-	maxPool: maxPoolGo, maxPoolBackward: maxPoolBackwardGo,
+	exp: expGo, exp64: exp64Go, log64: log64Go,
 	pixels: &convolverGo, pairs: &convolverGo,
 	poolPixels: poolPixelsGo, unpoolPixels: unpoolPixelsGo,
 }

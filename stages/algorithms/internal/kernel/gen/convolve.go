@@ -253,9 +253,9 @@ func (t *correlation) finish() {
 	t.RET()
 }
 
-// emitInterleavedPool emits 2×2 pooling of interleaved images, with the bias and the
+// emitPools emits 2×2 pooling of interleaved images, with the bias and the
 // ReLU that go with it, forward and backward: every vector is one pixel of eight images.
-func emitInterleavedPool(c *build.Context, n numbers) {
+func emitPools(c *build.Context, n numbers) {
 	emitPixels(c, n, "poolPixels", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)",
 		"sets y to the larger of floor and bias plus the largest of 2×2 pixels, argmax to its place.", (*pixels).forward)
 	emitPixels(c, n, "unpoolPixels", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)",
@@ -314,7 +314,8 @@ func (p *pixels) corner(k int) operand.Mem {
 	return operand.Mem{Base: line, Disp: 32 * (k % 2)}
 }
 
-// forward pools one window: see pool.forward.
+// forward pools one window. A number replaces the best so far if it is larger or NaN,
+// unless the best is NaN already.
 func (p *pixels) forward() {
 	best, place, candidate, wins, ordered := ymm[0], ymm[1], ymm[2], ymm[3], ymm[4]
 	const isOrdered = 0x07

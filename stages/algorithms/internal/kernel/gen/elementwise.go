@@ -128,8 +128,8 @@ func (v *turn) keepWhere(predicate uint64, b operand.Op, a, x, scratch reg.VecPh
 	v.VANDPS(scratch, x, x)
 }
 
-// replaceWhere copies from to x in the lanes where a ? b holds; scratch may be
-// overwritten.
+// replaceWhere copies from to x in the lanes of float64 where a ? b holds;
+// scratch may be overwritten.
 func (v *turn) replaceWhere(predicate uint64, b operand.Op, a reg.VecPhysical, from operand.Op, x, scratch reg.VecPhysical) {
 	if v.l.masks {
 		k := compareMask(v.u)
@@ -138,11 +138,7 @@ func (v *turn) replaceWhere(predicate uint64, b operand.Op, a reg.VecPhysical, f
 		return
 	}
 	v.f.elem.compare(v.Context, operand.Imm(predicate), b, a, scratch)
-	if v.f.elem.bytes == 8 {
-		v.VBLENDVPD(scratch, from, x, x)
-		return
-	}
-	v.VBLENDVPS(scratch, from, x, x)
+	v.VBLENDVPD(scratch, from, x, x)
 }
 
 func compareMask(u int) reg.OpmaskPhysical {

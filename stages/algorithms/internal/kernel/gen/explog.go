@@ -102,29 +102,27 @@ func (v *turn) timesPower(bits, p reg.VecPhysical) {
 // logarithm computes log x = n·ln 2 + log m with √½ <= m < √2 and, for f = m-1
 // and s = f/(2+f), log m = f - f²/2 + s·(f²/2 + R(s²)): R is the rest of the
 // series of 2·artanh s after its first term.
-func logarithm(e element) *loop {
-	name, terms := "log", 4
-	if e.bytes == 8 {
-		name, terms = "log64", 10
-	}
-	return &loop{
-		name: name, doc: "sets dst = log(x).",
-		signature: "func(dst, x []%[1]s)",
-		elem:      e, slices: []string{"x", "dst"}, work: 6,
-		body: func(v *turn) { emitLog(v, e, terms) },
-	}
+var logarithm = &loop{
+	name: "log64", doc: "sets dst = log(x).",
+	signature: "func(dst, x []%[1]s)",
+	elem:      float64s, slices: []string{"x", "dst"}, work: 6,
+	body: emitLog,
 }
 
-func emitLog(v *turn, e element, terms int) {
-	c, x, n, f, s, square, r := v.Context, v.r(0), v.r(1), v.r(2), v.r(3), v.r(4), v.r(5)
+// artanhTerms is the number of terms of R.
+const artanhTerms = 10
+
+func emitLog(v *turn) {
+	c, e := v.Context, v.f.elem
+	x, n, f, s, square, r := v.r(0), v.r(1), v.r(2), v.r(3), v.r(4), v.r(5)
 	v.load("x", x)
 	v.splitExponent(x, n, f, s, r)
 	e.sub(c, v.real(1), f, f)
 	e.add(c, v.real(2), f, s)
 	e.div(c, s, f, s)
 	e.mul(c, s, s, square)
-	e.move(c, v.real(2/float64(2*terms+1)), r)
-	for k := terms - 1; k > 0; k-- {
+	e.move(c, v.real(2/float64(2*artanhTerms+1)), r)
+	for k := artanhTerms - 1; k > 0; k-- {
 		e.fmaInto(c, v.real(2/float64(2*k+1)), square, r)
 	}
 	e.mul(c, square, r, r)
@@ -146,13 +144,9 @@ func emitLog(v *turn, e element, terms int) {
 // splitExponent writes x = m·2^n, √½ <= m < √2; n as a number.
 func (v *turn) splitExponent(x, n, m, s, t reg.VecPhysical) {
 	e, c := v.f.elem, v.Context
-	one, big := math.Float64bits(1), math.Ldexp(1, int(e.mantissaBits()))
-	root := math.Float64bits(math.Sqrt(0.5))
-	smallest, lift := math.Ldexp(1, -1022), 54
-	if e.bytes == 4 {
-		one, root = uint64(math.Float32bits(1)), uint64(math.Float32bits(float32(math.Sqrt(0.5))))
-		smallest, lift = math.Ldexp(1, -126), 25
-	}
+	const smallest, lift = 0x1p-1022, 54
+	one, root := math.Float64bits(1), math.Float64bits(math.Sqrt(0.5))
+	big := math.Ldexp(1, int(e.mantissaBits()))
 	bias := big + float64(e.exponentBias())
 	// Numbers below the normal range are lifted by a power of 2 first.
 	e.move(c, x, m)

@@ -8,16 +8,14 @@ func emitLoops(c *build.Context, l level) {
 		laneMaskTable(c)
 	}
 	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, mulAdd, lerp, addReLU, reluBackward, sgd, momentumSGD, adam},
-		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm(float32s), logarithm(float64s))
+		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm)
 	used := numbers{}
 	for _, f := range all {
 		f.emit(c, l, used)
 	}
 	emitDistances(c, l)
-	emitLines(c, l)
 	if l.name == avx2.name {
-		emitPool(c, l, used) // 16 bytes are enough: every level uses it
-		emitInterleavedPool(c, used)
+		emitPools(c, used) // a pixel of eight images fills 32 bytes: every level uses it
 	}
 	used.emit(c, l)
 }
