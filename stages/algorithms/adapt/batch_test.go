@@ -101,8 +101,8 @@ func TestStratifiedSharesAreUnbiased(t *testing.T) {
 	}
 }
 
-// Every row is dealt once before any is dealt again.
-func TestDeckDealsEveryRow(t *testing.T) {
+// Every row is drawn once before any is drawn again.
+func TestPermutationDrawsEveryRow(t *testing.T) {
 	s, b := newSampler(unevenLabels(), 5, 60, false), newBatch(50, 20, 5)
 	rng := rand.New(rand.NewPCG(1, 1))
 	s.restart(rng)
@@ -118,11 +118,11 @@ func TestDeckDealsEveryRow(t *testing.T) {
 	}
 	for row, n := range source {
 		if n != 3 {
-			t.Fatalf("source row %d was dealt %d times in three rounds", row, n)
+			t.Fatalf("source row %d was drawn %d times in three rounds", row, n)
 		}
 	}
 	if len(source) != 500 || len(target) != 60 || target[0] != 10 {
-		t.Errorf("%d source and %d target rows dealt", len(source), len(target))
+		t.Errorf("%d source and %d target rows drawn", len(source), len(target))
 	}
 }
 

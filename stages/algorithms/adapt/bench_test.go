@@ -39,7 +39,7 @@ func formulaTrainer(tb testing.TB, arch string, shape []int, classes int, change
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(t.crew.dismiss)
+	tb.Cleanup(t.pool.stop)
 	t.beginEpoch()
 	t.aligned = c.Method.Aligns()
 	return t
@@ -129,7 +129,7 @@ func TestFirstIteration(t *testing.T) {
 	for _, k := range tasks {
 		tr := k.trainer(t, 2)
 		oracleWeights(tr.networks)
-		tr.deal = firstBatch(tr)
+		tr.drawBatch = firstBatch(tr)
 		s := tr.iterate()
 		result := []float32{float32(s.class), float32(s.distance), float32(s.penalty)}
 		for _, net := range tr.all() {
@@ -145,7 +145,7 @@ func TestFirstIteration(t *testing.T) {
 	}
 }
 
-// firstBatch deals the first rows of both domains in order, and interpolates by formula.
+// firstBatch draws the first rows of both domains in order, and interpolates by formula.
 func firstBatch(tr *trainer) func(bool) {
 	step := 0
 	return func(bool) {
@@ -156,8 +156,8 @@ func firstBatch(tr *trainer) func(bool) {
 		for i := range b.target {
 			b.target[i] = int32(i)
 		}
-		for i, along := range uniform(uint64(77+step), len(b.along)) {
-			b.along[i] = float32(along)
+		for i, t := range uniform(uint64(77+step), len(b.interpolation)) {
+			b.interpolation[i] = float32(t)
 		}
 		step++
 	}

@@ -44,7 +44,7 @@ func (t *trainer) checkpoint(path string) error {
 		keyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
 	}}
 	for i, l := range t.learners {
-		letter := letters[i]
+		letter := networkNames[i]
 		f.Metadata[keySteps+"."+letter] = fmt.Sprintf("[%d,%d]", l.optimiser.Step, l.averaged)
 		for _, s := range l.state() {
 			f.Tensors = append(f.Tensors, exportAll(s.prefix+letter+".", l.net, s.values)...)
@@ -145,7 +145,7 @@ func (t *trainer) restore(f safetensors.File) error {
 func (t *trainer) restoreLearner(l *loader, i int) error {
 	learner := t.learners[i]
 	var steps [2]int
-	if err := l.decode(keySteps+"."+letters[i], &steps); err != nil {
+	if err := l.decode(keySteps+"."+networkNames[i], &steps); err != nil {
 		return err
 	}
 	learner.optimiser.Step, learner.averaged = steps[0], steps[1]
@@ -153,7 +153,7 @@ func (t *trainer) restoreLearner(l *loader, i int) error {
 		learner.average = make([]float32, len(learner.net.Params))
 	}
 	for _, s := range learner.state() {
-		if err := l.fill(s.prefix+letters[i]+".", learner.net, s.values); err != nil {
+		if err := l.fill(s.prefix+networkNames[i]+".", learner.net, s.values); err != nil {
 			return err
 		}
 	}

@@ -18,9 +18,9 @@ const (
 	keyVectors  = "mars.vectors"
 )
 
-// leastPrior is what a class' share of the posteriors' prior counts as if it is
+// minPrior is what a class' share of the posteriors' prior counts as if it is
 // less: posteriors of a class without weight in training are noise, not 0.
-const leastPrior = 1e-4
+const minPrior = 1e-4
 
 // Decide changes posteriors (n×C, as Predict returns them) in place for the
 // model's Decision, from the class proportions that they carry (Prior) to the
@@ -39,7 +39,7 @@ func (m *Model) Decide(posteriors blas32.General) error {
 	}
 	prior := make([]float64, len(m.Prior))
 	for k, p := range m.Prior {
-		prior[k] = max(p, leastPrior)
+		prior[k] = max(p, minPrior)
 	}
 	return m.Decision.Adjust(posteriors, prior, target)
 }

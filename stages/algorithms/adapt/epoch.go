@@ -63,7 +63,7 @@ func (t *trainer) beginEpoch() {
 	t.aligned = t.config.Method.Aligns() && t.epoch >= t.config.StartAlign
 	dropout := !(t.config.DropoutFirstEpoch && t.epoch > 0)
 	for i, w := range t.workers {
-		w.random.Seed(t.config.Seed, streamDropout*uint64(i+1)+epoch)
+		w.pcg.Seed(t.config.Seed, streamDropout*uint64(i+1)+epoch)
 		w.h.SetDropout(dropout)
 	}
 	if t.epoch < t.config.AverageFrom {
@@ -85,13 +85,13 @@ func (t *trainer) iterate() sums {
 		steps = t.config.CriticSteps
 	}
 	for k := range steps {
-		t.draw(k > 0)
-		t.crew.run(t.phases.critic)
+		t.nextBatch(k > 0)
+		t.pool.run(t.phases.critic)
 		critic = t.collect()
 		t.update(t.learners[2:])
 	}
-	t.draw(steps > 0)
-	t.crew.run(t.phases.main)
+	t.nextBatch(steps > 0)
+	t.pool.run(t.phases.main)
 	main := t.collect()
 	updating := t.learners[:2]
 	if t.aligned && t.config.Method.align == alignAdversarial {
@@ -103,31 +103,32 @@ func (t *trainer) iterate() sums {
 	return main
 }
 
-// draw makes the next batch, or keeps the iteration's where batches are shared.
-func (t *trainer) draw(drawn bool) {
+// nextBatch draws a batch. Where an iteration shares its rows and has drawn them, only
+// the interpolation is drawn anew.
+func (t *trainer) nextBatch(drawn bool) {
 	t.fresh = !(drawn && t.config.Batches == BatchesShared)
-	t.deal(t.fresh)
+	t.drawBatch(t.fresh)
 	if t.fresh {
 		t.weigh()
 	}
 }
 
-// sample is the deal of an ordinary training.
+// sample draws the interpolation of a batch and, if asked, its rows.
 func (t *trainer) sample(rows bool) {
 	if rows {
 		t.sampler.draw(t.batch, t.rng)
 	}
-	t.batch.interpolate(t.rng)
+	t.batch.drawInterpolation(t.rng)
 }
 
 // weigh sets the coefficients of the batch's losses.
 func (t *trainer) weigh() {
-	b, keep := t.batch, t.config.Sampling != SamplingPublished
+	b, normalise := t.batch, t.config.Sampling != SamplingPublished
 	uniform := t.config.Method.weights == weightsUniform
 	if uniform {
 		fill(b.critic, 1/float32(len(b.critic)))
 	} else {
-		b.weigh(b.critic, t.proportions, keep)
+		b.weigh(b.critic, t.proportions, normalise)
 	}
 	switch {
 	case t.config.ClassLoss == ClassLossBalanced:
@@ -135,7 +136,7 @@ func (t *trainer) weigh() {
 	case t.config.ClassLoss == ClassLossPlain || uniform:
 		fill(b.class, 1/float32(len(b.class)))
 	default:
-		b.weigh(b.class, t.proportions, keep)
+		b.weigh(b.class, t.proportions, normalise)
 	}
 }
 
@@ -160,7 +161,7 @@ func (t *trainer) update(learners []*learner) {
 		l.optimiser.Step++
 	}
 	t.updating = learners
-	t.crew.run(t.phases.update)
+	t.pool.run(t.phases.update)
 }
 
 // countAverages counts the parameters that the next update adds to the averages.

@@ -71,8 +71,8 @@ func (m *Model) file() (safetensors.File, error) {
 		f.Metadata[keyProvenance] = m.Provenance
 	}
 	for i, net := range m.all() {
-		f.Metadata[keyLayers+"."+letters[i]] = nn.FormatLayers(net.Specs)
-		f.Tensors = append(f.Tensors, exportAll(letters[i]+".", net, net.Params)...)
+		f.Metadata[keyLayers+"."+networkNames[i]] = nn.FormatLayers(net.Specs)
+		f.Tensors = append(f.Tensors, exportAll(networkNames[i]+".", net, net.Params)...)
 	}
 	if len(m.input.scale) > 0 {
 		f.Tensors = append(f.Tensors, vector(offsetTensor, m.input.offset), vector(scaleTensor, m.input.scale))
@@ -169,7 +169,7 @@ func (l *loader) networks(m *Model) error {
 	specs := []*[]nn.LayerSpec{&m.arch.G, &m.arch.H, &m.arch.V}
 	nets := []**nn.Network{&m.g, &m.h, &m.v}
 	input := m.arch.Input
-	for i, letter := range letters {
+	for i, letter := range networkNames {
 		text, there := l.file.Metadata[keyLayers+"."+letter]
 		if !there && letter == "v" {
 			break // trained without alignment

@@ -62,7 +62,7 @@ func (n networks) copyFrom(o networks) error {
 			break
 		}
 		if got, want := nn.FormatLayers(from[i].Specs), nn.FormatLayers(net.Specs); got != want {
-			return fmt.Errorf("adapt: the model to start from has network %s = %s: want %s", letters[i], got, want)
+			return fmt.Errorf("adapt: the model to start from has network %s = %s: want %s", networkNames[i], got, want)
 		}
 		copy(net.Params, from[i].Params)
 	}
@@ -77,8 +77,8 @@ func (n networks) all() []*nn.Network {
 	return []*nn.Network{n.g, n.h, n.v}
 }
 
-// letters name the networks in files, in the order of all.
-var letters = []string{"g", "h", "v"}
+// networkNames name the networks in files, in the order of all.
+var networkNames = []string{"g", "h", "v"}
 
 // learner is a network in training: its optimiser and the gradients of each worker.
 type learner struct {

@@ -126,8 +126,8 @@ func formulaProblem(input []int, rows, classes int) Problem {
 	return p
 }
 
-// oracleTrainer makes a trainer with the oracle's weights that is dealt the
-// oracle's batches from the given step on.
+// oracleTrainer makes a trainer with the oracle's weights that draws the oracle's
+// batches from the given step on.
 func oracleTrainer(t testing.TB, run oracleRun, jobs, step int) *trainer {
 	t.Helper()
 	method, err := ParseMethod(run.Method, run.Beta)
@@ -148,16 +148,16 @@ func oracleTrainer(t testing.TB, run oracleRun, jobs, step int) *trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(tr.crew.dismiss)
+	t.Cleanup(tr.pool.stop)
 	oracleWeights(tr.networks)
 	tr.aligned = method.Aligns()
-	tr.deal = func(bool) {
+	tr.drawBatch = func(bool) {
 		b := tr.batch
-		along := uniform(uint64(77+step), oracleBatch)
+		interpolation := uniform(uint64(77+step), oracleBatch)
 		for i := range oracleBatch {
 			b.source[i] = int32((7*step + i) % oracleRows)
 			b.labels[i] = tr.problem.Labels[b.source[i]]
-			b.along[i] = float32(along[i])
+			b.interpolation[i] = float32(interpolation[i])
 		}
 		for i := range b.target {
 			b.target[i] = int32((11*step + i) % oracleRows)
@@ -238,15 +238,15 @@ func TestGradientsAgreeWithPyTorch(t *testing.T) {
 
 func (c gradientCase) check(t *testing.T, jobs int) {
 	tr := oracleTrainer(t, c.oracleRun, jobs, 3)
-	tr.draw(false)
-	tr.crew.run(tr.phases.main)
+	tr.nextBatch(false)
+	tr.pool.run(tr.phases.main)
 	s := tr.collect()
 	if !closeTo(s.class, c.ClassLoss) || !closeTo(s.distance, c.Distance) {
 		t.Errorf("class loss %.9g, distance %.9g: want %.9g, %.9g", s.class, s.distance, c.ClassLoss, c.Distance)
 	}
 	checked := checkGradients(t, tr, c.Main)
 	if c.Critic != nil {
-		tr.crew.run(tr.phases.critic)
+		tr.pool.run(tr.phases.critic)
 		if s := tr.collect(); !closeTo(s.penalty, c.Penalty) {
 			t.Errorf("penalty %.9g: want %.9g", s.penalty, c.Penalty)
 		}
@@ -266,7 +266,7 @@ func checkGradients(t *testing.T, tr *trainer, want map[string][]float64) int {
 		largest = max(largest, maxAbs(values))
 	}
 	for i, l := range tr.learners {
-		for name, got := range totalGradients(l, letters[i]) {
+		for name, got := range totalGradients(l, networkNames[i]) {
 			if want[name] == nil {
 				continue
 			}
@@ -296,12 +296,12 @@ func (c curveCase) check(t *testing.T) {
 	tr := oracleTrainer(t, c.oracleRun, 2, 0)
 	var critic []float64
 	run := tr.phases.update
-	tr.phases.update = func(member int) {
-		if member == 0 && tr.updating[0].critic {
+	tr.phases.update = func(worker int) {
+		if worker == 0 && tr.updating[0].critic {
 			s := tr.collect()
 			critic = append(critic, s.distance, s.penalty)
 		}
-		run(member)
+		run(worker)
 	}
 	for i, want := range c.Losses {
 		critic = critic[:0]
@@ -326,16 +326,16 @@ func TestSharedBatchIsTheSameBatchAgain(t *testing.T) {
 		fresh, shared := oracleTrainer(t, c.oracleRun, 2, 0), oracleTrainer(t, c.oracleRun, 2, 0)
 		shared.config.Batches = BatchesShared
 		first := true
-		deal, dealShared := fresh.deal, shared.deal
-		fresh.deal = func(rows bool) { // of an iteration's three deals, the first
+		draw, drawShared := fresh.drawBatch, shared.drawBatch
+		fresh.drawBatch = func(rows bool) { // the first of an iteration's three draws
 			if first {
-				deal(rows)
+				draw(rows)
 			}
 			first = false
 		}
-		shared.deal = func(rows bool) {
+		shared.drawBatch = func(rows bool) {
 			if rows {
-				dealShared(rows)
+				drawShared(rows)
 			}
 		}
 		for range 5 {
@@ -345,7 +345,7 @@ func TestSharedBatchIsTheSameBatchAgain(t *testing.T) {
 		}
 		for i := range fresh.learners {
 			if !slices.Equal(fresh.learners[i].net.Params, shared.learners[i].net.Params) {
-				t.Errorf("%s: network %s ends elsewhere", c.Points, letters[i])
+				t.Errorf("%s: network %s ends elsewhere", c.Points, networkNames[i])
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func publishedTrainer(t *testing.T, method, arch string) *trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(tr.crew.dismiss)
+	t.Cleanup(tr.pool.stop)
 	return tr
 }
 
@@ -44,7 +44,7 @@ func TestPublishedWeights(t *testing.T) {
 		tr.beginEpoch()
 		lost := false
 		for range 40 {
-			tr.draw(false)
+			tr.nextBatch(false)
 			for _, c := range tr.batch.class {
 				if c != 1./3 {
 					t.Fatalf("%s: a class coefficient is %g, not 1/3", method, c)
@@ -81,7 +81,7 @@ func TestPublishedPenalty(t *testing.T) {
 		}
 		tr.epoch = tr.config.StartAlign
 		tr.beginEpoch()
-		tr.draw(false)
+		tr.nextBatch(false)
 		tr.criticPhase(0)
 		penalty[i] = tr.workers[0].sums.penalty
 	}
@@ -112,12 +112,12 @@ func TestPublishedBatches(t *testing.T) {
 	for method, want := range map[string]int{"marsc": 6, "marsg": 6, "iw-wd": 6, "wd": 1} {
 		tr := publishedTrainer(t, method, "mlp:5-7-6")
 		tr.config.CriticSteps = 5
-		draws, deal := 0, tr.deal
-		tr.deal = func(rows bool) {
+		draws, draw := 0, tr.drawBatch
+		tr.drawBatch = func(rows bool) {
 			if rows {
 				draws++
 			}
-			deal(rows)
+			draw(rows)
 		}
 		tr.epoch = tr.config.StartAlign
 		tr.beginEpoch()

@@ -46,7 +46,7 @@ func TestToyReachesPublishedAccuracy(t *testing.T) {
 		t.Skip("trains for minutes: run with -long")
 	}
 	const seeds = 5
-	for method, least := range map[string]float64{"marsc": 0.88, "marsg": 0.88} {
+	for method, want := range map[string]float64{"marsc": 0.88, "marsg": 0.88} {
 		var mean float64
 		began := time.Now()
 		for seed := range uint64(seeds) {
@@ -57,8 +57,8 @@ func TestToyReachesPublishedAccuracy(t *testing.T) {
 			}
 		}
 		t.Logf("%s: mean %.3f, %v a run", method, mean, time.Since(began)/seeds)
-		if mean < least {
-			t.Errorf("%s: mean balanced accuracy %.3f, below %.2f", method, mean, least)
+		if mean < want {
+			t.Errorf("%s: mean balanced accuracy %.3f, below %.2f", method, mean, want)
 		}
 	}
 }

@@ -94,15 +94,15 @@ func (c *Config) optimise(o Optimiser, rate, lambda float64) {
 	c.Optimiser, c.LearningRate, c.CriticLearningRate, c.Lambda = o, rate, rate, lambda
 }
 
-// steepest is the highest rate of the critic, times 1+β, at which SGD trains it: at 0.25
+// maxCriticRate is the highest rate of the critic, times 1+β, at which SGD trains it: at 0.25
 // four in ten runs of WD_4 on the toy diverged.
-const steepest = 0.1
+const maxCriticRate = 0.1
 
 // SetMethod chooses the method. The critic's loss grows with 1+β, so a recipe's rate
 // that suits it without β is brought down where it would diverge.
 func (c *Config) SetMethod(m Method) {
 	c.Method = m
 	if c.Optimiser == SGD {
-		c.CriticLearningRate = min(c.CriticLearningRate, steepest/(1+m.Beta))
+		c.CriticLearningRate = min(c.CriticLearningRate, maxCriticRate/(1+m.Beta))
 	}
 }

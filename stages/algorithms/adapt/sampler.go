@@ -5,32 +5,34 @@ import (
 	"slices"
 )
 
-// A deck deals rows in shuffled order, again and again.
-type deck struct {
+// A permutation holds rows in random order and draws them without replacement. Once
+// all have been drawn it is shuffled again.
+type permutation struct {
 	rows []int32
-	next int
+	next int // index of the next row to draw
 }
 
-func (d *deck) shuffle(rng *rand.Rand) {
-	d.next = 0
-	rng.Shuffle(len(d.rows), func(i, j int) { d.rows[i], d.rows[j] = d.rows[j], d.rows[i] })
+func (p *permutation) shuffle(rng *rand.Rand) {
+	p.next = 0
+	rng.Shuffle(len(p.rows), func(i, j int) { p.rows[i], p.rows[j] = p.rows[j], p.rows[i] })
 }
 
-func (d *deck) deal(hand []int32, rng *rand.Rand) {
-	for i := range hand {
-		if d.next == len(d.rows) {
-			d.shuffle(rng)
+// draw fills dst with the next rows.
+func (p *permutation) draw(dst []int32, rng *rand.Rand) {
+	for i := range dst {
+		if p.next == len(p.rows) {
+			p.shuffle(rng)
 		}
-		hand[i] = d.rows[d.next]
-		d.next++
+		dst[i] = p.rows[p.next]
+		p.next++
 	}
 }
 
-// restart puts the rows back in the order that gather gave them and shuffles, so
-// that what is dealt depends on rng alone.
-func (d *deck) restart(original []int32, rng *rand.Rand) {
-	copy(d.rows, original)
-	d.shuffle(rng)
+// restart sets the rows to their original order and shuffles them, so that what is
+// drawn depends on rng alone.
+func (p *permutation) restart(original []int32, rng *rand.Rand) {
+	copy(p.rows, original)
+	p.shuffle(rng)
 }
 
 // A sampler draws batches of source and target rows. With stratified sampling each
@@ -41,8 +43,8 @@ func (d *deck) restart(original []int32, rng *rand.Rand) {
 type sampler struct {
 	labels     []int32
 	stratified bool
-	classes    []deck // source rows by class, or one deck of all
-	target     deck
+	classes    []permutation // of the source rows of each class, or one of all
+	target     permutation
 	quota      []int     // rows of each class in the batch
 	share      []float64 // of each class in the source
 	balanced   []float64 // 1/C for each class
@@ -64,7 +66,7 @@ func newSampler(labels []int32, classes, targets int, stratified bool) *sampler 
 		byClass = [][]int32{s.original}
 	}
 	for _, rows := range byClass {
-		s.classes = append(s.classes, deck{rows: append([]int32(nil), rows...)})
+		s.classes = append(s.classes, permutation{rows: append([]int32(nil), rows...)})
 	}
 	for i := range targets {
 		s.target.rows = append(s.target.rows, int32(i))
@@ -101,16 +103,16 @@ func (s *sampler) draw(b *batch, rng *rand.Rand) {
 		s.apportion(len(b.source), rng.Float64())
 		rest := b.source
 		for c, n := range s.quota {
-			s.classes[c].deal(rest[:n], rng)
+			s.classes[c].draw(rest[:n], rng)
 			rest = rest[n:]
 		}
 	} else {
-		s.classes[0].deal(b.source, rng)
+		s.classes[0].draw(b.source, rng)
 	}
 	for i, row := range b.source {
 		b.labels[i] = s.labels[row]
 	}
-	s.target.deal(b.target, rng)
+	s.target.draw(b.target, rng)
 }
 
 // apportion sets quota to the number of rows of each class among n, from a start
@@ -137,13 +139,13 @@ func (s *sampler) apportion(n int, start float64) {
 	}
 }
 
-// largest is the class with most rows in the batch.
+// largest is the class with the most rows in the batch.
 func (s *sampler) largest() int {
-	most := 0
+	best := 0
 	for c, n := range s.quota {
-		if n > s.quota[most] {
-			most = c
+		if n > s.quota[best] {
+			best = c
 		}
 	}
-	return most
+	return best
 }

@@ -31,7 +31,7 @@ func Train(ctx context.Context, p Problem, c Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer t.crew.dismiss()
+	defer t.pool.stop()
 	if c.ResumeFile != "" {
 		if err := t.resume(c.ResumeFile); err != nil {
 			return nil, err
@@ -81,7 +81,7 @@ func (t *trainer) model(epoch int) *Model {
 	if t.config.Method.weights != weightsUniform {
 		m.Proportions = slices.Clone(t.proportions)
 	}
-	copies := make([]*nn.Network, len(letters))
+	copies := make([]*nn.Network, len(networkNames))
 	for i, l := range t.learners {
 		copies[i] = l.net.Clone()
 		copy(copies[i].Params, l.weights())
@@ -90,9 +90,9 @@ func (t *trainer) model(epoch int) *Model {
 	return m
 }
 
-// explosion is how many times its first value a loss may reach before training is
+// maxGrowth is how many times its first value a loss may reach before training is
 // held to have broken down: far above the swings of adversarial training.
-const explosion = 1e4
+const maxGrowth = 1e4
 
 // divergence says what broke down in an epoch, or nothing.
 func (t *trainer) divergence(m EpochMetrics) string {
@@ -101,16 +101,16 @@ func (t *trainer) divergence(m EpochMetrics) string {
 	}
 	for i, net := range t.all() {
 		if !finite(net.Params) {
-			return fmt.Sprintf("a weight of network %s is no finite number", letters[i])
+			return fmt.Sprintf("a weight of network %s is no finite number", networkNames[i])
 		}
 	}
 	if t.firstLoss == 0 {
 		t.firstLoss = max(1, m.ClassLoss)
 	}
-	if m.ClassLoss > explosion*t.firstLoss {
+	if m.ClassLoss > maxGrowth*t.firstLoss {
 		return fmt.Sprintf("the class loss exploded to %g", m.ClassLoss)
 	}
-	if m.GradientPenalty > explosion {
+	if m.GradientPenalty > maxGrowth {
 		return fmt.Sprintf("the gradient penalty exploded to %g", m.GradientPenalty)
 	}
 	return ""

@@ -17,12 +17,13 @@ type trainer struct {
 
 	learners []*learner // of g, h and v, in that order
 	workers  []*worker
-	crew     *crew
+	pool     *pool
 	sampler  *sampler
 	batch    *batch
-	deal     func(rows bool) // draws a batch's interpolates and, if asked, its rows
-	pcg      *rand.PCG       // reseeded every epoch: what is drawn depends on the seed and the epoch alone
-	rng      *rand.Rand
+	// drawBatch is sample, save in tests.
+	drawBatch func(rows bool)
+	pcg       *rand.PCG // reseeded every epoch: what is drawn depends on the seed and the epoch alone
+	rng       *rand.Rand
 
 	epoch       int
 	proportions []float64 // p_T in use
@@ -38,9 +39,9 @@ type trainer struct {
 	phases   phases
 }
 
-// phases are what a crew runs in a step, as values made once: a method value made
+// phases are what the pool runs in a step. They are method values made once: one made
 // at each call would allocate.
-type phases struct{ critic, main, update func(member int) }
+type phases struct{ critic, main, update func(worker int) }
 
 // Streams of random numbers, by purpose; epochs are added to all but the first.
 const (
@@ -58,7 +59,7 @@ func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
 	if t.networks, err = newNetworks(arch, c.Method.align); err != nil {
 		return nil, err
 	}
-	if err := t.start(); err != nil {
+	if err := t.setInitial(); err != nil {
 		return nil, err
 	}
 	rows, targets := min(c.Batch, p.Source.Rows), 0
@@ -68,7 +69,7 @@ func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
 	}
 	t.batch = newBatch(rows, targets, len(p.Classes))
 	t.sampler = newSampler(p.Labels, len(p.Classes), p.Target.Rows, c.Sampling == SamplingStratified)
-	t.deal = t.sample
+	t.drawBatch = t.sample
 	t.pcg = rand.NewPCG(0, 0)
 	t.rng = rand.New(t.pcg)
 	t.source = proportions(p.Labels, len(p.Classes))
@@ -76,12 +77,12 @@ func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
 	if c.StartProportions != nil {
 		t.proportions = c.StartProportions
 	}
-	t.employ(min(c.Jobs, rows))
+	t.startWorkers(min(c.Jobs, rows))
 	return t, nil
 }
 
-// start sets the weights that training starts from.
-func (t *trainer) start() error {
+// setInitial sets the weights that training starts from.
+func (t *trainer) setInitial() error {
 	t.initialise(t.config.Seed)
 	if t.config.Initial == nil {
 		return nil
@@ -90,11 +91,11 @@ func (t *trainer) start() error {
 	return t.networks.copyFrom(t.config.Initial.networks)
 }
 
-// employ makes the workers, the learners, the crew and its phases.
-func (t *trainer) employ(jobs int) {
-	t.crew = newCrew(jobs)
-	for member := range jobs {
-		lo, hi := t.crew.share(len(t.batch.source), member)
+// startWorkers makes the workers, the learners, the pool and its phases.
+func (t *trainer) startWorkers(jobs int) {
+	t.pool = newPool(jobs)
+	for worker := range jobs {
+		lo, hi := t.pool.part(len(t.batch.source), worker)
 		t.workers = append(t.workers, newWorker(t, lo, hi))
 	}
 	for i, net := range t.all() {
@@ -108,27 +109,27 @@ func (t *trainer) employ(jobs int) {
 	t.phases = phases{critic: t.criticPhase, main: t.mainPhase, update: t.updatePhase}
 }
 
-func (t *trainer) criticPhase(member int) {
-	w := t.workers[member]
+func (t *trainer) criticPhase(worker int) {
+	w := t.workers[worker]
 	if t.fresh {
 		w.embed(t.batch, true)
 	}
 	w.criticStep(t.batch)
 }
 
-func (t *trainer) mainPhase(member int) {
-	w := t.workers[member]
+func (t *trainer) mainPhase(worker int) {
+	w := t.workers[worker]
 	if t.fresh {
 		w.embed(t.batch, t.aligned)
 	}
 	w.mainStep(t.batch, t.aligned)
 }
 
-func (t *trainer) updatePhase(member int) {
+func (t *trainer) updatePhase(worker int) {
 	for _, l := range t.updating {
 		n := len(l.net.Params)
 		blocks := (n + updateBlock - 1) / updateBlock // whole ones, so that vectors lie within lines of the cache
-		lo, hi := t.crew.share(blocks, member)
+		lo, hi := t.pool.part(blocks, worker)
 		l.update(lo*updateBlock, min(hi*updateBlock, n), t.rate(l))
 	}
 }

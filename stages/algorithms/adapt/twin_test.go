@@ -204,10 +204,10 @@ func (n naive) domain() float64 {
 func (n naive) critic() float64 {
 	source, target := n.rows()
 	points := [][]dual{}
-	for i, along := range n.tr.batch.along {
+	for i, t := range n.tr.batch.interpolation {
 		between := make([]dual, len(source[i]))
 		for j := range between {
-			between[j].value = source[i][j].value + float64(along)*(target[i][j].value-source[i][j].value)
+			between[j].value = source[i][j].value + float64(t)*(target[i][j].value-source[i][j].value)
 		}
 		points = append(points, between)
 	}
@@ -253,17 +253,17 @@ func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()
 			tr := oracleTrainer(t, c.oracleRun, 2, 3)
-			tr.draw(false)
+			tr.nextBatch(false)
 			n := naive{tr: tr, g: newTwin(tr.g), h: newTwin(tr.h)}
 			twins := []*twin{n.g, n.h}
 			if tr.v != nil {
 				n.v = newTwin(tr.v)
 				twins = append(twins, n.v)
 			}
-			tr.crew.run(tr.phases.main)
+			tr.pool.run(tr.phases.main)
 			want := map[string][]float64{}
 			for i, w := range twins[:2] {
-				for name, values := range w.tensors(letters[i]) {
+				for name, values := range w.tensors(networkNames[i]) {
 					want[name] = differences(values, n.main)
 				}
 			}
@@ -276,7 +276,7 @@ func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
 			if tr.config.Method.align != alignWasserstein {
 				return
 			}
-			tr.crew.run(tr.phases.critic)
+			tr.pool.run(tr.phases.critic)
 			want = map[string][]float64{}
 			for name, values := range n.v.tensors("v") {
 				want[name] = differences(values, n.critic)

@@ -94,16 +94,16 @@ func (c Config) check(classes int) error {
 
 func (c Config) checkNumbers() error {
 	whole := []struct {
-		name         string
-		value, least int
+		name       string
+		value, min int
 	}{
 		{"epochs", c.Epochs, 1}, {"start of alignment", c.StartAlign, 0}, {"epochs between estimates", c.ReestimateEvery, 1},
 		{"critic steps", c.CriticSteps, 1}, {"batch", c.Batch, 2}, {"jobs", c.Jobs, 1},
 		{"start of decay", c.DecayFrom, 0}, {"start of averaging", c.AverageFrom, 0},
 	}
 	for _, w := range whole {
-		if w.value < w.least {
-			return fmt.Errorf("adapt: %s %d: want at least %d", w.name, w.value, w.least)
+		if w.value < w.min {
+			return fmt.Errorf("adapt: %s %d: want at least %d", w.name, w.value, w.min)
 		}
 	}
 	if c.CheckpointFile != "" && c.CheckpointEvery < 1 {

@@ -19,9 +19,9 @@ type worker struct {
 	x      []float32 // 2n×d features
 	z      []float32 // 2n×h embeddings, as g left them
 	c      []float32 // 2n coefficients of the embeddings' values
-	side   []int32   // 2n domain labels
+	domains   []int32   // 2n domain labels
 	sums   sums
-	random *rand.PCG // of dropout
+	pcg *rand.PCG // of dropout
 }
 
 // sums are what a worker saw in a step.
@@ -34,8 +34,8 @@ type sums struct {
 
 func newWorker(t *trainer, lo, hi int) *worker {
 	n := hi - lo
-	w := &worker{t: t, lo: lo, hi: hi, random: rand.NewPCG(0, 0)}
-	random := rand.New(w.random)
+	w := &worker{t: t, lo: lo, hi: hi, pcg: rand.NewPCG(0, 0)}
+	random := rand.New(w.pcg)
 	rows := n
 	if t.config.Method.Aligns() {
 		rows = 2 * n
@@ -49,9 +49,9 @@ func newWorker(t *trainer, lo, hi int) *worker {
 	case alignAdversarial:
 		w.domain = t.v.NewPass(rows, true, random)
 		w.c = make([]float32, rows)
-		w.side = make([]int32, rows)
+		w.domains = make([]int32, rows)
 		for i := n; i < rows; i++ {
-			w.side[i] = 1
+			w.domains[i] = 1
 		}
 	}
 	return w
@@ -79,7 +79,7 @@ func (w *worker) criticStep(b *batch) {
 		from, points = 0, 3*len(b.source)
 	}
 	scale := w.t.config.Gamma / float64(points)
-	w.sums.distance, w.sums.penalty = w.critic.Loss(w.z, w.c, b.along[w.lo:w.hi], from, scale)
+	w.sums.distance, w.sums.penalty = w.critic.Loss(w.z, w.c, b.interpolation[w.lo:w.hi], from, scale)
 	w.sums.penalty /= float64(points)
 }
 
@@ -134,7 +134,7 @@ func (w *worker) align(b *batch) []float32 {
 	}
 	fill(w.c, 1/float32(len(b.source)))
 	logits := w.domain.Forward(w.z, 2*n)
-	w.sums.distance = nn.CrossEntropy(logits, 2*n, 2, w.side, w.c)
+	w.sums.distance = nn.CrossEntropy(logits, 2*n, 2, w.domains, w.c)
 	dz := w.domain.Backward(logits, 2*n, true)
 	kernel.Scale(-float32(lambda), dz) // gradient reversal
 	return dz

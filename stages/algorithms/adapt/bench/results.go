@@ -38,34 +38,34 @@ func (r *results) measure(all []*contender) error {
 			if err != nil {
 				return err
 			}
-			keepLeast(r.best[c.threads-1], key{k.name, c.name}, m.seconds)
+			keepMin(r.best[c.threads-1], key{k.name, c.name}, m.seconds)
 			if c.name == "ours" {
-				keepLeast(r.allocations, k.name, m.allocations)
+				keepMin(r.allocations, k.name, m.allocations)
 			} else {
-				keepLeast(r.best[c.threads-1], key{k.name, "plain " + c.name}, m.usual)
+				keepMin(r.best[c.threads-1], key{k.name, "plain " + c.name}, m.usual)
 			}
 		}
 	}
 	return nil
 }
 
-func keepLeast[K comparable](least map[K]float64, k K, v float64) {
-	if had, ok := least[k]; !ok || v < had {
-		least[k] = v
+func keepMin[K comparable](best map[K]float64, k K, v float64) {
+	if had, ok := best[k]; !ok || v < had {
+		best[k] = v
 	}
 }
 
-// measurePeak is the speed of multiply-adds of registers, of so many threads at once.
+// measurePeak is the speed of multiply-adds of registers, summed over threads that run at once.
 func measurePeak(threads int) float64 {
-	const turns, times = 500_000, 20
+	const iterations, repeats = 500_000, 20
 	speeds := make([]float64, threads)
 	var running sync.WaitGroup
 	for i := range speeds {
 		running.Go(func() {
-			for range times {
+			for range repeats {
 				start := time.Now()
-				peak.Spin(turns)
-				speeds[i] = max(speeds[i], float64(turns*peak.Flops(32))/time.Since(start).Seconds())
+				peak.Spin(iterations)
+				speeds[i] = max(speeds[i], float64(iterations*peak.Flops(32))/time.Since(start).Seconds())
 			}
 		})
 	}
