@@ -16,12 +16,12 @@ type worker struct {
 	critic *nn.CriticPass // alignWasserstein
 	domain *nn.Pass       // alignAdversarial
 
-	x      []float32 // 2n×d features
-	z      []float32 // 2n×h embeddings, as g left them
-	c      []float32 // 2n coefficients of the embeddings' values
-	domains   []int32   // 2n domain labels
-	sums   sums
-	pcg *rand.PCG // of dropout
+	x       []float32 // 2n×d features
+	z       []float32 // 2n×h embeddings, as g left them
+	c       []float32 // 2n coefficients of the embeddings' values
+	domains []int32   // 2n domain labels
+	sums    sums
+	pcg     *rand.PCG // of dropout
 }
 
 // sums are what a worker saw in a step.

@@ -11,22 +11,22 @@ import (
 )
 
 const (
-	// exactAxes is up to how many dimensions all eigenvectors are computed,
+	// maxExact is up to how many dimensions all eigenvectors are computed,
 	// which takes their cube; above, subspace iteration finds the ones asked
 	// for.
-	exactAxes = 256
-	// spareAxes is how many more than the ones asked for are iterated, and
+	maxExact = 256
+	// oversampling is how many more than the ones asked for are iterated, and
 	// axesRounds how often. The part of axis j that is wrong falls each round by
-	// the ratio of eigenvalues q+spareAxes+1 and j. Where they are alike it
+	// the ratio of eigenvalues q+oversampling+1 and j. Where they are alike it
 	// falls slowly, but then one axis is as good as the other.
-	spareAxes  = 50
-	axesRounds = 30
+	oversampling = 50
+	iterations   = 30
 )
 
 // Leading returns the q eigenvectors of the greatest eigenvalues of a d×d scatter,
 // d×q, the greatest first. If d is above 256 it has to be at least q+50.
 func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
-	if d, _ := scatter.Dims(); d > exactAxes {
+	if d, _ := scatter.Dims(); d > maxExact {
 		return subspaceIteration(scatter, q)
 	}
 	_, vectors, err := Symmetric(scatter)
@@ -40,13 +40,13 @@ func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
 // q+spareAxes) until it spans the leading eigenvectors (Rutishauser 1969).
 func subspaceIteration(scatter *mat.Dense, q int) (*mat.Dense, error) {
 	d, _ := scatter.Dims()
-	size := q + spareAxes
+	size := q + oversampling
 	rng := rand.New(rand.NewPCG(0, 0)) // any basis does
 	basis, product := mat.NewDense(d, size, nil), mat.NewDense(d, size, nil)
 	for i := range basis.RawMatrix().Data {
 		basis.RawMatrix().Data[i] = rng.NormFloat64()
 	}
-	for range axesRounds {
+	for range iterations {
 		orthonormalise(basis)
 		product.Mul(scatter, basis)
 		basis, product = product, basis

@@ -5,14 +5,14 @@ import "math"
 // Exp64 sets dst[i] = exp(x[i]), off by less than 1 ulp (1.5 at the level
 // "generic", which has package math's). dst may be x itself.
 func Exp64(dst, x []float64) {
-	sameLength("Exp64", len(dst), len(x))
+	checkLength("Exp64", len(dst), len(x))
 	active.exp64(dst, x)
 }
 
 // Log64 sets dst[i] to the natural logarithm of x[i], off by less than 1 ulp:
 // NaN below 0 and -Inf at 0. dst may be x itself.
 func Log64(dst, x []float64) {
-	sameLength("Log64", len(dst), len(x))
+	checkLength("Log64", len(dst), len(x))
 	active.log64(dst, x)
 }
 

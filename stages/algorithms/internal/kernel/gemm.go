@@ -17,7 +17,7 @@ func Gemm(tA, tB bool, alpha float32, a, b blas32.General, beta float32, c blas3
 	m, k := oriented(tA, a.Rows, a.Cols)
 	kb, n := oriented(tB, b.Rows, b.Cols)
 	checkProduct(m, n, k, kb, c.Rows, c.Cols)
-	if active.products32 == nil || !worthTiles(transpose(tA), transpose(tB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, c.Data, c.Stride) {
+	if active.products32 == nil || !canTile(transpose(tA), transpose(tB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, c.Data, c.Stride) {
 		gonum.Implementation{}.Sgemm(transpose(tA), transpose(tB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 		return
 	}
@@ -30,7 +30,7 @@ func Gemm64(tA, tB bool, alpha float64, a, b blas64.General, beta float64, c bla
 	m, k := oriented(tA, a.Rows, a.Cols)
 	kb, n := oriented(tB, b.Rows, b.Cols)
 	checkProduct(m, n, k, kb, c.Rows, c.Cols)
-	if active.products64 == nil || !worthTiles(transpose(tA), transpose(tB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, c.Data, c.Stride) {
+	if active.products64 == nil || !canTile(transpose(tA), transpose(tB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, c.Data, c.Stride) {
 		gonum.Implementation{}.Dgemm(transpose(tA), transpose(tB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 		return
 	}

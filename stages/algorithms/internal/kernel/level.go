@@ -29,8 +29,8 @@ type loops struct {
 	exp              func(dst, x []float32)
 	exp64, log64     func(dst, x []float64)
 	pixels, pairs    *convolver
-	poolPixels       func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)
-	unpoolPixels     func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+	maxPool          func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)
+	maxPoolBackward  func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
 }
 
 // generic is the pure-Go twin of every loop.
@@ -43,7 +43,7 @@ var generic = loops{
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
 	exp: expGo, exp64: exp64Go, log64: log64Go,
 	pixels: &convolverGo, pairs: &convolverGo,
-	poolPixels: poolPixelsGo, unpoolPixels: unpoolPixelsGo,
+	maxPool: maxPoolGo, maxPoolBackward: maxPoolBackwardGo,
 }
 
 // active is the level in use, chosen once before main.
@@ -67,11 +67,11 @@ func choose(name string) *loops {
 // a level that the processor can run.
 func Level() string { return active.name }
 
-func sameLength(name string, got, want int) { samePart(name, "", got, want) }
+func checkLength(name string, got, want int) { checkPart(name, "", got, want) }
 
-// samePart names an operand in two parts, which are put together only where they
+// checkPart names an operand in two parts, which are put together only where they
 // are needed: a check must not allocate.
-func samePart(name, part string, got, want int) {
+func checkPart(name, part string, got, want int) {
 	if got != want {
 		panic(fmt.Sprintf("kernel: %s%s: length %d, want %d", name, part, got, want))
 	}

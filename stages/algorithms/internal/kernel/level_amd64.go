@@ -34,7 +34,7 @@ var avx512 = derive("avx512", func(l *loops) {
 	l.sgd, l.momentumSGD, l.adam = sgdAVX512, momentumSGDAVX512, adamAVX512
 	l.exp, l.exp64, l.log64 = expAVX512, exp64AVX512, log64AVX512
 	l.pixels, l.pairs = &convolverAVX2, &convolverAVX512
-	l.poolPixels, l.unpoolPixels = poolPixelsAVX2, unpoolPixelsAVX2
+	l.maxPool, l.maxPoolBackward = maxPoolAVX2, maxPoolBackwardAVX2
 })
 
 var avx2 = derive("avx2", func(l *loops) {
@@ -55,19 +55,19 @@ var avx2 = derive("avx2", func(l *loops) {
 	l.sgd, l.momentumSGD, l.adam = sgdAVX2, momentumSGDAVX2, adamAVX2
 	l.exp, l.exp64, l.log64 = expAVX2, exp64AVX2, log64AVX2
 	l.pixels, l.pairs = &convolverAVX2, &convolverAVX2
-	l.poolPixels, l.unpoolPixels = poolPixelsAVX2, unpoolPixelsAVX2
+	l.maxPool, l.maxPoolBackward = maxPoolAVX2, maxPoolBackwardAVX2
 })
 
 var convolverAVX512 = convolver{
 	width: 2 * Lanes, heights: []int{8, 4, 1},
-	convolve:   [3]convolveFunc{convolve1AVX512, convolve2AVX512, convolve3AVX512},
-	correlated: 4, correlate: correlateAVX512,
+	convolve:      [3]convolveFunc{convolve1AVX512, convolve2AVX512, convolve3AVX512},
+	correlateRows: 4, correlate: correlateAVX512,
 }
 
 var convolverAVX2 = convolver{
 	width: Lanes, heights: []int{4, 1},
-	convolve:   [3]convolveFunc{convolve1AVX2, convolve2AVX2, convolve3AVX2},
-	correlated: 2, correlate: correlateAVX2,
+	convolve:      [3]convolveFunc{convolve1AVX2, convolve2AVX2, convolve3AVX2},
+	correlateRows: 2, correlate: correlateAVX2,
 }
 
 // derive returns the generic level with some loops replaced.

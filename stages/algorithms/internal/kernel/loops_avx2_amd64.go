@@ -89,12 +89,12 @@ func log64AVX2(dst []float64, x []float64)
 //go:noescape
 func squaredDistancesAVX2(dst []float32, q []float32, x []float32)
 
-// poolPixelsAVX2 sets y to the larger of floor and bias plus the largest of 2×2 pixels, argmax to its place.
+// maxPoolAVX2 sets y to max(bias + largest of 2×2 pixels, floor), and argmax to the index 0…3 of the largest.
 //
 //go:noescape
-func poolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
+func maxPoolAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
 
-// unpoolPixelsAVX2 is the way back of poolPixels: it spreads dy where y is above floor, and adds it to sums.
+// maxPoolBackwardAVX2 sets upper and lower to the gradient of maxPool's input: dy at argmax where y > floor, else 0. It adds that dy to sums.
 //
 //go:noescape
-func unpoolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+func maxPoolBackwardAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)

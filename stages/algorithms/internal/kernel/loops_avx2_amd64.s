@@ -22,9 +22,9 @@ TEXT ·saxpyAVX2(SB), $0-56
 	MOVQ         x_len+16(FP), DX
 	VBROADCASTSS alpha+0(FP), Y0
 	CMPQ         DX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Y1
 	VMOVUPS     (CX), Y2
 	VFMADD231PS Y0, Y1, Y2
@@ -45,9 +45,9 @@ turns:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -86,9 +86,9 @@ TEXT ·daxpyAVX2(SB), $0-56
 	MOVQ         x_len+16(FP), DX
 	VBROADCASTSD alpha+0(FP), Y0
 	CMPQ         DX, $0x00000010
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Y1
 	VMOVUPD     (CX), Y2
 	VFMADD231PD Y0, Y1, Y2
@@ -109,9 +109,9 @@ turns:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000004
 	JL   vectorsDone
 
@@ -149,9 +149,9 @@ TEXT ·scaleAVX2(SB), $0-32
 	MOVQ         x_len+16(FP), CX
 	VBROADCASTSS alpha+0(FP), Y0
 	CMPQ         CX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
@@ -167,9 +167,9 @@ turns:
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
 	CMPQ    CX, $0x00000020
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ CX, $0x00000008
 	JL   vectorsDone
 
@@ -204,9 +204,9 @@ TEXT ·mulAVX2(SB), $0-48
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
 	CMPQ DX, $0x00000020
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Y0
 	VMOVUPS (CX), Y1
 	VMULPS  Y1, Y0, Y0
@@ -227,9 +227,9 @@ turns:
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
 	CMPQ    DX, $0x00000020
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -268,9 +268,9 @@ TEXT ·mulAddAVX2(SB), $0-72
 	MOVQ y_base+48(FP), DX
 	MOVQ dst_len+8(FP), BX
 	CMPQ BX, $0x00000020
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMOVUPS     (AX), Y2
@@ -296,9 +296,9 @@ turns:
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x00000020, BX
 	CMPQ        BX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000008
 	JL   vectorsDone
 
@@ -342,9 +342,9 @@ TEXT ·lerpAVX2(SB), $0-80
 	VBROADCASTSS rest+72(FP), Y0
 	VBROADCASTSS t+76(FP), Y1
 	CMPQ         BX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (CX), Y2
 	VMOVUPS     (DX), Y3
 	VMULPS      Y0, Y2, Y2
@@ -370,9 +370,9 @@ turns:
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x00000020, BX
 	CMPQ        BX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000008
 	JL   vectorsDone
 
@@ -414,9 +414,9 @@ TEXT ·addReLUAVX2(SB), $0-48
 	MOVQ   y_len+8(FP), DX
 	VXORPS Y0, Y0, Y0
 	CMPQ   DX, $0x00000020
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Y1
 	VMOVUPS (CX), Y2
 	VADDPS  Y2, Y1, Y1
@@ -441,9 +441,9 @@ turns:
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
 	CMPQ    DX, $0x00000020
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -484,9 +484,9 @@ TEXT ·reluBackwardAVX2(SB), $0-48
 	MOVQ   dy_len+8(FP), DX
 	VXORPS Y0, Y0, Y0
 	CMPQ   DX, $0x00000020
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Y1
 	VMOVUPS (CX), Y2
 	VCMPPS  $0x16, Y0, Y2, Y2
@@ -511,9 +511,9 @@ turns:
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
 	CMPQ    DX, $0x00000020
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -555,9 +555,9 @@ TEXT ·sgdAVX2(SB), $0-56
 	VBROADCASTSS lr+48(FP), Y0
 	VBROADCASTSS decay+52(FP), Y1
 	CMPQ         DX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Y2
 	VMOVUPS      (CX), Y3
 	VFMADD231PS  Y1, Y2, Y3
@@ -582,9 +582,9 @@ turns:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -628,9 +628,9 @@ TEXT ·momentumSGDAVX2(SB), $0-84
 	VBROADCASTSS momentum+76(FP), Y1
 	VBROADCASTSS decay+80(FP), Y2
 	CMPQ         BX, $0x00000018
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Y3
 	VMOVUPS      (CX), Y4
 	VMOVUPS      (DX), Y5
@@ -660,9 +660,9 @@ turns:
 	ADDQ         $0x00000060, DX
 	SUBQ         $0x00000018, BX
 	CMPQ         BX, $0x00000018
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000008
 	JL   vectorsDone
 
@@ -719,9 +719,9 @@ TEXT ·adamAVX2(SB), $0-128
 	VBROADCASTSS eps+120(FP), Y6
 	VBROADCASTSS decay+124(FP), Y7
 	CMPQ         SI, $0x00000008
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Y8
 	VMOVUPS     (CX), Y9
 	VMOVUPS     (DX), Y10
@@ -747,9 +747,9 @@ turns:
 	ADDQ        $0x00000020, BX
 	SUBQ        $0x00000008, SI
 	CMPQ        SI, $0x00000008
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	TESTQ       SI, SI
 	JZ          done
 	LEAQ        laneMask<>+32(SB), DI
@@ -791,9 +791,9 @@ TEXT ·sdotAVX2(SB), $0-52
 	VXORPS Y6, Y6, Y6
 	VXORPS Y9, Y9, Y9
 	CMPQ   DX, $0x00000020
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Y1
 	VMOVUPS     (CX), Y2
 	VFMADD231PS Y1, Y2, Y0
@@ -810,9 +810,9 @@ turns:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -860,9 +860,9 @@ TEXT ·ddotAVX2(SB), $0-56
 	VXORPS Y6, Y6, Y6
 	VXORPS Y9, Y9, Y9
 	CMPQ   DX, $0x00000010
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Y1
 	VMOVUPD     (CX), Y2
 	VFMADD231PD Y1, Y2, Y0
@@ -879,9 +879,9 @@ turns:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000004
 	JL   vectorsDone
 
@@ -927,9 +927,9 @@ TEXT ·expAVX2(SB), $0-48
 	VBROADCASTSS float32_42b20000<>+0(SB), Y1
 	VBROADCASTSS float32_4b400000<>+0(SB), Y2
 	CMPQ         DX, $0x00000010
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Y3
 	VMINPS       Y3, Y1, Y3
 	VMAXPS       Y3, Y0, Y3
@@ -990,9 +990,9 @@ turns:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -1081,9 +1081,9 @@ TEXT ·exp64AVX2(SB), $0-48
 	VBROADCASTSD float64_4086300000000000<>+0(SB), Y1
 	VBROADCASTSD float64_4338000000000000<>+0(SB), Y2
 	CMPQ         DX, $0x00000008
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD      (AX), Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
@@ -1156,9 +1156,9 @@ turns:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000008, DX
 	CMPQ         DX, $0x00000008
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000004
 	JL   vectorsDone
 
@@ -1256,9 +1256,9 @@ TEXT ·log64AVX2(SB), $0-48
 	MOVQ dst_base+0(FP), CX
 	MOVQ x_len+32(FP), DX
 	CMPQ DX, $0x00000008
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Y0
 	VMOVUPD     Y0, Y2
 	VMULPD      float64_4350000000000000<>+0(SB), Y0, Y3
@@ -1353,9 +1353,9 @@ turns:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000004
 	JL   vectorsDone
 
@@ -1598,9 +1598,9 @@ oneDone:
 	VZEROUPPER
 	RET
 
-// func poolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
+// func maxPoolAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
 // Requires: AVX, AVX2
-TEXT ·poolPixelsAVX2(SB), $0-48
+TEXT ·maxPoolAVX2(SB), $0-48
 	MOVQ         y+0(FP), AX
 	MOVQ         argmax+8(FP), CX
 	MOVQ         upper+16(FP), DX
@@ -1646,9 +1646,9 @@ pixel:
 	VZEROUPPER
 	RET
 
-// func unpoolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+// func maxPoolBackwardAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
 // Requires: AVX, AVX2
-TEXT ·unpoolPixelsAVX2(SB), $0-64
+TEXT ·maxPoolBackwardAVX2(SB), $0-64
 	MOVQ         y+0(FP), AX
 	MOVQ         argmax+8(FP), CX
 	MOVQ         upper+16(FP), DX

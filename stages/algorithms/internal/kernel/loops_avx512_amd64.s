@@ -12,9 +12,9 @@ TEXT ·saxpyAVX512(SB), $0-56
 	MOVQ         x_len+16(FP), DX
 	VBROADCASTSS alpha+0(FP), Z0
 	CMPQ         DX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Z1
 	VMOVUPS     (CX), Z2
 	VFMADD231PS Z0, Z1, Z2
@@ -35,9 +35,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -75,9 +75,9 @@ TEXT ·daxpyAVX512(SB), $0-56
 	MOVQ         x_len+16(FP), DX
 	VBROADCASTSD alpha+0(FP), Z0
 	CMPQ         DX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Z1
 	VMOVUPD     (CX), Z2
 	VFMADD231PD Z0, Z1, Z2
@@ -98,9 +98,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -137,9 +137,9 @@ TEXT ·scaleAVX512(SB), $0-32
 	MOVQ         x_len+16(FP), CX
 	VBROADCASTSS alpha+0(FP), Z0
 	CMPQ         CX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)
@@ -155,9 +155,9 @@ turns:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ CX, $0x00000010
 	JL   vectorsDone
 
@@ -191,9 +191,9 @@ TEXT ·mulAVX512(SB), $0-48
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
 	CMPQ DX, $0x00000040
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Z0
 	VMOVUPS (CX), Z1
 	VMULPS  Z1, Z0, Z0
@@ -214,9 +214,9 @@ turns:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -254,9 +254,9 @@ TEXT ·mulAddAVX512(SB), $0-72
 	MOVQ y_base+48(FP), DX
 	MOVQ dst_len+8(FP), BX
 	CMPQ BX, $0x00000040
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMOVUPS     (AX), Z2
@@ -282,9 +282,9 @@ turns:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000010
 	JL   vectorsDone
 
@@ -327,9 +327,9 @@ TEXT ·lerpAVX512(SB), $0-80
 	VBROADCASTSS rest+72(FP), Z0
 	VBROADCASTSS t+76(FP), Z1
 	CMPQ         BX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (CX), Z2
 	VMOVUPS     (DX), Z3
 	VMULPS      Z0, Z2, Z2
@@ -355,9 +355,9 @@ turns:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000010
 	JL   vectorsDone
 
@@ -398,9 +398,9 @@ TEXT ·addReLUAVX512(SB), $0-48
 	MOVQ   y_len+8(FP), DX
 	VPXORD Z0, Z0, Z0
 	CMPQ   DX, $0x00000040
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Z1
 	VMOVUPS (CX), Z2
 	VADDPS  Z2, Z1, Z1
@@ -425,9 +425,9 @@ turns:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -467,9 +467,9 @@ TEXT ·reluBackwardAVX512(SB), $0-48
 	MOVQ   dy_len+8(FP), DX
 	VPXORD Z0, Z0, Z0
 	CMPQ   DX, $0x00000040
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS   (AX), Z1
 	VMOVUPS   (CX), Z2
 	VCMPPS    $0x16, Z0, Z2, K2
@@ -494,9 +494,9 @@ turns:
 	ADDQ      $0x00000100, CX
 	SUBQ      $0x00000040, DX
 	CMPQ      DX, $0x00000040
-	JGE       turns
+	JGE       unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -537,9 +537,9 @@ TEXT ·sgdAVX512(SB), $0-56
 	VBROADCASTSS lr+48(FP), Z0
 	VBROADCASTSS decay+52(FP), Z1
 	CMPQ         DX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Z2
 	VMOVUPS      (CX), Z3
 	VFMADD231PS  Z1, Z2, Z3
@@ -564,9 +564,9 @@ turns:
 	ADDQ         $0x00000100, CX
 	SUBQ         $0x00000040, DX
 	CMPQ         DX, $0x00000040
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -609,9 +609,9 @@ TEXT ·momentumSGDAVX512(SB), $0-84
 	VBROADCASTSS momentum+76(FP), Z1
 	VBROADCASTSS decay+80(FP), Z2
 	CMPQ         BX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Z3
 	VMOVUPS      (CX), Z4
 	VMOVUPS      (DX), Z5
@@ -649,9 +649,9 @@ turns:
 	ADDQ         $0x00000100, DX
 	SUBQ         $0x00000040, BX
 	CMPQ         BX, $0x00000040
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000010
 	JL   vectorsDone
 
@@ -707,9 +707,9 @@ TEXT ·adamAVX512(SB), $0-128
 	VBROADCASTSS eps+120(FP), Z6
 	VBROADCASTSS decay+124(FP), Z7
 	CMPQ         SI, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Z8
 	VMOVUPS     (CX), Z9
 	VMOVUPS     (DX), Z10
@@ -792,9 +792,9 @@ turns:
 	ADDQ        $0x00000100, BX
 	SUBQ        $0x00000040, SI
 	CMPQ        SI, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ SI, $0x00000010
 	JL   vectorsDone
 
@@ -867,9 +867,9 @@ TEXT ·sdotAVX512(SB), $0-52
 	VPXORD Z6, Z6, Z6
 	VPXORD Z9, Z9, Z9
 	CMPQ   DX, $0x00000040
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Z1
 	VMOVUPS     (CX), Z2
 	VFMADD231PS Z1, Z2, Z0
@@ -886,9 +886,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -937,9 +937,9 @@ TEXT ·ddotAVX512(SB), $0-56
 	VPXORD Z6, Z6, Z6
 	VPXORD Z9, Z9, Z9
 	CMPQ   DX, $0x00000020
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Z1
 	VMOVUPD     (CX), Z2
 	VFMADD231PD Z1, Z2, Z0
@@ -956,9 +956,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -1005,9 +1005,9 @@ TEXT ·expAVX512(SB), $0-48
 	VBROADCASTSS float32_42b20000<>+0(SB), Z1
 	VBROADCASTSS float32_4b400000<>+0(SB), Z2
 	CMPQ         DX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Z3
 	VMINPS       Z3, Z1, Z3
 	VMAXPS       Z3, Z0, Z3
@@ -1124,9 +1124,9 @@ turns:
 	ADDQ         $0x00000100, CX
 	SUBQ         $0x00000040, DX
 	CMPQ         DX, $0x00000040
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -1214,9 +1214,9 @@ TEXT ·exp64AVX512(SB), $0-48
 	VBROADCASTSD float64_4086300000000000<>+0(SB), Z1
 	VBROADCASTSD float64_4338000000000000<>+0(SB), Z2
 	CMPQ         DX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD      (AX), Z3
 	VMINPD       Z3, Z1, Z3
 	VMAXPD       Z3, Z0, Z3
@@ -1357,9 +1357,9 @@ turns:
 	ADDQ         $0x00000100, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -1456,9 +1456,9 @@ TEXT ·log64AVX512(SB), $0-48
 	MOVQ dst_base+0(FP), CX
 	MOVQ x_len+32(FP), DX
 	CMPQ DX, $0x00000020
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Z0
 	VMOVUPD     Z0, Z2
 	VMULPD      float64_4350000000000000<>+0(SB), Z0, Z3
@@ -1643,9 +1643,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 

@@ -44,7 +44,7 @@ var loopCases = []loopCase{
 }
 
 // TestLoopsAgainstTwins compares every loop of every level with its pure-Go
-// twin, at every length around the sizes of vectors and turns, on vectors that
+// twin, at every length around the sizes of vectors and unrolled iterations, on vectors that
 // begin or end at a guarded page.
 func TestLoopsAgainstTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))

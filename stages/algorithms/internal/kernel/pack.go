@@ -20,13 +20,13 @@ func (p panels[T]) at(i, step int) *T {
 // a packed panel of a: a multiple of the rows that are transposed together.
 const panelRows = 12
 
-// manyRows is the number of rows of a from which packing b pays even though it
+// minPackRows is the number of rows of a from which packing b pays even though it
 // could be read in place.
-const manyRows = 512
+const minPackRows = 512
 
 // packsB reports whether b is packed: always if its rows do not lie together.
 func (t *tiling[T]) packsB(p *product[T]) bool {
-	return p.b.colStep != 1 || p.m >= manyRows
+	return p.b.colStep != 1 || p.m >= minPackRows
 }
 
 // packsA reports whether a is packed, which pays if several tiles read the

@@ -29,9 +29,9 @@ func Softmax(prob, logits []float32, rows, cols int) {
 func SoftmaxCrossEntropy(prob, logits []float32, rows, cols int, labels []int32, weights []float32) float64 {
 	checkMatrix("SoftmaxCrossEntropy: prob", prob, rows, cols)
 	checkMatrix("SoftmaxCrossEntropy: logits", logits, rows, cols)
-	sameLength("SoftmaxCrossEntropy: labels", len(labels), rows)
+	checkLength("SoftmaxCrossEntropy: labels", len(labels), rows)
 	if weights != nil {
-		sameLength("SoftmaxCrossEntropy: weights", len(weights), rows)
+		checkLength("SoftmaxCrossEntropy: weights", len(weights), rows)
 	}
 	// -log prob = log Σ exp(l_j - max) - (l_label - max)
 	var loss float64

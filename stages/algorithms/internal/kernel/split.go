@@ -1,8 +1,8 @@
 package kernel
 
-// parallelWork is the number of multiplications that a thread must have at
+// minThreadWork is the number of multiplications that a thread must have at
 // least: less is done before a second thread has woken up.
-const parallelWork = 2 << 20
+const minThreadWork = 2 << 20
 
 // parallel splits the job over threads by the rows of c, or by its columns
 // when it is wider than high.
@@ -17,7 +17,7 @@ func (t *tiling[T]) parallel(p *product[T]) {
 // split runs n rows or columns, each of so many multiplications, in parts that
 // are multiples of step.
 func (t *tiling[T]) split(n, step, work int, part func(lo, hi int) product[T]) {
-	grain := (parallelWork + work*step - 1) / (work * step)
+	grain := (minThreadWork + work*step - 1) / (work * step)
 	Parallel((n+step-1)/step, grain, func(lo, hi int) {
 		p := part(lo*step, min(hi*step, n))
 		t.multiply(&p)

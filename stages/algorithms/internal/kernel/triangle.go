@@ -16,8 +16,8 @@ func selfProduct[T float](t blas.Transpose, n, k int, alpha T, a []T, lda int, b
 	return &p
 }
 
-// worthTriangle is worthTiles for a product of a matrix with itself.
-func worthTriangle[T float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, c []T, ldc int) bool {
+// canTileTriangle is worthTiles for a product of a matrix with itself.
+func canTileTriangle[T float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, c []T, ldc int) bool {
 	if n <= 0 || k <= 0 || alpha == 0 || uplo != blas.Upper && uplo != blas.Lower {
 		return false
 	}

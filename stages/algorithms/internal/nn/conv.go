@@ -48,7 +48,7 @@ func newConv(p *Pass, b block) *convStep {
 	}
 	s.packed = make([]float32, roundUp(s.out, kernel.WeightBlock)*s.patch())
 	for k := range s.patch() {
-		s.taps = append(s.taps, kernel.Tap{Weight: int32(k * kernel.WeightBlock), Input: int32(s.place(k))})
+		s.taps = append(s.taps, kernel.Tap{Weight: int32(k * kernel.WeightBlock), Input: int32(s.tapOffset(k))})
 	}
 	if p.Grads != nil {
 		s.dw, s.db = b.weight.of(p.Grads), b.bias.of(p.Grads)
@@ -64,8 +64,8 @@ func (s *convStep) patch() int { return s.in * s.side * s.side }
 func (s *convStep) inGroup() int  { return s.in * s.height * s.width * kernel.Lanes }
 func (s *convStep) outGroup() int { return s.out * s.outHeight * s.outWidth * kernel.Lanes }
 
-// place is where weight k of a channel meets the input, from the kernel's corner.
-func (s *convStep) place(k int) int {
+// tapOffset is where weight k of a channel meets the input, from the kernel's corner.
+func (s *convStep) tapOffset(k int) int {
 	channel, i, j := k/(s.side*s.side), k/s.side%s.side, k%s.side
 	return ((channel*s.height+i)*s.width + j) * kernel.Lanes
 }
@@ -111,7 +111,7 @@ func (s *convStep) forwardGroup(g int) {
 		if s.pool {
 			s.poolLine(g, at/2)
 		} else {
-			s.copyLines(g, at, n)
+			s.biasLines(g, at, n)
 		}
 	}
 }
@@ -122,12 +122,12 @@ func (s *convStep) poolLine(g, at int) {
 	for c, bias := range s.b {
 		both := s.lines[2*c*line : 2*(c+1)*line]
 		from, to := s.outLine(g, c, at)
-		kernel.PoolPixels(s.y[from:to], s.argmax[from:to], both[:line], both[line:], bias, s.floor)
+		kernel.MaxPool(s.y[from:to], s.argmax[from:to], both[:line], both[line:], bias, s.floor)
 	}
 }
 
-// copyLines makes n lines of the group's output where there is no pooling.
-func (s *convStep) copyLines(g, at, n int) {
+// biasLines makes n lines of the group's output where there is no pooling.
+func (s *convStep) biasLines(g, at, n int) {
 	line := s.fullWidth * kernel.Lanes
 	for c, bias := range s.b {
 		for i := range n {

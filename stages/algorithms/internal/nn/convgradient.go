@@ -7,14 +7,14 @@ import "mars/stages/algorithms/internal/kernel"
 // computes two neighbours of the input may look one pixel beyond the output.
 type convGradient struct {
 	*convStep
-	full   []float32 // groups×channels×fullHeight×(fullWidth+2), from index lead on
-	lead   int
-	dx     []float32
-	sums   []float32 // out×Lanes: of db
-	dw     []float32 // padded to whole tiles of channels and weights
-	places []int32   // where the weights meet the input, padded likewise
-	packed []float32 // the weights by input channel
-	taps   map[span][]kernel.Tap
+	full    []float32 // groups×channels×fullHeight×(fullWidth+2), from index lead on
+	lead    int
+	dx      []float32
+	sums    []float32 // out×Lanes: of db
+	dw      []float32 // padded to whole tiles of channels and weights
+	offsets []int32   // where the weights meet the input, padded likewise
+	packed  []float32 // the weights by input channel
+	taps    map[span][]kernel.Tap
 }
 
 // gradientGroups is how many groups of rows go back at once: as many vectors as the
@@ -33,9 +33,9 @@ func newConvGradient(s *convStep, rows int) *convGradient {
 	g.full = make([]float32, g.lead+gradientGroups*g.group())
 	g.sums = make([]float32, s.out*kernel.Lanes)
 	g.dw = make([]float32, roundUp(s.out, kernel.CorrelationTile)*g.stride())
-	g.places = make([]int32, g.stride())
+	g.offsets = make([]int32, g.stride())
 	for k := range s.patch() {
-		g.places[k] = int32(s.place(k))
+		g.offsets[k] = int32(s.tapOffset(k))
 	}
 	return g
 }
@@ -89,7 +89,7 @@ func (g *convGradient) unpool(dy []float32, group int, full []float32) {
 			}
 			upper := full[c*g.channel()+2*at*g.line()+kernel.Lanes:]
 			lower := upper[g.line():]
-			kernel.UnpoolPixels(upper[:line], lower[:line], dy[from:to], g.y[from:to], g.argmax[from:to], g.floor, sums)
+			kernel.MaxPoolBackward(upper[:line], lower[:line], dy[from:to], g.y[from:to], g.argmax[from:to], g.floor, sums)
 		}
 	}
 }
@@ -118,7 +118,7 @@ func (g *convGradient) weights(from, n int) {
 		for channel := 0; channel < g.out; channel += kernel.CorrelationTile {
 			dy := g.full[g.lead+channel*g.channel()+at*g.line()+kernel.Lanes:]
 			for k := 0; k < g.stride(); k += kernel.CorrelationTile {
-				c.AddTo(g.dw[channel*g.stride()+k:], dy, x, g.places[k:])
+				c.AddTo(g.dw[channel*g.stride()+k:], dy, x, g.offsets[k:])
 			}
 		}
 	}
@@ -132,7 +132,7 @@ func (g *convGradient) prepareInput() {
 		g.packed = make([]float32, roundUp(g.in, kernel.WeightBlock)*g.out*g.side*g.side)
 		g.taps = map[span][]kernel.Tap{}
 		for at := 0; at < g.width; at += vectorWidth(g.width) / kernel.Lanes {
-			if along := g.along(at); g.taps[along] == nil {
+			if along := g.colSpan(at); g.taps[along] == nil {
 				g.taps[along] = g.inputTaps(along)
 			}
 		}
@@ -169,9 +169,9 @@ func (g *convGradient) inputTaps(along span) []kernel.Tap {
 	return taps
 }
 
-// along is the span of places of the kernel through which the pixels of a vector at
+// colSpan is the span of places of the kernel through which the pixels of a vector at
 // this column of the input meet the output.
-func (g *convGradient) along(at int) span {
+func (g *convGradient) colSpan(at int) span {
 	pixels := vectorWidth(g.width) / kernel.Lanes
 	return span{max(0, at-g.fullWidth+1), min(g.side, at+pixels)}
 }
@@ -187,7 +187,7 @@ func (g *convGradient) input(from, n int) {
 	for line := range g.height {
 		down := span{max(0, line-g.fullHeight+1), min(g.side, line+1)}
 		for at := 0; at < g.width; at += width / kernel.Lanes {
-			along := g.along(at)
+			along := g.colSpan(at)
 			each := g.out * (along.hi - along.lo)
 			c.Taps = g.taps[along][down.lo*each : down.hi*each]
 			corner := g.lead + (line-g.side+1)*g.line() + (at+2-g.side)*kernel.Lanes

@@ -194,13 +194,13 @@ func (p *CriticPass) backward(rows int) {
 	for i := last; i > 0; i-- {
 		l, below := p.layers[i], p.layers[i-1]
 		u := below.rows(below.u, 0, rows)
-		kernel.Gemm(false, true, 1, l.rows(l.u, 0, rows), p.down(i), 0, u)
+		kernel.Gemm(false, true, 1, l.rows(l.u, 0, rows), p.backWeights(i), 0, u)
 		kernel.ReLUBackward(u.Data, below.a[:rows*below.out])
 	}
 }
 
-// down is the matrix that takes u of layer i to the layer below.
-func (p *CriticPass) down(i int) blas32.General {
+// backWeights is the matrix that takes u of layer i to the layer below.
+func (p *CriticPass) backWeights(i int) blas32.General {
 	if i == len(p.layers)-1 {
 		return p.scaled
 	}
@@ -210,7 +210,7 @@ func (p *CriticPass) down(i int) blas32.General {
 // inputGradient fills ∇v of the rows [from, to).
 func (p *CriticPass) inputGradient(from, to int) {
 	l := p.layers[0]
-	kernel.Gemm(false, true, 1, l.rows(l.u, from, to), p.down(0), 0, matrix(p.gradient[from*l.in:to*l.in], to-from, l.in))
+	kernel.Gemm(false, true, 1, l.rows(l.u, from, to), p.backWeights(0), 0, matrix(p.gradient[from*l.in:to*l.in], to-from, l.in))
 }
 
 // penalise fills s of the rows [from, rows), which carry the penalty, of the layers that need it,

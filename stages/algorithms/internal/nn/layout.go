@@ -42,7 +42,7 @@ func (s *layoutStep) convert(to, from []float32, rows int, interleave bool) []fl
 		if interleave {
 			kernel.Interleave(to[g*group:(g+1)*group], from[single:single+n*s.width], n, s.width)
 		} else {
-			kernel.Separate(to[single:single+n*s.width], from[g*group:(g+1)*group], n, s.width)
+			kernel.Deinterleave(to[single:single+n*s.width], from[g*group:(g+1)*group], n, s.width)
 		}
 	}
 	if interleave {

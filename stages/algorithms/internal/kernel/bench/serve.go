@@ -32,8 +32,8 @@ var installed library = struct {
 // netlib is the C library, if the program was built with one.
 var netlib library
 
-// patience is how long a product is repeated for one answer.
-const patience = 60 * time.Millisecond
+// minTime is how long a product is repeated for one answer.
+const minTime = 60 * time.Millisecond
 
 // serveContender answers questions until its input ends.
 func serveContender(name string) {
@@ -86,13 +86,13 @@ func productSeconds(lib library, q question) float64 {
 
 // peakSeconds times as many register-only multiply-adds as the product has.
 func peakSeconds(q question) float64 {
-	turns := int(q.flops() / float64(max(1, peak.Flops(q.bits))))
-	return fastest(func() { peak.Spin(turns) })
+	iterations := int(q.flops() / float64(max(1, peak.Flops(q.bits))))
+	return fastest(func() { peak.Spin(iterations) })
 }
 
 func fastest(f func()) float64 {
 	best := math.Inf(1)
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(minTime); ; {
 		start := time.Now()
 		f()
 		best = min(best, time.Since(start).Seconds())

@@ -51,11 +51,11 @@ func exp(e element) *loop {
 		signature: "func(dst, x []%[1]s)",
 		elem:      e, slices: []string{"x", "dst"}, work: 4,
 		constants: []constant{{name: "low", value: low}, {name: "high", value: high}, {name: "rounder", value: e.rounder()}},
-		body:      func(v *turn) { emitExp(v, e, degree) },
+		body:      func(v *iteration) { emitExp(v, e, degree) },
 	}
 }
 
-func emitExp(v *turn, e element, degree int) {
+func emitExp(v *iteration, e element, degree int) {
 	c, x, n, p, bits := v.Context, v.r(0), v.r(1), v.r(2), v.r(3)
 	v.load("x", x)
 	e.min(c, x, v.k("high"), x) // the first operand if one is NaN
@@ -85,14 +85,14 @@ func emitExp(v *turn, e element, degree int) {
 
 // round sets to to the integer nearest to factor·x, and the low bits of bits
 // to the same as an integer.
-func (v *turn) round(factor operand.Op, x, bits, to reg.VecPhysical) {
+func (v *iteration) round(factor operand.Op, x, bits, to reg.VecPhysical) {
 	v.f.elem.move(v.Context, v.k("rounder"), bits)
 	v.f.elem.fma(v.Context, factor, x, bits)
 	v.f.elem.sub(v.Context, v.k("rounder"), bits, to)
 }
 
 // timesPower multiplies p by 2^n, n an integer in the low bits of bits.
-func (v *turn) timesPower(bits, p reg.VecPhysical) {
+func (v *iteration) timesPower(bits, p reg.VecPhysical) {
 	e := v.f.elem
 	e.addInt(v.Context, v.whole(e.exponentBias()), bits, bits)
 	e.shiftLeft(v.Context, operand.Imm(e.mantissaBits()), bits, bits)
@@ -112,7 +112,7 @@ var logarithm = &loop{
 // artanhTerms is the number of terms of R.
 const artanhTerms = 10
 
-func emitLog(v *turn) {
+func emitLog(v *iteration) {
 	c, e := v.Context, v.f.elem
 	x, n, f, s, square, r := v.r(0), v.r(1), v.r(2), v.r(3), v.r(4), v.r(5)
 	v.load("x", x)
@@ -142,7 +142,7 @@ func emitLog(v *turn) {
 }
 
 // splitExponent writes x = m·2^n, √½ <= m < √2; n as a number.
-func (v *turn) splitExponent(x, n, m, s, t reg.VecPhysical) {
+func (v *iteration) splitExponent(x, n, m, s, t reg.VecPhysical) {
 	e, c := v.f.elem, v.Context
 	const smallest, lift = 0x1p-1022, 54
 	one, root := math.Float64bits(1), math.Float64bits(math.Sqrt(0.5))

@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// unroll is the number of steps of k in one turn of the inner loop.
+// unroll is the number of steps of k in one iteration of the inner loop.
 const unroll = 4
 
 // rowGroup is the number of rows of A that one base pointer serves, by the
@@ -62,11 +62,11 @@ func tiles(l level, e element) []tileKernel {
 
 // tileRegs are the general registers of a tile in work.
 type tileRegs struct {
-	rows                         reg.GPVirtual
-	a                            [4]reg.GPVirtual // rows 0, 3, 6, 9 of A
-	rowStep, colStep             reg.GPVirtual
-	b, bStep, c, cStep, k, turns reg.GPVirtual
-	alpha, beta                  operand.Mem
+	rows                              reg.GPVirtual
+	a                                 [4]reg.GPVirtual // rows 0, 3, 6, 9 of A
+	rowStep, colStep                  reg.GPVirtual
+	b, bStep, c, cStep, k, iterations reg.GPVirtual
+	alpha, beta                       operand.Mem
 }
 
 func (t tileKernel) emit(c *build.Context) {
@@ -111,7 +111,7 @@ func (t tileKernel) loadRegs(c *build.Context) *tileRegs {
 	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
 	r := &tileRegs{
 		rows: load("rows"), rowStep: load("rowStep"), colStep: load("colStep"), bStep: load("bStep"), cStep: load("cStep"),
-		b: load("b"), c: load("c"), k: load("k"), turns: c.GP64(),
+		b: load("b"), c: load("c"), k: load("k"), iterations: c.GP64(),
 		alpha: address(c, "alpha"), beta: address(c, "beta"),
 	}
 	r.a[0] = load("a")
@@ -159,14 +159,14 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 			t.level.zero(c, t.accumulator(i, j))
 		}
 	}
-	c.MOVQ(r.k, r.turns)
-	c.SHRQ(operand.Imm(2), r.turns)
+	c.MOVQ(r.k, r.iterations)
+	c.SHRQ(operand.Imm(2), r.iterations)
 	c.JZ(operand.LabelRef(label + "_rest"))
 	c.Label(label + "_loop")
 	for range unroll {
 		t.step(c, rows, &r, masked)
 	}
-	c.DECQ(r.turns)
+	c.DECQ(r.iterations)
 	c.JNZ(operand.LabelRef(label + "_loop"))
 	c.Label(label + "_rest")
 	c.ANDQ(operand.Imm(unroll-1), r.k)

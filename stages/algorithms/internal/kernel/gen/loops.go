@@ -15,7 +15,7 @@ func emitLoops(c *build.Context, l level) {
 	}
 	emitDistances(c, l)
 	if l.name == avx2.name {
-		emitPools(c, used) // a pixel of eight images fills 32 bytes: every level uses it
+		emitMaxPool(c, used) // a pixel of eight images fills 32 bytes: every level uses it
 	}
 	used.emit(c, l)
 }
@@ -26,7 +26,7 @@ func axpy(e element) *loop {
 		signature: "func(alpha %[1]s, x, y []%[1]s)",
 		elem:      e, slices: []string{"x", "y"},
 		constants: parameters("alpha"), work: 2,
-		body: func(v *turn) {
+		body: func(v *iteration) {
 			v.load("x", v.r(0))
 			v.load("y", v.r(1))
 			e.fma(v.Context, v.k("alpha"), v.r(0), v.r(1))
@@ -40,7 +40,7 @@ var scale = &loop{
 	signature: "func(alpha %[1]s, x []%[1]s)",
 	elem:      float32s, slices: []string{"x"},
 	constants: parameters("alpha"), work: 1,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("x", v.r(0))
 		v.VMULPS(v.k("alpha"), v.r(0), v.r(0))
 		v.store(v.r(0), "x")
@@ -51,7 +51,7 @@ var mul = &loop{
 	name: "mul", doc: "multiplies dst by x.",
 	signature: "func(dst, x []%[1]s)",
 	elem:      float32s, slices: []string{"dst", "x"}, work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("dst", v.r(0))
 		v.load("x", v.r(1))
 		v.VMULPS(v.r(1), v.r(0), v.r(0))
@@ -63,7 +63,7 @@ var mulAdd = &loop{
 	name: "mulAdd", doc: "adds x·y to dst.",
 	signature: "func(dst, x, y []%[1]s)",
 	elem:      float32s, slices: []string{"dst", "x", "y"}, work: 3,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("x", v.r(0))
 		v.load("y", v.r(1))
 		v.load("dst", v.r(2))
@@ -77,7 +77,7 @@ var lerp = &loop{
 	signature: "func(dst, x, y []%[1]s, rest, t %[1]s)",
 	elem:      float32s, slices: []string{"dst", "x", "y"},
 	constants: parameters("rest", "t"), work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("x", v.r(0))
 		v.load("y", v.r(1))
 		v.VMULPS(v.k("rest"), v.r(0), v.r(0))
@@ -92,7 +92,7 @@ var addReLU = &loop{
 	signature: "func(y, bias []%[1]s)",
 	elem:      float32s, slices: []string{"y", "bias"},
 	constants: []constant{{name: "zero"}}, work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("y", v.r(0))
 		v.load("bias", v.r(1))
 		v.VADDPS(v.r(1), v.r(0), v.r(0))
@@ -106,7 +106,7 @@ var reluBackward = &loop{
 	signature: "func(dy, y []%[1]s)",
 	elem:      float32s, slices: []string{"dy", "y"},
 	constants: []constant{{name: "zero"}}, work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("dy", v.r(0))
 		v.load("y", v.r(1))
 		v.keepWhere(notLessEqual, v.k("zero"), v.r(1), v.r(0), v.r(1))
@@ -119,7 +119,7 @@ var sgd = &loop{
 	signature: "func(w, g []%[1]s, lr, decay %[1]s)",
 	elem:      float32s, slices: []string{"w", "g"},
 	constants: parameters("lr", "decay"), work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("w", v.r(0))
 		v.load("g", v.r(1))
 		v.VFMADD231PS(v.k("decay"), v.r(0), v.r(1))
@@ -133,7 +133,7 @@ var momentumSGD = &loop{
 	signature: "func(w, g, velocity []%[1]s, lr, momentum, decay %[1]s)",
 	elem:      float32s, slices: []string{"w", "g", "velocity"},
 	constants: parameters("lr", "momentum", "decay"), work: 3,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("w", v.r(0))
 		v.load("g", v.r(1))
 		v.load("velocity", v.r(2))
@@ -159,7 +159,7 @@ var adam = &loop{
 	signature: "func(w, g, m, v []%[1]s, beta1, rest1, beta2, rest2, rate, scale, eps, decay %[1]s)",
 	elem:      float32s, slices: []string{"w", "g", "m", "v"},
 	constants: parameters("beta1", "rest1", "beta2", "rest2", "rate", "scale", "eps", "decay"), work: 4,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		w, g, m, s := v.r(0), v.r(1), v.r(2), v.r(3)
 		v.load("w", w)
 		v.load("g", g)
