@@ -3,6 +3,8 @@ package adapt
 import (
 	"runtime"
 	"sync/atomic"
+
+	"mars/stages/algorithms/internal/kernel"
 )
 
 // A pool is the goroutines that split the work of a step. They live as long as
@@ -17,6 +19,7 @@ type pool struct {
 	busy    atomic.Int32 // workers that have not finished this round, the first left out
 	waiters []waiter     // one for each worker; the first worker is the caller of run
 	spins   int          // checks before a waiter parks
+	panics  kernel.Panics
 }
 
 // newPool starts size−1 goroutines: the caller of run is the first worker.
@@ -47,18 +50,31 @@ func (p *pool) serve(worker int) {
 		if work == nil {
 			return
 		}
-		work(worker)
+		p.do(work, worker)
 		if p.busy.Add(-1) == 0 {
 			p.waiters[0].wake()
 		}
 	}
 }
 
-// run calls f once for each worker, at the same time, and returns when all are done.
+func (p *pool) do(work func(worker int), worker int) {
+	defer p.panics.Catch()
+	work(worker)
+}
+
+// run calls f once for each worker, at the same time, and returns when all are done. A
+// panic in f reaches the caller then: unchanged from the first worker, as a *kernel.Panic
+// from another. The pool can be used again afterwards.
 func (p *pool) run(f func(worker int)) {
 	p.begin(f)
+	defer p.end()
 	f(0)
+}
+
+// end waits until the other workers have finished the round.
+func (p *pool) end() {
 	p.waiters[0].wait(p.spins, func() bool { return p.busy.Load() == 0 })
+	p.panics.Rethrow()
 }
 
 // begin starts a round of all workers but the first.

@@ -87,38 +87,6 @@ func TestOptimizersTakePyTorchSteps(t *testing.T) {
 	})
 }
 
-func TestParallelCoversOnce(t *testing.T) {
-	defer SetJobs(0)
-	for _, n := range []int{0, 1, 2, 7, 100} {
-		for j := 1; j <= 5; j++ {
-			SetJobs(j)
-			seen := make([]int, n)
-			Parallel(n, 1, func(lo, hi int) {
-				Parallel(hi-lo, 1, func(from, to int) { // nested
-					for i := lo + from; i < lo+to; i++ {
-						seen[i]++
-					}
-				})
-			})
-			for i, s := range seen {
-				if s != 1 {
-					t.Fatalf("n=%d jobs=%d: element %d visited %d times", n, j, i, s)
-				}
-			}
-		}
-	}
-}
-
-func TestParallelRespectsGrain(t *testing.T) {
-	defer SetJobs(0)
-	SetJobs(4)
-	parts := make(chan int, 10)
-	Parallel(10, 4, func(lo, hi int) { parts <- hi - lo })
-	if close(parts); len(parts) != 2 {
-		t.Errorf("%d parts of 10 elements with a grain of 4, want 2", len(parts))
-	}
-}
-
 func TestMismatchedLengthsPanic(t *testing.T) {
 	defer func() {
 		if message := fmt.Sprint(recover()); message != "kernel: Axpy: length 2, want 3" {
