@@ -204,11 +204,3 @@ type EpochMetrics struct {
 	// averaging has begun. It may be called during OnEpoch only.
 	Model func() *Model
 }
-
-// A DivergedError reports training that broke down. Train returns it together with
-// the model of the last good epoch.
-type DivergedError struct {
-	Epoch    int    // in which it happened
-	LastGood int    // epoch whose end the returned model is from; −1 for the initial weights
-	Reason   string // what was seen
-}

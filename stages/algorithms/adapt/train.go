@@ -2,8 +2,6 @@ package adapt
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"slices"
 
 	"mars/stages/algorithms/internal/nn"
@@ -88,45 +86,4 @@ func (t *trainer) model(epoch int) *Model {
 	}
 	m.g, m.h, m.v = copies[0], copies[1], copies[2]
 	return m
-}
-
-// maxGrowth is how many times its first value a loss may reach before training is
-// held to have broken down: far above the swings of adversarial training.
-const maxGrowth = 1e4
-
-// divergence says what broke down in an epoch, or nothing.
-func (t *trainer) divergence(m EpochMetrics) string {
-	if !finiteNumber(m.ClassLoss) || !finiteNumber(m.CriticDistance) || !finiteNumber(m.GradientPenalty) {
-		return fmt.Sprintf("a loss is no finite number: class loss %g, critic distance %g, gradient penalty %g", m.ClassLoss, m.CriticDistance, m.GradientPenalty)
-	}
-	for i, net := range t.all() {
-		if !finite(net.Params) {
-			return fmt.Sprintf("a weight of network %s is no finite number", networkNames[i])
-		}
-	}
-	if t.firstLoss == 0 {
-		t.firstLoss = max(1, m.ClassLoss)
-	}
-	if m.ClassLoss > maxGrowth*t.firstLoss {
-		return fmt.Sprintf("the class loss exploded to %g", m.ClassLoss)
-	}
-	if m.GradientPenalty > maxGrowth {
-		return fmt.Sprintf("the gradient penalty exploded to %g", m.GradientPenalty)
-	}
-	return ""
-}
-
-func finiteNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-func (s sums) finite() bool {
-	return finiteNumber(s.class) && finiteNumber(s.distance) && finiteNumber(s.penalty)
-}
-
-// Error names the epoch and what was seen.
-func (e *DivergedError) Error() string {
-	kept := fmt.Sprintf("the model of epoch %d is kept", e.LastGood)
-	if e.LastGood < 0 {
-		kept = "no epoch went well"
-	}
-	return fmt.Sprintf("adapt: training diverged in epoch %d: %s; %s: lower the learning rate or lambda", e.Epoch, e.Reason, kept)
 }

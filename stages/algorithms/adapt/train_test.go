@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -166,6 +167,9 @@ func TestDivergenceKeepsLastGoodModel(t *testing.T) {
 	}
 	if m == nil || m.Epoch != diverged.LastGood || diverged.LastGood != diverged.Epoch-1 {
 		t.Fatalf("model %+v of %+v", m, diverged)
+	}
+	if want := fmt.Sprintf("adapt: training diverged in epoch %d: ", diverged.Epoch+1); !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v: want it to begin with %q", err, want)
 	}
 	if last != nil && !bytes.Equal(save(t, last), save(t, m)) {
 		t.Error("not the model of the last good epoch")
