@@ -2,12 +2,12 @@ package adapt
 
 import "math/rand/v2"
 
-// A batch is a draw of rows and the coefficients of their losses.
+// A batch is B source and B target rows with the coefficients of their losses.
 type batch struct {
 	source, target []int32   // rows of the problem
 	labels         []int32   // of the source rows
 	class          []float32 // c_i, coefficients of the classification loss
-	critic         []float32 // w_i, weights of the critic's values on the source
+	critic         []float32 // w_i, weights of the critic's values on the source rows
 	interpolation  []float32 // t_i in [0, 1): interpolate i is (1−t_i) z_i^s + t_i z_i^t
 
 	counts []float64 // scratch: rows of each class
@@ -35,7 +35,7 @@ func (b *batch) weigh(coefficients []float32, mass []float64, normalise bool) {
 			present += mass[c]
 		}
 	}
-	if normalise && present == 0 { // nothing to scale: none of these classes has any mass
+	if normalise && present == 0 { // there is nothing to scale: none of these classes has mass
 		fill(coefficients, 1/float32(len(coefficients)))
 		return
 	}

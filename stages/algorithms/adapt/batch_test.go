@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// unevenLabels are rows of classes as uneven as 1 to 300.
+// unevenLabels has classes of 1 to 300 rows.
 func unevenLabels() []int32 {
 	var labels []int32
 	for c, n := range []int{300, 1, 40, 7, 152} {
@@ -50,8 +50,8 @@ func TestNoMassIsLostInABatch(t *testing.T) {
 	}
 }
 
-// Where a batch cannot hold every class, its weights still sum to 1, but for the
-// published way.
+// If a batch cannot have every class, its weights still sum to 1, except in the published
+// way.
 func TestWeightsSumToOneWithoutEveryClass(t *testing.T) {
 	mass := []float64{0.1, 0.4, 0.2, 0.25, 0.05}
 	for _, stratified := range []bool{true, false} {
@@ -73,7 +73,8 @@ func TestWeightsSumToOneWithoutEveryClass(t *testing.T) {
 	}
 }
 
-// The numbers of rows of a class are right on average where it needs no help.
+// The number of rows of a class is unbiased, if the class is large enough to get one
+// without help.
 func TestStratifiedSharesAreUnbiased(t *testing.T) {
 	labels := unevenLabels()
 	s := newSampler(labels, 5, 10, true)
@@ -140,7 +141,7 @@ func TestSimplexLeastSquares(t *testing.T) {
 			t.Errorf("class %d: %g, not %g", c, got, want[c])
 		}
 	}
-	// With an answer outside the simplex the nearest point of an edge is left.
+	// If the solution is outside the simplex, the nearest point of an edge is returned.
 	got := simplexLeastSquares([]float64{1, 0, 0, 1}, []float64{1.5, 0.1})
 	if math.Abs(got[0]-1) > 1e-9 || math.Abs(got[1]) > 1e-9 {
 		t.Errorf("outside the simplex: %v", got)

@@ -20,8 +20,8 @@ func benchmarkTrainer(tb testing.TB, arch string, shape []int, change func(*Conf
 	return formulaTrainer(tb, arch, shape, oracleClasses, change)
 }
 
-// formulaTrainer makes a trainer of the named networks on two batches of the oracle's
-// formulas.
+// formulaTrainer makes a trainer of the named networks on two batches of rows by the
+// oracle's formulas.
 func formulaTrainer(tb testing.TB, arch string, shape []int, classes int, change func(*Config)) *trainer {
 	tb.Helper()
 	c, err := Recipe(arch, shape, ScheduleDefault)
@@ -45,8 +45,8 @@ func formulaTrainer(tb testing.TB, arch string, shape []int, classes int, change
 	return t
 }
 
-// A task is an iteration that make bench-train compares with other programs'.
-// bench/tasks.py states the same.
+// A task is an iteration that make bench-train compares with those of other programs.
+// bench/tasks.py has the same tasks.
 type task struct {
 	name, arch string
 	shape      []int
@@ -81,7 +81,7 @@ func (k task) trainer(tb testing.TB, jobs int) *trainer {
 	})
 }
 
-// The iterations of make bench-train, which takes the fastest one's time.
+// The iterations of make bench-train, which takes the time of the fastest.
 func BenchmarkTraining(b *testing.B) {
 	for _, k := range tasks {
 		for jobs := 1; jobs <= 2; jobs++ {
@@ -117,11 +117,11 @@ func BenchmarkIteration(b *testing.B) {
 	}
 }
 
-var firstIteration = flag.String("first-iteration", "", "folder in which to write, for make bench-train, what the first iteration of each task gives")
+var firstIteration = flag.String("first-iteration", "", "folder to which the result of the first iteration of each task is written, for make bench-train")
 
-// What an iteration gives from the oracle's weights on the oracle's rows: float32
-// numbers, which are the class loss, the distance and the last critic step's penalty,
-// and then the parameters of g, h and v in PyTorch's order.
+// Writes the result of an iteration from the oracle's weights on the oracle's rows, as
+// float32 numbers: the class loss, the distance, the penalty of the last critic step, and
+// then the parameters of g, h and v in PyTorch's order.
 func TestFirstIteration(t *testing.T) {
 	if *firstIteration == "" {
 		t.Skip("make bench-train compares it with other programs'")

@@ -51,11 +51,11 @@ func (t *trainer) runEpoch(ctx context.Context) (EpochMetrics, error) {
 	return m, nil
 }
 
-// iterations is the number of steps of g in an epoch.
+// iterations is the number of iterations in an epoch.
 func (t *trainer) iterations() int { return max(1, t.problem.Source.Rows/len(t.batch.source)) }
 
-// beginEpoch restarts everything random from the seed and the epoch, so that an
-// interrupted training goes on to the same bits.
+// beginEpoch seeds all random numbers from the seed and the epoch, so that training that
+// is resumed gives the same bits.
 func (t *trainer) beginEpoch() {
 	epoch := uint64(t.epoch)
 	t.pcg.Seed(t.config.Seed, streamBatches+epoch)
@@ -76,8 +76,9 @@ func (t *trainer) beginEpoch() {
 	}
 }
 
-// iterate takes the steps of one iteration: those of the critic, where the method has
-// one, and one of g and h.
+// iterate takes the steps of one iteration: CriticSteps of the critic, if the method has
+// one, and one of g and h. It returns the sums of the latter, with the penalty of the
+// last critic step.
 func (t *trainer) iterate() sums {
 	var critic sums
 	steps := 0
@@ -103,8 +104,8 @@ func (t *trainer) iterate() sums {
 	return main
 }
 
-// nextBatch draws a batch. Where an iteration shares its rows and has drawn them, only
-// the interpolation is drawn anew.
+// nextBatch draws a batch. If the steps of an iteration share their rows and these have
+// been drawn, it draws only the interpolation.
 func (t *trainer) nextBatch(drawn bool) {
 	t.fresh = !(drawn && t.config.Batches == BatchesShared)
 	t.drawBatch(t.fresh)
@@ -140,7 +141,7 @@ func (t *trainer) weigh() {
 	}
 }
 
-// collect adds up what the workers saw, in their order.
+// collect adds up the sums of the workers, in their order.
 func (t *trainer) collect() sums {
 	var total sums
 	for _, w := range t.workers {
@@ -164,7 +165,7 @@ func (t *trainer) update(learners []*learner) {
 	t.pool.run(t.phases.update)
 }
 
-// countAverages counts the parameters that the next update adds to the averages.
+// countAverages counts the parameter vector that the next update adds to the averages.
 func (t *trainer) countAverages() {
 	for _, l := range t.learners[:2] {
 		if l.average != nil {

@@ -35,7 +35,7 @@ type oracleArch struct {
 	G, H, V string
 }
 
-// oracleRun is a configuration of the oracle's.
+// oracleRun is one of the oracle's configurations.
 type oracleRun struct {
 	Method    string
 	Points    PenaltyPoints
@@ -102,7 +102,7 @@ func oracleWeights(n networks) {
 
 func oracleProblem(input []int) Problem { return formulaProblem(input, oracleRows, oracleClasses) }
 
-// formulaProblem makes so many rows of each domain by the oracle's formulas.
+// formulaProblem makes the given number of rows of each domain by the oracle's formulas.
 func formulaProblem(input []int, rows, classes int) Problem {
 	d := 1
 	for _, k := range input {
@@ -183,7 +183,7 @@ func totalGradients(l *learner, letter string) map[string][]float32 {
 	return tensors
 }
 
-// relativeDifference is the largest difference over the largest value wanted, or over
+// relativeDifference is the largest difference divided by the largest value wanted, or by
 // floor if that is larger.
 func relativeDifference(got []float32, want []float64, floor float64) float64 {
 	if len(got) != len(want) {
@@ -207,8 +207,8 @@ func maxAbs(values []float64) float64 {
 	return largest
 }
 
-// closeTo compares losses. Distances and penalties are differences of values of order
-// 0.1 to 1, whose rounding stays when they are small.
+// closeTo compares losses. Distances and penalties are differences of values of order 0.1
+// to 1. When they are small, the rounding of those values is not.
 func closeTo(got, want float64) bool {
 	return math.Abs(got-want) <= oracleTolerance*max(math.Abs(want), 0.05)
 }
@@ -258,7 +258,7 @@ func (c gradientCase) check(t *testing.T, jobs int) {
 }
 
 // checkGradients compares the tensors that the oracle has and returns their number. A
-// tensor whose gradient is 0 but for rounding is measured against the others.
+// gradient that is 0 apart from rounding is compared relative to those of other tensors.
 func checkGradients(t *testing.T, tr *trainer, want map[string][]float64) int {
 	checked := 0
 	var largest float64
@@ -314,8 +314,8 @@ func (c curveCase) check(t *testing.T) {
 	}
 }
 
-// With a shared batch embeddings are computed once for all steps of an iteration.
-// That is what fresh batches give that happen to be the same.
+// With a shared batch, embeddings are computed once for all steps of an iteration. Fresh
+// batches that are all the same must give the same result.
 func TestSharedBatchIsTheSameBatchAgain(t *testing.T) {
 	var cases []curveCase
 	readOracle(t, "curves.json", &cases)

@@ -35,8 +35,8 @@ func TestPoolRunsEveryRoundOnce(t *testing.T) {
 	}
 }
 
-// A worker's panic reaches the caller of run with its value and stack, once the others
-// have finished, and the pool goes on.
+// A worker's panic reaches the caller of run with its value and stack when the others have
+// finished, and the pool can be used again.
 func TestPoolPassesPanicsOn(t *testing.T) {
 	for _, spins := range []int{0, 100} {
 		p := startPool(3, spins)

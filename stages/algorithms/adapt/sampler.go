@@ -35,11 +35,11 @@ func (p *permutation) restart(original []int32, rng *rand.Rand) {
 	p.shuffle(rng)
 }
 
-// A sampler draws batches of source and target rows. With stratified sampling each
-// class' number of rows in a batch of B is its share of the source times B, rounded
-// up or down by systematic sampling (one random start for all classes, so that the
-// numbers add up to B and are right on average); a class that would get none takes
-// a row from the class with most. So while B ≥ C every batch holds every class.
+// A sampler draws batches of source and target rows. With stratified sampling the number
+// of rows of a class in a batch of B is its share of the source times B, rounded up or
+// down by systematic sampling: one random start for all classes, so that the numbers sum
+// to B and are unbiased. A class that would get no row gets one of the class with the
+// most. So if B ≥ C, every batch has every class.
 type sampler struct {
 	labels     []int32
 	stratified bool
@@ -75,7 +75,7 @@ func newSampler(labels []int32, classes, targets int, stratified bool) *sampler 
 	return s
 }
 
-// proportions are the shares of the classes among the labels.
+// proportions returns the share of each class among the labels.
 func proportions(labels []int32, classes int) []float64 {
 	p := make([]float64, classes)
 	for _, y := range labels {
@@ -87,7 +87,7 @@ func proportions(labels []int32, classes int) []float64 {
 	return p
 }
 
-// restart begins an epoch: what is drawn from here on depends on rng alone.
+// restart begins an epoch: what is drawn from now on depends on rng alone.
 func (s *sampler) restart(rng *rand.Rand) {
 	rest := s.original
 	for c := range s.classes {
@@ -97,7 +97,7 @@ func (s *sampler) restart(rng *rand.Rand) {
 	s.target.restart(rest, rng)
 }
 
-// draw fills a batch with source rows and, if it has room for them, target rows.
+// draw fills a batch with source rows and, if it has room for any, target rows.
 func (s *sampler) draw(b *batch, rng *rand.Rand) {
 	if s.stratified {
 		s.apportion(len(b.source), rng.Float64())
@@ -115,8 +115,8 @@ func (s *sampler) draw(b *batch, rng *rand.Rand) {
 	s.target.draw(b.target, rng)
 }
 
-// apportion sets quota to the number of rows of each class among n, from a start
-// in [0, 1).
+// apportion sets quota to the number of rows of each class in a batch of n, given the
+// start of systematic sampling in [0, 1).
 func (s *sampler) apportion(n int, start float64) {
 	var reached float64
 	given := 0

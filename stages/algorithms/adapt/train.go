@@ -7,13 +7,13 @@ import (
 	"mars/stages/algorithms/internal/nn"
 )
 
-// Train adapts as the configuration says and returns the model.
+// Train trains the networks on the problem as the configuration says, and returns the
+// model.
 //
-// Data and settings that cannot be trained on are reported before training starts.
-// When training breaks down (a loss or weight that is no number, or a loss that
-// explodes) the model of the last good epoch is returned together with a
-// *DivergedError; when ctx ends or OnEpoch, Estimate or writing a checkpoint fails,
-// together with that error.
+// Invalid data and settings are reported before training starts. If training breaks down
+// (a loss or weight is not finite, or a loss explodes), Train returns the model of the last
+// good epoch and a *DivergedError. If ctx ends, or OnEpoch, Estimate or writing a
+// checkpoint fails, it returns that model and the error.
 func Train(ctx context.Context, p Problem, c Config) (*Model, error) {
 	if err := c.check(len(p.Classes)); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (t *trainer) train(ctx context.Context) (*Model, error) {
 	return good, nil
 }
 
-// report hands out the figures and writes a checkpoint where one is due.
+// report calls OnEpoch and writes a checkpoint if one is due.
 func (t *trainer) report(m EpochMetrics) error {
 	if t.config.OnEpoch != nil {
 		if err := t.config.OnEpoch(m); err != nil {
@@ -70,7 +70,7 @@ func (t *trainer) report(m EpochMetrics) error {
 	return t.checkpoint(t.config.CheckpointFile)
 }
 
-// model copies the networks as they are now.
+// model returns a copy of the networks as they are now, averaged where averaging has begun.
 func (t *trainer) model(epoch int) *Model {
 	m := &Model{
 		Classes: slices.Clone(t.problem.Classes), Method: t.config.Method.Name, Seed: t.config.Seed,

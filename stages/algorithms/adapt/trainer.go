@@ -15,14 +15,15 @@ type trainer struct {
 	input   input
 	networks
 
-	learners []*learner // of g, h and v, in that order
+	learners []*learner // of g, h and v, in this order
 	workers  []*worker
 	pool     *pool
 	sampler  *sampler
 	batch    *batch
-	// drawBatch is sample, save in tests.
+	// drawBatch draws a batch's interpolation and, if asked, its rows: sample, but tests
+	// replace it.
 	drawBatch func(rows bool)
-	pcg       *rand.PCG // reseeded every epoch: what is drawn depends on the seed and the epoch alone
+	pcg       *rand.PCG // seeded every epoch: what is drawn depends on the seed and the epoch alone
 	rng       *rand.Rand
 
 	epoch       int
@@ -32,10 +33,10 @@ type trainer struct {
 	firstLoss   float64 // class loss of the first epoch, at least 1
 	run         string  // fingerprint, once computed
 
-	// What the phases of a step work with.
+	// What the phases of a step read.
 	aligned  bool
-	fresh    bool // embeddings have yet to be computed for the batch
-	updating []*learner
+	fresh    bool       // whether the batch is new and its embeddings must be computed
+	updating []*learner // the networks to update
 	phases   phases
 }
 
@@ -43,7 +44,8 @@ type trainer struct {
 // at each call would allocate.
 type phases struct{ critic, main, update func(worker int) }
 
-// Streams of random numbers, by purpose; epochs are added to all but the first.
+// Streams of random numbers by purpose. The epoch is added to all but the first, to which
+// the network's index is added.
 const (
 	streamInit    = 0
 	streamBatches = 1 << 32
@@ -51,8 +53,8 @@ const (
 	streamExtract = 1 << 62
 )
 
-// newTrainer allocates all that a step needs for the networks of arch. The
-// configuration has been checked.
+// newTrainer allocates everything that a step needs. The configuration must have been
+// checked.
 func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
 	t := &trainer{problem: p, config: c, input: newInput(c.Input, p.Source)}
 	var err error
@@ -128,13 +130,13 @@ func (t *trainer) mainPhase(worker int) {
 func (t *trainer) updatePhase(worker int) {
 	for _, l := range t.updating {
 		n := len(l.net.Params)
-		blocks := (n + updateBlock - 1) / updateBlock // whole ones, so that vectors lie within lines of the cache
+		blocks := (n + updateBlock - 1) / updateBlock // workers get whole blocks: no vector crosses a cache line
 		lo, hi := t.pool.part(blocks, worker)
 		l.update(lo*updateBlock, min(hi*updateBlock, n), t.rate(l))
 	}
 }
 
-// gradients are the worker's of network i of g, h, v.
+// gradients returns the worker's gradients of network i of g, h, v.
 func (w *worker) gradients(i int) []float32 {
 	switch {
 	case i == 0:

@@ -8,9 +8,9 @@ import (
 	"mars/stages/algorithms/internal/nn"
 )
 
-// The naive twin: networks and losses in float64 and plain loops, with weights in
-// PyTorch's order. A dual number carries a value and its derivative along one
-// direction, which gives the critic's gradient without any of the engine's algebra.
+// The naive twin of the engine: networks and losses in float64 and plain loops, with
+// weights in PyTorch's order. A dual number has a value and its derivative along one
+// direction. That gives the critic's gradient without the algebra of nn.CriticPass.
 type dual struct{ value, slope float64 }
 
 // twin is a network's layers and their weights and biases, by layer.
@@ -135,12 +135,13 @@ func duals(row []float32) []dual {
 	return x
 }
 
-// naive is a batch and the three twins.
+// naive computes the losses of a trainer's batch with the twins of g, h and v.
 type naive struct {
 	tr      *trainer
 	g, h, v *twin
 }
 
+// embed is z = g(x) of one row.
 func (n naive) embed(x []float32) []dual { return n.g.forward(duals(x), n.tr.arch.Input) }
 
 func crossEntropy(logits []dual, label int) float64 {
@@ -163,6 +164,8 @@ func (n naive) rows() (source, target [][]dual) {
 	return source, target
 }
 
+// distance is L_wd of Algorithm 1, Σ w_i v(z_i^s) − (1+β) mean v(z^t). Its fast twins are
+// nn.CriticPass.InputGradient and the first sum of nn.CriticPass.Loss.
 func (n naive) distance(source, target [][]dual) float64 {
 	var sum float64
 	for i, z := range source {
@@ -174,7 +177,7 @@ func (n naive) distance(source, target [][]dual) float64 {
 	return sum
 }
 
-// main is what g and h minimise.
+// main is what g and h minimise: Σ c_i L + λ L_wd.
 func (n naive) main() float64 {
 	source, target := n.rows()
 	var loss float64
@@ -200,7 +203,7 @@ func (n naive) domain() float64 {
 	return loss / float64(len(source))
 }
 
-// critic is what v minimises.
+// critic is what v minimises, −L_wd + L_grad. Its fast twin is nn.CriticPass.Loss.
 func (n naive) critic() float64 {
 	source, target := n.rows()
 	points := [][]dual{}
@@ -242,13 +245,14 @@ func differences(values []float64, loss func() float64) []float64 {
 	return d
 }
 
-// Every parameter of every loss against differences of the twin.
+// Compares the gradient of every loss with respect to every parameter with differences of
+// the twin.
 func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
 	var cases []gradientCase
 	readOracle(t, "gradients.json", &cases)
 	for _, c := range cases {
 		if c.Arch.Name == "conv" && c.Method == "wd" {
-			continue // convolutions are slow in plain loops: three of the six methods do
+			continue // convolutions are slow in plain loops: the other methods suffice
 		}
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// shape is the shape of a row.
+// shape is the shape of a row: C, H, W or the number of columns.
 func (p Problem) shape() []int {
 	if len(p.Shape) > 0 {
 		return p.Shape
@@ -17,7 +17,7 @@ func (p Problem) shape() []int {
 	return []int{p.Source.Cols}
 }
 
-// check reports data that cannot be trained on.
+// check returns an error if the data are invalid for the method.
 func (p Problem) check(m Method) error {
 	if p.Source.Rows == 0 {
 		return errors.New("adapt: the source has no rows: nothing to train on")
@@ -76,7 +76,7 @@ func checkFinite(name string, x blas32.General) error {
 	return nil
 }
 
-// check reports settings that cannot be trained with.
+// check returns an error if the settings are invalid.
 func (c Config) check(classes int) error {
 	if !slices.ContainsFunc(methods, func(m Method) bool { return m.Name == c.Method.Name }) {
 		return errors.New("adapt: the method is not set: use ParseMethod")

@@ -35,8 +35,9 @@ func TestInterleave(t *testing.T) {
 	})
 }
 
-// TestConvolutionOfInterleavedImages compares every height, number and width of vectors
-// with the sums as they are defined, on operands that end at a page that faults.
+// TestConvolutionOfInterleavedImages compares tiles of every height, and every number and
+// width of vectors, with the sums as they are defined, on operands that end at a guarded
+// page.
 func TestConvolutionOfInterleavedImages(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))

@@ -40,7 +40,7 @@ func bigLog(x float64) *big.Float {
 	return sum.Sub(sum, big.NewFloat(small*small/2))
 }
 
-// reference is math.Log where that is right: see log64Go.
+// reference is the logarithm of x, right below the normal range too: see log64Go.
 func reference(x float64) float64 {
 	fraction, exponent := math.Frexp(x)
 	return math.Log(fraction) + float64(exponent)*math.Ln2
@@ -99,7 +99,8 @@ func TestExpLogError(t *testing.T) {
 	})
 }
 
-// positive samples the positive numbers: all exponents, and the vicinity of 1.
+// positive samples the positive numbers: all exponents, numbers near 1, and
+// numbers below the normal range.
 func positive(r *rand.Rand, i int) float64 {
 	switch i % 3 {
 	case 0:
@@ -137,8 +138,7 @@ func TestExpLogSpecialValues(t *testing.T) {
 	})
 }
 
-// FuzzExpLog tries every kind of bits on the levels that do not take package
-// math's functions.
+// FuzzExpLog tries any bits on the levels that do not use package math.
 func FuzzExpLog(f *testing.F) {
 	for _, x := range []float64{0, 1, -1, 709.78, -745.13, 5e-324, math.MaxFloat64, math.Inf(-1), math.NaN()} {
 		f.Add(math.Float64bits(x))

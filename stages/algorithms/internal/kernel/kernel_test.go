@@ -68,8 +68,8 @@ func TestSoftmaxPassesNaN(t *testing.T) {
 	}
 }
 
-// TestOptimizersTakePyTorchSteps has values of torch.optim in float64 for
-// w = 1, g = 0.5 and -0.2, lr 0.1, momentum 0.9, decay 0.01.
+// TestOptimizersTakePyTorchSteps compares with values of torch.optim in float64
+// for w = 1, g = 0.5 and -0.2, lr 0.1, momentum 0.9, decay 0.01.
 func TestOptimizersTakePyTorchSteps(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		w, velocity := []float32{1}, []float32{0}

@@ -21,16 +21,16 @@ func AddBiasReLU(y []float32, rows, cols int, bias []float32) {
 	}
 }
 
-// ReLUBackward turns the gradient of y = relu(x) with respect to y into the
-// one with respect to x, in place: dy[i] = 0 where y[i] <= 0. (The derivative
-// at 0 is taken as 0.)
+// ReLUBackward turns dy, the gradient with respect to y = relu(x), into the
+// gradient with respect to x, in place: dy[i] = 0 where y[i] <= 0. (The
+// derivative at 0 is taken as 0.)
 func ReLUBackward(dy, y []float32) {
 	checkLength("ReLUBackward", len(dy), len(y))
 	active.reluBackward(dy, y)
 }
 
 // ColumnSums adds the column sums of the rows×cols matrix y to dst (cols
-// elements): the gradient of a bias.
+// elements). With y the gradient of a layer's output they are that of its bias.
 func ColumnSums(dst []float32, y []float32, rows, cols int) {
 	checkMatrix("ColumnSums", y, rows, cols)
 	checkLength("ColumnSums: dst", len(dst), cols)

@@ -46,12 +46,12 @@ var generic = loops{
 	maxPool: maxPoolGo, maxPoolBackward: maxPoolBackwardGo,
 }
 
-// active is the level in use, chosen once before main.
+// active is the level in use, chosen once before main starts.
 var active = choose(os.Getenv("MARS_KERNEL"))
 
-// choose returns the level of that name, or the best one for an empty name. A
-// name that is unknown, or that this processor cannot run, gives the best
-// level too: Level tells what was chosen.
+// choose returns the level of that name. If the name is empty or unknown, or
+// this processor cannot run the level, it returns the best one that it can run;
+// Level names what was chosen.
 func choose(name string) *loops {
 	all := levels()
 	for _, l := range all {
@@ -69,8 +69,8 @@ func Level() string { return active.name }
 
 func checkLength(name string, got, want int) { checkPart(name, "", got, want) }
 
-// checkPart names an operand in two parts, which are put together only where they
-// are needed: a check must not allocate.
+// checkPart is checkLength with the name in two parts. They are joined only for the
+// message, so that a check does not allocate.
 func checkPart(name, part string, got, want int) {
 	if got != want {
 		panic(fmt.Sprintf("kernel: %s%s: length %d, want %d", name, part, got, want))

@@ -44,8 +44,8 @@ var loopCases = []loopCase{
 }
 
 // TestLoopsAgainstTwins compares every loop of every level with its pure-Go
-// twin, at every length around the sizes of vectors and unrolled iterations, on vectors that
-// begin or end at a guarded page.
+// twin, at every length up to several unrolled iterations, on vectors that begin
+// or end at a guarded page.
 func TestLoopsAgainstTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, l := range levels() {
@@ -59,7 +59,7 @@ func TestLoopsAgainstTwins(t *testing.T) {
 	}
 }
 
-// TestLoopsSpecialValues sprinkles NaN, infinities and zeros.
+// TestLoopsSpecialValues does so with NaN, infinities and zeros.
 func TestLoopsSpecialValues(t *testing.T) {
 	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 1, -1, 1e-40}
 	r := rand.New(rand.NewPCG(5, 6))
@@ -95,8 +95,8 @@ func compareLoop(t *testing.T, l *loops, c loopCase, n int, value func(i, j int)
 	}
 }
 
-// agree allows for other roundings and orders of sums of about 100 numbers
-// of size 1.
+// agree allows for another rounding and order of sums of about 100 numbers of
+// size 1.
 func agree(got, want float32) bool {
 	g, w := float64(got), float64(want)
 	if math.IsNaN(w) || math.IsInf(w, 0) {

@@ -58,9 +58,9 @@ func momentumSGDGo(w, g, velocity []float32, lr, momentum, decay float32) {
 	}
 }
 
-// adamGo is Adam with what one step needs beside its vectors: rest is 1-beta,
-// rate the step length with its bias correction, and scale multiplies the
-// square root of v.
+// adamGo is Adam with scalars that are the same for all elements: rest is
+// 1-beta, rate is lr with the bias correction of m, and scale is the bias
+// correction of the square root of v.
 func adamGo(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32) {
 	for i, d := range g {
 		d += decay * w[i]

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// jobs is the number of threads in use, 0 as long as nobody has set it.
+// jobs is the number of threads in use, or 0 for the default.
 var jobs atomic.Int64
 
-// SetJobs sets the number of threads that Parallel uses. n <= 0 gives the
-// default back, GOMAXPROCS.
+// SetJobs sets the number of threads that Parallel uses. With n <= 0 it is the
+// default, GOMAXPROCS.
 func SetJobs(n int) { jobs.Store(int64(max(n, 0))) }
 
 // Jobs returns the number of threads that Parallel uses.
@@ -63,8 +63,7 @@ func (g *group) join() {
 	g.panics.Rethrow()
 }
 
-// displace does nothing. Go's scheduler reserves the place of the goroutine
-// started last for the thread that started it, and lets others steal it only
-// after tens of microseconds: this one takes that place, so that the parts
-// start at once.
+// displace does nothing. Go's scheduler keeps the goroutine started last for the
+// thread that started it, and lets others steal it only after tens of
+// microseconds. Started last, this one takes that place, and the parts start at once.
 func displace() {}

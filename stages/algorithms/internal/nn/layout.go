@@ -2,8 +2,8 @@ package nn
 
 import "mars/stages/algorithms/internal/kernel"
 
-// layoutStep interleaves rows by kernel.Lanes, as convolutions have them, or separates
-// them again.
+// layoutStep interleaves groups of kernel.Lanes rows, the layout of convolutions, or undoes
+// that.
 type layoutStep struct {
 	width      int // of a row
 	interleave bool

@@ -29,7 +29,7 @@ var installed library = struct {
 	blas.Float64Level3
 }{blas32.Implementation(), blas64.Implementation()}
 
-// netlib is the C library, if the program was built with one.
+// netlib is the system's OpenBLAS, or nil if the program was built without it.
 var netlib library
 
 // minTime is how long a product is repeated for one answer.
@@ -56,7 +56,7 @@ func serveContender(name string) {
 	}
 }
 
-// own returns the library that a name stands for; nil if it is not here.
+// own returns the library of that name and what it is, or nil if it does not run here.
 func own(name string) (library, string) {
 	switch name {
 	case "gonum":
@@ -70,7 +70,7 @@ func own(name string) (library, string) {
 	return installed, "package kernel at level " + name
 }
 
-// productSeconds returns the time of the fastest of the repetitions.
+// productSeconds returns the time of the fastest repetition.
 func productSeconds(lib library, q question) float64 {
 	if q.bits == 32 {
 		a, b, c := random[float32](q.m*q.k), random[float32](q.k*q.n), random[float32](q.m*q.n)
@@ -84,7 +84,7 @@ func productSeconds(lib library, q question) float64 {
 	})
 }
 
-// peakSeconds times as many register-only multiply-adds as the product has.
+// peakSeconds times as many multiply-adds as the product has, without any memory.
 func peakSeconds(q question) float64 {
 	iterations := int(q.flops() / float64(max(1, peak.Flops(q.bits))))
 	return fastest(func() { peak.Spin(iterations) })

@@ -8,7 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// emitConvolutions emits what convolutions of interleaved images need.
+// emitConvolutions emits the convolution of interleaved images and the gradient of
+// its weights.
 func emitConvolutions(c *build.Context, l level) {
 	for vectors := 1; vectors <= maxColumns; vectors++ {
 		(&convolution{Context: c, level: l, vectors: vectors}).emit()
@@ -16,8 +17,8 @@ func emitConvolutions(c *build.Context, l level) {
 	emitCorrelation(c, l)
 }
 
-// maxColumns is the most vectors that a tile of a convolution has in a row: eight
-// rows of three fill 24 of 32 registers, four of them 12 of 16.
+// maxColumns is the largest number of vectors in a row of a convolution's tile: eight
+// rows of three fill 24 of 32 registers, and four rows 12 of 16.
 const maxColumns = 3
 
 // convolution is a tile of a convolution: sums of weights times vectors of the
@@ -72,7 +73,7 @@ func (t *convolution) accumulator(r, v int) reg.VecPhysical {
 	return vector(t.level.bytes, r*t.vectors+v)
 }
 
-// tile computes and writes so many rows.
+// tile computes and writes a tile of the given number of rows.
 func (t *convolution) tile(rows int) {
 	loop := fmt.Sprintf("taps%d", rows)
 	t.Load(t.Param("taps"), t.taps)
@@ -119,8 +120,8 @@ func (t *convolution) tap(rows int) {
 	}
 }
 
-// correlation is a tile of the gradients of a convolution's weights: sums of
-// products of lines, each a register of partial sums until the end.
+// correlation is a tile of the gradients of a convolution's weights, which are sums
+// of products of lines. Each is a register of partial sums until the end.
 type correlation struct {
 	*build.Context
 	level level
@@ -130,7 +131,7 @@ type correlation struct {
 	at    reg.GPVirtual // in the line
 }
 
-// correlationTaps is the width of a tile of gradients.
+// correlationTaps is the number of weights in a row of a tile.
 const correlationTaps = 4
 
 // emitCorrelation emits the tile with as many rows as the registers hold.
@@ -163,8 +164,8 @@ func emitCorrelation(c *build.Context, l level) {
 	t.finish()
 }
 
-// start sets the pointers and clears the sums. Parameters are the function's to
-// change: steps become bytes.
+// start sets the pointers, clears the sums, and changes the steps among the
+// parameters from elements to bytes.
 func (t *correlation) start() {
 	for _, name := range []string{"dstStep", "dyRow", "dyLine", "dyGroup", "xLine", "xGroup", "cols"} {
 		t.SHLQ(operand.Imm(2), address(t.Context, name))
@@ -224,8 +225,8 @@ func (t *correlation) advance(dyStep, xStep string) {
 	}
 }
 
-// finish adds up each register and adds the sums to dst: pairs of neighbours twice, so
-// that four registers become one, and the halves that are left.
+// finish sums the lanes of each register and adds the sums to dst. Adding neighbours
+// twice turns four registers into one, whose two halves are added last.
 func (t *correlation) finish() {
 	dst := t.GP64()
 	t.Load(t.Param("dst"), dst)

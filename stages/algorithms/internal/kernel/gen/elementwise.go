@@ -46,7 +46,7 @@ type iteration struct {
 // maxUnroll bounds the vectors of one iteration.
 const maxUnroll = 4
 
-// unrolls is the number of vectors for which the registers suffice.
+// unrolls is the number of vectors of an iteration for which there are registers.
 func (f *loop) unrolls(l level) int {
 	free := l.registers - len(f.constants)
 	if !l.masks {
@@ -69,9 +69,10 @@ func (v *iteration) k(name string) reg.VecPhysical {
 	return vector(v.l.bytes, v.f.constantIndex(name))
 }
 
-// real and whole are operands that hold a number in every lane.
+// real is an operand that holds x in every lane.
 func (v *iteration) real(x float64) operand.Mem { return v.f.numbers.real(v.f.elem, x) }
 
+// whole is an operand that holds the integer x in every lane.
 func (v *iteration) whole(x uint64) operand.Mem { return v.f.numbers.whole(v.f.elem, x) }
 
 // r is the i-th work register of the vector.
@@ -90,7 +91,7 @@ func (v *iteration) mem(slice string) operand.Mem {
 	return operand.Mem{Base: v.ptrs[slice], Disp: v.u * v.l.bytes}
 }
 
-// load reads the vector of a slice; lanes past its end become 0.
+// load reads the vector of a slice. Lanes past the slice's end become 0.
 func (v *iteration) load(slice string, to reg.VecPhysical) {
 	if v.masked {
 		v.mask().load(v.Context, v.mem(slice), to)
@@ -108,7 +109,7 @@ func (v *iteration) store(from reg.VecPhysical, slice string) {
 	v.f.elem.move(v.Context, from, v.mem(slice))
 }
 
-// Predicates of comparisons; none signals, and those with "not" hold for NaN.
+// Predicates of comparisons. Those with "not" hold for NaN.
 const (
 	equal        = 0x00
 	lessThan     = 0x11
@@ -116,7 +117,7 @@ const (
 	notLessEqual = 0x16
 )
 
-// keepWhere clears the lanes of x where the comparison a ? b does not hold;
+// keepWhere clears the lanes of x where the comparison of a with b does not hold.
 // scratch may be overwritten.
 func (v *iteration) keepWhere(predicate uint64, b operand.Op, a, x, scratch reg.VecPhysical) {
 	if v.l.masks {
@@ -129,8 +130,8 @@ func (v *iteration) keepWhere(predicate uint64, b operand.Op, a, x, scratch reg.
 	v.VANDPS(scratch, x, x)
 }
 
-// replaceWhere copies from to x in the lanes of float64 where a ? b holds;
-// scratch may be overwritten.
+// replaceWhere copies from to x in the lanes of float64 where the comparison of a
+// with b holds. scratch may be overwritten.
 func (v *iteration) replaceWhere(predicate uint64, b operand.Op, a reg.VecPhysical, from operand.Op, x, scratch reg.VecPhysical) {
 	if v.l.masks {
 		k := compareMask(v.u)

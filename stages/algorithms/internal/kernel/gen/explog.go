@@ -7,7 +7,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// Layout of the floating-point types.
+// mantissaBits is the number of bits of the mantissa, without its leading 1.
 func (e element) mantissaBits() uint64 {
 	if e.bytes == 4 {
 		return 23
@@ -22,11 +22,12 @@ func (e element) exponentBias() uint64 {
 	return 1023
 }
 
-// rounder is 1.5·2^mantissa: adding it to a number of moderate size leaves the
-// number, rounded to an integer, in the low bits.
+// rounder is 1.5·2^mantissaBits: a number of moderate size plus rounder has the
+// number, rounded to an integer, in its low bits.
 func (e element) rounder() float64 { return 1.5 * math.Ldexp(1, int(e.mantissaBits())) }
 
-// split writes x as the sum of its rounding and a correction.
+// split writes x as the sum of its rounding to the type and a correction. For
+// float64 the caller knows the correction.
 func (e element) split(x float64, correction float64) (high, low float64) {
 	if e.bytes == 4 {
 		high = float64(float32(x))
@@ -39,8 +40,8 @@ func (e element) split(x float64, correction float64) (high, low float64) {
 const ln2Correction = 2.319046813846299e-17
 
 // exp computes e^x = 2^n·e^r with n the integer nearest to x/ln 2, so that
-// |r| <= ln 2 / 2, and e^r by its Taylor polynomial. Beyond low and high the
-// result is 0 and infinite.
+// |r| <= ln 2 / 2, and e^r by its Taylor polynomial. Below low the result is 0,
+// and above high it is infinite.
 func exp(e element) *loop {
 	name, degree, low, high := "exp", 7, -104.0, 89.0
 	if e.bytes == 8 {
@@ -73,8 +74,8 @@ func emitExp(v *iteration, e element, degree int) {
 		factorial /= float64(k)
 		e.fmaInto(c, v.real(1/factorial), x, p)
 	}
-	// 2^n in two factors: results below the normal range round once more, and
-	// no factor overflows.
+	// 2^n is applied in two factors, neither of which overflows. Results below the
+	// normal range round once more.
 	v.round(v.real(0.5), n, bits, x)
 	e.sub(c, x, n, n)
 	v.timesPower(bits, p)
@@ -141,20 +142,21 @@ func emitLog(v *iteration) {
 	v.store(r, "dst")
 }
 
-// splitExponent writes x = m·2^n, √½ <= m < √2; n as a number.
+// splitExponent writes x = m·2^n with √½ <= m < √2, and n as a floating-point
+// number. s and t are scratch.
 func (v *iteration) splitExponent(x, n, m, s, t reg.VecPhysical) {
 	e, c := v.f.elem, v.Context
 	const smallest, lift = 0x1p-1022, 54
 	one, root := math.Float64bits(1), math.Float64bits(math.Sqrt(0.5))
 	big := math.Ldexp(1, int(e.mantissaBits()))
 	bias := big + float64(e.exponentBias())
-	// Numbers below the normal range are lifted by a power of 2 first.
+	// Numbers below the normal range are multiplied by a power of 2 first.
 	e.move(c, x, m)
 	e.mul(c, v.real(math.Ldexp(1, lift)), x, s)
 	e.move(c, v.real(bias), n)
 	v.replaceWhere(lessThan, v.real(smallest), x, s, m, t)
 	v.replaceWhere(lessThan, v.real(smallest), x, v.real(bias+float64(lift)), n, t)
-	// t is the exponent with its bias, then the same as a number plus big.
+	// t is the exponent with its bias, and then the same as a number plus big.
 	e.addInt(c, v.whole(one-root), m, t)
 	e.shiftRight(c, operand.Imm(e.mantissaBits()), t, t)
 	e.shiftLeft(c, operand.Imm(e.mantissaBits()), t, s)

@@ -15,7 +15,7 @@ func emitLoops(c *build.Context, l level) {
 	}
 	emitDistances(c, l)
 	if l.name == avx2.name {
-		emitMaxPool(c, used) // a pixel of eight images fills 32 bytes: every level uses it
+		emitMaxPool(c, used) // for every level: a pixel of eight images fills 32 bytes
 	}
 	used.emit(c, l)
 }
@@ -86,7 +86,7 @@ var lerp = &loop{
 	},
 }
 
-// VMAXPS gives its first operand here if one is NaN, so NaN stays.
+// VMAXPS returns its first operand here if one is NaN, so NaN stays NaN.
 var addReLU = &loop{
 	name: "addReLU", doc: "sets y = max(y + bias, 0).",
 	signature: "func(y, bias []%[1]s)",
@@ -145,7 +145,7 @@ var momentumSGD = &loop{
 	},
 }
 
-// parameters are constants that are parameters of the same name.
+// parameters are constants set from the parameters of the same names.
 func parameters(names ...string) []constant {
 	all := make([]constant, len(names))
 	for i, name := range names {

@@ -66,7 +66,7 @@ type element struct {
 
 	move, add, sub, mul, div, min, max    emit
 	fma, fnma, fmaInto, broadcast         emit
-	fmaBroadcast                          emit
+	fmaBroadcast                          emit // AVX-512 only
 	compare                               emit
 	addInt, subInt, shiftLeft, shiftRight emit
 	moveZero, maskMove                    func(c *build.Context, a, b, d operand.Op)

@@ -52,10 +52,10 @@ func (v *iteration) sumLanes(i, s int) {
 	v.VHADDPS(vector(16, i), vector(16, i), vector(16, i))
 }
 
-// distanceRows is the number of rows whose distances are summed side by side.
+// distanceRows is the number of rows whose distances are summed at the same time.
 const distanceRows = 4
 
-// emitDistances emits the squared distances of one vector to many.
+// emitDistances emits the squared distances from one vector to many.
 func emitDistances(c *build.Context, l level) {
 	name := "squaredDistances" + l.name
 	c.Function(name)
@@ -84,7 +84,7 @@ type distances struct {
 	dst, rows, x, q, cols, step, whole reg.GPVirtual
 }
 
-// emitMask splits the columns into whole vectors (in bytes) and a masked rest.
+// emitMask splits the columns into whole vectors (in bytes) and a masked tail.
 func (d *distances) emitMask() {
 	lanes := float32s.lanes(d.l.bytes)
 	d.whole = d.GP64()
