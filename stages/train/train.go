@@ -132,7 +132,7 @@ func (t *trained) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) er
 	return t.model.Emit(ctx, r, out, meta)
 }
 
-// keep saves the last good model of a training that broke down.
+// keep saves the model that a training which diverged has left, and says which it is.
 func keep(model *adapt.Model, path string, cause error) error {
 	var diverged *adapt.DivergedError
 	if model == nil || path == "" || !errors.As(cause, &diverged) {
@@ -141,7 +141,10 @@ func keep(model *adapt.Model, path string, cause error) error {
 	if _, err := state.Save(path, model.Save); err != nil {
 		return errors.Join(cause, err)
 	}
-	return fmt.Errorf("%w; the model of epoch %d, the last good one, is kept in %s", cause, model.Epoch, path)
+	if diverged.LastGood < 0 {
+		return fmt.Errorf("%w; no epoch went well: %s holds the weights that training started from", cause, path)
+	}
+	return fmt.Errorf("%w; the last good model, of epoch %d, is kept in %s", cause, diverged.LastGood+1, path)
 }
 
 // learn trains by the method.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// unevenLabels are rows of classes as uneven as 1 to 300.
+// unevenLabels has classes of 1 to 300 rows.
 func unevenLabels() []int32 {
 	var labels []int32
 	for c, n := range []int{300, 1, 40, 7, 152} {
@@ -50,8 +50,8 @@ func TestNoMassIsLostInABatch(t *testing.T) {
 	}
 }
 
-// Where a batch cannot hold every class, its weights still sum to 1, but for the
-// published way.
+// If a batch cannot have every class, its weights still sum to 1, except in the published
+// way.
 func TestWeightsSumToOneWithoutEveryClass(t *testing.T) {
 	mass := []float64{0.1, 0.4, 0.2, 0.25, 0.05}
 	for _, stratified := range []bool{true, false} {
@@ -73,7 +73,8 @@ func TestWeightsSumToOneWithoutEveryClass(t *testing.T) {
 	}
 }
 
-// The numbers of rows of a class are right on average where it needs no help.
+// The number of rows of a class is unbiased, if the class is large enough to get one
+// without help.
 func TestStratifiedSharesAreUnbiased(t *testing.T) {
 	labels := unevenLabels()
 	s := newSampler(labels, 5, 10, true)
@@ -101,8 +102,8 @@ func TestStratifiedSharesAreUnbiased(t *testing.T) {
 	}
 }
 
-// Every row is dealt once before any is dealt again.
-func TestDeckDealsEveryRow(t *testing.T) {
+// Every row is drawn once before any is drawn again.
+func TestPermutationDrawsEveryRow(t *testing.T) {
 	s, b := newSampler(unevenLabels(), 5, 60, false), newBatch(50, 20, 5)
 	rng := rand.New(rand.NewPCG(1, 1))
 	s.restart(rng)
@@ -118,10 +119,10 @@ func TestDeckDealsEveryRow(t *testing.T) {
 	}
 	for row, n := range source {
 		if n != 3 {
-			t.Fatalf("source row %d was dealt %d times in three rounds", row, n)
+			t.Fatalf("source row %d was drawn %d times in three rounds", row, n)
 		}
 	}
 	if len(source) != 500 || len(target) != 60 || target[0] != 10 {
-		t.Errorf("%d source and %d target rows dealt", len(source), len(target))
+		t.Errorf("%d source and %d target rows drawn", len(source), len(target))
 	}
 }

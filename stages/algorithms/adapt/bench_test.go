@@ -20,8 +20,8 @@ func benchmarkTrainer(tb testing.TB, arch string, shape []int, change func(*Conf
 	return formulaTrainer(tb, arch, shape, oracleClasses, change)
 }
 
-// formulaTrainer makes a trainer of the named networks on two batches of the oracle's
-// formulas.
+// formulaTrainer makes a trainer of the named networks on two batches of rows by the
+// oracle's formulas.
 func formulaTrainer(tb testing.TB, arch string, shape []int, classes int, change func(*Config)) *trainer {
 	tb.Helper()
 	c, err := Recipe(arch, shape, ScheduleDefault)
@@ -39,14 +39,14 @@ func formulaTrainer(tb testing.TB, arch string, shape []int, classes int, change
 	if err != nil {
 		tb.Fatal(err)
 	}
-	tb.Cleanup(t.crew.dismiss)
+	tb.Cleanup(t.pool.stop)
 	t.beginEpoch()
 	t.aligned = c.Method.Aligns()
 	return t
 }
 
-// A task is an iteration that make bench-train compares with other programs'.
-// bench/tasks.py states the same.
+// A task is an iteration that make bench-train compares with those of other programs.
+// bench/tasks.py has the same tasks.
 type task struct {
 	name, arch string
 	shape      []int
@@ -81,7 +81,7 @@ func (k task) trainer(tb testing.TB, jobs int) *trainer {
 	})
 }
 
-// The iterations of make bench-train, which takes the fastest one's time.
+// The iterations of make bench-train, which takes the time of the fastest.
 func BenchmarkTraining(b *testing.B) {
 	for _, k := range tasks {
 		for jobs := 1; jobs <= 2; jobs++ {
@@ -117,11 +117,11 @@ func BenchmarkIteration(b *testing.B) {
 	}
 }
 
-var firstIteration = flag.String("first-iteration", "", "folder in which to write, for make bench-train, what the first iteration of each task gives")
+var firstIteration = flag.String("first-iteration", "", "folder to which the result of the first iteration of each task is written, for make bench-train")
 
-// What an iteration gives from the oracle's weights on the oracle's rows: float32
-// numbers, which are the class loss, the distance and the last critic step's penalty,
-// and then the parameters of g, h and v in PyTorch's order.
+// Writes the result of an iteration from the oracle's weights on the oracle's rows, as
+// float32 numbers: the class loss, the distance, the penalty of the last critic step, and
+// then the parameters of g, h and v in PyTorch's order.
 func TestFirstIteration(t *testing.T) {
 	if *firstIteration == "" {
 		t.Skip("make bench-train compares it with other programs'")
@@ -129,7 +129,7 @@ func TestFirstIteration(t *testing.T) {
 	for _, k := range tasks {
 		tr := k.trainer(t, 2)
 		oracleWeights(tr.networks)
-		tr.deal = firstBatch(tr)
+		tr.drawBatch = firstBatch(tr)
 		s := tr.iterate()
 		result := []float32{float32(s.class), float32(s.distance), float32(s.penalty)}
 		for _, net := range tr.all() {
@@ -145,7 +145,7 @@ func TestFirstIteration(t *testing.T) {
 	}
 }
 
-// firstBatch deals the first rows of both domains in order, and interpolates by formula.
+// firstBatch draws the first rows of both domains in order, and interpolates by formula.
 func firstBatch(tr *trainer) func(bool) {
 	step := 0
 	return func(bool) {
@@ -156,8 +156,8 @@ func firstBatch(tr *trainer) func(bool) {
 		for i := range b.target {
 			b.target[i] = int32(i)
 		}
-		for i, along := range uniform(uint64(77+step), len(b.along)) {
-			b.along[i] = float32(along)
+		for i, t := range uniform(uint64(77+step), len(b.interpolation)) {
+			b.interpolation[i] = float32(t)
 		}
 		step++
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -23,13 +24,13 @@ const (
 	checkpointFormat = "mars-checkpoint-1"
 
 	keyRun    = "mars.run"    // fingerprint of problem and configuration
-	keyLosses = "mars.losses" // what divergence is measured against
+	keyLosses = "mars.losses" // the first class loss, by which divergence is judged
 	keySteps  = "mars.steps"  // followed by .g, .h or .v: updates and averaged updates
 )
 
-// checkpoint writes the state of training after the current epoch: the networks as
-// a model has them, the averages and the optimisers' state. Random numbers need no
-// state: they restart from the seed every epoch.
+// checkpoint writes the state of training after the current epoch: the networks, their
+// averages and the optimisers' state. Random numbers need no state: they start again from
+// the seed and the epoch every epoch.
 func (t *trainer) checkpoint(path string) error {
 	run, err := t.fingerprint()
 	if err != nil {
@@ -44,7 +45,7 @@ func (t *trainer) checkpoint(path string) error {
 		keyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
 	}}
 	for i, l := range t.learners {
-		letter := letters[i]
+		letter := networkNames[i]
 		f.Metadata[keySteps+"."+letter] = fmt.Sprintf("[%d,%d]", l.optimiser.Step, l.averaged)
 		for _, s := range l.state() {
 			f.Tensors = append(f.Tensors, exportAll(s.prefix+letter+".", l.net, s.values)...)
@@ -56,7 +57,7 @@ func (t *trainer) checkpoint(path string) error {
 	return nil
 }
 
-// stateVector is a part of a learner's state that lies as its parameters do.
+// stateVector is a part of a learner's state, laid out as its parameters.
 type stateVector struct {
 	prefix string
 	values []float32
@@ -114,14 +115,14 @@ func (t *trainer) resume(path string) error {
 
 func (t *trainer) restore(f safetensors.File) error {
 	if got := f.Metadata[keyFormat]; got != checkpointFormat {
-		return fmt.Errorf("it is no checkpoint: metadata %s is %q, not %q", keyFormat, got, checkpointFormat)
+		return fmt.Errorf("it is not a checkpoint: metadata %s is %q, not %q", keyFormat, got, checkpointFormat)
 	}
 	run, err := t.fingerprint()
 	if err != nil {
 		return err
 	}
 	if f.Metadata[keyRun] != run {
-		return fmt.Errorf("it was written by a training with other data or settings: give the same, or start anew")
+		return errors.New("it was written with other data or settings: give the same, or start again")
 	}
 	l := loader{file: f}
 	if err := l.decode(keyEpoch, &t.epoch); err != nil {
@@ -145,7 +146,7 @@ func (t *trainer) restore(f safetensors.File) error {
 func (t *trainer) restoreLearner(l *loader, i int) error {
 	learner := t.learners[i]
 	var steps [2]int
-	if err := l.decode(keySteps+"."+letters[i], &steps); err != nil {
+	if err := l.decode(keySteps+"."+networkNames[i], &steps); err != nil {
 		return err
 	}
 	learner.optimiser.Step, learner.averaged = steps[0], steps[1]
@@ -153,16 +154,16 @@ func (t *trainer) restoreLearner(l *loader, i int) error {
 		learner.average = make([]float32, len(learner.net.Params))
 	}
 	for _, s := range learner.state() {
-		if err := l.fill(s.prefix+letters[i]+".", learner.net, s.values); err != nil {
+		if err := l.fill(s.prefix+networkNames[i]+".", learner.net, s.values); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fingerprint identifies all that the bits of a run depend on: the data, the
-// configuration and the networks. Epochs count only where the learning rate
-// depends on them.
+// fingerprint identifies everything that the bits of a run depend on: the data, the
+// configuration and the networks. The number of epochs is part of it only if the learning
+// rate depends on it.
 func (t *trainer) fingerprint() (string, error) {
 	if t.run != "" {
 		return t.run, nil

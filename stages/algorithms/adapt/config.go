@@ -8,78 +8,79 @@ import (
 )
 
 // A Problem is the data of one adaptation: labelled source rows and unlabelled
-// target rows of the same width. It is read, never changed.
+// target rows of the same width. It is never changed.
 type Problem struct {
 	Source blas32.General // n_S×d features
 	Labels []int32        // class of each source row, 0 ≤ label < len(Classes)
 	Target blas32.General // n_T×d features; may be empty for a method that does not align
-	Shape  []int          // C, H, W of an image row, or nil for plain columns; the product is d
-	// Classes holds the classes' names. Every class must have a source row.
+	Shape  []int          // C, H, W of a row that is an image, with product d; nil for plain columns
+	// Classes holds the names of the C classes. Every class must have a source row.
 	Classes []string
 }
 
 // ClassLoss says how source rows are weighted in the classification loss.
 type ClassLoss string
 
-// The classification losses. The coefficients of a batch sum to 1 in all three.
+// The weightings of the classification loss. The coefficients of a batch sum to 1, except
+// those of ClassLossWeighted with SamplingPublished when the batch lacks a class.
 const (
 	ClassLossWeighted ClassLoss = "weighted" // by w†(y) = p_T(y)/p_S(y), the paper's Algorithm 1
-	ClassLossPlain    ClassLoss = "plain"    // every row alike, the authors' published code
-	ClassLossBalanced ClassLoss = "balanced" // every class alike
+	ClassLossPlain    ClassLoss = "plain"    // all rows equally, as the authors' published code does
+	ClassLossBalanced ClassLoss = "balanced" // all classes equally
 )
 
-// PenaltyPoints says where the norm of the critic's gradient is held at 1.
+// PenaltyPoints says at which points the norm of the critic's gradient is pulled to 1.
 type PenaltyPoints string
 
-// Where the gradient penalty is taken.
+// The points of the gradient penalty, for a batch of B rows of each domain.
 const (
 	PenaltyInterpolates PenaltyPoints = "interpolates" // B points between source and target rows
-	PenaltyAll          PenaltyPoints = "all"          // those and the source and target rows themselves
+	PenaltyAll          PenaltyPoints = "all"          // 3B points: those, the source rows and the target rows
 )
 
-// Batches says how the critic's batches are drawn.
+// Batches says whether the steps of an iteration share their batch.
 type Batches string
 
-// How batches are drawn.
+// The choices of batches.
 const (
 	// BatchesFresh draws a new pair of batches for every critic step and for the
 	// step of g and h, as the authors' code does.
 	BatchesFresh Batches = "fresh"
-	// BatchesShared draws one pair an iteration, as the paper's Algorithm 1 is
-	// written: embeddings are computed once for all critic steps.
+	// BatchesShared draws one pair of batches in an iteration, as the paper's Algorithm 1
+	// is written, so that embeddings are computed once for all critic steps.
 	BatchesShared Batches = "shared"
 )
 
 // Sampling says which source rows make a batch.
 type Sampling string
 
-// How a source batch is filled.
+// The ways to fill a source batch.
 const (
-	// SamplingStratified gives each class its share of every batch, at least one
-	// row where the batch has room, so that no class' mass is ever lost.
+	// SamplingStratified gives each class its share of every batch, and at least one
+	// row if the batch has room, so that the mass of no class is lost.
 	SamplingStratified Sampling = "stratified"
-	// SamplingShuffled takes rows in shuffled order; the weights of a batch are
-	// scaled to sum to 1 whatever classes it holds.
+	// SamplingShuffled takes rows in random order. The weights of a batch are scaled
+	// to sum to 1, whichever classes it holds.
 	SamplingShuffled Sampling = "shuffled"
-	// SamplingPublished is SamplingShuffled without the scaling: the mass of a class
-	// that a batch lacks is lost, as in the authors' published code.
+	// SamplingPublished is SamplingShuffled without the scaling, as in the authors'
+	// published code: the mass of a class that a batch lacks is lost.
 	SamplingPublished Sampling = "published"
 )
 
 // Optimiser names the update rule.
 type Optimiser string
 
-// The optimisers, with PyTorch's semantics.
+// The optimisers, as PyTorch defines them.
 const (
 	SGD  Optimiser = "sgd"
 	Adam Optimiser = "adam"
 )
 
-// InputScaling says how features are mapped before they enter g. The mapping is
-// part of the model: Model.Embed and Model.Predict take features as they came.
+// InputScaling says how features are scaled before they enter g. The scaling is part of
+// the model: Model.Embed and Model.Predict take features without it.
 type InputScaling string
 
-// The input mappings.
+// The scalings of the input.
 const (
 	InputAsIs      InputScaling = "as-is"
 	InputSymmetric InputScaling = "symmetric" // [0, 1] to [−1, 1], for images
@@ -91,20 +92,19 @@ type Schedule string
 
 // The schedules.
 const (
-	ScheduleDefault Schedule = "default" // the cheapest that was measured to be the best
+	ScheduleDefault Schedule = "default" // the fastest of those that measured best
 	SchedulePaper   Schedule = "paper"   // the published settings
 )
 
-// A Config says how to train. Recipe fills one with defaults; no field but the
-// optional ones has a meaningful zero value.
+// A Config says how to train. Recipe fills it with defaults. Epochs are counted from 0.
 type Config struct {
 	Method Method // see ParseMethod
 	Arch   string // toy, visda, office, digits, ganin, identity, mlp:… or auto
 
-	Epochs          int // passes over the source rows
-	StartAlign      int // first epoch (from 0) in which the domains are aligned
+	Epochs          int // number of passes over the source rows
+	StartAlign      int // first epoch in which the domains are aligned
 	ReestimateEvery int // epochs from one estimate of p_T to the next
-	CriticSteps     int // critic steps an iteration
+	CriticSteps     int // critic steps in an iteration
 	Batch           int // rows of each domain in a batch
 
 	Lambda float64 // λ, weight of the alignment in the loss of g
@@ -113,102 +113,94 @@ type Config struct {
 	Optimiser          Optimiser
 	LearningRate       float64 // of g and h
 	CriticLearningRate float64 // of v
-	Decay              float64 // both rates fall linearly to this fraction of themselves …
-	DecayFrom          int     // … from this epoch to the last; 1 keeps them
+	Decay              float64 // fraction to which both rates fall linearly; 1 keeps them
+	DecayFrom          int     // first epoch with a lower rate; the last epoch has the lowest
 	Momentum           float64 // SGD
 	Beta1, Beta2       float64 // Adam
 	WeightDecay        float64 // L2, added to the gradients of g and h
-	AverageFrom        int     // first epoch whose weights of g and h are averaged into the model; Epochs for none
+	AverageFrom        int     // first epoch whose weights are averaged into the model's g and h; Epochs for none
 
 	ClassLoss     ClassLoss
 	PenaltyPoints PenaltyPoints
 	Batches       Batches
 	Sampling      Sampling
 	Input         InputScaling
-	// DropoutFirstEpoch switches dropout off from the second epoch on.
+	// DropoutFirstEpoch has dropout in the first epoch alone.
 	DropoutFirstEpoch bool
-	// FirstBatchTwice gives Estimate the rows in shuffled order and the first batch of
-	// them twice.
+	// FirstBatchTwice gives Estimate the rows in random order, with those of the first
+	// batch twice.
 	FirstBatchTwice bool
 
 	Seed uint64
-	// Jobs is the number of threads that split a batch, each with its own sums: another
-	// number gives other last bits, and other dropout masks.
+	// Jobs is the number of threads that split a batch. Each has sums of its own, so
+	// another number gives other rounding errors, and other dropout masks.
 	Jobs int
 
-	// Estimate estimates p_T on the current embedding. The methods that weight by
-	// target proportions need it (Method.NeedsEstimate).
+	// Estimate estimates p_T from the current embeddings. Methods for which
+	// Method.NeedsEstimate is true need it.
 	Estimate Estimator `json:"-"`
-	// StartProportions is p_T before the first estimate, or nil for p_S. It weights
-	// the classification loss of the epochs before StartAlign too.
+	// StartProportions is p_T before the first estimate, or nil for p_S. It also weights
+	// the classification loss in the epochs before StartAlign.
 	StartProportions []float64
-	// Initial gives the weights that training starts from, or nil for fresh ones. Its
-	// networks must have the shape of Arch.
+	// Initial has the weights and the scaling of the input that training starts from, or
+	// is nil for random weights. Its networks must have the layers of Arch.
 	Initial *Model `json:"-"`
 
-	// OnEpoch, if set, receives the figures of each epoch as it ends; an error stops
-	// training and is returned.
+	// OnEpoch, if set, is called at the end of each epoch. If it returns an error, training
+	// stops and returns the error.
 	OnEpoch func(EpochMetrics) error `json:"-"`
 
-	// CheckpointFile, if set, receives the whole state of training every
-	// CheckpointEvery epochs and at the last, by writing a temporary file beside it
-	// and renaming it.
+	// CheckpointFile, if set, is written with the whole state of training every
+	// CheckpointEvery epochs and after the last. It is replaced as a whole.
 	CheckpointFile  string `json:"-"`
 	CheckpointEvery int    `json:"-"`
-	// ResumeFile, if set, is a checkpoint to go on from, to the same bits as a run that
-	// was not interrupted. It must have been written with the same problem sizes and
-	// the same configuration (Epochs apart, where nothing else depends on them).
+	// ResumeFile, if set, is a checkpoint to go on from, with the same result, bit for bit,
+	// as a run without interruption. The data and the configuration must be those it was
+	// written with; Epochs may differ if Decay is 1.
 	ResumeFile string `json:"-"`
 }
 
-// A Snapshot is what an Estimator sees: both domains through the current g and h.
-// Matrices belong to the trainer and are valid during the call only.
+// A Snapshot is what an Estimator gets: both domains through the current g and h. Its
+// matrices belong to the trainer, and are valid during the call only.
 type Snapshot struct {
-	Epoch   int
+	Epoch   int // the epoch that the estimate is for, from 0
 	Classes int
-	// Proportions is p_T in use, and Estimates how many estimates have been made.
+	// Proportions is the p_T in use, and Estimates the number of estimates made so far.
 	Proportions []float64
 	Estimates   int
 
 	Source blas32.General // n_S×h embeddings
 	Labels []int32        // class of each source row
 	Target blas32.General // n_T×h embeddings
-	// SourcePosteriors and TargetPosteriors compute the n×C class probabilities of h,
-	// for the estimators that are based on a classifier.
+	// SourcePosteriors and TargetPosteriors compute the n×C class probabilities of h, for
+	// estimators that use a classifier.
 	SourcePosteriors func() blas32.General
 	TargetPosteriors func() blas32.General
 }
 
-// An Estimator returns the class proportions of the target, C numbers that are not
-// negative and sum to 1.
+// An Estimator returns the class proportions p_T of the target: C numbers of at least 0
+// that sum to 1.
 type Estimator func(ctx context.Context, s Snapshot) ([]float64, error)
 
-// EpochMetrics are the figures of one epoch: means over its iterations.
+// EpochMetrics are the figures of one epoch. Losses and accuracy are means over its
+// iterations.
 type EpochMetrics struct {
 	Epoch  int // from 0
-	Epochs int // in all
+	Epochs int // total number
 
 	ClassLoss       float64 // classification loss as minimised
-	Aligned         bool    // whether the domains were aligned; the next two are 0 otherwise
+	Aligned         bool    // whether the domains were aligned; if not, the next two are 0
 	CriticDistance  float64 // Σ w v(z^s) − mean v(z^t), or the domain loss of DANN
-	GradientPenalty float64 // mean (‖∇v‖ − 1)², before γ
-	SourceAccuracy  float64 // share of the batches' source rows that h labels right
+	GradientPenalty float64 // mean (‖∇v‖ − 1)², without the factor γ
+	SourceAccuracy  float64 // share of source rows in the batches that h labels correctly
 
 	Proportions  []float64 // p_T in use
-	Reestimated  bool      // whether it was estimated in this epoch
+	Reestimated  bool      // whether p_T was estimated before this epoch
 	LearningRate float64   // of g and h in this epoch
 	Duration     time.Duration
 	EstimateTime time.Duration // part of Duration
 
-	// Model returns a copy of the model as it is now, the averaged weights where
+	// Model returns a copy of the model as it is now, with averaged weights once
 	// averaging has begun. It may be called during OnEpoch only.
 	Model func() *Model
-}
-
-// A DivergedError reports training that broke down. Train returns it together with
-// the model of the last good epoch.
-type DivergedError struct {
-	Epoch    int    // in which it happened
-	LastGood int    // epoch whose end the returned model is from; −1 for the initial weights
-	Reason   string // what was seen
 }

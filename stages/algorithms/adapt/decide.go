@@ -11,27 +11,27 @@ import (
 	"mars/stages/algorithms/safetensors"
 )
 
-// Keys of a model's metadata on what it is for.
+// Keys of a model's metadata about its use.
 const (
 	keyPrior    = "mars.prior"
 	keyDecision = "mars.decision"
 	keyVectors  = "mars.vectors"
 )
 
-// leastPrior is what a class' share of the posteriors' prior counts as if it is
-// less: posteriors of a class without weight in training are noise, not 0.
-const leastPrior = 1e-4
+// minPrior is the minimum of a class' prior. The posteriors of a class without weight in
+// training are noise, which division by a smaller prior would magnify.
+const minPrior = 1e-4
 
-// Decide changes posteriors (n×C, as Predict returns them) in place for the
-// model's Decision, from the class proportions that they carry (Prior) to the
-// target's (Proportions, or Prior where the method makes no estimate). It does
-// nothing if there is no Decision, and fails if there is one without a Prior.
+// Decide adjusts posteriors, n×C as Predict returns them, in place for the model's
+// Decision: from the class proportions that they assume (Prior) to the target's
+// (Proportions, or Prior if the method makes no estimate). Without a Decision it does
+// nothing. With a Decision and no Prior it fails.
 func (m *Model) Decide(posteriors blas32.General) error {
 	if m.Decision == nil {
 		return nil
 	}
 	if m.Prior == nil {
-		return fmt.Errorf("adapt: the model does not say which class proportions its posteriors carry, which a decision (%s) needs: train it again, or decide none", *m.Decision)
+		return fmt.Errorf("adapt: the model does not say which class proportions its posteriors assume, which decision %s needs: train it again, or choose the decision none", *m.Decision)
 	}
 	target := m.Proportions
 	if target == nil {
@@ -39,12 +39,12 @@ func (m *Model) Decide(posteriors blas32.General) error {
 	}
 	prior := make([]float64, len(m.Prior))
 	for k, p := range m.Prior {
-		prior[k] = max(p, leastPrior)
+		prior[k] = max(p, minPrior)
 	}
 	return m.Decision.Adjust(posteriors, prior, target)
 }
 
-// prior is the class proportions that the classification loss gives the source.
+// prior is the class proportions that the coefficients of the classification loss give.
 func (t *trainer) prior() []float64 {
 	switch {
 	case t.config.ClassLoss == ClassLossBalanced:
@@ -55,7 +55,7 @@ func (t *trainer) prior() []float64 {
 	return slices.Clone(t.proportions)
 }
 
-// saveUse writes what the model is for.
+// saveUse writes the metadata about the model's use.
 func (m *Model) saveUse(f *safetensors.File) error {
 	if m.Prior != nil {
 		text, err := json.Marshal(m.Prior)

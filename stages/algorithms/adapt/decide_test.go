@@ -55,7 +55,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// What a model is for survives its file.
+// The use of a model is saved in its file.
 func TestUseIsSaved(t *testing.T) {
 	p, c := quickConfig(t, "source")
 	m, err := Train(context.Background(), p, c)

@@ -13,10 +13,9 @@
 //	min over g,h Σ_i c_i L(y_i, h(z_i^s)) + λ [Σ_i w_i v(z_i^s) − mean_j v(z_j^t)]
 //
 // where w_i = p_T(y_i) / (rows of class y_i in the batch), so that the weights of a
-// batch sum to 1, and p_T is estimated again every Config.ReestimateEvery epochs by
-// Config.Estimate, a function that the caller picks: this package knows no
-// estimator. One epoch is one pass over the source rows; it is what the paper
-// calls an iteration when it says "every 10 iterations".
+// batch sum to 1. Every Config.ReestimateEvery epochs Config.Estimate, a function that
+// the caller chooses, estimates p_T again. One epoch is one pass over the source rows.
+// It is what the paper calls an iteration when it says "every 10 iterations".
 //
 // Start from Recipe, which has measured defaults for each architecture, and change
 // what differs:
@@ -26,7 +25,7 @@
 //	config.Estimate = estimator
 //	model, err := adapt.Train(ctx, problem, config)
 //
-// Matrices are row-major float32, one row of n×d a sample. Everything random derives
-// from Config.Seed: the same problem, configuration and Config.Jobs give the same
-// bytes on the same kind of processor.
+// Matrices are row-major float32 of n×d, one sample per row. All random numbers derive
+// from Config.Seed: the same problem and configuration, Config.Jobs included, give the
+// same bytes on the same kind of processor.
 package adapt

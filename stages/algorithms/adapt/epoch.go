@@ -51,11 +51,11 @@ func (t *trainer) runEpoch(ctx context.Context) (EpochMetrics, error) {
 	return m, nil
 }
 
-// iterations is the number of steps of g in an epoch.
+// iterations is the number of iterations in an epoch.
 func (t *trainer) iterations() int { return max(1, t.problem.Source.Rows/len(t.batch.source)) }
 
-// beginEpoch restarts everything random from the seed and the epoch, so that an
-// interrupted training goes on to the same bits.
+// beginEpoch seeds all random numbers from the seed and the epoch, so that training that
+// is resumed gives the same bits.
 func (t *trainer) beginEpoch() {
 	epoch := uint64(t.epoch)
 	t.pcg.Seed(t.config.Seed, streamBatches+epoch)
@@ -63,7 +63,7 @@ func (t *trainer) beginEpoch() {
 	t.aligned = t.config.Method.Aligns() && t.epoch >= t.config.StartAlign
 	dropout := !(t.config.DropoutFirstEpoch && t.epoch > 0)
 	for i, w := range t.workers {
-		w.random.Seed(t.config.Seed, streamDropout*uint64(i+1)+epoch)
+		w.pcg.Seed(t.config.Seed, streamDropout*uint64(i+1)+epoch)
 		w.h.SetDropout(dropout)
 	}
 	if t.epoch < t.config.AverageFrom {
@@ -76,8 +76,9 @@ func (t *trainer) beginEpoch() {
 	}
 }
 
-// iterate takes the steps of one iteration: those of the critic, where the method has
-// one, and one of g and h.
+// iterate takes the steps of one iteration: CriticSteps of the critic, if the method has
+// one, and one of g and h. It returns the sums of the latter, with the penalty of the
+// last critic step.
 func (t *trainer) iterate() sums {
 	var critic sums
 	steps := 0
@@ -85,13 +86,13 @@ func (t *trainer) iterate() sums {
 		steps = t.config.CriticSteps
 	}
 	for k := range steps {
-		t.draw(k > 0)
-		t.crew.run(t.phases.critic)
+		t.nextBatch(k > 0)
+		t.pool.run(t.phases.critic)
 		critic = t.collect()
 		t.update(t.learners[2:])
 	}
-	t.draw(steps > 0)
-	t.crew.run(t.phases.main)
+	t.nextBatch(steps > 0)
+	t.pool.run(t.phases.main)
 	main := t.collect()
 	updating := t.learners[:2]
 	if t.aligned && t.config.Method.align == alignAdversarial {
@@ -103,31 +104,32 @@ func (t *trainer) iterate() sums {
 	return main
 }
 
-// draw makes the next batch, or keeps the iteration's where batches are shared.
-func (t *trainer) draw(drawn bool) {
+// nextBatch draws a batch. If the steps of an iteration share their rows and these have
+// been drawn, it draws only the interpolation.
+func (t *trainer) nextBatch(drawn bool) {
 	t.fresh = !(drawn && t.config.Batches == BatchesShared)
-	t.deal(t.fresh)
+	t.drawBatch(t.fresh)
 	if t.fresh {
 		t.weigh()
 	}
 }
 
-// sample is the deal of an ordinary training.
+// sample draws the interpolation of a batch and, if asked, its rows.
 func (t *trainer) sample(rows bool) {
 	if rows {
 		t.sampler.draw(t.batch, t.rng)
 	}
-	t.batch.interpolate(t.rng)
+	t.batch.drawInterpolation(t.rng)
 }
 
 // weigh sets the coefficients of the batch's losses.
 func (t *trainer) weigh() {
-	b, keep := t.batch, t.config.Sampling != SamplingPublished
+	b, normalise := t.batch, t.config.Sampling != SamplingPublished
 	uniform := t.config.Method.weights == weightsUniform
 	if uniform {
 		fill(b.critic, 1/float32(len(b.critic)))
 	} else {
-		b.weigh(b.critic, t.proportions, keep)
+		b.weigh(b.critic, t.proportions, normalise)
 	}
 	switch {
 	case t.config.ClassLoss == ClassLossBalanced:
@@ -135,11 +137,11 @@ func (t *trainer) weigh() {
 	case t.config.ClassLoss == ClassLossPlain || uniform:
 		fill(b.class, 1/float32(len(b.class)))
 	default:
-		b.weigh(b.class, t.proportions, keep)
+		b.weigh(b.class, t.proportions, normalise)
 	}
 }
 
-// collect adds up what the workers saw, in their order.
+// collect adds up the sums of the workers, in their order.
 func (t *trainer) collect() sums {
 	var total sums
 	for _, w := range t.workers {
@@ -160,10 +162,10 @@ func (t *trainer) update(learners []*learner) {
 		l.optimiser.Step++
 	}
 	t.updating = learners
-	t.crew.run(t.phases.update)
+	t.pool.run(t.phases.update)
 }
 
-// countAverages counts the parameters that the next update adds to the averages.
+// countAverages counts the parameter vector that the next update adds to the averages.
 func (t *trainer) countAverages() {
 	for _, l := range t.learners[:2] {
 		if l.average != nil {

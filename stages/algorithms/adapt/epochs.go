@@ -1,8 +1,7 @@
 package adapt
 
-// SetEpochs changes the number of epochs and moves what happens at an epoch of
-// the schedule (the start of alignment, of the decay and of the average) in
-// proportion.
+// SetEpochs changes the number of epochs, and in proportion the first epochs of the
+// alignment, of the decay and of the average.
 func (c *Config) SetEpochs(n int) {
 	if c.Epochs > 0 {
 		for _, at := range []*int{&c.StartAlign, &c.DecayFrom, &c.AverageFrom} {

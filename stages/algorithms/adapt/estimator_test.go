@@ -9,7 +9,7 @@ import (
 	"mars/stages/algorithms/transport"
 )
 
-// algorithm2 is the paper's estimator of p_T with the given mixture.
+// algorithm2 is the paper's estimator of p_T, with the given way to fit a mixture.
 func algorithm2(fit func(z blas32.General, classes int) (*mixture.Result, error)) Estimator {
 	return func(_ context.Context, s Snapshot) ([]float64, error) {
 		r, err := fit(s.Target, s.Classes)

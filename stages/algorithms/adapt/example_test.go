@@ -9,7 +9,7 @@ import (
 	"mars/stages/algorithms/adapt"
 )
 
-// Two classes on a line, which the target sees moved and in other shares.
+// Two classes on a line. In the target they are shifted and have other proportions.
 func Example() {
 	source := blas32.General{Rows: 40, Cols: 2, Stride: 2}
 	target := source
@@ -31,7 +31,7 @@ func Example() {
 	config.Method, _ = adapt.ParseMethod("marsc", 0)
 	config.Batch, config.LearningRate, config.CriticLearningRate = 8, 0.01, 0.01
 	config.Estimate = func(context.Context, adapt.Snapshot) ([]float64, error) {
-		return []float64{0.25, 0.75}, nil // by clustering and matching, in earnest
+		return []float64{0.25, 0.75}, nil // a real one clusters and matches
 	}
 	model, err := adapt.Train(context.Background(), problem, config)
 	if err != nil {

@@ -28,14 +28,14 @@ const (
 	keyProvenance  = "mars.provenance"
 
 	modelFormat  = "mars-model-1"
-	offsetTensor = "input.offset" // columns enter g as (x − offset)·scale
+	offsetTensor = "input.offset" // x enters g as (x − offset)·scale
 	scaleTensor  = "input.scale"
 )
 
-// Save writes the model as a safetensors file: the weights under PyTorch's names
-// for three nn.Sequential g, h and v ("g.0.weight", out×in), the mapping of the inputs as
-// "input.offset" and "input.scale", x entering g as (x − offset)·scale, and the rest
-// in the metadata.
+// Save writes the model as a safetensors file. The weights have PyTorch's names for three
+// nn.Sequential g, h and v ("g.0.weight", out×in). The scaling of the input is in
+// "input.offset" and "input.scale": x enters g as (x − offset)·scale. The rest is in the
+// metadata.
 func (m *Model) Save(w io.Writer) error {
 	f, err := m.file()
 	if err != nil {
@@ -71,8 +71,8 @@ func (m *Model) file() (safetensors.File, error) {
 		f.Metadata[keyProvenance] = m.Provenance
 	}
 	for i, net := range m.all() {
-		f.Metadata[keyLayers+"."+letters[i]] = nn.FormatLayers(net.Specs)
-		f.Tensors = append(f.Tensors, exportAll(letters[i]+".", net, net.Params)...)
+		f.Metadata[keyLayers+"."+networkNames[i]] = nn.FormatLayers(net.Specs)
+		f.Tensors = append(f.Tensors, exportAll(networkNames[i]+".", net, net.Params)...)
 	}
 	if len(m.input.scale) > 0 {
 		f.Tensors = append(f.Tensors, vector(offsetTensor, m.input.offset), vector(scaleTensor, m.input.scale))
@@ -80,7 +80,8 @@ func (m *Model) file() (safetensors.File, error) {
 	return f, nil
 }
 
-// exportAll names the network's tensors in params, which lie as its Params.
+// exportAll returns the network's tensors with the values of params, which is laid out as
+// its Params.
 func exportAll(prefix string, net *nn.Network, params []float32) []safetensors.Tensor {
 	var tensors []safetensors.Tensor
 	for _, t := range net.Tensors {
@@ -97,9 +98,9 @@ func vector(name string, values []float32) safetensors.Tensor {
 	return safetensors.Tensor{Name: name, Shape: []int{len(values)}, Data: values}
 }
 
-// Load reads what Save writes. The name stands for the input in errors. The file is
-// checked in full, the shapes of its tensors against its layers and its weights for
-// NaN and infinities, before anything is returned.
+// Load reads what Save writes. name names the input in errors. The whole file is checked
+// first, the shapes of its tensors against its layers, and its weights for NaN and
+// infinities.
 func Load(r io.Reader, name string) (*Model, error) {
 	f, err := safetensors.Read(r)
 	if err != nil {
@@ -116,7 +117,7 @@ func Load(r io.Reader, name string) (*Model, error) {
 	return m, nil
 }
 
-// loader takes a file apart and keeps account of the tensors that have been used.
+// loader reads a model from a file and counts the tensors that it uses.
 type loader struct {
 	file safetensors.File
 	used int
@@ -124,7 +125,7 @@ type loader struct {
 
 func (l *loader) model() (*Model, error) {
 	if got := l.file.Metadata[keyFormat]; got != modelFormat {
-		return nil, fmt.Errorf("it is no model of mars-embed or mars-train: metadata %s is %q, not %q", keyFormat, got, modelFormat)
+		return nil, fmt.Errorf("it is not a model of mars-embed or mars-train: metadata %s is %q, not %q", keyFormat, got, modelFormat)
 	}
 	m := &Model{Method: l.file.Metadata[keyMethod]}
 	var epoch int64
@@ -161,7 +162,7 @@ func (l *loader) decode(key string, value any) error {
 	return nil
 }
 
-// networks lays out the networks as the metadata says and fills in their weights.
+// networks makes the networks that the metadata describes and sets their weights.
 func (l *loader) networks(m *Model) error {
 	if err := nn.CheckShape(m.arch.Input); err != nil {
 		return err
@@ -169,10 +170,10 @@ func (l *loader) networks(m *Model) error {
 	specs := []*[]nn.LayerSpec{&m.arch.G, &m.arch.H, &m.arch.V}
 	nets := []**nn.Network{&m.g, &m.h, &m.v}
 	input := m.arch.Input
-	for i, letter := range letters {
+	for i, letter := range networkNames {
 		text, there := l.file.Metadata[keyLayers+"."+letter]
 		if !there && letter == "v" {
-			break // trained without alignment
+			break // the model was trained without alignment
 		}
 		var err error
 		if *specs[i], err = nn.ParseLayers(text); err != nil {
@@ -195,7 +196,8 @@ func (l *loader) networks(m *Model) error {
 	return nil
 }
 
-// checkSize keeps a damaged file from asking for more memory than its tensors hold.
+// checkSize returns an error if the layers have more weights than the file, so that a
+// damaged file cannot make the program allocate any amount of memory.
 func (l *loader) checkSize(letter string, specs []nn.LayerSpec) error {
 	var there, wanted int
 	for _, t := range l.file.Tensors {
@@ -205,13 +207,13 @@ func (l *loader) checkSize(letter string, specs []nn.LayerSpec) error {
 	}
 	for _, s := range specs {
 		if wanted += s.Parameters(); wanted > there {
-			return fmt.Errorf("network %s: its layers have more than the %d weights that are there", letter, there)
+			return fmt.Errorf("network %s: its layers have more than the %d weights in the file", letter, there)
 		}
 	}
 	return nil
 }
 
-// fill sets params, which lie as the network's Params, from the file.
+// fill sets params, which is laid out as the network's Params, from the file.
 func (l *loader) fill(prefix string, net *nn.Network, params []float32) error {
 	for _, t := range net.Tensors {
 		name := tensorName(prefix, t)
@@ -231,7 +233,7 @@ func (l *loader) fill(prefix string, net *nn.Network, params []float32) error {
 	return nil
 }
 
-// input reads the mapping of the inputs.
+// input reads the scaling of the input.
 func (l *loader) input(m *Model) error {
 	offset, there := l.file.Get(offsetTensor)
 	scale, both := l.file.Get(scaleTensor)
@@ -250,7 +252,7 @@ func (l *loader) input(m *Model) error {
 	return nil
 }
 
-// checkUsed refuses a file with tensors that belong to no layer.
+// checkUsed returns an error if the file has tensors that belong to no layer.
 func (l *loader) checkUsed() error {
 	if rest := len(l.file.Tensors) - l.used; rest > 0 {
 		return fmt.Errorf("%d tensors belong to none of its layers: another program's file?", rest)

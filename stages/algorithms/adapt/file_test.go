@@ -32,7 +32,7 @@ func TestSavedModelPredictsTheSame(t *testing.T) {
 	}
 }
 
-// A file written by Python's safetensors from PyTorch's weights.
+// Reads a file that Python's safetensors wrote from PyTorch's weights.
 func TestLoadReadsPyTorchFile(t *testing.T) {
 	f, err := os.Open("../../../testdata/oracle/train/pytorch.safetensors")
 	if err != nil {
@@ -56,7 +56,7 @@ func TestLoadReadsPyTorchFile(t *testing.T) {
 
 var update = flag.Bool("update", false, "write the files that other programs are to read")
 
-// A file that this package writes and Python's safetensors has read.
+// Compares a file that this package writes with what Python's safetensors read from it.
 func TestPythonReadsSavedFile(t *testing.T) {
 	p := oracleProblem([]int{2, 16, 16})
 	arch := oracleArch{Name: "conv", Input: p.Shape, H: "linear 6 5, relu, linear 5 3", V: "linear 6 4 nobias, relu, linear 4 1 nobias",
@@ -113,7 +113,7 @@ func TestLoadRefusesDamagedFiles(t *testing.T) {
 		{"bytes follow", file + "x"},
 		{"ends before its header", ""},
 		{"not a safetensors file", "PK\x03\x04 some archive"},
-		{"is no model", strings.Replace(file, "mars-model-1", "mars-model-2", 1)},
+		{"is not a model", strings.Replace(file, "mars-model-1", "mars-model-2", 1)},
 		{"3 proportions for 2 classes", strings.Replace(file, `\"a\",\"b\",\"c\"`, `\"a\",\"b\"      `, 1)},
 		{"tensor g.0.weight has shape", strings.Replace(file, `[7,5]`, `[5,7]`, 1)},
 		{"it takes 6 columns and gets 7", strings.Replace(file, "linear 7 6", "linear 6 6", 1)},

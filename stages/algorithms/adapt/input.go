@@ -6,13 +6,13 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// input maps a row of features before it enters g: (x − offset)·scale, with one pair
-// for all columns, one pair a column, or none.
+// input scales a row of features before it enters g: (x − offset)·scale, with one pair
+// for all columns, one pair for each column, or none.
 type input struct {
 	offset, scale []float32
 }
 
-// newInput measures the mapping on the source.
+// newInput returns the scaling for the source, n×d.
 func newInput(s InputScaling, source blas32.General) input {
 	switch s {
 	case InputSymmetric:
@@ -23,7 +23,8 @@ func newInput(s InputScaling, source blas32.General) input {
 	return input{}
 }
 
-// standardise takes each column to mean 0 and deviation 1; a constant one to 0.
+// standardise scales each column to mean 0 and standard deviation 1, and a constant
+// column to 0.
 func standardise(x blas32.General) input {
 	in := input{offset: make([]float32, x.Cols), scale: make([]float32, x.Cols)}
 	for j := range x.Cols {
@@ -44,14 +45,14 @@ func standardise(x blas32.General) input {
 	return in
 }
 
-// gather writes the mapped rows of x one after another.
+// gather writes the given rows of x, scaled, to dst, len(rows)×d.
 func (in input) gather(dst []float32, x blas32.General, rows []int32) {
 	for i, row := range rows {
 		in.apply(dst[i*x.Cols:(i+1)*x.Cols], x.Data[int(row)*x.Stride:])
 	}
 }
 
-// apply maps one row.
+// apply writes one row, scaled, to dst.
 func (in input) apply(dst, row []float32) {
 	row = row[:len(dst)]
 	switch len(in.scale) {

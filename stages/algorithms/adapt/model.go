@@ -11,23 +11,24 @@ import (
 	"mars/stages/algorithms/labelshift"
 )
 
-// A Model is a trained g, h and, where the method has one, v. Its methods do not
-// change it and may be called from several goroutines.
+// A Model is a trained g and h and, if the method has one, v. Its methods do not change
+// it and may be called from several goroutines.
 type Model struct {
-	Classes []string // names, in the order of the probabilities' columns
-	Method  string   // that trained it
-	Seed    uint64   // that training started from
-	Epoch   int      // whose end the weights are from; −1 before the first
-	// Vectors says what rows the model takes where they are not plain features:
-	// "embedding", those of another model; "" otherwise.
+	Classes []string // names, in the order of the columns of probabilities
+	Method  string   // the method that trained it
+	Seed    uint64   // the seed of training
+	Epoch   int      // the epoch at whose end the weights were, from 0; −1 for initial weights
+	// Vectors is "embedding" if the rows that the model takes are embeddings of another
+	// model, and "" if they are features.
 	Vectors string
-	// Prior is the class proportions that the posteriors carry, nil if unknown.
+	// Prior is the class proportions that the posteriors assume, nil if unknown.
 	Prior []float64
-	// Decision is what Decide makes posteriors ready for; nil leaves them.
+	// Decision is the decision that Decide adjusts posteriors for; nil leaves them as they
+	// are.
 	Decision *labelshift.Decision
-	// Proportions is the last estimate of p_T, nil where the method makes none.
+	// Proportions is the last estimate of p_T, nil if the method makes none.
 	Proportions []float64
-	// Provenance says how the model came to be, as JSON; "" where nobody says.
+	// Provenance says how the model was made, as JSON; "" if unknown.
 	Provenance string
 
 	networks
@@ -48,23 +49,23 @@ func (m *Model) Width() int { return m.g.Inputs }
 func (m *Model) EmbeddingWidth() int { return m.g.Outputs }
 
 // Embed returns the n×h embeddings g(x) of the rows of x, n×d.
-// It panics if x has another width than the model: check Width first.
+// It panics if d is not Width.
 func (m *Model) Embed(x blas32.General) blas32.General {
 	z := newMatrix(x.Rows, m.EmbeddingWidth())
 	m.EmbedInto(z, x)
 	return z
 }
 
-// Predict returns the n×C class probabilities h(g(x)) of the rows of x, n×d.
-// It panics if x has another width than the model: check Width first.
+// Predict returns the n×C class probabilities, the softmax of h(g(x)), of the rows of x,
+// n×d. It panics if d is not Width.
 func (m *Model) Predict(x blas32.General) blas32.General {
 	p := newMatrix(x.Rows, m.h.Outputs)
 	m.PredictInto(p, x)
 	return p
 }
 
-// EmbedInto writes the embeddings of the rows of x, n×d, into dst, n×h, for callers
-// that map batch after batch in constant memory.
+// EmbedInto writes the embeddings of the rows of x, n×d, to dst, n×h, for callers that
+// process batch after batch in constant memory.
 func (m *Model) EmbedInto(dst, x blas32.General) {
 	m.check(dst, x, m.g.Outputs)
 	m.run(dst, x.Rows, func(s *inference, out []float32, lo, hi int) {
@@ -72,7 +73,7 @@ func (m *Model) EmbedInto(dst, x blas32.General) {
 	})
 }
 
-// PredictInto writes the class probabilities of the rows of x, n×d, into dst, n×C.
+// PredictInto writes the class probabilities of the rows of x, n×d, to dst, n×C.
 func (m *Model) PredictInto(dst, x blas32.General) {
 	m.check(dst, x, m.h.Outputs)
 	m.run(dst, x.Rows, func(s *inference, out []float32, lo, hi int) {
@@ -80,7 +81,7 @@ func (m *Model) PredictInto(dst, x blas32.General) {
 	})
 }
 
-// classifyInto writes the class probabilities of the embeddings z, n×h, into dst, n×C.
+// classifyInto writes the class probabilities of the embeddings z, n×h, to dst, n×C.
 func (m *Model) classifyInto(dst, z blas32.General) {
 	m.run(dst, z.Rows, func(s *inference, out []float32, lo, hi int) {
 		s.probabilities(out, z.Data[lo*z.Stride:hi*z.Stride], hi-lo)
@@ -96,11 +97,12 @@ func (m *Model) check(dst, x blas32.General, outputs int) {
 	}
 }
 
-// inferenceRows is how many rows go through the networks at once: enough for the
-// products to run at full speed, few enough to stay in cache.
+// inferenceRows is the number of rows that go through the networks at once: enough for the
+// products to run at full speed, and few enough to stay in cache.
 const inferenceRows = 128
 
-// run splits rows among threads and blocks and lets f fill the rows [lo, hi) of dst.
+// run splits the rows into blocks and these over threads, and calls f for each block to
+// write out, the rows [lo, hi) of dst.
 func (m *Model) run(dst blas32.General, rows int, f func(s *inference, out []float32, lo, hi int)) {
 	blocks := (rows + inferenceRows - 1) / inferenceRows
 	kernel.Parallel(blocks, 1, func(first, end int) {
@@ -116,7 +118,7 @@ func (m *Model) run(dst blas32.General, rows int, f func(s *inference, out []flo
 	})
 }
 
-// inference is the scratch of one thread.
+// inference is the scratch memory of one thread.
 type inference struct {
 	g, h    *nn.Pass
 	classes int
@@ -143,7 +145,8 @@ func (s *inference) probabilities(out, z []float32, rows int) {
 	kernel.Softmax(out, s.h.Forward(z, rows), rows, s.classes)
 }
 
-// Argmax returns the column of each row's largest value, the first of equals.
+// Argmax returns the column of the largest value in each row of p, n×C; the first of equal
+// ones.
 func Argmax(p blas32.General) []int32 {
 	labels := make([]int32, p.Rows)
 	for i := range labels {

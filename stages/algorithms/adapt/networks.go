@@ -8,14 +8,14 @@ import (
 	"mars/stages/algorithms/internal/nn"
 )
 
-// networks are g, h and, for methods that align, v: a Wasserstein critic, or the
+// networks are g, h and, for methods that align, v, which is a Wasserstein critic or the
 // domain classifier of DANN.
 type networks struct {
 	arch    nn.Arch
 	g, h, v *nn.Network
 }
 
-// newNetworks lays the networks out for the method, with all parameters 0.
+// newNetworks makes the networks that the alignment needs, with all parameters 0.
 func newNetworks(a nn.Arch, align alignment) (networks, error) {
 	n := networks{arch: a}
 	var err error
@@ -42,16 +42,16 @@ func domainClassifier(critic []nn.LayerSpec) []nn.LayerSpec {
 	return v
 }
 
-// initialise draws the parameters. Each network has a stream of its own, so that g
-// and h start alike whatever the method.
+// initialise draws the parameters. Each network has random numbers of its own, so that g
+// and h start the same with every method.
 func (n networks) initialise(seed uint64) {
 	for i, net := range n.all() {
 		net.Init(rand.New(rand.NewPCG(seed, streamInit+uint64(i))))
 	}
 }
 
-// copyFrom takes the parameters of networks of the same layers; one that either side
-// lacks is left as it is.
+// copyFrom copies the parameters of networks with the same layers. A network that either
+// side lacks is left as it is.
 func (n networks) copyFrom(o networks) error {
 	if o.g.Inputs != n.g.Inputs {
 		return fmt.Errorf("adapt: the model to start from takes rows of %d features: these have %d", o.g.Inputs, n.g.Inputs)
@@ -62,14 +62,14 @@ func (n networks) copyFrom(o networks) error {
 			break
 		}
 		if got, want := nn.FormatLayers(from[i].Specs), nn.FormatLayers(net.Specs); got != want {
-			return fmt.Errorf("adapt: the model to start from has network %s = %s: want %s", letters[i], got, want)
+			return fmt.Errorf("adapt: the model to start from has network %s = %s: want %s", networkNames[i], got, want)
 		}
 		copy(net.Params, from[i].Params)
 	}
 	return nil
 }
 
-// all returns the networks that there are.
+// all returns g, h and, if there is one, v.
 func (n networks) all() []*nn.Network {
 	if n.v == nil {
 		return []*nn.Network{n.g, n.h}
@@ -77,8 +77,8 @@ func (n networks) all() []*nn.Network {
 	return []*nn.Network{n.g, n.h, n.v}
 }
 
-// letters name the networks in files, in the order of all.
-var letters = []string{"g", "h", "v"}
+// networkNames are the names of the networks in files, in the order of all.
+var networkNames = []string{"g", "h", "v"}
 
 // learner is a network in training: its optimiser and the gradients of each worker.
 type learner struct {
@@ -90,9 +90,9 @@ type learner struct {
 	averaged  int         // number of parameter vectors in it
 }
 
-// updateBlock is the number of parameters that are updated at once: few enough that
-// they, their gradients and the optimiser's state stay in the first-level cache from
-// the first loop over them to the last.
+// updateBlock is the number of parameters that are updated at once: few enough for them,
+// their gradients and the optimiser's state to stay in the first-level cache over all
+// loops of the update.
 const updateBlock = 1024
 
 // update sums the workers' gradients of the parameters [lo, hi) in the order of the

@@ -35,7 +35,7 @@ type oracleArch struct {
 	G, H, V string
 }
 
-// oracleRun is a configuration of the oracle's.
+// oracleRun is one of the oracle's configurations.
 type oracleRun struct {
 	Method    string
 	Points    PenaltyPoints
@@ -102,7 +102,7 @@ func oracleWeights(n networks) {
 
 func oracleProblem(input []int) Problem { return formulaProblem(input, oracleRows, oracleClasses) }
 
-// formulaProblem makes so many rows of each domain by the oracle's formulas.
+// formulaProblem makes the given number of rows of each domain by the oracle's formulas.
 func formulaProblem(input []int, rows, classes int) Problem {
 	d := 1
 	for _, k := range input {
@@ -126,8 +126,8 @@ func formulaProblem(input []int, rows, classes int) Problem {
 	return p
 }
 
-// oracleTrainer makes a trainer with the oracle's weights that is dealt the
-// oracle's batches from the given step on.
+// oracleTrainer makes a trainer with the oracle's weights that draws the oracle's
+// batches from the given step on.
 func oracleTrainer(t testing.TB, run oracleRun, jobs, step int) *trainer {
 	t.Helper()
 	method, err := ParseMethod(run.Method, run.Beta)
@@ -148,16 +148,16 @@ func oracleTrainer(t testing.TB, run oracleRun, jobs, step int) *trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(tr.crew.dismiss)
+	t.Cleanup(tr.pool.stop)
 	oracleWeights(tr.networks)
 	tr.aligned = method.Aligns()
-	tr.deal = func(bool) {
+	tr.drawBatch = func(bool) {
 		b := tr.batch
-		along := uniform(uint64(77+step), oracleBatch)
+		interpolation := uniform(uint64(77+step), oracleBatch)
 		for i := range oracleBatch {
 			b.source[i] = int32((7*step + i) % oracleRows)
 			b.labels[i] = tr.problem.Labels[b.source[i]]
-			b.along[i] = float32(along[i])
+			b.interpolation[i] = float32(interpolation[i])
 		}
 		for i := range b.target {
 			b.target[i] = int32((11*step + i) % oracleRows)
@@ -183,7 +183,7 @@ func totalGradients(l *learner, letter string) map[string][]float32 {
 	return tensors
 }
 
-// relativeDifference is the largest difference over the largest value wanted, or over
+// relativeDifference is the largest difference divided by the largest value wanted, or by
 // floor if that is larger.
 func relativeDifference(got []float32, want []float64, floor float64) float64 {
 	if len(got) != len(want) {
@@ -207,8 +207,8 @@ func maxAbs(values []float64) float64 {
 	return largest
 }
 
-// closeTo compares losses. Distances and penalties are differences of values of order
-// 0.1 to 1, whose rounding stays when they are small.
+// closeTo compares losses. Distances and penalties are differences of values of order 0.1
+// to 1. When they are small, the rounding of those values is not.
 func closeTo(got, want float64) bool {
 	return math.Abs(got-want) <= oracleTolerance*max(math.Abs(want), 0.05)
 }
@@ -238,15 +238,15 @@ func TestGradientsAgreeWithPyTorch(t *testing.T) {
 
 func (c gradientCase) check(t *testing.T, jobs int) {
 	tr := oracleTrainer(t, c.oracleRun, jobs, 3)
-	tr.draw(false)
-	tr.crew.run(tr.phases.main)
+	tr.nextBatch(false)
+	tr.pool.run(tr.phases.main)
 	s := tr.collect()
 	if !closeTo(s.class, c.ClassLoss) || !closeTo(s.distance, c.Distance) {
 		t.Errorf("class loss %.9g, distance %.9g: want %.9g, %.9g", s.class, s.distance, c.ClassLoss, c.Distance)
 	}
 	checked := checkGradients(t, tr, c.Main)
 	if c.Critic != nil {
-		tr.crew.run(tr.phases.critic)
+		tr.pool.run(tr.phases.critic)
 		if s := tr.collect(); !closeTo(s.penalty, c.Penalty) {
 			t.Errorf("penalty %.9g: want %.9g", s.penalty, c.Penalty)
 		}
@@ -258,7 +258,7 @@ func (c gradientCase) check(t *testing.T, jobs int) {
 }
 
 // checkGradients compares the tensors that the oracle has and returns their number. A
-// tensor whose gradient is 0 but for rounding is measured against the others.
+// gradient that is 0 apart from rounding is compared relative to those of other tensors.
 func checkGradients(t *testing.T, tr *trainer, want map[string][]float64) int {
 	checked := 0
 	var largest float64
@@ -266,7 +266,7 @@ func checkGradients(t *testing.T, tr *trainer, want map[string][]float64) int {
 		largest = max(largest, maxAbs(values))
 	}
 	for i, l := range tr.learners {
-		for name, got := range totalGradients(l, letters[i]) {
+		for name, got := range totalGradients(l, networkNames[i]) {
 			if want[name] == nil {
 				continue
 			}
@@ -296,12 +296,12 @@ func (c curveCase) check(t *testing.T) {
 	tr := oracleTrainer(t, c.oracleRun, 2, 0)
 	var critic []float64
 	run := tr.phases.update
-	tr.phases.update = func(member int) {
-		if member == 0 && tr.updating[0].critic {
+	tr.phases.update = func(worker int) {
+		if worker == 0 && tr.updating[0].critic {
 			s := tr.collect()
 			critic = append(critic, s.distance, s.penalty)
 		}
-		run(member)
+		run(worker)
 	}
 	for i, want := range c.Losses {
 		critic = critic[:0]
@@ -314,8 +314,8 @@ func (c curveCase) check(t *testing.T) {
 	}
 }
 
-// With a shared batch embeddings are computed once for all steps of an iteration.
-// That is what fresh batches give that happen to be the same.
+// With a shared batch, embeddings are computed once for all steps of an iteration. Fresh
+// batches that are all the same must give the same result.
 func TestSharedBatchIsTheSameBatchAgain(t *testing.T) {
 	var cases []curveCase
 	readOracle(t, "curves.json", &cases)
@@ -326,16 +326,16 @@ func TestSharedBatchIsTheSameBatchAgain(t *testing.T) {
 		fresh, shared := oracleTrainer(t, c.oracleRun, 2, 0), oracleTrainer(t, c.oracleRun, 2, 0)
 		shared.config.Batches = BatchesShared
 		first := true
-		deal, dealShared := fresh.deal, shared.deal
-		fresh.deal = func(rows bool) { // of an iteration's three deals, the first
+		draw, drawShared := fresh.drawBatch, shared.drawBatch
+		fresh.drawBatch = func(rows bool) { // the first of an iteration's three draws
 			if first {
-				deal(rows)
+				draw(rows)
 			}
 			first = false
 		}
-		shared.deal = func(rows bool) {
+		shared.drawBatch = func(rows bool) {
 			if rows {
-				dealShared(rows)
+				drawShared(rows)
 			}
 		}
 		for range 5 {
@@ -345,7 +345,7 @@ func TestSharedBatchIsTheSameBatchAgain(t *testing.T) {
 		}
 		for i := range fresh.learners {
 			if !slices.Equal(fresh.learners[i].net.Params, shared.learners[i].net.Params) {
-				t.Errorf("%s: network %s ends elsewhere", c.Points, letters[i])
+				t.Errorf("%s: network %s ends elsewhere", c.Points, networkNames[i])
 			}
 		}
 	}

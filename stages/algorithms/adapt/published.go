@@ -6,21 +6,21 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// AsPublishedCode changes what the authors' published program
-// (github.com/arakotom/mars_domain_adaptation at a511011) does otherwise than the
-// paper says, so that differences can be measured. Set Method before; start from
-// SchedulePaper for the program's settings as well.
+// AsPublishedCode sets what the authors' published program
+// (github.com/arakotom/mars_domain_adaptation at a511011) does where it differs from the
+// paper, so that the differences can be measured. Set Method before, and start from
+// SchedulePaper for the program's other settings.
 //
 //   - The classification loss is unweighted; Algorithm 1 weights it by w†.
 //   - A batch loses the mass of the classes that it lacks.
 //   - The gradient penalty is taken at the interpolates, the source rows and the
 //     target rows.
-//   - Every critic step has a batch of its own; those of wd share one with the step
+//   - Every critic step has a batch of its own. With wd they share one with the step
 //     of g and h.
-//   - The first evaluation, after the first epoch, leaves the networks of the methods
-//     with a critic without dropout; source and dann keep it.
-//   - Estimate gets the rows in shuffled order, and the first batch twice; that
-//     of iw-wd does not.
+//   - Methods with a critic have dropout in the first epoch alone: the evaluation after
+//     it switches dropout off for good. source and dann keep it.
+//   - Estimate gets the rows in random order, with those of the first batch twice.
+//     That of iw-wd does not.
 func (c *Config) AsPublishedCode() {
 	c.ClassLoss, c.Sampling, c.PenaltyPoints = ClassLossPlain, SamplingPublished, PenaltyAll
 	c.Batches = BatchesFresh
@@ -31,8 +31,8 @@ func (c *Config) AsPublishedCode() {
 	c.FirstBatchTwice = c.Method.Name != "iw-wd"
 }
 
-// extract is the snapshot with its rows as the program's extract_feature returns
-// them: shuffled, and those of the first batch once more.
+// extract returns the snapshot with its rows as the program's extract_feature returns
+// them: in random order, with those of the first batch twice.
 func (t *trainer) extract(s Snapshot) Snapshot {
 	rng := rand.New(rand.NewPCG(t.config.Seed, streamExtract+uint64(t.epoch)))
 	source, target := t.loaded(rng, s.Source.Rows), t.loaded(rng, s.Target.Rows)
@@ -47,14 +47,14 @@ func (t *trainer) extract(s Snapshot) Snapshot {
 	return s
 }
 
-// loaded is the order of n rows: the first batch, then all.
+// loaded is the order of n rows: those of the first batch, then all.
 func (t *trainer) loaded(rng *rand.Rand, n int) []int {
 	order := rng.Perm(n)
 	first := order[:min(n, t.config.Batch)]
 	return append(append(make([]int, 0, n+len(first)), first...), order...)
 }
 
-// pick copies rows of x.
+// pick returns a copy of the given rows of x, len(rows)×d.
 func pick(x blas32.General, rows []int) blas32.General {
 	y := newMatrix(len(rows), x.Cols)
 	for i, row := range rows {

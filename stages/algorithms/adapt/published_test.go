@@ -12,8 +12,8 @@ import (
 	"mars/stages/algorithms/internal/nn"
 )
 
-// publishedTrainer is a training of the oracle's rows as the published code has it,
-// in batches of three rows.
+// publishedTrainer makes a trainer that does as the published code, on the oracle's rows
+// in batches of three.
 func publishedTrainer(t *testing.T, method, arch string) *trainer {
 	t.Helper()
 	p, c := quickConfig(t, method)
@@ -30,7 +30,7 @@ func publishedTrainer(t *testing.T, method, arch string) *trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(tr.crew.dismiss)
+	t.Cleanup(tr.pool.stop)
 	return tr
 }
 
@@ -44,7 +44,7 @@ func TestPublishedWeights(t *testing.T) {
 		tr.beginEpoch()
 		lost := false
 		for range 40 {
-			tr.draw(false)
+			tr.nextBatch(false)
 			for _, c := range tr.batch.class {
 				if c != 1./3 {
 					t.Fatalf("%s: a class coefficient is %g, not 1/3", method, c)
@@ -67,7 +67,7 @@ func TestPublishedWeights(t *testing.T) {
 	}
 }
 
-// The penalty's points are three a row of the batch.
+// The penalty has three points for each row of the batch.
 func TestPublishedPenalty(t *testing.T) {
 	all := publishedTrainer(t, "marsc", "mlp:5-7-6")
 	between := publishedTrainer(t, "marsc", "mlp:5-7-6")
@@ -81,7 +81,7 @@ func TestPublishedPenalty(t *testing.T) {
 		}
 		tr.epoch = tr.config.StartAlign
 		tr.beginEpoch()
-		tr.draw(false)
+		tr.nextBatch(false)
 		tr.criticPhase(0)
 		penalty[i] = tr.workers[0].sums.penalty
 	}
@@ -106,18 +106,18 @@ func TestPublishedPenalty(t *testing.T) {
 	}
 }
 
-// Each critic step and the step of g and h has its own rows with MARS; with wd they
+// With MARS each critic step and the step of g and h have rows of their own. With wd they
 // share them.
 func TestPublishedBatches(t *testing.T) {
 	for method, want := range map[string]int{"marsc": 6, "marsg": 6, "iw-wd": 6, "wd": 1} {
 		tr := publishedTrainer(t, method, "mlp:5-7-6")
 		tr.config.CriticSteps = 5
-		draws, deal := 0, tr.deal
-		tr.deal = func(rows bool) {
+		draws, draw := 0, tr.drawBatch
+		tr.drawBatch = func(rows bool) {
 			if rows {
 				draws++
 			}
-			deal(rows)
+			draw(rows)
 		}
 		tr.epoch = tr.config.StartAlign
 		tr.beginEpoch()
@@ -128,7 +128,7 @@ func TestPublishedBatches(t *testing.T) {
 	}
 }
 
-// Dropout ends with the first epoch where there is a critic, long before alignment.
+// Methods with a critic have dropout in the first epoch alone, long before alignment.
 func TestPublishedDropout(t *testing.T) {
 	for _, method := range MethodNames() {
 		tr := publishedTrainer(t, method, "visda")
@@ -150,7 +150,7 @@ func TestPublishedDropout(t *testing.T) {
 }
 
 // Estimate sees the first batch twice, and all rows with their own labels and
-// posteriors in an order that the seed and the epoch decide.
+// posteriors in an order that depends on the seed and the epoch.
 func TestPublishedSnapshot(t *testing.T) {
 	tr := publishedTrainer(t, "marsg", "mlp:5-7-6")
 	tr.epoch = tr.config.StartAlign
@@ -202,7 +202,7 @@ func TestPublishedSnapshot(t *testing.T) {
 	}
 }
 
-// Estimators are told the estimate in use and how many there were.
+// Estimators get the estimate in use and the number of estimates made.
 func TestSnapshotCountsEstimates(t *testing.T) {
 	p, c := quickConfig(t, "marsg")
 	c.FirstBatchTwice = true

@@ -2,5 +2,5 @@
 
 package adapt
 
-// raceDetector says that tests run under the race detector, which allocates.
+// raceDetector says whether tests run under the race detector, which allocates.
 const raceDetector = false

@@ -8,10 +8,10 @@ import (
 )
 
 // Recipe returns the measured defaults of an architecture for rows of the given shape
-// (C, H, W, or one number of columns). The method is source; set another with
-// ParseMethod. SchedulePaper gives the published settings instead.
+// (C, H, W, or one number of columns), or with SchedulePaper the published settings. The
+// method is source; choose another with ParseMethod and SetMethod.
 func Recipe(arch string, shape []int, s Schedule) (Config, error) {
-	const anyClasses = 2 // the names and the recipes do not depend on their number
+	const anyClasses = 2 // neither names nor recipes depend on their number
 	a, err := nn.ParseArch(arch, shape, anyClasses)
 	if err != nil {
 		return Config{}, err
@@ -41,13 +41,13 @@ func common() Config {
 	}
 }
 
-// measured sets the cheapest schedule that was found to be the best.
+// measured sets the fastest schedule of those that measured best.
 func (c *Config) measured(arch string) {
 	c.Decay = 0.1
 	switch arch {
 	case "toy":
-		// γ = 3 keeps the critic stable at a rate that γ = 10 does not, and λ = 1 aligns
-		// in 30 epochs what λ = 0.4 does in 50.
+		// At this rate the critic is stable with γ = 3 and not with γ = 10, and λ = 1
+		// aligns in 30 epochs as λ = 0.4 does in 50.
 		c.train(40, 10, 5, 120)
 		c.optimise(SGD, 0.05, 1)
 		c.Gamma = 3
@@ -55,19 +55,19 @@ func (c *Config) measured(arch string) {
 		c.train(20, 5, 5, 200)
 		c.optimise(Adam, 1e-3, 0.01)
 		c.Beta1, c.ReestimateEvery, c.Input = 0.9, 5, InputSymmetric
-		// Clusters of images can put p_T too far off to weight the classes by.
+		// Estimates of p_T from clusters of images can be too far off to weight classes by.
 		c.ClassLoss = ClassLossBalanced
 	default:
 		c.train(60, 10, 5, 120)
 		c.optimise(Adam, 3e-4, 0.01)
 	}
-	// A constant rate makes most progress; adversarial training swings with it, so the
-	// last quarter calms it and the last eighth averages what swings are left.
+	// A constant rate makes the most progress, but adversarial training oscillates with
+	// it. So the rate falls in the last quarter, and the last eighth is averaged.
 	c.DecayFrom = c.Epochs * 3 / 4
 	c.AverageFrom = c.Epochs * 7 / 8
 }
 
-// published sets what the paper and its authors' code use.
+// published sets the settings of the paper and of its authors' code.
 func (c *Config) published(arch string) {
 	c.PenaltyPoints, c.Batches = PenaltyAll, BatchesFresh
 	c.Decay = 1
@@ -94,15 +94,15 @@ func (c *Config) optimise(o Optimiser, rate, lambda float64) {
 	c.Optimiser, c.LearningRate, c.CriticLearningRate, c.Lambda = o, rate, rate, lambda
 }
 
-// steepest is the highest rate of the critic, times 1+β, at which SGD trains it: at 0.25
-// four in ten runs of WD_4 on the toy diverged.
-const steepest = 0.1
+// maxCriticRate is the highest rate of the critic, times 1+β, at which SGD trains it
+// reliably: at 0.25 four in ten runs of WD_4 on the toy diverged.
+const maxCriticRate = 0.1
 
-// SetMethod chooses the method. The critic's loss grows with 1+β, so a recipe's rate
-// that suits it without β is brought down where it would diverge.
+// SetMethod sets the method. The critic's loss grows with 1+β, so the critic's rate is
+// lowered where SGD would diverge.
 func (c *Config) SetMethod(m Method) {
 	c.Method = m
 	if c.Optimiser == SGD {
-		c.CriticLearningRate = min(c.CriticLearningRate, steepest/(1+m.Beta))
+		c.CriticLearningRate = min(c.CriticLearningRate, maxCriticRate/(1+m.Beta))
 	}
 }

@@ -5,44 +5,46 @@ import (
 	"slices"
 )
 
-// A deck deals rows in shuffled order, again and again.
-type deck struct {
+// A permutation holds rows in random order and draws them without replacement. Once
+// all have been drawn it is shuffled again.
+type permutation struct {
 	rows []int32
-	next int
+	next int // index of the next row to draw
 }
 
-func (d *deck) shuffle(rng *rand.Rand) {
-	d.next = 0
-	rng.Shuffle(len(d.rows), func(i, j int) { d.rows[i], d.rows[j] = d.rows[j], d.rows[i] })
+func (p *permutation) shuffle(rng *rand.Rand) {
+	p.next = 0
+	rng.Shuffle(len(p.rows), func(i, j int) { p.rows[i], p.rows[j] = p.rows[j], p.rows[i] })
 }
 
-func (d *deck) deal(hand []int32, rng *rand.Rand) {
-	for i := range hand {
-		if d.next == len(d.rows) {
-			d.shuffle(rng)
+// draw fills dst with the next rows.
+func (p *permutation) draw(dst []int32, rng *rand.Rand) {
+	for i := range dst {
+		if p.next == len(p.rows) {
+			p.shuffle(rng)
 		}
-		hand[i] = d.rows[d.next]
-		d.next++
+		dst[i] = p.rows[p.next]
+		p.next++
 	}
 }
 
-// restart puts the rows back in the order that gather gave them and shuffles, so
-// that what is dealt depends on rng alone.
-func (d *deck) restart(original []int32, rng *rand.Rand) {
-	copy(d.rows, original)
-	d.shuffle(rng)
+// restart sets the rows to their original order and shuffles them, so that what is
+// drawn depends on rng alone.
+func (p *permutation) restart(original []int32, rng *rand.Rand) {
+	copy(p.rows, original)
+	p.shuffle(rng)
 }
 
-// A sampler draws batches of source and target rows. With stratified sampling each
-// class' number of rows in a batch of B is its share of the source times B, rounded
-// up or down by systematic sampling (one random start for all classes, so that the
-// numbers add up to B and are right on average); a class that would get none takes
-// a row from the class with most. So while B ≥ C every batch holds every class.
+// A sampler draws batches of source and target rows. With stratified sampling the number
+// of rows of a class in a batch of B is its share of the source times B, rounded up or
+// down by systematic sampling: one random start for all classes, so that the numbers sum
+// to B and are unbiased. A class that would get no row gets one of the class with the
+// most. So if B ≥ C, every batch has every class.
 type sampler struct {
 	labels     []int32
 	stratified bool
-	classes    []deck // source rows by class, or one deck of all
-	target     deck
+	classes    []permutation // of the source rows of each class, or one of all
+	target     permutation
 	quota      []int     // rows of each class in the batch
 	share      []float64 // of each class in the source
 	balanced   []float64 // 1/C for each class
@@ -64,7 +66,7 @@ func newSampler(labels []int32, classes, targets int, stratified bool) *sampler 
 		byClass = [][]int32{s.original}
 	}
 	for _, rows := range byClass {
-		s.classes = append(s.classes, deck{rows: append([]int32(nil), rows...)})
+		s.classes = append(s.classes, permutation{rows: append([]int32(nil), rows...)})
 	}
 	for i := range targets {
 		s.target.rows = append(s.target.rows, int32(i))
@@ -73,7 +75,7 @@ func newSampler(labels []int32, classes, targets int, stratified bool) *sampler 
 	return s
 }
 
-// proportions are the shares of the classes among the labels.
+// proportions returns the share of each class among the labels.
 func proportions(labels []int32, classes int) []float64 {
 	p := make([]float64, classes)
 	for _, y := range labels {
@@ -85,7 +87,7 @@ func proportions(labels []int32, classes int) []float64 {
 	return p
 }
 
-// restart begins an epoch: what is drawn from here on depends on rng alone.
+// restart begins an epoch: what is drawn from now on depends on rng alone.
 func (s *sampler) restart(rng *rand.Rand) {
 	rest := s.original
 	for c := range s.classes {
@@ -95,26 +97,26 @@ func (s *sampler) restart(rng *rand.Rand) {
 	s.target.restart(rest, rng)
 }
 
-// draw fills a batch with source rows and, if it has room for them, target rows.
+// draw fills a batch with source rows and, if it has room for any, target rows.
 func (s *sampler) draw(b *batch, rng *rand.Rand) {
 	if s.stratified {
 		s.apportion(len(b.source), rng.Float64())
 		rest := b.source
 		for c, n := range s.quota {
-			s.classes[c].deal(rest[:n], rng)
+			s.classes[c].draw(rest[:n], rng)
 			rest = rest[n:]
 		}
 	} else {
-		s.classes[0].deal(b.source, rng)
+		s.classes[0].draw(b.source, rng)
 	}
 	for i, row := range b.source {
 		b.labels[i] = s.labels[row]
 	}
-	s.target.deal(b.target, rng)
+	s.target.draw(b.target, rng)
 }
 
-// apportion sets quota to the number of rows of each class among n, from a start
-// in [0, 1).
+// apportion sets quota to the number of rows of each class in a batch of n, given the
+// start of systematic sampling in [0, 1).
 func (s *sampler) apportion(n int, start float64) {
 	var reached float64
 	given := 0
@@ -137,13 +139,13 @@ func (s *sampler) apportion(n int, start float64) {
 	}
 }
 
-// largest is the class with most rows in the batch.
+// largest is the class with the most rows in the batch.
 func (s *sampler) largest() int {
-	most := 0
+	best := 0
 	for c, n := range s.quota {
-		if n > s.quota[most] {
-			most = c
+		if n > s.quota[best] {
+			best = c
 		}
 	}
-	return most
+	return best
 }

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// toyVariances are those of the paper's toy by setting, class and axis.
+// toyVariances are the variances of the paper's toy by setting, class and axis.
 var toyVariances = map[string][3][2]float64{
 	"low":  {{0.002, 0.005}, {0.005, 0.01}, {0.05, 0.05}},
 	"mid":  {{0.025, 0.025}, {0.025, 0.05}, {0.05, 0.05}},
@@ -41,7 +41,7 @@ func toyProblem(setting string, shift float64, balance [3]int, seed uint64) (Pro
 	return p, truth
 }
 
-// balancedAccuracy is the mean over classes of the share of rows labelled right.
+// balancedAccuracy is the mean over classes of the share of rows labelled correctly.
 func balancedAccuracy(predicted, truth []int32, classes int) float64 {
 	right, count := make([]float64, classes), make([]float64, classes)
 	for i, y := range truth {

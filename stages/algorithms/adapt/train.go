@@ -2,20 +2,18 @@ package adapt
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"slices"
 
 	"mars/stages/algorithms/internal/nn"
 )
 
-// Train adapts as the configuration says and returns the model.
+// Train trains the networks on the problem as the configuration says, and returns the
+// model.
 //
-// Data and settings that cannot be trained on are reported before training starts.
-// When training breaks down (a loss or weight that is no number, or a loss that
-// explodes) the model of the last good epoch is returned together with a
-// *DivergedError; when ctx ends or OnEpoch, Estimate or writing a checkpoint fails,
-// together with that error.
+// Invalid data and settings are reported before training starts. If training breaks down
+// (a loss or weight is not finite, or a loss explodes), Train returns the model of the last
+// good epoch and a *DivergedError. If ctx ends, or OnEpoch, Estimate or writing a
+// checkpoint fails, it returns that model and the error.
 func Train(ctx context.Context, p Problem, c Config) (*Model, error) {
 	if err := c.check(len(p.Classes)); err != nil {
 		return nil, err
@@ -31,7 +29,7 @@ func Train(ctx context.Context, p Problem, c Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer t.crew.dismiss()
+	defer t.pool.stop()
 	if c.ResumeFile != "" {
 		if err := t.resume(c.ResumeFile); err != nil {
 			return nil, err
@@ -58,7 +56,7 @@ func (t *trainer) train(ctx context.Context) (*Model, error) {
 	return good, nil
 }
 
-// report hands out the figures and writes a checkpoint where one is due.
+// report calls OnEpoch and writes a checkpoint if one is due.
 func (t *trainer) report(m EpochMetrics) error {
 	if t.config.OnEpoch != nil {
 		if err := t.config.OnEpoch(m); err != nil {
@@ -72,7 +70,7 @@ func (t *trainer) report(m EpochMetrics) error {
 	return t.checkpoint(t.config.CheckpointFile)
 }
 
-// model copies the networks as they are now.
+// model returns a copy of the networks as they are now, averaged where averaging has begun.
 func (t *trainer) model(epoch int) *Model {
 	m := &Model{
 		Classes: slices.Clone(t.problem.Classes), Method: t.config.Method.Name, Seed: t.config.Seed,
@@ -81,52 +79,11 @@ func (t *trainer) model(epoch int) *Model {
 	if t.config.Method.weights != weightsUniform {
 		m.Proportions = slices.Clone(t.proportions)
 	}
-	copies := make([]*nn.Network, len(letters))
+	copies := make([]*nn.Network, len(networkNames))
 	for i, l := range t.learners {
 		copies[i] = l.net.Clone()
 		copy(copies[i].Params, l.weights())
 	}
 	m.g, m.h, m.v = copies[0], copies[1], copies[2]
 	return m
-}
-
-// explosion is how many times its first value a loss may reach before training is
-// held to have broken down: far above the swings of adversarial training.
-const explosion = 1e4
-
-// divergence says what broke down in an epoch, or nothing.
-func (t *trainer) divergence(m EpochMetrics) string {
-	if !finiteNumber(m.ClassLoss) || !finiteNumber(m.CriticDistance) || !finiteNumber(m.GradientPenalty) {
-		return fmt.Sprintf("a loss is no finite number: class loss %g, critic distance %g, gradient penalty %g", m.ClassLoss, m.CriticDistance, m.GradientPenalty)
-	}
-	for i, net := range t.all() {
-		if !finite(net.Params) {
-			return fmt.Sprintf("a weight of network %s is no finite number", letters[i])
-		}
-	}
-	if t.firstLoss == 0 {
-		t.firstLoss = max(1, m.ClassLoss)
-	}
-	if m.ClassLoss > explosion*t.firstLoss {
-		return fmt.Sprintf("the class loss exploded to %g", m.ClassLoss)
-	}
-	if m.GradientPenalty > explosion {
-		return fmt.Sprintf("the gradient penalty exploded to %g", m.GradientPenalty)
-	}
-	return ""
-}
-
-func finiteNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-func (s sums) finite() bool {
-	return finiteNumber(s.class) && finiteNumber(s.distance) && finiteNumber(s.penalty)
-}
-
-// Error names the epoch and what was seen.
-func (e *DivergedError) Error() string {
-	kept := fmt.Sprintf("the model of epoch %d is kept", e.LastGood)
-	if e.LastGood < 0 {
-		kept = "no epoch went well"
-	}
-	return fmt.Sprintf("adapt: training diverged in epoch %d: %s; %s: lower the learning rate or lambda", e.Epoch, e.Reason, kept)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -93,7 +94,8 @@ func TestResumeGivesSameBytes(t *testing.T) {
 	}
 }
 
-// Where nothing but the end depends on the number of epochs, a finished training may go on.
+// If only the end of training depends on the number of epochs, a finished training can go
+// on.
 func TestResumeWithMoreEpochs(t *testing.T) {
 	p, c := quickConfig(t, "marsc")
 	c.Decay = 1
@@ -138,8 +140,8 @@ func TestStepsAllocateNothing(t *testing.T) {
 				c.Batch, c.CriticSteps, c.Jobs, c.AverageFrom = 8, 2, 2, 0
 			})
 			tr.aligned = tr.config.Method.Aligns()
-			// A garbage collection empties the pool of packed panels, which is then
-			// filled again: what a step allocates is the least of a few measurements.
+			// A garbage collection empties the sync.Pool of packed panels, which is then
+			// filled again. So the minimum of a few measurements counts.
 			n := math.Inf(1)
 			for range 4 {
 				n = min(n, testing.AllocsPerRun(5, func() { tr.iterate() }))
@@ -166,6 +168,9 @@ func TestDivergenceKeepsLastGoodModel(t *testing.T) {
 	}
 	if m == nil || m.Epoch != diverged.LastGood || diverged.LastGood != diverged.Epoch-1 {
 		t.Fatalf("model %+v of %+v", m, diverged)
+	}
+	if want := fmt.Sprintf("adapt: training diverged in epoch %d: ", diverged.Epoch+1); !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v: want it to begin with %q", err, want)
 	}
 	if last != nil && !bytes.Equal(save(t, last), save(t, m)) {
 		t.Error("not the model of the last good epoch")
@@ -258,7 +263,7 @@ func TestEpochMetrics(t *testing.T) {
 	}
 }
 
-// The data are the caller's.
+// Train must not change the caller's data.
 func TestTrainChangesNoInput(t *testing.T) {
 	p, c := quickConfig(t, "marsc")
 	source, target, labels := slices.Clone(p.Source.Data), slices.Clone(p.Target.Data), slices.Clone(p.Labels)
@@ -283,7 +288,7 @@ func TestInitialWeightsAreTaken(t *testing.T) {
 	}
 }
 
-// A model maps rows one by one as it maps them together.
+// A model gives the same for rows one by one and together.
 func TestPredictDoesNotDependOnBatches(t *testing.T) {
 	p, c := quickConfig(t, "marsc")
 	c.Input = InputStandard

@@ -15,14 +15,16 @@ type trainer struct {
 	input   input
 	networks
 
-	learners []*learner // of g, h and v, in that order
+	learners []*learner // of g, h and v, in this order
 	workers  []*worker
-	crew     *crew
+	pool     *pool
 	sampler  *sampler
 	batch    *batch
-	deal     func(rows bool) // draws a batch's interpolates and, if asked, its rows
-	pcg      *rand.PCG       // reseeded every epoch: what is drawn depends on the seed and the epoch alone
-	rng      *rand.Rand
+	// drawBatch draws a batch's interpolation and, if asked, its rows: sample, but tests
+	// replace it.
+	drawBatch func(rows bool)
+	pcg       *rand.PCG // seeded every epoch: what is drawn depends on the seed and the epoch alone
+	rng       *rand.Rand
 
 	epoch       int
 	proportions []float64 // p_T in use
@@ -31,18 +33,19 @@ type trainer struct {
 	firstLoss   float64 // class loss of the first epoch, at least 1
 	run         string  // fingerprint, once computed
 
-	// What the phases of a step work with.
+	// What the phases of a step read.
 	aligned  bool
-	fresh    bool // embeddings have yet to be computed for the batch
-	updating []*learner
+	fresh    bool       // whether the batch is new and its embeddings must be computed
+	updating []*learner // the networks to update
 	phases   phases
 }
 
-// phases are what a crew runs in a step, as values made once: a method value made
+// phases are what the pool runs in a step. They are method values made once: one made
 // at each call would allocate.
-type phases struct{ critic, main, update func(member int) }
+type phases struct{ critic, main, update func(worker int) }
 
-// Streams of random numbers, by purpose; epochs are added to all but the first.
+// Streams of random numbers by purpose. The epoch is added to all but the first, to which
+// the network's index is added.
 const (
 	streamInit    = 0
 	streamBatches = 1 << 32
@@ -50,15 +53,15 @@ const (
 	streamExtract = 1 << 62
 )
 
-// newTrainer allocates all that a step needs for the networks of arch. The
-// configuration has been checked.
+// newTrainer allocates everything that a step needs. The configuration must have been
+// checked.
 func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
 	t := &trainer{problem: p, config: c, input: newInput(c.Input, p.Source)}
 	var err error
 	if t.networks, err = newNetworks(arch, c.Method.align); err != nil {
 		return nil, err
 	}
-	if err := t.start(); err != nil {
+	if err := t.setInitial(); err != nil {
 		return nil, err
 	}
 	rows, targets := min(c.Batch, p.Source.Rows), 0
@@ -68,7 +71,7 @@ func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
 	}
 	t.batch = newBatch(rows, targets, len(p.Classes))
 	t.sampler = newSampler(p.Labels, len(p.Classes), p.Target.Rows, c.Sampling == SamplingStratified)
-	t.deal = t.sample
+	t.drawBatch = t.sample
 	t.pcg = rand.NewPCG(0, 0)
 	t.rng = rand.New(t.pcg)
 	t.source = proportions(p.Labels, len(p.Classes))
@@ -76,12 +79,12 @@ func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
 	if c.StartProportions != nil {
 		t.proportions = c.StartProportions
 	}
-	t.employ(min(c.Jobs, rows))
+	t.startWorkers(min(c.Jobs, rows))
 	return t, nil
 }
 
-// start sets the weights that training starts from.
-func (t *trainer) start() error {
+// setInitial sets the weights that training starts from.
+func (t *trainer) setInitial() error {
 	t.initialise(t.config.Seed)
 	if t.config.Initial == nil {
 		return nil
@@ -90,11 +93,11 @@ func (t *trainer) start() error {
 	return t.networks.copyFrom(t.config.Initial.networks)
 }
 
-// employ makes the workers, the learners, the crew and its phases.
-func (t *trainer) employ(jobs int) {
-	t.crew = newCrew(jobs)
-	for member := range jobs {
-		lo, hi := t.crew.share(len(t.batch.source), member)
+// startWorkers makes the workers, the learners, the pool and its phases.
+func (t *trainer) startWorkers(jobs int) {
+	t.pool = newPool(jobs)
+	for worker := range jobs {
+		lo, hi := t.pool.part(len(t.batch.source), worker)
 		t.workers = append(t.workers, newWorker(t, lo, hi))
 	}
 	for i, net := range t.all() {
@@ -108,32 +111,32 @@ func (t *trainer) employ(jobs int) {
 	t.phases = phases{critic: t.criticPhase, main: t.mainPhase, update: t.updatePhase}
 }
 
-func (t *trainer) criticPhase(member int) {
-	w := t.workers[member]
+func (t *trainer) criticPhase(worker int) {
+	w := t.workers[worker]
 	if t.fresh {
 		w.embed(t.batch, true)
 	}
 	w.criticStep(t.batch)
 }
 
-func (t *trainer) mainPhase(member int) {
-	w := t.workers[member]
+func (t *trainer) mainPhase(worker int) {
+	w := t.workers[worker]
 	if t.fresh {
 		w.embed(t.batch, t.aligned)
 	}
 	w.mainStep(t.batch, t.aligned)
 }
 
-func (t *trainer) updatePhase(member int) {
+func (t *trainer) updatePhase(worker int) {
 	for _, l := range t.updating {
 		n := len(l.net.Params)
-		blocks := (n + updateBlock - 1) / updateBlock // whole ones, so that vectors lie within lines of the cache
-		lo, hi := t.crew.share(blocks, member)
+		blocks := (n + updateBlock - 1) / updateBlock // workers get whole blocks: no vector crosses a cache line
+		lo, hi := t.pool.part(blocks, worker)
 		l.update(lo*updateBlock, min(hi*updateBlock, n), t.rate(l))
 	}
 }
 
-// gradients are the worker's of network i of g, h, v.
+// gradients returns the worker's gradients of network i of g, h, v.
 func (w *worker) gradients(i int) []float32 {
 	switch {
 	case i == 0:

@@ -8,9 +8,9 @@ import (
 	"mars/stages/algorithms/internal/nn"
 )
 
-// The naive twin: networks and losses in float64 and plain loops, with weights in
-// PyTorch's order. A dual number carries a value and its derivative along one
-// direction, which gives the critic's gradient without any of the engine's algebra.
+// The naive twin of the engine: networks and losses in float64 and plain loops, with
+// weights in PyTorch's order. A dual number has a value and its derivative along one
+// direction. That gives the critic's gradient without the algebra of nn.CriticPass.
 type dual struct{ value, slope float64 }
 
 // twin is a network's layers and their weights and biases, by layer.
@@ -135,12 +135,13 @@ func duals(row []float32) []dual {
 	return x
 }
 
-// naive is a batch and the three twins.
+// naive computes the losses of a trainer's batch with the twins of g, h and v.
 type naive struct {
 	tr      *trainer
 	g, h, v *twin
 }
 
+// embed is z = g(x) of one row.
 func (n naive) embed(x []float32) []dual { return n.g.forward(duals(x), n.tr.arch.Input) }
 
 func crossEntropy(logits []dual, label int) float64 {
@@ -163,6 +164,8 @@ func (n naive) rows() (source, target [][]dual) {
 	return source, target
 }
 
+// distance is L_wd of Algorithm 1, Σ w_i v(z_i^s) − (1+β) mean v(z^t). Its fast twins are
+// nn.CriticPass.InputGradient and the first sum of nn.CriticPass.Loss.
 func (n naive) distance(source, target [][]dual) float64 {
 	var sum float64
 	for i, z := range source {
@@ -174,7 +177,7 @@ func (n naive) distance(source, target [][]dual) float64 {
 	return sum
 }
 
-// main is what g and h minimise.
+// main is what g and h minimise: Σ c_i L + λ L_wd.
 func (n naive) main() float64 {
 	source, target := n.rows()
 	var loss float64
@@ -200,14 +203,14 @@ func (n naive) domain() float64 {
 	return loss / float64(len(source))
 }
 
-// critic is what v minimises.
+// critic is what v minimises, −L_wd + L_grad. Its fast twin is nn.CriticPass.Loss.
 func (n naive) critic() float64 {
 	source, target := n.rows()
 	points := [][]dual{}
-	for i, along := range n.tr.batch.along {
+	for i, t := range n.tr.batch.interpolation {
 		between := make([]dual, len(source[i]))
 		for j := range between {
-			between[j].value = source[i][j].value + float64(along)*(target[i][j].value-source[i][j].value)
+			between[j].value = source[i][j].value + float64(t)*(target[i][j].value-source[i][j].value)
 		}
 		points = append(points, between)
 	}
@@ -242,28 +245,29 @@ func differences(values []float64, loss func() float64) []float64 {
 	return d
 }
 
-// Every parameter of every loss against differences of the twin.
+// Compares the gradient of every loss with respect to every parameter with differences of
+// the twin.
 func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
 	var cases []gradientCase
 	readOracle(t, "gradients.json", &cases)
 	for _, c := range cases {
 		if c.Arch.Name == "conv" && c.Method == "wd" {
-			continue // convolutions are slow in plain loops: three of the six methods do
+			continue // convolutions are slow in plain loops: the other methods suffice
 		}
 		t.Run(c.name(), func(t *testing.T) {
 			t.Parallel()
 			tr := oracleTrainer(t, c.oracleRun, 2, 3)
-			tr.draw(false)
+			tr.nextBatch(false)
 			n := naive{tr: tr, g: newTwin(tr.g), h: newTwin(tr.h)}
 			twins := []*twin{n.g, n.h}
 			if tr.v != nil {
 				n.v = newTwin(tr.v)
 				twins = append(twins, n.v)
 			}
-			tr.crew.run(tr.phases.main)
+			tr.pool.run(tr.phases.main)
 			want := map[string][]float64{}
 			for i, w := range twins[:2] {
-				for name, values := range w.tensors(letters[i]) {
+				for name, values := range w.tensors(networkNames[i]) {
 					want[name] = differences(values, n.main)
 				}
 			}
@@ -276,7 +280,7 @@ func TestGradientsAgreeWithFiniteDifferences(t *testing.T) {
 			if tr.config.Method.align != alignWasserstein {
 				return
 			}
-			tr.crew.run(tr.phases.critic)
+			tr.pool.run(tr.phases.critic)
 			want = map[string][]float64{}
 			for name, values := range n.v.tensors("v") {
 				want[name] = differences(values, n.critic)

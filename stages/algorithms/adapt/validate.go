@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// shape is the shape of a row.
+// shape is the shape of a row: C, H, W or the number of columns.
 func (p Problem) shape() []int {
 	if len(p.Shape) > 0 {
 		return p.Shape
@@ -17,7 +17,7 @@ func (p Problem) shape() []int {
 	return []int{p.Source.Cols}
 }
 
-// check reports data that cannot be trained on.
+// check returns an error if the data are invalid for the method.
 func (p Problem) check(m Method) error {
 	if p.Source.Rows == 0 {
 		return errors.New("adapt: the source has no rows: nothing to train on")
@@ -76,7 +76,7 @@ func checkFinite(name string, x blas32.General) error {
 	return nil
 }
 
-// check reports settings that cannot be trained with.
+// check returns an error if the settings are invalid.
 func (c Config) check(classes int) error {
 	if !slices.ContainsFunc(methods, func(m Method) bool { return m.Name == c.Method.Name }) {
 		return errors.New("adapt: the method is not set: use ParseMethod")
@@ -94,16 +94,16 @@ func (c Config) check(classes int) error {
 
 func (c Config) checkNumbers() error {
 	whole := []struct {
-		name         string
-		value, least int
+		name       string
+		value, min int
 	}{
 		{"epochs", c.Epochs, 1}, {"start of alignment", c.StartAlign, 0}, {"epochs between estimates", c.ReestimateEvery, 1},
 		{"critic steps", c.CriticSteps, 1}, {"batch", c.Batch, 2}, {"jobs", c.Jobs, 1},
 		{"start of decay", c.DecayFrom, 0}, {"start of averaging", c.AverageFrom, 0},
 	}
 	for _, w := range whole {
-		if w.value < w.least {
-			return fmt.Errorf("adapt: %s %d: want at least %d", w.name, w.value, w.least)
+		if w.value < w.min {
+			return fmt.Errorf("adapt: %s %d: want at least %d", w.name, w.value, w.min)
 		}
 	}
 	if c.CheckpointFile != "" && c.CheckpointEvery < 1 {

@@ -7,8 +7,8 @@ import (
 	"mars/stages/algorithms/internal/nn"
 )
 
-// A worker computes losses and gradients on its rows [lo, hi) of each batch. In its
-// matrices source rows come first, then target rows, n = hi−lo of each.
+// A worker computes losses and gradients on its rows [lo, hi) of each batch, n = hi−lo of
+// each domain. In its matrices the source rows come first and then the target rows.
 type worker struct {
 	t      *trainer
 	lo, hi int
@@ -16,26 +16,26 @@ type worker struct {
 	critic *nn.CriticPass // alignWasserstein
 	domain *nn.Pass       // alignAdversarial
 
-	x      []float32 // 2n×d features
-	z      []float32 // 2n×h embeddings, as g left them
-	c      []float32 // 2n coefficients of the embeddings' values
-	side   []int32   // 2n domain labels
-	sums   sums
-	random *rand.PCG // of dropout
+	x       []float32 // 2n×d features
+	z       []float32 // 2n×h embeddings, as g left them
+	c       []float32 // 2n coefficients of the embeddings' values
+	domains []int32   // 2n domain labels
+	sums    sums
+	pcg     *rand.PCG // of dropout
 }
 
-// sums are what a worker saw in a step.
+// sums are a worker's sums over its rows in a step.
 type sums struct {
 	class    float64 // Σ c_i L
-	correct  int     // source rows that h labels right
-	distance float64 // Σ w v(z^s) − mean v(z^t), or the domain loss of DANN
-	penalty  float64 // Σ (‖∇v‖ − 1)²
+	correct  int     // source rows that h labels correctly
+	distance float64 // its part of Σ w v(z^s) − mean v(z^t), or of the domain loss of DANN
+	penalty  float64 // its part of the mean (‖∇v‖ − 1)²
 }
 
 func newWorker(t *trainer, lo, hi int) *worker {
 	n := hi - lo
-	w := &worker{t: t, lo: lo, hi: hi, random: rand.NewPCG(0, 0)}
-	random := rand.New(w.random)
+	w := &worker{t: t, lo: lo, hi: hi, pcg: rand.NewPCG(0, 0)}
+	random := rand.New(w.pcg)
 	rows := n
 	if t.config.Method.Aligns() {
 		rows = 2 * n
@@ -49,16 +49,16 @@ func newWorker(t *trainer, lo, hi int) *worker {
 	case alignAdversarial:
 		w.domain = t.v.NewPass(rows, true, random)
 		w.c = make([]float32, rows)
-		w.side = make([]int32, rows)
+		w.domains = make([]int32, rows)
 		for i := n; i < rows; i++ {
-			w.side[i] = 1
+			w.domains[i] = 1
 		}
 	}
 	return w
 }
 
-// embed computes z of the batch's source rows and, if the domains are being aligned,
-// its target rows.
+// embed computes z = g(x) of the batch's source rows and, if aligned, of its target rows:
+// n×h or 2n×h.
 func (w *worker) embed(b *batch, aligned bool) {
 	n, d := w.hi-w.lo, w.t.g.Inputs
 	w.t.input.gather(w.x[:n*d], w.t.problem.Source, b.source[w.lo:w.hi])
@@ -70,8 +70,9 @@ func (w *worker) embed(b *batch, aligned bool) {
 	w.z = w.g.Forward(w.x[:rows*d], rows)
 }
 
-// criticStep adds the gradient of the critic's loss (the negative of what Algorithm 1
-// maximises) on the embedded batch.
+// criticStep adds the gradient with respect to v of −(L_wd − L_grad), the negative of what
+// Algorithm 1 maximises, on the embedded batch, 2n×h, and n interpolates. Its naive twin is
+// naive.critic in twin_test.go.
 func (w *worker) criticStep(b *batch) {
 	w.setCoefficients(b)
 	from, points := len(w.c), len(b.source)
@@ -79,19 +80,20 @@ func (w *worker) criticStep(b *batch) {
 		from, points = 0, 3*len(b.source)
 	}
 	scale := w.t.config.Gamma / float64(points)
-	w.sums.distance, w.sums.penalty = w.critic.Loss(w.z, w.c, b.along[w.lo:w.hi], from, scale)
+	w.sums.distance, w.sums.penalty = w.critic.Loss(w.z, w.c, b.interpolation[w.lo:w.hi], from, scale)
 	w.sums.penalty /= float64(points)
 }
 
-// setCoefficients sets the coefficients of Σ w_i v(z_i^s) − (1+β) mean v(z^t).
+// setCoefficients sets c, 2n, to the coefficients of L_wd = Σ w_i v(z_i^s) − (1+β) mean
+// v(z^t). Its naive twin is naive.distance.
 func (w *worker) setCoefficients(b *batch) {
 	n := w.hi - w.lo
 	copy(w.c, b.critic[w.lo:w.hi])
 	fill(w.c[n:], -float32((1+w.t.config.Method.Beta)/float64(len(b.target))))
 }
 
-// mainStep adds the gradients of g and h, and of DANN's domain classifier, on the
-// embedded batch.
+// mainStep adds the gradients of g and h in Σ c_i L + λ L_wd (L_w + λ L_wd in Algorithm 1),
+// and of DANN's domain classifier, on the embedded batch, 2n×h. Its naive twin is naive.main.
 func (w *worker) mainStep(b *batch, aligned bool) {
 	n := w.hi - w.lo
 	width := w.t.g.Outputs
@@ -105,7 +107,7 @@ func (w *worker) mainStep(b *batch, aligned bool) {
 	w.g.Backward(all, 2*n, false)
 }
 
-// classify adds the gradients of h in the classification loss and returns that of
+// classify adds the gradients of h in the classification loss, and returns the gradient of
 // the source embeddings, n×h.
 func (w *worker) classify(b *batch) []float32 {
 	n, classes := w.hi-w.lo, w.t.h.Outputs
@@ -121,8 +123,8 @@ func (w *worker) classify(b *batch) []float32 {
 	return w.h.Backward(logits, n, true)
 }
 
-// align returns the gradient of λ times the alignment loss with respect to the
-// embeddings of both domains, 2n×h.
+// align returns the gradient of λ L_wd, or of DANN's reversed domain loss, with respect to
+// the embeddings of both domains, 2n×h. Its naive twins are naive.distance and naive.domain.
 func (w *worker) align(b *batch) []float32 {
 	n := w.hi - w.lo
 	lambda := w.t.config.Lambda
@@ -134,7 +136,7 @@ func (w *worker) align(b *batch) []float32 {
 	}
 	fill(w.c, 1/float32(len(b.source)))
 	logits := w.domain.Forward(w.z, 2*n)
-	w.sums.distance = nn.CrossEntropy(logits, 2*n, 2, w.side, w.c)
+	w.sums.distance = nn.CrossEntropy(logits, 2*n, 2, w.domains, w.c)
 	dz := w.domain.Backward(logits, 2*n, true)
 	kernel.Scale(-float32(lambda), dz) // gradient reversal
 	return dz

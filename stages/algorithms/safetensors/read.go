@@ -13,9 +13,9 @@ import (
 )
 
 // Read reads a whole file and checks it: the header's syntax and size, that tensors
-// are float32 with shapes that fit their places, and that their values follow one
-// another from the header to the end of the input. The memory it takes is bounded
-// by what the input really holds, whatever its header claims.
+// are float32 with shapes that fit their offsets, and that their values follow one
+// another from the header to the end of the input. The memory that it takes is bounded
+// by the size of the input, whatever the header says.
 func Read(r io.Reader) (File, error) {
 	var f File
 	header, err := readHeader(r)
@@ -68,7 +68,8 @@ func readHeader(r io.Reader) ([]byte, error) {
 	return header, nil
 }
 
-// parseHeader fills Metadata and the tensors' names and shapes, in the header's order.
+// parseHeader sets Metadata and the tensors' names and shapes, in the header's order, and
+// returns the header's entries by tensor name.
 func (f *File) parseHeader(header []byte) (map[string]entry, error) {
 	d := json.NewDecoder(bytes.NewReader(header))
 	d.DisallowUnknownFields()
@@ -119,8 +120,8 @@ func (f *File) parseField(d *json.Decoder, key string, entries map[string]entry)
 
 func headerError(err error) error { return fmt.Errorf("safetensors: header: %w", err) }
 
-// checkLayout sorts the tensors by place, checks that they fill the values without
-// gap or overlap, and returns the number of bytes.
+// checkLayout sorts the tensors by offset, checks that they are float32 and have neither
+// gaps nor overlaps, and returns the number of bytes of their values.
 func (f *File) checkLayout(entries map[string]entry) (int64, error) {
 	slices.SortStableFunc(f.Tensors, func(a, b Tensor) int {
 		x, y := entries[a.Name].Offsets, entries[b.Name].Offsets
@@ -146,7 +147,7 @@ func (f *File) checkLayout(entries map[string]entry) (int64, error) {
 	return end, nil
 }
 
-// elements is the number of values of a shape, at most maxBody/4.
+// elements is the number of values of a shape. It fails if that is more than maxBody/4.
 func elements(shape []int) (int64, error) {
 	n := int64(1)
 	for _, k := range shape {

@@ -1,6 +1,6 @@
 // Package safetensors reads and writes float32 tensors in the safetensors format
-// (https://huggingface.co/docs/safetensors): eight bytes of header length,
-// a JSON header with each tensor's type, shape and place, and the values,
+// (https://huggingface.co/docs/safetensors): eight bytes with the length of the header,
+// a JSON header with each tensor's type, shape and offsets, and the values,
 // little-endian and without gaps.
 package safetensors
 
@@ -44,7 +44,7 @@ const (
 	maxHeader = 1 << 24
 	// maxBody bounds the values.
 	maxBody = 1 << 32
-	// alignment of the first value in the file.
+	// alignment is that of the first value in the file, in bytes.
 	alignment = 8
 )
 
@@ -104,7 +104,7 @@ func formatHeader(f File) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// writeField adds a key and its value to the object that b holds so far.
+// writeField appends a key and its value to the JSON object in b.
 func writeField(b *bytes.Buffer, key string, value any) error {
 	name, err := json.Marshal(key)
 	if err != nil {

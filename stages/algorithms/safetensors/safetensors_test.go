@@ -52,7 +52,7 @@ func TestValuesAreAligned(t *testing.T) {
 	}
 }
 
-// file puts a header before n bytes of values.
+// file is a file with the given header and n bytes of values.
 func file(header string, n int) string {
 	return string(binary.LittleEndian.AppendUint64(nil, uint64(len(header)))) + header + strings.Repeat("\x00", n)
 }
@@ -90,7 +90,8 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// Whatever the input, Read fails or gives a file that is written and read again alike.
+// For any input, Read fails or returns a file that stays the same when it is written and
+// read again.
 func FuzzRead(f *testing.F) {
 	f.Add(written(f, sample()))
 	f.Add([]byte(file(`{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}} `, 4)))

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// engine is the file name of the benchmark of our engine.
+// engine is the file name of this project's benchmark.
 const engine = "adapt.test"
 
-// A contender is a program that runs iterations with so many threads.
+// A contender is a program that runs iterations with the given number of threads.
 type contender struct {
 	name    string // ours, PyTorch or JAX
 	threads int
-	// check compares the first iteration with that in the file.
+	// check compares the first iteration with ours, which is in the file.
 	check func(k task, file string) error
 	// measure returns the fastest iteration that it saw.
 	measure func(k task) (measurement, error)
@@ -29,10 +29,10 @@ type contender struct {
 type measurement struct {
 	seconds     float64 // of the fastest way to write the iteration
 	usual       float64 // of the usual way, 0 for ours
-	allocations float64 // a step, ours alone
+	allocations float64 // in an iteration, 0 for others than ours
 }
 
-// start starts the contenders that there are, and says which are not.
+// start starts the contenders that this machine has, and prints which it has not.
 func start(dir, python string) []*contender {
 	var all []*contender
 	for threads := 1; threads <= maxThreads; threads++ {
@@ -55,8 +55,8 @@ func stop(all []*contender) {
 	}
 }
 
-// pinned is a command that may use as many processors as it has threads, where the
-// system can see to it: a library's own limit leaves it its helper threads.
+// pinned is a command that may use only as many processors as it has threads, if the
+// system has taskset. A library's own limit does not apply to its helper threads.
 func pinned(threads int, name string, args ...string) *exec.Cmd {
 	taskset, err := exec.LookPath("taskset")
 	if err != nil {
@@ -65,7 +65,7 @@ func pinned(threads int, name string, args ...string) *exec.Cmd {
 	return exec.Command(taskset, append([]string{"-c", fmt.Sprintf("0-%d", threads-1), name}, args...)...)
 }
 
-// ours runs the engine's benchmark anew for every measurement.
+// ours runs this project's benchmark in a new process for every measurement.
 func ours(dir string, threads int) *contender {
 	measure := func(k task) (measurement, error) {
 		out, err := pinned(threads, filepath.Join(dir, engine), "-test.run", "^$", "-test.benchtime", "0.4s",
@@ -106,7 +106,7 @@ type server struct {
 	errors    *bytes.Buffer
 }
 
-// launch starts a server; its first line says what it is.
+// launch starts a server and asks what it is.
 func launch(name string, threads int, program string, args ...string) (*contender, error) {
 	command := pinned(threads, program, args...)
 	s := &server{name: name + ", " + plural(threads), errors: new(bytes.Buffer)}
@@ -142,7 +142,8 @@ func (s *server) ask(words ...string) (string, error) {
 	return s.answers.Text(), nil
 }
 
-// check prints how far apart the programs are, which must be rounding alone.
+// check prints how far the program's results are from ours. No more than rounding is
+// allowed.
 func (s *server) check(k task, file string) error {
 	answer, err := s.ask("check", k.name, file)
 	if err != nil {
@@ -176,15 +177,15 @@ func plural(threads int) string {
 	return fmt.Sprintf("%d threads", threads)
 }
 
-// load is the system's load average of the last minute, as far as it tells: other
-// programs' work makes times of two threads worthless.
+// load is the system's load average of the last minute, or "" if unknown. With other
+// programs at work, times of two threads mean nothing.
 func load() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	average, _, _ := strings.Cut(string(text), " ")
 	return average
 }
 
-// processor names the CPU, as far as the system tells.
+// processor is the name of the CPU, if the system tells it.
 func processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {

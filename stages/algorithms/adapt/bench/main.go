@@ -1,17 +1,18 @@
 // Bench compares iterations of this project's training with those of eager PyTorch and
-// of jitted JAX, with one and with two threads, in one run: the milliseconds, the share
-// of the measured FMA peak, the ratios, and what a step of ours allocates.
+// of jitted JAX, with one and with two threads, in one run. It prints milliseconds, the
+// share of the measured FMA peak, ratios, and our allocations in an iteration.
 //
 // First every program does one iteration from the same weights on the same batch, and
-// must arrive at the same losses and parameters to float32's rounding; of the ways in
-// which it can be written in PyTorch and in JAX (see with_torch.py and with_jax.py) the
-// fastest is kept, and PyTorch's usual one, "plain". Then all are measured in turn, round
-// after round, each pinned to as many processors as it has threads, and the fastest
-// iteration counts.
+// must get the same losses and parameters up to the rounding of float32. An iteration can
+// be written in several ways in PyTorch and in JAX (see with_torch.py and with_jax.py): the
+// fastest is measured, and PyTorch's usual one, "plain". Then all are measured in turn, round
+// after round, each pinned to as many processors as it has threads. The fastest iteration
+// counts.
 //
 //	go run ./stages/algorithms/adapt/bench [-rounds 5] [-python python3]    from the repository
 //
-// The Python needs what requirements.txt names; a program that it lacks is left out.
+// The packages that Python needs are in requirements.txt. A program that is missing is
+// left out.
 package main
 
 import (
@@ -67,8 +68,8 @@ func run(rounds int, python string) error {
 	return nil
 }
 
-// prepare builds our engine's benchmark in dir, and writes there the scripts and, for
-// each task, what our first iteration gives.
+// prepare builds this project's benchmark in dir, and writes the scripts there and, for
+// each task, the result of our first iteration.
 func prepare(dir string) error {
 	if err := os.CopyFS(dir, scripts); err != nil {
 		return err

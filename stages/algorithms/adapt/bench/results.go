@@ -12,9 +12,9 @@ import (
 
 // results are the best of all rounds, by threads − 1.
 type results struct {
-	peak        [maxThreads]float64 // FMA peak in operations a second, 0 if it cannot be measured
+	peak        [maxThreads]float64 // FMA peak in operations per second, 0 if it cannot be measured
 	best        [maxThreads]map[key]float64
-	allocations map[string]float64 // of ours by task, the least of all rounds and threads
+	allocations map[string]float64 // of ours by task, the minimum of all rounds and threads
 }
 
 type key struct{ task, contender string }
@@ -38,34 +38,34 @@ func (r *results) measure(all []*contender) error {
 			if err != nil {
 				return err
 			}
-			keepLeast(r.best[c.threads-1], key{k.name, c.name}, m.seconds)
+			keepMin(r.best[c.threads-1], key{k.name, c.name}, m.seconds)
 			if c.name == "ours" {
-				keepLeast(r.allocations, k.name, m.allocations)
+				keepMin(r.allocations, k.name, m.allocations)
 			} else {
-				keepLeast(r.best[c.threads-1], key{k.name, "plain " + c.name}, m.usual)
+				keepMin(r.best[c.threads-1], key{k.name, "plain " + c.name}, m.usual)
 			}
 		}
 	}
 	return nil
 }
 
-func keepLeast[K comparable](least map[K]float64, k K, v float64) {
-	if had, ok := least[k]; !ok || v < had {
-		least[k] = v
+func keepMin[K comparable](best map[K]float64, k K, v float64) {
+	if had, ok := best[k]; !ok || v < had {
+		best[k] = v
 	}
 }
 
-// measurePeak is the speed of multiply-adds of registers, of so many threads at once.
+// measurePeak is the speed of multiply-adds of registers, summed over threads that run at once.
 func measurePeak(threads int) float64 {
-	const turns, times = 500_000, 20
+	const iterations, repeats = 500_000, 20
 	speeds := make([]float64, threads)
 	var running sync.WaitGroup
 	for i := range speeds {
 		running.Go(func() {
-			for range times {
+			for range repeats {
 				start := time.Now()
-				peak.Spin(turns)
-				speeds[i] = max(speeds[i], float64(turns*peak.Flops(32))/time.Since(start).Seconds())
+				peak.Spin(iterations)
+				speeds[i] = max(speeds[i], float64(iterations*peak.Flops(32))/time.Since(start).Seconds())
 			}
 		})
 	}
@@ -77,8 +77,8 @@ func measurePeak(threads int) float64 {
 	return sum
 }
 
-// columns of the table beside ours. In JAX the usual way, two passes of the critic, is
-// also the fastest.
+// columns are those of the table after ours. In JAX the usual way, two passes of the
+// critic, is also the fastest.
 var columns = []string{"plain PyTorch", "PyTorch", "JAX"}
 
 // print writes the table, in Markdown.
@@ -103,7 +103,7 @@ func (r *results) print() {
 	fmt.Println()
 }
 
-// seconds is the best time, NaN where there is none.
+// seconds is the best time, or NaN if there is none.
 func (r *results) seconds(k task, i int, contender string) float64 {
 	if s, ok := r.best[i][key{k.name, contender}]; ok {
 		return s
@@ -111,7 +111,7 @@ func (r *results) seconds(k task, i int, contender string) float64 {
 	return math.NaN()
 }
 
-// share is ours of the peak.
+// share is our share of the peak.
 func (r *results) share(k task, i int) float64 {
 	if r.peak[i] == 0 {
 		return math.NaN()
@@ -119,7 +119,7 @@ func (r *results) share(k task, i int) float64 {
 	return k.flops / r.seconds(k, i, "ours") / r.peak[i]
 }
 
-// number formats what was measured.
+// number formats a measurement.
 func number(format string, v float64) string {
 	if math.IsNaN(v) {
 		return "–"
@@ -127,7 +127,7 @@ func number(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// judge compares with the goals.
+// judge compares the results with the goals.
 func (r *results) judge() {
 	for _, k := range tasks {
 		for i, g := range k.goals {

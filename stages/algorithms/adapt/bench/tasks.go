@@ -1,13 +1,13 @@
 package main
 
-// A task is an iteration to be compared; ../bench_test.go and tasks.py say what it is.
+// A task is an iteration to compare. ../bench_test.go and tasks.py define it.
 type task struct {
 	name, title string
 	flops       float64
 	goals       [maxThreads]goal // by threads − 1
 }
 
-// A goal is what ours should reach: 0 asks for nothing.
+// A goal is the share of the peak and the ratios that ours should reach; 0 is no goal.
 type goal struct{ share, pytorch, jax float64 }
 
 const maxThreads = 2
@@ -18,10 +18,9 @@ var tasks = []task{
 	{"digits", "digits CNN, batch 200", digits(), [maxThreads]goal{{0, 1.7, 0}, {0, 2, 0}}},
 }
 
-// What follows counts the operations of the matrix products and convolutions that an
-// iteration needs, 2·m·n·k each: passes that can be shared are counted once, and
-// elementwise work and products with a vector not at all. Every program's share of
-// the peak is of this number, whatever it does.
+// The functions below count the operations of the matrix products and convolutions that
+// an iteration needs, 2·m·n·k each. Passes that can be shared count once; elementwise work
+// and products with a vector do not count.
 
 const criticSteps = 10
 
@@ -57,8 +56,8 @@ func forward(rows int, widths ...int) float64 {
 	return sum
 }
 
-// training is forward and backward: every layer's gradient, and that of its input,
-// the first layer's if wanted.
+// training is forward and backward: the gradients of every layer's weights and of its
+// input, that of the first layer's input only if wanted.
 func training(rows int, wanted bool, widths ...int) float64 {
 	sum := 3 * forward(rows, widths...)
 	if !wanted {
@@ -67,14 +66,14 @@ func training(rows int, wanted bool, widths ...int) float64 {
 	return sum
 }
 
-// valueGradient is a forward pass through the critic's hidden layers and one back.
+// valueGradient is one pass forward and one back through the critic's hidden layers.
 func valueGradient(rows int, widths ...int) float64 { return 2 * forward(rows, widths...) }
 
 // criticStep is the critic's gradient on rows of both domains and interpolates between
-// them, penalised alone or with the rows: forward, where the first layer's values of the
-// interpolates are interpolated too; back, down to the input for those penalised alone;
-// forward again with these, short of the last hidden layer, of which nothing is needed that
-// the gradient does not hold; and the product that is the gradient.
+// them; with all, the rows carry the penalty too. It has a pass forward, in which the first
+// layer's values of the interpolates are interpolated; a pass back, as far as the input only
+// for points with a penalty; a pass forward again for these, without the last hidden layer;
+// and the products of the gradients. See nn.CriticPass.
 func criticStep(rows, interpolates int, all bool, widths ...int) float64 {
 	points, penalised := rows+interpolates, interpolates
 	if all {

@@ -1,7 +1,8 @@
 """The iterations that make bench-train compares, and the protocol of a contender.
 
-Weights, data and interpolates are the formulas of testdata/oracle/train/generate.py, so
-that every program starts from the same numbers; ../bench_test.go states the same tasks.
+Weights, data and interpolation coefficients follow the formulas of
+testdata/oracle/train/generate.py, so that every program starts from the same numbers.
+../bench_test.go has the same tasks.
 """
 
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 
 GAMMA, LAMBDA, CRITIC_STEPS = 10.0, 0.4, 10
 PROPORTIONS = np.array([0.6, 0.3, 0.1])
-PATIENCE = 0.4  # seconds for which an iteration is repeated for one answer
+MIN_TIME = 0.4  # seconds for which an iteration is repeated for one answer
 
 TASKS = {
     "2048": dict(
@@ -62,7 +63,8 @@ def parameters(text, number):
 
 
 class Batch:
-    """One batch: rows xs and xt, labels, their weights, and a step's places of interpolates a row."""
+    """One batch: rows xs and xt, labels, their weights, and the interpolation coefficients of
+    each critic step, one per row."""
 
     def __init__(self, task):
         rows, classes, shape = task["batch"], task["classes"], task["input"]
@@ -85,7 +87,7 @@ def initial(task):
 def fastest(iterate):
     """Seconds of the fastest of repeated iterations."""
     iterate()
-    best, end = float("inf"), time.perf_counter() + PATIENCE
+    best, end = float("inf"), time.perf_counter() + MIN_TIME
     while True:
         start = time.perf_counter()
         iterate()
@@ -97,9 +99,9 @@ def fastest(iterate):
 
 def differences(name, program, path):
     """How far a program's first iteration is from that in a file: the largest relative
-    difference of the losses, and that of a network's changes of parameters, relative to
-    the largest change, but for one parameter in a thousand: Adam makes a full step of a
-    gradient that is 0 but for rounding."""
+    difference of the losses, and the largest difference of the changes of a network's
+    parameters, relative to the largest change. One parameter in a thousand is left out:
+    Adam takes a full step even if a gradient is 0 apart from rounding."""
     want = np.fromfile(path, "<f4")
     losses = np.array(program.iterate(), np.float32)
     of_losses = np.max(np.abs(losses - want[:3]) / np.maximum(np.abs(want[:3]), 0.05))
@@ -116,11 +118,11 @@ def differences(name, program, path):
 
 
 def serve(about, variants):
-    """Answer questions until the input ends: "about"; "check NAME FILE" with the largest
-    differences of losses and of parameters from those in the file, and the way that was
-    fastest; "measure NAME" with the seconds of an iteration of that way and of the first.
-    variants(task) yields the ways in which a task can be written, and their programs, first
-    the usual one."""
+    """Answer questions until the input ends: "about" with what the program is; "check NAME
+    FILE" with the largest differences of losses and of parameters from those in the file, and
+    the times of all variants; "measure NAME" with the seconds of an iteration of the fastest
+    variant and of the first. variants(task) yields the names and the programs of the variants
+    of a task, the usual one first."""
     kept = {}
     for line in sys.stdin:
         question, *words = line.split()

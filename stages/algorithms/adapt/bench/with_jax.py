@@ -1,5 +1,5 @@
-"""JAX's contender of make bench-train: python with_jax.py. Written for jax 0.10; it takes
-as many threads as there are processors that the process may run on."""
+"""JAX's contender of make bench-train: python with_jax.py. Written for jax 0.10. It uses as
+many threads as there are processors on which the process may run."""
 
 import os
 
@@ -11,7 +11,8 @@ from tasks import GAMMA, LAMBDA, Batch, initial, layers, serve
 
 
 def network(text):
-    """The function of parameters in PyTorch's order, and rows. Images are N×H×W×C inside."""
+    """The network as a function of parameters, in PyTorch's order, and rows. Images are
+    N×H×W×C."""
     plan = list(layers(text))
 
     def apply(p, x):
@@ -34,7 +35,8 @@ def network(text):
 
 
 def optimiser(task):
-    """Functions init(parameters) and update(parameters, gradients, state), with PyTorch's semantics."""
+    """The functions init(parameters) and update(parameters, gradients, state), as PyTorch
+    defines them."""
     rate = task["rate"]
     if not task["betas"]:
         return lambda p: (), lambda p, g, s: (jax.tree.map(lambda w, d: w - rate * d, p, g), s)
@@ -56,9 +58,9 @@ def optimiser(task):
 
 
 def iteration(task, joined):
-    """The jitted iteration. joined: one pass of the critic for its values and the penalty,
-    where they could have two. The batch is an argument: of a constant the compiler would
-    prepare more than a training can."""
+    """The jitted iteration. joined: the critic's values and its penalty share one pass, and
+    otherwise each has its own. The batch is an argument: from a constant the compiler could
+    compute more in advance than is possible in training."""
     rows, every, aligns = task["batch"], task["points"] == "all", bool(task["points"])
     g, h, v = (network(task[letter]) for letter in "ghv")
     _, update = optimiser(task)
@@ -127,8 +129,8 @@ class Training:
 
 
 def variants(task):
-    """The critic's passes joined or not. (Its steps written out instead of a loop take
-    several times as long to compile and are no faster.)"""
+    """The critic's passes joined or not. (With its steps unrolled, compilation takes several
+    times as long and the program is no faster.)"""
     for joined in (False, True) if task["points"] else (False,):
         yield ("one pass" if joined else "two passes") if task["points"] else "jitted", Training(task, joined)
 

@@ -26,7 +26,7 @@ def network(text, values):
 
 
 class Training:
-    """joined: one pass of the critic for its values and the penalty, where they could have two."""
+    """joined: the critic's values and its penalty share one pass, and otherwise each has its own."""
 
     def __init__(self, task, joined, **options):
         self.joined, self.every = joined, task["points"] == "all"
@@ -93,8 +93,8 @@ class Training:
 
 
 class Plain(Training):
-    """As published programs are written: the domains, the critic's values of each and its
-    penalty in passes of their own, and gradients of whatever has any."""
+    """As published programs are written: separate passes for each domain, for the critic's
+    values of each and for its penalty, and gradients of all parameters."""
 
     def __init__(self, task):
         super().__init__(task, joined=False)
@@ -136,8 +136,8 @@ OPTIMISERS = {"default": {}, "foreach": {"foreach": True}, "fused": {"fused": Tr
 
 
 def variants(task):
-    """As usual; then the critic's passes joined or not, and the optimiser as PyTorch
-    chooses, over lists of tensors, or fused."""
+    """The usual way; then with the critic's passes joined or not, each with the optimiser that
+    PyTorch chooses, the one over lists of tensors, and the fused one."""
     yield "plain", Plain(task)
     for joined in (True, False) if task["points"] else (False,):
         passes = ("one pass, " if joined else "two passes, ") if task["points"] else ""

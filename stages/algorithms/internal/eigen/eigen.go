@@ -1,4 +1,5 @@
-// Package eigen decomposes symmetric matrices.
+// Package eigen computes eigenvalues and eigenvectors of symmetric matrices: all of them,
+// or the leading ones of a large matrix by subspace iteration.
 package eigen
 
 import (
@@ -11,22 +12,22 @@ import (
 )
 
 const (
-	// exactAxes is up to how many dimensions all eigenvectors are computed,
-	// which takes their cube; above, subspace iteration finds the ones asked
-	// for.
-	exactAxes = 256
-	// spareAxes is how many more than the ones asked for are iterated, and
-	// axesRounds how often. The part of axis j that is wrong falls each round by
-	// the ratio of eigenvalues q+spareAxes+1 and j. Where they are alike it
-	// falls slowly, but then one axis is as good as the other.
-	spareAxes  = 50
-	axesRounds = 30
+	// maxExact is the largest dimension for which Leading computes all eigenvectors,
+	// in cubic time. Above it, subspace iteration computes only those asked for.
+	maxExact = 256
+	// oversampling is the number of vectors that subspace iteration has beyond the q
+	// asked for. In each of its iterations the error of vector j falls by the ratio of
+	// eigenvalue q+oversampling+1 to eigenvalue j. If the two are close it falls slowly,
+	// but then either vector is as good as the other.
+	oversampling = 50
+	iterations   = 30
 )
 
-// Leading returns the q eigenvectors of the greatest eigenvalues of a d×d scatter,
-// d×q, the greatest first. If d is above 256 it has to be at least q+50.
+// Leading returns the eigenvectors of the q largest eigenvalues of the d×d matrix scatter
+// as the columns of a d×q matrix, the largest first. If d is above 256 it must be at least
+// q+50. It fails if the decomposition does not converge.
 func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
-	if d, _ := scatter.Dims(); d > exactAxes {
+	if d, _ := scatter.Dims(); d > maxExact {
 		return subspaceIteration(scatter, q)
 	}
 	_, vectors, err := Symmetric(scatter)
@@ -37,16 +38,16 @@ func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
 }
 
 // subspaceIteration multiplies a random basis by the scatter (d×d, d at least
-// q+spareAxes) until it spans the leading eigenvectors (Rutishauser 1969).
+// q+oversampling) until it spans the leading eigenvectors (Rutishauser 1969).
 func subspaceIteration(scatter *mat.Dense, q int) (*mat.Dense, error) {
 	d, _ := scatter.Dims()
-	size := q + spareAxes
+	size := q + oversampling
 	rng := rand.New(rand.NewPCG(0, 0)) // any basis does
 	basis, product := mat.NewDense(d, size, nil), mat.NewDense(d, size, nil)
 	for i := range basis.RawMatrix().Data {
 		basis.RawMatrix().Data[i] = rng.NormFloat64()
 	}
-	for range axesRounds {
+	for range iterations {
 		orthonormalise(basis)
 		product.Mul(scatter, basis)
 		basis, product = product, basis
@@ -76,8 +77,9 @@ func orthonormalise(a *mat.Dense) {
 	lapack64.Orgqr(m, tau, work, len(work))
 }
 
-// Symmetric returns the eigenvalues of a symmetric matrix, of which the upper
-// triangle is read, in increasing order, and their vectors as columns.
+// Symmetric returns the eigenvalues of a symmetric d×d matrix in increasing order, and
+// their eigenvectors as the columns of a d×d matrix. It reads the upper triangle of a. It
+// fails if the decomposition does not converge.
 func Symmetric(a *mat.Dense) ([]float64, *mat.Dense, error) {
 	d, _ := a.Dims()
 	symmetric := mat.NewSymDense(d, nil)
@@ -88,14 +90,14 @@ func Symmetric(a *mat.Dense) ([]float64, *mat.Dense, error) {
 	}
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetric, true) {
-		return nil, nil, errors.New("eigen: a covariance has no eigenvalues: scale the features down")
+		return nil, nil, errors.New("eigen: the eigenvalues of a covariance do not converge: scale the features down")
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	return eigen.Values(nil), &vectors, nil
 }
 
-// leading returns the last q columns, the last one first.
+// leading returns the last q columns, the last one first, with FixSigns applied.
 func leading(vectors *mat.Dense, q int) *mat.Dense {
 	d, n := vectors.Dims()
 	axes := mat.NewDense(d, q, nil)
@@ -108,8 +110,9 @@ func leading(vectors *mat.Dense, q int) *mat.Dense {
 	return axes
 }
 
-// FixSigns turns each column so that its greatest value is positive: axes have
-// no direction, and a choice that depends on rounding would not be repeatable.
+// FixSigns changes the sign of each column of axes so that its value of largest modulus is
+// positive. The sign of an eigenvector is arbitrary; without a rule it would depend on
+// rounding.
 func FixSigns(axes *mat.Dense) {
 	d, q := axes.Dims()
 	for j := range q {

@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// implementation is gonum's BLAS with the products of this package in it.
+// implementation is gonum's BLAS with the products of this package.
 type implementation struct{ gonum.Implementation }
 
 func init() {
@@ -15,10 +15,11 @@ func init() {
 	blas64.Use(implementation{})
 }
 
-// Sgemm computes C = alpha·op(A)·op(B) + beta·C. It splits large products over
-// Jobs() threads; the bits of the result do not depend on how many.
+// Sgemm computes C = alpha·op(A)·op(B) + beta·C with op(A) of m×k, op(B) of k×n
+// and C of m×n. It splits large products over Jobs() threads; the bits of the
+// result do not depend on the number of threads.
 func (i implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
-	if active.products32 == nil || !worthTiles(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
+	if active.products32 == nil || !canTile(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
 		i.Implementation.Sgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -28,7 +29,7 @@ func (i implementation) Sgemm(tA, tB blas.Transpose, m, n, k int, alpha float32,
 
 // Dgemm is Sgemm in float64.
 func (i implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
-	if active.products64 == nil || !worthTiles(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
+	if active.products64 == nil || !canTile(tA, tB, m, n, k, alpha, a, lda, b, ldb, c, ldc) {
 		i.Implementation.Dgemm(tA, tB, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
@@ -36,7 +37,7 @@ func (i implementation) Dgemm(tA, tB blas.Transpose, m, n, k int, alpha float64,
 	active.products64.parallel(&p)
 }
 
-// Sgemv computes y = alpha·op(A)·x + beta·y.
+// Sgemv computes y = alpha·op(A)·x + beta·y with A of m×n.
 func (i implementation) Sgemv(t blas.Transpose, m, n int, alpha float32, a []float32, lda int, x []float32, incX int, beta float32, y []float32, incY int) {
 	if incX != 1 || incY != 1 || !fitsVectors(t, m, n, alpha, a, lda, x, y) {
 		i.Implementation.Sgemv(t, m, n, alpha, a, lda, x, incX, beta, y, incY)
@@ -54,10 +55,10 @@ func (i implementation) Dgemv(t blas.Transpose, m, n int, alpha float64, a []flo
 	matrixVector(t, m, n, alpha, a, lda, x, beta, y, active.dot64, active.axpy64)
 }
 
-// Ssyrk computes one triangle of C = alpha·A·Aᵀ + beta·C, or of alpha·Aᵀ·A +
-// beta·C, with A of n×k or k×n.
+// Ssyrk computes one triangle of the n×n matrix C = alpha·A·Aᵀ + beta·C with A
+// of n×k or, if transposed, C = alpha·Aᵀ·A + beta·C with A of k×n.
 func (i implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float32, a []float32, lda int, beta float32, c []float32, ldc int) {
-	if active.products32 == nil || !worthTriangle(uplo, t, n, k, alpha, a, lda, c, ldc) {
+	if active.products32 == nil || !canTileTriangle(uplo, t, n, k, alpha, a, lda, c, ldc) {
 		i.Implementation.Ssyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -66,7 +67,7 @@ func (i implementation) Ssyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha 
 
 // Dsyrk is Ssyrk in float64.
 func (i implementation) Dsyrk(uplo blas.Uplo, t blas.Transpose, n, k int, alpha float64, a []float64, lda int, beta float64, c []float64, ldc int) {
-	if active.products64 == nil || !worthTriangle(uplo, t, n, k, alpha, a, lda, c, ldc) {
+	if active.products64 == nil || !canTileTriangle(uplo, t, n, k, alpha, a, lda, c, ldc) {
 		i.Implementation.Dsyrk(uplo, t, n, k, alpha, a, lda, beta, c, ldc)
 		return
 	}
@@ -86,10 +87,10 @@ func newProduct[T float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda
 	return p
 }
 
-// worthTiles reports whether the arguments are right and the product is not
-// empty. gonum's own code gets all other calls: it has the messages for
+// canTile reports whether the arguments are valid and the product is not
+// empty. All other calls go to gonum's own code, which has the messages for
 // misuse and the rules for empty products.
-func worthTiles[T float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) bool {
+func canTile[T float](tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, c []T, ldc int) bool {
 	if m <= 0 || n <= 0 || k <= 0 || alpha == 0 {
 		return false
 	}

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestSyrkAgainstGonum compares both triangles, and that the other one is left
-// alone.
+// TestSyrkAgainstGonum compares each triangle, and checks that the other one is
+// left alone.
 func TestSyrkAgainstGonum(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
@@ -93,7 +93,7 @@ func TestInstalledUnderMat(t *testing.T) {
 	}
 }
 
-// TestMisuseIsGonums has gonum's own messages for wrong arguments.
+// TestMisuseIsGonums checks that wrong arguments give gonum's own messages.
 func TestMisuseIsGonums(t *testing.T) {
 	defer func() {
 		if message := recover(); message != "blas: bad leading dimension of A" {

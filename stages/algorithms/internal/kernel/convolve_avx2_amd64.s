@@ -287,7 +287,7 @@ taps1:
 	VZEROUPPER
 	RET
 
-// func correlateAVX2(dst *float32, dstStep int, dy *float32, dyRow int, dyLine int, dyGroup int, x *float32, places *int32, xLine int, xGroup int, cols int, lines int, groups int)
+// func correlateAVX2(dst *float32, dstStep int, dy *float32, dyRow int, dyLine int, dyGroup int, x *float32, offsets *int32, xLine int, xGroup int, cols int, lines int, groups int)
 // Requires: AVX, FMA3
 TEXT ·correlateAVX2(SB), $0-104
 	SHLQ    $0x02, dstStep+8(FP)
@@ -301,7 +301,7 @@ TEXT ·correlateAVX2(SB), $0-104
 	MOVQ    AX, CX
 	ADDQ    dyRow+24(FP), CX
 	MOVQ    x+48(FP), DX
-	MOVQ    places+56(FP), BX
+	MOVQ    offsets+56(FP), BX
 	MOVLQSX (BX), SI
 	LEAQ    (DX)(SI*4), DI
 	MOVLQSX 4(BX), SI

@@ -22,9 +22,9 @@ func convolve2AVX512(rows int, taps *int32, count int, w *float32, x *float32, x
 //go:noescape
 func convolve3AVX512(rows int, taps *int32, count int, w *float32, x *float32, xStep int, y *float32, yRow int, yStep int)
 
-// correlateAVX512 adds to dst[i*dstStep+j], i < 4, j < 4, the products of dy[i*dyRow+…] and x[places[j]+…]
+// correlateAVX512 adds to dst[i*dstStep+j], i < 4, j < 4, the products of dy[i*dyRow+…] and x[offsets[j]+…]
 // over cols numbers, a multiple of 16, of each of the lines of each of the groups.
 // dyLine and xLine lead from line to line, dyGroup and xGroup from the end of a group's lines to the next group.
 //
 //go:noescape
-func correlateAVX512(dst *float32, dstStep int, dy *float32, dyRow int, dyLine int, dyGroup int, x *float32, places *int32, xLine int, xGroup int, cols int, lines int, groups int)
+func correlateAVX512(dst *float32, dstStep int, dy *float32, dyRow int, dyLine int, dyGroup int, x *float32, offsets *int32, xLine int, xGroup int, cols int, lines int, groups int)

@@ -565,7 +565,7 @@ taps1:
 	VZEROUPPER
 	RET
 
-// func correlateAVX512(dst *float32, dstStep int, dy *float32, dyRow int, dyLine int, dyGroup int, x *float32, places *int32, xLine int, xGroup int, cols int, lines int, groups int)
+// func correlateAVX512(dst *float32, dstStep int, dy *float32, dyRow int, dyLine int, dyGroup int, x *float32, offsets *int32, xLine int, xGroup int, cols int, lines int, groups int)
 // Requires: AVX, AVX512DQ, AVX512F
 TEXT ·correlateAVX512(SB), $0-104
 	SHLQ    $0x02, dstStep+8(FP)
@@ -583,7 +583,7 @@ TEXT ·correlateAVX512(SB), $0-104
 	MOVQ    DX, BX
 	ADDQ    dyRow+24(FP), BX
 	MOVQ    x+48(FP), SI
-	MOVQ    places+56(FP), DI
+	MOVQ    offsets+56(FP), DI
 	MOVLQSX (DI), R8
 	LEAQ    (SI)(R8*4), R9
 	MOVLQSX 4(DI), R8

@@ -28,15 +28,16 @@ func TestInterleave(t *testing.T) {
 					}
 				}
 				back := fence[float32]{t, true}.slice(rows * cols)
-				Separate(back, group, rows, cols)
+				Deinterleave(back, group, rows, cols)
 				requireNear(t, back, src, 0)
 			}
 		}
 	})
 }
 
-// TestConvolutionOfInterleavedImages compares every height, number and width of vectors
-// with the sums as they are defined, on operands that end at a page that faults.
+// TestConvolutionOfInterleavedImages compares tiles of every height, and every number and
+// width of vectors, with the sums as they are defined, on operands that end at a guarded
+// page.
 func TestConvolutionOfInterleavedImages(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
@@ -54,10 +55,10 @@ func TestConvolutionOfInterleavedImages(t *testing.T) {
 
 func checkConvolution(t *testing.T, r *rand.Rand, c Convolution) {
 	t.Helper()
-	const places, at, taps = 50, 64, 11
-	length := at + (c.Vectors-1)*c.XStep + c.Width + places
+	const reach, at, taps = 50, 64, 11
+	length := at + (c.Vectors-1)*c.XStep + c.Width + reach
 	for k := range taps {
-		c.Taps = append(c.Taps, Tap{Weight: int32(k * WeightBlock), Input: int32(r.IntN(places+at+1) - at)})
+		c.Taps = append(c.Taps, Tap{Weight: int32(k * WeightBlock), Input: int32(r.IntN(reach+at+1) - at)})
 	}
 	c.Block = taps * WeightBlock
 	c.Weights = fence[float32]{t, true}.slice((c.Channels + WeightBlock - 1) / WeightBlock * c.Block)
@@ -110,38 +111,38 @@ func checkCorrelation(t *testing.T, r *rand.Rand, c Correlation) {
 	dy := filled((c.Groups-1)*c.DYGroup + (CorrelationTile-1)*c.DYChannel + (c.Lines-1)*c.DYLine + c.Cols)
 	x := filled((c.Groups-1)*c.XGroup + (c.Lines-1)*c.XLine + c.Cols + reach)
 	dst := filled((CorrelationTile-1)*c.Step + CorrelationTile)
-	places := []int32{0, reach, int32(r.IntN(reach)), int32(r.IntN(reach))}
+	offsets := []int32{0, reach, int32(r.IntN(reach)), int32(r.IntN(reach))}
 	want := append([]float32(nil), dst...)
 	for i := range CorrelationTile {
-		for j, place := range places {
+		for j, offset := range offsets {
 			sum := 0.0
 			for g := range c.Groups {
 				for l := range c.Lines {
 					for k := range c.Cols {
-						sum += float64(dy[g*c.DYGroup+i*c.DYChannel+l*c.DYLine+k]) * float64(x[g*c.XGroup+l*c.XLine+int(place)+k])
+						sum += float64(dy[g*c.DYGroup+i*c.DYChannel+l*c.DYLine+k]) * float64(x[g*c.XGroup+l*c.XLine+int(offset)+k])
 					}
 				}
 			}
 			want[i*c.Step+j] += float32(sum)
 		}
 	}
-	c.AddTo(dst, dy, x, places)
+	c.AddTo(dst, dy, x, offsets)
 	requireNear(t, dst, want, 1e-4)
 }
 
-// TestPoolPixels checks values, places at ties, NaN and the way back.
-func TestPoolPixels(t *testing.T) {
+// TestMaxPool checks values, indices at ties, NaN and gradients.
+func TestMaxPool(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
 		for pixels := 1; pixels <= 5; pixels++ {
 			for _, floor := range []float32{0, float32(math.Inf(-1))} {
-				checkPooledPixels(t, r, pixels*Lanes, floor)
+				checkMaxPoolOf(t, r, pixels*Lanes, floor)
 			}
 		}
 	})
 }
 
-func checkPooledPixels(t *testing.T, r *rand.Rand, n int, floor float32) {
+func checkMaxPoolOf(t *testing.T, r *rand.Rand, n int, floor float32) {
 	t.Helper()
 	slice := func(n int) []float32 { return fence[float32]{t, true}.slice(n) }
 	upper, lower, y, dy, sums := slice(2*n), slice(2*n), slice(n), slice(n), slice(Lanes)
@@ -154,28 +155,28 @@ func checkPooledPixels(t *testing.T, r *rand.Rand, n int, floor float32) {
 		}
 	}
 	argmax := fence[uint8]{t, true}.slice(n)
-	PoolPixels(y, argmax, upper, lower, 0.5, floor)
+	MaxPool(y, argmax, upper, lower, 0.5, floor)
 	wantUpper, wantLower, wantSums := make([]float32, 2*n), make([]float32, 2*n), make([]float32, Lanes)
 	for i := range y {
 		at := i/Lanes*2*Lanes + i%Lanes
-		best, place := upper[at], 0
+		best, index := upper[at], 0
 		for k, v := range []float32{upper[at], upper[at+Lanes], lower[at], lower[at+Lanes]} {
 			if best == best && (v > best || v != v) {
-				best, place = v, k
+				best, index = v, k
 			}
 		}
 		want := max(best+0.5, floor)
-		if int(argmax[i]) != place || y[i] != want && want == want {
-			t.Fatalf("element %d: %v at %d, want %v at %d", i, y[i], argmax[i], want, place)
+		if int(argmax[i]) != index || y[i] != want && want == want {
+			t.Fatalf("element %d: %v at %d, want %v at %d", i, y[i], argmax[i], want, index)
 		}
 		dy[i] = float32(i + 1)
 		if want != want || want > floor {
-			line := [][]float32{wantUpper, wantLower}[place/2]
-			line[at+place%2*Lanes] = dy[i]
+			line := [][]float32{wantUpper, wantLower}[index/2]
+			line[at+index%2*Lanes] = dy[i]
 			wantSums[i%Lanes] += dy[i]
 		}
 	}
-	UnpoolPixels(upper, lower, dy, y, argmax, floor, sums)
+	MaxPoolBackward(upper, lower, dy, y, argmax, floor, sums)
 	requireNear(t, upper, wantUpper, 0)
 	requireNear(t, lower, wantLower, 0)
 	requireNear(t, sums, wantSums, 0)

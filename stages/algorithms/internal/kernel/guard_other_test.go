@@ -4,8 +4,8 @@ package kernel
 
 import "testing"
 
-// fence hands out slices between margins; see the version for Unix, where a
-// step into the margins is a fault.
+// fence allocates slices between margins. In the version for Unix a read or write
+// outside the slice is a fault.
 type fence[T any] struct {
 	tb    testing.TB
 	atEnd bool

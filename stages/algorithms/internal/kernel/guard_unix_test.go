@@ -8,9 +8,9 @@ import (
 	"unsafe"
 )
 
-// fence hands out slices that begin or end exactly at a page that must not be
-// touched: a read or write outside the slice is a fault. Their memory is
-// returned when the test ends.
+// fence allocates slices that begin or end exactly at a page without access, so
+// that a read or write outside the slice is a fault. The memory is freed when the
+// test ends.
 type fence[T any] struct {
 	tb    testing.TB
 	atEnd bool

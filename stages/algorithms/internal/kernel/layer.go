@@ -5,7 +5,7 @@ import "math"
 // AddBias adds bias (cols elements) to every row of the rows×cols matrix y.
 func AddBias(y []float32, rows, cols int, bias []float32) {
 	checkMatrix("AddBias", y, rows, cols)
-	sameLength("AddBias: bias", len(bias), cols)
+	checkLength("AddBias: bias", len(bias), cols)
 	for i := range rows {
 		active.axpy(1, bias, y[i*cols:(i+1)*cols])
 	}
@@ -15,25 +15,25 @@ func AddBias(y []float32, rows, cols int, bias []float32) {
 // and replaces negative sums by 0: y = max(y + bias, 0). NaN stays NaN.
 func AddBiasReLU(y []float32, rows, cols int, bias []float32) {
 	checkMatrix("AddBiasReLU", y, rows, cols)
-	sameLength("AddBiasReLU: bias", len(bias), cols)
+	checkLength("AddBiasReLU: bias", len(bias), cols)
 	for i := range rows {
 		active.addReLU(y[i*cols:(i+1)*cols], bias)
 	}
 }
 
-// ReLUBackward turns the gradient of y = relu(x) with respect to y into the
-// one with respect to x, in place: dy[i] = 0 where y[i] <= 0. (The derivative
-// at 0 is taken as 0.)
+// ReLUBackward turns dy, the gradient with respect to y = relu(x), into the
+// gradient with respect to x, in place: dy[i] = 0 where y[i] <= 0. (The
+// derivative at 0 is taken as 0.)
 func ReLUBackward(dy, y []float32) {
-	sameLength("ReLUBackward", len(dy), len(y))
+	checkLength("ReLUBackward", len(dy), len(y))
 	active.reluBackward(dy, y)
 }
 
 // ColumnSums adds the column sums of the rows×cols matrix y to dst (cols
-// elements): the gradient of a bias.
+// elements). With y the gradient of a layer's output they are that of its bias.
 func ColumnSums(dst []float32, y []float32, rows, cols int) {
 	checkMatrix("ColumnSums", y, rows, cols)
-	sameLength("ColumnSums: dst", len(dst), cols)
+	checkLength("ColumnSums: dst", len(dst), cols)
 	for i := range rows {
 		active.axpy(1, y[i*cols:(i+1)*cols], dst)
 	}
@@ -44,7 +44,7 @@ func ColumnSums(dst []float32, y []float32, rows, cols int) {
 // about 1.8e19 overflow to +Inf.
 func RowNorms(dst, x []float32, rows, cols int) {
 	checkMatrix("RowNorms", x, rows, cols)
-	sameLength("RowNorms: dst", len(dst), rows)
+	checkLength("RowNorms: dst", len(dst), rows)
 	for i := range dst {
 		row := x[i*cols : (i+1)*cols]
 		dst[i] = float32(math.Sqrt(float64(active.dot(row, row))))

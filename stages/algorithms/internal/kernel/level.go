@@ -26,15 +26,11 @@ type loops struct {
 	sgd              func(w, g []float32, lr, decay float32)
 	momentumSGD      func(w, g, velocity []float32, lr, momentum, decay float32)
 	adam             func(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32)
-	exp, log         func(dst, x []float32)
+	exp              func(dst, x []float32)
 	exp64, log64     func(dst, x []float64)
-	copyLines        func(dst *float32, dstStep int, src *float32, srcStep, cols, lines int)
-	addLines         func(dst *float32, dstStep int, src *float32, srcStep, cols, lines int)
-	maxPool          func(pooled []float32, argmax []uint8, full []float32, width, lines int)
-	maxPoolBackward  func(pooled []float32, argmax []uint8, full []float32, width, lines int)
 	pixels, pairs    *convolver
-	poolPixels       func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)
-	unpoolPixels     func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+	maxPool          func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)
+	maxPoolBackward  func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
 }
 
 // generic is the pure-Go twin of every loop.
@@ -45,19 +41,17 @@ var generic = loops{
 	scale: scaleGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, squaredDistances: squaredDistancesGo,
 	addReLU: addReLUGo, reluBackward: reluBackwardGo,
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
-	exp: expGo, log: logGo, exp64: exp64Go, log64: log64Go,
-	copyLines: copyLinesGo, addLines: addLinesGo,
-	maxPool: maxPoolGo, maxPoolBackward: maxPoolBackwardGo,
+	exp: expGo, exp64: exp64Go, log64: log64Go,
 	pixels: &convolverGo, pairs: &convolverGo,
-	poolPixels: poolPixelsGo, unpoolPixels: unpoolPixelsGo,
+	maxPool: maxPoolGo, maxPoolBackward: maxPoolBackwardGo,
 }
 
-// active is the level in use, chosen once before main.
+// active is the level in use, chosen once before main starts.
 var active = choose(os.Getenv("MARS_KERNEL"))
 
-// choose returns the level of that name, or the best one for an empty name. A
-// name that is unknown, or that this processor cannot run, gives the best
-// level too: Level tells what was chosen.
+// choose returns the level of that name. If the name is empty or unknown, or
+// this processor cannot run the level, it returns the best one that it can run;
+// Level names what was chosen.
 func choose(name string) *loops {
 	all := levels()
 	for _, l := range all {
@@ -73,11 +67,11 @@ func choose(name string) *loops {
 // a level that the processor can run.
 func Level() string { return active.name }
 
-func sameLength(name string, got, want int) { samePart(name, "", got, want) }
+func checkLength(name string, got, want int) { checkPart(name, "", got, want) }
 
-// samePart names an operand in two parts, which are put together only where they
-// are needed: a check must not allocate.
-func samePart(name, part string, got, want int) {
+// checkPart is checkLength with the name in two parts. They are joined only for the
+// message, so that a check does not allocate.
+func checkPart(name, part string, got, want int) {
 	if got != want {
 		panic(fmt.Sprintf("kernel: %s%s: length %d, want %d", name, part, got, want))
 	}

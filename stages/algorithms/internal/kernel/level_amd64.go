@@ -32,11 +32,9 @@ var avx512 = derive("avx512", func(l *loops) {
 	l.squaredDistances = squaredDistancesAVX512
 	l.addReLU, l.reluBackward = addReLUAVX512, reluBackwardAVX512
 	l.sgd, l.momentumSGD, l.adam = sgdAVX512, momentumSGDAVX512, adamAVX512
-	l.exp, l.log, l.exp64, l.log64 = expAVX512, logAVX512, exp64AVX512, log64AVX512
-	l.copyLines, l.addLines = copyLinesAVX512, addLinesAVX512
-	l.maxPool, l.maxPoolBackward = poolGroups(maxPoolAVX2, poolColumns), poolGroups(maxPoolBackwardAVX2, spreadColumns)
+	l.exp, l.exp64, l.log64 = expAVX512, exp64AVX512, log64AVX512
 	l.pixels, l.pairs = &convolverAVX2, &convolverAVX512
-	l.poolPixels, l.unpoolPixels = poolPixelsAVX2, unpoolPixelsAVX2
+	l.maxPool, l.maxPoolBackward = maxPoolAVX2, maxPoolBackwardAVX2
 })
 
 var avx2 = derive("avx2", func(l *loops) {
@@ -55,37 +53,21 @@ var avx2 = derive("avx2", func(l *loops) {
 	l.squaredDistances = squaredDistancesAVX2
 	l.addReLU, l.reluBackward = addReLUAVX2, reluBackwardAVX2
 	l.sgd, l.momentumSGD, l.adam = sgdAVX2, momentumSGDAVX2, adamAVX2
-	l.exp, l.log, l.exp64, l.log64 = expAVX2, logAVX2, exp64AVX2, log64AVX2
-	l.copyLines, l.addLines = copyLinesAVX2, addLinesAVX2
-	l.maxPool, l.maxPoolBackward = poolGroups(maxPoolAVX2, poolColumns), poolGroups(maxPoolBackwardAVX2, spreadColumns)
+	l.exp, l.exp64, l.log64 = expAVX2, exp64AVX2, log64AVX2
 	l.pixels, l.pairs = &convolverAVX2, &convolverAVX2
-	l.poolPixels, l.unpoolPixels = poolPixelsAVX2, unpoolPixelsAVX2
+	l.maxPool, l.maxPoolBackward = maxPoolAVX2, maxPoolBackwardAVX2
 })
 
 var convolverAVX512 = convolver{
 	width: 2 * Lanes, heights: []int{8, 4, 1},
-	convolve:   [3]convolveFunc{convolve1AVX512, convolve2AVX512, convolve3AVX512},
-	correlated: 4, correlate: correlateAVX512,
+	convolve:      [3]convolveFunc{convolve1AVX512, convolve2AVX512, convolve3AVX512},
+	correlateRows: 4, correlate: correlateAVX512,
 }
 
 var convolverAVX2 = convolver{
 	width: Lanes, heights: []int{4, 1},
-	convolve:   [3]convolveFunc{convolve1AVX2, convolve2AVX2, convolve3AVX2},
-	correlated: 2, correlate: correlateAVX2,
-}
-
-// poolGroups handles the windows of every line four at a time in assembly and
-// the last columns in Go.
-func poolGroups(groups func(pooled *float32, argmax *uint8, full *float32, width, groups, lines int),
-	columns func(pooled []float32, argmax []uint8, full []float32, width, first, lines int),
-) func(pooled []float32, argmax []uint8, full []float32, width, lines int) {
-	return func(pooled []float32, argmax []uint8, full []float32, width, lines int) {
-		n := width / 2 / 4
-		if n > 0 {
-			groups(&pooled[0], &argmax[0], &full[0], width, n, lines)
-		}
-		columns(pooled, argmax, full, width, 4*n, lines)
-	}
+	convolve:      [3]convolveFunc{convolve1AVX2, convolve2AVX2, convolve3AVX2},
+	correlateRows: 2, correlate: correlateAVX2,
 }
 
 // derive returns the generic level with some loops replaced.

@@ -79,11 +79,6 @@ func expAVX2(dst []float32, x []float32)
 //go:noescape
 func exp64AVX2(dst []float64, x []float64)
 
-// logAVX2 sets dst = log(x).
-//
-//go:noescape
-func logAVX2(dst []float32, x []float32)
-
 // log64AVX2 sets dst = log(x).
 //
 //go:noescape
@@ -94,34 +89,12 @@ func log64AVX2(dst []float64, x []float64)
 //go:noescape
 func squaredDistancesAVX2(dst []float32, q []float32, x []float32)
 
-// copyLinesAVX2 sets dst[i*dstStep+j] = src[i*srcStep+j] for i < lines and j < cols.
+// maxPoolAVX2 sets y to max(bias + largest of 2×2 pixels, floor), and argmax to the index 0…3 of the largest.
 //
 //go:noescape
-func copyLinesAVX2(dst *float32, dstStep int, src *float32, srcStep int, cols int, lines int)
+func maxPoolAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
 
-// addLinesAVX2 adds src[i*srcStep+j] to dst[i*dstStep+j] for i < lines and j < cols.
+// maxPoolBackwardAVX2 sets upper and lower to the gradient of maxPool's input: dy at argmax where y > floor, else 0. It adds that dy to sums.
 //
 //go:noescape
-func addLinesAVX2(dst *float32, dstStep int, src *float32, srcStep int, cols int, lines int)
-
-// maxPoolAVX2 sets pooled and argmax to the largest numbers of 2×2 windows and their places.
-// It handles lines of 4·groups windows; lines of full are width long, and lines of pooled and argmax width/2.
-//
-//go:noescape
-func maxPoolAVX2(pooled *float32, argmax *uint8, full *float32, width int, groups int, lines int)
-
-// maxPoolBackwardAVX2 writes pooled to the places argmax of 2×2 windows of full and 0 to the others.
-// It handles lines of 4·groups windows; lines of full are width long, and lines of pooled and argmax width/2.
-//
-//go:noescape
-func maxPoolBackwardAVX2(pooled *float32, argmax *uint8, full *float32, width int, groups int, lines int)
-
-// poolPixelsAVX2 sets y to the larger of floor and bias plus the largest of 2×2 pixels, argmax to its place.
-//
-//go:noescape
-func poolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
-
-// unpoolPixelsAVX2 is the way back of poolPixels: it spreads dy where y is above floor, and adds it to sums.
-//
-//go:noescape
-func unpoolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+func maxPoolBackwardAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)

@@ -22,9 +22,9 @@ TEXT ·saxpyAVX2(SB), $0-56
 	MOVQ         x_len+16(FP), DX
 	VBROADCASTSS alpha+0(FP), Y0
 	CMPQ         DX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Y1
 	VMOVUPS     (CX), Y2
 	VFMADD231PS Y0, Y1, Y2
@@ -45,9 +45,9 @@ turns:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -86,9 +86,9 @@ TEXT ·daxpyAVX2(SB), $0-56
 	MOVQ         x_len+16(FP), DX
 	VBROADCASTSD alpha+0(FP), Y0
 	CMPQ         DX, $0x00000010
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Y1
 	VMOVUPD     (CX), Y2
 	VFMADD231PD Y0, Y1, Y2
@@ -109,9 +109,9 @@ turns:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000004
 	JL   vectorsDone
 
@@ -149,9 +149,9 @@ TEXT ·scaleAVX2(SB), $0-32
 	MOVQ         x_len+16(FP), CX
 	VBROADCASTSS alpha+0(FP), Y0
 	CMPQ         CX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)
@@ -167,9 +167,9 @@ turns:
 	ADDQ    $0x00000080, AX
 	SUBQ    $0x00000020, CX
 	CMPQ    CX, $0x00000020
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ CX, $0x00000008
 	JL   vectorsDone
 
@@ -204,9 +204,9 @@ TEXT ·mulAVX2(SB), $0-48
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
 	CMPQ DX, $0x00000020
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Y0
 	VMOVUPS (CX), Y1
 	VMULPS  Y1, Y0, Y0
@@ -227,9 +227,9 @@ turns:
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
 	CMPQ    DX, $0x00000020
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -268,9 +268,9 @@ TEXT ·mulAddAVX2(SB), $0-72
 	MOVQ y_base+48(FP), DX
 	MOVQ dst_len+8(FP), BX
 	CMPQ BX, $0x00000020
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     (DX), Y1
 	VMOVUPS     (AX), Y2
@@ -296,9 +296,9 @@ turns:
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x00000020, BX
 	CMPQ        BX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000008
 	JL   vectorsDone
 
@@ -342,9 +342,9 @@ TEXT ·lerpAVX2(SB), $0-80
 	VBROADCASTSS rest+72(FP), Y0
 	VBROADCASTSS t+76(FP), Y1
 	CMPQ         BX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (CX), Y2
 	VMOVUPS     (DX), Y3
 	VMULPS      Y0, Y2, Y2
@@ -370,9 +370,9 @@ turns:
 	ADDQ        $0x00000080, DX
 	SUBQ        $0x00000020, BX
 	CMPQ        BX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000008
 	JL   vectorsDone
 
@@ -414,9 +414,9 @@ TEXT ·addReLUAVX2(SB), $0-48
 	MOVQ   y_len+8(FP), DX
 	VXORPS Y0, Y0, Y0
 	CMPQ   DX, $0x00000020
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Y1
 	VMOVUPS (CX), Y2
 	VADDPS  Y2, Y1, Y1
@@ -441,9 +441,9 @@ turns:
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
 	CMPQ    DX, $0x00000020
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -484,9 +484,9 @@ TEXT ·reluBackwardAVX2(SB), $0-48
 	MOVQ   dy_len+8(FP), DX
 	VXORPS Y0, Y0, Y0
 	CMPQ   DX, $0x00000020
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Y1
 	VMOVUPS (CX), Y2
 	VCMPPS  $0x16, Y0, Y2, Y2
@@ -511,9 +511,9 @@ turns:
 	ADDQ    $0x00000080, CX
 	SUBQ    $0x00000020, DX
 	CMPQ    DX, $0x00000020
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -555,9 +555,9 @@ TEXT ·sgdAVX2(SB), $0-56
 	VBROADCASTSS lr+48(FP), Y0
 	VBROADCASTSS decay+52(FP), Y1
 	CMPQ         DX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Y2
 	VMOVUPS      (CX), Y3
 	VFMADD231PS  Y1, Y2, Y3
@@ -582,9 +582,9 @@ turns:
 	ADDQ         $0x00000080, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -628,9 +628,9 @@ TEXT ·momentumSGDAVX2(SB), $0-84
 	VBROADCASTSS momentum+76(FP), Y1
 	VBROADCASTSS decay+80(FP), Y2
 	CMPQ         BX, $0x00000018
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Y3
 	VMOVUPS      (CX), Y4
 	VMOVUPS      (DX), Y5
@@ -660,9 +660,9 @@ turns:
 	ADDQ         $0x00000060, DX
 	SUBQ         $0x00000018, BX
 	CMPQ         BX, $0x00000018
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000008
 	JL   vectorsDone
 
@@ -719,9 +719,9 @@ TEXT ·adamAVX2(SB), $0-128
 	VBROADCASTSS eps+120(FP), Y6
 	VBROADCASTSS decay+124(FP), Y7
 	CMPQ         SI, $0x00000008
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Y8
 	VMOVUPS     (CX), Y9
 	VMOVUPS     (DX), Y10
@@ -747,9 +747,9 @@ turns:
 	ADDQ        $0x00000020, BX
 	SUBQ        $0x00000008, SI
 	CMPQ        SI, $0x00000008
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	TESTQ       SI, SI
 	JZ          done
 	LEAQ        laneMask<>+32(SB), DI
@@ -791,9 +791,9 @@ TEXT ·sdotAVX2(SB), $0-52
 	VXORPS Y6, Y6, Y6
 	VXORPS Y9, Y9, Y9
 	CMPQ   DX, $0x00000020
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Y1
 	VMOVUPS     (CX), Y2
 	VFMADD231PS Y1, Y2, Y0
@@ -810,9 +810,9 @@ turns:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -860,9 +860,9 @@ TEXT ·ddotAVX2(SB), $0-56
 	VXORPS Y6, Y6, Y6
 	VXORPS Y9, Y9, Y9
 	CMPQ   DX, $0x00000010
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Y1
 	VMOVUPD     (CX), Y2
 	VFMADD231PD Y1, Y2, Y0
@@ -879,9 +879,9 @@ turns:
 	ADDQ        $0x00000080, CX
 	SUBQ        $0x00000010, DX
 	CMPQ        DX, $0x00000010
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000004
 	JL   vectorsDone
 
@@ -927,9 +927,9 @@ TEXT ·expAVX2(SB), $0-48
 	VBROADCASTSS float32_42b20000<>+0(SB), Y1
 	VBROADCASTSS float32_4b400000<>+0(SB), Y2
 	CMPQ         DX, $0x00000010
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Y3
 	VMINPS       Y3, Y1, Y3
 	VMAXPS       Y3, Y0, Y3
@@ -990,9 +990,9 @@ turns:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000010, DX
 	CMPQ         DX, $0x00000010
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -1081,9 +1081,9 @@ TEXT ·exp64AVX2(SB), $0-48
 	VBROADCASTSD float64_4086300000000000<>+0(SB), Y1
 	VBROADCASTSD float64_4338000000000000<>+0(SB), Y2
 	CMPQ         DX, $0x00000008
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD      (AX), Y3
 	VMINPD       Y3, Y1, Y3
 	VMAXPD       Y3, Y0, Y3
@@ -1156,9 +1156,9 @@ turns:
 	ADDQ         $0x00000040, CX
 	SUBQ         $0x00000008, DX
 	CMPQ         DX, $0x00000008
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000004
 	JL   vectorsDone
 
@@ -1249,201 +1249,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func logAVX2(dst []float32, x []float32)
-// Requires: AVX, AVX2, FMA3
-TEXT ·logAVX2(SB), $0-48
-	MOVQ x_base+24(FP), AX
-	MOVQ dst_base+0(FP), CX
-	MOVQ x_len+32(FP), DX
-	CMPQ DX, $0x00000010
-	JL   turnsDone
-
-turns:
-	VMOVUPS     (AX), Y0
-	VMOVUPS     Y0, Y2
-	VMULPS      float32_4c000000<>+0(SB), Y0, Y3
-	VMOVUPS     float32_4b00007f<>+0(SB), Y1
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Y0, Y5
-	VBLENDVPS   Y5, Y3, Y2, Y2
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Y0, Y5
-	VBLENDVPS   Y5, float32_4b000098<>+0(SB), Y1, Y1
-	VPADDD      float32_004afb0d<>+0(SB), Y2, Y5
-	VPSRLD      $0x17, Y5, Y5
-	VPSLLD      $0x17, Y5, Y3
-	VPSUBD      Y3, Y2, Y2
-	VPADDD      float32_3f800000<>+0(SB), Y2, Y2
-	VPADDD      float32_4b000000<>+0(SB), Y5, Y5
-	VSUBPS      Y1, Y5, Y1
-	VSUBPS      float32_3f800000<>+0(SB), Y2, Y2
-	VADDPS      float32_40000000<>+0(SB), Y2, Y3
-	VDIVPS      Y3, Y2, Y3
-	VMULPS      Y3, Y3, Y4
-	VMOVUPS     float32_3e638e39<>+0(SB), Y5
-	VFMADD213PS float32_3e924925<>+0(SB), Y4, Y5
-	VFMADD213PS float32_3ecccccd<>+0(SB), Y4, Y5
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Y4, Y5
-	VMULPS      Y4, Y5, Y5
-	VMULPS      Y2, Y2, Y4
-	VMULPS      float32_3f000000<>+0(SB), Y4, Y4
-	VADDPS      Y4, Y5, Y5
-	VMULPS      Y3, Y5, Y5
-	VFMADD231PS float32_b102e308<>+0(SB), Y1, Y5
-	VSUBPS      Y4, Y5, Y5
-	VADDPS      Y2, Y5, Y5
-	VFMADD231PS float32_3f317218<>+0(SB), Y1, Y5
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, Y0, Y5, Y5
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, float32_ff800000<>+0(SB), Y5, Y5
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, float32_7fc00000<>+0(SB), Y5, Y5
-	VMOVUPS     Y5, (CX)
-	VMOVUPS     32(AX), Y6
-	VMOVUPS     Y6, Y8
-	VMULPS      float32_4c000000<>+0(SB), Y6, Y9
-	VMOVUPS     float32_4b00007f<>+0(SB), Y7
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Y6, Y11
-	VBLENDVPS   Y11, Y9, Y8, Y8
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Y6, Y11
-	VBLENDVPS   Y11, float32_4b000098<>+0(SB), Y7, Y7
-	VPADDD      float32_004afb0d<>+0(SB), Y8, Y11
-	VPSRLD      $0x17, Y11, Y11
-	VPSLLD      $0x17, Y11, Y9
-	VPSUBD      Y9, Y8, Y8
-	VPADDD      float32_3f800000<>+0(SB), Y8, Y8
-	VPADDD      float32_4b000000<>+0(SB), Y11, Y11
-	VSUBPS      Y7, Y11, Y7
-	VSUBPS      float32_3f800000<>+0(SB), Y8, Y8
-	VADDPS      float32_40000000<>+0(SB), Y8, Y9
-	VDIVPS      Y9, Y8, Y9
-	VMULPS      Y9, Y9, Y10
-	VMOVUPS     float32_3e638e39<>+0(SB), Y11
-	VFMADD213PS float32_3e924925<>+0(SB), Y10, Y11
-	VFMADD213PS float32_3ecccccd<>+0(SB), Y10, Y11
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Y10, Y11
-	VMULPS      Y10, Y11, Y11
-	VMULPS      Y8, Y8, Y10
-	VMULPS      float32_3f000000<>+0(SB), Y10, Y10
-	VADDPS      Y10, Y11, Y11
-	VMULPS      Y9, Y11, Y11
-	VFMADD231PS float32_b102e308<>+0(SB), Y7, Y11
-	VSUBPS      Y10, Y11, Y11
-	VADDPS      Y8, Y11, Y11
-	VFMADD231PS float32_3f317218<>+0(SB), Y7, Y11
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Y6, Y9
-	VBLENDVPS   Y9, Y6, Y11, Y11
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Y6, Y9
-	VBLENDVPS   Y9, float32_ff800000<>+0(SB), Y11, Y11
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Y6, Y9
-	VBLENDVPS   Y9, float32_7fc00000<>+0(SB), Y11, Y11
-	VMOVUPS     Y11, 32(CX)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000040, CX
-	SUBQ        $0x00000010, DX
-	CMPQ        DX, $0x00000010
-	JGE         turns
-
-turnsDone:
-	CMPQ DX, $0x00000008
-	JL   vectorsDone
-
-vectors:
-	VMOVUPS     (AX), Y0
-	VMOVUPS     Y0, Y2
-	VMULPS      float32_4c000000<>+0(SB), Y0, Y3
-	VMOVUPS     float32_4b00007f<>+0(SB), Y1
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Y0, Y5
-	VBLENDVPS   Y5, Y3, Y2, Y2
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Y0, Y5
-	VBLENDVPS   Y5, float32_4b000098<>+0(SB), Y1, Y1
-	VPADDD      float32_004afb0d<>+0(SB), Y2, Y5
-	VPSRLD      $0x17, Y5, Y5
-	VPSLLD      $0x17, Y5, Y3
-	VPSUBD      Y3, Y2, Y2
-	VPADDD      float32_3f800000<>+0(SB), Y2, Y2
-	VPADDD      float32_4b000000<>+0(SB), Y5, Y5
-	VSUBPS      Y1, Y5, Y1
-	VSUBPS      float32_3f800000<>+0(SB), Y2, Y2
-	VADDPS      float32_40000000<>+0(SB), Y2, Y3
-	VDIVPS      Y3, Y2, Y3
-	VMULPS      Y3, Y3, Y4
-	VMOVUPS     float32_3e638e39<>+0(SB), Y5
-	VFMADD213PS float32_3e924925<>+0(SB), Y4, Y5
-	VFMADD213PS float32_3ecccccd<>+0(SB), Y4, Y5
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Y4, Y5
-	VMULPS      Y4, Y5, Y5
-	VMULPS      Y2, Y2, Y4
-	VMULPS      float32_3f000000<>+0(SB), Y4, Y4
-	VADDPS      Y4, Y5, Y5
-	VMULPS      Y3, Y5, Y5
-	VFMADD231PS float32_b102e308<>+0(SB), Y1, Y5
-	VSUBPS      Y4, Y5, Y5
-	VADDPS      Y2, Y5, Y5
-	VFMADD231PS float32_3f317218<>+0(SB), Y1, Y5
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, Y0, Y5, Y5
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, float32_ff800000<>+0(SB), Y5, Y5
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, float32_7fc00000<>+0(SB), Y5, Y5
-	VMOVUPS     Y5, (CX)
-	ADDQ        $0x00000020, AX
-	ADDQ        $0x00000020, CX
-	SUBQ        $0x00000008, DX
-	CMPQ        DX, $0x00000008
-	JGE         vectors
-
-vectorsDone:
-	TESTQ       DX, DX
-	JZ          done
-	LEAQ        laneMask<>+32(SB), BX
-	SHLQ        $0x02, DX
-	SUBQ        DX, BX
-	VMOVUPS     (BX), Y14
-	VMASKMOVPS  (AX), Y14, Y0
-	VMOVUPS     Y0, Y2
-	VMULPS      float32_4c000000<>+0(SB), Y0, Y3
-	VMOVUPS     float32_4b00007f<>+0(SB), Y1
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Y0, Y5
-	VBLENDVPS   Y5, Y3, Y2, Y2
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Y0, Y5
-	VBLENDVPS   Y5, float32_4b000098<>+0(SB), Y1, Y1
-	VPADDD      float32_004afb0d<>+0(SB), Y2, Y5
-	VPSRLD      $0x17, Y5, Y5
-	VPSLLD      $0x17, Y5, Y3
-	VPSUBD      Y3, Y2, Y2
-	VPADDD      float32_3f800000<>+0(SB), Y2, Y2
-	VPADDD      float32_4b000000<>+0(SB), Y5, Y5
-	VSUBPS      Y1, Y5, Y1
-	VSUBPS      float32_3f800000<>+0(SB), Y2, Y2
-	VADDPS      float32_40000000<>+0(SB), Y2, Y3
-	VDIVPS      Y3, Y2, Y3
-	VMULPS      Y3, Y3, Y4
-	VMOVUPS     float32_3e638e39<>+0(SB), Y5
-	VFMADD213PS float32_3e924925<>+0(SB), Y4, Y5
-	VFMADD213PS float32_3ecccccd<>+0(SB), Y4, Y5
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Y4, Y5
-	VMULPS      Y4, Y5, Y5
-	VMULPS      Y2, Y2, Y4
-	VMULPS      float32_3f000000<>+0(SB), Y4, Y4
-	VADDPS      Y4, Y5, Y5
-	VMULPS      Y3, Y5, Y5
-	VFMADD231PS float32_b102e308<>+0(SB), Y1, Y5
-	VSUBPS      Y4, Y5, Y5
-	VADDPS      Y2, Y5, Y5
-	VFMADD231PS float32_3f317218<>+0(SB), Y1, Y5
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, Y0, Y5, Y5
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, float32_ff800000<>+0(SB), Y5, Y5
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Y0, Y3
-	VBLENDVPS   Y3, float32_7fc00000<>+0(SB), Y5, Y5
-	VMASKMOVPS  Y5, Y14, (CX)
-
-done:
-	VZEROUPPER
-	RET
-
 // func log64AVX2(dst []float64, x []float64)
 // Requires: AVX, AVX2, FMA3
 TEXT ·log64AVX2(SB), $0-48
@@ -1451,9 +1256,9 @@ TEXT ·log64AVX2(SB), $0-48
 	MOVQ dst_base+0(FP), CX
 	MOVQ x_len+32(FP), DX
 	CMPQ DX, $0x00000008
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Y0
 	VMOVUPD     Y0, Y2
 	VMULPD      float64_4350000000000000<>+0(SB), Y0, Y3
@@ -1548,9 +1353,9 @@ turns:
 	ADDQ        $0x00000040, CX
 	SUBQ        $0x00000008, DX
 	CMPQ        DX, $0x00000008
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000004
 	JL   vectorsDone
 
@@ -1793,253 +1598,9 @@ oneDone:
 	VZEROUPPER
 	RET
 
-// func copyLinesAVX2(dst *float32, dstStep int, src *float32, srcStep int, cols int, lines int)
-// Requires: AVX
-TEXT ·copyLinesAVX2(SB), $0-48
-	MOVQ  dstStep+8(FP), AX
-	MOVQ  srcStep+24(FP), CX
-	MOVQ  cols+32(FP), DX
-	MOVQ  lines+40(FP), BX
-	MOVQ  dst+0(FP), SI
-	MOVQ  src+16(FP), DI
-	SHLQ  $0x02, AX
-	SHLQ  $0x02, CX
-	SHLQ  $0x02, DX
-	TESTQ BX, BX
-	JZ    done
-
-line:
-	XORQ R8, R8
-	MOVQ DX, R9
-	SUBQ $0x00000020, R9
-	JL   rest
-
-vector:
-	VMOVUPS (DI)(R8*1), Y0
-	VMOVUPS Y0, (SI)(R8*1)
-	ADDQ    $0x00000020, R8
-	SUBQ    $0x00000020, R9
-	JGE     vector
-
-rest:
-	TESTQ   $0x00000010, R9
-	JZ      skip16
-	VMOVUPS (DI)(R8*1), X0
-	VMOVUPS X0, (SI)(R8*1)
-	ADDQ    $0x00000010, R8
-
-skip16:
-	TESTQ  $0x00000008, R9
-	JZ     skip8
-	VMOVSD (DI)(R8*1), X0
-	VMOVSD X0, (SI)(R8*1)
-	ADDQ   $0x00000008, R8
-
-skip8:
-	TESTQ  $0x00000004, R9
-	JZ     skip4
-	VMOVSS (DI)(R8*1), X0
-	VMOVSS X0, (SI)(R8*1)
-	ADDQ   $0x00000004, R8
-
-skip4:
-	ADDQ CX, DI
-	ADDQ AX, SI
-	DECQ BX
-	JNZ  line
-
-done:
-	VZEROUPPER
-	RET
-
-// func addLinesAVX2(dst *float32, dstStep int, src *float32, srcStep int, cols int, lines int)
-// Requires: AVX
-TEXT ·addLinesAVX2(SB), $0-48
-	MOVQ  dstStep+8(FP), AX
-	MOVQ  srcStep+24(FP), CX
-	MOVQ  cols+32(FP), DX
-	MOVQ  lines+40(FP), BX
-	MOVQ  dst+0(FP), SI
-	MOVQ  src+16(FP), DI
-	SHLQ  $0x02, AX
-	SHLQ  $0x02, CX
-	SHLQ  $0x02, DX
-	TESTQ BX, BX
-	JZ    done
-
-line:
-	XORQ R8, R8
-	MOVQ DX, R9
-	SUBQ $0x00000020, R9
-	JL   rest
-
-vector:
-	VMOVUPS (DI)(R8*1), Y0
-	VMOVUPS (SI)(R8*1), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (SI)(R8*1)
-	ADDQ    $0x00000020, R8
-	SUBQ    $0x00000020, R9
-	JGE     vector
-
-rest:
-	TESTQ   $0x00000010, R9
-	JZ      skip16
-	VMOVUPS (DI)(R8*1), X0
-	VMOVUPS (SI)(R8*1), X1
-	VADDPS  X1, X0, X0
-	VMOVUPS X0, (SI)(R8*1)
-	ADDQ    $0x00000010, R8
-
-skip16:
-	TESTQ  $0x00000008, R9
-	JZ     skip8
-	VMOVSD (DI)(R8*1), X0
-	VMOVSD (SI)(R8*1), X1
-	VADDPS X1, X0, X0
-	VMOVSD X0, (SI)(R8*1)
-	ADDQ   $0x00000008, R8
-
-skip8:
-	TESTQ  $0x00000004, R9
-	JZ     skip4
-	VMOVSS (DI)(R8*1), X0
-	VMOVSS (SI)(R8*1), X1
-	VADDPS X1, X0, X0
-	VMOVSS X0, (SI)(R8*1)
-	ADDQ   $0x00000004, R8
-
-skip4:
-	ADDQ CX, DI
-	ADDQ AX, SI
-	DECQ BX
-	JNZ  line
-
-done:
-	VZEROUPPER
-	RET
-
-// func maxPoolAVX2(pooled *float32, argmax *uint8, full *float32, width int, groups int, lines int)
-// Requires: AVX
-TEXT ·maxPoolAVX2(SB), $0-48
-	MOVQ pooled+0(FP), AX
-	MOVQ argmax+8(FP), CX
-	MOVQ full+16(FP), DX
-	MOVQ width+24(FP), SI
-	MOVQ groups+32(FP), DI
-	MOVQ lines+40(FP), R8
-	LEAQ (DX)(SI*4), BX
-	MOVQ DI, R9
-	SHLQ $0x02, R9
-	MOVQ SI, R10
-	SHRQ $0x01, R10
-	SUBQ R9, R10
-	SUBQ R9, SI
-	ADDQ SI, SI
-
-line:
-	MOVQ DI, R9
-
-group:
-	VMOVUPS   (DX), X5
-	VMOVUPS   16(DX), X6
-	VSHUFPS   $0x88, X6, X5, X0
-	VXORPS    X1, X1, X1
-	VSHUFPS   $0xdd, X6, X5, X2
-	VCMPPS    $0x16, X0, X2, X3
-	VCMPPS    $0x07, X0, X0, X4
-	VANDPS    X4, X3, X3
-	VBLENDVPS X3, X2, X0, X0
-	VBLENDVPS X3, float32_00000001<>+0(SB), X1, X1
-	VMOVUPS   (BX), X5
-	VMOVUPS   16(BX), X6
-	VSHUFPS   $0x88, X6, X5, X2
-	VCMPPS    $0x16, X0, X2, X3
-	VCMPPS    $0x07, X0, X0, X4
-	VANDPS    X4, X3, X3
-	VBLENDVPS X3, X2, X0, X0
-	VBLENDVPS X3, float32_00000002<>+0(SB), X1, X1
-	VSHUFPS   $0xdd, X6, X5, X2
-	VCMPPS    $0x16, X0, X2, X3
-	VCMPPS    $0x07, X0, X0, X4
-	VANDPS    X4, X3, X3
-	VBLENDVPS X3, X2, X0, X0
-	VBLENDVPS X3, float32_00000003<>+0(SB), X1, X1
-	VMOVUPS   X0, (AX)
-	VPACKUSDW X1, X1, X1
-	VPACKUSWB X1, X1, X1
-	VMOVD     X1, (CX)
-	ADDQ      $0x10, AX
-	ADDQ      $0x04, CX
-	ADDQ      $0x20, DX
-	ADDQ      $0x20, BX
-	DECQ      R9
-	JNZ       group
-	LEAQ      (AX)(R10*4), AX
-	ADDQ      R10, CX
-	LEAQ      (DX)(SI*4), DX
-	LEAQ      (BX)(SI*4), BX
-	DECQ      R8
-	JNZ       line
-	RET
-
-// func maxPoolBackwardAVX2(pooled *float32, argmax *uint8, full *float32, width int, groups int, lines int)
-// Requires: AVX
-TEXT ·maxPoolBackwardAVX2(SB), $0-48
-	MOVQ pooled+0(FP), AX
-	MOVQ argmax+8(FP), CX
-	MOVQ full+16(FP), DX
-	MOVQ width+24(FP), SI
-	MOVQ groups+32(FP), DI
-	MOVQ lines+40(FP), R8
-	LEAQ (DX)(SI*4), BX
-	MOVQ DI, R9
-	SHLQ $0x02, R9
-	MOVQ SI, R10
-	SHRQ $0x01, R10
-	SUBQ R9, R10
-	SUBQ R9, SI
-	ADDQ SI, SI
-
-line:
-	MOVQ DI, R9
-
-group:
-	VMOVUPS   (AX), X0
-	VPMOVZXBD (CX), X1
-	VPCMPEQD  float32_00000000<>+0(SB), X1, X2
-	VANDPS    X0, X2, X2
-	VPCMPEQD  float32_00000001<>+0(SB), X1, X3
-	VANDPS    X0, X3, X3
-	VUNPCKLPS X3, X2, X4
-	VMOVUPS   X4, (DX)
-	VUNPCKHPS X3, X2, X4
-	VMOVUPS   X4, 16(DX)
-	VPCMPEQD  float32_00000002<>+0(SB), X1, X2
-	VANDPS    X0, X2, X2
-	VPCMPEQD  float32_00000003<>+0(SB), X1, X3
-	VANDPS    X0, X3, X3
-	VUNPCKLPS X3, X2, X4
-	VMOVUPS   X4, (BX)
-	VUNPCKHPS X3, X2, X4
-	VMOVUPS   X4, 16(BX)
-	ADDQ      $0x10, AX
-	ADDQ      $0x04, CX
-	ADDQ      $0x20, DX
-	ADDQ      $0x20, BX
-	DECQ      R9
-	JNZ       group
-	LEAQ      (AX)(R10*4), AX
-	ADDQ      R10, CX
-	LEAQ      (DX)(SI*4), DX
-	LEAQ      (BX)(SI*4), BX
-	DECQ      R8
-	JNZ       line
-	RET
-
-// func poolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
+// func maxPoolAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
 // Requires: AVX, AVX2
-TEXT ·poolPixelsAVX2(SB), $0-48
+TEXT ·maxPoolAVX2(SB), $0-48
 	MOVQ         y+0(FP), AX
 	MOVQ         argmax+8(FP), CX
 	MOVQ         upper+16(FP), DX
@@ -2085,9 +1646,9 @@ pixel:
 	VZEROUPPER
 	RET
 
-// func unpoolPixelsAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+// func maxPoolBackwardAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
 // Requires: AVX, AVX2
-TEXT ·unpoolPixelsAVX2(SB), $0-64
+TEXT ·maxPoolBackwardAVX2(SB), $0-64
 	MOVQ         y+0(FP), AX
 	MOVQ         argmax+8(FP), CX
 	MOVQ         upper+16(FP), DX
@@ -2157,18 +1718,6 @@ DATA float32_0000007f<>+16(SB)/8, $0x0000007f0000007f
 DATA float32_0000007f<>+24(SB)/8, $0x0000007f0000007f
 GLOBL float32_0000007f<>(SB), RODATA|NOPTR, $32
 
-DATA float32_004afb0d<>+0(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+8(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+16(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+24(SB)/8, $0x004afb0d004afb0d
-GLOBL float32_004afb0d<>(SB), RODATA|NOPTR, $32
-
-DATA float32_00800000<>+0(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+8(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+16(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+24(SB)/8, $0x0080000000800000
-GLOBL float32_00800000<>(SB), RODATA|NOPTR, $32
-
 DATA float32_39500d01<>+0(SB)/8, $0x39500d0139500d01
 DATA float32_39500d01<>+8(SB)/8, $0x39500d0139500d01
 DATA float32_39500d01<>+16(SB)/8, $0x39500d0139500d01
@@ -2199,35 +1748,11 @@ DATA float32_3e2aaaab<>+16(SB)/8, $0x3e2aaaab3e2aaaab
 DATA float32_3e2aaaab<>+24(SB)/8, $0x3e2aaaab3e2aaaab
 GLOBL float32_3e2aaaab<>(SB), RODATA|NOPTR, $32
 
-DATA float32_3e638e39<>+0(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+8(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+16(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+24(SB)/8, $0x3e638e393e638e39
-GLOBL float32_3e638e39<>(SB), RODATA|NOPTR, $32
-
-DATA float32_3e924925<>+0(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+8(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+16(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+24(SB)/8, $0x3e9249253e924925
-GLOBL float32_3e924925<>(SB), RODATA|NOPTR, $32
-
-DATA float32_3ecccccd<>+0(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+8(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+16(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+24(SB)/8, $0x3ecccccd3ecccccd
-GLOBL float32_3ecccccd<>(SB), RODATA|NOPTR, $32
-
 DATA float32_3f000000<>+0(SB)/8, $0x3f0000003f000000
 DATA float32_3f000000<>+8(SB)/8, $0x3f0000003f000000
 DATA float32_3f000000<>+16(SB)/8, $0x3f0000003f000000
 DATA float32_3f000000<>+24(SB)/8, $0x3f0000003f000000
 GLOBL float32_3f000000<>(SB), RODATA|NOPTR, $32
-
-DATA float32_3f2aaaab<>+0(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+8(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+16(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+24(SB)/8, $0x3f2aaaab3f2aaaab
-GLOBL float32_3f2aaaab<>(SB), RODATA|NOPTR, $32
 
 DATA float32_3f317218<>+0(SB)/8, $0x3f3172183f317218
 DATA float32_3f317218<>+8(SB)/8, $0x3f3172183f317218
@@ -2247,59 +1772,17 @@ DATA float32_3fb8aa3b<>+16(SB)/8, $0x3fb8aa3b3fb8aa3b
 DATA float32_3fb8aa3b<>+24(SB)/8, $0x3fb8aa3b3fb8aa3b
 GLOBL float32_3fb8aa3b<>(SB), RODATA|NOPTR, $32
 
-DATA float32_40000000<>+0(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+8(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+16(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+24(SB)/8, $0x4000000040000000
-GLOBL float32_40000000<>(SB), RODATA|NOPTR, $32
-
 DATA float32_42b20000<>+0(SB)/8, $0x42b2000042b20000
 DATA float32_42b20000<>+8(SB)/8, $0x42b2000042b20000
 DATA float32_42b20000<>+16(SB)/8, $0x42b2000042b20000
 DATA float32_42b20000<>+24(SB)/8, $0x42b2000042b20000
 GLOBL float32_42b20000<>(SB), RODATA|NOPTR, $32
 
-DATA float32_4b000000<>+0(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+8(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+16(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+24(SB)/8, $0x4b0000004b000000
-GLOBL float32_4b000000<>(SB), RODATA|NOPTR, $32
-
-DATA float32_4b00007f<>+0(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+8(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+16(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+24(SB)/8, $0x4b00007f4b00007f
-GLOBL float32_4b00007f<>(SB), RODATA|NOPTR, $32
-
-DATA float32_4b000098<>+0(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+8(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+16(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+24(SB)/8, $0x4b0000984b000098
-GLOBL float32_4b000098<>(SB), RODATA|NOPTR, $32
-
 DATA float32_4b400000<>+0(SB)/8, $0x4b4000004b400000
 DATA float32_4b400000<>+8(SB)/8, $0x4b4000004b400000
 DATA float32_4b400000<>+16(SB)/8, $0x4b4000004b400000
 DATA float32_4b400000<>+24(SB)/8, $0x4b4000004b400000
 GLOBL float32_4b400000<>(SB), RODATA|NOPTR, $32
-
-DATA float32_4c000000<>+0(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+8(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+16(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+24(SB)/8, $0x4c0000004c000000
-GLOBL float32_4c000000<>(SB), RODATA|NOPTR, $32
-
-DATA float32_7f800000<>+0(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+8(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+16(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+24(SB)/8, $0x7f8000007f800000
-GLOBL float32_7f800000<>(SB), RODATA|NOPTR, $32
-
-DATA float32_7fc00000<>+0(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+8(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+16(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+24(SB)/8, $0x7fc000007fc00000
-GLOBL float32_7fc00000<>(SB), RODATA|NOPTR, $32
 
 DATA float32_b102e308<>+0(SB)/8, $0xb102e308b102e308
 DATA float32_b102e308<>+8(SB)/8, $0xb102e308b102e308
@@ -2312,12 +1795,6 @@ DATA float32_c2d00000<>+8(SB)/8, $0xc2d00000c2d00000
 DATA float32_c2d00000<>+16(SB)/8, $0xc2d00000c2d00000
 DATA float32_c2d00000<>+24(SB)/8, $0xc2d00000c2d00000
 GLOBL float32_c2d00000<>(SB), RODATA|NOPTR, $32
-
-DATA float32_ff800000<>+0(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+8(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+16(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+24(SB)/8, $0xff800000ff800000
-GLOBL float32_ff800000<>(SB), RODATA|NOPTR, $32
 
 DATA float64_0000000000000000<>+0(SB)/8, $0x0000000000000000
 DATA float64_0000000000000000<>+8(SB)/8, $0x0000000000000000

@@ -79,11 +79,6 @@ func expAVX512(dst []float32, x []float32)
 //go:noescape
 func exp64AVX512(dst []float64, x []float64)
 
-// logAVX512 sets dst = log(x).
-//
-//go:noescape
-func logAVX512(dst []float32, x []float32)
-
 // log64AVX512 sets dst = log(x).
 //
 //go:noescape
@@ -93,13 +88,3 @@ func log64AVX512(dst []float64, x []float64)
 //
 //go:noescape
 func squaredDistancesAVX512(dst []float32, q []float32, x []float32)
-
-// copyLinesAVX512 sets dst[i*dstStep+j] = src[i*srcStep+j] for i < lines and j < cols.
-//
-//go:noescape
-func copyLinesAVX512(dst *float32, dstStep int, src *float32, srcStep int, cols int, lines int)
-
-// addLinesAVX512 adds src[i*srcStep+j] to dst[i*dstStep+j] for i < lines and j < cols.
-//
-//go:noescape
-func addLinesAVX512(dst *float32, dstStep int, src *float32, srcStep int, cols int, lines int)

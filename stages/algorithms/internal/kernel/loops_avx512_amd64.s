@@ -12,9 +12,9 @@ TEXT ·saxpyAVX512(SB), $0-56
 	MOVQ         x_len+16(FP), DX
 	VBROADCASTSS alpha+0(FP), Z0
 	CMPQ         DX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Z1
 	VMOVUPS     (CX), Z2
 	VFMADD231PS Z0, Z1, Z2
@@ -35,9 +35,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -75,9 +75,9 @@ TEXT ·daxpyAVX512(SB), $0-56
 	MOVQ         x_len+16(FP), DX
 	VBROADCASTSD alpha+0(FP), Z0
 	CMPQ         DX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Z1
 	VMOVUPD     (CX), Z2
 	VFMADD231PD Z0, Z1, Z2
@@ -98,9 +98,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -137,9 +137,9 @@ TEXT ·scaleAVX512(SB), $0-32
 	MOVQ         x_len+16(FP), CX
 	VBROADCASTSS alpha+0(FP), Z0
 	CMPQ         CX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)
@@ -155,9 +155,9 @@ turns:
 	ADDQ    $0x00000100, AX
 	SUBQ    $0x00000040, CX
 	CMPQ    CX, $0x00000040
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ CX, $0x00000010
 	JL   vectorsDone
 
@@ -191,9 +191,9 @@ TEXT ·mulAVX512(SB), $0-48
 	MOVQ x_base+24(FP), CX
 	MOVQ dst_len+8(FP), DX
 	CMPQ DX, $0x00000040
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Z0
 	VMOVUPS (CX), Z1
 	VMULPS  Z1, Z0, Z0
@@ -214,9 +214,9 @@ turns:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -254,9 +254,9 @@ TEXT ·mulAddAVX512(SB), $0-72
 	MOVQ y_base+48(FP), DX
 	MOVQ dst_len+8(FP), BX
 	CMPQ BX, $0x00000040
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (CX), Z0
 	VMOVUPS     (DX), Z1
 	VMOVUPS     (AX), Z2
@@ -282,9 +282,9 @@ turns:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000010
 	JL   vectorsDone
 
@@ -327,9 +327,9 @@ TEXT ·lerpAVX512(SB), $0-80
 	VBROADCASTSS rest+72(FP), Z0
 	VBROADCASTSS t+76(FP), Z1
 	CMPQ         BX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (CX), Z2
 	VMOVUPS     (DX), Z3
 	VMULPS      Z0, Z2, Z2
@@ -355,9 +355,9 @@ turns:
 	ADDQ        $0x00000100, DX
 	SUBQ        $0x00000040, BX
 	CMPQ        BX, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000010
 	JL   vectorsDone
 
@@ -398,9 +398,9 @@ TEXT ·addReLUAVX512(SB), $0-48
 	MOVQ   y_len+8(FP), DX
 	VPXORD Z0, Z0, Z0
 	CMPQ   DX, $0x00000040
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS (AX), Z1
 	VMOVUPS (CX), Z2
 	VADDPS  Z2, Z1, Z1
@@ -425,9 +425,9 @@ turns:
 	ADDQ    $0x00000100, CX
 	SUBQ    $0x00000040, DX
 	CMPQ    DX, $0x00000040
-	JGE     turns
+	JGE     unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -467,9 +467,9 @@ TEXT ·reluBackwardAVX512(SB), $0-48
 	MOVQ   dy_len+8(FP), DX
 	VPXORD Z0, Z0, Z0
 	CMPQ   DX, $0x00000040
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS   (AX), Z1
 	VMOVUPS   (CX), Z2
 	VCMPPS    $0x16, Z0, Z2, K2
@@ -494,9 +494,9 @@ turns:
 	ADDQ      $0x00000100, CX
 	SUBQ      $0x00000040, DX
 	CMPQ      DX, $0x00000040
-	JGE       turns
+	JGE       unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -537,9 +537,9 @@ TEXT ·sgdAVX512(SB), $0-56
 	VBROADCASTSS lr+48(FP), Z0
 	VBROADCASTSS decay+52(FP), Z1
 	CMPQ         DX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Z2
 	VMOVUPS      (CX), Z3
 	VFMADD231PS  Z1, Z2, Z3
@@ -564,9 +564,9 @@ turns:
 	ADDQ         $0x00000100, CX
 	SUBQ         $0x00000040, DX
 	CMPQ         DX, $0x00000040
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -609,9 +609,9 @@ TEXT ·momentumSGDAVX512(SB), $0-84
 	VBROADCASTSS momentum+76(FP), Z1
 	VBROADCASTSS decay+80(FP), Z2
 	CMPQ         BX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Z3
 	VMOVUPS      (CX), Z4
 	VMOVUPS      (DX), Z5
@@ -649,9 +649,9 @@ turns:
 	ADDQ         $0x00000100, DX
 	SUBQ         $0x00000040, BX
 	CMPQ         BX, $0x00000040
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ BX, $0x00000010
 	JL   vectorsDone
 
@@ -707,9 +707,9 @@ TEXT ·adamAVX512(SB), $0-128
 	VBROADCASTSS eps+120(FP), Z6
 	VBROADCASTSS decay+124(FP), Z7
 	CMPQ         SI, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Z8
 	VMOVUPS     (CX), Z9
 	VMOVUPS     (DX), Z10
@@ -792,9 +792,9 @@ turns:
 	ADDQ        $0x00000100, BX
 	SUBQ        $0x00000040, SI
 	CMPQ        SI, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ SI, $0x00000010
 	JL   vectorsDone
 
@@ -867,9 +867,9 @@ TEXT ·sdotAVX512(SB), $0-52
 	VPXORD Z6, Z6, Z6
 	VPXORD Z9, Z9, Z9
 	CMPQ   DX, $0x00000040
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS     (AX), Z1
 	VMOVUPS     (CX), Z2
 	VFMADD231PS Z1, Z2, Z0
@@ -886,9 +886,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000040, DX
 	CMPQ        DX, $0x00000040
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -937,9 +937,9 @@ TEXT ·ddotAVX512(SB), $0-56
 	VPXORD Z6, Z6, Z6
 	VPXORD Z9, Z9, Z9
 	CMPQ   DX, $0x00000020
-	JL     turnsDone
+	JL     unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Z1
 	VMOVUPD     (CX), Z2
 	VFMADD231PD Z1, Z2, Z0
@@ -956,9 +956,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -1005,9 +1005,9 @@ TEXT ·expAVX512(SB), $0-48
 	VBROADCASTSS float32_42b20000<>+0(SB), Z1
 	VBROADCASTSS float32_4b400000<>+0(SB), Z2
 	CMPQ         DX, $0x00000040
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPS      (AX), Z3
 	VMINPS       Z3, Z1, Z3
 	VMAXPS       Z3, Z0, Z3
@@ -1124,9 +1124,9 @@ turns:
 	ADDQ         $0x00000100, CX
 	SUBQ         $0x00000040, DX
 	CMPQ         DX, $0x00000040
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000010
 	JL   vectorsDone
 
@@ -1214,9 +1214,9 @@ TEXT ·exp64AVX512(SB), $0-48
 	VBROADCASTSD float64_4086300000000000<>+0(SB), Z1
 	VBROADCASTSD float64_4338000000000000<>+0(SB), Z2
 	CMPQ         DX, $0x00000020
-	JL           turnsDone
+	JL           unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD      (AX), Z3
 	VMINPD       Z3, Z1, Z3
 	VMAXPD       Z3, Z0, Z3
@@ -1357,9 +1357,9 @@ turns:
 	ADDQ         $0x00000100, CX
 	SUBQ         $0x00000020, DX
 	CMPQ         DX, $0x00000020
-	JGE          turns
+	JGE          unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -1449,278 +1449,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func logAVX512(dst []float32, x []float32)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·logAVX512(SB), $0-48
-	MOVQ x_base+24(FP), AX
-	MOVQ dst_base+0(FP), CX
-	MOVQ x_len+32(FP), DX
-	CMPQ DX, $0x00000040
-	JL   turnsDone
-
-turns:
-	VMOVUPS     (AX), Z0
-	VMOVUPS     Z0, Z2
-	VMULPS      float32_4c000000<>+0(SB), Z0, Z3
-	VMOVUPS     float32_4b00007f<>+0(SB), Z1
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z0, K2
-	VMOVUPS     Z3, K2, Z2
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z0, K2
-	VMOVUPS     float32_4b000098<>+0(SB), K2, Z1
-	VPADDD      float32_004afb0d<>+0(SB), Z2, Z5
-	VPSRLD      $0x17, Z5, Z5
-	VPSLLD      $0x17, Z5, Z3
-	VPSUBD      Z3, Z2, Z2
-	VPADDD      float32_3f800000<>+0(SB), Z2, Z2
-	VPADDD      float32_4b000000<>+0(SB), Z5, Z5
-	VSUBPS      Z1, Z5, Z1
-	VSUBPS      float32_3f800000<>+0(SB), Z2, Z2
-	VADDPS      float32_40000000<>+0(SB), Z2, Z3
-	VDIVPS      Z3, Z2, Z3
-	VMULPS      Z3, Z3, Z4
-	VMOVUPS     float32_3e638e39<>+0(SB), Z5
-	VFMADD213PS float32_3e924925<>+0(SB), Z4, Z5
-	VFMADD213PS float32_3ecccccd<>+0(SB), Z4, Z5
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Z4, Z5
-	VMULPS      Z4, Z5, Z5
-	VMULPS      Z2, Z2, Z4
-	VMULPS      float32_3f000000<>+0(SB), Z4, Z4
-	VADDPS      Z4, Z5, Z5
-	VMULPS      Z3, Z5, Z5
-	VFMADD231PS float32_b102e308<>+0(SB), Z1, Z5
-	VSUBPS      Z4, Z5, Z5
-	VADDPS      Z2, Z5, Z5
-	VFMADD231PS float32_3f317218<>+0(SB), Z1, Z5
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Z0, K2
-	VMOVUPS     Z0, K2, Z5
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Z0, K2
-	VMOVUPS     float32_ff800000<>+0(SB), K2, Z5
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Z0, K2
-	VMOVUPS     float32_7fc00000<>+0(SB), K2, Z5
-	VMOVUPS     Z5, (CX)
-	VMOVUPS     64(AX), Z6
-	VMOVUPS     Z6, Z8
-	VMULPS      float32_4c000000<>+0(SB), Z6, Z9
-	VMOVUPS     float32_4b00007f<>+0(SB), Z7
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z6, K3
-	VMOVUPS     Z9, K3, Z8
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z6, K3
-	VMOVUPS     float32_4b000098<>+0(SB), K3, Z7
-	VPADDD      float32_004afb0d<>+0(SB), Z8, Z11
-	VPSRLD      $0x17, Z11, Z11
-	VPSLLD      $0x17, Z11, Z9
-	VPSUBD      Z9, Z8, Z8
-	VPADDD      float32_3f800000<>+0(SB), Z8, Z8
-	VPADDD      float32_4b000000<>+0(SB), Z11, Z11
-	VSUBPS      Z7, Z11, Z7
-	VSUBPS      float32_3f800000<>+0(SB), Z8, Z8
-	VADDPS      float32_40000000<>+0(SB), Z8, Z9
-	VDIVPS      Z9, Z8, Z9
-	VMULPS      Z9, Z9, Z10
-	VMOVUPS     float32_3e638e39<>+0(SB), Z11
-	VFMADD213PS float32_3e924925<>+0(SB), Z10, Z11
-	VFMADD213PS float32_3ecccccd<>+0(SB), Z10, Z11
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Z10, Z11
-	VMULPS      Z10, Z11, Z11
-	VMULPS      Z8, Z8, Z10
-	VMULPS      float32_3f000000<>+0(SB), Z10, Z10
-	VADDPS      Z10, Z11, Z11
-	VMULPS      Z9, Z11, Z11
-	VFMADD231PS float32_b102e308<>+0(SB), Z7, Z11
-	VSUBPS      Z10, Z11, Z11
-	VADDPS      Z8, Z11, Z11
-	VFMADD231PS float32_3f317218<>+0(SB), Z7, Z11
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Z6, K3
-	VMOVUPS     Z6, K3, Z11
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Z6, K3
-	VMOVUPS     float32_ff800000<>+0(SB), K3, Z11
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Z6, K3
-	VMOVUPS     float32_7fc00000<>+0(SB), K3, Z11
-	VMOVUPS     Z11, 64(CX)
-	VMOVUPS     128(AX), Z12
-	VMOVUPS     Z12, Z14
-	VMULPS      float32_4c000000<>+0(SB), Z12, Z15
-	VMOVUPS     float32_4b00007f<>+0(SB), Z13
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z12, K4
-	VMOVUPS     Z15, K4, Z14
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z12, K4
-	VMOVUPS     float32_4b000098<>+0(SB), K4, Z13
-	VPADDD      float32_004afb0d<>+0(SB), Z14, Z17
-	VPSRLD      $0x17, Z17, Z17
-	VPSLLD      $0x17, Z17, Z15
-	VPSUBD      Z15, Z14, Z14
-	VPADDD      float32_3f800000<>+0(SB), Z14, Z14
-	VPADDD      float32_4b000000<>+0(SB), Z17, Z17
-	VSUBPS      Z13, Z17, Z13
-	VSUBPS      float32_3f800000<>+0(SB), Z14, Z14
-	VADDPS      float32_40000000<>+0(SB), Z14, Z15
-	VDIVPS      Z15, Z14, Z15
-	VMULPS      Z15, Z15, Z16
-	VMOVUPS     float32_3e638e39<>+0(SB), Z17
-	VFMADD213PS float32_3e924925<>+0(SB), Z16, Z17
-	VFMADD213PS float32_3ecccccd<>+0(SB), Z16, Z17
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Z16, Z17
-	VMULPS      Z16, Z17, Z17
-	VMULPS      Z14, Z14, Z16
-	VMULPS      float32_3f000000<>+0(SB), Z16, Z16
-	VADDPS      Z16, Z17, Z17
-	VMULPS      Z15, Z17, Z17
-	VFMADD231PS float32_b102e308<>+0(SB), Z13, Z17
-	VSUBPS      Z16, Z17, Z17
-	VADDPS      Z14, Z17, Z17
-	VFMADD231PS float32_3f317218<>+0(SB), Z13, Z17
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Z12, K4
-	VMOVUPS     Z12, K4, Z17
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Z12, K4
-	VMOVUPS     float32_ff800000<>+0(SB), K4, Z17
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Z12, K4
-	VMOVUPS     float32_7fc00000<>+0(SB), K4, Z17
-	VMOVUPS     Z17, 128(CX)
-	VMOVUPS     192(AX), Z18
-	VMOVUPS     Z18, Z20
-	VMULPS      float32_4c000000<>+0(SB), Z18, Z21
-	VMOVUPS     float32_4b00007f<>+0(SB), Z19
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z18, K5
-	VMOVUPS     Z21, K5, Z20
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z18, K5
-	VMOVUPS     float32_4b000098<>+0(SB), K5, Z19
-	VPADDD      float32_004afb0d<>+0(SB), Z20, Z23
-	VPSRLD      $0x17, Z23, Z23
-	VPSLLD      $0x17, Z23, Z21
-	VPSUBD      Z21, Z20, Z20
-	VPADDD      float32_3f800000<>+0(SB), Z20, Z20
-	VPADDD      float32_4b000000<>+0(SB), Z23, Z23
-	VSUBPS      Z19, Z23, Z19
-	VSUBPS      float32_3f800000<>+0(SB), Z20, Z20
-	VADDPS      float32_40000000<>+0(SB), Z20, Z21
-	VDIVPS      Z21, Z20, Z21
-	VMULPS      Z21, Z21, Z22
-	VMOVUPS     float32_3e638e39<>+0(SB), Z23
-	VFMADD213PS float32_3e924925<>+0(SB), Z22, Z23
-	VFMADD213PS float32_3ecccccd<>+0(SB), Z22, Z23
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Z22, Z23
-	VMULPS      Z22, Z23, Z23
-	VMULPS      Z20, Z20, Z22
-	VMULPS      float32_3f000000<>+0(SB), Z22, Z22
-	VADDPS      Z22, Z23, Z23
-	VMULPS      Z21, Z23, Z23
-	VFMADD231PS float32_b102e308<>+0(SB), Z19, Z23
-	VSUBPS      Z22, Z23, Z23
-	VADDPS      Z20, Z23, Z23
-	VFMADD231PS float32_3f317218<>+0(SB), Z19, Z23
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Z18, K5
-	VMOVUPS     Z18, K5, Z23
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Z18, K5
-	VMOVUPS     float32_ff800000<>+0(SB), K5, Z23
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Z18, K5
-	VMOVUPS     float32_7fc00000<>+0(SB), K5, Z23
-	VMOVUPS     Z23, 192(CX)
-	ADDQ        $0x00000100, AX
-	ADDQ        $0x00000100, CX
-	SUBQ        $0x00000040, DX
-	CMPQ        DX, $0x00000040
-	JGE         turns
-
-turnsDone:
-	CMPQ DX, $0x00000010
-	JL   vectorsDone
-
-vectors:
-	VMOVUPS     (AX), Z0
-	VMOVUPS     Z0, Z2
-	VMULPS      float32_4c000000<>+0(SB), Z0, Z3
-	VMOVUPS     float32_4b00007f<>+0(SB), Z1
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z0, K2
-	VMOVUPS     Z3, K2, Z2
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z0, K2
-	VMOVUPS     float32_4b000098<>+0(SB), K2, Z1
-	VPADDD      float32_004afb0d<>+0(SB), Z2, Z5
-	VPSRLD      $0x17, Z5, Z5
-	VPSLLD      $0x17, Z5, Z3
-	VPSUBD      Z3, Z2, Z2
-	VPADDD      float32_3f800000<>+0(SB), Z2, Z2
-	VPADDD      float32_4b000000<>+0(SB), Z5, Z5
-	VSUBPS      Z1, Z5, Z1
-	VSUBPS      float32_3f800000<>+0(SB), Z2, Z2
-	VADDPS      float32_40000000<>+0(SB), Z2, Z3
-	VDIVPS      Z3, Z2, Z3
-	VMULPS      Z3, Z3, Z4
-	VMOVUPS     float32_3e638e39<>+0(SB), Z5
-	VFMADD213PS float32_3e924925<>+0(SB), Z4, Z5
-	VFMADD213PS float32_3ecccccd<>+0(SB), Z4, Z5
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Z4, Z5
-	VMULPS      Z4, Z5, Z5
-	VMULPS      Z2, Z2, Z4
-	VMULPS      float32_3f000000<>+0(SB), Z4, Z4
-	VADDPS      Z4, Z5, Z5
-	VMULPS      Z3, Z5, Z5
-	VFMADD231PS float32_b102e308<>+0(SB), Z1, Z5
-	VSUBPS      Z4, Z5, Z5
-	VADDPS      Z2, Z5, Z5
-	VFMADD231PS float32_3f317218<>+0(SB), Z1, Z5
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Z0, K2
-	VMOVUPS     Z0, K2, Z5
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Z0, K2
-	VMOVUPS     float32_ff800000<>+0(SB), K2, Z5
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Z0, K2
-	VMOVUPS     float32_7fc00000<>+0(SB), K2, Z5
-	VMOVUPS     Z5, (CX)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000040, CX
-	SUBQ        $0x00000010, DX
-	CMPQ        DX, $0x00000010
-	JGE         vectors
-
-vectorsDone:
-	TESTQ       DX, DX
-	JZ          done
-	MOVQ        $-1, BX
-	BZHIQ       DX, BX, BX
-	KMOVW       BX, K1
-	VMOVUPS.Z   (AX), K1, Z0
-	VMOVUPS     Z0, Z2
-	VMULPS      float32_4c000000<>+0(SB), Z0, Z3
-	VMOVUPS     float32_4b00007f<>+0(SB), Z1
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z0, K2
-	VMOVUPS     Z3, K2, Z2
-	VCMPPS      $0x11, float32_00800000<>+0(SB), Z0, K2
-	VMOVUPS     float32_4b000098<>+0(SB), K2, Z1
-	VPADDD      float32_004afb0d<>+0(SB), Z2, Z5
-	VPSRLD      $0x17, Z5, Z5
-	VPSLLD      $0x17, Z5, Z3
-	VPSUBD      Z3, Z2, Z2
-	VPADDD      float32_3f800000<>+0(SB), Z2, Z2
-	VPADDD      float32_4b000000<>+0(SB), Z5, Z5
-	VSUBPS      Z1, Z5, Z1
-	VSUBPS      float32_3f800000<>+0(SB), Z2, Z2
-	VADDPS      float32_40000000<>+0(SB), Z2, Z3
-	VDIVPS      Z3, Z2, Z3
-	VMULPS      Z3, Z3, Z4
-	VMOVUPS     float32_3e638e39<>+0(SB), Z5
-	VFMADD213PS float32_3e924925<>+0(SB), Z4, Z5
-	VFMADD213PS float32_3ecccccd<>+0(SB), Z4, Z5
-	VFMADD213PS float32_3f2aaaab<>+0(SB), Z4, Z5
-	VMULPS      Z4, Z5, Z5
-	VMULPS      Z2, Z2, Z4
-	VMULPS      float32_3f000000<>+0(SB), Z4, Z4
-	VADDPS      Z4, Z5, Z5
-	VMULPS      Z3, Z5, Z5
-	VFMADD231PS float32_b102e308<>+0(SB), Z1, Z5
-	VSUBPS      Z4, Z5, Z5
-	VADDPS      Z2, Z5, Z5
-	VFMADD231PS float32_3f317218<>+0(SB), Z1, Z5
-	VCMPPS      $0x15, float32_7f800000<>+0(SB), Z0, K2
-	VMOVUPS     Z0, K2, Z5
-	VCMPPS      $0x00, float32_00000000<>+0(SB), Z0, K2
-	VMOVUPS     float32_ff800000<>+0(SB), K2, Z5
-	VCMPPS      $0x11, float32_00000000<>+0(SB), Z0, K2
-	VMOVUPS     float32_7fc00000<>+0(SB), K2, Z5
-	VMOVUPS     Z5, K1, (CX)
-
-done:
-	VZEROUPPER
-	RET
-
 // func log64AVX512(dst []float64, x []float64)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·log64AVX512(SB), $0-48
@@ -1728,9 +1456,9 @@ TEXT ·log64AVX512(SB), $0-48
 	MOVQ dst_base+0(FP), CX
 	MOVQ x_len+32(FP), DX
 	CMPQ DX, $0x00000020
-	JL   turnsDone
+	JL   unrolledDone
 
-turns:
+unrolled:
 	VMOVUPD     (AX), Z0
 	VMOVUPD     Z0, Z2
 	VMULPD      float64_4350000000000000<>+0(SB), Z0, Z3
@@ -1915,9 +1643,9 @@ turns:
 	ADDQ        $0x00000100, CX
 	SUBQ        $0x00000020, DX
 	CMPQ        DX, $0x00000020
-	JGE         turns
+	JGE         unrolled
 
-turnsDone:
+unrolledDone:
 	CMPQ DX, $0x00000008
 	JL   vectorsDone
 
@@ -2168,158 +1896,6 @@ oneDone:
 	VZEROUPPER
 	RET
 
-// func copyLinesAVX512(dst *float32, dstStep int, src *float32, srcStep int, cols int, lines int)
-// Requires: AVX, AVX512F
-TEXT ·copyLinesAVX512(SB), $0-48
-	MOVQ  dstStep+8(FP), AX
-	MOVQ  srcStep+24(FP), CX
-	MOVQ  cols+32(FP), DX
-	MOVQ  lines+40(FP), BX
-	MOVQ  dst+0(FP), SI
-	MOVQ  src+16(FP), DI
-	SHLQ  $0x02, AX
-	SHLQ  $0x02, CX
-	SHLQ  $0x02, DX
-	TESTQ BX, BX
-	JZ    done
-
-line:
-	XORQ R8, R8
-	MOVQ DX, R9
-	SUBQ $0x00000040, R9
-	JL   rest
-
-vector:
-	VMOVUPS (DI)(R8*1), Z0
-	VMOVUPS Z0, (SI)(R8*1)
-	ADDQ    $0x00000040, R8
-	SUBQ    $0x00000040, R9
-	JGE     vector
-
-rest:
-	TESTQ   $0x00000020, R9
-	JZ      skip32
-	VMOVUPS (DI)(R8*1), Y0
-	VMOVUPS Y0, (SI)(R8*1)
-	ADDQ    $0x00000020, R8
-
-skip32:
-	TESTQ   $0x00000010, R9
-	JZ      skip16
-	VMOVUPS (DI)(R8*1), X0
-	VMOVUPS X0, (SI)(R8*1)
-	ADDQ    $0x00000010, R8
-
-skip16:
-	TESTQ  $0x00000008, R9
-	JZ     skip8
-	VMOVSD (DI)(R8*1), X0
-	VMOVSD X0, (SI)(R8*1)
-	ADDQ   $0x00000008, R8
-
-skip8:
-	TESTQ  $0x00000004, R9
-	JZ     skip4
-	VMOVSS (DI)(R8*1), X0
-	VMOVSS X0, (SI)(R8*1)
-	ADDQ   $0x00000004, R8
-
-skip4:
-	ADDQ CX, DI
-	ADDQ AX, SI
-	DECQ BX
-	JNZ  line
-
-done:
-	VZEROUPPER
-	RET
-
-// func addLinesAVX512(dst *float32, dstStep int, src *float32, srcStep int, cols int, lines int)
-// Requires: AVX, AVX512F
-TEXT ·addLinesAVX512(SB), $0-48
-	MOVQ  dstStep+8(FP), AX
-	MOVQ  srcStep+24(FP), CX
-	MOVQ  cols+32(FP), DX
-	MOVQ  lines+40(FP), BX
-	MOVQ  dst+0(FP), SI
-	MOVQ  src+16(FP), DI
-	SHLQ  $0x02, AX
-	SHLQ  $0x02, CX
-	SHLQ  $0x02, DX
-	TESTQ BX, BX
-	JZ    done
-
-line:
-	XORQ R8, R8
-	MOVQ DX, R9
-	SUBQ $0x00000040, R9
-	JL   rest
-
-vector:
-	VMOVUPS (DI)(R8*1), Z0
-	VMOVUPS (SI)(R8*1), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (SI)(R8*1)
-	ADDQ    $0x00000040, R8
-	SUBQ    $0x00000040, R9
-	JGE     vector
-
-rest:
-	TESTQ   $0x00000020, R9
-	JZ      skip32
-	VMOVUPS (DI)(R8*1), Y0
-	VMOVUPS (SI)(R8*1), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (SI)(R8*1)
-	ADDQ    $0x00000020, R8
-
-skip32:
-	TESTQ   $0x00000010, R9
-	JZ      skip16
-	VMOVUPS (DI)(R8*1), X0
-	VMOVUPS (SI)(R8*1), X1
-	VADDPS  X1, X0, X0
-	VMOVUPS X0, (SI)(R8*1)
-	ADDQ    $0x00000010, R8
-
-skip16:
-	TESTQ  $0x00000008, R9
-	JZ     skip8
-	VMOVSD (DI)(R8*1), X0
-	VMOVSD (SI)(R8*1), X1
-	VADDPS X1, X0, X0
-	VMOVSD X0, (SI)(R8*1)
-	ADDQ   $0x00000008, R8
-
-skip8:
-	TESTQ  $0x00000004, R9
-	JZ     skip4
-	VMOVSS (DI)(R8*1), X0
-	VMOVSS (SI)(R8*1), X1
-	VADDPS X1, X0, X0
-	VMOVSS X0, (SI)(R8*1)
-	ADDQ   $0x00000004, R8
-
-skip4:
-	ADDQ CX, DI
-	ADDQ AX, SI
-	DECQ BX
-	JNZ  line
-
-done:
-	VZEROUPPER
-	RET
-
-DATA float32_00000000<>+0(SB)/8, $0x0000000000000000
-DATA float32_00000000<>+8(SB)/8, $0x0000000000000000
-DATA float32_00000000<>+16(SB)/8, $0x0000000000000000
-DATA float32_00000000<>+24(SB)/8, $0x0000000000000000
-DATA float32_00000000<>+32(SB)/8, $0x0000000000000000
-DATA float32_00000000<>+40(SB)/8, $0x0000000000000000
-DATA float32_00000000<>+48(SB)/8, $0x0000000000000000
-DATA float32_00000000<>+56(SB)/8, $0x0000000000000000
-GLOBL float32_00000000<>(SB), RODATA|NOPTR, $64
-
 DATA float32_0000007f<>+0(SB)/8, $0x0000007f0000007f
 DATA float32_0000007f<>+8(SB)/8, $0x0000007f0000007f
 DATA float32_0000007f<>+16(SB)/8, $0x0000007f0000007f
@@ -2329,26 +1905,6 @@ DATA float32_0000007f<>+40(SB)/8, $0x0000007f0000007f
 DATA float32_0000007f<>+48(SB)/8, $0x0000007f0000007f
 DATA float32_0000007f<>+56(SB)/8, $0x0000007f0000007f
 GLOBL float32_0000007f<>(SB), RODATA|NOPTR, $64
-
-DATA float32_004afb0d<>+0(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+8(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+16(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+24(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+32(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+40(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+48(SB)/8, $0x004afb0d004afb0d
-DATA float32_004afb0d<>+56(SB)/8, $0x004afb0d004afb0d
-GLOBL float32_004afb0d<>(SB), RODATA|NOPTR, $64
-
-DATA float32_00800000<>+0(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+8(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+16(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+24(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+32(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+40(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+48(SB)/8, $0x0080000000800000
-DATA float32_00800000<>+56(SB)/8, $0x0080000000800000
-GLOBL float32_00800000<>(SB), RODATA|NOPTR, $64
 
 DATA float32_39500d01<>+0(SB)/8, $0x39500d0139500d01
 DATA float32_39500d01<>+8(SB)/8, $0x39500d0139500d01
@@ -2400,36 +1956,6 @@ DATA float32_3e2aaaab<>+48(SB)/8, $0x3e2aaaab3e2aaaab
 DATA float32_3e2aaaab<>+56(SB)/8, $0x3e2aaaab3e2aaaab
 GLOBL float32_3e2aaaab<>(SB), RODATA|NOPTR, $64
 
-DATA float32_3e638e39<>+0(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+8(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+16(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+24(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+32(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+40(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+48(SB)/8, $0x3e638e393e638e39
-DATA float32_3e638e39<>+56(SB)/8, $0x3e638e393e638e39
-GLOBL float32_3e638e39<>(SB), RODATA|NOPTR, $64
-
-DATA float32_3e924925<>+0(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+8(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+16(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+24(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+32(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+40(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+48(SB)/8, $0x3e9249253e924925
-DATA float32_3e924925<>+56(SB)/8, $0x3e9249253e924925
-GLOBL float32_3e924925<>(SB), RODATA|NOPTR, $64
-
-DATA float32_3ecccccd<>+0(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+8(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+16(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+24(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+32(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+40(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+48(SB)/8, $0x3ecccccd3ecccccd
-DATA float32_3ecccccd<>+56(SB)/8, $0x3ecccccd3ecccccd
-GLOBL float32_3ecccccd<>(SB), RODATA|NOPTR, $64
-
 DATA float32_3f000000<>+0(SB)/8, $0x3f0000003f000000
 DATA float32_3f000000<>+8(SB)/8, $0x3f0000003f000000
 DATA float32_3f000000<>+16(SB)/8, $0x3f0000003f000000
@@ -2439,16 +1965,6 @@ DATA float32_3f000000<>+40(SB)/8, $0x3f0000003f000000
 DATA float32_3f000000<>+48(SB)/8, $0x3f0000003f000000
 DATA float32_3f000000<>+56(SB)/8, $0x3f0000003f000000
 GLOBL float32_3f000000<>(SB), RODATA|NOPTR, $64
-
-DATA float32_3f2aaaab<>+0(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+8(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+16(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+24(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+32(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+40(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+48(SB)/8, $0x3f2aaaab3f2aaaab
-DATA float32_3f2aaaab<>+56(SB)/8, $0x3f2aaaab3f2aaaab
-GLOBL float32_3f2aaaab<>(SB), RODATA|NOPTR, $64
 
 DATA float32_3f317218<>+0(SB)/8, $0x3f3172183f317218
 DATA float32_3f317218<>+8(SB)/8, $0x3f3172183f317218
@@ -2480,16 +1996,6 @@ DATA float32_3fb8aa3b<>+48(SB)/8, $0x3fb8aa3b3fb8aa3b
 DATA float32_3fb8aa3b<>+56(SB)/8, $0x3fb8aa3b3fb8aa3b
 GLOBL float32_3fb8aa3b<>(SB), RODATA|NOPTR, $64
 
-DATA float32_40000000<>+0(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+8(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+16(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+24(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+32(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+40(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+48(SB)/8, $0x4000000040000000
-DATA float32_40000000<>+56(SB)/8, $0x4000000040000000
-GLOBL float32_40000000<>(SB), RODATA|NOPTR, $64
-
 DATA float32_42b20000<>+0(SB)/8, $0x42b2000042b20000
 DATA float32_42b20000<>+8(SB)/8, $0x42b2000042b20000
 DATA float32_42b20000<>+16(SB)/8, $0x42b2000042b20000
@@ -2500,36 +2006,6 @@ DATA float32_42b20000<>+48(SB)/8, $0x42b2000042b20000
 DATA float32_42b20000<>+56(SB)/8, $0x42b2000042b20000
 GLOBL float32_42b20000<>(SB), RODATA|NOPTR, $64
 
-DATA float32_4b000000<>+0(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+8(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+16(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+24(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+32(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+40(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+48(SB)/8, $0x4b0000004b000000
-DATA float32_4b000000<>+56(SB)/8, $0x4b0000004b000000
-GLOBL float32_4b000000<>(SB), RODATA|NOPTR, $64
-
-DATA float32_4b00007f<>+0(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+8(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+16(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+24(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+32(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+40(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+48(SB)/8, $0x4b00007f4b00007f
-DATA float32_4b00007f<>+56(SB)/8, $0x4b00007f4b00007f
-GLOBL float32_4b00007f<>(SB), RODATA|NOPTR, $64
-
-DATA float32_4b000098<>+0(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+8(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+16(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+24(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+32(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+40(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+48(SB)/8, $0x4b0000984b000098
-DATA float32_4b000098<>+56(SB)/8, $0x4b0000984b000098
-GLOBL float32_4b000098<>(SB), RODATA|NOPTR, $64
-
 DATA float32_4b400000<>+0(SB)/8, $0x4b4000004b400000
 DATA float32_4b400000<>+8(SB)/8, $0x4b4000004b400000
 DATA float32_4b400000<>+16(SB)/8, $0x4b4000004b400000
@@ -2539,36 +2015,6 @@ DATA float32_4b400000<>+40(SB)/8, $0x4b4000004b400000
 DATA float32_4b400000<>+48(SB)/8, $0x4b4000004b400000
 DATA float32_4b400000<>+56(SB)/8, $0x4b4000004b400000
 GLOBL float32_4b400000<>(SB), RODATA|NOPTR, $64
-
-DATA float32_4c000000<>+0(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+8(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+16(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+24(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+32(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+40(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+48(SB)/8, $0x4c0000004c000000
-DATA float32_4c000000<>+56(SB)/8, $0x4c0000004c000000
-GLOBL float32_4c000000<>(SB), RODATA|NOPTR, $64
-
-DATA float32_7f800000<>+0(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+8(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+16(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+24(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+32(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+40(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+48(SB)/8, $0x7f8000007f800000
-DATA float32_7f800000<>+56(SB)/8, $0x7f8000007f800000
-GLOBL float32_7f800000<>(SB), RODATA|NOPTR, $64
-
-DATA float32_7fc00000<>+0(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+8(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+16(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+24(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+32(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+40(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+48(SB)/8, $0x7fc000007fc00000
-DATA float32_7fc00000<>+56(SB)/8, $0x7fc000007fc00000
-GLOBL float32_7fc00000<>(SB), RODATA|NOPTR, $64
 
 DATA float32_b102e308<>+0(SB)/8, $0xb102e308b102e308
 DATA float32_b102e308<>+8(SB)/8, $0xb102e308b102e308
@@ -2589,16 +2035,6 @@ DATA float32_c2d00000<>+40(SB)/8, $0xc2d00000c2d00000
 DATA float32_c2d00000<>+48(SB)/8, $0xc2d00000c2d00000
 DATA float32_c2d00000<>+56(SB)/8, $0xc2d00000c2d00000
 GLOBL float32_c2d00000<>(SB), RODATA|NOPTR, $64
-
-DATA float32_ff800000<>+0(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+8(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+16(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+24(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+32(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+40(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+48(SB)/8, $0xff800000ff800000
-DATA float32_ff800000<>+56(SB)/8, $0xff800000ff800000
-GLOBL float32_ff800000<>(SB), RODATA|NOPTR, $64
 
 DATA float64_0000000000000000<>+0(SB)/8, $0x0000000000000000
 DATA float64_0000000000000000<>+8(SB)/8, $0x0000000000000000

@@ -2,8 +2,8 @@ package kernel
 
 import "gonum.org/v1/gonum/blas"
 
-// fitsVectors reports whether the arguments of a matrix-vector product with
-// vectors without gaps are right and the product is not empty.
+// fitsVectors reports whether the arguments of a product of an m×n matrix and
+// a contiguous vector are valid and the product is not empty.
 func fitsVectors[T float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x, y []T) bool {
 	if m <= 0 || n <= 0 || alpha == 0 || !fits(blas.NoTrans, m, n, a, lda) {
 		return false
@@ -17,8 +17,8 @@ func fitsVectors[T float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x
 	return false
 }
 
-// matrixVector computes y = alpha·op(A)·x + beta·y row by row of A: as dot
-// products, or as multiples that are added to y.
+// matrixVector computes y = alpha·op(A)·x + beta·y row by row of A: each row
+// gives a dot product or, if A is transposed, a multiple of it is added to y.
 func matrixVector[T float](t blas.Transpose, m, n int, alpha T, a []T, lda int, x []T, beta T, y []T,
 	dot func(x, y []T) T, axpy func(alpha T, x, y []T)) {
 	if t == blas.NoTrans {

@@ -10,7 +10,7 @@ import "math"
 //
 // velocity starts as zeros and is nil exactly when momentum is 0.
 func SGD(w, g, velocity []float32, lr, momentum, decay float32) {
-	sameLength("SGD", len(w), len(g))
+	checkLength("SGD", len(w), len(g))
 	if velocity == nil {
 		if momentum != 0 {
 			panic("kernel: SGD: momentum without a velocity")
@@ -18,7 +18,7 @@ func SGD(w, g, velocity []float32, lr, momentum, decay float32) {
 		active.sgd(w, g, lr, decay)
 		return
 	}
-	sameLength("SGD: velocity", len(w), len(velocity))
+	checkLength("SGD: velocity", len(w), len(velocity))
 	active.momentumSGD(w, g, velocity, lr, momentum, decay)
 }
 
@@ -32,9 +32,9 @@ func SGD(w, g, velocity []float32, lr, momentum, decay float32) {
 //
 // m and v start as zeros. (Kingma and Ba, 2015, Algorithm 1.)
 func Adam(w, g, m, v []float32, lr, beta1, beta2, eps, decay float32, step int) {
-	sameLength("Adam", len(w), len(g))
-	sameLength("Adam: m", len(w), len(m))
-	sameLength("Adam: v", len(w), len(v))
+	checkLength("Adam", len(w), len(g))
+	checkLength("Adam: m", len(w), len(m))
+	checkLength("Adam: v", len(w), len(v))
 	if step < 1 {
 		panic("kernel: Adam: step counts from 1")
 	}
@@ -58,9 +58,9 @@ func momentumSGDGo(w, g, velocity []float32, lr, momentum, decay float32) {
 	}
 }
 
-// adamGo is Adam with what one step needs beside its vectors: rest is 1-beta,
-// rate the step length with its bias correction, and scale multiplies the
-// square root of v.
+// adamGo is Adam with scalars that are the same for all elements: rest is
+// 1-beta, rate is lr with the bias correction of m, and scale is the bias
+// correction of the square root of v.
 func adamGo(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32) {
 	for i, d := range g {
 		d += decay * w[i]

@@ -2,37 +2,37 @@ package kernel
 
 import "unsafe"
 
-// panels is an operand as the tiles read it: in panels of so many rows of a,
-// or columns of b, that begin so many elements apart. An operand that is not
+// panels is an operand as the tiles read it: in panels of width rows of a, or
+// columns of b, that begin distance elements apart. An operand that is not
 // packed is described in the same way.
 type panels[T float] struct {
 	view[T]
 	width, distance int
 }
 
-// at returns the address of row i of a or column i of b, which lie step apart
-// within a panel.
+// at returns the address of row i of a, or column i of b. Within a panel rows
+// or columns lie step elements apart.
 func (p panels[T]) at(i, step int) *T {
 	return &p.data[i/p.width*p.distance+i%p.width*step]
 }
 
-// panelRows is the number of rows of a that one call of a tile handles, and of
-// a packed panel of a: a multiple of the rows that are transposed together.
+// panelRows is the number of rows of a in one call of a tile and in a packed
+// panel: a multiple of the number of rows that are transposed together.
 const panelRows = 12
 
-// manyRows is the number of rows of a from which packing b pays even though it
-// could be read in place.
-const manyRows = 512
+// minPackRows is the number of rows of a from which on packing b is faster than
+// reading it where it lies.
+const minPackRows = 512
 
-// packsB reports whether b is packed: always if its rows do not lie together.
+// packsB reports whether b is packed: always if its rows are not contiguous.
 func (t *tiling[T]) packsB(p *product[T]) bool {
-	return p.b.colStep != 1 || p.m >= manyRows
+	return p.b.colStep != 1 || p.m >= minPackRows
 }
 
-// packsA reports whether a is packed, which pays if several tiles read the
-// same part of it and if what one tile reads falls into so few sets of the
-// first-level cache that it evicts itself. High tiles suffer from that by
-// their rows; low ones, which read b seldom and a often, by their columns.
+// packsA reports whether a is packed. That is faster if several tiles read the
+// same part of it, and if what one tile reads falls into so few sets of the
+// first-level cache that it evicts itself. In tiles with more rows than the cache
+// has ways the rows evict each other, in others the columns.
 func (t *tiling[T]) packsA(p *product[T]) bool {
 	if p.n <= max(t.wide, t.broad) {
 		return false
@@ -47,7 +47,7 @@ func (t *tiling[T]) packsA(p *product[T]) bool {
 const cacheWays = 8
 
 // collides reports whether elements that lie step apart fall into few sets of
-// the first-level cache: nearly a multiple of the bytes in one of its ways.
+// the first-level cache: if step is nearly a multiple of the size of a way.
 func collides[T float](step int) bool {
 	const way, near = 4096, 256
 	var element T
@@ -66,8 +66,8 @@ func (t *tiling[T]) workspace() *workspace[T] {
 	return new(workspace[T])
 }
 
-// packA packs a, column by column within each panel. The panels lie a vector
-// further apart than they are long, because packing writes whole vectors.
+// packA packs a, column by column within each panel. After each panel there is
+// room for one vector, because packing writes whole vectors.
 func (t *tiling[T]) packA(p *product[T], space *workspace[T]) panels[T] {
 	distance := panelRows*p.k + t.lanes
 	data := grow(&space.a, (p.m+panelRows-1)/panelRows*distance)
@@ -77,7 +77,7 @@ func (t *tiling[T]) packA(p *product[T], space *workspace[T]) panels[T] {
 }
 
 // packB packs b into panels as wide as a tile, row by row. If the last tile is
-// a broad one, so is the last panel, and the rows of all are as far apart as its.
+// a broad one, so is the last panel, and all panels have rows as long as its rows.
 func (t *tiling[T]) packB(p *product[T], space *workspace[T]) panels[T] {
 	step, last := t.wide, p.n%t.wide
 	if p.n > t.wide && t.wide+last <= t.broad {
@@ -90,9 +90,9 @@ func (t *tiling[T]) packB(p *product[T], space *workspace[T]) panels[T] {
 	return packed
 }
 
-// pack copies n rows of k elements of src into panels, so many of them into the
-// last unless it is 0; the elements of one column lie together in a panel, and
-// its columns step apart. One of the steps of src is 1.
+// pack copies n rows of k elements of src into panels. The last panel gets `last`
+// rows, or is full if that is 0. In a panel the elements of a column are
+// contiguous and columns lie step apart. One of the steps of src must be 1.
 func (t *tiling[T]) pack(to panels[T], src view[T], n, last, k, step int) {
 	whole := n - last
 	if src.rowStep == 1 {
@@ -113,16 +113,16 @@ func (t *tiling[T]) pack(to panels[T], src view[T], n, last, k, step int) {
 	}
 }
 
-// copyPanels packs panels of cols columns, the last vector of each first: it
-// writes more than it should.
+// copyPanels packs panels of cols columns. It goes from the last vector of a
+// panel to the first, because each vector may overwrite what follows it.
 func (t *tiling[T]) copyPanels(to panels[T], src view[T], cols, k, step, panels int) {
 	for i := (cols - 1) / t.lanes * t.lanes; i >= 0; i -= t.lanes {
 		t.copy(&to.data[i], step, to.distance, &src.data[i], src.colStep, to.width, min(t.lanes, cols-i), k, panels)
 	}
 }
 
-// transposePanel sets dst[p*dstStep+i] to element (i, p) of src, i < rows,
-// p < k, whose rows lie each together.
+// transposePanel sets dst[p*dstStep+i] to element (i, p) of src for i < rows
+// and p < k. The rows of src must be contiguous.
 func (t *tiling[T]) transposePanel(dst []T, dstStep int, src view[T], rows, k int) {
 	whole, blocks := rows-rows%t.group, k/t.lanes
 	if blocks > 0 {
@@ -143,7 +143,7 @@ func packPlain[T float](dst []T, dstStep int, src view[T], i0, i1, p0, p1 int) {
 	}
 }
 
-// grow returns the first n elements of *x, made anew if it is too short.
+// grow returns the first n elements of *x, which it replaces if it is too short.
 func grow[T float](x *[]T, n int) []T {
 	if cap(*x) < n {
 		*x = make([]T, n)

@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// jobs is the number of threads in use, 0 as long as nobody has set it.
+// jobs is the number of threads in use, or 0 for the default.
 var jobs atomic.Int64
 
-// SetJobs sets the number of threads that Parallel uses. n <= 0 gives the
-// default back, GOMAXPROCS.
+// SetJobs sets the number of threads that Parallel uses. With n <= 0 it is the
+// default, GOMAXPROCS.
 func SetJobs(n int) { jobs.Store(int64(max(n, 0))) }
 
 // Jobs returns the number of threads that Parallel uses.
@@ -25,27 +25,45 @@ func Jobs() int {
 // grain elements and calls f once for each, at the same time, returning when
 // all are done. The split depends on n, grain and Jobs() alone, so whatever f
 // writes per part comes out the same in every run with the same number of
-// jobs. The caller works on the last part itself; parked goroutines wait, none
-// spins. f may call Parallel.
-// A panic in f ends the program unless f recovers it.
+// jobs. The caller works on the last part itself; the goroutines that wait are
+// parked and do not spin. f may call Parallel.
+//
+// A panic in f reaches the caller when all parts have ended: unchanged if it
+// was in the caller's own part, and otherwise as a *Panic.
 func Parallel(n, grain int, f func(lo, hi int)) {
 	if n <= 0 {
 		return
 	}
-	parts := max(1, min(Jobs(), n/max(grain, 1)))
-	var others sync.WaitGroup
+	parts := min(Jobs(), n/max(grain, 1))
+	if parts <= 1 {
+		f(0, n)
+		return
+	}
+	var others group
 	for p := range parts - 1 {
-		others.Go(func() { f(p*n/parts, (p+1)*n/parts) })
+		others.Go(func() {
+			defer others.panics.Catch()
+			f(p*n/parts, (p+1)*n/parts)
+		})
 	}
-	if parts > 1 {
-		go displace()
-	}
+	go displace()
+	defer others.join()
 	f((parts-1)*n/parts, n)
-	others.Wait()
 }
 
-// displace does nothing. Go's scheduler reserves the place of the goroutine
-// started last for the thread that started it, and lets others steal it only
-// after tens of microseconds: this one takes that place, so that the parts
-// start at once.
+// group is the goroutines of one call of Parallel.
+type group struct {
+	sync.WaitGroup
+	panics Panics
+}
+
+// join waits for the goroutines and passes on a panic of theirs.
+func (g *group) join() {
+	g.Wait()
+	g.panics.Rethrow()
+}
+
+// displace does nothing. Go's scheduler keeps the goroutine started last for the
+// thread that started it, and lets others steal it only after tens of
+// microseconds. Started last, this one takes that place, and the parts start at once.
 func displace() {}

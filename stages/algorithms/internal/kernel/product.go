@@ -30,35 +30,32 @@ type product[T float] struct {
 // rows, which it keeps in registers. c is not read when beta is 0.
 type tileFunc[T float] func(rows, cols, k int, alpha T, a *T, rowStep, colStep int, b *T, bStep int, beta T, c *T, cStep int)
 
-// tiling is what one level has for products of one element type.
+// tiling is the code and the sizes that a level has for products of one element type.
 type tiling[T float] struct {
-	depth              int // steps of k in a block
-	height             int // rows of a that are in work at once
-	broad              int // columns of the tiles, at most; 0 where there is none
-	wide, narrow, half int
-	broadTile          tileFunc[T]
-	wideTile           tileFunc[T]
-	narrowTile         tileFunc[T]
-	halfTile           tileFunc[T]
+	depth  int // steps of k in a block
+	height int // rows of c that a wide tile keeps in registers
+	// The largest number of columns of each kind of tile, 0 where there is none.
+	broad, wide, narrow, half                 int
+	broadTile, wideTile, narrowTile, halfTile tileFunc[T]
 
-	lanes, group int // elements in a vector and in 16 bytes
+	lanes, group int // elements in a vector, and in 16 bytes
 	transpose    func(dst *T, dstStep int, src *T, srcStep, blocks int)
 	copy         func(dst *T, dstStep, distance int, src *T, srcStep, width, cols, k, panels int)
 
 	spaces sync.Pool // of *workspace[T]
 }
 
-// Blocks are chosen so that a block of b (depth×blockN) and one of a
-// (blockM×depth) lie in the second-level cache, and the rows of a that one
-// tile needs in the first. blockM is a multiple of panelRows, blockN of the
-// width of every tile.
+// The size of blocks: a block of b (depth×blockN) and one of a (blockM×depth)
+// fit the second-level cache, and the rows of a that one tile needs fit the
+// first-level cache. blockM is a multiple of panelRows, and blockN of wide,
+// narrow and half.
 const (
 	blockM = 96
 	blockN = 384
 )
 
 // multiply runs the job block by block. Every element of c sums its products
-// in the order of k, whatever tile it falls in, so its bits do not depend on
+// in the order of k, whichever tile it is in, so its bits do not depend on
 // how a caller splits m and n.
 func (t *tiling[T]) multiply(p *product[T]) {
 	space := t.workspace()
@@ -95,9 +92,9 @@ func (t *tiling[T]) multiplyBlock(p *product[T], space *workspace[T]) {
 	}
 }
 
-// multiplyTiles runs a block tile by tile, row of tiles after row of tiles.
-// Rows of a that lie apart are taken only as many as are in work at once, so
-// that they stay in the first-level cache for all columns.
+// multiplyTiles runs a block tile by tile, one row of tiles after another. If
+// the columns of a are not contiguous, a row of tiles is only as high as a wide
+// tile, so that its rows of a stay in the first-level cache for all columns.
 func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T]) {
 	height := panelRows
 	if a.rowStep != 1 {
@@ -114,10 +111,10 @@ func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T]) {
 	}
 }
 
-// tile returns the cheapest micro-kernel for the next columns, and how many
-// of them it takes: a little more than a narrow tile is a narrow one and a
-// half one, but a little more than a wide one a broad one: alone, a half one
-// would wait for its operands.
+// tile returns the fastest micro-kernel for the next columns when cols are left,
+// and the number of columns that it takes. Up to half more than narrow are a narrow
+// tile and a half one. Up to half more than wide are one broad tile: after a wide
+// tile, a half one would wait for its operands.
 func (t *tiling[T]) tile(cols int) (tileFunc[T], int) {
 	switch {
 	case cols <= t.half:

@@ -82,7 +82,7 @@ func gonumProduct(p productCase, a, b blas64.General) blas64.General {
 }
 
 // checkProductCase runs one case and compares every element with gonum's
-// result in float64. Each of the k products and sums rounds once at most, and
+// result in float64. Each of the k products and sums rounds at most once, and
 // so do the scalings: |error| <= (k+3)·unit·(|alpha|·Σ|a||b| + |beta||c|).
 func checkProductCase[T float](t testing.TB, r *rand.Rand, p productCase, unit float64, space func(n int) []T, gemm func(p productCase, a, b, c operand[T])) {
 	t.Helper()
@@ -132,7 +132,7 @@ func general64(o operand[float64]) blas64.General {
 	return blas64.General{Rows: o.rows, Cols: o.cols, Stride: o.stride, Data: o.data}
 }
 
-// Units of rounding; that of float64 is doubled because gonum's sums round too.
+// Units of rounding. That of float64 is doubled because gonum's sums round too.
 const (
 	unit32 = 1.0 / (1 << 24)
 	unit64 = 1.0 / (1 << 52)
@@ -157,8 +157,8 @@ func TestGemmRandomShapes(t *testing.T) {
 	})
 }
 
-// trainingShapes are the products whose speed is measured, a large one and
-// some that are longer than a block in every direction.
+// trainingShapes are the products of training, and some that are longer than a
+// block in every direction.
 var trainingShapes = []productCase{
 	{m: 128, n: 100, k: 2048}, {m: 2048, n: 100, k: 128, tA: true},
 	{m: 128, n: 100, k: 100}, {m: 128, n: 100, k: 100, tB: true},
@@ -188,15 +188,15 @@ func TestGemmStaysInside(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		for trial := range 120 {
 			p := randomCase(r, 70)
-			p.m += trial % 3 / 2 * manyRows // so that b is packed as well
+			p.m += trial % 3 / 2 * minPackRows // so that b is packed as well
 			checkProductCase(t, r, p, unit32, fence[float32]{t, trial%2 == 0}.slice, gemm32)
 			checkProductCase(t, r, p, unit64, fence[float64]{t, trial%2 == 0}.slice, gemm64)
 		}
 	})
 }
 
-// TestGemmSpecialValues has products of NaN, infinities and zeros come out as
-// sums of IEEE products do, in every lane of a tile.
+// TestGemmSpecialValues checks that NaN, infinities and zeros give what sums of
+// IEEE products give, in every lane of a tile.
 func TestGemmSpecialValues(t *testing.T) {
 	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0}
 	eachLevel(t, func(t *testing.T) {
@@ -226,7 +226,7 @@ func TestGemmSpecialValues(t *testing.T) {
 	})
 }
 
-// class tells NaN, the infinities and numbers apart.
+// class is NaN, an infinity or "number".
 func class(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return fmt.Sprint(x)

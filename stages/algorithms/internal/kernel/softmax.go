@@ -24,14 +24,14 @@ func Softmax(prob, logits []float32, rows, cols int) {
 // matrix logits and returns the weighted cross-entropy summed over the rows,
 // Σ_i weights[i]·(-log prob_{i,labels[i]}), in float64. The labels are in
 // [0, cols); nil weights mean 1 for every row. prob may be logits itself.
-// The loss comes from the logits, so it stays finite where a probability
+// The loss is computed from the logits, so it stays finite where a probability
 // underflows to 0.
 func SoftmaxCrossEntropy(prob, logits []float32, rows, cols int, labels []int32, weights []float32) float64 {
 	checkMatrix("SoftmaxCrossEntropy: prob", prob, rows, cols)
 	checkMatrix("SoftmaxCrossEntropy: logits", logits, rows, cols)
-	sameLength("SoftmaxCrossEntropy: labels", len(labels), rows)
+	checkLength("SoftmaxCrossEntropy: labels", len(labels), rows)
 	if weights != nil {
-		sameLength("SoftmaxCrossEntropy: weights", len(weights), rows)
+		checkLength("SoftmaxCrossEntropy: weights", len(weights), rows)
 	}
 	// -log prob = log Σ exp(l_j - max) - (l_label - max)
 	var loss float64

@@ -1,11 +1,11 @@
 package kernel
 
-// parallelWork is the number of multiplications that a thread must have at
-// least: less is done before a second thread has woken up.
-const parallelWork = 2 << 20
+// minThreadWork is the minimum number of multiplications for a thread. One thread
+// finishes less before a second one has woken up.
+const minThreadWork = 2 << 20
 
-// parallel splits the job over threads by the rows of c, or by its columns
-// when it is wider than high.
+// parallel splits the job over threads by the rows of c, or by its columns if
+// there are more columns than rows.
 func (t *tiling[T]) parallel(p *product[T]) {
 	if p.n > p.m {
 		t.split(p.n, t.wide, p.m*p.k, func(lo, hi int) product[T] { return p.part(0, p.m, lo, hi) })
@@ -14,10 +14,10 @@ func (t *tiling[T]) parallel(p *product[T]) {
 	t.split(p.m, panelRows, p.n*p.k, func(lo, hi int) product[T] { return p.part(lo, hi, 0, p.n) })
 }
 
-// split runs n rows or columns, each of so many multiplications, in parts that
-// are multiples of step.
+// split runs n rows or columns, of work multiplications each, in parts that are
+// multiples of step.
 func (t *tiling[T]) split(n, step, work int, part func(lo, hi int) product[T]) {
-	grain := (parallelWork + work*step - 1) / (work * step)
+	grain := (minThreadWork + work*step - 1) / (work * step)
 	Parallel((n+step-1)/step, grain, func(lo, hi int) {
 		p := part(lo*step, min(hi*step, n))
 		t.multiply(&p)

@@ -3,7 +3,7 @@ package kernel
 import "gonum.org/v1/gonum/blas"
 
 // triangleBlock is the side of the squares on the diagonal of a triangle: a
-// multiple of the rows and columns of every tile.
+// multiple of panelRows and of the columns of wide, narrow and half tiles.
 const triangleBlock = 96
 
 // selfProduct describes A·Aᵀ, or Aᵀ·A if t says so.
@@ -16,17 +16,17 @@ func selfProduct[T float](t blas.Transpose, n, k int, alpha T, a []T, lda int, b
 	return &p
 }
 
-// worthTriangle is worthTiles for a product of a matrix with itself.
-func worthTriangle[T float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, c []T, ldc int) bool {
+// canTileTriangle is worthTiles for a product of a matrix with itself.
+func canTileTriangle[T float](uplo blas.Uplo, t blas.Transpose, n, k int, alpha T, a []T, lda int, c []T, ldc int) bool {
 	if n <= 0 || k <= 0 || alpha == 0 || uplo != blas.Upper && uplo != blas.Lower {
 		return false
 	}
 	return fits(t, n, k, a, lda) && fits(blas.NoTrans, n, n, c, ldc)
 }
 
-// triangle runs a job whose result is symmetric for one triangle of it: the
-// rectangle beside each square on the diagonal in place, and the square in a
-// buffer of which one half is used.
+// triangle runs a job whose result is symmetric, for one triangle of it. It goes
+// along the diagonal in squares: the rectangle beside a square goes straight to
+// c, and the square through a buffer of which one triangle is used.
 func (t *tiling[T]) triangle(uplo blas.Uplo, p *product[T]) {
 	square := make([]T, triangleBlock*triangleBlock)
 	for i := 0; i < p.n; i += triangleBlock {
@@ -44,7 +44,8 @@ func (t *tiling[T]) triangle(uplo blas.Uplo, p *product[T]) {
 	}
 }
 
-// diagonal adds the triangle of a square job to c through a buffer.
+// diagonal runs a square job in the buffer, and adds one triangle of the result
+// to beta·c.
 func (t *tiling[T]) diagonal(uplo blas.Uplo, p *product[T], square []T) {
 	whole := *p
 	whole.beta, whole.c, whole.cStep = 0, square, triangleBlock

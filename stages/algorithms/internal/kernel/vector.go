@@ -2,7 +2,7 @@ package kernel
 
 // Axpy adds alpha·x to y: y[i] += alpha·x[i].
 func Axpy(alpha float32, x, y []float32) {
-	sameLength("Axpy", len(x), len(y))
+	checkLength("Axpy", len(x), len(y))
 	active.axpy(alpha, x, y)
 }
 
@@ -13,36 +13,36 @@ func Scale(alpha float32, x []float32) {
 
 // Mul multiplies dst by x, element by element: dst[i] *= x[i].
 func Mul(dst, x []float32) {
-	sameLength("Mul", len(dst), len(x))
+	checkLength("Mul", len(dst), len(x))
 	active.mul(dst, x)
 }
 
 // MulAdd adds the products of the elements of x and y: dst[i] += x[i]·y[i].
 func MulAdd(dst, x, y []float32) {
-	sameLength("MulAdd: x", len(dst), len(x))
-	sameLength("MulAdd: y", len(dst), len(y))
+	checkLength("MulAdd: x", len(dst), len(x))
+	checkLength("MulAdd: y", len(dst), len(y))
 	active.mulAdd(dst, x, y)
 }
 
 // Lerp interpolates between x and y: dst[i] = (1-t)·x[i] + t·y[i].
 func Lerp(dst, x, y []float32, t float32) {
-	sameLength("Lerp: x", len(dst), len(x))
-	sameLength("Lerp: y", len(dst), len(y))
+	checkLength("Lerp: x", len(dst), len(x))
+	checkLength("Lerp: y", len(dst), len(y))
 	active.lerp(dst, x, y, 1-t, t)
 }
 
 // Dot returns Σ x[i]·y[i], summed in float32.
 func Dot(x, y []float32) float32 {
-	sameLength("Dot", len(x), len(y))
+	checkLength("Dot", len(x), len(y))
 	return active.dot(x, y)
 }
 
 // SquaredDistances sets dst[i] = |q - x_i|² for every row x_i of the rows×cols
 // matrix x; q has cols elements and dst has rows.
 func SquaredDistances(dst, q, x []float32, rows, cols int) {
-	sameLength("SquaredDistances: query", len(q), cols)
-	sameLength("SquaredDistances: dst", len(dst), rows)
-	sameLength("SquaredDistances: x", len(x), rows*cols)
+	checkLength("SquaredDistances: query", len(q), cols)
+	checkLength("SquaredDistances: dst", len(dst), rows)
+	checkLength("SquaredDistances: x", len(x), rows*cols)
 	active.squaredDistances(dst, q, x)
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// An Arch describes the three networks of domain adaptation: the representation g,
+// An Arch describes the three networks of domain adaptation, the representation g,
 // the classifier h and the critic v, each as a list of layers.
 type Arch struct {
 	Name    string // what ParseArch was given, "auto" resolved
@@ -17,7 +17,7 @@ type Arch struct {
 }
 
 // ArchNames are the names that ParseArch knows, for help texts. A name that ends in
-// a colon takes widths after it.
+// a colon is followed by widths.
 var ArchNames = []string{"toy", "visda", "office", "digits", "ganin", "mlp:", "identity", "auto"}
 
 // ParseArch builds the named networks for rows of the given shape (C, H, W of an
@@ -30,7 +30,7 @@ var ArchNames = []string{"toy", "visda", "office", "digits", "ganin", "mlp:", "i
 //	ganin     conv 5×5×32, pool, conv 5×5×48, pool; h →100→100→C; v →100→1
 //	mlp:a-b-c a→b→c with ReLU between, a the width of a row; h c→c→C; v c→c→1
 //	identity  the features themselves; h linear; v d→100→1
-//	auto      for images that they fit, ganin in colour and digits otherwise; toy for two columns, else mlp:d-100-100
+//	auto      for images of a size that they take, ganin in colour and digits otherwise; toy for two columns; else mlp:d-100-100
 func ParseArch(name string, input []int, classes int) (Arch, error) {
 	if err := CheckShape(input); err != nil {
 		return Arch{}, err
@@ -68,8 +68,8 @@ func ParseArch(name string, input []int, classes int) (Arch, error) {
 	return a, nil
 }
 
-// CheckShape reports whether the shape is one of rows: C, H, W of an image or one
-// number of columns, of a size that a network may have.
+// CheckShape returns an error unless the shape is one number of columns, or C, H and W of
+// an image, and no larger than a network may be.
 func CheckShape(shape []int) error {
 	if len(shape) != 1 && len(shape) != 3 {
 		return fmt.Errorf("nn: input shape %v: want one number of columns, or C, H and W of an image", shape)
@@ -100,8 +100,8 @@ func resolveAuto(name string, input []int) string {
 	return fmt.Sprintf("mlp:%d-100-100", size(input))
 }
 
-// pooledTwice is what two rounds of 5-wide convolution and 2-wide pooling leave of
-// an image side, or 0 where a side is too short or odd on the way.
+// pooledTwice is the side of an image after two 5×5 convolutions, each with 2×2 pooling
+// after it, or 0 if the side is too short, or odd before pooling.
 func pooledTwice(side int) int {
 	for range 2 {
 		if side -= 4; side < 2 || side%2 != 0 {
@@ -118,7 +118,7 @@ func (a *Arch) convolutional() error {
 	}
 	h, w := pooledTwice(a.Input[1]), pooledTwice(a.Input[2])
 	if h == 0 || w == 0 {
-		return fmt.Errorf("nn: arch %s: an image of %d×%d does not survive two 5×5 convolutions and 2×2 pools: resize it, to 28×28 for instance", a.Name, a.Input[1], a.Input[2])
+		return fmt.Errorf("nn: arch %s: images of %d×%d are too small or odd for two 5×5 convolutions with 2×2 pooling: resize them, to 28×28 for instance", a.Name, a.Input[1], a.Input[2])
 	}
 	if a.Name == "ganin" {
 		flat := 48 * h * w
@@ -143,7 +143,7 @@ func (a *Arch) multilayer() error {
 	for _, field := range strings.Split(list, "-") {
 		n, err := strconv.Atoi(field)
 		if err != nil || n < 1 || n > maxWidth {
-			return fmt.Errorf("nn: arch %q: %q is no layer width: want numbers joined by dashes, such as mlp:2048-100-100", a.Name, field)
+			return fmt.Errorf("nn: arch %q: %q is not a layer width: want numbers joined by dashes, such as mlp:2048-100-100", a.Name, field)
 		}
 		widths = append(widths, n)
 	}
@@ -162,7 +162,7 @@ func (a *Arch) multilayer() error {
 	return nil
 }
 
-// layers formats and parses a specification that is known to be right.
+// layers formats and parses a specification that is known to be valid.
 func layers(format string, args ...any) []LayerSpec {
 	specs, err := ParseLayers(fmt.Sprintf(format, args...))
 	if err != nil {

@@ -6,11 +6,11 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// convStep computes y = relu(pool(conv(x)) + b), with or without pool, b and relu. The
-// bias is added after pooling and the ReLU taken after it: both commute with a maximum,
-// and three of four values need not be touched. Its rows are interleaved, so that each
-// vector is one pixel of several images, and go through in groups, two lines of the
-// output at a time, so that what is not pooled yet stays in cache.
+// convStep computes y = relu(pool(conv(x)) + b), with or without pool, b and relu. Bias and
+// ReLU come after pooling: they commute with a maximum, and then apply to a quarter of the
+// values. Rows are interleaved, so that each vector is one pixel of kernel.Lanes images.
+// Each group of rows is computed two lines of the output at a time, so that the values
+// before pooling stay in cache.
 type convStep struct {
 	in, out               int // channels
 	side                  int // of the kernel
@@ -18,13 +18,13 @@ type convStep struct {
 	fullHeight, fullWidth int // of the output before pooling
 	outHeight, outWidth   int // and after it
 	pool                  bool
-	floor                 float32   // 0 where there is a ReLU
+	floor                 float32   // 0 with a ReLU, −Inf without
 	w, b                  []float32 // out×patch, out
 	dw, db                []float32
 	x, y                  []float32
 	argmax                []uint8   // as y
 	lines                 []float32 // out×2×fullWidth: two lines before pooling
-	packed                []float32 // the weights as kernel.Convolution has them
+	packed                []float32 // the weights in the layout of kernel.Convolution
 	taps                  []kernel.Tap
 	gradient              *convGradient
 }
@@ -48,7 +48,7 @@ func newConv(p *Pass, b block) *convStep {
 	}
 	s.packed = make([]float32, roundUp(s.out, kernel.WeightBlock)*s.patch())
 	for k := range s.patch() {
-		s.taps = append(s.taps, kernel.Tap{Weight: int32(k * kernel.WeightBlock), Input: int32(s.place(k))})
+		s.taps = append(s.taps, kernel.Tap{Weight: int32(k * kernel.WeightBlock), Input: int32(s.tapOffset(k))})
 	}
 	if p.Grads != nil {
 		s.dw, s.db = b.weight.of(p.Grads), b.bias.of(p.Grads)
@@ -57,21 +57,24 @@ func newConv(p *Pass, b block) *convStep {
 	return s
 }
 
-// patch is the number of weights of an output channel.
+// patch is the number of weights of an output channel: in·side².
 func (s *convStep) patch() int { return s.in * s.side * s.side }
 
-// inGroup and outGroup are the lengths of a group of interleaved rows.
-func (s *convStep) inGroup() int  { return s.in * s.height * s.width * kernel.Lanes }
+// inGroup is the number of elements in a group of interleaved rows of x.
+func (s *convStep) inGroup() int { return s.in * s.height * s.width * kernel.Lanes }
+
+// outGroup is the number of elements in a group of interleaved rows of y.
 func (s *convStep) outGroup() int { return s.out * s.outHeight * s.outWidth * kernel.Lanes }
 
-// place is where weight k of a channel meets the input, from the kernel's corner.
-func (s *convStep) place(k int) int {
+// tapOffset is the offset of the pixel that weight k of a channel multiplies, from the
+// pixel at the kernel's corner.
+func (s *convStep) tapOffset(k int) int {
 	channel, i, j := k/(s.side*s.side), k/s.side%s.side, k%s.side
 	return ((channel*s.height+i)*s.width + j) * kernel.Lanes
 }
 
-// vectorWidth is the number of elements that are handled at once on lines of so many
-// pixels: two pixels, unless that leaves one over.
+// vectorWidth is the number of elements that are computed at once on lines of the given
+// number of pixels: two pixels, or one if the number is odd.
 func vectorWidth(pixels int) int {
 	if pixels%2 == 0 {
 		return 2 * kernel.Lanes
@@ -111,23 +114,23 @@ func (s *convStep) forwardGroup(g int) {
 		if s.pool {
 			s.poolLine(g, at/2)
 		} else {
-			s.copyLines(g, at, n)
+			s.biasLines(g, at, n)
 		}
 	}
 }
 
-// poolLine makes line at of the group's output from the two lines.
+// poolLine makes line at of the group's output from the two lines before pooling.
 func (s *convStep) poolLine(g, at int) {
 	line := s.fullWidth * kernel.Lanes
 	for c, bias := range s.b {
 		both := s.lines[2*c*line : 2*(c+1)*line]
 		from, to := s.outLine(g, c, at)
-		kernel.PoolPixels(s.y[from:to], s.argmax[from:to], both[:line], both[line:], bias, s.floor)
+		kernel.MaxPool(s.y[from:to], s.argmax[from:to], both[:line], both[line:], bias, s.floor)
 	}
 }
 
-// copyLines makes n lines of the group's output where there is no pooling.
-func (s *convStep) copyLines(g, at, n int) {
+// biasLines makes n lines of the group's output, from line at on, without pooling.
+func (s *convStep) biasLines(g, at, n int) {
 	line := s.fullWidth * kernel.Lanes
 	for c, bias := range s.b {
 		for i := range n {
@@ -144,7 +147,7 @@ func (s *convStep) copyLines(g, at, n int) {
 	}
 }
 
-// outLine is where line at of channel c lies in y.
+// outLine is the range in y of line at of channel c.
 func (s *convStep) outLine(g, c, at int) (from, to int) {
 	from = g*s.outGroup() + (c*s.outHeight+at)*s.outWidth*kernel.Lanes
 	return from, from + s.outWidth*kernel.Lanes

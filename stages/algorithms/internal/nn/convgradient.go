@@ -2,29 +2,31 @@ package nn
 
 import "mars/stages/algorithms/internal/kernel"
 
-// convGradient is the way back of a convStep. The gradient before pooling, of a few
-// groups at a time, has a pixel of zeros on both sides of each line, so that what
-// computes two neighbours of the input may look one pixel beyond the output.
+// convGradient is the backward pass of a convStep. It holds the gradient before pooling
+// of a few groups at a time. Each line of it has a pixel of zeros on both sides, so that
+// the gradient of two neighbouring pixels of the input can be computed at once, though
+// one of them may need a pixel beyond the output.
 type convGradient struct {
 	*convStep
-	full   []float32 // groups×channels×fullHeight×(fullWidth+2), from index lead on
-	lead   int
-	dx     []float32
-	sums   []float32 // out×Lanes: of db
-	dw     []float32 // padded to whole tiles of channels and weights
-	places []int32   // where the weights meet the input, padded likewise
-	packed []float32 // the weights by input channel
-	taps   map[span][]kernel.Tap
+	full    []float32 // groups×channels×fullHeight×(fullWidth+2), from index lead on
+	lead    int       // elements before the first line: a kernel's corner may lie there
+	dx      []float32
+	sums    []float32 // out×Lanes: db by image of a group
+	dw      []float32 // padded to whole tiles of channels and weights
+	offsets []int32   // tapOffset of each weight, padded likewise
+	packed  []float32 // the weights by input channel, in the layout of kernel.Convolution
+	taps    map[span][]kernel.Tap
 }
 
-// gradientGroups is how many groups of rows go back at once: as many vectors as the
-// highest tile of a convolution has.
+// gradientGroups is the number of groups of rows that go back at once: the number of
+// vectors in a tile of kernel.Convolution.
 const gradientGroups = 3
 
-// lineBytes bounds what a tile's lines of the gradient take of the first-level cache.
+// lineBytes bounds the memory of a tile's lines of the gradient, so that they stay in the
+// first-level cache.
 const lineBytes = 16 << 10
 
-// A span is a range of places of the kernel along one axis.
+// A span is a range of the kernel's rows or columns.
 type span struct{ lo, hi int } // [lo, hi)
 
 func newConvGradient(s *convStep, rows int) *convGradient {
@@ -33,18 +35,20 @@ func newConvGradient(s *convStep, rows int) *convGradient {
 	g.full = make([]float32, g.lead+gradientGroups*g.group())
 	g.sums = make([]float32, s.out*kernel.Lanes)
 	g.dw = make([]float32, roundUp(s.out, kernel.CorrelationTile)*g.stride())
-	g.places = make([]int32, g.stride())
+	g.offsets = make([]int32, g.stride())
 	for k := range s.patch() {
-		g.places[k] = int32(s.place(k))
+		g.offsets[k] = int32(s.tapOffset(k))
 	}
 	return g
 }
 
-// line, channel and group are lengths in full; stride is that of a row of dw.
+// line, channel and group are the numbers of elements of each in full.
 func (g *convGradient) line() int    { return (g.fullWidth + 2) * kernel.Lanes }
 func (g *convGradient) channel() int { return g.fullHeight * g.line() }
 func (g *convGradient) group() int   { return roundUp(g.out, kernel.CorrelationTile) * g.channel() }
-func (g *convGradient) stride() int  { return roundUp(g.patch(), kernel.CorrelationTile) }
+
+// stride is the number of elements of a row of dw.
+func (g *convGradient) stride() int { return roundUp(g.patch(), kernel.CorrelationTile) }
 
 func (g *convGradient) backward(dy []float32, groups int, wanted bool) []float32 {
 	if wanted {
@@ -76,7 +80,8 @@ func (g *convGradient) backward(dy []float32, groups int, wanted bool) []float32
 	return g.dx[:groups*g.inGroup()]
 }
 
-// unpool spreads the gradient of a group of y over full, where y passes the ReLU.
+// unpool writes the gradient before pooling of one group to full: dy at the argmax of each
+// window if the ReLU passes y.
 func (g *convGradient) unpool(dy []float32, group int, full []float32) {
 	line := g.fullWidth * kernel.Lanes
 	for c := range g.out {
@@ -89,12 +94,12 @@ func (g *convGradient) unpool(dy []float32, group int, full []float32) {
 			}
 			upper := full[c*g.channel()+2*at*g.line()+kernel.Lanes:]
 			lower := upper[g.line():]
-			kernel.UnpoolPixels(upper[:line], lower[:line], dy[from:to], g.y[from:to], g.argmax[from:to], g.floor, sums)
+			kernel.MaxPoolBackward(upper[:line], lower[:line], dy[from:to], g.y[from:to], g.argmax[from:to], g.floor, sums)
 		}
 	}
 }
 
-// spread is unpool's line where there is no pooling.
+// spread is unpool for one line without pooling.
 func (g *convGradient) spread(full, dy, y, sums []float32) {
 	for i, d := range dy {
 		if y[i] <= g.floor {
@@ -105,7 +110,7 @@ func (g *convGradient) spread(full, dy, y, sums []float32) {
 	}
 }
 
-// weights adds the gradient of the weights from n groups of rows.
+// weights adds the gradient of the weights from n groups of rows, from group from on.
 func (g *convGradient) weights(from, n int) {
 	lines := max(1, lineBytes/4/(kernel.CorrelationTile*g.line()))
 	c := kernel.Correlation{
@@ -118,22 +123,22 @@ func (g *convGradient) weights(from, n int) {
 		for channel := 0; channel < g.out; channel += kernel.CorrelationTile {
 			dy := g.full[g.lead+channel*g.channel()+at*g.line()+kernel.Lanes:]
 			for k := 0; k < g.stride(); k += kernel.CorrelationTile {
-				c.AddTo(g.dw[channel*g.stride()+k:], dy, x, g.places[k:])
+				c.AddTo(g.dw[channel*g.stride()+k:], dy, x, g.offsets[k:])
 			}
 		}
 	}
 }
 
-// prepareInput packs the weights for the gradient of the input, in the order of its
-// taps: places down the kernel, output channels, places along the kernel.
+// prepareInput packs the weights for the gradient of the input in the order of its taps:
+// by row of the kernel, output channel and column of the kernel.
 func (g *convGradient) prepareInput() {
 	if g.dx == nil {
 		g.dx = make([]float32, len(g.y)/g.outGroup()*g.inGroup())
 		g.packed = make([]float32, roundUp(g.in, kernel.WeightBlock)*g.out*g.side*g.side)
 		g.taps = map[span][]kernel.Tap{}
 		for at := 0; at < g.width; at += vectorWidth(g.width) / kernel.Lanes {
-			if along := g.along(at); g.taps[along] == nil {
-				g.taps[along] = g.inputTaps(along)
+			if cols := g.colSpan(at); g.taps[cols] == nil {
+				g.taps[cols] = g.inputTaps(cols)
 			}
 		}
 	}
@@ -142,9 +147,9 @@ func (g *convGradient) prepareInput() {
 	for c := range g.out {
 		for channel := range g.in {
 			to := g.packed[channel/kernel.WeightBlock*block+channel%kernel.WeightBlock:]
-			for down := range g.side {
-				for along := range g.side {
-					to[((down*g.out+c)*g.side+along)*kernel.WeightBlock] = g.w[i]
+			for row := range g.side {
+				for col := range g.side {
+					to[((row*g.out+c)*g.side+col)*kernel.WeightBlock] = g.w[i]
 					i++
 				}
 			}
@@ -152,16 +157,17 @@ func (g *convGradient) prepareInput() {
 	}
 }
 
-// inputTaps lists the places of the kernel in the span along it. Pixels of the output lie
-// before that of the input; their places count from the first that any tap needs.
-func (g *convGradient) inputTaps(along span) []kernel.Tap {
+// inputTaps lists the elements of the kernel in the given columns. Pixel (i, j) of the
+// input meets pixel (i−row, j−col) of the output. Offsets count from the first pixel of the
+// output that any tap reads.
+func (g *convGradient) inputTaps(cols span) []kernel.Tap {
 	var taps []kernel.Tap
-	for down := range g.side {
+	for row := range g.side {
 		for c := range g.out {
-			for j := along.lo; j < along.hi; j++ {
+			for col := cols.lo; col < cols.hi; col++ {
 				taps = append(taps, kernel.Tap{
-					Weight: int32(((down*g.out+c)*g.side + j) * kernel.WeightBlock),
-					Input:  int32(c*g.channel() + (g.side-1-down)*g.line() + (g.side-1-j)*kernel.Lanes),
+					Weight: int32(((row*g.out+c)*g.side + col) * kernel.WeightBlock),
+					Input:  int32(c*g.channel() + (g.side-1-row)*g.line() + (g.side-1-col)*kernel.Lanes),
 				})
 			}
 		}
@@ -169,14 +175,14 @@ func (g *convGradient) inputTaps(along span) []kernel.Tap {
 	return taps
 }
 
-// along is the span of places of the kernel through which the pixels of a vector at
-// this column of the input meet the output.
-func (g *convGradient) along(at int) span {
+// colSpan is the columns of the kernel through which the pixels of a vector at column at
+// of the input meet the output.
+func (g *convGradient) colSpan(at int) span {
 	pixels := vectorWidth(g.width) / kernel.Lanes
 	return span{max(0, at-g.fullWidth+1), min(g.side, at+pixels)}
 }
 
-// input computes the gradient of n groups of rows of the input.
+// input computes the gradient of n groups of rows of the input, from group from on.
 func (g *convGradient) input(from, n int) {
 	width := vectorWidth(g.width)
 	c := kernel.Convolution{
@@ -185,11 +191,11 @@ func (g *convGradient) input(from, n int) {
 	}
 	dx := g.dx[from*g.inGroup() : (from+n)*g.inGroup()]
 	for line := range g.height {
-		down := span{max(0, line-g.fullHeight+1), min(g.side, line+1)}
+		rows := span{max(0, line-g.fullHeight+1), min(g.side, line+1)}
 		for at := 0; at < g.width; at += width / kernel.Lanes {
-			along := g.along(at)
-			each := g.out * (along.hi - along.lo)
-			c.Taps = g.taps[along][down.lo*each : down.hi*each]
+			cols := g.colSpan(at)
+			each := g.out * (cols.hi - cols.lo) // taps in a row of the kernel
+			c.Taps = g.taps[cols][rows.lo*each : rows.hi*each]
 			corner := g.lead + (line-g.side+1)*g.line() + (at+2-g.side)*kernel.Lanes
 			c.Into(dx[(line*g.width+at)*kernel.Lanes:], g.full, corner)
 		}

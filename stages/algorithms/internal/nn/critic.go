@@ -8,50 +8,58 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// A CriticPass runs a Wasserstein critic, a ReLU network with one output v(z), on up
-// to Rows points, interpolates among them, and differentiates its values and its gradient
-// penalty (Gulrajani et al. 2017) in closed form. It serves one goroutine at a time.
+// A CriticPass runs a Wasserstein critic v, a ReLU network with one output, on up to Rows
+// points of h numbers. It computes L_wd and L_grad of Algorithm 1, the weighted sum of
+// values v(z) and the gradient penalty (Gulrajani et al. 2017), and their gradients, all in
+// closed form. It serves one goroutine at a time.
 //
-// With hidden layers a_l = relu(a_{l−1} W_l + b_l), a_0 = z, D_l the 0/1 mask of a_l > 0
-// and v = a_L w, the gradient of v with respect to the input of layer l+1 is
+// Let the hidden layers be a_l = relu(a_{l−1} W_l + b_l) for l = 1…L, with a_0 = z and
+// v = a_L w, and let D_l be the 0/1 mask of a_l > 0. The gradient of v with respect to the
+// argument of the l-th ReLU is u_l:
 //
 //	u_L = D_L w,   u_{l−1} = D_{l−1} (u_l W_lᵀ),   ∇v = u_1 W_1ᵀ.
 //
-// As relu” is 0 almost everywhere, a loss of ∇v is differentiated by one more pass
-// forward through the same masks: with s_0 the loss' gradient with respect to ∇v,
+// The second derivative of a ReLU is 0 almost everywhere. So a loss of ∇v is
+// differentiated by one more pass forward through the same masks: with s_0 the gradient of
+// the loss with respect to ∇v,
 //
 //	s_l = D_l (s_{l−1} W_l),   dW_l = s_{l−1}ᵀ u_l,   dw = Σ_i s_L.
 //
-// The values Σ_i c_i v(z_i) have dW_l = (c a_{l−1})ᵀ u_l, so both share the passes
-// and the products: dW_l = (c a_{l−1} + s_{l−1})ᵀ u_l. Biases get c u_l alone.
+// The loss −Σ_i c_i v(z_i) has dW_l = −(c a_{l−1})ᵀ u_l. Both losses share the passes and
+// the products: dW_l = (s_{l−1} − c a_{l−1})ᵀ u_l. For the biases db_l = −Σ_i c_i u_l.
 //
-// The last layer needs no s. As w but scales the columns of D_L, with M = (c a_{L−1} +
-// s_{L−1})ᵀ D_L and n = Σ_i c_i D_L the gradients are
+// The last hidden layer needs no s_L. As w only scales the columns of D_L, the gradients
+// follow from M = (s_{L−1} − c a_{L−1})ᵀ D_L and n = −Σ_i c_i D_L:
 //
 //	dW_L = M diag(w),   db_L = n w,   dw = Σ_k (W_L M)_k + b_L n
 //
-// (element by element, and Σ_k over rows), and D_L stands for u_L where W_L diag(w) does
-// for W_L.
+// with products element by element and the sum over the rows k of W_L M. Therefore D_L is
+// kept in place of u_L, and W_L diag(w) takes it to the layer below.
 //
-// Interpolates carry the penalty alone, which needs nothing but their masks. What goes
-// into the first ReLU is affine in z: theirs is interpolated, and no product spent on it.
+// Interpolates carry the penalty alone, for which only their masks matter. The argument of
+// the first ReLU is affine in z, so that of an interpolate is interpolated, without a
+// matrix product.
+//
+// The naive twin of all this is in adapt/twin_test.go: naive.distance and naive.critic
+// compute the same losses for one point after the other with dual numbers in float64, and
+// every gradient is compared with finite differences of them.
 type CriticPass struct {
 	Rows  int
-	Grads []float32 // laid out as Network.Params; Backward adds to it
+	Grads []float32 // laid out as Network.Params; Loss adds to it
 
 	net      *Network
 	layers   []criticLayer // hidden layers
 	w, dw    []float32     // of the output layer
-	gradient []float32     // ∇v, then s_0, then c z + s_0, rows×inputs
-	sum      []float32     // Σ c a_L, then −n
+	gradient []float32     // ∇v, then s_0, then s_0 − c z; rows×h
+	sum      []float32     // Σ_i c_i a_L, then n
 	ones     []float32
 	scaled   blas32.General // W_L diag(w)
-	product  blas32.General // −M
-	norms    []float32
+	product  blas32.General // M
+	norms    []float32      // ‖∇v‖
 }
 
-// A criticLayer is a hidden layer with its activations a, their gradients u (D in the
-// last) and, but for the last, their tangents s, each rows×out.
+// A criticLayer is a hidden layer with its activations a_l, their gradients u_l (D_L in
+// the last) and, except in the last, the tangents s_l, each rows×out.
 type criticLayer struct {
 	in, out int
 	w, dw   blas32.General // in×out
@@ -60,8 +68,8 @@ type criticLayer struct {
 }
 
 // NewCriticPass allocates a pass for up to rows points, interpolates included. The
-// network must be linear layers with ReLU between them, at least two, the last without
-// bias to one output.
+// network must be two or more linear layers with a ReLU after each but the last. The last
+// layer has one output and no bias.
 func (n *Network) NewCriticPass(rows int) *CriticPass {
 	p := &CriticPass{Rows: rows, Grads: make([]float32, len(n.Params)), net: n}
 	for i, b := range n.blocks {
@@ -100,28 +108,32 @@ func newCriticLayer(p *CriticPass, b block) criticLayer {
 	return l
 }
 
-// Loss adds to Grads the gradient of
+// Loss adds to Grads the gradient of what v minimises in Algorithm 1,
 //
 //	−Σ_i c_i v(z_i) + scale·Σ_{i ≥ from} (‖∇v(z_i)‖ − 1)²
 //
-// and returns the two sums, Σ c_i v(z_i) and Σ (‖∇v‖ − 1)². The points are the rows of
-// z, one for each of c, and then the interpolates (1−t_i) z_i + t_i z_{n+i}, one for
-// each t_i of the n along, for which c is 0. From the given one, a row of z or the first
-// interpolate, points carry the penalty.
-func (p *CriticPass) Loss(z, c, along []float32, from int, scale float64) (value, penalty float64) {
-	rows := len(c) + len(along)
-	if 2*len(along) > len(c) || from > len(c) {
-		panic("nn: CriticPass: interpolates between rows, or a penalty from a row, that there are not")
+// and returns the two sums, Σ c_i v(z_i) and Σ (‖∇v‖ − 1)². In the paper's symbols the
+// first is L_wd, with c_i = w†(z_i) on a source row and −1/B on a target row, and the second
+// times scale is L_grad. Its naive twin is naive.critic.
+//
+// The points are the rows of z, len(c)×h, and then len(t) interpolates (1−t_i) z_i + t_i
+// z_{n+i}, n = len(t), whose c is 0. Points carry the penalty from number from on, which is
+// a row of z or the first interpolate.
+func (p *CriticPass) Loss(z, c, t []float32, from int, scale float64) (value, penalty float64) {
+	rows := len(c) + len(t)
+	if 2*len(t) > len(c) || from > len(c) {
+		panic("nn: CriticPass: too few rows for the interpolates, or for the first row with a penalty")
 	}
-	value = p.forward(z, c, along)
+	value = p.forward(z, c, t)
 	p.backward(rows)
 	penalty = p.penalise(rows, from, scale)
 	p.accumulate(z, c, rows, from)
 	return value, penalty
 }
 
-// InputGradient returns Σ_i c_i v(z_i) and its gradient with respect to z, times
-// factor; z has a row for each of c.
+// InputGradient returns Σ_i c_i v(z_i), L_wd in Algorithm 1, and factor (λ there) times its
+// gradient with respect to z. Both z and the gradient are len(c)×h; the gradient is valid
+// until the next call. Its naive twin is naive.distance.
 func (p *CriticPass) InputGradient(z, c []float32, factor float64) (float64, []float32) {
 	rows, width := len(c), p.net.Inputs
 	value := p.forward(z, c, nil)
@@ -133,15 +145,16 @@ func (p *CriticPass) InputGradient(z, c []float32, factor float64) (float64, []f
 	return value, p.gradient[:rows*width]
 }
 
-// forward fills a of every layer and Σ c a_L, and returns Σ c v, which is that times w.
-func (p *CriticPass) forward(z, c, along []float32) float64 {
-	given, rows := len(c), len(c)+len(along)
+// forward computes a_l of every layer, rows×out, and Σ_i c_i a_L, and returns that times w,
+// which is Σ_i c_i v(z_i) or L_wd. Its naive twin is naive.distance.
+func (p *CriticPass) forward(z, c, t []float32) float64 {
+	given, rows := len(c), len(c)+len(t)
 	if rows > p.Rows || len(z) != given*p.net.Inputs {
 		panic("nn: CriticPass: wrong number of rows or columns")
 	}
 	first := p.layers[0]
 	kernel.Gemm(false, false, 1, matrix(z, given, first.in), first.w, 0, first.rows(first.a, 0, given))
-	first.interpolate(given, along)
+	first.interpolate(given, t)
 	first.activate(rows)
 	x := first.rows(first.a, 0, rows)
 	for _, l := range p.layers[1:] {
@@ -154,21 +167,21 @@ func (p *CriticPass) forward(z, c, along []float32) float64 {
 	return float64(kernel.Dot(p.sum, p.w))
 }
 
-// rows views the rows [from, to) of the layer's a, u or s.
+// rows views the rows [from, to) of the layer's a, u or s as a matrix.
 func (l criticLayer) rows(values []float32, from, to int) blas32.General {
 	return matrix(values[from*l.out:to*l.out], to-from, l.out)
 }
 
-// interpolate appends to the given rows of a those of the points between the rows i and
-// n+i, i < n, as far along as it says.
-func (l criticLayer) interpolate(given int, along []float32) {
-	a := l.rows(l.a, 0, given+len(along))
-	for i, t := range along {
-		kernel.Lerp(row(a, given+i), row(a, i), row(a, len(along)+i), t)
+// interpolate sets row given+i of a, i < n = len(t), to (1−t_i) a_i + t_i a_{n+i}, before
+// bias and ReLU.
+func (l criticLayer) interpolate(given int, t []float32) {
+	a := l.rows(l.a, 0, given+len(t))
+	for i, ti := range t {
+		kernel.Lerp(row(a, given+i), row(a, i), row(a, len(t)+i), ti)
 	}
 }
 
-// activate replaces the rows a by relu(a + b).
+// activate sets a to relu(a + b), rows×out.
 func (l criticLayer) activate(rows int) {
 	a := l.a[:rows*l.out]
 	if len(l.b) > 0 {
@@ -178,8 +191,8 @@ func (l criticLayer) activate(rows int) {
 	rectify(a)
 }
 
-// backward fills u of every layer, D of the last, and the matrices that take gradients
-// down: each layer's W, and W diag(w) of the last.
+// backward computes u_l of every hidden layer but the last, rows×out, D_L of the last, and
+// W_L diag(w), in×out.
 func (p *CriticPass) backward(rows int) {
 	last := len(p.layers) - 1
 	top := p.layers[last]
@@ -194,27 +207,27 @@ func (p *CriticPass) backward(rows int) {
 	for i := last; i > 0; i-- {
 		l, below := p.layers[i], p.layers[i-1]
 		u := below.rows(below.u, 0, rows)
-		kernel.Gemm(false, true, 1, l.rows(l.u, 0, rows), p.down(i), 0, u)
+		kernel.Gemm(false, true, 1, l.rows(l.u, 0, rows), p.backWeights(i), 0, u)
 		kernel.ReLUBackward(u.Data, below.a[:rows*below.out])
 	}
 }
 
-// down is the matrix that takes u of layer i to the layer below.
-func (p *CriticPass) down(i int) blas32.General {
+// backWeights is the matrix, in×out, through which u of layer i goes to the layer below.
+func (p *CriticPass) backWeights(i int) blas32.General {
 	if i == len(p.layers)-1 {
 		return p.scaled
 	}
 	return p.layers[i].w
 }
 
-// inputGradient fills ∇v of the rows [from, to).
+// inputGradient computes ∇v of the rows [from, to), each of h numbers.
 func (p *CriticPass) inputGradient(from, to int) {
 	l := p.layers[0]
-	kernel.Gemm(false, true, 1, l.rows(l.u, from, to), p.down(0), 0, matrix(p.gradient[from*l.in:to*l.in], to-from, l.in))
+	kernel.Gemm(false, true, 1, l.rows(l.u, from, to), p.backWeights(0), 0, matrix(p.gradient[from*l.in:to*l.in], to-from, l.in))
 }
 
-// penalise fills s of the rows [from, rows), which carry the penalty, of the layers that need it,
-// and returns Σ (‖∇v‖ − 1)².
+// penalise returns Σ (‖∇v‖ − 1)² over the rows [from, rows), L_grad without its factor, and
+// computes their s_0, rows×h, and s_l, rows×out. Its naive twin is naive.critic's last loop.
 func (p *CriticPass) penalise(rows, from int, scale float64) float64 {
 	if from == rows {
 		return 0
@@ -232,8 +245,9 @@ func (p *CriticPass) penalise(rows, from int, scale float64) float64 {
 	return penalty
 }
 
-// normSlope is the derivative of scale·(n−1)² with respect to a vector of norm
-// n = excess+1, as a factor of that vector; 0 at the vector 0, where it has none.
+// normSlope is the factor by which the gradient of scale·(n−1)² with respect to a vector
+// of norm n = excess+1 is a multiple of that vector. At the vector 0, where there is no
+// gradient, it is 0.
 func normSlope(excess, scale float64) float32 {
 	if excess == -1 {
 		return 0
@@ -241,7 +255,8 @@ func normSlope(excess, scale float64) float32 {
 	return float32(2 * scale * excess / (excess + 1))
 }
 
-// tangent fills s of the rows [from, rows) of every layer but the last from s_0.
+// tangent computes s_l of the rows [from, rows), rows×out, from s_0, for every hidden layer
+// but the last.
 func (p *CriticPass) tangent(rows, from int) {
 	width := p.net.Inputs
 	s := matrix(p.gradient[from*width:rows*width], rows-from, width)
@@ -253,7 +268,7 @@ func (p *CriticPass) tangent(rows, from int) {
 	}
 }
 
-// accumulate adds (s − c a) of each layer's input times u to the gradients.
+// accumulate adds dW_l = (s_{l−1} − c a_{l−1})ᵀ u_l, in×out, and db_l, out, to Grads.
 func (p *CriticPass) accumulate(z, c []float32, rows, from int) {
 	addScaledRows(p.gradient, z, p.net.Inputs, c, from)
 	x := matrix(p.gradient[:rows*p.net.Inputs], rows, p.net.Inputs)
@@ -268,8 +283,7 @@ func (p *CriticPass) accumulate(z, c []float32, rows, from int) {
 	p.accumulateLast(x, c, rows)
 }
 
-// accumulateLast does so for the last hidden layer and the output layer, x the input of
-// the former.
+// accumulateLast adds dW_L, db_L and dw to Grads. x is s_{L−1} − c a_{L−1}, rows×in.
 func (p *CriticPass) accumulateLast(x blas32.General, c []float32, rows int) {
 	top := p.layers[len(p.layers)-1]
 	kernel.Gemm(true, false, 1, x, top.rows(top.u, 0, rows), 0, p.product)
@@ -285,8 +299,8 @@ func (p *CriticPass) accumulateLast(x blas32.General, c []float32, rows int) {
 	}
 }
 
-// addScaledRows sets s to −c a in the rows before from, which hold nothing yet, and
-// adds that to the rest.
+// addScaledRows turns s into s − c a, both len(c)×width or more. The rows of s before from
+// count as 0: nothing has been written there.
 func addScaledRows(s, a []float32, width int, c []float32, from int) {
 	for i, ci := range c {
 		row := s[i*width : (i+1)*width]
@@ -299,7 +313,7 @@ func addScaledRows(s, a []float32, width int, c []float32, from int) {
 	}
 }
 
-// addSum adds alpha·Σ_i c_i x_i to dst, x_i the first rows of x.
+// addSum adds alpha·Σ_i c_i x_i to dst, where x_i are the first len(c) rows of x.
 func addSum(dst []float32, alpha float32, c, x []float32) {
 	rows, width := len(c), len(dst)
 	kernel.Gemm(false, false, alpha, matrix(c, 1, rows), matrix(x[:rows*width], rows, width), 1, matrix(dst, 1, width))

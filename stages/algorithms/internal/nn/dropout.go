@@ -6,8 +6,8 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// dropoutStep sets each value to 0 with probability rate and divides the rest by
-// 1−rate (Srivastava et al. 2014, inverted), or passes all through when off.
+// dropoutStep sets each value to 0 with probability rate and divides the others by
+// 1−rate (Srivastava et al. 2014, inverted). When it is off it changes nothing.
 type dropoutStep struct {
 	width   int
 	keep    float64

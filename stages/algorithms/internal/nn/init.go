@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// Init draws the parameters: linear layers from PyTorch's default, uniform on
-// ±1/√(inputs), weights of convolutions from N(0, 0.02²) as in the authors' code, and
-// their biases uniform on ±1/√(inputs of a pixel).
+// Init draws the parameters. Those of linear layers, and biases of convolutions, have
+// PyTorch's default: they are uniform on ±1/√n, where n is the number of inputs of an
+// output. Weights of convolutions are from N(0, 0.02²), as in the authors' code.
 func (n *Network) Init(rng *rand.Rand) {
 	for _, t := range n.Tensors {
 		l := n.Specs[t.Layer]

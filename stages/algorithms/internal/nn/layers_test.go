@@ -30,8 +30,8 @@ func randomRows(n int) []float32 {
 	return x
 }
 
-// A block that computes several layers at once gives what the layers give one by
-// one: pooling, bias and ReLU may trade places.
+// A block that computes several layers together gives the same as the layers one by one:
+// pooling, bias and ReLU commute.
 func TestBlocksAgreeWithSingleLayers(t *testing.T) {
 	whole := network(t, "conv 2 3 3, maxpool 2, relu, linear 12 4, relu", 2, 6, 6)
 	parts := []*Network{network(t, "conv 2 3 3", 2, 6, 6), network(t, "relu", 48), network(t, "linear 12 4", 12), network(t, "relu", 4)}
@@ -54,8 +54,8 @@ func TestBlocksAgreeWithSingleLayers(t *testing.T) {
 	}
 }
 
-// A batch gives what its rows give one by one, forward and backward, on images whose
-// sides are odd, with channels that fill no tile, and with a group that is not full.
+// A batch gives the same as its rows one by one, forward and backward, on images with odd
+// sides, with channels that do not fill a tile, and with a group that is not full.
 func TestConvolutionsOfAnyShape(t *testing.T) {
 	for _, test := range []struct {
 		layers string
@@ -92,8 +92,8 @@ func TestConvolutionsOfAnyShape(t *testing.T) {
 	}
 }
 
-// checkEuler uses that without biases the outputs are homogeneous of degree 1 in the
-// inputs and in each layer's weights: then <gradient, values> is <dy, y> for each.
+// checkEuler checks Euler's theorem. Without biases the outputs are homogeneous of degree 1
+// in the inputs and in each layer's weights, so <gradient, values> = <dy, y> for each.
 func checkEuler(t *testing.T, n *Network, name string, x, y, dy, dx, grads []float32) {
 	t.Helper()
 	want := product(dy, y)
@@ -175,7 +175,7 @@ func TestDropout(t *testing.T) {
 	}
 }
 
-// The identity passes rows and gradients through.
+// A network without layers returns rows and gradients unchanged.
 func TestNetworkWithoutLayers(t *testing.T) {
 	n := network(t, "", 4)
 	p := n.NewPass(2, true, nil)
@@ -200,7 +200,7 @@ func TestCrossEntropy(t *testing.T) {
 	}
 }
 
-// At a gradient of 0 the penalty has no slope; it must not become NaN.
+// Where ∇v is 0 the penalty has no gradient; it must count as 0 and not become NaN.
 func TestPenaltyWhereTheCriticIsFlat(t *testing.T) {
 	n := network(t, "linear 3 4 nobias, relu, linear 4 1 nobias", 3)
 	clear(n.Params)

@@ -2,8 +2,8 @@ package nn
 
 import "mars/stages/algorithms/internal/kernel"
 
-// layoutStep interleaves rows by kernel.Lanes, as convolutions have them, or separates
-// them again.
+// layoutStep interleaves groups of kernel.Lanes rows, the layout of convolutions, or undoes
+// that.
 type layoutStep struct {
 	width      int // of a row
 	interleave bool
@@ -42,7 +42,7 @@ func (s *layoutStep) convert(to, from []float32, rows int, interleave bool) []fl
 		if interleave {
 			kernel.Interleave(to[g*group:(g+1)*group], from[single:single+n*s.width], n, s.width)
 		} else {
-			kernel.Separate(to[single:single+n*s.width], from[g*group:(g+1)*group], n, s.width)
+			kernel.Deinterleave(to[single:single+n*s.width], from[g*group:(g+1)*group], n, s.width)
 		}
 	}
 	if interleave {

@@ -44,7 +44,7 @@ func (s *linearStep) forward(x []float32, rows int) []float32 {
 	return y
 }
 
-// With dy masked by the ReLU: dW += xᵀ dy, db += column sums of dy, dx = dy Wᵀ.
+// backward masks dy by the ReLU. Then dW += xᵀ dy, db += column sums of dy, dx = dy Wᵀ.
 func (s *linearStep) backward(dy []float32, rows int, wanted bool) []float32 {
 	if s.relu {
 		kernel.ReLUBackward(dy, s.y[:rows*s.out])

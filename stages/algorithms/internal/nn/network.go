@@ -1,12 +1,13 @@
 package nn
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 )
 
-// A Network is a list of layers and their parameters. It is shared by the passes
-// that run it; only an optimiser writes Params.
+// A Network is a list of layers and their parameters. The passes that run it share
+// it; only an optimiser writes Params.
 type Network struct {
 	Specs   []LayerSpec
 	Inputs  int       // columns of a row going in
@@ -17,8 +18,8 @@ type Network struct {
 	blocks []block
 }
 
-// A Tensor is one parameter of a network. In Params a linear layer's weights are
-// in×out, which is what its products read fastest; PyTorch keeps them out×in.
+// A Tensor is the weights or the biases of one layer. In Params a linear layer's weights
+// are in×out, which its products read fastest; PyTorch keeps them out×in.
 type Tensor struct {
 	Layer  int    // index in Specs, which is the index in PyTorch's nn.Sequential
 	Name   string // weight or bias
@@ -27,18 +28,18 @@ type Tensor struct {
 	Size   int
 }
 
-// A block is what is computed at once: a layer and the pooling and ReLU after it.
+// A block is a layer and the pooling and ReLU after it, which are computed together.
 type block struct {
 	layer        LayerSpec
 	index        int // of layer in Specs
 	relu         bool
 	pool         bool
 	in, out      []int  // shapes of a row
-	weight, bias Tensor // Size 0 where there is none
+	weight, bias Tensor // of Size 0 if there is none
 }
 
-// NewNetwork lays out a network for rows of the given shape, with all parameters 0.
-// The error names the layer that does not fit what comes before it.
+// NewNetwork returns a network for rows of the given shape, with all parameters 0. The
+// error names the first layer that does not fit the output of the one before it.
 func NewNetwork(specs []LayerSpec, input []int) (*Network, error) {
 	n := &Network{Specs: slices.Clone(specs), Inputs: size(input)}
 	shape := input
@@ -78,7 +79,7 @@ func (n *Network) plan(i int, in []int) (block, error) {
 	case Conv:
 		err = n.planConv(&b)
 	case MaxPool:
-		err = fmt.Errorf("pooling is computed with the convolution before it: there is none")
+		err = errors.New("pooling is computed with the convolution before it: there is none")
 	case ReLU:
 		b.relu = true
 	}
@@ -128,7 +129,7 @@ func (n *Network) addParameters(b *block, shape []int) {
 	}
 }
 
-// end is the number of parameters of the tensors so far.
+// end is the number of parameters in all tensors so far.
 func (n *Network) end() int {
 	if len(n.Tensors) == 0 {
 		return 0

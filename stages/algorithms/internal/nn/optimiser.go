@@ -2,8 +2,8 @@ package nn
 
 import "mars/stages/algorithms/internal/kernel"
 
-// An Optimiser updates the parameters of one network. Its semantics are PyTorch's:
-// weight decay is added to the gradient, momentum has no dampening.
+// An Optimiser updates the parameters of one network as PyTorch does: weight decay is
+// added to the gradient, and momentum has no dampening.
 type Optimiser struct {
 	Adam         bool // Adam; otherwise SGD
 	Momentum     float64
@@ -11,12 +11,12 @@ type Optimiser struct {
 	WeightDecay  float64
 
 	Step   int       // updates so far
-	First  []float32 // SGD's velocity or Adam's first moment; empty where there is none
+	First  []float32 // SGD's velocity or Adam's first moment; empty if there is none
 	Second []float32 // Adam's second moment
 }
 
-// adamEpsilon keeps Adam's step finite where a gradient has always been 0; it is
-// PyTorch's default.
+// adamEpsilon keeps Adam's step finite if a gradient has always been 0. It is PyTorch's
+// default.
 const adamEpsilon = 1e-8
 
 // Allocate makes the state for n parameters.
@@ -29,8 +29,8 @@ func (o *Optimiser) Allocate(n int) {
 	}
 }
 
-// Update takes one step of the parameters [lo, hi) of params against the gradients
-// grads. Step must have been counted up before, once for all ranges of a step.
+// Update updates the parameters [lo, hi) of params by their gradients grads. The caller
+// increments Step before, once for all ranges of a step.
 func (o *Optimiser) Update(params, grads []float32, lo, hi int, rate float64) {
 	if lo == hi {
 		return

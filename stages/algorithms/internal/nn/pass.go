@@ -2,32 +2,32 @@ package nn
 
 import "math/rand/v2"
 
-// A Pass runs a network on up to Rows rows, forward and then backward. It owns all
-// scratch, so that a pass allocates nothing, and its own gradients, so that passes
-// that split a batch do not meet. It serves one goroutine at a time.
+// A Pass runs a network on up to Rows rows, forward and then backward. It owns all scratch
+// memory, so that running it allocates nothing, and its own gradients, so that passes that
+// split a batch share nothing. It serves one goroutine at a time.
 type Pass struct {
 	Rows  int
-	Grads []float32 // laid out as Network.Params; Backward adds to it. nil for inference
+	Grads []float32 // laid out as Network.Params; Backward adds to it; nil for inference
 
 	net   *Network
 	steps []step
 	first int // the first step with parameters
 }
 
-// A step is one block at work, or a change of layout. Slices that it returns are its
-// own and are overwritten by its next pass. Convolutions take and give interleaved
-// rows, which a layoutStep makes.
+// A step computes one block, or changes the layout of rows. Slices that it returns are its
+// own, and its next pass overwrites them. Convolutions take and return interleaved rows,
+// which a layoutStep makes.
 type step interface {
-	// forward returns y of rows×out for x of rows×in, which it may keep until backward.
+	// forward returns y, rows×out, for x, rows×in, which it may keep until backward.
 	forward(x []float32, rows int) []float32
-	// backward takes the gradient of y, which it may change, adds the gradients of its
-	// parameters, and returns the gradient of x if wanted.
+	// backward takes the gradient of y, which it may change, adds the gradients of the
+	// parameters to Grads, and returns the gradient of x if wanted.
 	backward(dy []float32, rows int, wanted bool) []float32
 }
 
 // NewPass allocates a pass for up to rows rows; training says whether it will run
-// backward too. rng draws dropout masks and may be nil when training is false or
-// there is no dropout.
+// backward too. rng draws dropout masks. It may be nil if training is false or there is
+// no dropout.
 func (n *Network) NewPass(rows int, training bool, rng *rand.Rand) *Pass {
 	p := &Pass{Rows: rows, net: n}
 	if training {
@@ -87,8 +87,8 @@ func (p *Pass) Backward(dy []float32, rows int, wanted bool) []float32 {
 	return dy
 }
 
-// SetDropout switches the pass' dropout layers on or off; they start on where the
-// pass is for training.
+// SetDropout switches the dropout layers on or off. They start on if the pass is for
+// training, and stay off if it is not.
 func (p *Pass) SetDropout(on bool) {
 	for _, s := range p.steps {
 		if d, ok := s.(*dropoutStep); ok {

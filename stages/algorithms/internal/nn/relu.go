@@ -2,7 +2,8 @@ package nn
 
 import "mars/stages/algorithms/internal/kernel"
 
-// reluStep computes y = max(x, 0) where no layer before it can do so itself.
+// reluStep computes y = max(x, 0). Only a ReLU that is not part of another layer's block
+// needs it.
 type reluStep struct {
 	width int
 	y     []float32
@@ -26,5 +27,5 @@ func (s *reluStep) backward(dy []float32, rows int, wanted bool) []float32 {
 	return dy
 }
 
-// rectify replaces negative values by 0: a value is its own ReLU mask.
+// rectify replaces negative values by 0. The values are their own ReLU mask.
 func rectify(y []float32) { kernel.ReLUBackward(y, y) }

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,17 +11,18 @@ import (
 // Kind names a layer.
 type Kind string
 
-// The layers. Their order of parameters and their arithmetic are PyTorch's.
+// The kinds of layers. Their arithmetic and the order of their parameters are PyTorch's.
 const (
 	Linear  Kind = "linear"  // y = x Wᵀ + b
 	Conv    Kind = "conv"    // square kernel, stride 1, no padding
 	MaxPool Kind = "maxpool" // square window, stride its side
 	ReLU    Kind = "relu"
-	Dropout Kind = "dropout" // inverted: what is kept is divided by 1−p
+	Dropout Kind = "dropout" // inverted: values that stay are divided by 1−rate
 )
 
-// A LayerSpec describes one layer. Written as text it is its kind and its numbers:
-// "linear 200 3", "linear 200 1 nobias", "conv 1 32 5", "maxpool 2", "relu", "dropout 0.5".
+// A LayerSpec describes one layer. As text it is the kind and the numbers, in the order of
+// the fields: "linear 200 3", "linear 200 1 nobias", "conv 1 32 5", "maxpool 2", "relu",
+// "dropout 0.5".
 type LayerSpec struct {
 	Kind    Kind
 	In, Out int     // columns of linear, channels of conv
@@ -29,11 +31,11 @@ type LayerSpec struct {
 	NoBias  bool
 }
 
-// maxWidth bounds a layer's width, so that a damaged model file cannot ask for any
-// amount of memory.
+// maxWidth bounds a layer's width, so that a damaged model file cannot make the program
+// allocate any amount of memory.
 const maxWidth = 1 << 20
 
-// String writes the layer so that ParseLayers reads it.
+// String returns the layer as text that ParseLayers reads.
 func (s LayerSpec) String() string {
 	text := string(s.Kind)
 	switch s.Kind {
@@ -64,7 +66,7 @@ func (s LayerSpec) Parameters() int {
 	return n
 }
 
-// FormatLayers writes a network as one line: its layers joined by commas.
+// FormatLayers returns a network as one line: its layers joined by commas.
 func FormatLayers(specs []LayerSpec) string {
 	texts := make([]string, len(specs))
 	for i, s := range specs {
@@ -73,8 +75,8 @@ func FormatLayers(specs []LayerSpec) string {
 	return strings.Join(texts, ", ")
 }
 
-// ParseLayers reads what FormatLayers writes. An empty text is the network without
-// layers, the identity.
+// ParseLayers reads what FormatLayers returns. An empty text is a network without layers,
+// which is the identity.
 func ParseLayers(text string) ([]LayerSpec, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -92,7 +94,7 @@ func ParseLayers(text string) ([]LayerSpec, error) {
 
 func parseLayer(words []string) (LayerSpec, error) {
 	if len(words) == 0 {
-		return LayerSpec{}, fmt.Errorf("it is empty")
+		return LayerSpec{}, errors.New("it is empty")
 	}
 	s := LayerSpec{Kind: Kind(words[0])}
 	words = words[1:]
@@ -112,18 +114,18 @@ func parseLayer(words []string) (LayerSpec, error) {
 	case Dropout:
 		return parseDropout(s, words)
 	default:
-		return s, fmt.Errorf("its kind is unknown")
+		return s, errors.New("its kind is unknown")
 	}
 	return s, parseNumbers(numbers, words)
 }
 
 func parseDropout(s LayerSpec, words []string) (LayerSpec, error) {
 	if len(words) != 1 {
-		return s, fmt.Errorf("want one rate")
+		return s, errors.New("want one rate")
 	}
 	rate, err := strconv.ParseFloat(words[0], 64)
 	if err != nil || !(rate >= 0 && rate < 1) {
-		return s, fmt.Errorf("the rate must be in [0, 1)")
+		return s, errors.New("the rate must be in [0, 1)")
 	}
 	s.Rate = rate
 	return s, nil
@@ -136,7 +138,7 @@ func parseNumbers(numbers []*int, words []string) error {
 	for i, word := range words {
 		n, err := strconv.Atoi(word)
 		if err != nil || n < 1 || n > maxWidth {
-			return fmt.Errorf("%q is no size from 1 to %d", word, maxWidth)
+			return fmt.Errorf("%q is not a size from 1 to %d", word, maxWidth)
 		}
 		*numbers[i] = n
 	}

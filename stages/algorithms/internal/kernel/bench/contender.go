@@ -14,8 +14,7 @@ import (
 var pythonServer string
 
 // contender is a running process that times products. It answers a line
-// "bits transA transB m n k threads" with the seconds of the fastest of its
-// repetitions.
+// "bits transA transB m n k threads" with the seconds of its fastest repetition.
 type contender struct {
 	name, about string
 	command     *exec.Cmd
@@ -23,7 +22,7 @@ type contender struct {
 	answers     *bufio.Scanner
 }
 
-// start starts every contender that this machine has.
+// start starts every contender that runs on this machine.
 func start(python string) ([]*contender, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -55,8 +54,8 @@ func start(python string) ([]*contender, error) {
 	return present, nil
 }
 
-// launch starts a contender; nil means that it does not run here, and its
-// first line, which says what it is, did not come.
+// launch starts a contender and reads its first line, which says what it is. It
+// returns nil if the contender does not run on this machine.
 func launch(name string, env []string, program string, args ...string) *contender {
 	c := &contender{name: name, command: exec.Command(program, args...)}
 	c.command.Env = append(os.Environ(), env...)
@@ -77,7 +76,7 @@ func launch(name string, env []string, program string, args ...string) *contende
 	return c
 }
 
-// seconds asks for one product; 0 means no answer.
+// seconds asks for one product. 0 means that there was no answer.
 func (c *contender) seconds(q question) float64 {
 	fmt.Fprintln(c.ask, q.bits, q.transA, q.transB, q.m, q.n, q.k, q.threads)
 	var s float64
@@ -94,7 +93,7 @@ func stop(all []*contender) {
 	}
 }
 
-// processor names the CPU, as far as the system tells.
+// processor is the name of the CPU, if the system tells it.
 func processor() string {
 	text, _ := os.ReadFile("/proc/cpuinfo")
 	for line := range strings.Lines(string(text)) {

@@ -3,8 +3,8 @@
 // and clustering use, beside the measured FMA peak of the core.
 //
 // Every contender is a process of its own that answers questions on its
-// standard input, so that all are measured in turn within one run and share
-// whatever else the machine is doing. The best time of all rounds counts. The
+// standard input. All are measured in turn within one run, so that other load
+// on the machine affects all alike. The best time of all rounds counts. The
 // last line is the geometric mean of the ratios to the faster OpenBLAS.
 //
 //	go run . [-rounds 5] [-python python3]

@@ -29,11 +29,11 @@ var installed library = struct {
 	blas.Float64Level3
 }{blas32.Implementation(), blas64.Implementation()}
 
-// netlib is the C library, if the program was built with one.
+// netlib is the system's OpenBLAS, or nil if the program was built without it.
 var netlib library
 
-// patience is how long a product is repeated for one answer.
-const patience = 60 * time.Millisecond
+// minTime is how long a product is repeated for one answer.
+const minTime = 60 * time.Millisecond
 
 // serveContender answers questions until its input ends.
 func serveContender(name string) {
@@ -56,7 +56,7 @@ func serveContender(name string) {
 	}
 }
 
-// own returns the library that a name stands for; nil if it is not here.
+// own returns the library of that name and what it is, or nil if it does not run here.
 func own(name string) (library, string) {
 	switch name {
 	case "gonum":
@@ -70,7 +70,7 @@ func own(name string) (library, string) {
 	return installed, "package kernel at level " + name
 }
 
-// productSeconds returns the time of the fastest of the repetitions.
+// productSeconds returns the time of the fastest repetition.
 func productSeconds(lib library, q question) float64 {
 	if q.bits == 32 {
 		a, b, c := random[float32](q.m*q.k), random[float32](q.k*q.n), random[float32](q.m*q.n)
@@ -84,15 +84,15 @@ func productSeconds(lib library, q question) float64 {
 	})
 }
 
-// peakSeconds times as many register-only multiply-adds as the product has.
+// peakSeconds times as many multiply-adds as the product has, without any memory.
 func peakSeconds(q question) float64 {
-	turns := int(q.flops() / float64(max(1, peak.Flops(q.bits))))
-	return fastest(func() { peak.Spin(turns) })
+	iterations := int(q.flops() / float64(max(1, peak.Flops(q.bits))))
+	return fastest(func() { peak.Spin(iterations) })
 }
 
 func fastest(f func()) float64 {
 	best := math.Inf(1)
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(minTime); ; {
 		start := time.Now()
 		f()
 		best = min(best, time.Since(start).Seconds())

@@ -1,7 +1,7 @@
 package main
 
 // question is one product to be timed: op(A) of m×k times op(B) of k×n, with
-// so many bits a number and threads.
+// numbers of 32 or 64 bits and the given number of threads.
 type question struct {
 	name             string
 	bits             int

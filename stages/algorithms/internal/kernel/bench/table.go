@@ -30,7 +30,7 @@ func measure(contenders []*contender, questions []question, rounds int) table {
 	return t
 }
 
-// gflops is the speed of a contender at question i, 0 if it is not there.
+// gflops is the speed of a contender at question i, or 0 if it did not run.
 func (t table) gflops(i int, name string) float64 {
 	for j, c := range t.contenders {
 		if c.name == name && t.best[i][j] > 0 {

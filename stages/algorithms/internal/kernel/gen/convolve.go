@@ -8,7 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// emitConvolutions emits what convolutions of interleaved images need.
+// emitConvolutions emits the convolution of interleaved images and the gradient of
+// its weights.
 func emitConvolutions(c *build.Context, l level) {
 	for vectors := 1; vectors <= maxColumns; vectors++ {
 		(&convolution{Context: c, level: l, vectors: vectors}).emit()
@@ -16,8 +17,8 @@ func emitConvolutions(c *build.Context, l level) {
 	emitCorrelation(c, l)
 }
 
-// maxColumns is the most vectors that a tile of a convolution has in a row: eight
-// rows of three fill 24 of 32 registers, four of them 12 of 16.
+// maxColumns is the largest number of vectors in a row of a convolution's tile: eight
+// rows of three fill 24 of 32 registers, and four rows 12 of 16.
 const maxColumns = 3
 
 // convolution is a tile of a convolution: sums of weights times vectors of the
@@ -27,10 +28,10 @@ type convolution struct {
 	level   level
 	vectors int
 
-	taps, left, weight, place reg.GPVirtual
-	w                         reg.GPVirtual
-	x                         [maxColumns]reg.GPVirtual
-	y, yRow, yStep            reg.GPVirtual
+	taps, left, weight, offset reg.GPVirtual
+	w                          reg.GPVirtual
+	x                          [maxColumns]reg.GPVirtual
+	y, yRow, yStep             reg.GPVirtual
 }
 
 func (t *convolution) emit() {
@@ -51,7 +52,7 @@ func (t *convolution) emit() {
 		t.x[v] = t.GP64()
 		t.LEAQ(operand.Mem{Base: t.x[v-1], Index: xStep, Scale: 1}, t.x[v])
 	}
-	t.taps, t.left, t.weight, t.place = t.GP64(), t.GP64(), t.GP64(), t.GP64()
+	t.taps, t.left, t.weight, t.offset = t.GP64(), t.GP64(), t.GP64(), t.GP64()
 	heights := []int{4, 1}
 	if t.level.masks {
 		heights = []int{8, 4, 1}
@@ -72,7 +73,7 @@ func (t *convolution) accumulator(r, v int) reg.VecPhysical {
 	return vector(t.level.bytes, r*t.vectors+v)
 }
 
-// tile computes and writes so many rows.
+// tile computes and writes a tile of the given number of rows.
 func (t *convolution) tile(rows int) {
 	loop := fmt.Sprintf("taps%d", rows)
 	t.Load(t.Param("taps"), t.taps)
@@ -85,25 +86,25 @@ func (t *convolution) tile(rows int) {
 	t.DECQ(t.left)
 	t.JNZ(operand.LabelRef(loop))
 	for r := range rows {
-		t.MOVQ(t.y, t.place)
+		t.MOVQ(t.y, t.offset)
 		for v := range t.vectors {
-			t.VMOVUPS(t.accumulator(r, v), operand.Mem{Base: t.place})
+			t.VMOVUPS(t.accumulator(r, v), operand.Mem{Base: t.offset})
 			if v < t.vectors-1 {
-				t.ADDQ(t.yStep, t.place)
+				t.ADDQ(t.yStep, t.offset)
 			}
 		}
 		t.ADDQ(t.yRow, t.y)
 	}
 }
 
-// tap adds one place of the kernel.
+// tap adds the products of one element of the kernel.
 func (t *convolution) tap(rows int) {
 	t.MOVLQSX(operand.Mem{Base: t.taps}, t.weight)
-	t.MOVLQSX(operand.Mem{Base: t.taps, Disp: 4}, t.place)
+	t.MOVLQSX(operand.Mem{Base: t.taps, Disp: 4}, t.offset)
 	t.ADDQ(operand.Imm(8), t.taps)
 	x := func(v int) reg.VecPhysical { return vector(t.level.bytes, t.level.registers*3/4+v) }
 	for v := range t.vectors {
-		t.VMOVUPS(operand.Mem{Base: t.x[v], Index: t.place, Scale: 4}, x(v))
+		t.VMOVUPS(operand.Mem{Base: t.x[v], Index: t.offset, Scale: 4}, x(v))
 	}
 	scratch := vector(t.level.bytes, t.level.registers-1)
 	for r := range rows {
@@ -119,28 +120,28 @@ func (t *convolution) tap(rows int) {
 	}
 }
 
-// correlation is a tile of the gradients of a convolution's weights: sums of
-// products of lines, each a register of partial sums until the end.
+// correlation is a tile of the gradients of a convolution's weights, which are sums
+// of products of lines. Each is a register of partial sums until the end.
 type correlation struct {
 	*build.Context
 	level level
 	rows  int
 	dy    [4]reg.GPVirtual
-	x     [correlationPlaces]reg.GPVirtual
+	x     [correlationTaps]reg.GPVirtual
 	at    reg.GPVirtual // in the line
 }
 
-// correlationPlaces is the width of a tile of gradients.
-const correlationPlaces = 4
+// correlationTaps is the number of weights in a row of a tile.
+const correlationTaps = 4
 
 // emitCorrelation emits the tile with as many rows as the registers hold.
 func emitCorrelation(c *build.Context, l level) {
 	t := &correlation{Context: c, level: l, rows: l.registers / 8}
 	name := "correlate" + l.name
 	c.Function(name)
-	c.SignatureExpr("func(dst *float32, dstStep int, dy *float32, dyRow, dyLine, dyGroup int, x *float32, places *int32, xLine, xGroup int, cols, lines, groups int)")
+	c.SignatureExpr("func(dst *float32, dstStep int, dy *float32, dyRow, dyLine, dyGroup int, x *float32, offsets *int32, xLine, xGroup int, cols, lines, groups int)")
 	c.Pragma("noescape")
-	c.Doc(fmt.Sprintf("%s adds to dst[i*dstStep+j], i < %d, j < %d, the products of dy[i*dyRow+…] and x[places[j]+…]", name, t.rows, correlationPlaces),
+	c.Doc(fmt.Sprintf("%s adds to dst[i*dstStep+j], i < %d, j < %d, the products of dy[i*dyRow+…] and x[offsets[j]+…]", name, t.rows, correlationTaps),
 		fmt.Sprintf("over cols numbers, a multiple of %d, of each of the lines of each of the groups.", l.bytes/4),
 		"dyLine and xLine lead from line to line, dyGroup and xGroup from the end of a group's lines to the next group.")
 	t.start()
@@ -163,8 +164,8 @@ func emitCorrelation(c *build.Context, l level) {
 	t.finish()
 }
 
-// start sets the pointers and clears the sums. Parameters are the function's to
-// change: steps become bytes.
+// start sets the pointers, clears the sums, and changes the steps among the
+// parameters from elements to bytes.
 func (t *correlation) start() {
 	for _, name := range []string{"dstStep", "dyRow", "dyLine", "dyGroup", "xLine", "xGroup", "cols"} {
 		t.SHLQ(operand.Imm(2), address(t.Context, name))
@@ -178,31 +179,31 @@ func (t *correlation) start() {
 		t.MOVQ(t.dy[i-1], t.dy[i])
 		t.ADDQ(address(t.Context, "dyRow"), t.dy[i])
 	}
-	x, places, place := t.GP64(), t.GP64(), t.GP64()
+	x, offsets, offset := t.GP64(), t.GP64(), t.GP64()
 	t.Load(t.Param("x"), x)
-	t.Load(t.Param("places"), places)
+	t.Load(t.Param("offsets"), offsets)
 	for j := range t.x {
 		t.x[j] = t.GP64()
-		t.MOVLQSX(operand.Mem{Base: places, Disp: 4 * j}, place)
-		t.LEAQ(operand.Mem{Base: x, Index: place, Scale: 4}, t.x[j])
+		t.MOVLQSX(operand.Mem{Base: offsets, Disp: 4 * j}, offset)
+		t.LEAQ(operand.Mem{Base: x, Index: offset, Scale: 4}, t.x[j])
 	}
-	for i := range t.rows * correlationPlaces {
+	for i := range t.rows * correlationTaps {
 		t.level.zero(t.Context, vector(t.level.bytes, i))
 	}
 	t.at = t.GP64()
 }
 
 func (t *correlation) sum(i, j int) reg.VecPhysical {
-	return vector(t.level.bytes, i*correlationPlaces+j)
+	return vector(t.level.bytes, i*correlationTaps+j)
 }
 
 // vector adds the products of one vector of every line.
 func (t *correlation) vector() {
-	first := t.rows * correlationPlaces
+	first := t.rows * correlationTaps
 	for j, x := range t.x {
 		t.VMOVUPS(operand.Mem{Base: x, Index: t.at, Scale: 1}, vector(t.level.bytes, first+j))
 	}
-	dy := vector(t.level.bytes, first+correlationPlaces)
+	dy := vector(t.level.bytes, first+correlationTaps)
 	for i := range t.rows {
 		t.VMOVUPS(operand.Mem{Base: t.dy[i], Index: t.at, Scale: 1}, dy)
 		for j := range t.x {
@@ -224,15 +225,15 @@ func (t *correlation) advance(dyStep, xStep string) {
 	}
 }
 
-// finish adds up each register and adds the sums to dst: pairs of neighbours twice, so
-// that four registers become one, and the halves that are left.
+// finish sums the lanes of each register and adds the sums to dst. Adding neighbours
+// twice turns four registers into one, whose two halves are added last.
 func (t *correlation) finish() {
 	dst := t.GP64()
 	t.Load(t.Param("dst"), dst)
 	for i := range t.rows {
-		var four [correlationPlaces]reg.VecPhysical
+		var four [correlationTaps]reg.VecPhysical
 		for j := range four {
-			four[j] = vector(32, i*correlationPlaces+j)
+			four[j] = vector(32, i*correlationTaps+j)
 			if t.level.bytes == 64 {
 				upper := vector(32, 16)
 				t.VEXTRACTF32X8(operand.Imm(1), t.sum(i, j), upper)
@@ -242,7 +243,7 @@ func (t *correlation) finish() {
 		t.VHADDPS(four[1], four[0], four[0])
 		t.VHADDPS(four[3], four[2], four[2])
 		t.VHADDPS(four[2], four[0], four[0])
-		low, high := vector(16, i*correlationPlaces), vector(16, i*correlationPlaces+1)
+		low, high := vector(16, i*correlationTaps), vector(16, i*correlationTaps+1)
 		t.VEXTRACTF128(operand.Imm(1), four[0], high)
 		t.VADDPS(high, low, low)
 		t.VADDPS(operand.Mem{Base: dst}, low, low)
@@ -253,33 +254,33 @@ func (t *correlation) finish() {
 	t.RET()
 }
 
-// emitInterleavedPool emits 2×2 pooling of interleaved images, with the bias and the
+// emitMaxPool emits 2×2 pooling of interleaved images, with the bias and the
 // ReLU that go with it, forward and backward: every vector is one pixel of eight images.
-func emitInterleavedPool(c *build.Context, n numbers) {
-	emitPixels(c, n, "poolPixels", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)",
-		"sets y to the larger of floor and bias plus the largest of 2×2 pixels, argmax to its place.", (*pixels).forward)
-	emitPixels(c, n, "unpoolPixels", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)",
-		"is the way back of poolPixels: it spreads dy where y is above floor, and adds it to sums.", (*pixels).backward)
+func emitMaxPool(c *build.Context, n numbers) {
+	emitMaxPoolLoop(c, n, "maxPool", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)",
+		"sets y to max(bias + largest of 2×2 pixels, floor), and argmax to the index 0…3 of the largest.", (*maxPool).forward)
+	emitMaxPoolLoop(c, n, "maxPoolBackward", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)",
+		"sets upper and lower to the gradient of maxPool's input: dy at argmax where y > floor, else 0. It adds that dy to sums.", (*maxPool).backward)
 }
 
-// pixels holds the registers of a loop over pooled pixels.
-type pixels struct {
+// maxPool holds the registers of a loop over pooled pixels.
+type maxPool struct {
 	*build.Context
 	y, argmax, upper, lower, dy reg.GPVirtual
 	bias, floor, sums           reg.VecPhysical
 	numbers                     numbers
 }
 
-func emitPixels(c *build.Context, n numbers, name, signature, doc string, pixel func(*pixels)) {
+func emitMaxPoolLoop(c *build.Context, n numbers, name, signature, doc string, pixel func(*maxPool)) {
 	c.Function(name + avx2.name)
 	c.SignatureExpr(signature)
 	c.Pragma("noescape")
 	c.Doc(name + avx2.name + " " + doc)
 	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
-	p := &pixels{c, load("y"), load("argmax"), load("upper"), load("lower"), nil, ymm[13], ymm[14], ymm[15], n}
+	p := &maxPool{c, load("y"), load("argmax"), load("upper"), load("lower"), nil, ymm[13], ymm[14], ymm[15], n}
 	left := load("pixels")
 	c.VBROADCASTSS(address(c, "floor"), p.floor)
-	backward := name == "unpoolPixels"
+	backward := name == "maxPoolBackward"
 	var sums reg.GPVirtual
 	if backward {
 		p.dy, sums = load("dy"), load("sums")
@@ -306,7 +307,7 @@ func emitPixels(c *build.Context, n numbers, name, signature, doc string, pixel 
 }
 
 // corner is one of the four pixels of a window.
-func (p *pixels) corner(k int) operand.Mem {
+func (p *maxPool) corner(k int) operand.Mem {
 	line := p.upper
 	if k > 1 {
 		line = p.lower
@@ -314,39 +315,40 @@ func (p *pixels) corner(k int) operand.Mem {
 	return operand.Mem{Base: line, Disp: 32 * (k % 2)}
 }
 
-// forward pools one window: see pool.forward.
-func (p *pixels) forward() {
-	best, place, candidate, wins, ordered := ymm[0], ymm[1], ymm[2], ymm[3], ymm[4]
+// forward pools one window. A number replaces the best so far if it is larger or NaN,
+// unless the best is NaN already.
+func (p *maxPool) forward() {
+	best, index, candidate, wins, ordered := ymm[0], ymm[1], ymm[2], ymm[3], ymm[4]
 	const isOrdered = 0x07
 	p.VMOVUPS(p.corner(0), best)
-	p.VXORPS(place, place, place)
+	p.VXORPS(index, index, index)
 	for k := 1; k < 4; k++ {
 		p.VMOVUPS(p.corner(k), candidate)
 		p.VCMPPS(operand.Imm(notLessEqual), best, candidate, wins)
 		p.VCMPPS(operand.Imm(isOrdered), best, best, ordered)
 		p.VANDPS(ordered, wins, wins)
 		p.VBLENDVPS(wins, candidate, best, best)
-		p.VBLENDVPS(wins, p.numbers.whole(float32s, uint64(k)), place, place)
+		p.VBLENDVPS(wins, p.numbers.whole(float32s, uint64(k)), index, index)
 	}
 	p.VADDPS(p.bias, best, best)
 	p.VMAXPS(best, p.floor, best) // the first operand here if one is NaN
 	p.VMOVUPS(best, operand.Mem{Base: p.y})
-	p.VEXTRACTI128(operand.Imm(1), place, xmm[2])
+	p.VEXTRACTI128(operand.Imm(1), index, xmm[2])
 	p.VPACKUSDW(xmm[2], xmm[1], xmm[1])
 	p.VPACKUSWB(xmm[1], xmm[1], xmm[1])
 	p.VMOVQ(xmm[1], operand.Mem{Base: p.argmax})
 }
 
 // backward spreads one pixel over its window.
-func (p *pixels) backward() {
-	value, place, y, part := ymm[0], ymm[1], ymm[2], ymm[3]
+func (p *maxPool) backward() {
+	value, index, y, part := ymm[0], ymm[1], ymm[2], ymm[3]
 	p.VMOVUPS(operand.Mem{Base: p.y}, y)
 	p.VCMPPS(operand.Imm(notLessEqual), p.floor, y, y)
 	p.VANDPS(operand.Mem{Base: p.dy}, y, value)
 	p.VADDPS(value, p.sums, p.sums)
-	p.VPMOVZXBD(operand.Mem{Base: p.argmax}, place)
+	p.VPMOVZXBD(operand.Mem{Base: p.argmax}, index)
 	for k := range 4 {
-		p.VPCMPEQD(p.numbers.whole(float32s, uint64(k)), place, part)
+		p.VPCMPEQD(p.numbers.whole(float32s, uint64(k)), index, part)
 		p.VANDPS(value, part, part)
 		p.VMOVUPS(part, p.corner(k))
 	}

@@ -9,8 +9,9 @@ import (
 )
 
 // loop is a function that runs over slices of one length, vector by vector.
-// Its registers are the constants, then `work` registers for every vector of a
-// turn. (Register maskV is the tail mask where there are no mask registers.)
+// Its registers are the constants and then, for every vector of an unrolled
+// iteration, `sums` accumulators and `work` others. (Register maskV is the tail
+// mask where there are no mask registers.)
 type loop struct {
 	name      string
 	doc       string
@@ -21,31 +22,31 @@ type loop struct {
 	work      int
 	sums      int // accumulators of every vector, zero before the loop
 	numbers   numbers
-	body      func(v *turn)
-	finish    func(v *turn)
+	body      func(v *iteration)
+	finish    func(v *iteration)
 }
 
-// constant is a register that is set before the loop: from a parameter or,
-// without one, to a value.
+// constant is a register that is set before the loop: from the parameter param
+// or, if that is empty, to a value.
 type constant struct {
 	name, param string
 	value       float64
 }
 
-// turn emits the body for one vector of one turn of the loop.
-type turn struct {
+// iteration emits the body of the loop for one vector of one iteration.
+type iteration struct {
 	*build.Context
 	l      level
 	f      *loop
 	ptrs   map[string]reg.GPVirtual
-	u      int // which vector of the turn
-	masked bool
+	u      int  // which vector of the iteration
+	masked bool // whether it is the tail, of less than a vector
 }
 
-// maxUnroll bounds the vectors of one turn.
+// maxUnroll bounds the vectors of one iteration.
 const maxUnroll = 4
 
-// unrolls is the number of vectors for which the registers suffice.
+// unrolls is the number of vectors of an iteration for which there are registers.
 func (f *loop) unrolls(l level) int {
 	free := l.registers - len(f.constants)
 	if !l.masks {
@@ -64,33 +65,34 @@ func (f *loop) constantIndex(name string) int {
 }
 
 // k is the register of a constant.
-func (v *turn) k(name string) reg.VecPhysical {
+func (v *iteration) k(name string) reg.VecPhysical {
 	return vector(v.l.bytes, v.f.constantIndex(name))
 }
 
-// real and whole are operands that hold a number in every lane.
-func (v *turn) real(x float64) operand.Mem { return v.f.numbers.real(v.f.elem, x) }
+// real is an operand that holds x in every lane.
+func (v *iteration) real(x float64) operand.Mem { return v.f.numbers.real(v.f.elem, x) }
 
-func (v *turn) whole(x uint64) operand.Mem { return v.f.numbers.whole(v.f.elem, x) }
+// whole is an operand that holds the integer x in every lane.
+func (v *iteration) whole(x uint64) operand.Mem { return v.f.numbers.whole(v.f.elem, x) }
 
 // r is the i-th work register of the vector.
-func (v *turn) r(i int) reg.VecPhysical {
+func (v *iteration) r(i int) reg.VecPhysical {
 	return vector(v.l.bytes, len(v.f.constants)+v.u*(v.f.work+v.f.sums)+v.f.sums+i)
 }
 
 // sum is the i-th accumulator of the vector.
-func (v *turn) sum(i int) reg.VecPhysical {
+func (v *iteration) sum(i int) reg.VecPhysical {
 	return vector(v.l.bytes, len(v.f.constants)+v.u*(v.f.work+v.f.sums)+i)
 }
 
-func (v *turn) mask() tailMask { return tailMask{v.l, v.f.elem, v.l.bytes} }
+func (v *iteration) mask() tailMask { return tailMask{v.l, v.f.elem, v.l.bytes} }
 
-func (v *turn) mem(slice string) operand.Mem {
+func (v *iteration) mem(slice string) operand.Mem {
 	return operand.Mem{Base: v.ptrs[slice], Disp: v.u * v.l.bytes}
 }
 
-// load reads the vector of a slice; lanes past its end become 0.
-func (v *turn) load(slice string, to reg.VecPhysical) {
+// load reads the vector of a slice. Lanes past the slice's end become 0.
+func (v *iteration) load(slice string, to reg.VecPhysical) {
 	if v.masked {
 		v.mask().load(v.Context, v.mem(slice), to)
 		return
@@ -99,7 +101,7 @@ func (v *turn) load(slice string, to reg.VecPhysical) {
 }
 
 // store writes the vector of a slice.
-func (v *turn) store(from reg.VecPhysical, slice string) {
+func (v *iteration) store(from reg.VecPhysical, slice string) {
 	if v.masked {
 		v.mask().store(v.Context, from, v.mem(slice))
 		return
@@ -107,7 +109,7 @@ func (v *turn) store(from reg.VecPhysical, slice string) {
 	v.f.elem.move(v.Context, from, v.mem(slice))
 }
 
-// Predicates of comparisons; none signals, and those with "not" hold for NaN.
+// Predicates of comparisons. Those with "not" hold for NaN.
 const (
 	equal        = 0x00
 	lessThan     = 0x11
@@ -115,9 +117,9 @@ const (
 	notLessEqual = 0x16
 )
 
-// keepWhere clears the lanes of x where the comparison a ? b does not hold;
+// keepWhere clears the lanes of x where the comparison of a with b does not hold.
 // scratch may be overwritten.
-func (v *turn) keepWhere(predicate uint64, b operand.Op, a, x, scratch reg.VecPhysical) {
+func (v *iteration) keepWhere(predicate uint64, b operand.Op, a, x, scratch reg.VecPhysical) {
 	if v.l.masks {
 		k := compareMask(v.u)
 		v.f.elem.compare(v.Context, operand.Imm(predicate), b, a, k)
@@ -128,9 +130,9 @@ func (v *turn) keepWhere(predicate uint64, b operand.Op, a, x, scratch reg.VecPh
 	v.VANDPS(scratch, x, x)
 }
 
-// replaceWhere copies from to x in the lanes where a ? b holds; scratch may be
-// overwritten.
-func (v *turn) replaceWhere(predicate uint64, b operand.Op, a reg.VecPhysical, from operand.Op, x, scratch reg.VecPhysical) {
+// replaceWhere copies from to x in the lanes of float64 where the comparison of a
+// with b holds. scratch may be overwritten.
+func (v *iteration) replaceWhere(predicate uint64, b operand.Op, a reg.VecPhysical, from operand.Op, x, scratch reg.VecPhysical) {
 	if v.l.masks {
 		k := compareMask(v.u)
 		v.f.elem.compare(v.Context, operand.Imm(predicate), b, a, k)
@@ -138,19 +140,15 @@ func (v *turn) replaceWhere(predicate uint64, b operand.Op, a reg.VecPhysical, f
 		return
 	}
 	v.f.elem.compare(v.Context, operand.Imm(predicate), b, a, scratch)
-	if v.f.elem.bytes == 8 {
-		v.VBLENDVPD(scratch, from, x, x)
-		return
-	}
-	v.VBLENDVPS(scratch, from, x, x)
+	v.VBLENDVPD(scratch, from, x, x)
 }
 
 func compareMask(u int) reg.OpmaskPhysical {
 	return []reg.OpmaskPhysical{reg.K2, reg.K3, reg.K4, reg.K5}[u]
 }
 
-// emit writes the function: whole turns, then vector by vector, then the rest
-// of less than a vector under a mask.
+// emit writes the function: unrolled iterations, then vector by vector, then
+// the tail of less than a vector under a mask.
 func (f *loop) emit(c *build.Context, l level, n numbers) {
 	f.numbers = n
 	name := f.name + l.name
@@ -158,7 +156,7 @@ func (f *loop) emit(c *build.Context, l level, n numbers) {
 	c.SignatureExpr(fmt.Sprintf(f.signature, f.elem.name))
 	c.Pragma("noescape")
 	c.Doc(fmt.Sprintf("%s %s", name, f.doc))
-	v := turn{Context: c, l: l, f: f, ptrs: map[string]reg.GPVirtual{}}
+	v := iteration{Context: c, l: l, f: f, ptrs: map[string]reg.GPVirtual{}}
 	for _, s := range f.slices {
 		v.ptrs[s] = c.Load(c.Param(s).Base(), c.GP64()).(reg.GPVirtual)
 	}
@@ -170,9 +168,9 @@ func (f *loop) emit(c *build.Context, l level, n numbers) {
 		l.zero(c, v.sum(u%f.sums))
 	}
 	lanes := f.elem.lanes(l.bytes)
-	f.emitTurns(&v, left, "turns", unrolls, unrolls*lanes)
+	f.emitIterations(&v, left, "unrolled", unrolls, unrolls*lanes)
 	if unrolls > 1 {
-		f.emitTurns(&v, left, "vectors", 1, lanes)
+		f.emitIterations(&v, left, "vectors", 1, lanes)
 	}
 	c.TESTQ(left, left)
 	c.JZ(operand.LabelRef("done"))
@@ -188,9 +186,9 @@ func (f *loop) emit(c *build.Context, l level, n numbers) {
 	c.RET()
 }
 
-// emitTurns writes a loop that handles `elements` elements a turn as long as
-// there are so many.
-func (f *loop) emitTurns(v *turn, n reg.GPVirtual, label string, vectors, elements int) {
+// emitIterations writes a loop that handles `elements` elements in each iteration
+// while at least that many are left.
+func (f *loop) emitIterations(v *iteration, n reg.GPVirtual, label string, vectors, elements int) {
 	v.CMPQ(n, operand.U32(elements))
 	v.JL(operand.LabelRef(label + "Done"))
 	v.Label(label)

@@ -8,19 +8,19 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// unroll is the number of steps of k in one turn of the inner loop.
+// unroll is the number of steps of k in one iteration of the inner loop.
 const unroll = 4
 
-// rowGroup is the number of rows of A that one base pointer serves, by the
-// index scales 0, 1 and 2.
+// rowGroup is the number of rows of A that one base pointer addresses, with no
+// index and with the index scales 1 and 2.
 const rowGroup = 3
 
-// panelRows is the number of rows of one call: where the registers hold fewer,
-// the code runs twice.
+// panelRows is the number of rows of one call. If the registers hold fewer, the
+// code runs twice.
 const panelRows = 12
 
-// tileKernel is a micro-kernel family: tiles of 1…maxRows rows and some vectors,
-// the last of which may be partly used and be shorter than the others.
+// tileKernel is a family of micro-kernels: tiles of 1…maxRows rows and some vectors.
+// The last vector may be partly used, and shorter than the others.
 type tileKernel struct {
 	level   level
 	elem    element
@@ -42,8 +42,8 @@ func emitGemm(c *build.Context, l level) {
 	}
 }
 
-// tiles are the tile shapes of a level: all accumulators, the vectors of B and a
-// broadcast of A fit the registers.
+// tiles are the tile shapes of a level. All accumulators, the vectors of B and a
+// broadcast element of A fit the registers.
 func tiles(l level, e element) []tileKernel {
 	name := func(width string) string { return e.prefix + "gemm" + width + l.name }
 	if l.masks {
@@ -60,13 +60,13 @@ func tiles(l level, e element) []tileKernel {
 	}
 }
 
-// tileRegs are the general registers of a tile in work.
+// tileRegs are the general registers of a tile.
 type tileRegs struct {
-	rows                         reg.GPVirtual
-	a                            [4]reg.GPVirtual // rows 0, 3, 6, 9 of A
-	rowStep, colStep             reg.GPVirtual
-	b, bStep, c, cStep, k, turns reg.GPVirtual
-	alpha, beta                  operand.Mem
+	rows                              reg.GPVirtual
+	a                                 [4]reg.GPVirtual // rows 0, 3, 6, 9 of A
+	rowStep, colStep                  reg.GPVirtual
+	b, bStep, c, cStep, k, iterations reg.GPVirtual
+	alpha, beta                       operand.Mem
 }
 
 func (t tileKernel) emit(c *build.Context) {
@@ -96,7 +96,7 @@ func (t tileKernel) emit(c *build.Context) {
 
 func (t tileKernel) last() int { return len(t.vectors) - 1 }
 
-// offset is that of vector j from the first, in bytes.
+// offset is the offset of vector j from the first, in bytes.
 func (t tileKernel) offset(j int) int {
 	sum := 0
 	for _, bytes := range t.vectors[:j] {
@@ -111,7 +111,7 @@ func (t tileKernel) loadRegs(c *build.Context) *tileRegs {
 	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
 	r := &tileRegs{
 		rows: load("rows"), rowStep: load("rowStep"), colStep: load("colStep"), bStep: load("bStep"), cStep: load("cStep"),
-		b: load("b"), c: load("c"), k: load("k"), turns: c.GP64(),
+		b: load("b"), c: load("c"), k: load("k"), iterations: c.GP64(),
 		alpha: address(c, "alpha"), beta: address(c, "beta"),
 	}
 	r.a[0] = load("a")
@@ -159,14 +159,14 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 			t.level.zero(c, t.accumulator(i, j))
 		}
 	}
-	c.MOVQ(r.k, r.turns)
-	c.SHRQ(operand.Imm(2), r.turns)
+	c.MOVQ(r.k, r.iterations)
+	c.SHRQ(operand.Imm(2), r.iterations)
 	c.JZ(operand.LabelRef(label + "_rest"))
 	c.Label(label + "_loop")
 	for range unroll {
 		t.step(c, rows, &r, masked)
 	}
-	c.DECQ(r.turns)
+	c.DECQ(r.iterations)
 	c.JNZ(operand.LabelRef(label + "_loop"))
 	c.Label(label + "_rest")
 	c.ANDQ(operand.Imm(unroll-1), r.k)
@@ -179,10 +179,11 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 	t.finish(c, rows, &r, masked, label, next)
 }
 
-// bRegister holds vector j of B; the broadcast of A is in the last register.
+// bRegister holds vector j of B.
 func (t tileKernel) bRegister(j int) reg.VecPhysical { return t.register(j, t.level.registers*3/4+j) }
 
-// scratch is the last register, as long as vector j.
+// scratch is the last register, as long as vector j. In step it holds the broadcast
+// element of A.
 func (t tileKernel) scratch(j int) reg.VecPhysical { return t.register(j, t.level.registers-1) }
 
 // register is register i, as long as vector j.
@@ -195,7 +196,7 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 	}
 	c.ADDQ(r.bStep, r.b)
 	if t.level.masks && len(t.vectors) > 1 {
-		// Where A is transposed this is the end of the next tile's column.
+		// If A is transposed this is the end of the next tile's column.
 		c.PREFETCHT0(operand.Mem{Base: r.a[0], Disp: (2*panelRows - 1) * t.elem.bytes})
 	}
 	for i := range rows {
@@ -204,7 +205,7 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 			element.Index, element.Scale = r.rowStep, uint8(scale)
 		}
 		if t.level.masks && len(t.vectors) == 1 {
-			// The broadcast as an operand is free, but only if used once.
+			// A broadcast as an operand costs nothing, if it is used only once.
 			t.elem.fmaBroadcast(c, element, t.bRegister(0), t.accumulator(i, 0))
 			continue
 		}
@@ -269,13 +270,13 @@ func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool,
 	t.leave(c, rows, r, next)
 }
 
-// leave returns, or goes on with the rows that are left.
+// leave returns, or goes on if rows are left.
 func (t tileKernel) leave(c *build.Context, rows int, r *tileRegs, next string) {
 	if rows == t.maxRows && t.maxRows < panelRows {
 		done := c.GP64()
 		a := address(c, "a")
 		c.IMUL3Q(operand.Imm(uint64(rows)), r.rowStep, done)
-		c.ADDQ(done, a) // the parameter is this function's to change
+		c.ADDQ(done, a) // the function may change its parameter
 		c.MOVQ(a, r.a[0])
 		c.Load(c.Param("b"), r.b)
 		c.Load(c.Param("k"), r.k)

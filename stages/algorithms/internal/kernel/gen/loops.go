@@ -8,16 +8,14 @@ func emitLoops(c *build.Context, l level) {
 		laneMaskTable(c)
 	}
 	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, mulAdd, lerp, addReLU, reluBackward, sgd, momentumSGD, adam},
-		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm(float32s), logarithm(float64s))
+		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm)
 	used := numbers{}
 	for _, f := range all {
 		f.emit(c, l, used)
 	}
 	emitDistances(c, l)
-	emitLines(c, l)
 	if l.name == avx2.name {
-		emitPool(c, l, used) // 16 bytes are enough: every level uses it
-		emitInterleavedPool(c, used)
+		emitMaxPool(c, used) // for every level: a pixel of eight images fills 32 bytes
 	}
 	used.emit(c, l)
 }
@@ -28,7 +26,7 @@ func axpy(e element) *loop {
 		signature: "func(alpha %[1]s, x, y []%[1]s)",
 		elem:      e, slices: []string{"x", "y"},
 		constants: parameters("alpha"), work: 2,
-		body: func(v *turn) {
+		body: func(v *iteration) {
 			v.load("x", v.r(0))
 			v.load("y", v.r(1))
 			e.fma(v.Context, v.k("alpha"), v.r(0), v.r(1))
@@ -42,7 +40,7 @@ var scale = &loop{
 	signature: "func(alpha %[1]s, x []%[1]s)",
 	elem:      float32s, slices: []string{"x"},
 	constants: parameters("alpha"), work: 1,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("x", v.r(0))
 		v.VMULPS(v.k("alpha"), v.r(0), v.r(0))
 		v.store(v.r(0), "x")
@@ -53,7 +51,7 @@ var mul = &loop{
 	name: "mul", doc: "multiplies dst by x.",
 	signature: "func(dst, x []%[1]s)",
 	elem:      float32s, slices: []string{"dst", "x"}, work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("dst", v.r(0))
 		v.load("x", v.r(1))
 		v.VMULPS(v.r(1), v.r(0), v.r(0))
@@ -65,7 +63,7 @@ var mulAdd = &loop{
 	name: "mulAdd", doc: "adds x·y to dst.",
 	signature: "func(dst, x, y []%[1]s)",
 	elem:      float32s, slices: []string{"dst", "x", "y"}, work: 3,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("x", v.r(0))
 		v.load("y", v.r(1))
 		v.load("dst", v.r(2))
@@ -79,7 +77,7 @@ var lerp = &loop{
 	signature: "func(dst, x, y []%[1]s, rest, t %[1]s)",
 	elem:      float32s, slices: []string{"dst", "x", "y"},
 	constants: parameters("rest", "t"), work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("x", v.r(0))
 		v.load("y", v.r(1))
 		v.VMULPS(v.k("rest"), v.r(0), v.r(0))
@@ -88,13 +86,13 @@ var lerp = &loop{
 	},
 }
 
-// VMAXPS gives its first operand here if one is NaN, so NaN stays.
+// VMAXPS returns its first operand here if one is NaN, so NaN stays NaN.
 var addReLU = &loop{
 	name: "addReLU", doc: "sets y = max(y + bias, 0).",
 	signature: "func(y, bias []%[1]s)",
 	elem:      float32s, slices: []string{"y", "bias"},
 	constants: []constant{{name: "zero"}}, work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("y", v.r(0))
 		v.load("bias", v.r(1))
 		v.VADDPS(v.r(1), v.r(0), v.r(0))
@@ -108,7 +106,7 @@ var reluBackward = &loop{
 	signature: "func(dy, y []%[1]s)",
 	elem:      float32s, slices: []string{"dy", "y"},
 	constants: []constant{{name: "zero"}}, work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("dy", v.r(0))
 		v.load("y", v.r(1))
 		v.keepWhere(notLessEqual, v.k("zero"), v.r(1), v.r(0), v.r(1))
@@ -121,7 +119,7 @@ var sgd = &loop{
 	signature: "func(w, g []%[1]s, lr, decay %[1]s)",
 	elem:      float32s, slices: []string{"w", "g"},
 	constants: parameters("lr", "decay"), work: 2,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("w", v.r(0))
 		v.load("g", v.r(1))
 		v.VFMADD231PS(v.k("decay"), v.r(0), v.r(1))
@@ -135,7 +133,7 @@ var momentumSGD = &loop{
 	signature: "func(w, g, velocity []%[1]s, lr, momentum, decay %[1]s)",
 	elem:      float32s, slices: []string{"w", "g", "velocity"},
 	constants: parameters("lr", "momentum", "decay"), work: 3,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		v.load("w", v.r(0))
 		v.load("g", v.r(1))
 		v.load("velocity", v.r(2))
@@ -147,7 +145,7 @@ var momentumSGD = &loop{
 	},
 }
 
-// parameters are constants that are parameters of the same name.
+// parameters are constants set from the parameters of the same names.
 func parameters(names ...string) []constant {
 	all := make([]constant, len(names))
 	for i, name := range names {
@@ -161,7 +159,7 @@ var adam = &loop{
 	signature: "func(w, g, m, v []%[1]s, beta1, rest1, beta2, rest2, rate, scale, eps, decay %[1]s)",
 	elem:      float32s, slices: []string{"w", "g", "m", "v"},
 	constants: parameters("beta1", "rest1", "beta2", "rest2", "rate", "scale", "eps", "decay"), work: 4,
-	body: func(v *turn) {
+	body: func(v *iteration) {
 		w, g, m, s := v.r(0), v.r(1), v.r(2), v.r(3)
 		v.load("w", w)
 		v.load("g", g)

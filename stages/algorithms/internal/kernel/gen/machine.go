@@ -64,18 +64,18 @@ type element struct {
 	bytes  int
 	shift  uint64 // log2(bytes)
 
-	move, add, sub, mul, div, sqrt, min, max emit
-	fma, fnma, fmaInto, broadcast            emit
-	fmaBroadcast                             emit
-	compare                                  emit
-	addInt, subInt, shiftLeft, shiftRight    emit
-	moveZero, maskMove                       func(c *build.Context, a, b, d operand.Op)
+	move, add, sub, mul, div, min, max    emit
+	fma, fnma, fmaInto, broadcast         emit
+	fmaBroadcast                          emit // AVX-512 only
+	compare                               emit
+	addInt, subInt, shiftLeft, shiftRight emit
+	moveZero, maskMove                    func(c *build.Context, a, b, d operand.Op)
 }
 
 var float32s = element{
 	name: "float32", prefix: "s", bytes: 4, shift: 2,
 	move: (*build.Context).VMOVUPS, add: (*build.Context).VADDPS, sub: (*build.Context).VSUBPS,
-	mul: (*build.Context).VMULPS, div: (*build.Context).VDIVPS, sqrt: (*build.Context).VSQRTPS,
+	mul: (*build.Context).VMULPS, div: (*build.Context).VDIVPS,
 	min: (*build.Context).VMINPS, max: (*build.Context).VMAXPS,
 	fma: (*build.Context).VFMADD231PS, fnma: (*build.Context).VFNMADD231PS, fmaInto: (*build.Context).VFMADD213PS,
 	fmaBroadcast: (*build.Context).VFMADD231PS_BCST,
@@ -88,7 +88,7 @@ var float32s = element{
 var float64s = element{
 	name: "float64", prefix: "d", bytes: 8, shift: 3,
 	move: (*build.Context).VMOVUPD, add: (*build.Context).VADDPD, sub: (*build.Context).VSUBPD,
-	mul: (*build.Context).VMULPD, div: (*build.Context).VDIVPD, sqrt: (*build.Context).VSQRTPD,
+	mul: (*build.Context).VMULPD, div: (*build.Context).VDIVPD,
 	min: (*build.Context).VMINPD, max: (*build.Context).VMAXPD,
 	fma: (*build.Context).VFMADD231PD, fnma: (*build.Context).VFNMADD231PD, fmaInto: (*build.Context).VFMADD213PD,
 	fmaBroadcast: (*build.Context).VFMADD231PD_BCST,

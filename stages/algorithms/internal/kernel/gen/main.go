@@ -1,6 +1,6 @@
-// Gen writes the assembly of packages kernel and peak, and the Go declarations that
-// go with it, into the folder above. With -check it writes nothing and fails if what
-// it would write differs from what is there.
+// Gen writes the assembly of packages kernel and peak, with its Go declarations, into
+// the folder above. With -check it writes nothing, and fails if the files there differ
+// from what it would write.
 package main
 
 import (
@@ -16,8 +16,8 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// sources are the files written, by path without suffix, their package, and
-// what emits their functions.
+// sources are the files to write: the path without its suffix, the package, and
+// the function that emits the code.
 var sources = []struct {
 	name, pkg string
 	emit      func(*build.Context)

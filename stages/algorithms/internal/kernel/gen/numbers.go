@@ -12,16 +12,16 @@ import (
 )
 
 // numbers are the constants in memory of one file, by symbol. Each is repeated
-// to the length of a vector.
+// to fill a vector.
 type numbers map[string]lanes
 
-// lanes is a number that fills a vector.
+// lanes is the number in every lane of a vector.
 type lanes struct {
 	elem element
 	bits uint64
 }
 
-// real returns the place of a vector of x.
+// real returns the address of a vector of x.
 func (n numbers) real(e element, x float64) operand.Mem {
 	if e.bytes == 4 {
 		return n.whole(e, uint64(math.Float32bits(float32(x))))
@@ -29,7 +29,7 @@ func (n numbers) real(e element, x float64) operand.Mem {
 	return n.whole(e, math.Float64bits(x))
 }
 
-// whole returns the place of a vector of integers x.
+// whole returns the address of a vector of integers x.
 func (n numbers) whole(e element, x uint64) operand.Mem {
 	name := fmt.Sprintf("%s_%0*x", e.name, 2*e.bytes, x)
 	n[name] = lanes{e, x}

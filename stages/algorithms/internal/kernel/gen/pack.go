@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// emitTranspose emits the packing loop: it turns a group of rows, as many as a
-// 16-byte lane has elements, into columns.
+// emitTranspose emits the packing loop that transposes a group of rows, as many
+// as 16 bytes have elements.
 func emitTranspose(c *build.Context, l level, e element) {
 	group := e.lanes(16)
 	name := e.prefix + "transpose" + l.name
@@ -51,8 +51,8 @@ func emitTranspose(c *build.Context, l level, e element) {
 	c.RET()
 }
 
-// transposeLanes transposes the small matrix that every 16-byte lane of the
-// first registers holds, and returns the registers of its columns.
+// transposeLanes transposes the small matrix in each 16-byte lane of the first
+// registers, and returns the registers of its columns.
 func transposeLanes(c *build.Context, l level, e element) []int {
 	v := func(i int) reg.VecPhysical { return vector(l.bytes, i) }
 	if e.bytes == 8 {
@@ -83,9 +83,9 @@ func storeLane(c *build.Context, l level, i, lane int, to operand.Mem) {
 	}
 }
 
-// emitCopy emits the packing loop for columns that lie together already. It
-// goes along the rows, over all panels, since that is how they lie in memory.
-// It stores whole vectors: masked stores are slow on AMD without AVX-512.
+// emitCopy emits the packing loop for rows that are contiguous already. It goes
+// along each row, over all panels, which is the order in memory. It stores whole
+// vectors, because masked stores are slow on AMD without AVX-512.
 func emitCopy(c *build.Context, l level, e element) {
 	name := e.prefix + "copy" + l.name
 	c.Function(name)

@@ -13,7 +13,7 @@ func dot(e element) *loop {
 		name: e.prefix + "dot", doc: "returns Σ x[i]·y[i].",
 		signature: "func(x, y []%[1]s) %[1]s",
 		elem:      e, slices: []string{"x", "y"}, work: 2, sums: 1,
-		body: func(v *turn) {
+		body: func(v *iteration) {
 			v.load("x", v.r(0))
 			v.load("y", v.r(1))
 			e.fma(v.Context, v.r(0), v.r(1), v.sum(0))
@@ -23,7 +23,7 @@ func dot(e element) *loop {
 }
 
 // finishDot adds the accumulators and returns the sum of their lanes.
-func finishDot(v *turn) {
+func finishDot(v *iteration) {
 	v.u = 0
 	total := v.sum(0)
 	for v.u = 1; v.u < v.f.unrolls(v.l); v.u++ {
@@ -36,7 +36,7 @@ func finishDot(v *turn) {
 
 // sumLanes replaces the low lane of register i by the sum of all its lanes,
 // always in the same order: halves, quarters, and so on. Register s is scratch.
-func (v *turn) sumLanes(i, s int) {
+func (v *iteration) sumLanes(i, s int) {
 	add := v.f.elem.add
 	if v.l.bytes == 64 {
 		v.VEXTRACTF64X4(operand.Imm(1), vector(64, i), vector(32, s))
@@ -52,17 +52,17 @@ func (v *turn) sumLanes(i, s int) {
 	v.VHADDPS(vector(16, i), vector(16, i), vector(16, i))
 }
 
-// distanceRows is the number of rows whose distances are summed side by side.
+// distanceRows is the number of rows whose distances are summed at the same time.
 const distanceRows = 4
 
-// emitDistances emits the squared distances of one vector to many.
+// emitDistances emits the squared distances from one vector to many.
 func emitDistances(c *build.Context, l level) {
 	name := "squaredDistances" + l.name
 	c.Function(name)
 	c.SignatureExpr("func(dst, q, x []float32)")
 	c.Pragma("noescape")
 	c.Doc(fmt.Sprintf("%s sets dst[i] = |q - x_i|² for the rows x_i of x, which are as long as q.", name))
-	d := &distances{turn: turn{Context: c, l: l, f: &loop{elem: float32s}}}
+	d := &distances{iteration: iteration{Context: c, l: l, f: &loop{elem: float32s}}}
 	d.dst = c.Load(c.Param("dst").Base(), c.GP64()).(reg.GPVirtual)
 	d.rows = c.Load(c.Param("dst").Len(), c.GP64()).(reg.GPVirtual)
 	d.x = c.Load(c.Param("x").Base(), c.GP64()).(reg.GPVirtual)
@@ -80,11 +80,11 @@ func emitDistances(c *build.Context, l level) {
 
 // distances holds the registers of emitDistances.
 type distances struct {
-	turn
+	iteration
 	dst, rows, x, q, cols, step, whole reg.GPVirtual
 }
 
-// emitMask splits the columns into whole vectors (in bytes) and a masked rest.
+// emitMask splits the columns into whole vectors (in bytes) and a masked tail.
 func (d *distances) emitMask() {
 	lanes := float32s.lanes(d.l.bytes)
 	d.whole = d.GP64()
@@ -97,7 +97,7 @@ func (d *distances) emitMask() {
 	d.mask().set(d.Context, rest)
 }
 
-// emitRows handles so many rows a turn as long as there are so many.
+// emitRows handles the given number of rows in each iteration while that many are left.
 func (d *distances) emitRows(label string, rows int) {
 	d.CMPQ(d.rows, operand.U32(rows))
 	d.JL(operand.LabelRef(label + "Done"))

@@ -1,3 +1,3 @@
-// Package peak runs multiply-adds that never leave the registers, to measure the most
-// that a core can do: what the benchmark programs compare products and training with.
+// Package peak runs multiply-adds on registers alone, to measure how fast a core can
+// compute at most. The benchmark programs compare products and training with that.
 package peak

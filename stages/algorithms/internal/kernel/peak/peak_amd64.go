@@ -4,8 +4,8 @@
 
 package peak
 
-// spinAVX512 runs turns·12 multiply-adds of whole vectors.
-func spinAVX512(turns int)
+// spinAVX512 runs iterations·12 multiply-adds of whole vectors.
+func spinAVX512(iterations int)
 
-// spinAVX2 runs turns·12 multiply-adds of whole vectors.
-func spinAVX2(turns int)
+// spinAVX2 runs iterations·12 multiply-adds of whole vectors.
+func spinAVX2(iterations int)

@@ -2,10 +2,10 @@
 
 //go:build amd64 && !noasm
 
-// func spinAVX512(turns int)
+// func spinAVX512(iterations int)
 // Requires: AVX, AVX512F
 TEXT ·spinAVX512(SB), $0-8
-	MOVQ   turns+0(FP), AX
+	MOVQ   iterations+0(FP), AX
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
@@ -38,10 +38,10 @@ loop:
 	VZEROUPPER
 	RET
 
-// func spinAVX2(turns int)
+// func spinAVX2(iterations int)
 // Requires: AVX, FMA3
 TEXT ·spinAVX2(SB), $0-8
-	MOVQ   turns+0(FP), AX
+	MOVQ   iterations+0(FP), AX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2

@@ -4,12 +4,12 @@ package peak
 
 import "mars/stages/algorithms/internal/kernel"
 
-// chains is the number of multiply-adds in a turn of the generated loops.
+// chains is the number of multiply-adds in an iteration of the generated loops.
 const chains = 12
 
-// Flops is the number of floating-point operations that one turn of Spin counts for
-// at a number of bits: the same instructions do half as many on float64, at the same
-// rate. It is 0 where there is no loop for this processor.
+// Flops is the number of floating-point operations that one iteration of Spin stands
+// for, with numbers of 32 or 64 bits: instructions on float64 run at the same rate and do
+// half as many. It is 0 where there is no loop for this processor.
 func Flops(bits int) int {
 	switch kernel.Level() {
 	case "avx512":
@@ -20,12 +20,12 @@ func Flops(bits int) int {
 	return 0
 }
 
-// Spin runs so many turns on the calling goroutine.
-func Spin(turns int) {
+// Spin runs the given number of iterations on the calling goroutine.
+func Spin(iterations int) {
 	switch kernel.Level() {
 	case "avx512":
-		spinAVX512(turns)
+		spinAVX512(iterations)
 	case "avx2":
-		spinAVX2(turns)
+		spinAVX2(iterations)
 	}
 }

@@ -6,4 +6,4 @@ package peak
 func Flops(bits int) int { return 0 }
 
 // Spin does nothing.
-func Spin(turns int) {}
+func Spin(iterations int) {}

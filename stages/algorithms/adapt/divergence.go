@@ -1,0 +1,56 @@
+package adapt
+
+import (
+	"fmt"
+	"math"
+)
+
+// A DivergedError says that training broke down. Train returns it together with the
+// model of the last good epoch.
+type DivergedError struct {
+	Epoch    int    // in which it happened, from 0
+	LastGood int    // epoch at whose end the returned model was, from 0; −1 for the initial weights
+	Reason   string // what was seen
+}
+
+// Error counts the epoch from 1, as the log does.
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("adapt: training diverged in epoch %d: %s: lower the learning rate or lambda", e.Epoch+1, e.Reason)
+}
+
+// maxGrowth is how many times its first value a loss may reach before training counts
+// as diverged. The swings of adversarial training stay far below it.
+const maxGrowth = 1e4
+
+// divergence says what broke down in an epoch, or "".
+func (t *trainer) divergence(m EpochMetrics) string {
+	for _, loss := range []struct {
+		name  string
+		value float64
+	}{{"class loss", m.ClassLoss}, {"critic distance", m.CriticDistance}, {"gradient penalty", m.GradientPenalty}} {
+		if !finiteNumber(loss.value) {
+			return fmt.Sprintf("the %s is %g", loss.name, loss.value)
+		}
+	}
+	for i, net := range t.all() {
+		if !finite(net.Params) {
+			return fmt.Sprintf("a weight of network %s is not finite", networkNames[i])
+		}
+	}
+	if t.firstLoss == 0 {
+		t.firstLoss = max(1, m.ClassLoss)
+	}
+	if m.ClassLoss > maxGrowth*t.firstLoss {
+		return fmt.Sprintf("the class loss exploded to %g", m.ClassLoss)
+	}
+	if m.GradientPenalty > maxGrowth {
+		return fmt.Sprintf("the gradient penalty exploded to %g", m.GradientPenalty)
+	}
+	return ""
+}
+
+func (s sums) finite() bool {
+	return finiteNumber(s.class) && finiteNumber(s.distance) && finiteNumber(s.penalty)
+}
+
+func finiteNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
