@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // estimationDue reports whether p_T is to be estimated before this epoch.
@@ -36,15 +38,15 @@ func (t *trainer) reestimate(ctx context.Context) error {
 // snapshot embeds both domains.
 func (t *trainer) snapshot() Snapshot {
 	if t.z.source.Data == nil {
-		t.z.source = newMatrix(t.problem.Source.Rows, t.g.Outputs)
-		t.z.target = newMatrix(t.problem.Target.Rows, t.g.Outputs)
+		t.z.source = dense.New(t.problem.Source.Rows, t.g.Outputs)
+		t.z.target = dense.New(t.problem.Target.Rows, t.g.Outputs)
 	}
 	m := &Model{networks: t.networks, input: t.input}
 	m.EmbedInto(t.z.source, t.problem.Source)
 	m.EmbedInto(t.z.target, t.problem.Target)
 	posteriors := func(z blas32.General) func() blas32.General {
 		return func() blas32.General {
-			p := newMatrix(z.Rows, t.h.Outputs)
+			p := dense.New(z.Rows, t.h.Outputs)
 			m.classifyInto(p, z)
 			return p
 		}

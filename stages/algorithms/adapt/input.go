@@ -1,9 +1,9 @@
 package adapt
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/scale"
 )
 
 // input scales a row of features before it enters g: (x − offset)·scale, with one pair
@@ -26,21 +26,10 @@ func newInput(s InputScaling, source blas32.General) input {
 // standardise scales each column to mean 0 and standard deviation 1, and a constant
 // column to 0.
 func standardise(x blas32.General) input {
+	s, _ := scale.Fit(x)
 	in := input{offset: make([]float32, x.Cols), scale: make([]float32, x.Cols)}
-	for j := range x.Cols {
-		var mean, square float64
-		for i := range x.Rows {
-			mean += float64(x.Data[i*x.Stride+j])
-		}
-		mean /= float64(x.Rows)
-		for i := range x.Rows {
-			d := float64(x.Data[i*x.Stride+j]) - mean
-			square += d * d
-		}
-		in.offset[j], in.scale[j] = float32(mean), 1
-		if deviation := math.Sqrt(square / float64(x.Rows)); deviation > 1e-6*math.Abs(mean) {
-			in.scale[j] = float32(1 / deviation)
-		}
+	for j, by := range s.Scales() {
+		in.offset[j], in.scale[j] = float32(s.Mean[j]), float32(by)
 	}
 	return in
 }

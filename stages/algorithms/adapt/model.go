@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 	"mars/stages/algorithms/internal/nn"
 	"mars/stages/algorithms/labelshift"
@@ -51,7 +52,7 @@ func (m *Model) EmbeddingWidth() int { return m.g.Outputs }
 // Embed returns the n×h embeddings g(x) of the rows of x, n×d.
 // It panics if d is not Width.
 func (m *Model) Embed(x blas32.General) blas32.General {
-	z := newMatrix(x.Rows, m.EmbeddingWidth())
+	z := dense.New(x.Rows, m.EmbeddingWidth())
 	m.EmbedInto(z, x)
 	return z
 }
@@ -59,7 +60,7 @@ func (m *Model) Embed(x blas32.General) blas32.General {
 // Predict returns the n×C class probabilities, the softmax of h(g(x)), of the rows of x,
 // n×d. It panics if d is not Width.
 func (m *Model) Predict(x blas32.General) blas32.General {
-	p := newMatrix(x.Rows, m.h.Outputs)
+	p := dense.New(x.Rows, m.h.Outputs)
 	m.PredictInto(p, x)
 	return p
 }
@@ -147,14 +148,4 @@ func (s *inference) probabilities(out, z []float32, rows int) {
 
 // Argmax returns the column of the largest value in each row of p, n×C; the first of equal
 // ones.
-func Argmax(p blas32.General) []int32 {
-	labels := make([]int32, p.Rows)
-	for i := range labels {
-		labels[i] = int32(nn.Argmax(p.Data[i*p.Stride : i*p.Stride+p.Cols]))
-	}
-	return labels
-}
-
-func newMatrix(rows, cols int) blas32.General {
-	return blas32.General{Rows: rows, Cols: cols, Stride: max(cols, 1), Data: make([]float32, rows*cols)}
-}
+func Argmax(p blas32.General) []int32 { return dense.ArgmaxRows(p) }

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // AsPublishedCode sets what the authors' published program
@@ -41,9 +43,9 @@ func (t *trainer) extract(s Snapshot) Snapshot {
 		labels[i] = s.Labels[row]
 	}
 	sourcePosteriors, targetPosteriors := s.SourcePosteriors, s.TargetPosteriors
-	s.Source, s.Labels, s.Target = pick(s.Source, source), labels, pick(s.Target, target)
-	s.SourcePosteriors = func() blas32.General { return pick(sourcePosteriors(), source) }
-	s.TargetPosteriors = func() blas32.General { return pick(targetPosteriors(), target) }
+	s.Source, s.Labels, s.Target = dense.Gather(s.Source, source), labels, dense.Gather(s.Target, target)
+	s.SourcePosteriors = func() blas32.General { return dense.Gather(sourcePosteriors(), source) }
+	s.TargetPosteriors = func() blas32.General { return dense.Gather(targetPosteriors(), target) }
 	return s
 }
 
@@ -52,13 +54,4 @@ func (t *trainer) loaded(rng *rand.Rand, n int) []int {
 	order := rng.Perm(n)
 	first := order[:min(n, t.config.Batch)]
 	return append(append(make([]int, 0, n+len(first)), first...), order...)
-}
-
-// pick returns a copy of the given rows of x, len(rows)×d.
-func pick(x blas32.General, rows []int) blas32.General {
-	y := newMatrix(len(rows), x.Cols)
-	for i, row := range rows {
-		copy(y.Data[i*y.Stride:], x.Data[row*x.Stride:row*x.Stride+x.Cols])
-	}
-	return y
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // shape is the shape of a row: C, H, W or the number of columns.
@@ -68,10 +70,8 @@ func (p Problem) checkLabels() error {
 }
 
 func checkFinite(name string, x blas32.General) error {
-	for i := range x.Rows {
-		if !finite(x.Data[i*x.Stride : i*x.Stride+x.Cols]) {
-			return fmt.Errorf("adapt: %s row %d holds NaN or infinity: remove or impute it", name, i)
-		}
+	if err := dense.CheckFinite(name, x, 0); err != nil {
+		return fmt.Errorf("adapt: %w", err)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package adapt
 import (
 	"math/rand/v2"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 	"mars/stages/algorithms/internal/nn"
 )
@@ -115,7 +116,7 @@ func (w *worker) classify(b *batch) []float32 {
 	logits := w.h.Forward(w.z[:n*w.t.g.Outputs], n)
 	w.sums.correct = 0
 	for i, y := range labels {
-		if nn.Argmax(logits[i*classes:(i+1)*classes]) == int(y) {
+		if dense.Argmax(logits[i*classes:(i+1)*classes]) == int(y) {
 			w.sums.correct++
 		}
 	}

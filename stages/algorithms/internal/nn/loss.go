@@ -14,14 +14,3 @@ func CrossEntropy(logits []float32, rows, classes int, labels []int32, weights [
 	}
 	return loss
 }
-
-// Argmax returns the index of the largest value, the first of equal ones.
-func Argmax(row []float32) int {
-	best := 0
-	for j, v := range row {
-		if v > row[best] {
-			best = j
-		}
-	}
-	return best
-}
