@@ -62,10 +62,20 @@ func Create(path string, o WriteOptions) (*Writer, error) {
 	if path == "" || path == "-" {
 		w.name = "standard output"
 	}
-	if ext := strings.ToLower(filepath.Ext(path)); out.file != nil && (ext == ".arrow" || ext == ".feather") {
-		w.kind = FileKind
+	if !out.isDirect() {
+		w.kind = KindOf(path)
 	}
 	return w, nil
+}
+
+// KindOf is the layout that a file of that name is written in: that of a file if
+// the name ends in .arrow or .feather, else that of a stream.
+func KindOf(path string) Kind {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".arrow", ".feather":
+		return FileKind
+	}
+	return StreamKind
 }
 
 // NewWriter writes a stream to w, which errors call name.
@@ -378,10 +388,10 @@ func (w *Writer) Fail(cause error) {
 	if w.err == nil {
 		w.err = cause
 	}
-	if w.out.file == nil && !errors.Is(w.err, ErrBrokenPipe) {
+	if w.out.isDirect() && !errors.Is(w.err, ErrBrokenPipe) {
 		w.out.w.Write(poison(cause))
 	}
-	w.out.abandon()
+	w.out.giveUp()
 }
 
 func (w *Writer) release() {
