@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mars/arrowio/atomicfile"
 	"os"
 	"path/filepath"
 	"time"
@@ -60,12 +61,18 @@ func OpenCache(dir string) *Cache {
 		return c
 	}
 	probe.Close()
-	tag := filepath.Join(dir, "CACHEDIR.TAG") // tells backup programs to leave it out
-	if _, err := os.Stat(tag); errors.Is(err, os.ErrNotExist) {
-		os.WriteFile(tag, []byte("Signature: 8a477f597d28d172789f06886806bc55\n# A cache of mars; see mars cache --help.\n"), 0o666) //nolint:errcheck
+	if _, err := os.Stat(filepath.Join(dir, tagName)); errors.Is(err, os.ErrNotExist) {
+		atomicfile.WriteFile(filepath.Join(dir, tagName), []byte(tagText)) //nolint:errcheck // it only saves a backup some room
 	}
 	return c
 }
+
+// A file of this name and beginning tells backup programs to leave the folder
+// out (https://bford.info/cachedir).
+const (
+	tagName = "CACHEDIR.TAG"
+	tagText = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of mars; see mars cache --help.\n"
+)
 
 // An Entry is what the cache keeps of one node, and how it was made.
 type Entry struct {
@@ -191,9 +198,4 @@ func (c *Cache) Checkpoint(key string) string { return c.path(checkpointsDir, ke
 
 // dropCheckpoint removes a key's checkpoint, and what a process that was killed
 // while it wrote one has left.
-func (c *Cache) dropCheckpoint(key string) {
-	left, _ := filepath.Glob(c.Checkpoint(key) + "*") //nolint:errcheck // the pattern is good
-	for _, path := range left {
-		os.Remove(path) //nolint:errcheck // a checkpoint too many is no failure
-	}
-}
+func (c *Cache) dropCheckpoint(key string) { atomicfile.Remove(c.Checkpoint(key)) }

@@ -140,6 +140,38 @@ func TestPrune(t *testing.T) {
 	}
 }
 
+// What killed processes have left goes with the next clearing, unless it is in
+// use or may be.
+func TestSweep(t *testing.T) {
+	c := OpenCache(t.TempDir())
+	held, err := c.Lock(t.Context(), "held", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	old := time.Now().Add(-2 * temporaryAge)
+	for path, stays := range map[string]bool{
+		"building/left": false, "building/held": true, "building/.spool-new": true, "building/.spool-old": false,
+		"checkpoints/left": false, "checkpoints/.left.mars-1": false, "checkpoints/held": true, "checkpoints/.held.mars-1": true,
+	} {
+		path = filepath.Join(c.Dir, path)
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(path, "new") {
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := c.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != stays {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // Only one at a time has a lock, even while its file comes and goes.
 func TestLock(t *testing.T) {
 	c := OpenCache(t.TempDir())

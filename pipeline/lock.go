@@ -53,7 +53,7 @@ var errLocked = errors.New("is locked by another process")
 
 // tryLock locks the key's file, or fails with errLocked.
 func (c *Cache) tryLock(key string, shared bool) (*Lock, error) {
-	f, err := openLocked(c.path(locksDir, key), shared, false)
+	f, err := openLocked(c.path(locksDir, key), shared)
 	if err != nil {
 		return nil, err
 	}
@@ -62,13 +62,13 @@ func (c *Cache) tryLock(key string, shared bool) (*Lock, error) {
 
 // openLocked opens and locks a file. Who holds the lock may remove or rename the
 // file, so it counts only on the one that is in place afterwards.
-func openLocked(path string, shared, wait bool) (*os.File, error) {
+func openLocked(path string, shared bool) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(f, shared, wait); err != nil {
+		if err := flock(f, shared); err != nil {
 			f.Close()
 			return nil, err
 		}

@@ -117,10 +117,10 @@ func (c *Cache) dropUnused(key string) (bool, error) {
 	return true, c.Drop(key)
 }
 
-// How long what a killed process may have left is kept: of temporary files
-// nobody knows who has them, and for a checkpoint somebody may come back.
+// How long what a killed process may have left is kept. A temporary file may be
+// in use as long as a stage runs, and a user may come back for a checkpoint.
 const (
-	temporaryAge  = 24 * time.Hour
+	temporaryAge  = 7 * 24 * time.Hour
 	checkpointAge = 30 * 24 * time.Hour
 )
 
@@ -151,9 +151,10 @@ func (c *Cache) leftovers(kind string, left func(name string, age time.Duration)
 	return found, err
 }
 
-// busy reports whether somebody is making the entry of key.
-func (c *Cache) busy(key string) bool {
-	key, _, _ = strings.Cut(key, ".")
+// busy reports whether somebody is making the entry that a file belongs to: KEY,
+// or, while it is being written, .KEY.mars-XXXX.
+func (c *Cache) busy(name string) bool {
+	key, _, _ := strings.Cut(strings.TrimPrefix(name, "."), ".")
 	if _, err := os.Stat(c.path(locksDir, key)); errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

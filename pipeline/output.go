@@ -2,13 +2,15 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"mars/arrowio"
+	"mars/arrowio/atomicfile"
 )
 
 // of is the flag by which an entry knows the output's file: "" for rows and text.
@@ -28,8 +30,7 @@ func (o Output) encoding(n *Node) (c arrowio.Compression, plain bool) {
 	if name := n.Stage.flag(Encoding); n.Flags[name] != "" {
 		c, _ = arrowio.ParseCompression(n.Flags[name]) //nolint:errcheck // the command has checked it
 	}
-	ext := filepath.Ext(o.Path)
-	return c, c.Codec == arrowio.None && (ext == ".arrow" || ext == ".feather")
+	return c, c.Codec == arrowio.None && arrowio.KindOf(o.Path) == arrowio.FileKind
 }
 
 // upToDate reports whether the output is there already, byte for byte.
@@ -83,46 +84,45 @@ func encodeFile(ctx context.Context, from, to string, compression arrowio.Compre
 		return err
 	}
 	defer in.Close()
-	part := filepath.Join(filepath.Dir(to), ".mars-part."+filepath.Base(to))
-	out, err := arrowio.Create(part, arrowio.WriteOptions{Compression: compression})
+	out, err := atomicfile.Create(to)
 	if err != nil {
 		return err
 	}
-	if err := arrowio.Copy(ctx, out, in); err != nil {
+	defer out.Close()
+	hash := sha256.New()
+	if err := arrowio.Copy(ctx, encoder(io.MultiWriter(out, hash), to, compression), in); err != nil {
 		return err
 	}
-	defer os.Remove(part)
-	was, errWas := hashFile(to)
-	is, errIs := hashFile(part)
-	if errWas == nil && errIs == nil && was == is {
+	if !out.Direct() && holds(to, hash.Sum(nil)) {
 		return nil
 	}
-	return os.Rename(part, to)
+	return out.Commit()
 }
 
-// copyFile copies by way of a hidden file beside the copy, whose name is always
-// the same: the next run takes over what a killed one left. Who copies holds its lock.
+// holds reports whether a file is there and has that hash.
+func holds(path string, hash []byte) bool {
+	is, err := hashFile(path)
+	return err == nil && is == hex.EncodeToString(hash)
+}
+
+// encoder writes rows to w in the layout that the name to asks for.
+func encoder(w io.Writer, to string, compression arrowio.Compression) *arrowio.Writer {
+	o := arrowio.WriteOptions{Compression: compression}
+	if arrowio.KindOf(to) == arrowio.FileKind {
+		return arrowio.NewFileWriter(w, to, o)
+	}
+	return arrowio.NewWriter(w, to, o)
+}
+
+// copyFile copies a file.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	part := filepath.Join(filepath.Dir(to), "."+strings.TrimPrefix(filepath.Base(to), ".")+".mars-part")
-	out, err := openLocked(part, false, true)
-	if err != nil {
+	return atomicfile.Write(to, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
 		return err
-	}
-	defer out.Close()
-	err = out.Truncate(0)
-	if err == nil {
-		_, err = io.Copy(out, in)
-	}
-	if err == nil {
-		err = os.Rename(part, to)
-	}
-	if err != nil {
-		os.Remove(part)
-	}
-	return err
+	})
 }

@@ -94,7 +94,7 @@ func sweepScratch() {
 		if _, err := os.Stat(owner); err != nil {
 			continue // another user's, or not begun
 		}
-		if f, err := openLocked(owner, false, false); err == nil {
+		if f, err := openLocked(owner, false); err == nil {
 			os.RemoveAll(dir) //nolint:errcheck // it is only in the way
 			f.Close()
 		}

@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mars/arrowio/atomicfile"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -204,17 +204,11 @@ func (r *Runner) writeTable() error {
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(r.Table), "."+filepath.Base(r.Table)+".*")
-	if err != nil {
+	if err := atomicfile.Write(r.Table, t.WriteCSV); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}
-	defer os.Remove(part.Name())
-	err = errors.Join(t.WriteCSV(part), part.Chmod(0o644), part.Close())
-	if err == nil {
-		err = os.Rename(part.Name(), r.Table)
-	}
-	if err != nil || r.Text == nil {
-		return err
+	if r.Text == nil {
+		return nil
 	}
 	return t.WriteSummary(r.Text)
 }

@@ -171,6 +171,14 @@ func Write(path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// WriteFile makes a file of data.
+func WriteFile(path string, data []byte) error {
+	return Write(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // cause is an error of the system without the paths that it names.
 func cause(err error) error {
 	switch err := err.(type) {

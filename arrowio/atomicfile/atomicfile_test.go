@@ -211,3 +211,17 @@ func TestSweepSparesFilesInUse(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Remove takes what was left of one file, and of no other.
+func TestRemove(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[a]*")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", ".a.mars-1", ".a.mars-2", ".a.b.mars-1", ".ab.mars-1", "b"} {
+		put(t, filepath.Join(dir, name), "")
+	}
+	Remove(filepath.Join(dir, "a"))
+	Remove(filepath.Join(dir, "a"))
+	checkNames(t, dir, ".a.b.mars-1", ".ab.mars-1", "b")
+}

@@ -22,6 +22,11 @@ var temporaryName = regexp.MustCompile(`^\..*` + regexp.QuoteMeta(infix) + `[0-9
 // most systems allow names of 255.
 const maxName = 200
 
+// prefix is how the names of the temporary files of a target begin.
+func prefix(name string) string {
+	return "." + strings.ToValidUTF8(name[:min(len(name), maxName)], "") + infix
+}
+
 // openTemporary makes a file beside the target. It is open to nobody to whom the
 // file that it replaces is not.
 func openTemporary(target string, old fs.FileInfo) (*os.File, error) {
@@ -31,9 +36,8 @@ func openTemporary(target string, old fs.FileInfo) (*os.File, error) {
 	if old != nil {
 		mode = old.Mode().Perm()
 	}
-	start := dir + "." + strings.ToValidUTF8(name[:min(len(name), maxName)], "") + infix
 	for {
-		f, err := os.OpenFile(start+strconv.FormatUint(rand.Uint64(), 36), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		f, err := os.OpenFile(dir+prefix(name)+strconv.FormatUint(rand.Uint64(), 36), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -59,17 +63,28 @@ func sweepOnce(dir string) {
 
 // sweep removes the temporary files that killed processes have left in a folder.
 func sweep(dir string) {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return
-	}
-	defer folder.Close()
-	names, _ := folder.Readdirnames(-1) //nolint:errcheck // those that can be read
-	for _, name := range names {
-		if path := filepath.Join(dir, name); temporaryName.MatchString(name) && isLeft(path) {
+	for _, path := range temporaries(dir, ".") {
+		if isLeft(path) {
 			os.Remove(path) //nolint:errcheck // it may be another user's
 		}
 	}
+}
+
+// temporaries are the temporary files in a folder whose names begin with start.
+func temporaries(dir, start string) []string {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer folder.Close()
+	var found []string
+	names, _ := folder.Readdirnames(-1) //nolint:errcheck // those that can be read
+	for _, name := range names {
+		if strings.HasPrefix(name, start) && temporaryName.MatchString(name) {
+			found = append(found, filepath.Join(dir, name))
+		}
+	}
+	return found
 }
 
 // isLeft reports whether a temporary file is old and nobody is writing it.
@@ -85,4 +100,13 @@ func isLeft(path string) bool {
 	defer f.Close()
 	opened, err := f.Stat()
 	return err == nil && os.SameFile(info, opened) && lock(f)
+}
+
+// Remove removes a file and what killed processes have left of it, however new.
+// Nobody may be writing it. It need not be there.
+func Remove(path string) {
+	dir, name := filepath.Split(path)
+	for _, path := range append(temporaries(dir+".", prefix(name)), path) {
+		os.Remove(path) //nolint:errcheck // it may be gone
+	}
 }

@@ -7,9 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -30,7 +30,7 @@ const (
 // checkpoint writes the state of training after the current epoch: the networks as
 // a model has them, the averages and the optimisers' state. Random numbers need no
 // state: they restart from the seed every epoch.
-func (t *trainer) checkpoint(path string) error {
+func (t *trainer) checkpoint(w io.Writer) error {
 	run, err := t.fingerprint()
 	if err != nil {
 		return err
@@ -50,10 +50,7 @@ func (t *trainer) checkpoint(path string) error {
 			f.Tensors = append(f.Tensors, exportAll(s.prefix+letter+".", l.net, s.values)...)
 		}
 	}
-	if err := writeFile(path, f); err != nil {
-		return fmt.Errorf("adapt: checkpoint %s: %w", path, err)
-	}
-	return nil
+	return safetensors.Write(w, f)
 }
 
 // stateVector is a part of a learner's state that lies as its parameters do.
@@ -67,32 +64,6 @@ func (l *learner) state() []stateVector {
 		{"", l.net.Params}, {"average.", l.average}, {"optimiser.first.", l.optimiser.First}, {"optimiser.second.", l.optimiser.Second},
 	}
 	return slices.DeleteFunc(all, func(s stateVector) bool { return len(s.values) == 0 })
-}
-
-// writeFile writes a temporary file beside path and renames it, so that path is
-// never half a checkpoint.
-func writeFile(path string, f safetensors.File) (err error) {
-	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			temporary.Close()
-			os.Remove(temporary.Name())
-		}
-	}()
-	w := bufio.NewWriter(temporary)
-	if err = safetensors.Write(w, f); err != nil {
-		return err
-	}
-	if err = w.Flush(); err != nil {
-		return err
-	}
-	if err = temporary.Close(); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), path)
 }
 
 // resume sets the state of training from a checkpoint.

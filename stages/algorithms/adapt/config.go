@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -150,11 +151,10 @@ type Config struct {
 	// training and is returned.
 	OnEpoch func(EpochMetrics) error `json:"-"`
 
-	// CheckpointFile, if set, receives the whole state of training every
-	// CheckpointEvery epochs and at the last, by writing a temporary file beside it
-	// and renaming it.
-	CheckpointFile  string `json:"-"`
-	CheckpointEvery int    `json:"-"`
+	// Checkpoint, if set, is called every CheckpointEvery epochs and at the last. It
+	// keeps the whole state of training, which write writes to the writer it is given.
+	Checkpoint      func(write func(io.Writer) error) error `json:"-"`
+	CheckpointEvery int                                     `json:"-"`
 	// ResumeFile, if set, is a checkpoint to go on from, to the same bits as a run that
 	// was not interrupted. It must have been written with the same problem sizes and
 	// the same configuration (Epochs apart, where nothing else depends on them).
