@@ -127,7 +127,7 @@ func (in *input) reader() (headReader, error) {
 
 // head is what can be seen without waiting for more than a message's start.
 func (h headReader) head() []byte {
-	h.Peek(sniffLength)
+	h.Peek(kindLength)
 	head, _ := h.Peek(h.Buffered())
 	return head
 }

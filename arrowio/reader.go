@@ -61,7 +61,7 @@ func (r *Reader) start() error {
 	if err != nil {
 		return err
 	}
-	kind, advice, err := sniff(br.head())
+	kind, advice, err := kindByContent(br.head())
 	if err != nil {
 		return inputError(r.name, err, advice)
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -63,19 +61,9 @@ func Create(path string, o WriteOptions) (*Writer, error) {
 		w.name = "standard output"
 	}
 	if !out.isDirect() {
-		w.kind = KindOf(path)
+		w.kind = KindByName(path)
 	}
 	return w, nil
-}
-
-// KindOf is the layout that a file of that name is written in: that of a file if
-// the name ends in .arrow or .feather, else that of a stream.
-func KindOf(path string) Kind {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".arrow", ".feather":
-		return FileKind
-	}
-	return StreamKind
 }
 
 // NewWriter writes a stream to w, which errors call name.

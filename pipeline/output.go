@@ -30,7 +30,7 @@ func (o Output) encoding(n *Node) (c arrowio.Compression, plain bool) {
 	if name := n.Stage.flag(Encoding); n.Flags[name] != "" {
 		c, _ = arrowio.ParseCompression(n.Flags[name]) //nolint:errcheck // the command has checked it
 	}
-	return c, c.Codec == arrowio.None && arrowio.KindOf(o.Path) == arrowio.FileKind
+	return c, c.Codec == arrowio.None && arrowio.KindByName(o.Path) == arrowio.FileKind
 }
 
 // upToDate reports whether the output is there already, byte for byte.
@@ -108,7 +108,7 @@ func holds(path string, hash []byte) bool {
 // encoder writes rows to w in the layout that the name to asks for.
 func encoder(w io.Writer, to string, compression arrowio.Compression) *arrowio.Writer {
 	o := arrowio.WriteOptions{Compression: compression}
-	if arrowio.KindOf(to) == arrowio.FileKind {
+	if arrowio.KindByName(to) == arrowio.FileKind {
 		return arrowio.NewFileWriter(w, to, o)
 	}
 	return arrowio.NewWriter(w, to, o)

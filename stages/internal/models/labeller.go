@@ -3,15 +3,13 @@
 package models
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/arrowio"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/gmmot"
 	"mars/stages/algorithms/labelshift"
@@ -47,7 +45,7 @@ func Load(path, decision string) (*Labeller, string, error) {
 		}
 		return err
 	}
-	if isArrow(path) {
+	if f, err := arrowio.SniffFile(path); err == nil && f.IsArrow() {
 		m, sum, err := loadMixture(path)
 		if err != nil {
 			return nil, "", err
@@ -59,20 +57,6 @@ func Load(path, decision string) (*Labeller, string, error) {
 		return nil, "", err
 	}
 	return Networks(m), sum, decide(&m.Decision)
-}
-
-// isArrow tells an Arrow file or stream by its first bytes.
-func isArrow(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var first [4]byte
-	if _, err := io.ReadFull(f, first[:]); err != nil {
-		return false
-	}
-	return bytes.Equal(first[:], []byte("ARRO")) || bytes.Equal(first[:], []byte{0xFF, 0xFF, 0xFF, 0xFF})
 }
 
 // Metadata of a matched mixture's file.
