@@ -1,8 +1,8 @@
 package pipeline
 
 import (
+	"bufio"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"mars/arrowio"
+	"mars/stages/algorithms/safetensors"
 )
 
 // A History is how a file came to be: the stages behind it, each after all that
@@ -125,44 +126,36 @@ func (t *tracer) source(in Input) Source {
 
 // embedded are the steps that an Arrow file or a model says led to it.
 func embedded(path string) ([]arrowio.Step, error) {
-	if steps, err := modelSteps(path); steps != nil || err != nil {
-		return steps, err
+	format, err := arrowio.SniffFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if !format.IsArrow() {
+		return modelSteps(path)
 	}
 	r, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
-		return nil, nil // no Arrow: it says nothing
+		return nil, err
 	}
 	defer r.Close()
 	meta, err := arrowio.ReadMeta(r.Schema())
 	return meta.Provenance, err
 }
 
-// maxHeader is the longest header of a safetensors file that is read.
-const maxHeader = 100 << 20
-
-// modelSteps reads the metadata of a safetensors file: the length of a JSON
-// header (8 bytes, little-endian) and the header. It gives nil for other files.
+// modelSteps are the steps that a safetensors file carries; nil for other files.
 func modelSteps(path string) ([]arrowio.Step, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var length uint64
-	if binary.Read(f, binary.LittleEndian, &length) != nil || length > maxHeader {
-		return nil, nil
-	}
-	var header struct {
-		Metadata struct {
-			Provenance string `json:"mars.provenance"`
-		} `json:"__metadata__"`
-	}
-	if json.NewDecoder(io.LimitReader(f, int64(length))).Decode(&header) != nil || header.Metadata.Provenance == "" {
+	meta, err := safetensors.ReadMetadata(bufio.NewReader(f))
+	if err != nil || meta[arrowio.ProvenanceKey] == "" {
 		return nil, nil
 	}
 	var steps []arrowio.Step
-	if err := json.Unmarshal([]byte(header.Metadata.Provenance), &steps); err != nil {
-		return nil, fmt.Errorf("%s: metadata mars.provenance: %w", path, err)
+	if err := json.Unmarshal([]byte(meta[arrowio.ProvenanceKey]), &steps); err != nil {
+		return nil, fmt.Errorf("%s: metadata %s: %w", path, arrowio.ProvenanceKey, err)
 	}
 	return steps, nil
 }

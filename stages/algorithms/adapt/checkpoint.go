@@ -41,7 +41,7 @@ func (t *trainer) checkpoint(w io.Writer) error {
 	}
 	f := safetensors.File{Metadata: map[string]string{
 		keyFormat: checkpointFormat, keyRun: run, keyEpoch: strconv.Itoa(t.epoch),
-		keyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
+		KeyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
 	}}
 	for i, l := range t.learners {
 		letter := letters[i]
@@ -98,7 +98,7 @@ func (t *trainer) restore(f safetensors.File) error {
 	if err := l.decode(keyEpoch, &t.epoch); err != nil {
 		return err
 	}
-	if err := l.decode(keyProportions, &t.proportions); err != nil {
+	if err := l.decode(KeyProportions, &t.proportions); err != nil {
 		return err
 	}
 	if err := l.decode(keyLosses, &t.firstLoss); err != nil {
