@@ -135,7 +135,7 @@ func (h headReader) head() []byte {
 // hold keeps the rest of an input that can be read once in a temporary file
 // without a name, so that it can be read anywhere.
 func (in *input) hold(rest io.Reader) error {
-	f, err := tempFile("")
+	f, err := tempFile()
 	if err != nil {
 		return err
 	}
@@ -154,9 +154,10 @@ func (in *input) close() error {
 	return err
 }
 
-// tempFile makes a file that is gone as soon as it is closed, whatever happens.
-func tempFile(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "mars-*")
+// tempFile makes a file without a name, which is gone when it is closed or the
+// process ends.
+func tempFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "mars-*")
 	if err != nil {
 		return nil, inputError("temporary file", plainCause(err), "set TMPDIR to a folder that can be written")
 	}
