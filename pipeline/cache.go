@@ -76,21 +76,22 @@ const (
 
 // An Entry is what the cache keeps of one node, and how it was made.
 type Entry struct {
-	Key     string          `json:"key"`
-	Recipe  Recipe          `json:"recipe"`
-	Before  map[string]Made `json:"before,omitempty"` // all nodes behind it, by key
-	Version string          `json:"version"`          // of the program that made it
-	Created time.Time       `json:"created"`
-	Seconds float64         `json:"seconds"`
-	Rows    int64           `json:"rows"`
-	Files   []EntryFile     `json:"files"`
-	dir     string
+	Key          string            `json:"key"`
+	Dependencies Dependencies      `json:"recipe"`
+	Before       map[string]Origin `json:"before,omitempty"` // all nodes behind it, by key
+	Version      string            `json:"version"`          // of the program that made it
+	Created      time.Time         `json:"created"`
+	Seconds      float64           `json:"seconds"`
+	Rows         int64             `json:"rows"`
+	Files        []EntryFile       `json:"files"`
+	dir          string
 }
 
-// Made is a recipe, and the version of the program that followed it.
-type Made struct {
-	Recipe  Recipe `json:"recipe"`
-	Version string `json:"version"`
+// An Origin is what an output depended on, and the version of the program that
+// made it.
+type Origin struct {
+	Dependencies Dependencies `json:"recipe"`
+	Version      string       `json:"version"`
 }
 
 // An EntryFile is a file of an entry: the rows, the text, or what a flag names.

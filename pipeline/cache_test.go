@@ -64,7 +64,7 @@ func TestEntry(t *testing.T) {
 	if err != nil || e == nil || e.Verify() != nil {
 		t.Fatalf("the entry is not whole: %v, %v", e, err)
 	}
-	if e.Before[nodes[0].Key].Recipe.Stage != "make" {
+	if e.Before[nodes[0].Key].Dependencies.Stage != "make" {
 		t.Errorf("what is before it is %v", e.Before)
 	}
 	f, _ := e.File("")

@@ -23,8 +23,8 @@ type chain struct {
 // A link is a node of a chain at work.
 type link struct {
 	node    *Node
-	last    bool     // nothing in the chain reads its rows
-	pending *Pending // nil: its output is not kept
+	last    bool         // nothing in the chain reads its rows
+	pending *EntryWriter // nil: its output is not kept
 	job     job
 	before  *link
 	next    *link

@@ -7,7 +7,7 @@
 //     values; a mistake names its line, its key and the nearest valid one.
 //  2. Expand makes a run of every combination of the matrix. Stages that are
 //     alike in several runs become one node, so the runs form a tree.
-//  3. A node's Recipe (stage, algorithm, options, seed, inputs) has a key, and
+//  3. A node's Dependencies (stage, algorithm, options, seed, inputs) has a key, and
 //     the Cache keeps under it what the node put out: complete, or not at all.
 //  4. NewPlan goes back from what is asked for to what is there already, and says
 //     of every node whether it must run, and why.

@@ -39,8 +39,8 @@ type Node struct {
 	Outputs  []Output
 	Children []*Node // that read its rows
 
-	Recipe Recipe
-	Key    string
+	Dependencies Dependencies
+	Key          string
 
 	shown     bool // its rows go to the runner's Rows
 	stamps    []stamp

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Listed is an entry in a list of all, or the key of one that is corrupt.
-type Listed struct {
+// A ListEntry is an entry in a list of all, or the key of one that is corrupt.
+type ListEntry struct {
 	*Entry
 	Key  string
 	Used time.Time
@@ -19,7 +19,7 @@ type Listed struct {
 }
 
 // List gives all entries, the one used last first.
-func (c *Cache) List() ([]Listed, error) {
+func (c *Cache) List() ([]ListEntry, error) {
 	folders, err := os.ReadDir(filepath.Join(c.Dir, entriesDir))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -27,24 +27,24 @@ func (c *Cache) List() ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Listed
+	var all []ListEntry
 	for _, f := range folders {
 		e, err := c.Lookup(f.Name())
 		if e == nil && err == nil {
 			continue // dropped in the meantime
 		}
-		l := Listed{Entry: e, Key: f.Name(), Err: err}
+		l := ListEntry{Entry: e, Key: f.Name(), Err: err}
 		if info, err := os.Stat(filepath.Join(c.path(entriesDir, f.Name()), manifestName)); err == nil {
 			l.Used = info.ModTime()
 		}
 		all = append(all, l)
 	}
-	slices.SortStableFunc(all, func(a, b Listed) int { return b.Used.Compare(a.Used) })
+	slices.SortStableFunc(all, func(a, b ListEntry) int { return b.Used.Compare(a.Used) })
 	return all, nil
 }
 
 // Verify reads all entries and drops those that do not match their hashes.
-func (c *Cache) Verify(report func(Listed, error)) (dropped int, err error) {
+func (c *Cache) Verify(report func(ListEntry, error)) (dropped int, err error) {
 	all, err := c.List()
 	if err != nil {
 		return 0, err

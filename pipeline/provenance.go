@@ -21,24 +21,24 @@ import (
 // A History is how a file came to be: the stages behind it, each after all that
 // it reads from, the file's own last.
 type History struct {
-	File  string  `json:"file"`
-	Flag  string  `json:"flag,omitempty"` // by which the last stage wrote it; "" for its rows or text
-	From  string  `json:"from"`           // where this is known from
-	Steps []*Step `json:"steps"`
+	File  string         `json:"file"`
+	Flag  string         `json:"flag,omitempty"` // by which the last stage wrote it; "" for its rows or text
+	From  string         `json:"from"`           // where this is known from
+	Steps []*HistoryStep `json:"steps"`
 }
 
-// A Step is a stage behind a file.
-type Step struct {
-	Stage   string            `json:"stage"`
-	Version string            `json:"version,omitempty"`
-	Options map[string]string `json:"options"`
-	Rows    *Source           `json:"rows,omitempty"`
-	Files   map[string]Source `json:"files,omitempty"` // read, by flag
-	Saved   map[string]string `json:"saved,omitempty"` // written, by flag
+// A HistoryStep is a stage behind a file.
+type HistoryStep struct {
+	Stage   string                  `json:"stage"`
+	Version string                  `json:"version,omitempty"`
+	Options map[string]string       `json:"options"`
+	Rows    *HistoryInput           `json:"rows,omitempty"`
+	Files   map[string]HistoryInput `json:"files,omitempty"` // read, by flag
+	Saved   map[string]string       `json:"saved,omitempty"` // written, by flag
 }
 
-// A Source is what a step reads: a file, or what an earlier step put out.
-type Source struct {
+// A HistoryInput is what a step reads: a file, or what an earlier step put out.
+type HistoryInput struct {
 	Path   string `json:"path,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
 	Step   *int   `json:"step,omitempty"` // of Steps
@@ -77,7 +77,7 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 		for _, f := range l.Files {
 			if f.SHA256 == sum {
 				h := &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}
-				(&tracer{before: l.Before, history: h, at: map[string]int{}}).add(l.Key, Made{l.Recipe, l.Version})
+				(&tracer{before: l.Before, history: h, at: map[string]int{}}).add(l.Key, Origin{l.Dependencies, l.Version})
 				return h, nil
 			}
 		}
@@ -85,39 +85,39 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 	return nil, nil
 }
 
-// tracer turns the recipes behind an entry into steps.
+// tracer turns an entry, and all that it depends on, into steps.
 type tracer struct {
-	before  map[string]Made
+	before  map[string]Origin
 	history *History
 	at      map[string]int // key to step
 }
 
-func (t *tracer) add(key string, m Made) int {
+func (t *tracer) add(key string, o Origin) int {
 	if i, known := t.at[key]; known {
 		return i
 	}
-	r := m.Recipe
-	s := &Step{Stage: r.Stage, Version: m.Version, Options: map[string]string{}, Files: map[string]Source{}, Saved: map[string]string{}}
-	if r.Rows != nil {
-		rows := t.source(*r.Rows)
+	d := o.Dependencies
+	s := &HistoryStep{Stage: d.Stage, Version: o.Version, Options: map[string]string{}, Files: map[string]HistoryInput{}, Saved: map[string]string{}}
+	if d.Rows != nil {
+		rows := t.input(*d.Rows)
 		s.Rows = &rows
 	}
-	for flag, in := range r.Files {
-		s.Files[flag] = t.source(in)
+	for flag, in := range d.Files {
+		s.Files[flag] = t.input(in)
 	}
-	maps.Copy(s.Options, r.Options)
+	maps.Copy(s.Options, d.Options)
 	t.history.Steps = append(t.history.Steps, s)
 	t.at[key] = len(t.history.Steps) - 1
 	return t.at[key]
 }
 
-func (t *tracer) source(in Input) Source {
+func (t *tracer) input(in Input) HistoryInput {
 	if in.Key == "" {
-		return Source{Path: in.Name, SHA256: in.SHA256}
+		return HistoryInput{Path: in.Name, SHA256: in.SHA256}
 	}
 	key, _, _ := strings.Cut(in.Key, "/")
 	step := t.add(key, t.before[key])
-	s := Source{Step: &step}
+	s := HistoryInput{Step: &step}
 	if strings.Contains(in.Key, "/") {
 		s.Path = in.Name
 	}
@@ -168,7 +168,7 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		if stage == nil {
 			return nil, fmt.Errorf("%s: was made by %q, which this program does not have", path, recorded.Stage)
 		}
-		s := &Step{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]Source{}, Saved: map[string]string{}}
+		s := &HistoryStep{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]HistoryInput{}, Saved: map[string]string{}}
 		if s.Options == nil {
 			s.Options = map[string]string{}
 		}
@@ -177,7 +177,7 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		}
 		if i > 0 {
 			before := i - 1
-			s.Rows = &Source{Step: &before}
+			s.Rows = &HistoryInput{Step: &before}
 		}
 		s.readState(recorded.State, stage)
 		h.Steps = append(h.Steps, s)
@@ -204,18 +204,18 @@ func findStage(s arrowio.Step, catalogue Catalogue) *Stage {
 
 // readState sorts the recorded hashes of files into those that were read, by
 // the flags that name them, and those that were saved.
-func (s *Step) readState(state map[string]string, stage *Stage) {
+func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 	for flag, f := range stage.Flags {
 		if path, set := s.Options[flag]; set && f.Role == InputFile {
 			sum := state[filepath.Base(path)]
 			if named, ok := state[flag+"="+filepath.Base(path)]; ok {
 				sum = named
 			}
-			s.Files[flag] = Source{Path: path, SHA256: sum}
+			s.Files[flag] = HistoryInput{Path: path, SHA256: sum}
 		}
 	}
 	for name := range state {
-		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in Source) bool { return filepath.Base(in.Path) == name })
+		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in HistoryInput) bool { return filepath.Base(in.Path) == name })
 		if !read && !strings.Contains(name, "=") {
 			s.Options["save"] = name
 			s.Saved["save"] = state[name]
@@ -231,13 +231,13 @@ func (h *History) WriteText(w io.Writer) error {
 	for i, s := range h.Steps {
 		p.line("\n%d. %s  (mars %s)", i+1, s.Stage, s.Version)
 		if s.Rows != nil {
-			p.line("   reads %s", h.sourceText(*s.Rows))
+			p.line("   reads %s", h.inputText(*s.Rows))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
 			p.line("   %s = %s", flag, s.Options[flag])
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Files)) {
-			p.line("   %s: %s", flag, h.sourceText(s.Files[flag]))
+			p.line("   %s: %s", flag, h.inputText(s.Files[flag]))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Saved)) {
 			p.line("   %s: SHA-256 %s", flag, s.Saved[flag])
@@ -246,7 +246,7 @@ func (h *History) WriteText(w io.Writer) error {
 	return p.err
 }
 
-func (h *History) sourceText(s Source) string {
+func (h *History) inputText(s HistoryInput) string {
 	switch {
 	case s.Step != nil && s.Path != "":
 		return fmt.Sprintf("%s of step %d", s.Path, *s.Step+1)

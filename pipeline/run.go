@@ -68,8 +68,8 @@ func (r *Runner) Run(ctx context.Context) error {
 func (r *Runner) checkThreads() error {
 	for _, n := range r.Graph.Nodes {
 		first := r.Graph.Nodes[0]
-		if r.InProcess && n.Stage.flag(Threads) != "" && n.Recipe.Threads != first.Recipe.Threads {
-			return n.fail(n.Stage.flag(Threads), fmt.Errorf("stages in one process share their threads, and %s has %d: give all the same, or leave --in-process out", first.Label(), first.Recipe.Threads))
+		if r.InProcess && n.Stage.flag(Threads) != "" && n.Dependencies.Threads != first.Dependencies.Threads {
+			return n.fail(n.Stage.flag(Threads), fmt.Errorf("stages in one process share their threads, and %s has %d: give all the same, or leave --in-process out", first.Label(), first.Dependencies.Threads))
 		}
 	}
 	return nil

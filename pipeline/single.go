@@ -51,7 +51,7 @@ func (c *Cache) Spool(ctx context.Context, in arrowio.Stream) (path string, err 
 // stage's.
 func (g *Graph) Recognise(c *Cache) {
 	n := g.Nodes[0]
-	if n.Recipe.Rows == nil {
+	if n.Dependencies.Rows == nil {
 		return
 	}
 	if e, err := c.Lookup(n.Key); e != nil && err == nil {
@@ -65,13 +65,13 @@ func (g *Graph) Recognise(c *Cache) {
 		if l.Entry == nil {
 			continue
 		}
-		if f, ok := l.File(""); !ok || f.SHA256 != n.Recipe.Rows.SHA256 {
+		if f, ok := l.File(""); !ok || f.SHA256 != n.Dependencies.Rows.SHA256 {
 			continue
 		}
-		known := n.Recipe
-		known.Rows = &Input{Name: n.Recipe.Rows.Name, Key: l.Key}
+		known := n.Dependencies
+		known.Rows = &Input{Name: n.Dependencies.Rows.Name, Key: l.Key}
 		if e, err := c.Lookup(known.Key()); e != nil && err == nil {
-			n.Recipe, n.Key = known, known.Key()
+			n.Dependencies, n.Key = known, known.Key()
 			return
 		}
 	}

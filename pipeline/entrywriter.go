@@ -15,8 +15,8 @@ import (
 	"mars/arrowio"
 )
 
-// A Pending is an entry in the making. Nobody sees it before Commit.
-type Pending struct {
+// A EntryWriter is an entry in the making. Nobody sees it before Commit.
+type EntryWriter struct {
 	cache *Cache
 	dir   string
 	entry Entry
@@ -24,7 +24,7 @@ type Pending struct {
 
 // Begin starts the entry of a key, whose lock the caller has. What a killed
 // process left of it is removed.
-func (c *Cache) Begin(key string) (*Pending, error) {
+func (c *Cache) Begin(key string) (*EntryWriter, error) {
 	dir := c.path(buildingDir, key)
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
@@ -32,12 +32,12 @@ func (c *Cache) Begin(key string) (*Pending, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
-	return &Pending{cache: c, dir: dir, entry: Entry{Key: key}}, nil
+	return &EntryWriter{cache: c, dir: dir, entry: Entry{Key: key}}, nil
 }
 
 // StatePath is where the stage writes the file of a flag. It keeps its base
 // name, which provenance records.
-func (p *Pending) StatePath(flag, path string) (string, error) {
+func (p *EntryWriter) StatePath(flag, path string) (string, error) {
 	dir := filepath.Join(p.dir, flag)
 	return filepath.Join(dir, filepath.Base(path)), os.MkdirAll(dir, 0o777)
 }
@@ -49,7 +49,7 @@ type hashedFile struct {
 	size int64
 }
 
-func (p *Pending) create(name string) (*hashedFile, error) {
+func (p *EntryWriter) create(name string) (*hashedFile, error) {
 	f, err := os.Create(filepath.Join(p.dir, name))
 	return &hashedFile{file: f, hash: sha256.New()}, err
 }
@@ -68,12 +68,12 @@ func (f *hashedFile) close(name string) (EntryFile, error) {
 // rowsSink writes the entry's rows.
 type rowsSink struct {
 	*arrowio.Writer
-	pending *Pending
+	pending *EntryWriter
 	file    *hashedFile
 }
 
 // Rows is a sink for the entry's rows. Close does not commit the entry.
-func (p *Pending) Rows() (arrowio.Sink, error) {
+func (p *EntryWriter) Rows() (arrowio.Sink, error) {
 	f, err := p.create(RowsName)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (s *rowsSink) Fail(cause error) {
 }
 
 // Text copies r into the entry.
-func (p *Pending) Text(r io.Reader) error {
+func (p *EntryWriter) Text(r io.Reader) error {
 	f, err := p.create(TextName)
 	if err != nil {
 		return err
@@ -114,9 +114,9 @@ func (p *Pending) Text(r io.Reader) error {
 }
 
 // Commit makes the entry visible under its key, whole.
-func (p *Pending) Commit(n *Node, version string, rows int64, took time.Duration) (*Entry, error) {
+func (p *EntryWriter) Commit(n *Node, version string, rows int64, took time.Duration) (*Entry, error) {
 	e := &p.entry
-	e.Recipe, e.Before = n.Recipe, p.cache.madeBefore(n, version)
+	e.Dependencies, e.Before = n.Dependencies, p.cache.madeBefore(n, version)
 	e.Version, e.Rows = version, rows
 	e.Created, e.Seconds = time.Now().UTC().Truncate(time.Second), took.Seconds()
 	for _, o := range n.Outputs {
@@ -142,7 +142,7 @@ func (p *Pending) Commit(n *Node, version string, rows int64, took time.Duration
 }
 
 // addState adds a file that the stage itself has written.
-func (p *Pending) addState(o Output) error {
+func (p *EntryWriter) addState(o Output) error {
 	name := filepath.Join(o.Flag, filepath.Base(o.Path))
 	for _, f := range p.entry.Files {
 		if f.Name == name {
@@ -160,20 +160,20 @@ func (p *Pending) addState(o Output) error {
 }
 
 // Abandon removes what there is of the entry.
-func (p *Pending) Abandon() { os.RemoveAll(p.dir) }
+func (p *EntryWriter) Abandon() { os.RemoveAll(p.dir) }
 
 // madeBefore are all nodes behind n, by key. What made those that are in the
 // cache, their entries say.
-func (c *Cache) madeBefore(n *Node, version string) map[string]Made {
-	found := map[string]Made{}
+func (c *Cache) madeBefore(n *Node, version string) map[string]Origin {
+	found := map[string]Origin{}
 	for _, b := range n.before() {
 		e, err := c.Lookup(b.Key)
 		if e != nil && err == nil {
-			found[b.Key] = Made{e.Recipe, e.Version}
+			found[b.Key] = Origin{e.Dependencies, e.Version}
 			maps.Copy(found, e.Before)
 			continue
 		}
-		found[b.Key] = Made{b.Recipe, version}
+		found[b.Key] = Origin{b.Dependencies, version}
 		maps.Copy(found, c.madeBefore(b, version))
 	}
 	return found
