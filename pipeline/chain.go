@@ -55,6 +55,7 @@ func (r *Runner) runChain(ctx context.Context, nodes []*Node, rows string) error
 		if err := c.start(l, i > 0, rows); err != nil {
 			c.fail(err)
 			c.abandon(i)
+			c.View.Done(l.node, 0, 0, err)
 			break
 		}
 	}
@@ -128,31 +129,27 @@ func (l *link) mustKeep() bool {
 	return len(l.node.Outputs) > 0 || l.node.shown || !l.node.Stage.Rows || l.last && len(l.node.Children) > 0
 }
 
-// arguments are the command line of a link: its own flags but for those of
-// files that are written, which go into the entry, and what the runner adds.
+// arguments are the command line of a link: its own flags, with files that the
+// stage writes in the entry, and what the runner adds.
 func (c *chain) arguments(l *link) ([]string, error) {
 	n := l.node
 	var args []string
-	metrics := false
 	for _, name := range n.Order {
-		switch n.Stage.Flags[name].Role {
-		case RowsFile, Encoding:
-		case StateFile:
-			path, err := l.pending.StatePath(name, n.Flags[name])
-			if err != nil {
+		value := n.Flags[name]
+		switch role := n.Stage.Flags[name].Role; {
+		case role == RowsFile || role == Encoding:
+			continue
+		case role.isWritten():
+			var err error
+			if value, err = l.pending.StatePath(name, value); err != nil {
 				return nil, err
 			}
-			args = append(args, "--"+name+"="+path)
-			metrics = metrics || name == "metrics"
-		default:
-			args = append(args, "--"+name+"="+n.Flags[name])
 		}
+		args = append(args, "--"+name+"="+value)
 	}
-	if !metrics { // those of a training that was resumed would lack its beginning
-		args = append(args, c.checkpoint(l)...)
-	}
-	if !c.Verbose && n.Stage.Flags["quiet"].Name != "" {
-		args = append(args, "--quiet")
+	args = append(args, c.checkpoint(l)...)
+	if quiet := n.Stage.flag(Quiet); !c.Verbose && quiet != "" {
+		args = append(args, "--"+quiet)
 	}
 	if n.From != "" {
 		args = append(args, n.From)
@@ -161,10 +158,11 @@ func (c *chain) arguments(l *link) ([]string, error) {
 }
 
 // checkpoint has a training keep its state in the cache, and go on from what it
-// kept when it was killed.
+// kept when it was killed. One that writes the figures of every epoch does not:
+// they would lack those before it went on.
 func (c *chain) checkpoint(l *link) []string {
 	flag, cache := l.node.Stage.flag(Checkpoint), c.store.writable()
-	if flag == "" || cache == nil || l.node.Flags["load"] != "" {
+	if flag == "" || cache == nil || l.node.sets(LoadFile) || l.node.sets(MetricsFile) {
 		return nil
 	}
 	path := cache.Checkpoint(l.node.Key)
@@ -285,7 +283,7 @@ func (c *chain) rescue(l *link, err error) {
 		return
 	}
 	for _, o := range l.node.Outputs {
-		if o.Flag != "save" {
+		if l.node.Stage.Flags[o.Flag].Role != StateFile {
 			continue
 		}
 		if kept, err := l.pending.StatePath(o.Flag, o.Path); err == nil {

@@ -120,7 +120,7 @@ func (p *EntryWriter) Commit(n *Node, version string, rows int64, took time.Dura
 	e.Version, e.Rows = version, rows
 	e.Created, e.Seconds = time.Now().UTC().Truncate(time.Second), took.Seconds()
 	for _, o := range n.Outputs {
-		if n.Stage.Flags[o.Flag].Role != StateFile {
+		if !n.Stage.Flags[o.Flag].Role.isWritten() {
 			continue
 		}
 		if err := p.addState(o); err != nil {

@@ -74,7 +74,7 @@ func (n *Node) fail(key string, err error) error {
 // command, so a wrong value is found before anything runs.
 func (f *File) Expand() (*Graph, error) {
 	g := &Graph{File: f}
-	known := map[string]*Node{}
+	known := map[signature]*Node{}
 	for _, p := range f.points() {
 		run := &Run{Values: p.names}
 		for i := range f.Stages {
@@ -82,11 +82,12 @@ func (f *File) Expand() (*Graph, error) {
 			if err != nil {
 				return nil, err
 			}
-			if same := known[n.signature()]; same != nil {
+			like := n.signature()
+			if same := known[like]; same != nil {
 				same.want(n.Outputs)
 				n = same
 			} else {
-				known[n.signature()] = n
+				known[like] = n
 				g.Nodes = append(g.Nodes, n)
 			}
 			run.Nodes = append(run.Nodes, n)
@@ -227,14 +228,14 @@ func (n *Node) check() error {
 	n.Options = map[string]string{}
 	for name, value := range set {
 		switch n.Stage.Flags[name].Role {
-		case Effect, Threads:
+		case Effect, Seed, Threads:
 			n.Options[name] = value
-		case InputFile:
+		case InputFile, LoadFile:
 			n.Options[name] = value
 			n.Files = append(n.Files, FileInput{Flag: name, Path: value})
 		case RowsFile:
 			n.Outputs = append(n.Outputs, Output{name, filepath.Clean(value)})
-		case StateFile:
+		case StateFile, MetricsFile:
 			n.Options[name] = filepath.Base(value)
 			n.Outputs = append(n.Outputs, Output{name, filepath.Clean(value)})
 		}
@@ -256,12 +257,15 @@ func (n *Node) keyIn(err error) string {
 
 // value refuses what no flag can mean.
 func (f Flag) value(text string) (string, error) {
-	if f.Role == InputFile || f.Role == RowsFile || f.Role == StateFile {
-		if text == "" || text == "-" {
-			return "", errors.New("names no file: write its path")
-		}
+	if namesFile := f.Role.isRead() || f.Role.isWritten() || f.Role == RowsFile; namesFile && (text == "" || text == "-") {
+		return "", errors.New("names no file: write its path")
 	}
 	return text, nil
+}
+
+// sets reports whether a flag in the role is given.
+func (n *Node) sets(role Role) bool {
+	return slices.ContainsFunc(n.Order, func(name string) bool { return n.Stage.Flags[name].Role == role })
 }
 
 // arguments are the command line of some of the node's flags.
@@ -273,15 +277,19 @@ func (n *Node) arguments(names []string) []string {
 	return args
 }
 
-func (n *Node) signature() string {
+// A signature is equal for nodes that are the same. Parents are the same if they
+// are one node: they are shared already.
+type signature struct {
+	parent *Node
+	text   string
+}
+
+func (n *Node) signature() signature {
 	text, err := json.Marshal([]any{n.Stage.Name, n.Name, n.Options, n.From})
 	if err != nil {
 		panic("pipeline: " + err.Error())
 	}
-	if n.Parent != nil {
-		return n.Parent.signature() + string(text)
-	}
-	return string(text)
+	return signature{n.Parent, string(text)}
 }
 
 // want adds outputs that another run wants of the same node.

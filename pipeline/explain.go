@@ -72,7 +72,7 @@ func (p *Plan) differences(n *Node, old Dependencies) []string {
 	if now.Kernels != old.Kernels {
 		all = append(all, fmt.Sprintf("the kernels changed from %s to %s", old.Kernels, now.Kernels))
 	}
-	if now.Threads != old.Threads && now.Options["jobs"] == old.Options["jobs"] {
+	if flag := n.Stage.flag(Threads); now.Threads != old.Threads && now.Options[flag] == old.Options[flag] {
 		all = append(all, fmt.Sprintf("the number of threads changed from %d to %d", old.Threads, now.Threads))
 	}
 	all = append(all, optionDifferences(now.Options, old.Options)...)

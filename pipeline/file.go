@@ -251,7 +251,7 @@ func (s *Stage) allows(key string) error {
 		return fmt.Errorf("%s has no such flag: %s", s.Name, didYouMean(key, append(s.writable(), stageKeys...)))
 	case flag.Role == Checkpoint || flag.Role == Resume:
 		return errors.New("mars run keeps checkpoints and resumes by itself: leave it out")
-	case flag.Role == Reserved:
+	case !flag.Role.Settable():
 		return errors.New("belongs to the command line: leave it out")
 	}
 	return nil

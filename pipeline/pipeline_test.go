@@ -9,7 +9,7 @@ import (
 // testCatalogue has a stage that makes rows, one that maps them and one of text.
 func testCatalogue() Catalogue {
 	flags := func(roles map[string]Role) map[string]Flag {
-		all := map[string]Flag{"output": {Name: "output", Role: RowsFile}, "seed": {Name: "seed"}}
+		all := map[string]Flag{"output": {Name: "output", Role: RowsFile}, "seed": {Name: "seed", Role: Seed}}
 		for name, role := range roles {
 			all[name] = Flag{Name: name, Role: role}
 		}
@@ -28,7 +28,7 @@ func testCatalogue() Catalogue {
 	}
 	return Catalogue{
 		{Name: "make", Algorithm: 1, Rows: true, Flags: flags(map[string]Role{"source": InputFile, "size": Effect}), Check: check},
-		{Name: "map", Algorithm: 1, Reads: true, Rows: true, Flags: flags(map[string]Role{"lambda": Effect, "method": Effect, "save": StateFile, "load": InputFile, "memory": NoEffect, "jobs": Threads}), Check: check},
+		{Name: "map", Algorithm: 1, Reads: true, Rows: true, Flags: flags(map[string]Role{"lambda": Effect, "method": Effect, "save": StateFile, "load": LoadFile, "memory": NoEffect, "jobs": Threads}), Check: check},
 		{Name: "tell", Algorithm: 1, Reads: true, Flags: flags(nil), Check: check},
 	}
 }

@@ -172,8 +172,8 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		if s.Options == nil {
 			s.Options = map[string]string{}
 		}
-		if recorded.Seed != 0 {
-			s.Options["seed"] = strconv.FormatInt(recorded.Seed, 10)
+		if flag := stage.flag(Seed); flag != "" && recorded.Seed != 0 {
+			s.Options[flag] = strconv.FormatInt(recorded.Seed, 10)
 		}
 		if i > 0 {
 			before := i - 1
@@ -182,31 +182,42 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		s.readState(recorded.State, stage)
 		h.Steps = append(h.Steps, s)
 	}
-	if filepath.Ext(path) == ".safetensors" {
-		h.Flag = "save"
-		h.Steps[len(h.Steps)-1].Options["save"] = filepath.Base(path)
+	last := h.Steps[len(h.Steps)-1]
+	if save := catalogue.Find(last.Stage).flag(StateFile); save != "" && filepath.Ext(path) == ".safetensors" {
+		h.Flag, last.Options[save] = save, filepath.Base(path)
 	}
 	return h, nil
 }
 
-// findStage is the stage of a recorded step. The toy problem's are recorded
-// under the name of featurize, of which it is a subcommand.
+// findStage is the stage of a recorded step. A subcommand is recorded under the
+// name of its command: it is meant where that would read something, and the step
+// names nothing to read.
 func findStage(s arrowio.Step, catalogue Catalogue) *Stage {
 	stage := catalogue.Find(s.Stage)
-	if stage == nil || stage.Reads || s.Options["source"]+s.Options["target"] != "" {
+	if stage == nil || stage.Reads || stage.namesInput(s.Options) {
 		return stage
 	}
-	if toy := catalogue.Find(stage.Name + " toy"); toy != nil {
-		return toy
+	if i := slices.IndexFunc(catalogue, func(sub *Stage) bool { return strings.HasPrefix(sub.Name, stage.Name+" ") }); i >= 0 {
+		return catalogue[i]
 	}
 	return stage
+}
+
+// namesInput reports whether some option names a file to read.
+func (s *Stage) namesInput(options map[string]string) bool {
+	for flag := range options {
+		if s.Flags[flag].Role.isRead() {
+			return true
+		}
+	}
+	return false
 }
 
 // readState sorts the recorded hashes of files into those that were read, by
 // the flags that name them, and those that were saved.
 func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 	for flag, f := range stage.Flags {
-		if path, set := s.Options[flag]; set && f.Role == InputFile {
+		if path, set := s.Options[flag]; set && f.Role.isRead() {
 			sum := state[filepath.Base(path)]
 			if named, ok := state[flag+"="+filepath.Base(path)]; ok {
 				sum = named
@@ -214,11 +225,12 @@ func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 			s.Files[flag] = HistoryInput{Path: path, SHA256: sum}
 		}
 	}
+	save := stage.flag(StateFile)
 	for name := range state {
 		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in HistoryInput) bool { return filepath.Base(in.Path) == name })
-		if !read && !strings.Contains(name, "=") {
-			s.Options["save"] = name
-			s.Saved["save"] = state[name]
+		if save != "" && !read && !strings.Contains(name, "=") {
+			s.Options[save] = name
+			s.Saved[save] = state[name]
 		}
 	}
 }
@@ -287,7 +299,7 @@ func (h *History) WritePipeline(w io.Writer, catalogue Catalogue) error {
 // written where that step looks for it; keys know it by its base name alone.
 func (h *History) option(step int, flag string, stage *Stage) string {
 	value := h.Steps[step].Options[flag]
-	if stage.Flags[flag].Role != StateFile {
+	if !stage.Flags[flag].Role.isWritten() {
 		return value
 	}
 	for _, s := range h.Steps[step+1:] {

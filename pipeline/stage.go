@@ -46,19 +46,33 @@ type Flag struct {
 // A Role is what a flag means to a pipeline.
 type Role int
 
-// The roles of flags.
+// The roles of flags. Those from Checkpoint on are not for pipeline files.
 const (
-	Effect     Role = iota // changes the result
-	NoEffect               // does not: memory, say
-	InputFile              // names a file that is read
-	RowsFile               // names the file that the rows or the text go to
-	StateFile              // names another file that is written
-	Encoding               // how the rows' file is encoded
-	Threads                // number of threads
-	Checkpoint             // where a training that is killed goes on from
-	Resume                 // that it does
-	Reserved               // belongs to who runs the stage: not for pipeline files
+	Effect      Role = iota // changes the result
+	NoEffect                // does not: memory, say
+	Seed                    // seed of all that is random
+	Threads                 // number of threads
+	InputFile               // names a file that is read
+	LoadFile                // names a file of what was learnt before: the stage applies that and learns nothing
+	RowsFile                // names the file that the rows or the text go to
+	StateFile               // names the file that what is learnt goes to
+	MetricsFile             // names the file that the figures of every epoch go to
+	Encoding                // how the rows' file is encoded
+	Checkpoint              // names the file that a training which is killed goes on from
+	Resume                  // has it go on
+	Quiet                   // has the stage log warnings alone
+	Reserved                // belongs to the command line
 )
+
+// Settable reports whether a pipeline file may set flags of the role.
+func (r Role) Settable() bool { return r < Checkpoint }
+
+// isRead reports whether flags of the role name a file that the stage reads.
+func (r Role) isRead() bool { return r == InputFile || r == LoadFile }
+
+// isWritten reports whether flags of the role name a file that the stage writes
+// itself. (Its rows and its text are written by the runner.)
+func (r Role) isWritten() bool { return r == StateFile || r == MetricsFile }
 
 // A Catalogue lists all stages.
 type Catalogue []*Stage
@@ -96,7 +110,7 @@ func (s *Stage) flag(role Role) string {
 func (s *Stage) writable() []string {
 	var names []string
 	for name, f := range s.Flags {
-		if f.Role < Checkpoint {
+		if f.Role.Settable() {
 			names = append(names, name)
 		}
 	}
