@@ -44,7 +44,10 @@ func (l processes) start(ctx context.Context, t task) (job, error) {
 	p.cmd.Cancel = p.stop
 	p.cmd.WaitDelay = grace
 	p.cmd.SysProcAttr = dieWithParent()
-	return p, p.launch(t)
+	if err := p.launch(t); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // stop asks the process to end, where that can be asked.
@@ -55,42 +58,27 @@ func (p *process) stop() error {
 	return p.cmd.Process.Kill()
 }
 
-// launch wires the process up: standard input from a file or a pipe, and pipes
-// for all that comes out.
-func (p *process) launch(t task) (err error) {
-	var theirs []*os.File // ends of pipes that are the process' alone
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-	}()
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
-	}
-	if t.stream {
-		r, w := pipe()
-		p.cmd.Stdin, theirs = r, append(theirs, r)
+// launch starts the process: standard input from a file or a pipe, and pipes for
+// all that comes out.
+func (p *process) launch(t task) error {
+	e := &ends{}
+	switch {
+	case t.stream:
+		stdin, w := e.toProcess()
+		p.cmd.Stdin = stdin
 		p.sink = &stdinSink{arrowio.NewWriter(w, "the pipe to "+p.label, arrowio.WriteOptions{}), w}
-	} else if t.file != "" {
-		f, openErr := os.Open(t.file)
-		p.cmd.Stdin, theirs, err = f, append(theirs, f), openErr
+	case t.file != "":
+		p.cmd.Stdin = e.open(t.file)
 	}
-	out, outW := pipe()
-	messages, messagesW := pipe()
-	reports, reportsW := pipe()
-	if err != nil {
-		return err
-	}
-	theirs = append(theirs, outW, messagesW, reportsW)
-	p.out, p.cmd.Stdout, p.cmd.Stderr = out, outW, messagesW
+	out, stdout := e.fromProcess()
+	messages, stderr := e.fromProcess()
+	reports, progress := e.fromProcess()
+	p.out, p.cmd.Stdout, p.cmd.Stderr = out, stdout, stderr
 	if runtime.GOOS != "windows" { // which hands down no other files
-		p.cmd.ExtraFiles = []*os.File{reportsW}
+		p.cmd.ExtraFiles = []*os.File{progress}
 		p.cmd.Env = append(os.Environ(), ProgressVariable+"=3")
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := e.start(p.cmd); err != nil {
 		return fmt.Errorf("%s: cannot be started: %w", p.label, err)
 	}
 	p.readers.Go(func() { p.readMessages(messages, t.log) })
