@@ -132,9 +132,10 @@ func (r *Runner) execute(ctx context.Context, plan *Plan) (again bool, err error
 
 // A segment is a chain of the plan, with the segments it waits for.
 type segment struct {
-	nodes []*Node
-	after []*segment
-	state segmentState
+	nodes  []*Node
+	after  []*segment
+	state  segmentState
+	memory int64 // bytes that it is taken to need
 }
 
 type segmentState int
@@ -191,19 +192,25 @@ func (r *Runner) schedule(ctx context.Context, plan *Plan) error {
 	var first error
 	for {
 		for _, s := range all {
-			need := r.memoryNeed(s)
-			if first != nil && !r.KeepGoing || !s.ready() || atWork >= max(1, r.Jobs) || atWork > 0 && r.Memory > 0 && memory+need > r.Memory {
+			if first != nil && !r.KeepGoing || atWork >= max(1, r.Jobs) {
+				break
+			}
+			if !s.ready() {
+				continue
+			}
+			s.memory = r.memoryNeed(s)
+			if atWork > 0 && r.Memory > 0 && memory+s.memory > r.Memory {
 				continue
 			}
 			s.state = running
-			atWork, memory = atWork+1, memory+need
+			atWork, memory = atWork+1, memory+s.memory
 			go func() { results <- result{s, r.runSegment(ctx, s)} }()
 		}
 		if atWork == 0 {
 			return first
 		}
 		done := <-results
-		atWork, memory = atWork-1, memory-r.memoryNeed(done.segment)
+		atWork, memory = atWork-1, memory-done.segment.memory
 		done.segment.state = finished
 		if done.err != nil {
 			done.segment.state = failed
