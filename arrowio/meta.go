@@ -25,9 +25,9 @@ type Meta struct {
 	Classes           []string  // class names by index; nil if unknown
 	SourceProportions []float64 // p_S, length C; nil if unknown
 	TargetProportions []float64 // p_T, length C; nil if unknown
-	Provenance        []Step    // one step a stage, in the order they ran
-	// Diagnostics is a JSON object of whoever estimated p_T: what speaks for it
-	// and what against; nil if unknown.
+	Provenance        []Step    // one for each stage, in the order they ran
+	// Diagnostics is a JSON object of the stage that estimated p_T: what speaks
+	// for the estimate and what against it; nil if unknown.
 	Diagnostics json.RawMessage
 }
 
@@ -38,11 +38,11 @@ type Step struct {
 	Version string            `json:"version,omitempty"`
 	Seed    int64             `json:"seed,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
-	State   map[string]string `json:"state,omitempty"` // state file to SHA-256
+	State   map[string]string `json:"state,omitempty"` // SHA-256 of files, by name
 }
 
-// ReadMeta reads the project's keys of a schema. Absent keys leave their field
-// nil; a key that is not the JSON it should be is an error naming it.
+// ReadMeta reads the project's keys of a schema. The field of a key that is absent
+// is nil. A value that is not the JSON it should be is an error naming the key.
 func ReadMeta(schema *arrow.Schema) (Meta, error) {
 	var m Meta
 	meta := schema.Metadata()
