@@ -27,8 +27,8 @@ func le32(values ...uint32) []byte {
 	return out
 }
 
-// Every rule of validation: the zoo's column of that type, whose buffer gets
-// bytes at an offset, is refused for that reason.
+// Every rule of validation. A column of the zoo, with bytes put into one of its
+// buffers at an offset, is refused for the reason given.
 func TestValidation(t *testing.T) {
 	for _, c := range []struct {
 		dt     string

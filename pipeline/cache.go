@@ -12,15 +12,16 @@ import (
 
 // A Cache keeps what stages put out in a folder:
 //
-//	entries/KEY/   entry.json and the files of one node, renamed into place when complete
-//	building/KEY/  an entry being made, by whoever has its lock
-//	locks/KEY      locked by who makes the entry; KEY.use, shared, by who uses it
-//	checkpoints/KEY
+//	entries/KEY/      entry.json and the files of one node, renamed into place when complete
+//	building/KEY/     an entry that is being made, by the process that has its lock
+//	locks/KEY         locked by the process that makes the entry
+//	locks/KEY.use     locked, shared, by all that use it
+//	checkpoints/KEY   the state of a training that is not complete
 //
-// Any number of processes may use it at once.
+// Any number of processes may use a cache at once.
 type Cache struct {
 	Dir string
-	// ReadOnly says why nothing can be added; nil if all is well.
+	// ReadOnly says why nothing can be added; nil if something can.
 	ReadOnly error
 }
 
@@ -36,7 +37,8 @@ const (
 	TextName = "text"
 )
 
-// DefaultCacheDir is where the cache is if nobody says: the user's folder for such things.
+// DefaultCacheDir is where the cache is unless another folder is named: in the
+// user's folder for caches.
 func DefaultCacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -78,7 +80,7 @@ const (
 type Entry struct {
 	Key          string            `json:"key"`
 	Dependencies Dependencies      `json:"recipe"`
-	Before       map[string]Origin `json:"before,omitempty"` // all nodes behind it, by key
+	Before       map[string]Origin `json:"before,omitempty"` // all nodes that it was made from, by key
 	Version      string            `json:"version"`          // of the program that made it
 	Created      time.Time         `json:"created"`
 	Seconds      float64           `json:"seconds"`
@@ -94,10 +96,10 @@ type Origin struct {
 	Version      string       `json:"version"`
 }
 
-// An EntryFile is a file of an entry: the rows, the text, or what a flag names.
+// An EntryFile is a file of an entry: its rows, its text, or a file that a flag names.
 type EntryFile struct {
 	Flag   string `json:"flag,omitempty"` // "" for rows or text
-	Name   string `json:"name"`           // within the entry
+	Name   string `json:"name"`           // in the entry's folder
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
@@ -155,7 +157,8 @@ func (c *Cache) Lookup(key string) (*Entry, error) {
 	return e, nil
 }
 
-// Verify reads files of an entry, all by default, and compares their hashes.
+// Verify reads files of an entry, all unless some are named, and compares their
+// hashes.
 func (e *Entry) Verify(files ...EntryFile) error {
 	if files == nil {
 		files = e.Files
@@ -178,7 +181,7 @@ func (e *Entry) Touch() {
 	os.Chtimes(filepath.Join(e.dir, manifestName), now, now) //nolint:errcheck // a cache that is read only keeps its order
 }
 
-// Drop removes an entry at once, whoever is reading it.
+// Drop removes an entry, in one step and even if somebody is reading it.
 func (c *Cache) Drop(key string) error {
 	if _, err := os.Stat(c.path(entriesDir, key)); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -194,7 +197,7 @@ func (c *Cache) Drop(key string) error {
 	return errors.Join(err, os.RemoveAll(grave))
 }
 
-// Checkpoint is where the training that a key names keeps its state.
+// Checkpoint is the file in which the training of a key keeps its state.
 func (c *Cache) Checkpoint(key string) string { return c.path(checkpointsDir, key) }
 
 // dropCheckpoint removes a key's checkpoint, and what a process that was killed

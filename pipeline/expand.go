@@ -18,10 +18,10 @@ type Graph struct {
 	Runs  []*Run  // in the order of the matrix, the first axis slowest
 }
 
-// A Run is one combination of the matrix' values.
+// A Run is one combination of the matrix's values.
 type Run struct {
 	Values map[string]string // by axis
-	Nodes  []*Node           // one a stage of the file
+	Nodes  []*Node           // one for each stage of the file
 }
 
 // A Node is a stage with its options bound, shared by all runs in which it is
@@ -29,12 +29,12 @@ type Run struct {
 type Node struct {
 	Stage    *Stage
 	Name     string   // of the stage in the file
-	Values   []string // the matrix' values that it depends on: "seed=1"
+	Values   []string // of the matrix, on which it depends: "seed=1"
 	Flags    map[string]string
-	Order    []string          // of Flags
+	Order    []string          // of Flags, as in the file
 	Options  map[string]string // flags that change the result, as the command understands them
-	Parent   *Node             // whose rows it reads; nil if none or From
-	From     string            // file whose rows it reads
+	Parent   *Node             // whose rows it reads; nil if it reads none, or those of From
+	From     string            // file whose rows it reads, "" if none
 	Files    []FileInput
 	Outputs  []Output
 	Children []*Node // that read its rows
@@ -44,19 +44,19 @@ type Node struct {
 
 	shown     bool // its rows go to the runner's Rows
 	stamps    []stamp
-	place     place
-	variables map[string]bool // used here and before
+	place     place           // in the file
+	variables map[string]bool // axes that it, or a node before it, uses
 	file      *File
 }
 
-// A FileInput is a file that a node reads beside its rows.
+// A FileInput is a file that a node reads, its rows apart.
 type FileInput struct {
 	Flag, Path string
-	Maker      *Node // that writes it; nil if nobody does
-	MakerFlag  string
+	Maker      *Node  // that writes it; nil if none does
+	MakerFlag  string // by which it does
 }
 
-// An Output is a file that is wanted of a node.
+// An Output is a file that a node is to make.
 type Output struct{ Flag, Path string }
 
 // Label is what messages call the node.
@@ -103,8 +103,8 @@ func (f *File) Expand() (*Graph, error) {
 	return g, g.sort()
 }
 
-// checkUse refuses an axis of several values that no stage uses: its runs would
-// all be the same.
+// checkUse refuses an axis of several values that no stage uses: all its runs would
+// be the same.
 func (g *Graph) checkUse() error {
 	for _, axis := range g.File.Axes {
 		used := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.variables[axis.Name] })
@@ -115,11 +115,11 @@ func (g *Graph) checkUse() error {
 	return nil
 }
 
-// A point is a combination of the matrix' values.
+// A point is a combination of the matrix's values.
 type point struct {
-	names     map[string]string // axis to its value's name
-	variables map[string]string
-	axis      map[string]string // variable to its axis
+	names     map[string]string // of the axes' values
+	variables map[string]string // that the values set
+	axis      map[string]string // of each variable
 }
 
 func (f *File) points() []point {
@@ -173,9 +173,9 @@ func (f *File) bind(i int, run *Run, p point) (*Node, error) {
 
 var variable = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
-// substitute puts the point's values in the place of {name}. It reports false
-// where the point has no value of that name and others have one: the flag is
-// then left out.
+// substitute puts the point's values in the place of {name}. It reports false if
+// the point has no value of that name, but others have one: the flag is then left
+// out.
 func (f *File) substitute(n *Node, text string, p point) (result string, ok bool, err error) {
 	ok = true
 	result = variable.ReplaceAllStringFunc(text, func(match string) string {
@@ -193,7 +193,7 @@ func (f *File) substitute(n *Node, text string, p point) (result string, ok bool
 	return result, ok, err
 }
 
-// axisOf is the axis that some value of sets the variable, "" if none.
+// axisOf is the axis of which some value sets the variable, "" if there is none.
 func (f *File) axisOf(name string) string {
 	for _, axis := range f.Axes {
 		if axis.names[name] {
@@ -214,10 +214,10 @@ func (f *File) variablesHint(name string) string {
 	return didYouMean(name, slices.Sorted(maps.Keys(names)))
 }
 
-// check has the command check the node's flags, and sorts them by what they are.
+// check has the command check the node's flags, and sorts them by their roles.
 func (n *Node) check() error {
 	for _, name := range n.Order { // one at a time, to know the key of a mistake
-		if _, err := n.Stage.Flags[name].value(n.Flags[name]); err != nil {
+		if err := n.Stage.Flags[name].check(n.Flags[name]); err != nil {
 			return n.fail(name, err)
 		}
 	}
@@ -255,12 +255,12 @@ func (n *Node) keyIn(err error) string {
 	return ""
 }
 
-// value refuses what no flag can mean.
-func (f Flag) value(text string) (string, error) {
+// check refuses a value that the flag cannot have in a pipeline file.
+func (f Flag) check(text string) error {
 	if namesFile := f.Role.isRead() || f.Role.isWritten() || f.Role == RowsFile; namesFile && (text == "" || text == "-") {
-		return "", errors.New("names no file: write its path")
+		return errors.New("names no file: write its path")
 	}
-	return text, nil
+	return nil
 }
 
 // sets reports whether a flag in the role is given.
@@ -292,7 +292,7 @@ func (n *Node) signature() signature {
 	return signature{n.Parent, string(text)}
 }
 
-// want adds outputs that another run wants of the same node.
+// want adds the outputs that another run asks of the same node.
 func (n *Node) want(outputs []Output) {
 	for _, o := range outputs {
 		if !slices.Contains(n.Outputs, o) {
@@ -301,7 +301,8 @@ func (n *Node) want(outputs []Output) {
 	}
 }
 
-// link finds which node writes the files that others read, and who reads whose rows.
+// link finds the nodes that write the files that others read, and the children of
+// every node.
 func (g *Graph) link() error {
 	makers := map[string]FileInput{}
 	for _, n := range g.Nodes {
@@ -342,7 +343,7 @@ func (n *Node) checkOverwrites() error {
 	return nil
 }
 
-// differing is an axis that tells two nodes apart.
+// differing is an axis in which two nodes differ.
 func (g *Graph) differing(a, b *Node) string {
 	for _, axis := range g.File.Axes {
 		for _, v := range a.Values {
@@ -354,7 +355,7 @@ func (g *Graph) differing(a, b *Node) string {
 	return "seed"
 }
 
-// sort puts nodes behind all that they read.
+// sort puts every node after all nodes that it reads from.
 func (g *Graph) sort() error {
 	const visiting, done = 1, 2
 	state := map[*Node]int{}

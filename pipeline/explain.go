@@ -27,20 +27,20 @@ func Explain(w io.Writer, g *Graph, cache *Cache) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range g.Nodes {
 		switch plan.actions[n] {
-		case Skip:
+		case toSkip:
 			fmt.Fprintf(tw, "%s\tnot needed\twhat reads it is in the cache\n", n.Label())
-		case Reuse:
+		case toReuse:
 			fmt.Fprintf(tw, "%s\tcached\t%d rows, made %s by %s\n", n.Label(), plan.entries[n].Rows,
 				plan.entries[n].Created.Local().Format("2006-01-02 15:04"), plan.entries[n].Version)
-		case Make:
+		case toMake:
 			fmt.Fprintf(tw, "%s\truns\t%s\n", n.Label(), plan.why(n, cache, known))
 		}
 	}
 	return tw.Flush()
 }
 
-// why says what makes a node run: what differs from the entry that is most like it.
-func (p *Plan) why(n *Node, cache *Cache, known []ListEntry) string {
+// why says why a node runs: what differs from the entry that is most like it.
+func (p *plan) why(n *Node, cache *Cache, known []ListEntry) string {
 	if cache == nil {
 		return "there is no cache"
 	}
@@ -63,7 +63,7 @@ func (p *Plan) why(n *Node, cache *Cache, known []ListEntry) string {
 }
 
 // differences are, in words, what a node depends on now that it did not before.
-func (p *Plan) differences(n *Node, old Dependencies) []string {
+func (p *plan) differences(n *Node, old Dependencies) []string {
 	var all []string
 	now := n.Dependencies
 	if now.Algorithm != old.Algorithm {
@@ -89,14 +89,14 @@ func (p *Plan) differences(n *Node, old Dependencies) []string {
 
 func sameInput(a, b Input) bool { return a.SHA256 == b.SHA256 && a.Key == b.Key }
 
-func (p *Plan) inputDifference(n *Node, now, before Input) string {
+func (p *plan) inputDifference(n *Node, now, before Input) string {
 	if n.Parent == nil {
 		return now.Name + " has changed"
 	}
-	if p.actions[n.Parent] == Make {
+	if p.actions[n.Parent] == toMake {
 		return n.Parent.Label() + " runs before it"
 	}
-	return "it reads " + n.Parent.Label() + ", of which the rows are others"
+	return "it reads " + n.Parent.Label() + ", whose rows have changed"
 }
 
 func optionDifferences(now, before map[string]string) []string {
@@ -113,9 +113,9 @@ func optionDifferences(now, before map[string]string) []string {
 		b, is := now[name]
 		switch {
 		case !was:
-			all = append(all, fmt.Sprintf("%s is now %s, before not given", name, b))
+			all = append(all, fmt.Sprintf("%s is now %s, and was not given", name, b))
 		case !is:
-			all = append(all, fmt.Sprintf("%s was %s, now not given", name, a))
+			all = append(all, fmt.Sprintf("%s was %s, and is not given now", name, a))
 		case a != b:
 			all = append(all, fmt.Sprintf("%s changed from %s to %s", name, a, b))
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A ListEntry is an entry in a list of all, or the key of one that is corrupt.
+// A ListEntry is an entry, or the key of one that is corrupt and why.
 type ListEntry struct {
 	*Entry
 	Key  string
@@ -31,7 +31,7 @@ func (c *Cache) List() ([]ListEntry, error) {
 	for _, f := range folders {
 		e, err := c.Lookup(f.Name())
 		if e == nil && err == nil {
-			continue // dropped in the meantime
+			continue // it was dropped in the meantime
 		}
 		l := ListEntry{Entry: e, Key: f.Name(), Err: err}
 		if info, err := os.Stat(filepath.Join(c.path(entriesDir, f.Name()), manifestName)); err == nil {
@@ -64,15 +64,15 @@ func (c *Cache) Verify(report func(ListEntry, error)) (dropped int, err error) {
 }
 
 // Prune drops entries, those that were used longest ago first, until the rest
-// takes no more than max bytes. What a run is using stays.
-func (c *Cache) Prune(max int64) (dropped int, freed int64, err error) {
+// takes no more than maxSize bytes. Those that a run is using stay.
+func (c *Cache) Prune(maxSize int64) (dropped int, freed int64, err error) {
 	all, err := c.List()
 	if err != nil {
 		return 0, 0, err
 	}
 	total := int64(0)
 	for _, l := range all {
-		if l.Err != nil || total+l.Size() > max {
+		if l.Err != nil || total+l.Size() > maxSize {
 			gone, err := c.dropUnused(l.Key)
 			if err != nil {
 				return dropped, freed, err
@@ -89,13 +89,13 @@ func (c *Cache) Prune(max int64) (dropped int, freed int64, err error) {
 			total += l.Size()
 		}
 	}
-	return dropped, freed, c.sweep(max == 0)
+	return dropped, freed, c.sweep(maxSize == 0)
 }
 
-// Clear drops everything that no run is using.
+// Clear drops all that no run is using.
 func (c *Cache) Clear() (dropped int, freed int64, err error) { return c.Prune(0) }
 
-// dropUnused drops an entry unless somebody makes or uses it.
+// dropUnused drops an entry, unless it is being made or used, and says whether it did.
 func (c *Cache) dropUnused(key string) (bool, error) {
 	var held []*Lock
 	defer func() {
@@ -124,8 +124,8 @@ const (
 	checkpointAge = 30 * 24 * time.Hour
 )
 
-// sweep removes what killed processes left behind: half-made entries, old
-// temporary files and old checkpoints, or all checkpoints.
+// sweep removes what killed processes have left: half-made entries, temporary files
+// that are old, and checkpoints that are old, or all of them.
 func (c *Cache) sweep(all bool) error {
 	building, err := c.leftovers(buildingDir, func(name string, age time.Duration) bool {
 		return !strings.HasPrefix(name, ".") || age > temporaryAge
@@ -138,8 +138,8 @@ func (c *Cache) sweep(all bool) error {
 	return failed
 }
 
-// leftovers are the files of a kind that nobody is busy with, by what their name
-// and age say.
+// leftovers are the files of a kind that left says are left, and that belong to no
+// entry that is being made.
 func (c *Cache) leftovers(kind string, left func(name string, age time.Duration) bool) ([]string, error) {
 	files, err := os.ReadDir(filepath.Join(c.Dir, kind))
 	var found []string

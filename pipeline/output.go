@@ -13,7 +13,7 @@ import (
 	"mars/arrowio/atomicfile"
 )
 
-// of is the flag by which an entry knows the output's file: "" for rows and text.
+// of is the flag under which an entry has the output's file: "" for rows and text.
 func (o Output) of(n *Node) string {
 	if n.Stage.Flags[o.Flag].Role == RowsFile {
 		return ""
@@ -21,8 +21,8 @@ func (o Output) of(n *Node) string {
 	return o.Flag
 }
 
-// encoding is how the output differs from the cache's Arrow file: another
-// layout or compression. plain means not at all.
+// encoding is the output's compression. It is plain if the output is the cache's
+// file as it is, without another layout or compression.
 func (o Output) encoding(n *Node) (c arrowio.Compression, plain bool) {
 	if o.of(n) != "" || !n.Stage.Rows {
 		return c, true
@@ -46,8 +46,8 @@ func upToDate(n *Node, o Output, f EntryFile) bool {
 	return err == nil && sum == f.SHA256
 }
 
-// deliver puts a node's outputs where the file wants them. Those that are there
-// already keep their time.
+// deliver puts a node's outputs where they are to be. Those that are there already
+// keep the time of their last change.
 func deliver(ctx context.Context, n *Node, e *Entry) error {
 	for _, o := range n.Outputs {
 		f, ok := e.File(o.of(n))
@@ -64,7 +64,7 @@ func deliver(ctx context.Context, n *Node, e *Entry) error {
 	return nil
 }
 
-// putFile makes an output of a file of the cache.
+// putFile makes an output from a file of the cache.
 func putFile(ctx context.Context, n *Node, o Output, from string) error {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
 		return err
@@ -76,8 +76,8 @@ func putFile(ctx context.Context, n *Node, o Output, from string) error {
 	return encodeFile(ctx, from, o.Path, compression)
 }
 
-// encodeFile writes rows in another layout or compression. A file that has them
-// already keeps its time.
+// encodeFile writes rows in another layout or compression. A file that has the same
+// bytes already keeps the time of its last change.
 func encodeFile(ctx context.Context, from, to string, compression arrowio.Compression) error {
 	in, err := arrowio.Open(from, arrowio.ReadOptions{})
 	if err != nil {

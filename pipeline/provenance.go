@@ -18,16 +18,16 @@ import (
 	"mars/stages/algorithms/safetensors"
 )
 
-// A History is how a file came to be: the stages behind it, each after all that
-// it reads from, the file's own last.
+// A History is how a file came to be: the stages that led to it, each after all that
+// it reads from, and last the one that made the file.
 type History struct {
 	File  string         `json:"file"`
-	Flag  string         `json:"flag,omitempty"` // by which the last stage wrote it; "" for its rows or text
-	From  string         `json:"from"`           // where this is known from
+	Flag  string         `json:"flag,omitempty"` // of the last stage, which names the file; "" for its rows or text
+	From  string         `json:"from"`           // where the history comes from: the cache, or the file
 	Steps []*HistoryStep `json:"steps"`
 }
 
-// A HistoryStep is a stage behind a file.
+// A HistoryStep is a stage that led to a file.
 type HistoryStep struct {
 	Stage   string                  `json:"stage"`
 	Version string                  `json:"version,omitempty"`
@@ -44,8 +44,8 @@ type HistoryInput struct {
 	Step   *int   `json:"step,omitempty"` // of Steps
 }
 
-// Trace finds the history of a stream, a model or a result: in the cache, which
-// knows files by their hash, or in what the file says of itself.
+// Trace finds the history of a stream, a model or a result: in the cache, by the
+// hash of the file, or in the file itself.
 func Trace(path string, cache *Cache, catalogue Catalogue) (*History, error) {
 	sum, err := hashFile(path)
 	if err != nil {
@@ -124,7 +124,7 @@ func (t *tracer) input(in Input) HistoryInput {
 	return s
 }
 
-// embedded are the steps that an Arrow file or a model says led to it.
+// embedded are the steps that a file carries, if it is Arrow or a model.
 func embedded(path string) ([]arrowio.Step, error) {
 	format, err := arrowio.SniffFile(path)
 	if err != nil {
@@ -160,7 +160,8 @@ func modelSteps(path string) ([]arrowio.Step, error) {
 	return steps, nil
 }
 
-// fromSteps makes a history of the steps that a file carries. They form a chain.
+// fromSteps makes a history of the steps that a file carries, of which each reads the
+// rows of the one before.
 func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History, error) {
 	h := &History{File: path, From: "the file itself"}
 	for i, recorded := range steps {
@@ -213,8 +214,8 @@ func (s *Stage) namesInput(options map[string]string) bool {
 	return false
 }
 
-// readState sorts the recorded hashes of files into those that were read, by
-// the flags that name them, and those that were saved.
+// readState takes up the recorded hashes of files: those that flags name were read,
+// the others were saved.
 func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 	for flag, f := range stage.Flags {
 		if path, set := s.Options[flag]; set && f.Role.isRead() {
@@ -235,8 +236,7 @@ func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 	}
 }
 
-// WriteText prints the history for people: the files it began with, then a
-// stage a paragraph.
+// WriteText prints the history for people, a paragraph for each stage.
 func (h *History) WriteText(w io.Writer) error {
 	p := &printer{w: w}
 	p.line("%s, by %s", h.File, h.From)
@@ -295,8 +295,8 @@ func (h *History) WritePipeline(w io.Writer, catalogue Catalogue) error {
 	return p.err
 }
 
-// option is the value of a step's flag. A file that a later step reads is
-// written where that step looks for it; keys know it by its base name alone.
+// option is the value of a step's flag. For a file that a later step reads it is the
+// path that this step gives: what is recorded is the base name alone.
 func (h *History) option(step int, flag string, stage *Stage) string {
 	value := h.Steps[step].Options[flag]
 	if !stage.Flags[flag].Role.isWritten() {
@@ -332,9 +332,9 @@ func (h *History) Inputs() map[string]string {
 	return files
 }
 
-// Same compares a file with what was made again: "" if they are the same byte
-// for byte, a note if only their metadata or layout differ, an error if their
-// content does.
+// Same compares a file with what was made again. The note is "" if they are the same
+// byte for byte, and says so if only their metadata or layout differ. Other content
+// is an error.
 func Same(ctx context.Context, old, again string) (note string, err error) {
 	a, errA := hashFile(old)
 	b, errB := hashFile(again)

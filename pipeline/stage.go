@@ -13,17 +13,17 @@ import (
 type Stage struct {
 	Name      string // as a subcommand: "train", "featurize toy"
 	Algorithm int    // version of what it computes: raised when the same input and options give other results
-	Reads     bool   // takes rows
-	Rows      bool   // puts out rows; else text
+	Reads     bool   // it reads rows
+	Rows      bool   // it puts out rows, not text
 	Flags     map[string]Flag
 
-	// Check validates arguments without running anything and gives the flags
+	// Check validates arguments without running the stage, and returns the flags
 	// that are set, with their values as the command understands them.
 	Check func(args []string) (map[string]string, error)
 	// Run runs the stage in this process.
 	Run func(ctx context.Context, args []string, s Streams) error
-	// Status is the exit status that a process would report Run's error by; nil
-	// means 1 for all.
+	// Status is the exit status with which a process would report an error of Run;
+	// nil means 1 for every error.
 	Status func(error) int
 }
 
@@ -36,7 +36,7 @@ type Streams struct {
 	Progress func(what string, done, total int64)
 }
 
-// A Flag is one of a stage's.
+// A Flag is a flag of a stage.
 type Flag struct {
 	Name, Default, Usage string
 	Bool                 bool
@@ -77,8 +77,8 @@ func (r Role) isWritten() bool { return r == StateFile || r == MetricsFile }
 // A Catalogue lists all stages.
 type Catalogue []*Stage
 
-// Find is the stage of a name, nil if there is none. Programs' names
-// (mars-train) are good too.
+// Find is the stage of that name, or of that program's name (mars-train), nil if
+// there is none.
 func (c Catalogue) Find(name string) *Stage {
 	i := slices.IndexFunc(c, func(s *Stage) bool { return s.Name == name || "mars-"+s.Name == name })
 	if i < 0 {
@@ -96,7 +96,7 @@ func (c Catalogue) Names() []string {
 	return names
 }
 
-// flag is the first flag in a role, "" if there is none.
+// flag is the first flag in the role, "" if there is none.
 func (s *Stage) flag(role Role) string {
 	for _, name := range slices.Sorted(maps.Keys(s.Flags)) {
 		if s.Flags[name].Role == role {
