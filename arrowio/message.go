@@ -165,7 +165,7 @@ func (m *messageReader) end() error {
 	case io.EOF:
 		return nil
 	case nil:
-		return errors.New("goes on after its end: something else was written behind the stream")
+		return errors.New("goes on after its end: something else was written after the stream")
 	default:
 		return err
 	}
