@@ -107,6 +107,17 @@ func TestResumeGivesSameBytes(t *testing.T) {
 	}
 }
 
+// A checkpoint that cannot be kept ends training, with the last good model.
+func TestCheckpointFails(t *testing.T) {
+	p, c := quickConfig(t, "source")
+	full := errors.New("the disk is full")
+	c.Checkpoint, c.CheckpointEvery = func(func(io.Writer) error) error { return full }, 2
+	model, err := Train(context.Background(), p, c)
+	if !errors.Is(err, full) || model == nil || model.Epoch != 1 {
+		t.Errorf("training ends with %v, %v", model, err)
+	}
+}
+
 // Where nothing but the end depends on the number of epochs, a finished training may go on.
 func TestResumeWithMoreEpochs(t *testing.T) {
 	p, c := quickConfig(t, "marsc")
