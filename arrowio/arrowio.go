@@ -24,9 +24,9 @@ type Stream interface {
 
 // A Sink takes record batches in row order.
 //
-// Begin comes first, once. Then either Close commits what was written (end
+// Begin comes first, once. In the end either Close commits what was written (end
 // marker, rename into place) or Fail makes sure that nobody takes it for whole.
-// Whichever comes first wins; the other is then without effect.
+// The second of the two has no effect.
 type Sink interface {
 	Begin(*arrow.Schema) error
 	Write(arrow.Record) error
@@ -34,8 +34,11 @@ type Sink interface {
 	Fail(error)
 }
 
-// ErrBrokenPipe reports that the reader of the output has gone away. It is a
-// reason to stop, not a failure: a command that meets it ends quietly.
+// ErrBrokenPipe reports that nobody reads the output any more. It is a reason to
+// stop, not a failure: a command that gets it ends quietly.
+//
+// On standard output a program gets it only if it ignores SIGPIPE; otherwise the
+// signal ends it (see os/signal).
 var ErrBrokenPipe = errors.New("the program behind closed the pipe")
 
 // Error is what is wrong with an input or an output, and where.
@@ -94,8 +97,8 @@ func Copy(ctx context.Context, dst Sink, src Stream) error {
 	return dst.Close()
 }
 
-// Each calls f with every batch of src that is left, until an error or the end
-// of ctx. An Error of f that names no input gets the name of src.
+// Each calls f with every batch that is left in src, until an error or the end of
+// ctx. An Error of f that names no input gets the name of src.
 func Each(ctx context.Context, src Stream, f func(arrow.Record) error) error {
 	for {
 		if err := ctx.Err(); err != nil {

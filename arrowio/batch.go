@@ -34,11 +34,11 @@ type batch struct {
 	meta []byte // the message's flatbuffer; a copy, since the next message reuses its memory
 	body *slab  // what the spans point into
 	size int    // bytes of body in use
-	raw  bool   // meta and body are as a writer of this package would have them, in all that matters to readers
+	raw  bool   // the message may go out as it is: every reader takes it
 
 	rows  int
-	nodes []node // one an array, parents first
-	spans []span // one a buffer, in the order of the nodes
+	nodes []node // one for each array, parents first
+	spans []span // one for each buffer, in the order of the nodes
 
 	mu     sync.Mutex // guards what follows
 	root   *memory.Buffer
@@ -48,14 +48,14 @@ type batch struct {
 // node is one array of a batch.
 type node struct {
 	length, nulls int
-	first         int // of its buffers in spans
-	variadic      int // data buffers of a view
+	first         int // its first buffer, an index of spans
+	variadic      int // number of data buffers of a view
 }
 
 // span is where a buffer lies in the body.
 type span struct{ off, len int }
 
-// bytes of buffer i of n.
+// bytes is buffer i of n.
 func (b *batch) bytes(n *node, i int) []byte {
 	s := b.spans[n.first+i]
 	return b.body.data[s.off : s.off+s.len]
@@ -121,12 +121,12 @@ func (b *batch) readSpans(raw []byte, n int) error {
 	return nil
 }
 
-// nodeReader deals the nodes and buffers of a message out to the layouts.
+// nodeReader gives each layout its nodes and buffers of a message.
 type nodeReader struct {
 	batch    *batch
-	nodes    []byte
-	variadic []byte
-	spans    int // dealt
+	nodes    []byte // that are left
+	variadic []byte // that are left
+	spans    int    // that have been given
 }
 
 func (w *nodeReader) read(l *layout, depth int) error {
@@ -160,9 +160,9 @@ func (w *nodeReader) read(l *layout, depth int) error {
 	return nil
 }
 
-// checkRows checks the number of rows: every column has as many, and the bytes
-// can hold them (columns of nulls alone need no bytes, so it is a loose bound
-// against absurd numbers only).
+// checkRows checks the number of rows: every column has that many, and the bytes
+// can hold them. The bound is loose, against absurd numbers alone, because columns
+// of nulls need no bytes.
 func (b *batch) checkRows(rows int64) error {
 	const slack = 1 << 24
 	if rows < 0 || rows > 8*int64(b.size)+slack {
@@ -284,7 +284,7 @@ func (l *layout) hasValidity() bool {
 	return true
 }
 
-// current is the dictionary's values, none if it has not come.
+// current is the dictionary's values: none if the dictionary has not come yet.
 func (d *dictionary) current() arrow.ArrayData {
 	if d.data == nil {
 		empty := array.MakeArrayOfNull(allocator, d.values.dt, 0)

@@ -14,7 +14,7 @@ const maxElements = 4
 // cellWriter writes values as text.
 type cellWriter struct {
 	strings.Builder
-	elements int // of a list that are shown, 0 for all
+	elements int // how many of a list are shown, 0 for all
 }
 
 // cell is value i of col as text; ok is false if it is null.
@@ -27,7 +27,8 @@ func cell(col arrow.Array, i, elements int) (text string, ok bool) {
 	return w.String(), true
 }
 
-// isNull also looks through the types whose nulls are those of what they hold.
+// isNull also looks into types that have no nulls of their own, but hold values
+// that may be null.
 func isNull(col arrow.Array, i int) bool {
 	switch c := col.(type) {
 	case *array.Null:

@@ -7,8 +7,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// Columns are the names in use for the columns that stages read and add. Any
-// other column is the user's and passes through untouched.
+// Columns are the names of the columns that stages read and add. Any other column
+// is the user's and passes through untouched.
 type Columns struct {
 	ID             string // row identity, unique within a domain
 	Domain         string // "source" or "target"
@@ -55,16 +55,15 @@ func WithColumns(schema *arrow.Schema, fields ...arrow.Field) *arrow.Schema {
 	return arrow.NewSchema(out, &meta)
 }
 
-// A Column is an array to lay over a record batch under a name.
+// A Column is a column to add to a record batch, or to put in the place of one.
 type Column struct {
 	Name  string
 	Array arrow.Array
 }
 
-// AppendColumns returns rec with cols laid over it: schema is what WithColumns
-// made of rec's schema, and each of cols stands where schema has its name. All
-// other columns are rec's own, untouched. The caller releases the result; rec
-// and cols stay the caller's.
+// AppendColumns returns rec with cols in it, each where schema has its name. The
+// schema is what WithColumns made of that of rec. All other columns are rec's own,
+// untouched. The caller releases the result, and keeps rec and cols.
 func AppendColumns(rec arrow.Record, schema *arrow.Schema, cols ...Column) (arrow.Record, error) {
 	out := make([]arrow.Array, schema.NumFields())
 	copy(out, rec.Columns())

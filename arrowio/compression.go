@@ -37,9 +37,12 @@ func ParseCompression(s string) (Compression, error) {
 	if !hasLevel {
 		return c, nil
 	}
+	if top == 0 {
+		return Compression{}, fmt.Errorf("compression %q: %s has no levels: leave the level out", s, name)
+	}
 	n, err := strconv.Atoi(level)
 	if err != nil || n < 1 || n > top {
-		return Compression{}, fmt.Errorf("compression %q: the level is not among those of %s (1 to %d; none has no level): change it", s, name, top)
+		return Compression{}, fmt.Errorf("compression %q: the levels of %s are 1 to %d: give one of them", s, name, top)
 	}
 	c.Level = n
 	return c, nil

@@ -8,13 +8,13 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// compressor compresses the buffers of a message one by one, as Arrow wants it:
-// the length, then a frame.
+// compressor compresses the buffers of a message one by one, as Arrow asks: the
+// length of the buffer, then a frame of the codec.
 type compressor struct {
 	zstd *zstd.Encoder
 	lz4  *lz4.Writer
 	out  bytes.Buffer
-	ends []int
+	ends []int // of the compressed buffers in out
 }
 
 func newCompressor(c Compression) (*compressor, error) {
@@ -41,7 +41,7 @@ func lz4Level(n int) lz4.CompressionLevel {
 	return lz4.CompressionLevel(1 << (8 + n))
 }
 
-// codec is the number that Message.fbs gives the codec, ok false without one.
+// codec is the codec's number in Message.fbs; ok is false if there is none.
 func (c *compressor) codec() (number byte, ok bool) {
 	if c.zstd != nil {
 		return codecZstd, true

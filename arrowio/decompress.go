@@ -24,8 +24,8 @@ const (
 	codecZstd = 1
 )
 
-// Most that a compressed byte can stand for. A length that claims more is a lie
-// and costs nothing.
+// How many bytes one compressed byte can stand for, at most. A length that claims
+// more is refused before any memory is taken for it.
 const (
 	maxRatioLZ4  = 255     // a run's length in one byte
 	maxRatioZstd = 1 << 16 // a block of 128 KB in as little as four bytes
@@ -69,8 +69,8 @@ func (d *decompressor) decompress(b *batch, compression table) error {
 // aligned rounds n up to the alignment of buffers.
 func aligned(n int) int { return (n + 63) &^ 63 }
 
-// claimedLength is how long a compressed buffer says it gets: its first 8
-// bytes, where -1 means that the rest is not compressed.
+// claimedLength is the decompressed length that a buffer claims in its first 8
+// bytes. There -1 means that the rest is not compressed.
 func claimedLength(src []byte, codec int) (int, error) {
 	if len(src) == 0 {
 		return 0, nil

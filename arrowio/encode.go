@@ -34,8 +34,8 @@ func (e *encoder) reset() {
 	e.scratch.reset()
 }
 
-// encode lays out the arrays, all of n rows. Arrays that break their own type's
-// rules may make it panic.
+// encode lays out the arrays, all of n rows. It may panic over arrays that break
+// the rules of their own type.
 func (e *encoder) encode(columns []*layout, arrays []arrow.ArrayData, n int) error {
 	e.reset()
 	for i, l := range columns {
@@ -46,8 +46,8 @@ func (e *encoder) encode(columns []*layout, arrays []arrow.ArrayData, n int) err
 	return e.compress.buffers(e)
 }
 
-// array lays out the n values of data from its value off on, counted from the
-// start of its buffers.
+// array lays out n values of data from value off on, counted from the start of its
+// buffers.
 func (e *encoder) array(l *layout, data arrow.ArrayData, off, n int) error {
 	buffers := data.Buffers()
 	nulls := 0
@@ -183,8 +183,8 @@ func rebase[T int32 | int64](e *encoder, raw []byte) (first, last int) {
 	return int(start), last
 }
 
-// views lays out views. Data buffers of which they show less than half are
-// copied together, so that the pieces of a batch do not each carry the whole.
+// views lays out views. If they show less than half of the data, what they show is
+// copied, so that the pieces of a batch that is cut do not each carry all of it.
 func (e *encoder) views(buffers []*memory.Buffer, off, n int) {
 	views := part(buffers[1], off*viewWidth, n*viewWidth)
 	shown, have := 0, 0
@@ -245,7 +245,8 @@ func (e *encoder) listView(l *layout, data arrow.ArrayData, off, n int) error {
 	return e.child(l, 0, data.Children()[0], first, last-first)
 }
 
-// rebaseViews counts the offsets from the first element that is shown.
+// rebaseViews counts the offsets from the first element that is shown, and returns
+// where the elements that are shown begin and end.
 func rebaseViews[T int32 | int64](offsets, sizes []T) (first, last int) {
 	if len(offsets) == 0 {
 		return 0, 0
@@ -303,7 +304,7 @@ func (e *encoder) runEnds(l *layout, data arrow.ArrayData, off, n int) error {
 	return e.child(l, 1, values.Data(), 0, values.Len())
 }
 
-// bodySize is the length of the body: every buffer is padded.
+// bodySize is the length of the body, in which every buffer is padded.
 func (e *encoder) bodySize() int {
 	n := 0
 	for _, b := range e.buffers {

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Parts of an Arrow file: the magic and padding, blocks of messages, an end
-// marker that some leave out, the footer, its length, the magic again.
+// Parts of an Arrow file: the magic with padding, messages, an end marker that some
+// writers leave out, the footer, its length, the magic again.
 const (
 	magic     = "ARROW1"
 	headMagic = magic + "\x00\x00"
@@ -26,8 +26,8 @@ type block struct {
 
 func (b block) end() int64 { return b.offset + b.meta + b.body }
 
-// file is a messageSource that reads the blocks of a file: all dictionaries
-// first, since some writers put them behind the batches that need them.
+// file is a messageSource that reads the blocks of a file: all dictionaries first,
+// since some writers put them after the batches that need them.
 type file struct {
 	messageReader
 	at     *io.SectionReader

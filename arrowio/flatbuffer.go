@@ -2,15 +2,15 @@ package arrowio
 
 import "encoding/binary"
 
-// flatbuffer reads a flatbuffer that may be damaged or hostile. Every access is
-// within its bytes: one that would not be gives zero and marks the whole as
-// bad, so that a decoder may run to its end and look at bad once. (The Go
-// library of flatbuffers trusts its input and has no verifier.)
+// flatbuffer reads a flatbuffer that may be damaged or hostile. An access outside
+// its bytes gives zero and sets bad, so that a decoder may run to its end and look
+// at bad once. (The Go library of flatbuffers trusts its input and has no
+// verifier.)
 type flatbuffer struct {
 	data   []byte
 	bad    bool
 	texts  map[int]string // strings read so far, by where they are
-	copied int            // bytes of texts
+	copied int            // bytes of all texts
 }
 
 // table is a table of a flatbuffer; the zero table is an absent one, whose
@@ -27,7 +27,7 @@ func (f *flatbuffer) fail() int {
 	return 0
 }
 
-// bytes returns n bytes at pos, zeros where they are not there.
+// bytes returns n bytes at pos, or zeros if they are not there.
 func (f *flatbuffer) bytes(pos, n int) []byte {
 	if pos < 0 || n < 0 || pos > len(f.data) || n > len(f.data)-pos {
 		f.fail()
@@ -41,7 +41,7 @@ var zeros [8]byte
 func (f *flatbuffer) uint16(pos int) int { return int(binary.LittleEndian.Uint16(f.bytes(pos, 2))) }
 func (f *flatbuffer) uint32(pos int) int { return int(binary.LittleEndian.Uint32(f.bytes(pos, 4))) }
 
-// follow reads the offset at pos and returns where it leads, 0 if nowhere.
+// follow reads the offset at pos and returns where it leads, or 0 if it leads out.
 func (f *flatbuffer) follow(pos int) int {
 	step := f.uint32(pos)
 	if step == 0 || step > len(f.data)-pos {
@@ -124,8 +124,8 @@ func (t table) table(i int) table {
 	return table{}
 }
 
-// text is the string that field i refers to. Strings may be shared, which costs
-// no copy each, but not overlap: together they have at most the bytes there are.
+// text is the string that field i refers to. Fields may share a string, which is
+// copied once, but strings may not overlap: all that are copied fit in the bytes.
 func (t table) text(i int) string {
 	start, n := t.vectorAt(i, 1)
 	if n == 0 {

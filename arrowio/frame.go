@@ -21,8 +21,8 @@ type frameWriter struct {
 }
 
 const (
-	gatherBelow = 16 << 10
-	gatherLimit = 64 << 10
+	gatherBelow = 16 << 10 // bytes of a piece that is gathered with others
+	gatherLimit = 64 << 10 // bytes of pieces that are written together
 )
 
 func (f *frameWriter) bytes(b []byte) {
@@ -86,7 +86,7 @@ func schemaMessage(schema *arrow.Schema) ([]byte, error) {
 
 // footer is the index at the end of a file.
 type footer struct {
-	schema                []byte // flatbuffer of the schema's message
+	schema                []byte // the flatbuffer of the schema's message
 	dictionaries, batches []byte // Block structs
 }
 

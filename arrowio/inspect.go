@@ -19,11 +19,11 @@ type Summary struct {
 	Batches  int               `json:"batches"`
 	Rows     int64             `json:"rows"`
 	Columns  []ColumnSummary   `json:"columns"`
-	Head     [][]string        `json:"head,omitempty"` // first rows, a cell a column, "null" for nulls
+	Head     [][]string        `json:"head,omitempty"` // first rows, one cell for each column, "null" for nulls
 }
 
-// ColumnSummary is about one column. The numbers of a vector column are those
-// of all of its elements.
+// ColumnSummary is about one column. The numbers of a column of vectors are all
+// their elements.
 type ColumnSummary struct {
 	Name     string            `json:"name"`
 	Type     string            `json:"type"`
@@ -37,8 +37,8 @@ type ColumnSummary struct {
 	// Values counts the values of a column of strings, up to maxDistinct
 	// different ones; nil where there are more, or none.
 	Values map[string]int64 `json:"values,omitempty"`
-	sum    float64
-	many   bool
+	sum    float64          // of the finite numbers
+	many   bool             // there are more than maxDistinct different strings
 }
 
 // maxDistinct is how many different strings a summary counts.
@@ -135,7 +135,7 @@ func (c *ColumnSummary) addStrings(at func(int) (string, bool), n int) {
 	}
 }
 
-// addNumbers takes in the numbers of col, if it has such.
+// addNumbers adds the numbers of col, if it has numbers.
 func (c *ColumnSummary) addNumbers(col arrow.Array) {
 	switch col.DataType().ID() {
 	case arrow.FLOAT64:
@@ -185,9 +185,9 @@ func (c *ColumnSummary) finish() {
 	c.Mean = &mean
 }
 
-// WriteCSV writes src as CSV with a header, to hand it to programs without
-// Arrow. A fixed_size_list becomes as many columns as it is wide, NAME_0 on;
-// other nested values are written as text; nulls are empty.
+// WriteCSV writes src as CSV with a header, for programs that do not read Arrow. A
+// fixed_size_list becomes one column for each element, NAME_0, NAME_1 and so on.
+// Other nested values are written as text. Nulls are empty.
 func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
 	header, err := csvHeader(src.Schema())
 	if err != nil {

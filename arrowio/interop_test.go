@@ -157,7 +157,7 @@ func python(t *testing.T, args ...string) *exec.Cmd {
 		t.Skipf("%s has no pyarrow and numpy (%v %s): install them, or name another with MARS_PYTHON", name, err, out)
 	}
 	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1") // the tests leave nothing beside them
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1") // the tests leave no files there
 	return cmd
 }
 

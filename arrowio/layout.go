@@ -68,7 +68,7 @@ func (d *dictionary) set(data arrow.ArrayData) {
 type layouts struct {
 	columns      []*layout
 	dictionaries map[int64]*dictionary
-	ids          []int64 // of the dictionary types not yet met
+	ids          []int64 // of the dictionary types that are still to come
 }
 
 // layoutOf lays schema out; ids are those of its dictionaries as decodeSchema

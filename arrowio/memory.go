@@ -7,15 +7,15 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// pool lends the memory that message bodies are read into, and takes it back
-// when the last array that views it is released. It never holds more than its
-// limit, and in the steady state of a pass-through it allocates nothing.
+// pool has the memory that message bodies are read into. It gets a piece back when
+// the last array that views it is released. It never holds more than its limit,
+// and in the steady state of a pass-through it allocates nothing.
 type pool struct {
 	mem   memory.Allocator
 	limit int64
 
 	mu     sync.Mutex
-	used   int64 // capacity of all slabs, lent and idle
+	used   int64 // capacity of all slabs, in use and idle
 	idle   []*slab
 	spare  *batch // the struct of a released batch, for the next one
 	closed bool
@@ -31,7 +31,7 @@ type slab struct {
 const (
 	slabUnit     = 4 << 10  // capacities are multiples of this
 	maxIdle      = 4        // idle slabs kept
-	maxIdleBytes = 32 << 20 // of all idle slabs, unless there is but one
+	maxIdleBytes = 32 << 20 // of all idle slabs, if there is more than one
 )
 
 // limitError says that a reader would need more memory than it may hold.
@@ -45,7 +45,7 @@ func newPool(mem memory.Allocator, limit int64) *pool {
 	return &pool{mem: mem, limit: limit}
 }
 
-// get lends a slab of at least n bytes.
+// get returns a slab of at least n bytes, an idle one if there is.
 func (p *pool) get(n int) (*slab, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -63,14 +63,14 @@ func (p *pool) get(n int) (*slab, error) {
 	return &slab{p, p.mem.Allocate(int(size))}, nil
 }
 
-// reuse lends an idle slab of at least n bytes, nil if there is none.
+// reuse returns an idle slab of at least n bytes, nil if there is none.
 func (p *pool) reuse(n int) *slab {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.takeIdle(n)
 }
 
-// takeIdle returns an idle slab that fits n without waste.
+// takeIdle returns an idle slab that has room for n bytes and not much more.
 func (p *pool) takeIdle(n int) *slab {
 	for i, s := range p.idle {
 		if len(s.data) >= n && len(s.data) <= 2*n+4*slabUnit {
@@ -106,7 +106,7 @@ func (p *pool) dropIdle(i int) {
 	p.mem.Free(s.data)
 }
 
-// close frees what is idle now, and what is lent as soon as it comes back.
+// close frees what is idle now, and what is in use as soon as it comes back.
 func (p *pool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,7 +116,7 @@ func (p *pool) close() {
 	}
 }
 
-// newBatch returns a batch struct with one reference, a used one if there is.
+// newBatch returns a batch with one reference. Its struct may have been used before.
 func (p *pool) newBatch() *batch {
 	p.mu.Lock()
 	b := p.spare

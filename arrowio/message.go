@@ -11,7 +11,7 @@ import (
 // Limits on what a message may claim.
 const (
 	maxMetadata = 64 << 20 // bytes of a message's flatbuffer
-	growStep    = 4 << 20  // bytes read on trust in a claimed body length
+	growStep    = 4 << 20  // bytes of a body that are taken on trust at a time
 )
 
 // message is one encapsulated message: its flatbuffer, and a body that is yet
@@ -39,12 +39,11 @@ type messageReader struct {
 }
 
 var (
-	errCut = errors.New("ends in the middle: the end marker is missing, so the program that wrote it did not finish")
-
+	errCut      = errors.New("ends in the middle: the end marker is missing, so the program that wrote it did not finish")
 	errNoMarker = errors.New("is damaged: no message starts here")
 )
 
-// read fills p; an input that ends here is one that was cut.
+// read fills p. An input that ends before that was cut.
 func (m *messageReader) read(p []byte) (int, error) {
 	n, err := io.ReadFull(m.r, p)
 	m.offset += int64(n)
@@ -117,9 +116,9 @@ func (msg *message) parse(meta []byte) error {
 	return nil
 }
 
-// readBody reads the body of the current message into a slab. Where the size of
-// the input does not vouch for its length it grows as the bytes really come, so
-// that a length that lies costs nothing.
+// readBody reads the body of the current message into a slab. If the size of the
+// input is not known, the slab grows as the bytes really come, so that a false
+// length costs no memory.
 func (m *messageReader) readBody(n int) (*slab, error) {
 	trusted := n
 	if m.size < 0 {
@@ -166,7 +165,7 @@ func (m *messageReader) end() error {
 	case io.EOF:
 		return nil
 	case nil:
-		return errors.New("goes on after its end: something else was written behind the stream")
+		return errors.New("goes on after its end: something else was written after the stream")
 	default:
 		return err
 	}
@@ -176,7 +175,8 @@ func (m *messageReader) end() error {
 // package ends its stream; its error follows as text.
 const poisonLength = 0x00100000
 
-// poisoned tells a failing writer's last words from a length that is damaged.
+// poisoned is the error of a message with an impossible length: the reason that a
+// failing writer gives, or else that the length is damaged.
 func (m *messageReader) poisoned(n int) error {
 	if n != poisonLength {
 		return fmt.Errorf("is damaged: a message claims %d bytes of metadata", n)
@@ -190,7 +190,7 @@ func (m *messageReader) poisoned(n int) error {
 	return &upstreamError{strings.ToValidUTF8(string(text[:min(len(text), 4096)]), "?")}
 }
 
-// upstreamError is the reason that the program before gave for its failure.
+// upstreamError is the failure of the program that wrote the input.
 type upstreamError struct{ reason string }
 
 func (e *upstreamError) Error() string {

@@ -7,14 +7,16 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// Keys of schema metadata that belong to this project; all others are the
-// user's and are kept.
+// Keys of a stream's metadata that belong to this project; all others are the
+// user's and are kept. Meta holds what they say, which is JSON; ShapeKey is in the
+// metadata of a field instead.
 const (
-	classesKey           = "mars.classes"
-	sourceProportionsKey = "mars.proportions.source"
-	targetProportionsKey = "mars.proportions.target"
-	provenanceKey        = "mars.provenance"
-	diagnosticsKey       = "mars.diagnostics"
+	ClassesKey           = "mars.classes"
+	SourceProportionsKey = "mars.proportions.source"
+	TargetProportionsKey = "mars.proportions.target"
+	ProvenanceKey        = "mars.provenance"
+	DiagnosticsKey       = "mars.diagnostics"
+	ShapeKey             = "mars.shape" // of a column of images: C, H and W, as in "1x28x28"
 )
 
 // Meta is what travels in the schema's metadata. It is a hint: tools in between
@@ -23,9 +25,9 @@ type Meta struct {
 	Classes           []string  // class names by index; nil if unknown
 	SourceProportions []float64 // p_S, length C; nil if unknown
 	TargetProportions []float64 // p_T, length C; nil if unknown
-	Provenance        []Step    // one step a stage, in the order they ran
-	// Diagnostics is a JSON object of whoever estimated p_T: what speaks for it
-	// and what against; nil if unknown.
+	Provenance        []Step    // one for each stage, in the order they ran
+	// Diagnostics is a JSON object of the stage that estimated p_T: what speaks
+	// for the estimate and what against it; nil if unknown.
 	Diagnostics json.RawMessage
 }
 
@@ -36,11 +38,11 @@ type Step struct {
 	Version string            `json:"version,omitempty"`
 	Seed    int64             `json:"seed,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
-	State   map[string]string `json:"state,omitempty"` // state file to SHA-256
+	State   map[string]string `json:"state,omitempty"` // SHA-256 of files, by name
 }
 
-// ReadMeta reads the project's keys of a schema. Absent keys leave their field
-// nil; a key that is not the JSON it should be is an error naming it.
+// ReadMeta reads the project's keys of a schema. The field of a key that is absent
+// is nil. A value that is not the JSON it should be is an error naming the key.
 func ReadMeta(schema *arrow.Schema) (Meta, error) {
 	var m Meta
 	meta := schema.Metadata()
@@ -68,7 +70,7 @@ func (m Meta) Apply(schema *arrow.Schema) *arrow.Schema {
 			values = append(values, old.Values()[i])
 		}
 	}
-	for _, key := range []string{classesKey, sourceProportionsKey, targetProportionsKey, diagnosticsKey, provenanceKey} {
+	for _, key := range []string{ClassesKey, SourceProportionsKey, TargetProportionsKey, DiagnosticsKey, ProvenanceKey} {
 		text, err := json.Marshal(fields[key])
 		if err != nil { // only a proportion that is NaN or infinite
 			panic("arrowio: metadata " + key + ": " + err.Error())
@@ -84,10 +86,10 @@ func (m Meta) Apply(schema *arrow.Schema) *arrow.Schema {
 
 func (m *Meta) fields() map[string]any {
 	return map[string]any{
-		classesKey:           &m.Classes,
-		sourceProportionsKey: &m.SourceProportions,
-		targetProportionsKey: &m.TargetProportions,
-		provenanceKey:        &m.Provenance,
-		diagnosticsKey:       &m.Diagnostics,
+		ClassesKey:           &m.Classes,
+		SourceProportionsKey: &m.SourceProportions,
+		TargetProportionsKey: &m.TargetProportions,
+		ProvenanceKey:        &m.Provenance,
+		DiagnosticsKey:       &m.Diagnostics,
 	}
 }

@@ -87,7 +87,7 @@ func TestDictionaryChanges(t *testing.T) {
 	}
 }
 
-// meter is an allocator that knows how much it has lent at most.
+// meter is an allocator that keeps the most it has had out at a time.
 type meter struct {
 	memory.Allocator
 	now, peak atomic.Int64
@@ -123,8 +123,8 @@ func survive(t testing.TB, data []byte) (rows []int64, err error) {
 	return rows, err
 }
 
-// touch reads all values of rec, in ways that would leave the buffers if any
-// array lied.
+// touch reads all values of rec, in ways that would leave the buffers of an array
+// that is not what it says.
 func touch(rec arrow.Record) {
 	for _, col := range rec.Columns() {
 		for i := range col.Len() {

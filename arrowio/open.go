@@ -16,7 +16,8 @@ type ReadOptions struct {
 	// Memory limits the bytes of batches that the reader holds at one time; 0
 	// means DefaultMemory. A batch that needs more is an error.
 	Memory int64
-	// Allocator is where the memory of batches comes from; nil means Go's.
+	// Allocator is where the memory of batches comes from; nil means Go's. A
+	// checked one shows in tests that every batch is released.
 	Allocator memory.Allocator
 }
 
@@ -33,8 +34,8 @@ func (o ReadOptions) withDefaults() ReadOptions {
 	return o
 }
 
-// Open opens an Arrow stream or file for reading; "" or "-" is standard input.
-// Which of the two it is, its first bytes tell.
+// Open opens an Arrow stream or file for reading; "" or "-" is standard input. Its
+// first bytes tell which of the two it is.
 func Open(path string, o ReadOptions) (*Reader, error) {
 	if path == "" || path == "-" {
 		if term.IsTerminal(int(os.Stdin.Fd())) {
@@ -65,12 +66,12 @@ func plainCause(err error) error {
 	return err
 }
 
-// input is where a Reader gets its bytes: once, or as often as it likes.
+// input is where a Reader gets its bytes.
 type input struct {
 	once  io.Reader   // of an input that can be read once
 	at    io.ReaderAt // of one that can be read again, nil otherwise
-	start int64       // where in at it begins
-	size  int64       // its bytes, -1 if unknown
+	start int64       // where it begins in at
+	size  int64       // in bytes, -1 if unknown
 	spill *os.File    // holds a file that came through a pipe
 }
 
@@ -110,7 +111,7 @@ type headReader struct {
 	*bufio.Reader
 }
 
-// Small, so that bodies go past it straight into their memory.
+// headSize is small, so that bodies go past the buffer straight into their memory.
 const headSize = 4096
 
 func (in *input) reader() (headReader, error) {
@@ -125,9 +126,10 @@ func (in *input) reader() (headReader, error) {
 	return h, nil
 }
 
-// head is what can be seen without waiting for more than a message's start.
+// head is the first bytes: as many as there are without waiting for more than the
+// start of a message.
 func (h headReader) head() []byte {
-	h.Peek(sniffLength)
+	h.Peek(kindLength)
 	head, _ := h.Peek(h.Buffered())
 	return head
 }
@@ -135,7 +137,7 @@ func (h headReader) head() []byte {
 // hold keeps the rest of an input that can be read once in a temporary file
 // without a name, so that it can be read anywhere.
 func (in *input) hold(rest io.Reader) error {
-	f, err := tempFile("")
+	f, err := tempFile()
 	if err != nil {
 		return err
 	}
@@ -154,9 +156,10 @@ func (in *input) close() error {
 	return err
 }
 
-// tempFile makes a file that is gone as soon as it is closed, whatever happens.
-func tempFile(dir string) (*os.File, error) {
-	f, err := os.CreateTemp(dir, "mars-*")
+// tempFile makes a file without a name, which is gone when it is closed or the
+// process ends.
+func tempFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "mars-*")
 	if err != nil {
 		return nil, inputError("temporary file", plainCause(err), "set TMPDIR to a folder that can be written")
 	}

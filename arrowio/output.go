@@ -4,24 +4,19 @@ import (
 	"errors"
 	"io"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"sync"
-	"syscall"
 
 	"golang.org/x/term"
+
+	"mars/arrowio/atomicfile"
 )
 
-// output is where the bytes go, and how they become visible: commit makes them
-// count, abandon takes them back where that can be done.
+// output is where the bytes go. Those of a file count once it is committed.
 type output struct {
 	w    io.Writer
-	file *os.File // temporary file beside path; nil for a stream
-	path string
-	mode os.FileMode // of path
+	file *atomicfile.File // nil for a stream that somebody else opened
 }
 
-// openOutput prepares standard output or a temporary file beside path.
+// openOutput opens standard output or a file.
 func openOutput(path string, o WriteOptions) (*output, error) {
 	if path == "" || path == "-" {
 		return standardOutput(o)
@@ -29,27 +24,14 @@ func openOutput(path string, o WriteOptions) (*output, error) {
 	if err := checkNotInput(path, o.Inputs); err != nil {
 		return nil, err
 	}
-	mode := 0o666 &^ umask()
-	info, err := os.Stat(path)
-	if err == nil {
-		mode = info.Mode().Perm()
-	}
-	if err == nil && !info.Mode().IsRegular() { // a pipe or a device has no rename
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return nil, inputError(path, plainCause(err), "")
-		}
-		widenPipe(f)
-		return &output{w: f}, nil
-	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // a link stays a link
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := atomicfile.Create(path)
 	if err != nil {
-		return nil, inputError(path, plainCause(err), "choose a folder that exists and can be written")
+		return nil, inputError(path, plainCause(err), "write to a file in a folder that exists and can be written")
 	}
-	return &output{w: f, file: f, path: path, mode: mode}, nil
+	if f.Direct() {
+		widenPipe(f.File)
+	}
+	return &output{w: f, file: f}, nil
 }
 
 func standardOutput(o WriteOptions) (*output, error) {
@@ -60,16 +42,9 @@ func standardOutput(o WriteOptions) (*output, error) {
 	if err := checkNotStdin(os.Stdout, "standard output"); err != nil {
 		return nil, err
 	}
-	catchSIGPIPE()
 	widenPipe(os.Stdout)
 	return &output{w: os.Stdout}, nil
 }
-
-// catchSIGPIPE has a write to a pipe that nobody reads fail with EPIPE, where it
-// would end the process before it could clean up.
-var catchSIGPIPE = sync.OnceFunc(func() {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-})
 
 // checkNotInput refuses to write over what is being read.
 func checkNotInput(path string, inputs []string) error {
@@ -103,37 +78,26 @@ func sameFileError(path string) error {
 	return inputError(path, errors.New("is input and output at once"), "write to another file, then rename it")
 }
 
+// isDirect reports whether bytes are out as soon as they are written.
+func (o *output) isDirect() bool { return o.file == nil || o.file.Direct() }
+
 // commit makes the bytes written so far the output.
 func (o *output) commit() error {
 	if o.file == nil {
 		return nil
 	}
-	err := o.file.Chmod(o.mode)
-	if err == nil {
-		err = o.file.Close()
-	}
-	if err == nil {
-		err = os.Rename(o.file.Name(), o.path)
-	}
-	if err != nil {
-		o.abandon()
-		return inputError(o.path, plainCause(err), "")
-	}
-	o.file = nil
-	return nil
+	return o.file.Commit()
 }
 
-// abandon removes the temporary file; what went down a pipe cannot be unsaid.
-func (o *output) abandon() {
+// giveUp leaves a file as it was. What is out cannot be taken back.
+func (o *output) giveUp() {
 	if o.file != nil {
-		o.file.Close()
-		os.Remove(o.file.Name())
-		o.file = nil
+		o.file.Close() //nolint:errcheck // the failure is being reported
 	}
 }
 
-// widenPipe asks for a larger pipe where the system allows it; fewer switches
-// between the two programs is all that depends on it.
+// widenPipe asks for a larger pipe, where the system allows it: the two programs
+// then take turns less often.
 func widenPipe(f *os.File) {
 	if info, err := f.Stat(); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		setPipeSize(f)

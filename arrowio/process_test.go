@@ -8,15 +8,21 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"testing"
 )
 
 // TestMain lets the test binary be a stage: with ARROWIO_STAGE set it passes
-// standard input to standard output, and ends as commands do.
+// standard input to standard output. It ends as commands do, or, if it is "plain",
+// as a program that sets up no signals.
 func TestMain(m *testing.M) {
 	if os.Getenv("ARROWIO_STAGE") == "" {
 		os.Exit(m.Run())
+	}
+	if os.Getenv("ARROWIO_STAGE") != "plain" { // as commands do, to clean up before they end
+		signal.Ignore(syscall.SIGPIPE)
 	}
 	err := passThrough()
 	if err != nil && !errors.Is(err, ErrBrokenPipe) {
@@ -91,10 +97,29 @@ func TestUpstreamDies(t *testing.T) {
 
 // A stage whose output nobody reads ends quietly, and of itself.
 func TestDownstreamCloses(t *testing.T) {
+	state, said := withoutReader(t, "1")
+	if state.ExitCode() != 0 || said != "quiet end\n" {
+		t.Errorf("%s: %s", state, said)
+	}
+}
+
+// The package leaves signals alone: a program that sets up none ends as any Go
+// program does when nobody reads its standard output.
+func TestSignalsAreLeftAlone(t *testing.T) {
+	state, said := withoutReader(t, "plain")
+	if state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE || said != "" {
+		t.Errorf("%s: %s", state, said)
+	}
+}
+
+// withoutReader runs a stage on an endless input until the reader of its output
+// has gone.
+func withoutReader(t *testing.T, kind string) (*os.ProcessState, string) {
 	one := write(t, StreamKind, Compression{}, sampleRecord(t, 5000))
 	two := write(t, StreamKind, Compression{}, sampleRecord(t, 5000), sampleRecord(t, 5000))
 	start := len(one) - (len(two) - len(one)) - 8
 	cmd, stderr := stage()
+	cmd.Env = append(cmd.Env, "ARROWIO_STAGE="+kind)
 	cmd.Stdin = &endless{start: one[:start], batch: one[start : len(one)-8]}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -105,10 +130,8 @@ func TestDownstreamCloses(t *testing.T) {
 	}
 	io.CopyN(io.Discard, out, 1<<20)
 	out.Close()
-	if err := cmd.Wait(); err != nil && !strings.Contains(err.Error(), "broken pipe") { // of the goroutine that feeds it
+	if err := cmd.Wait(); err != nil && !strings.Contains(err.Error(), "broken pipe") { // of the goroutine that feeds it, or of the stage
 		t.Errorf("ends with %v: %s", err, stderr)
 	}
-	if code := cmd.ProcessState.ExitCode(); code != 0 || stderr.String() != "quiet end\n" {
-		t.Errorf("exit code %d: %s", code, stderr)
-	}
+	return cmd.ProcessState, stderr.String()
 }

@@ -61,7 +61,7 @@ func (r *Reader) start() error {
 	if err != nil {
 		return err
 	}
-	kind, advice, err := sniff(br.head())
+	kind, advice, err := kindByContent(br.head())
 	if err != nil {
 		return inputError(r.name, err, advice)
 	}
@@ -152,8 +152,8 @@ func (r *Reader) dropLast() {
 	}
 }
 
-// next reads messages up to the next batch. The checks leave arrow/go nothing
-// to panic about; should it all the same, that is an error of the input.
+// next reads messages up to the next batch. The checks leave arrow/go nothing to
+// panic about. If it panics all the same, that is an error of the input.
 func (r *Reader) next() (b *batch, err error) {
 	defer unpanic(&err)
 	for {
@@ -252,7 +252,7 @@ func (r *Reader) located(err error) error {
 	if err == io.EOF || errors.As(err, &located) {
 		return err
 	}
-	out := &Error{Input: r.name, At: &Place{Offset: r.offset, Batch: r.count}, Err: err, Advice: "write it again with the program that made it"}
+	out := &Error{Input: r.name, At: &Place{Offset: r.offset, Batch: r.count}, Err: err}
 	var column *fault
 	if errors.As(err, &column) {
 		out.Column, out.Err = column.column, column.err
@@ -286,7 +286,7 @@ func adviceFor(err error) string {
 // CanRewind reports whether the input can be read again.
 func (r *Reader) CanRewind() bool { return r.input.at != nil }
 
-// Rewind starts over at the first batch. Only an input that CanRewind has it.
+// Rewind starts over at the first batch. It panics unless CanRewind.
 func (r *Reader) Rewind() error {
 	r.dropLast()
 	if !r.CanRewind() {
@@ -298,8 +298,8 @@ func (r *Reader) Rewind() error {
 	return nil
 }
 
-// Close gives back what the reader holds, and closes the file that Open opened.
-// Batches that are retained stay valid.
+// Close frees what the reader holds, and closes the file that Open opened. Batches
+// that are retained stay valid.
 func (r *Reader) Close() error {
 	r.dropLast()
 	r.err = errors.New("arrowio: the reader is closed")

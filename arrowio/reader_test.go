@@ -258,7 +258,7 @@ func TestLargeBatchesThroughPipe(t *testing.T) {
 	}
 }
 
-// A length that claims much costs nothing where the bytes do not come.
+// A length that claims much takes no memory if the bytes do not come.
 func TestLyingLengthsCostNothing(t *testing.T) {
 	data := write(t, StreamKind, Compression{}, zooColumn(t, 3))
 	at := bytes.Index(data, binary.LittleEndian.AppendUint64(nil, 64)) // the body's length, or a buffer's

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// sampleRecord has the columns of DESIGN's contract, n rows.
+// sampleRecord has n rows of the columns that stages use.
 func sampleRecord(t testing.TB, n int) arrow.Record {
 	t.Helper()
 	v := Vectors{Rows: n, Width: 3, Data: make([]float32, 3*n)}

@@ -61,10 +61,10 @@ func (e *typeFault) Error() string { return e.what }
 // schemaDecoder turns the Schema table of a message into an arrow.Schema.
 type schemaDecoder struct {
 	dictionaries []int64 // ids, in the order in which the types have them
-	budget       int     // fields and metadata pairs left: tables may be shared, so their number needs a bound
+	budget       int     // fields and metadata pairs that may still come: since tables may be shared, their number needs a bound
 }
 
-// bytesPerItem is less than any field or pair takes.
+// bytesPerItem is less than any field or pair takes in the flatbuffer.
 const bytesPerItem = 16
 
 // decodeSchema decodes t. The ids of the dictionaries come in the order in
@@ -149,12 +149,12 @@ func (d *schemaDecoder) field(t table, parent string, depth int) (arrow.Field, e
 // joinPath names a child in errors. It is cut where it gets long, so that deep
 // types with long names cost little.
 func joinPath(parent, name string) string {
-	const most = 100
+	const maxPath = 100
 	if parent != "" {
 		name = parent + "." + name
 	}
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
+	if len(name) > maxPath {
+		name = strings.ToValidUTF8(name[:maxPath], "") + "…"
 	}
 	return name
 }
@@ -240,7 +240,8 @@ func intType(bits int, signed bool) (arrow.DataType, error) {
 
 func decimalType(t table) (arrow.DataType, error) {
 	precision, scale, bits := int32(t.int32(0, 0)), int32(t.int32(1, 0)), t.int32(2, 128)
-	if most := int32(76); precision < 1 || precision > most || scale < -most || scale > most {
+	const maxDigits = 76
+	if precision < 1 || precision > maxDigits || scale < -maxDigits || scale > maxDigits {
 		return nil, errDamaged // printing such a number could take all memory
 	}
 	switch bits {

@@ -2,84 +2,114 @@ package arrowio
 
 import (
 	"bytes"
-	"errors"
+	"io"
+	"os"
 	"unicode/utf8"
 )
 
-// Kind is how an input is laid out.
-type Kind int
+// A Format is what a file holds, in the words of an error: "a Parquet file".
+type Format string
 
-// The two layouts of Arrow IPC.
+// The formats that Sniff tells apart.
 const (
-	StreamKind Kind = iota // messages one after the other, ends with a marker
-	FileKind               // the same between two magics, with a footer that points at them
+	FormatUnknown     Format = ""
+	FormatArrowStream Format = "an Arrow stream"
+	FormatArrowFile   Format = "an Arrow file"
+	FormatParquet     Format = "a Parquet file"
+	FormatFeatherV1   Format = "a Feather version 1 file"
+	FormatNPY         Format = "a NumPy array"
+	FormatZip         Format = "a zip archive (npz and xlsx are zip archives too)"
+	FormatIDX         Format = "an IDX file"
+	FormatHDF5        Format = "an HDF5 file"
+	FormatMATLAB      Format = "a MATLAB file"
+	FormatPickle      Format = "a Python pickle"
+	FormatGzip        Format = "a gzip file"
+	FormatZstd        Format = "a zstd file"
+	FormatLZ4         Format = "an lz4 file"
+	FormatBzip2       Format = "a bzip2 file"
+	FormatXZ          Format = "an xz file"
+	FormatJPEG        Format = "a JPEG picture"
+	FormatPNG         Format = "a PNG picture"
+	FormatHTML        Format = "an HTML page"
+	FormatLFSPointer  Format = "a Git LFS pointer"
+	FormatText        Format = "text"
 )
 
-func (k Kind) String() string {
-	if k == FileKind {
-		return "Arrow file"
-	}
-	return "Arrow stream"
+// IsArrow reports whether Open reads the format.
+func (f Format) IsArrow() bool { return f == FormatArrowStream || f == FormatArrowFile }
+
+// beginnings are the first bytes of the formats, those of text formats before
+// text itself.
+var beginnings = []struct {
+	prefix string
+	format Format
+}{
+	{"\xff\xff\xff\xff", FormatArrowStream},
+	{magic, FormatArrowFile},
+	{"PAR1", FormatParquet},
+	{"FEA1", FormatFeatherV1},
+	{"\x93NUMPY", FormatNPY},
+	{"PK\x03\x04", FormatZip},
+	{"PK\x05\x06", FormatZip}, // without a member
+	{"\x89HDF", FormatHDF5},
+	{"MATLAB 5.0", FormatMATLAB},
+	{"\x80\x02", FormatPickle},
+	{"\x80\x03", FormatPickle},
+	{"\x80\x04", FormatPickle},
+	{"\x80\x05", FormatPickle},
+	{"\x1f\x8b", FormatGzip},
+	{"\x28\xb5\x2f\xfd", FormatZstd},
+	{"\x04\x22\x4d\x18", FormatLZ4},
+	{"BZh", FormatBzip2},
+	{"\xfd7zXZ", FormatXZ},
+	{"\xff\xd8\xff", FormatJPEG},
+	{"\x89PNG", FormatPNG},
+	{"<!DOCTYPE", FormatHTML},
+	{"<html", FormatHTML},
+	{"version https://git-lfs", FormatLFSPointer},
 }
 
-// sniffLength is how many bytes tell the layouts apart.
-const sniffLength = 8
+// SniffLength is how many first bytes of a file are enough for Sniff.
+const SniffLength = 512
 
-// look-alikes by their first bytes, with what to do about each.
-var lookalikes = []struct{ prefix, what, advice string }{
-	{"\x1f\x8b", "a gzip file", "decompress it first: gzip -dc FILE | …"},
-	{"\x28\xb5\x2f\xfd", "a zstd file", "decompress it first: zstd -dc FILE | …"},
-	{"\x04\x22\x4d\x18", "an lz4 file", "decompress it first: lz4 -dc FILE | …"},
-	{"BZh", "a bzip2 file", "decompress it first: bzip2 -dc FILE | …"},
-	{"PK\x03\x04", "a zip archive (npz and xlsx are zip archives too)", "unpack it, or read npz with mars-featurize"},
-	{"PAR1", "a Parquet file", "read it with mars-featurize"},
-	{"\x93NUMPY", "a NumPy file", "read it with mars-featurize"},
-	{"\x80\x02", "a Python pickle", "write Arrow instead"},
-	{"\x80\x04", "a Python pickle", "write Arrow instead"},
-	{"\x80\x05", "a Python pickle", "write Arrow instead"},
-	{"FEA1", "a Feather version 1 file", "write Feather version 2, which is an Arrow file"},
-	{"\x89HDF", "an HDF5 file", "convert it to Arrow"},
-}
-
-// sniff tells stream from file by the first bytes, fewer than sniffLength only
-// where the input has no more.
-func sniff(head []byte) (kind Kind, advice string, err error) {
-	switch {
-	case len(head) == 0:
-		return 0, "the program before it wrote nothing: look at its errors", errors.New("is empty")
-	case bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
-		return StreamKind, "", nil
-	case bytes.HasPrefix(head, []byte("ARROW1")):
-		return FileKind, "", nil
-	}
-	for _, l := range lookalikes {
-		if bytes.HasPrefix(head, []byte(l.prefix)) {
-			return 0, l.advice, errors.New("is not Arrow but looks like " + l.what)
+// Sniff tells what a file holds by its first bytes. An empty file is text.
+func Sniff(head []byte) Format {
+	for _, b := range beginnings {
+		if bytes.HasPrefix(head, []byte(b.prefix)) {
+			return b.format
 		}
 	}
-	return sniffText(head)
-}
-
-func sniffText(head []byte) (Kind, string, error) {
-	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	switch {
-	case !isText(head):
-		return 0, "write it with an Arrow library (older than 0.15 is too old)", errors.New("is neither an Arrow stream nor an Arrow file")
-	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
-		return 0, "convert it to Arrow", errors.New("is not Arrow but looks like JSON")
-	case bytes.ContainsAny(head, ",;\t"):
-		return 0, "read it with mars-featurize", errors.New("is not Arrow but looks like CSV")
-	default:
-		return 0, "a table is read with mars-featurize; a program that prints to standard output spoils its stream", errors.New("is not Arrow but looks like text")
+	case len(head) >= 4 && head[0] == 0 && head[1] == 0 && head[2] != 0: // then the type of its elements
+		return FormatIDX
+	case isText(head):
+		return FormatText
 	}
+	return FormatUnknown
 }
 
-// isText reports whether head could be the start of text.
+// SniffFile tells what the file at path holds.
+func SniffFile(path string) (Format, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return FormatUnknown, err
+	}
+	defer f.Close()
+	head := make([]byte, SniffLength)
+	n, err := io.ReadFull(f, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return FormatUnknown, err
+	}
+	return Sniff(head[:n]), nil
+}
+
+// isText reports whether head is UTF-8 without control characters. Its last
+// character may be cut.
 func isText(head []byte) bool {
 	for len(head) > 0 {
 		r, n := utf8.DecodeRune(head)
-		if r == utf8.RuneError && utf8.FullRune(head) {
-			return false
+		if r == utf8.RuneError && n == 1 {
+			return !utf8.FullRune(head)
 		}
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' {
 			return false

@@ -8,32 +8,38 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 )
 
-// SpoolOptions say where a spool keeps its batches.
+// SpoolOptions say how a spool keeps its batches. The zero value is right for most.
 type SpoolOptions struct {
 	// Memory is how many bytes of batches are held in memory before the rest
 	// goes to a temporary file; 0 means DefaultSpoolMemory.
 	Memory int64
-	// Dir is the folder of that file; "" means the system's.
-	Dir string
 }
 
-// DefaultSpoolMemory is what a spool holds in memory where nothing is said.
+// DefaultSpoolMemory is how much a spool holds in memory unless told otherwise.
 const DefaultSpoolMemory = 1 << 30
 
-// Spool gives a source as often as it is wanted. It is a Source: the first pass
-// reads the input, Rewind starts another pass over all of it. An input that can
-// be read again (a regular file) is read again; any other is kept, in memory up
-// to a limit, the rest in a temporary file that has no name and so vanishes
-// whatever happens.
+// A Rewinder is a Stream that may be one to read more than once.
+type Rewinder interface {
+	Stream
+	// CanRewind reports whether Rewind can be called.
+	CanRewind() bool
+	// Rewind starts over at the first batch.
+	Rewind() error
+}
+
+// Spool makes a Rewinder of any stream. The first pass reads the stream; Rewind
+// starts another pass over all of it. A stream that can be rewound (of a regular
+// file, or a Table) is read again. Any other is kept: in memory up to a limit, the
+// rest in a temporary file without a name, which is gone when the process ends.
 type Spool struct {
 	src     Stream
 	options SpoolOptions
 
 	held     []arrow.Record // the first batches
-	size     int64
-	file     *os.File // the batches after those
-	overflow *Writer
-	filled   bool // the source has been read to its end
+	size     int64          // of held, in bytes
+	file     *os.File       // the batches after those
+	overflow *Writer        // to file
+	filled   bool           // the stream has been read to its end
 
 	next   int     // of held, in this pass
 	reread *Reader // of file, in this pass
@@ -51,10 +57,10 @@ func NewSpool(src Stream, o SpoolOptions) (*Spool, error) {
 	return &Spool{src: src, options: o}, nil
 }
 
-// Name is that of the source.
+// Name is that of the stream.
 func (s *Spool) Name() string { return s.src.Name() }
 
-// Schema is that of the source.
+// Schema is that of the stream.
 func (s *Spool) Schema() *arrow.Schema { return s.src.Schema() }
 
 // Next returns the next batch of this pass, io.EOF at its end.
@@ -83,14 +89,14 @@ func (s *Spool) advance() (arrow.Record, error) {
 	return s.fill()
 }
 
-// fill reads one batch of the source, and keeps it.
+// fill reads one batch of the stream, and keeps it.
 func (s *Spool) fill() (arrow.Record, error) {
 	rec, err := s.src.Next()
 	if err == io.EOF {
 		s.filled = true
 		return nil, s.closeOverflow()
 	}
-	if err != nil || s.canRewind() {
+	if err != nil || s.rewinder() != nil {
 		return rec, err
 	}
 	if size := heldSize(rec); s.overflow == nil && s.size+size <= s.options.Memory {
@@ -113,7 +119,7 @@ func heldSize(rec arrow.Record) int64 {
 
 func (s *Spool) spill(rec arrow.Record) error {
 	if s.overflow == nil {
-		f, err := tempFile(s.options.Dir)
+		f, err := tempFile()
 		if err != nil {
 			return err
 		}
@@ -135,17 +141,23 @@ func (s *Spool) closeOverflow() error {
 	return io.EOF
 }
 
-func (s *Spool) canRewind() bool {
-	r, ok := s.src.(*Reader)
-	return ok && r.CanRewind()
+// rewinder is the stream if it can be read again, else nil.
+func (s *Spool) rewinder() Rewinder {
+	if r, ok := s.src.(Rewinder); ok && r.CanRewind() {
+		return r
+	}
+	return nil
 }
 
-// Rewind starts another pass over all batches; what the pass before has not
-// read yet is read first, where it has to be kept.
+// CanRewind is true.
+func (s *Spool) CanRewind() bool { return true }
+
+// Rewind starts another pass over all batches. What the last pass has not read of
+// a stream that is kept is read now.
 func (s *Spool) Rewind() error {
-	if s.canRewind() {
+	if r := s.rewinder(); r != nil {
 		s.filled, s.err = false, nil
-		return s.src.(*Reader).Rewind()
+		return r.Rewind()
 	}
 	for !s.filled {
 		if _, err := s.Next(); err != nil && err != io.EOF {
@@ -167,7 +179,7 @@ func (s *Spool) Rewind() error {
 	return err
 }
 
-// Close lets go of everything the spool keeps. The source stays open.
+// Close lets go of everything the spool keeps. The stream stays open.
 func (s *Spool) Close() error {
 	for _, rec := range s.held {
 		rec.Release()

@@ -35,7 +35,8 @@ func TestSpool(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		s, err := NewSpool(r, SpoolOptions{Memory: c.memory, Dir: dir})
+		t.Setenv("TMPDIR", dir)
+		s, err := NewSpool(r, SpoolOptions{Memory: c.memory})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-func checkPass(t *testing.T, s *Spool, records []arrow.Record, early bool) {
+func checkPass(t *testing.T, s Stream, records []arrow.Record, early bool) {
 	t.Helper()
 	for i, want := range records {
 		got, err := s.Next()

@@ -92,7 +92,7 @@ func (a *arrayCheck) check() error {
 	return nil
 }
 
-// need checks that buffer i holds n values of so many bits.
+// need checks that buffer i holds n values of bitWidth bits.
 func (a *arrayCheck) need(i, n, bitWidth int) error {
 	have := a.batch.spans[a.node.first+i].len
 	if bitWidth > 0 && n > 8*have/bitWidth {
@@ -132,8 +132,8 @@ func (a *arrayCheck) checkChildren() error {
 	return nil
 }
 
-// checkValidity checks that the validity bitmap says what the null count does;
-// a count that is unknown (-1) is set.
+// checkValidity checks the null count against the validity bitmap. A count that is
+// unknown (-1) is set.
 func (a *arrayCheck) checkValidity() error {
 	n := a.node
 	bitmap := a.batch.bytes(n, 0)
@@ -170,7 +170,7 @@ func countBits(bitmap []byte, n int) int {
 	return count
 }
 
-// valuesOf views bytes as numbers, of which there may be none.
+// valuesOf views bytes as numbers.
 func valuesOf[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](data []byte) []T {
 	var zero T
 	n := len(data) / int(unsafe.Sizeof(zero))
@@ -335,8 +335,8 @@ func (a *arrayCheck) checkViews() error {
 	return nil
 }
 
-// view returns the bytes that a view shows: inline up to 12, else a prefix of 4
-// with the buffer and the offset where all of them are.
+// view returns the bytes that a view shows. Up to 12 are in the view itself;
+// otherwise it has the first 4, and the buffer and the offset of all.
 func (a *arrayCheck) view(v []byte) ([]byte, error) {
 	words := valuesOf[int32](v)
 	size, buffer, offset := int(words[0]), int(words[2]), int(words[3])
@@ -353,7 +353,7 @@ func (a *arrayCheck) view(v []byte) ([]byte, error) {
 		return nil, fmt.Errorf("takes %d bytes at %d of %d", size, offset, len(data))
 	}
 	if !bytes.Equal(v[4:8], data[offset:offset+4]) {
-		return nil, errors.New("begins otherwise than its prefix says")
+		return nil, errors.New("does not begin with its prefix")
 	}
 	return data[offset : offset+size], nil
 }
@@ -376,7 +376,7 @@ func (a *arrayCheck) checkCodes() error {
 	children := a.childOfCode()
 	for i, code := range a.batch.bytes(a.node, 0)[:a.node.length] {
 		if code > 127 || children[code] < 0 {
-			return fmt.Errorf("row %d: has type code %d, which its union has not", i, int8(code))
+			return fmt.Errorf("row %d: has type code %d, which its union does not have", i, int8(code))
 		}
 	}
 	return nil

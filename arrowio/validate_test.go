@@ -27,8 +27,8 @@ func le32(values ...uint32) []byte {
 	return out
 }
 
-// Every rule of validation: the zoo's column of that type, whose buffer gets
-// bytes at an offset, is refused for that reason.
+// Every rule of validation. A column of the zoo, with bytes put into one of its
+// buffers at an offset, is refused for the reason given.
 func TestValidation(t *testing.T) {
 	for _, c := range []struct {
 		dt     string
@@ -49,7 +49,7 @@ func TestValidation(t *testing.T) {
 		{"string_view", 1, 64, le32(1 << 31), "row 4: has length -"},
 		{"string_view", 1, 72, le32(9), "row 4: is in buffer 9 of 1"},
 		{"string_view", 1, 76, le32(20), "row 4: takes 24 bytes at 20 of"},
-		{"string_view", 1, 68, []byte("abcd"), "row 4: begins otherwise than its prefix says"},
+		{"string_view", 1, 68, []byte("abcd"), "row 4: does not begin with its prefix"},
 		{"string_view", 1, 4, []byte{0xff}, "row 0: is not UTF-8"},
 		{"list<item: float32, nullable>", 1, 20, le32(100), "row 4: ends at 100, its values end at 5"},
 		{"list_view<item: int16, nullable>", 1, 0, le32(100), "row 0: takes 2 elements at 100 of"},

@@ -181,7 +181,7 @@ func dictionaryInts(name string, c *array.Dictionary) (Ints, error) {
 	return out, nil
 }
 
-// validity lists which rows are not null, nil if all are.
+// validity says of each row whether it is not null; nil if no row is null.
 func validity(col arrow.Array) []bool {
 	if col.NullN() == 0 {
 		return nil
@@ -313,8 +313,8 @@ func StringColumn(rec arrow.Record, name string) (Strings, error) {
 	return out, nil
 }
 
-// stringAt gives access to the strings of any layout; the strings are copies,
-// and equal dictionary values share theirs.
+// stringAt gives access to the strings of any layout. The strings are copies; rows
+// with the same value of a dictionary share one.
 func stringAt(col arrow.Array) (func(i int) (string, bool), bool) {
 	switch c := col.(type) {
 	case array.StringLike:

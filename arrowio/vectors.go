@@ -11,9 +11,9 @@ import (
 // large_list of float16, float32, float64 or integers, and plain float columns
 // as vectors of width 1.
 //
-// The data is a view into the batch where the layout allows (float32 children
-// that lie next to each other) and a copy where not; treat it as valid as long
-// as the batch is, and read only. A null row, a row of another length, a null,
+// The data is a view into the batch if the layout allows it (float32 elements, end
+// to end) and else a copy. Treat it as read-only, and as valid only as long as the
+// batch is. A null row, a row of another length, a null,
 // NaN or infinite element is an error naming the row. The width of a batch
 // without rows is that of the type, 0 for lists.
 func VectorColumn(rec arrow.Record, name string) (Vectors, error) {

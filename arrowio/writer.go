@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 	"syscall"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -35,14 +33,14 @@ type Writer struct {
 	encoder *encoder
 	frames  frameWriter
 	arrays  []arrow.ArrayData // of the batch being written
-	passes  *arrow.Schema     // of batches known to be laid out like schema
+	passes  *arrow.Schema     // of batches that are known to have the types of schema
 	footer  footer
 
 	done bool
 	err  error
 }
 
-// batchBytes is what a batch should have; one of more than cutAbove is cut.
+// batchBytes is how large a batch should be. One larger than cutAbove is cut.
 const (
 	batchBytes = 1 << 20
 	cutAbove   = 4 * batchBytes
@@ -51,8 +49,9 @@ const (
 // Create prepares an output: "" or "-" is standard output, a stream; a path
 // ending in .arrow or .feather becomes a file, any other a stream.
 //
-// A path is written as a temporary file beside it, which Close renames: nothing
-// is ever seen half-written under the path. Nothing is written before Begin.
+// Close makes the file visible, whole; until then the path is as it was (see
+// package atomicfile). A device or a named pipe is written directly, as a stream.
+// Nothing is written before Begin.
 func Create(path string, o WriteOptions) (*Writer, error) {
 	out, err := openOutput(path, o)
 	if err != nil {
@@ -62,8 +61,8 @@ func Create(path string, o WriteOptions) (*Writer, error) {
 	if path == "" || path == "-" {
 		w.name = "standard output"
 	}
-	if ext := strings.ToLower(filepath.Ext(path)); out.file != nil && (ext == ".arrow" || ext == ".feather") {
-		w.kind = FileKind
+	if !out.isDirect() {
+		w.kind = KindByName(path)
 	}
 	return w, nil
 }
@@ -124,8 +123,8 @@ func (w *Writer) layOut(schema []byte) error {
 	return err
 }
 
-// note names the output in err and remembers it: once a step has gone wrong
-// none follows.
+// note names the output in err and remembers it: after a step that has failed none
+// follows.
 func (w *Writer) note(err error) error {
 	if err != nil && w.err == nil {
 		w.err = w.named(err)
@@ -133,7 +132,7 @@ func (w *Writer) note(err error) error {
 	return w.err
 }
 
-// unpanic makes a panic of arrow/go, about arrays that break their own rules,
+// unpanic turns a panic of arrow/go, over arrays that break their own rules, into
 // the error of the function that defers it.
 func unpanic(err *error) {
 	if p := recover(); p != nil {
@@ -241,7 +240,7 @@ func (w *Writer) writeRows(rec arrow.Record, beg, end int) error {
 	return w.send(headerBatch, w.encoder.batchMessage(end-beg))
 }
 
-// rowsPerBatch is how many rows of rec make a batch: all, if it is not too big.
+// rowsPerBatch is how many rows of rec make a batch: all, if rec is not too large.
 func rowsPerBatch(rec arrow.Record) int {
 	size, rows := recordSize(rec), int(rec.NumRows())
 	if size <= cutAbove || rows <= 1 {
@@ -262,8 +261,7 @@ func recordSize(rec arrow.Record) int {
 	return size
 }
 
-// sizeOf estimates the bytes of n values of data: what its buffers have for all
-// of their values, in proportion.
+// sizeOf estimates the bytes of n values of data: their share of its buffers.
 func sizeOf(data arrow.ArrayData, n int) int {
 	all := max(1, data.Offset()+data.Len())
 	size := 0
@@ -278,7 +276,7 @@ func sizeOf(data arrow.ArrayData, n int) int {
 	return int(float64(size) * float64(n) / float64(all))
 }
 
-// writeDictionaries writes the dictionaries of data that are not those written
+// writeDictionaries writes the dictionaries of data that differ from those written
 // last, the inner ones first.
 func (w *Writer) writeDictionaries(l *layout, data arrow.ArrayData) error {
 	if len(w.layouts.dictionaries) == 0 {
@@ -339,8 +337,8 @@ func (w *Writer) begun(kind, meta, body int) {
 	}
 }
 
-// Close commits: it writes the end and makes the file visible. After Fail, or
-// an error of Write, it gives the output up and reports that error.
+// Close commits: it writes the end and makes a file visible. After Fail, or an
+// error of Write, it does what Fail does and returns that error.
 func (w *Writer) Close() error {
 	if w.done {
 		return w.err
@@ -367,9 +365,9 @@ func (w *Writer) finish() error {
 	return w.frames.flush()
 }
 
-// Fail gives the output up for the reason given: a file is removed, and a
-// stream ends with a message that no Arrow reader accepts and that carries the
-// reason, so that no program behind takes it for whole.
+// Fail gives the output up for the reason given. A file is left as it was. A stream
+// ends with a message that no Arrow reader accepts, with the reason in it, so that
+// no program takes it for whole.
 func (w *Writer) Fail(cause error) {
 	if w.done {
 		return
@@ -378,10 +376,10 @@ func (w *Writer) Fail(cause error) {
 	if w.err == nil {
 		w.err = cause
 	}
-	if w.out.file == nil && !errors.Is(w.err, ErrBrokenPipe) {
+	if w.out.isDirect() && !errors.Is(w.err, ErrBrokenPipe) {
 		w.out.w.Write(poison(cause))
 	}
-	w.out.abandon()
+	w.out.giveUp()
 }
 
 func (w *Writer) release() {
@@ -394,8 +392,8 @@ func (w *Writer) release() {
 	}
 }
 
-// poison is a message whose metadata is no flatbuffer but the reason in words.
-// Its length is more than any text has, so readers fail at the end of input.
+// poison is a message with the reason in words where its metadata should be. It
+// claims to be longer than any reason is, so that readers fail at its end.
 func poison(cause error) []byte {
 	text := binary.LittleEndian.AppendUint32([]byte{0xff, 0xff, 0xff, 0xff}, poisonLength)
 	reason := cause.Error()

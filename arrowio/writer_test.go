@@ -283,7 +283,7 @@ func TestFailPoisonsStream(t *testing.T) {
 	}
 }
 
-// A write that fails for its batch still poisons, and never ends well.
+// After a batch that cannot be written the output is poisoned, and Close fails.
 func TestBadBatchPoisons(t *testing.T) {
 	rec := sampleRecord(t, 5)
 	var buf bytes.Buffer

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mars/arrowio/atomicfile"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,15 +12,16 @@ import (
 
 // A Cache keeps what stages put out in a folder:
 //
-//	entries/KEY/   entry.json and the files of one node, renamed into place when complete
-//	building/KEY/  an entry being made, by whoever has its lock
-//	locks/KEY      locked by who makes the entry; KEY.use, shared, by who uses it
-//	checkpoints/KEY
+//	entries/KEY/      entry.json and the files of one node, renamed into place when complete
+//	building/KEY/     an entry that is being made, by the process that has its lock
+//	locks/KEY         locked by the process that makes the entry
+//	locks/KEY.use     locked, shared, by all that use it
+//	checkpoints/KEY   the state of a training that is not complete
 //
-// Any number of processes may use it at once.
+// Any number of processes may use a cache at once.
 type Cache struct {
 	Dir string
-	// ReadOnly says why nothing can be added; nil if all is well.
+	// ReadOnly says why nothing can be added; nil if something can.
 	ReadOnly error
 }
 
@@ -35,7 +37,8 @@ const (
 	TextName = "text"
 )
 
-// DefaultCacheDir is where the cache is if nobody says: the user's folder for such things.
+// DefaultCacheDir is where the cache is unless another folder is named: in the
+// user's folder for caches.
 func DefaultCacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -60,36 +63,43 @@ func OpenCache(dir string) *Cache {
 		return c
 	}
 	probe.Close()
-	tag := filepath.Join(dir, "CACHEDIR.TAG") // tells backup programs to leave it out
-	if _, err := os.Stat(tag); errors.Is(err, os.ErrNotExist) {
-		os.WriteFile(tag, []byte("Signature: 8a477f597d28d172789f06886806bc55\n# A cache of mars; see mars cache --help.\n"), 0o666) //nolint:errcheck
+	if _, err := os.Stat(filepath.Join(dir, tagName)); errors.Is(err, os.ErrNotExist) {
+		atomicfile.WriteFile(filepath.Join(dir, tagName), []byte(tagText)) //nolint:errcheck // it only saves a backup some room
 	}
 	return c
 }
 
+// A file of this name and beginning tells backup programs to leave the folder
+// out (https://bford.info/cachedir).
+const (
+	tagName = "CACHEDIR.TAG"
+	tagText = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of mars; see mars cache --help.\n"
+)
+
 // An Entry is what the cache keeps of one node, and how it was made.
 type Entry struct {
-	Key     string          `json:"key"`
-	Recipe  Recipe          `json:"recipe"`
-	Before  map[string]Made `json:"before,omitempty"` // all nodes behind it, by key
-	Version string          `json:"version"`          // of the program that made it
-	Created time.Time       `json:"created"`
-	Seconds float64         `json:"seconds"`
-	Rows    int64           `json:"rows"`
-	Files   []EntryFile     `json:"files"`
-	dir     string
+	Key          string            `json:"key"`
+	Dependencies Dependencies      `json:"recipe"`
+	Before       map[string]Origin `json:"before,omitempty"` // all nodes that it was made from, by key
+	Version      string            `json:"version"`          // of the program that made it
+	Created      time.Time         `json:"created"`
+	Seconds      float64           `json:"seconds"`
+	Rows         int64             `json:"rows"`
+	Files        []EntryFile       `json:"files"`
+	dir          string
 }
 
-// Made is a recipe, and the version of the program that followed it.
-type Made struct {
-	Recipe  Recipe `json:"recipe"`
-	Version string `json:"version"`
+// An Origin is what an output depended on, and the version of the program that
+// made it.
+type Origin struct {
+	Dependencies Dependencies `json:"recipe"`
+	Version      string       `json:"version"`
 }
 
-// An EntryFile is a file of an entry: the rows, the text, or what a flag names.
+// An EntryFile is a file of an entry: its rows, its text, or a file that a flag names.
 type EntryFile struct {
 	Flag   string `json:"flag,omitempty"` // "" for rows or text
-	Name   string `json:"name"`           // within the entry
+	Name   string `json:"name"`           // in the entry's folder
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 }
@@ -147,7 +157,8 @@ func (c *Cache) Lookup(key string) (*Entry, error) {
 	return e, nil
 }
 
-// Verify reads files of an entry, all by default, and compares their hashes.
+// Verify reads files of an entry, all unless some are named, and compares their
+// hashes.
 func (e *Entry) Verify(files ...EntryFile) error {
 	if files == nil {
 		files = e.Files
@@ -170,7 +181,7 @@ func (e *Entry) Touch() {
 	os.Chtimes(filepath.Join(e.dir, manifestName), now, now) //nolint:errcheck // a cache that is read only keeps its order
 }
 
-// Drop removes an entry at once, whoever is reading it.
+// Drop removes an entry, in one step and even if somebody is reading it.
 func (c *Cache) Drop(key string) error {
 	if _, err := os.Stat(c.path(entriesDir, key)); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -186,14 +197,9 @@ func (c *Cache) Drop(key string) error {
 	return errors.Join(err, os.RemoveAll(grave))
 }
 
-// Checkpoint is where the training that a key names keeps its state.
+// Checkpoint is the file in which the training of a key keeps its state.
 func (c *Cache) Checkpoint(key string) string { return c.path(checkpointsDir, key) }
 
 // dropCheckpoint removes a key's checkpoint, and what a process that was killed
 // while it wrote one has left.
-func (c *Cache) dropCheckpoint(key string) {
-	left, _ := filepath.Glob(c.Checkpoint(key) + "*") //nolint:errcheck // the pattern is good
-	for _, path := range left {
-		os.Remove(path) //nolint:errcheck // a checkpoint too many is no failure
-	}
-}
+func (c *Cache) dropCheckpoint(key string) { atomicfile.Remove(c.Checkpoint(key)) }

@@ -64,7 +64,7 @@ func TestEntry(t *testing.T) {
 	if err != nil || e == nil || e.Verify() != nil {
 		t.Fatalf("the entry is not whole: %v, %v", e, err)
 	}
-	if e.Before[nodes[0].Key].Recipe.Stage != "make" {
+	if e.Before[nodes[0].Key].Dependencies.Stage != "make" {
 		t.Errorf("what is before it is %v", e.Before)
 	}
 	f, _ := e.File("")
@@ -137,6 +137,38 @@ func TestPrune(t *testing.T) {
 	}
 	if dropped, _, err := c.Clear(); dropped != 1 || err != nil {
 		t.Errorf("clearing dropped %d, %v", dropped, err)
+	}
+}
+
+// What killed processes have left goes with the next clearing, unless it is in
+// use or may be.
+func TestSweep(t *testing.T) {
+	c := OpenCache(t.TempDir())
+	held, err := c.Lock(t.Context(), "held", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	old := time.Now().Add(-2 * temporaryAge)
+	for path, stays := range map[string]bool{
+		"building/left": false, "building/held": true, "building/.spool-new": true, "building/.spool-old": false,
+		"checkpoints/left": false, "checkpoints/.left.mars-1": false, "checkpoints/held": true, "checkpoints/.held.mars-1": true,
+	} {
+		path = filepath.Join(c.Dir, path)
+		if err := os.WriteFile(path, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(path, "new") {
+			if err := os.Chtimes(path, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := c.Clear(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(path); (err == nil) != stays {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }
 
@@ -254,17 +286,20 @@ func (r *recorder) Write(arrow.Record) error  { return r.note("write") }
 func (r *recorder) Close() error              { return r.note("close") }
 func (r *recorder) Fail(error)                { r.note("fail") } //nolint:errcheck
 
-// list is a Source of some batches.
-type list []arrow.Record
+// list is a Stream of some batches.
+type list struct {
+	schema  *arrow.Schema
+	records []arrow.Record
+}
 
 func (l *list) Name() string          { return "list" }
-func (l *list) Schema() *arrow.Schema { return testSchema }
+func (l *list) Schema() *arrow.Schema { return l.schema }
 func (l *list) Next() (arrow.Record, error) {
-	if len(*l) == 0 {
+	if len(l.records) == 0 {
 		return nil, io.EOF
 	}
-	rec := (*l)[0]
-	*l = (*l)[1:]
+	rec := l.records[0]
+	l.records = l.records[1:]
 	return rec, nil
 }
 
@@ -278,7 +313,7 @@ func TestTee(t *testing.T) {
 	} {
 		next, kept, lost := &recorder{}, &recorder{fails: fails}, 0
 		tee := &tee{next: next, kept: kept, lost: func(error) { lost++ }, progress: func(int64) {}}
-		err := tee.copy(&list{batch(1), batch(2)})
+		err := tee.copy(&list{testSchema, []arrow.Record{batch(1), batch(2)}})
 		tee.end(err)
 		got := [2]string{strings.Join(next.calls, " "), strings.Join(kept.calls, " ")}
 		if err != nil || got != want || tee.rows != 2 || (lost > 0) != (fails != "") {

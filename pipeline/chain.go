@@ -23,22 +23,23 @@ type chain struct {
 // A link is a node of a chain at work.
 type link struct {
 	node    *Node
-	last    bool     // nothing in the chain reads its rows
-	pending *Pending // nil: its output is not kept
+	last    bool         // nothing in the chain reads its rows
+	pending *EntryWriter // nil if its output is not kept
 	job     job
 	before  *link
 	next    *link
-	lost    error // why the cache did not take its output
+	lost    error // why the cache did not take its output; nil if it did
 	start   time.Time
 	ended   time.Time // of its output
 }
 
-// errNotKept is the failure to keep what has to be kept.
+// errNotKept is a failure to keep output that has to be kept.
 type errNotKept struct{ error }
 
 func (e errNotKept) Unwrap() error { return e.error }
 
-// runChain runs nodes of which the first reads the file rows, if any.
+// runChain runs nodes that each read the rows of the one before; the first reads
+// the file rows, if that is not "".
 func (r *Runner) runChain(ctx context.Context, nodes []*Node, rows string) error {
 	c := &chain{Runner: r}
 	c.ctx, c.cancel = context.WithCancel(ctx)
@@ -55,6 +56,7 @@ func (r *Runner) runChain(ctx context.Context, nodes []*Node, rows string) error
 		if err := c.start(l, i > 0, rows); err != nil {
 			c.fail(err)
 			c.abandon(i)
+			c.View.Done(l.node, 0, 0, err)
 			break
 		}
 	}
@@ -70,7 +72,7 @@ func (r *Runner) runChain(ctx context.Context, nodes []*Node, rows string) error
 	return c.first
 }
 
-// abandon ends what was started before link n could not be.
+// abandon gives up link n, which could not be started, and what was to flow into it.
 func (c *chain) abandon(n int) {
 	if n > 0 && c.links[n].job == nil {
 		c.links[n-1].next = nil
@@ -107,7 +109,7 @@ func (c *chain) start(l *link, stream bool, rows string) (err error) {
 	return err
 }
 
-// begin opens the cache's entry, if the output is to be kept.
+// begin starts the cache's entry, if the output is to be kept.
 func (c *chain) begin(l *link) (err error) {
 	cache := c.store.writable()
 	if cache == nil {
@@ -122,37 +124,33 @@ func (c *chain) begin(l *link) (err error) {
 	return err
 }
 
-// mustKeep reports whether the output is needed as a file: it becomes one, or
-// stages outside the chain read it.
+// mustKeep reports whether the output has to be a file: it is asked for, or stages
+// outside the chain read it.
 func (l *link) mustKeep() bool {
 	return len(l.node.Outputs) > 0 || l.node.shown || !l.node.Stage.Rows || l.last && len(l.node.Children) > 0
 }
 
-// arguments are the command line of a link: its own flags but for those of
-// files that are written, which go into the entry, and what the runner adds.
+// arguments are the command line of a link: its own flags, with files that the
+// stage writes in the entry, and what the runner adds.
 func (c *chain) arguments(l *link) ([]string, error) {
 	n := l.node
 	var args []string
-	metrics := false
 	for _, name := range n.Order {
-		switch n.Stage.Flags[name].Role {
-		case RowsFile, Encoding:
-		case StateFile:
-			path, err := l.pending.StatePath(name, n.Flags[name])
-			if err != nil {
+		value := n.Flags[name]
+		switch role := n.Stage.Flags[name].Role; {
+		case role == RowsFile || role == Encoding:
+			continue
+		case role.isWritten():
+			var err error
+			if value, err = l.pending.StatePath(name, value); err != nil {
 				return nil, err
 			}
-			args = append(args, "--"+name+"="+path)
-			metrics = metrics || name == "metrics"
-		default:
-			args = append(args, "--"+name+"="+n.Flags[name])
 		}
+		args = append(args, "--"+name+"="+value)
 	}
-	if !metrics { // those of a training that was resumed would lack its beginning
-		args = append(args, c.checkpoint(l)...)
-	}
-	if !c.Verbose && n.Stage.Flags["quiet"].Name != "" {
-		args = append(args, "--quiet")
+	args = append(args, c.checkpoint(l)...)
+	if quiet := n.Stage.flag(Quiet); !c.Verbose && quiet != "" {
+		args = append(args, "--"+quiet)
 	}
 	if n.From != "" {
 		args = append(args, n.From)
@@ -161,10 +159,11 @@ func (c *chain) arguments(l *link) ([]string, error) {
 }
 
 // checkpoint has a training keep its state in the cache, and go on from what it
-// kept when it was killed.
+// kept when it was killed. One that writes the figures of every epoch does not:
+// they would lack those before it went on.
 func (c *chain) checkpoint(l *link) []string {
 	flag, cache := l.node.Stage.flag(Checkpoint), c.store.writable()
-	if flag == "" || cache == nil || l.node.Flags["load"] != "" {
+	if flag == "" || cache == nil || l.node.sets(LoadFile) || l.node.sets(MetricsFile) {
 		return nil
 	}
 	path := cache.Checkpoint(l.node.Key)
@@ -176,8 +175,8 @@ func (c *chain) checkpoint(l *link) []string {
 	return args
 }
 
-// pump passes what the link's job puts out to the next job and into the cache,
-// waits for the job's end and gives the number of rows.
+// pump passes the output of the link's job on to the next job and into the cache,
+// and waits for the job to end. It returns the number of rows.
 func (c *chain) pump(l *link) (rows int64, err error) {
 	if !l.node.Stage.Rows {
 		err = l.pending.Text(l.job.text())
@@ -200,18 +199,18 @@ func (c *chain) pump(l *link) (rows int64, err error) {
 		err = t.copy(src)
 	}
 	if ended := l.job.wait(); ended != nil {
-		err = ended // says why the output broke off
+		err = ended // which says why the output broke off
 	}
 	if err != nil {
-		c.noteFailure(l, err) // before the next stage fails of it
+		c.noteFailure(l, err) // before the next stage fails because of it
 	}
 	c.noteEnd(l)
 	t.end(err)
 	return t.rows, err
 }
 
-// noteFailure records the failure of a link, unless it is only one of being
-// ended after another's.
+// noteFailure records the failure of a link. The first that is recorded is the
+// chain's; the others are of stages that were ended because of it.
 func (c *chain) noteFailure(l *link, err error) {
 	var stage *StageError
 	if !errors.As(err, &stage) {
@@ -220,7 +219,8 @@ func (c *chain) noteFailure(l *link, err error) {
 	c.fail(err)
 }
 
-// finish commits what the link put out and delivers it.
+// finish keeps and delivers the output of a link that has ended, or reports its
+// failure.
 func (c *chain) finish(l *link, rows int64, err error) {
 	if err == nil {
 		err = c.keep(l, rows)
@@ -242,8 +242,8 @@ func (c *chain) noteEnd(l *link) {
 	l.ended = time.Now()
 }
 
-// took is how long the stage was at work since all of its input was there:
-// before, most stages only wait.
+// took is how long the stage has been at work since all of its input was there.
+// Before that most stages only wait.
 func (c *chain) took(l *link) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -274,18 +274,18 @@ func (c *chain) keep(l *link, rows int64) error {
 	return deliver(c.ctx, l.node, entry)
 }
 
-// statusDiverged is the exit status of a training that broke down and has kept
+// statusDiverged is the exit status of a training that has diverged and has kept
 // its last good model.
 const statusDiverged = 3
 
-// rescue delivers the last good model of a training that broke down.
+// rescue delivers the last good model of a training that has diverged.
 func (c *chain) rescue(l *link, err error) {
 	var stage *StageError
 	if !errors.As(err, &stage) || stage.Status != statusDiverged {
 		return
 	}
 	for _, o := range l.node.Outputs {
-		if o.Flag != "save" {
+		if l.node.Stage.Flags[o.Flag].Role != StateFile {
 			continue
 		}
 		if kept, err := l.pending.StatePath(o.Flag, o.Path); err == nil {

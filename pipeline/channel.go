@@ -10,12 +10,12 @@ import (
 	"mars/arrowio"
 )
 
-// Channel joins two stages within a process: what is written to the sink comes
-// out of the source, batch by batch. The sink's Fail is an error of the source,
-// and the end of ctx one of both.
-func Channel(ctx context.Context, name string) (arrowio.Sink, *ChannelSource) {
+// Channel joins two stages in one process: what is written to the sink is read
+// from the stream, batch by batch. What the sink's Fail is given, the stream's Next
+// returns. The end of ctx is an error of both.
+func Channel(ctx context.Context, name string) (arrowio.Sink, *ChannelStream) {
 	c := &channel{ctx: ctx, schema: make(chan *arrow.Schema, 1), records: make(chan arrow.Record, 1), done: make(chan struct{}), gone: make(chan struct{})}
-	return &channelSink{channel: c}, &ChannelSource{channel: c, name: name}
+	return &channelSink{channel: c}, &ChannelStream{channel: c, name: name}
 }
 
 type channel struct {
@@ -23,8 +23,8 @@ type channel struct {
 	schema  chan *arrow.Schema
 	records chan arrow.Record
 	done    chan struct{} // closed by the sink's end, after err is set
-	gone    chan struct{} // closed when the source is
-	err     error         // io.EOF for a good end
+	gone    chan struct{} // closed when the stream is
+	err     error         // io.EOF if the sink was closed
 }
 
 type channelSink struct {
@@ -65,26 +65,26 @@ func (s *channelSink) end(err error) {
 	}
 }
 
-// A ChannelSource is the end of a Channel that gives the batches out.
-type ChannelSource struct {
+// A ChannelStream is the end of a Channel that is read.
+type ChannelStream struct {
 	*channel
 	name    string
-	is      *arrow.Schema
-	current arrow.Record
+	opened  *arrow.Schema
+	current arrow.Record // the batch given last
 	closed  bool
 }
 
 // Open waits for the schema.
-func (s *ChannelSource) Open() error {
+func (s *ChannelStream) Open() error {
 	select {
-	case s.is = <-s.schema:
+	case s.opened = <-s.schema:
 		return nil
 	case <-s.ctx.Done():
 		return s.ctx.Err()
 	case <-s.done:
 	}
 	select { // begun and ended at once
-	case s.is = <-s.schema:
+	case s.opened = <-s.schema:
 		return nil
 	default:
 	}
@@ -95,13 +95,13 @@ func (s *ChannelSource) Open() error {
 }
 
 // Name is what errors call the input.
-func (s *ChannelSource) Name() string { return s.name }
+func (s *ChannelStream) Name() string { return s.name }
 
 // Schema is there after Open.
-func (s *ChannelSource) Schema() *arrow.Schema { return s.is }
+func (s *ChannelStream) Schema() *arrow.Schema { return s.opened }
 
 // Next gives the next batch, valid until the following call.
-func (s *ChannelSource) Next() (arrow.Record, error) {
+func (s *ChannelStream) Next() (arrow.Record, error) {
 	if s.current != nil {
 		s.current.Release()
 		s.current = nil
@@ -122,7 +122,7 @@ func (s *ChannelSource) Next() (arrow.Record, error) {
 }
 
 // Close tells the sink that nobody reads any more.
-func (s *ChannelSource) Close() {
+func (s *ChannelStream) Close() {
 	if !s.closed {
 		s.closed = true
 		close(s.gone)

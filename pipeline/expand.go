@@ -18,10 +18,10 @@ type Graph struct {
 	Runs  []*Run  // in the order of the matrix, the first axis slowest
 }
 
-// A Run is one combination of the matrix' values.
+// A Run is one combination of the matrix's values.
 type Run struct {
 	Values map[string]string // by axis
-	Nodes  []*Node           // one a stage of the file
+	Nodes  []*Node           // one for each stage of the file
 }
 
 // A Node is a stage with its options bound, shared by all runs in which it is
@@ -29,34 +29,34 @@ type Run struct {
 type Node struct {
 	Stage    *Stage
 	Name     string   // of the stage in the file
-	Values   []string // the matrix' values that it depends on: "seed=1"
+	Values   []string // of the matrix, on which it depends: "seed=1"
 	Flags    map[string]string
-	Order    []string          // of Flags
+	Order    []string          // of Flags, as in the file
 	Options  map[string]string // flags that change the result, as the command understands them
-	Parent   *Node             // whose rows it reads; nil if none or From
-	From     string            // file whose rows it reads
+	Parent   *Node             // whose rows it reads; nil if it reads none, or those of From
+	From     string            // file whose rows it reads, "" if none
 	Files    []FileInput
 	Outputs  []Output
 	Children []*Node // that read its rows
 
-	Recipe Recipe
-	Key    string
+	Dependencies Dependencies
+	Key          string
 
 	shown     bool // its rows go to the runner's Rows
 	stamps    []stamp
-	place     place
-	variables map[string]bool // used here and before
+	place     place           // in the file
+	variables map[string]bool // axes that it, or a node before it, uses
 	file      *File
 }
 
-// A FileInput is a file that a node reads beside its rows.
+// A FileInput is a file that a node reads, its rows apart.
 type FileInput struct {
 	Flag, Path string
-	Maker      *Node // that writes it; nil if nobody does
-	MakerFlag  string
+	Maker      *Node  // that writes it; nil if none does
+	MakerFlag  string // by which it does
 }
 
-// An Output is a file that is wanted of a node.
+// An Output is a file that a node is to make.
 type Output struct{ Flag, Path string }
 
 // Label is what messages call the node.
@@ -74,7 +74,7 @@ func (n *Node) fail(key string, err error) error {
 // command, so a wrong value is found before anything runs.
 func (f *File) Expand() (*Graph, error) {
 	g := &Graph{File: f}
-	known := map[string]*Node{}
+	known := map[signature]*Node{}
 	for _, p := range f.points() {
 		run := &Run{Values: p.names}
 		for i := range f.Stages {
@@ -82,11 +82,12 @@ func (f *File) Expand() (*Graph, error) {
 			if err != nil {
 				return nil, err
 			}
-			if same := known[n.signature()]; same != nil {
+			like := n.signature()
+			if same := known[like]; same != nil {
 				same.want(n.Outputs)
 				n = same
 			} else {
-				known[n.signature()] = n
+				known[like] = n
 				g.Nodes = append(g.Nodes, n)
 			}
 			run.Nodes = append(run.Nodes, n)
@@ -102,8 +103,8 @@ func (f *File) Expand() (*Graph, error) {
 	return g, g.sort()
 }
 
-// checkUse refuses an axis of several values that no stage uses: its runs would
-// all be the same.
+// checkUse refuses an axis of several values that no stage uses: all its runs would
+// be the same.
 func (g *Graph) checkUse() error {
 	for _, axis := range g.File.Axes {
 		used := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.variables[axis.Name] })
@@ -114,11 +115,11 @@ func (g *Graph) checkUse() error {
 	return nil
 }
 
-// A point is a combination of the matrix' values.
+// A point is a combination of the matrix's values.
 type point struct {
-	names     map[string]string // axis to its value's name
-	variables map[string]string
-	axis      map[string]string // variable to its axis
+	names     map[string]string // of the axes' values
+	variables map[string]string // that the values set
+	axis      map[string]string // of each variable
 }
 
 func (f *File) points() []point {
@@ -172,9 +173,9 @@ func (f *File) bind(i int, run *Run, p point) (*Node, error) {
 
 var variable = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
 
-// substitute puts the point's values in the place of {name}. It reports false
-// where the point has no value of that name and others have one: the flag is
-// then left out.
+// substitute puts the point's values in the place of {name}. It reports false if
+// the point has no value of that name, but others have one: the flag is then left
+// out.
 func (f *File) substitute(n *Node, text string, p point) (result string, ok bool, err error) {
 	ok = true
 	result = variable.ReplaceAllStringFunc(text, func(match string) string {
@@ -192,7 +193,7 @@ func (f *File) substitute(n *Node, text string, p point) (result string, ok bool
 	return result, ok, err
 }
 
-// axisOf is the axis that some value of sets the variable, "" if none.
+// axisOf is the axis of which some value sets the variable, "" if there is none.
 func (f *File) axisOf(name string) string {
 	for _, axis := range f.Axes {
 		if axis.names[name] {
@@ -213,10 +214,10 @@ func (f *File) variablesHint(name string) string {
 	return didYouMean(name, slices.Sorted(maps.Keys(names)))
 }
 
-// check has the command check the node's flags, and sorts them by what they are.
+// check has the command check the node's flags, and sorts them by their roles.
 func (n *Node) check() error {
 	for _, name := range n.Order { // one at a time, to know the key of a mistake
-		if _, err := n.Stage.Flags[name].value(n.Flags[name]); err != nil {
+		if err := n.Stage.Flags[name].check(n.Flags[name]); err != nil {
 			return n.fail(name, err)
 		}
 	}
@@ -227,14 +228,14 @@ func (n *Node) check() error {
 	n.Options = map[string]string{}
 	for name, value := range set {
 		switch n.Stage.Flags[name].Role {
-		case Effect, Threads:
+		case Effect, Seed, Threads:
 			n.Options[name] = value
-		case InputFile:
+		case InputFile, LoadFile:
 			n.Options[name] = value
 			n.Files = append(n.Files, FileInput{Flag: name, Path: value})
 		case RowsFile:
 			n.Outputs = append(n.Outputs, Output{name, filepath.Clean(value)})
-		case StateFile:
+		case StateFile, MetricsFile:
 			n.Options[name] = filepath.Base(value)
 			n.Outputs = append(n.Outputs, Output{name, filepath.Clean(value)})
 		}
@@ -254,14 +255,17 @@ func (n *Node) keyIn(err error) string {
 	return ""
 }
 
-// value refuses what no flag can mean.
-func (f Flag) value(text string) (string, error) {
-	if f.Role == InputFile || f.Role == RowsFile || f.Role == StateFile {
-		if text == "" || text == "-" {
-			return "", errors.New("names no file: write its path")
-		}
+// check refuses a value that the flag cannot have in a pipeline file.
+func (f Flag) check(text string) error {
+	if namesFile := f.Role.isRead() || f.Role.isWritten() || f.Role == RowsFile; namesFile && (text == "" || text == "-") {
+		return errors.New("names no file: write its path")
 	}
-	return text, nil
+	return nil
+}
+
+// sets reports whether a flag in the role is given.
+func (n *Node) sets(role Role) bool {
+	return slices.ContainsFunc(n.Order, func(name string) bool { return n.Stage.Flags[name].Role == role })
 }
 
 // arguments are the command line of some of the node's flags.
@@ -273,18 +277,22 @@ func (n *Node) arguments(names []string) []string {
 	return args
 }
 
-func (n *Node) signature() string {
+// A signature is equal for nodes that are the same. Parents are the same if they
+// are one node: they are shared already.
+type signature struct {
+	parent *Node
+	text   string
+}
+
+func (n *Node) signature() signature {
 	text, err := json.Marshal([]any{n.Stage.Name, n.Name, n.Options, n.From})
 	if err != nil {
 		panic("pipeline: " + err.Error())
 	}
-	if n.Parent != nil {
-		return n.Parent.signature() + string(text)
-	}
-	return string(text)
+	return signature{n.Parent, string(text)}
 }
 
-// want adds outputs that another run wants of the same node.
+// want adds the outputs that another run asks of the same node.
 func (n *Node) want(outputs []Output) {
 	for _, o := range outputs {
 		if !slices.Contains(n.Outputs, o) {
@@ -293,7 +301,8 @@ func (n *Node) want(outputs []Output) {
 	}
 }
 
-// link finds which node writes the files that others read, and who reads whose rows.
+// link finds the nodes that write the files that others read, and the children of
+// every node.
 func (g *Graph) link() error {
 	makers := map[string]FileInput{}
 	for _, n := range g.Nodes {
@@ -334,7 +343,7 @@ func (n *Node) checkOverwrites() error {
 	return nil
 }
 
-// differing is an axis that tells two nodes apart.
+// differing is an axis in which two nodes differ.
 func (g *Graph) differing(a, b *Node) string {
 	for _, axis := range g.File.Axes {
 		for _, v := range a.Values {
@@ -346,7 +355,7 @@ func (g *Graph) differing(a, b *Node) string {
 	return "seed"
 }
 
-// sort puts nodes behind all that they read.
+// sort puts every node after all nodes that it reads from.
 func (g *Graph) sort() error {
 	const visiting, done = 1, 2
 	state := map[*Node]int{}

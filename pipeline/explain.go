@@ -14,7 +14,7 @@ func Explain(w io.Writer, g *Graph, cache *Cache) error {
 	warnings := []string{}
 	s := newStore(cache, func(text string) { warnings = append(warnings, text) })
 	plan := newPlan(g, s)
-	var known []Listed
+	var known []ListEntry
 	if cache != nil {
 		var err error
 		if known, err = cache.List(); err != nil {
@@ -27,29 +27,29 @@ func Explain(w io.Writer, g *Graph, cache *Cache) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range g.Nodes {
 		switch plan.actions[n] {
-		case Skip:
+		case toSkip:
 			fmt.Fprintf(tw, "%s\tnot needed\twhat reads it is in the cache\n", n.Label())
-		case Reuse:
+		case toReuse:
 			fmt.Fprintf(tw, "%s\tcached\t%d rows, made %s by %s\n", n.Label(), plan.entries[n].Rows,
 				plan.entries[n].Created.Local().Format("2006-01-02 15:04"), plan.entries[n].Version)
-		case Make:
+		case toMake:
 			fmt.Fprintf(tw, "%s\truns\t%s\n", n.Label(), plan.why(n, cache, known))
 		}
 	}
 	return tw.Flush()
 }
 
-// why says what makes a node run: what differs from the entry that is most like it.
-func (p *Plan) why(n *Node, cache *Cache, known []Listed) string {
+// why says why a node runs: what differs from the entry that is most like it.
+func (p *plan) why(n *Node, cache *Cache, known []ListEntry) string {
 	if cache == nil {
 		return "there is no cache"
 	}
 	var best []string
 	for _, l := range known {
-		if l.Entry == nil || l.Recipe.Stage != n.Stage.Name {
+		if l.Entry == nil || l.Dependencies.Stage != n.Stage.Name {
 			continue
 		}
-		if d := p.differences(n, l.Recipe); best == nil || len(d) < len(best) {
+		if d := p.differences(n, l.Dependencies); best == nil || len(d) < len(best) {
 			best = d
 		}
 	}
@@ -62,26 +62,26 @@ func (p *Plan) why(n *Node, cache *Cache, known []Listed) string {
 	return strings.Join(best, "; ")
 }
 
-// differences of a node's recipe from another's, in words.
-func (p *Plan) differences(n *Node, old Recipe) []string {
+// differences are, in words, what a node depends on now that it did not before.
+func (p *plan) differences(n *Node, old Dependencies) []string {
 	var all []string
-	r := n.Recipe
-	if r.Algorithm != old.Algorithm {
-		all = append(all, fmt.Sprintf("the algorithm's version changed from %d to %d", old.Algorithm, r.Algorithm))
+	now := n.Dependencies
+	if now.Algorithm != old.Algorithm {
+		all = append(all, fmt.Sprintf("the algorithm's version changed from %d to %d", old.Algorithm, now.Algorithm))
 	}
-	if r.Kernels != old.Kernels {
-		all = append(all, fmt.Sprintf("the kernels changed from %s to %s", old.Kernels, r.Kernels))
+	if now.Kernels != old.Kernels {
+		all = append(all, fmt.Sprintf("the kernels changed from %s to %s", old.Kernels, now.Kernels))
 	}
-	if r.Threads != old.Threads && r.Options["jobs"] == old.Options["jobs"] {
-		all = append(all, fmt.Sprintf("the number of threads changed from %d to %d", old.Threads, r.Threads))
+	if flag := n.Stage.flag(Threads); now.Threads != old.Threads && now.Options[flag] == old.Options[flag] {
+		all = append(all, fmt.Sprintf("the number of threads changed from %d to %d", old.Threads, now.Threads))
 	}
-	all = append(all, optionDifferences(r.Options, old.Options)...)
-	if r.Rows != nil && old.Rows != nil && !sameInput(*r.Rows, *old.Rows) {
-		all = append(all, p.inputDifference(n, *r.Rows, *old.Rows))
+	all = append(all, optionDifferences(now.Options, old.Options)...)
+	if now.Rows != nil && old.Rows != nil && !sameInput(*now.Rows, *old.Rows) {
+		all = append(all, p.inputDifference(n, *now.Rows, *old.Rows))
 	}
-	for _, flag := range slices.Sorted(maps.Keys(r.Files)) {
-		if before, ok := old.Files[flag]; ok && !sameInput(r.Files[flag], before) {
-			all = append(all, fmt.Sprintf("%s has changed", r.Files[flag].Name))
+	for _, flag := range slices.Sorted(maps.Keys(now.Files)) {
+		if before, ok := old.Files[flag]; ok && !sameInput(now.Files[flag], before) {
+			all = append(all, fmt.Sprintf("%s has changed", now.Files[flag].Name))
 		}
 	}
 	return all
@@ -89,14 +89,14 @@ func (p *Plan) differences(n *Node, old Recipe) []string {
 
 func sameInput(a, b Input) bool { return a.SHA256 == b.SHA256 && a.Key == b.Key }
 
-func (p *Plan) inputDifference(n *Node, now, before Input) string {
+func (p *plan) inputDifference(n *Node, now, before Input) string {
 	if n.Parent == nil {
 		return now.Name + " has changed"
 	}
-	if p.actions[n.Parent] == Make {
+	if p.actions[n.Parent] == toMake {
 		return n.Parent.Label() + " runs before it"
 	}
-	return "it reads " + n.Parent.Label() + ", of which the rows are others"
+	return "it reads " + n.Parent.Label() + ", whose rows have changed"
 }
 
 func optionDifferences(now, before map[string]string) []string {
@@ -113,9 +113,9 @@ func optionDifferences(now, before map[string]string) []string {
 		b, is := now[name]
 		switch {
 		case !was:
-			all = append(all, fmt.Sprintf("%s is now %s, before not given", name, b))
+			all = append(all, fmt.Sprintf("%s is now %s, and was not given", name, b))
 		case !is:
-			all = append(all, fmt.Sprintf("%s was %s, now not given", name, a))
+			all = append(all, fmt.Sprintf("%s was %s, and is not given now", name, a))
 		case a != b:
 			all = append(all, fmt.Sprintf("%s changed from %s to %s", name, a, b))
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// A File is a pipeline as it was written: stages in order, and the values to
-// expand them by.
+// A File is a pipeline as it was written: stages in order, and the matrix of values
+// to expand them by.
 type File struct {
 	Name     string
 	Settings map[string]Value // top-level keys
@@ -22,27 +22,27 @@ type File struct {
 	lines    *lines
 }
 
-// A Value is a setting with where it comes from.
+// A Value is the value of a setting or flag, and where it comes from.
 type Value struct {
 	Text   string
 	Origin string // "flag", "environment X", "line 12", "default"
 }
 
-// An Axis is a key of the matrix and its values. A value is a set of
-// variables: a scalar sets the one of the axis' name, a table all of its keys.
-// AXIS.name is what the value is called: the table's name, or else the scalar.
+// An Axis is a key of the matrix and its values. A value is a set of variables: a
+// scalar sets the one with the axis's name, a table all its keys. The variable
+// AXIS.name is what the value is called: the table's key "name", or the scalar.
 type Axis struct {
 	Name   string
 	Values []map[string]string
-	names  map[string]bool // of all variables, those of values that --set left out too
+	names  map[string]bool // of all variables, also of values that --set leaves out
 }
 
 // A FileStage is one [[stage]].
 type FileStage struct {
 	Stage *Stage
-	Name  string // what other stages call it; its Run if the file gives none
-	After string // name of the stage whose rows it reads; "" the one before
-	From  string // file whose rows it reads instead
+	Name  string // what other stages call it: the value of run, unless the file names it
+	After string // name of the stage whose rows it reads; "" for the one before
+	From  string // file whose rows it reads instead; "" for none
 	Flags map[string]Value
 	Order []string // keys of Flags in the order of the file
 	place place
@@ -51,7 +51,7 @@ type FileStage struct {
 // SettingNames are the keys of the top level.
 var SettingNames = []string{"cache", "jobs", "memory", "threads", "in-process", "table"}
 
-// stageKeys are the keys of a stage that are no flags.
+// stageKeys are the keys of a stage that are not flags.
 var stageKeys = []string{"run", "name", "after", "from"}
 
 // Parse reads a pipeline file. Flags are checked by name here, and by value
@@ -118,7 +118,7 @@ func (f *File) readSettings(top map[string]any) error {
 	return nil
 }
 
-// inOrder are the keys of a table as they follow each other in the file.
+// inOrder are the keys of a table in the order of the file.
 func (f *File) inOrder(at place, table map[string]any) []string {
 	return slices.SortedFunc(maps.Keys(table), func(a, b string) int {
 		return cmp.Or(f.lines.of(at, a)-f.lines.of(at, b), strings.Compare(a, b))
@@ -184,7 +184,7 @@ func variables(axis string, v any) (map[string]string, error) {
 // nameSuffix makes the variable that has the name of an axis' value.
 const nameSuffix = ".name"
 
-// scalar writes a TOML value as a flag's: lists with commas.
+// scalar writes a TOML value as a flag's; a list gets commas.
 func scalar(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -251,13 +251,13 @@ func (s *Stage) allows(key string) error {
 		return fmt.Errorf("%s has no such flag: %s", s.Name, didYouMean(key, append(s.writable(), stageKeys...)))
 	case flag.Role == Checkpoint || flag.Role == Resume:
 		return errors.New("mars run keeps checkpoints and resumes by itself: leave it out")
-	case flag.Role == Reserved:
+	case !flag.Role.Settable():
 		return errors.New("belongs to the command line: leave it out")
 	}
 	return nil
 }
 
-// checkInput sees that the stage reads what there is to read.
+// checkInput checks that there are rows for the stage to read.
 func (f *File) checkInput(i int) error {
 	s := &f.Stages[i]
 	switch {
@@ -307,8 +307,8 @@ func (f *File) stageNames(n int) []string {
 	return names
 }
 
-// Set overrides a flag of a stage, named STAGE.FLAG, or an axis, matrix.NAME.
-// All stages of that name are meant.
+// Set overrides a flag, STAGE.FLAG, of all stages of that name, or an axis,
+// matrix.NAME.
 func (f *File) Set(target, text, origin string) error {
 	name, key, ok := strings.Cut(target, ".")
 	if !ok {
@@ -355,7 +355,7 @@ func (f *File) setAxis(name, text string) error {
 	return nil
 }
 
-// SetThreads gives all stages that say nothing themselves so many threads.
+// SetThreads gives n threads to all stages that do not set a number themselves.
 func (f *File) SetThreads(n int) {
 	for i := range f.Stages {
 		s := &f.Stages[i]

@@ -8,19 +8,16 @@ import (
 	"syscall"
 )
 
-// flock locks an open file for this process, exclusively or shared with others
-// that do the same. Without wait it fails with errLocked where it would have to.
-// The lock ends with the file's closing.
-func flock(f *os.File, shared, wait bool) error {
+// flock locks an open file until it is closed: for this process alone, or shared
+// with others that share it. It does not wait: a file that another process has
+// locked gives errLocked.
+func flock(f *os.File, shared bool) error {
 	how := syscall.LOCK_EX
 	if shared {
 		how = syscall.LOCK_SH
 	}
-	if !wait {
-		how |= syscall.LOCK_NB
-	}
 	for {
-		err := syscall.Flock(int(f.Fd()), how)
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue

@@ -16,9 +16,9 @@ type goroutines struct{}
 
 type goroutine struct {
 	label  string
-	sink   arrowio.Sink
-	source *ChannelSource
-	reader *io.PipeReader
+	sink   arrowio.Sink   // its input; nil unless it reads a stream
+	output *ChannelStream // its rows; nil for text
+	reader *io.PipeReader // its text; nil for rows
 	done   chan error
 	status func(error) int
 }
@@ -28,8 +28,8 @@ func (goroutines) start(ctx context.Context, t task) (job, error) {
 	s := Streams{Log: &lineWriter{log: t.log}, Progress: t.progress}
 	var end func(error)
 	if t.node.Stage.Rows {
-		out, source := Channel(ctx, "output of "+g.label)
-		s.Out, g.source = out, source
+		out, output := Channel(ctx, "output of "+g.label)
+		s.Out, g.output = out, output
 		end = out.Fail // without effect after Close
 	} else {
 		r, w := io.Pipe()
@@ -38,8 +38,8 @@ func (goroutines) start(ctx context.Context, t task) (job, error) {
 	}
 	var open func() error
 	if t.stream {
-		in, source := Channel(ctx, "standard input")
-		g.sink, s.In, open = in, source, func() error { return source.Open() }
+		sink, input := Channel(ctx, "standard input")
+		g.sink, s.In, open = sink, input, input.Open
 	} else if t.file != "" {
 		file, err := arrowio.Open(t.file, arrowio.ReadOptions{})
 		if err != nil {
@@ -50,7 +50,7 @@ func (goroutines) start(ctx context.Context, t task) (job, error) {
 	go func() {
 		err := g.run(ctx, t, s, open)
 		g.done <- err
-		if c, ok := s.In.(*ChannelSource); ok {
+		if c, ok := s.In.(*ChannelStream); ok {
 			c.Close()
 		}
 		if f, ok := s.In.(*arrowio.Reader); ok {
@@ -61,7 +61,7 @@ func (goroutines) start(ctx context.Context, t task) (job, error) {
 	return g, nil
 }
 
-// run runs the stage; a panic is its failure, not that of all stages.
+// run runs the stage. A panic is a failure of that stage alone.
 func (g *goroutine) run(ctx context.Context, t task, s Streams, open func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -78,13 +78,13 @@ func (g *goroutine) run(ctx context.Context, t task, s Streams, open func() erro
 
 func (g *goroutine) in() arrowio.Sink { return g.sink }
 
-func (g *goroutine) rows() (arrowio.Stream, error) { return g.source, g.source.Open() }
+func (g *goroutine) rows() (arrowio.Stream, error) { return g.output, g.output.Open() }
 
 func (g *goroutine) text() io.Reader { return g.reader }
 
 func (g *goroutine) wait() error {
-	if g.source != nil {
-		g.source.Close()
+	if g.output != nil {
+		g.output.Close()
 	}
 	if g.reader != nil {
 		g.reader.Close()

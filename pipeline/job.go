@@ -9,13 +9,14 @@ import (
 
 // A job is a stage at work, in a process of its own or in this one.
 type job interface {
-	// in is where its rows go; nil unless it reads a stream.
+	// in takes the rows that it reads; nil unless it reads a stream.
 	in() arrowio.Sink
-	// rows is what comes out. It blocks until the schema is there.
+	// rows gives the rows that it puts out. It waits for their schema.
 	rows() (arrowio.Stream, error)
-	// text is what comes out of a stage that puts out no rows.
+	// text gives what a stage that puts out no rows puts out.
 	text() io.Reader
-	// wait ends once the output has been read to its end.
+	// wait drops what is left of the output, waits for the stage to end, and
+	// returns its failure.
 	wait() error
 }
 
@@ -23,8 +24,8 @@ type job interface {
 type task struct {
 	node     *Node
 	args     []string // after the stage's name
-	stream   bool     // rows come in as a stream
-	file     string   // or from this file of the cache
+	stream   bool     // it reads its rows as a stream
+	file     string   // or from this file of the cache; "" for none
 	log      func(line string)
 	progress func(what string, done, total int64)
 }
@@ -38,7 +39,7 @@ type launcher interface {
 type StageError struct {
 	Label   string
 	Message string
-	Status  int // as of the process
+	Status  int // exit status, of the process or as if it were one
 	Err     error
 }
 

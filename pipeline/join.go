@@ -28,7 +28,7 @@ func Join(ctx context.Context, name string, produce Producer, filters []Filter, 
 	steps = append(steps, filters...)
 	steps = append(steps, func(ctx context.Context, in arrowio.Stream, _ arrowio.Sink) error { return consume(ctx, in) })
 	ended := make(chan outcome)
-	var in *ChannelSource
+	var in *ChannelStream
 	for i, step := range steps {
 		j := &joined{run: step, in: in}
 		if i+1 < len(steps) {
@@ -71,7 +71,7 @@ func cause(failures []error) error {
 // joined is a step between two channels; in or out is nil at the ends.
 type joined struct {
 	run Filter
-	in  *ChannelSource
+	in  *ChannelStream
 	out arrowio.Sink
 }
 

@@ -13,8 +13,8 @@ type place struct {
 	n     int
 }
 
-// lines knows on which line each key of a TOML file stands; the decoder tells
-// that of syntax errors alone.
+// lines knows the line of each key of a TOML file. The decoder tells it for errors
+// of syntax alone.
 type lines struct {
 	keys   map[place]map[string]int
 	tables map[place]int
@@ -25,7 +25,7 @@ var (
 	keyLine    = regexp.MustCompile(`^\s*(?:"([^"]+)"|'([^']+)'|([A-Za-z0-9_-]+))\s*=`)
 )
 
-// findLines reads text that the decoder has found to be TOML.
+// findLines finds the keys of text, as far as it is TOML.
 func findLines(text string) *lines {
 	l := &lines{keys: map[place]map[string]int{}, tables: map[place]int{}}
 	at, stages := place{}, 0
@@ -49,7 +49,7 @@ func findLines(text string) *lines {
 	return l
 }
 
-// of is the line of a key, or of its table where the key has none.
+// of is the line of a key, or of its table if the key is not there.
 func (l *lines) of(at place, key string) int {
 	if line := l.keys[at][key]; line > 0 {
 		return line

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A Lock is held on a key of a cache until Release, or the end of the process,
-// however it ends.
+// A Lock is held on a key of a cache until Release, or until the process ends in
+// whatever way.
 type Lock struct{ file *os.File }
 
-// lockPoll is how often a lock that another process holds is tried again.
+// lockPoll is the time between two tries to get a lock that another process holds.
 const lockPoll = 50 * time.Millisecond
 
-// useSuffix marks the locks of users.
+// useSuffix marks the lock of those who use an entry.
 const useSuffix = ".use"
 
-// Lock waits until no other process makes the entry of key. waiting is
-// called once, if there is a wait.
+// Lock waits until no other process is making the entry of key, and then keeps
+// others from making it. It calls waiting once, if it has to wait.
 func (c *Cache) Lock(ctx context.Context, key string, waiting func()) (*Lock, error) {
 	for {
 		l, err := c.tryLock(key, false)
@@ -37,9 +37,9 @@ func (c *Cache) Lock(ctx context.Context, key string, waiting func()) (*Lock, er
 	}
 }
 
-// Hold keeps an entry from being pruned while it is in use. Where there can be
-// no lock (a cache to read from) there is none. Who makes an entry again does
-// not wait for its users: that is another lock.
+// Hold keeps an entry from being pruned while it is in use. It does not keep it from
+// being made again: that is another lock. It returns nil where no lock can be had,
+// as in a cache that can only be read.
 func (c *Cache) Hold(key string) *Lock {
 	l, err := c.tryLock(key+useSuffix, true)
 	if err != nil {
@@ -53,22 +53,22 @@ var errLocked = errors.New("is locked by another process")
 
 // tryLock locks the key's file, or fails with errLocked.
 func (c *Cache) tryLock(key string, shared bool) (*Lock, error) {
-	f, err := openLocked(c.path(locksDir, key), shared, false)
+	f, err := openLocked(c.path(locksDir, key), shared)
 	if err != nil {
 		return nil, err
 	}
 	return &Lock{f}, nil
 }
 
-// openLocked opens and locks a file. Who holds the lock may remove or rename the
-// file, so it counts only on the one that is in place afterwards.
-func openLocked(path string, shared, wait bool) (*os.File, error) {
+// openLocked opens and locks a file. Another holder of the lock may have removed the
+// file in between, so the lock counts only if the file is in place afterwards.
+func openLocked(path string, shared bool) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {
 			return nil, err
 		}
-		if err := flock(f, shared, wait); err != nil {
+		if err := flock(f, shared); err != nil {
 			f.Close()
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func openLocked(path string, shared, wait bool) (*os.File, error) {
 	}
 }
 
-// Release gives the lock back. A nil lock is fine.
+// Release gives up the lock. It does nothing for a nil Lock.
 func (l *Lock) Release() {
 	if l != nil {
 		l.file.Close()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A Listed is an entry in a list of all, or the key of one that is corrupt.
-type Listed struct {
+// A ListEntry is an entry, or the key of one that is corrupt and why.
+type ListEntry struct {
 	*Entry
 	Key  string
 	Used time.Time
@@ -19,7 +19,7 @@ type Listed struct {
 }
 
 // List gives all entries, the one used last first.
-func (c *Cache) List() ([]Listed, error) {
+func (c *Cache) List() ([]ListEntry, error) {
 	folders, err := os.ReadDir(filepath.Join(c.Dir, entriesDir))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -27,24 +27,24 @@ func (c *Cache) List() ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []Listed
+	var all []ListEntry
 	for _, f := range folders {
 		e, err := c.Lookup(f.Name())
 		if e == nil && err == nil {
-			continue // dropped in the meantime
+			continue // it was dropped in the meantime
 		}
-		l := Listed{Entry: e, Key: f.Name(), Err: err}
+		l := ListEntry{Entry: e, Key: f.Name(), Err: err}
 		if info, err := os.Stat(filepath.Join(c.path(entriesDir, f.Name()), manifestName)); err == nil {
 			l.Used = info.ModTime()
 		}
 		all = append(all, l)
 	}
-	slices.SortStableFunc(all, func(a, b Listed) int { return b.Used.Compare(a.Used) })
+	slices.SortStableFunc(all, func(a, b ListEntry) int { return b.Used.Compare(a.Used) })
 	return all, nil
 }
 
 // Verify reads all entries and drops those that do not match their hashes.
-func (c *Cache) Verify(report func(Listed, error)) (dropped int, err error) {
+func (c *Cache) Verify(report func(ListEntry, error)) (dropped int, err error) {
 	all, err := c.List()
 	if err != nil {
 		return 0, err
@@ -64,15 +64,15 @@ func (c *Cache) Verify(report func(Listed, error)) (dropped int, err error) {
 }
 
 // Prune drops entries, those that were used longest ago first, until the rest
-// takes no more than max bytes. What a run is using stays.
-func (c *Cache) Prune(max int64) (dropped int, freed int64, err error) {
+// takes no more than maxSize bytes. Those that a run is using stay.
+func (c *Cache) Prune(maxSize int64) (dropped int, freed int64, err error) {
 	all, err := c.List()
 	if err != nil {
 		return 0, 0, err
 	}
 	total := int64(0)
 	for _, l := range all {
-		if l.Err != nil || total+l.Size() > max {
+		if l.Err != nil || total+l.Size() > maxSize {
 			gone, err := c.dropUnused(l.Key)
 			if err != nil {
 				return dropped, freed, err
@@ -89,13 +89,13 @@ func (c *Cache) Prune(max int64) (dropped int, freed int64, err error) {
 			total += l.Size()
 		}
 	}
-	return dropped, freed, c.sweep(max == 0)
+	return dropped, freed, c.sweep(maxSize == 0)
 }
 
-// Clear drops everything that no run is using.
+// Clear drops all that no run is using.
 func (c *Cache) Clear() (dropped int, freed int64, err error) { return c.Prune(0) }
 
-// dropUnused drops an entry unless somebody makes or uses it.
+// dropUnused drops an entry, unless it is being made or used, and says whether it did.
 func (c *Cache) dropUnused(key string) (bool, error) {
 	var held []*Lock
 	defer func() {
@@ -117,15 +117,15 @@ func (c *Cache) dropUnused(key string) (bool, error) {
 	return true, c.Drop(key)
 }
 
-// How long what a killed process may have left is kept: of temporary files
-// nobody knows who has them, and for a checkpoint somebody may come back.
+// How long what a killed process may have left is kept. A temporary file may be
+// in use as long as a stage runs, and a user may come back for a checkpoint.
 const (
-	temporaryAge  = 24 * time.Hour
+	temporaryAge  = 7 * 24 * time.Hour
 	checkpointAge = 30 * 24 * time.Hour
 )
 
-// sweep removes what killed processes left behind: half-made entries, old
-// temporary files and old checkpoints, or all checkpoints.
+// sweep removes what killed processes have left: half-made entries, temporary files
+// that are old, and checkpoints that are old, or all of them.
 func (c *Cache) sweep(all bool) error {
 	building, err := c.leftovers(buildingDir, func(name string, age time.Duration) bool {
 		return !strings.HasPrefix(name, ".") || age > temporaryAge
@@ -138,8 +138,8 @@ func (c *Cache) sweep(all bool) error {
 	return failed
 }
 
-// leftovers are the files of a kind that nobody is busy with, by what their name
-// and age say.
+// leftovers are the files of a kind that left says are left, and that belong to no
+// entry that is being made.
 func (c *Cache) leftovers(kind string, left func(name string, age time.Duration) bool) ([]string, error) {
 	files, err := os.ReadDir(filepath.Join(c.Dir, kind))
 	var found []string
@@ -151,9 +151,10 @@ func (c *Cache) leftovers(kind string, left func(name string, age time.Duration)
 	return found, err
 }
 
-// busy reports whether somebody is making the entry of key.
-func (c *Cache) busy(key string) bool {
-	key, _, _ = strings.Cut(key, ".")
+// busy reports whether somebody is making the entry that a file belongs to: KEY,
+// or, while it is being written, .KEY.mars-XXXX.
+func (c *Cache) busy(name string) bool {
+	key, _, _ := strings.Cut(strings.TrimPrefix(name, "."), ".")
 	if _, err := os.Stat(c.path(locksDir, key)); errors.Is(err, fs.ErrNotExist) {
 		return false
 	}

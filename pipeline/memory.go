@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// FreeMemory is how many bytes of memory programs can still get, 0 where the
-// system does not say.
+// FreeMemory is how many bytes of memory are free for programs, 0 if the system does
+// not say.
 func FreeMemory() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {

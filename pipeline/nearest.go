@@ -2,17 +2,17 @@ package pipeline
 
 import "strings"
 
-// nearest is the candidate that word was most likely meant to be, by the number
-// of letters to change; "" if none is near.
+// nearest is the candidate that takes the fewest changes of letters to get from
+// word, "" if none is near.
 func nearest(word string, candidates []string) string {
-	best, least := "", max(2, len(word)/2)+1
+	best, fewest := "", max(2, len(word)/2)+1
 	for _, c := range candidates {
 		d := editDistance(word, c)
 		if strings.HasPrefix(c, word) && word != "" {
 			d = min(d, 1)
 		}
-		if d < least {
-			best, least = c, d
+		if d < fewest {
+			best, fewest = c, d
 		}
 	}
 	return best
@@ -40,7 +40,7 @@ func editDistance(a, b string) int {
 	return row[len(b)]
 }
 
-// didYouMean is a hint at the nearest candidate, or the list of all.
+// didYouMean is a hint: the nearest candidate, or all of them.
 func didYouMean(word string, candidates []string) string {
 	if c := nearest(word, candidates); c != "" {
 		return "did you mean " + c + "?"

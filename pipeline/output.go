@@ -2,16 +2,18 @@ package pipeline
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"mars/arrowio"
+	"mars/arrowio/atomicfile"
 )
 
-// of is the flag by which an entry knows the output's file: "" for rows and text.
+// of is the flag under which an entry has the output's file: "" for rows and text.
 func (o Output) of(n *Node) string {
 	if n.Stage.Flags[o.Flag].Role == RowsFile {
 		return ""
@@ -19,8 +21,8 @@ func (o Output) of(n *Node) string {
 	return o.Flag
 }
 
-// encoding is how the output differs from the cache's Arrow file: another
-// layout or compression. plain means not at all.
+// encoding is the output's compression. It is plain if the output is the cache's
+// file as it is, without another layout or compression.
 func (o Output) encoding(n *Node) (c arrowio.Compression, plain bool) {
 	if o.of(n) != "" || !n.Stage.Rows {
 		return c, true
@@ -28,8 +30,7 @@ func (o Output) encoding(n *Node) (c arrowio.Compression, plain bool) {
 	if name := n.Stage.flag(Encoding); n.Flags[name] != "" {
 		c, _ = arrowio.ParseCompression(n.Flags[name]) //nolint:errcheck // the command has checked it
 	}
-	ext := filepath.Ext(o.Path)
-	return c, c.Codec == arrowio.None && (ext == ".arrow" || ext == ".feather")
+	return c, c.Codec == arrowio.None && arrowio.KindByName(o.Path) == arrowio.FileKind
 }
 
 // upToDate reports whether the output is there already, byte for byte.
@@ -45,8 +46,8 @@ func upToDate(n *Node, o Output, f EntryFile) bool {
 	return err == nil && sum == f.SHA256
 }
 
-// deliver puts a node's outputs where the file wants them. Those that are there
-// already keep their time.
+// deliver puts a node's outputs where they are to be. Those that are there already
+// keep the time of their last change.
 func deliver(ctx context.Context, n *Node, e *Entry) error {
 	for _, o := range n.Outputs {
 		f, ok := e.File(o.of(n))
@@ -63,7 +64,7 @@ func deliver(ctx context.Context, n *Node, e *Entry) error {
 	return nil
 }
 
-// putFile makes an output of a file of the cache.
+// putFile makes an output from a file of the cache.
 func putFile(ctx context.Context, n *Node, o Output, from string) error {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
 		return err
@@ -75,54 +76,53 @@ func putFile(ctx context.Context, n *Node, o Output, from string) error {
 	return encodeFile(ctx, from, o.Path, compression)
 }
 
-// encodeFile writes rows in another layout or compression. A file that has them
-// already keeps its time.
+// encodeFile writes rows in another layout or compression. A file that has the same
+// bytes already keeps the time of its last change.
 func encodeFile(ctx context.Context, from, to string, compression arrowio.Compression) error {
 	in, err := arrowio.Open(from, arrowio.ReadOptions{})
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	part := filepath.Join(filepath.Dir(to), ".mars-part."+filepath.Base(to))
-	out, err := arrowio.Create(part, arrowio.WriteOptions{Compression: compression})
+	out, err := atomicfile.Create(to)
 	if err != nil {
 		return err
 	}
-	if err := arrowio.Copy(ctx, out, in); err != nil {
+	defer out.Close()
+	hash := sha256.New()
+	if err := arrowio.Copy(ctx, encoder(io.MultiWriter(out, hash), to, compression), in); err != nil {
 		return err
 	}
-	defer os.Remove(part)
-	was, errWas := hashFile(to)
-	is, errIs := hashFile(part)
-	if errWas == nil && errIs == nil && was == is {
+	if !out.Direct() && holds(to, hash.Sum(nil)) {
 		return nil
 	}
-	return os.Rename(part, to)
+	return out.Commit()
 }
 
-// copyFile copies by way of a hidden file beside the copy, whose name is always
-// the same: the next run takes over what a killed one left. Who copies holds its lock.
+// holds reports whether a file is there and has that hash.
+func holds(path string, hash []byte) bool {
+	is, err := hashFile(path)
+	return err == nil && is == hex.EncodeToString(hash)
+}
+
+// encoder writes rows to w in the layout that the name to asks for.
+func encoder(w io.Writer, to string, compression arrowio.Compression) *arrowio.Writer {
+	o := arrowio.WriteOptions{Compression: compression}
+	if arrowio.KindByName(to) == arrowio.FileKind {
+		return arrowio.NewFileWriter(w, to, o)
+	}
+	return arrowio.NewWriter(w, to, o)
+}
+
+// copyFile copies a file.
 func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	part := filepath.Join(filepath.Dir(to), "."+strings.TrimPrefix(filepath.Base(to), ".")+".mars-part")
-	out, err := openLocked(part, false, true)
-	if err != nil {
+	return atomicfile.Write(to, func(w io.Writer) error {
+		_, err := io.Copy(w, in)
 		return err
-	}
-	defer out.Close()
-	err = out.Truncate(0)
-	if err == nil {
-		_, err = io.Copy(out, in)
-	}
-	if err == nil {
-		err = os.Rename(part, to)
-	}
-	if err != nil {
-		os.Remove(part)
-	}
-	return err
+	})
 }

@@ -9,7 +9,7 @@ import (
 // testCatalogue has a stage that makes rows, one that maps them and one of text.
 func testCatalogue() Catalogue {
 	flags := func(roles map[string]Role) map[string]Flag {
-		all := map[string]Flag{"output": {Name: "output", Role: RowsFile}, "seed": {Name: "seed"}}
+		all := map[string]Flag{"output": {Name: "output", Role: RowsFile}, "seed": {Name: "seed", Role: Seed}}
 		for name, role := range roles {
 			all[name] = Flag{Name: name, Role: role}
 		}
@@ -28,7 +28,7 @@ func testCatalogue() Catalogue {
 	}
 	return Catalogue{
 		{Name: "make", Algorithm: 1, Rows: true, Flags: flags(map[string]Role{"source": InputFile, "size": Effect}), Check: check},
-		{Name: "map", Algorithm: 1, Reads: true, Rows: true, Flags: flags(map[string]Role{"lambda": Effect, "method": Effect, "save": StateFile, "load": InputFile, "memory": NoEffect, "jobs": Threads}), Check: check},
+		{Name: "map", Algorithm: 1, Reads: true, Rows: true, Flags: flags(map[string]Role{"lambda": Effect, "method": Effect, "save": StateFile, "load": LoadFile, "memory": NoEffect, "jobs": Threads}), Check: check},
 		{Name: "tell", Algorithm: 1, Reads: true, Flags: flags(nil), Check: check},
 	}
 }
@@ -147,22 +147,22 @@ func TestMistakes(t *testing.T) {
 
 // Everything that a result depends on is in the key, and nothing else.
 func TestKey(t *testing.T) {
-	base := func() Recipe {
-		return Recipe{Stage: "map", Algorithm: 1, Kernels: "generic", Threads: 2, Options: map[string]string{"seed": "1"},
+	base := func() Dependencies {
+		return Dependencies{Stage: "map", Algorithm: 1, Kernels: "generic", Threads: 2, Options: map[string]string{"seed": "1"},
 			Rows: &Input{Name: "a", Key: "k"}, Files: map[string]Input{"load": {Name: "f", SHA256: "s"}}}
 	}
 	key := base().Key()
-	for name, change := range map[string]func(*Recipe){
-		"stage":     func(r *Recipe) { r.Stage = "make" },
-		"algorithm": func(r *Recipe) { r.Algorithm = 2 },
-		"kernels":   func(r *Recipe) { r.Kernels = "avx2" },
-		"threads":   func(r *Recipe) { r.Threads = 3 },
-		"seed":      func(r *Recipe) { r.Options["seed"] = "2" },
-		"option":    func(r *Recipe) { r.Options["lambda"] = "1" },
-		"rows":      func(r *Recipe) { r.Rows.Key = "l" },
-		"content":   func(r *Recipe) { r.Rows = &Input{SHA256: "k"} },
-		"file":      func(r *Recipe) { r.Files["load"] = Input{SHA256: "t"} },
-		"flag":      func(r *Recipe) { r.Files = map[string]Input{"init": {SHA256: "s"}} },
+	for name, change := range map[string]func(*Dependencies){
+		"stage":     func(r *Dependencies) { r.Stage = "make" },
+		"algorithm": func(r *Dependencies) { r.Algorithm = 2 },
+		"kernels":   func(r *Dependencies) { r.Kernels = "avx2" },
+		"threads":   func(r *Dependencies) { r.Threads = 3 },
+		"seed":      func(r *Dependencies) { r.Options["seed"] = "2" },
+		"option":    func(r *Dependencies) { r.Options["lambda"] = "1" },
+		"rows":      func(r *Dependencies) { r.Rows.Key = "l" },
+		"content":   func(r *Dependencies) { r.Rows = &Input{SHA256: "k"} },
+		"file":      func(r *Dependencies) { r.Files["load"] = Input{SHA256: "t"} },
+		"flag":      func(r *Dependencies) { r.Files = map[string]Input{"init": {SHA256: "s"}} },
 	} {
 		r := base()
 		if change(&r); r.Key() == key {

@@ -1,39 +1,35 @@
 package pipeline
 
-// An Action is what a run does about a node.
-type Action int
+// An action is what a run does about a node.
+type action int
 
-// The actions.
 const (
-	Skip  Action = iota // nothing: nobody needs it
-	Reuse               // the cache has it
-	Make                // run the stage
+	toSkip  action = iota // nobody needs it
+	toReuse               // the cache has it
+	toMake                // its stage runs
 )
 
-// A Plan says what a run does about every node.
-type Plan struct {
+// A plan says what a run does about every node.
+type plan struct {
 	graph   *Graph
-	actions map[*Node]Action
-	entries map[*Node]*Entry
-	late    map[*Node]bool // some output is not there as it should be
+	actions map[*Node]action
+	entries map[*Node]*Entry // of those that are reused
+	late    map[*Node]bool   // those of which some output is not there, or not the same
 }
 
-// Action of a node.
-func (p *Plan) Action(n *Node) Action { return p.actions[n] }
-
-// newPlan goes from what is asked for back to what is there. Entries that will
-// be read are verified.
-func newPlan(g *Graph, s *store) *Plan {
-	p := &Plan{graph: g, actions: map[*Node]Action{}, entries: map[*Node]*Entry{}, late: map[*Node]bool{}}
+// newPlan goes back from what is asked for to what is there. Entries that will be
+// read are verified.
+func newPlan(g *Graph, s *store) *plan {
+	p := &plan{graph: g, actions: map[*Node]action{}, entries: map[*Node]*Entry{}, late: map[*Node]bool{}}
 	for i := len(g.Nodes) - 1; i >= 0; i-- { // children before parents
 		n := g.Nodes[i]
 		if !p.needed(n) {
 			continue
 		}
-		p.actions[n] = Make
+		p.actions[n] = toMake
 		if e := s.lookup(n.Key); e != nil {
 			if e = s.verified(e, p.read(n, e)...); e != nil {
-				p.actions[n], p.entries[n] = Reuse, e
+				p.actions[n], p.entries[n] = toReuse, e
 				e.Touch()
 			}
 		}
@@ -43,12 +39,12 @@ func newPlan(g *Graph, s *store) *Plan {
 
 // needed reports whether a node's output is wanted, by the user or by a stage
 // that runs.
-func (p *Plan) needed(n *Node) bool {
+func (p *plan) needed(n *Node) bool {
 	return len(n.Outputs) > 0 || len(n.Children) == 0 || p.readers(n) > 0
 }
 
 // read are the files of a node's entry that this run will read.
-func (p *Plan) read(n *Node, e *Entry) []EntryFile {
+func (p *plan) read(n *Node, e *Entry) []EntryFile {
 	files := []EntryFile{}
 	for _, f := range e.Files {
 		late := stale(n, f)
@@ -61,17 +57,18 @@ func (p *Plan) read(n *Node, e *Entry) []EntryFile {
 }
 
 // readers counts the stages that run and read the node's rows.
-func (p *Plan) readers(n *Node) int {
+func (p *plan) readers(n *Node) int {
 	count := 0
 	for _, c := range n.Children {
-		if p.actions[c] == Make {
+		if p.actions[c] == toMake {
 			count++
 		}
 	}
 	return count
 }
 
-// stale reports whether an output that the file becomes is not there as it should be.
+// stale reports whether an output that is made from the entry's file is not there, or
+// not the same.
 func stale(n *Node, f EntryFile) bool {
 	for _, o := range n.Outputs {
 		if o.of(n) == f.Flag && !upToDate(n, o, f) {
@@ -82,12 +79,12 @@ func stale(n *Node, f EntryFile) bool {
 }
 
 // lists are the nodes that are reused, and those that run, in order.
-func (p *Plan) lists() (reuse, run []*Node) {
+func (p *plan) lists() (reuse, run []*Node) {
 	for _, n := range p.graph.Nodes {
 		switch p.actions[n] {
-		case Reuse:
+		case toReuse:
 			reuse = append(reuse, n)
-		case Make:
+		case toMake:
 			run = append(run, n)
 		}
 	}

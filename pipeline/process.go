@@ -21,19 +21,19 @@ import (
 type processes struct{ program string }
 
 // ProgressVariable is the environment variable with the number of the file
-// descriptor that a stage reports its progress to, a line "what done total" a time.
+// descriptor to which a stage reports its progress, in lines "what done total".
 const ProgressVariable = "MARS_PROGRESS_FD"
 
-// grace is how long a stage has to end after it was asked to.
+// grace is how long a stage may take to end after it was asked to.
 const grace = 5 * time.Second
 
 type process struct {
 	cmd     *exec.Cmd
 	label   string
 	sink    arrowio.Sink
-	out     *os.File
-	readers sync.WaitGroup
-	last    []string // lines of standard error
+	out     *os.File       // its standard output
+	readers sync.WaitGroup // of its log and its progress
+	last    []string       // lines of its log
 }
 
 func (l processes) start(ctx context.Context, t task) (job, error) {
@@ -44,10 +44,13 @@ func (l processes) start(ctx context.Context, t task) (job, error) {
 	p.cmd.Cancel = p.stop
 	p.cmd.WaitDelay = grace
 	p.cmd.SysProcAttr = dieWithParent()
-	return p, p.launch(t)
+	if err := p.launch(t); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// stop asks the process to end, where that can be asked.
+// stop asks the process to end, or kills it where the system has no way to ask.
 func (p *process) stop() error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -55,42 +58,27 @@ func (p *process) stop() error {
 	return p.cmd.Process.Kill()
 }
 
-// launch wires the process up: standard input from a file or a pipe, and pipes
-// for all that comes out.
-func (p *process) launch(t task) (err error) {
-	var theirs []*os.File // ends of pipes that are the process' alone
-	defer func() {
-		for _, f := range theirs {
-			f.Close()
-		}
-	}()
-	pipe := func() (r, w *os.File) {
-		if err == nil {
-			r, w, err = os.Pipe()
-		}
-		return r, w
-	}
-	if t.stream {
-		r, w := pipe()
-		p.cmd.Stdin, theirs = r, append(theirs, r)
+// launch starts the process: standard input from a file or a pipe, and pipes for
+// all that comes out.
+func (p *process) launch(t task) error {
+	e := &ends{}
+	switch {
+	case t.stream:
+		stdin, w := e.toProcess()
+		p.cmd.Stdin = stdin
 		p.sink = &stdinSink{arrowio.NewWriter(w, "the pipe to "+p.label, arrowio.WriteOptions{}), w}
-	} else if t.file != "" {
-		f, openErr := os.Open(t.file)
-		p.cmd.Stdin, theirs, err = f, append(theirs, f), openErr
+	case t.file != "":
+		p.cmd.Stdin = e.open(t.file)
 	}
-	out, outW := pipe()
-	messages, messagesW := pipe()
-	reports, reportsW := pipe()
-	if err != nil {
-		return err
-	}
-	theirs = append(theirs, outW, messagesW, reportsW)
-	p.out, p.cmd.Stdout, p.cmd.Stderr = out, outW, messagesW
+	out, stdout := e.fromProcess()
+	messages, stderr := e.fromProcess()
+	reports, progress := e.fromProcess()
+	p.out, p.cmd.Stdout, p.cmd.Stderr = out, stdout, stderr
 	if runtime.GOOS != "windows" { // which hands down no other files
-		p.cmd.ExtraFiles = []*os.File{reportsW}
+		p.cmd.ExtraFiles = []*os.File{progress}
 		p.cmd.Env = append(os.Environ(), ProgressVariable+"=3")
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := e.start(p.cmd); err != nil {
 		return fmt.Errorf("%s: cannot be started: %w", p.label, err)
 	}
 	p.readers.Go(func() { p.readMessages(messages, t.log) })
@@ -98,7 +86,8 @@ func (p *process) launch(t task) (err error) {
 	return nil
 }
 
-// keptLines is how many last lines of a stage's messages its failure quotes from.
+// keptLines is how many of the last lines of a stage's log are kept, to quote in its
+// failure.
 const keptLines = 20
 
 func (p *process) readMessages(r *os.File, log func(string)) {
@@ -113,10 +102,10 @@ func (p *process) readMessages(r *os.File, log func(string)) {
 			log(lines.Text())
 		}
 	}
-	io.Copy(io.Discard, r) //nolint:errcheck // a line too long to be one
+	io.Copy(io.Discard, r) //nolint:errcheck // what follows a line that is too long
 }
 
-// isFailure tells the line that a command ends with from its log's.
+// isFailure reports whether a line is the error that a command ends with.
 func (p *process) isFailure(line string) bool { return strings.HasPrefix(line, "mars ") }
 
 func readReports(r *os.File, progress func(what string, done, total int64)) {
@@ -140,7 +129,7 @@ func (p *process) rows() (arrowio.Stream, error) {
 func (p *process) text() io.Reader { return p.out }
 
 func (p *process) wait() error {
-	io.Copy(io.Discard, p.out) //nolint:errcheck // whatever it is, the status tells more
+	io.Copy(io.Discard, p.out) //nolint:errcheck // the exit status says more
 	p.out.Close()
 	p.readers.Wait()
 	err := p.cmd.Wait()
@@ -151,8 +140,8 @@ func (p *process) wait() error {
 	return &StageError{Label: p.label, Message: p.reason(exit), Status: exit.ExitCode(), Err: err}
 }
 
-// reason is the message that the command ended with, without its name, which
-// the label gives.
+// reason is the error that the command ended with, without the command's name: the
+// label says that.
 func (p *process) reason(exit *exec.ExitError) string {
 	for i := len(p.last) - 1; i >= 0; i-- {
 		if p.isFailure(p.last[i]) {
@@ -167,7 +156,7 @@ func (p *process) reason(exit *exec.ExitError) string {
 	return exit.String()
 }
 
-// stdinSink writes rows to a process and closes the pipe behind them.
+// stdinSink writes rows to a process, and then closes the pipe.
 type stdinSink struct {
 	*arrowio.Writer
 	pipe *os.File

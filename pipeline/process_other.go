@@ -4,6 +4,6 @@ package pipeline
 
 import "syscall"
 
-// dieWithParent has no equal here: a stage whose runner is killed notices by its
-// pipes, when it next reads or writes.
+// dieWithParent asks for nothing, since the system has no such thing. A stage whose
+// runner is killed ends when it next reads or writes a pipe.
 func dieWithParent() *syscall.SysProcAttr { return nil }

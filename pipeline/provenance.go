@@ -1,8 +1,8 @@
 package pipeline
 
 import (
+	"bufio"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,36 +15,37 @@ import (
 	"strings"
 
 	"mars/arrowio"
+	"mars/stages/algorithms/safetensors"
 )
 
-// A History is how a file came to be: the stages behind it, each after all that
-// it reads from, the file's own last.
+// A History is how a file came to be: the stages that led to it, each after all that
+// it reads from, and last the one that made the file.
 type History struct {
-	File  string  `json:"file"`
-	Flag  string  `json:"flag,omitempty"` // by which the last stage wrote it; "" for its rows or text
-	From  string  `json:"from"`           // where this is known from
-	Steps []*Step `json:"steps"`
+	File  string         `json:"file"`
+	Flag  string         `json:"flag,omitempty"` // of the last stage, which names the file; "" for its rows or text
+	From  string         `json:"from"`           // where the history comes from: the cache, or the file
+	Steps []*HistoryStep `json:"steps"`
 }
 
-// A Step is a stage behind a file.
-type Step struct {
-	Stage   string            `json:"stage"`
-	Version string            `json:"version,omitempty"`
-	Options map[string]string `json:"options"`
-	Rows    *Source           `json:"rows,omitempty"`
-	Files   map[string]Source `json:"files,omitempty"` // read, by flag
-	Saved   map[string]string `json:"saved,omitempty"` // written, by flag
+// A HistoryStep is a stage that led to a file.
+type HistoryStep struct {
+	Stage   string                  `json:"stage"`
+	Version string                  `json:"version,omitempty"`
+	Options map[string]string       `json:"options"`
+	Rows    *HistoryInput           `json:"rows,omitempty"`
+	Files   map[string]HistoryInput `json:"files,omitempty"` // read, by flag
+	Saved   map[string]string       `json:"saved,omitempty"` // written, by flag
 }
 
-// A Source is what a step reads: a file, or what an earlier step put out.
-type Source struct {
+// A HistoryInput is what a step reads: a file, or what an earlier step put out.
+type HistoryInput struct {
 	Path   string `json:"path,omitempty"`
 	SHA256 string `json:"sha256,omitempty"`
 	Step   *int   `json:"step,omitempty"` // of Steps
 }
 
-// Trace finds the history of a stream, a model or a result: in the cache, which
-// knows files by their hash, or in what the file says of itself.
+// Trace finds the history of a stream, a model or a result: in the cache, by the
+// hash of the file, or in the file itself.
 func Trace(path string, cache *Cache, catalogue Catalogue) (*History, error) {
 	sum, err := hashFile(path)
 	if err != nil {
@@ -76,7 +77,7 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 		for _, f := range l.Files {
 			if f.SHA256 == sum {
 				h := &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}
-				(&tracer{before: l.Before, history: h, at: map[string]int{}}).add(l.Key, Made{l.Recipe, l.Version})
+				(&tracer{before: l.Before, history: h, at: map[string]int{}}).add(l.Key, Origin{l.Dependencies, l.Version})
 				return h, nil
 			}
 		}
@@ -84,90 +85,83 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 	return nil, nil
 }
 
-// tracer turns the recipes behind an entry into steps.
+// tracer turns an entry, and all that it depends on, into steps.
 type tracer struct {
-	before  map[string]Made
+	before  map[string]Origin
 	history *History
 	at      map[string]int // key to step
 }
 
-func (t *tracer) add(key string, m Made) int {
+func (t *tracer) add(key string, o Origin) int {
 	if i, known := t.at[key]; known {
 		return i
 	}
-	r := m.Recipe
-	s := &Step{Stage: r.Stage, Version: m.Version, Options: map[string]string{}, Files: map[string]Source{}, Saved: map[string]string{}}
-	if r.Rows != nil {
-		rows := t.source(*r.Rows)
+	d := o.Dependencies
+	s := &HistoryStep{Stage: d.Stage, Version: o.Version, Options: map[string]string{}, Files: map[string]HistoryInput{}, Saved: map[string]string{}}
+	if d.Rows != nil {
+		rows := t.input(*d.Rows)
 		s.Rows = &rows
 	}
-	for flag, in := range r.Files {
-		s.Files[flag] = t.source(in)
+	for flag, in := range d.Files {
+		s.Files[flag] = t.input(in)
 	}
-	maps.Copy(s.Options, r.Options)
+	maps.Copy(s.Options, d.Options)
 	t.history.Steps = append(t.history.Steps, s)
 	t.at[key] = len(t.history.Steps) - 1
 	return t.at[key]
 }
 
-func (t *tracer) source(in Input) Source {
+func (t *tracer) input(in Input) HistoryInput {
 	if in.Key == "" {
-		return Source{Path: in.Name, SHA256: in.SHA256}
+		return HistoryInput{Path: in.Name, SHA256: in.SHA256}
 	}
 	key, _, _ := strings.Cut(in.Key, "/")
 	step := t.add(key, t.before[key])
-	s := Source{Step: &step}
+	s := HistoryInput{Step: &step}
 	if strings.Contains(in.Key, "/") {
 		s.Path = in.Name
 	}
 	return s
 }
 
-// embedded are the steps that an Arrow file or a model says led to it.
+// embedded are the steps that a file carries, if it is Arrow or a model.
 func embedded(path string) ([]arrowio.Step, error) {
-	if steps, err := modelSteps(path); steps != nil || err != nil {
-		return steps, err
+	format, err := arrowio.SniffFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if !format.IsArrow() {
+		return modelSteps(path)
 	}
 	r, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
-		return nil, nil // no Arrow: it says nothing
+		return nil, err
 	}
 	defer r.Close()
 	meta, err := arrowio.ReadMeta(r.Schema())
 	return meta.Provenance, err
 }
 
-// maxHeader is the longest header of a safetensors file that is read.
-const maxHeader = 100 << 20
-
-// modelSteps reads the metadata of a safetensors file: the length of a JSON
-// header (8 bytes, little-endian) and the header. It gives nil for other files.
+// modelSteps are the steps that a safetensors file carries; nil for other files.
 func modelSteps(path string) ([]arrowio.Step, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var length uint64
-	if binary.Read(f, binary.LittleEndian, &length) != nil || length > maxHeader {
-		return nil, nil
-	}
-	var header struct {
-		Metadata struct {
-			Provenance string `json:"mars.provenance"`
-		} `json:"__metadata__"`
-	}
-	if json.NewDecoder(io.LimitReader(f, int64(length))).Decode(&header) != nil || header.Metadata.Provenance == "" {
+	meta, err := safetensors.ReadMetadata(bufio.NewReader(f))
+	if err != nil || meta[arrowio.ProvenanceKey] == "" {
 		return nil, nil
 	}
 	var steps []arrowio.Step
-	if err := json.Unmarshal([]byte(header.Metadata.Provenance), &steps); err != nil {
-		return nil, fmt.Errorf("%s: metadata mars.provenance: %w", path, err)
+	if err := json.Unmarshal([]byte(meta[arrowio.ProvenanceKey]), &steps); err != nil {
+		return nil, fmt.Errorf("%s: metadata %s: %w", path, arrowio.ProvenanceKey, err)
 	}
 	return steps, nil
 }
 
-// fromSteps makes a history of the steps that a file carries. They form a chain.
+// fromSteps makes a history of the steps that a file carries, of which each reads the
+// rows of the one before.
 func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History, error) {
 	h := &History{File: path, From: "the file itself"}
 	for i, recorded := range steps {
@@ -175,76 +169,87 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		if stage == nil {
 			return nil, fmt.Errorf("%s: was made by %q, which this program does not have", path, recorded.Stage)
 		}
-		s := &Step{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]Source{}, Saved: map[string]string{}}
+		s := &HistoryStep{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]HistoryInput{}, Saved: map[string]string{}}
 		if s.Options == nil {
 			s.Options = map[string]string{}
 		}
-		if recorded.Seed != 0 {
-			s.Options["seed"] = strconv.FormatInt(recorded.Seed, 10)
+		if flag := stage.flag(Seed); flag != "" && recorded.Seed != 0 {
+			s.Options[flag] = strconv.FormatInt(recorded.Seed, 10)
 		}
 		if i > 0 {
 			before := i - 1
-			s.Rows = &Source{Step: &before}
+			s.Rows = &HistoryInput{Step: &before}
 		}
 		s.readState(recorded.State, stage)
 		h.Steps = append(h.Steps, s)
 	}
-	if filepath.Ext(path) == ".safetensors" {
-		h.Flag = "save"
-		h.Steps[len(h.Steps)-1].Options["save"] = filepath.Base(path)
+	last := h.Steps[len(h.Steps)-1]
+	if save := catalogue.Find(last.Stage).flag(StateFile); save != "" && filepath.Ext(path) == ".safetensors" {
+		h.Flag, last.Options[save] = save, filepath.Base(path)
 	}
 	return h, nil
 }
 
-// findStage is the stage of a recorded step. The toy problem's are recorded
-// under the name of featurize, of which it is a subcommand.
+// findStage is the stage of a recorded step. A subcommand is recorded under the
+// name of its command: it is meant where that would read something, and the step
+// names nothing to read.
 func findStage(s arrowio.Step, catalogue Catalogue) *Stage {
 	stage := catalogue.Find(s.Stage)
-	if stage == nil || stage.Reads || s.Options["source"]+s.Options["target"] != "" {
+	if stage == nil || stage.Reads || stage.namesInput(s.Options) {
 		return stage
 	}
-	if toy := catalogue.Find(stage.Name + " toy"); toy != nil {
-		return toy
+	if i := slices.IndexFunc(catalogue, func(sub *Stage) bool { return strings.HasPrefix(sub.Name, stage.Name+" ") }); i >= 0 {
+		return catalogue[i]
 	}
 	return stage
 }
 
-// readState sorts the recorded hashes of files into those that were read, by
-// the flags that name them, and those that were saved.
-func (s *Step) readState(state map[string]string, stage *Stage) {
+// namesInput reports whether some option names a file to read.
+func (s *Stage) namesInput(options map[string]string) bool {
+	for flag := range options {
+		if s.Flags[flag].Role.isRead() {
+			return true
+		}
+	}
+	return false
+}
+
+// readState takes up the recorded hashes of files: those that flags name were read,
+// the others were saved.
+func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 	for flag, f := range stage.Flags {
-		if path, set := s.Options[flag]; set && f.Role == InputFile {
+		if path, set := s.Options[flag]; set && f.Role.isRead() {
 			sum := state[filepath.Base(path)]
 			if named, ok := state[flag+"="+filepath.Base(path)]; ok {
 				sum = named
 			}
-			s.Files[flag] = Source{Path: path, SHA256: sum}
+			s.Files[flag] = HistoryInput{Path: path, SHA256: sum}
 		}
 	}
+	save := stage.flag(StateFile)
 	for name := range state {
-		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in Source) bool { return filepath.Base(in.Path) == name })
-		if !read && !strings.Contains(name, "=") {
-			s.Options["save"] = name
-			s.Saved["save"] = state[name]
+		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in HistoryInput) bool { return filepath.Base(in.Path) == name })
+		if save != "" && !read && !strings.Contains(name, "=") {
+			s.Options[save] = name
+			s.Saved[save] = state[name]
 		}
 	}
 }
 
-// WriteText prints the history for people: the files it began with, then a
-// stage a paragraph.
+// WriteText prints the history for people, a paragraph for each stage.
 func (h *History) WriteText(w io.Writer) error {
 	p := &printer{w: w}
 	p.line("%s, by %s", h.File, h.From)
 	for i, s := range h.Steps {
 		p.line("\n%d. %s  (mars %s)", i+1, s.Stage, s.Version)
 		if s.Rows != nil {
-			p.line("   reads %s", h.sourceText(*s.Rows))
+			p.line("   reads %s", h.inputText(*s.Rows))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
 			p.line("   %s = %s", flag, s.Options[flag])
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Files)) {
-			p.line("   %s: %s", flag, h.sourceText(s.Files[flag]))
+			p.line("   %s: %s", flag, h.inputText(s.Files[flag]))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Saved)) {
 			p.line("   %s: SHA-256 %s", flag, s.Saved[flag])
@@ -253,7 +258,7 @@ func (h *History) WriteText(w io.Writer) error {
 	return p.err
 }
 
-func (h *History) sourceText(s Source) string {
+func (h *History) inputText(s HistoryInput) string {
 	switch {
 	case s.Step != nil && s.Path != "":
 		return fmt.Sprintf("%s of step %d", s.Path, *s.Step+1)
@@ -290,11 +295,11 @@ func (h *History) WritePipeline(w io.Writer, catalogue Catalogue) error {
 	return p.err
 }
 
-// option is the value of a step's flag. A file that a later step reads is
-// written where that step looks for it; keys know it by its base name alone.
+// option is the value of a step's flag. For a file that a later step reads it is the
+// path that this step gives: what is recorded is the base name alone.
 func (h *History) option(step int, flag string, stage *Stage) string {
 	value := h.Steps[step].Options[flag]
-	if stage.Flags[flag].Role != StateFile {
+	if !stage.Flags[flag].Role.isWritten() {
 		return value
 	}
 	for _, s := range h.Steps[step+1:] {
@@ -327,9 +332,9 @@ func (h *History) Inputs() map[string]string {
 	return files
 }
 
-// Same compares a file with what was made again: "" if they are the same byte
-// for byte, a note if only their metadata or layout differ, an error if their
-// content does.
+// Same compares a file with what was made again. The note is "" if they are the same
+// byte for byte, and says so if only their metadata or layout differ. Other content
+// is an error.
 func Same(ctx context.Context, old, again string) (note string, err error) {
 	a, errA := hashFile(old)
 	b, errB := hashFile(again)

@@ -18,21 +18,21 @@ import (
 type Runner struct {
 	Graph     *Graph
 	Cache     *Cache // nil: none
-	Jobs      int    // chains at once
-	Memory    int64  // bytes that chains at once may take together; 0: no limit
-	InProcess bool
-	Verbose   bool   // pass on all that stages say, not only warnings
+	Jobs      int    // chains that run at once
+	Memory    int64  // bytes that these may take together; 0: no limit
+	InProcess bool   // run stages in this process, not each in its own
+	Verbose   bool   // pass on all that stages log, not only warnings
 	KeepGoing bool   // after a failure, run what does not depend on it
 	Program   string // the program whose subcommands the stages are
 	Version   string // of it
 	View      View
-	Text      io.Writer    // where the text of stages goes that the file sends nowhere
-	Rows      arrowio.Sink // where the rows of a Single graph go that names no file
-	Table     string       // CSV file for what the runs' results are; "" for none
+	Text      io.Writer    // takes the text of stages that goes to no file
+	Rows      arrowio.Sink // takes the rows of a Single graph that go to no file
+	Table     string       // CSV file for the results of all runs; "" for none
 
 	store *store
-	held  []*Lock
 	mu    sync.Mutex
+	held  []*Lock // on entries in use
 }
 
 // A View is told what goes on. Its methods are called from any goroutine.
@@ -45,8 +45,8 @@ type View interface {
 	Warn(text string)
 }
 
-// Run runs what is not there yet and delivers all outputs. On an error all
-// other stages have ended, and what was complete before stays.
+// Run runs what is not there yet and delivers all outputs. When it returns an error,
+// all stages have ended, and the cache has what was complete before.
 func (r *Runner) Run(ctx context.Context) error {
 	if err := r.checkThreads(); err != nil {
 		return err
@@ -64,12 +64,13 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// checkThreads refuses what one process cannot do: its stages share their threads.
+// checkThreads refuses different numbers of threads in one process, whose stages
+// share them.
 func (r *Runner) checkThreads() error {
 	for _, n := range r.Graph.Nodes {
 		first := r.Graph.Nodes[0]
-		if r.InProcess && n.Stage.flag(Threads) != "" && n.Recipe.Threads != first.Recipe.Threads {
-			return n.fail(n.Stage.flag(Threads), fmt.Errorf("stages in one process share their threads, and %s has %d: give all the same, or leave --in-process out", first.Label(), first.Recipe.Threads))
+		if r.InProcess && n.Stage.flag(Threads) != "" && n.Dependencies.Threads != first.Dependencies.Threads {
+			return n.fail(n.Stage.flag(Threads), fmt.Errorf("stages in one process share their threads, and %s has %d: give all the same, or leave --in-process out", first.Label(), first.Dependencies.Threads))
 		}
 	}
 	return nil
@@ -93,32 +94,32 @@ func (r *Runner) hold(key string) {
 	r.held = append(r.held, l)
 }
 
-// forget removes the checkpoint of a training that is complete: a run that was
-// killed at its very end may have left it.
+// forget removes the checkpoint of a training that is complete. Also a run that was
+// killed at its very end may have left one.
 func (r *Runner) forget(n *Node) {
 	if cache := r.store.writable(); cache != nil && n.Stage.flag(Checkpoint) != "" {
 		cache.dropCheckpoint(n.Key)
 	}
 }
 
-// execute carries a plan out. It asks to plan again where the cache broke down
-// in between and what it should have kept has to go elsewhere.
-func (r *Runner) execute(ctx context.Context, plan *Plan) (again bool, err error) {
+// execute carries out a plan. It asks for another if the cache can no longer be
+// written, and what it should have kept has to go elsewhere.
+func (r *Runner) execute(ctx context.Context, p *plan) (again bool, err error) {
 	for _, n := range r.Graph.Nodes {
-		e := plan.entries[n]
+		e := p.entries[n]
 		if e == nil {
 			continue
 		}
 		r.hold(n.Key)
 		r.forget(n)
-		if plan.late[n] {
+		if p.late[n] {
 			if err := deliver(ctx, n, e); err != nil {
 				return false, err
 			}
 		}
 	}
 	broken := r.store.writable() == nil
-	err = r.schedule(ctx, plan)
+	err = r.schedule(ctx, p)
 	var notKept errNotKept
 	var output *FileError
 	if errors.As(err, &notKept) || isFull(err) && !errors.As(err, &output) {
@@ -132,9 +133,10 @@ func (r *Runner) execute(ctx context.Context, plan *Plan) (again bool, err error
 
 // A segment is a chain of the plan, with the segments it waits for.
 type segment struct {
-	nodes []*Node
-	after []*segment
-	state segmentState
+	nodes  []*Node
+	after  []*segment
+	state  segmentState
+	memory int64 // bytes that it is taken to need
 }
 
 type segmentState int
@@ -146,17 +148,17 @@ const (
 	failed
 )
 
-// segments divides the nodes that run into chains. A chain ends where several
-// stages, or none, read the rows.
-func segments(plan *Plan) []*segment {
+// segments divides the nodes that run into chains. A chain ends at rows that several
+// stages read, or none.
+func segments(p *plan) []*segment {
 	var all []*segment
 	of := map[*Node]*segment{}
-	for _, n := range plan.graph.Nodes {
-		if plan.actions[n] != Make {
+	for _, n := range p.graph.Nodes {
+		if p.actions[n] != toMake {
 			continue
 		}
 		s := of[n.Parent] // nil without a parent, or one that is there
-		if s == nil || plan.readers(n.Parent) > 1 || n.waitsForFiles(plan) {
+		if s == nil || p.readers(n.Parent) > 1 || n.waitsForFiles(p) {
 			s = &segment{}
 			all = append(all, s)
 		}
@@ -172,16 +174,16 @@ func segments(plan *Plan) []*segment {
 }
 
 // waitsForFiles reports whether n reads a file that is still to be made.
-func (n *Node) waitsForFiles(plan *Plan) bool {
-	return slices.ContainsFunc(n.Files, func(f FileInput) bool { return f.Maker != nil && plan.actions[f.Maker] == Make })
+func (n *Node) waitsForFiles(p *plan) bool {
+	return slices.ContainsFunc(n.Files, func(f FileInput) bool { return f.Maker != nil && p.actions[f.Maker] == toMake })
 }
 
-// schedule runs segments as they become ready, in the order of the file, as
-// many at once as jobs and memory allow.
-func (r *Runner) schedule(ctx context.Context, plan *Plan) error {
+// schedule runs segments as they become ready, in the order of the file, as many at
+// once as jobs and memory allow. It returns the first failure.
+func (r *Runner) schedule(ctx context.Context, p *plan) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	all := segments(plan)
+	all := segments(p)
 	type result struct {
 		segment *segment
 		err     error
@@ -191,19 +193,25 @@ func (r *Runner) schedule(ctx context.Context, plan *Plan) error {
 	var first error
 	for {
 		for _, s := range all {
-			need := r.memoryNeed(s)
-			if first != nil && !r.KeepGoing || !s.ready() || atWork >= max(1, r.Jobs) || atWork > 0 && r.Memory > 0 && memory+need > r.Memory {
+			if first != nil && !r.KeepGoing || atWork >= max(1, r.Jobs) {
+				break
+			}
+			if !s.ready() {
+				continue
+			}
+			s.memory = r.memoryNeed(s)
+			if atWork > 0 && r.Memory > 0 && memory+s.memory > r.Memory {
 				continue
 			}
 			s.state = running
-			atWork, memory = atWork+1, memory+need
+			atWork, memory = atWork+1, memory+s.memory
 			go func() { results <- result{s, r.runSegment(ctx, s)} }()
 		}
 		if atWork == 0 {
 			return first
 		}
 		done := <-results
-		atWork, memory = atWork-1, memory-r.memoryNeed(done.segment)
+		atWork, memory = atWork-1, memory-done.segment.memory
 		done.segment.state = finished
 		if done.err != nil {
 			done.segment.state = failed
@@ -215,7 +223,7 @@ func (r *Runner) schedule(ctx context.Context, plan *Plan) error {
 	}
 }
 
-// firstError keeps the first failure, but for one of being cancelled.
+// firstError is the first of two failures, unless that is only of being cancelled.
 func firstError(first, next error) error {
 	if first == nil || errors.Is(first, context.Canceled) && !errors.Is(next, context.Canceled) {
 		return next
@@ -227,15 +235,14 @@ func (s *segment) ready() bool {
 	return s.state == waiting && !slices.ContainsFunc(s.after, func(a *segment) bool { return a.state != finished })
 }
 
-// Memory that a chain is taken to need: what the programs need themselves, and
-// some copies of the rows that they hold at once.
+// The estimate of the memory that a chain needs.
 const (
-	baseMemory = 256 << 20
-	rowCopies  = 4
+	baseMemory = 256 << 20 // bytes that the programs need themselves
+	rowCopies  = 4         // copies of the rows that they hold at once
 )
 
-// memoryNeed estimates the memory of a segment from the rows or files it reads,
-// as far as they are there.
+// memoryNeed estimates the memory of a segment, in bytes, from the rows and files
+// that it reads, as far as they are there.
 func (r *Runner) memoryNeed(s *segment) int64 {
 	head, size := s.nodes[0], int64(0)
 	if head.Parent != nil {
@@ -266,8 +273,8 @@ func paths(files []FileInput) []string {
 	return all
 }
 
-// runSegment makes what is still missing of a segment once it has the locks: in
-// the meantime another run may have made it.
+// runSegment makes what is missing of a segment once it has the locks. While it
+// waited for them another run may have made some of it.
 func (r *Runner) runSegment(ctx context.Context, s *segment) error {
 	if cache := r.store.writable(); cache != nil {
 		for _, n := range s.nodes {
@@ -293,8 +300,9 @@ func (r *Runner) runSegment(ctx context.Context, s *segment) error {
 	return nil
 }
 
-// missing are the stretches of nodes that are to be made: what is wanted and not
-// there. A node is wanted if the file names outputs of it, or what reads it is to be made.
+// missing are the stretches of nodes that are to be made: those that are wanted and
+// not there. A node is wanted if it has outputs, or if the node that reads it is to be
+// made.
 func (r *Runner) missing(ctx context.Context, nodes []*Node) [][]*Node {
 	var stretches [][]*Node
 	wanted, joined := true, false
@@ -322,8 +330,8 @@ func (r *Runner) there(ctx context.Context, n *Node) bool {
 	return true
 }
 
-// runStretch runs nodes whose input is there. A training that fails after it was
-// resumed is tried again from its beginning.
+// runStretch runs nodes whose input is there. If a training that was resumed fails,
+// it runs them again, with the training from its beginning.
 func (r *Runner) runStretch(ctx context.Context, nodes []*Node) error {
 	rows := ""
 	if parent := nodes[0].Parent; parent != nil {
@@ -347,7 +355,7 @@ func (r *Runner) runStretch(ctx context.Context, nodes []*Node) error {
 	return r.runChain(ctx, nodes, rows)
 }
 
-// checkpoints are those that nodes will go on from.
+// checkpoints are the files that the trainings among nodes will go on from.
 func (r *Runner) checkpoints(nodes []*Node) []string {
 	var found []string
 	cache := r.store.writable()
@@ -369,8 +377,8 @@ func (r *Runner) launcher() launcher {
 	return processes{r.Program}
 }
 
-// showResults prints and writes what the runs came to, if all went well or
-// others were to go on.
+// showResults prints and writes the results of the runs, if there was no failure or
+// the others were to go on.
 func (r *Runner) showResults(ctx context.Context, err error) error {
 	switch {
 	case err != nil && !r.KeepGoing:
@@ -383,7 +391,7 @@ func (r *Runner) showResults(ctx context.Context, err error) error {
 	return r.showText()
 }
 
-// showText prints what text stages put out that the file sends to no file, run by run.
+// showText prints the text that goes to no file, run by run.
 func (r *Runner) showText() error {
 	for _, n := range r.Graph.Nodes {
 		if n.Stage.Rows || len(n.Outputs) > 0 || r.Text == nil {

@@ -9,13 +9,12 @@ import (
 	"strings"
 )
 
-// environmentPrefix begins the names of environment variables that set something.
+// environmentPrefix begins the names of environment variables that are settings.
 const environmentPrefix = "MARS_"
 
-// Settle gives every setting its value: that of its flag, else of the
-// environment (MARS_CACHE), else of the file, else the default. Flags of stages
-// come from set (STAGE.FLAG=VALUE), else the environment (MARS_TRAIN_LAMBDA),
-// else the file.
+// Settle gives every setting its value: that of its flag, or else of the environment
+// (MARS_CACHE), of the file, or the default. The flags of stages come from set
+// (STAGE.FLAG=VALUE), or else from the environment (MARS_TRAIN_LAMBDA) or the file.
 func (f *File) Settle(flags map[string]string, set []string, getenv func(string) string, defaults map[string]string) error {
 	for _, name := range SettingNames {
 		variable := environmentName(name)
@@ -59,8 +58,8 @@ func environmentName(name string) string {
 	return environmentPrefix + strings.ToUpper(strings.NewReplacer("-", "_", " ", "_", ".", "_").Replace(name))
 }
 
-// WriteConfig prints all that holds, as a pipeline file, with where it comes
-// from. Defaults of stages are comments.
+// WriteConfig prints all settings, with where they come from, as a pipeline file. The
+// defaults of stages are comments.
 func (f *File) WriteConfig(w io.Writer) error {
 	p := &printer{w: w}
 	for _, name := range SettingNames {
@@ -119,8 +118,8 @@ func (f Flag) toml(text string) string {
 	return strconv.Quote(text)
 }
 
-// plainNumber reports whether TOML knows the text as a number that is written
-// back as it was.
+// plainNumber reports whether the text is a number in TOML, and stays as it is when
+// it is read and written.
 func plainNumber(text string) bool {
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.FormatInt(i, 10) == text

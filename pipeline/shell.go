@@ -10,7 +10,7 @@ import (
 )
 
 // WriteShell prints a shell script that does what the pipeline does, without a
-// cache: what several stages read goes through a temporary file.
+// cache. What several stages read goes through a temporary file.
 func (g *Graph) WriteShell(w io.Writer) error {
 	s := &script{printer: printer{w: w}, files: map[*Node]string{}}
 	s.line("#!/usr/bin/env bash\nset -euo pipefail")
@@ -26,7 +26,7 @@ func (g *Graph) WriteShell(w io.Writer) error {
 	return s.err
 }
 
-// outputFolders are the folders that outputs go to, but for the present one.
+// outputFolders are the folders that outputs go to, other than the present one.
 func (g *Graph) outputFolders() []string {
 	var dirs []string
 	for _, n := range g.Nodes {
@@ -61,12 +61,12 @@ func (g *Graph) chains() [][]*Node {
 	return all
 }
 
-// isFile reports whether the node's rows go to a file, so that its readers read that.
+// isFile reports whether the node's rows go to a file, from which others read them.
 func (n *Node) isFile() bool {
 	return len(n.Children) != 1 || len(n.Children[0].Files) > 0 || n.rowsPath() != ""
 }
 
-// rowsPath is the first file that the node's rows or text are to go to, "" if none.
+// rowsPath is the first file that the node's rows or text go to, "" if there is none.
 func (n *Node) rowsPath() string {
 	for _, o := range n.Outputs {
 		if o.of(n) == "" {
@@ -105,7 +105,7 @@ func (s *script) chain(nodes []*Node) {
 	s.line("\n# %s\n%s", nodes[len(nodes)-1].Label(), strings.Join(commands, " |\n  "))
 }
 
-// output sends the rows or text of a node where they are to go.
+// output is the end of a command: where its rows or text go.
 func (s *script) output(n *Node) string {
 	path := quote(n.rowsPath())
 	if n.rowsPath() == "" {
@@ -124,7 +124,7 @@ func (s *script) output(n *Node) string {
 	return " >" + path
 }
 
-// shell writes a flag as a shell word or two.
+// shell writes a flag as one or two words of a shell.
 func (f Flag) shell(text string) string {
 	if f.Bool {
 		if text == "true" {

@@ -9,9 +9,9 @@ import (
 	"mars/arrowio"
 )
 
-// Single is the graph of one stage that runs alone, with flags as they were
-// given. Its rows come from the file rows, if it reads any; those that come out
-// go to the file of a flag, or else to the runner's Rows.
+// Single is the graph of one stage that runs alone, with the flags given. It reads
+// the file rows, if that is not "". Its own rows go to the file of a flag, or else to
+// the runner's Rows.
 func Single(stage *Stage, flags map[string]string, order []string, rows string) (*Graph, error) {
 	f := &File{Name: stage.Name, lines: findLines("")}
 	s := FileStage{Stage: stage, Name: stage.Name, From: rows, Flags: map[string]Value{}, Order: order}
@@ -27,8 +27,8 @@ func Single(stage *Stage, flags map[string]string, order []string, rows string) 
 	return g, nil
 }
 
-// Spool keeps a stream of rows in the cache's folder, laid out as an entry's, and
-// gives the path of the file, which the caller removes.
+// Spool writes a stream of rows to a file in the cache's folder, of the same bytes as
+// the rows of an entry, and returns its path. The caller removes it.
 func (c *Cache) Spool(ctx context.Context, in arrowio.Stream) (path string, err error) {
 	dir := filepath.Join(c.Dir, buildingDir)
 	if c.ReadOnly != nil {
@@ -46,12 +46,12 @@ func (c *Cache) Spool(ctx context.Context, in arrowio.Stream) (path string, err 
 	return f.Name(), nil
 }
 
-// Recognise has a stage that reads a file use what the cache has of the same
-// rows by another name: a file that is a cached stage's output counts as that
-// stage's.
+// Recognise looks for the file that a Single graph reads among the rows of the cache.
+// If a cached stage put it out, and the graph's stage has run on it as such, that
+// result is used.
 func (g *Graph) Recognise(c *Cache) {
 	n := g.Nodes[0]
-	if n.Recipe.Rows == nil {
+	if n.Dependencies.Rows == nil {
 		return
 	}
 	if e, err := c.Lookup(n.Key); e != nil && err == nil {
@@ -65,19 +65,19 @@ func (g *Graph) Recognise(c *Cache) {
 		if l.Entry == nil {
 			continue
 		}
-		if f, ok := l.File(""); !ok || f.SHA256 != n.Recipe.Rows.SHA256 {
+		if f, ok := l.File(""); !ok || f.SHA256 != n.Dependencies.Rows.SHA256 {
 			continue
 		}
-		known := n.Recipe
-		known.Rows = &Input{Name: n.Recipe.Rows.Name, Key: l.Key}
+		known := n.Dependencies
+		known.Rows = &Input{Name: n.Dependencies.Rows.Name, Key: l.Key}
 		if e, err := c.Lookup(known.Key()); e != nil && err == nil {
-			n.Recipe, n.Key = known, known.Key()
+			n.Dependencies, n.Key = known, known.Key()
 			return
 		}
 	}
 }
 
-// showRows sends the rows of a stage that runs alone to where they go.
+// showRows writes the rows of a stage that runs alone to the runner's Rows.
 func (r *Runner) showRows(ctx context.Context, n *Node) error {
 	e := r.store.lookup(n.Key)
 	if e == nil {

@@ -13,17 +13,17 @@ import (
 type Stage struct {
 	Name      string // as a subcommand: "train", "featurize toy"
 	Algorithm int    // version of what it computes: raised when the same input and options give other results
-	Reads     bool   // takes rows
-	Rows      bool   // puts out rows; else text
+	Reads     bool   // it reads rows
+	Rows      bool   // it puts out rows, not text
 	Flags     map[string]Flag
 
-	// Check validates arguments without running anything and gives the flags
+	// Check validates arguments without running the stage, and returns the flags
 	// that are set, with their values as the command understands them.
 	Check func(args []string) (map[string]string, error)
 	// Run runs the stage in this process.
 	Run func(ctx context.Context, args []string, s Streams) error
-	// Status is the exit status that a process would report Run's error by; nil
-	// means 1 for all.
+	// Status is the exit status with which a process would report an error of Run;
+	// nil means 1 for every error.
 	Status func(error) int
 }
 
@@ -36,7 +36,7 @@ type Streams struct {
 	Progress func(what string, done, total int64)
 }
 
-// A Flag is one of a stage's.
+// A Flag is a flag of a stage.
 type Flag struct {
 	Name, Default, Usage string
 	Bool                 bool
@@ -46,25 +46,39 @@ type Flag struct {
 // A Role is what a flag means to a pipeline.
 type Role int
 
-// The roles of flags.
+// The roles of flags. Those from Checkpoint on are not for pipeline files.
 const (
-	Effect     Role = iota // changes the result
-	NoEffect               // does not: memory, say
-	InputFile              // names a file that is read
-	RowsFile               // names the file that the rows or the text go to
-	StateFile              // names another file that is written
-	Encoding               // how the rows' file is encoded
-	Threads                // number of threads
-	Checkpoint             // where a training that is killed goes on from
-	Resume                 // that it does
-	Reserved               // belongs to who runs the stage: not for pipeline files
+	Effect      Role = iota // changes the result
+	NoEffect                // does not: memory, say
+	Seed                    // seed of all that is random
+	Threads                 // number of threads
+	InputFile               // names a file that is read
+	LoadFile                // names a file of what was learnt before: the stage applies that and learns nothing
+	RowsFile                // names the file that the rows or the text go to
+	StateFile               // names the file that what is learnt goes to
+	MetricsFile             // names the file that the figures of every epoch go to
+	Encoding                // how the rows' file is encoded
+	Checkpoint              // names the file that a training which is killed goes on from
+	Resume                  // has it go on
+	Quiet                   // has the stage log warnings alone
+	Reserved                // belongs to the command line
 )
+
+// Settable reports whether a pipeline file may set flags of the role.
+func (r Role) Settable() bool { return r < Checkpoint }
+
+// isRead reports whether flags of the role name a file that the stage reads.
+func (r Role) isRead() bool { return r == InputFile || r == LoadFile }
+
+// isWritten reports whether flags of the role name a file that the stage writes
+// itself. (Its rows and its text are written by the runner.)
+func (r Role) isWritten() bool { return r == StateFile || r == MetricsFile }
 
 // A Catalogue lists all stages.
 type Catalogue []*Stage
 
-// Find is the stage of a name, nil if there is none. Programs' names
-// (mars-train) are good too.
+// Find is the stage of that name, or of that program's name (mars-train), nil if
+// there is none.
 func (c Catalogue) Find(name string) *Stage {
 	i := slices.IndexFunc(c, func(s *Stage) bool { return s.Name == name || "mars-"+s.Name == name })
 	if i < 0 {
@@ -82,7 +96,7 @@ func (c Catalogue) Names() []string {
 	return names
 }
 
-// flag is the first flag in a role, "" if there is none.
+// flag is the first flag in the role, "" if there is none.
 func (s *Stage) flag(role Role) string {
 	for _, name := range slices.Sorted(maps.Keys(s.Flags)) {
 		if s.Flags[name].Role == role {
@@ -96,7 +110,7 @@ func (s *Stage) flag(role Role) string {
 func (s *Stage) writable() []string {
 	var names []string
 	for name, f := range s.Flags {
-		if f.Role < Checkpoint {
+		if f.Role.Settable() {
 			names = append(names, name)
 		}
 	}

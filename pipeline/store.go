@@ -10,17 +10,17 @@ import (
 	"syscall"
 )
 
-// A store is where a run keeps what stages put out: the cache while it can be
-// written, and for what has to be kept all the same (several stages read it, or
-// it becomes an output) a scratch folder that goes when the run ends.
+// A store is where a run keeps what stages put out: in the cache while that can be
+// written. After that, what has to be kept all the same (several stages read it, or
+// it becomes an output) goes to a scratch folder, which is removed when the run ends.
 type store struct {
-	cache *Cache // nil: none is wanted
+	cache *Cache // nil if none is wanted
 	warn  func(string)
 
 	mu      sync.Mutex
-	broken  error // why the cache takes no more
-	scratch *Cache
-	owner   *Lock // on the scratch folder
+	broken  error  // why the cache takes no more; nil if it does
+	scratch *Cache // nil until it is needed
+	owner   *Lock  // on the scratch folder
 }
 
 func newStore(cache *Cache, warn func(string)) *store {
@@ -32,7 +32,7 @@ func newStore(cache *Cache, warn func(string)) *store {
 	return s
 }
 
-// plainCause is an error without the name of a file that means nothing to the user.
+// plainCause is an error without the path in it, which means nothing to the user.
 func plainCause(err error) error {
 	if isFull(err) {
 		return errors.New("no room is left on its disk")
@@ -85,8 +85,8 @@ func (s *store) temporary() (*Cache, error) {
 // scratchPrefix begins the names of scratch folders.
 const scratchPrefix = "mars-run-"
 
-// sweepScratch removes the scratch folders of runs that were killed: those that
-// nobody holds any more.
+// sweepScratch removes the scratch folders of runs that were killed: those whose lock
+// is free.
 func sweepScratch() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), scratchPrefix+"*")) //nolint:errcheck // the pattern is good
 	for _, dir := range left {
@@ -94,15 +94,15 @@ func sweepScratch() {
 		if _, err := os.Stat(owner); err != nil {
 			continue // another user's, or not begun
 		}
-		if f, err := openLocked(owner, false, false); err == nil {
-			os.RemoveAll(dir) //nolint:errcheck // it is only in the way
+		if f, err := openLocked(owner, false); err == nil {
+			os.RemoveAll(dir) //nolint:errcheck // the next run tries again
 			f.Close()
 		}
 	}
 }
 
-// lookup finds an entry in the cache or the scratch folder. One that is corrupt
-// is dropped, with a warning.
+// lookup finds an entry in the cache or the scratch folder, nil if there is none. One
+// that is corrupt is dropped, with a warning.
 func (s *store) lookup(key string) *Entry {
 	s.mu.Lock()
 	caches := []*Cache{s.cache, s.scratch}
@@ -122,8 +122,8 @@ func (s *store) lookup(key string) *Entry {
 	return nil
 }
 
-// verified gives the entry back if the files of it match their hashes; if not
-// it is dropped.
+// verified returns the entry if its files match their hashes. If not, it drops the
+// entry, with a warning, and returns nil.
 func (s *store) verified(e *Entry, files ...EntryFile) *Entry {
 	if err := e.Verify(files...); err != nil {
 		s.drop(e.Key, err)
@@ -149,8 +149,8 @@ func (s *store) close() {
 	}
 }
 
-// isFull reports whether an error is about room on a disk. Of a stage in another
-// process there is only the text.
+// isFull reports whether an error is that a disk is full. A stage in another process
+// gives only its text.
 func isFull(err error) bool {
 	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
 		var stage *StageError

@@ -7,27 +7,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mars/arrowio/atomicfile"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
 )
 
-// Results are what the runs of a graph put out as JSON (mars-eval --json): a row
-// a run, the matrix' values before the numbers.
+// Results are the numbers that the runs of a graph put out as JSON (mars-eval
+// --json): a row for each run.
 type Results struct {
-	Axes    []string
-	Columns []string // numbers, in the order of the JSON
+	Axes    []string // of the matrix
+	Columns []string // names of the numbers, in the order of the JSON
 	Rows    []ResultRow
 }
 
 // A ResultRow is one run's.
 type ResultRow struct {
-	Values  []string // by axis
-	Numbers map[string]float64
+	Values  []string           // of the matrix, one for each axis
+	Numbers map[string]float64 // by column
 }
 
 // seedAxis is the axis over which a summary takes the mean.
@@ -102,7 +102,8 @@ func (t *Results) readNumbers(text []byte, numbers map[string]float64) error {
 	return nil
 }
 
-// WriteCSV writes a row a run.
+// WriteCSV writes a header and a row for each run: the matrix's values, then the
+// numbers.
 func (t *Results) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	c.Write(append(slices.Clone(t.Axes), t.Columns...)) //nolint:errcheck // Error says
@@ -121,8 +122,8 @@ func (t *Results) WriteCSV(w io.Writer) error {
 	return c.Error()
 }
 
-// WriteSummary prints a row for all runs that differ in their seed alone: mean
-// and, of several, standard deviation.
+// WriteSummary prints one row for all runs that differ in their seed alone: the means
+// and, of several runs, the standard deviations.
 func (t *Results) WriteSummary(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	var names []string
@@ -152,7 +153,7 @@ func (t *Results) withoutSeed(row ResultRow) []string {
 	return values
 }
 
-// groups are the rows that differ in their seed alone, in the order of the first.
+// groups are the rows, those that differ in their seed alone together.
 func (t *Results) groups() [][]ResultRow {
 	var groups [][]ResultRow
 	at := map[string]int{}
@@ -168,7 +169,7 @@ func (t *Results) groups() [][]ResultRow {
 	return groups
 }
 
-// rounding is what a mean of equal numbers may be off by, relative to them.
+// rounding is the relative error of a mean of equal numbers.
 const rounding = 1e-12
 
 // summary is mean and standard deviation of a number over rows.
@@ -204,17 +205,11 @@ func (r *Runner) writeTable() error {
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(r.Table), "."+filepath.Base(r.Table)+".*")
-	if err != nil {
+	if err := atomicfile.Write(r.Table, t.WriteCSV); err != nil {
 		return fmt.Errorf("table: %w", err)
 	}
-	defer os.Remove(part.Name())
-	err = errors.Join(t.WriteCSV(part), part.Chmod(0o644), part.Close())
-	if err == nil {
-		err = os.Rename(part.Name(), r.Table)
-	}
-	if err != nil || r.Text == nil {
-		return err
+	if r.Text == nil {
+		return nil
 	}
 	return t.WriteSummary(r.Text)
 }

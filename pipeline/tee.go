@@ -7,17 +7,17 @@ import (
 	"mars/arrowio"
 )
 
-// A tee passes rows on to the next stage and into the cache. Either may go away
-// without harm to the other: a stage that has failed says so itself, and a
-// cache that is full is done without.
+// A tee passes rows on to the next stage and into the cache. Either may fail without
+// harm to the other: a stage that has failed says so itself, and a run can do without
+// the cache.
 type tee struct {
-	next, kept arrowio.Sink // nil: none
-	lost       func(error)  // told once that the cache took no more
-	rows       int64
+	next, kept arrowio.Sink // nil for none
+	lost       func(error)  // called once, if the cache takes no more
+	rows       int64        // passed on so far
 	progress   func(rows int64)
 }
 
-// copy passes on all of src. It returns src's error alone.
+// copy passes on all of src. It returns an error of src alone.
 func (t *tee) copy(src arrowio.Stream) error {
 	t.both(func(s arrowio.Sink) error { return s.Begin(src.Schema()) })
 	for {

@@ -12,8 +12,8 @@ import (
 	"mars/arrowio"
 )
 
-// hashRows is a hash of an Arrow file's columns and rows, however they are laid
-// out and whatever the metadata say.
+// hashRows is a hash of the columns and rows of an Arrow file. It does not depend on
+// their layout or on the metadata.
 func hashRows(ctx context.Context, path string) (string, error) {
 	r, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
@@ -27,8 +27,8 @@ func hashRows(ctx context.Context, path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// CheckInputs sees that the files a history began with are still there and are
-// what they were. beside gives all files that are read for a path.
+// CheckInputs checks that the files that a history began with are still there and
+// have not changed.
 func (h *History) CheckInputs(m *Machine) error {
 	var failed error
 	for path, sum := range h.Inputs() {
@@ -43,9 +43,9 @@ func (h *History) CheckInputs(m *Machine) error {
 	return failed
 }
 
-// Workshop is a new folder in which relative paths lead to the history's inputs
-// as they do in the present one, so that it can be run again without touching
-// anything. The caller removes it.
+// Workshop makes a folder in which the relative paths of the history's inputs lead to
+// them as they do in the present folder, so that the history can be run again there
+// without touching anything here. The caller removes it.
 func (h *History) Workshop(m *Machine) (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "mars-verify-*"); err != nil {
 		return "", err

@@ -11,7 +11,7 @@ import (
 // Lines is a View that writes a line for each thing that happens.
 type Lines struct {
 	W     io.Writer
-	Quiet bool // failures and warnings alone
+	Quiet bool // write warnings alone
 	mu    sync.Mutex
 }
 
@@ -52,7 +52,7 @@ func (v *Lines) Start(*Node) {}
 // Progress prints nothing.
 func (v *Lines) Progress(*Node, string, int64, int64) {}
 
-// Log passes a stage's message on.
+// Log passes on a line of a stage's log.
 func (v *Lines) Log(n *Node, line string) {
 	if !v.Quiet || strings.Contains(line, "warning") {
 		v.print("%s: %s", n.Label(), withoutCommand(line))
@@ -67,7 +67,7 @@ func withoutCommand(line string) string {
 	return line
 }
 
-// Done prints the line of a stage. A failure is reported when all has ended.
+// Done prints the line of a stage. Run returns failures.
 func (v *Lines) Done(n *Node, rows int64, took time.Duration, err error) {
 	if err == nil && !v.Quiet {
 		v.print("%s", doneText(n, rows, took))
@@ -86,34 +86,35 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds())
 // Warn prints a warning.
 func (v *Lines) Warn(text string) { v.print("warning: %s", text) }
 
-// Live is a View for a terminal: finished stages scroll by, and below them a
-// line for each stage at work is kept up to date.
+// Live is a View for a terminal. Finished stages scroll by; below them a line for
+// each stage at work is kept up to date.
 type Live struct {
 	W      io.Writer
-	Width  func() int
+	Width  func() int // of the terminal; nil or 0 if unknown
 	mu     sync.Mutex
 	active []*activity
-	drawn  int
-	total  int
-	done   int
-	last   time.Time
+	drawn  int       // lines of stages at work that are on the screen
+	total  int       // stages to run
+	done   int       // stages that have run
+	last   time.Time // when the lines were drawn
 }
 
 // An activity is a stage at work.
 type activity struct {
 	node        *Node
 	start       time.Time
-	what        string
-	done, total int64
+	what        string // is counted: rows, epochs
+	done, total int64  // total is 0 if it is not known
 }
 
-// defaultWidth is that of a terminal that does not say its own.
+// defaultWidth is the width of a terminal that does not tell its own.
 const defaultWidth = 80
 
 // redrawEvery keeps a fast stage from flooding the terminal.
 const redrawEvery = 100 * time.Millisecond
 
-// above prints a line above those of the stages at work, which it draws again.
+// above prints a line, if it is not "", above those of the stages at work, and draws
+// these again.
 func (v *Live) above(text string) {
 	v.clear()
 	if text != "" {
@@ -142,7 +143,8 @@ func (v *Live) draw() {
 	}
 }
 
-// text is how far a stage has come: amount, rate, and time left where the whole is known.
+// text is how far a stage has come: amount, rate and, if the total is known, the time
+// left.
 func (a *activity) text() string {
 	took := time.Since(a.start)
 	if a.done == 0 {
@@ -175,8 +177,8 @@ func (v *Live) Start(n *Node) {
 	v.above("")
 }
 
-// Progress brings a stage's line up to date. What is known of a whole (epochs of
-// so many) is shown rather than a count of rows.
+// Progress brings a stage's line up to date. A count with a total, as of epochs, is
+// preferred to one without, as of rows.
 func (v *Live) Progress(n *Node, what string, done, total int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -190,7 +192,7 @@ func (v *Live) Progress(n *Node, what string, done, total int64) {
 	}
 }
 
-// Log passes a stage's message on.
+// Log passes on a line of a stage's log.
 func (v *Live) Log(n *Node, line string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

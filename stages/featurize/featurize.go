@@ -15,7 +15,6 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
-	"mars/stages/internal/stream"
 )
 
 // A side is one domain ready to be written: n rows of the width of the other.
@@ -67,7 +66,7 @@ func (d *dataset) write(ctx context.Context, env stages.Env, out arrowio.Sink) e
 func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {
 	features := arrow.Field{Name: c.Features, Type: arrowio.VectorType(d.sides[0].x.Cols)}
 	if len(d.shape) == 3 {
-		features.Metadata = arrow.NewMetadata([]string{stream.ShapeKey}, []string{stages.FormatShape(d.shape)})
+		features.Metadata = arrow.NewMetadata([]string{arrowio.ShapeKey}, []string{stages.FormatShape(d.shape)})
 	}
 	id := arrow.Field{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}
 	if d.namedIDs() {

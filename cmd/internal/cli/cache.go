@@ -53,7 +53,7 @@ func cacheList(open func() *pipeline.Cache) *cobra.Command {
 					continue
 				}
 				total += l.Size()
-				fmt.Fprintf(tw, "%.12s\t%s\t%d\t%s\t%.1f s\t%s\n", l.Key, l.Recipe.Stage, l.Rows, bytesText(l.Size()), l.Seconds, l.Used.Format("2006-01-02 15:04"))
+				fmt.Fprintf(tw, "%.12s\t%s\t%d\t%s\t%.1f s\t%s\n", l.Key, l.Dependencies.Stage, l.Rows, bytesText(l.Size()), l.Seconds, l.Used.Format("2006-01-02 15:04"))
 			}
 			if err := tw.Flush(); err != nil {
 				return err
@@ -82,7 +82,7 @@ func cacheVerify(open func() *pipeline.Cache) *cobra.Command {
 		Use: "verify", Short: "Read all entries and drop those that do not match their hashes", Args: cobra.NoArgs, Example: "  mars cache verify",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			good := 0
-			dropped, err := open().Verify(func(_ pipeline.Listed, bad error) {
+			dropped, err := open().Verify(func(_ pipeline.ListEntry, bad error) {
 				if bad == nil {
 					good++
 				} else {

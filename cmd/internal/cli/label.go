@@ -93,8 +93,7 @@ func (l *labeller) train(ctx context.Context, env stages.Env, in arrowio.Stream)
 			return nil, err
 		}
 	}
-	labelled := &table{name: in.Name()}
-	return labelled, train.Fit(l.options)(ctx, env, in, labelled)
+	return intoMemory(ctx, env, in, train.Fit(l.options))
 }
 
 // embedImages learns an embedding on the source if the rows are images that have
@@ -104,18 +103,26 @@ func embedImages(ctx context.Context, env stages.Env, in arrowio.Stream) (arrowi
 		return in, nil
 	}
 	env.Logger().Info("the rows are images: learning an embedding on the source first")
-	embedded := &table{name: in.Name()}
-	return embedded, embed.Fit(embed.Options{Arch: "auto"})(ctx, env, in, embedded)
+	return intoMemory(ctx, env, in, embed.Fit(embed.Options{Arch: "auto"}))
+}
+
+// intoMemory runs a stage and holds the rows that it puts out.
+func intoMemory(ctx context.Context, env stages.Env, in arrowio.Stream, stage stages.Func) (arrowio.Stream, error) {
+	out := arrowio.NewTable(in.Name())
+	if err := stage(ctx, env, in, out); err != nil {
+		return nil, err
+	}
+	return out, out.Close()
 }
 
 func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {
 	switch {
 	case l.format == "arrow":
-		return l.common.write(cmd, func(_ context.Context, _ stages.Env, out arrowio.Sink) error {
+		return l.common.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
 			if err := out.Begin(labels.Schema()); err != nil {
 				return err
 			}
-			return each(labels, out.Write)
+			return arrowio.Each(ctx, labels, out.Write)
 		})
 	case l.common.output == "" || l.common.output == "-":
 		return label.Write(cmd.Context(), cmd.OutOrStdout(), l.format, labels)

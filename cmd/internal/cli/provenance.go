@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mars/arrowio/atomicfile"
 	"mars/pipeline"
 )
 
@@ -62,7 +63,7 @@ func writeHistory(cmd *cobra.Command, h *pipeline.History, path string) error {
 		_, err := cmd.OutOrStdout().Write(text.Bytes())
 		return err
 	}
-	return os.WriteFile(path, text.Bytes(), 0o666)
+	return atomicfile.WriteFile(path, text.Bytes())
 }
 
 // verifyHistory runs the history again in a folder of its own and compares.

@@ -77,7 +77,7 @@ func (c *common) spool(cmd *cobra.Command, cache *pipeline.Cache) (string, error
 func givenFlags(cmd *cobra.Command, stage *pipeline.Stage) (flags map[string]string, order []string) {
 	flags = map[string]string{}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if stage.Flags[f.Name].Role < pipeline.Checkpoint {
+		if stage.Flags[f.Name].Role.Settable() {
 			flags[f.Name] = flagText(f)
 			order = append(order, f.Name)
 		}

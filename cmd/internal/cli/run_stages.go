@@ -28,12 +28,12 @@ var flagRoles = map[string]pipeline.Role{
 	"source": pipeline.InputFile, "target": pipeline.InputFile,
 	"source-labels": pipeline.InputFile, "target-labels": pipeline.InputFile,
 	"source-photographs": pipeline.InputFile, "target-photographs": pipeline.InputFile,
-	"load": pipeline.InputFile, "model": pipeline.InputFile, "init": pipeline.InputFile,
-	"output": pipeline.RowsFile, "save": pipeline.StateFile, "metrics": pipeline.StateFile,
-	"compression": pipeline.Encoding, "jobs": pipeline.Threads,
+	"load": pipeline.LoadFile, "model": pipeline.InputFile, "init": pipeline.InputFile,
+	"output": pipeline.RowsFile, "save": pipeline.StateFile, "metrics": pipeline.MetricsFile,
+	"compression": pipeline.Encoding, "jobs": pipeline.Threads, "seed": pipeline.Seed,
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
 	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect,
-	"quiet": pipeline.Reserved, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
+	"quiet": pipeline.Quiet, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
 	"help": pipeline.Reserved, "cached": pipeline.Reserved,
 }
 

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"io"
 	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mars/arrowio/atomicfile"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/gmmot"
@@ -163,9 +165,14 @@ func (a *adaptFlags) changes() map[string]func(*adapt.Config) {
 		"batches":              func(c *adapt.Config) { c.Batches = adapt.Batches(a.batches) },
 		"decay-from":           func(c *adapt.Config) { c.DecayFrom = a.decayFrom },
 		"average-from":         func(c *adapt.Config) { c.AverageFrom = a.averageFrom },
-		"checkpoint":           func(c *adapt.Config) { c.CheckpointFile, c.CheckpointEvery = a.checkpoint, a.checkpointEvery },
+		"checkpoint":           func(c *adapt.Config) { c.Checkpoint, c.CheckpointEvery = a.keep, a.checkpointEvery },
 		"resume":               func(c *adapt.Config) { c.ResumeFile = a.checkpoint },
 	}
+}
+
+// keep keeps a checkpoint.
+func (a *adaptFlags) keep(write func(io.Writer) error) error {
+	return atomicfile.Write(a.checkpoint, write)
 }
 
 func (a *adaptFlags) names() []string { return slices.Sorted(maps.Keys(a.changes())) }

@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -31,7 +31,7 @@ const (
 // checkpoint writes the state of training after the current epoch: the networks, their
 // averages and the optimisers' state. Random numbers need no state: they start again from
 // the seed and the epoch every epoch.
-func (t *trainer) checkpoint(path string) error {
+func (t *trainer) checkpoint(w io.Writer) error {
 	run, err := t.fingerprint()
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (t *trainer) checkpoint(path string) error {
 	}
 	f := safetensors.File{Metadata: map[string]string{
 		keyFormat: checkpointFormat, keyRun: run, keyEpoch: strconv.Itoa(t.epoch),
-		keyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
+		KeyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
 	}}
 	for i, l := range t.learners {
 		letter := networkNames[i]
@@ -51,10 +51,7 @@ func (t *trainer) checkpoint(path string) error {
 			f.Tensors = append(f.Tensors, exportAll(s.prefix+letter+".", l.net, s.values)...)
 		}
 	}
-	if err := writeFile(path, f); err != nil {
-		return fmt.Errorf("adapt: checkpoint %s: %w", path, err)
-	}
-	return nil
+	return safetensors.Write(w, f)
 }
 
 // stateVector is a part of a learner's state, laid out as its parameters.
@@ -68,32 +65,6 @@ func (l *learner) state() []stateVector {
 		{"", l.net.Params}, {"average.", l.average}, {"optimiser.first.", l.optimiser.First}, {"optimiser.second.", l.optimiser.Second},
 	}
 	return slices.DeleteFunc(all, func(s stateVector) bool { return len(s.values) == 0 })
-}
-
-// writeFile writes a temporary file beside path and renames it, so that path is
-// never half a checkpoint.
-func writeFile(path string, f safetensors.File) (err error) {
-	temporary, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			temporary.Close()
-			os.Remove(temporary.Name())
-		}
-	}()
-	w := bufio.NewWriter(temporary)
-	if err = safetensors.Write(w, f); err != nil {
-		return err
-	}
-	if err = w.Flush(); err != nil {
-		return err
-	}
-	if err = temporary.Close(); err != nil {
-		return err
-	}
-	return os.Rename(temporary.Name(), path)
 }
 
 // resume sets the state of training from a checkpoint.
@@ -128,7 +99,7 @@ func (t *trainer) restore(f safetensors.File) error {
 	if err := l.decode(keyEpoch, &t.epoch); err != nil {
 		return err
 	}
-	if err := l.decode(keyProportions, &t.proportions); err != nil {
+	if err := l.decode(KeyProportions, &t.proportions); err != nil {
 		return err
 	}
 	if err := l.decode(keyLosses, &t.firstLoss); err != nil {

@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -150,10 +151,10 @@ type Config struct {
 	// stops and returns the error.
 	OnEpoch func(EpochMetrics) error `json:"-"`
 
-	// CheckpointFile, if set, is written with the whole state of training every
-	// CheckpointEvery epochs and after the last. It is replaced as a whole.
-	CheckpointFile  string `json:"-"`
-	CheckpointEvery int    `json:"-"`
+	// Checkpoint, if set, is called every CheckpointEvery epochs and after the last. It
+	// keeps the whole state of training, which write writes to the writer it is given.
+	Checkpoint      func(write func(io.Writer) error) error `json:"-"`
+	CheckpointEvery int                                     `json:"-"`
 	// ResumeFile, if set, is a checkpoint to go on from, with the same result, bit for bit,
 	// as a run without interruption. The data and the configuration must be those it was
 	// written with; Epochs may differ if Decay is 1.

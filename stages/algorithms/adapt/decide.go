@@ -11,13 +11,6 @@ import (
 	"mars/stages/algorithms/safetensors"
 )
 
-// Keys of a model's metadata about its use.
-const (
-	keyPrior    = "mars.prior"
-	keyDecision = "mars.decision"
-	keyVectors  = "mars.vectors"
-)
-
 // minPrior is the minimum of a class' prior. The posteriors of a class without weight in
 // training are noise, which division by a smaller prior would magnify.
 const minPrior = 1e-4
@@ -65,21 +58,21 @@ func (m *Model) saveUse(f *safetensors.File) error {
 		f.Metadata[keyPrior] = string(text)
 	}
 	if m.Decision != nil {
-		f.Metadata[keyDecision] = m.Decision.String()
+		f.Metadata[KeyDecision] = m.Decision.String()
 	}
 	if m.Vectors != "" {
-		f.Metadata[keyVectors] = m.Vectors
+		f.Metadata[KeyVectors] = m.Vectors
 	}
 	return nil
 }
 
 // use reads what saveUse writes.
 func (l *loader) use(m *Model) error {
-	m.Vectors = l.file.Metadata[keyVectors]
-	if text, there := l.file.Metadata[keyDecision]; there {
+	m.Vectors = l.file.Metadata[KeyVectors]
+	if text, there := l.file.Metadata[KeyDecision]; there {
 		d, err := labelshift.ParseDecision(text)
 		if err != nil {
-			return fmt.Errorf("metadata %s: %w", keyDecision, err)
+			return fmt.Errorf("metadata %s: %w", KeyDecision, err)
 		}
 		m.Decision = &d
 	}

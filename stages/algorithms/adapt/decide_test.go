@@ -70,7 +70,7 @@ func TestUseIsSaved(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	bad := bytes.Replace(text, []byte(`"balanced"`), []byte(`"shortest"`), 1)
-	if _, err := Load(bytes.NewReader(bad), "m"); err == nil || !strings.Contains(err.Error(), keyDecision) {
+	if _, err := Load(bytes.NewReader(bad), "m"); err == nil || !strings.Contains(err.Error(), KeyDecision) {
 		t.Errorf("a damaged decision: %v", err)
 	}
 	m.Prior = nil

@@ -14,18 +14,25 @@ import (
 	"mars/stages/algorithms/safetensors"
 )
 
-// Keys of a model's metadata.
+// Keys of a model's metadata, for other formats of models too. Those that a
+// stream of rows has as well hold what they hold there.
 const (
-	keyFormat      = "mars.format"
-	keyArch        = "mars.arch"
-	keyInput       = "mars.input"  // C,H,W or d
-	keyLayers      = "mars.layers" // followed by .g, .h or .v: nn.FormatLayers
-	keyClasses     = "mars.classes"
-	keyMethod      = "mars.method"
-	keySeed        = "mars.seed"
-	keyEpoch       = "mars.epoch"
-	keyProportions = "mars.proportions.target"
-	keyProvenance  = "mars.provenance"
+	KeyClasses     = "mars.classes"
+	KeyMethod      = "mars.method"
+	KeyProportions = "mars.proportions.target"
+	KeyProvenance  = "mars.provenance"
+	KeyDecision    = "mars.decision"
+	KeyVectors     = "mars.vectors"
+)
+
+const (
+	keyFormat = "mars.format"
+	keyArch   = "mars.arch"
+	keyInput  = "mars.input"  // C,H,W or d
+	keyLayers = "mars.layers" // followed by .g, .h or .v: nn.FormatLayers
+	keySeed   = "mars.seed"
+	keyEpoch  = "mars.epoch"
+	keyPrior  = "mars.prior"
 
 	modelFormat  = "mars-model-1"
 	offsetTensor = "input.offset" // x enters g as (x − offset)·scale
@@ -54,8 +61,8 @@ func (m *Model) file() (safetensors.File, error) {
 		return safetensors.File{}, err
 	}
 	f := safetensors.File{Metadata: map[string]string{
-		keyFormat: modelFormat, keyArch: m.arch.Name, keyInput: string(shape), keyClasses: string(classes),
-		keyMethod: m.Method, keySeed: strconv.FormatUint(m.Seed, 10), keyEpoch: strconv.Itoa(m.Epoch),
+		keyFormat: modelFormat, keyArch: m.arch.Name, keyInput: string(shape), KeyClasses: string(classes),
+		KeyMethod: m.Method, keySeed: strconv.FormatUint(m.Seed, 10), keyEpoch: strconv.Itoa(m.Epoch),
 	}}
 	if err := m.saveUse(&f); err != nil {
 		return f, err
@@ -65,10 +72,10 @@ func (m *Model) file() (safetensors.File, error) {
 		if err != nil {
 			return f, fmt.Errorf("adapt: proportions: %w", err)
 		}
-		f.Metadata[keyProportions] = string(text)
+		f.Metadata[KeyProportions] = string(text)
 	}
 	if m.Provenance != "" {
-		f.Metadata[keyProvenance] = m.Provenance
+		f.Metadata[KeyProvenance] = m.Provenance
 	}
 	for i, net := range m.all() {
 		f.Metadata[keyLayers+"."+networkNames[i]] = nn.FormatLayers(net.Specs)
@@ -127,13 +134,13 @@ func (l *loader) model() (*Model, error) {
 	if got := l.file.Metadata[keyFormat]; got != modelFormat {
 		return nil, fmt.Errorf("it is not a model of mars-embed or mars-train: metadata %s is %q, not %q", keyFormat, got, modelFormat)
 	}
-	m := &Model{Method: l.file.Metadata[keyMethod]}
+	m := &Model{Method: l.file.Metadata[KeyMethod]}
 	var epoch int64
 	err := errors.Join(
-		l.decode(keyClasses, &m.Classes), l.decode(keyInput, &m.arch.Input),
+		l.decode(KeyClasses, &m.Classes), l.decode(keyInput, &m.arch.Input),
 		l.decode(keySeed, &m.Seed), l.decode(keyEpoch, &epoch))
-	if _, there := l.file.Metadata[keyProportions]; there {
-		err = errors.Join(err, l.decode(keyProportions, &m.Proportions))
+	if _, there := l.file.Metadata[KeyProportions]; there {
+		err = errors.Join(err, l.decode(KeyProportions, &m.Proportions))
 	}
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"mars/stages/algorithms/internal/nn"
@@ -64,10 +65,13 @@ func (t *trainer) report(m EpochMetrics) error {
 		}
 	}
 	done := t.epoch + 1
-	if t.config.CheckpointFile == "" || (done%t.config.CheckpointEvery != 0 && done != t.config.Epochs) {
+	if t.config.Checkpoint == nil || (done%t.config.CheckpointEvery != 0 && done != t.config.Epochs) {
 		return nil
 	}
-	return t.checkpoint(t.config.CheckpointFile)
+	if err := t.config.Checkpoint(t.checkpoint); err != nil {
+		return fmt.Errorf("adapt: checkpoint: %w", err)
+	}
+	return nil
 }
 
 // model returns a copy of the networks as they are now, averaged where averaging has begun.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,6 +69,17 @@ func TestSameSeedGivesSameBytes(t *testing.T) {
 	}
 }
 
+// keepIn keeps checkpoints in a file.
+func keepIn(path string) func(func(io.Writer) error) error {
+	return func(write func(io.Writer) error) error {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	}
+}
+
 func TestResumeGivesSameBytes(t *testing.T) {
 	for _, method := range MethodNames() {
 		for _, optimiser := range []Optimiser{SGD, Adam} {
@@ -74,7 +87,8 @@ func TestResumeGivesSameBytes(t *testing.T) {
 				p, c := quickConfig(t, method)
 				c.Optimiser, c.Momentum, c.WeightDecay = optimiser, 0.5, 1e-3
 				whole := save(t, mustTrain(t, p, c))
-				c.CheckpointFile, c.CheckpointEvery = filepath.Join(t.TempDir(), "state"), 1
+				state := filepath.Join(t.TempDir(), "state")
+				c.Checkpoint, c.CheckpointEvery = keepIn(state), 1
 				stop := errors.New("stop")
 				c.OnEpoch = func(m EpochMetrics) error {
 					if m.Epoch == interrupted {
@@ -85,12 +99,23 @@ func TestResumeGivesSameBytes(t *testing.T) {
 				if _, err := Train(context.Background(), p, c); !errors.Is(err, stop) {
 					t.Fatal(err)
 				}
-				c.OnEpoch, c.ResumeFile, c.CheckpointFile = nil, c.CheckpointFile, ""
+				c.OnEpoch, c.ResumeFile, c.Checkpoint = nil, state, nil
 				if !bytes.Equal(whole, save(t, mustTrain(t, p, c))) {
 					t.Errorf("%s, %s: resumed in epoch %d, it ends elsewhere", method, optimiser, interrupted)
 				}
 			}
 		}
+	}
+}
+
+// A checkpoint that cannot be kept ends training, with the last good model.
+func TestCheckpointFails(t *testing.T) {
+	p, c := quickConfig(t, "source")
+	full := errors.New("the disk is full")
+	c.Checkpoint, c.CheckpointEvery = func(func(io.Writer) error) error { return full }, 2
+	model, err := Train(context.Background(), p, c)
+	if !errors.Is(err, full) || model == nil || model.Epoch != 1 {
+		t.Errorf("training ends with %v, %v", model, err)
 	}
 }
 
@@ -100,9 +125,10 @@ func TestResumeWithMoreEpochs(t *testing.T) {
 	p, c := quickConfig(t, "marsc")
 	c.Decay = 1
 	whole := save(t, mustTrain(t, p, c))
-	c.CheckpointFile, c.Epochs = filepath.Join(t.TempDir(), "state"), 4
+	state := filepath.Join(t.TempDir(), "state")
+	c.Checkpoint, c.Epochs = keepIn(state), 4
 	mustTrain(t, p, c)
-	c.ResumeFile, c.Epochs = c.CheckpointFile, 8
+	c.ResumeFile, c.Epochs = state, 8
 	if !bytes.Equal(whole, save(t, mustTrain(t, p, c))) {
 		t.Error("four and four epochs are not eight")
 	}
@@ -110,9 +136,10 @@ func TestResumeWithMoreEpochs(t *testing.T) {
 
 func TestResumeRefusesOtherSettings(t *testing.T) {
 	p, c := quickConfig(t, "marsc")
-	c.CheckpointFile = filepath.Join(t.TempDir(), "state")
+	state := filepath.Join(t.TempDir(), "state")
+	c.Checkpoint = keepIn(state)
 	mustTrain(t, p, c)
-	c.ResumeFile, c.CheckpointFile = c.CheckpointFile, ""
+	c.ResumeFile, c.Checkpoint = state, nil
 	c.Lambda++
 	_, err := Train(context.Background(), p, c)
 	if err == nil || !strings.Contains(err.Error(), "other data or settings") {

@@ -106,7 +106,7 @@ func (c Config) checkNumbers() error {
 			return fmt.Errorf("adapt: %s %d: want at least %d", w.name, w.value, w.min)
 		}
 	}
-	if c.CheckpointFile != "" && c.CheckpointEvery < 1 {
+	if c.Checkpoint != nil && c.CheckpointEvery < 1 {
 		return fmt.Errorf("adapt: epochs between checkpoints %d: want at least 1", c.CheckpointEvery)
 	}
 	ranges := []struct {

@@ -18,11 +18,7 @@ import (
 // by the size of the input, whatever the header says.
 func Read(r io.Reader) (File, error) {
 	var f File
-	header, err := readHeader(r)
-	if err != nil {
-		return f, err
-	}
-	entries, err := f.parseHeader(header)
+	entries, err := f.readHeader(r)
 	if err != nil {
 		return f, err
 	}
@@ -46,7 +42,24 @@ func Read(r io.Reader) (File, error) {
 	return f, nil
 }
 
-func readHeader(r io.Reader) ([]byte, error) {
+// ReadMetadata reads the metadata of a file and none of its values.
+func ReadMetadata(r io.Reader) (map[string]string, error) {
+	var f File
+	_, err := f.readHeader(r)
+	return f.Metadata, err
+}
+
+// readHeader fills Metadata and the tensors' names and shapes, in the header's order.
+func (f *File) readHeader(r io.Reader) (map[string]entry, error) {
+	header, err := headerText(r)
+	if err != nil {
+		return nil, err
+	}
+	return f.parseHeader(header)
+}
+
+// headerText reads the header, as far as it is there.
+func headerText(r io.Reader) ([]byte, error) {
 	var prefix [8]byte
 	if _, err := io.ReadFull(r, prefix[:]); err != nil {
 		return nil, fmt.Errorf("safetensors: the file ends before its header: %w", err)

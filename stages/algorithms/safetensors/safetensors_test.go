@@ -45,6 +45,21 @@ func TestReadGivesWhatWasWritten(t *testing.T) {
 	}
 }
 
+// The metadata are there without the values, which need not be.
+func TestReadMetadata(t *testing.T) {
+	b := written(t, sample())
+	header := 8 + binary.LittleEndian.Uint64(b)
+	if got, err := ReadMetadata(bytes.NewReader(b[:header])); err != nil || !reflect.DeepEqual(got, sample().Metadata) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if _, err := ReadMetadata(bytes.NewReader(b[:header-1])); err == nil {
+		t.Error("a header that is cut is taken for whole")
+	}
+	if _, err := ReadMetadata(strings.NewReader("id,x,y\n1,2,3\n4,5,6\n")); err == nil {
+		t.Error("a table is taken for a model")
+	}
+}
+
 func TestValuesAreAligned(t *testing.T) {
 	b := written(t, sample())
 	if n := binary.LittleEndian.Uint64(b); n%alignment != 0 {

@@ -1,12 +1,12 @@
 package format
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
+
+	"mars/arrowio"
 )
 
 // A kind is a file format.
@@ -27,38 +27,27 @@ var extensions = map[string]kind{
 	".parquet": kindParquet, ".arrow": kindArrow, ".arrows": kindArrow, ".feather": kindArrow,
 }
 
-// magics are the first bytes of kinds that can be read.
-var magics = []struct {
-	prefix string
-	kind   kind
-}{
-	{"\x93NUMPY", kindNPY},
-	{"PK\x03\x04", kindNPZ},
-	{"PK\x05\x06", kindNPZ},
-	{"PAR1", kindParquet},
-	{"ARROW1", kindArrow},
-	{"\xff\xff\xff\xff", kindArrow},
+// kinds are the formats that can be read.
+var kinds = map[arrowio.Format]kind{
+	arrowio.FormatNPY: kindNPY, arrowio.FormatZip: kindNPZ, arrowio.FormatParquet: kindParquet, arrowio.FormatIDX: kindIDX,
+	arrowio.FormatArrowFile: kindArrow, arrowio.FormatArrowStream: kindArrow, arrowio.FormatText: kindText,
 }
 
-// strangers are the first bytes of files that are often given by mistake, with
-// what to do about each.
-var strangers = []struct{ prefix, what, remedy string }{
-	{"version https://git-lfs", "a Git LFS pointer", "fetch the file itself with git lfs pull"},
-	{"<!DOCTYPE", "an HTML page", "download the file itself"},
-	{"<html", "an HTML page", "download the file itself"},
-	{"\x89HDF\r\n\x1a\n", "HDF5", "save its arrays with numpy.savez"},
-	{"MATLAB 5.0", "a MATLAB file", "save its arrays with numpy.savez"},
-	{"\x80\x02", "a Python pickle", "save its arrays with numpy.savez"},
-	{"\x80\x03", "a Python pickle", "save its arrays with numpy.savez"},
-	{"\x80\x04", "a Python pickle", "save its arrays with numpy.savez"},
-	{"\x80\x05", "a Python pickle", "save its arrays with numpy.savez"},
-	{"\x28\xb5\x2f\xfd", "zstd", "decompress it, or compress it with gzip"},
-	{"BZh", "bzip2", "decompress it, or compress it with gzip"},
-	{"\xfd7zXZ", "xz", "decompress it, or compress it with gzip"},
-	{"\x1f\x8b", "gzip within gzip", "decompress it once"},
-	{"\xff\xd8\xff", "a JPEG picture", "give a table or an array of images"},
-	{"\x89PNG", "a PNG picture", "give a table or an array of images"},
-	{"FEA1", "Feather version 1", "write it again with a newer version"},
+// remedies are what to do about files that are often given by mistake.
+var remedies = map[arrowio.Format]string{
+	arrowio.FormatLFSPointer: "fetch the file itself with git lfs pull",
+	arrowio.FormatHTML:       "download the file itself",
+	arrowio.FormatHDF5:       "save its arrays with numpy.savez",
+	arrowio.FormatMATLAB:     "save its arrays with numpy.savez",
+	arrowio.FormatPickle:     "save its arrays with numpy.savez",
+	arrowio.FormatZstd:       "decompress it, or compress it with gzip",
+	arrowio.FormatLZ4:        "decompress it, or compress it with gzip",
+	arrowio.FormatBzip2:      "decompress it, or compress it with gzip",
+	arrowio.FormatXZ:         "decompress it, or compress it with gzip",
+	arrowio.FormatGzip:       "it is compressed twice: decompress it once",
+	arrowio.FormatJPEG:       "give a table or an array of images",
+	arrowio.FormatPNG:        "give a table or an array of images",
+	arrowio.FormatFeatherV1:  "write it again with a newer version",
 }
 
 // tell says what kind of file begins with head; a name that claims another is
@@ -79,37 +68,12 @@ func tell(head []byte, name string) (kind, error) {
 }
 
 func tellContent(head []byte) (kind, error) {
-	for _, m := range magics {
-		if bytes.HasPrefix(head, []byte(m.prefix)) {
-			return m.kind, nil
-		}
+	format := arrowio.Sniff(head)
+	if k, ok := kinds[format]; ok {
+		return k, nil
 	}
-	for _, s := range strangers {
-		if bytes.HasPrefix(head, []byte(s.prefix)) {
-			return "", fmt.Errorf("holds %s, which cannot be read: %s", s.what, s.remedy)
-		}
-	}
-	if len(head) >= 4 && head[0] == 0 && head[1] == 0 {
-		return kindIDX, nil
-	}
-	if isText(head) {
-		return kindText, nil
+	if remedy, ok := remedies[format]; ok {
+		return "", fmt.Errorf("holds %s, which cannot be read: %s", format, remedy)
 	}
 	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give IDX, npy, npz, CSV, TSV, Parquet or Arrow", head[:min(8, len(head))])
-}
-
-// isText reports whether head is UTF-8 without control characters; its last
-// character may be cut.
-func isText(head []byte) bool {
-	for len(head) > 0 {
-		r, n := utf8.DecodeRune(head)
-		if r == utf8.RuneError && n == 1 {
-			return !utf8.FullRune(head)
-		}
-		if r < ' ' && r != '\t' && r != '\n' && r != '\r' {
-			return false
-		}
-		head = head[n:]
-	}
-	return true
 }

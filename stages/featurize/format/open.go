@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
+
+	"mars/arrowio"
 )
 
 // Options say what of an input to read. The zero value reads the input's
@@ -200,7 +202,7 @@ func newInput(r io.Reader, name string) (*input, error) {
 		in.name = strings.TrimSuffix(name, ".gz")
 		in.file = nil
 	}
-	head, err := in.Peek(512)
+	head, err := in.Peek(arrowio.SniffLength)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, readError(err)
 	}

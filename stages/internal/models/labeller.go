@@ -3,15 +3,13 @@
 package models
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/arrowio"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/gmmot"
 	"mars/stages/algorithms/labelshift"
@@ -47,7 +45,7 @@ func Load(path, decision string) (*Labeller, string, error) {
 		}
 		return err
 	}
-	if isArrow(path) {
+	if f, err := arrowio.SniffFile(path); err == nil && f.IsArrow() {
 		m, sum, err := loadMixture(path)
 		if err != nil {
 			return nil, "", err
@@ -61,49 +59,26 @@ func Load(path, decision string) (*Labeller, string, error) {
 	return Networks(m), sum, decide(&m.Decision)
 }
 
-// isArrow tells an Arrow file or stream by its first bytes.
-func isArrow(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	var first [4]byte
-	if _, err := io.ReadFull(f, first[:]); err != nil {
-		return false
-	}
-	return bytes.Equal(first[:], []byte("ARRO")) || bytes.Equal(first[:], []byte{0xFF, 0xFF, 0xFF, 0xFF})
-}
-
-// Metadata of a matched mixture's file.
-const (
-	keyClasses     = "mars.classes"
-	keyProportions = "mars.proportions.target"
-	keyProvenance  = "mars.provenance"
-	keyVectors     = "mars.vectors"
-	keyDecision    = "mars.decision"
-)
-
 // SaveMixture writes the model to an Arrow file with a row a component: its class,
 // share of the target's rows, weight, mean and covariance (d·d, row-major).
 func SaveMixture(path string, m *gmmot.Model) (sum string, err error) {
 	t := state.NewTable("train", m.Mixture.K())
-	for key, value := range map[string]any{keyClasses: m.Classes, keyProportions: m.Proportions} {
+	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions} {
 		text, err := json.Marshal(value)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", path, err)
 		}
 		t.SetMeta(key, string(text))
 	}
-	t.SetMeta("mars.method", gmmot.Method)
+	t.SetMeta(adapt.KeyMethod, gmmot.Method)
 	if m.Vectors != "" {
-		t.SetMeta(keyVectors, m.Vectors)
+		t.SetMeta(adapt.KeyVectors, m.Vectors)
 	}
 	if m.Decision != nil {
-		t.SetMeta(keyDecision, m.Decision.String())
+		t.SetMeta(adapt.KeyDecision, m.Decision.String())
 	}
 	if m.Provenance != "" {
-		t.SetMeta(keyProvenance, m.Provenance)
+		t.SetMeta(adapt.KeyProvenance, m.Provenance)
 	}
 	means := make([][]float64, m.Mixture.K())
 	for k := range means {
@@ -123,15 +98,15 @@ func loadMixture(path string) (*gmmot.Model, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	m := &gmmot.Model{Vectors: t.Meta(keyVectors), Provenance: t.Meta(keyProvenance)}
-	for key, value := range map[string]any{keyClasses: &m.Classes, keyProportions: &m.Proportions} {
+	m := &gmmot.Model{Vectors: t.Meta(adapt.KeyVectors), Provenance: t.Meta(adapt.KeyProvenance)}
+	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions} {
 		if err := json.Unmarshal([]byte(t.Meta(key)), value); err != nil {
 			return nil, "", fmt.Errorf("%s: metadata %s: %w: train it again", path, key, err)
 		}
 	}
-	if text := t.Meta(keyDecision); text != "" {
+	if text := t.Meta(adapt.KeyDecision); text != "" {
 		if m.Decision, err = labelshift.ParseDecisionOrNone(text); err != nil {
-			return nil, "", fmt.Errorf("%s: metadata %s: %w", path, keyDecision, err)
+			return nil, "", fmt.Errorf("%s: metadata %s: %w", path, adapt.KeyDecision, err)
 		}
 	}
 	if m.ClassOf, err = t.Ints("class"); err != nil {

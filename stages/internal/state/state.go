@@ -6,36 +6,18 @@ import (
 	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
+
+	"mars/arrowio/atomicfile"
 )
 
-// Save writes a file by way of a temporary one beside it and returns the
-// SHA-256 of what it wrote. On an error there is no file and any older one stays.
+// Save writes a file and returns the SHA-256 of what it wrote. On an error there
+// is no file, and an older one stays.
 func Save(path string, write func(io.Writer) error) (sum string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return "", fmt.Errorf("%s: cannot be written: %w", path, err)
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
 	hash := sha256.New()
-	w := bufio.NewWriterSize(io.MultiWriter(f, hash), 1<<20)
-	if err := write(w); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	if err := w.Flush(); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	if err := f.Chmod(0o644); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	if err := f.Close(); err != nil {
-		return "", fmt.Errorf("%s: %w", path, err)
-	}
-	return hex.EncodeToString(hash.Sum(nil)), os.Rename(f.Name(), path)
+	err = atomicfile.Write(path, func(w io.Writer) error { return write(io.MultiWriter(w, hash)) })
+	return hex.EncodeToString(hash.Sum(nil)), err
 }
 
 // Load reads a file and returns its SHA-256.

@@ -37,9 +37,6 @@ func (t *Table) SetMeta(key, value string) { t.meta[key] = value }
 // Meta is a value that SetMeta kept, or "".
 func (t *Table) Meta(key string) string { return t.meta[key] }
 
-// Rows is the number of rows.
-func (t *Table) Rows() int { return t.rows }
-
 // AddFloats adds a column of numbers.
 func (t *Table) AddFloats(name string, values []float64) {
 	b := array.NewFloat64Builder(memory.DefaultAllocator)

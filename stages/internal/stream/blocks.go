@@ -25,7 +25,7 @@ func (r *Rows) Vectors() string {
 // Images reports whether the features are images: of three axes.
 func (r *Rows) Images() bool {
 	for _, i := range r.Schema().FieldIndices(r.Columns.Features) {
-		if text, ok := r.Schema().Field(i).Metadata.GetValue(ShapeKey); ok {
+		if text, ok := r.Schema().Field(i).Metadata.GetValue(arrowio.ShapeKey); ok {
 			shape, err := stages.ParseShape(text)
 			return err == nil && len(shape) == 3
 		}

@@ -5,24 +5,21 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
+	"mars/arrowio"
 	"mars/stages"
 )
-
-// ShapeKey is the field metadata key that carries an image's C, H, W as
-// "1x28x28" on the column of features.
-const ShapeKey = "mars.shape"
 
 // Shape is the shape of the vectors in a column: what its field's metadata say,
 // or a plain row of width numbers.
 func Shape(s *arrow.Schema, column string, width int) ([]int, error) {
 	for _, i := range s.FieldIndices(column) {
-		text, ok := s.Field(i).Metadata.GetValue(ShapeKey)
+		text, ok := s.Field(i).Metadata.GetValue(arrowio.ShapeKey)
 		if !ok {
 			continue
 		}
 		shape, err := stages.ParseShape(text)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: its metadata key %s: %w", column, ShapeKey, err)
+			return nil, fmt.Errorf("column %q: its metadata key %s: %w", column, arrowio.ShapeKey, err)
 		}
 		return shape, CheckShape(shape, width)
 	}

@@ -15,16 +15,16 @@ import (
 	"mars/arrowio"
 )
 
-// A Pending is an entry in the making. Nobody sees it before Commit.
-type Pending struct {
+// An EntryWriter makes an entry, which nobody sees before Commit.
+type EntryWriter struct {
 	cache *Cache
 	dir   string
 	entry Entry
 }
 
-// Begin starts the entry of a key, whose lock the caller has. What a killed
-// process left of it is removed.
-func (c *Cache) Begin(key string) (*Pending, error) {
+// Begin starts the entry of a key, whose lock the caller has. It removes what a
+// killed process has left of it.
+func (c *Cache) Begin(key string) (*EntryWriter, error) {
 	dir := c.path(buildingDir, key)
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
@@ -32,13 +32,13 @@ func (c *Cache) Begin(key string) (*Pending, error) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		return nil, err
 	}
-	return &Pending{cache: c, dir: dir, entry: Entry{Key: key}}, nil
+	return &EntryWriter{cache: c, dir: dir, entry: Entry{Key: key}}, nil
 }
 
-// StatePath is where the stage writes the file of a flag. It keeps its base
-// name, which provenance records.
-func (p *Pending) StatePath(flag, path string) (string, error) {
-	dir := filepath.Join(p.dir, flag)
+// StatePath is where the stage is to write the file of a flag. The base name is that
+// of path, since provenance records it.
+func (w *EntryWriter) StatePath(flag, path string) (string, error) {
+	dir := filepath.Join(w.dir, flag)
 	return filepath.Join(dir, filepath.Base(path)), os.MkdirAll(dir, 0o777)
 }
 
@@ -49,8 +49,8 @@ type hashedFile struct {
 	size int64
 }
 
-func (p *Pending) create(name string) (*hashedFile, error) {
-	f, err := os.Create(filepath.Join(p.dir, name))
+func (w *EntryWriter) create(name string) (*hashedFile, error) {
+	f, err := os.Create(filepath.Join(w.dir, name))
 	return &hashedFile{file: f, hash: sha256.New()}, err
 }
 
@@ -68,17 +68,17 @@ func (f *hashedFile) close(name string) (EntryFile, error) {
 // rowsSink writes the entry's rows.
 type rowsSink struct {
 	*arrowio.Writer
-	pending *Pending
+	pending *EntryWriter
 	file    *hashedFile
 }
 
-// Rows is a sink for the entry's rows. Close does not commit the entry.
-func (p *Pending) Rows() (arrowio.Sink, error) {
-	f, err := p.create(RowsName)
+// Rows is a sink for the entry's rows. Its Close does not commit the entry.
+func (w *EntryWriter) Rows() (arrowio.Sink, error) {
+	f, err := w.create(RowsName)
 	if err != nil {
 		return nil, err
 	}
-	return &rowsSink{arrowio.NewFileWriter(f, f.file.Name(), arrowio.WriteOptions{}), p, f}, nil
+	return &rowsSink{arrowio.NewFileWriter(f, f.file.Name(), arrowio.WriteOptions{}), w, f}, nil
 }
 
 func (s *rowsSink) Close() error {
@@ -99,8 +99,8 @@ func (s *rowsSink) Fail(cause error) {
 }
 
 // Text copies r into the entry.
-func (p *Pending) Text(r io.Reader) error {
-	f, err := p.create(TextName)
+func (w *EntryWriter) Text(r io.Reader) error {
+	f, err := w.create(TextName)
 	if err != nil {
 		return err
 	}
@@ -109,21 +109,21 @@ func (p *Pending) Text(r io.Reader) error {
 	if err == nil {
 		err = closing
 	}
-	p.entry.Files = append(p.entry.Files, file)
+	w.entry.Files = append(w.entry.Files, file)
 	return err
 }
 
 // Commit makes the entry visible under its key, whole.
-func (p *Pending) Commit(n *Node, version string, rows int64, took time.Duration) (*Entry, error) {
-	e := &p.entry
-	e.Recipe, e.Before = n.Recipe, p.cache.madeBefore(n, version)
+func (w *EntryWriter) Commit(n *Node, version string, rows int64, took time.Duration) (*Entry, error) {
+	e := &w.entry
+	e.Dependencies, e.Before = n.Dependencies, w.cache.madeBefore(n, version)
 	e.Version, e.Rows = version, rows
 	e.Created, e.Seconds = time.Now().UTC().Truncate(time.Second), took.Seconds()
 	for _, o := range n.Outputs {
-		if n.Stage.Flags[o.Flag].Role != StateFile {
+		if !n.Stage.Flags[o.Flag].Role.isWritten() {
 			continue
 		}
-		if err := p.addState(o); err != nil {
+		if err := w.addState(o); err != nil {
 			return nil, err
 		}
 	}
@@ -131,49 +131,49 @@ func (p *Pending) Commit(n *Node, version string, rows int64, took time.Duration
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(p.dir, manifestName), text, 0o666); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, manifestName), text, 0o666); err != nil {
 		return nil, err
 	}
-	if err := p.cache.Drop(e.Key); err != nil { // a corrupt one that nobody has dropped
+	if err := w.cache.Drop(e.Key); err != nil { // a corrupt one that nobody has dropped
 		return nil, err
 	}
-	e.dir = p.cache.path(entriesDir, e.Key)
-	return e, os.Rename(p.dir, e.dir)
+	e.dir = w.cache.path(entriesDir, e.Key)
+	return e, os.Rename(w.dir, e.dir)
 }
 
 // addState adds a file that the stage itself has written.
-func (p *Pending) addState(o Output) error {
+func (w *EntryWriter) addState(o Output) error {
 	name := filepath.Join(o.Flag, filepath.Base(o.Path))
-	for _, f := range p.entry.Files {
+	for _, f := range w.entry.Files {
 		if f.Name == name {
 			return nil
 		}
 	}
-	path := filepath.Join(p.dir, name)
+	path := filepath.Join(w.dir, name)
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("--%s was not written: %w", o.Flag, err)
 	}
 	sum, err := hashFile(path)
-	p.entry.Files = append(p.entry.Files, EntryFile{Flag: o.Flag, Name: name, Size: info.Size(), SHA256: sum})
+	w.entry.Files = append(w.entry.Files, EntryFile{Flag: o.Flag, Name: name, Size: info.Size(), SHA256: sum})
 	return err
 }
 
-// Abandon removes what there is of the entry.
-func (p *Pending) Abandon() { os.RemoveAll(p.dir) }
+// Abandon gives the entry up.
+func (w *EntryWriter) Abandon() { os.RemoveAll(w.dir) }
 
-// madeBefore are all nodes behind n, by key. What made those that are in the
-// cache, their entries say.
-func (c *Cache) madeBefore(n *Node, version string) map[string]Made {
-	found := map[string]Made{}
+// madeBefore are all nodes that n was made from, by key. Of those in the cache their
+// entries say what made them; the others were made by this version.
+func (c *Cache) madeBefore(n *Node, version string) map[string]Origin {
+	found := map[string]Origin{}
 	for _, b := range n.before() {
 		e, err := c.Lookup(b.Key)
 		if e != nil && err == nil {
-			found[b.Key] = Made{e.Recipe, e.Version}
+			found[b.Key] = Origin{e.Dependencies, e.Version}
 			maps.Copy(found, e.Before)
 			continue
 		}
-		found[b.Key] = Made{b.Recipe, version}
+		found[b.Key] = Origin{b.Dependencies, version}
 		maps.Copy(found, c.madeBefore(b, version))
 	}
 	return found

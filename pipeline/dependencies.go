@@ -1,0 +1,137 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Dependencies are all that a stage's output depends on.
+type Dependencies struct {
+	Stage     string            `json:"stage"`
+	Algorithm int               `json:"algorithm"`
+	Kernels   string            `json:"kernels"` // instruction set: sums in another order round otherwise
+	Threads   int               `json:"threads"` // for the same reason
+	Options   map[string]string `json:"options"` // canonical; the seed among them
+	Rows      *Input            `json:"rows,omitempty"`
+	Files     map[string]Input  `json:"files,omitempty"` // by flag
+}
+
+// An Input is what is read: a file, known by its content, or what a cached
+// stage puts out, known by its key.
+type Input struct {
+	Name   string `json:"name,omitempty"` // path as written, or the stage's label
+	SHA256 string `json:"sha256,omitempty"`
+	Key    string `json:"key,omitempty"`
+}
+
+// Key is a hash: equal dependencies, and no others, have equal keys. What inputs
+// are called does not count.
+func (d Dependencies) Key() string {
+	anonymous := d
+	if d.Rows != nil {
+		rows := *d.Rows
+		rows.Name = ""
+		anonymous.Rows = &rows
+	}
+	anonymous.Files = map[string]Input{}
+	for flag, in := range d.Files {
+		in.Name = ""
+		anonymous.Files[flag] = in
+	}
+	text, err := json.Marshal(anonymous)
+	if err != nil {
+		panic("pipeline: " + err.Error())
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Keys finds what every node depends on. Input files are hashed once each.
+func (g *Graph) Keys(m *Machine) error {
+	for _, n := range g.Nodes { // parents first
+		if err := n.depend(m); err != nil {
+			return err
+		}
+		n.Key = n.Dependencies.Key()
+		n.stamps = m.stampsOf(n)
+	}
+	return nil
+}
+
+// depend finds what the node depends on. Those before it have their keys.
+func (n *Node) depend(m *Machine) error {
+	n.Dependencies = Dependencies{Stage: n.Stage.Name, Algorithm: n.Stage.Algorithm, Kernels: m.Kernels, Threads: m.threads(n),
+		Options: n.Options, Files: map[string]Input{}}
+	if n.Parent != nil {
+		n.Dependencies.Rows = &Input{Name: n.Parent.Label(), Key: n.Parent.Key}
+	}
+	if n.From != "" {
+		in, err := m.input(n.From)
+		if err != nil {
+			return n.fail("from", err)
+		}
+		n.Dependencies.Rows = &in
+	}
+	for _, f := range n.Files {
+		if f.Maker != nil {
+			n.Dependencies.Files[f.Flag] = Input{Name: f.Path, Key: f.Maker.Key + "/" + f.MakerFlag}
+			continue
+		}
+		in, err := m.input(f.Path)
+		if err != nil {
+			return n.fail(f.Flag, err)
+		}
+		n.Dependencies.Files[f.Flag] = in
+	}
+	return nil
+}
+
+// A stamp tells cheaply whether a file is still the one that was hashed.
+type stamp struct {
+	path string
+	size int64
+	time time.Time
+}
+
+func newStamp(path string) stamp {
+	info, err := os.Stat(path)
+	if err != nil {
+		return stamp{path: path, size: -1}
+	}
+	return stamp{path, info.Size(), info.ModTime()}
+}
+
+// stampsOf are those of the files that nobody but the user makes.
+func (m *Machine) stampsOf(n *Node) []stamp {
+	var stamps []stamp
+	given := []string{}
+	if n.From != "" {
+		given = append(given, n.From)
+	}
+	for _, f := range n.Files {
+		if f.Maker == nil {
+			given = append(given, f.Path)
+		}
+	}
+	for _, path := range given {
+		for _, p := range m.files(path) {
+			stamps = append(stamps, newStamp(p))
+		}
+	}
+	return stamps
+}
+
+// unchanged reports an input that has changed since it was hashed: what was made
+// of it must not be kept under its hash.
+func (n *Node) unchanged() error {
+	for _, s := range n.stamps {
+		if newStamp(s.path) != s {
+			return fmt.Errorf("%s: %s changed while the pipeline ran: run again", n.Label(), s.path)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Machine is what of the surroundings a result depends on.
+type Machine struct {
+	Kernels string
+	Threads int                        // of a stage that is not told otherwise
+	Beside  func(path string) []string // files that are read when path is given; nil: path alone
+	hashes  map[string]string
+}
+
+func (m *Machine) threads(n *Node) int {
+	flag := n.Stage.flag(Threads)
+	if flag == "" {
+		return 1
+	}
+	threads := m.Threads
+	if text := n.Options[flag]; text != "" {
+		fmt.Sscan(text, &threads) //nolint:errcheck // the command has checked it
+	}
+	return threads
+}
+
+// input hashes a file, or all files of a folder, with what is read beside it.
+func (m *Machine) input(path string) (Input, error) {
+	if m.hashes == nil {
+		m.hashes = map[string]string{}
+	}
+	if sum, ok := m.hashes[path]; ok {
+		return Input{Name: path, SHA256: sum}, nil
+	}
+	var sums []string
+	for _, p := range m.files(path) {
+		sum, err := hashPath(p)
+		if err != nil {
+			return Input{}, err
+		}
+		sums = append(sums, sum)
+	}
+	sum := sums[0]
+	if len(sums) > 1 {
+		both := sha256.Sum256([]byte(strings.Join(sums, " ")))
+		sum = hex.EncodeToString(both[:])
+	}
+	m.hashes[path] = sum
+	return Input{Name: path, SHA256: sum}, nil
+}
+
+// files are all files that are read when path is given.
+func (m *Machine) files(path string) []string {
+	if m.Beside == nil {
+		return []string{path}
+	}
+	return m.Beside(path)
+}
+
+// Hash is what input knows a path by.
+func (m *Machine) Hash(path string) (string, error) {
+	in, err := m.input(path)
+	return in.SHA256, err
+}
+
+// hashPath is the SHA-256 of a file's bytes, or of the names and bytes of all
+// files of a folder.
+func hashPath(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fmt.Errorf("%w: check the path, which is relative to the pipeline file", err)
+	}
+	if !info.IsDir() {
+		return hashFile(path)
+	}
+	h := sha256.New()
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		sum, err := hashFile(p)
+		name, _ := filepath.Rel(path, p)
+		fmt.Fprintf(h, "%q %s\n", name, sum)
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.CopyBuffer(h, f, make([]byte, 1<<20)); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
