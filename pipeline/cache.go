@@ -4,10 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mars/arrowio/atomicfile"
 	"os"
 	"path/filepath"
 	"time"
+
+	"mars/arrowio/atomicfile"
 )
 
 // A Cache keeps what stages put out in a folder:

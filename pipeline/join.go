@@ -5,30 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 
 	"mars/arrowio"
 )
 
-// A Producer writes rows to out, which it begins but neither closes nor fails.
-type Producer func(ctx context.Context, out arrowio.Sink) error
-
-// A Filter passes rows on from in to out, changed or not.
+// A Filter reads rows from in and writes rows to out, which it begins but neither
+// closes nor fails.
 type Filter func(ctx context.Context, in arrowio.Stream, out arrowio.Sink) error
 
 // Join runs stages at the same time in this process, each joined to the next by a
-// channel: a producer, filters in their order, and a consumer, which may stop
-// before the end of its rows. Errors call the rows by name.
+// channel: filters in their order, then a consumer, which may stop before the end
+// of its rows. The first stage reads in, which may be nil if it reads no rows.
+// Errors call the rows between stages by name.
 //
 // It returns when all have ended. Of several errors it returns the one that
 // the others follow from.
-func Join(ctx context.Context, name string, produce Producer, filters []Filter, consume func(context.Context, arrowio.Stream) error) error {
+func Join(ctx context.Context, name string, in arrowio.Stream, filters []Filter, consume func(context.Context, arrowio.Stream) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	steps := []Filter{func(ctx context.Context, _ arrowio.Stream, out arrowio.Sink) error { return produce(ctx, out) }}
-	steps = append(steps, filters...)
-	steps = append(steps, func(ctx context.Context, in arrowio.Stream, _ arrowio.Sink) error { return consume(ctx, in) })
+	last := func(ctx context.Context, in arrowio.Stream, _ arrowio.Sink) error { return consume(ctx, in) }
+	steps := append(slices.Clone(filters), last)
 	ended := make(chan outcome)
-	var in *ChannelStream
 	for i, step := range steps {
 		j := &joined{run: step, in: in}
 		if i+1 < len(steps) {
@@ -52,26 +50,32 @@ type outcome struct {
 	err  error
 }
 
-// cause is the first failure, in the order of the rows, that is not the end of a
-// step whose rows nobody takes any more.
+// cause is the first failure, in the order of the rows, that the others follow
+// from: a step whose rows nobody takes any more, or that is told to end, has not
+// failed by itself.
 func cause(failures []error) error {
-	var late error
 	for _, err := range failures {
-		switch {
-		case err == nil, errors.Is(err, arrowio.ErrBrokenPipe):
-		case errors.Is(err, context.Canceled):
-			late = err
-		default:
+		if err != nil && !errors.Is(err, arrowio.ErrBrokenPipe) && !errors.Is(err, context.Canceled) {
 			return err
 		}
 	}
-	return late
+	last := len(failures) - 1
+	if failures[last] != nil {
+		return failures[last]
+	}
+	for _, err := range failures[:last] {
+		if errors.Is(err, context.Canceled) {
+			return err
+		}
+	}
+	return nil
 }
 
-// joined is a step between two channels; in or out is nil at the ends.
+// joined is a step between two channels. The first has no channel before it, and
+// the last no sink.
 type joined struct {
 	run Filter
-	in  *ChannelStream
+	in  arrowio.Stream
 	out arrowio.Sink
 }
 
@@ -81,8 +85,8 @@ func (j *joined) whole(ctx context.Context) (err error) {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
-		if j.in != nil {
-			j.in.Close()
+		if c, ok := j.in.(*ChannelStream); ok {
+			c.Close()
 		}
 		switch {
 		case j.out == nil:
@@ -92,11 +96,10 @@ func (j *joined) whole(ctx context.Context) (err error) {
 			err = j.out.Close()
 		}
 	}()
-	if j.in == nil {
-		return j.run(ctx, nil, j.out)
-	}
-	if err := j.in.Open(); err != nil {
-		return err
+	if c, ok := j.in.(*ChannelStream); ok {
+		if err := c.Open(); err != nil {
+			return err
+		}
 	}
 	return j.run(ctx, j.in, j.out)
 }

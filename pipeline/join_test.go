@@ -16,8 +16,8 @@ import (
 var numbers = arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32}}, nil)
 
 // count writes batches of one row each until it has written n or fails.
-func count(n int) Producer {
-	return func(_ context.Context, out arrowio.Sink) error {
+func count(n int) Filter {
+	return func(_ context.Context, _ arrowio.Stream, out arrowio.Sink) error {
 		if err := out.Begin(numbers); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func TestJoin(t *testing.T) {
 		"panics":           {[]Filter{panics}, 1 << 30, "panic: of no use"},
 	} {
 		seen := 0
-		err := Join(t.Context(), "numbers", count(100), c.filters, func(_ context.Context, in arrowio.Stream) error {
+		err := Join(t.Context(), "numbers", nil, append([]Filter{count(100)}, c.filters...), func(_ context.Context, in arrowio.Stream) error {
 			for seen < c.takes {
 				if _, err := in.Next(); err != nil {
 					if errors.Is(err, io.EOF) {
@@ -84,10 +84,20 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// A consumer whose own output nobody reads has failed, and says so.
+func TestJoinBrokenPipe(t *testing.T) {
+	err := Join(t.Context(), "numbers", nil, []Filter{count(100), pass}, func(context.Context, arrowio.Stream) error {
+		return arrowio.ErrBrokenPipe
+	})
+	if !errors.Is(err, arrowio.ErrBrokenPipe) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // The end of the context ends all steps.
 func TestJoinCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	err := Join(ctx, "numbers", count(1<<30), []Filter{pass}, func(ctx context.Context, in arrowio.Stream) error {
+	err := Join(ctx, "numbers", nil, []Filter{count(1 << 30), pass}, func(ctx context.Context, in arrowio.Stream) error {
 		_, err := in.Next()
 		cancel()
 		<-ctx.Done()

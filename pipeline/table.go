@@ -7,13 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mars/arrowio/atomicfile"
 	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"mars/arrowio/atomicfile"
 )
 
 // Results are the numbers that the runs of a graph put out as JSON (mars-eval

@@ -25,12 +25,6 @@ import (
 // Confidence is the column of the posterior of the predicted class.
 const Confidence = "confidence"
 
-// Images reports whether the rows of in are images, which want an embedding
-// before anything is translated.
-func Images(env stages.Env, in arrowio.Stream) bool {
-	return (&stream.Rows{Env: env, Stream: in}).Images()
-}
-
 // Labels is the target rows of a labelled stream.
 type Labels struct {
 	in     *stream.Rows

@@ -11,7 +11,6 @@ import (
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/translate"
-	"mars/stages/embed"
 	"mars/stages/label"
 	"mars/stages/train"
 )
@@ -71,48 +70,15 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := notInput(c.output, c.inputs); err != nil {
 		return err
 	}
-	return l.files.twoFiles(cmd, c, args, func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
-		labelled, err := l.train(ctx, env, in)
-		if err != nil {
-			return err
-		}
-		labels, err := label.New(env, labelled)
+	q := question{files: &l.files, common: c, embed: l.options.Method == translate.Method, stages: []stages.Func{train.Fit(l.options)}}
+	q.answer = func(_ context.Context, env stages.Env, in arrowio.Stream) error {
+		labels, err := label.New(env, in)
 		if err != nil {
 			return err
 		}
 		return l.write(cmd, labels)
-	})
-}
-
-// train runs the stages, each into memory.
-func (l *labeller) train(ctx context.Context, env stages.Env, in arrowio.Stream) (arrowio.Stream, error) {
-	if l.options.Method == translate.Method {
-		env.Logger().Info("method translate, which measured best on fixed features: .992 balanced accuracy on the paper's toy (MARSc .895, the source's classifier .743)")
-		var err error
-		if in, err = embedImages(ctx, env, in); err != nil {
-			return nil, err
-		}
 	}
-	return intoMemory(ctx, env, in, train.Fit(l.options))
-}
-
-// embedImages learns an embedding on the source if the rows are images that have
-// none: pixels are not a space in which classes move.
-func embedImages(ctx context.Context, env stages.Env, in arrowio.Stream) (arrowio.Stream, error) {
-	if !label.Images(env, in) || arrowio.HasColumn(in.Schema(), env.Columns.Embedding) {
-		return in, nil
-	}
-	env.Logger().Info("the rows are images: learning an embedding on the source first")
-	return intoMemory(ctx, env, in, embed.Fit(embed.Options{Arch: "auto"}))
-}
-
-// intoMemory runs a stage and holds the rows that it puts out.
-func intoMemory(ctx context.Context, env stages.Env, in arrowio.Stream, stage stages.Func) (arrowio.Stream, error) {
-	out := arrowio.NewTable(in.Name())
-	if err := stage(ctx, env, in, out); err != nil {
-		return nil, err
-	}
-	return out, out.Close()
+	return q.ask(cmd, args)
 }
 
 func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {

@@ -2,14 +2,17 @@ package cli
 
 import (
 	"io"
+	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
 )
 
 // progress is a bar with rate and time left on a terminal, one at a time.
-// Log lines written through it clear the bar first.
+// Log lines written through it clear the bar first. Its methods may be called from
+// any goroutine.
 type progress struct {
+	mu      sync.Mutex
 	w       io.Writer
 	enabled bool
 	what    string
@@ -21,8 +24,10 @@ func (p *progress) report(what string, done, total int64) {
 	if !p.enabled {
 		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.bar == nil || p.what != what {
-		p.finish()
+		p.clear()
 		if total <= 0 {
 			total = -1
 		}
@@ -43,6 +48,8 @@ func (p *progress) report(what string, done, total int64) {
 
 // Write prints a log line where the bar was; the bar comes back at its next report.
 func (p *progress) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.bar != nil {
 		p.bar.Clear() //nolint:errcheck
 	}
@@ -50,6 +57,12 @@ func (p *progress) Write(b []byte) (int, error) {
 }
 
 func (p *progress) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+}
+
+func (p *progress) clear() {
 	if p.bar != nil {
 		p.bar.Clear() //nolint:errcheck
 		p.bar = nil

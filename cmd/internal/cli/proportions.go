@@ -49,17 +49,15 @@ not look at them.`,
 			return err
 		}
 		c.inputs = append(args, files.source.path, files.target.path)
-		return files.twoFiles(cmd, c, args, func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
-			in, err := embedImages(ctx, env, in)
-			if err != nil {
-				return err
-			}
+		q := question{files: &files, common: c, embed: true}
+		q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 			r, err := proportions.Estimate(ctx, env, in, o)
 			if err != nil {
 				return err
 			}
 			return c.writeReport(cmd, r, asJSON)
-		})
+		}
+		return q.ask(cmd, args)
 	}
 	f := cmd.Flags()
 	files.registerFiles(f)

@@ -2,11 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"mars/stages/algorithms"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"mars/stages/algorithms"
 )
 
 // version is set by the linker in make build.
