@@ -28,8 +28,9 @@
 // learns, then emits the rows; apply maps rows by a state saved earlier, batch
 // by batch, in constant memory.
 //
-// Sub-packages are of two kinds. A stage package (embed, cluster, ...) turns
-// rows into rows and alone knows Arrow. The packages below it (mixture,
-// transport, adapt, ...) are algorithms on plain slices and gonum matrices, a
-// library that a Go program can use without Arrow.
+// There are three kinds of package. A stage package (embed, cluster, ...) turns
+// rows into rows, and never imports another stage. What stages do alike is in
+// stages/internal. The packages under algorithms are a library on plain slices
+// and gonum matrices, which a Go program can use without Arrow. Imports run from
+// stages down to algorithms and never back up; a test holds them to that.
 package stages

@@ -1,0 +1,32 @@
+// Package algorithms holds the numerical methods of MARS, each a package of its own
+// that works on plain slices and gonum matrices. They know neither Arrow nor
+// commands, so a Go program can use them as a library. Rows are samples: a matrix
+// of n rows of d values is n×d, row-major.
+//
+// From the ground up:
+//
+//   - scale: columns to mean 0 and standard deviation 1.
+//   - mixture: Ward's hierarchical clustering (Ward 1963; nearest-neighbour chain,
+//     Murtagh 1983), Gaussian mixtures by EM (Dempster, Laird & Rubin 1977) and
+//     k-means (Lloyd 1982; k-means++, Arthur & Vassilvitskii 2007).
+//   - transport: assignment (Jonker & Volgenant 1987) and exact optimal transport by
+//     the network simplex, matchings of classes with components by means or by the
+//     Bures–Wasserstein distance, the second best matching, cyclical monotonicity.
+//   - wasserstein: the Wasserstein-1 distance of a weighted source from a target
+//     (the paper's Theorem 1), with the distance that sampling alone leaves.
+//   - mte: match–translate–EM, which finds classes that have moved.
+//   - classmap: how each class has moved, and the map that moves its rows.
+//   - labelshift: every estimator of the target's class proportions by name (the
+//     paper's Algorithm 2, CC, BBSE, RLLS, EM, IW-WD's), calibration of posteriors,
+//     importance weights, and posteriors corrected for other proportions.
+//   - adapt: training of the representation, the classifier and the Wasserstein
+//     critic (the paper's Algorithm 1), and the methods that it is compared with:
+//     DANN, WD_β, IW-WD.
+//   - translate: match, translate, retrain: labels by a network on moved rows.
+//   - gmmot: the paper's GMM+OT, labels by a matched mixture.
+//   - safetensors: the file format of trained networks.
+//
+// Long computations take a context and return its error soon after it ends. All
+// that is random derives from a seed: the same data, options, seed and number of
+// threads give the same bytes on the same kind of processor.
+package algorithms
