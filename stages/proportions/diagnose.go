@@ -1,6 +1,7 @@
 package proportions
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -56,11 +57,11 @@ func translation(env stages.Env, p labelshift.Problem, target blas32.General, e 
 	if err != nil {
 		return nil, err
 	}
-	reference, err := wasserstein.NewReference(target, wasserstein.Options{Seed: env.Seed})
+	reference, err := wasserstein.NewReference(context.TODO(), target, wasserstein.Options{Seed: env.Seed})
 	if err != nil {
 		return nil, err
 	}
-	before, err := reference.To(p.Source, p.Labels, e.Proportions)
+	before, err := reference.To(context.TODO(), p.Source, p.Labels, e.Proportions)
 	if err != nil {
 		return nil, err
 	}
@@ -68,13 +69,15 @@ func translation(env stages.Env, p labelshift.Problem, target blas32.General, e 
 	if target.Cols > mostColumns {
 		learn = classmap.Displace
 	}
-	way, err := learn(p.Source, p.Labels, labelshift.InMemory(target), responsibilities, classmap.Options{})
+	way, err := learn(context.TODO(), p.Source, p.Labels, labelshift.InMemory(target), responsibilities, classmap.Options{})
 	if err != nil {
 		return nil, err
 	}
 	moved := blas32.General{Rows: p.Source.Rows, Cols: p.Source.Cols, Stride: p.Source.Cols, Data: make([]float32, p.Source.Rows*p.Source.Cols)}
-	way.Apply(moved, p.Source, p.Labels)
-	after, err := reference.To(moved, p.Labels, e.Proportions)
+	if err := way.Apply(context.TODO(), moved, p.Source, p.Labels); err != nil {
+		return nil, err
+	}
+	after, err := reference.To(context.TODO(), moved, p.Labels, e.Proportions)
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +97,10 @@ func (r *Report) doubt(d *Diagnostics) {
 // add says how the named one of the paper's estimators clustered and matched.
 func (d *Diagnostics) add(name string, source blas32.General, p labelshift.Problem, fit *mixture.Result, m *transport.Matching) error {
 	classes := transport.NewPrototypes(p.Classes, source.Cols)
-	if err := classes.Add(source, p.Labels); err != nil {
+	if err := classes.Add(context.TODO(), source, p.Labels); err != nil {
 		return err
 	}
-	check, err := transport.NewCheck(m, classes.Moments(), transport.Moments{Means: fit.Means, Counts: fit.Counts}, transport.Means)
+	check, err := transport.NewCheck(context.TODO(), m, classes.Moments(), transport.Moments{Means: fit.Means, Counts: fit.Counts}, transport.Means)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package proportions
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -33,9 +34,12 @@ func others(env stages.Env, p labelshift.Problem, e *labelshift.Estimate, train 
 		return nil, nil, err
 	}
 	source := blas32.General{Rows: p.Source.Rows, Cols: p.Source.Cols, Stride: p.Source.Stride, Data: slices.Clone(p.Source.Data)}
-	standard, _ := scale.Fit(source)
+	standard, _, err := scale.Fit(context.TODO(), source)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, x := range []blas32.General{source, target} {
-		if err := standard.Apply(x); err != nil {
+		if err := standard.Apply(context.TODO(), x); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -82,10 +86,10 @@ func others(env stages.Env, p labelshift.Problem, e *labelshift.Estimate, train 
 func clusters(seed uint64) map[string]labelshift.Cluster {
 	return map[string]labelshift.Cluster{
 		"marsc": func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.Ward(x, k, mixture.WardOptions{Seed: seed})
+			return mixture.Ward(context.TODO(), x, k, mixture.WardOptions{Seed: seed})
 		},
 		"marsg": func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.GMM(x, k, mixture.GMMOptions{Seed: seed})
+			return mixture.GMM(context.TODO(), x, k, mixture.GMMOptions{Seed: seed})
 		},
 	}
 }

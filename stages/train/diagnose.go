@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -89,8 +90,12 @@ func (j *job) translation(env stages.Env, proportions []float64) *diagnostics.Tr
 	if j.unmoved.Rows == 0 || j.problem.Target.Rows < 2 {
 		return nil
 	}
-	standard, _ := scale.Fit(j.unmoved)
-	standardise := func(x blas32.General) (blas32.General, error) { return x, standard.Apply(x) }
+	standard, _, err := scale.Fit(context.TODO(), j.unmoved)
+	if err != nil {
+		env.Logger().Info(fmt.Sprintf("no distance after translation: %v", err))
+		return nil
+	}
+	standardise := func(x blas32.General) (blas32.General, error) { return x, standard.Apply(context.TODO(), x) }
 	d, err := measure(j.problem, wasserstein.Options{Seed: env.Seed, Space: standardise}, proportions, j.unmoved, j.problem.Source)
 	if err != nil {
 		env.Logger().Info(fmt.Sprintf("no distance after translation: %v", err))
@@ -102,13 +107,13 @@ func (j *job) translation(env stages.Env, proportions []float64) *diagnostics.Tr
 // measure is how far each of the sources, whose rows have the problem's
 // labels, is from its target.
 func measure(p adapt.Problem, o wasserstein.Options, proportions []float64, sources ...blas32.General) ([]wasserstein.Distance, error) {
-	reference, err := wasserstein.NewReference(p.Target, o)
+	reference, err := wasserstein.NewReference(context.TODO(), p.Target, o)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]wasserstein.Distance, len(sources))
 	for i, source := range sources {
-		if found[i], err = reference.To(source, p.Labels, proportions); err != nil {
+		if found[i], err = reference.To(context.TODO(), source, p.Labels, proportions); err != nil {
 			return nil, err
 		}
 	}

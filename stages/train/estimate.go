@@ -42,13 +42,13 @@ func matched(o Options, env stages.Env) adapt.Estimator {
 	switch {
 	case o.Method != "marsg":
 		return algorithm2(func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.Ward(x, k, mixture.WardOptions{Seed: env.Seed})
+			return mixture.Ward(context.TODO(), x, k, mixture.WardOptions{Seed: env.Seed})
 		})
 	case o.AsPublishedCode:
 		return averaged(algorithm2(publishedMixture(env)))
 	}
 	return algorithm2(func(x blas32.General, k int) (*mixture.Result, error) {
-		return mixture.GMM(x, k, mixture.GMMOptions{Seed: env.Seed})
+		return mixture.GMM(context.TODO(), x, k, mixture.GMMOptions{Seed: env.Seed})
 	})
 }
 

@@ -40,10 +40,10 @@ func learnMixture(ctx context.Context, r *stream.Rows, o Options) (stream.State,
 // diagnoseMixture is what is to be said of a matched mixture.
 func diagnoseMixture(env stages.Env, p *adapt.Problem, m *gmmot.Model, matching *transport.Matching) *diagnostics.Diagnostics {
 	classes := transport.NewPrototypes(len(p.Classes), p.Source.Cols)
-	err := classes.Add(p.Source, p.Labels)
+	err := classes.Add(context.TODO(), p.Source, p.Labels)
 	var check *transport.Check
 	if err == nil {
-		check, err = transport.NewCheck(matching, classes.Moments(), transport.Moments{Means: m.Mixture.Means}, transport.Means)
+		check, err = transport.NewCheck(context.TODO(), matching, classes.Moments(), transport.Moments{Means: m.Mixture.Means}, transport.Means)
 	}
 	if err != nil {
 		env.Logger().Info(fmt.Sprintf("the matching cannot be checked: %v", err))

@@ -23,12 +23,12 @@ const publishedRows = 2000
 func publishedMixture(env stages.Env) labelshift.Cluster {
 	return func(x blas32.General, k int) (*mixture.Result, error) {
 		x.Rows = min(x.Rows, publishedRows)
-		r, err := mixture.GMM(x, k, mixture.GMMOptions{Seed: env.Seed})
+		r, err := mixture.GMM(context.TODO(), x, k, mixture.GMMOptions{Seed: env.Seed})
 		if err != nil {
 			return nil, err
 		}
 		hard := transport.NewPrototypes(k, x.Cols)
-		if err := hard.Add(x, r.Labels); err != nil {
+		if err := hard.Add(context.TODO(), x, r.Labels); err != nil {
 			return nil, err
 		}
 		means := hard.Means()

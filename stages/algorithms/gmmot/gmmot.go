@@ -6,6 +6,7 @@
 package gmmot
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -48,7 +49,7 @@ type Model struct {
 func Fit(source blas32.General, labels []int32, target blas32.General, classes []string, seed uint64) (*Model, *transport.Matching, error) {
 	var fit *mixture.Result
 	cluster := func(x blas32.General, k int) (_ *mixture.Result, err error) {
-		fit, err = mixture.GMM(x, k, mixture.GMMOptions{Seed: seed})
+		fit, err = mixture.GMM(context.TODO(), x, k, mixture.GMMOptions{Seed: seed})
 		return fit, err
 	}
 	matching, err := labelshift.Matched(source, labels, target, len(classes), cluster)
@@ -77,7 +78,7 @@ func (m *Model) Ready() error {
 		}
 	}
 	var err error
-	m.assigner, err = m.Mixture.Assigner()
+	m.assigner, err = m.Mixture.Assigner(context.TODO())
 	return err
 }
 
@@ -93,7 +94,9 @@ func (m *Model) Predict(x blas32.General) blas32.General {
 		return p
 	}
 	responsibilities := mat.NewDense(x.Rows, m.Mixture.K(), nil)
-	m.assigner.Responsibilities(responsibilities, x)
+	if err := m.assigner.Responsibilities(context.TODO(), responsibilities, x); err != nil {
+		panic(err) // context.TODO does not end
+	}
 	sums := make([]float64, classes)
 	for i := range x.Rows {
 		clear(sums)

@@ -1,6 +1,7 @@
 package labelshift
 
 import (
+	"context"
 	"fmt"
 
 	"mars/stages/algorithms/classmap"
@@ -16,11 +17,13 @@ func (m *match) aligned() (*Estimate, error) {
 	for i := range certain.Data {
 		certain.Data[i] = 1
 	}
-	whole, err := classmap.Fit(source, together, m.wideTarget, certain, classmap.Options{})
+	whole, err := classmap.Fit(context.TODO(), source, together, m.wideTarget, certain, classmap.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("labelshift: %w", err)
 	}
-	whole.Apply(source, source, together)
+	if err := whole.Apply(context.TODO(), source, source, together); err != nil {
+		return nil, err
+	}
 	e, err := MTE(Problem{Source: source, Labels: m.present.labels, Target: m.wideTarget, Classes: len(m.present.class)}, m.options)
 	if err != nil {
 		return nil, fmt.Errorf("labelshift: after aligning source and target: %w", err)

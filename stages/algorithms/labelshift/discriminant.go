@@ -1,6 +1,7 @@
 package labelshift
 
 import (
+	"context"
 	"errors"
 	"math"
 
@@ -107,7 +108,7 @@ func (m *moments) within() *mat.SymDense {
 // principal returns the q axes of greatest variance, d×q, in units of the mean
 // standard deviation along them.
 func (m *moments) principal(q int) (*mat.Dense, error) {
-	axes, err := eigen.Leading(m.scatter, q)
+	axes, err := eigen.Leading(context.TODO(), m.scatter, q)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,8 @@
 package labelshift
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages/algorithms/mixture"
@@ -20,8 +22,8 @@ func Matched(source blas32.General, labels []int32, target blas32.General, class
 		return nil, err
 	}
 	prototypes := transport.NewPrototypes(classes, source.Cols)
-	if err := prototypes.Add(source, labels); err != nil {
+	if err := prototypes.Add(context.TODO(), source, labels); err != nil {
 		return nil, err
 	}
-	return transport.MatchPrototypes(prototypes.Means(), prototypes.Counts(), mixture.Means, mixture.Proportions)
+	return transport.MatchPrototypes(context.TODO(), prototypes.Means(), prototypes.Counts(), mixture.Means, mixture.Proportions)
 }

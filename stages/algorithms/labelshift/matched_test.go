@@ -16,7 +16,7 @@ func TestMatched(t *testing.T) {
 		return blas32.General{Rows: len(x), Cols: 1, Stride: 1, Data: x}
 	}
 	ward := func(x blas32.General, k int) (*mixture.Result, error) {
-		return mixture.Ward(x, k, mixture.WardOptions{})
+		return mixture.Ward(t.Context(), x, k, mixture.WardOptions{})
 	}
 	m, err := Matched(line(0, 10, 1, 9), []int32{0, 1, 0, 1}, line(11, 12, 2, 3, 12, 13), 2, ward)
 	if err != nil {

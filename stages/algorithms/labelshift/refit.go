@@ -1,6 +1,7 @@
 package labelshift
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -27,11 +28,13 @@ func Refit(p Problem, train Classifier, o MTEOptions) (*Estimate, error) {
 // refit is Refit after MTE.
 func (m *match) refit(train Classifier) (*Estimate, error) {
 	source := m.wide.apply(m.problem.Source)
-	moved, err := classmap.Displace(source, m.present.labels, m.wideTarget, m.responsibilities, classmap.Options{})
+	moved, err := classmap.Displace(context.TODO(), source, m.present.labels, m.wideTarget, m.responsibilities, classmap.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("labelshift: %w", err)
 	}
-	moved.Apply(source, source, m.present.labels)
+	if err := moved.Apply(context.TODO(), source, source, m.present.labels); err != nil {
+		return nil, err
+	}
 	posteriors, err := m.classify(train, source)
 	if err != nil {
 		return nil, err

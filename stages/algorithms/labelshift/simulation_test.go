@@ -121,9 +121,11 @@ func addOthers(t *testing.T, opinions map[string][]float64, p Problem) {
 	}
 	for name, cluster := range map[string]Cluster{
 		"marsc": func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.Ward(x, k, mixture.WardOptions{})
+			return mixture.Ward(t.Context(), x, k, mixture.WardOptions{})
 		},
-		"marsg": func(x blas32.General, k int) (*mixture.Result, error) { return mixture.GMM(x, k, mixture.GMMOptions{}) },
+		"marsg": func(x blas32.General, k int) (*mixture.Result, error) {
+			return mixture.GMM(t.Context(), x, k, mixture.GMMOptions{})
+		},
 	} {
 		m, err := Matched(p.Source, p.Labels, target, p.Classes, cluster)
 		if err != nil {

@@ -2,6 +2,7 @@ package labelshift
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -38,7 +39,7 @@ func displacements(g *gaussians, x blas32.General, rows int, seed uint64) (start
 	starts = []displacement{{"none", make([]float64, q)}, {"means", means}}
 
 	sample := startRows(x, rows, seed)
-	tree, err := mixture.Linkage(sample)
+	tree, err := mixture.Linkage(context.TODO(), sample)
 	if err != nil {
 		return nil, nil, fmt.Errorf("labelshift: clustering the target: %w", err)
 	}
@@ -52,7 +53,7 @@ func displacements(g *gaussians, x blas32.General, rows int, seed uint64) (start
 	}
 	starts = append(starts, displacement{"ward", ward}, displacement{"ward2", finer})
 
-	gmm, err := mixture.GMM(sample, classes, mixture.GMMOptions{Starts: 1, MaxIterations: startSteps, MaxRows: sample.Rows,
+	gmm, err := mixture.GMM(context.TODO(), sample, classes, mixture.GMMOptions{Starts: 1, MaxIterations: startSteps, MaxRows: sample.Rows,
 		Floor: startFloor * mat.Trace(g.pooled) / float64(q), Seed: seed})
 	if err != nil {
 		return starts, []string{fmt.Sprintf("no start from a Gaussian mixture: %v", err)}, nil
@@ -94,7 +95,7 @@ func matchedDisplacement(means *mat.Dense, from []float64, clusters *mat.Dense) 
 			cost.Set(i, j, d*d)
 		}
 	}
-	cluster, _, err := transport.Assign(cost)
+	cluster, _, err := transport.Assign(context.TODO(), cost)
 	if err != nil {
 		return nil, fmt.Errorf("labelshift: matching classes with clusters: %w", err)
 	}

@@ -1,9 +1,10 @@
 // Package scale standardises feature columns to mean 0 and standard deviation
-// 1, with the moments of one set of rows (the source, or each domain's own)
-// kept as plain slices so that they can be saved and applied to other rows.
+// 1, by the moments of one set of rows: the source, or each domain separately.
+// The moments are plain slices, so they can be saved and applied to other rows.
 package scale
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -17,25 +18,29 @@ type Standard struct {
 	Deviation []float64 // > 0
 }
 
-// Fit takes the moments of the columns of x (n×d, n ≥ 1). The deviation is that
-// of the population (divisor n), as scikit-learn's StandardScaler has it. A
-// column with one value in all rows has no scale: its Deviation is 1, so that
-// it becomes 0 there, and its index is in constant, for the caller to report.
-func Fit(x blas32.General) (s Standard, constant []int) {
+// Fit returns the moments of the columns of x (n×d, n ≥ 1). The deviation is that
+// of the population (divisor n), as in scikit-learn's StandardScaler. A column
+// with the same value in all rows gets the Deviation 1, so Apply makes it 0, and
+// its index is in constant for the caller to report. Fit returns ctx.Err() if
+// ctx ends, and panics if x has no rows.
+func Fit(ctx context.Context, x blas32.General) (s Standard, constant []int, err error) {
 	if x.Rows == 0 {
 		panic("scale: no rows")
 	}
-	s.Mean = columnMeans(x)
+	if s.Mean, err = columnMeans(ctx, x); err != nil {
+		return s, nil, err
+	}
 	s.Deviation = make([]float64, x.Cols)
 	varies := make([]bool, x.Cols)
 	first := x.Data[:x.Cols]
-	for i := range x.Rows {
-		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
+	err = eachRow(ctx, x, func(_ int, row []float32) error {
+		for j, v := range row {
 			d := float64(v) - s.Mean[j]
 			s.Deviation[j] += d * d
 			varies[j] = varies[j] || v != first[j]
 		}
-	}
+		return nil
+	})
 	for j := range s.Deviation {
 		if !varies[j] {
 			s.Mean[j], s.Deviation[j] = float64(first[j]), 1
@@ -44,24 +49,45 @@ func Fit(x blas32.General) (s Standard, constant []int) {
 		}
 		s.Deviation[j] = math.Sqrt(s.Deviation[j] / float64(x.Rows))
 	}
-	return s, constant
+	return s, constant, err
 }
 
-func columnMeans(x blas32.General) []float64 {
+func columnMeans(ctx context.Context, x blas32.General) ([]float64, error) {
 	mean := make([]float64, x.Cols)
-	for i := range x.Rows {
-		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
+	err := eachRow(ctx, x, func(_ int, row []float32) error {
+		for j, v := range row {
 			mean[j] += float64(v)
 		}
-	}
+		return nil
+	})
 	for j := range mean {
 		mean[j] /= float64(x.Rows)
 	}
-	return mean
+	return mean, err
 }
 
-// Check says whether s can be applied to rows of d columns: read from a file,
-// it may be damaged or belong to other data.
+// checkedValues is how many values are worked on between two looks at the
+// context.
+const checkedValues = 1 << 18
+
+// eachRow calls f with every row of x, until f fails or ctx ends.
+func eachRow(ctx context.Context, x blas32.General, f func(i int, row []float32) error) error {
+	step := max(1, checkedValues/max(1, x.Cols))
+	for lo := 0; lo < x.Rows; lo += step {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i := lo; i < min(lo+step, x.Rows); i++ {
+			if err := f(i, x.Data[i*x.Stride:][:x.Cols]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Check returns an error if s cannot be applied to rows of d columns. If it was
+// read from a file, it may be damaged or belong to other data.
 func (s Standard) Check(d int) error {
 	if len(s.Mean) != len(s.Deviation) {
 		return fmt.Errorf("standardisation: %d means but %d deviations: fit it again", len(s.Mean), len(s.Deviation))
@@ -77,15 +103,15 @@ func (s Standard) Check(d int) error {
 	return nil
 }
 
-// Apply standardises the rows of x in place. A result too large for float32,
-// from a row far outside the range s was fitted on, is an error that names it.
-// It panics if x has another number of columns.
-func (s Standard) Apply(x blas32.General) error {
+// Apply standardises the rows of x (n×d) in place. It fails if a result is too
+// large for float32, because a row is far outside the range that s was fitted
+// to. It returns ctx.Err() if ctx ends; then x is partly standardised. It panics
+// if x has another number of columns.
+func (s Standard) Apply(ctx context.Context, x blas32.General) error {
 	if x.Cols != len(s.Mean) {
 		panic("scale: number of columns differs")
 	}
-	for i := range x.Rows {
-		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+	return eachRow(ctx, x, func(i int, row []float32) error {
 		for j, v := range row {
 			z := float32((float64(v) - s.Mean[j]) / s.Deviation[j])
 			if math.IsInf(float64(z), 0) {
@@ -94,6 +120,6 @@ func (s Standard) Apply(x blas32.General) error {
 			}
 			row[j] = z
 		}
-	}
-	return nil
+		return nil
+	})
 }

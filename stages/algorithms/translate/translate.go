@@ -46,18 +46,23 @@ func TrainMoved(ctx context.Context, p adapt.Problem, c adapt.Config, e *labelsh
 // relative to their mean variance. Errors are those of classmap.Fit, and a
 // column of the target so far out that it cannot be standardised.
 func Move(p adapt.Problem, e *labelshift.Estimate) (blas32.General, error) {
-	standard, _ := scale.Fit(p.Source)
+	standard, _, err := scale.Fit(context.TODO(), p.Source)
+	if err != nil {
+		return p.Source, fmt.Errorf("translate: %w", err)
+	}
 	source, target := clone(p.Source), clone(p.Target)
 	for _, x := range []blas32.General{source, target} {
-		if err := standard.Apply(x); err != nil {
+		if err := standard.Apply(context.TODO(), x); err != nil {
 			return source, fmt.Errorf("translate: %w", err)
 		}
 	}
-	way, err := classmap.Fit(source, p.Labels, labelshift.InMemory(target), e.Responsibilities, classmap.Options{})
+	way, err := classmap.Fit(context.TODO(), source, p.Labels, labelshift.InMemory(target), e.Responsibilities, classmap.Options{})
 	if err != nil {
 		return source, err
 	}
-	way.Apply(source, source, p.Labels)
+	if err := way.Apply(context.TODO(), source, source, p.Labels); err != nil {
+		return source, err
+	}
 	for i := range source.Rows {
 		row := source.Data[i*source.Stride:][:source.Cols]
 		for j, v := range row {

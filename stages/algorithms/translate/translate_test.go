@@ -49,7 +49,7 @@ func TestRepeatable(t *testing.T) {
 
 func problem(t *testing.T, seed uint64) (adapt.Problem, []int32) {
 	t.Helper()
-	source, target, err := toy.Generate(toy.Options{Shift: 8, TargetProportions: []float64{0.66, 0.17, 0.17}, Seed: seed})
+	source, target, err := toy.Generate(t.Context(), toy.Options{Shift: 8, TargetProportions: []float64{0.66, 0.17, 0.17}, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,13 +21,13 @@ const (
 	kindText    kind = "a text table"
 )
 
-// extensions are those that claim a kind; any other claims none.
+// extensions are those that claim a kind. Others claim none.
 var extensions = map[string]kind{
 	".npy": kindNPY, ".npz": kindNPZ, ".csv": kindText, ".tsv": kindText,
 	".parquet": kindParquet, ".arrow": kindArrow, ".arrows": kindArrow, ".feather": kindArrow,
 }
 
-// magics are the first bytes of kinds that can be read.
+// magics are the first bytes of the kinds that can be read.
 var magics = []struct {
 	prefix string
 	kind   kind
@@ -40,8 +40,8 @@ var magics = []struct {
 	{"\xff\xff\xff\xff", kindArrow},
 }
 
-// strangers are the first bytes of files that are often given by mistake, with
-// what to do about each.
+// strangers are the first bytes of files that are often given by mistake, and what
+// to do about each.
 var strangers = []struct{ prefix, what, remedy string }{
 	{"version https://git-lfs", "a Git LFS pointer", "fetch the file itself with git lfs pull"},
 	{"<!DOCTYPE", "an HTML page", "download the file itself"},
@@ -61,8 +61,8 @@ var strangers = []struct{ prefix, what, remedy string }{
 	{"FEA1", "Feather version 1", "write it again with a newer version"},
 }
 
-// tell says what kind of file begins with head; a name that claims another is
-// an error.
+// tell returns the kind of a file that begins with head. It fails if the file's
+// name claims another kind.
 func tell(head []byte, name string) (kind, error) {
 	if len(head) == 0 {
 		return "", errors.New("is empty: check what wrote it")
@@ -98,8 +98,8 @@ func tellContent(head []byte) (kind, error) {
 	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give IDX, npy, npz, CSV, TSV, Parquet or Arrow", head[:min(8, len(head))])
 }
 
-// isText reports whether head is UTF-8 without control characters; its last
-// character may be cut.
+// isText reports whether head is UTF-8 without control characters. Its last
+// character may be cut off.
 func isText(head []byte) bool {
 	for len(head) > 0 {
 		r, n := utf8.DecodeRune(head)

@@ -2,6 +2,7 @@
 package eigen
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -24,10 +25,14 @@ const (
 )
 
 // Leading returns the q eigenvectors of the greatest eigenvalues of a d×d scatter,
-// d×q, the greatest first. If d is above 256 it has to be at least q+50.
-func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
+// d×q, the greatest first. If d is above 256 it has to be at least q+50. It
+// returns ctx.Err() if ctx ends.
+func Leading(ctx context.Context, scatter *mat.Dense, q int) (*mat.Dense, error) {
 	if d, _ := scatter.Dims(); d > exactAxes {
-		return subspaceIteration(scatter, q)
+		return subspaceIteration(ctx, scatter, q)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	_, vectors, err := Symmetric(scatter)
 	if err != nil {
@@ -38,7 +43,7 @@ func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
 
 // subspaceIteration multiplies a random basis by the scatter (d×d, d at least
 // q+spareAxes) until it spans the leading eigenvectors (Rutishauser 1969).
-func subspaceIteration(scatter *mat.Dense, q int) (*mat.Dense, error) {
+func subspaceIteration(ctx context.Context, scatter *mat.Dense, q int) (*mat.Dense, error) {
 	d, _ := scatter.Dims()
 	size := q + spareAxes
 	rng := rand.New(rand.NewPCG(0, 0)) // any basis does
@@ -47,6 +52,9 @@ func subspaceIteration(scatter *mat.Dense, q int) (*mat.Dense, error) {
 		basis.RawMatrix().Data[i] = rng.NormFloat64()
 	}
 	for range axesRounds {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		orthonormalise(basis)
 		product.Mul(scatter, basis)
 		basis, product = product, basis
