@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"mars/stages/internal/contexttest"
+	"mars/internal/contexttest"
 	"math"
 	"os"
 	"strings"

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/internal/contexttest"
 	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/internal/contexttest"
 )
 
 // methods are all methods with their defaults, except for the number of starts.

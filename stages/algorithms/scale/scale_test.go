@@ -2,7 +2,7 @@ package scale
 
 import (
 	"context"
-	"mars/stages/internal/contexttest"
+	"mars/internal/contexttest"
 	"math"
 	"slices"
 	"strings"

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/internal/contexttest"
+	"mars/internal/contexttest"
 )
 
 func TestFunctionsStopWithTheirContext(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/internal/contexttest"
 	"mars/stages/algorithms/transport"
-	"mars/stages/internal/contexttest"
 )
 
 // rowsOf is a matrix of the given rows.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/stages/internal/contexttest"
+	"mars/internal/contexttest"
 )
 
 // longTexts are inputs that take many reads, by name.

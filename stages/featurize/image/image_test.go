@@ -7,7 +7,7 @@ import (
 	stdimage "image"
 	"image/color"
 	"image/png"
-	"mars/stages/internal/contexttest"
+	"mars/internal/contexttest"
 	"math"
 	"os"
 	"path/filepath"

@@ -2,7 +2,7 @@ package shift
 
 import (
 	"context"
-	"mars/stages/internal/contexttest"
+	"mars/internal/contexttest"
 	"math"
 	"math/rand/v2"
 	"slices"

@@ -2,7 +2,7 @@ package toy
 
 import (
 	"context"
-	"mars/stages/internal/contexttest"
+	"mars/internal/contexttest"
 	"math"
 	"slices"
 	"strings"

@@ -2,7 +2,7 @@ package eigen
 
 import (
 	"context"
-	"mars/stages/internal/contexttest"
+	"mars/internal/contexttest"
 	"math/rand/v2"
 	"testing"
 
