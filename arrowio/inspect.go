@@ -107,8 +107,8 @@ func row(rec arrow.Record, i int) []string {
 	return out
 }
 
-// stepRows is how many values of a column are worked on between two looks at the
-// context: one batch can take many seconds.
+// stepRows is how many values of a column are worked on between two checks of the
+// context. A batch can take many seconds.
 const stepRows = 1 << 13
 
 // add takes in the values of col, or only some if ctx ends.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// countdown is a context that ends after its error was asked for some times.
+// countdown is a context that ends after a number of calls of Err.
 type countdown struct {
 	context.Context
 	left atomic.Int64
@@ -21,10 +21,10 @@ func (c *countdown) Err() error {
 	return context.Canceled
 }
 
-// Stops tests that f returns the error of its context, at whatever point that
-// ends: it calls f with contexts that end after 0, 1, 2, 3, … calls of Err, in
-// growing steps, until f succeeds. f must succeed at last, and must have called
-// Err at least least times then.
+// Stops tests that f returns the error of its context when that ends, at any
+// point: it calls f with contexts that end after 0, 1, 2, 3, … calls of Err, in
+// growing steps, until f succeeds. Then f must have called Err at least least
+// times.
 func Stops(t testing.TB, least int, f func(ctx context.Context) error) {
 	t.Helper()
 	for calls := 0; ; calls += 1 + calls/4 {
@@ -33,7 +33,7 @@ func Stops(t testing.TB, least int, f func(ctx context.Context) error) {
 		err := f(ctx)
 		if err == nil && ctx.left.Load() >= 0 {
 			if calls < least {
-				t.Errorf("the context was looked at %d times at most, want at least %d", calls, least)
+				t.Errorf("Err was called at most %d times, want at least %d", calls, least)
 			}
 			return
 		}

@@ -103,7 +103,7 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// newCommand applies the habits that all commands share.
+// newCommand applies the conventions that all commands share.
 func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + exitCodesHelp)
 	cmd.SetHelpTemplate(helpTemplate)

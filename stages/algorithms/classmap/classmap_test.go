@@ -14,8 +14,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// oracleCase names data that problem of testdata/oracle/labelshift/generate.py
-// and this one make alike.
+// oracleCase describes data that both testdata/oracle/labelshift/generate.py and
+// problem can make.
 type oracleCase struct {
 	Name          string
 	C, D          int

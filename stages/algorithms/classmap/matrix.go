@@ -11,7 +11,7 @@ import (
 )
 
 // blockRows is how many rows are converted to float64 at a time, and how many
-// are worked on between two looks at the context.
+// are worked on between two checks of the context.
 const blockRows = 256
 
 // minEigenvalue replaces eigenvalues that rounding has made smaller.

@@ -82,10 +82,11 @@ func (o *GMMOptions) checkInitial(k, d int) error {
 const shortRun = 5
 
 // race runs EM from the starts. It returns the one with the greatest likelihood
-// at the end, among those that were not stopped before, and counts in Failed.
+// at the end, among those that were not stopped before. Failed counts the starts
+// that failed.
 func (r *Result) race(ctx context.Context, x blas32.General, starts []*expectationMaximisation, o GMMOptions) (*expectationMaximisation, error) {
 	var failure error
-	running := len(starts) // this many, from the first on
+	running := len(starts) // starts[:running] have not been stopped
 	for limit := shortRun; ; limit *= 2 {
 		for i := 0; i < min(running, len(starts)); i++ {
 			err := starts[i].advance(ctx, x, limit, o)

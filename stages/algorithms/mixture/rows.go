@@ -16,7 +16,7 @@ import (
 
 // blockRows is how many rows are converted to float64 at a time: few enough to
 // stay in the cache, enough for fast matrix products. It is also how many rows
-// are worked on between two looks at the context.
+// are worked on between two checks of the context.
 const blockRows = 256
 
 // row returns row i of x.
@@ -74,8 +74,8 @@ func sampleRows(x blas32.General, k, maxRows int, rng *rand.Rand) (blas32.Genera
 }
 
 // newRand returns the random numbers of a seed and a stream. Streams of one
-// seed are independent, so each start draws the same numbers whatever the
-// starts before it drew.
+// seed are independent, so a start draws the same numbers in any number of
+// starts.
 func newRand(seed uint64, stream int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(stream)))
 }

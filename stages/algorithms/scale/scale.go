@@ -66,7 +66,7 @@ func columnMeans(ctx context.Context, x blas32.General) ([]float64, error) {
 	return mean, err
 }
 
-// checkedValues is how many values are worked on between two looks at the
+// checkedValues is how many values are worked on between two checks of the
 // context.
 const checkedValues = 1 << 18
 

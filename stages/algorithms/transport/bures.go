@@ -39,7 +39,7 @@ func SquaredBures(ctx context.Context, mean1 []float64, covariance1 *mat.SymDens
 }
 
 // inBackground returns the result of f, or ctx.Err() as soon as ctx ends. f then
-// goes on until it looks at ctx itself.
+// continues in the background until it checks ctx itself.
 func inBackground[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

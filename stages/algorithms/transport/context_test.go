@@ -27,7 +27,7 @@ func TestFunctionsStopWithTheirContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		least int // looks at the context
+		least int // calls of ctx.Err
 		f     func(ctx context.Context) error
 	}{
 		"Assign":         {30, func(ctx context.Context) error { _, _, err := Assign(ctx, cost); return err }},
@@ -60,7 +60,7 @@ func TestFunctionsStopWithTheirContext(t *testing.T) {
 	}
 }
 
-// An eigendecomposition cannot be stopped, but nobody waits for it.
+// An eigendecomposition cannot be stopped, but SquaredBures does not wait for it.
 func TestBuresReturnsDuringADecomposition(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector")

@@ -43,7 +43,7 @@ func (m *Matching) OneToOne() bool { return m.ComponentOf != nil }
 // 4 of Algorithm 2): optimal transport of PrototypeCost between uniform
 // marginals. classMeans is C×d, componentMeans K×d, and proportions holds the
 // K shares p_u of the components. counts holds the number of source rows of
-// each class; classes without rows are left out, whatever their mean, and get
+// each class; classes without rows are left out, with any mean, and get
 // the proportion 0.
 //
 // With as many classes as components the plan P is a permutation divided by C,

@@ -20,7 +20,7 @@ func NewPrototypes(classes, d int) *Prototypes {
 	return &Prototypes{sums: mat.NewDense(classes, d, nil), counts: make([]int, classes)}
 }
 
-// addedRows is how many rows are added between two looks at the context, and
+// addedRows is how many rows are added between two checks of the context, and
 // how many are converted to float64 at a time.
 const addedRows = 256
 

@@ -39,7 +39,7 @@ func SecondBest(ctx context.Context, cost *mat.Dense) (rowToCol []int, margin fl
 	return m.exchange(first, end), max(margin, 0), nil
 }
 
-// Margin returns the margin of SecondBest alone.
+// Margin returns only the margin of SecondBest.
 func Margin(ctx context.Context, cost *mat.Dense) (float64, error) {
 	_, margin, err := SecondBest(ctx, cost)
 	return margin, err

@@ -31,7 +31,7 @@ func (r contextReaderAt) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
-// stepValues is how many values or rows are worked on between two looks at the
+// stepValues is how many values or rows are worked on between two checks of the
 // context.
 const stepValues = 1 << 16
 

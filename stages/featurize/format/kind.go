@@ -40,9 +40,9 @@ var magics = []struct {
 	{"\xff\xff\xff\xff", kindArrow},
 }
 
-// strangers are the first bytes of files that are often given by mistake, and what
+// unreadable are the first bytes of files that are often given by mistake, and what
 // to do about each.
-var strangers = []struct{ prefix, what, remedy string }{
+var unreadable = []struct{ prefix, what, remedy string }{
 	{"version https://git-lfs", "a Git LFS pointer", "fetch the file itself with git lfs pull"},
 	{"<!DOCTYPE", "an HTML page", "download the file itself"},
 	{"<html", "an HTML page", "download the file itself"},
@@ -84,7 +84,7 @@ func tellContent(head []byte) (kind, error) {
 			return m.kind, nil
 		}
 	}
-	for _, s := range strangers {
+	for _, s := range unreadable {
 		if bytes.HasPrefix(head, []byte(s.prefix)) {
 			return "", fmt.Errorf("holds %s, which cannot be read: %s", s.what, s.remedy)
 		}

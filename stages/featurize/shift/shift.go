@@ -172,7 +172,7 @@ func wanted(byClass [][]int, classes []string, p []float64, rows int) ([]int, er
 	return want, nil
 }
 
-// stepRows is how many rows are shuffled between two looks at the context.
+// stepRows is how many rows are shuffled between two checks of the context.
 const stepRows = 1 << 16
 
 // Shuffle is rng.Shuffle of values, with the same random numbers, but it stops

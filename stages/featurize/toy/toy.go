@@ -127,7 +127,7 @@ func Generate(ctx context.Context, o Options) (source, target Sample, err error)
 	return source, target, err
 }
 
-// stepRows is how many rows are drawn between two looks at the context.
+// stepRows is how many rows are drawn between two checks of the context.
 const stepRows = 1 << 16
 
 func draw(ctx context.Context, rows int, proportions []float64, centres, deviation [Classes][Dim]float64, rng *rand.Rand) (Sample, error) {
