@@ -96,10 +96,8 @@ func interrupt(t *testing.T, signal os.Signal, after time.Duration, args string)
 	if !strings.HasSuffix(log.String(), ": interrupted\n") {
 		t.Errorf("messages\n%s", log.String())
 	}
-	left, err := filepath.Glob(filepath.Join(dir, "*"))
-	hidden, _ := filepath.Glob(filepath.Join(dir, ".*"))
-	if err != nil || len(left)+len(hidden) > 0 {
-		t.Errorf("%v and %v are left, error %v", left, hidden, err)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v, error %v", left, err)
 	}
 	return took
 }
