@@ -55,8 +55,7 @@ func Inspect(ctx context.Context, src Stream, head int) (*Summary, error) {
 		s.Columns = append(s.Columns, ColumnSummary{Name: f.Name, Type: f.Type.String(), Metadata: metadataMap(f.Metadata)})
 	}
 	err := Each(ctx, src, func(rec arrow.Record) error {
-		s.add(rec, head)
-		return nil
+		return s.add(ctx, rec, head)
 	})
 	for i := range s.Columns {
 		s.Columns[i].finish()
@@ -83,15 +82,16 @@ func metadataMap(m arrow.Metadata) map[string]string {
 	return m.ToMap()
 }
 
-func (s *Summary) add(rec arrow.Record, head int) {
+func (s *Summary) add(ctx context.Context, rec arrow.Record, head int) error {
 	for i := 0; len(s.Head) < head && i < int(rec.NumRows()); i++ {
 		s.Head = append(s.Head, row(rec, i))
 	}
 	s.Batches++
 	s.Rows += rec.NumRows()
 	for i := range s.Columns {
-		s.Columns[i].add(rec.Column(i))
+		s.Columns[i].add(ctx, rec.Column(i))
 	}
+	return ctx.Err()
 }
 
 // row is row i of rec as a table shows it.
@@ -107,22 +107,30 @@ func row(rec arrow.Record, i int) []string {
 	return out
 }
 
-func (c *ColumnSummary) add(col arrow.Array) {
+// stepRows is how many values of a column are worked on between two checks of the
+// context. A batch can take many seconds.
+const stepRows = 1 << 13
+
+// add takes in the values of col, or only some if ctx ends.
+func (c *ColumnSummary) add(ctx context.Context, col arrow.Array) {
 	if at, ok := stringAt(col); ok {
-		c.addStrings(at, col.Len())
+		c.addStrings(ctx, at, col.Len())
 		return
 	}
 	c.Nulls += int64(col.NullN())
 	if elements, _, err := elementsOf(col, c.Name); err == nil {
-		c.addNumbers(elements)
+		c.addNumbers(ctx, elements)
 		elements.Release()
 		return
 	}
-	c.addNumbers(col)
+	c.addNumbers(ctx, col)
 }
 
-func (c *ColumnSummary) addStrings(at func(int) (string, bool), n int) {
+func (c *ColumnSummary) addStrings(ctx context.Context, at func(int) (string, bool), n int) {
 	for i := range n {
+		if i%stepRows == 0 && ctx.Err() != nil {
+			return
+		}
 		text, valid := at(i)
 		if !valid {
 			c.Nulls++
@@ -136,29 +144,32 @@ func (c *ColumnSummary) addStrings(at func(int) (string, bool), n int) {
 }
 
 // addNumbers adds the numbers of col, if it has numbers.
-func (c *ColumnSummary) addNumbers(col arrow.Array) {
+func (c *ColumnSummary) addNumbers(ctx context.Context, col arrow.Array) {
 	switch col.DataType().ID() {
 	case arrow.FLOAT64:
-		c.addFloats(col, col.(*array.Float64).Value)
+		c.addFloats(ctx, col, col.(*array.Float64).Value)
 	case arrow.INT64:
 		values := col.(*array.Int64)
-		c.addFloats(col, func(i int) float64 { return float64(values.Value(i)) })
+		c.addFloats(ctx, col, func(i int) float64 { return float64(values.Value(i)) })
 	case arrow.UINT64:
 		values := col.(*array.Uint64)
-		c.addFloats(col, func(i int) float64 { return float64(values.Value(i)) })
+		c.addFloats(ctx, col, func(i int) float64 { return float64(values.Value(i)) })
 	default:
 		if values, err := floatsOf(col, c.Name); err == nil {
-			c.addFloats(col, func(i int) float64 { return float64(values[i]) })
+			c.addFloats(ctx, col, func(i int) float64 { return float64(values[i]) })
 		}
 	}
 }
 
-func (c *ColumnSummary) addFloats(col arrow.Array, at func(int) float64) {
+func (c *ColumnSummary) addFloats(ctx context.Context, col arrow.Array, at func(int) float64) {
 	if c.Min == nil {
 		c.Min, c.Max = new(float64), new(float64)
 		*c.Min, *c.Max = math.Inf(1), math.Inf(-1)
 	}
 	for i := range col.Len() {
+		if i%stepRows == 0 && ctx.Err() != nil {
+			return
+		}
 		if col.IsNull(i) {
 			continue
 		}
@@ -198,6 +209,9 @@ func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
 	var cells []string
 	err = Each(ctx, src, func(rec arrow.Record) error {
 		for i := range int(rec.NumRows()) {
+			if i%stepRows == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
 			cells = cells[:0]
 			for _, col := range rec.Columns() {
 				cells = appendCells(cells, col, i)

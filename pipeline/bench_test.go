@@ -21,7 +21,7 @@ func BenchmarkExpand(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if _, err := f.Expand(); err != nil {
+				if _, err := f.Expand(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}

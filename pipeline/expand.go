@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -71,11 +72,19 @@ func (n *Node) fail(key string, err error) error {
 }
 
 // Expand makes the runs of a file. Every node's flags are checked by their
-// command, so a wrong value is found before anything runs.
-func (f *File) Expand() (*Graph, error) {
+// command, so a wrong value is found before anything runs. It returns ctx.Err()
+// if ctx ends, because a matrix can have very many runs.
+func (f *File) Expand(ctx context.Context) (*Graph, error) {
 	g := &Graph{File: f}
 	known := map[signature]*Node{}
-	for _, p := range f.points() {
+	points, err := f.points(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range points {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		run := &Run{Values: p.names}
 		for i := range f.Stages {
 			n, err := f.bind(i, run, p)
@@ -97,7 +106,7 @@ func (f *File) Expand() (*Graph, error) {
 	if err := g.checkUse(); err != nil {
 		return nil, err
 	}
-	if err := g.link(); err != nil {
+	if err := g.link(ctx); err != nil {
 		return nil, err
 	}
 	return g, g.sort()
@@ -122,11 +131,15 @@ type point struct {
 	axis      map[string]string // of each variable
 }
 
-func (f *File) points() []point {
+// points returns all combinations of the matrix' values.
+func (f *File) points(ctx context.Context) ([]point, error) {
 	points := []point{{map[string]string{}, map[string]string{}, map[string]string{}}}
 	for _, axis := range f.Axes {
 		var next []point
 		for _, p := range points {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			for _, vars := range axis.Values {
 				q := point{maps.Clone(p.names), maps.Clone(p.variables), maps.Clone(p.axis)}
 				q.names[axis.Name] = vars[axis.Name+nameSuffix]
@@ -138,7 +151,7 @@ func (f *File) points() []point {
 		}
 		points = next
 	}
-	return points
+	return points, nil
 }
 
 // bind makes the node of stage i in a run.
@@ -303,7 +316,7 @@ func (n *Node) want(outputs []Output) {
 
 // link finds the nodes that write the files that others read, and the children of
 // every node.
-func (g *Graph) link() error {
+func (g *Graph) link(ctx context.Context) error {
 	makers := map[string]FileInput{}
 	for _, n := range g.Nodes {
 		for _, o := range n.Outputs {
@@ -314,6 +327,9 @@ func (g *Graph) link() error {
 		}
 	}
 	for _, n := range g.Nodes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := n.checkOverwrites(); err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
+	"mars/internal/contexttest"
 	"strings"
 	"testing"
 )
@@ -39,7 +41,7 @@ func expand(t *testing.T, text string) *Graph {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := f.Expand()
+	g, err := f.Expand(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,9 +115,20 @@ save = "state"
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Expand(); err == nil || !strings.Contains(err.Error(), "what it writes itself") {
+	if _, err := f.Expand(t.Context()); err == nil || !strings.Contains(err.Error(), "what it writes itself") {
 		t.Errorf("a circle of files gives %v", err)
 	}
+}
+
+func TestExpandStopsWithItsContext(t *testing.T) {
+	f, err := Parse("test.toml", "[matrix]\nseed = [1, 2, 3]\nsize = [4, 5]\n[[stage]]\nrun = \"make\"\nseed = \"{seed}\"\nsize = \"{size}\"\n", testCatalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contexttest.Stops(t, 16, func(ctx context.Context) error { // 4 combinations of values, 6 runs, 6 nodes
+		_, err := f.Expand(ctx)
+		return err
+	})
 }
 
 func TestMistakes(t *testing.T) {
@@ -137,7 +150,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		f, err := Parse("f.toml", text, testCatalogue())
 		if err == nil {
-			_, err = f.Expand()
+			_, err = f.Expand(t.Context())
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q:\n%v, want %s", text, err, want)

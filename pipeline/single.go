@@ -19,7 +19,7 @@ func Single(stage *Stage, flags map[string]string, order []string, rows string) 
 		s.Flags[name] = Value{text, "flag"}
 	}
 	f.Stages = []FileStage{s}
-	g, err := f.Expand()
+	g, err := f.Expand(context.Background())
 	if err != nil {
 		return nil, err
 	}

@@ -74,14 +74,14 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*fitted, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Result, err = fitMixture(s.Target, k, o, r.Seed); err != nil {
+	if f.Result, err = fitMixture(ctx, s.Target, k, o, r.Seed); err != nil {
 		return nil, r.Fail(r.Columns.Embedding, err, "")
 	}
 	f.meta.Diagnostics = (&diagnostics.Diagnostics{Mixture: f.describe(r.Env)}).JSON()
 	return f, nil
 }
 
-// components is K: as asked for, or the number of classes.
+// components returns K: the number asked for, or the number of classes.
 func (f *fitted) components(ctx context.Context, r *stream.Rows, asked int) (int, error) {
 	if asked > 0 {
 		return asked, nil
@@ -105,23 +105,25 @@ func (f *fitted) components(ctx context.Context, r *stream.Rows, asked int) (int
 // Emit gives the target rows that were clustered their components.
 func (f *fitted) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
 	labels := f.Labels
-	return emit(ctx, r, out, f.meta, f.Dim(), func(dst []int32, _ blas32.General) {
+	return emit(ctx, r, out, f.meta, f.Dim(), func(_ context.Context, dst []int32, _ blas32.General) error {
 		copy(dst, labels)
 		labels = labels[len(dst):]
+		return nil
 	})
 }
-func fitMixture(x blas32.General, k int, o Options, seed uint64) (*mixture.Result, error) {
+
+func fitMixture(ctx context.Context, x blas32.General, k int, o Options, seed uint64) (*mixture.Result, error) {
 	if limit := cmp.Or(o.MaxRows, mixture.DefaultMaxRows); k > limit {
 		return nil, fmt.Errorf("%d components of %d rows at most: raise --max-rows", k, limit)
 	}
 	switch o.Method {
 	case "ward":
-		return mixture.Ward(x, k, mixture.WardOptions{MaxRows: o.MaxRows, Seed: seed})
+		return mixture.Ward(ctx, x, k, mixture.WardOptions{MaxRows: o.MaxRows, Seed: seed})
 	case "gmm":
-		return mixture.GMM(x, k, mixture.GMMOptions{Covariance: o.Covariance, Starts: o.Starts,
+		return mixture.GMM(ctx, x, k, mixture.GMMOptions{Covariance: o.Covariance, Starts: o.Starts,
 			MaxIterations: o.Iterations, Floor: o.Floor, MaxRows: o.MaxRows, Seed: seed})
 	case "kmeans":
-		return mixture.KMeans(x, k, mixture.KMeansOptions{Starts: o.Starts, MaxIterations: o.Iterations, MaxRows: o.MaxRows, Seed: seed})
+		return mixture.KMeans(ctx, x, k, mixture.KMeansOptions{Starts: o.Starts, MaxIterations: o.Iterations, MaxRows: o.MaxRows, Seed: seed})
 	}
 	return nil, fmt.Errorf("there is no method %q", o.Method)
 }
@@ -153,7 +155,7 @@ func Apply(path string) stages.Func {
 		if err != nil {
 			return err
 		}
-		assigner, err := components.Assigner()
+		assigner, err := components.Assigner(ctx)
 		if err != nil {
 			return fmt.Errorf("%s: %w: save it again", path, err)
 		}
@@ -219,9 +221,9 @@ func load(path string) (*mixture.Components, string, error) {
 	return c, sum, nil
 }
 
-// emit passes all rows on with the components that assign gives target rows,
-// whose embeddings are width numbers each.
-func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta, width int, assign func([]int32, blas32.General)) error {
+// emit passes all rows on with the components that assign gives to target rows.
+// Embeddings have width numbers.
+func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta, width int, assign func(context.Context, []int32, blas32.General) error) error {
 	field := arrow.Field{Name: r.Columns.Component, Type: arrow.PrimitiveTypes.Int32, Nullable: true}
 	return r.Emit(ctx, out, meta, stream.Added{Fields: []arrow.Field{field}, Of: func(rec arrow.Record) ([]arrow.Array, error) {
 		domains, err := r.Domains(rec)
@@ -246,7 +248,9 @@ func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Me
 		}
 		found := make([]int32, target.Rows)
 		if target.Rows > 0 {
-			assign(found, target)
+			if err := assign(ctx, found, target); err != nil {
+				return nil, err
+			}
 		}
 		values := make([]int32, len(domains))
 		for i, next := 0, 0; i < len(values); i++ {

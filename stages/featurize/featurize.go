@@ -1,8 +1,8 @@
 // Package featurize is the stage that turns raw data of two domains into the
 // stream: files (Files) or the paper's toy problem (Toy).
 //
-// Columns added: id, domain, label (source rows alone), features and, only if
-// asked for, truth (target rows alone).
+// It adds the columns id, domain, label (only on source rows) and features, and
+// on request truth (only on target rows).
 package featurize
 
 import (
@@ -17,16 +17,16 @@ import (
 	"mars/stages"
 )
 
-// A side is one domain ready to be written: n rows of the width of the other.
+// A side is one domain, ready to be written. Both sides have the same width.
 type side struct {
 	domain  arrowio.Domain
 	x       blas32.General
-	labels  []int32 // label of source rows, truth of target rows; nil if unknown, -1 where null
+	labels  []int32 // label of source rows, truth of target rows; nil if unknown, −1 for null
 	ids     []int64
 	idNames []string // instead of ids
 }
 
-// A data set is what the stream is made of.
+// A dataset holds what the stream is made of.
 type dataset struct {
 	sides   []side
 	shape   []int
@@ -34,7 +34,7 @@ type dataset struct {
 	truth   bool // write the truth of target rows
 }
 
-// batchBytes is about how large a batch's features are.
+// batchBytes is the approximate size of a batch's features.
 const batchBytes = 1 << 20
 
 // write sends the rows of all sides to out, source first.
@@ -90,7 +90,7 @@ func (d *dataset) namedIDs() bool {
 	return false
 }
 
-// columns are rows lo to hi of a side, in the order of the schema.
+// columns returns rows lo to hi of a side, in the order of the schema.
 func (d *dataset) columns(s side, lo, hi int) []arrow.Array {
 	n := hi - lo
 	domains := make([]arrowio.Domain, n)
@@ -120,7 +120,7 @@ func (d *dataset) ids(s side, lo, hi int) arrow.Array {
 	return arrowio.NewStringArray(names)
 }
 
-// classColumn holds the classes of rows lo to hi, or nulls if not shown.
+// classColumn returns the classes of rows lo to hi, or nulls if not shown.
 func (s *side) classColumn(lo, hi int, shown bool) arrow.Array {
 	values, valid := make([]int32, hi-lo), make([]bool, hi-lo)
 	if shown && s.labels != nil {
@@ -131,7 +131,7 @@ func (s *side) classColumn(lo, hi int, shown bool) arrow.Array {
 	return arrowio.NewIntArray(values, valid)
 }
 
-// rowNumbers are 0 … n−1.
+// rowNumbers returns 0 … n−1.
 func rowNumbers(n int) []int64 {
 	ids := make([]int64, n)
 	for i := range ids {

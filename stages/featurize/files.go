@@ -14,14 +14,14 @@ import (
 	"mars/stages/featurize/shift"
 )
 
-// SideOptions say what of one domain to read and what to make of it.
+// SideOptions say what to read of one domain and how to prepare it.
 type SideOptions struct {
 	Path   string // "": the domain is left out
 	Format format.Options
 	Images ImageOptions
 
-	Rows        int    // to draw; 0: all, or the most that Proportions allow
-	Proportions string // see shift.ParseProportions; "": as they are
+	Rows        int    // rows to draw; 0: all, or the most that Proportions allow
+	Proportions string // see shift.ParseProportions; "": those of the data
 }
 
 // Options of reading files.
@@ -48,11 +48,11 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		st = loaded
 		env.KeepState(o.Load, sum)
 	}
-	d, err := read(env, o, st)
+	d, err := read(ctx, env, o, st)
 	if err != nil {
 		return err
 	}
-	if err := st.standardize(env, d, o); err != nil {
+	if err := st.standardize(ctx, env, d, o); err != nil {
 		return err
 	}
 	if o.Save != "" {
@@ -65,8 +65,8 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	return d.write(ctx, env, out)
 }
 
-// read gives both sides one shape and one set of classes.
-func read(env stages.Env, o Options, st *preparation) (*dataset, error) {
+// read reads both sides, with one shape and one set of classes.
+func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dataset, error) {
 	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != ""}
 	tables := map[arrowio.Domain]*format.Table{}
 	for _, domain := range domains {
@@ -74,7 +74,7 @@ func read(env stages.Env, o Options, st *preparation) (*dataset, error) {
 		if so.Path == "" {
 			continue
 		}
-		t, err := readAlike(so, domain, o, st)
+		t, err := readAlike(ctx, so, domain, o, st)
 		if err != nil {
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func read(env stages.Env, o Options, st *preparation) (*dataset, error) {
 	st.Classes = d.classes
 	for _, domain := range domains {
 		if t := tables[domain]; t != nil {
-			if err := d.addSide(env, t, domain, o, st); err != nil {
+			if err := d.addSide(ctx, env, t, domain, o, st); err != nil {
 				return nil, err
 			}
 		}
@@ -108,10 +108,10 @@ func (o *Options) side(domain arrowio.Domain) *SideOptions {
 	return &o.Target
 }
 
-// readAlike reads a side with its columns in the order of those read before, so
-// that a feature is the same number in both domains.
-func readAlike(so *SideOptions, domain arrowio.Domain, o Options, st *preparation) (*format.Table, error) {
-	t, err := readTable(so, domain, o)
+// readAlike reads a side with its columns in the order of the side before, so that
+// a feature has the same index in both domains.
+func readAlike(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Options, st *preparation) (*format.Table, error) {
+	t, err := readTable(ctx, so, domain, o)
 	if err != nil || t.Columns == nil || slices.Equal(t.Columns, st.Columns) {
 		return t, err
 	}
@@ -121,15 +121,15 @@ func readAlike(so *SideOptions, domain arrowio.Domain, o Options, st *preparatio
 	}
 	alike := *so
 	alike.Format.Columns = st.Columns
-	return readTable(&alike, domain, o)
+	return readTable(ctx, &alike, domain, o)
 }
 
-// readTable reads a side. The target's labels are looked at only if its truth
-// is asked for, or its rows are chosen by class.
-func readTable(so *SideOptions, domain arrowio.Domain, o Options) (*format.Table, error) {
+// readTable reads a side. It reads the target's labels only if the truth is to be
+// written or rows are chosen by class.
+func readTable(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Options) (*format.Table, error) {
 	f := so.Format
 	f.NoLabels = domain == arrowio.TargetDomain && !o.Truth && so.Proportions == "" && o.Classes == nil
-	t, err := format.Open(so.Path, f)
+	t, err := format.Open(ctx, so.Path, f)
 	if err != nil {
 		return nil, err
 	}
@@ -148,14 +148,16 @@ func readTable(so *SideOptions, domain arrowio.Domain, o Options) (*format.Table
 	return t, nil
 }
 
-// addSide chooses the rows of a table, and makes them what the stream wants.
-func (d *dataset) addSide(env stages.Env, t *format.Table, domain arrowio.Domain, o Options, st *preparation) error {
-	chosen, labels, err := d.choose(env, t, domain, o)
+// addSide chooses the rows of a table and prepares them for the stream.
+func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, domain arrowio.Domain, o Options, st *preparation) error {
+	chosen, labels, err := d.choose(ctx, env, t, domain, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
-	t = t.Gather(chosen)
-	shape, err := st.images(domain).apply(t, env.Seed)
+	if t, err = t.Gather(ctx, chosen); err != nil {
+		return err
+	}
+	shape, err := st.images(domain).apply(ctx, t, env.Seed)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
@@ -170,8 +172,9 @@ func (d *dataset) addSide(env stages.Env, t *format.Table, domain arrowio.Domain
 	return nil
 }
 
-// choose picks rows by class and balance and returns them with their classes.
-func (d *dataset) choose(env stages.Env, t *format.Table, domain arrowio.Domain, o Options) (chosen []int, labels []int32, err error) {
+// choose returns the rows that are kept, by class and proportions, and their
+// classes.
+func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, domain arrowio.Domain, o Options) (chosen []int, labels []int32, err error) {
 	chosen = make([]int, t.Features.Rows)
 	for i := range chosen {
 		chosen[i] = i
@@ -199,7 +202,7 @@ func (d *dataset) choose(env stages.Env, t *format.Table, domain arrowio.Domain,
 	if labels == nil {
 		labels = slices.Repeat([]int32{-1}, len(chosen))
 	}
-	drawn, err := shift.Sample(labels, d.classes, draw)
+	drawn, err := shift.Sample(ctx, labels, d.classes, draw)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -214,7 +217,7 @@ func pick[T any](values []T, at []int) []T {
 	return picked
 }
 
-// sameShape checks that the domains fit one model.
+// sameShape returns an error if the rows of the two domains differ in width.
 func (d *dataset) sameShape(o Options) error {
 	if len(d.sides) < 2 || d.sides[0].x.Cols == d.sides[1].x.Cols {
 		return nil
@@ -223,10 +226,11 @@ func (d *dataset) sameShape(o Options) error {
 		o.Source.Path, d.sides[0].x.Cols, o.Target.Path, d.sides[1].x.Cols)
 }
 
-// standardize fits or applies the moments of the columns.
-func (st *preparation) standardize(env stages.Env, d *dataset, o Options) error {
+// standardize applies the moments of the columns, which it fits unless they were
+// loaded.
+func (st *preparation) standardize(ctx context.Context, env stages.Env, d *dataset, o Options) error {
 	if o.Load == "" {
-		if err := st.fit(env, d, o.Standardize); err != nil {
+		if err := st.fit(ctx, env, d, o.Standardize); err != nil {
 			return err
 		}
 	}
@@ -238,19 +242,22 @@ func (st *preparation) standardize(env stages.Env, d *dataset, o Options) error 
 		if err := m.Check(s.x.Cols); err != nil {
 			return fmt.Errorf("%s: %w", o.Load, err)
 		}
-		if err := m.Apply(s.x); err != nil {
+		if err := m.Apply(ctx, s.x); err != nil {
 			return fmt.Errorf("%s: %w", o.side(s.domain).Path, err)
 		}
 	}
 	return nil
 }
 
-func (st *preparation) fit(env stages.Env, d *dataset, by string) error {
+func (st *preparation) fit(ctx context.Context, env stages.Env, d *dataset, by string) error {
 	for _, s := range d.sides {
 		switch {
 		case by == "none" || by == "":
 		case by == "domain" || s.domain == arrowio.SourceDomain:
-			m, constant := scale.Fit(s.x)
+			m, constant, err := scale.Fit(ctx, s.x)
+			if err != nil {
+				return err
+			}
 			if len(constant) == s.x.Cols {
 				return fmt.Errorf("%s rows: all %d features are constant, so there is nothing to learn from: choose others with --columns", s.domain, len(constant))
 			}

@@ -1,6 +1,7 @@
 package featurize
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -9,20 +10,20 @@ import (
 	"mars/stages/featurize/image"
 )
 
-// ImageOptions bring the images of a domain to a shape and range. The steps
-// come in the order of the fields.
+// ImageOptions are the steps that bring the images of a domain to a shape and
+// range, in the order of the fields.
 type ImageOptions struct {
 	Shape         []int  `json:"shape,omitempty"`       // C, H, W of a flat row
 	Raw           bool   `json:"raw,omitempty"`         // do not divide integers by their largest value
-	Height, Width int    `json:",omitempty"`            // to resize to; 0: as they are
+	Height, Width int    `json:",omitempty"`            // size to resize to; 0: no resizing
 	Pad           int    `json:"pad,omitempty"`         // pixels of 0 on each side
 	Binarise      bool   `json:"binarise,omitempty"`    // every pixel above 0 becomes 1
-	Photographs   string `json:"photographs,omitempty"` // folder to blend with, as MNIST-M is made
-	Colour        bool   `json:"colour,omitempty"`      // repeat the one channel of grey images
+	Photographs   string `json:"photographs,omitempty"` // folder to blend with, as for MNIST-M
+	Colour        bool   `json:"colour,omitempty"`      // repeat the channel of grey images
 }
 
-// apply works on the table in place and returns the shape of its rows.
-func (o ImageOptions) apply(t *format.Table, seed uint64) ([]int, error) {
+// apply changes the table in place and returns the shape of its rows.
+func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64) ([]int, error) {
 	if o.Shape != nil {
 		if err := t.Reshape(o.Shape); err != nil {
 			return nil, err
@@ -35,11 +36,11 @@ func (o ImageOptions) apply(t *format.Table, seed uint64) ([]int, error) {
 		return t.Shape, nil
 	}
 	if t.Largest > 0 && !o.Raw {
-		if err := image.Unit(t.Features, t.Largest); err != nil {
+		if err := image.Unit(ctx, t.Features, t.Largest); err != nil {
 			return nil, err
 		}
 	}
-	images, err := o.transform(t.Features, t.Shape, seed)
+	images, err := o.transform(ctx, t.Features, t.Shape, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -47,31 +48,37 @@ func (o ImageOptions) apply(t *format.Table, seed uint64) ([]int, error) {
 	return t.Shape, nil
 }
 
-func (o ImageOptions) transform(x blas32.General, shape []int, seed uint64) (image.Images, error) {
+func (o ImageOptions) transform(ctx context.Context, x blas32.General, shape []int, seed uint64) (image.Images, error) {
 	images, err := image.New(x, shape)
 	if err != nil {
 		return images, err
 	}
 	if o.Height > 0 {
-		images = images.Resize(o.Height, o.Width)
+		if images, err = images.Resize(ctx, o.Height, o.Width); err != nil {
+			return images, err
+		}
 	}
 	if o.Pad > 0 {
-		images = images.Pad(o.Pad, 0)
+		if images, err = images.Pad(ctx, o.Pad, 0); err != nil {
+			return images, err
+		}
 	}
 	if o.Binarise {
-		images.Binarise()
+		if err := images.Binarise(ctx); err != nil {
+			return images, err
+		}
 	}
 	if o.Photographs != "" {
-		photographs, err := image.ReadPhotographs(o.Photographs)
+		photographs, err := image.ReadPhotographs(ctx, o.Photographs)
 		if err != nil {
 			return images, err
 		}
-		if images, err = images.Blend(photographs, seed); err != nil {
+		if images, err = images.Blend(ctx, photographs, seed); err != nil {
 			return images, err
 		}
 	}
 	if o.Colour {
-		return images.Colour()
+		return images.Colour(ctx)
 	}
 	return images, nil
 }

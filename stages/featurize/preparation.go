@@ -9,13 +9,13 @@ import (
 	"mars/stages/internal/state"
 )
 
-// A preparation is the stage's state: what was done to each domain's rows, so
-// that the same can be done to more of them.
+// A preparation is the stage's state: what was done to the rows of each domain, so
+// that it can be done to other rows too.
 type preparation struct {
 	Classes        []string `json:"classes"`
 	Source, Target ImageOptions
 
-	Columns []string `json:",omitempty"` // of tables, in the order of the features
+	Columns []string `json:",omitempty"` // feature columns of tables, in order
 
 	source, target *scale.Standard // nil: not standardised
 }
@@ -44,7 +44,8 @@ func (p *preparation) setMoments(d arrowio.Domain, m *scale.Standard) {
 
 const preparationKey = "mars.featurize"
 
-// save writes one row for each of the width features, with its moments in each domain.
+// save writes one row for each of the width features, with its moments in each
+// domain.
 func (p *preparation) save(path string, width int) (string, error) {
 	t := state.NewTable("featurize", width)
 	features := make([]int32, width)

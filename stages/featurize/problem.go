@@ -13,7 +13,7 @@ import (
 // Toy writes the paper's toy problem.
 func Toy(ctx context.Context, env stages.Env, o toy.Options, truth bool, out arrowio.Sink) error {
 	o.Seed = env.Seed
-	source, target, err := toy.Generate(o)
+	source, target, err := toy.Generate(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -70,11 +70,13 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*matched, error) {
 	if err := f.fit(ctx); err != nil {
 		return nil, err
 	}
-	matching, err := f.match()
+	matching, err := f.match(ctx)
 	if err != nil {
 		return nil, err
 	}
-	meta.Diagnostics = f.diagnose(meta, matching)
+	if meta.Diagnostics, err = f.diagnose(ctx, meta, matching); err != nil {
+		return nil, err
+	}
 	meta.Classes, meta.TargetProportions = classes, matching.Proportions
 	meta.SourceProportions = stream.Shares(f.source.Counts)
 	return &matched{matching, classes, f.source.Means, meta}, nil
@@ -99,7 +101,7 @@ type fitter struct {
 
 // sums are transport's Prototypes or Gaussians.
 type sums interface {
-	Add(x blas32.General, labels []int32) error
+	Add(ctx context.Context, x blas32.General, labels []int32) error
 	Moments() transport.Moments
 }
 
@@ -116,7 +118,7 @@ func (f *fitter) fit(ctx context.Context) error {
 	if err := f.begin(); err != nil {
 		return err
 	}
-	if err := f.Each(ctx, f.add); err != nil {
+	if err := f.Each(ctx, func(rec arrow.Record) error { return f.add(ctx, rec) }); err != nil {
 		return err
 	}
 	f.source, f.target = f.sums[0].Moments(), f.sums[1].Moments()
@@ -132,8 +134,9 @@ func (f *fitter) fit(ctx context.Context) error {
 	return nil
 }
 
-// mostCovariances is how many numbers covariances may have in all: a gigabyte.
-const mostCovariances = 1 << 27
+// maxCovariances is the greatest number of values of all covariances together: a
+// gigabyte.
+const maxCovariances = 1 << 27
 
 // begin makes the sums that the cost takes.
 func (f *fitter) begin() error {
@@ -143,37 +146,40 @@ func (f *fitter) begin() error {
 			f.sums[i] = transport.NewGaussians(n, f.width)
 		}
 	}
-	if n := len(f.classes) + f.components; f.cost == transport.Bures && n*f.width*f.width > mostCovariances {
+	if n := len(f.classes) + f.components; f.cost == transport.Bures && n*f.width*f.width > maxCovariances {
 		return fmt.Errorf("%s: the cost bures takes %d covariances of %d×%d numbers: embed in fewer dimensions, or match by the cost means", f.Name(), n, f.width, f.width)
 	}
 	return nil
 }
 
 // match finds the classes of the components.
-func (f *fitter) match() (*transport.Matching, error) {
+func (f *fitter) match(ctx context.Context) (*transport.Matching, error) {
 	shares := stream.Shares(f.target.Counts)
 	if f.cost == transport.Means {
-		return transport.MatchPrototypes(f.source.Means, f.source.Counts, f.target.Means, shares)
+		return transport.MatchPrototypes(ctx, f.source.Means, f.source.Counts, f.target.Means, shares)
 	}
-	cost, err := transport.BuresCost(f.source, f.target)
+	cost, err := transport.BuresCost(ctx, f.source, f.target)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.Name(), err)
 	}
-	return transport.MatchCost(cost, f.source.Counts, shares)
+	return transport.MatchCost(ctx, cost, f.source.Counts, shares)
 }
 
-// diagnose says how good the matching is and returns the stream's diagnostics
-// with that in it.
-func (f *fitter) diagnose(meta arrowio.Meta, m *transport.Matching) json.RawMessage {
+// diagnose logs how good the matching is and returns the stream's diagnostics
+// with it. Its only error is that of ctx.
+func (f *fitter) diagnose(ctx context.Context, meta arrowio.Meta, m *transport.Matching) (json.RawMessage, error) {
 	f.Logger().Info(fmt.Sprintf("%d components matched with %d classes: p_T %.3f", len(m.ClassOf), len(f.classes), m.Proportions))
-	check, err := transport.NewCheck(m, f.source, f.target, f.cost)
+	check, err := transport.NewCheck(ctx, m, f.source, f.target, f.cost)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		f.Logger().Info(fmt.Sprintf("the matching cannot be checked: %v", err))
 	}
 	part := diagnostics.NewMatching(f.cost, check, f.classes)
 	diagnostics.LogPart(f.Env, part)
 	d := diagnostics.Diagnostics{Mixture: diagnostics.Read(meta).Mixture, Matching: part}
-	return d.JSON()
+	return d.JSON(), nil
 }
 
 // measure finds the number of components and the width of an embedding.
@@ -205,7 +211,7 @@ func (f *fitter) measure(rec arrow.Record) error {
 // maxComponents bounds the size of the transport problem.
 const maxComponents = 10_000
 
-func (f *fitter) add(rec arrow.Record) error {
+func (f *fitter) add(ctx context.Context, rec arrow.Record) error {
 	domains, err := f.Domains(rec)
 	if err != nil {
 		return err
@@ -235,10 +241,10 @@ func (f *fitter) add(rec arrow.Record) error {
 		}
 	}
 	x := blas32.General{Rows: vectors.Rows, Cols: f.width, Stride: f.width, Data: vectors.Data}
-	if err := f.sums[0].Add(x, classOf); err != nil {
+	if err := f.sums[0].Add(ctx, x, classOf); err != nil {
 		return err
 	}
-	return f.sums[1].Add(x, componentOf)
+	return f.sums[1].Add(ctx, x, componentOf)
 }
 
 func (f *fitter) fail(err error, advice string) error {

@@ -23,7 +23,7 @@ type Options struct {
 // Apply labels rows with the model in a file.
 func Apply(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
-		model, sum, err := models.Load(o.Model, o.Decision)
+		model, sum, err := models.Load(ctx, o.Model, o.Decision)
 		if err != nil {
 			return err
 		}

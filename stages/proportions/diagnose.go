@@ -1,6 +1,7 @@
 package proportions
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -31,14 +32,14 @@ type Diagnostics struct {
 
 // diagnose says how far the estimate e can be believed. What cannot be measured
 // is left out with a line in the log.
-func diagnose(env stages.Env, s *sample, e *labelshift.Result) *Diagnostics {
+func diagnose(ctx context.Context, env stages.Env, s *sample, e *labelshift.Result) *Diagnostics {
 	d := &Diagnostics{Mixture: map[string]*diagnostics.Clustering{}, Matching: map[string]*diagnostics.Matching{}}
 	counts := stream.Counts(s.Labels, s.Classes)
 	if weights, err := labelshift.Weights(e.Proportions, stream.Shares(counts)); err == nil {
 		d.Weights = diagnostics.NewWeights(s.Names, weights, counts)
 	}
 	var err error
-	if d.Translation, err = translation(env, s, e); err != nil {
+	if d.Translation, err = translation(ctx, env, s, e); err != nil {
 		env.Logger().Info(fmt.Sprintf("no distance after translation: %v", err))
 	}
 	return d
@@ -50,16 +51,16 @@ const maxColumns = 300
 
 // translation moves the source as mars-train --method translate does, but for
 // rows of very many columns only the means of the classes.
-func translation(env stages.Env, s *sample, e *labelshift.Result) (*diagnostics.Translation, error) {
+func translation(ctx context.Context, env stages.Env, s *sample, e *labelshift.Result) (*diagnostics.Translation, error) {
 	responsibilities, err := evenly(mte.InMemory(e.Responsibilities), maxRows)
 	if err != nil {
 		return nil, err
 	}
-	reference, err := wasserstein.NewReference(s.target, wasserstein.Options{Seed: env.Seed})
+	reference, err := wasserstein.NewReference(ctx, s.target, wasserstein.Options{Seed: env.Seed})
 	if err != nil {
 		return nil, err
 	}
-	before, err := reference.To(s.Source, s.Labels, e.Proportions)
+	before, err := reference.To(ctx, s.Source, s.Labels, e.Proportions)
 	if err != nil {
 		return nil, err
 	}
@@ -67,13 +68,15 @@ func translation(env stages.Env, s *sample, e *labelshift.Result) (*diagnostics.
 	if s.target.Cols > maxColumns {
 		learn = classmap.Displace
 	}
-	way, err := learn(s.Source, s.Labels, s.Target, responsibilities, classmap.Options{})
+	way, err := learn(ctx, s.Source, s.Labels, s.Target, responsibilities, classmap.Options{})
 	if err != nil {
 		return nil, err
 	}
 	moved := blas32.General{Rows: s.Source.Rows, Cols: s.Source.Cols, Stride: s.Source.Cols, Data: make([]float32, s.Source.Rows*s.Source.Cols)}
-	way.Apply(moved, s.Source, s.Labels)
-	after, err := reference.To(moved, s.Labels, e.Proportions)
+	if err := way.Apply(ctx, moved, s.Source, s.Labels); err != nil {
+		return nil, err
+	}
+	after, err := reference.To(ctx, moved, s.Labels, e.Proportions)
 	if err != nil {
 		return nil, err
 	}
@@ -91,13 +94,13 @@ func (r *Report) judge(d *Diagnostics) {
 }
 
 // add says how one of the paper's estimators clustered and matched.
-func (d *Diagnostics) add(s *sample, e *labelshift.Result) error {
+func (d *Diagnostics) add(ctx context.Context, s *sample, e *labelshift.Result) error {
 	classes := transport.NewPrototypes(s.Classes, s.Source.Cols)
-	if err := classes.Add(s.Source, s.Labels); err != nil {
+	if err := classes.Add(ctx, s.Source, s.Labels); err != nil {
 		return err
 	}
 	components := transport.Moments{Means: e.Clustering.Means, Counts: e.Clustering.Counts}
-	check, err := transport.NewCheck(e.Matching, classes.Moments(), components, transport.Means)
+	check, err := transport.NewCheck(ctx, e.Matching, classes.Moments(), components, transport.Means)
 	if err != nil {
 		return err
 	}

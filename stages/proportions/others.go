@@ -30,15 +30,18 @@ type sample struct {
 	target blas32.General // of Target
 }
 
-func newSample(p mte.Problem) (*sample, error) {
+func newSample(ctx context.Context, p mte.Problem) (*sample, error) {
 	target, err := evenly(p.Target, maxRows)
 	if err != nil {
 		return nil, err
 	}
 	p.Source.Data = slices.Clone(p.Source.Data)
-	standard, _ := scale.Fit(p.Source)
+	standard, _, err := scale.Fit(ctx, p.Source)
+	if err != nil {
+		return nil, err
+	}
 	for _, x := range []blas32.General{p.Source, target} {
-		if err := standard.Apply(x); err != nil {
+		if err := standard.Apply(ctx, x); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +66,7 @@ func (s *sample) askOthers(ctx context.Context, env stages.Env, train labelshift
 		}
 		e, err := labelshift.Estimate(ctx, name, in)
 		if err == nil && e.Matching != nil {
-			err = d.add(s, e)
+			err = d.add(ctx, s, e)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -82,11 +82,11 @@ func answer(ctx context.Context, env stages.Env, p mte.Problem, o Options) (*Rep
 		return nil, err
 	}
 	r := newReport(p.Names, stream.Shares(stream.Counts(p.Labels, p.Classes)), e)
-	s, err := newSample(p)
+	s, err := newSample(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	d := diagnose(env, s, e)
+	d := diagnose(ctx, env, s, e)
 	if err := s.askOthers(ctx, env, train, r, d); err != nil {
 		return nil, err
 	}

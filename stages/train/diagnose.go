@@ -1,6 +1,7 @@
 package train
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -17,7 +18,7 @@ import (
 // diagnose is what is to be said of the model: the stream's diagnostics, with
 // the estimate of this training where it made one, the weights of the source
 // that follow and the terms of Theorem 1.
-func (j *job) diagnose(r *stream.Rows, model *adapt.Model, m *metrics) (*diagnostics.Diagnostics, error) {
+func (j *job) diagnose(ctx context.Context, r *stream.Rows, model *adapt.Model) (*diagnostics.Diagnostics, error) {
 	env := r.Env
 	meta, err := r.Meta()
 	if err != nil {
@@ -39,13 +40,11 @@ func (j *job) diagnose(r *stream.Rows, model *adapt.Model, m *metrics) (*diagnos
 		d.Weights = diagnostics.NewWeights(j.problem.Classes, weights, counts)
 		diagnostics.LogPart(env, d.Weights)
 	}
-	if d.Translation = j.translation(env, proportions); d.Translation != nil {
+	if d.Translation = j.translation(ctx, env, proportions); d.Translation != nil {
 		diagnostics.LogPart(env, d.Translation)
 	}
-	if d.Bound = j.bound(env, model, proportions, weights); d.Bound != nil {
-		if m.last.Aligned && j.config.Method.Name != "dann" {
-			d.Bound.CriticDistance = &m.last.CriticDistance
-		}
+	if d.Bound = j.bound(ctx, env, model, proportions, weights); d.Bound != nil {
+		d.Bound.CriticDistance = model.CriticDistance
 		diagnostics.LogPart(env, d.Bound)
 	}
 	return d, nil
@@ -54,13 +53,13 @@ func (j *job) diagnose(r *stream.Rows, model *adapt.Model, m *metrics) (*diagnos
 // bound is the terms of Theorem 1 for the source with the weights of the
 // classes, all 1 if nil; nil where the target was not looked at or cannot be
 // measured.
-func (j *job) bound(env stages.Env, model *adapt.Model, proportions, weights []float64) *diagnostics.Bound {
+func (j *job) bound(ctx context.Context, env stages.Env, model *adapt.Model, proportions, weights []float64) *diagnostics.Bound {
 	p := j.problem
 	if p.Target.Rows < 2 {
 		return nil
 	}
 	embed := func(x blas32.General) (blas32.General, error) { return model.Embed(x), nil }
-	distance, err := measure(p, wasserstein.Options{Seed: env.Seed, Space: embed}, proportions, p.Source)
+	distance, err := measure(ctx, p, wasserstein.Options{Seed: env.Seed, Space: embed}, proportions, p.Source)
 	if err != nil {
 		env.Logger().Info(fmt.Sprintf("no distance in the latent space: %v", err))
 		return nil
@@ -85,13 +84,17 @@ func (j *job) bound(env stages.Env, model *adapt.Model, proportions, weights []f
 
 // translation is how far the moved source is from the target, on columns
 // standardised by the source as it came; nil if it was not moved.
-func (j *job) translation(env stages.Env, proportions []float64) *diagnostics.Translation {
+func (j *job) translation(ctx context.Context, env stages.Env, proportions []float64) *diagnostics.Translation {
 	if j.unmoved.Rows == 0 || j.problem.Target.Rows < 2 {
 		return nil
 	}
-	standard, _ := scale.Fit(j.unmoved)
-	standardise := func(x blas32.General) (blas32.General, error) { return x, standard.Apply(x) }
-	d, err := measure(j.problem, wasserstein.Options{Seed: env.Seed, Space: standardise}, proportions, j.unmoved, j.problem.Source)
+	standard, _, err := scale.Fit(ctx, j.unmoved)
+	if err != nil {
+		env.Logger().Info(fmt.Sprintf("no distance after translation: %v", err))
+		return nil
+	}
+	standardise := func(x blas32.General) (blas32.General, error) { return x, standard.Apply(ctx, x) }
+	d, err := measure(ctx, j.problem, wasserstein.Options{Seed: env.Seed, Space: standardise}, proportions, j.unmoved, j.problem.Source)
 	if err != nil {
 		env.Logger().Info(fmt.Sprintf("no distance after translation: %v", err))
 		return nil
@@ -101,14 +104,14 @@ func (j *job) translation(env stages.Env, proportions []float64) *diagnostics.Tr
 
 // measure is how far each of the sources, whose rows have the problem's
 // labels, is from its target.
-func measure(p adapt.Problem, o wasserstein.Options, proportions []float64, sources ...blas32.General) ([]wasserstein.Distance, error) {
-	reference, err := wasserstein.NewReference(p.Target, o)
+func measure(ctx context.Context, p adapt.Problem, o wasserstein.Options, proportions []float64, sources ...blas32.General) ([]wasserstein.Distance, error) {
+	reference, err := wasserstein.NewReference(ctx, p.Target, o)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]wasserstein.Distance, len(sources))
 	for i, source := range sources {
-		if found[i], err = reference.To(source, p.Labels, proportions); err != nil {
+		if found[i], err = reference.To(ctx, source, p.Labels, proportions); err != nil {
 			return nil, err
 		}
 	}

@@ -26,7 +26,7 @@ func learnMixture(ctx context.Context, r *stream.Rows, o Options) (stream.State,
 		return nil, r.Fail(column, err, "")
 	}
 	r.Logger().Info(fmt.Sprintf("%d Gaussian components of the column %q matched with classes: p_T %.3f", m.Mixture.K(), column, m.Proportions))
-	said := diagnoseMixture(r.Env, p, m, matching)
+	said := diagnoseMixture(ctx, r.Env, p, m, matching)
 	m.Vectors = models.VectorsOf(r.Env, column)
 	if m.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
 		return nil, err
@@ -38,12 +38,12 @@ func learnMixture(ctx context.Context, r *stream.Rows, o Options) (stream.State,
 }
 
 // diagnoseMixture is what is to be said of a matched mixture.
-func diagnoseMixture(env stages.Env, p *adapt.Problem, m *gmmot.Model, matching *transport.Matching) *diagnostics.Diagnostics {
+func diagnoseMixture(ctx context.Context, env stages.Env, p *adapt.Problem, m *gmmot.Model, matching *transport.Matching) *diagnostics.Diagnostics {
 	classes := transport.NewPrototypes(len(p.Classes), p.Source.Cols)
-	err := classes.Add(p.Source, p.Labels)
+	err := classes.Add(ctx, p.Source, p.Labels)
 	var check *transport.Check
 	if err == nil {
-		check, err = transport.NewCheck(matching, classes.Moments(), transport.Moments{Means: m.Mixture.Means}, transport.Means)
+		check, err = transport.NewCheck(ctx, matching, classes.Moments(), transport.Moments{Means: m.Mixture.Means}, transport.Means)
 	}
 	if err != nil {
 		env.Logger().Info(fmt.Sprintf("the matching cannot be checked: %v", err))

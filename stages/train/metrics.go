@@ -19,7 +19,6 @@ type metrics struct {
 	out     *arrowio.Writer // nil: not asked for
 	schema  *arrow.Schema
 	builder *array.RecordBuilder
-	last    adapt.EpochMetrics
 }
 
 // newMetrics begins the stream with the columns of EpochMetrics, one
@@ -50,7 +49,6 @@ func newMetrics(env stages.Env, path string, classes []string) (*metrics, error)
 
 func (m *metrics) epoch(e adapt.EpochMetrics) error {
 	m.env.Report("epochs", int64(e.Epoch+1), int64(e.Epochs))
-	m.last = e
 	m.log(e)
 	if m.out == nil {
 		return nil

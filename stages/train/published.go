@@ -20,14 +20,14 @@ const publishedRows = 2000
 // their means. A component without rows, at which the program gives NaN, keeps the
 // mixture's mean.
 func publishedMixture(seed uint64) labelshift.Cluster {
-	return func(_ context.Context, x blas32.General, k int) (*mixture.Result, error) {
+	return func(ctx context.Context, x blas32.General, k int) (*mixture.Result, error) {
 		x.Rows = min(x.Rows, publishedRows)
-		r, err := mixture.GMM(x, k, mixture.GMMOptions{Seed: seed})
+		r, err := mixture.GMM(ctx, x, k, mixture.GMMOptions{Seed: seed})
 		if err != nil {
 			return nil, err
 		}
 		hard := transport.NewPrototypes(k, x.Cols)
-		if err := hard.Add(x, r.Labels); err != nil {
+		if err := hard.Add(ctx, x, r.Labels); err != nil {
 			return nil, err
 		}
 		means := hard.Means()

@@ -174,7 +174,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, *diagn
 	if err := metrics.close(err); err != nil {
 		return model, nil, err
 	}
-	said, err := job.diagnose(r, model, metrics)
+	said, err := job.diagnose(ctx, r, model)
 	return model, said, err
 }
 

@@ -35,7 +35,7 @@ func fitTranslated(ctx context.Context, r *stream.Rows, o Options) (*job, error)
 	r.Logger().Info(fmt.Sprintf("classes found in the column %q: p_T %.3f", o.column(r), e.Proportions))
 	said.Log(r.Env)
 	j := &job{problem: *p, config: c, unmoved: p.Source, diagnostics: said}
-	if j.problem.Source, err = translate.Move(*p, e.Responsibilities); err != nil {
+	if j.problem.Source, err = translate.Move(ctx, *p, e.Responsibilities); err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	j.train = func(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {

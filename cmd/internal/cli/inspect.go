@@ -16,7 +16,7 @@ import (
 	"mars/arrowio"
 )
 
-// inspectCommand shows what is in a stream, a file or a state.
+// inspectCommand shows what a stream, a file or a state holds.
 func inspectCommand() *cobra.Command {
 	var asJSON, asCSV, check bool
 	var head int
@@ -125,8 +125,8 @@ func number(v *float64) string {
 	return fmt.Sprintf("%.4g", *v)
 }
 
-// values lists how often each of few distinct values occurs, the field's
-// metadata, and how many numbers are none.
+// values lists the distinct values of a column with their counts, if there are
+// few, the field's metadata, and the number of values that are not finite.
 func values(c arrowio.ColumnSummary) string {
 	var parts []string
 	for _, v := range slices.Sorted(maps.Keys(c.Values)) {
@@ -141,11 +141,13 @@ func values(c arrowio.ColumnSummary) string {
 	return strings.Join(parts, " ")
 }
 
-// shorten keeps a cell to what fits beside others.
+// maxCell is how many characters of a cell are shown.
+const maxCell = 32
+
+// shorten cuts a long cell off, so that it fits beside others.
 func shorten(cell string) string {
-	const most = 32
-	if runes := []rune(cell); len(runes) > most {
-		return string(runes[:most-1]) + "…"
+	if runes := []rune(cell); len(runes) > maxCell {
+		return string(runes[:maxCell-1]) + "…"
 	}
 	return cell
 }

@@ -35,7 +35,13 @@ const exitCodesHelp = `Exit status: 0 done; 1 bad input or failure (no output fi
 
 // Main runs cmd on the program's arguments and exits.
 func Main(cmd *cobra.Command) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, giveBack := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+	// A second Ctrl-C ends the process at once. A second SIGTERM does not: Ctrl-C
+	// reaches all processes of a pipeline, and its runner then sends SIGTERM to the
+	// stages, which are still cleaning up.
+	context.AfterFunc(ctx, giveBack)
+	interruptStdin(ctx)
 	// A reader that goes away is noticed as EPIPE by the writer, which then
 	// cleans up; the signal would kill the process before it could.
 	signal.Ignore(syscall.SIGPIPE)
@@ -97,7 +103,7 @@ func usagef(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
 }
 
-// newCommand applies the habits that all commands share.
+// newCommand applies the conventions that all commands share.
 func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + exitCodesHelp)
 	cmd.SetHelpTemplate(helpTemplate)

@@ -107,7 +107,7 @@ func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine) error {
 	if err != nil {
 		return err
 	}
-	graph, err := file.Expand()
+	graph, err := file.Expand(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (o *runFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	graph, err := file.Expand()
+	graph, err := file.Expand(cmd.Context())
 	if err != nil {
 		return usageError{err}
 	}

@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"flag"
 	"fmt"
@@ -35,7 +36,7 @@ func formulaTrainer(tb testing.TB, arch string, shape []int, classes int, change
 	if err != nil {
 		tb.Fatal(err)
 	}
-	t, err := newTrainer(formulaProblem(shape, 2*c.Batch, classes), c, parsed)
+	t, err := newTrainer(context.Background(), formulaProblem(shape, 2*c.Batch, classes), c, parsed)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -21,10 +21,11 @@ import (
 )
 
 const (
-	checkpointFormat = "mars-checkpoint-1"
+	checkpointFormat = "mars-checkpoint-2"
 
 	keyRun    = "mars.run"    // fingerprint of problem and configuration
 	keyLosses = "mars.losses" // the first class loss, by which divergence is judged
+	keyCritic = "mars.critic" // the critic's distance in the last epoch, or null
 	keySteps  = "mars.steps"  // followed by .g, .h or .v: updates and averaged updates
 )
 
@@ -40,9 +41,13 @@ func (t *trainer) checkpoint(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	critic, err := json.Marshal(t.criticDistance)
+	if err != nil {
+		return err
+	}
 	f := safetensors.File{Metadata: map[string]string{
 		keyFormat: checkpointFormat, keyRun: run, keyEpoch: strconv.Itoa(t.epoch),
-		KeyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64),
+		KeyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64), keyCritic: string(critic),
 	}}
 	for i, l := range t.learners {
 		letter := networkNames[i]
@@ -103,6 +108,9 @@ func (t *trainer) restore(f safetensors.File) error {
 		return err
 	}
 	if err := l.decode(keyLosses, &t.firstLoss); err != nil {
+		return err
+	}
+	if err := l.decode(keyCritic, &t.criticDistance); err != nil {
 		return err
 	}
 	for i := range t.learners {

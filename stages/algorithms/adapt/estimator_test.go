@@ -10,17 +10,17 @@ import (
 )
 
 // algorithm2 is the paper's estimator of p_T, with the given way to fit a mixture.
-func algorithm2(fit func(z blas32.General, classes int) (*mixture.Result, error)) Estimator {
-	return func(_ context.Context, s Snapshot) ([]float64, error) {
-		r, err := fit(s.Target, s.Classes)
+func algorithm2(fit func(ctx context.Context, z blas32.General, classes int) (*mixture.Result, error)) Estimator {
+	return func(ctx context.Context, s Snapshot) ([]float64, error) {
+		r, err := fit(ctx, s.Target, s.Classes)
 		if err != nil {
 			return nil, err
 		}
 		classes := transport.NewPrototypes(s.Classes, s.Source.Cols)
-		if err := classes.Add(s.Source, s.Labels); err != nil {
+		if err := classes.Add(ctx, s.Source, s.Labels); err != nil {
 			return nil, err
 		}
-		m, err := transport.MatchPrototypes(classes.Means(), classes.Counts(), r.Means, r.Proportions)
+		m, err := transport.MatchPrototypes(ctx, classes.Means(), classes.Counts(), r.Means, r.Proportions)
 		if err != nil {
 			return nil, err
 		}
@@ -28,12 +28,12 @@ func algorithm2(fit func(z blas32.General, classes int) (*mixture.Result, error)
 	}
 }
 
-func ward(z blas32.General, classes int) (*mixture.Result, error) {
-	return mixture.Ward(z, classes, mixture.WardOptions{})
+func ward(ctx context.Context, z blas32.General, classes int) (*mixture.Result, error) {
+	return mixture.Ward(ctx, z, classes, mixture.WardOptions{})
 }
 
-func gaussians(z blas32.General, classes int) (*mixture.Result, error) {
-	return mixture.GMM(z, classes, mixture.GMMOptions{MaxRows: 2000})
+func gaussians(ctx context.Context, z blas32.General, classes int) (*mixture.Result, error) {
+	return mixture.GMM(ctx, z, classes, mixture.GMMOptions{MaxRows: 2000})
 }
 
 // estimators of the methods that need one.

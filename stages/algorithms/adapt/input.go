@@ -1,6 +1,8 @@
 package adapt
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars/stages/algorithms/scale"
@@ -13,25 +15,25 @@ type input struct {
 }
 
 // newInput returns the scaling for the source, n×d.
-func newInput(s InputScaling, source blas32.General) input {
+func newInput(ctx context.Context, s InputScaling, source blas32.General) (input, error) {
 	switch s {
 	case InputSymmetric:
-		return input{offset: []float32{0.5}, scale: []float32{2}}
+		return input{offset: []float32{0.5}, scale: []float32{2}}, nil
 	case InputStandard:
-		return standardise(source)
+		return standardise(ctx, source)
 	}
-	return input{}
+	return input{}, nil
 }
 
 // standardise scales each column to mean 0 and standard deviation 1, and a constant
 // column to 0.
-func standardise(x blas32.General) input {
-	s, _ := scale.Fit(x)
+func standardise(ctx context.Context, x blas32.General) (input, error) {
+	s, _, err := scale.Fit(ctx, x)
 	in := input{offset: make([]float32, x.Cols), scale: make([]float32, x.Cols)}
 	for j, by := range s.Scales() {
 		in.offset[j], in.scale[j] = float32(s.Mean[j]), float32(by)
 	}
-	return in
+	return in, err
 }
 
 // gather writes the given rows of x, scaled, to dst, len(rows)×d.

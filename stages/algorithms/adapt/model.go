@@ -29,6 +29,9 @@ type Model struct {
 	Decision *labelshift.Decision
 	// Proportions is the last estimate of p_T, nil if the method makes none.
 	Proportions []float64
+	// CriticDistance is Σ w v(z^s) − mean v(z^t) over the last epoch of the training
+	// that made the model; nil if there was no critic, and for a model from a file.
+	CriticDistance *float64
 	// Provenance says how the model was made, as JSON; "" if unknown.
 	Provenance string
 

@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -144,7 +145,7 @@ func oracleTrainer(t testing.TB, run oracleRun, jobs, step int) *trainer {
 	if method.align == alignAdversarial { // its text has two outputs already
 		arch.V[len(arch.V)-1].Out = 1
 	}
-	tr, err := newTrainer(oracleProblem(run.Arch.Input), c, arch)
+	tr, err := newTrainer(context.Background(), oracleProblem(run.Arch.Input), c, arch)
 	if err != nil {
 		t.Fatal(err)
 	}

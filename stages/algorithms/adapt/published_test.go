@@ -26,7 +26,7 @@ func publishedTrainer(t *testing.T, method, arch string) *trainer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr, err := newTrainer(p, c, a)
+	tr, err := newTrainer(context.Background(), p, c, a)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func Train(ctx context.Context, p Problem, c Config) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := newTrainer(p, c, arch)
+	t, err := newTrainer(ctx, p, c, arch)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +48,10 @@ func (t *trainer) train(ctx context.Context) (*Model, error) {
 		}
 		if reason := t.divergence(m); reason != "" {
 			return good, &DivergedError{Epoch: t.epoch, LastGood: good.Epoch, Reason: reason}
+		}
+		t.criticDistance = nil
+		if m.Aligned && t.config.Method.align == alignWasserstein {
+			t.criticDistance = &m.CriticDistance
 		}
 		good = t.model(t.epoch)
 		if err := t.report(m); err != nil {
@@ -78,7 +82,7 @@ func (t *trainer) report(m EpochMetrics) error {
 func (t *trainer) model(epoch int) *Model {
 	m := &Model{
 		Classes: slices.Clone(t.problem.Classes), Method: t.config.Method.Name, Seed: t.config.Seed,
-		Epoch: epoch, Prior: t.prior(), networks: t.networks, input: t.input,
+		Epoch: epoch, Prior: t.prior(), CriticDistance: t.criticDistance, networks: t.networks, input: t.input,
 	}
 	if t.config.Method.weights != weightsUniform {
 		m.Proportions = slices.Clone(t.proportions)

@@ -108,6 +108,22 @@ func TestResumeGivesSameBytes(t *testing.T) {
 	}
 }
 
+// What resumes a finished training has nothing left to do, and knows what it measured.
+func TestResumeFinished(t *testing.T) {
+	p, c := quickConfig(t, "marsc")
+	state := filepath.Join(t.TempDir(), "state")
+	c.Checkpoint = keepIn(state)
+	whole := mustTrain(t, p, c)
+	c.ResumeFile, c.Checkpoint = state, nil
+	again := mustTrain(t, p, c)
+	if whole.CriticDistance == nil || again.CriticDistance == nil || *again.CriticDistance != *whole.CriticDistance {
+		t.Errorf("the critic's distance: %v, resumed %v", whole.CriticDistance, again.CriticDistance)
+	}
+	if !bytes.Equal(save(t, whole), save(t, again)) {
+		t.Error("resumed, it ends elsewhere")
+	}
+}
+
 // A checkpoint that cannot be kept ends training, with the last good model.
 func TestCheckpointFails(t *testing.T) {
 	p, c := quickConfig(t, "source")

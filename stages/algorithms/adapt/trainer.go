@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"context"
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -31,7 +32,9 @@ type trainer struct {
 	source      []float64 // p_S
 	z           struct{ source, target blas32.General }
 	firstLoss   float64 // class loss of the first epoch, at least 1
-	run         string  // fingerprint, once computed
+	// criticDistance is that of the last epoch; nil if no critic was trained in it.
+	criticDistance *float64
+	run            string // fingerprint, once computed
 
 	// What the phases of a step read.
 	aligned  bool
@@ -55,9 +58,12 @@ const (
 
 // newTrainer allocates everything that a step needs. The configuration must have been
 // checked.
-func newTrainer(p Problem, c Config, arch nn.Arch) (*trainer, error) {
-	t := &trainer{problem: p, config: c, input: newInput(c.Input, p.Source)}
+func newTrainer(ctx context.Context, p Problem, c Config, arch nn.Arch) (*trainer, error) {
+	t := &trainer{problem: p, config: c}
 	var err error
+	if t.input, err = newInput(ctx, c.Input, p.Source); err != nil {
+		return nil, err
+	}
 	if t.networks, err = newNetworks(arch, c.Method.align); err != nil {
 		return nil, err
 	}

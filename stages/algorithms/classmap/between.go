@@ -1,6 +1,7 @@
 package classmap
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -9,24 +10,25 @@ import (
 )
 
 const (
-	// exactAxes is up to how many dimensions the roots of covariances are exact,
-	// which takes their cube; above, they are in keptAxes leading axes alone.
+	// exactAxes is the greatest number of dimensions for which the roots of
+	// covariances are exact, in O(d³) time. With more dimensions they are exact
+	// only in the keptAxes leading axes.
 	exactAxes = 256
 	keptAxes  = 100
 )
 
-// between returns source^(−½)·target^(½), which takes rows of the one covariance
-// to those of the other (both d×d). Of many dimensions it does so in the axes in
-// which the two together vary most, and scales what is orthogonal to these by the
+// between returns source^(−½)·target^(½), which maps rows with the one covariance
+// (d×d) to rows with the other. With many dimensions it does so in the axes in
+// which the two together vary most. It scales the orthogonal complement by the
 // root of the ratio of the variances there.
-func between(source, target *mat.SymDense) (*mat.Dense, error) {
+func between(ctx context.Context, source, target *mat.SymDense) (*mat.Dense, error) {
 	d := source.SymmetricDim()
 	if d <= exactAxes {
 		return roots(source, target)
 	}
 	var both, within, along mat.Dense
 	both.Add(source, target)
-	axes, err := eigen.Leading(&both, keptAxes)
+	axes, err := eigen.Leading(ctx, &both, keptAxes)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +45,7 @@ func between(source, target *mat.SymDense) (*mat.Dense, error) {
 	return &within, nil
 }
 
-// roots is between of few dimensions.
+// roots is between for few dimensions.
 func roots(source, target *mat.SymDense) (*mat.Dense, error) {
 	whiten, err := power(source, -0.5)
 	if err != nil {

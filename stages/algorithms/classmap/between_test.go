@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// covarianceOf returns the covariance of rows of d columns, of which the first
-// few vary as scales say and the others by the same.
+// covarianceOf returns the covariance of rows of d columns. The first have the
+// given scales as their deviations, the others have rest.
 func covarianceOf(rng *rand.Rand, d int, rest float64, scales ...float64) *mat.SymDense {
 	x := mat.NewDense(4*d, d, nil)
 	for i := range 4 * d {
@@ -26,13 +26,13 @@ func covarianceOf(rng *rand.Rand, d int, rest float64, scales ...float64) *mat.S
 	return symmetric(&c)
 }
 
-// Of many dimensions the map still takes the source's covariance to the
-// target's along the axes that vary most, and in all what it is elsewhere.
+// With many dimensions the map still gives the source the target's variances
+// along the axes that vary most, and the target's total variance in the others.
 func TestBetweenOfManyDimensions(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const d = exactAxes + 40
 	source, target := covarianceOf(rng, d, 0.1, 3, 2, 1), covarianceOf(rng, d, 0.2, 1, 4, 2)
-	m, err := between(source, target)
+	m, err := between(t.Context(), source, target)
 	if err != nil {
 		t.Fatal(err)
 	}

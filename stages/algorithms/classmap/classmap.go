@@ -1,6 +1,7 @@
 package classmap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -16,14 +17,14 @@ import (
 
 // Options of translation. The zero value is usable.
 type Options struct {
-	// Shrinkage is κ: the displacement of a class is shrunk to the mean of all
-	// with κ·n_T rows; 0 means 0.05.
+	// Shrinkage is κ: the displacement of a class is shrunk towards the mean of
+	// all displacements, which counts as κ·n_T rows; 0 means 0.05.
 	Shrinkage float64
 	// Ridge is added to the covariances within the classes, in units of the
 	// source's mean variance; 0 means 0.05.
 	Ridge float64
-	// MaxWeight bounds the weights p_T/p_S of source rows in their covariance;
-	// 0 means 10.
+	// MaxWeight is the greatest weight p_T/p_S of source rows in their
+	// covariance; 0 means 10.
 	MaxWeight float64
 }
 
@@ -36,67 +37,70 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// emptyMass is added to the target's rows of each class, so that an empty one
-// has a mean; shrinkage leaves nothing of it.
+// emptyMass is added to the mass of each class in the target, so that an empty
+// class has a mean. Shrinkage then removes its effect.
 const emptyMass = 1e-9
 
-// Map is the way from source to target.
+// Map maps rows of the source to the target.
 type Map struct {
 	// Means holds the means of the source's classes, C×d; zero for a class
 	// without rows.
 	Means *mat.Dense
-	// Displacement is how far each has moved, C×d.
+	// Displacement says how far each class has moved, C×d.
 	Displacement *mat.Dense
-	// Within, d×d, is what rows of the source, less the mean of their class,
-	// are multiplied by from the right: W_S^(−½)·W_T^(½). nil is the identity.
+	// Within is W_S^(−½)·W_T^(½), d×d. Rows of the source, minus the mean of
+	// their class, are multiplied by it from the right. nil is the identity.
 	Within *mat.Dense
 }
 
-// Fit learns the map. The mean of class k moves from source to target by the
-// mean of the target's rows under its responsibilities less its own, shrunk to
-// the mean displacement. The residuals of all classes share one map, from the
-// covariance W_S within the classes of the source, weighted to the target's
-// proportions, to that of the target, W_T.
+// Fit learns the map. The displacement of class k is the mean of the target's
+// rows under its responsibilities, minus the class' mean in the source, shrunk
+// towards the mean displacement. The residuals of all classes share one map,
+// from the covariance W_S within the classes of the source, weighted to the
+// target's proportions, to that of the target, W_T.
 //
-// source is n_S×d with a label from 0 to C−1 each; target, gone through once,
-// is n_T×d in all; responsibilities is n_T×C, rows of sum 1. It keeps d×d
-// values. It fails if a value is not finite, a label is out of range or the
-// numbers of target rows differ, and panics if source and labels do.
-func Fit(source blas32.General, labels []int32, target iter.Seq2[blas32.General, error], responsibilities blas32.General, o Options) (*Map, error) {
+// source is n_S×d, with a label from 0 to C−1 for each row. target is n_T×d in
+// all and is read once. responsibilities is n_T×C; each row sums to 1. Fit
+// keeps d×d values. It fails if a value is not finite, a label is out of range
+// or the numbers of target rows differ, returns ctx.Err() if ctx ends, and
+// panics if there is not one label for each source row.
+func Fit(ctx context.Context, source blas32.General, labels []int32, target iter.Seq2[blas32.General, error], responsibilities blas32.General, o Options) (*Map, error) {
 	o = o.withDefaults()
-	f, err := newFit(source, labels, target, responsibilities, true)
+	f, err := newFit(ctx, source, labels, target, responsibilities, true)
 	if err != nil {
 		return nil, err
 	}
 	m := f.displace(o.Shrinkage)
-	m.Within, err = f.within(m, o)
+	m.Within, err = f.within(ctx, m, o)
 	return m, err
 }
 
-// Displace learns a Map of displacements alone, with Within nil: what a
-// classifier needs that estimates proportions.
-func Displace(source blas32.General, labels []int32, target iter.Seq2[blas32.General, error], responsibilities blas32.General, o Options) (*Map, error) {
-	f, err := newFit(source, labels, target, responsibilities, false)
+// Displace is Fit without Within, which is nil. That is enough for a classifier
+// that estimates proportions.
+func Displace(ctx context.Context, source blas32.General, labels []int32, target iter.Seq2[blas32.General, error], responsibilities blas32.General, o Options) (*Map, error) {
+	f, err := newFit(ctx, source, labels, target, responsibilities, false)
 	if err != nil {
 		return nil, err
 	}
 	return f.displace(o.withDefaults().Shrinkage), nil
 }
 
-// Apply writes the rows of x (n×d) of the given classes to dst, moved. dst may
-// be x. It panics if shapes differ.
-func (m *Map) Apply(dst, x blas32.General, labels []int32) {
+// Apply moves the rows of x (n×d), which have the given classes, and writes them
+// to dst, which may be x. It returns ctx.Err() if ctx ends, and panics if shapes
+// differ.
+func (m *Map) Apply(ctx context.Context, dst, x blas32.General, labels []int32) error {
 	_, d := m.Means.Dims()
 	if x.Cols != d || dst.Cols != d || x.Rows != len(labels) || dst.Rows != x.Rows {
 		panic("classmap: Map.Apply: the shapes do not fit")
 	}
 	kernel.Parallel((x.Rows+blockRows-1)/blockRows, 1, func(first, last int) {
 		residuals, moved := newMatrix(blockRows, d), newMatrix(blockRows, d)
-		for lo := first * blockRows; lo < min(last*blockRows, x.Rows); lo += blockRows {
+		for lo := first * blockRows; lo < min(last*blockRows, x.Rows) && ctx.Err() == nil; lo += blockRows {
 			hi := min(lo+blockRows, x.Rows)
 			m.block(dst, x, labels, lo, hi, residuals, moved)
 		}
 	})
+	return ctx.Err()
 }
 
 // block moves rows [lo, hi).
@@ -119,35 +123,35 @@ func (m *Map) block(dst, x blas32.General, labels []int32, lo, hi int, residuals
 	}
 }
 
-// fit is the moments of both domains, around the source's mean.
+// fit holds the moments of both domains, around the source's mean.
 type fit struct {
 	source    blas32.General
 	labels    []int32
-	origin    []float64  // d
-	counts    []float64  // C, of source rows
-	means     *mat.Dense // C×d, of the source, from the origin
+	origin    []float64  // d: the source's mean
+	counts    []float64  // C: source rows of each class
+	means     *mat.Dense // C×d: class means of the source, minus origin
 	targets   float64    // n_T
-	mass      []float64  // C, of the target's responsibilities
-	sums      *mat.Dense // C×d, of target rows from the origin
-	scatter   *mat.Dense // d×d, of target rows around the origin; nil if not asked for
+	mass      []float64  // C: sums of the responsibilities
+	sums      *mat.Dense // C×d: sums of target rows minus origin, by responsibility
+	scatter   *mat.Dense // d×d: scatter of target rows around origin; nil if not needed
 	responses blas32.General
 }
 
-func newFit(source blas32.General, labels []int32, target iter.Seq2[blas32.General, error], responsibilities blas32.General, scatter bool) (*fit, error) {
+func newFit(ctx context.Context, source blas32.General, labels []int32, target iter.Seq2[blas32.General, error], responsibilities blas32.General, scatter bool) (*fit, error) {
 	classes, d := responsibilities.Cols, source.Cols
 	f := &fit{source: source, labels: labels, origin: make([]float64, d), counts: make([]float64, classes), means: mat.NewDense(classes, d, nil),
 		mass: make([]float64, classes), sums: mat.NewDense(classes, d, nil), responses: responsibilities}
 	if scatter {
 		f.scatter = mat.NewDense(d, d, nil)
 	}
-	if err := f.addSource(); err != nil {
+	if err := f.addSource(ctx); err != nil {
 		return nil, err
 	}
 	for x, err := range target {
 		if err != nil {
 			return nil, fmt.Errorf("classmap: reading the target: %w", err)
 		}
-		if err := f.addTarget(x); err != nil {
+		if err := f.addTarget(ctx, x); err != nil {
 			return nil, err
 		}
 	}
@@ -160,7 +164,7 @@ func newFit(source blas32.General, labels []int32, target iter.Seq2[blas32.Gener
 	return f, nil
 }
 
-func (f *fit) addSource() error {
+func (f *fit) addSource(ctx context.Context) error {
 	if f.source.Rows != len(f.labels) {
 		panic("classmap: one label a source row is needed")
 	}
@@ -168,6 +172,9 @@ func (f *fit) addSource() error {
 		return errors.New("classmap: there are no source rows: give labelled rows")
 	}
 	for i := range f.source.Rows {
+		if i%blockRows == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err := checkFinite("source", f.source, i, i); err != nil {
 			return err
 		}
@@ -192,7 +199,7 @@ func (f *fit) addSource() error {
 }
 
 // addTarget adds the next rows of the target.
-func (f *fit) addTarget(x blas32.General) error {
+func (f *fit) addTarget(ctx context.Context, x blas32.General) error {
 	if x.Rows > 0 && x.Cols != f.source.Cols {
 		return fmt.Errorf("classmap: target rows have %d columns and source rows %d: give both the same features", x.Cols, f.source.Cols)
 	}
@@ -202,6 +209,9 @@ func (f *fit) addTarget(x blas32.General) error {
 	}
 	rows, shares := newMatrix(blockRows, x.Cols), newMatrix(blockRows, f.responses.Cols)
 	for lo := 0; lo < x.Rows; lo += blockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		hi := min(lo+blockRows, x.Rows)
 		rows.Rows, shares.Rows = hi-lo, hi-lo
 		for i := lo; i < hi; i++ {
@@ -253,23 +263,26 @@ func (f *fit) displace(shrinkage float64) *Map {
 }
 
 // within returns the map of residuals.
-func (f *fit) within(m *Map, o Options) (*mat.Dense, error) {
-	source, err := f.sourceWithin(m, o.MaxWeight)
+func (f *fit) within(ctx context.Context, m *Map, o Options) (*mat.Dense, error) {
+	source, err := f.sourceWithin(ctx, m, o.MaxWeight)
 	if err != nil {
 		return nil, err
 	}
-	target := f.targetWithin(m)
+	target, err := f.targetWithin(ctx, m)
+	if err != nil {
+		return nil, err
+	}
 	d := source.SymmetricDim()
 	ridge := o.Ridge * mat.Trace(source) / float64(d)
 	for j := range d {
 		source.SetSym(j, j, source.At(j, j)+ridge)
 		target.SetSym(j, j, target.At(j, j)+ridge)
 	}
-	return between(source, target)
+	return between(ctx, source, target)
 }
 
-// sourceWithin returns W_S, rows weighted by p_T/p_S.
-func (f *fit) sourceWithin(m *Map, maxWeight float64) (*mat.SymDense, error) {
+// sourceWithin returns W_S, with rows weighted by p_T/p_S.
+func (f *fit) sourceWithin(ctx context.Context, m *Map, maxWeight float64) (*mat.SymDense, error) {
 	weights, total := make([]float64, len(f.mass)), 0.0
 	for k, n := range f.counts {
 		if n > 0 {
@@ -283,6 +296,9 @@ func (f *fit) sourceWithin(m *Map, maxWeight float64) (*mat.SymDense, error) {
 	d := f.source.Cols
 	sum, block := mat.NewDense(d, d, nil), newMatrix(blockRows, d)
 	for lo := 0; lo < f.source.Rows; lo += blockRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		hi := min(lo+blockRows, f.source.Rows)
 		block.Rows = hi - lo
 		for i := lo; i < hi; i++ {
@@ -295,14 +311,17 @@ func (f *fit) sourceWithin(m *Map, maxWeight float64) (*mat.SymDense, error) {
 	return symmetric(sum), nil
 }
 
-// targetWithin returns W_T, the covariance of target rows around the moved
-// class means under their responsibilities, from the moments: responsibilities
-// of a row sum to 1.
-func (f *fit) targetWithin(m *Map) *mat.SymDense {
+// targetWithin returns W_T, the covariance of target rows around the moved class
+// means under their responsibilities. The moments are enough for it, because the
+// responsibilities of a row sum to 1.
+func (f *fit) targetWithin(ctx context.Context, m *Map) (*mat.SymDense, error) {
 	sum := mat.DenseCopyOf(f.scatter)
 	d := f.source.Cols
 	for k, mass := range f.mass {
-		mean := make([]float64, d) // from the origin
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		mean := make([]float64, d) // minus origin
 		floats.AddTo(mean, f.means.RawRowView(k), m.Displacement.RawRowView(k))
 		at, s := mat.NewVecDense(d, mean), mat.NewVecDense(d, f.sums.RawRowView(k))
 		sum.RankOne(sum, -1, s, at)
@@ -310,5 +329,5 @@ func (f *fit) targetWithin(m *Map) *mat.SymDense {
 		sum.RankOne(sum, mass, at, at)
 	}
 	sum.Scale(1/f.targets, sum)
-	return symmetric(sum)
+	return symmetric(sum), nil
 }

@@ -1,8 +1,10 @@
 package classmap
 
 import (
+	"context"
 	"encoding/json"
 	"iter"
+	"mars/internal/contexttest"
 	"math"
 	"os"
 	"strings"
@@ -45,7 +47,7 @@ func newRows(n, d int) blas32.General {
 	return blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
 }
 
-// blocks goes through x a few rows at a time.
+// blocks returns x a few rows at a time.
 func blocks(x blas32.General, rows int) iter.Seq2[blas32.General, error] {
 	return func(yield func(blas32.General, error) bool) {
 		for lo := 0; lo < x.Rows; lo += rows {
@@ -75,14 +77,16 @@ func TestTranslateOracle(t *testing.T) {
 		t.Run(want.Case.Name, func(t *testing.T) {
 			data := want.Case.Data()
 			source, labels, target := data.Source, data.Labels, data.Target
-			m, err := Fit(source, labels, blocks(target, 77), nearness(source, labels, target, want.Case.C), Options{})
+			m, err := Fit(t.Context(), source, labels, blocks(target, 77), nearness(source, labels, target, want.Case.C), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for k, w := range want.Displacement {
 				compare(t, "displacement", m.Displacement.RawRowView(k), w, 1e-6)
 			}
-			m.Apply(source, source, labels)
+			if err := m.Apply(t.Context(), source, source, labels); err != nil {
+				t.Fatal(err)
+			}
 			sum := make([]float64, source.Cols)
 			for i := range source.Rows {
 				for j, v := range row(source, i) {
@@ -111,8 +115,8 @@ func compare(t *testing.T, what string, got, want []float64, tolerance float64) 
 	}
 }
 
-// Rows that have moved by a constant and lie around their classes as before are
-// taken exactly to where they are: the same displacement for all, no more.
+// If all rows have moved by the same constant, Apply moves the source's rows by
+// exactly that.
 func TestPureTranslation(t *testing.T) {
 	c := simulate.Oracle{C: 3, D: 4, NS: 300, NT: 300, Spread: 5, Cuts: []int{3, 6}, Seed: 70}
 	data := c.Data()
@@ -124,20 +128,39 @@ func TestPureTranslation(t *testing.T) {
 	for i, l := range labels {
 		row(truth, i)[l] = 1
 	}
-	m, err := Fit(source, labels, blocks(target, 100), truth, Options{})
+	m, err := Fit(t.Context(), source, labels, blocks(target, 100), truth, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	moved := newRows(300, 4)
-	m.Apply(moved, source, labels)
+	if err := m.Apply(t.Context(), moved, source, labels); err != nil {
+		t.Fatal(err)
+	}
 	for i, v := range moved.Data {
 		if math.Abs(float64(v-target.Data[i])) > 1e-4 {
 			t.Fatalf("value %d moved to %v, want %v", i, v, target.Data[i])
 		}
 	}
-	if d, err := Displace(source, labels, blocks(target, 100), truth, Options{}); err != nil || d.Within != nil {
+	if d, err := Displace(t.Context(), source, labels, blocks(target, 100), truth, Options{}); err != nil || d.Within != nil {
 		t.Errorf("Displace: %v, %v", d, err)
 	}
+}
+
+func TestFunctionsStopWithTheirContext(t *testing.T) {
+	c := simulate.Oracle{C: 3, D: exactAxes + 1, NS: 600, NT: 600, Spread: 5, Cuts: []int{3, 6}, Seed: 70}
+	data := c.Data()
+	source, labels, target := data.Source, data.Labels, data.Target
+	r := nearness(source, labels, target, 3)
+	var m *Map
+	contexttest.Stops(t, 30, func(ctx context.Context) (err error) {
+		m, err = Fit(ctx, source, labels, blocks(target, 300), r, Options{})
+		return err
+	})
+	contexttest.Stops(t, 3, func(ctx context.Context) error {
+		_, err := Displace(ctx, source, labels, blocks(target, 300), r, Options{})
+		return err
+	})
+	contexttest.Stops(t, 3, func(ctx context.Context) error { return m.Apply(ctx, source, source, labels) })
 }
 
 func TestErrors(t *testing.T) {
@@ -147,7 +170,7 @@ func TestErrors(t *testing.T) {
 	}
 	even := x(2, 0.5, 0.5, 0.5, 0.5)
 	fit := func(source blas32.General, labels []int32, target, r blas32.General) error {
-		_, err := Fit(source, labels, blocks(target, 1), r, Options{})
+		_, err := Fit(t.Context(), source, labels, blocks(target, 1), r, Options{})
 		return err
 	}
 	cases := []struct {

@@ -1,6 +1,7 @@
 package classmap_test
 
 import (
+	"context"
 	"fmt"
 	"iter"
 
@@ -19,12 +20,15 @@ func ExampleFit() {
 	responsibilities := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 0, 1, 0, 0, 1, 0, 1}}
 	var blocks iter.Seq2[blas32.General, error] = func(yield func(blas32.General, error) bool) { yield(target, nil) }
 
-	m, err := classmap.Fit(source, labels, blocks, responsibilities, classmap.Options{})
+	m, err := classmap.Fit(context.Background(), source, labels, blocks, responsibilities, classmap.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	m.Apply(source, source, labels)
+	if err := m.Apply(context.Background(), source, source, labels); err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Printf("%.1f\n", source.Data)
 	// Output:
 	// [0.0 2.0 11.0 13.0]

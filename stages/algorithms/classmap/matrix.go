@@ -10,13 +10,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// blockRows is how many rows are widened to float64 at a time.
+// blockRows is how many rows are converted to float64 at a time, and how many
+// are worked on between two checks of the context.
 const blockRows = 256
 
-// leastEigenvalue is what eigenvalues that rounding has left below it count as.
-const leastEigenvalue = 1e-9
+// minEigenvalue replaces eigenvalues that rounding has made smaller.
+const minEigenvalue = 1e-9
 
-// power returns a symmetric matrix to a power.
+// power returns a symmetric matrix raised to a power.
 func power(a *mat.SymDense, exponent float64) (*mat.Dense, error) {
 	var eigen mat.EigenSym
 	if !eigen.Factorize(a, true) {
@@ -25,7 +26,7 @@ func power(a *mat.SymDense, exponent float64) (*mat.Dense, error) {
 	var vectors, scaled, result mat.Dense
 	eigen.VectorsTo(&vectors)
 	values := eigen.Values(nil)
-	scaled.Apply(func(_, j int, v float64) float64 { return v * math.Pow(max(values[j], leastEigenvalue), exponent) }, &vectors)
+	scaled.Apply(func(_, j int, v float64) float64 { return v * math.Pow(max(values[j], minEigenvalue), exponent) }, &vectors)
 	result.Mul(&scaled, vectors.T())
 	return &result, nil
 }
@@ -59,8 +60,8 @@ func newMatrix(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }
 
-// checkFinite refuses row i of x, which is row number of whose, if it has
-// values that are not finite.
+// checkFinite returns an error if row i of x has a value that is not finite. The
+// error names the domain (whose) and the row's number in it.
 func checkFinite(whose string, x blas32.General, i, number int) error {
 	for j, v := range row(x, i) {
 		if v-v != 0 {

@@ -54,12 +54,12 @@ func Fit(ctx context.Context, source blas32.General, labels []int32, target blas
 		return nil, nil, err
 	}
 	m := &Model{Classes: classes, Mixture: r.Clustering.Components, ClassOf: r.Matching.ClassOf, Proportions: r.Proportions}
-	return m, r.Matching, m.Ready()
+	return m, r.Matching, m.Ready(ctx)
 }
 
 // Ready prepares a model that was put together from its exported fields for
 // Predict. It fails if they do not fit together.
-func (m *Model) Ready() error {
+func (m *Model) Ready(ctx context.Context) error {
 	if len(m.ClassOf) != m.Mixture.K() || len(m.Proportions) != len(m.Classes) || m.Mixture.Covariances == nil {
 		return fmt.Errorf("gmmot: %d Gaussian components with %d classes, %d proportions of %d classes: fit again",
 			len(m.Mixture.Covariances), len(m.ClassOf), len(m.Proportions), len(m.Classes))
@@ -75,7 +75,7 @@ func (m *Model) Ready() error {
 		}
 	}
 	var err error
-	m.assigner, err = m.Mixture.Assigner()
+	m.assigner, err = m.Mixture.Assigner(ctx)
 	return err
 }
 
@@ -83,15 +83,18 @@ func (m *Model) Ready() error {
 func (m *Model) Width() int { return m.Mixture.Dim() }
 
 // Predict returns the n×C posteriors of the rows of x (n×d): the responsibilities
-// of each class' components, summed. It panics if x has another width.
-func (m *Model) Predict(x blas32.General) blas32.General {
+// of each class' components, summed. It returns ctx.Err() if ctx ends, and panics if x
+// has another width.
+func (m *Model) Predict(ctx context.Context, x blas32.General) (blas32.General, error) {
 	classes := len(m.Classes)
 	p := blas32.General{Rows: x.Rows, Cols: classes, Stride: classes, Data: make([]float32, x.Rows*classes)}
 	if x.Rows == 0 {
-		return p
+		return p, nil
 	}
 	responsibilities := mat.NewDense(x.Rows, m.Mixture.K(), nil)
-	m.assigner.Responsibilities(responsibilities, x)
+	if err := m.assigner.Responsibilities(ctx, responsibilities, x); err != nil {
+		return p, err
+	}
 	sums := make([]float64, classes)
 	for i := range x.Rows {
 		clear(sums)
@@ -102,7 +105,7 @@ func (m *Model) Predict(x blas32.General) blas32.General {
 			p.Data[i*classes+c] = float32(s)
 		}
 	}
-	return p
+	return p, nil
 }
 
 // Decide changes posteriors (n×C) in place for the model's Decision, if it has one:
@@ -116,10 +119,10 @@ func (m *Model) Decide(posteriors blas32.General) error {
 		prior[m.ClassOf[k]] += w
 	}
 	for c := range prior {
-		prior[c] = math.Max(prior[c], leastPrior)
+		prior[c] = math.Max(prior[c], minPrior)
 	}
 	return m.Decision.Adjust(posteriors, prior, m.Proportions)
 }
 
-// leastPrior is what a class' share of the prior counts as if it is less.
-const leastPrior = 1e-4
+// minPrior is what a class' share of the prior counts as if it is less.
+const minPrior = 1e-4

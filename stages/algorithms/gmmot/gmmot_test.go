@@ -58,7 +58,10 @@ func (o *oracle) fit(t *testing.T) (*Model, blas32.General) {
 func TestAgreesWithScikitLearnAndScipy(t *testing.T) {
 	o := readOracle(t)
 	m, target := o.fit(t)
-	p := m.Predict(target)
+	p, err := m.Predict(t.Context(), target)
+	if err != nil {
+		t.Fatal(err)
+	}
 	unsure := 0
 	for i, want := range o.Posteriors {
 		best := 0
@@ -92,10 +95,10 @@ func TestAgreesWithScikitLearnAndScipy(t *testing.T) {
 // frequent class that were as probable, the rare one is more so.
 func TestDecide(t *testing.T) {
 	m, target := readOracle(t).fit(t)
-	before := m.Predict(target)
+	before, _ := m.Predict(t.Context(), target)
 	balanced := labelshift.Balanced
 	m.Decision = &balanced
-	after := m.Predict(target)
+	after, _ := m.Predict(t.Context(), target)
 	if err := m.Decide(after); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func TestReadyRefuses(t *testing.T) {
 	} {
 		m, _ := readOracle(t).fit(t)
 		spoil(m)
-		if err := m.Ready(); err == nil || !strings.Contains(err.Error(), name) {
+		if err := m.Ready(t.Context()); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("error %v, want %q", err, name)
 		}
 	}
@@ -134,7 +137,7 @@ func TestReadyRefuses(t *testing.T) {
 
 func TestEmptyBatch(t *testing.T) {
 	m, _ := readOracle(t).fit(t)
-	if p := m.Predict(blas32.General{Cols: 3, Stride: 3}); p.Rows != 0 || p.Cols != 4 {
+	if p, _ := m.Predict(t.Context(), blas32.General{Cols: 3, Stride: 3}); p.Rows != 0 || p.Cols != 4 {
 		t.Errorf("%d×%d posteriors of no rows", p.Rows, p.Cols)
 	}
 }

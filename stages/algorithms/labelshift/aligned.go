@@ -16,11 +16,13 @@ import (
 // Saenko 2016). That is translation as if all rows were of one class.
 func aligned(ctx context.Context, m *mte.MTE) (*Result, error) {
 	source, labels := m.SourceRows()
-	whole, err := classmap.Fit(source, make([]int32, source.Rows), m.TargetRows, ones(m.Responsibilities.Rows), classmap.Options{})
+	whole, err := classmap.Fit(ctx, source, make([]int32, source.Rows), m.TargetRows, ones(m.Responsibilities.Rows), classmap.Options{})
 	if err != nil {
 		return nil, err
 	}
-	whole.Apply(source, source, make([]int32, source.Rows))
+	if err := whole.Apply(ctx, source, source, make([]int32, source.Rows)); err != nil {
+		return nil, err
+	}
 	again, err := mte.Fit(ctx, mte.Problem{Source: source, Labels: labels, Target: m.TargetRows, Classes: len(m.Present().Class)}, m.Options())
 	if err != nil {
 		return nil, fmt.Errorf("labelshift: after aligning source and target: %w", err)

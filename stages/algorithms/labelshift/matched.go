@@ -27,10 +27,10 @@ func Matched(ctx context.Context, in *Inputs, cluster Cluster) (*Result, error) 
 		return nil, err
 	}
 	prototypes := transport.NewPrototypes(in.Classes, in.Source.Cols)
-	if err := prototypes.Add(in.Source, in.Labels); err != nil {
+	if err := prototypes.Add(ctx, in.Source, in.Labels); err != nil {
 		return nil, err
 	}
-	m, err := transport.MatchPrototypes(prototypes.Means(), prototypes.Counts(), fit.Means, fit.Proportions)
+	m, err := transport.MatchPrototypes(ctx, prototypes.Means(), prototypes.Counts(), fit.Means, fit.Proportions)
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +39,14 @@ func Matched(ctx context.Context, in *Inputs, cluster Cluster) (*Result, error) 
 
 // ward is the clustering of MARSc.
 func ward(seed uint64) Cluster {
-	return func(_ context.Context, x blas32.General, k int) (*mixture.Result, error) {
-		return mixture.Ward(x, k, mixture.WardOptions{Seed: seed})
+	return func(ctx context.Context, x blas32.General, k int) (*mixture.Result, error) {
+		return mixture.Ward(ctx, x, k, mixture.WardOptions{Seed: seed})
 	}
 }
 
 // gmm is the clustering of MARSg.
 func gmm(seed uint64) Cluster {
-	return func(_ context.Context, x blas32.General, k int) (*mixture.Result, error) {
-		return mixture.GMM(x, k, mixture.GMMOptions{Seed: seed})
+	return func(ctx context.Context, x blas32.General, k int) (*mixture.Result, error) {
+		return mixture.GMM(ctx, x, k, mixture.GMMOptions{Seed: seed})
 	}
 }

@@ -30,11 +30,13 @@ func Refit(ctx context.Context, p mte.Problem, train Classifier, o mte.Options) 
 // refitted is Refit after match–translate–EM.
 func refitted(ctx context.Context, m *mte.MTE, train Classifier) (*Result, error) {
 	source, labels := m.SourceRows()
-	moved, err := classmap.Displace(source, labels, m.TargetRows, m.Present().OfRows(m.Responsibilities), classmap.Options{})
+	moved, err := classmap.Displace(ctx, source, labels, m.TargetRows, m.Present().OfRows(m.Responsibilities), classmap.Options{})
 	if err != nil {
 		return nil, err
 	}
-	moved.Apply(source, source, labels)
+	if err := moved.Apply(ctx, source, source, labels); err != nil {
+		return nil, err
+	}
 	posteriors, err := classify(ctx, m, train, source)
 	if err != nil {
 		return nil, err

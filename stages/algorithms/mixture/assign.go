@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -8,24 +9,26 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Assigner assigns new rows to fitted components, a batch at a time: to the
-// component of greatest responsibility if they are Gaussian and to the nearest
-// mean otherwise, the lower component at a tie. It keeps no rows, so any
-// number of them takes the same memory. It is safe for concurrent use.
+// Assigner assigns new rows to fitted components, batch by batch: to the
+// component of greatest responsibility if they are Gaussian, otherwise to the
+// nearest mean, and to the lower component at a tie. It keeps no rows, so its
+// memory does not grow. It is safe for concurrent use.
 type Assigner struct {
 	scorer scorer
 	k, d   int
 }
 
-// scorer gives rows a score for each component, the greatest being the best.
+// scorer gives each row a score for each component. Greater is better.
 type scorer interface {
-	// score writes the scores of rows [lo, hi) of x to the rows of dst.
-	score(dst blas64.General, x blas32.General, lo, hi int)
+	// score writes the scores of rows [lo, hi) of x to the rows of dst. If ctx
+	// ends it may stop before all are written.
+	score(ctx context.Context, dst blas64.General, x blas32.General, lo, hi int)
 }
 
-// Assigner returns the assigner of c. It fails if c is not a consistent state
-// or a covariance is not positive definite.
-func (c *Components) Assigner() (*Assigner, error) {
+// Assigner returns the assigner of c. It fails if the parts of c do not fit
+// together or a covariance is not positive definite, and returns ctx.Err() if
+// ctx ends.
+func (c *Components) Assigner(ctx context.Context) (*Assigner, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -34,51 +37,51 @@ func (c *Components) Assigner() (*Assigner, error) {
 		a.scorer = newCentroids(c.Means)
 		return a, nil
 	}
-	gaussians, err := newGaussians(c)
+	gaussians, err := newGaussians(ctx, c)
 	a.scorer = gaussians
 	return a, err
 }
 
-// Assign writes the component of each row of x to labels. It panics if the
-// rows are not d wide or labels is not one a row.
-func (a *Assigner) Assign(labels []int32, x blas32.General) {
+// Assign writes the component of each row of x (n×d) to labels (n). It returns
+// ctx.Err() if ctx ends, and panics if the shapes do not fit.
+func (a *Assigner) Assign(ctx context.Context, labels []int32, x blas32.General) error {
 	if len(labels) != x.Rows {
 		panic("mixture: Assign: one label a row is needed")
 	}
-	a.eachScore(x, func(i int, scores []float64) { labels[i] = int32(argmax(scores)) })
+	return a.eachScore(ctx, x, func(i int, scores []float64) { labels[i] = int32(argmax(scores)) })
 }
 
-// Responsibilities writes the posterior probabilities of the components given
-// each row of x to dst, which is n×K. It panics if the components are not
-// Gaussian or the shapes do not fit.
-func (a *Assigner) Responsibilities(dst *mat.Dense, x blas32.General) {
+// Responsibilities writes to dst (n×K) the posterior probabilities of the
+// components given each row of x (n×d). It returns ctx.Err() if ctx ends, and
+// panics if the components are not Gaussian or the shapes do not fit.
+func (a *Assigner) Responsibilities(ctx context.Context, dst *mat.Dense, x blas32.General) error {
 	if _, ok := a.scorer.(*gaussians); !ok {
 		panic("mixture: Responsibilities: the components are not Gaussian")
 	}
 	if n, k := dst.Dims(); n != x.Rows || k != a.k {
 		panic("mixture: Responsibilities: dst is not n×K")
 	}
-	a.eachScore(x, func(i int, scores []float64) {
+	return a.eachScore(ctx, x, func(i int, scores []float64) {
 		normalize(scores)
 		dst.SetRow(i, scores)
 	})
 }
 
-// eachScore calls f, on several goroutines, with each row's scores.
-func (a *Assigner) eachScore(x blas32.General, f func(i int, scores []float64)) {
+// eachScore calls f with each row's scores, on several goroutines at once.
+func (a *Assigner) eachScore(ctx context.Context, x blas32.General, f func(i int, scores []float64)) error {
 	if x.Cols != a.d {
 		panic("mixture: rows and components differ in width")
 	}
-	eachBlock(x.Rows, func(_, lo, hi int) {
+	return eachBlock(ctx, x.Rows, func(_, lo, hi int) {
 		scores := newMatrix(hi-lo, a.k)
-		a.scorer.score(scores, x, lo, hi)
+		a.scorer.score(ctx, scores, x, lo, hi)
 		for i := lo; i < hi; i++ {
 			f(i, scores.Data[(i-lo)*a.k:][:a.k])
 		}
 	})
 }
 
-// check refuses a state whose parts do not fit together.
+// check returns an error if the parts of c do not fit together.
 func (c *Components) check() error {
 	k, d := c.Means.Dims()
 	for _, v := range c.Means.RawMatrix().Data {

@@ -47,7 +47,7 @@ func BenchmarkWard(b *testing.B) {
 	for _, n := range []int{5_000, 10_000} {
 		x, _ := blobs(n, 100, 12, 1, 1)
 		eachJobs(b, fmt.Sprintf("n=%d,d=100", n), func(b *testing.B) {
-			if _, err := Ward(x, 12, WardOptions{}); err != nil {
+			if _, err := Ward(b.Context(), x, 12, WardOptions{}); err != nil {
 				b.Fatal(err)
 			}
 		})
@@ -59,7 +59,7 @@ func BenchmarkGMM(b *testing.B) {
 	for _, c := range []struct{ n, d, k int }{{10_000, 100, 12}, {3_000, 768, 10}} {
 		x, _ := blobs(c.n, c.d, c.k, 0.3, 1)
 		eachJobs(b, fmt.Sprintf("n=%d,d=%d,k=%d", c.n, c.d, c.k), func(b *testing.B) {
-			if _, err := GMM(x, c.k, GMMOptions{Starts: 1, MaxIterations: 20, Tolerance: 1e-300}); err != nil {
+			if _, err := GMM(b.Context(), x, c.k, GMMOptions{Starts: 1, MaxIterations: 20, Tolerance: 1e-300}); err != nil {
 				b.Fatal(err)
 			}
 		})
@@ -69,7 +69,7 @@ func BenchmarkGMM(b *testing.B) {
 func BenchmarkKMeans(b *testing.B) {
 	x, _ := blobs(10_000, 100, 12, 0.3, 1)
 	eachJobs(b, "n=10000,d=100,k=12", func(b *testing.B) {
-		if _, err := KMeans(x, 12, KMeansOptions{Starts: 1}); err != nil {
+		if _, err := KMeans(b.Context(), x, 12, KMeansOptions{Starts: 1}); err != nil {
 			b.Fatal(err)
 		}
 	})

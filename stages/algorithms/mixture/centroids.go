@@ -1,6 +1,8 @@
 package mixture
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -8,12 +10,12 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// centroids scores rows by their nearness to K means.
+// centroids scores rows by how near they are to K means.
 type centroids struct {
-	// origin is the middle of the means. It is taken off rows and means, as
-	// the squared distance |x|² − 2x·c + |c|² loses digits far from zero.
+	// origin is the mean of the means. It is subtracted from rows and means,
+	// because the squared distance |x|² − 2x·c + |c|² loses digits far from zero.
 	origin []float64
-	means  blas64.General // K×d, less origin
+	means  blas64.General // K×d, minus origin
 	half   []float64      // |mean|²/2
 }
 
@@ -36,7 +38,7 @@ func newCentroids(means *mat.Dense) *centroids {
 }
 
 // score gives x·c − |c|²/2, half of |x|² − |x − c|².
-func (c *centroids) score(dst blas64.General, x blas32.General, lo, hi int) {
+func (c *centroids) score(_ context.Context, dst blas64.General, x blas32.General, lo, hi int) {
 	centred, giveBack := borrow(hi-lo, x.Cols)
 	defer giveBack()
 	centre(centred, x, lo, hi, c.origin)
@@ -49,8 +51,8 @@ func (c *centroids) score(dst blas64.General, x blas32.General, lo, hi int) {
 	}
 }
 
-// clusterMeans returns the K×d means of the rows with each label and how many
-// there are. A component without rows has mean zero.
+// clusterMeans returns the K×d means of the rows of each label and the number
+// of those rows. A component without rows has mean zero.
 func clusterMeans(x blas32.General, labels []int32, k int) (*mat.Dense, []int) {
 	means, counts := mat.NewDense(k, x.Cols, nil), make([]int, k)
 	kernel.Parallel(k, 1, func(lo, hi int) {
@@ -76,8 +78,8 @@ func clusterMeans(x blas32.General, labels []int32, k int) (*mat.Dense, []int) {
 
 // inertia returns the sum of squared distances of the rows to the means of
 // their labels.
-func inertia(x blas32.General, labels []int32, means *mat.Dense) float64 {
-	return sumBlocks(x.Rows, func(lo, hi int) float64 {
+func inertia(ctx context.Context, x blas32.General, labels []int32, means *mat.Dense) (float64, error) {
+	return sumBlocks(ctx, x.Rows, func(lo, hi int) float64 {
 		sum := 0.0
 		for i := lo; i < hi; i++ {
 			sum += squaredDistance(row(x, i), means.RawRowView(int(labels[i])))

@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -10,19 +11,19 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// clusters holds the clusters that an agglomeration has left, in slots. They
-// begin in the order of the rows, and a union takes the later of two slots, as
-// in scipy, so that ties are decided alike. The other slot has size 0 until
-// the next compaction.
+// clusters holds the clusters that are left during an agglomeration, in slots.
+// Slots start in the order of the rows, and a union takes the later of its two
+// slots, as in scipy, so that ties are decided in the same way. The other slot
+// has size 0 until the next compaction.
 //
-// Nearest clusters are looked for in float32, on means that are moved and
-// scaled into the unit ball, and decided in float64 among all that the
-// rounding leaves in question. Shortlists save most of the looking.
+// The search for the nearest cluster is in float32, on means that are moved and
+// scaled into the unit ball. The clusters that rounding leaves as candidates
+// are then compared in float64. Shortlists avoid most searches.
 type clusters struct {
 	d, live int
 	size    []float64
-	row     []int  // the first row of the cluster, its name
-	slot    []int  // the slot of the cluster that is named by a row
+	row     []int  // by slot: the first row of the cluster, which is its name
+	slot    []int  // by row: the slot of the cluster with that name
 	members forest // which rows are in one cluster
 	lists   *shortlists
 	mean    []float64 // slots×d
@@ -30,13 +31,13 @@ type clusters struct {
 	origin  []float64
 	radius  float64
 	query   []float32 // scratch: one of the scanned means
-	near    []float32 // scratch: squared distances of all to it
+	near    []float32 // scratch: squared distances from query to all means
 	// relative and absolute bound the error e of a squared distance s in
 	// near: |e| <= relative·s + absolute.
 	relative, absolute float64
 }
 
-func newClusters(x blas32.General) *clusters {
+func newClusters(ctx context.Context, x blas32.General) (*clusters, error) {
 	n, d := x.Rows, x.Cols
 	c := &clusters{
 		d: d, live: n, size: make([]float64, n), row: make([]int, n), slot: make([]int, n), members: newForest(n),
@@ -56,22 +57,23 @@ func newClusters(x blas32.General) *clusters {
 		c.round(i)
 	}
 	c.boundError()
-	c.lists = newShortlists(c.scan, n, d)
-	return c
+	var err error
+	c.lists, err = newShortlists(ctx, c.scan, n, d)
+	return c, err
 }
 
-// boundError sets relative and absolute. In the unit ball, rounding a mean
-// moves it by at most u = 2⁻²⁴, so two means by e = 2u, and 3u leaves room for
-// the rounding of origin and radius. A distance s then is wrong by
-// 2e·√s + e² <= γ·s + (1+1/γ)·e² for any γ, here 2⁻¹⁶, and adding up d squares
-// in any order adds the factor (d+2)·u.
+// boundError sets relative and absolute. In the unit ball, rounding moves a
+// mean by at most u = 2⁻²⁴, so it changes a difference of two means by at most
+// 2u. We take e = 3u to allow for the rounding of origin and radius. Then a
+// squared distance s is wrong by at most 2e·√s + e² <= γ·s + (1+1/γ)·e² for
+// any γ, here 2⁻¹⁶. Adding d squares in any order adds the factor (d+2)·u.
 func (c *clusters) boundError() {
 	const u, gamma = 0x1p-24, 0x1p-16
 	c.relative = gamma + float64(c.d+3)*u
 	c.absolute = (1 + 1/gamma) * (3 * u) * (3 * u)
 }
 
-// round brings slot i of scan up to date with its mean.
+// round sets slot i of scan from its mean.
 func (c *clusters) round(i int) {
 	for j, v := range c.mean[i*c.d : (i+1)*c.d] {
 		c.scan[i*c.d+j] = float32((v - c.origin[j]) / c.radius)
@@ -98,15 +100,15 @@ func (c *clusters) squaredHeight(i, j int) float64 {
 }
 
 // nearest returns the slot of least height with slot i, and that height
-// squared. Among equals it prefers the slot before (unless that is −1) and
-// then the first one, as scipy does.
+// squared. At a tie it prefers the slot before (unless that is −1), then the
+// first slot, as scipy does.
 func (c *clusters) nearest(i, before int) (slot int, squaredHeight float64) {
 	best := candidate{slot: -1, squaredHeight: math.Inf(1)}
 	if before >= 0 {
 		best = candidate{before, c.squaredHeight(i, before), true}
 	}
-	if !c.askShortlist(i, &best) {
-		c.askAll(i, &best)
+	if !c.searchShortlist(i, &best) {
+		c.searchAll(i, &best)
 	}
 	return best.slot, best.squaredHeight
 }
@@ -115,7 +117,7 @@ func (c *clusters) nearest(i, before int) (slot int, squaredHeight float64) {
 type candidate struct {
 	slot          int
 	squaredHeight float64
-	preferred     bool // stays at a tie, whatever the other slot
+	preferred     bool // wins every tie
 }
 
 func (b *candidate) offer(slot int, squaredHeight float64) {
@@ -125,31 +127,31 @@ func (b *candidate) offer(slot int, squaredHeight float64) {
 	}
 }
 
-// askShortlist offers best the clusters on the shortlist of slot i and reports
-// whether none can be nearer than what best then is.
-func (c *clusters) askShortlist(i int, best *candidate) bool {
+// searchShortlist offers best the clusters on the shortlist of slot i. It
+// reports whether best is then certain to be the nearest of all.
+func (c *clusters) searchShortlist(i int, best *candidate) bool {
 	reach := c.lists.reach[c.row[i]] * c.radius * c.radius
 	if reach <= 0 {
 		return false
 	}
-	asked := make([]int, 0, shortlistLength)
+	seen := make([]int, 0, shortlistLength)
 	for _, r := range c.lists.of(c.row[i]) {
 		j := c.slot[c.members.find(int(r))]
-		if j != i && !slices.Contains(asked, j) {
-			asked = append(asked, j)
+		if j != i && !slices.Contains(seen, j) {
+			seen = append(seen, j)
 			best.offer(j, c.squaredHeight(i, j))
 		}
 	}
 	return best.squaredHeight < reach
 }
 
-// askAll offers best all clusters that rounding leaves in question and makes
-// the shortlist of slot i anew.
-func (c *clusters) askAll(i int, best *candidate) {
+// searchAll offers best every cluster that may be the nearest, given the
+// rounding of near, and makes a new shortlist of slot i.
+func (c *clusters) searchAll(i int, best *candidate) {
 	bound := c.scanFrom(i)
 	list := newShortlist[float64](c.lists.of(c.row[i]), c.row[i])
 	lightest := weight(c.size[i], 1)
-	cut := math.Inf(1) // no cluster that counts is farther; it saves most weights
+	cut := math.Inf(1) // clusters beyond it need not be weighted
 	for j, near := range c.near[:len(c.size)] {
 		s := float64(near)
 		if s > cut || c.size[j] == 0 || j == i {
@@ -170,7 +172,7 @@ func (c *clusters) askAll(i int, best *candidate) {
 // scanFrom computes near for slot i and returns an upper bound of the least
 // squared height, in units of the scaled means.
 func (c *clusters) scanFrom(i int) float64 {
-	const grain = 1 << 17 // values a goroutine must have to be worth its start
+	const grain = 1 << 17 // values that make a goroutine worth starting
 	c.query = append(c.query[:0], c.scan[i*c.d:(i+1)*c.d]...)
 	bound := math.Inf(1)
 	var mu sync.Mutex
@@ -218,12 +220,11 @@ func (c *clusters) join(i, j int) {
 	c.round(j)
 }
 
-// compact drops slots without a cluster from chain and, when they have become
-// a quarter of all, from c. It returns the chain in terms of the slots as they
-// are now.
+// compact removes slots without a cluster from chain and, once they are more
+// than a quarter of all slots, from c. It returns the chain with the new slots.
 func (c *clusters) compact(chain []int) []int {
-	// By reducibility no cluster of the chain has been joined; rounding at a
-	// tie can do it all the same.
+	// By reducibility no cluster of the chain has been joined, but rounding at
+	// a tie can cause it.
 	chain = slices.DeleteFunc(chain, func(i int) bool { return c.size[i] == 0 })
 	if 4*c.live >= 3*len(c.size) {
 		return chain

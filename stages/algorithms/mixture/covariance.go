@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -11,11 +12,11 @@ import (
 
 const (
 	// emptyCount is added to the soft count of each component so that an
-	// empty one has a mean; ten units in the last place of 1.
+	// empty one has a mean: ten units in the last place of 1.
 	emptyCount = 10 * 0x1p-52
 	// negligible is the responsibility below which a row is left out of a
-	// component's sums: nothing even beside emptyCount. In well separated
-	// mixtures it saves all but one component's work a row.
+	// component's sums. It is negligible even compared with emptyCount. In well
+	// separated mixtures each row then counts in one component only.
 	negligible = 1e-26
 )
 
@@ -43,11 +44,11 @@ func (m *maximiser) responsibility(i, j int) float64 {
 }
 
 // covariance returns the covariance of component j in the maximiser's form,
-// which is not Tied, with the floor added.
-func (m *maximiser) covariance(x blas32.General, j int, mean []float64, count float64) []float64 {
+// which is not Tied, with the floor added. It is unfinished if ctx ends.
+func (m *maximiser) covariance(ctx context.Context, x blas32.General, j int, mean []float64, count float64) []float64 {
 	if m.form == Full {
 		scatter := newMatrix(x.Cols, x.Cols)
-		addScatter(scatter, x, mean, func(i int) float64 { return m.responsibility(i, j) })
+		addScatter(ctx, scatter, x, mean, func(i int) float64 { return m.responsibility(i, j) })
 		return m.finishFull(scatter, count)
 	}
 	variance := m.variances(x, j, mean, count)
@@ -81,8 +82,8 @@ func (m *maximiser) variances(x blas32.General, j int, mean []float64, count flo
 }
 
 // tie sets all covariances of c to the pooled one. The scatter within the
-// components is what is left of the scatter around the origin, which does not
-// change, when that of the means is taken off.
+// components is the scatter around the origin, which never changes, minus the
+// scatter of the means.
 func (m *maximiser) tie(c *Components, counts []float64) {
 	d := c.Dim()
 	within := newMatrix(d, d)
@@ -103,8 +104,9 @@ func (m *maximiser) tie(c *Components, counts []float64) {
 	}
 }
 
-// finishFull divides the upper triangle of a scatter by count, adds the floor
-// to the diagonal and mirrors it.
+// finishFull turns the upper triangle of a scatter into a covariance: it
+// divides by count, adds the floor to the diagonal and copies the result to the
+// lower triangle.
 func (m *maximiser) finishFull(scatter blas64.General, count float64) []float64 {
 	d := scatter.Rows
 	for a := range d {
@@ -120,8 +122,9 @@ func (m *maximiser) finishFull(scatter blas64.General, count float64) []float64 
 }
 
 // addScatter adds Σ weight(i)·(x_i − mean)(x_i − mean)ᵀ to the upper triangle
-// of dst (d×d); rows of negligible weight are left out.
-func addScatter(dst blas64.General, x blas32.General, mean []float64, weight func(i int) float64) {
+// of dst (d×d). Rows of negligible weight are left out. It stops early if ctx
+// ends.
+func addScatter(ctx context.Context, dst blas64.General, x blas32.General, mean []float64, weight func(i int) float64) {
 	d := x.Cols
 	block := newMatrix(blockRows, d)
 	used := 0
@@ -138,9 +141,13 @@ func addScatter(dst blas64.General, x blas32.General, mean []float64, weight fun
 		for j, v := range row(x, i) {
 			out[j] = root * (float64(v) - mean[j])
 		}
-		if used++; used == blockRows {
-			flush()
+		if used++; used < blockRows {
+			continue
 		}
+		if ctx.Err() != nil {
+			return
+		}
+		flush()
 	}
 	if used > 0 {
 		flush()
@@ -148,7 +155,7 @@ func addScatter(dst blas64.General, x blas32.General, mean []float64, weight fun
 }
 
 // addUpperProduct adds yᵀ·y to the upper triangle of dst, a panel of rows at a
-// time; some of the lower triangle is written as well.
+// time. It also writes to a part of the lower triangle.
 func addUpperProduct(dst, y blas64.General) {
 	n, d := y.Rows, y.Cols
 	for lo := 0; lo < d; lo += panel {

@@ -1,6 +1,7 @@
 package mixture_test
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -12,7 +13,7 @@ import (
 var line = blas32.General{Rows: 6, Cols: 1, Stride: 1, Data: []float32{0, 10, 0.5, 1, 11, 0.5}}
 
 func ExampleWard() {
-	r, err := mixture.Ward(line, 2, mixture.WardOptions{})
+	r, err := mixture.Ward(context.Background(), line, 2, mixture.WardOptions{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -28,18 +29,22 @@ func ExampleWard() {
 
 // A fitted mixture assigns new rows.
 func ExampleComponents_Assigner() {
-	r, err := mixture.GMM(line, 2, mixture.GMMOptions{Covariance: mixture.Spherical})
+	r, err := mixture.GMM(context.Background(), line, 2, mixture.GMMOptions{Covariance: mixture.Spherical})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	assigner, err := r.Assigner()
+	assigner, err := r.Assigner(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	labels := make([]int32, 2)
-	assigner.Assign(labels, blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{12, -1}})
+	rows := blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{12, -1}}
+	if err := assigner.Assign(context.Background(), labels, rows); err != nil {
+		fmt.Println(err)
+		return
+	}
 	fmt.Println(labels)
 	// Output:
 	// [1 0]

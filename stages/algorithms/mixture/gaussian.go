@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 // panel is how many columns of a triangular matrix are multiplied at a time.
-// The zeros below a panel are left out, almost half of the work.
+// The zeros below a panel are skipped, which saves almost half of the work.
 const panel = 32
 
 // gaussians scores rows by the logarithm of weight times density of K Gaussian
@@ -23,31 +24,35 @@ type gaussians struct {
 	components []gaussian
 }
 
-// gaussian is one component, ready for evaluation.
+// gaussian is one component, prepared for evaluation.
 type gaussian struct {
 	mean []float64
 	// constant is the logarithm of weight times density at the mean.
 	constant float64
-	// whiten is upper triangular, d×d, and scale has d values; one of the two
-	// is there. The deviation from the mean times either has unit covariance.
+	// whiten is upper triangular (d×d) and scale has d values; only one of them
+	// is set. The deviation from the mean, times whiten or scale, has unit
+	// covariance.
 	whiten blas64.General
 	scale  []float64
 }
 
 // newGaussians prepares components, whose shapes have been checked. It fails
-// at a covariance that is not positive definite.
-func newGaussians(c *Components) (*gaussians, error) {
+// if a covariance is not positive definite, and returns ctx.Err() if ctx ends.
+func newGaussians(ctx context.Context, c *Components) (*gaussians, error) {
 	g := &gaussians{components: make([]gaussian, c.K())}
 	tied := func(k int) bool { return k > 0 && &c.Covariances[k][0] == &c.Covariances[k-1][0] }
 	failures := make([]error, c.K())
 	kernel.Parallel(c.K(), 1, func(lo, hi int) {
-		for k := lo; k < hi; k++ {
+		for k := lo; k < hi && ctx.Err() == nil; k++ {
 			g.components[k].mean = c.Means.RawRowView(k)
 			if !tied(k) {
 				failures[k] = g.components[k].invert(c.Covariances[k])
 			}
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	for k := range g.components {
 		component := &g.components[k]
 		if failures[k] != nil {
@@ -90,9 +95,10 @@ func (g *gaussian) invertFull(covariance []float64) error {
 	return nil
 }
 
-// invertUpper writes the inverse of an upper triangular matrix to the upper triangle
-// of dst, a panel of columns at a time: with the panel's columns split into those above
-// the diagonal block and the block, [A B; 0 C]⁻¹ = [A⁻¹ −A⁻¹BC⁻¹; 0 C⁻¹].
+// invertUpper writes the inverse of an upper triangular matrix to the upper
+// triangle of dst, a panel of columns at a time. C is the panel's diagonal
+// block, B the rows above it and A the panels before:
+// [A B; 0 C]⁻¹ = [A⁻¹ −A⁻¹BC⁻¹; 0 C⁻¹].
 func invertUpper(dst, upper blas64.General) {
 	d := upper.Rows
 	product := newMatrix(d, panel)
@@ -126,12 +132,15 @@ func (g *gaussian) logVolume() float64 {
 }
 
 // score writes log(weight·density) of each row.
-func (g *gaussians) score(dst blas64.General, x blas32.General, lo, hi int) {
+func (g *gaussians) score(ctx context.Context, dst blas64.General, x blas32.General, lo, hi int) {
 	deviation, giveDeviation := borrow(hi-lo, x.Cols)
 	defer giveDeviation()
 	white, giveWhite := borrow(hi-lo, x.Cols)
 	defer giveWhite()
 	for k := range g.components {
+		if ctx.Err() != nil {
+			return
+		}
 		component := &g.components[k]
 		centre(deviation, x, lo, hi, component.mean)
 		component.multiply(white, deviation)

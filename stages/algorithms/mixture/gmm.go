@@ -2,6 +2,7 @@ package mixture
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,25 +15,26 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// errNotPositive is what is wrong with a covariance that has no inverse.
+// errNotPositive is the error for a covariance that has no inverse.
 var errNotPositive = errors.New("the covariance is not positive definite: raise the floor, ask for fewer components or a simpler covariance")
 
 // GMM fits a mixture of k Gaussians to the rows of x (n×d) by
-// expectation–maximisation (Dempster, Laird & Rubin 1977), the best of several
-// starts, each from the partition of one run of KMeans. From the same initial
-// parameters it agrees with scikit-learn's GaussianMixture.
+// expectation–maximisation (Dempster, Laird & Rubin 1977). It takes the best of
+// several starts, each from the partition of one run of KMeans. From the same
+// initial parameters it agrees with scikit-learn's GaussianMixture.
 //
-// Starts whose partitions are equal are run once. The others race: the less likely
-// half is given up after 5 steps, again after 10, after 20 and so on (short runs of
-// EM as in Biernacki, Celeux & Govaert 2003, halved as in Jamieson & Talwalkar
-// 2016), which costs a fraction of running all to their end.
+// Starts with equal partitions are run once. The others race: the less likely
+// half is stopped after 5 steps, again after 10, after 20 and so on (short runs
+// of EM as in Biernacki, Celeux & Govaert 2003, halved as in Jamieson &
+// Talwalkar 2016). This costs a fraction of running all starts to their end.
 //
-// A start at which a covariance ceases to be positive definite is given up as well,
-// and one that had lost to it comes back. GMM fails if all are, if there are fewer
-// rows than components, if a value is not finite and if all rows are equal; it
-// panics unless 1 <= k <= MaxRows. It holds n×k responsibilities and the parameters
-// of all starts in memory.
-func GMM(x blas32.General, k int, o GMMOptions) (*Result, error) {
+// A start also fails when a covariance is no longer positive definite; then the
+// next best of the stopped starts continues in its place. GMM fails if all
+// starts do, if there are fewer rows than components, if a value is not finite
+// or if all rows are equal. It returns ctx.Err() if ctx ends, and panics unless
+// 1 <= k <= MaxRows. It holds n×k responsibilities and the parameters of all
+// starts in memory.
+func GMM(ctx context.Context, x blas32.General, k int, o GMMOptions) (*Result, error) {
 	o = o.withDefaults()
 	if err := checkRows(x, k); err != nil {
 		return nil, err
@@ -41,18 +43,22 @@ func GMM(x blas32.General, k int, o GMMOptions) (*Result, error) {
 		return nil, err
 	}
 	rows, sample := sampleRows(x, k, o.MaxRows, newRand(o.Seed, 0))
+	starts, err := newMaximiser(ctx, rows, k, o).starts(ctx, rows, k, o)
+	if err != nil {
+		return nil, err
+	}
 	r := &Result{}
-	best, err := r.race(rows, newMaximiser(rows, k, o).starts(rows, k, o), o)
+	best, err := r.race(ctx, rows, starts, o)
 	if err != nil {
 		return nil, err
 	}
 	r.Components, r.LogLikelihood = best.model, best.logLikelihood
 	r.Iterations, r.Converged, r.Ambiguity = best.iterations, best.converged, best.ambiguity
-	err = r.finish(x, sample, best.labels, o.Initial != nil)
-	return r, err
+	return r, r.finish(ctx, x, sample, best.labels, o.Initial != nil)
 }
 
-// checkInitial refuses initial parameters that do not fit k, d and Covariance.
+// checkInitial returns an error for initial parameters that do not fit k, d and
+// Covariance.
 func (o *GMMOptions) checkInitial(k, d int) error {
 	if o.Initial == nil {
 		return nil
@@ -72,17 +78,22 @@ func (o *GMMOptions) checkInitial(k, d int) error {
 	return o.Initial.check()
 }
 
-// shortRun is how many EM steps all starts take before the first are given up.
+// shortRun is how many EM steps all starts take before the first are stopped.
 const shortRun = 5
 
-// race runs EM from the starts and returns the one that ends with the greatest
-// likelihood of those that were not given up before; it counts what Failed.
-func (r *Result) race(x blas32.General, starts []*expectationMaximisation, o GMMOptions) (*expectationMaximisation, error) {
+// race runs EM from the starts. It returns the one with the greatest likelihood
+// at the end, among those that were not stopped before. Failed counts the starts
+// that failed.
+func (r *Result) race(ctx context.Context, x blas32.General, starts []*expectationMaximisation, o GMMOptions) (*expectationMaximisation, error) {
 	var failure error
-	running := len(starts) // the first so many
+	running := len(starts) // starts[:running] have not been stopped
 	for limit := shortRun; ; limit *= 2 {
 		for i := 0; i < min(running, len(starts)); i++ {
-			if err := starts[i].advance(x, limit, o); err != nil {
+			err := starts[i].advance(ctx, x, limit, o)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil {
 				failure = err
 				r.Failed++
 				starts = slices.Delete(starts, i, i+1)
@@ -107,22 +118,26 @@ func (r *Result) race(x blas32.General, starts []*expectationMaximisation, o GMM
 type expectationMaximisation struct {
 	*maximiser
 	model         Components
-	labels        []int32 // once it is done
-	ambiguity     float64 // of them
+	labels        []int32 // set when it is done
+	ambiguity     float64 // of the labels, see Result
 	logLikelihood float64
 	iterations    int
 	converged     bool
 }
 
-// starts returns the given start or one from each partition that k-means finds.
-func (m *maximiser) starts(x blas32.General, k int, o GMMOptions) []*expectationMaximisation {
+// starts returns the given start, or one from each partition that k-means finds.
+func (m *maximiser) starts(ctx context.Context, x blas32.General, k int, o GMMOptions) ([]*expectationMaximisation, error) {
 	if o.Initial != nil {
-		return []*expectationMaximisation{m.start(*o.Initial)}
+		return []*expectationMaximisation{m.start(*o.Initial)}, ctx.Err()
 	}
 	var starts []*expectationMaximisation
 	var partitions [][]int32
 	for stream := range o.Starts {
-		labels := runLloyd(x, plusPlus(x, k, newRand(o.Seed, stream+1)), KMeansOptions{}.withDefaults()).labels
+		run, err := lloydStart(ctx, x, k, stream, KMeansOptions{Seed: o.Seed}.withDefaults())
+		if err != nil {
+			return nil, err
+		}
+		labels := run.labels
 		order := firstAppearance(labels, k)
 		for i, l := range labels {
 			labels[i] = order[l]
@@ -131,22 +146,27 @@ func (m *maximiser) starts(x blas32.General, k int, o GMMOptions) []*expectation
 			continue
 		}
 		partitions = append(partitions, labels)
-		starts = append(starts, m.start(m.partitioned(x, labels)))
+		model, err := m.partitioned(ctx, x, labels)
+		if err != nil {
+			return nil, err
+		}
+		starts = append(starts, m.start(model))
 	}
-	return starts
+	return starts, nil
 }
 
 func (m *maximiser) start(model Components) *expectationMaximisation {
 	return &expectationMaximisation{maximiser: m, model: model, logLikelihood: math.Inf(-1)}
 }
 
-// partitioned maximises with the hard responsibilities of a partition.
-func (m *maximiser) partitioned(x blas32.General, labels []int32) Components {
+// partitioned returns the components of a partition: maximise with
+// responsibilities of 0 and 1.
+func (m *maximiser) partitioned(ctx context.Context, x blas32.General, labels []int32) (Components, error) {
 	clear(m.responsibilities.Data)
 	for i, l := range labels {
 		m.responsibilities.Data[i*m.responsibilities.Stride+int(l)] = 1
 	}
-	return m.maximise(x)
+	return m.maximise(ctx, x)
 }
 
 // done reports whether there are no more steps to take.
@@ -154,81 +174,83 @@ func (em *expectationMaximisation) done(o GMMOptions) bool {
 	return em.converged || em.iterations >= o.MaxIterations
 }
 
-// advance takes steps until there have been limit or it is done.
-func (em *expectationMaximisation) advance(x blas32.General, limit int, o GMMOptions) error {
+// advance takes steps until it has taken limit in all or is done.
+func (em *expectationMaximisation) advance(ctx context.Context, x blas32.General, limit int, o GMMOptions) error {
 	for em.iterations < limit && !em.done(o) {
 		em.iterations++
-		logLikelihood, err := em.expect(x)
+		logLikelihood, err := em.expect(ctx, x)
 		if err != nil {
 			return err
 		}
-		em.model = em.maximise(x)
+		if em.model, err = em.maximise(ctx, x); err != nil {
+			return err
+		}
 		em.converged = math.Abs(logLikelihood-em.logLikelihood) < o.Tolerance
 		em.logLikelihood = logLikelihood
 	}
 	if em.labels != nil || !em.done(o) {
 		return nil
 	}
-	assigner, err := em.model.Assigner()
+	assigner, err := em.model.Assigner(ctx)
 	if err != nil {
 		return err
 	}
 	em.labels = make([]int32, x.Rows)
-	em.ambiguity = assigner.assignAmbiguous(em.labels, x)
-	return nil
+	em.ambiguity, err = assigner.assignAmbiguous(ctx, em.labels, x)
+	return err
 }
 
 // expect computes the responsibilities of the model and returns the mean
 // log-likelihood of a row.
-func (em *expectationMaximisation) expect(x blas32.General) (float64, error) {
-	g, err := newGaussians(&em.model)
+func (em *expectationMaximisation) expect(ctx context.Context, x blas32.General) (float64, error) {
+	g, err := newGaussians(ctx, &em.model)
 	if err != nil {
 		return 0, err
 	}
 	k := em.responsibilities.Cols
-	sum := sumBlocks(x.Rows, func(lo, hi int) float64 {
+	sum, err := sumBlocks(ctx, x.Rows, func(lo, hi int) float64 {
 		block := view(em.responsibilities, lo, hi, 0, k)
-		g.score(block, x, lo, hi)
+		g.score(ctx, block, x, lo, hi)
 		sum := 0.0
 		for i := range block.Rows {
 			sum += normalize(block.Data[i*k:][:k])
 		}
 		return sum
 	})
-	return sum / float64(x.Rows), nil
+	return sum / float64(x.Rows), err
 }
 
-// maximiser estimates parameters from responsibilities. It is made once for
-// all starts.
+// maximiser estimates parameters from responsibilities. All starts share one.
 type maximiser struct {
 	form             Covariance
 	floor            float64
 	responsibilities blas64.General // n×K
-	origin           []float64      // column means; tied form only
-	scatter          blas64.General // d×d around origin; tied form only
+	origin           []float64      // column means; Tied only
+	scatter          blas64.General // d×d, around origin; Tied only
 }
 
-func newMaximiser(x blas32.General, k int, o GMMOptions) *maximiser {
+// newMaximiser returns a maximiser that is unfinished if ctx has ended.
+func newMaximiser(ctx context.Context, x blas32.General, k int, o GMMOptions) *maximiser {
 	m := &maximiser{form: o.Covariance, floor: o.Floor, responsibilities: newMatrix(x.Rows, k)}
 	if o.Covariance == Tied {
 		m.origin = columnMeans(x)
 		m.scatter = newMatrix(x.Cols, x.Cols)
-		addScatter(m.scatter, x, m.origin, func(int) float64 { return 1 })
+		addScatter(ctx, m.scatter, x, m.origin, func(int) float64 { return 1 })
 	}
 	return m
 }
 
 // maximise returns the weights, means and covariances of greatest likelihood
 // given the responsibilities.
-func (m *maximiser) maximise(x blas32.General) Components {
+func (m *maximiser) maximise(ctx context.Context, x blas32.General) (Components, error) {
 	k := m.responsibilities.Cols
 	c := Components{Weights: make([]float64, k), Means: mat.NewDense(k, x.Cols, nil), Covariances: make([][]float64, k)}
 	counts := make([]float64, k)
 	kernel.Parallel(k, 1, func(lo, hi int) {
-		for j := lo; j < hi; j++ {
+		for j := lo; j < hi && ctx.Err() == nil; j++ {
 			counts[j] = m.mean(c.Means.RawRowView(j), x, j)
 			if m.form != Tied {
-				c.Covariances[j] = m.covariance(x, j, c.Means.RawRowView(j), counts[j])
+				c.Covariances[j] = m.covariance(ctx, x, j, c.Means.RawRowView(j), counts[j])
 			}
 		}
 	})
@@ -242,5 +264,5 @@ func (m *maximiser) maximise(x blas32.General) Components {
 	for j, n := range counts {
 		c.Weights[j] = n / total
 	}
-	return c
+	return c, ctx.Err()
 }

@@ -14,7 +14,7 @@ func TestLikelihoodRises(t *testing.T) {
 	for _, form := range []Covariance{Full, Tied, Diagonal, Spherical} {
 		last := math.Inf(-1)
 		for iterations := 1; iterations <= 12; iterations++ {
-			r, err := GMM(x, 4, GMMOptions{
+			r, err := GMM(t.Context(), x, 4, GMMOptions{
 				Covariance: form, Starts: 1, MaxIterations: iterations, Tolerance: 1e-300, Floor: -1,
 				Initial: initialOf(x, 4, form),
 			})
@@ -35,11 +35,11 @@ func TestLikelihoodRises(t *testing.T) {
 // The best of several starts is no worse than the first.
 func TestStarts(t *testing.T) {
 	x, _ := blobs(500, 2, 6, 2, 22)
-	one, err := GMM(x, 6, GMMOptions{Starts: 1})
+	one, err := GMM(t.Context(), x, 6, GMMOptions{Starts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ten, err := GMM(x, 6, GMMOptions{})
+	ten, err := GMM(t.Context(), x, 6, GMMOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +54,9 @@ func TestFloorHoldsUpConstantColumns(t *testing.T) {
 		x.Data[i*3+1] = 7
 	}
 	for _, form := range []Covariance{Full, Tied, Diagonal} {
-		_, err := GMM(x, 2, GMMOptions{Covariance: form, Floor: -1})
+		_, err := GMM(t.Context(), x, 2, GMMOptions{Covariance: form, Floor: -1})
 		checkError(t, err, "mixture: component 0: the covariance is not positive definite: raise the floor")
-		r, err := GMM(x, 2, GMMOptions{Covariance: form})
+		r, err := GMM(t.Context(), x, 2, GMMOptions{Covariance: form})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +74,7 @@ func TestSmallComponentsAreReported(t *testing.T) {
 	x, _ := blobs(40, 10, 2, 9, 24)
 	copy(row(x, 0), make([]float32, 10))
 	row(x, 0)[0] = 1e4
-	r, err := GMM(x, 3, GMMOptions{})
+	r, err := GMM(t.Context(), x, 3, GMMOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,12 +97,14 @@ func TestFormsAgree(t *testing.T) {
 	}
 	var first *mat.Dense
 	for _, state := range states {
-		assigner, err := state.Assigner()
+		assigner, err := state.Assigner(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := mat.NewDense(50, 2, nil)
-		assigner.Responsibilities(got, x)
+		if err := assigner.Responsibilities(t.Context(), got, x); err != nil {
+			t.Fatal(err)
+		}
 		if first == nil {
 			first = got
 		} else if !mat.EqualApprox(got, first, 1e-12) {
@@ -121,18 +123,18 @@ func TestFormsAgree(t *testing.T) {
 
 func TestInitialIsChecked(t *testing.T) {
 	x, _ := blobs(50, 2, 2, 1, 26)
-	_, err := KMeans(x, 3, KMeansOptions{Initial: mat.NewDense(2, 2, nil)})
+	_, err := KMeans(t.Context(), x, 3, KMeansOptions{Initial: mat.NewDense(2, 2, nil)})
 	checkError(t, err, "mixture: initial centres are 2×2: give 3×2")
-	_, err = GMM(x, 2, GMMOptions{Initial: &Components{Means: mat.NewDense(2, 2, nil)}})
+	_, err = GMM(t.Context(), x, 2, GMMOptions{Initial: &Components{Means: mat.NewDense(2, 2, nil)}})
 	checkError(t, err, "mixture: initial components have no covariances")
-	_, err = GMM(x, 2, GMMOptions{Initial: initialOf(x, 2, Diagonal)})
+	_, err = GMM(t.Context(), x, 2, GMMOptions{Initial: initialOf(x, 2, Diagonal)})
 	checkError(t, err, "mixture: initial covariance 0 has 2 values: give 4 for full")
 }
 
 // Rows on the mean of a component far from the others must not underflow.
 func TestFarRows(t *testing.T) {
 	x := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{0, 1e-3, 1e30, 1.001e30}}
-	r, err := GMM(x, 2, GMMOptions{Starts: 1})
+	r, err := GMM(t.Context(), x, 2, GMMOptions{Starts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,23 +153,29 @@ func TestParseCovariance(t *testing.T) {
 	checkError(t, err, `mixture: covariance: "round" is not known: choose full, tied, diagonal or spherical`)
 }
 
-// On clear clusters all runs of k-means end alike, and EM runs once.
+// On clear clusters all runs of k-means end in the same partition, so EM runs
+// once.
 func TestEqualStartsRunOnce(t *testing.T) {
 	x, _ := blobs(500, 2, 4, 20, 3)
 	o := GMMOptions{}.withDefaults()
-	if starts := newMaximiser(x, 4, o).starts(x, 4, o); len(starts) != 1 {
-		t.Errorf("%d different starts, want 1", len(starts))
+	starts, err := newMaximiser(t.Context(), x, 4, o).starts(t.Context(), x, 4, o)
+	if err != nil || len(starts) != 1 {
+		t.Errorf("%d different starts, want 1; error %v", len(starts), err)
 	}
 }
 
-// Halving the field finds what running every start to its end finds, or nearly.
+// The race finds nearly the best likelihood of all starts.
 func TestRaceFindsTheBest(t *testing.T) {
 	for seed := range uint64(8) {
 		x, _ := blobs(600, 4, 6, 1.2, 40+seed)
 		o := GMMOptions{Seed: seed, MaxIterations: 200}.withDefaults()
 		best, different := math.Inf(-1), 0
-		for _, start := range newMaximiser(x, 6, o).starts(x, 6, o) {
-			if err := start.advance(x, o.MaxIterations, o); err != nil {
+		starts, err := newMaximiser(t.Context(), x, 6, o).starts(t.Context(), x, 6, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, start := range starts {
+			if err := start.advance(t.Context(), x, o.MaxIterations, o); err != nil {
 				t.Fatal(err)
 			}
 			if start.logLikelihood != best {
@@ -175,7 +183,7 @@ func TestRaceFindsTheBest(t *testing.T) {
 			}
 			best = max(best, start.logLikelihood)
 		}
-		r, err := GMM(x, 6, GMMOptions{Seed: seed, MaxIterations: 200})
+		r, err := GMM(t.Context(), x, 6, GMMOptions{Seed: seed, MaxIterations: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,28 +196,28 @@ func TestRaceFindsTheBest(t *testing.T) {
 	}
 }
 
-// A start that was given up for others comes back when those fail.
+// A start that was stopped continues when those before it fail.
 func TestRaceSurvivesFailures(t *testing.T) {
 	x, _ := blobs(300, 2, 2, 4, 5)
 	o := GMMOptions{}.withDefaults()
-	m := newMaximiser(x, 2, o)
+	m := newMaximiser(t.Context(), x, 2, o)
 	good := *initialOf(x, 2, Full)
 	broken := good
 	broken.Covariances = [][]float64{{1, 2, 2, 1}, {1, 0, 0, 1}}
 	var r Result
-	best, err := r.race(x, []*expectationMaximisation{m.start(broken), m.start(good)}, o)
+	best, err := r.race(t.Context(), x, []*expectationMaximisation{m.start(broken), m.start(good)}, o)
 	if err != nil || r.Failed != 1 || len(best.labels) != x.Rows {
 		t.Errorf("error %v, %d failed", err, r.Failed)
 	}
-	// The leader of the first round breaks down in the second.
+	// The leader of the first round fails in the second.
 	leader := m.start(broken)
 	leader.iterations, leader.logLikelihood = shortRun, math.Inf(1)
 	r = Result{}
-	best, err = r.race(x, []*expectationMaximisation{leader, m.start(good)}, o)
+	best, err = r.race(t.Context(), x, []*expectationMaximisation{leader, m.start(good)}, o)
 	if err != nil || r.Failed != 1 || best == leader {
 		t.Errorf("error %v, %d failed", err, r.Failed)
 	}
-	_, err = r.race(x, []*expectationMaximisation{m.start(broken)}, o)
+	_, err = r.race(t.Context(), x, []*expectationMaximisation{m.start(broken)}, o)
 	checkError(t, err, "mixture: component 0: the covariance is not positive definite")
 }
 

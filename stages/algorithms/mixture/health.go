@@ -1,14 +1,17 @@
 package mixture
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// fewRows is how many rows say little of where a component lies.
+// fewRows is the number of rows below which a component counts as tiny.
 const fewRows = 10
 
-// Tiny lists the components with fewer than 10 rows, empty ones among them:
-// often a few outliers, while two classes share another component.
+// Tiny lists the components with fewer than 10 rows, including empty ones. A
+// tiny component often holds a few outliers while two classes share another
+// component.
 func (r *Result) Tiny() []int {
 	var tiny []int
 	for k, n := range r.Counts {
@@ -19,8 +22,8 @@ func (r *Result) Tiny() []int {
 	return tiny
 }
 
-// HardSoft returns the L1 distance, 0 to 2, of the proportions by hard counts
-// to the mixture's weights; 0 for methods without weights.
+// HardSoft returns the L1 distance (0 to 2) between Proportions, which are hard
+// counts, and the mixture's Weights. It is 0 for methods without weights.
 func (r *Result) HardSoft() float64 {
 	sum := 0.0
 	for k, w := range r.Weights {
@@ -29,19 +32,19 @@ func (r *Result) HardSoft() float64 {
 	return sum
 }
 
-// assignAmbiguous is Assign for Gaussian components, and returns the mean of
-// one less the greatest responsibility.
-func (a *Assigner) assignAmbiguous(labels []int32, x blas32.General) float64 {
-	doubts := make([]float64, x.Rows)
-	a.eachScore(x, func(i int, scores []float64) {
+// assignAmbiguous is Assign for Gaussian components. It also returns the mean
+// of one minus the greatest responsibility.
+func (a *Assigner) assignAmbiguous(ctx context.Context, labels []int32, x blas32.General) (float64, error) {
+	ambiguity := make([]float64, x.Rows)
+	err := a.eachScore(ctx, x, func(i int, scores []float64) {
 		best := argmax(scores)
 		labels[i] = int32(best)
 		normalize(scores)
-		doubts[i] = 1 - scores[best]
+		ambiguity[i] = 1 - scores[best]
 	})
 	sum := 0.0
-	for _, d := range doubts {
-		sum += d
+	for _, v := range ambiguity {
+		sum += v
 	}
-	return sum / float64(x.Rows)
+	return sum / float64(x.Rows), err
 }

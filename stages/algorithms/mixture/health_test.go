@@ -17,7 +17,7 @@ func line(x ...float32) blas32.General {
 
 // The heights of 0, 1, 10, 14 are 1, 4 and √2·11.5.
 func TestHeightGap(t *testing.T) {
-	h, err := Linkage(line(0, 1, 10, 14))
+	h, err := Linkage(t.Context(), line(0, 1, 10, 14))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,21 +26,21 @@ func TestHeightGap(t *testing.T) {
 			t.Errorf("gap of %d clusters: %v, want %v", k, got, want)
 		}
 	}
-	same, err := Linkage(line(3, 3, 3))
+	same, err := Linkage(t.Context(), line(3, 3, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := same.Gap(2); got != 0 {
 		t.Errorf("gap of equal rows: %v", got)
 	}
-	r, err := Ward(line(0, 1, 10, 14), 2, WardOptions{})
+	r, err := Ward(t.Context(), line(0, 1, 10, 14), 2, WardOptions{})
 	if err != nil || r.HeightGap != h.Gap(2) {
 		t.Errorf("gap of Ward: %v, %v", r, err)
 	}
 }
 
-// Ambiguity is the share of rows that fall on the wrong side: two Gaussians of
-// deviation 1 that are 2 apart give Φ(−1) = .1587 of them away.
+// Ambiguity is the share of rows on the wrong side: Φ(−1) = .1587 for two
+// Gaussians of deviation 1 with a distance of 2.
 func TestAmbiguityIsTheErrorOfTheMixture(t *testing.T) {
 	const n = 40_000
 	rng := rand.New(rand.NewPCG(4, 4))
@@ -49,7 +49,7 @@ func TestAmbiguityIsTheErrorOfTheMixture(t *testing.T) {
 		x.Data[i] = float32(rng.NormFloat64()) + 2*float32(i%2)
 	}
 	initial := &Components{Weights: []float64{.5, .5}, Means: mat.NewDense(2, 1, []float64{0, 2}), Covariances: [][]float64{{1}, {1}}}
-	r, err := GMM(x, 2, GMMOptions{Initial: initial, MaxRows: n})
+	r, err := GMM(t.Context(), x, 2, GMMOptions{Initial: initial, MaxRows: n})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ type Hierarchy struct {
 	Merges []Merge
 }
 
-// Merge joins clusters A < B. Cluster i < N is row i, and cluster N+j is what
-// merge j made, as in the rows of scipy's linkage matrix.
+// Merge joins clusters A < B. Cluster i < N is row i, and cluster N+j is the
+// result of merge j, as in scipy's linkage matrix.
 type Merge struct {
 	A, B   int
 	Height float64
@@ -35,10 +35,10 @@ func (h *Hierarchy) Cut(k int) []int32 {
 	return forest.labels()
 }
 
-// Gap says how clearly the rows fall into k clusters, from 0 to 1: how much
-// lower the last merge that Cut(k) keeps is than the first that it undoes, as a
-// share of the latter. At 0 the two are as high, so that other clusters would be as
-// good; it is 0 too if there is no merge on one of the sides. It panics unless
+// Gap says how clearly the rows fall into k clusters, from 0 to 1: the height of
+// the first merge that Cut(k) undoes minus that of the last one it keeps, as a
+// share of the former. At 0 the two heights are equal, so other clusters would
+// be as good. It is also 0 if Cut(k) keeps or undoes no merge. It panics unless
 // 1 <= k <= N.
 func (h *Hierarchy) Gap(k int) float64 {
 	if k < 1 || k > h.N {
@@ -50,8 +50,8 @@ func (h *Hierarchy) Gap(k int) float64 {
 	return 1 - h.Merges[h.N-k-1].Height/h.Merges[h.N-k].Height
 }
 
-// newHierarchy sorts merges of clusters that are named by any of their rows
-// and names the clusters as Merge does.
+// newHierarchy sorts merges whose clusters are named by any of their rows, and
+// numbers the clusters as Merge does.
 func newHierarchy(n int, merges []Merge) *Hierarchy {
 	sort.SliceStable(merges, func(i, j int) bool { return merges[i].Height < merges[j].Height })
 	forest := newForest(n)
@@ -88,8 +88,8 @@ func (f forest) find(i int) int {
 	return i
 }
 
-// union joins the sets of i and j and returns the root, the lower one of the
-// two so that labels come out in the order of the rows.
+// union joins the sets of i and j and returns the new root. It is the lower of
+// the two roots, so that labels are in the order of the rows.
 func (f forest) union(i, j int) int {
 	i, j = f.find(i), f.find(j)
 	if i > j {

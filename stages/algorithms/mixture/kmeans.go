@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,17 +12,18 @@ import (
 )
 
 // KMeans divides the rows of x (n×d) among k means so that the sum of squared
-// distances is small: Lloyd's algorithm from the seeds of k-means++ (Arthur &
-// Vassilvitskii 2007), the best of several starts.
+// distances is small. It runs Lloyd's algorithm from the seeds of k-means++
+// (Arthur & Vassilvitskii 2007) and takes the best of several starts.
 //
-// A mean that loses all its rows is moved to the row farthest from its own
-// mean (the second empty one to the second farthest, and so on), which leaves
-// its cluster, as scikit-learn does it; results agree with its KMeans from the
-// same centres.
+// A mean that loses all its rows takes over the row that is farthest from its
+// own mean; a second such mean takes the second farthest, and so on.
+// scikit-learn does the same, so results agree with its KMeans from the same
+// centres.
 //
 // It fails if there are fewer rows than components, a value is not finite or
-// all rows are equal, and panics unless 1 <= k <= MaxRows.
-func KMeans(x blas32.General, k int, o KMeansOptions) (*Result, error) {
+// all rows are equal, returns ctx.Err() if ctx ends, and panics unless
+// 1 <= k <= MaxRows.
+func KMeans(ctx context.Context, x blas32.General, k int, o KMeansOptions) (*Result, error) {
 	o = o.withDefaults()
 	if err := checkRows(x, k); err != nil {
 		return nil, err
@@ -32,11 +34,11 @@ func KMeans(x blas32.General, k int, o KMeansOptions) (*Result, error) {
 	rows, sample := sampleRows(x, k, o.MaxRows, newRand(o.Seed, 0))
 	var best *lloyd
 	for start := range o.Starts {
-		centres := o.Initial
-		if centres == nil {
-			centres = plusPlus(rows, k, newRand(o.Seed, start+1))
+		run, err := lloydStart(ctx, rows, k, start, o)
+		if err != nil {
+			return nil, err
 		}
-		if run := runLloyd(rows, centres, o); best == nil || run.inertia < best.inertia {
+		if best == nil || run.inertia < best.inertia {
 			best = run
 		}
 	}
@@ -44,8 +46,7 @@ func KMeans(x blas32.General, k int, o KMeansOptions) (*Result, error) {
 		Components: Components{Means: best.centres},
 		Iterations: best.iterations, Converged: best.converged, Inertia: best.inertia,
 	}
-	err := r.finish(x, sample, best.labels, o.Initial != nil)
-	return r, err
+	return r, r.finish(ctx, x, sample, best.labels, o.Initial != nil)
 }
 
 func checkCentres(initial *mat.Dense, k, d int) error {
@@ -58,7 +59,7 @@ func checkCentres(initial *mat.Dense, k, d int) error {
 	return nil
 }
 
-// lloyd is one start of Lloyd's algorithm.
+// lloyd is the result of one start of Lloyd's algorithm.
 type lloyd struct {
 	labels     []int32
 	centres    *mat.Dense // k×d
@@ -67,38 +68,58 @@ type lloyd struct {
 	converged  bool
 }
 
-func runLloyd(x blas32.General, initial *mat.Dense, o KMeansOptions) *lloyd {
+// lloydStart runs Lloyd's algorithm from the given centres or, if there are
+// none, from those of the numbered start.
+func lloydStart(ctx context.Context, x blas32.General, k, start int, o KMeansOptions) (*lloyd, error) {
+	centres := o.Initial
+	if centres == nil {
+		var err error
+		if centres, err = plusPlus(ctx, x, k, newRand(o.Seed, start+1)); err != nil {
+			return nil, err
+		}
+	}
+	return runLloyd(ctx, x, centres, o)
+}
+
+func runLloyd(ctx context.Context, x blas32.General, initial *mat.Dense, o KMeansOptions) (*lloyd, error) {
 	k, _ := initial.Dims()
 	run := &lloyd{labels: make([]int32, x.Rows), centres: mat.DenseCopyOf(initial)}
 	previous := make([]int32, x.Rows)
-	tolerance := o.Tolerance * meanVariance(x)
+	variance, err := meanVariance(ctx, x)
+	if err != nil {
+		return nil, err
+	}
 	settled := false // the labels have not changed
 	for run.iterations < o.MaxIterations && !run.converged {
 		run.iterations++
 		copy(previous, run.labels)
-		nearest(run.labels, x, run.centres)
+		if err := nearest(ctx, run.labels, x, run.centres); err != nil {
+			return nil, err
+		}
 		centres := moveCentres(x, run.labels, run.centres, k)
 		movement := squaredMovement(run.centres, centres)
 		run.centres = centres
 		settled = run.iterations > 1 && slices.Equal(previous, run.labels)
-		run.converged = settled || movement <= tolerance
+		run.converged = settled || movement <= o.Tolerance*variance
 	}
-	if !settled { // the centres have moved since the labels were given
-		nearest(run.labels, x, run.centres)
+	if !settled { // the centres have moved since the rows were labelled
+		if err := nearest(ctx, run.labels, x, run.centres); err != nil {
+			return nil, err
+		}
 	}
-	run.inertia = inertia(x, run.labels, run.centres)
-	return run
+	run.inertia, err = inertia(ctx, x, run.labels, run.centres)
+	return run, err
 }
 
 // nearest labels each row of x with its nearest centre.
-func nearest(labels []int32, x blas32.General, centres *mat.Dense) {
+func nearest(ctx context.Context, labels []int32, x blas32.General, centres *mat.Dense) error {
 	k, d := centres.Dims()
 	a := Assigner{scorer: newCentroids(centres), k: k, d: d}
-	a.Assign(labels, x)
+	return a.Assign(ctx, labels, x)
 }
 
-// moveCentres returns the means of the rows of each label, a label without
-// rows having been given one first.
+// moveCentres returns the means of the rows of each label. A label without
+// rows is given one first.
 func moveCentres(x blas32.General, labels []int32, centres *mat.Dense, k int) *mat.Dense {
 	means, counts := clusterMeans(x, labels, k)
 	if !slices.Contains(counts, 0) {
@@ -119,7 +140,7 @@ func moveCentres(x blas32.General, labels []int32, centres *mat.Dense, k int) *m
 	return means
 }
 
-// farthestRows returns the rows by falling distance to their centres.
+// farthestRows returns the rows by decreasing distance from their centres.
 func farthestRows(x blas32.General, labels []int32, centres *mat.Dense) []int {
 	distance, order := make([]float64, x.Rows), make([]int, x.Rows)
 	for i := range order {
@@ -147,29 +168,32 @@ func squaredMovement(a, b *mat.Dense) float64 {
 }
 
 // meanVariance returns the mean of the variances of the columns of x.
-func meanVariance(x blas32.General) float64 {
+func meanVariance(ctx context.Context, x blas32.General) (float64, error) {
 	mean := columnMeans(x)
-	sum := sumBlocks(x.Rows, func(lo, hi int) float64 {
+	sum, err := sumBlocks(ctx, x.Rows, func(lo, hi int) float64 {
 		sum := 0.0
 		for i := lo; i < hi; i++ {
 			sum += squaredDistance(row(x, i), mean)
 		}
 		return sum
 	})
-	return sum / float64(x.Rows) / float64(x.Cols)
+	return sum / float64(x.Rows) / float64(x.Cols), err
 }
 
 // plusPlus draws k rows as centres by greedy k-means++: the first uniformly,
-// each other the best of 2 + ln k candidates drawn with probabilities
-// proportional to their squared distance to the nearest centre.
-func plusPlus(x blas32.General, k int, rng *rand.Rand) *mat.Dense {
+// each other one as the best of 2 + ln k candidates, which are drawn with
+// probabilities proportional to their squared distance to the nearest centre.
+func plusPlus(ctx context.Context, x blas32.General, k int, rng *rand.Rand) (*mat.Dense, error) {
 	centres := mat.NewDense(k, x.Cols, nil)
 	distance := make([]float64, x.Rows) // to the nearest centre, squared
 	for i := range distance {
 		distance[i] = math.Inf(1)
 	}
 	setCentre(centres, 0, x, rng.IntN(x.Rows))
-	total := approach(distance, distance, x, centres.RawRowView(0))
+	total, err := approach(ctx, distance, distance, x, centres.RawRowView(0))
+	if err != nil {
+		return nil, err
+	}
 	candidate, chosen := make([]float64, x.Rows), make([]float64, x.Rows)
 	for c := 1; c < k; c++ {
 		best := math.Inf(1)
@@ -177,7 +201,11 @@ func plusPlus(x blas32.General, k int, rng *rand.Rand) *mat.Dense {
 			i := drawIndex(distance, total, rng)
 			centre := make([]float64, x.Cols)
 			widen(centre, row(x, i))
-			if sum := approach(candidate, distance, x, centre); sum < best {
+			sum, err := approach(ctx, candidate, distance, x, centre)
+			if err != nil {
+				return nil, err
+			}
+			if sum < best {
 				best = sum
 				setCentre(centres, c, x, i)
 				candidate, chosen = chosen, candidate
@@ -185,7 +213,7 @@ func plusPlus(x blas32.General, k int, rng *rand.Rand) *mat.Dense {
 		}
 		distance, chosen, total = chosen, distance, best
 	}
-	return centres
+	return centres, nil
 }
 
 // setCentre makes row i of x centre c.
@@ -200,10 +228,11 @@ func widen(dst []float64, src []float32) {
 	}
 }
 
-// approach writes the squared distance of each row to the nearest of centre
-// and what is at distance from it to dst, and returns their sum.
-func approach(dst, distance []float64, x blas32.General, centre []float64) float64 {
-	return sumBlocks(x.Rows, func(lo, hi int) float64 {
+// approach writes to dst the squared distance of each row to its nearest
+// centre when centre is added to those that distance belongs to. It returns
+// the sum of dst.
+func approach(ctx context.Context, dst, distance []float64, x blas32.General, centre []float64) (float64, error) {
+	return sumBlocks(ctx, x.Rows, func(lo, hi int) float64 {
 		sum := 0.0
 		for i := lo; i < hi; i++ {
 			dst[i] = min(distance[i], squaredDistance(row(x, i), centre))
@@ -213,8 +242,8 @@ func approach(dst, distance []float64, x blas32.General, centre []float64) float
 	})
 }
 
-// drawIndex returns i with probability weight[i]/total; any index if all
-// weights are zero, as when there are fewer distinct rows than centres.
+// drawIndex returns i with probability weight[i]/total, or any index if all
+// weights are zero because there are fewer distinct rows than centres.
 func drawIndex(weight []float64, total float64, rng *rand.Rand) int {
 	left := rng.Float64() * total
 	for i, w := range weight {

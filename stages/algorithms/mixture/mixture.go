@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -11,11 +12,11 @@ import (
 const DefaultMaxRows = 20_000
 
 // Components is the state of a fitted mixture: K components in d dimensions.
-// It can be put together from plain slices, saved one row a component, and is
-// all that an Assigner needs.
+// It consists of plain slices, can be saved with one row for each component,
+// and is all that an Assigner needs.
 type Components struct {
-	// Proportions holds the share of all rows that each component was given,
-	// by hard counts: the p_u of Algorithm 2. K values that sum to 1.
+	// Proportions holds the share of all rows that were assigned to each
+	// component: the p_u of Algorithm 2. K values that sum to 1.
 	Proportions []float64
 	// Weights holds the mixing weights of a Gaussian mixture, its soft
 	// proportions. K values that sum to 1; nil for other methods.
@@ -23,9 +24,9 @@ type Components struct {
 	// Means is K×d.
 	Means *mat.Dense
 	// Covariances holds K covariances of a Gaussian mixture; nil for other
-	// methods. The length of an element tells its form: d·d values, row-major,
-	// are a full matrix, d values its diagonal, and one value a multiple of
-	// the identity. The elements of a tied mixture share their memory.
+	// methods. The length of an element gives its form: d·d values are a full
+	// matrix (row-major), d values a diagonal, and one value a multiple of the
+	// identity. The elements of a tied mixture share their memory.
 	Covariances [][]float64
 }
 
@@ -35,9 +36,9 @@ func (c *Components) K() int { return c.Means.RawMatrix().Rows }
 // Dim returns the number of dimensions.
 func (c *Components) Dim() int { return c.Means.RawMatrix().Cols }
 
-// Result is what every method returns. Components are numbered by the first
-// row that belongs to them (those without a row come last) unless the caller
-// gave initial values, whose order is kept.
+// Result is what every method returns. Components are numbered in the order of
+// their first rows, those without rows last. If the caller gave initial values,
+// their order is kept.
 type Result struct {
 	Components
 	// Labels holds the component of each of the n rows.
@@ -46,12 +47,12 @@ type Result struct {
 	Counts []int
 	// Smallest is the component with the fewest rows.
 	Smallest int
-	// Fitted is the number of rows that were fitted: n, or MaxRows if there
-	// were more. Means, weights and covariances are those of the fitted rows;
-	// the others were only assigned.
+	// Fitted is the number of rows that were fitted: n, or MaxRows if n is
+	// greater. Means, weights and covariances are those of the fitted rows; the
+	// other rows were only assigned.
 	Fitted int
-	// Iterations is how many the best start took, and Converged whether it
-	// stopped for lack of change. Ward has 0 and true.
+	// Iterations is the number of iterations of the best start, and Converged
+	// says whether it reached its tolerance. Ward has 0 and true.
 	Iterations int
 	Converged  bool
 	// LogLikelihood is the mean log-likelihood of a fitted row in the last
@@ -60,27 +61,26 @@ type Result struct {
 	// Inertia is the sum of squared distances of the fitted rows to the means
 	// of their components; Ward and KMeans only.
 	Inertia float64
-	// Ambiguity is the mean over the fitted rows of one less the greatest
-	// responsibility: the share of rows that the mixture itself expects to have
-	// given to the wrong component; Gaussian mixtures only.
+	// Ambiguity is the mean over the fitted rows of one minus the greatest
+	// responsibility: the share of rows that, by the mixture itself, are
+	// expected in the wrong component; Gaussian mixtures only.
 	Ambiguity float64
 	// HeightGap is Hierarchy.Gap; Ward only.
 	HeightGap float64
-	// Failed is the number of starts that were given up because a covariance
-	// was not positive definite.
+	// Failed is the number of starts that failed because a covariance was not
+	// positive definite.
 	Failed int
-	// Warnings are doubts about the result in words.
+	// Warnings say in words why the result may be poor.
 	Warnings []string
 }
 
 // Sampled reports whether only a sample of the rows was fitted.
 func (r *Result) Sampled() bool { return r.Fitted < len(r.Labels) }
 
-// finish completes a result whose components, fitted rows and diagnostics are
-// set: labels gives the components of the rows in sample, the others are
-// assigned.
-func (r *Result) finish(x blas32.General, sample []int, labels []int32, keepOrder bool) error {
-	if err := r.label(x, sample, labels); err != nil {
+// finish completes a result whose components and diagnostics are set. labels
+// are the components of the rows in sample; the other rows are assigned.
+func (r *Result) finish(ctx context.Context, x blas32.General, sample []int, labels []int32, keepOrder bool) error {
+	if err := r.label(ctx, x, sample, labels); err != nil {
 		return err
 	}
 	if !keepOrder {
@@ -91,19 +91,21 @@ func (r *Result) finish(x blas32.General, sample []int, labels []int32, keepOrde
 	return nil
 }
 
-// label spreads the labels of the sample over all rows and assigns the rest.
-func (r *Result) label(x blas32.General, sample []int, labels []int32) error {
+// label gives the rows of the sample their labels and assigns the others.
+func (r *Result) label(ctx context.Context, x blas32.General, sample []int, labels []int32) error {
 	r.Fitted = len(labels)
 	if len(labels) == x.Rows {
 		r.Labels = labels
 		return nil
 	}
-	assigner, err := r.Assigner()
+	assigner, err := r.Assigner(ctx)
 	if err != nil {
 		return err
 	}
 	r.Labels = make([]int32, x.Rows)
-	assigner.Assign(r.Labels, x)
+	if err := assigner.Assign(ctx, r.Labels, x); err != nil {
+		return err
+	}
 	for s, i := range sample {
 		r.Labels[i] = labels[s]
 	}
@@ -126,7 +128,7 @@ func (r *Result) renumber() {
 }
 
 // firstAppearance returns the new number of each of k labels when they are
-// counted in the order in which they first appear; absent ones come last.
+// numbered in the order of their first appearance. Absent labels come last.
 func firstAppearance(labels []int32, k int) []int32 {
 	order := make([]int32, k)
 	for j := range order {
@@ -160,7 +162,7 @@ func permuted[T any](x []T, order []int32) []T {
 	return y
 }
 
-// count fills in what follows from the labels.
+// count sets Counts, Proportions and Smallest from the labels.
 func (r *Result) count() {
 	r.Counts = make([]int, r.K())
 	for _, l := range r.Labels {
@@ -175,7 +177,7 @@ func (r *Result) count() {
 	}
 }
 
-// warn puts what a user should doubt into words.
+// warn sets Warnings.
 func (r *Result) warn() {
 	add := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	if r.Sampled() {

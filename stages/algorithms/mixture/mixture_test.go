@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -11,35 +12,38 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/internal/contexttest"
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// methods are all methods with defaults, but for a few starts.
-var methods = map[string]func(x blas32.General, k, maxRows int) (*Result, error){
-	"ward": func(x blas32.General, k, maxRows int) (*Result, error) {
-		return Ward(x, k, WardOptions{MaxRows: maxRows, Seed: 1})
+// methods are all methods with their defaults, except for the number of starts.
+var methods = map[string]func(ctx context.Context, x blas32.General, k, maxRows int) (*Result, error){
+	"ward": func(ctx context.Context, x blas32.General, k, maxRows int) (*Result, error) {
+		return Ward(ctx, x, k, WardOptions{MaxRows: maxRows, Seed: 1})
 	},
-	"kmeans": func(x blas32.General, k, maxRows int) (*Result, error) {
-		return KMeans(x, k, KMeansOptions{MaxRows: maxRows, Seed: 1, Starts: 3})
+	"kmeans": func(ctx context.Context, x blas32.General, k, maxRows int) (*Result, error) {
+		return KMeans(ctx, x, k, KMeansOptions{MaxRows: maxRows, Seed: 1, Starts: 3})
 	},
-	"full": func(x blas32.General, k, maxRows int) (*Result, error) {
-		return GMM(x, k, GMMOptions{MaxRows: maxRows, Seed: 1, Starts: 3})
+	"full": func(ctx context.Context, x blas32.General, k, maxRows int) (*Result, error) {
+		return GMM(ctx, x, k, GMMOptions{MaxRows: maxRows, Seed: 1, Starts: 3})
 	},
-	"tied": func(x blas32.General, k, maxRows int) (*Result, error) {
-		return GMM(x, k, GMMOptions{MaxRows: maxRows, Seed: 1, Starts: 3, Covariance: Tied})
+	"tied": func(ctx context.Context, x blas32.General, k, maxRows int) (*Result, error) {
+		return GMM(ctx, x, k, GMMOptions{MaxRows: maxRows, Seed: 1, Starts: 3, Covariance: Tied})
 	},
-	"diagonal": func(x blas32.General, k, maxRows int) (*Result, error) {
-		return GMM(x, k, GMMOptions{MaxRows: maxRows, Seed: 1, Starts: 3, Covariance: Diagonal})
+	"diagonal": func(ctx context.Context, x blas32.General, k, maxRows int) (*Result, error) {
+		return GMM(ctx, x, k, GMMOptions{MaxRows: maxRows, Seed: 1, Starts: 3, Covariance: Diagonal})
 	},
-	"spherical": func(x blas32.General, k, maxRows int) (*Result, error) {
-		return GMM(x, k, GMMOptions{MaxRows: maxRows, Seed: 1, Starts: 3, Covariance: Spherical})
+	"spherical": func(ctx context.Context, x blas32.General, k, maxRows int) (*Result, error) {
+		return GMM(ctx, x, k, GMMOptions{MaxRows: maxRows, Seed: 1, Starts: 3, Covariance: Spherical})
 	},
 }
 
 // eachMethod runs a test with each method.
 func eachMethod(t *testing.T, f func(t *testing.T, fit func(x blas32.General, k, maxRows int) (*Result, error))) {
 	for name, fit := range methods {
-		t.Run(name, func(t *testing.T) { f(t, fit) })
+		t.Run(name, func(t *testing.T) {
+			f(t, func(x blas32.General, k, maxRows int) (*Result, error) { return fit(t.Context(), x, k, maxRows) })
+		})
 	}
 }
 
@@ -89,7 +93,7 @@ func checkConsistent(t *testing.T, r *Result, x blas32.General) {
 func TestResultsDoNotDependOnThreads(t *testing.T) {
 	defer kernel.SetJobs(0)
 	narrow, _ := blobs(1500, 12, 5, 0.7, 4)
-	wide, _ := blobs(1500, 200, 5, 0.2, 4) // enough for Ward to share out
+	wide, _ := blobs(1500, 200, 5, 0.2, 4) // wide enough for Ward to use several threads
 	eachMethod(t, func(t *testing.T, fit func(blas32.General, int, int) (*Result, error)) {
 		x := narrow
 		if strings.HasSuffix(t.Name(), "/ward") {
@@ -129,8 +133,8 @@ func TestSampling(t *testing.T) {
 	})
 }
 
-// A state that went through plain slices must assign as the fit did, whatever
-// the batches.
+// A state that is rebuilt from plain slices assigns rows as the fit did, with
+// batches of any size.
 func TestAssignerFromSlices(t *testing.T) {
 	x, _ := blobs(700, 3, 4, 1, 6)
 	eachMethod(t, func(t *testing.T, fit func(blas32.General, int, int) (*Result, error)) {
@@ -145,29 +149,34 @@ func TestAssignerFromSlices(t *testing.T) {
 		for _, c := range r.Covariances {
 			state.Covariances = append(state.Covariances, slices.Clone(c))
 		}
-		assigner, err := state.Assigner()
+		assigner, err := state.Assigner(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		labels := make([]int32, 700)
 		for lo := 0; lo < 700; lo += 33 {
 			hi := min(lo+33, 700)
-			assigner.Assign(labels[lo:hi], blas32.General{Rows: hi - lo, Cols: 3, Stride: 3, Data: x.Data[lo*3 : hi*3]})
+			part := blas32.General{Rows: hi - lo, Cols: 3, Stride: 3, Data: x.Data[lo*3 : hi*3]}
+			if err := assigner.Assign(t.Context(), labels[lo:hi], part); err != nil {
+				t.Fatal(err)
+			}
 		}
 		whole := make([]int32, 700)
-		assigner.Assign(whole, x)
+		if err := assigner.Assign(t.Context(), whole, x); err != nil {
+			t.Fatal(err)
+		}
 		if !slices.Equal(labels, whole) {
 			t.Error("labels depend on the batches")
 		}
 		if r.Inertia == 0 && !slices.Equal(labels, r.Labels) {
-			t.Error("a Gaussian mixture assigns its rows otherwise than it labelled them")
+			t.Error("a Gaussian mixture does not assign its rows as it labelled them")
 		}
 	})
 }
 
 func TestAssignIsNearest(t *testing.T) {
 	x, _ := blobs(300, 4, 3, 1, 7)
-	r, err := KMeans(x, 3, KMeansOptions{Starts: 1})
+	r, err := KMeans(t.Context(), x, 3, KMeansOptions{Starts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +258,7 @@ func TestBadState(t *testing.T) {
 		{Components{Means: means, Weights: []float64{1}, Covariances: [][]float64{{1, 0}}}, "mixture: component 0: the covariance is not positive definite"},
 	}
 	for _, c := range cases {
-		_, err := c.c.Assigner()
+		_, err := c.c.Assigner(t.Context())
 		checkError(t, err, c.want)
 	}
 }
@@ -280,4 +289,16 @@ func TestOneComponent(t *testing.T) {
 			closeTo(t, fmt.Sprint("mean ", j), v, want[j], 1e-12)
 		}
 	})
+}
+
+func TestMethodsStopWithTheirContext(t *testing.T) {
+	x, _ := blobs(700, 3, 4, 1, 6)
+	for name, fit := range methods {
+		t.Run(name, func(t *testing.T) {
+			contexttest.Stops(t, 40, func(ctx context.Context) error {
+				_, err := fit(ctx, x, 4, 600)
+				return err
+			})
+		})
+	}
 }

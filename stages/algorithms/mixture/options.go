@@ -8,30 +8,31 @@ import (
 
 // WardOptions are the options of Ward. The zero value is usable.
 type WardOptions struct {
-	// MaxRows is how many rows are clustered at most, 0 means DefaultMaxRows;
-	// of more rows a sample is clustered and the rest is assigned to the
-	// nearest mean.
+	// MaxRows is the greatest number of rows that are clustered; 0 means
+	// DefaultMaxRows. Of more rows, a sample is clustered and the others are
+	// assigned to the nearest mean.
 	MaxRows int
-	// Seed draws the sample.
+	// Seed is the seed of the sample.
 	Seed uint64
 }
 
 // KMeansOptions are the options of KMeans. The zero value is usable.
 type KMeansOptions struct {
-	// Starts is the number of k-means++ initialisations of which the one with
-	// the least inertia wins; 0 means 10.
+	// Starts is the number of k-means++ initialisations; the one with the least
+	// inertia wins. 0 means 10.
 	Starts int
-	// MaxIterations bounds each start; 0 means 300.
+	// MaxIterations limits each start; 0 means 300.
 	MaxIterations int
 	// Tolerance ends a start when the squared movement of all centres is at
 	// most Tolerance times the mean variance of the columns; 0 means 1e-4.
 	Tolerance float64
 	// Initial, if not nil, gives the K×d centres of the only start.
 	Initial *mat.Dense
-	// MaxRows is how many rows are fitted at most, 0 means DefaultMaxRows; of
-	// more rows a sample is fitted and the rest is assigned.
+	// MaxRows is the greatest number of rows that are fitted; 0 means
+	// DefaultMaxRows. Of more rows, a sample is fitted and the others are
+	// assigned.
 	MaxRows int
-	// Seed draws the sample and the starts.
+	// Seed is the seed of the sample and the starts.
 	Seed uint64
 }
 
@@ -45,30 +46,30 @@ func (o KMeansOptions) withDefaults() KMeansOptions {
 	return o
 }
 
-// GMMOptions are the options of GMM. The zero value is usable and is what the
-// paper's MARSg asks for: full covariances and ten initialisations.
+// GMMOptions are the options of GMM. The zero value is usable and is the
+// paper's MARSg: full covariances and ten initialisations.
 type GMMOptions struct {
 	// Covariance is the form of the covariances.
 	Covariance Covariance
-	// Starts is the number of initialisations, each from one run of k-means,
-	// of which the one with the greatest likelihood wins (see GMM for how they
-	// race); 0 means 10.
+	// Starts is the number of initialisations, each from one run of k-means;
+	// the one with the greatest likelihood wins (GMM says how). 0 means 10.
 	Starts int
-	// MaxIterations bounds the EM steps of each start; 0 means 100.
+	// MaxIterations limits the EM steps of each start; 0 means 100.
 	MaxIterations int
 	// Tolerance ends a start when the mean log-likelihood of a row changes by
-	// less; 0 means 1e-3.
+	// less than this; 0 means 1e-3.
 	Tolerance float64
 	// Floor is added to every variance, in squared units of the data; 0 means
 	// 1e-6 and a negative value no floor.
 	Floor float64
 	// Initial, if not nil, gives the parameters of the only start: Weights,
-	// Means, and Covariances in the form that Covariance says.
+	// Means, and Covariances in the form of Covariance.
 	Initial *Components
-	// MaxRows is how many rows are fitted at most, 0 means DefaultMaxRows; of
-	// more rows a sample is fitted and the rest is assigned.
+	// MaxRows is the greatest number of rows that are fitted; 0 means
+	// DefaultMaxRows. Of more rows, a sample is fitted and the others are
+	// assigned.
 	MaxRows int
-	// Seed draws the sample and the starts.
+	// Seed is the seed of the sample and the starts.
 	Seed uint64
 }
 
@@ -84,7 +85,7 @@ func (o GMMOptions) withDefaults() GMMOptions {
 	return o
 }
 
-// setDefault gives an option that is zero its default.
+// setDefault sets an option to its default if it is zero.
 func setDefault[T int | float64](option *T, value T) {
 	if *option == 0 {
 		*option = value
@@ -95,11 +96,11 @@ func setDefault[T int | float64](option *T, value T) {
 type Covariance int
 
 const (
-	// Full gives each component a matrix of its own.
+	// Full gives each component its own matrix.
 	Full Covariance = iota
 	// Tied gives all components the same matrix.
 	Tied
-	// Diagonal gives each component a variance an axis.
+	// Diagonal gives each component one variance for each axis.
 	Diagonal
 	// Spherical gives each component one variance.
 	Spherical
@@ -115,7 +116,7 @@ func (c Covariance) String() string {
 	return covarianceNames[c]
 }
 
-// ParseCovariance returns the form that String names.
+// ParseCovariance returns the form with this name, as String gives it.
 func ParseCovariance(name string) (Covariance, error) {
 	for c, s := range covarianceNames {
 		if s == name {

@@ -18,7 +18,7 @@ import (
 // with scipy and scikit-learn.
 const oracleFolder = "../../../testdata/oracle/mixture"
 
-// blobCase names data that generate.py and rows make alike.
+// blobCase describes data that both generate.py and rows can make.
 type blobCase struct {
 	Name    string
 	N, D, K int
@@ -75,7 +75,7 @@ func (c blobCase) rows() blas32.General {
 	return x
 }
 
-// close compares to a relative or absolute tolerance.
+// closeTo compares with a tolerance that is relative or absolute.
 func closeTo(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !scalar.EqualWithinAbsOrRel(got, want, tolerance, tolerance) {
@@ -83,7 +83,7 @@ func closeTo(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// samePartition checks that labels are equal up to their names.
+// samePartition checks that labels are equal except for their numbers.
 func samePartition(t *testing.T, got, want []int32) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -112,7 +112,7 @@ func TestWardAgreesWithScipy(t *testing.T) {
 	readOracle(t, "ward.json", &cases)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			tree, err := Linkage(c.rows())
+			tree, err := Linkage(t.Context(), c.rows())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,7 +123,7 @@ func TestWardAgreesWithScipy(t *testing.T) {
 				}
 			}
 			for k, want := range c.Labels {
-				r, err := Ward(c.rows(), k, WardOptions{})
+				r, err := Ward(t.Context(), c.rows(), k, WardOptions{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,7 +133,8 @@ func TestWardAgreesWithScipy(t *testing.T) {
 	}
 }
 
-// In float32, near-ties of this size of data make other merges than scipy's.
+// With distances in float32, near-ties in this many rows would give other merges
+// than scipy's.
 func TestWardAgreesWithScipyOnTenThousandRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -148,7 +149,7 @@ func TestWardAgreesWithScipyOnTenThousandRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := blobCase{N: 10_000, D: 100, K: 12, Spread: 0.5, Seed: 70}.rows()
-	tree, err := Linkage(x)
+	tree, err := Linkage(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestKMeansAgreesWithScikitLearn(t *testing.T) {
 	readOracle(t, "kmeans.json", &cases)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			r, err := KMeans(c.rows(), c.K, KMeansOptions{Initial: dense(c.Initial)})
+			r, err := KMeans(t.Context(), c.rows(), c.K, KMeansOptions{Initial: dense(c.Initial)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -200,7 +201,7 @@ func TestGMMAgreesWithScikitLearn(t *testing.T) {
 		t.Run(fmt.Sprintf("%s, %s, tolerance %v", c.Name, c.Form, c.Tolerance), func(t *testing.T) {
 			x := c.rows()
 			form := map[string]Covariance{"full": Full, "tied": Tied, "diag": Diagonal, "spherical": Spherical}[c.Form]
-			r, err := GMM(x, c.K, GMMOptions{
+			r, err := GMM(t.Context(), x, c.K, GMMOptions{
 				Covariance: form, Tolerance: c.Tolerance, MaxIterations: c.Most,
 				Initial: initialOf(x, c.K, form),
 			})
@@ -212,7 +213,7 @@ func TestGMMAgreesWithScikitLearn(t *testing.T) {
 	}
 }
 
-// gmmOracle is what scikit-learn makes of a case.
+// gmmOracle is scikit-learn's result for a case.
 type gmmOracle struct {
 	Form             string
 	Tolerance        float64
@@ -279,20 +280,22 @@ func (c *gmmOracle) compare(t *testing.T, r *Result, x blas32.General) {
 			t.Errorf("row %d: label %d, want %d", i, r.Labels[i], l)
 		}
 	}
-	assigner, err := r.Assigner()
+	assigner, err := r.Assigner(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := x
 	first.Rows = len(c.Responsibilities)
 	got := mat.NewDense(first.Rows, r.K(), nil)
-	assigner.Responsibilities(got, first)
+	if err := assigner.Responsibilities(t.Context(), got, first); err != nil {
+		t.Fatal(err)
+	}
 	if want := dense(c.Responsibilities); !mat.EqualApprox(got, want, 1e-7) {
 		t.Errorf("responsibilities\n%v, want\n%v", mat.Formatted(got), mat.Formatted(want))
 	}
 }
 
-// covariances returns the oracle's covariances flattened, one a component.
+// covariances returns the oracle's covariances, flattened, one for each component.
 func (c *gmmOracle) covariances(t *testing.T, k int) [][]float64 {
 	t.Helper()
 	read := func(into any) {

@@ -1,6 +1,7 @@
 package mixture
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,8 +14,9 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// blockRows is how many rows are widened to float64 at a time: few enough to
-// stay in the cache, enough to make products of.
+// blockRows is how many rows are converted to float64 at a time: few enough to
+// stay in the cache, enough for fast matrix products. It is also how many rows
+// are worked on between two checks of the context.
 const blockRows = 256
 
 // row returns row i of x.
@@ -22,8 +24,8 @@ func row(x blas32.General, i int) []float32 {
 	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
 }
 
-// checkRows refuses data that cannot have k components: fewer rows, values
-// that are not finite, or one and the same row throughout.
+// checkRows returns an error for data that cannot have k components: too few
+// rows, values that are not finite, or all rows equal.
 func checkRows(x blas32.General, k int) error {
 	if k < 1 {
 		panic("mixture: the number of components must be positive")
@@ -49,8 +51,9 @@ func checkRows(x blas32.General, k int) error {
 	return nil
 }
 
-// sampleRows returns the rows to fit and where they stand in x: all of them,
-// or maxRows (0 means DefaultMaxRows) drawn without replacement, in order.
+// sampleRows returns the rows to fit and their indices in x: all rows, or
+// maxRows of them (0 means DefaultMaxRows) drawn without replacement and kept
+// in order.
 func sampleRows(x blas32.General, k, maxRows int, rng *rand.Rand) (blas32.General, []int) {
 	if maxRows == 0 {
 		maxRows = DefaultMaxRows
@@ -70,32 +73,35 @@ func sampleRows(x blas32.General, k, maxRows int, rng *rand.Rand) (blas32.Genera
 	return sample, index
 }
 
-// newRand returns the generator of a seed. Streams of one seed are
-// independent, so that each start draws the same whatever came before it.
+// newRand returns the random numbers of a seed and a stream. Streams of one
+// seed are independent, so a start draws the same numbers in any number of
+// starts.
 func newRand(seed uint64, stream int) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, uint64(stream)))
 }
 
-// eachBlock calls f with the bounds of consecutive blocks of at most blockRows
-// of n rows, in parallel. The blocks do not depend on the number of threads.
-func eachBlock(n int, f func(block, lo, hi int)) {
+// eachBlock calls f in parallel with the bounds of consecutive blocks of at
+// most blockRows of n rows. The blocks do not depend on the number of threads.
+// When ctx ends it stops early and returns ctx.Err().
+func eachBlock(ctx context.Context, n int, f func(block, lo, hi int)) error {
 	blocks := (n + blockRows - 1) / blockRows
 	kernel.Parallel(blocks, 1, func(first, last int) {
-		for b := first; b < last; b++ {
+		for b := first; b < last && ctx.Err() == nil; b++ {
 			f(b, b*blockRows, min((b+1)*blockRows, n))
 		}
 	})
+	return ctx.Err()
 }
 
 // sumBlocks adds up what f returns for each block, in the order of the blocks.
-func sumBlocks(n int, f func(lo, hi int) float64) float64 {
+func sumBlocks(ctx context.Context, n int, f func(lo, hi int) float64) (float64, error) {
 	sums := make([]float64, (n+blockRows-1)/blockRows)
-	eachBlock(n, func(block, lo, hi int) { sums[block] = f(lo, hi) })
+	err := eachBlock(ctx, n, func(block, lo, hi int) { sums[block] = f(lo, hi) })
 	total := 0.0
 	for _, s := range sums {
 		total += s
 	}
-	return total
+	return total, err
 }
 
 // columnMeans returns the d means of the columns of x.
@@ -117,10 +123,11 @@ func newMatrix(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
 }
 
-// scratch keeps the memory of matrices that live for one block of rows.
+// scratch holds memory for matrices that are needed for one block of rows.
 var scratch = sync.Pool{New: func() any { return new([]float64) }}
 
-// borrow returns a rows×cols matrix of any content, and what gives it back.
+// borrow returns a rows×cols matrix with arbitrary values and the function
+// that returns its memory to scratch.
 func borrow(rows, cols int) (m blas64.General, giveBack func()) {
 	data := scratch.Get().(*[]float64)
 	*data = slices.Grow((*data)[:0], rows*cols)[:rows*cols]
@@ -132,7 +139,8 @@ func view(m blas64.General, r0, r1, c0, c1 int) blas64.General {
 	return blas64.General{Rows: r1 - r0, Cols: c1 - c0, Stride: m.Stride, Data: m.Data[r0*m.Stride+c0:]}
 }
 
-// centre writes rows [lo, hi) of x less mean to the first rows of dst.
+// centre subtracts mean from rows [lo, hi) of x and writes them to the first
+// rows of dst.
 func centre(dst blas64.General, x blas32.General, lo, hi int, mean []float64) {
 	for i := lo; i < hi; i++ {
 		out := dst.Data[(i-lo)*dst.Stride:][:len(mean)]
@@ -152,7 +160,7 @@ func squaredDistance(x []float32, y []float64) float64 {
 	return sum
 }
 
-// argmax returns the place of the greatest value, the first at a tie.
+// argmax returns the index of the greatest value, the first one at a tie.
 func argmax(x []float64) int {
 	best := 0
 	for i, v := range x {
@@ -163,7 +171,7 @@ func argmax(x []float64) int {
 	return best
 }
 
-// square returns the sum of the squares of x, in four sums at a time.
+// square returns the sum of the squares of x. It keeps four partial sums.
 func square(x []float64) float64 {
 	var s0, s1, s2, s3 float64
 	for ; len(x) >= 4; x = x[4:] {

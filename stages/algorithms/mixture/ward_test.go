@@ -48,7 +48,7 @@ func greedyHeights(x blas32.General) []float64 {
 
 func checkHeights(t *testing.T, x blas32.General) {
 	t.Helper()
-	tree, err := Linkage(x)
+	tree, err := Linkage(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ func TestLinkageIsGreedy(t *testing.T) {
 	}
 }
 
-// One row far away leaves float32 no digits for the others, and rows at both
-// ends of float32's range leave none for squares.
+// With one row far away, float32 has no digits left for the others. At both
+// ends of float32's range it cannot hold the squares.
 func TestLinkageAtTheLimitsOfFloat32(t *testing.T) {
 	for _, scale := range []float32{1e-30, 1, 1e30} {
 		x, _ := blobs(60, 2, 3, 2, 11)
@@ -73,7 +73,7 @@ func TestLinkageAtTheLimitsOfFloat32(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] *= scale
 		}
-		tree, err := Linkage(x)
+		tree, err := Linkage(t.Context(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestLinkageOfEqualRows(t *testing.T) {
 // The scatter around the mean is the sum of half the squared heights.
 func TestHeightsSumToScatter(t *testing.T) {
 	x, _ := blobs(3000, 10, 4, 1, 12)
-	tree, err := Linkage(x)
+	tree, err := Linkage(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,11 @@ func TestHeightsSumToScatter(t *testing.T) {
 			t.Errorf("height %d falls", i)
 		}
 	}
-	closeTo(t, "scatter", sum, meanVariance(x)*3000*10, 1e-10)
+	variance, err := meanVariance(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeTo(t, "scatter", sum, variance*3000*10, 1e-10)
 	if last := tree.Merges[len(tree.Merges)-1]; last.Size != 3000 {
 		t.Errorf("the last merge has %d rows", last.Size)
 	}
@@ -115,7 +119,7 @@ func TestHeightsSumToScatter(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	x := blas32.General{Rows: 5, Cols: 1, Stride: 1, Data: []float32{9, 0, 10, 1, 30}}
-	tree, err := Linkage(x)
+	tree, err := Linkage(t.Context(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,11 +143,11 @@ func TestWardFollowsPermutations(t *testing.T) {
 	for to, from := range order {
 		copy(row(moved, to), row(x, from))
 	}
-	first, err := Ward(x, 5, WardOptions{})
+	first, err := Ward(t.Context(), x, 5, WardOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Ward(moved, 5, WardOptions{})
+	second, err := Ward(t.Context(), moved, 5, WardOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

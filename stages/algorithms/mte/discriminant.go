@@ -111,8 +111,8 @@ func (m *moments) within() *mat.SymDense {
 
 // principal returns the q axes of greatest variance, d×q, in units of the mean
 // standard deviation along them.
-func (m *moments) principal(q int) (*mat.Dense, error) {
-	axes, err := eigen.Leading(m.scatter, q)
+func (m *moments) principal(ctx context.Context, q int) (*mat.Dense, error) {
+	axes, err := eigen.Leading(ctx, m.scatter, q)
 	if err != nil {
 		return nil, err
 	}

@@ -36,9 +36,9 @@ type space struct {
 }
 
 // standardised returns the space of the standardised columns of x.
-func standardised(x blas32.General) *space {
-	s, _ := scale.Fit(x)
-	return &space{mean: s.Mean, scale: s.Scales()}
+func standardised(ctx context.Context, x blas32.General) (*space, error) {
+	s, _, err := scale.Fit(ctx, x)
+	return &space{mean: s.Mean, scale: s.Scales()}, err
 }
 
 // with returns the space that multiplies by axes after moving by −origin,
@@ -112,7 +112,9 @@ func (s *space) block(dst, x blas32.General, standard, mapped blas64.General) {
 // the narrow one of linear discriminants in it, at most C−1 axes that tell the
 // classes apart.
 func spaces(ctx context.Context, source blas32.General, labels []int32, classes int) (wide, narrow *space, err error) {
-	wide = standardised(source)
+	if wide, err = standardised(ctx, source); err != nil {
+		return nil, nil, err
+	}
 	all, err := newMoments(ctx, wide, source, labels, classes)
 	if err != nil {
 		return nil, nil, err
@@ -122,7 +124,7 @@ func spaces(ctx context.Context, source blas32.General, labels []int32, classes 
 	}
 	m := all
 	if source.Cols > maxAxes {
-		axes, err := all.principal(maxAxes)
+		axes, err := all.principal(ctx, maxAxes)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -39,33 +39,36 @@ func displacements(ctx context.Context, g *gaussians, x blas32.General, rows int
 	starts = []displacement{{"none", make([]float64, q)}, {"means", means}}
 
 	sample := startRows(x, rows, seed)
-	tree, err := mixture.Linkage(sample)
+	tree, err := mixture.Linkage(ctx, sample)
 	if err != nil {
 		return nil, nil, fmt.Errorf("mte: clustering the target: %w", err)
 	}
-	ward, err := matchedDisplacement(g.means, starts[0].by, clusterMeans(sample, tree.Cut(classes), classes))
+	ward, err := matchedDisplacement(ctx, g.means, starts[0].by, clusterMeans(sample, tree.Cut(classes), classes))
 	if err != nil {
 		return nil, nil, err
 	}
-	finer, err := finerDisplacement(g.means, ward, sample, tree)
+	finer, err := finerDisplacement(ctx, g.means, ward, sample, tree)
 	if err != nil {
 		return nil, nil, err
 	}
 	starts = append(starts, displacement{"ward", ward}, displacement{"ward2", finer})
 
-	gmm, err := mixture.GMM(sample, classes, mixture.GMMOptions{Starts: 1, MaxIterations: startSteps, MaxRows: sample.Rows,
+	gmm, err := mixture.GMM(ctx, sample, classes, mixture.GMMOptions{Starts: 1, MaxIterations: startSteps, MaxRows: sample.Rows,
 		Floor: startFloor * mat.Trace(g.pooled) / float64(q), Seed: seed})
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
 	if err != nil {
 		return starts, []string{fmt.Sprintf("no start from a Gaussian mixture: %v", err)}, nil
 	}
-	by, err := matchedDisplacement(g.means, starts[0].by, gmm.Means)
+	by, err := matchedDisplacement(ctx, g.means, starts[0].by, gmm.Means)
 	return append(starts, displacement{"gmm", by}), nil, err
 }
 
 // finerDisplacement is the matched displacement from twice as many clusters,
 // where there are rows for them: matched anew from where the last matching
 // moved the classes.
-func finerDisplacement(means *mat.Dense, from []float64, sample blas32.General, tree *mixture.Hierarchy) ([]float64, error) {
+func finerDisplacement(ctx context.Context, means *mat.Dense, from []float64, sample blas32.General, tree *mixture.Hierarchy) ([]float64, error) {
 	classes, _ := means.Dims()
 	k := min(2*classes, sample.Rows/minMeanRows)
 	if k < classes {
@@ -74,7 +77,7 @@ func finerDisplacement(means *mat.Dense, from []float64, sample blas32.General, 
 	clusters := clusterMeans(sample, tree.Cut(k), k)
 	for range rematchings {
 		var err error
-		if from, err = matchedDisplacement(means, from, clusters); err != nil {
+		if from, err = matchedDisplacement(ctx, means, from, clusters); err != nil {
 			return nil, err
 		}
 	}
@@ -83,7 +86,7 @@ func finerDisplacement(means *mat.Dense, from []float64, sample blas32.General, 
 
 // matchedDisplacement matches the class means, moved by from, one to one with
 // clusters and returns the median displacement in each coordinate.
-func matchedDisplacement(means *mat.Dense, from []float64, clusters *mat.Dense) ([]float64, error) {
+func matchedDisplacement(ctx context.Context, means *mat.Dense, from []float64, clusters *mat.Dense) ([]float64, error) {
 	classes, q := means.Dims()
 	k, _ := clusters.Dims()
 	cost := mat.NewDense(classes, k, nil)
@@ -95,7 +98,7 @@ func matchedDisplacement(means *mat.Dense, from []float64, clusters *mat.Dense) 
 			cost.Set(i, j, d*d)
 		}
 	}
-	cluster, _, err := transport.Assign(cost)
+	cluster, _, err := transport.Assign(ctx, cost)
 	if err != nil {
 		return nil, fmt.Errorf("mte: matching classes with clusters: %w", err)
 	}

@@ -1,15 +1,14 @@
 // Package scale standardises feature columns to mean 0 and standard deviation
-// 1, with the moments of one set of rows (the source, or each domain's own)
-// kept as plain slices so that they can be saved and applied to other rows.
+// 1, by the moments of one set of rows: the source, or each domain separately.
+// The moments are plain slices, so they can be saved and applied to other rows.
 package scale
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
-
-	"mars/stages/algorithms/internal/dense"
 )
 
 // A Standard is the affine map x[j] → (x[j] − Mean[j]) / Deviation[j] of each
@@ -20,25 +19,28 @@ type Standard struct {
 	Deviation []float64 // ≥ 0
 }
 
-// Fit takes the moments of the columns of x (n×d, n ≥ 1). The deviation is that
-// of the population (divisor n), as scikit-learn's StandardScaler has it. The
-// indices of columns with one value in all rows are in constant, for the caller
-// to report.
-func Fit(x blas32.General) (s Standard, constant []int) {
+// Fit returns the moments of the columns of x (n×d, n ≥ 1). The deviation is that
+// of the population (divisor n), as in scikit-learn's StandardScaler. The indices
+// of columns with one value in all rows are in constant, for the caller to report.
+// Fit returns ctx.Err() if ctx ends, and panics if x has no rows.
+func Fit(ctx context.Context, x blas32.General) (s Standard, constant []int, err error) {
 	if x.Rows == 0 {
 		panic("scale: no rows")
 	}
-	s.Mean = dense.ColumnMeans(x)
+	if s.Mean, err = columnMeans(ctx, x); err != nil {
+		return s, nil, err
+	}
 	s.Deviation = make([]float64, x.Cols)
 	varies := make([]bool, x.Cols)
 	first := x.Data[:x.Cols]
-	for i := range x.Rows {
-		for j, v := range dense.Row(x, i) {
+	err = eachRow(ctx, x, func(_ int, row []float32) error {
+		for j, v := range row {
 			d := float64(v) - s.Mean[j]
 			s.Deviation[j] += d * d
 			varies[j] = varies[j] || v != first[j]
 		}
-	}
+		return nil
+	})
 	for j := range s.Deviation {
 		if !varies[j] {
 			s.Mean[j], s.Deviation[j] = float64(first[j]), 0
@@ -47,7 +49,7 @@ func Fit(x blas32.General) (s Standard, constant []int) {
 		}
 		s.Deviation[j] = math.Sqrt(s.Deviation[j] / float64(x.Rows))
 	}
-	return s, constant
+	return s, constant, err
 }
 
 // Scales returns what each column is multiplied by after its mean is taken away:
@@ -62,8 +64,42 @@ func (s Standard) Scales() []float64 {
 	return scales
 }
 
-// Check says whether s can be applied to rows of d columns: read from a file,
-// it may be damaged or belong to other data.
+func columnMeans(ctx context.Context, x blas32.General) ([]float64, error) {
+	mean := make([]float64, x.Cols)
+	err := eachRow(ctx, x, func(_ int, row []float32) error {
+		for j, v := range row {
+			mean[j] += float64(v)
+		}
+		return nil
+	})
+	for j := range mean {
+		mean[j] /= float64(x.Rows)
+	}
+	return mean, err
+}
+
+// checkedValues is how many values are worked on between two checks of the
+// context.
+const checkedValues = 1 << 18
+
+// eachRow calls f with every row of x, until f fails or ctx ends.
+func eachRow(ctx context.Context, x blas32.General, f func(i int, row []float32) error) error {
+	step := max(1, checkedValues/max(1, x.Cols))
+	for lo := 0; lo < x.Rows; lo += step {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for i := lo; i < min(lo+step, x.Rows); i++ {
+			if err := f(i, x.Data[i*x.Stride:][:x.Cols]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Check returns an error if s cannot be applied to rows of d columns. If it was
+// read from a file, it may be damaged or belong to other data.
 func (s Standard) Check(d int) error {
 	if len(s.Mean) != len(s.Deviation) {
 		return fmt.Errorf("standardisation: %d means but %d deviations: fit it again", len(s.Mean), len(s.Deviation))
@@ -79,15 +115,15 @@ func (s Standard) Check(d int) error {
 	return nil
 }
 
-// Apply standardises the rows of x in place. A result too large for float32,
-// from a row far outside the range s was fitted on, is an error that names it.
-// It panics if x has another number of columns.
-func (s Standard) Apply(x blas32.General) error {
+// Apply standardises the rows of x (n×d) in place. It fails if a result is too
+// large for float32, because a row is far outside the range that s was fitted
+// to. It returns ctx.Err() if ctx ends; then x is partly standardised. It panics
+// if x has another number of columns.
+func (s Standard) Apply(ctx context.Context, x blas32.General) error {
 	if x.Cols != len(s.Mean) {
 		panic("scale: number of columns differs")
 	}
-	for i := range x.Rows {
-		row := dense.Row(x, i)
+	return eachRow(ctx, x, func(i int, row []float32) error {
 		for j, v := range row {
 			if s.Deviation[j] == 0 {
 				row[j] = 0
@@ -100,6 +136,6 @@ func (s Standard) Apply(x blas32.General) error {
 			}
 			row[j] = z
 		}
-	}
-	return nil
+		return nil
+	})
 }

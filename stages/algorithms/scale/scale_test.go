@@ -1,6 +1,8 @@
 package scale
 
 import (
+	"context"
+	"mars/internal/contexttest"
 	"math"
 	"slices"
 	"strings"
@@ -16,9 +18,9 @@ func matrix(rows, cols, stride int, data []float32) blas32.General {
 func TestFitApply(t *testing.T) {
 	nan := float32(math.NaN()) // between the rows, never to be read
 	x := matrix(4, 3, 4, []float32{1, 5, -2, nan, 2, 5, 0, nan, 3, 5, 0, nan, 4, 5, 2})
-	s, constant := Fit(x)
-	if !slices.Equal(constant, []int{1}) {
-		t.Errorf("constant columns %v, want [1]", constant)
+	s, constant, err := Fit(t.Context(), x)
+	if err != nil || !slices.Equal(constant, []int{1}) {
+		t.Errorf("constant columns %v, want [1]; error %v", constant, err)
 	}
 	wantMean, wantDeviation := []float64{2.5, 5, 0}, []float64{math.Sqrt(1.25), 0, math.Sqrt2}
 	for j := range 3 {
@@ -26,10 +28,10 @@ func TestFitApply(t *testing.T) {
 			t.Errorf("column %d: %v, %v; want %v, %v", j, s.Mean[j], s.Deviation[j], wantMean[j], wantDeviation[j])
 		}
 	}
-	if err := s.Apply(x); err != nil {
+	if err := s.Apply(t.Context(), x); err != nil {
 		t.Fatal(err)
 	}
-	if again, _ := Fit(x); math.Abs(again.Mean[2]) > 1e-7 || math.Abs(again.Deviation[2]-1) > 1e-6 || x.Data[1] != 0 {
+	if again, _, _ := Fit(t.Context(), x); math.Abs(again.Mean[2]) > 1e-7 || math.Abs(again.Deviation[2]-1) > 1e-6 || x.Data[1] != 0 {
 		t.Errorf("after Apply: %+v, constant column %v", again, x.Data[1])
 	}
 }
@@ -37,14 +39,24 @@ func TestFitApply(t *testing.T) {
 // A large offset must not drown the deviation, as one-pass sums of squares do.
 func TestFitOffset(t *testing.T) {
 	x := matrix(4, 1, 1, []float32{1 << 23, 1<<23 + 1, 1<<23 + 2, 1<<23 + 3})
-	s, constant := Fit(x)
+	s, constant, _ := Fit(t.Context(), x)
 	if math.Abs(s.Deviation[0]-math.Sqrt(1.25)) > 1e-12 || constant != nil {
 		t.Errorf("deviation %v, constant %v", s.Deviation[0], constant)
 	}
 	y := matrix(3, 1, 1, []float32{.1, .1, .1}) // whose mean is not .1 in binary
-	if s, constant = Fit(y); len(constant) != 1 || s.Deviation[0] != 0 || s.Mean[0] != float64(float32(.1)) {
+	if s, constant, _ = Fit(t.Context(), y); len(constant) != 1 || s.Deviation[0] != 0 || s.Mean[0] != float64(float32(.1)) {
 		t.Errorf("constant column: %+v, %v", s, constant)
 	}
+}
+
+func TestFunctionsStopWithTheirContext(t *testing.T) {
+	x := matrix(3, checkedValues, checkedValues, make([]float32, 3*checkedValues))
+	var s Standard
+	contexttest.Stops(t, 6, func(ctx context.Context) (err error) {
+		s, _, err = Fit(ctx, x)
+		return err
+	})
+	contexttest.Stops(t, 3, func(ctx context.Context) error { return s.Apply(ctx, x) })
 }
 
 func TestErrors(t *testing.T) {
@@ -54,7 +66,7 @@ func TestErrors(t *testing.T) {
 		"2 means but 1 deviations":              Standard{Mean: []float64{0, 0}, Deviation: []float64{1}}.Check(2),
 		"feature 1 has mean 0 and deviation -1": Standard{Mean: []float64{0, 0}, Deviation: []float64{1, -1}}.Check(2),
 		"feature 0 has mean NaN":                Standard{Mean: []float64{math.NaN()}, Deviation: []float64{1}}.Check(1),
-		"row 1, feature 1: 3 lies":              s.Apply(matrix(2, 2, 2, []float32{0, 0, 0, 3})),
+		"row 1, feature 1: 3 lies":              s.Apply(t.Context(), matrix(2, 2, 2, []float32{0, 0, 0, 3})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -67,9 +79,9 @@ func TestErrors(t *testing.T) {
 
 // A column that had one value says nothing of other rows, whatever theirs are.
 func TestConstantColumnElsewhere(t *testing.T) {
-	s, _ := Fit(matrix(3, 2, 2, []float32{1, 5, 2, 5, 3, 5}))
+	s, _, _ := Fit(t.Context(), matrix(3, 2, 2, []float32{1, 5, 2, 5, 3, 5}))
 	x := matrix(2, 2, 2, []float32{2, 1e30, 2, -7})
-	if err := s.Apply(x); err != nil || !slices.Equal(x.Data, []float32{0, 0, 0, 0}) {
+	if err := s.Apply(t.Context(), x); err != nil || !slices.Equal(x.Data, []float32{0, 0, 0, 0}) {
 		t.Errorf("%v, %v", x.Data, err)
 	}
 	if scales := s.Scales(); scales[1] != 0 || math.Abs(scales[0]*s.Deviation[0]-1) > 1e-15 {

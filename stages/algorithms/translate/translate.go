@@ -36,19 +36,24 @@ func Train(ctx context.Context, p adapt.Problem, c adapt.Config, proportions []f
 // The move is learnt on standardised columns, for the ridge of package classmap
 // is relative to their mean variance. Errors are those of classmap.Fit, and a
 // column of the target so far out that it cannot be standardised.
-func Move(p adapt.Problem, responsibilities blas32.General) (blas32.General, error) {
-	standard, _ := scale.Fit(p.Source)
+func Move(ctx context.Context, p adapt.Problem, responsibilities blas32.General) (blas32.General, error) {
+	standard, _, err := scale.Fit(ctx, p.Source)
+	if err != nil {
+		return blas32.General{}, err
+	}
 	source, target := dense.Clone(p.Source), dense.Clone(p.Target)
 	for _, x := range []blas32.General{source, target} {
-		if err := standard.Apply(x); err != nil {
+		if err := standard.Apply(ctx, x); err != nil {
 			return source, fmt.Errorf("translate: %w", err)
 		}
 	}
-	way, err := classmap.Fit(source, p.Labels, mte.InMemory(target), responsibilities, classmap.Options{})
+	way, err := classmap.Fit(ctx, source, p.Labels, mte.InMemory(target), responsibilities, classmap.Options{})
 	if err != nil {
 		return source, err
 	}
-	way.Apply(source, source, p.Labels)
+	if err := way.Apply(ctx, source, source, p.Labels); err != nil {
+		return source, err
+	}
 	for i := range source.Rows {
 		row := dense.Row(source, i)
 		for j, v := range row {

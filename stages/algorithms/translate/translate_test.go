@@ -48,7 +48,7 @@ func TestRepeatable(t *testing.T) {
 
 func problem(t *testing.T, seed uint64) (adapt.Problem, []int32) {
 	t.Helper()
-	source, target, err := toy.Generate(toy.Options{Shift: 8, TargetProportions: []float64{0.66, 0.17, 0.17}, Seed: seed})
+	source, target, err := toy.Generate(t.Context(), toy.Options{Shift: 8, TargetProportions: []float64{0.66, 0.17, 0.17}, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func train(t *testing.T, p adapt.Problem, seed uint64) *adapt.Model {
 		t.Fatal(err)
 	}
 	c.Seed, c.Jobs = seed, 1
-	if p.Source, err = Move(p, e.Responsibilities); err != nil {
+	if p.Source, err = Move(t.Context(), p, e.Responsibilities); err != nil {
 		t.Fatal(err)
 	}
 	m, err := Train(t.Context(), p, c, e.Proportions)

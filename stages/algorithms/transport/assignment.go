@@ -1,46 +1,50 @@
 package transport
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 )
 
-// Assign gives each row of cost (n×m, n <= m) a column of its own so that the
-// total cost is least: the paper's optimal assignment of classes to
-// components. It returns the column of each row and the total. Among several
-// best assignments the choice is arbitrary but always the same.
+// Assign gives each row of cost (n×m, n <= m) its own column so that the total
+// cost is least: the paper's optimal assignment of classes to components. It
+// returns the column of each row and the total. If several assignments are
+// best, the choice is arbitrary but always the same.
 //
-// The algorithm is that of shortest augmenting paths (Jonker & Volgenant 1987,
-// Crouse 2016), in O(n²m) time; 1,000 rows and columns take well under a
-// second. It fails if there are more rows than columns or a cost is not finite.
-func Assign(cost *mat.Dense) (rowToCol []int, total float64, err error) {
-	m, err := newMatcher(cost)
+// The algorithm finds shortest augmenting paths (Jonker & Volgenant 1987,
+// Crouse 2016) in O(n²m) time; 1,000 rows and columns take well under a second.
+// It fails if there are more rows than columns or a cost is not finite, and
+// returns ctx.Err() if ctx ends.
+func Assign(ctx context.Context, cost *mat.Dense) (rowToCol []int, total float64, err error) {
+	m, err := newMatcher(ctx, cost)
 	if err != nil {
 		return nil, 0, err
 	}
 	return m.rowToCol, m.total(), nil
 }
 
-// matcher holds a matching of rows to columns with duals u and v that prove
-// it best: cost(i, j) >= u[i] + v[j], with equality where i is matched with j,
-// v[j] <= 0, and v[j] = 0 where j is free.
+// matcher holds a matching of rows to columns, with duals u and v that prove
+// that it is best: cost(i, j) >= u[i] + v[j], with equality where i is matched
+// with j; v[j] <= 0, and v[j] = 0 where j is free.
 type matcher struct {
 	rows, cols int
 	cost       *mat.Dense
 	rowToCol   []int
 	colToRow   []int
 	u, v       []float64
-	// Of the search: the length of the shortest path to each column so far,
-	// the row before it, whether it is final, and the final ones in order.
+	// The state of a search: the length of the shortest path to each column so
+	// far, the row before the column on that path, whether the path is final,
+	// and the columns with a final path in order.
 	length   []float64
 	previous []int
 	done     []bool
 	scanned  []int
 }
 
-func newMatcher(cost *mat.Dense) (*matcher, error) {
+// newMatcher returns the best matching.
+func newMatcher(ctx context.Context, cost *mat.Dense) (*matcher, error) {
 	n, m := cost.Dims()
 	if n > m {
 		return nil, fmt.Errorf("transport: %d rows for %d columns: transpose the costs or use Exact", n, m)
@@ -55,12 +59,15 @@ func newMatcher(cost *mat.Dense) (*matcher, error) {
 		length: make([]float64, m), previous: make([]int, m), done: make([]bool, m),
 	}
 	for row := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		a.match(row)
 	}
 	return a, nil
 }
 
-// filled returns n times v.
+// filled returns a slice of n values v.
 func filled(n, v int) []int {
 	x := make([]int, n)
 	for i := range x {
@@ -90,8 +97,8 @@ func (a *matcher) match(row int) {
 }
 
 // search finds the shortest alternating paths from row in reduced costs
-// (Dijkstra 1959), until the first free column, which it returns; scanned are
-// the matched columns that are nearer.
+// (Dijkstra 1959) until it reaches a free column, which it returns. Then
+// scanned holds the matched columns that are nearer.
 func (a *matcher) search(row int) int {
 	a.reset()
 	for i, least := row, 0.0; ; {
@@ -106,7 +113,7 @@ func (a *matcher) search(row int) int {
 	}
 }
 
-// reset forgets the last search.
+// reset clears the state of the last search.
 func (a *matcher) reset() {
 	for j := range a.length {
 		a.length[j], a.done[j] = math.Inf(1), false
@@ -114,8 +121,8 @@ func (a *matcher) reset() {
 	a.scanned = a.scanned[:0]
 }
 
-// relax shortens the paths to columns other than forbidden by those through
-// row i at length least.
+// relax shortens paths to columns, except forbidden, by going through row i,
+// which has a path of length least.
 func (a *matcher) relax(i int, least float64, forbidden int) {
 	base := least - a.u[i]
 	for j, c := range a.cost.RawRowView(i) {
@@ -125,8 +132,8 @@ func (a *matcher) relax(i int, least float64, forbidden int) {
 	}
 }
 
-// closest returns the column of the shortest path that is not final, a free
-// one at a tie; −1 if there is none.
+// closest returns the column with the shortest path that is not final, a free
+// one at a tie, or −1 if there is none.
 func (a *matcher) closest() int {
 	best, least := -1, math.Inf(1)
 	for j, r := range a.length {

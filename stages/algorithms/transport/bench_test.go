@@ -39,7 +39,7 @@ func BenchmarkAssign(b *testing.B) {
 		cost := randomCost(newRand(1), n, n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := Assign(cost); err != nil {
+				if _, _, err := Assign(b.Context(), cost); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -50,7 +50,7 @@ func BenchmarkAssign(b *testing.B) {
 func BenchmarkMargin(b *testing.B) {
 	cost := randomCost(newRand(1), 1000, 1000)
 	for b.Loop() {
-		if _, err := Margin(cost); err != nil {
+		if _, err := Margin(b.Context(), cost); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -66,7 +66,7 @@ func BenchmarkExact(b *testing.B) {
 			}
 			b.Run(fmt.Sprintf("%s/%d", masses, n), func(b *testing.B) {
 				for b.Loop() {
-					plan, err := Exact(x, y, cost)
+					plan, err := Exact(b.Context(), x, y, cost)
 					if err != nil {
 						b.Fatal(err)
 					}

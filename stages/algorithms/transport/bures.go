@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -14,23 +15,19 @@ import (
 //
 //	|m₁ − m₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½)
 //
-// (Dowson & Landau 1982). Covariances may be singular. It fails if one has a
-// negative eigenvalue or a value is not finite, and panics if shapes differ.
-func SquaredBures(mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, covariance2 *mat.SymDense) (float64, error) {
+// (Dowson & Landau 1982). Covariances (d×d) may be singular. It fails if one has
+// a negative eigenvalue or a value is not finite, and panics if shapes differ.
+//
+// When ctx ends it returns ctx.Err() at once. The eigendecompositions take
+// O(d³) time and cannot be stopped, so one may go on in the background.
+func SquaredBures(ctx context.Context, mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, covariance2 *mat.SymDense) (float64, error) {
 	d := len(mean1)
 	if len(mean2) != d || covariance1.SymmetricDim() != d || covariance2.SymmetricDim() != d {
 		panic("transport: SquaredBures: dimensions differ")
 	}
-	root, err := squareRoot(covariance1)
+	distance, err := inBackground(ctx, func() (float64, error) { return bothCovariances(ctx, covariance1, covariance2) })
 	if err != nil {
-		return 0, fmt.Errorf("transport: first covariance: %w", err)
-	}
-	if _, err := eigenvalues(covariance2); err != nil {
-		return 0, fmt.Errorf("transport: second covariance: %w", err)
-	}
-	distance, err := squaredBures(covariance1, root, covariance2)
-	if err != nil {
-		return 0, fmt.Errorf("transport: %w", err)
+		return 0, err
 	}
 	for i, m := range mean1 {
 		distance += (m - mean2[i]) * (m - mean2[i])
@@ -41,8 +38,51 @@ func SquaredBures(mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, c
 	return distance, nil
 }
 
-// squaredBures returns the part of SquaredBures that is of the covariances;
-// root is the square root of the first.
+// inBackground returns the result of f, or ctx.Err() as soon as ctx ends. f then
+// continues in the background until it checks ctx itself.
+func inBackground[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// bothCovariances is squaredBures with checks of both covariances.
+func bothCovariances(ctx context.Context, covariance1, covariance2 *mat.SymDense) (float64, error) {
+	root, err := squareRoot(covariance1)
+	if err != nil {
+		return 0, fmt.Errorf("transport: first covariance: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if _, err := eigenvalues(covariance2); err != nil {
+		return 0, fmt.Errorf("transport: second covariance: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	distance, err := squaredBures(covariance1, root, covariance2)
+	if err != nil {
+		return 0, fmt.Errorf("transport: %w", err)
+	}
+	return distance, nil
+}
+
+// squaredBures returns the part of SquaredBures that depends on the
+// covariances. root is the square root of the first one.
 func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.SymDense) (float64, error) {
 	var product mat.Dense
 	product.Mul(root, covariance2)
@@ -53,38 +93,54 @@ func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.S
 	}
 	distance := mat.Trace(covariance1) + mat.Trace(covariance2)
 	for _, v := range eigen.Values(nil) {
-		distance -= 2 * math.Sqrt(max(v, 0)) // none is negative but by rounding
+		distance -= 2 * math.Sqrt(max(v, 0)) // only rounding can make it negative
 	}
 	return max(distance, 0), nil
 }
 
 // BuresCost returns the C×K squared Bures–Wasserstein distances (see
-// SquaredBures) between the Gaussians that have the moments of the classes and
-// of the components, divided by the greatest. Rows of classes without source
-// rows are zero. It takes one eigendecomposition of d×d a pair. It fails if a
-// value is not finite and panics if the widths differ or there are no
-// covariances.
-func BuresCost(classes, components Moments) (*mat.Dense, error) {
-	cost, err := classes.bures(components)
+// SquaredBures) between the Gaussians with the moments of the classes and of
+// the components, divided by the greatest distance. Rows of classes without
+// source rows are zero. It takes one eigendecomposition (d×d) for each pair. It
+// fails if a value is not finite, and panics if the widths differ or there are
+// no covariances.
+//
+// When ctx ends it returns ctx.Err() at once. The decompositions take O(d³) time
+// and cannot be stopped, so those that are running go on in the background.
+func BuresCost(ctx context.Context, classes, components Moments) (*mat.Dense, error) {
+	cost, err := classes.bures(ctx, components)
 	if err != nil {
 		return nil, err
 	}
 	return scaled(cost)
 }
 
-// bures is BuresCost before it is divided.
-func (m Moments) bures(other Moments) (*mat.Dense, error) {
+// bures is BuresCost before the division.
+func (m Moments) bures(ctx context.Context, other Moments) (*mat.Dense, error) {
 	if m.Covariances == nil || other.Covariances == nil {
 		panic("transport: the Bures distance takes covariances")
 	}
-	cost, errs := m.squares(other), make([]error, len(m.Counts))
+	cost, err := m.squares(ctx, other)
+	if err != nil {
+		return nil, err
+	}
+	return inBackground(ctx, func() (*mat.Dense, error) { return m.addCovariances(ctx, cost, other) })
+}
+
+// addCovariances adds the part of the covariances to the squared distances of
+// the means.
+func (m Moments) addCovariances(ctx context.Context, cost *mat.Dense, other Moments) (*mat.Dense, error) {
+	errs := make([]error, len(m.Counts))
 	kernel.Parallel(len(errs), 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			if m.Counts[i] > 0 {
-				errs[i] = addBures(cost.RawRowView(i), m.Covariances[i], other.Covariances)
+				errs[i] = addBures(ctx, cost.RawRowView(i), m.Covariances[i], other.Covariances)
 			}
 		}
 	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	for i, err := range errs {
 		if err != nil {
 			return nil, fmt.Errorf("transport: covariances of class %d and the components: %w", i, err)
@@ -93,13 +149,19 @@ func (m Moments) bures(other Moments) (*mat.Dense, error) {
 	return cost, nil
 }
 
-// addBures adds to each distance the part of the covariances.
-func addBures(distances []float64, covariance *mat.SymDense, others []*mat.SymDense) error {
+// addBures adds the part of the covariances to the distances of one class.
+func addBures(ctx context.Context, distances []float64, covariance *mat.SymDense, others []*mat.SymDense) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	root, err := squareRoot(covariance)
 	if err != nil {
 		return err
 	}
 	for j, other := range others {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		d, err := squaredBures(covariance, root, other)
 		if err != nil {
 			return err
@@ -133,8 +195,8 @@ func eigenvalues(s *mat.SymDense) ([]float64, error) {
 	return factorize(&eigen, s, false)
 }
 
-// factorize returns the eigenvalues of s, those that rounding has made
-// negative being set to 0.
+// factorize returns the eigenvalues of s in increasing order. Those that
+// rounding has made negative are set to 0.
 func factorize(eigen *mat.EigenSym, s *mat.SymDense, vectors bool) ([]float64, error) {
 	for i := range s.SymmetricDim() {
 		for j := range i + 1 {
@@ -147,7 +209,7 @@ func factorize(eigen *mat.EigenSym, s *mat.SymDense, vectors bool) ([]float64, e
 		return nil, fmt.Errorf("eigenvalues do not converge: scale the data")
 	}
 	values := eigen.Values(nil)
-	tolerance := 1e-10 * math.Abs(values[len(values)-1]) // they rise
+	tolerance := 1e-10 * math.Abs(values[len(values)-1])
 	for i, v := range values {
 		if v < -tolerance {
 			return nil, fmt.Errorf("eigenvalue %v is negative: give a covariance", v)

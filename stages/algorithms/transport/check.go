@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -14,49 +15,49 @@ const (
 	Bures     = "bures"     // the squared Bures–Wasserstein distance of the Gaussians
 )
 
-// A Check is what can be said without labels of whether a one-to-one matching
-// is right. Proposition 1 says that it is if the true pairs of class and
-// component are cyclically monotone. Which are the true pairs is not known, and
-// the pairs that were matched are cyclically monotone under the cost they
-// were matched by, because no matching costs less; so what is checked is how clearly
-// that is so, and whether it is so under other distances too.
+// A Check says how sure a one-to-one matching is, as far as that is possible
+// without labels. Proposition 1 says that the matching is right if the true
+// pairs of class and component are cyclically monotone. The true pairs are not
+// known. The matched pairs are always cyclically monotone under the cost they
+// were matched by, because no matching costs less. So a Check says by how much,
+// and whether they are cyclically monotone under other distances too.
 type Check struct {
-	// Cost and Second are the costs of the best and the second-best matching, a
-	// class, in the units of the cost.
+	// Cost and Second are the costs of the best and the second-best matching,
+	// divided by the number of classes, in units of the cost.
 	Cost, Second float64
-	// Separation is their difference, as a share of what it is when the
-	// source's classes are matched with themselves: 1 if all classes have moved
-	// by the same displacement, 0 if the choice was arbitrary. It does not
-	// depend on that common displacement (under Means and Bures) nor on units.
-	// It is 0 if the source's own classes cannot be told apart.
+	// Separation is Second − Cost, divided by the same difference for a matching
+	// of the source's classes with themselves: 1 if all classes have moved by
+	// the same displacement, 0 if the choice was arbitrary. It does not depend
+	// on that common displacement (under Means and Bures) or on units. It is 0
+	// if the source's own classes cannot be told apart.
 	Separation float64
 	// Exchanged lists the classes that have another component in the
 	// second-best matching.
 	Exchanged []int
-	// Nearest is the number of classes whose component is the nearest to them
-	// of all, and Classes that of the classes that were matched. If all are,
-	// Proposition 1 holds for the pairs by its first sufficient condition.
+	// Classes is the number of classes that were matched, and Nearest the number
+	// of those whose component is the nearest one. If the two are equal, the
+	// pairs meet the first sufficient condition of Proposition 1.
 	Nearest, Classes int
-	// Monotone says, by the name of the distance, whether the pairs are
-	// cyclically monotone: whether no permutation of them costs less. Bures is there if
-	// the covariances are known.
+	// Monotone says for each distance, by its name, whether the pairs are
+	// cyclically monotone, that is, no permutation of them costs less. It has
+	// Bures if the covariances are known.
 	Monotone map[string]bool
 }
 
 // monotoneTolerance is the excess, as a share of the cost, up to which pairs
-// count as cyclically monotone: rounding.
+// count as cyclically monotone. It allows for rounding.
 const monotoneTolerance = 1e-9
 
 // NewCheck checks a matching of classes with components that was made by the
-// named cost, Means or Bures; nil if it is not one to one or there is only one
-// class. Errors are those of the costs.
-func NewCheck(m *Matching, classes, components Moments, cost string) (*Check, error) {
+// named cost, Means or Bures. It returns nil if the matching is not one to one
+// or there is only one class. Errors are those of the costs and ctx.Err().
+func NewCheck(ctx context.Context, m *Matching, classes, components Moments, cost string) (*Check, error) {
 	classes = classes.present()
 	if !m.OneToOne() || len(classes.Counts) < 2 {
 		return nil, nil
 	}
 	var pairs, rival []int
-	var number []int // of each class with rows, among all
+	var number []int // the index, among all classes, of each class with rows
 	for k, component := range m.ComponentOf {
 		if component >= 0 {
 			pairs, rival, number = append(pairs, component), append(rival, m.Rival[k]), append(number, k)
@@ -68,16 +69,16 @@ func NewCheck(m *Matching, classes, components Moments, cost string) (*Check, er
 			c.Exchanged = append(c.Exchanged, number[i])
 		}
 	}
-	between, err := distances(classes, components)
+	between, err := distances(ctx, classes, components)
 	if err != nil {
 		return nil, err
 	}
 	c.compare(between[cost], pairs, rival)
-	if err := c.separate(classes, cost); err != nil {
+	if err := c.separate(ctx, classes, cost); err != nil {
 		return nil, err
 	}
 	for name, d := range between {
-		excess, err := Excess(d, pairs)
+		excess, err := Excess(ctx, d, pairs)
 		if err != nil {
 			return nil, err
 		}
@@ -86,21 +87,23 @@ func NewCheck(m *Matching, classes, components Moments, cost string) (*Check, er
 	return c, nil
 }
 
-// distances are those between classes and components, by name.
-func distances(classes, components Moments) (map[string]*mat.Dense, error) {
-	squares := classes.squares(components)
+// distances returns the distances between classes and components, by name.
+func distances(ctx context.Context, classes, components Moments) (map[string]*mat.Dense, error) {
+	squares, err := classes.squares(ctx, components)
+	if err != nil {
+		return nil, err
+	}
 	plain := new(mat.Dense)
 	plain.Apply(func(_, _ int, v float64) float64 { return math.Sqrt(v) }, squares)
 	all := map[string]*mat.Dense{Means: squares, Distances: plain}
 	if classes.Covariances == nil || components.Covariances == nil {
 		return all, nil
 	}
-	var err error
-	all[Bures], err = classes.bures(components)
+	all[Bures], err = classes.bures(ctx, components)
 	return all, err
 }
 
-// compare sets what follows from the costs of the two best matchings.
+// compare sets Cost, Second and Nearest.
 func (c *Check) compare(cost *mat.Dense, pairs, rival []int) {
 	for i, j := range pairs {
 		row := cost.RawRowView(i)
@@ -113,12 +116,12 @@ func (c *Check) compare(cost *mat.Dense, pairs, rival []int) {
 }
 
 // separate sets Separation.
-func (c *Check) separate(classes Moments, cost string) error {
-	among, err := distances(classes, classes)
+func (c *Check) separate(ctx context.Context, classes Moments, cost string) error {
+	among, err := distances(ctx, classes, classes)
 	if err != nil {
 		return err
 	}
-	own, err := Margin(among[cost])
+	own, err := Margin(ctx, among[cost])
 	if err != nil {
 		return err
 	}

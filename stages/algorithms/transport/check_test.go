@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// moments are those of one row each at the given places.
+// moments returns the moments of classes with one row each, at the given places.
 func moments(places [][]float64) Moments {
 	m := Moments{Means: dense(places), Counts: make([]int, len(places))}
 	for k := range places {
@@ -21,18 +21,18 @@ func moments(places [][]float64) Moments {
 // check matches by means and checks.
 func check(t *testing.T, classes, components Moments) (*Matching, *Check) {
 	t.Helper()
-	m, err := MatchPrototypes(classes.Means, classes.Counts, components.Means, uniform(len(components.Counts)))
+	m, err := MatchPrototypes(t.Context(), classes.Means, classes.Counts, components.Means, uniform(len(components.Counts)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewCheck(m, classes, components, Means)
+	c, err := NewCheck(t.Context(), m, classes, components, Means)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return m, c
 }
 
-// Classes that have all moved alike are as far apart as before, however far.
+// If all classes have moved by the same displacement, the separation is 1.
 func TestSeparationOfATranslation(t *testing.T) {
 	for _, by := range []float64{0, 0.5, 100} {
 		classes := moments([][]float64{{0, 0}, {1, 0}, {0, 3}})
@@ -50,7 +50,7 @@ func TestSeparationOfATranslation(t *testing.T) {
 	}
 }
 
-// Two matchings that squared and plain distances rank differently.
+// Squared and plain distances can rank two matchings differently.
 func TestMonotoneUnderOneDistanceAlone(t *testing.T) {
 	m, c := check(t, moments([][]float64{{0, 0}, {1, 0}}), moments([][]float64{{1, 0}, {1.5, 1}}))
 	if got := fmt.Sprint(m.ComponentOf, c.Monotone); got != "[0 1] map[distances:false means:true]" {
@@ -59,7 +59,7 @@ func TestMonotoneUnderOneDistanceAlone(t *testing.T) {
 	closeTo(t, "separation", c.Separation, 0.5, 1e-12)
 }
 
-// Whether pairs are cyclically monotone is a question of all permutations.
+// Monotone agrees with a search through all permutations.
 func TestMonotoneAsAllPermutationsSay(t *testing.T) {
 	rng := newRand(31)
 	found := map[bool]int{}
@@ -67,7 +67,7 @@ func TestMonotoneAsAllPermutationsSay(t *testing.T) {
 		n := 2 + rng.IntN(4)
 		classes, components := moments(places(rng, n)), moments(places(rng, n))
 		m, c := check(t, classes, components)
-		all, err := distances(classes, components)
+		all, err := distances(t.Context(), classes, components)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,8 +99,8 @@ func places(rng *rand.Rand, n int) [][]float64 {
 	return at
 }
 
-// Classes without rows take no part; unequal numbers cannot be checked; classes
-// that coincide cannot be told apart.
+// Classes without rows are ignored; unequal numbers cannot be checked; classes
+// that coincide have no separation.
 func TestCheckOfFewerClasses(t *testing.T) {
 	classes := moments([][]float64{{0, 0}, {9, 9}, {4, 0}})
 	classes.Counts[1] = 0
@@ -123,15 +123,15 @@ func TestCheckOfBures(t *testing.T) {
 		classes.Covariances = append(classes.Covariances, mat.NewSymDense(1, []float64{v}))
 		components.Covariances = append(components.Covariances, mat.NewSymDense(1, []float64{10 - v}))
 	}
-	cost, err := BuresCost(classes, components)
+	cost, err := BuresCost(t.Context(), classes, components)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := MatchCost(cost, classes.Counts, uniform(2))
+	m, err := MatchCost(t.Context(), cost, classes.Counts, uniform(2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := NewCheck(m, classes, components, Bures)
+	c, err := NewCheck(t.Context(), m, classes, components, Bures)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
-// Package transport matches what a mixture found in the target with the
-// classes of the source, lines 2 to 4 of the paper's Algorithm 2, and holds the
-// optimal transport that this needs: Assign (one to one), Exact (the discrete
-// problem of the paper's equation (2) with any marginals), Monotone (on the
-// line) and SquaredBures (between Gaussians).
+// Package transport matches the components of a target's mixture with the
+// classes of the source, lines 2 to 4 of the paper's Algorithm 2. It also holds
+// the optimal transport that this needs: Assign (one to one), Exact (the
+// discrete problem of the paper's equation (2) with any marginals), Monotone (on
+// the line) and SquaredBures (between Gaussians).
 //
-// Everything is float64 and deterministic.
+// Everything is float64 and deterministic. Functions that take a context return
+// ctx.Err() soon after it ends.
 package transport
 
 import (
@@ -13,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// checkCost refuses costs that are not finite.
+// checkCost returns an error for a cost that is not finite.
 func checkCost(cost *mat.Dense) error {
 	rows, _ := cost.Dims()
 	for i := range rows {

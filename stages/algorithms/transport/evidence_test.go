@@ -28,8 +28,8 @@ type task struct {
 	classes        int
 }
 
-// outcome is what Algorithm 2 made of a task: the error of its proportions and
-// the signs by which one might have known.
+// outcome is the result of Algorithm 2 for a task: the error of its proportions,
+// and the diagnostics that might predict it.
 type outcome struct {
 	family string
 	l1     float64
@@ -40,12 +40,12 @@ type outcome struct {
 // A clustering fits a mixture of k components.
 type clustering func(x blas32.General, k int) (*mixture.Result, error)
 
-const bad = 0.2 // an error in L1 that is not to be believed
+const bad = 0.2 // the error in L1 from which on an estimate is bad
 
-// TestSignsOfFailure measures how well the diagnostics of clustering and
-// matching tell the tasks at which Algorithm 2 fails, which is what the
-// thresholds of docs/measured/diagnostics.md rest on. MARS_DRAWS says how many random
-// problems there are of each kind, MARS_DATA where hipc/*.npz are.
+// TestSignsOfFailure measures how well the diagnostics of clustering and matching
+// predict the tasks at which Algorithm 2 fails. The thresholds of
+// docs/measured/diagnostics.md come from it. MARS_DRAWS is the number of random
+// problems of each kind, MARS_DATA the folder of hipc/*.npz.
 func TestSignsOfFailure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulations take long under the race detector")
@@ -54,10 +54,10 @@ func TestSignsOfFailure(t *testing.T) {
 	tasks := slices.Concat(toys(t, max(1, draws)), movedBlobs([]int{3, 10}, max(1, draws)), movedBlobs([]int{31}, draws), cytometry(t))
 	for name, cluster := range map[string]clustering{
 		"ward": func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.Ward(x, k, mixture.WardOptions{})
+			return mixture.Ward(t.Context(), x, k, mixture.WardOptions{})
 		},
 		"gmm": func(x blas32.General, k int) (*mixture.Result, error) {
-			return mixture.GMM(x, k, mixture.GMMOptions{Starts: 3})
+			return mixture.GMM(t.Context(), x, k, mixture.GMMOptions{Starts: 3})
 		},
 	} {
 		var all []outcome
@@ -91,19 +91,19 @@ func (k task) run(t *testing.T, cluster clustering) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := transport.MatchPrototypes(classes.Means, classes.Counts, components.Means, r.Proportions)
+	m, err := transport.MatchPrototypes(t.Context(), classes.Means, classes.Counts, components.Means, r.Proportions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := transport.NewCheck(m, classes, components, transport.Means)
+	c, err := transport.NewCheck(t.Context(), m, classes, components, transport.Means)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cost, err := transport.BuresCost(classes, components)
+	cost, err := transport.BuresCost(t.Context(), classes, components)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := transport.MatchCost(cost, classes.Counts, r.Proportions)
+	other, err := transport.MatchCost(t.Context(), cost, classes.Counts, r.Proportions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func (k task) run(t *testing.T, cluster clustering) outcome {
 func gaussians(t *testing.T, x blas32.General, labels []int32, classes int) transport.Moments {
 	t.Helper()
 	g := transport.NewGaussians(classes, x.Cols)
-	if err := g.Add(x, labels); err != nil {
+	if err := g.Add(t.Context(), x, labels); err != nil {
 		t.Fatal(err)
 	}
 	return g.Moments()
@@ -185,13 +185,13 @@ func distance(p, q []float64) float64 {
 	return sum
 }
 
-// toys are the paper's, of all noises and shifts.
+// toys returns the paper's toy problems, with all noises and many shifts.
 func toys(t *testing.T, draws int) (tasks []task) {
 	for _, noise := range []toy.Noise{toy.Low, toy.Mid, toy.High} {
 		for shift := 0.0; shift <= 12; shift += 3 {
 			for i, balance := range [][]float64{{.34, .33, .33}, {.66, .17, .17}, {.8, .1, .1}, {.1, .1, .8}} {
 				for draw := range draws {
-					source, target, err := toy.Generate(toy.Options{Noise: noise, Shift: shift, TargetProportions: balance,
+					source, target, err := toy.Generate(t.Context(), toy.Options{Noise: noise, Shift: shift, TargetProportions: balance,
 						SourceRows: 600, TargetRows: 600, Seed: uint64(1000*draw + 10*i)})
 					if err != nil {
 						t.Fatal(err)
@@ -204,8 +204,9 @@ func toys(t *testing.T, draws int) (tasks []task) {
 	return tasks
 }
 
-// movedBlobs are Gaussian classes in 8 dimensions, each of which has moved by a
-// common displacement and, as much, its own way, to random proportions.
+// movedBlobs returns Gaussian classes in 8 dimensions. Each has moved by a common
+// displacement and by its own, of the same size. The target's proportions are
+// random.
 func movedBlobs(numbers []int, draws int) (tasks []task) {
 	const d, n = 8, 800
 	rng := rand.New(rand.NewPCG(1, 7))
@@ -257,8 +258,8 @@ func movedBlob(rng *rand.Rand, d, n, classes int, spread, move float64) task {
 	return k
 }
 
-// cytometry is all ordered pairs of the samples of MARS_DATA, standardised by
-// the source; none without it.
+// cytometry returns all ordered pairs of the samples of MARS_DATA, standardised by
+// the source, and none if that is not set.
 func cytometry(t *testing.T) (tasks []task) {
 	data := os.Getenv("MARS_DATA")
 	if data == "" {
@@ -273,9 +274,12 @@ func cytometry(t *testing.T) (tasks []task) {
 			k := task{family: "cytometry", classes: 10}
 			k.source, k.labels = sample(t, filepath.Join(data, "hipc", from+".npz"), 3000)
 			k.target, k.truth = sample(t, filepath.Join(data, "hipc", to+".npz"), 2000)
-			standard, _ := scale.Fit(k.source)
+			standard, _, err := scale.Fit(t.Context(), k.source)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, x := range []blas32.General{k.source, k.target} {
-				if err := standard.Apply(x); err != nil {
+				if err := standard.Apply(t.Context(), x); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -285,7 +289,7 @@ func cytometry(t *testing.T) (tasks []task) {
 	return tasks
 }
 
-// sample is n rows, evenly spread over a file with X (n×d) and y from 1.
+// sample returns n rows, evenly spread over a file with X (n×d) and y from 1.
 func sample(t *testing.T, file string, n int) (blas32.General, []int32) {
 	t.Helper()
 	f, err := npz.Open(file)

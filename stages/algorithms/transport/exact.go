@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -13,32 +14,33 @@ const marginalTolerance = 1e-6
 
 // Plan is an optimal transport plan with its proof.
 type Plan struct {
-	// Mass is n×m: how much goes from i to j. Rows sum to the first marginal
-	// and columns to the second; at most n+m−1 values are not zero.
+	// Mass is n×m: the mass that goes from i to j. Rows sum to the first
+	// marginal and columns to the second. At most n+m−1 values are not zero.
 	Mass *mat.Dense
 	// Cost is the sum of mass times cost.
 	Cost float64
 	// SourceDual (n) and TargetDual (m) prove that no plan costs less:
-	// SourceDual[i] + TargetDual[j] <= cost(i, j), with equality where there
-	// is mass, up to rounding. Their products with the marginals sum to Cost.
+	// SourceDual[i] + TargetDual[j] <= cost(i, j), with equality where there is
+	// mass, up to rounding. Their inner products with the marginals sum to Cost.
 	SourceDual, TargetDual []float64
 	// Pivots is the number of steps the simplex algorithm took.
 	Pivots int
 }
 
 // Exact solves the discrete optimal transport problem, equation (2) of the
-// paper: the plan of least cost (n×m) that moves the masses a (n) to the
-// masses b (m). Masses may be zero. Their sums may differ by a millionth; b is
-// scaled to the sum of a. Among several best plans the choice is arbitrary but
-// always the same.
+// paper: it returns the plan of least cost (n×m) that moves the masses a (n) to
+// the masses b (m). Masses may be zero. Their sums may differ by a millionth; b
+// is scaled to the sum of a. If several plans are best, the choice is arbitrary
+// but always the same.
 //
-// The algorithm is the network simplex with strongly feasible trees
-// (Cunningham 1976), which can not cycle. Masses are counted in integers of
-// 2⁻⁶² of their sum, so that flows are exact.
+// The algorithm is the network simplex with strongly feasible trees (Cunningham
+// 1976), which cannot cycle. Masses are integers in units of 2⁻⁶² of their sum,
+// so flows are exact.
 //
 // It fails if a mass is negative or not finite, the masses are all zero, the
-// sums differ or a cost is not finite. It panics if the lengths do not fit.
-func Exact(a, b []float64, cost *mat.Dense) (*Plan, error) {
+// sums differ or a cost is not finite. It returns ctx.Err() if ctx ends, and
+// panics if the lengths do not fit.
+func Exact(ctx context.Context, a, b []float64, cost *mat.Dense) (*Plan, error) {
 	n, m := cost.Dims()
 	if len(a) != n || len(b) != m {
 		panic("transport: Exact: one mass a row and a column of the cost is needed")
@@ -53,7 +55,10 @@ func Exact(a, b []float64, cost *mat.Dense) (*Plan, error) {
 	balance(supply, demand)
 	problem := newSubproblem(supply, demand, cost)
 	tree := newBasis(problem)
-	pivots := tree.optimise()
+	pivots, err := tree.optimise(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return problem.plan(tree, cost, sum(a), pivots), nil
 }
 
@@ -92,10 +97,10 @@ func sum(x []float64) float64 {
 	return total
 }
 
-// whole is the sum of all masses in the units that flows are counted in.
+// whole is the sum of all masses in the units of flows.
 const whole = 1 << 62
 
-// count returns masses as integers that sum to whole but for rounding.
+// count returns masses as integers that sum to whole, up to rounding.
 func count(masses []float64) []int64 {
 	total, units := sum(masses), make([]int64, len(masses))
 	for i, mass := range masses {
@@ -104,8 +109,8 @@ func count(masses []float64) []int64 {
 	return units
 }
 
-// balance makes demand sum to what supply does by changing the largest one,
-// which hardly feels it.
+// balance changes the largest demand so that demand and supply have the same
+// sum. The change is of the order of rounding.
 func balance(supply, demand []int64) {
 	difference, largest := int64(0), 0
 	for _, s := range supply {
@@ -120,7 +125,7 @@ func balance(supply, demand []int64) {
 	demand[largest] += difference
 }
 
-// subproblem is the problem without the nodes that have no mass.
+// subproblem is the problem without the nodes of zero mass.
 type subproblem struct {
 	n, m           int // sources and sinks with mass
 	sources, sinks []int
@@ -145,17 +150,17 @@ func newSubproblem(supply, demand []int64, cost *mat.Dense) *subproblem {
 	return p
 }
 
-// positive returns the places and values of the positive elements.
-func positive(units []int64) (places []int, values []int64) {
+// positive returns the indices and values of the positive elements.
+func positive(units []int64) (indices []int, values []int64) {
 	for i, u := range units {
 		if u > 0 {
-			places, values = append(places, i), append(values, u)
+			indices, values = append(indices, i), append(values, u)
 		}
 	}
-	return places, values
+	return indices, values
 }
 
-// plan returns the solution that an optimal tree holds.
+// plan returns the solution of an optimal tree.
 func (p *subproblem) plan(t *basis, cost *mat.Dense, total float64, pivots int) *Plan {
 	n, m := cost.Dims()
 	plan := &Plan{Mass: mat.NewDense(n, m, nil), SourceDual: make([]float64, n), TargetDual: make([]float64, m), Pivots: pivots}
@@ -175,8 +180,8 @@ func (p *subproblem) plan(t *basis, cost *mat.Dense, total float64, pivots int) 
 	return plan
 }
 
-// setDuals copies the potentials and gives nodes without mass the greatest
-// duals that the costs allow.
+// setDuals copies the potentials. Nodes without mass get the greatest duals that
+// the costs allow.
 func (p *subproblem) setDuals(plan *Plan, t *basis, cost *mat.Dense) {
 	u, v := plan.SourceDual, plan.TargetDual
 	fill(u, math.Inf(1))

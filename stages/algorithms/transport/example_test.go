@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -13,7 +14,7 @@ import (
 func ExampleMatchPrototypes() {
 	classes := mat.NewDense(2, 1, []float64{0, 10})
 	components := mat.NewDense(2, 1, []float64{11, 1})
-	m, err := transport.MatchPrototypes(classes, []int{50, 50}, components, []float64{0.25, 0.75})
+	m, err := transport.MatchPrototypes(context.Background(), classes, []int{50, 50}, components, []float64{0.25, 0.75})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -30,7 +31,7 @@ func ExampleExact() {
 		0, 1, 4,
 		4, 1, 0,
 	})
-	plan, err := transport.Exact([]float64{0.5, 0.5}, []float64{0.25, 0.25, 0.5}, cost)
+	plan, err := transport.Exact(context.Background(), []float64{0.5, 0.5}, []float64{0.25, 0.25, 0.5}, cost)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"context"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -9,12 +11,13 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// Gaussians adds up the rows of each class, batch by batch, for their means
-// and covariances. It takes (C+1)·d² numbers, and no more for more rows.
+// Gaussians sums the rows of each class, batch by batch, for their means and
+// covariances. It holds (C+1)·d² numbers, however many rows there are.
 type Gaussians struct {
 	*Prototypes
-	// Of each class, the first row and the scatter of the others around it:
-	// near enough to the mean that nothing is lost when that is taken off.
+	// The first row of each class and the scatter of the other rows around it.
+	// It is near enough to the mean that the covariance loses no digits when
+	// the mean is subtracted.
 	origins  [][]float64
 	scatters []*mat.Dense
 }
@@ -25,8 +28,8 @@ func NewGaussians(classes, d int) *Gaussians {
 }
 
 // Add is Prototypes.Add.
-func (g *Gaussians) Add(x blas32.General, labels []int32) error {
-	if err := g.Prototypes.Add(x, labels); err != nil {
+func (g *Gaussians) Add(ctx context.Context, x blas32.General, labels []int32) error {
+	if err := g.Prototypes.Add(ctx, x, labels); err != nil {
 		return err
 	}
 	members := make([][]int, len(g.counts))
@@ -38,18 +41,15 @@ func (g *Gaussians) Add(x blas32.General, labels []int32) error {
 	kernel.Parallel(len(members), 1, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
 			if len(members[k]) > 0 {
-				g.addScatter(k, x, members[k])
+				g.addScatter(ctx, k, x, members[k])
 			}
 		}
 	})
-	return nil
+	return ctx.Err()
 }
 
-// scatterRows is how many rows are widened to float64 at a time.
-const scatterRows = 256
-
-// addScatter adds the given rows of x to class k.
-func (g *Gaussians) addScatter(k int, x blas32.General, rows []int) {
+// addScatter adds the given rows of x to class k. It stops early if ctx ends.
+func (g *Gaussians) addScatter(ctx context.Context, k int, x blas32.General, rows []int) {
 	d := x.Cols
 	if g.origins[k] == nil {
 		g.origins[k], g.scatters[k] = make([]float64, d), mat.NewDense(d, d, nil)
@@ -57,9 +57,9 @@ func (g *Gaussians) addScatter(k int, x blas32.General, rows []int) {
 			g.origins[k][j] = float64(v)
 		}
 	}
-	block := blas64.General{Cols: d, Stride: d, Data: make([]float64, min(len(rows), scatterRows)*d)}
-	for ; len(rows) > 0; rows = rows[block.Rows:] {
-		block.Rows = min(len(rows), scatterRows)
+	block := blas64.General{Cols: d, Stride: d, Data: make([]float64, min(len(rows), addedRows)*d)}
+	for ; len(rows) > 0 && ctx.Err() == nil; rows = rows[block.Rows:] {
+		block.Rows = min(len(rows), addedRows)
 		for i, at := range rows[:block.Rows] {
 			out := block.Data[i*d:][:d]
 			for j, v := range x.Data[at*x.Stride:][:d] {
@@ -70,8 +70,9 @@ func (g *Gaussians) addScatter(k int, x blas32.General, rows []int) {
 	}
 }
 
-// Covariance returns the d×d covariance of a class, divided by its number of
-// rows; zero for a class with fewer than two. mean is the class' row of Means.
+// Covariance returns the d×d covariance of a class, with its number of rows as
+// the divisor. It is zero for a class with fewer than two rows. mean is the
+// class' row of Means.
 func (g *Gaussians) Covariance(class int, mean []float64) *mat.SymDense {
 	d := len(mean)
 	n := g.counts[class]

@@ -11,7 +11,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// cloud is n rows of d normal values of the given mean and scale, of a class each.
+// cloud returns n rows of d normal values with the given mean and scales, and
+// their classes.
 func cloud(rng *rand.Rand, n, d int, mean float64, scale []float64, classes int) (blas32.General, []int32) {
 	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
 	labels := make([]int32, n)
@@ -38,7 +39,7 @@ func TestGaussiansAreOfAllRows(t *testing.T) {
 		g := NewGaussians(classes+1, d)
 		for lo := 0; lo < n; lo += size {
 			hi := min(lo+size, n)
-			if err := g.Add(part(x, lo, hi), labels[lo:hi]); err != nil {
+			if err := g.Add(t.Context(), part(x, lo, hi), labels[lo:hi]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,26 +67,26 @@ func TestGaussiansAreOfAllRows(t *testing.T) {
 	}
 }
 
-// The cost of each pair is that of SquaredBures, of singular covariances too.
+// The cost of each pair is that of SquaredBures, also with singular covariances.
 func TestBuresCost(t *testing.T) {
 	const d = 5
 	classes, components := NewGaussians(3, d), NewGaussians(4, d)
 	x, labels := cloud(newRand(22), 60, d, 0, []float64{1, 2}, 2) // the last class has no rows
 	y, others := cloud(newRand(23), 10, d, 1, []float64{3, 1}, 4) // two or three rows each
-	if err := classes.Add(x, labels); err != nil {
+	if err := classes.Add(t.Context(), x, labels); err != nil {
 		t.Fatal(err)
 	}
-	if err := components.Add(y, others); err != nil {
+	if err := components.Add(t.Context(), y, others); err != nil {
 		t.Fatal(err)
 	}
-	cost, err := BuresCost(classes.Moments(), components.Moments())
+	cost, err := BuresCost(t.Context(), classes.Moments(), components.Moments())
 	if err != nil {
 		t.Fatal(err)
 	}
 	want, from, to := mat.NewDense(3, 4, nil), classes.Means(), components.Means()
 	for i := range 2 {
 		for j := range 4 {
-			d, err := SquaredBures(from.RawRowView(i), classes.Covariance(i, from.RawRowView(i)),
+			d, err := SquaredBures(t.Context(), from.RawRowView(i), classes.Covariance(i, from.RawRowView(i)),
 				to.RawRowView(j), components.Covariance(j, to.RawRowView(j)))
 			if err != nil {
 				t.Fatal(err)
@@ -99,8 +100,8 @@ func TestBuresCost(t *testing.T) {
 	}
 }
 
-// Two classes that lie one in the other: means cannot tell their components
-// apart, covariances can.
+// If two classes have the same mean, only the covariances can tell their
+// components apart.
 func TestBuresTellsWidthsApart(t *testing.T) {
 	const d = 3
 	classes, components := NewGaussians(2, d), NewGaussians(2, d)
@@ -113,15 +114,15 @@ func TestBuresTellsWidthsApart(t *testing.T) {
 		}
 	}
 	for g, rows := range map[*Gaussians]blas32.General{classes: x, components: y} {
-		if err := g.Add(rows, labels); err != nil {
+		if err := g.Add(t.Context(), rows, labels); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cost, err := BuresCost(classes.Moments(), components.Moments())
+	cost, err := BuresCost(t.Context(), classes.Moments(), components.Moments())
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := MatchCost(cost, classes.Counts(), []float64{0.5, 0.5})
+	m, err := MatchCost(t.Context(), cost, classes.Counts(), []float64{0.5, 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,12 +139,12 @@ func TestBuresCostOfManyClasses(t *testing.T) {
 	g, h := NewGaussians(classes, d), NewGaussians(classes, d)
 	for i, sum := range []*Gaussians{g, h} {
 		x, labels := cloud(newRand(uint64(26+i)), 65*40, d, 0, []float64{1, 2, 3}, classes)
-		if err := sum.Add(x, labels); err != nil {
+		if err := sum.Add(t.Context(), x, labels); err != nil {
 			t.Fatal(err)
 		}
 	}
 	began := time.Now()
-	cost, err := BuresCost(g.Moments(), h.Moments())
+	cost, err := BuresCost(t.Context(), g.Moments(), h.Moments())
 	if err != nil || math.Abs(mat.Max(cost)-1) > 1e-12 {
 		t.Fatal(err, mat.Max(cost))
 	}

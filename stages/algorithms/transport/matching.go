@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -10,27 +11,26 @@ import (
 // Matching says which class of the source each component of the target is.
 type Matching struct {
 	// Proportions holds p_T, the estimated share of each of the C classes in
-	// the target. It sums to what the components' proportions sum to. A class
-	// without source rows has 0: nothing can be matched with it.
+	// the target. Its sum is that of the components' proportions. A class
+	// without source rows has 0, because nothing can be matched with it.
 	Proportions []float64
 	// ClassOf holds the class of each of the K components: the one that most
-	// of its mass comes from, the first at a tie.
+	// of its mass comes from, the first one at a tie.
 	ClassOf []int32
-	// ComponentOf holds the component of each class if they are matched one
-	// to one, −1 for a class without rows; nil otherwise.
+	// ComponentOf holds the component of each class, −1 for a class without
+	// rows. It is nil if classes and components are not matched one to one.
 	ComponentOf []int
 	// Plan is the C×K transport plan; it sums to 1.
 	Plan *mat.Dense
 	// Cost is the sum of plan times cost.
 	Cost float64
-	// Margin is by how much the best one-to-one matching beats the second
-	// best, in the units of Cost: 0 means that the choice was arbitrary. It is
-	// +Inf if there is one class and one component, and 0 if classes and
-	// components are not matched one to one.
+	// Margin is the cost of the second-best one-to-one matching minus Cost: 0
+	// means that the choice was arbitrary. It is +Inf if there is one class and
+	// one component, and 0 if classes and components are not matched one to one.
 	Margin float64
-	// Rival is ComponentOf of the second-best matching, the one that Margin
-	// compares with: the classes for which they differ are those most easily
-	// mistaken for each other. nil if there is none.
+	// Rival is ComponentOf of the second-best matching, nil if there is none.
+	// The classes for which the two differ are the ones most easily mistaken
+	// for each other.
 	Rival []int
 	// Absent lists the classes without source rows.
 	Absent []int
@@ -43,40 +43,45 @@ func (m *Matching) OneToOne() bool { return m.ComponentOf != nil }
 // 4 of Algorithm 2): optimal transport of PrototypeCost between uniform
 // marginals. classMeans is C×d, componentMeans K×d, and proportions holds the
 // K shares p_u of the components. counts holds the number of source rows of
-// each class; classes without rows are left out, whatever their mean, and get
+// each class; classes without rows are left out, with any mean, and get
 // the proportion 0.
 //
-// With as many classes as components the plan is a permutation divided by C
+// With as many classes as components the plan P is a permutation divided by C,
 // and p_T = C·P·p_u. With unequal numbers, each component's proportion is
-// divided among the classes as its mass in the plan is,
+// divided among the classes in the same way as its mass in the plan,
 //
 //	p_T[i] = Σ_j K·P[i][j]·p_u[j],
 //
-// which is the same thing when K = C.
+// which is the same when K = C.
 //
-// It fails if no class has rows or a mean is not finite, and panics if the
-// shapes do not fit.
-func MatchPrototypes(classMeans *mat.Dense, counts []int, componentMeans *mat.Dense, proportions []float64) (*Matching, error) {
+// It fails if no class has rows or a mean is not finite, returns ctx.Err() if
+// ctx ends, and panics if the shapes do not fit.
+func MatchPrototypes(ctx context.Context, classMeans *mat.Dense, counts []int, componentMeans *mat.Dense, proportions []float64) (*Matching, error) {
 	classes, _ := classMeans.Dims()
 	if len(counts) != classes {
 		panic("transport: MatchPrototypes: one count a class is needed")
 	}
-	cost, err := PrototypeCost(classMeans, counts, componentMeans)
+	cost, err := PrototypeCost(ctx, classMeans, counts, componentMeans)
 	if err != nil {
 		return nil, err
 	}
-	return MatchCost(cost, counts, proportions)
+	return MatchCost(ctx, cost, counts, proportions)
 }
 
 // PrototypeCost returns the C×K squared Euclidean distances of class means
 // (C×d) to component means (K×d), divided by the greatest one. Rows of classes
-// without source rows are zero.
-func PrototypeCost(classMeans *mat.Dense, counts []int, componentMeans *mat.Dense) (*mat.Dense, error) {
-	return scaled(squaredDistances(classMeans, counts, componentMeans))
+// without source rows are zero. It fails if a mean is not finite, returns
+// ctx.Err() if ctx ends, and panics if the shapes do not fit.
+func PrototypeCost(ctx context.Context, classMeans *mat.Dense, counts []int, componentMeans *mat.Dense) (*mat.Dense, error) {
+	cost, err := squaredDistances(ctx, classMeans, counts, componentMeans)
+	if err != nil {
+		return nil, err
+	}
+	return scaled(cost)
 }
 
-// squaredDistances is PrototypeCost before it is divided.
-func squaredDistances(classMeans *mat.Dense, counts []int, componentMeans *mat.Dense) *mat.Dense {
+// squaredDistances is PrototypeCost before the division.
+func squaredDistances(ctx context.Context, classMeans *mat.Dense, counts []int, componentMeans *mat.Dense) (*mat.Dense, error) {
 	classes, width := classMeans.Dims()
 	components, other := componentMeans.Dims()
 	if width != other || len(counts) != classes {
@@ -87,15 +92,18 @@ func squaredDistances(classMeans *mat.Dense, counts []int, componentMeans *mat.D
 		if n == 0 {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for j := range components {
 			d := floats.Distance(classMeans.RawRowView(i), componentMeans.RawRowView(j), 2)
 			cost.Set(i, j, d*d)
 		}
 	}
-	return cost
+	return cost, nil
 }
 
-// scaled divides cost by the greatest value.
+// scaled divides cost by its greatest value.
 func scaled(cost *mat.Dense) (*mat.Dense, error) {
 	classes, _ := cost.Dims()
 	for i := range classes {
@@ -111,8 +119,8 @@ func scaled(cost *mat.Dense) (*mat.Dense, error) {
 	return cost, nil
 }
 
-// MatchCost is MatchPrototypes with a C×K cost of the caller's choice.
-func MatchCost(cost *mat.Dense, counts []int, proportions []float64) (*Matching, error) {
+// MatchCost is MatchPrototypes with any C×K cost.
+func MatchCost(ctx context.Context, cost *mat.Dense, counts []int, proportions []float64) (*Matching, error) {
 	classes, components := cost.Dims()
 	if len(counts) != classes || len(proportions) != components {
 		panic("transport: MatchCost: one count a class and one proportion a component are needed")
@@ -137,7 +145,7 @@ func MatchCost(cost *mat.Dense, counts []int, proportions []float64) (*Matching,
 	if len(present) == components {
 		solve = m.permute
 	}
-	if err := solve(reduced, present); err != nil {
+	if err := solve(ctx, reduced, present); err != nil {
 		return nil, err
 	}
 	m.distribute(proportions)
@@ -145,12 +153,12 @@ func MatchCost(cost *mat.Dense, counts []int, proportions []float64) (*Matching,
 }
 
 // permute matches one to one.
-func (m *Matching) permute(cost *mat.Dense, present []int) error {
-	rowToCol, total, err := Assign(cost)
+func (m *Matching) permute(ctx context.Context, cost *mat.Dense, present []int) error {
+	rowToCol, total, err := Assign(ctx, cost)
 	if err != nil {
 		return err
 	}
-	rival, margin, err := SecondBest(cost)
+	rival, margin, err := SecondBest(ctx, cost)
 	if err != nil {
 		return err
 	}
@@ -172,9 +180,9 @@ func (m *Matching) permute(cost *mat.Dense, present []int) error {
 }
 
 // transport matches unequal numbers.
-func (m *Matching) transport(cost *mat.Dense, present []int) error {
+func (m *Matching) transport(ctx context.Context, cost *mat.Dense, present []int) error {
 	n, k := cost.Dims()
-	plan, err := Exact(uniform(n), uniform(k), cost)
+	plan, err := Exact(ctx, uniform(n), uniform(k), cost)
 	if err != nil {
 		return err
 	}

@@ -13,11 +13,11 @@ type Flow struct {
 }
 
 // Monotone returns the optimal transport between two weighted samples on the
-// line for every convex cost of the difference: both are sorted, and mass goes
+// line, for every convex cost of the difference: both are sorted, and mass goes
 // from quantile to quantile (Santambrogio 2015, section 2.2). x has the masses
-// a and y the masses b; nil stands for equal masses that sum to 1. Sums must
-// agree as in Exact. The at most len(x)+len(y)−1 flows come in the order of
-// the line.
+// a and y the masses b; nil means equal masses that sum to 1. Their sums must
+// agree as in Exact. There are at most len(x)+len(y)−1 flows, in the order of
+// the line. Time is that of sorting.
 //
 // It fails if a sample is empty or not finite or the masses do not fit.
 func Monotone(x, a, y, b []float64) ([]Flow, error) {
@@ -67,7 +67,7 @@ func Wasserstein2(x, a, y, b []float64) (float64, error) {
 	return math.Sqrt(squared), err
 }
 
-// monotoneCost returns the mean cost of the difference under Monotone.
+// monotoneCost returns the mean cost of the differences under Monotone.
 func monotoneCost(x, a, y, b []float64, cost func(float64) float64) (float64, error) {
 	flows, err := Monotone(x, a, y, b)
 	if err != nil {
@@ -93,8 +93,8 @@ func checkSample(x []float64) error {
 	return nil
 }
 
-// orUniform returns masses or, if nil, n equal ones; it panics if there are
-// not n.
+// orUniform returns masses or, if nil, n equal masses. It panics if their number
+// is not n.
 func orUniform(masses []float64, n int) []float64 {
 	if masses == nil {
 		return uniform(n)
@@ -114,7 +114,7 @@ func uniform(n int) []float64 {
 	return masses
 }
 
-// sortedIndex returns the places of the values of x in rising order.
+// sortedIndex returns the indices of the values of x in increasing order.
 func sortedIndex(x []float64) []int {
 	order := make([]int, len(x))
 	for i := range order {

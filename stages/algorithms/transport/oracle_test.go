@@ -74,12 +74,12 @@ func closeTo(t *testing.T, what string, got, want, tolerance float64) {
 func TestAssignAgreesWithScipy(t *testing.T) {
 	for i, c := range readOracle(t).Assignments {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			columns, total, err := Assign(dense(c.Cost))
+			columns, total, err := Assign(t.Context(), dense(c.Cost))
 			if err != nil {
 				t.Fatal(err)
 			}
 			closeTo(t, "total", total, c.Total, 1e-12)
-			margin, err := Margin(dense(c.Cost))
+			margin, err := Margin(t.Context(), dense(c.Cost))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +100,7 @@ func TestAssignAgreesWithScipy(t *testing.T) {
 func TestExactAgreesWithPOT(t *testing.T) {
 	for _, c := range readOracle(t).Plans {
 		t.Run(c.Name, func(t *testing.T) {
-			plan, err := Exact(c.A, c.B, dense(c.Cost))
+			plan, err := Exact(t.Context(), c.A, c.B, dense(c.Cost))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestMonotoneAgreesWithScipyAndPOT(t *testing.T) {
 
 func TestSquaredBuresAgreesWithPOT(t *testing.T) {
 	for i, c := range readOracle(t).Gaussians {
-		got, err := SquaredBures(c.M1, symmetric(c.C1), c.M2, symmetric(c.C2))
+		got, err := SquaredBures(t.Context(), c.M1, symmetric(c.C1), c.M2, symmetric(c.C2))
 		if err != nil {
 			t.Fatal(err)
 		}

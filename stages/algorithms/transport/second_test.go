@@ -10,11 +10,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// checkSecond checks that the second-best assignment is one, is not the best,
-// and costs margin more.
+// checkSecond checks that the second-best assignment is an assignment, is not the
+// best, and costs margin more.
 func checkSecond(t *testing.T, cost *mat.Dense, best []int, margin float64) {
 	t.Helper()
-	second, got, err := SecondBest(cost)
+	second, got, err := SecondBest(t.Context(), cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func checkSecond(t *testing.T, cost *mat.Dense, best []int, margin float64) {
 		}
 		seen[j] = true
 	}
-	excess, err := Excess(cost, second)
+	excess, err := Excess(t.Context(), cost, second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestSecondBestOfAll(t *testing.T) {
 	for _, shape := range [][2]int{{1, 1}, {1, 4}, {2, 2}, {3, 3}, {3, 5}, {5, 5}, {4, 6}, {6, 6}} {
 		for range 20 {
 			cost := randomCost(rng, shape[0], shape[1])
-			columns, _, err := Assign(cost)
+			columns, _, err := Assign(t.Context(), cost)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,11 +61,11 @@ func TestSecondBestOfAll(t *testing.T) {
 	}
 }
 
-// Where all permutations are too many, forbidding each matched pair in turn
-// and solving again finds the second best too.
+// With too many permutations to try, forbidding each matched pair in turn and
+// solving again also finds the second best.
 func TestSecondBestOfManyClasses(t *testing.T) {
 	cost := randomCost(newRand(12), 65, 65)
-	columns, total, err := Assign(cost)
+	columns, total, err := Assign(t.Context(), cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestSecondBestOfManyClasses(t *testing.T) {
 	for i, j := range columns {
 		without := mat.DenseCopyOf(cost)
 		without.Set(i, j, 1e6)
-		_, other, err := Assign(without)
+		_, other, err := Assign(t.Context(), without)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,17 +86,17 @@ func TestSecondBestOfManyClasses(t *testing.T) {
 	}
 }
 
-// Two classes that have come near each other's place: the best matching is
-// monotone, and exchanging them is the second best.
+// Two classes have come near each other: the best matching is monotone, and
+// exchanging them is the second best.
 func TestExcess(t *testing.T) {
 	cost := mat.NewDense(3, 3, []float64{1, 1.25, 9, 1.5, 1, 9, 9, 9, 0})
 	for want, columns := range map[float64][]int{0: {0, 1, 2}, 0.75: {1, 0, 2}} {
-		excess, err := Excess(cost, columns)
+		excess, err := Excess(t.Context(), cost, columns)
 		if err != nil || excess != want {
 			t.Errorf("excess of %v: %v, %v, want %v", columns, excess, err, want)
 		}
 	}
-	second, margin, err := SecondBest(cost)
+	second, margin, err := SecondBest(t.Context(), cost)
 	if got := fmt.Sprint(second, margin, err); got != "[1 0 2] 0.75 <nil>" {
 		t.Errorf("second best %s", got)
 	}

@@ -1,29 +1,32 @@
 package transport
 
-import "math"
+import (
+	"context"
+	"math"
+)
 
 // basis is the spanning tree of a network simplex: nodes 0…n−1 are sources,
-// the rest are sinks, and the last sink is the root. The arc between a node
-// and its parent is kept with the node. Arcs lead from source to sink.
+// the others are sinks, and the last sink is the root. Each node holds the arc
+// to its parent. Arcs lead from source to sink.
 //
-// The tree stays strongly feasible: an arc without flow leads towards the
-// root, so that its lower node is a source.
+// The tree stays strongly feasible: an arc without flow leads towards the root,
+// so its lower node is a source.
 type basis struct {
 	*subproblem
 	parent, depth         []int
 	child, next, previous []int // first child and siblings, −1 for none
 	flow                  []int64
 	arcCost               []float64
-	potential             []float64 // cost of a tree arc = sum of its ends'
-	tolerance             float64   // reduced costs above −tolerance are not negative
-	position              int       // where the search for an arc goes on
+	potential             []float64 // the cost of a tree arc is the sum of those of its ends
+	tolerance             float64   // reduced costs above −tolerance count as 0
+	position              int       // where the search for an arc continues
 	stack                 []int
 }
 
-// newBasis builds the tree of the north-west corner rule: walk through the
-// cost matrix from the first source and sink to the last, on each arc sending
-// all that source or sink has left. Where both run out, the walk leaves the
-// sink first, which makes the tree strongly feasible.
+// newBasis builds the tree of the north-west corner rule: it walks through the
+// cost matrix from the first source and sink to the last, and sends on each arc
+// all that the source or the sink has left. When both have nothing left it goes
+// to the next sink first, which makes the tree strongly feasible.
 func newBasis(p *subproblem) *basis {
 	nodes := p.n + p.m
 	t := &basis{
@@ -55,7 +58,7 @@ func newBasis(p *subproblem) *basis {
 	return t
 }
 
-// none returns n times −1.
+// none returns a slice of n values −1.
 func none(n int) []int { return filled(n, -1) }
 
 // hang makes node a child of parent by an arc that has flow.
@@ -68,7 +71,7 @@ func (t *basis) hang(node, parent, arc int, flow int64) {
 	t.child[parent] = node
 }
 
-// cut takes node off the children of its parent.
+// cut removes node from the children of its parent.
 func (t *basis) cut(node int) {
 	if p := t.previous[node]; p >= 0 {
 		t.next[p] = t.next[node]
@@ -80,9 +83,9 @@ func (t *basis) cut(node int) {
 	}
 }
 
-// refresh computes depth and potential of node (but if it is the root) and of
-// all below it from its parent's. Nothing is added up over pivots, so rounding
-// errors do not grow.
+// refresh computes depth and potential of node, unless it is the root, and of
+// all nodes below it, from those of its parent. Potentials are not updated from
+// pivot to pivot, so rounding errors do not grow.
 func (t *basis) refresh(node int) {
 	t.stack = append(t.stack[:0], node)
 	for len(t.stack) > 0 {
@@ -100,7 +103,7 @@ func (t *basis) refresh(node int) {
 // isSource reports whether node is a source.
 func (t *basis) isSource(node int) bool { return node < t.n }
 
-// arc returns the source and the sink, counted from 0, of node's arc.
+// arc returns the source and the sink of node's arc, both counted from 0.
 func (t *basis) arc(node int) (source, sink int) {
 	if t.isSource(node) {
 		return node, t.parent[node] - t.n
@@ -108,21 +111,24 @@ func (t *basis) arc(node int) (source, sink int) {
 	return t.parent[node], node - t.n
 }
 
-// optimise pivots until no arc has a negative reduced cost and returns the
+// optimise pivots until no arc has a negative reduced cost, and returns the
 // number of pivots.
-func (t *basis) optimise() int {
-	for pivots := 0; ; pivots++ {
+func (t *basis) optimise(ctx context.Context) (pivots int, err error) {
+	for ; ; pivots++ {
+		if err := ctx.Err(); err != nil {
+			return pivots, err
+		}
 		arc := t.entering()
 		if arc < 0 {
-			return pivots
+			return pivots, nil
 		}
 		t.pivot(arc)
 	}
 }
 
-// entering returns the arc with the most negative reduced cost in the first
-// block of arcs, from where the last search ended, that has a negative one; −1
-// if there is none.
+// entering searches blocks of arcs, from where the last search ended, for a
+// negative reduced cost. It returns the arc with the most negative one of the
+// first block that has any, or −1 if there is none at all.
 func (t *basis) entering() int {
 	arcs := t.n * t.m
 	block := max(10, int(math.Sqrt(float64(arcs))))
@@ -145,8 +151,8 @@ func (t *basis) entering() int {
 	return -1
 }
 
-// pivot sends as much as possible around the cycle that arc closes with the
-// tree, and puts arc in the place of one that this empties.
+// pivot sends as much flow as possible around the cycle that arc closes with
+// the tree. Then arc replaces an arc of the cycle that is now without flow.
 func (t *basis) pivot(arc int) {
 	source, sink := arc/t.m, t.n+arc%t.m
 	apex := t.apex(source, sink)
@@ -160,7 +166,7 @@ func (t *basis) pivot(arc int) {
 	}
 }
 
-// apex returns the lowest node that both nodes are below.
+// apex returns the lowest common ancestor of two nodes.
 func (t *basis) apex(a, b int) int {
 	for a != b {
 		if t.depth[a] >= t.depth[b] {
@@ -173,10 +179,11 @@ func (t *basis) apex(a, b int) int {
 }
 
 // leaving returns the node whose arc limits the flow around the cycle, that
-// flow, and whether the node is on the side of source. On that side arcs whose
-// lower node is a source are emptied, on the other those whose lower node is a
-// sink. Of several it is the last on the way from apex along the cycle, in the
-// direction of the new arc, which keeps the tree strongly feasible.
+// flow, and whether the node is on the side of source. On that side the flow
+// falls on arcs whose lower node is a source, on the other side on arcs whose
+// lower node is a sink. If several arcs limit it, leaving takes the last one on
+// the way from apex along the cycle, in the direction of the new arc. This keeps
+// the tree strongly feasible.
 func (t *basis) leaving(source, sink, apex int) (node int, flow int64, fromSource bool) {
 	flow = math.MaxInt64
 	for k := source; k != apex; k = t.parent[k] {
@@ -192,9 +199,9 @@ func (t *basis) leaving(source, sink, apex int) (node int, flow int64, fromSourc
 	return node, flow, fromSource
 }
 
-// push changes the flow of the arcs between node and apex: it falls where the
-// lower node is a source if so says emptySources, and rises elsewhere, or the
-// other way round.
+// push changes the flow of the arcs between node and apex. With emptySources it
+// falls where the lower node is a source and rises elsewhere; without, it rises
+// there and falls elsewhere.
 func (t *basis) push(node, apex int, flow int64, emptySources bool) {
 	for k := node; k != apex; k = t.parent[k] {
 		if t.isSource(k) == emptySources {
@@ -205,8 +212,8 @@ func (t *basis) push(node, apex int, flow int64, emptySources bool) {
 	}
 }
 
-// rehang cuts the arc of node leaving, makes top, which is below it, the root
-// of the part cut off, and hangs that under parent by arc.
+// rehang cuts the arc of node leaving. It makes top, a node of the part that is
+// cut off, the root of that part and hangs it under parent by arc.
 func (t *basis) rehang(top, parent, leaving, arc int, flow int64) {
 	for k := top; ; {
 		above, oldFlow, oldArc := t.parent[k], t.flow[k], t.arcIndex(k)
@@ -220,7 +227,7 @@ func (t *basis) rehang(top, parent, leaving, arc int, flow int64) {
 	t.refresh(top)
 }
 
-// arcIndex returns the place of node's arc in cost.
+// arcIndex returns the index of node's arc in cost.
 func (t *basis) arcIndex(node int) int {
 	source, sink := t.arc(node)
 	return source*t.m + sink

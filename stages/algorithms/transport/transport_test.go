@@ -56,7 +56,7 @@ func FuzzAssign(f *testing.F) {
 				cost.Set(k/cols, k%cols, float64(int8(costs[k])))
 			}
 		}
-		columns, total, err := Assign(cost)
+		columns, total, err := Assign(t.Context(), cost)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +73,7 @@ func FuzzAssign(f *testing.F) {
 		}
 		checkSecond(t, cost, columns, second-best)
 		if rows == cols {
-			plan, err := Exact(uniform(rows), uniform(rows), cost)
+			plan, err := Exact(t.Context(), uniform(rows), uniform(rows), cost)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,11 +84,11 @@ func FuzzAssign(f *testing.F) {
 
 func TestAssignOnThousand(t *testing.T) {
 	cost := randomCost(newRand(2), 1000, 1000)
-	_, total, err := Assign(cost)
+	_, total, err := Assign(t.Context(), cost)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := Exact(uniform(1000), uniform(1000), cost)
+	plan, err := Exact(t.Context(), uniform(1000), uniform(1000), cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestAssignOnThousand(t *testing.T) {
 func TestAssignFollowsPermutations(t *testing.T) {
 	rng := newRand(3)
 	cost := randomCost(rng, 8, 11)
-	columns, _, err := Assign(cost)
+	columns, _, err := Assign(t.Context(), cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAssignFollowsPermutations(t *testing.T) {
 			moved.Set(i, j, 3*cost.At(r, c)+2)
 		}
 	}
-	movedColumns, _, err := Assign(moved)
+	movedColumns, _, err := Assign(t.Context(), moved)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestExactOnRandomProblems(t *testing.T) {
 		}
 		scaleTo(a, 1)
 		scaleTo(b, 1)
-		plan, err := Exact(a, b, cost)
+		plan, err := Exact(t.Context(), a, b, cost)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,14 +159,14 @@ func scaleTo(masses []float64, total float64) {
 func TestExactScales(t *testing.T) {
 	rng := newRand(5)
 	cost, a, b := randomCost(rng, 9, 7), randomMasses(rng, 9), randomMasses(rng, 7)
-	plan, err := Exact(a, b, cost)
+	plan, err := Exact(t.Context(), a, b, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
 	scaleTo(a, 1000)
 	scaleTo(b, 1000)
 	cost.Scale(1e-6, cost)
-	scaled, err := Exact(a, b, cost)
+	scaled, err := Exact(t.Context(), a, b, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestExactIsAMetric(t *testing.T) {
 	cost := mat.NewDense(9, 9, nil)
 	cost.Apply(func(i, j int, _ float64) float64 { return math.Abs(points[i] - points[j]) }, cost)
 	distance := func(a, b []float64) float64 {
-		plan, err := Exact(a, b, cost)
+		plan, err := Exact(t.Context(), a, b, cost)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestMonotoneIsExactForSquares(t *testing.T) {
 	a, b := randomMasses(rng, 8), randomMasses(rng, 5)
 	cost := mat.NewDense(8, 5, nil)
 	cost.Apply(func(i, j int, _ float64) float64 { return (x[i] - y[j]) * (x[i] - y[j]) }, cost)
-	plan, err := Exact(a, b, cost)
+	plan, err := Exact(t.Context(), a, b, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestSquaredBuresOfDiagonals(t *testing.T) {
 	// For commuting covariances it is the distance of the standard deviations.
 	first := mat.NewSymDense(2, []float64{4, 0, 0, 0})
 	second := mat.NewSymDense(2, []float64{1, 0, 0, 9})
-	got, err := SquaredBures([]float64{1, 1}, first, []float64{1, 3}, second)
+	got, err := SquaredBures(t.Context(), []float64{1, 1}, first, []float64{1, 3}, second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestSquaredBuresOfDiagonals(t *testing.T) {
 func TestMatchPrototypesPermutes(t *testing.T) {
 	classes := dense([][]float64{{0, 0}, {10, 0}, {0, 10}})
 	components := dense([][]float64{{1, 11}, {1, 1}, {11, 1}})
-	m, err := MatchPrototypes(classes, []int{5, 6, 7}, components, []float64{0.2, 0.5, 0.3})
+	m, err := MatchPrototypes(t.Context(), classes, []int{5, 6, 7}, components, []float64{0.2, 0.5, 0.3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestMatchPrototypesPermutes(t *testing.T) {
 func TestMatchPrototypesWithMoreComponents(t *testing.T) {
 	classes := dense([][]float64{{0}, {100}})
 	components := dense([][]float64{{1}, {99}, {101}, {-1}})
-	m, err := MatchPrototypes(classes, []int{5, 6}, components, []float64{0.1, 0.2, 0.3, 0.4})
+	m, err := MatchPrototypes(t.Context(), classes, []int{5, 6}, components, []float64{0.1, 0.2, 0.3, 0.4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestMatchPrototypesWithFewerComponents(t *testing.T) {
 	// one third to the class in the middle.
 	classes := dense([][]float64{{0}, {50}, {100}})
 	components := dense([][]float64{{0}, {100}})
-	m, err := MatchPrototypes(classes, []int{1, 1, 1}, components, []float64{0.9, 0.1})
+	m, err := MatchPrototypes(t.Context(), classes, []int{1, 1, 1}, components, []float64{0.9, 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestMatchPrototypesWithFewerComponents(t *testing.T) {
 
 func TestMatchPrototypesWithAbsentClass(t *testing.T) {
 	classes := dense([][]float64{{0}, {math.NaN()}, {10}})
-	m, err := MatchPrototypes(classes, []int{4, 0, 4}, dense([][]float64{{9}, {1}}), []float64{0.25, 0.75})
+	m, err := MatchPrototypes(t.Context(), classes, []int{4, 0, 4}, dense([][]float64{{9}, {1}}), []float64{0.25, 0.75})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestPrototypes(t *testing.T) {
 	p := NewPrototypes(3, 2)
 	x := blas32.General{Rows: 3, Cols: 2, Stride: 3, Data: []float32{1, 2, 99, 3, 4, 99, 5, 6}}
 	for range 2 {
-		if err := p.Add(x, []int32{2, -1, 2}); err != nil {
+		if err := p.Add(t.Context(), x, []int32{2, -1, 2}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -328,7 +328,7 @@ func TestPrototypes(t *testing.T) {
 	if got := fmt.Sprint(p.Counts()); got != "[0 0 4]" {
 		t.Errorf("counts %v", got)
 	}
-	checkError(t, p.Add(x, []int32{0, 3, 0}), "transport: row 1 has label 3: labels go from 0 to 2")
+	checkError(t, p.Add(t.Context(), x, []int32{0, 3, 0}), "transport: row 1 has label 3: labels go from 0 to 2")
 }
 
 func checkError(t *testing.T, err error, want string) {
@@ -345,47 +345,47 @@ func TestErrors(t *testing.T) {
 		t.Helper()
 		checkError(t, err, want)
 	}
-	_, _, err := Assign(mat.NewDense(3, 2, nil))
+	_, _, err := Assign(t.Context(), mat.NewDense(3, 2, nil))
 	check("transport: 3 rows for 2 columns: transpose the costs or use Exact", err)
-	_, _, err = Assign(dense([][]float64{{1, 2}, {3, nan}}))
+	_, _, err = Assign(t.Context(), dense([][]float64{{1, 2}, {3, nan}}))
 	check("transport: cost of row 1, column 1 is NaN: give finite costs", err)
-	_, err = Margin(mat.NewDense(3, 2, nil))
+	_, err = Margin(t.Context(), mat.NewDense(3, 2, nil))
 	check("transport: 3 rows for 2 columns", err)
-	_, err = Exact([]float64{-1}, []float64{1}, one)
+	_, err = Exact(t.Context(), []float64{-1}, []float64{1}, one)
 	check("transport: source mass 0 is -1: give finite masses of at least 0", err)
-	_, err = Exact([]float64{1}, []float64{nan}, one)
+	_, err = Exact(t.Context(), []float64{1}, []float64{nan}, one)
 	check("transport: target mass 0 is NaN: give finite masses", err)
-	_, err = Exact([]float64{0}, []float64{0}, one)
+	_, err = Exact(t.Context(), []float64{0}, []float64{0}, one)
 	check("transport: all source masses are zero", err)
-	_, err = Exact([]float64{1}, []float64{2}, one)
+	_, err = Exact(t.Context(), []float64{1}, []float64{2}, one)
 	check("transport: source masses sum to 1 and target masses to 2: scale them to the same sum", err)
-	_, err = Exact([]float64{1}, []float64{1}, dense([][]float64{{math.Inf(1)}}))
+	_, err = Exact(t.Context(), []float64{1}, []float64{1}, dense([][]float64{{math.Inf(1)}}))
 	check("transport: cost of row 0, column 0 is +Inf", err)
 	_, err = Monotone(nil, nil, []float64{1}, nil)
 	check("transport: a sample is empty", err)
 	_, err = Wasserstein2([]float64{nan}, nil, []float64{1}, nil)
 	check("transport: sample value 0 is NaN", err)
 	identity, bad := mat.NewSymDense(1, []float64{1}), mat.NewSymDense(1, []float64{-1})
-	_, err = SquaredBures([]float64{0}, bad, []float64{0}, identity)
+	_, err = SquaredBures(t.Context(), []float64{0}, bad, []float64{0}, identity)
 	check("transport: first covariance: eigenvalue -1 is negative: give a covariance", err)
-	_, err = SquaredBures([]float64{0}, identity, []float64{0}, mat.NewSymDense(1, []float64{nan}))
+	_, err = SquaredBures(t.Context(), []float64{0}, identity, []float64{0}, mat.NewSymDense(1, []float64{nan}))
 	check("transport: second covariance: value 0, 0 is NaN", err)
-	_, err = SquaredBures([]float64{nan}, identity, []float64{0}, identity)
+	_, err = SquaredBures(t.Context(), []float64{nan}, identity, []float64{0}, identity)
 	check("transport: distance is NaN: give finite means", err)
-	_, err = MatchPrototypes(one, []int{0}, one, []float64{1})
+	_, err = MatchPrototypes(t.Context(), one, []int{0}, one, []float64{1})
 	check("transport: no class has source rows: give labelled source rows", err)
-	_, err = MatchPrototypes(one, []int{1}, dense([][]float64{{nan}}), []float64{1})
+	_, err = MatchPrototypes(t.Context(), one, []int{1}, dense([][]float64{{nan}}), []float64{1})
 	check("transport: the squared distance of class 0 and component 0 is NaN: give finite means", err)
 }
 
 func TestResultsRepeat(t *testing.T) {
 	rng := newRand(8)
 	cost, a, b := randomCost(rng, 20, 30), randomMasses(rng, 20), randomMasses(rng, 30)
-	first, err := Exact(a, b, cost)
+	first, err := Exact(t.Context(), a, b, cost)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Exact(a, b, cost)
+	second, err := Exact(t.Context(), a, b, cost)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,16 @@
-// Package wasserstein measures how far a target is from a source whose classes have
-// been weighted to the target's proportions: the Wasserstein-1 distance of the
-// paper's Theorem 1, WD_1(p_S̃, p_T) of equation (4), in whatever space the rows
-// are in.
+// Package wasserstein measures the distance of a target from a source whose
+// classes are weighted to the target's proportions: the Wasserstein-1 distance
+// of the paper's Theorem 1, WD_1(p_S̃, p_T) of equation (4), in any space of the
+// rows.
 //
-// The distance of two samples is not that of what they were drawn from: it is
-// greater, and the more so the more dimensions there are. So a Reference knows
-// beside it the distance of two samples of the target from each other, the
-// floor, which is what is left where nothing separates the domains.
+// The distance of two samples is greater than that of the distributions they
+// were drawn from, more so in more dimensions. So a Reference also holds the
+// distance of two samples of the target from each other. This floor is the
+// distance to expect if nothing separates the domains.
 package wasserstein
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -24,29 +25,30 @@ import (
 
 // Options of a measurement. The zero value is usable.
 type Options struct {
-	// Rows is how many rows of each domain are compared at most; 0 means 200.
-	// Time is about that of its cube.
+	// Rows is the greatest number of rows of each domain that are compared; 0
+	// means 200. Time is about O(Rows³).
 	Rows int
-	// Seed draws them.
+	// Seed is the seed of the samples.
 	Seed uint64
-	// Space maps rows (n×d) to where they are compared, a representation for
-	// example; it may change them in place. nil leaves them as they are.
+	// Space maps rows (n×d) to the space in which they are compared, such as a
+	// representation. It may change them in place. nil leaves them as they are.
 	Space func(blas32.General) (blas32.General, error)
 }
 
-// A Distance is that of a source from a target, in units of the data.
+// A Distance is the distance of a source from a target, in units of the data.
 type Distance struct {
 	// Value is the Wasserstein-1 distance, exact for the rows compared, with
 	// the Euclidean distance as the cost.
 	Value float64
-	// Floor is the same of two samples of the target, of as many rows.
+	// Floor is the same distance between two samples of the target, each of
+	// Rows rows.
 	Floor float64
 	// Rows is the number of target rows that were compared.
 	Rows int
 }
 
-// Ratio is how many times its floor the distance is: about 1 where nothing is
-// left between source and target. It is +Inf if the floor alone is 0.
+// Ratio returns Value divided by Floor: about 1 if nothing separates source and
+// target. It is +Inf if only the floor is 0.
 func (d Distance) Ratio() float64 {
 	if d.Value == d.Floor {
 		return 1
@@ -61,10 +63,11 @@ type Reference struct {
 	o     Options
 }
 
-// NewReference draws two disjoint samples from the rows of the target (n×d), of
-// Options.Rows rows each or of half the rows there are, and compares them. It
-// fails if there are fewer than two rows or a value is not finite.
-func NewReference(target blas32.General, o Options) (*Reference, error) {
+// NewReference draws two disjoint samples from the rows of the target (n×d) and
+// compares them. Each has Options.Rows rows, or n/2 if that is less. It fails if
+// there are fewer than two rows or a value is not finite, and returns an error
+// that wraps ctx.Err() if ctx ends.
+func NewReference(ctx context.Context, target blas32.General, o Options) (*Reference, error) {
 	if o.Rows == 0 {
 		o.Rows = 200
 	}
@@ -81,7 +84,7 @@ func NewReference(target blas32.General, o Options) (*Reference, error) {
 	if r.rows, err = o.Space(pick(target, order[:m])); err != nil {
 		return nil, err
 	}
-	r.floor, err = r.distance(pick(target, order[m:2*m]), uniform(m))
+	r.floor, err = r.distance(ctx, pick(target, order[m:2*m]), uniform(m))
 	return r, err
 }
 
@@ -92,11 +95,12 @@ const (
 )
 
 // To returns the distance of a source whose rows (n×d) have labels from 0 to
-// C−1, class k having the mass proportions[k]. It compares as many rows of the
+// C−1. Class k has the mass proportions[k]. It compares as many rows of the
 // source as of the target, at least one of each class with a proportion. A
-// class without rows is left out, with its mass. It fails if none is left or a
-// value is not finite, and panics if shapes differ.
-func (r *Reference) To(source blas32.General, labels []int32, proportions []float64) (Distance, error) {
+// class without rows is left out, with its mass. It fails if no class is left or
+// a value is not finite, returns an error that wraps ctx.Err() if ctx ends, and
+// panics if shapes differ.
+func (r *Reference) To(ctx context.Context, source blas32.General, labels []int32, proportions []float64) (Distance, error) {
 	if source.Rows != len(labels) {
 		panic("wasserstein: Reference.To: the shapes do not fit")
 	}
@@ -104,12 +108,12 @@ func (r *Reference) To(source blas32.General, labels []int32, proportions []floa
 	if len(rows) == 0 {
 		return Distance{}, errors.New("wasserstein: no class of the source has a share of the target: give labelled rows of the target's classes")
 	}
-	value, err := r.distance(pick(source, rows), masses)
+	value, err := r.distance(ctx, pick(source, rows), masses)
 	return Distance{Value: value, Floor: r.floor, Rows: r.rows.Rows}, err
 }
 
-// stratify draws rows of each class by its proportion, and shares the
-// proportion out among them.
+// stratify draws rows of each class by its proportion, and divides the
+// proportion equally among them.
 func (r *Reference) stratify(labels []int32, proportions []float64) (rows []int, masses []float64) {
 	members := make([][]int, len(proportions))
 	rng := rand.New(rand.NewPCG(r.o.Seed, streamSource))
@@ -133,8 +137,9 @@ func (r *Reference) stratify(labels []int32, proportions []float64) (rows []int,
 	return rows, masses
 }
 
-// distance is that of rows with masses from the reference's rows, all alike.
-func (r *Reference) distance(x blas32.General, masses []float64) (float64, error) {
+// distance returns the distance of rows with masses from the reference's rows,
+// which have equal masses.
+func (r *Reference) distance(ctx context.Context, x blas32.General, masses []float64) (float64, error) {
 	x, err := r.o.Space(x)
 	if err != nil {
 		return 0, err
@@ -145,14 +150,14 @@ func (r *Reference) distance(x blas32.General, masses []float64) (float64, error
 	cost := mat.NewDense(x.Rows, r.rows.Rows, nil)
 	kernel.Parallel(x.Rows, 16, func(lo, hi int) {
 		squares := make([]float32, r.rows.Rows)
-		for i := lo; i < hi; i++ {
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			kernel.SquaredDistances(squares, x.Data[i*x.Cols:][:x.Cols], r.rows.Data, r.rows.Rows, x.Cols)
 			for j, s := range squares {
 				cost.Set(i, j, math.Sqrt(float64(s)))
 			}
 		}
 	})
-	plan, err := transport.Exact(masses, uniform(r.rows.Rows), cost)
+	plan, err := transport.Exact(ctx, masses, uniform(r.rows.Rows), cost)
 	if err != nil {
 		return 0, fmt.Errorf("wasserstein: %w", err)
 	}
@@ -168,7 +173,7 @@ func pick(x blas32.General, rows []int) blas32.General {
 	return y
 }
 
-// uniform is n equal masses that sum to 1.
+// uniform returns n equal masses that sum to 1.
 func uniform(n int) []float64 {
 	masses := make([]float64, n)
 	for i := range masses {

@@ -1,6 +1,7 @@
 package wasserstein
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
@@ -11,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/internal/contexttest"
 	"mars/stages/algorithms/transport"
 )
 
@@ -35,7 +37,7 @@ func cloud(seed uint64, n, d int, mean float64) blas32.General {
 
 func reference(t *testing.T, target blas32.General, o Options) *Reference {
 	t.Helper()
-	r, err := NewReference(target, o)
+	r, err := NewReference(t.Context(), target, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func TestDistanceIsPOTs(t *testing.T) {
 		y := rowsOf(c.Y)
 		r := reference(t, rowsOf(append(c.Y, c.Y...)), Options{Rows: len(c.Y)})
 		r.rows = y
-		got, err := r.distance(rowsOf(c.X), c.Masses)
+		got, err := r.distance(t.Context(), rowsOf(c.X), c.Masses)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +71,7 @@ func TestDistanceIsPOTs(t *testing.T) {
 	}
 }
 
-// On the line, where all rows are compared, it is the distance of quantiles.
+// On the line it is the distance of quantiles.
 func TestDistanceOnTheLine(t *testing.T) {
 	source, target := cloud(1, 150, 1, 0), cloud(2, 200, 1, 1)
 	labels := make([]int32, 150)
@@ -78,7 +80,7 @@ func TestDistanceOnTheLine(t *testing.T) {
 	}
 	proportions := []float64{0.8, 0.2}
 	r := reference(t, target, Options{})
-	d, err := r.To(source, labels, proportions)
+	d, err := r.To(t.Context(), source, labels, proportions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +107,8 @@ func TestDistanceOnTheLine(t *testing.T) {
 	}
 }
 
-// The ratio is about 1 where the weighted source is like the target, and not
-// where weights are wrong or a class has moved.
+// The ratio is about 1 if the weighted source is like the target. It is greater
+// if weights are wrong or a class has moved.
 func TestRatio(t *testing.T) {
 	mixture := func(seed uint64, n int, first, by float64) (blas32.General, []int32) {
 		x, labels := cloud(seed, n, 4, 0), make([]int32, n)
@@ -131,25 +133,25 @@ func TestRatio(t *testing.T) {
 		"moved":         {0.5, 4, []float64{0.8, 0.2}, 1.25, 5},
 	} {
 		source, labels := mixture(4, 1500, c.first, c.by)
-		d, err := r.To(source, labels, c.proportions)
+		d, err := r.To(t.Context(), source, labels, c.proportions)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if ratio := d.Ratio(); ratio < c.low || ratio > c.high {
 			t.Errorf("%s: %.3f times the floor, want %v to %v", name, ratio, c.low, c.high)
 		}
-		again, _ := reference(t, target, Options{}).To(source, labels, c.proportions)
+		again, _ := reference(t, target, Options{}).To(t.Context(), source, labels, c.proportions)
 		if again != d {
 			t.Errorf("%s: %v, and again %v", name, d, again)
 		}
 	}
 }
 
-// Rows are compared in the space that is asked for.
+// Rows are compared in the given space.
 func TestSpace(t *testing.T) {
 	target, source := cloud(5, 100, 3, 0), cloud(6, 80, 3, 0)
 	labels := make([]int32, 80)
-	plain, err := reference(t, target, Options{}).To(source, labels, []float64{1})
+	plain, err := reference(t, target, Options{}).To(t.Context(), source, labels, []float64{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +161,7 @@ func TestSpace(t *testing.T) {
 		}
 		return x, nil
 	}
-	scaled, err := reference(t, target, Options{Space: twice}).To(source, labels, []float64{1})
+	scaled, err := reference(t, target, Options{Space: twice}).To(t.Context(), source, labels, []float64{1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,22 +169,35 @@ func TestSpace(t *testing.T) {
 		t.Errorf("%v in twice the space of %v", scaled, plain)
 	}
 	broken := func(x blas32.General) (blas32.General, error) { return x, errors.New("no model") }
-	if _, err := NewReference(target, Options{Space: broken}); err == nil || err.Error() != "no model" {
+	if _, err := NewReference(t.Context(), target, Options{Space: broken}); err == nil || err.Error() != "no model" {
 		t.Errorf("error %v", err)
 	}
 }
 
+func TestFunctionsStopWithTheirContext(t *testing.T) {
+	target, source := cloud(5, 100, 3, 0), cloud(6, 80, 3, 0)
+	var r *Reference
+	contexttest.Stops(t, 80, func(ctx context.Context) (err error) {
+		r, err = NewReference(ctx, target, Options{})
+		return err
+	})
+	contexttest.Stops(t, 80, func(ctx context.Context) error {
+		_, err := r.To(ctx, source, make([]int32, 80), []float64{1})
+		return err
+	})
+}
+
 func TestErrors(t *testing.T) {
-	if _, err := NewReference(cloud(1, 1, 2, 0), Options{}); err == nil || !strings.Contains(err.Error(), "1 target rows: give at least two") {
+	if _, err := NewReference(t.Context(), cloud(1, 1, 2, 0), Options{}); err == nil || !strings.Contains(err.Error(), "1 target rows: give at least two") {
 		t.Errorf("error %v", err)
 	}
 	r := reference(t, cloud(1, 10, 2, 0), Options{})
 	source := cloud(2, 4, 2, 0)
-	if _, err := r.To(source, []int32{0, 0, 0, 0}, []float64{0, 1}); err == nil || !strings.Contains(err.Error(), "no class of the source has a share") {
+	if _, err := r.To(t.Context(), source, []int32{0, 0, 0, 0}, []float64{0, 1}); err == nil || !strings.Contains(err.Error(), "no class of the source has a share") {
 		t.Errorf("error %v", err)
 	}
 	source.Data[3] = float32(math.Inf(1))
-	if _, err := r.To(source, []int32{0, 0, 0, 0}, []float64{1}); err == nil || !strings.Contains(err.Error(), "give finite costs") {
+	if _, err := r.To(t.Context(), source, []int32{0, 0, 0, 0}, []float64{1}); err == nil || !strings.Contains(err.Error(), "give finite costs") {
 		t.Errorf("error %v", err)
 	}
 	if got := (Distance{}).Ratio(); got != 1 {
@@ -194,11 +209,11 @@ func BenchmarkDistance(b *testing.B) {
 	target, source := cloud(1, 2000, 50, 0), cloud(2, 4000, 50, 1)
 	labels := make([]int32, 4000)
 	for b.Loop() {
-		r, err := NewReference(target, Options{})
+		r, err := NewReference(b.Context(), target, Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := r.To(source, labels, []float64{1}); err != nil {
+		if _, err := r.To(b.Context(), source, labels, []float64{1}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,13 +1,14 @@
 package format
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 )
 
-// an ndarray is an n-dimensional array in a file whose header has been read.
+// An ndarray is an n-dimensional array in a file whose header has been read.
 type ndarray struct {
 	element element
 	shape   []int
@@ -15,20 +16,20 @@ type ndarray struct {
 	data    io.Reader
 }
 
-// readArrayTable reads an array as features: its first axis is the rows. It
-// takes the result of a header's reader.
-func readArrayTable(a ndarray, err error) (*Table, error) {
+// readArrayTable reads an array as features; the first axis is the rows. Its last
+// two arguments are the result of reading the header.
+func readArrayTable(ctx context.Context, a ndarray, err error) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := a.floats()
+	data, err := a.floats(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return a.table(data)
+	return a.table(ctx, data)
 }
 
-// readArrayLabels reads an array of one axis as labels.
+// readArrayLabels reads an array with one axis as labels.
 func readArrayLabels(a ndarray, err error) ([]string, error) {
 	if err != nil {
 		return nil, err
@@ -45,7 +46,7 @@ func readArrayLabels(a ndarray, err error) ([]string, error) {
 }
 
 // floats reads all values, in C order.
-func (a ndarray) floats() ([]float32, error) {
+func (a ndarray) floats(ctx context.Context) ([]float32, error) {
 	if !a.element.numeric() {
 		return nil, errors.New("holds strings: features must be numbers")
 	}
@@ -61,12 +62,12 @@ func (a ndarray) floats() ([]float32, error) {
 		return nil, err
 	}
 	if a.fortran && len(a.shape) > 1 {
-		data = transpose(data, a.shape)
+		return transpose(ctx, data, a.shape)
 	}
 	return data, nil
 }
 
-// end checks that nothing follows the values.
+// end returns an error if anything follows the values.
 func (a ndarray) end() error {
 	switch _, err := io.ReadFull(a.data, make([]byte, 1)); {
 	case errors.Is(err, io.EOF):
@@ -77,10 +78,10 @@ func (a ndarray) end() error {
 	return errors.New("has bytes after its last value: its header is wrong or something was appended: write it again")
 }
 
-// table gives the values their shape. Images are [C, H, W]: n×H×W is one
-// channel, n×H×W×3 and n×H×W×1 have their channels last as NumPy users keep
-// them, unless the second axis could be the channels just as well.
-func (a ndarray) table(data []float32) (*Table, error) {
+// table gives the values their shape. Images are [C, H, W]: n×H×W has one
+// channel. n×H×W×3 and n×H×W×1 have their channels last, as is usual in NumPy,
+// unless the second axis can also be the channels.
+func (a ndarray) table(ctx context.Context, data []float32) (*Table, error) {
 	rows, shape := a.shape[0], slices.Clone(a.shape[1:])
 	switch {
 	case len(shape) == 0:
@@ -88,13 +89,16 @@ func (a ndarray) table(data []float32) (*Table, error) {
 	case len(shape) == 2:
 		shape = []int{1, shape[0], shape[1]}
 	case len(shape) == 3 && channels(shape[2]) && !channels(shape[0]):
-		data = channelsFirst(data, shape)
+		var err error
+		if data, err = channelsFirst(ctx, data, shape); err != nil {
+			return nil, err
+		}
 		shape = []int{shape[2], shape[0], shape[1]}
 	case len(shape) > 3:
 		return nil, fmt.Errorf("has shape %v: rows may be vectors or images, of at most 3 axes: reshape it", a.shape)
 	}
 	cols, _ := product(shape)
-	t, err := newTable(data, rows, cols, shape)
+	t, err := newTable(ctx, data, rows, cols, shape)
 	if err != nil {
 		return nil, err
 	}
@@ -105,25 +109,29 @@ func (a ndarray) table(data []float32) (*Table, error) {
 func channels(n int) bool { return n == 1 || n == 3 }
 
 // channelsFirst turns images of shape H×W×C into C×H×W.
-func channelsFirst(data []float32, shape []int) []float32 {
+func channelsFirst(ctx context.Context, data []float32, shape []int) ([]float32, error) {
 	c, pixels := shape[2], shape[0]*shape[1]
 	if c == 1 {
-		return data
+		return data, nil
 	}
 	out := make([]float32, len(data))
 	for start := 0; start < len(data); start += c * pixels {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		for k := range pixels {
 			for j := range c {
 				out[start+j*pixels+k] = data[start+k*c+j]
 			}
 		}
 	}
-	return out
+	return out, nil
 }
 
-// transpose turns an array of that shape from Fortran order into C order. It
-// walks C order by an odometer whose digit i moves stride[i] in the input.
-func transpose(data []float32, shape []int) []float32 {
+// transpose turns an array of this shape from Fortran order into C order. index
+// counts in C order like an odometer; its digit i moves by stride[i] in the
+// input.
+func transpose(ctx context.Context, data []float32, shape []int) ([]float32, error) {
 	out := make([]float32, len(data))
 	stride, step := make([]int, len(shape)), 1
 	for i, n := range shape {
@@ -132,6 +140,9 @@ func transpose(data []float32, shape []int) []float32 {
 	}
 	index, at := make([]int, len(shape)), 0
 	for k := range out {
+		if err := ended(ctx, k); err != nil {
+			return nil, err
+		}
 		out[k] = data[at]
 		for i := len(shape) - 1; i >= 0; i-- {
 			index[i]++
@@ -143,5 +154,5 @@ func transpose(data []float32, shape []int) []float32 {
 			index[i] = 0
 		}
 	}
-	return out
+	return out, nil
 }

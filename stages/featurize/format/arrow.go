@@ -1,6 +1,7 @@
 package format
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +10,9 @@ import (
 )
 
 // readArrow reads an Arrow stream or file.
-func readArrow(in *input, o Options) (*Table, error) {
+func readArrow(ctx context.Context, in *input, o Options) (*Table, error) {
 	source := io.Reader(in)
-	if in.file != nil { // which can be read at any place, as Arrow files are
+	if in.file != nil { // Arrow files need random access
 		if _, err := in.file.Seek(0, io.SeekStart); err != nil {
 			return nil, readError(err)
 		}
@@ -26,7 +27,7 @@ func readArrow(in *input, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readRecords(r.Next, plan)
+	return readRecords(ctx, r.Next, plan)
 }
 
 // named puts the input's name before an error, unless it is there already.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// Classes are the distinct class names among labels, without the empty ones,
-// in the order that makes them indices: by value if all are integers, otherwise
-// by their bytes.
+// Classes returns the distinct class names among labels, without the empty one,
+// in the order of their indices: by value if all are integers, otherwise by
+// their bytes.
 func Classes(labels []string) []string {
 	seen := map[string]bool{"": true}
 	var classes []string
@@ -34,8 +34,8 @@ func Classes(labels []string) []string {
 	return classes
 }
 
-// Index gives each label its place among classes, -1 where it is empty. A label
-// that is none of them is an error naming it and its row.
+// Index returns the index of each label among classes, −1 for an empty label. It
+// fails if a label is not among them; the error names the label and its row.
 func Index(labels, classes []string) ([]int32, error) {
 	index := make(map[string]int32, len(classes)+1)
 	for i, name := range classes {
@@ -53,8 +53,8 @@ func Index(labels, classes []string) ([]int32, error) {
 	return out, nil
 }
 
-// Select finds the rows whose class is among keep, in their order. A class that
-// has no rows is an error.
+// Select returns the rows whose class is among keep, in their order. It fails if
+// one of these classes has no rows.
 func Select(labels, keep []string) ([]int, error) {
 	rowsOf := make(map[string]int, len(keep))
 	for _, name := range keep {

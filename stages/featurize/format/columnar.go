@@ -1,6 +1,7 @@
 package format
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,31 +14,34 @@ import (
 	"mars/arrowio"
 )
 
-// records gives batch after batch of a columnar input. A batch is valid until
-// the next call; io.EOF follows the last.
+// records returns the next batch of a columnar input, and io.EOF after the last.
+// A batch is valid until the next call.
 type records func() (arrow.Record, error)
 
 // readRecords reads a table of Arrow batches.
-func readRecords(next records, p *columnPlan) (*Table, error) {
+func readRecords(ctx context.Context, next records, p *columnPlan) (*Table, error) {
 	t := &columnTable{plan: p}
 	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		rec, err := next()
 		if errors.Is(err, io.EOF) {
-			return t.finish()
+			return t.finish(ctx)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if err := t.add(rec); err != nil {
+		if err := t.add(ctx, rec); err != nil {
 			return nil, fmt.Errorf("batch that begins at row %d: %w", t.rows, err)
 		}
 	}
 }
 
-// A columnPlan says which columns of a columnar input are read, by name.
+// A columnPlan names the columns of a columnar input that are read.
 type columnPlan struct {
 	features, skipped []string
-	label, id         string // "" if there is none, or it is not wanted
+	label, id         string // "" if there is none or it is not needed
 }
 
 func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
@@ -83,8 +87,8 @@ func (p *columnPlan) uses(name string) bool {
 	return name == p.label || name == p.id || slices.Contains(p.features, name)
 }
 
-// usualFeatures are the columns taken where none were named: the one column of
-// lists, otherwise all numbers.
+// usualFeatures returns the feature columns if none were named: the only column
+// of lists, otherwise all columns of numbers.
 func usualFeatures(schema *arrow.Schema, label, id int) ([]int, error) {
 	var lists, numbers []int
 	var listNames, names []string
@@ -109,7 +113,8 @@ func usualFeatures(schema *arrow.Schema, label, id int) ([]int, error) {
 	return numbers, nil
 }
 
-// checkType says whether a column can be what it is meant for.
+// checkType returns an error if the type of a column does not fit its role:
+// feature, or name (label or id).
 func checkType(f arrow.Field, feature, name bool) error {
 	if feature && !isNumber(f.Type) && !isList(f.Type) {
 		return fmt.Errorf("column %q: has type %s: features must be numbers, or lists of numbers", f.Name, f.Type)
@@ -142,11 +147,11 @@ type columnTable struct {
 	ids    []string
 }
 
-func (t *columnTable) add(rec arrow.Record) error {
+func (t *columnTable) add(ctx context.Context, rec arrow.Record) error {
 	if rec.NumRows() == 0 {
 		return nil
 	}
-	if err := t.addFeatures(rec); err != nil {
+	if err := t.addFeatures(ctx, rec); err != nil {
 		return err
 	}
 	if t.plan.label != "" {
@@ -167,8 +172,8 @@ func (t *columnTable) add(rec arrow.Record) error {
 	return nil
 }
 
-// addFeatures lays the feature columns side by side, row after row.
-func (t *columnTable) addFeatures(rec arrow.Record) error {
+// addFeatures appends the rows, with the feature columns side by side.
+func (t *columnTable) addFeatures(ctx context.Context, rec arrow.Record) error {
 	parts := make([]arrowio.Vectors, len(t.plan.features))
 	width := 0
 	for k, name := range t.plan.features {
@@ -186,6 +191,9 @@ func (t *columnTable) addFeatures(rec arrow.Record) error {
 	}
 	t.data = slices.Grow(t.data, int(rec.NumRows())*width)
 	for i := range int(rec.NumRows()) {
+		if err := ended(ctx, i); err != nil {
+			return err
+		}
 		for _, v := range parts {
 			t.data = append(t.data, v.Row(i)...)
 		}
@@ -193,7 +201,7 @@ func (t *columnTable) addFeatures(rec arrow.Record) error {
 	return nil
 }
 
-// vectorsOf reads a column of lists or of numbers, which are lists of one.
+// vectorsOf reads a column of lists, or of numbers, each as a list of one.
 func vectorsOf(rec arrow.Record, name string) (arrowio.Vectors, error) {
 	if i := rec.Schema().FieldIndices(name); len(i) == 1 && isNumber(rec.Column(i[0]).DataType()) {
 		data, err := arrowio.FloatColumn(rec, name)
@@ -214,8 +222,8 @@ func namesOf(rec arrow.Record, name string) ([]string, error) {
 	return s.Values, err
 }
 
-// namer gives the values of a column that is not of strings as names, nil for
-// other columns.
+// namer returns a function that gives the value of a row as a name. It returns
+// nil for a column of strings or of an unknown type.
 func namer(col arrow.Array) func(i int) (string, error) {
 	switch c := col.(type) {
 	case *array.Boolean:
@@ -248,7 +256,7 @@ func namer(col arrow.Array) func(i int) (string, error) {
 	return nil
 }
 
-// dictionaryNamer looks values up in a dictionary that is not of strings.
+// dictionaryNamer is namer for a dictionary.
 func dictionaryNamer(c *array.Dictionary) func(i int) (string, error) {
 	at := namer(c.Dictionary())
 	if at == nil {
@@ -278,12 +286,12 @@ func wholeNames(col arrow.Array, name string, at func(i int) (string, error)) ([
 	return names, nil
 }
 
-func (t *columnTable) finish() (*Table, error) {
+func (t *columnTable) finish(ctx context.Context) (*Table, error) {
 	if t.rows == 0 {
 		return nil, errors.New("has no rows: give data with at least one")
 	}
 	width := len(t.data) / t.rows
-	out, err := newTable(t.data, t.rows, width, []int{width})
+	out, err := newTable(ctx, t.data, t.rows, width, []int{width})
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +300,7 @@ func (t *columnTable) finish() (*Table, error) {
 	}
 	out.Labels, out.Skipped = t.labels, t.plan.skipped
 	if t.plan.id != "" {
-		if err := out.setIDs(t.ids); err != nil {
+		if err := out.setIDs(ctx, t.ids); err != nil {
 			return nil, fmt.Errorf("column %q: %w", t.plan.id, err)
 		}
 	}

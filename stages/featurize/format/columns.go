@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// reserved are the columns that are never features unless named: those of this
-// project's own streams that tell the answer or the row.
+// reserved are columns that are features only if they are named: those that hold
+// the answer or identify the row.
 var reserved = []string{"truth", "domain", "__index_level_0__", ""}
 
-// roles finds the columns of a table that are not features by its names:
-// indices of label and id, -1 if there is none. A name that was asked for must
-// be there.
+// roles returns the indices of the label and id columns, −1 if there is none. It
+// fails if a column that the options name is missing.
 func roles(header []string, o Options) (label, id int, err error) {
 	asked := o.Label
 	if o.NoLabels && !slices.Contains(header, asked) {
-		asked = "" // a table to be labelled need not have the column that labels are in elsewhere
+		asked = "" // a table without labels need not have the label column of the other one
 	}
 	if label, err = role(header, asked, "label"); err != nil {
 		return 0, 0, err
@@ -39,7 +38,7 @@ func role(header []string, asked, usual string) (int, error) {
 	return i, nil
 }
 
-// chosen finds the feature columns that were asked for.
+// chosen returns the indices of the feature columns that the options name.
 func chosen(header []string, label, id int, columns []string) ([]int, error) {
 	var features []int
 	for _, name := range columns {
@@ -83,9 +82,9 @@ func planText(header []string, o Options) (*textPlan, error) {
 	return p, err
 }
 
-// settle decides by the first row which columns are features where none were
-// named: those whose value is a number or missing. A later value that is
-// neither is an error, not a reason to drop the column in silence.
+// settle decides by the first row which columns are features if none were named:
+// those whose value is a number or missing. If a later value is neither, that is
+// an error; the column is not dropped in silence.
 func (p *textPlan) settle(record []string) {
 	if !p.open {
 		return
@@ -102,7 +101,7 @@ func (p *textPlan) settle(record []string) {
 	}
 }
 
-// names lists the feature columns, and those without any use.
+// names returns the names of the feature columns and of the unused columns.
 func (p *textPlan) names() (features, skipped []string) {
 	for _, i := range p.features {
 		features = append(features, p.header[i])
@@ -115,14 +114,16 @@ func (p *textPlan) names() (features, skipped []string) {
 	return features, skipped
 }
 
-// list writes names for a message, at most a dozen.
+// maxListed is how many names a message lists.
+const maxListed = 12
+
+// list joins names for a message.
 func list(names []string) string {
 	if len(names) == 0 {
 		return "none"
 	}
-	const most = 12
-	if len(names) > most {
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
+	if len(names) > maxListed {
+		return strings.Join(names[:maxListed], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
 	}
 	return strings.Join(names, ", ")
 }

@@ -1,13 +1,12 @@
-// Package format reads the files that data come in, one Table whatever the
-// kind: IDX, npy and npz, CSV and TSV, Parquet, Arrow streams and files, each
-// of them plain or compressed with gzip.
+// Package format reads data files of all kinds into a Table: IDX, npy and npz,
+// CSV and TSV, Parquet, Arrow streams and files, each plain or compressed with
+// gzip.
 //
-// The kind is told by a file's first bytes; a name that claims another kind is
-// an error. Nothing that a file says of itself is believed before its bytes are
-// there: sizes are checked, memory grows with what has been read, and every
-// error names the input, the place and what to do about it.
+// The first bytes of a file tell its kind; it is an error if its name claims
+// another one. The package does not trust what a file says about itself: sizes
+// are checked, memory grows only with what has been read, and every error names
+// the input, the place and what to do about it.
 //
-// NumPy files are read by this package rather than by sbinet/npyio, which
-// allocates what a header claims, has no float16, and reads one element at a
-// time.
+// The package reads NumPy files itself because sbinet/npyio allocates what a
+// header claims, has no float16, and reads one element at a time.
 package format

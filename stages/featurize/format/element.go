@@ -21,7 +21,8 @@ type element struct {
 
 func (e element) numeric() bool { return strings.IndexByte("biuf", e.kind) >= 0 }
 
-// largest is the largest value of the small unsigned types, which hold pixels.
+// largest returns the largest value of an unsigned type of one or two bytes, which
+// may hold pixels. It is 0 for other types.
 func (e element) largest() float32 {
 	if e.kind == 'u' && e.size <= 2 {
 		return float32(int(1)<<(8*e.size) - 1)
@@ -79,7 +80,7 @@ func convert(dst []float32, raw []byte, size int, value func([]byte) float32) {
 	}
 }
 
-// swap turns the order of the bytes of each element around.
+// swap reverses the bytes of each element.
 func swap(raw []byte, size int) {
 	for ; len(raw) >= size; raw = raw[size:] {
 		for i, j := 0, size-1; i < j; i, j = i+1, j-1 {
@@ -88,8 +89,7 @@ func swap(raw []byte, size int) {
 	}
 }
 
-// label is the class name that one element stands for, "" for NaN; it may
-// overwrite raw.
+// label returns the class name of one element, "" for NaN. It may overwrite raw.
 func (e element) label(raw []byte) (string, error) {
 	if e.big {
 		swap(raw, e.swapUnit())
@@ -105,7 +105,7 @@ func (e element) label(raw []byte) (string, error) {
 	return e.intLabel(raw), nil
 }
 
-// swapUnit is the size of what has a byte order within an element.
+// swapUnit returns the size of the parts of an element that have a byte order.
 func (e element) swapUnit() int {
 	switch e.kind {
 	case 'U':
@@ -149,8 +149,8 @@ func (e element) intLabel(raw []byte) string {
 	return strconv.FormatUint(v, 10)
 }
 
-// floatLabel is the name of a class given as a float: a whole number, or ""
-// for NaN, which means that there is no label.
+// floatLabel returns the name of a class that is given as a float: a whole number,
+// or "" for NaN, which means no label.
 func floatLabel(v float64) (string, error) {
 	if math.IsNaN(v) {
 		return "", nil
@@ -161,7 +161,7 @@ func floatLabel(v float64) (string, error) {
 	return strconv.FormatInt(int64(v), 10), nil
 }
 
-// stepBytes is how much is read and converted at a time.
+// stepBytes is how many bytes are read and converted at a time.
 const stepBytes = 1 << 18
 
 // readFloats reads n numbers. Memory grows with what has been read.
@@ -181,7 +181,7 @@ func (e element) readFloats(r io.Reader, n int) ([]float32, error) {
 	return out, nil
 }
 
-// readLabels reads n class names; equal names share memory.
+// readLabels reads n class names. Equal names share memory.
 func (e element) readLabels(r io.Reader, n int) ([]string, error) {
 	var out []string
 	names := map[string]string{}
@@ -204,7 +204,7 @@ func (e element) readLabels(r io.Reader, n int) ([]string, error) {
 	return out, nil
 }
 
-// fill reads all of raw, which begins with element number at of n.
+// fill reads all of raw. Its first element is number at of n.
 func (e element) fill(r io.Reader, raw []byte, at, n int) error {
 	k, err := io.ReadFull(r, raw)
 	if err == nil {
@@ -216,7 +216,8 @@ func (e element) fill(r io.Reader, raw []byte, at, n int) error {
 	return readError(err)
 }
 
-// extend lengthens s by k, at least doubling its room up to limit.
+// extend lengthens s by k. If it must grow, its capacity is at least doubled, up
+// to limit.
 func extend[T any](s []T, k, limit int) []T {
 	if need := len(s) + k; need > cap(s) {
 		grown := make([]T, len(s), min(max(need, 2*cap(s)), max(limit, need)))

@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 // A text table: the numbers are features, the column "label" the classes.
 func ExampleRead() {
 	text := "id,height,width,label\n1,2.5,3,cat\n2,1,0.5,dog\n"
-	table, err := format.Read(strings.NewReader(text), "pets.csv", format.Options{})
+	table, err := format.Read(context.Background(), strings.NewReader(text), "pets.csv", format.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -20,7 +21,7 @@ func ExampleRead() {
 	index, err := format.Index(table.Labels, classes)
 	fmt.Println(classes, index, err)
 
-	_, err = format.Read(strings.NewReader("height,width\n1,\n"), "pets.csv", format.Options{})
+	_, err = format.Read(context.Background(), strings.NewReader("height,width\n1,\n"), "pets.csv", format.Options{})
 	fmt.Println(err)
 	// Output:
 	// [height width] [2.5 3] [1 2]

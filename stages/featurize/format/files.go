@@ -1,8 +1,8 @@
 package format
 
-// Files are the files that reading path reads: the file itself, without the
-// members of an archive that path may name, and the labels that lie beside it.
-// Whoever keeps results by the content of their input hashes these.
+// Files returns the files that Open reads for path: the file itself, without the
+// members of an archive that path may name, and the file of labels next to it. A
+// cache that depends on the content of its inputs hashes these.
 func Files(path string) []string {
 	file, _, err := splitPath(path)
 	if err != nil {

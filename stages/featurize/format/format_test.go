@@ -2,6 +2,7 @@ package format
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -14,10 +15,10 @@ import (
 )
 
 func read(name, text string, o Options) (*Table, error) {
-	return Read(strings.NewReader(text), name, o)
+	return Read(context.Background(), strings.NewReader(text), name, o)
 }
 
-// wantError checks an error's text, which is what a user has to go by.
+// wantError checks the text of an error.
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) {
@@ -56,16 +57,16 @@ func TestKindErrors(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	folder := t.TempDir()
-	_, absent := Open(filepath.Join(folder, "absent.csv"), Options{})
-	_, isFolder := Open(folder, Options{})
-	_, colon := Open(filepath.Join(folder, "a.csv:b"), Options{})
+	_, absent := Open(t.Context(), filepath.Join(folder, "absent.csv"), Options{})
+	_, isFolder := Open(t.Context(), folder, Options{})
+	_, colon := Open(t.Context(), filepath.Join(folder, "a.csv:b"), Options{})
 	x := filepath.Join(oracle, "plain.npy")
-	_, labels := Open(x, Options{Labels: filepath.Join(folder, "absent.npy")})
-	_, rows := Open(x, Options{Labels: filepath.Join(oracle, "digit-labels.gz")})
-	_, axes := Open(x, Options{Labels: filepath.Join(oracle, "train-images-idx3-ubyte")})
-	_, kind := Open(x, Options{Labels: filepath.Join(oracle, "zstd.parquet")})
-	_, whole := Open(x, Options{Labels: filepath.Join(oracle, "plain.npz"), Y: "X"})
-	_, column := Open(x, Options{Labels: filepath.Join(oracle, "frame.csv"), Label: "class"})
+	_, labels := Open(t.Context(), x, Options{Labels: filepath.Join(folder, "absent.npy")})
+	_, rows := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "digit-labels.gz")})
+	_, axes := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "train-images-idx3-ubyte")})
+	_, kind := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "zstd.parquet")})
+	_, whole := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "plain.npz"), Y: "X"})
+	_, column := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "frame.csv"), Label: "class"})
 	for want, err := range map[string]error{
 		"absent.csv: no such file or directory: check the path": absent,
 		"is a folder: name a file in it":                        isFolder,
@@ -122,12 +123,12 @@ func TestArrayErrors(t *testing.T) {
 
 func TestNPZErrors(t *testing.T) {
 	archive := filepath.Join(oracle, "types.npz")
-	_, noX := Open(archive, Options{})
-	_, noY := Open(archive+":X_bool,nothing", Options{})
-	_, rows := Open(archive+":images_last,y_fixed", Options{})
-	_, text := Open(archive+":y_fixed", Options{})
-	_, label := Open(archive+":X_bool,X_le_f4", Options{})
-	_, half := Open(archive+":X_bool,column", Options{})
+	_, noX := Open(t.Context(), archive, Options{})
+	_, noY := Open(t.Context(), archive+":X_bool,nothing", Options{})
+	_, rows := Open(t.Context(), archive+":images_last,y_fixed", Options{})
+	_, text := Open(t.Context(), archive+":y_fixed", Options{})
+	_, label := Open(t.Context(), archive+":X_bool,X_le_f4", Options{})
+	_, half := Open(t.Context(), archive+":X_bool,column", Options{})
 	for want, err := range map[string]error{
 		`types.npz: has no member "X" (its members are X_u1, y_u1, X_i1,`: noX,
 		`has no member "nothing"`: noY,
@@ -141,7 +142,7 @@ func TestNPZErrors(t *testing.T) {
 	damaged := oracleFile(t, "plain.npz")
 	at := bytes.Index(damaged, []byte("'shape': (5, 3)")) + 100
 	damaged[at] ^= 1
-	_, err := Read(bytes.NewReader(damaged), "plain.npz", Options{})
+	_, err := Read(t.Context(), bytes.NewReader(damaged), "plain.npz", Options{})
 	wantError(t, err, "plain.npz: member X: is damaged (its checksum is wrong): copy or download it again")
 }
 
@@ -214,23 +215,23 @@ func TestText(t *testing.T) {
 func TestColumnarErrors(t *testing.T) {
 	for _, ext := range []string{".arrow", ".arrows", ".parquet"} {
 		file := filepath.Join(oracle, "vectors"+ext)
-		_, several := Open(file, Options{})
-		_, strs := Open(file, Options{Columns: []string{"utf8"}})
-		_, absent := Open(file, Options{Columns: []string{"nothing"}})
-		_, label := Open(file, Options{Columns: []string{"half"}, Label: "list"})
+		_, several := Open(t.Context(), file, Options{})
+		_, strs := Open(t.Context(), file, Options{Columns: []string{"utf8"}})
+		_, absent := Open(t.Context(), file, Options{Columns: []string{"nothing"}})
+		_, label := Open(t.Context(), file, Options{Columns: []string{"half"}, Label: "list"})
 		wantError(t, several, "has several columns of lists (fixed32, fixed64, half, list, large): name the one with the features")
 		wantError(t, strs, `column "utf8": has type utf8: features must be numbers, or lists of numbers`)
 		wantError(t, absent, `has no column "nothing"`)
 		wantError(t, label, `column "list": has type`)
 	}
 	stream := oracleFile(t, "stream.arrows")
-	_, err := Read(bytes.NewReader(stream[:len(stream)-8]), "stream.arrows", Options{})
+	_, err := Read(t.Context(), bytes.NewReader(stream[:len(stream)-8]), "stream.arrows", Options{})
 	if err == nil || strings.Count(err.Error(), "stream.arrows") != 1 {
 		t.Errorf("error %v: must name the input once", err)
 	}
 }
 
-// A header that lies about the size costs no memory.
+// A header with a wrong size takes no memory.
 func TestLyingHeader(t *testing.T) {
 	idx := "\x00\x00\x0e\x02\x00\x01\x00\x00\x00\x00\x40\x00" // 65,536 × 16,384 float64
 	text := npy("{'descr': '<f8', 'fortran_order': True, 'shape': (65536, 16384), }", strings.Repeat("\x00", 800))
@@ -250,23 +251,26 @@ func TestLyingHeader(t *testing.T) {
 	}
 }
 
-// A damaged gzip member is told even where its text parses.
+// A damaged gzip member is an error even if its text can be parsed.
 func TestDamagedGzip(t *testing.T) {
 	var data bytes.Buffer
 	w := gzip.NewWriter(&data)
 	w.Write([]byte("a,b\n1,2\n"))
 	w.Close()
 	data.Bytes()[data.Len()-6] ^= 1
-	_, err := Read(&data, "t.csv.gz", Options{})
+	_, err := Read(t.Context(), &data, "t.csv.gz", Options{})
 	wantError(t, err, "t.csv.gz: is damaged (gzip: invalid checksum): copy or download it again")
 }
 
 func TestTable(t *testing.T) {
-	table, err := Open(filepath.Join(oracle, "frame.csv"), Options{})
+	table, err := Open(t.Context(), filepath.Join(oracle, "frame.csv"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := table.Gather([]int{4, 0, 4})
+	got, err := table.Gather(t.Context(), []int{4, 0, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !slices.Equal(got.Labels, []string{"2", "2", "2"}) || !slices.Equal(got.IDInts, []int64{15, 11, 15}) || got.IDNames != nil {
 		t.Errorf("labels %q, ids %v %q", got.Labels, got.IDInts, got.IDNames)
 	}
@@ -339,7 +343,7 @@ func TestRealData(t *testing.T) {
 			t.Fatalf("%s: no files, %v", tc.pattern, err)
 		}
 		for _, file := range files {
-			got, err := Open(file, Options{})
+			got, err := Open(t.Context(), file, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,10 +6,11 @@ import (
 	"testing"
 )
 
-// checkFuzzed reads arbitrary bytes: what is returned must be a whole table.
+// checkFuzzed reads arbitrary bytes. If that is no error, the table must be
+// consistent.
 func checkFuzzed(t *testing.T, data []byte, name string, o Options) {
 	t.Helper()
-	got, err := Read(bytes.NewReader(data), name, o)
+	got, err := Read(t.Context(), bytes.NewReader(data), name, o)
 	if err != nil {
 		return
 	}

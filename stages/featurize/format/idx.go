@@ -1,6 +1,7 @@
 package format
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -44,12 +45,12 @@ func readIDX(r io.Reader) (ndarray, error) {
 	return ndarray{element: e, shape: shape, data: r}, nil
 }
 
-// readIDXTable reads an IDX file of features. One axis is what files of labels
-// have, which nobody means by features.
-func readIDXTable(r io.Reader) (*Table, error) {
+// readIDXTable reads an IDX file of features. One with a single axis is an error,
+// because it is a file of labels.
+func readIDXTable(ctx context.Context, r io.Reader) (*Table, error) {
 	a, err := readIDX(r)
 	if err == nil && len(a.shape) == 1 {
 		err = errors.New("has one axis, as IDX files of labels have: give the file of images, and this one as its labels")
 	}
-	return readArrayTable(a, err)
+	return readArrayTable(ctx, a, err)
 }

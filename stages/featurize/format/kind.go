@@ -21,7 +21,7 @@ const (
 	kindText    kind = "a text table"
 )
 
-// extensions are those that claim a kind; any other claims none.
+// extensions are those that claim a kind. Others claim none.
 var extensions = map[string]kind{
 	".npy": kindNPY, ".npz": kindNPZ, ".csv": kindText, ".tsv": kindText,
 	".parquet": kindParquet, ".arrow": kindArrow, ".arrows": kindArrow, ".feather": kindArrow,
@@ -50,8 +50,8 @@ var remedies = map[arrowio.Format]string{
 	arrowio.FormatFeatherV1:  "write it again with a newer version",
 }
 
-// tell says what kind of file begins with head; a name that claims another is
-// an error.
+// tell returns the kind of a file that begins with head. It fails if the file's
+// name claims another kind.
 func tell(head []byte, name string) (kind, error) {
 	if len(head) == 0 {
 		return "", errors.New("is empty: check what wrote it")

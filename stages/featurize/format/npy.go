@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxHeader bounds the length of a NumPy header; structured types apart, it
-// has some 120 bytes.
+// maxHeader is the greatest length of a NumPy header. Usual ones, without
+// structured types, have about 120 bytes.
 const maxHeader = 1 << 16
 
 // readNPY reads the header of an npy file, versions 1 to 3

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,13 +12,16 @@ import (
 
 // readNPZ reads features and labels from a NumPy archive, a zip file of npy
 // members.
-func readNPZ(in *input, o Options) (*Table, error) {
-	archive, err := openNPZ(in)
+func readNPZ(ctx context.Context, in *input, o Options) (*Table, error) {
+	archive, err := openNPZ(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	xName := orDefault(o.X, "X")
-	t, err := readMember(archive, xName, func(r io.Reader) (*Table, error) { return readArrayTable(readNPY(r)) })
+	t, err := readMember(archive, xName, func(r io.Reader) (*Table, error) {
+		a, err := readNPY(r)
+		return readArrayTable(ctx, a, err)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +38,10 @@ func readNPZ(in *input, o Options) (*Table, error) {
 	return t, t.checkRows(t.Labels, "member "+yName)
 }
 
-// readNPZLabels reads the labels of an archive alone. An archive with one
-// member needs no name.
-func readNPZLabels(in *input, o Options) ([]string, error) {
-	archive, err := openNPZ(in)
+// readNPZLabels reads only the labels of an archive. If the archive has one
+// member, it needs no name.
+func readNPZLabels(ctx context.Context, in *input, o Options) ([]string, error) {
+	archive, err := openNPZ(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +54,8 @@ func readNPZLabels(in *input, o Options) ([]string, error) {
 
 func npyLabels(r io.Reader) ([]string, error) { return readArrayLabels(readNPY(r)) }
 
-func openNPZ(in *input) (*zip.Reader, error) {
-	r, size, err := in.whole()
+func openNPZ(ctx context.Context, in *input) (*zip.Reader, error) {
+	r, size, err := in.whole(ctx)
 	if err != nil {
 		return nil, err
 	}

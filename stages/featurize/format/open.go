@@ -3,6 +3,7 @@ package format
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,45 +16,47 @@ import (
 	"mars/arrowio"
 )
 
-// Options say what of an input to read. The zero value reads the input's
-// features and its labels under their usual names.
+// Options say what to read from an input. The zero value reads features and
+// labels under their usual names.
 type Options struct {
-	// Labels is a file with the labels, where they are not beside the
-	// features: IDX, npy, npz or CSV, one label a row. For IDX images called
-	// …images-idx3… the file …labels-idx1… next to it is used if it is there.
+	// Labels is a file with the labels, if they are not in the input: IDX, npy,
+	// npz or CSV, one label for each row. If the input is a file of IDX images
+	// called …images-idx3… and there is a file …labels-idx1… next to it, that
+	// is the default.
 	Labels string
 
 	// NoLabels reads no labels at all, as for target rows whose truth is not
-	// asked for. The label column is not a feature even so.
+	// needed. The label column is still not a feature.
 	NoLabels bool
 
-	// X and Y are the members of an npz archive with features and labels. If
-	// X is empty they are "X" and, where it is there, "y"; if only X is named
-	// no labels are read, for y might be those of other rows. A path may name
-	// them too: data.npz:X_test,y_test, or labels.npz:y_test for Labels.
+	// X and Y are the members of an npz archive with features and labels. If X
+	// is empty, they are "X" and, if the archive has it, "y". If only X is
+	// named, no labels are read, because y may belong to other rows. A path may
+	// name them too: data.npz:X_test,y_test, or labels.npz:y_test for Labels.
 	X, Y string
 
-	// Columns are the feature columns of a table, in order; numbers, or, in
-	// Parquet and Arrow, lists of numbers of one length. If empty: the one
-	// column of lists that there is, or all columns of numbers but label, id,
-	// truth and nameless ones, which are row numbers.
+	// Columns are the feature columns of a table, in order. They hold numbers
+	// or, in Parquet and Arrow, lists of numbers of one length. If empty, they
+	// are the only column of lists, or else all columns of numbers except label,
+	// id, truth, and columns without a name, which hold row numbers.
 	Columns []string
 
-	// Label and ID are the label and identity columns of a table. If empty
-	// they are "label" and "id", where there are such.
+	// Label and ID are the label and identity columns of a table. If empty,
+	// they are "label" and "id", if the table has these.
 	Label, ID string
 
-	// Separator separates the fields of a text table; 0 is the tab for .tsv
-	// and otherwise whichever of comma, semicolon and tab the header has most.
+	// Separator separates the fields of a text table. 0 means a tab for .tsv,
+	// otherwise the most frequent of comma, semicolon and tab in the header.
 	Separator rune
 }
 
-// Open reads the table in a file, or in standard input where path is "-". The
-// path may go on with a colon and the member names of an npz archive, the
-// features' or features',labels'.
-func Open(path string, o Options) (*Table, error) {
+// Open reads the table in a file, or in standard input if path is "-". After the
+// path there may be a colon and member names of an npz archive: that of the
+// features, or those of features and labels with a comma between. Errors are
+// those of Read.
+func Open(ctx context.Context, path string, o Options) (*Table, error) {
 	if path == "-" {
-		return Read(os.Stdin, "standard input", o)
+		return Read(ctx, os.Stdin, "standard input", o)
 	}
 	path, inner, err := splitPath(path)
 	if err != nil {
@@ -73,24 +76,33 @@ func Open(path string, o Options) (*Table, error) {
 	if o.Labels == "" && !o.NoLabels {
 		o.Labels = neighbour(path)
 	}
-	return Read(f, path, o)
+	return Read(ctx, f, path, o)
 }
 
-// Read reads the table in r, an input of any kind; name is for messages and
-// its extension, if it has one of a kind that is known, must be true. Archives
-// and Parquet need seeking, and are held in memory where r cannot.
-func Read(r io.Reader, name string, o Options) (*Table, error) {
-	in, err := newInput(r, name)
+// Read reads the table in r, an input of any kind. name is the input's name in
+// messages; if its extension is that of a known kind, it must be the right one.
+// Archives and Parquet files need random access. If r does not allow it, they
+// are held in memory. It returns ctx.Err() if ctx ends.
+func Read(ctx context.Context, r io.Reader, name string, o Options) (*Table, error) {
+	t, err := readInput(ctx, r, name, o)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err() // rather than what the reader of a format makes of it
+	}
+	return t, err
+}
+
+func readInput(ctx context.Context, r io.Reader, name string, o Options) (*Table, error) {
+	in, err := newInput(ctx, r, name)
 	if err != nil {
 		return nil, named(name, err)
 	}
-	t, err := readTable(in, o)
+	t, err := readTable(ctx, in, o)
 	if err != nil {
 		return nil, named(name, err)
 	}
 	t.Name = name
 	if o.Labels != "" && !o.NoLabels {
-		if t.Labels, err = openLabels(o.Labels, o); err != nil {
+		if t.Labels, err = openLabels(ctx, o.Labels, o); err != nil {
 			return nil, err
 		}
 		if err := t.checkRows(t.Labels, o.Labels); err != nil {
@@ -100,24 +112,25 @@ func Read(r io.Reader, name string, o Options) (*Table, error) {
 	return t, nil
 }
 
-func readTable(in *input, o Options) (*Table, error) {
+func readTable(ctx context.Context, in *input, o Options) (*Table, error) {
 	switch in.kind {
 	case kindIDX:
-		return readIDXTable(in)
+		return readIDXTable(ctx, in)
 	case kindNPY:
-		return readArrayTable(readNPY(in))
+		a, err := readNPY(in)
+		return readArrayTable(ctx, a, err)
 	case kindNPZ:
-		return readNPZ(in, o)
+		return readNPZ(ctx, in, o)
 	case kindParquet:
-		return readParquet(in, o)
+		return readParquet(ctx, in, o)
 	case kindArrow:
-		return readArrow(in, o)
+		return readArrow(ctx, in, o)
 	}
-	return readText(in, o)
+	return readText(ctx, in, o)
 }
 
-// openLabels reads a file of labels alone.
-func openLabels(path string, o Options) ([]string, error) {
+// openLabels reads a file of labels.
+func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 	path, inner, err := splitPath(path)
 	if err != nil {
 		return nil, fmt.Errorf("labels: %w", err)
@@ -130,32 +143,32 @@ func openLabels(path string, o Options) ([]string, error) {
 		return nil, fmt.Errorf("labels: %w: check the path", err)
 	}
 	defer f.Close()
-	in, err := newInput(f, path)
+	in, err := newInput(ctx, f, path)
 	if err != nil {
 		return nil, named(path, err)
 	}
-	labels, err := readLabels(in, o)
+	labels, err := readLabels(ctx, in, o)
 	if err != nil {
 		return nil, named(path, err)
 	}
 	return labels, nil
 }
 
-func readLabels(in *input, o Options) ([]string, error) {
+func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
 	switch in.kind {
 	case kindIDX:
 		return readArrayLabels(readIDX(in))
 	case kindNPY:
 		return readArrayLabels(readNPY(in))
 	case kindNPZ:
-		return readNPZLabels(in, o)
+		return readNPZLabels(ctx, in, o)
 	case kindText:
 		return readTextLabels(in, o)
 	}
 	return nil, fmt.Errorf("labels: cannot be read from %s: give IDX, npy, npz or CSV", in.kind)
 }
 
-// splitPath takes what follows a colon off a path to an npz archive.
+// splitPath separates the path of an npz archive from what follows its colon.
 func splitPath(path string) (file, inner string, err error) {
 	if _, err := os.Stat(path); err == nil || !strings.Contains(path, ":") {
 		return path, "", nil
@@ -167,8 +180,8 @@ func splitPath(path string) (file, inner string, err error) {
 	return file, inner, nil
 }
 
-// neighbour is the file of labels that belongs to a file of IDX images by the
-// names that MNIST's files have, "" if there is none.
+// neighbour returns the file of labels next to a file of IDX images, by the names
+// of MNIST's files, or "" if there is none.
 func neighbour(path string) string {
 	base := filepath.Base(path)
 	name := strings.Replace(base, "images-idx3", "labels-idx1", 1)
@@ -182,16 +195,17 @@ func neighbour(path string) string {
 	return candidate
 }
 
-// An input is an opened file whose kind has been told.
+// An input is an open file of a known kind. Reading it fails once its context has
+// ended.
 type input struct {
 	*bufio.Reader
 	name string // without .gz
 	kind kind
-	file *os.File // the file itself where it can be sought and is not compressed
+	file *os.File // the file itself if it is not compressed and allows random access
 }
 
-func newInput(r io.Reader, name string) (*input, error) {
-	in := &input{Reader: bufio.NewReaderSize(r, 1<<16), name: name}
+func newInput(ctx context.Context, r io.Reader, name string) (*input, error) {
+	in := &input{Reader: bufio.NewReaderSize(contextReader{ctx, r}, 1<<16), name: name}
 	in.file = seekable(r)
 	if head, err := in.Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
 		unzipped, err := gzip.NewReader(in.Reader)
@@ -210,7 +224,7 @@ func newInput(r io.Reader, name string) (*input, error) {
 	return in, err
 }
 
-// seekable is r as a file that can be read at any place, nil if it cannot.
+// seekable returns r as a file with random access, nil if r is not one.
 func seekable(r io.Reader) *os.File {
 	f, ok := r.(*os.File)
 	if !ok {
@@ -225,7 +239,7 @@ func seekable(r io.Reader) *os.File {
 	return f
 }
 
-// readError explains what went wrong while the bytes of an input were read.
+// readError explains an error of reading the bytes of an input.
 func readError(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("is truncated: copy or download it again")
@@ -236,14 +250,14 @@ func readError(err error) error {
 	return fmt.Errorf("cannot be read (%w)", err)
 }
 
-// whole gives random access to the input and its size.
-func (in *input) whole() (io.ReaderAt, int64, error) {
+// whole returns the input with random access, and its size.
+func (in *input) whole(ctx context.Context) (io.ReaderAt, int64, error) {
 	if in.file != nil {
 		info, err := in.file.Stat()
 		if err != nil {
 			return nil, 0, err
 		}
-		return in.file, info.Size(), nil
+		return contextReaderAt{ctx, in.file}, info.Size(), nil
 	}
 	data, err := io.ReadAll(in)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 const oracle = "../../../testdata/oracle/featurize"
 
-// An oracleCase says what must be read from a file that another tool wrote.
+// An oracleCase holds the expected content of a file that another tool wrote.
 type oracleCase struct {
 	File     string
 	Options  Options
@@ -43,14 +43,15 @@ func oracleCases(t testing.TB) []oracleCase {
 	return cases
 }
 
-// Files by NumPy, pandas, pyarrow and polars: see generate.py beside them.
+// The files are written by NumPy, pandas, pyarrow and polars, see generate.py
+// next to them.
 func TestOracle(t *testing.T) {
 	for _, tc := range oracleCases(t) {
 		t.Run(fmt.Sprintf("%s %+v", tc.File, tc.Options), func(t *testing.T) {
 			if tc.Options.Labels != "" {
 				tc.Options.Labels = filepath.Join(oracle, tc.Options.Labels)
 			}
-			got, err := Open(filepath.Join(oracle, tc.File), tc.Options)
+			got, err := Open(t.Context(), filepath.Join(oracle, tc.File), tc.Options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,17 +90,17 @@ func (tc oracleCase) check(t *testing.T, got *Table) {
 	}
 }
 
-// Every file reads the same from a pipe, which cannot be sought.
+// Every file reads the same from a pipe, which has no random access.
 func TestOraclePiped(t *testing.T) {
 	for _, tc := range oracleCases(t) {
 		if tc.Options.Labels != "" || strings.Contains(tc.File, ":") || strings.HasPrefix(tc.File, "train-") {
-			continue // named by other files, whose place Open alone knows
+			continue // these need other files, which only Open can find
 		}
 		data, err := os.ReadFile(filepath.Join(oracle, tc.File))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := Read(bytes.NewBuffer(data), tc.File, tc.Options)
+		got, err := Read(t.Context(), bytes.NewBuffer(data), tc.File, tc.Options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +108,7 @@ func TestOraclePiped(t *testing.T) {
 	}
 }
 
-// No file that is cut anywhere reads as a whole one.
+// A file that is cut off anywhere is an error.
 func TestTruncated(t *testing.T) {
 	for _, name := range []string{
 		"plain.npy", "version2.npy", "zipped.npy.gz", "plain.npz", "train-images-idx3-ubyte", "digits.gz",
@@ -118,7 +119,7 @@ func TestTruncated(t *testing.T) {
 			t.Fatal(err)
 		}
 		for cut := range data {
-			if _, err := Read(bytes.NewReader(data[:cut]), name, Options{}); err == nil {
+			if _, err := Read(t.Context(), bytes.NewReader(data[:cut]), name, Options{}); err == nil {
 				t.Errorf("%s cut to %d of %d bytes was read without an error", name, cut, len(data))
 			}
 		}

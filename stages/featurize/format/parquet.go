@@ -16,38 +16,38 @@ import (
 const (
 	// parquetBatch is how many rows of a Parquet file are decoded at a time.
 	parquetBatch = 1024
-	// parquetPage bounds what the library may allocate at once: a damaged
-	// page header could ask for anything.
+	// parquetPage is the most that the library may allocate at once. A damaged
+	// page header could ask for any size.
 	parquetPage = 1 << 30
 )
 
-// readParquet reads a Parquet file. The library panics on some damaged files,
-// which is an error here like any other damage.
-func readParquet(in *input, o Options) (t *Table, err error) {
+// readParquet reads a Parquet file. The library panics on some damaged files;
+// here that becomes an error.
+func readParquet(ctx context.Context, in *input, o Options) (t *Table, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			t, err = nil, fmt.Errorf("is not valid Parquet (%v): copy or download it again", p)
 		}
 	}()
-	r, size, err := in.whole()
+	r, size, err := in.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
 	mem := cappedAllocator{memory.DefaultAllocator}
 	properties := parquet.NewReaderProperties(mem)
-	properties.BufferedStreamEnabled = true // or it allocates what a column's length claims
+	properties.BufferedStreamEnabled = true // otherwise it allocates what a column's length claims
 	f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size), file.WithReadProps(properties))
 	if err != nil {
 		return nil, parquetError(err)
 	}
 	defer f.Close()
-	// The writer's Arrow schema is decoded without any check of its offsets;
-	// Parquet's own types are all that is needed.
+	// The library decodes the writer's Arrow schema without checking its offsets.
+	// Parquet's own types are enough.
 	f.MetaData().FileMetaData.KeyValueMetadata = nil
-	return readParquetColumns(f, o)
+	return readParquetColumns(ctx, f, o)
 }
 
-func readParquetColumns(f *file.Reader, o Options) (*Table, error) {
+func readParquetColumns(ctx context.Context, f *file.Reader, o Options) (*Table, error) {
 	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, cappedAllocator{memory.DefaultAllocator})
 	if err != nil {
 		return nil, parquetError(err)
@@ -70,17 +70,18 @@ func readParquetColumns(f *file.Reader, o Options) (*Table, error) {
 		rows.leaves[i] = true
 	}
 	defer rows.close()
-	t, err := readRecords(rows.next, plan)
+	next := func() (arrow.Record, error) { return rows.next(ctx) }
+	t, err := readRecords(ctx, next, plan)
 	if err == nil && int64(t.Features.Rows) != f.NumRows() {
 		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), t.Features.Rows)
 	}
 	return t, err
 }
 
-// parquetRows gives the rows of some fields of a file, a row group after the
-// other, for the library cannot read lists across them. It goes field by field
-// in this goroutine: the library's own record reader starts others, whose
-// panics nobody can recover.
+// parquetRows reads the rows of some fields of a file, one row group after
+// another, because the library cannot read lists across row groups. It reads
+// field by field in this goroutine: the library's own record reader starts
+// other goroutines, whose panics cannot be recovered.
 type parquetRows struct {
 	file   *file.Reader
 	reader *pqarrow.FileReader
@@ -88,18 +89,18 @@ type parquetRows struct {
 	names  []string
 	leaves map[int]bool // all of them
 
-	group   int   // that follows
+	group   int   // the next row group
 	left    int64 // rows of the current group
 	columns []*pqarrow.ColumnReader
 	record  arrow.Record
 }
 
-func (r *parquetRows) next() (arrow.Record, error) {
+func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 	for r.left == 0 {
 		if r.group == r.file.NumRowGroups() {
 			return nil, io.EOF
 		}
-		if err := r.open(); err != nil {
+		if err := r.open(ctx); err != nil {
 			return nil, parquetError(err)
 		}
 	}
@@ -122,10 +123,10 @@ func (r *parquetRows) next() (arrow.Record, error) {
 }
 
 // open goes to the next row group.
-func (r *parquetRows) open() error {
+func (r *parquetRows) open(ctx context.Context) error {
 	r.releaseColumns()
 	for _, i := range r.fields {
-		column, err := r.reader.GetFieldReader(context.Background(), i, r.leaves, []int{r.group})
+		column, err := r.reader.GetFieldReader(ctx, i, r.leaves, []int{r.group})
 		if err != nil {
 			return err
 		}
@@ -172,8 +173,8 @@ func (r *parquetRows) close() {
 	r.releaseColumns()
 }
 
-// A cappedAllocator panics, which readParquet turns into an error, where more
-// than parquetPage is asked for at once.
+// A cappedAllocator panics if more than parquetPage is asked for at once.
+// readParquet turns that into an error.
 type cappedAllocator struct{ memory.Allocator }
 
 func (a cappedAllocator) Allocate(size int) []byte {

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -15,42 +16,45 @@ type Table struct {
 	Name     string         // the input, for messages
 	Features blas32.General // n×d, n and d at least 1, every value finite
 	Shape    []int          // [C, H, W] for images, [d] otherwise
-	Columns  []string       // the d features' names, nil where the input has none
+	Columns  []string       // the d features' names; nil if the input has none
 	Skipped  []string       // columns of the input that were not read
 
 	// Largest is the largest value that the stored type can hold, for scaling
 	// to [0, 1]: 255 for uint8, 65535 for uint16, 0 for all others.
 	Largest float32
 
-	// Labels are the rows' class names, "" where a row has none; nil where
-	// the input has no labels or they were not asked for. Numbers are written
-	// as integers: 3.0 is "3".
+	// Labels are the class names of the rows, "" for a row without a label. They
+	// are nil if the input has no labels or they were not read. Numbers are
+	// written as integers: 3.0 is "3".
 	Labels []string
 
-	// IDInts or IDNames identify the rows, each differently; both are nil
-	// where the input has no identities.
+	// IDInts or IDNames are the unique identities of the rows. Both are nil if
+	// the input has none.
 	IDInts  []int64
 	IDNames []string
 }
 
-// Row is a view of row i.
+// Row returns row i, which shares its memory with t.
 func (t *Table) Row(i int) []float32 {
 	return t.Features.Data[i*t.Features.Stride : i*t.Features.Stride+t.Features.Cols]
 }
 
-// Gather is a table of the given rows of t, in their order. Features are
-// copied, and names shared.
-func (t *Table) Gather(rows []int) *Table {
+// Gather returns a table of the given rows of t, in that order. Features are
+// copied; names share their memory with t. It returns ctx.Err() if ctx ends.
+func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 	d := t.Features.Cols
 	out := *t
 	out.Features = blas32.General{Rows: len(rows), Cols: d, Stride: d, Data: make([]float32, 0, len(rows)*d)}
-	for _, i := range rows {
+	for k, i := range rows {
+		if err := ended(ctx, k); err != nil {
+			return nil, err
+		}
 		out.Features.Data = append(out.Features.Data, t.Row(i)...)
 	}
 	out.Labels = gather(t.Labels, rows)
 	out.IDInts = gather(t.IDInts, rows)
 	out.IDNames = gather(t.IDNames, rows)
-	return &out
+	return &out, nil
 }
 
 func gather[T any](values []T, rows []int) []T {
@@ -64,8 +68,8 @@ func gather[T any](values []T, rows []int) []T {
 	return out
 }
 
-// Reshape says that the d features of a row are an array of this shape, such as
-// [1, 28, 28]. A shape of another size is an error.
+// Reshape gives the d features of a row this shape, such as [1, 28, 28]. It fails
+// if the shape has another size.
 func (t *Table) Reshape(shape []int) error {
 	size, ok := product(shape)
 	if !ok || size != t.Features.Cols {
@@ -75,8 +79,8 @@ func (t *Table) Reshape(shape []int) error {
 	return nil
 }
 
-// product is the size of an array of that shape; ok is false where a dimension
-// is negative or the size is not far below the range of int.
+// product returns the size of an array of this shape. ok is false if a dimension
+// is negative or the size is greater than maxElements.
 func product(shape []int) (size int, ok bool) {
 	size = 1
 	for _, n := range shape {
@@ -88,12 +92,12 @@ func product(shape []int) (size int, ok bool) {
 	return size, true
 }
 
-// maxElements bounds the size of an array: 2³¹ numbers, 8 GB as float32.
+// maxElements is the greatest size of an array: 2³¹ numbers, 8 GB as float32.
 const maxElements = 1 << 31
 
-// newTable checks what every reader must give: rows, features, and finite
-// values; then it takes data (row-major) as the features.
-func newTable(data []float32, rows, cols int, shape []int) (*Table, error) {
+// newTable returns a table with data (row-major) as its features. It fails if
+// there are no rows or no features, or if a value is not finite.
+func newTable(ctx context.Context, data []float32, rows, cols int, shape []int) (*Table, error) {
 	if rows == 0 || cols == 0 {
 		return nil, fmt.Errorf("holds %d rows of %d features: give data with at least one of each", rows, cols)
 	}
@@ -101,9 +105,14 @@ func newTable(data []float32, rows, cols int, shape []int) (*Table, error) {
 		Features: blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: data},
 		Shape:    shape,
 	}
-	for k, v := range data {
-		if math.Float32bits(v)&0x7f800000 == 0x7f800000 {
-			return nil, fmt.Errorf("row %d, feature %d (both counted from 0): is %s: fill or drop the row", k/cols, k%cols, nonFinite(v))
+	for lo := 0; lo < len(data); lo += stepValues {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for i, v := range data[lo:min(lo+stepValues, len(data))] {
+			if k := lo + i; math.Float32bits(v)&0x7f800000 == 0x7f800000 {
+				return nil, fmt.Errorf("row %d, feature %d (both counted from 0): is %s: fill or drop the row", k/cols, k%cols, nonFinite(v))
+			}
 		}
 	}
 	return t, nil
@@ -116,7 +125,7 @@ func nonFinite(v float32) string {
 	return "infinite, or too large for float32"
 }
 
-// checkRows says whether labels belong to rows by their number.
+// checkRows returns an error if there is not one label for each row.
 func (t *Table) checkRows(labels []string, what string) error {
 	if labels != nil && len(labels) != t.Features.Rows {
 		return fmt.Errorf("%d rows but %d labels (%s): give labels of the same rows", t.Features.Rows, len(labels), what)
@@ -124,11 +133,14 @@ func (t *Table) checkRows(labels []string, what string) error {
 	return nil
 }
 
-// setIDs takes the rows' identities, as integers where all are; a missing or a
-// repeated one is an error.
-func (t *Table) setIDs(names []string) error {
+// setIDs sets the identities of the rows, as integers if all are. It fails if one
+// is missing or not unique.
+func (t *Table) setIDs(ctx context.Context, names []string) error {
 	seen := make(map[string]int, len(names))
 	for i, name := range names {
+		if err := ended(ctx, i); err != nil {
+			return err
+		}
 		if name == "" {
 			return fmt.Errorf("row %d (counted from 0): has no id: fill it, or choose another id column", i)
 		}

@@ -2,6 +2,7 @@ package format
 
 import (
 	"bufio"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -13,9 +14,9 @@ import (
 	"strings"
 )
 
-// readText reads a text table: a header, then a line a row. Fields may be
-// quoted as RFC 4180 has it.
-func readText(in *input, o Options) (*Table, error) {
+// readText reads a text table: a header, then one line for each row. Fields may
+// be quoted as in RFC 4180.
+func readText(ctx context.Context, in *input, o Options) (*Table, error) {
 	r, header, err := newTextReader(in, o)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func readText(in *input, o Options) (*Table, error) {
 			return nil, err
 		}
 	}
-	return t.finish(o)
+	return t.finish(ctx, o)
 }
 
 // newTextReader reads the header and finds the separator.
@@ -66,7 +67,7 @@ func newTextReader(in *input, o Options) (*csv.Reader, []string, error) {
 	return r, header, nil
 }
 
-// skipMark passes over the byte-order mark with which spreadsheets begin.
+// skipMark skips the byte-order mark at the beginning, which spreadsheets write.
 func skipMark(r *bufio.Reader) {
 	if head, err := r.Peek(3); err == nil && string(head) == "\xef\xbb\xbf" {
 		r.Discard(3) // cannot fail: the bytes are there
@@ -91,8 +92,8 @@ func separator(in *input, o Options) rune {
 	return best
 }
 
-// isData reports whether a header is really a row: all numbers, and not the
-// 0, 1, 2, … by which pandas names the columns of an array.
+// isData reports whether a header is in fact a row: all numbers, but not the 0, 1,
+// 2, … with which pandas names the columns of an array.
 func isData(header []string) bool {
 	counted := true
 	for i, name := range header {
@@ -104,8 +105,8 @@ func isData(header []string) bool {
 	return !counted
 }
 
-// textError says what the reader of CSV found wrong. fields is the number of
-// the header's fields.
+// textError explains an error of the CSV reader. fields is the number of fields of
+// the header.
 func textError(err error, fields int) error {
 	var bad *csv.ParseError
 	switch {
@@ -126,10 +127,10 @@ type textTable struct {
 	rows   int
 	labels []string
 	ids    []string
-	names  map[string]string // so that equal labels share memory
+	names  map[string]string // lets equal labels share memory
 }
 
-// add takes one record; r knows its place.
+// add appends one record. r gives its place for errors.
 func (t *textTable) add(record []string, r *csv.Reader) error {
 	for _, i := range t.plan.features {
 		v, err := parseValue(record[i])
@@ -158,7 +159,7 @@ func (t *textTable) intern(name string) string {
 	return known
 }
 
-func (t *textTable) finish(o Options) (*Table, error) {
+func (t *textTable) finish(ctx context.Context, o Options) (*Table, error) {
 	p := t.plan
 	if t.rows == 0 {
 		return nil, errors.New("has a header but no rows: give data with at least one")
@@ -166,7 +167,7 @@ func (t *textTable) finish(o Options) (*Table, error) {
 	if len(p.features) == 0 {
 		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): name the feature columns", list(p.header))
 	}
-	out, err := newTable(t.data, t.rows, len(p.features), []int{len(p.features)})
+	out, err := newTable(ctx, t.data, t.rows, len(p.features), []int{len(p.features)})
 	if err != nil {
 		return nil, err
 	}
@@ -177,14 +178,14 @@ func (t *textTable) finish(o Options) (*Table, error) {
 		}
 	}
 	if p.id >= 0 {
-		if err := out.setIDs(t.ids); err != nil {
+		if err := out.setIDs(ctx, t.ids); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.id], err)
 		}
 	}
 	return out, nil
 }
 
-// missing are the words that programs write for a value that is not there.
+// missing are the words that programs write for a missing value.
 var missing = []string{"", "na", "n/a", "nan", "null", "none", "?", "-"}
 
 func parseValue(field string) (float32, error) {
@@ -201,9 +202,8 @@ func parseValue(field string) (float32, error) {
 	return float32(v), nil
 }
 
-// wholeLabels writes labels that are all whole numbers as integers, such as the
-// 3.0 with which pandas writes a column of integers that has gaps. Labels of
-// any other kind stay as they are.
+// wholeLabels rewrites labels as integers if all are whole numbers: pandas writes
+// 3.0 in a column of integers with missing values. Other labels stay as they are.
 func wholeLabels(labels []string) ([]string, error) {
 	names := map[string]string{"": ""}
 	for _, label := range labels {
@@ -224,8 +224,8 @@ func wholeLabels(labels []string) ([]string, error) {
 	return labels, nil
 }
 
-// readTextLabels reads a text table's labels alone: of its label column, or of
-// its only one.
+// readTextLabels reads only the labels of a text table: its label column, or its
+// only column.
 func readTextLabels(in *input, o Options) ([]string, error) {
 	r, header, err := newTextReader(in, o)
 	if err != nil {

@@ -1,6 +1,7 @@
 package image
 
 import (
+	"context"
 	"fmt"
 	stdimage "image"
 	_ "image/jpeg" // the formats that photographs may have
@@ -11,25 +12,29 @@ import (
 	"strings"
 )
 
-// maxPhotographPixels bounds what a photograph's header can make us allocate.
+// maxPhotographPixels is the greatest size of a photograph: its header says how
+// much memory decoding takes.
 const maxPhotographPixels = 64 << 20
 
-// A Photograph is a colour picture: Pix has H·W pixels of red, green, blue.
+// A Photograph is a colour picture. Pix has H·W pixels of red, green, blue.
 type Photograph struct {
 	Pix  []uint8
 	H, W int
 }
 
 // ReadPhotographs decodes every JPEG and PNG file in folder, in the order of
-// their names; files of other kinds are passed over. A folder without any, and
-// a picture that cannot be decoded, are errors.
-func ReadPhotographs(folder string) ([]Photograph, error) {
+// their names, and skips other files. It fails if there is none or a picture
+// cannot be decoded, and returns ctx.Err() if ctx ends.
+func ReadPhotographs(ctx context.Context, folder string) ([]Photograph, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("photographs: %w", err)
 	}
 	var all []Photograph
 	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		switch strings.ToLower(filepath.Ext(e.Name())) {
 		case ".jpg", ".jpeg", ".png":
 			p, err := readPhotograph(filepath.Join(folder, e.Name()))
@@ -80,14 +85,15 @@ func newPhotograph(picture stdimage.Image) Photograph {
 	return p
 }
 
-// Blend lays every image over a patch of a photograph as Ganin & Lempitsky
-// (2015, section 4.1) do to make MNIST-M of MNIST: |patch − image| in each
-// channel, with photograph and position drawn at random. Images are grey, or
-// colour, with values in [0, 1], and so is the result, 3×H×W.
+// Blend blends every image with a patch of a photograph, as Ganin & Lempitsky
+// (2015, section 4.1) do to make MNIST-M from MNIST: |patch − image| in each
+// channel, with photograph and position drawn at random. Images are grey or
+// colour with values in [0, 1]. The result is colour (3×H×W), also in [0, 1].
 //
-// The patch of image i depends on seed and i alone. Images that are not grey or
-// colour, no photographs, and a photograph smaller than the images are errors.
-func (m Images) Blend(photographs []Photograph, seed uint64) (Images, error) {
+// The patch of image i depends only on seed and i. Blend fails if images are
+// neither grey nor colour, if there is no photograph, or if one is smaller than
+// the images. It returns ctx.Err() if ctx ends.
+func (m Images) Blend(ctx context.Context, photographs []Photograph, seed uint64) (Images, error) {
 	if len(photographs) == 0 {
 		return Images{}, fmt.Errorf("blend: no photographs: give at least one")
 	}
@@ -101,19 +107,18 @@ func (m Images) Blend(photographs []Photograph, seed uint64) (Images, error) {
 		return Images{}, fmt.Errorf("blend: images have %d channels: they must have 1 (grey) or 3 (colour)", m.C)
 	}
 	out := blank(m.Pixels.Rows, 3, m.H, m.W)
-	for i := range m.Pixels.Rows {
+	return out, m.each(ctx, func(i int) {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		p := photographs[rng.IntN(len(photographs))]
 		top, left := rng.IntN(p.H-m.H+1), rng.IntN(p.W-m.W+1)
 		for c := range 3 {
 			blendPlane(out.plane(i, c), m.plane(i, min(c, m.C-1)), m.W, p, top, left, c)
 		}
-	}
-	return out, nil
+	})
 }
 
-// blendPlane fills dst with |patch − src| in channel c, for the patch of p whose
-// corner is at (top, left).
+// blendPlane fills dst with |patch − src| in channel c. The patch of p has its
+// corner at (top, left).
 func blendPlane(dst, src []float32, width int, p Photograph, top, left, c int) {
 	for k, v := range src {
 		y, x := top+k/width, left+k%width

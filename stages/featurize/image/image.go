@@ -1,11 +1,13 @@
-// Package image brings images of two domains to one shape and range: scaling
-// to [0, 1], bilinear resizing, padding, black and white, grey to colour, and the blending with
-// photographs that makes MNIST-M of MNIST.
+// Package image brings images of two domains to one shape and range: scaling to
+// [0, 1], bilinear resizing, padding, black and white, grey to colour, and the
+// blending with photographs that makes MNIST-M from MNIST.
 //
 // Images are rows of a matrix, each C×H×W: channel after channel, row after row.
+// All steps return ctx.Err() if their context ends.
 package image
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -17,8 +19,8 @@ type Images struct {
 	C, H, W int
 }
 
-// New makes images of the rows of x, whose shape is [C, H, W]. A shape of
-// another kind or size is an error.
+// New returns the rows of x as images of shape [C, H, W]. It fails if shape is not
+// of this form or its size is not that of a row.
 func New(x blas32.General, shape []int) (Images, error) {
 	if len(shape) != 3 || shape[0] < 1 || shape[1] < 1 || shape[2] < 1 {
 		return Images{}, fmt.Errorf("shape %v: is not that of images: give channels, height and width", shape)
@@ -30,12 +32,12 @@ func New(x blas32.General, shape []int) (Images, error) {
 	return m, nil
 }
 
-// Shape is [C, H, W].
+// Shape returns [C, H, W].
 func (m Images) Shape() []int { return []int{m.C, m.H, m.W} }
 
 func (m Images) size() int { return m.C * m.H * m.W }
 
-// blank makes n black images of a shape.
+// blank returns n black images.
 func blank(n, c, h, w int) Images {
 	d := c * h * w
 	return Images{
@@ -44,40 +46,51 @@ func blank(n, c, h, w int) Images {
 	}
 }
 
-// row is image i.
+// each calls f with the number of every image, until ctx ends.
+func (m Images) each(ctx context.Context, f func(i int)) error {
+	for i := range m.Pixels.Rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f(i)
+	}
+	return nil
+}
+
+// row returns image i.
 func (m Images) row(i int) []float32 {
 	return m.Pixels.Data[i*m.Pixels.Stride : i*m.Pixels.Stride+m.Pixels.Cols]
 }
 
-// plane is channel c of image i, H×W.
+// plane returns channel c of image i, H×W.
 func (m Images) plane(i, c int) []float32 {
 	return m.row(i)[c*m.H*m.W : (c+1)*m.H*m.W]
 }
 
-// Pad surrounds every channel with p pixels of the given value on each side.
-// It panics if p is negative.
-func (m Images) Pad(p int, value float32) Images {
+// Pad surrounds every channel with p pixels of the given value on each side. It
+// panics if p is negative.
+func (m Images) Pad(ctx context.Context, p int, value float32) (Images, error) {
 	if p < 0 {
 		panic("image: negative padding")
 	}
 	out := blank(m.Pixels.Rows, m.C, m.H+2*p, m.W+2*p)
-	for k := range out.Pixels.Data {
-		out.Pixels.Data[k] = value
-	}
-	for i := range m.Pixels.Rows {
+	return out, m.each(ctx, func(i int) {
+		padded := out.row(i)
+		for k := range padded {
+			padded[k] = value
+		}
 		for c := range m.C {
 			from, to := m.plane(i, c), out.plane(i, c)
 			for y := range m.H {
 				copy(to[(y+p)*out.W+p:], from[y*m.W:(y+1)*m.W])
 			}
 		}
-	}
-	return out
+	})
 }
 
-// Binarise makes every pixel above 0 a 1, in place, and the others 0.
-func (m Images) Binarise() {
-	for i := range m.Pixels.Rows {
+// Binarise sets every pixel above 0 to 1 and the others to 0, in place.
+func (m Images) Binarise(ctx context.Context) error {
+	return m.each(ctx, func(i int) {
 		row := m.row(i)
 		for k, v := range row {
 			row[k] = 0
@@ -85,12 +98,12 @@ func (m Images) Binarise() {
 				row[k] = 1
 			}
 		}
-	}
+	})
 }
 
-// Colour repeats the one channel of grey images three times; images of three
-// channels are returned as they are, and any other number is an error.
-func (m Images) Colour() (Images, error) {
+// Colour repeats the channel of grey images three times. Images of three channels
+// are returned as they are. It fails for other numbers of channels.
+func (m Images) Colour(ctx context.Context) (Images, error) {
 	if m.C == 3 {
 		return m, nil
 	}
@@ -98,22 +111,24 @@ func (m Images) Colour() (Images, error) {
 		return Images{}, fmt.Errorf("colour: images have %d channels: only grey (1) can be made colour (3)", m.C)
 	}
 	out := blank(m.Pixels.Rows, 3, m.H, m.W)
-	for i := range m.Pixels.Rows {
+	return out, m.each(ctx, func(i int) {
 		for c := range 3 {
 			copy(out.plane(i, c), m.plane(i, 0))
 		}
-	}
-	return out, nil
+	})
 }
 
-// Unit divides x by largest, in place, so that its values lie in [0, 1];
-// largest is 255 for 8-bit images, 1 for values that are there already. A value
-// outside [0, largest] is an error that names it, and x is then untouched.
-func Unit(x blas32.General, largest float32) error {
+// Unit divides x by largest, in place, so that its values lie in [0, 1]. largest
+// is 255 for 8-bit images, and 1 for values that are already in [0, 1]. It fails
+// if a value is outside [0, largest]; x is then unchanged.
+func Unit(ctx context.Context, x blas32.General, largest float32) error {
 	if !(largest > 0) {
 		panic("image: largest value must be positive")
 	}
 	for i := range x.Rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
 			if !(v >= 0 && v <= largest) {
 				return fmt.Errorf("row %d, feature %d: %v is outside [0, %v]: say what the largest value is, or standardise instead", i, j, v, largest)
@@ -124,6 +139,9 @@ func Unit(x blas32.General, largest float32) error {
 		return nil
 	}
 	for i := range x.Rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
 		for j := range row {
 			row[j] /= largest

@@ -1,10 +1,13 @@
 package image
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	stdimage "image"
 	"image/color"
 	"image/png"
+	"mars/internal/contexttest"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,7 +31,7 @@ func images(t *testing.T, rows [][]float32, shape ...int) Images {
 	return m
 }
 
-// Against PyTorch's interpolate: see generate.py beside the file.
+// Compares with PyTorch's interpolate, see generate.py next to the file.
 func TestResizeOracle(t *testing.T) {
 	text, err := os.ReadFile("../../../testdata/oracle/featurize/resize.json")
 	if err != nil {
@@ -42,7 +45,10 @@ func TestResizeOracle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range cases {
-		got := images(t, tc.Input, tc.Shape...).Resize(tc.Size[0], tc.Size[1])
+		got, err := images(t, tc.Input, tc.Shape...).Resize(t.Context(), tc.Size[0], tc.Size[1])
+		if err != nil {
+			t.Fatal(err)
+		}
 		if want := []int{tc.Shape[0], tc.Size[0], tc.Size[1]}; !slices.Equal(got.Shape(), want) {
 			t.Fatalf("shape %v, want %v", got.Shape(), want)
 		}
@@ -61,50 +67,75 @@ func TestResizeOracle(t *testing.T) {
 
 func TestPad(t *testing.T) {
 	m := images(t, [][]float32{{1, 2, 3, 4}, {5, 6, 7, 8}}, 2, 1, 2)
-	got := m.Pad(1, 9)
+	got, err := m.Pad(t.Context(), 1, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []float32{9, 9, 9, 9, 9, 1, 2, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 3, 4, 9, 9, 9, 9, 9}
 	if !slices.Equal(got.row(0), want) || !slices.Equal(got.Shape(), []int{2, 3, 4}) {
 		t.Errorf("shape %v, %v", got.Shape(), got.row(0))
 	}
-	if got.row(1)[5] != 5 || !slices.Equal(m.Pad(0, 1).row(1), m.row(1)) {
+	if same, err := m.Pad(t.Context(), 0, 1); err != nil || got.row(1)[5] != 5 || !slices.Equal(same.row(1), m.row(1)) {
 		t.Errorf("second image %v", got.row(1))
 	}
 }
 
 func TestBinarise(t *testing.T) {
 	m := images(t, [][]float32{{0, 0.01}, {1, -0.5}}, 1, 1, 2)
-	m.Binarise()
-	if !slices.Equal(m.row(0), []float32{0, 1}) || !slices.Equal(m.row(1), []float32{1, 0}) {
+	if err := m.Binarise(t.Context()); err != nil || !slices.Equal(m.row(0), []float32{0, 1}) || !slices.Equal(m.row(1), []float32{1, 0}) {
 		t.Errorf("%v", m.Pixels.Data)
 	}
 }
 
 func TestColour(t *testing.T) {
-	got, err := images(t, [][]float32{{1, 2}, {3, 4}}, 1, 1, 2).Colour()
+	got, err := images(t, [][]float32{{1, 2}, {3, 4}}, 1, 1, 2).Colour(t.Context())
 	if err != nil || !slices.Equal(got.row(1), []float32{3, 4, 3, 4, 3, 4}) || got.C != 3 {
 		t.Errorf("%v, %v", got, err)
 	}
-	if _, err := images(t, [][]float32{{1, 2}}, 2, 1, 1).Colour(); err == nil {
+	if _, err := images(t, [][]float32{{1, 2}}, 2, 1, 1).Colour(t.Context()); err == nil {
 		t.Error("images of two channels were made colour")
 	}
 }
 
 func TestUnit(t *testing.T) {
 	m := images(t, [][]float32{{0, 51}, {255, 102}}, 1, 1, 2)
-	if err := Unit(m.Pixels, 255); err != nil || !slices.Equal(m.Pixels.Data, []float32{0, .2, 1, .4}) {
+	if err := Unit(t.Context(), m.Pixels, 255); err != nil || !slices.Equal(m.Pixels.Data, []float32{0, .2, 1, .4}) {
 		t.Errorf("%v, %v", m.Pixels.Data, err)
 	}
-	if err := Unit(m.Pixels, 1); err != nil || m.Pixels.Data[1] != .2 {
+	if err := Unit(t.Context(), m.Pixels, 1); err != nil || m.Pixels.Data[1] != .2 {
 		t.Errorf("%v, %v", m.Pixels.Data, err)
 	}
 	m.Pixels.Data[2] = -1
 	before := slices.Clone(m.Pixels.Data)
-	if err := Unit(m.Pixels, 2); err == nil || !strings.Contains(err.Error(), "row 1, feature 0: -1 is outside [0, 2]") {
+	if err := Unit(t.Context(), m.Pixels, 2); err == nil || !strings.Contains(err.Error(), "row 1, feature 0: -1 is outside [0, 2]") {
 		t.Errorf("error %v", err)
 	}
 	if !slices.Equal(m.Pixels.Data, before) {
 		t.Error("data were changed in spite of the error")
 	}
+}
+
+func TestStepsStopWithTheirContext(t *testing.T) {
+	folder := t.TempDir()
+	for i := range 5 {
+		gradient(t, folder, fmt.Sprintf("%d.png", i), 4, 4)
+	}
+	photographs, err := ReadPhotographs(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := images(t, slices.Repeat([][]float32{{0, 0.1, 0.2, 0.3}}, 20), 1, 2, 2)
+	for name, step := range map[string]func(context.Context) error{
+		"Resize":   func(ctx context.Context) error { _, err := m.Resize(ctx, 3, 3); return err },
+		"Pad":      func(ctx context.Context) error { _, err := m.Pad(ctx, 1, 0); return err },
+		"Binarise": m.Binarise,
+		"Colour":   func(ctx context.Context) error { _, err := m.Colour(ctx); return err },
+		"Blend":    func(ctx context.Context) error { _, err := m.Blend(ctx, photographs, 1); return err },
+		"Unit":     func(ctx context.Context) error { return Unit(ctx, m.Pixels, 2) },
+	} {
+		t.Run(name, func(t *testing.T) { contexttest.Stops(t, 20, step) })
+	}
+	contexttest.Stops(t, 5, func(ctx context.Context) error { _, err := ReadPhotographs(ctx, folder); return err })
 }
 
 func TestNewErrors(t *testing.T) {
@@ -116,7 +147,7 @@ func TestNewErrors(t *testing.T) {
 	}
 }
 
-// gradient is a picture in which every pixel of every channel is different.
+// gradient writes a picture in which all pixels of a channel are different.
 func gradient(t *testing.T, folder, name string, w, h int) {
 	t.Helper()
 	picture := stdimage.NewRGBA(stdimage.Rect(0, 0, w, h))
@@ -142,7 +173,7 @@ func TestBlend(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	photographs, err := ReadPhotographs(folder)
+	photographs, err := ReadPhotographs(t.Context(), folder)
 	if err != nil || len(photographs) != 2 || photographs[0].H != 8 || photographs[1].W != 6 {
 		t.Fatalf("%d photographs, %v", len(photographs), err)
 	}
@@ -151,7 +182,7 @@ func TestBlend(t *testing.T) {
 		rows[i] = []float32{0, .5, 1, 0, 0, 1}
 	}
 	m := images(t, rows, 1, 2, 3)
-	got, err := m.Blend(photographs, 4)
+	got, err := m.Blend(t.Context(), photographs, 4)
 	if err != nil || !slices.Equal(got.Shape(), []int{3, 2, 3}) {
 		t.Fatalf("shape %v, %v", got.Shape(), err)
 	}
@@ -163,10 +194,10 @@ func TestBlend(t *testing.T) {
 	if len(corners) < 45 {
 		t.Errorf("300 patches came from %d of 51 places", len(corners))
 	}
-	again, _ := m.Blend(photographs, 4)
-	other, _ := m.Blend(photographs, 5)
+	again, _ := m.Blend(t.Context(), photographs, 4)
+	other, _ := m.Blend(t.Context(), photographs, 5)
 	if !slices.Equal(got.Pixels.Data, again.Pixels.Data) || slices.Equal(got.Pixels.Data, other.Pixels.Data) {
-		t.Error("the seed does not decide the result")
+		t.Error("the result does not depend on the seed alone")
 	}
 }
 
@@ -200,16 +231,16 @@ func explains(p Photograph, top, left int, digit []float32, got Images, i int) b
 
 func TestBlendErrors(t *testing.T) {
 	folder := t.TempDir()
-	_, emptyErr := ReadPhotographs(folder)
-	_, absentErr := ReadPhotographs(filepath.Join(folder, "absent"))
+	_, emptyErr := ReadPhotographs(t.Context(), folder)
+	_, absentErr := ReadPhotographs(t.Context(), filepath.Join(folder, "absent"))
 	if err := os.WriteFile(filepath.Join(folder, "bad.jpg"), []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, badErr := ReadPhotographs(folder)
+	_, badErr := ReadPhotographs(t.Context(), folder)
 	m := images(t, [][]float32{{1, 2}}, 1, 1, 2)
-	_, noneErr := m.Blend(nil, 0)
-	_, smallErr := m.Blend([]Photograph{{Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
-	_, channelErr := images(t, [][]float32{{1, 2}}, 2, 1, 1).Blend([]Photograph{{Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
+	_, noneErr := m.Blend(t.Context(), nil, 0)
+	_, smallErr := m.Blend(t.Context(), []Photograph{{Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
+	_, channelErr := images(t, [][]float32{{1, 2}}, 2, 1, 1).Blend(t.Context(), []Photograph{{Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
 	for want, err := range map[string]error{
 		"has no .jpg, .jpeg or .png file":         emptyErr,
 		"photographs: open":                       absentErr,
@@ -230,7 +261,7 @@ func TestRealPhotographs(t *testing.T) {
 	if data == "" {
 		t.Skip("MARS_DATA is not set: it names the folder that holds bsds500/")
 	}
-	photographs, err := ReadPhotographs(filepath.Join(data, "bsds500"))
+	photographs, err := ReadPhotographs(t.Context(), filepath.Join(data, "bsds500"))
 	if err != nil || len(photographs) != 200 {
 		t.Fatalf("%d photographs, %v; want 200", len(photographs), err)
 	}
@@ -239,8 +270,8 @@ func TestRealPhotographs(t *testing.T) {
 			t.Fatalf("a photograph is %d×%d", p.H, p.W)
 		}
 	}
-	got, err := images(t, [][]float32{make([]float32, 28*28)}, 1, 28, 28).Blend(photographs, 1)
-	if err != nil || Unit(got.Pixels, 1) != nil {
+	got, err := images(t, [][]float32{make([]float32, 28*28)}, 1, 28, 28).Blend(t.Context(), photographs, 1)
+	if err != nil || Unit(t.Context(), got.Pixels, 1) != nil {
 		t.Errorf("blending: %v", err)
 	}
 }

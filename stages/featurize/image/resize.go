@@ -1,32 +1,34 @@
 package image
 
+import "context"
+
 // Resize scales every image to height×width by bilinear interpolation between
-// pixel centres, without antialiasing: the same values as PyTorch's
+// pixel centres, without antialiasing. Values are those of PyTorch's
 // interpolate(mode="bilinear", align_corners=False). It panics unless both are
 // positive.
-func (m Images) Resize(height, width int) Images {
+func (m Images) Resize(ctx context.Context, height, width int) (Images, error) {
 	if height < 1 || width < 1 {
 		panic("image: resizing to no pixels")
 	}
 	out := blank(m.Pixels.Rows, m.C, height, width)
 	vertical, horizontal := taps(m.H, height), taps(m.W, width)
-	for i := range m.Pixels.Rows {
+	return out, m.each(ctx, func(i int) {
 		for c := range m.C {
 			interpolate(out.plane(i, c), m.plane(i, c), m.W, vertical, horizontal)
 		}
-	}
-	return out
+	})
 }
 
-// A tap says between which two pixels of a line an output pixel lies, and how
-// much it takes of each.
+// A tap holds the two input pixels of a line that an output pixel lies between,
+// and their weights.
 type tap struct {
 	at, next     int
-	near, beyond float32 // weights of at and next, summing to 1
+	near, beyond float32 // weights of at and next; their sum is 1
 }
 
-// taps are those of a line of in pixels scaled to out pixels. Pixel i's centre
-// is at i + ½, and what lies outside the first and last centre takes its value.
+// taps returns the taps of a line of in pixels that is scaled to out pixels. The
+// centre of pixel i is at i + ½. Outside the first and the last centre, the value
+// is that of the nearest centre.
 func taps(in, out int) []tap {
 	line := make([]tap, out)
 	ratio := float32(in) / float32(out)

@@ -1,6 +1,7 @@
 package shift_test
 
 import (
+	"context"
 	"fmt"
 
 	"mars/stages/featurize/shift"
@@ -15,14 +16,14 @@ func ExampleSample() {
 		fmt.Println(err)
 		return
 	}
-	rows, err := shift.Sample(labels, classes, shift.Draw{Proportions: proportions, Rows: 6})
+	rows, err := shift.Sample(context.Background(), labels, classes, shift.Draw{Proportions: proportions, Rows: 6})
 	counts := make([]int, len(classes))
 	for _, i := range rows {
 		counts[labels[i]]++
 	}
 	fmt.Println(counts, err)
 
-	_, err = shift.Sample(labels, classes, shift.Draw{Proportions: proportions, Rows: 9})
+	_, err = shift.Sample(context.Background(), labels, classes, shift.Draw{Proportions: proportions, Rows: 9})
 	fmt.Println(err)
 	// Output:
 	// [4 2] <nil>

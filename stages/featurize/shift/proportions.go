@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// SumTolerance is how far from 1 the sum of proportions may be: room for
-// decimals such as 0.333333, too little for a forgotten class.
+// SumTolerance is how far from 1 the sum of proportions may be. It allows for
+// decimals such as 0.333333, but not for a missing class.
 const SumTolerance = 1e-6
 
-// ParseProportions reads one proportion a class, in one of two forms:
+// ParseProportions reads one proportion for each class, in one of two forms:
 //
-//	0.66,0.17,0.17           one number a class, in the order of classes
-//	cat=2/3,dog=1/3          class names with their numbers; a class not named has 0
+//	0.66,0.17,0.17           numbers in the order of classes
+//	cat=2/3,dog=1/3          class names with their numbers; other classes have 0
 //
-// A number is a decimal or a fraction of two. The result has one entry a class
-// and sums to exactly 1 up to rounding. A wrong count, an unknown or repeated
-// class, a negative number and a sum off 1 by more than SumTolerance are errors.
+// A number is a decimal or a fraction. The result has one entry for each class
+// and sums to 1 up to rounding. It is an error if the count is wrong, a class is
+// unknown or repeated, a number is negative, or the sum differs from 1 by more
+// than SumTolerance.
 func ParseProportions(text string, classes []string) ([]float64, error) {
 	items := strings.Split(text, ",")
 	parse := parseList
@@ -35,8 +36,8 @@ func ParseProportions(text string, classes []string) ([]float64, error) {
 	return p, nil
 }
 
-// CheckProportions returns a copy of p scaled to sum to 1 exactly, or an error
-// where an entry is negative or not finite or the sum is off by more than
+// CheckProportions returns a copy of p that is scaled to the sum 1. It fails if an
+// entry is negative or not finite, or if the sum of p differs from 1 by more than
 // SumTolerance.
 func CheckProportions(p []float64) ([]float64, error) {
 	out := append([]float64(nil), p...)
@@ -107,7 +108,7 @@ func parseNumber(text string) (float64, error) {
 	return v, nil
 }
 
-// normalise checks p and divides it by its sum in place.
+// normalise checks p and divides it by its sum, in place.
 func normalise(p []float64) error {
 	if len(p) == 0 {
 		return fmt.Errorf("there are none: give one a class")
@@ -119,7 +120,7 @@ func normalise(p []float64) error {
 		}
 		sum += v
 	}
-	// The last term forgives the rounding of a sum that is off by just the tolerance.
+	// The last term allows for rounding if the sum is off by exactly the tolerance.
 	if math.Abs(sum-1) > SumTolerance+1e-12 {
 		return fmt.Errorf("they sum to %.7g: they must sum to 1", sum)
 	}
@@ -136,10 +137,13 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// preview lists at most ten names.
+// maxListed is how many names a message lists.
+const maxListed = 10
+
+// preview joins names for a message.
 func preview(names []string) string {
-	if len(names) > 10 {
-		return strings.Join(names[:10], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
+	if len(names) > maxListed {
+		return strings.Join(names[:maxListed], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
 	}
 	return strings.Join(names, ", ")
 }

@@ -1,6 +1,7 @@
 package shift
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -8,10 +9,10 @@ import (
 	"sort"
 )
 
-// Counts splits rows over the classes by the largest-remainder method: every
-// class gets the whole part of rows·proportion, and the rows left over go to
-// the largest fractional parts, the lower class first where they tie. The
-// counts sum to rows. It panics if rows is negative or no proportion is positive.
+// Counts divides rows among the classes by the largest-remainder method: every
+// class gets the whole part of rows·proportion, and the remaining rows go to the
+// largest fractional parts, at a tie to the lower class. The counts sum to rows.
+// It panics if rows is negative or no proportion is positive.
 func Counts(rows int, proportions []float64) []int {
 	if rows < 0 {
 		panic("shift: negative number of rows")
@@ -24,7 +25,7 @@ func Counts(rows int, proportions []float64) []int {
 	order := make([]int, len(proportions))
 	left := rows
 	for c, p := range proportions {
-		// 1e-9 keeps 0.29·100 = 28.999999999999996 from losing its row to a tie.
+		// Without 1e-9, 0.29·100 = 28.999999999999996 would have the whole part 28.
 		exact := float64(rows)*p + 1e-9
 		counts[c] = int(exact)
 		remainder[c] = exact - math.Floor(exact)
@@ -41,8 +42,8 @@ func Counts(rows int, proportions []float64) []int {
 	return counts
 }
 
-// Largest is the largest number of rows whose Counts the class counts have
-// allow; 0 where a class with a positive proportion has no row.
+// Largest returns the largest number of rows for which Counts asks for no more rows
+// of a class than have, 0 if a class with a positive proportion has none.
 func Largest(have []int, proportions []float64) int {
 	bound := 0
 	for _, h := range have {
@@ -56,7 +57,7 @@ func Largest(have []int, proportions []float64) int {
 			bound = min(bound, int(math.Ceil(float64(have[c]+1)/p)))
 		}
 	}
-	// The method is not monotone in the rows (Alabama paradox), so look downward.
+	// Counts is not monotone in the rows (Alabama paradox), so try downwards.
 	for n := bound; n > 0; n-- {
 		if short(have, Counts(n, proportions)) < 0 {
 			return n
@@ -65,7 +66,7 @@ func Largest(have []int, proportions []float64) int {
 	return 0
 }
 
-// short is the first class that has fewer rows than wanted, -1 if none.
+// short returns the first class that has fewer rows than it should, −1 if none.
 func short(have, want []int) int {
 	for c := range want {
 		if have[c] < want[c] {
@@ -75,30 +76,30 @@ func short(have, want []int) int {
 	return -1
 }
 
-// A Draw says which rows to take. The zero value takes all rows in seeded order.
+// A Draw says which rows to draw. The zero value draws all rows in random order.
 type Draw struct {
-	// Proportions is the share of each class among the rows drawn, summing to
-	// 1 within SumTolerance; nil leaves the balance to chance.
+	// Proportions holds the share of each class among the rows drawn. Their sum
+	// is 1 within SumTolerance. nil means any proportions.
 	Proportions []float64
-	// Rows is how many rows to draw; 0 is the most that the data allow.
+	// Rows is the number of rows to draw; 0 means as many as the data allow.
 	Rows int
-	// Seed decides which rows are drawn and their order.
+	// Seed determines which rows are drawn and their order.
 	Seed uint64
 }
 
-// Sample draws rows of labels without replacement and returns their indices in
-// seeded random order. labels[i] is the class of row i in [0, len(classes));
-// rows with a negative label (unknown) are drawn only where no proportions are
-// asked for. classes are the names for messages; proportions are in their
-// order. Too few rows, in all or of a class, are an error that says how many
-// there are and the most rows that could be drawn.
-func Sample(labels []int32, classes []string, d Draw) ([]int, error) {
+// Sample draws rows without replacement and returns their indices in random
+// order. labels[i] is the class of row i, from 0 to len(classes)−1. Rows with a
+// negative label (unknown) are drawn only if Proportions is nil. classes are the
+// names for messages; proportions are in their order. It fails if there are too
+// few rows, in all or of a class; the error says how many there are and how many
+// can be drawn. It returns ctx.Err() if ctx ends.
+func Sample(ctx context.Context, labels []int32, classes []string, d Draw) ([]int, error) {
 	if d.Rows < 0 {
 		return nil, fmt.Errorf("rows: %d is negative: ask for at least 1", d.Rows)
 	}
 	rng := rand.New(rand.NewPCG(d.Seed, 0x5e1ec7))
 	if d.Proportions == nil {
-		return sampleAny(len(labels), d.Rows, rng)
+		return sampleAny(ctx, len(labels), d.Rows, rng)
 	}
 	if len(d.Proportions) != len(classes) {
 		return nil, fmt.Errorf("proportions: %d for %d classes (%s): give one a class", len(d.Proportions), len(classes), preview(classes))
@@ -114,24 +115,29 @@ func Sample(labels []int32, classes []string, d Draw) ([]int, error) {
 	}
 	var rows []int
 	for c, members := range byClass {
-		shuffle(members, rng)
+		if err := Shuffle(ctx, members, rng); err != nil {
+			return nil, err
+		}
 		rows = append(rows, members[:want[c]]...)
 	}
-	shuffle(rows, rng)
-	return rows, nil
+	return rows, Shuffle(ctx, rows, rng)
 }
 
-func sampleAny(n, rows int, rng *rand.Rand) ([]int, error) {
+func sampleAny(ctx context.Context, n, rows int, rng *rand.Rand) ([]int, error) {
 	if rows > n {
 		return nil, fmt.Errorf("rows: %d asked for of %d: ask for at most %d", rows, n, n)
 	}
 	if rows == 0 {
 		rows = n
 	}
-	return rng.Perm(n)[:rows], nil
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	return order[:rows], Shuffle(ctx, order, rng)
 }
 
-// group lists the rows of each class in the order of the data.
+// group returns the rows of each class, in the order of the data.
 func group(labels []int32, classes int) [][]int {
 	byClass := make([][]int, classes)
 	for i, y := range labels {
@@ -145,7 +151,7 @@ func group(labels []int32, classes int) [][]int {
 	return byClass
 }
 
-// wanted is the number of rows to draw of each class.
+// wanted returns the number of rows to draw of each class.
 func wanted(byClass [][]int, classes []string, p []float64, rows int) ([]int, error) {
 	have := make([]int, len(byClass))
 	for c, members := range byClass {
@@ -166,6 +172,18 @@ func wanted(byClass [][]int, classes []string, p []float64, rows int) ([]int, er
 	return want, nil
 }
 
-func shuffle(rows []int, rng *rand.Rand) {
-	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+// stepRows is how many rows are shuffled between two checks of the context.
+const stepRows = 1 << 16
+
+// Shuffle is rng.Shuffle of values, with the same random numbers, but it stops
+// and returns ctx.Err() if ctx ends.
+func Shuffle[T any](ctx context.Context, values []T, rng *rand.Rand) error {
+	for i := len(values) - 1; i > 0; i-- {
+		if i%stepRows == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		j := rng.Uint64N(uint64(i + 1))
+		values[i], values[j] = values[j], values[i]
+	}
+	return ctx.Err()
 }

@@ -1,6 +1,8 @@
 package shift
 
 import (
+	"context"
+	"mars/internal/contexttest"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -62,7 +64,7 @@ func randomProportions(rng *rand.Rand, classes int) []float64 {
 	return p
 }
 
-// Largest is feasible, and no larger number is: against trying them all.
+// Largest agrees with a search through all numbers of rows.
 func TestLargest(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
 	for range 300 {
@@ -103,7 +105,7 @@ func testLabels(n int) []int32 {
 func TestSample(t *testing.T) {
 	labels := testLabels(3000)
 	d := Draw{Proportions: []float64{.6, .1, .3}, Rows: 500, Seed: 7}
-	rows, err := Sample(labels, names, d)
+	rows, err := Sample(t.Context(), labels, names, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,12 +124,12 @@ func TestSample(t *testing.T) {
 	if slices.IsSorted(rows) {
 		t.Error("rows are in the order of the data, not shuffled")
 	}
-	again, _ := Sample(labels, names, d)
+	again, _ := Sample(t.Context(), labels, names, d)
 	if !slices.Equal(rows, again) {
 		t.Error("the same seed gave other rows")
 	}
 	d.Seed++
-	other, _ := Sample(labels, names, d)
+	other, _ := Sample(t.Context(), labels, names, d)
 	if slices.Equal(rows, other) {
 		t.Error("another seed gave the same rows")
 	}
@@ -139,7 +141,7 @@ func TestSampleUniform(t *testing.T) {
 	drawn := make([]float64, len(labels))
 	const seeds = 4000
 	for seed := range uint64(seeds) {
-		rows, err := Sample(labels, names[:2], Draw{Proportions: []float64{.5, .5}, Rows: 4, Seed: seed})
+		rows, err := Sample(t.Context(), labels, names[:2], Draw{Proportions: []float64{.5, .5}, Rows: 4, Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,14 +162,38 @@ func TestSampleLargest(t *testing.T) {
 	for i := range 20 {
 		labels[i] = 1
 	}
-	rows, err := Sample(labels, names[:2], Draw{Proportions: []float64{.5, .5}})
+	rows, err := Sample(t.Context(), labels, names[:2], Draw{Proportions: []float64{.5, .5}})
 	if err != nil || len(rows) != 41 { // 21 and 20: the odd row goes to the lower class
 		t.Errorf("%d rows, %v; want 41", len(rows), err)
 	}
-	rows, err = Sample(labels, names[:2], Draw{})
+	rows, err = Sample(t.Context(), labels, names[:2], Draw{})
 	slices.Sort(rows)
 	if err != nil || len(rows) != 100 || rows[0] != 0 || rows[99] != 99 {
 		t.Errorf("without proportions: %d rows, %v; want each of 100 once", len(rows), err)
+	}
+}
+
+// Shuffle draws what rng.Shuffle draws.
+func TestShuffleIsThatOfTheLibrary(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 1000, stepRows + 1} {
+		want := rand.New(rand.NewPCG(1, uint64(n))).Perm(n)
+		got := make([]int, n)
+		for i := range got {
+			got[i] = i
+		}
+		if err := Shuffle(t.Context(), got, rand.New(rand.NewPCG(1, uint64(n)))); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%d values: another order than that of the library; error %v", n, err)
+		}
+	}
+}
+
+func TestSampleStopsWithItsContext(t *testing.T) {
+	labels := testLabels(8 * stepRows) // a quarter of them in each class
+	for want, d := range map[int]Draw{7: {}, 6: {Proportions: []float64{.5, .2, .3}}} {
+		contexttest.Stops(t, want, func(ctx context.Context) error {
+			_, err := Sample(ctx, labels, names, d)
+			return err
+		})
 	}
 }
 
@@ -183,12 +209,12 @@ func TestSampleErrors(t *testing.T) {
 		{Draw{Rows: 10}, "10 asked for of 9: ask for at most 9"},
 		{Draw{Rows: -1}, "-1 is negative"},
 	} {
-		_, err := Sample(labels, names[:2], tc.d)
+		_, err := Sample(t.Context(), labels, names[:2], tc.d)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%+v: error %v, want %q", tc.d, err, tc.want)
 		}
 	}
-	_, err := Sample(labels, names, Draw{Proportions: []float64{.5, .4, .1}, Rows: 4})
+	_, err := Sample(t.Context(), labels, names, Draw{Proportions: []float64{.5, .4, .1}, Rows: 4})
 	if want := `class "c" has no rows but a proportion of 0.1: give it proportion 0`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %q", err, want)
 	}

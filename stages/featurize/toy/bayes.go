@@ -1,23 +1,24 @@
 package toy
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
 )
 
-// Accuracy is what can be known before any method runs: balanced accuracies on
-// the target, so the class balance does not matter.
+// Accuracy holds balanced accuracies on the target that follow from the problem
+// alone. They do not depend on the class proportions.
 type Accuracy struct {
 	Possible   float64 // of the target's own Bayes rule with equal priors
-	SourceRule float64 // of the source's Bayes rule, carried over unchanged
-	StdError   float64 // of either, from the number of draws (at most)
+	SourceRule float64 // of the source's Bayes rule, applied unchanged
+	StdError   float64 // upper bound of the standard error of either
 }
 
-// Bayes estimates both by drawing rows points of each class (0 is 100,000) from
-// the target's Gaussians. It is an error where the variances are 0: a class
-// then has no density, and no rule of this kind exists.
-func Bayes(o Options, rows int) (Accuracy, error) {
+// Bayes estimates both by drawing points from the target's Gaussians, rows of
+// each class (0 means 100,000). It fails if the variances are 0, because a class
+// then has no density. It returns ctx.Err() if ctx ends.
+func Bayes(ctx context.Context, o Options, rows int) (Accuracy, error) {
 	o, err := o.filled()
 	if err != nil {
 		return Accuracy{}, err
@@ -31,15 +32,18 @@ func Bayes(o Options, rows int) (Accuracy, error) {
 	if rows < 0 {
 		panic("toy: negative number of rows")
 	}
-	return o.bayes(rows), nil
+	return o.bayes(ctx, rows)
 }
 
-func (o Options) bayes(rows int) Accuracy {
+func (o Options) bayes(ctx context.Context, rows int) (Accuracy, error) {
 	deviation, target := o.deviations(), o.targetCentres()
 	rng := rand.New(rand.NewPCG(o.Seed, 3))
 	var own, carried int
 	for c := range Classes {
-		for range rows {
+		for i := range rows {
+			if i%stepRows == 0 && ctx.Err() != nil {
+				return Accuracy{}, ctx.Err()
+			}
 			var x [Dim]float64
 			for a := range x {
 				x[a] = target[c][a] + deviation[c][a]*rng.NormFloat64()
@@ -53,10 +57,10 @@ func (o Options) bayes(rows int) Accuracy {
 		}
 	}
 	n := float64(Classes * rows)
-	return Accuracy{Possible: float64(own) / n, SourceRule: float64(carried) / n, StdError: 0.5 / math.Sqrt(n)}
+	return Accuracy{Possible: float64(own) / n, SourceRule: float64(carried) / n, StdError: 0.5 / math.Sqrt(n)}, nil
 }
 
-// likeliest is the class of the largest Gaussian density at x.
+// likeliest returns the class with the largest Gaussian density at x.
 func likeliest(x [Dim]float64, centres, deviation [Classes][Dim]float64) int {
 	best, bestLog := 0, math.Inf(-1)
 	for c := range Classes {

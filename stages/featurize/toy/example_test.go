@@ -1,6 +1,7 @@
 package toy_test
 
 import (
+	"context"
 	"fmt"
 
 	"mars/stages/featurize/toy"
@@ -13,10 +14,10 @@ func ExampleSetting() {
 		fmt.Println(err)
 		return
 	}
-	source, target, err := toy.Generate(o)
+	source, target, err := toy.Generate(context.Background(), o)
 	fmt.Println(source.X.Rows, target.X.Rows, o.TargetProportions, err)
 
-	accuracy, err := toy.Bayes(o, 0)
+	accuracy, err := toy.Bayes(context.Background(), o, 0)
 	fmt.Printf("possible %.2f, source's rule %.2f, %v\n", accuracy.Possible, accuracy.SourceRule, err)
 	// Output:
 	// 3000 3000 [0.66 0.17 0.17] <nil>

@@ -7,7 +7,7 @@ import (
 	"mars/stages/featurize/shift"
 )
 
-// filled returns o with defaults in place of zeros, or what is wrong with it.
+// filled returns o with its defaults set. It fails if an option is not valid.
 func (o Options) filled() (Options, error) {
 	if o.Noise == "" {
 		o.Noise = Mid
@@ -48,7 +48,7 @@ func fill(rows *int, proportions *[]float64) error {
 	return err
 }
 
-// deviations are the standard deviations per class and axis.
+// deviations returns the standard deviations for each class and axis.
 func (o Options) deviations() [Classes][Dim]float64 {
 	d := variances[o.Noise]
 	for c := range d {

@@ -1,6 +1,8 @@
 package toy
 
 import (
+	"context"
+	"mars/internal/contexttest"
 	"math"
 	"slices"
 	"strings"
@@ -22,11 +24,12 @@ var bayesTable = []struct {
 
 func TestBayes(t *testing.T) {
 	for _, tc := range bayesTable {
-		got, err := Bayes(Options{Noise: tc.noise, Shift: tc.shift}, 0)
+		got, err := Bayes(t.Context(), Options{Noise: tc.noise, Shift: tc.shift}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Four standard errors of ours and of a table made the same way, and its rounding.
+		// Four standard errors of the difference from a table made in the same way, and
+		// its rounding.
 		tolerance := 4*math.Sqrt2*got.StdError + .0005
 		if math.Abs(got.Possible-tc.possible) > tolerance || math.Abs(got.SourceRule-tc.source) > tolerance {
 			t.Errorf("%s, shift %v: possible %.4f, source's rule %.4f; want %.3f and %.3f within %.4f",
@@ -36,7 +39,7 @@ func TestBayes(t *testing.T) {
 }
 
 func TestBayesOfPublishedCode(t *testing.T) {
-	_, err := Bayes(Options{PublishedCodeVariances: true}, 10)
+	_, err := Bayes(t.Context(), Options{PublishedCodeVariances: true}, 10)
 	if err == nil || !strings.Contains(err.Error(), "variances are 0") {
 		t.Errorf("error %v", err)
 	}
@@ -44,7 +47,7 @@ func TestBayesOfPublishedCode(t *testing.T) {
 
 func TestGenerate(t *testing.T) {
 	o := Options{Noise: High, Shift: 8, TargetProportions: []float64{.66, .17, .17}, Seed: 1}
-	source, target, err := Generate(o)
+	source, target, err := Generate(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,10 +88,10 @@ func checkSample(t *testing.T, side string, s Sample, counts []int, centres [3][
 	}
 }
 
-// The source depends on the seed, not on what is said of the target.
+// The source depends on the seed, not on the options of the target.
 func TestGenerateStreams(t *testing.T) {
-	first, target, _ := Generate(Options{Seed: 5})
-	second, moved, _ := Generate(Options{Seed: 5, Shift: 3, TargetRows: 50})
+	first, target, _ := Generate(t.Context(), Options{Seed: 5})
+	second, moved, _ := Generate(t.Context(), Options{Seed: 5, Shift: 3, TargetRows: 50})
 	if !slices.Equal(first.X.Data, second.X.Data) || !slices.Equal(first.Labels, second.Labels) {
 		t.Error("the source changed with the target")
 	}
@@ -98,14 +101,25 @@ func TestGenerateStreams(t *testing.T) {
 	if slices.Equal(first.X.Data, target.X.Data) {
 		t.Error("source and target share their random numbers")
 	}
-	other, _, _ := Generate(Options{Seed: 6})
+	other, _, _ := Generate(t.Context(), Options{Seed: 6})
 	if slices.Equal(first.X.Data, other.X.Data) {
 		t.Error("another seed gave the same rows")
 	}
 }
 
+func TestFunctionsStopWithTheirContext(t *testing.T) {
+	contexttest.Stops(t, 8, func(ctx context.Context) error {
+		_, _, err := Generate(ctx, Options{SourceRows: 2 * stepRows, TargetRows: 2 * stepRows})
+		return err
+	})
+	contexttest.Stops(t, 6, func(ctx context.Context) error {
+		_, err := Bayes(ctx, Options{}, 2*stepRows)
+		return err
+	})
+}
+
 func TestPublishedCodeVariances(t *testing.T) {
-	source, _, err := Generate(Options{PublishedCodeVariances: true})
+	source, _, err := Generate(t.Context(), Options{PublishedCodeVariances: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,11 +158,11 @@ func TestSetting(t *testing.T) {
 func TestErrors(t *testing.T) {
 	_, settingErr := Setting(7, 0)
 	_, imbalanceErr := Setting(4, 11)
-	_, _, noiseErr := Generate(Options{Noise: "loud"})
-	_, _, rowsErr := Generate(Options{TargetRows: -1})
-	_, _, sumErr := Generate(Options{TargetProportions: []float64{.5, .5, .5}})
-	_, _, countErr := Generate(Options{SourceProportions: []float64{.5, .5}})
-	_, _, shiftErr := Generate(Options{Shift: math.NaN()})
+	_, _, noiseErr := Generate(t.Context(), Options{Noise: "loud"})
+	_, _, rowsErr := Generate(t.Context(), Options{TargetRows: -1})
+	_, _, sumErr := Generate(t.Context(), Options{TargetProportions: []float64{.5, .5, .5}})
+	_, _, countErr := Generate(t.Context(), Options{SourceProportions: []float64{.5, .5}})
+	_, _, shiftErr := Generate(t.Context(), Options{Shift: math.NaN()})
 	for want, err := range map[string]error{
 		"toy setting 7: there is none: the paper's are 0 to 6":          settingErr,
 		"imbalance 11: it lies between 0":                               imbalanceErr,

@@ -63,7 +63,10 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		if err != nil {
 			return nil, err
 		}
-		p := l.Predict(x)
+		p, err := l.Predict(ctx, x)
+		if err != nil {
+			return nil, err
+		}
 		if err := l.Decide(p); err != nil {
 			return nil, err
 		}

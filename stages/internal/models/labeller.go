@@ -3,6 +3,7 @@
 package models
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -22,13 +23,14 @@ type Labeller struct {
 	Classes []string
 	Vectors string // see adapt.Model.Vectors
 	Width   int    // of a row
-	Predict func(x blas32.General) (posteriors blas32.General)
+	Predict func(ctx context.Context, x blas32.General) (posteriors blas32.General, err error)
 	Decide  func(posteriors blas32.General) error // for the model's decision
 }
 
 // Networks is the labeller of trained networks.
 func Networks(m *adapt.Model) *Labeller {
-	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Predict: m.Predict, Decide: m.Decide}
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Decide: m.Decide,
+		Predict: func(_ context.Context, x blas32.General) (blas32.General, error) { return m.Predict(x), nil }}
 }
 
 // Mixture is the labeller of a matched mixture.
@@ -38,7 +40,7 @@ func Mixture(m *gmmot.Model) *Labeller {
 
 // Load reads a model that mars-train saved, and its SHA-256. A decision
 // ("accuracy", "balanced" or "none") takes the place of the model's own; "" keeps it.
-func Load(path, decision string) (*Labeller, string, error) {
+func Load(ctx context.Context, path, decision string) (*Labeller, string, error) {
 	decide := func(d **labelshift.Decision) (err error) {
 		if decision != "" {
 			*d, err = labelshift.ParseDecisionOrNone(decision)
@@ -46,7 +48,7 @@ func Load(path, decision string) (*Labeller, string, error) {
 		return err
 	}
 	if f, err := arrowio.SniffFile(path); err == nil && f.IsArrow() {
-		m, sum, err := loadMixture(path)
+		m, sum, err := loadMixture(ctx, path)
 		if err != nil {
 			return nil, "", err
 		}
@@ -93,7 +95,7 @@ func SaveMixture(path string, m *gmmot.Model) (sum string, err error) {
 }
 
 // loadMixture reads what SaveMixture wrote.
-func loadMixture(path string) (*gmmot.Model, string, error) {
+func loadMixture(ctx context.Context, path string) (*gmmot.Model, string, error) {
 	t, sum, err := state.LoadTable(path, "train")
 	if err != nil {
 		return nil, "", err
@@ -115,7 +117,7 @@ func loadMixture(path string) (*gmmot.Model, string, error) {
 	if m.Mixture, err = components(t); err != nil {
 		return nil, "", err
 	}
-	if err := m.Ready(); err != nil {
+	if err := m.Ready(ctx); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
 	return m, sum, nil

@@ -3,6 +3,7 @@
 package eigen
 
 import (
+	"context"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -25,10 +26,13 @@ const (
 
 // Leading returns the eigenvectors of the q largest eigenvalues of the d×d matrix scatter
 // as the columns of a d×q matrix, the largest first. If d is above 256 it must be at least
-// q+50. It fails if the decomposition does not converge.
-func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
+// q+50. It fails if the decomposition does not converge, and returns ctx.Err() if ctx ends.
+func Leading(ctx context.Context, scatter *mat.Dense, q int) (*mat.Dense, error) {
 	if d, _ := scatter.Dims(); d > maxExact {
-		return subspaceIteration(scatter, q)
+		return subspaceIteration(ctx, scatter, q)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	_, vectors, err := Symmetric(scatter)
 	if err != nil {
@@ -39,7 +43,7 @@ func Leading(scatter *mat.Dense, q int) (*mat.Dense, error) {
 
 // subspaceIteration multiplies a random basis by the scatter (d×d, d at least
 // q+oversampling) until it spans the leading eigenvectors (Rutishauser 1969).
-func subspaceIteration(scatter *mat.Dense, q int) (*mat.Dense, error) {
+func subspaceIteration(ctx context.Context, scatter *mat.Dense, q int) (*mat.Dense, error) {
 	d, _ := scatter.Dims()
 	size := q + oversampling
 	rng := rand.New(rand.NewPCG(0, 0)) // any basis does
@@ -48,6 +52,9 @@ func subspaceIteration(scatter *mat.Dense, q int) (*mat.Dense, error) {
 		basis.RawMatrix().Data[i] = rng.NormFloat64()
 	}
 	for range iterations {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		orthonormalise(basis)
 		product.Mul(scatter, basis)
 		basis, product = product, basis

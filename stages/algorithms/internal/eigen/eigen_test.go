@@ -1,6 +1,8 @@
 package eigen
 
 import (
+	"context"
+	"mars/internal/contexttest"
 	"math/rand/v2"
 	"testing"
 
@@ -19,14 +21,18 @@ func TestSubspaceIteration(t *testing.T) {
 		}
 	}
 	scatter.Mul(x.T(), x)
-	exact, err := Leading(scatter, q)
+	exact, err := Leading(t.Context(), scatter, q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	axes, err := subspaceIteration(scatter, q)
+	axes, err := subspaceIteration(t.Context(), scatter, q)
 	if err != nil {
 		t.Fatal(err)
 	}
+	contexttest.Stops(t, iterations, func(ctx context.Context) error {
+		_, err := subspaceIteration(ctx, scatter, q)
+		return err
+	})
 	for j := range q {
 		if diff := floats.Distance(mat.Col(nil, j, axes), mat.Col(nil, j, exact), 2); diff > 1e-5 {
 			t.Errorf("axis %d is off by %v", j, diff)

@@ -1,0 +1,256 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars/arrowio"
+)
+
+// longCommands take many seconds each, or wait for their input. DATA stands for
+// the folder of interruptData.
+var longCommands = []struct {
+	name, args string
+	after      time.Duration // after which the work has begun
+}{
+	{"ward", "cluster --method ward --components 30 --save state.arrow -o out.arrow DATA/wide.arrow", 700 * time.Millisecond},
+	{"kmeans", "cluster --method kmeans --components 150 --starts 100 --max-rows 60000 --embedding features -o out.arrow DATA/toy.arrow", time.Second},
+	{"gmm", "cluster --method gmm --components 10 -o out.arrow DATA/wider.arrow", 2 * time.Second},
+	{"match one to one", "match --save state.arrow -o out.arrow DATA/components.arrow", 2 * time.Second},
+	{"match by transport", "match --save state.arrow -o out.arrow --component component2 DATA/components.arrow", 2 * time.Second},
+	{"match by bures", "match --cost bures -o out.arrow DATA/wider.arrow", time.Second},
+	{"csv", "featurize --source DATA/long.csv --save state.arrow -o out.arrow", 300 * time.Millisecond},
+	{"toy", "featurize toy --source-rows 100000000 -o out.arrow", 500 * time.Millisecond},
+	{"inspect --csv", "inspect --csv DATA/long.arrow", 500 * time.Millisecond},
+	{"inspect", "inspect DATA/batch.arrows", 300 * time.Millisecond},
+	{"explain", "run --no-cache --explain DATA/matrix.toml", time.Second},
+	{"label", "label --save model.safetensors -o out.csv DATA/large.arrow", time.Second},
+	{"proportions", "proportions -o out.arrow DATA/large.arrow", time.Second},
+	{"waiting", "cluster -o out.arrow", 300 * time.Millisecond},
+}
+
+// Ctrl-C and SIGTERM end every command soon, with status 130, and leave no file.
+func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	data := interruptData(t)
+	for i, c := range longCommands {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name == "waiting" && runtime.GOOS != "linux" {
+				t.Skip("a read of standard input is interrupted on Linux only")
+			}
+			signal := []os.Signal{os.Interrupt, syscall.SIGTERM}[i%2]
+			took := interrupt(t, signal, c.after, strings.ReplaceAll(c.args, "DATA", data))
+			t.Logf("%-20s ended %.3f s after %v", c.name, took.Seconds(), signal)
+			if took > 3*time.Second {
+				t.Errorf("it ended %v after %v", took, signal)
+			}
+		})
+	}
+}
+
+// interrupt runs mars in an empty folder, sends a signal, and returns how long
+// the command then took to end.
+func interrupt(t *testing.T, signal os.Signal, after time.Duration, args string) time.Duration {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.Command("mars", strings.Fields(args)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	stdin, err := cmd.StdinPipe() // nothing is ever written to it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(after)
+	began := time.Now()
+	cmd.Process.Signal(signal) //nolint:errcheck // if it has ended, its status is wrong
+	limit := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	defer limit.Stop()
+	cmd.Wait() //nolint:errcheck // the status is looked at
+	took := time.Since(began)
+	if code := cmd.ProcessState.ExitCode(); code != 130 {
+		t.Errorf("exit status %d, want 130\n%s", code, log.String())
+	}
+	if !strings.HasSuffix(log.String(), ": interrupted\n") {
+		t.Errorf("messages\n%s", log.String())
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("files are left: %v, error %v", left, err)
+	}
+	return took
+}
+
+// A command that cannot end, because nobody reads its output, is killed by the
+// second Ctrl-C.
+func TestSecondInterruptKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for seconds")
+	}
+	path := filepath.Join(t.TempDir(), "rows.arrow")
+	writeRows(t, path, rowsOf{rows: 40_000, width: 20, classes: 3, components: 3, batch: 10_000})
+	cmd := exec.Command("mars", "inspect", "--csv", path)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdout.Close()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { _, err := cmd.Process.Wait(); ended <- err }()
+	for i := range 2 {
+		select {
+		case <-ended:
+			t.Fatalf("it ended before interrupt %d", i+1)
+		case <-time.After(time.Second):
+			cmd.Process.Signal(os.Interrupt) //nolint:errcheck // if it has ended, that is found out below
+		}
+	}
+	select {
+	case <-ended:
+	case <-time.After(3 * time.Second):
+		t.Error("it did not end")
+		cmd.Process.Kill() //nolint:errcheck // it may have ended
+	}
+}
+
+// interruptData makes the inputs of longCommands and returns their folder.
+func interruptData(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	toy := func(name string, source, target int) {
+		t.Helper()
+		args := fmt.Sprintf("featurize toy --quiet --shift 8 --source-rows %d --target-rows %d -o %s", source, target, at(name))
+		if out, err := exec.Command("mars", strings.Fields(args)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	toy("toy.arrow", 30, 60_000)
+	toy("large.arrow", 300_000, 300_000)
+	toy("long.arrow", 3_000_000, 3_000_000)
+	writeRows(t, at("wide.arrow"), rowsOf{rows: 40_000, width: 200, classes: 30, components: 30, batch: 4096})
+	writeRows(t, at("wider.arrow"), rowsOf{rows: 4000, width: 1500, classes: 10, components: 10, batch: 512})
+	writeRows(t, at("components.arrow"), rowsOf{rows: 16_000, width: 2, classes: 4000, components: 4000, batch: 16_000})
+	writeRows(t, at("batch.arrows"), rowsOf{rows: 6_000_000, width: 10, classes: 3, components: 3, batch: 6_000_000})
+	writeLines(t, at("long.csv"), "x,y,label", 3_000_000, func(i int) string { return fmt.Sprintf("0.%d,1.%d,%d", i%997, i%89, i%3) })
+	writeLines(t, at("matrix.toml"), matrixHead(2000, 100), 0, nil)
+	return dir
+}
+
+// rowsOf describes rows of Gaussian classes. Rows alternate between the domains.
+type rowsOf struct{ rows, width, classes, components, batch int }
+
+// writeRows writes the columns domain, label, embedding, component and, with one
+// number less, component2.
+func writeRows(t *testing.T, path string, o rowsOf) {
+	t.Helper()
+	out, err := arrowio.Create(path, arrowio.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(name string) arrow.Field {
+		return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int32, Nullable: true}
+	}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "domain", Type: arrow.BinaryTypes.String}, number("label"),
+		{Name: "embedding", Type: arrowio.VectorType(o.width)}, number("component"), number("component2")}, nil)
+	if err := out.Begin(schema); err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for lo := 0; lo < o.rows; lo += o.batch {
+		rec := array.NewRecord(schema, o.columns(rng, lo), int64(o.batch))
+		if err := out.Write(rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// columns returns the batch from row lo on.
+func (o rowsOf) columns(rng *rand.Rand, lo int) []arrow.Array {
+	n := o.batch
+	domains, source, target := make([]arrowio.Domain, n), make([]bool, n), make([]bool, n)
+	numbers := map[int][]int32{o.classes: make([]int32, n), o.components: make([]int32, n), o.components - 1: make([]int32, n)}
+	x := make([]float32, n*o.width)
+	for i := range n {
+		source[i], target[i] = i%2 == 0, i%2 == 1
+		domains[i] = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}[i%2]
+		for k, column := range numbers {
+			column[i] = int32((lo + i) / 2 % k)
+		}
+		for j := range o.width {
+			x[i*o.width+j] = rng.Float32() + float32((i/2%o.classes)*(j+7)%11)
+		}
+	}
+	return []arrow.Array{arrowio.NewDomainArray(domains), arrowio.NewIntArray(numbers[o.classes], source),
+		arrowio.NewVectorArray(arrowio.Vectors{Data: x, Rows: n, Width: o.width}),
+		arrowio.NewIntArray(numbers[o.components], target), arrowio.NewIntArray(numbers[o.components-1], target)}
+}
+
+// matrixHead is a pipeline file of seeds × lambdas runs.
+func matrixHead(seeds, lambdas int) string {
+	list := func(n int, format string) string {
+		var all []string
+		for i := range n {
+			all = append(all, fmt.Sprintf(format, i))
+		}
+		return strings.Join(all, ",")
+	}
+	return "[matrix]\nseed = [" + list(seeds, "%d") + "]\nlambda = [" + list(lambdas, "0.%02d") + "]\n" + `
+[[stage]]
+run = "featurize toy"
+seed = "{seed}"
+[[stage]]
+run = "train"
+method = "wd"
+seed = "{seed}"
+lambda = "{lambda}"
+[[stage]]
+run = "eval"
+`
+}
+
+func writeLines(t *testing.T, path, head string, n int, line func(i int) string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	fmt.Fprintln(w, head)
+	for i := range n {
+		fmt.Fprintln(w, line(i))
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
