@@ -2,7 +2,8 @@ package adapt
 
 import (
 	"fmt"
-	"math"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // A DivergedError says that training broke down. Train returns it together with the
@@ -28,12 +29,12 @@ func (t *trainer) divergence(m EpochMetrics) string {
 		name  string
 		value float64
 	}{{"class loss", m.ClassLoss}, {"critic distance", m.CriticDistance}, {"gradient penalty", m.GradientPenalty}} {
-		if !finiteNumber(loss.value) {
+		if loss.value-loss.value != 0 {
 			return fmt.Sprintf("the %s is %g", loss.name, loss.value)
 		}
 	}
 	for i, net := range t.all() {
-		if !finite(net.Params) {
+		if !dense.Finite(net.Params) {
 			return fmt.Sprintf("a weight of network %s is not finite", networkNames[i])
 		}
 	}
@@ -50,7 +51,5 @@ func (t *trainer) divergence(m EpochMetrics) string {
 }
 
 func (s sums) finite() bool {
-	return finiteNumber(s.class) && finiteNumber(s.distance) && finiteNumber(s.penalty)
+	return dense.Finite([]float64{s.class, s.distance, s.penalty})
 }
-
-func finiteNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/nn"
 	"mars/stages/algorithms/safetensors"
 )
@@ -231,7 +231,7 @@ func (l *loader) fill(prefix string, net *nn.Network, params []float32) error {
 		if !slices.Equal(got.Shape, t.Shape) {
 			return fmt.Errorf("tensor %s has shape %v: its layer wants %v", name, got.Shape, t.Shape)
 		}
-		if !finite(got.Data) {
+		if !dense.Finite(got.Data) {
 			return fmt.Errorf("tensor %s holds NaN or infinity", name)
 		}
 		net.Import(t, params, got.Data)
@@ -251,7 +251,7 @@ func (l *loader) input(m *Model) error {
 	if n != len(scale.Data) || (n != 1 && n != m.Width()) {
 		return fmt.Errorf("tensors %s and %s: want 1 or %d values in both", offsetTensor, scaleTensor, m.Width())
 	}
-	if !finite(offset.Data) || !finite(scale.Data) {
+	if !dense.Finite(offset.Data) || !dense.Finite(scale.Data) {
 		return fmt.Errorf("tensors %s and %s hold NaN or infinity", offsetTensor, scaleTensor)
 	}
 	m.input.offset, m.input.scale = offset.Data, scale.Data
@@ -265,13 +265,4 @@ func (l *loader) checkUsed() error {
 		return fmt.Errorf("%d tensors belong to none of its layers: another program's file?", rest)
 	}
 	return nil
-}
-
-func finite(values []float32) bool {
-	for _, v := range values {
-		if d := float64(v); math.IsNaN(d) || math.IsInf(d, 0) {
-			return false
-		}
-	}
-	return true
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -94,7 +95,7 @@ func (m *Map) Apply(ctx context.Context, dst, x blas32.General, labels []int32) 
 		panic("classmap: Map.Apply: the shapes do not fit")
 	}
 	kernel.Parallel((x.Rows+blockRows-1)/blockRows, 1, func(first, last int) {
-		residuals, moved := newMatrix(blockRows, d), newMatrix(blockRows, d)
+		residuals, moved := dense.New64(blockRows, d), dense.New64(blockRows, d)
 		for lo := first * blockRows; lo < min(last*blockRows, x.Rows) && ctx.Err() == nil; lo += blockRows {
 			hi := min(lo+blockRows, x.Rows)
 			m.block(dst, x, labels, lo, hi, residuals, moved)
@@ -107,7 +108,7 @@ func (m *Map) Apply(ctx context.Context, dst, x blas32.General, labels []int32) 
 func (m *Map) block(dst, x blas32.General, labels []int32, lo, hi int, residuals, moved blas64.General) {
 	residuals.Rows, moved.Rows = hi-lo, hi-lo
 	for i := lo; i < hi; i++ {
-		subtract(residuals.Data[(i-lo)*x.Cols:][:x.Cols], row(x, i), m.Means.RawRowView(int(labels[i])))
+		subtract(residuals.Data[(i-lo)*x.Cols:][:x.Cols], dense.Row(x, i), m.Means.RawRowView(int(labels[i])))
 	}
 	if m.Within == nil {
 		moved = residuals
@@ -116,7 +117,7 @@ func (m *Map) block(dst, x blas32.General, labels []int32, lo, hi int, residuals
 	}
 	for i := lo; i < hi; i++ {
 		mean, by := m.Means.RawRowView(int(labels[i])), m.Displacement.RawRowView(int(labels[i]))
-		out := row(dst, i)
+		out := dense.Row(dst, i)
 		for j, v := range moved.Data[(i-lo)*x.Cols:][:x.Cols] {
 			out[j] = float32(v + mean[j] + by[j])
 		}
@@ -172,11 +173,13 @@ func (f *fit) addSource(ctx context.Context) error {
 		return errors.New("classmap: there are no source rows: give labelled rows")
 	}
 	for i := range f.source.Rows {
-		if i%blockRows == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err := checkFinite("source", f.source, i, i); err != nil {
-			return err
+		if i%blockRows == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := checkFinite("source", f.source, i, 0); err != nil {
+				return err
+			}
 		}
 		k := int(f.labels[i])
 		if k < 0 || k >= len(f.counts) {
@@ -184,7 +187,7 @@ func (f *fit) addSource(ctx context.Context) error {
 		}
 		f.counts[k]++
 		mean := f.means.RawRowView(k)
-		for j, v := range row(f.source, i) {
+		for j, v := range dense.Row(f.source, i) {
 			mean[j] += float64(v)
 			f.origin[j] += float64(v) / float64(f.source.Rows)
 		}
@@ -207,19 +210,19 @@ func (f *fit) addTarget(ctx context.Context, x blas32.General) error {
 	if first+x.Rows > f.responses.Rows {
 		return fmt.Errorf("classmap: more target rows than the %d rows of responsibilities: give both of the same rows", f.responses.Rows)
 	}
-	rows, shares := newMatrix(blockRows, x.Cols), newMatrix(blockRows, f.responses.Cols)
+	rows, shares := dense.New64(blockRows, x.Cols), dense.New64(blockRows, f.responses.Cols)
 	for lo := 0; lo < x.Rows; lo += blockRows {
 		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := checkFinite("target", x, lo, first); err != nil {
 			return err
 		}
 		hi := min(lo+blockRows, x.Rows)
 		rows.Rows, shares.Rows = hi-lo, hi-lo
 		for i := lo; i < hi; i++ {
-			if err := checkFinite("target", x, i, first+i); err != nil {
-				return err
-			}
-			subtract(rows.Data[(i-lo)*rows.Stride:][:x.Cols], row(x, i), f.origin)
-			for k, r := range row(f.responses, first+i) {
+			subtract(rows.Data[(i-lo)*rows.Stride:][:x.Cols], dense.Row(x, i), f.origin)
+			for k, r := range dense.Row(f.responses, first+i) {
 				shares.Data[(i-lo)*shares.Stride+k] = float64(r)
 				f.mass[k] += float64(r)
 			}
@@ -294,7 +297,7 @@ func (f *fit) sourceWithin(ctx context.Context, m *Map, maxWeight float64) (*mat
 		return nil, errors.New("classmap: no class of the source has responsibilities: give labelled rows of the target's classes")
 	}
 	d := f.source.Cols
-	sum, block := mat.NewDense(d, d, nil), newMatrix(blockRows, d)
+	sum, block := mat.NewDense(d, d, nil), dense.New64(blockRows, d)
 	for lo := 0; lo < f.source.Rows; lo += blockRows {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -303,7 +306,7 @@ func (f *fit) sourceWithin(ctx context.Context, m *Map, maxWeight float64) (*mat
 		block.Rows = hi - lo
 		for i := lo; i < hi; i++ {
 			k, r := int(f.labels[i]), block.Data[(i-lo)*d:][:d]
-			subtract(r, row(f.source, i), m.Means.RawRowView(k))
+			subtract(r, dense.Row(f.source, i), m.Means.RawRowView(k))
 			floats.Scale(math.Sqrt(weights[k]/total), r)
 		}
 		kernel.Gemm64(true, false, 1, block, block, 1, sum.RawMatrix())

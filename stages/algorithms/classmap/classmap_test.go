@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"mars/internal/contexttest"
 	"math"
 	"os"
 	"strings"
@@ -13,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/internal/contexttest"
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/simulate"
 )
 
@@ -21,7 +22,7 @@ func nearness(source blas32.General, labels []int32, target blas32.General, clas
 	means, counts := mat.NewDense(classes, source.Cols, nil), make([]float64, classes)
 	for i, l := range labels {
 		counts[l]++
-		for j, v := range row(source, i) {
+		for j, v := range dense.Row(source, i) {
 			means.Set(int(l), j, means.At(int(l), j)+float64(v))
 		}
 	}
@@ -29,7 +30,7 @@ func nearness(source blas32.General, labels []int32, target blas32.General, clas
 	for i := range target.Rows {
 		p, sum := make([]float64, classes), 0.0
 		for k := range classes {
-			for j, v := range row(target, i) {
+			for j, v := range dense.Row(target, i) {
 				d := float64(v) - means.At(k, j)/counts[k]
 				p[k] -= d * d / float64(source.Cols)
 			}
@@ -37,7 +38,7 @@ func nearness(source blas32.General, labels []int32, target blas32.General, clas
 			sum += p[k]
 		}
 		for k := range classes {
-			row(r, i)[k] = float32(p[k] / sum)
+			dense.Row(r, i)[k] = float32(p[k] / sum)
 		}
 	}
 	return r
@@ -89,14 +90,14 @@ func TestTranslateOracle(t *testing.T) {
 			}
 			sum := make([]float64, source.Cols)
 			for i := range source.Rows {
-				for j, v := range row(source, i) {
+				for j, v := range dense.Row(source, i) {
 					sum[j] += float64(v)
 				}
 			}
 			compare(t, "sum of the rows", sum, want.Sum, 1e-4)
 			for i, w := range want.Rows {
 				got := make([]float64, source.Cols)
-				for j, v := range row(source, i) {
+				for j, v := range dense.Row(source, i) {
 					got[j] = float64(v)
 				}
 				compare(t, "row", got, w, 1e-5)
@@ -126,7 +127,7 @@ func TestPureTranslation(t *testing.T) {
 		target.Data[i] = v + 2
 	}
 	for i, l := range labels {
-		row(truth, i)[l] = 1
+		dense.Row(truth, i)[l] = 1
 	}
 	m, err := Fit(t.Context(), source, labels, blocks(target, 100), truth, Options{})
 	if err != nil {

@@ -6,8 +6,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // blockRows is how many rows are converted to float64 at a time, and how many
@@ -50,23 +51,11 @@ func subtract(dst []float64, x []float32, y []float64) {
 	}
 }
 
-// row returns row i of x.
-func row(x blas32.General, i int) []float32 {
-	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
-}
-
-// newMatrix returns a rows×cols matrix of zeros.
-func newMatrix(rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
-}
-
-// checkFinite returns an error if row i of x has a value that is not finite. The
-// error names the domain (whose) and the row's number in it.
-func checkFinite(whose string, x blas32.General, i, number int) error {
-	for j, v := range row(x, i) {
-		if v-v != 0 {
-			return fmt.Errorf("classmap: %s row %d, column %d is %v: remove or repair values that are not finite", whose, number, j, v)
-		}
+// checkFinite checks the block of rows of x that starts at row lo. whose names the
+// rows, and first is the number of the first row of x.
+func checkFinite(whose string, x blas32.General, lo, first int) error {
+	if err := dense.CheckFinite(whose, dense.Rows(x, lo, min(lo+blockRows, x.Rows)), first+lo); err != nil {
+		return fmt.Errorf("classmap: %w", err)
 	}
 	return nil
 }

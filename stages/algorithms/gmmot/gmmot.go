@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/mixture"
 	"mars/stages/algorithms/mte"
@@ -87,7 +88,7 @@ func (m *Model) Width() int { return m.Mixture.Dim() }
 // has another width.
 func (m *Model) Predict(ctx context.Context, x blas32.General) (blas32.General, error) {
 	classes := len(m.Classes)
-	p := blas32.General{Rows: x.Rows, Cols: classes, Stride: classes, Data: make([]float32, x.Rows*classes)}
+	p := dense.New(x.Rows, classes)
 	if x.Rows == 0 {
 		return p, nil
 	}

@@ -6,10 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"mars/stages/algorithms/internal/dense"
 )
 
 // The tables of these tests were made by testdata/oracle/labelshift/generate.py
@@ -37,17 +33,5 @@ func compare(t *testing.T, what string, got, want []float64, tolerance float64) 
 			t.Errorf("%s: %v, want %v", what, got, want)
 			return
 		}
-	}
-}
-
-// compareRows compares the first rows of got with want.
-func compareRows(t *testing.T, what string, got blas32.General, want [][]float64, tolerance float64) {
-	t.Helper()
-	for i, w := range want {
-		values := make([]float64, got.Cols)
-		for j, v := range dense.Row(got, i) {
-			values[j] = float64(v)
-		}
-		compare(t, what, values, w, tolerance)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // Assigner assigns new rows to fitted components, batch by batch: to the
@@ -48,7 +50,7 @@ func (a *Assigner) Assign(ctx context.Context, labels []int32, x blas32.General)
 	if len(labels) != x.Rows {
 		panic("mixture: Assign: one label a row is needed")
 	}
-	return a.eachScore(ctx, x, func(i int, scores []float64) { labels[i] = int32(argmax(scores)) })
+	return a.eachScore(ctx, x, func(i int, scores []float64) { labels[i] = int32(dense.Argmax(scores)) })
 }
 
 // Responsibilities writes to dst (n×K) the posterior probabilities of the
@@ -73,7 +75,7 @@ func (a *Assigner) eachScore(ctx context.Context, x blas32.General, f func(i int
 		panic("mixture: rows and components differ in width")
 	}
 	return eachBlock(ctx, x.Rows, func(_, lo, hi int) {
-		scores := newMatrix(hi-lo, a.k)
+		scores := dense.New64(hi-lo, a.k)
 		a.scorer.score(ctx, scores, x, lo, hi)
 		for i := lo; i < hi; i++ {
 			f(i, scores.Data[(i-lo)*a.k:][:a.k])

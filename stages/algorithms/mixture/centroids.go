@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -21,7 +22,7 @@ type centroids struct {
 
 func newCentroids(means *mat.Dense) *centroids {
 	k, d := means.Dims()
-	c := &centroids{origin: make([]float64, d), means: newMatrix(k, d), half: make([]float64, k)}
+	c := &centroids{origin: make([]float64, d), means: dense.New64(k, d), half: make([]float64, k)}
 	for i := range k {
 		for j, v := range means.RawRowView(i) {
 			c.origin[j] += v / float64(k)
@@ -62,7 +63,7 @@ func clusterMeans(x blas32.General, labels []int32, k int) (*mat.Dense, []int) {
 			}
 			counts[l]++
 			sum := means.RawRowView(int(l))
-			for j, v := range row(x, i) {
+			for j, v := range dense.Row(x, i) {
 				sum[j] += float64(v)
 			}
 		}
@@ -82,7 +83,7 @@ func inertia(ctx context.Context, x blas32.General, labels []int32, means *mat.D
 	return sumBlocks(ctx, x.Rows, func(lo, hi int) float64 {
 		sum := 0.0
 		for i := lo; i < hi; i++ {
-			sum += squaredDistance(row(x, i), means.RawRowView(int(labels[i])))
+			sum += squaredDistance(dense.Row(x, i), means.RawRowView(int(labels[i])))
 		}
 		return sum
 	})

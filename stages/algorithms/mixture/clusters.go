@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -42,12 +43,12 @@ func newClusters(ctx context.Context, x blas32.General) (*clusters, error) {
 	c := &clusters{
 		d: d, live: n, size: make([]float64, n), row: make([]int, n), slot: make([]int, n), members: newForest(n),
 		mean: make([]float64, n*d), scan: make([]float32, n*d), near: make([]float32, n),
-		origin: columnMeans(x),
+		origin: dense.ColumnMeans(x),
 	}
 	for i := range n {
 		c.size[i], c.row[i], c.slot[i] = 1, i, i
-		widen(c.mean[i*d:(i+1)*d], row(x, i))
-		c.radius = max(c.radius, squaredDistance(row(x, i), c.origin))
+		widen(c.mean[i*d:(i+1)*d], dense.Row(x, i))
+		c.radius = max(c.radius, squaredDistance(dense.Row(x, i), c.origin))
 	}
 	c.radius = math.Sqrt(c.radius)
 	if c.radius == 0 {

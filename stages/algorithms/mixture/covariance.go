@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -29,7 +30,7 @@ func (m *maximiser) mean(dst []float64, x blas32.General, j int) float64 {
 			continue
 		}
 		count += r
-		for a, v := range row(x, i) {
+		for a, v := range dense.Row(x, i) {
 			dst[a] += r * float64(v)
 		}
 	}
@@ -47,7 +48,7 @@ func (m *maximiser) responsibility(i, j int) float64 {
 // which is not Tied, with the floor added. It is unfinished if ctx ends.
 func (m *maximiser) covariance(ctx context.Context, x blas32.General, j int, mean []float64, count float64) []float64 {
 	if m.form == Full {
-		scatter := newMatrix(x.Cols, x.Cols)
+		scatter := dense.New64(x.Cols, x.Cols)
 		addScatter(ctx, scatter, x, mean, func(i int) float64 { return m.responsibility(i, j) })
 		return m.finishFull(scatter, count)
 	}
@@ -70,7 +71,7 @@ func (m *maximiser) variances(x blas32.General, j int, mean []float64, count flo
 		if r < negligible {
 			continue
 		}
-		for a, v := range row(x, i) {
+		for a, v := range dense.Row(x, i) {
 			d := float64(v) - mean[a]
 			variance[a] += r * d * d
 		}
@@ -86,7 +87,7 @@ func (m *maximiser) variances(x blas32.General, j int, mean []float64, count flo
 // scatter of the means.
 func (m *maximiser) tie(c *Components, counts []float64) {
 	d := c.Dim()
-	within := newMatrix(d, d)
+	within := dense.New64(d, d)
 	copy(within.Data, m.scatter.Data)
 	total := 0.0
 	for k, n := range counts {
@@ -126,7 +127,7 @@ func (m *maximiser) finishFull(scatter blas64.General, count float64) []float64 
 // ends.
 func addScatter(ctx context.Context, dst blas64.General, x blas32.General, mean []float64, weight func(i int) float64) {
 	d := x.Cols
-	block := newMatrix(blockRows, d)
+	block := dense.New64(blockRows, d)
 	used := 0
 	flush := func() {
 		addUpperProduct(dst, view(block, 0, used, 0, d))
@@ -138,7 +139,7 @@ func addScatter(ctx context.Context, dst blas64.General, x blas32.General, mean 
 			continue
 		}
 		root, out := math.Sqrt(w), block.Data[used*d:][:d]
-		for j, v := range row(x, i) {
+		for j, v := range dense.Row(x, i) {
 			out[j] = root * (float64(v) - mean[j])
 		}
 		if used++; used < blockRows {

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -90,7 +91,7 @@ func (g *gaussian) invertFull(covariance []float64) error {
 	if !ok {
 		return errNotPositive
 	}
-	g.whiten = newMatrix(d, d)
+	g.whiten = dense.New64(d, d)
 	invertUpper(g.whiten, blas64.General{Rows: d, Cols: d, Stride: d, Data: upper.Data})
 	return nil
 }
@@ -101,7 +102,7 @@ func (g *gaussian) invertFull(covariance []float64) error {
 // [A B; 0 C]⁻¹ = [A⁻¹ −A⁻¹BC⁻¹; 0 C⁻¹].
 func invertUpper(dst, upper blas64.General) {
 	d := upper.Rows
-	product := newMatrix(d, panel)
+	product := dense.New64(d, panel)
 	for lo := 0; lo < d; lo += panel {
 		hi := min(lo+panel, d)
 		corner := view(dst, lo, hi, lo, hi)
@@ -171,7 +172,7 @@ func (g *gaussian) multiply(dst, deviation blas64.General) {
 // normalize turns log scores into probabilities that sum to 1 and returns the
 // logarithm of the sum of their exponentials.
 func normalize(scores []float64) float64 {
-	top := scores[argmax(scores)]
+	top := scores[dense.Argmax(scores)]
 	sum := 0.0
 	for k, s := range scores {
 		scores[k] = math.Exp(s - top)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -231,10 +232,10 @@ type maximiser struct {
 
 // newMaximiser returns a maximiser that is unfinished if ctx has ended.
 func newMaximiser(ctx context.Context, x blas32.General, k int, o GMMOptions) *maximiser {
-	m := &maximiser{form: o.Covariance, floor: o.Floor, responsibilities: newMatrix(x.Rows, k)}
+	m := &maximiser{form: o.Covariance, floor: o.Floor, responsibilities: dense.New64(x.Rows, k)}
 	if o.Covariance == Tied {
-		m.origin = columnMeans(x)
-		m.scatter = newMatrix(x.Cols, x.Cols)
+		m.origin = dense.ColumnMeans(x)
+		m.scatter = dense.New64(x.Cols, x.Cols)
 		addScatter(ctx, m.scatter, x, m.origin, func(int) float64 { return 1 })
 	}
 	return m

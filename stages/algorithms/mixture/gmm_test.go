@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 func TestLikelihoodRises(t *testing.T) {
@@ -72,8 +74,8 @@ func TestFloorHoldsUpConstantColumns(t *testing.T) {
 
 func TestSmallComponentsAreReported(t *testing.T) {
 	x, _ := blobs(40, 10, 2, 9, 24)
-	copy(row(x, 0), make([]float32, 10))
-	row(x, 0)[0] = 1e4
+	copy(dense.Row(x, 0), make([]float32, 10))
+	dense.Row(x, 0)[0] = 1e4
 	r, err := GMM(t.Context(), x, 3, GMMOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +114,7 @@ func TestFormsAgree(t *testing.T) {
 		}
 	}
 	// By hand: the density of row 0 under each component.
-	v := row(x, 0)
+	v := dense.Row(x, 0)
 	density := func(k int, variance float64) float64 {
 		d0, d1 := float64(v[0])-means.At(k, 0), float64(v[1])-means.At(k, 1)
 		return math.Exp(-(d0*d0+d1*d1)/(2*variance)) / (2 * math.Pi * variance)
@@ -224,7 +226,7 @@ func TestRaceSurvivesFailures(t *testing.T) {
 func TestInvertUpper(t *testing.T) {
 	rng := newRand(1, 0)
 	for _, d := range []int{1, 2, panel - 1, panel, panel + 1, 3*panel + 4} {
-		upper, inverse := newMatrix(d, d), newMatrix(d, d)
+		upper, inverse := dense.New64(d, d), dense.New64(d, d)
 		for i := range d {
 			for j := range d {
 				upper.Data[i*d+j] = rng.NormFloat64() / float64(d) // below the diagonal too: not to be read

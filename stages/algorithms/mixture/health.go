@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // fewRows is the number of rows below which a component counts as tiny.
@@ -37,7 +39,7 @@ func (r *Result) HardSoft() float64 {
 func (a *Assigner) assignAmbiguous(ctx context.Context, labels []int32, x blas32.General) (float64, error) {
 	ambiguity := make([]float64, x.Rows)
 	err := a.eachScore(ctx, x, func(i int, scores []float64) {
-		best := argmax(scores)
+		best := dense.Argmax(scores)
 		labels[i] = int32(best)
 		normalize(scores)
 		ambiguity[i] = 1 - scores[best]

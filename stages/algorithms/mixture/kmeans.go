@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // KMeans divides the rows of x (n×d) among k means so that the sum of squared
@@ -145,7 +147,7 @@ func farthestRows(x blas32.General, labels []int32, centres *mat.Dense) []int {
 	distance, order := make([]float64, x.Rows), make([]int, x.Rows)
 	for i := range order {
 		order[i] = i
-		distance[i] = squaredDistance(row(x, i), centres.RawRowView(int(labels[i])))
+		distance[i] = squaredDistance(dense.Row(x, i), centres.RawRowView(int(labels[i])))
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch {
@@ -169,11 +171,11 @@ func squaredMovement(a, b *mat.Dense) float64 {
 
 // meanVariance returns the mean of the variances of the columns of x.
 func meanVariance(ctx context.Context, x blas32.General) (float64, error) {
-	mean := columnMeans(x)
+	mean := dense.ColumnMeans(x)
 	sum, err := sumBlocks(ctx, x.Rows, func(lo, hi int) float64 {
 		sum := 0.0
 		for i := lo; i < hi; i++ {
-			sum += squaredDistance(row(x, i), mean)
+			sum += squaredDistance(dense.Row(x, i), mean)
 		}
 		return sum
 	})
@@ -200,7 +202,7 @@ func plusPlus(ctx context.Context, x blas32.General, k int, rng *rand.Rand) (*ma
 		for range 2 + int(math.Log(float64(k))) {
 			i := drawIndex(distance, total, rng)
 			centre := make([]float64, x.Cols)
-			widen(centre, row(x, i))
+			widen(centre, dense.Row(x, i))
 			sum, err := approach(ctx, candidate, distance, x, centre)
 			if err != nil {
 				return nil, err
@@ -218,7 +220,7 @@ func plusPlus(ctx context.Context, x blas32.General, k int, rng *rand.Rand) (*ma
 
 // setCentre makes row i of x centre c.
 func setCentre(centres *mat.Dense, c int, x blas32.General, i int) {
-	widen(centres.RawRowView(c), row(x, i))
+	widen(centres.RawRowView(c), dense.Row(x, i))
 }
 
 // widen converts src to float64.
@@ -235,7 +237,7 @@ func approach(ctx context.Context, dst, distance []float64, x blas32.General, ce
 	return sumBlocks(ctx, x.Rows, func(lo, hi int) float64 {
 		sum := 0.0
 		for i := lo; i < hi; i++ {
-			dst[i] = min(distance[i], squaredDistance(row(x, i), centre))
+			dst[i] = min(distance[i], squaredDistance(dense.Row(x, i), centre))
 			sum += dst[i]
 		}
 		return sum

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mars/internal/contexttest"
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -182,7 +183,7 @@ func TestAssignIsNearest(t *testing.T) {
 	}
 	for i, l := range r.Labels {
 		for k := range 3 {
-			if squaredDistance(row(x, i), r.Means.RawRowView(k)) < squaredDistance(row(x, i), r.Means.RawRowView(int(l))) {
+			if squaredDistance(dense.Row(x, i), r.Means.RawRowView(k)) < squaredDistance(dense.Row(x, i), r.Means.RawRowView(int(l))) {
 				t.Errorf("row %d is nearer to %d than to %d", i, k, l)
 			}
 		}
@@ -196,7 +197,7 @@ func TestStrideIsRespected(t *testing.T) {
 		wide.Data[i] = float32(math.NaN())
 	}
 	for i := range 200 {
-		copy(row(wide, i), row(x, i))
+		copy(dense.Row(wide, i), dense.Row(x, i))
 	}
 	eachMethod(t, func(t *testing.T, fit func(blas32.General, int, int) (*Result, error)) {
 		narrow, err := fit(x, 3, 0)
@@ -284,7 +285,7 @@ func TestOneComponent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := columnMeans(x)
+		want := dense.ColumnMeans(x)
 		for j, v := range r.Means.RawRowView(0) {
 			closeTo(t, fmt.Sprint("mean ", j), v, want[j], 1e-12)
 		}

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // The tables of this file were made by testdata/oracle/mixture/generate.py
@@ -175,7 +177,7 @@ func TestKMeansAgreesWithScikitLearn(t *testing.T) {
 	readOracle(t, "kmeans.json", &cases)
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			r, err := KMeans(t.Context(), c.rows(), c.K, KMeansOptions{Initial: dense(c.Initial)})
+			r, err := KMeans(t.Context(), c.rows(), c.K, KMeansOptions{Initial: denseOf(c.Initial)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +185,7 @@ func TestKMeansAgreesWithScikitLearn(t *testing.T) {
 			if r.Iterations != c.Iterations {
 				t.Errorf("%d iterations, want %d", r.Iterations, c.Iterations)
 			}
-			if got, want := r.Means, dense(c.Centres); !mat.EqualApprox(got, want, 1e-9) {
+			if got, want := r.Means, denseOf(c.Centres); !mat.EqualApprox(got, want, 1e-9) {
 				t.Errorf("means\n%v, want\n%v", mat.Formatted(got), mat.Formatted(want))
 			}
 			samePartition(t, r.Labels, c.Labels)
@@ -233,7 +235,7 @@ func initialOf(x blas32.General, k int, form Covariance) *Components {
 	d := x.Cols
 	c := &Components{Means: mat.NewDense(k, d, nil)}
 	for i := range k {
-		widen(c.Means.RawRowView(i), row(x, i))
+		widen(c.Means.RawRowView(i), dense.Row(x, i))
 		c.Weights = append(c.Weights, float64(i+1)/float64(k*(k+1)/2))
 		variance := float64(1 + i)
 		if form == Tied {
@@ -267,7 +269,7 @@ func (c *gmmOracle) compare(t *testing.T, r *Result, x blas32.General) {
 	for k, w := range c.Weights {
 		closeTo(t, fmt.Sprint("weight ", k), r.Weights[k], w, tolerance)
 	}
-	if want := dense(c.Means); !mat.EqualApprox(r.Means, want, tolerance) {
+	if want := denseOf(c.Means); !mat.EqualApprox(r.Means, want, tolerance) {
 		t.Errorf("means\n%v, want\n%v", mat.Formatted(r.Means), mat.Formatted(want))
 	}
 	for k, want := range c.covariances(t, r.K()) {
@@ -290,7 +292,7 @@ func (c *gmmOracle) compare(t *testing.T, r *Result, x blas32.General) {
 	if err := assigner.Responsibilities(t.Context(), got, first); err != nil {
 		t.Fatal(err)
 	}
-	if want := dense(c.Responsibilities); !mat.EqualApprox(got, want, 1e-7) {
+	if want := denseOf(c.Responsibilities); !mat.EqualApprox(got, want, 1e-7) {
 		t.Errorf("responsibilities\n%v, want\n%v", mat.Formatted(got), mat.Formatted(want))
 	}
 }
@@ -309,13 +311,13 @@ func (c *gmmOracle) covariances(t *testing.T, k int) [][]float64 {
 		var full [][][]float64
 		read(&full)
 		for i, m := range full {
-			all[i] = dense(m).RawMatrix().Data
+			all[i] = denseOf(m).RawMatrix().Data
 		}
 	case "tied":
 		var tied [][]float64
 		read(&tied)
 		for i := range all {
-			all[i] = dense(tied).RawMatrix().Data
+			all[i] = denseOf(tied).RawMatrix().Data
 		}
 	case "diag":
 		read(&all)
@@ -330,7 +332,7 @@ func (c *gmmOracle) covariances(t *testing.T, k int) [][]float64 {
 }
 
 // dense returns a matrix of the given rows.
-func dense(rows [][]float64) *mat.Dense {
+func denseOf(rows [][]float64) *mat.Dense {
 	m := mat.NewDense(len(rows), len(rows[0]), nil)
 	for i, r := range rows {
 		m.SetRow(i, r)

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -18,11 +19,6 @@ import (
 // stay in the cache, enough for fast matrix products. It is also how many rows
 // are worked on between two checks of the context.
 const blockRows = 256
-
-// row returns row i of x.
-func row(x blas32.General, i int) []float32 {
-	return x.Data[i*x.Stride : i*x.Stride+x.Cols]
-}
 
 // checkRows returns an error for data that cannot have k components: too few
 // rows, values that are not finite, or all rows equal.
@@ -38,7 +34,7 @@ func checkRows(x blas32.General, k int) error {
 	}
 	constant := true
 	for i := range x.Rows {
-		for j, v := range row(x, i) {
+		for j, v := range dense.Row(x, i) {
 			if v-v != 0 {
 				return fmt.Errorf("mixture: row %d, column %d is %v: remove or repair values that are not finite", i, j, v)
 			}
@@ -66,11 +62,7 @@ func sampleRows(x blas32.General, k, maxRows int, rng *rand.Rand) (blas32.Genera
 	}
 	index := rng.Perm(x.Rows)[:maxRows]
 	slices.Sort(index)
-	sample := blas32.General{Rows: maxRows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, maxRows*x.Cols)}
-	for s, i := range index {
-		copy(row(sample, s), row(x, i))
-	}
-	return sample, index
+	return dense.Gather(x, index), index
 }
 
 // newRand returns the random numbers of a seed and a stream. Streams of one
@@ -104,25 +96,6 @@ func sumBlocks(ctx context.Context, n int, f func(lo, hi int) float64) (float64,
 	return total, err
 }
 
-// columnMeans returns the d means of the columns of x.
-func columnMeans(x blas32.General) []float64 {
-	mean := make([]float64, x.Cols)
-	for i := range x.Rows {
-		for j, v := range row(x, i) {
-			mean[j] += float64(v)
-		}
-	}
-	for j := range mean {
-		mean[j] /= float64(x.Rows)
-	}
-	return mean
-}
-
-// newMatrix returns a rows×cols matrix of zeros.
-func newMatrix(rows, cols int) blas64.General {
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float64, rows*cols)}
-}
-
 // scratch holds memory for matrices that are needed for one block of rows.
 var scratch = sync.Pool{New: func() any { return new([]float64) }}
 
@@ -144,7 +117,7 @@ func view(m blas64.General, r0, r1, c0, c1 int) blas64.General {
 func centre(dst blas64.General, x blas32.General, lo, hi int, mean []float64) {
 	for i := lo; i < hi; i++ {
 		out := dst.Data[(i-lo)*dst.Stride:][:len(mean)]
-		for j, v := range row(x, i) {
+		for j, v := range dense.Row(x, i) {
 			out[j] = float64(v) - mean[j]
 		}
 	}
@@ -158,17 +131,6 @@ func squaredDistance(x []float32, y []float64) float64 {
 		sum += d * d
 	}
 	return sum
-}
-
-// argmax returns the index of the greatest value, the first one at a tie.
-func argmax(x []float64) int {
-	best := 0
-	for i, v := range x {
-		if v > x[best] {
-			best = i
-		}
-	}
-	return best
 }
 
 // square returns the sum of the squares of x. It keeps four partial sums.

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // greedyHeights is Ward's method by its definition: join the pair of least
@@ -20,7 +22,7 @@ func greedyHeights(x blas32.General) []float64 {
 	var clusters []cluster
 	for i := range x.Rows {
 		mean := make([]float64, x.Cols)
-		widen(mean, row(x, i))
+		widen(mean, dense.Row(x, i))
 		clusters = append(clusters, cluster{1, mean})
 	}
 	var heights []float64
@@ -141,7 +143,7 @@ func TestWardFollowsPermutations(t *testing.T) {
 	order := newRand(14, 0).Perm(400)
 	moved := blas32.General{Rows: 400, Cols: 6, Stride: 6, Data: make([]float32, len(x.Data))}
 	for to, from := range order {
-		copy(row(moved, to), row(x, from))
+		copy(dense.Row(moved, to), dense.Row(x, from))
 	}
 	first, err := Ward(t.Context(), x, 5, WardOptions{})
 	if err != nil {

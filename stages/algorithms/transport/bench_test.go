@@ -5,7 +5,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // randomCost returns n×m uniform costs.
@@ -25,7 +28,7 @@ func randomMasses(rng *rand.Rand, n int) []float64 {
 	for i := range masses {
 		masses[i] = rng.ExpFloat64()
 	}
-	total := sum(masses)
+	total := floats.Sum(masses)
 	for i := range masses {
 		masses[i] /= total
 	}
@@ -62,7 +65,7 @@ func BenchmarkExact(b *testing.B) {
 		for _, masses := range []string{"random", "uniform"} {
 			cost, x, y := randomCost(rng, n, n), randomMasses(rng, n), randomMasses(rng, n)
 			if masses == "uniform" {
-				x, y = uniform(n), uniform(n)
+				x, y = dense.Uniform(n), dense.Uniform(n)
 			}
 			b.Run(fmt.Sprintf("%s/%d", masses, n), func(b *testing.B) {
 				for b.Loop() {

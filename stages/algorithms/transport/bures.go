@@ -10,34 +10,6 @@ import (
 	"mars/stages/algorithms/internal/kernel"
 )
 
-// SquaredBures returns the squared Wasserstein-2 distance of two Gaussians of
-// d dimensions, in squared units of the data:
-//
-//	|m₁ − m₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½)
-//
-// (Dowson & Landau 1982). Covariances (d×d) may be singular. It fails if one has
-// a negative eigenvalue or a value is not finite, and panics if shapes differ.
-//
-// When ctx ends it returns ctx.Err() at once. The eigendecompositions take
-// O(d³) time and cannot be stopped, so one may go on in the background.
-func SquaredBures(ctx context.Context, mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, covariance2 *mat.SymDense) (float64, error) {
-	d := len(mean1)
-	if len(mean2) != d || covariance1.SymmetricDim() != d || covariance2.SymmetricDim() != d {
-		panic("transport: SquaredBures: dimensions differ")
-	}
-	distance, err := inBackground(ctx, func() (float64, error) { return bothCovariances(ctx, covariance1, covariance2) })
-	if err != nil {
-		return 0, err
-	}
-	for i, m := range mean1 {
-		distance += (m - mean2[i]) * (m - mean2[i])
-	}
-	if distance-distance != 0 {
-		return 0, fmt.Errorf("transport: distance is %v: give finite means", distance)
-	}
-	return distance, nil
-}
-
 // inBackground returns the result of f, or ctx.Err() as soon as ctx ends. f then
 // continues in the background until it checks ctx itself.
 func inBackground[T any](ctx context.Context, f func() (T, error)) (T, error) {
@@ -59,30 +31,8 @@ func inBackground[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// bothCovariances is squaredBures with checks of both covariances.
-func bothCovariances(ctx context.Context, covariance1, covariance2 *mat.SymDense) (float64, error) {
-	root, err := squareRoot(covariance1)
-	if err != nil {
-		return 0, fmt.Errorf("transport: first covariance: %w", err)
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	if _, err := eigenvalues(covariance2); err != nil {
-		return 0, fmt.Errorf("transport: second covariance: %w", err)
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	distance, err := squaredBures(covariance1, root, covariance2)
-	if err != nil {
-		return 0, fmt.Errorf("transport: %w", err)
-	}
-	return distance, nil
-}
-
-// squaredBures returns the part of SquaredBures that depends on the
-// covariances. root is the square root of the first one.
+// squaredBures returns the part of the squared Bures–Wasserstein distance that
+// depends on the covariances. root is the square root of the first one.
 func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.SymDense) (float64, error) {
 	var product mat.Dense
 	product.Mul(root, covariance2)
@@ -98,12 +48,16 @@ func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.S
 	return max(distance, 0), nil
 }
 
-// BuresCost returns the C×K squared Bures–Wasserstein distances (see
-// SquaredBures) between the Gaussians with the moments of the classes and of
-// the components, divided by the greatest distance. Rows of classes without
-// source rows are zero. It takes one eigendecomposition (d×d) for each pair. It
-// fails if a value is not finite, and panics if the widths differ or there are
-// no covariances.
+// BuresCost returns the C×K squared Wasserstein-2 distances between the Gaussians
+// with the moments of the classes and of the components,
+//
+//	|m₁ − m₂|² + tr(Σ₁ + Σ₂ − 2(Σ₁^½ Σ₂ Σ₁^½)^½)
+//
+// (Dowson & Landau 1982), divided by the greatest of them. Rows of classes without
+// source rows are zero. Covariances may be singular. It takes one eigendecomposition
+// (d×d) for each pair. It fails if a value is not finite or a covariance of a class
+// has a negative eigenvalue, and panics if the widths differ or there are no
+// covariances.
 //
 // When ctx ends it returns ctx.Err() at once. The decompositions take O(d³) time
 // and cannot be stopped, so those that are running go on in the background.
@@ -174,7 +128,7 @@ func addBures(ctx context.Context, distances []float64, covariance *mat.SymDense
 // squareRoot returns the symmetric square root of s.
 func squareRoot(s *mat.SymDense) (*mat.Dense, error) {
 	var eigen mat.EigenSym
-	values, err := factorize(&eigen, s, true)
+	values, err := factorize(&eigen, s)
 	if err != nil {
 		return nil, err
 	}
@@ -189,15 +143,9 @@ func squareRoot(s *mat.SymDense) (*mat.Dense, error) {
 	return &root, nil
 }
 
-// eigenvalues returns the eigenvalues of s.
-func eigenvalues(s *mat.SymDense) ([]float64, error) {
-	var eigen mat.EigenSym
-	return factorize(&eigen, s, false)
-}
-
-// factorize returns the eigenvalues of s in increasing order. Those that
+// factorize decomposes s and returns its eigenvalues in increasing order. Those that
 // rounding has made negative are set to 0.
-func factorize(eigen *mat.EigenSym, s *mat.SymDense, vectors bool) ([]float64, error) {
+func factorize(eigen *mat.EigenSym, s *mat.SymDense) ([]float64, error) {
 	for i := range s.SymmetricDim() {
 		for j := range i + 1 {
 			if v := s.At(i, j); v-v != 0 {
@@ -205,7 +153,7 @@ func factorize(eigen *mat.EigenSym, s *mat.SymDense, vectors bool) ([]float64, e
 			}
 		}
 	}
-	if !eigen.Factorize(s, vectors) {
+	if !eigen.Factorize(s, true) {
 		return nil, fmt.Errorf("eigenvalues do not converge: scale the data")
 	}
 	values := eigen.Values(nil)

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // moments returns the moments of classes with one row each, at the given places.
 func moments(places [][]float64) Moments {
-	m := Moments{Means: dense(places), Counts: make([]int, len(places))}
+	m := Moments{Means: denseOf(places), Counts: make([]int, len(places))}
 	for k := range places {
 		m.Counts[k] = 1
 	}
@@ -21,7 +23,7 @@ func moments(places [][]float64) Moments {
 // check matches by means and checks.
 func check(t *testing.T, classes, components Moments) (*Matching, *Check) {
 	t.Helper()
-	m, err := MatchPrototypes(t.Context(), classes.Means, classes.Counts, components.Means, uniform(len(components.Counts)))
+	m, err := MatchPrototypes(t.Context(), classes.Means, classes.Counts, components.Means, dense.Uniform(len(components.Counts)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +129,7 @@ func TestCheckOfBures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := MatchCost(t.Context(), cost, classes.Counts, uniform(2))
+	m, err := MatchCost(t.Context(), cost, classes.Counts, dense.Uniform(2))
 	if err != nil {
 		t.Fatal(err)
 	}

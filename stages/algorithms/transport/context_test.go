@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mars/internal/contexttest"
+	"mars/stages/algorithms/internal/dense"
 )
 
 func TestFunctionsStopWithTheirContext(t *testing.T) {
@@ -22,7 +21,7 @@ func TestFunctionsStopWithTheirContext(t *testing.T) {
 		}
 	}
 	source, target := classes.Moments(), components.Moments()
-	matching, err := MatchPrototypes(t.Context(), source.Means, source.Counts, target.Means, uniform(20))
+	matching, err := MatchPrototypes(t.Context(), source.Means, source.Counts, target.Means, dense.Uniform(20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,27 +29,25 @@ func TestFunctionsStopWithTheirContext(t *testing.T) {
 		least int // calls of ctx.Err
 		f     func(ctx context.Context) error
 	}{
-		"Assign":         {30, func(ctx context.Context) error { _, _, err := Assign(ctx, cost); return err }},
-		"SecondBest":     {60, func(ctx context.Context) error { _, _, err := SecondBest(ctx, cost); return err }},
-		"Margin":         {60, func(ctx context.Context) error { _, err := Margin(ctx, cost); return err }},
-		"Excess":         {30, func(ctx context.Context) error { _, err := Excess(ctx, cost, rng.Perm(30)); return err }},
-		"Exact":          {30, func(ctx context.Context) error { _, err := Exact(ctx, uniform(30), uniform(30), cost); return err }},
+		"Assign":     {30, func(ctx context.Context) error { _, _, err := Assign(ctx, cost); return err }},
+		"SecondBest": {60, func(ctx context.Context) error { _, _, err := SecondBest(ctx, cost); return err }},
+		"Margin":     {60, func(ctx context.Context) error { _, err := Margin(ctx, cost); return err }},
+		"Excess":     {30, func(ctx context.Context) error { _, err := Excess(ctx, cost, rng.Perm(30)); return err }},
+		"Exact": {30, func(ctx context.Context) error {
+			_, err := Exact(ctx, dense.Uniform(30), dense.Uniform(30), cost)
+			return err
+		}},
 		"Prototypes.Add": {4, func(ctx context.Context) error { return NewPrototypes(20, 3).Add(ctx, x, labels) }},
 		"Gaussians.Add":  {24, func(ctx context.Context) error { return NewGaussians(20, 3).Add(ctx, x, labels) }},
 		"MatchCost": {60, func(ctx context.Context) error {
-			_, err := MatchCost(ctx, cost, filled(30, 1), uniform(30))
+			_, err := MatchCost(ctx, cost, filled(30, 1), dense.Uniform(30))
 			return err
 		}},
 		"MatchPrototypes": {60, func(ctx context.Context) error {
-			_, err := MatchPrototypes(ctx, source.Means, source.Counts, target.Means, uniform(20))
+			_, err := MatchPrototypes(ctx, source.Means, source.Counts, target.Means, dense.Uniform(20))
 			return err
 		}},
 		"BuresCost": {400, func(ctx context.Context) error { _, err := BuresCost(ctx, source, target); return err }},
-		"SquaredBures": {2, func(ctx context.Context) error {
-			mean := source.Means.RawRowView(0)
-			_, err := SquaredBures(ctx, mean, source.Covariances[0], mean, target.Covariances[1])
-			return err
-		}},
 		"NewCheck": {900, func(ctx context.Context) error {
 			_, err := NewCheck(ctx, matching, source, target, Bures)
 			return err
@@ -60,7 +57,7 @@ func TestFunctionsStopWithTheirContext(t *testing.T) {
 	}
 }
 
-// An eigendecomposition cannot be stopped, but SquaredBures does not wait for it.
+// An eigendecomposition cannot be stopped, but BuresCost does not wait for it.
 func TestBuresReturnsDuringADecomposition(t *testing.T) {
 	if testing.Short() {
 		t.Skip("slow under the race detector")
@@ -75,7 +72,7 @@ func TestBuresReturnsDuringADecomposition(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	_, err := SquaredBures(ctx, mat.Row(nil, 0, m.Means), m.Covariances[0], mat.Row(nil, 0, m.Means), m.Covariances[0])
+	_, err := BuresCost(ctx, m, m)
 	if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > time.Second/2 {
 		t.Errorf("after %v, its error is %v", took, err)
 	}

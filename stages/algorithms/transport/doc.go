@@ -1,8 +1,7 @@
 // Package transport matches the components of a target's mixture with the
 // classes of the source, lines 2 to 4 of the paper's Algorithm 2. It also holds
-// the optimal transport that this needs: Assign (one to one), Exact (the
-// discrete problem of the paper's equation (2) with any marginals), Monotone (on
-// the line) and SquaredBures (between Gaussians).
+// the optimal transport that this needs: Assign (one to one) and Exact (the
+// discrete problem of the paper's equation (2) with any marginals).
 //
 // Everything is float64 and deterministic. Functions that take a context return
 // ctx.Err() soon after it ends.

@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // marginalTolerance is how much the sums of the two marginals may differ, as a
@@ -59,7 +61,7 @@ func Exact(ctx context.Context, a, b []float64, cost *mat.Dense) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	return problem.plan(tree, cost, sum(a), pivots), nil
+	return problem.plan(tree, cost, dense.Sum(a), pivots), nil
 }
 
 func checkMarginals(a, b []float64) error {
@@ -69,7 +71,7 @@ func checkMarginals(a, b []float64) error {
 	if err := checkMasses("target", b); err != nil {
 		return err
 	}
-	total, other := sum(a), sum(b)
+	total, other := dense.Sum(a), dense.Sum(b)
 	if total == 0 {
 		return fmt.Errorf("transport: all source masses are zero: give some mass")
 	}
@@ -88,21 +90,12 @@ func checkMasses(name string, masses []float64) error {
 	return nil
 }
 
-// sum returns the sum of x.
-func sum(x []float64) float64 {
-	total := 0.0
-	for _, v := range x {
-		total += v
-	}
-	return total
-}
-
 // whole is the sum of all masses in the units of flows.
 const whole = 1 << 62
 
 // count returns masses as integers that sum to whole, up to rounding.
 func count(masses []float64) []int64 {
-	total, units := sum(masses), make([]int64, len(masses))
+	total, units := dense.Sum(masses), make([]int64, len(masses))
 	for i, mass := range masses {
 		units[i] = int64(mass / total * whole)
 	}

@@ -86,7 +86,7 @@ func TestBuresCost(t *testing.T) {
 	want, from, to := mat.NewDense(3, 4, nil), classes.Means(), components.Means()
 	for i := range 2 {
 		for j := range 4 {
-			d, err := SquaredBures(t.Context(), from.RawRowView(i), classes.Covariance(i, from.RawRowView(i)),
+			d, err := buresOf(t.Context(), from.RawRowView(i), classes.Covariance(i, from.RawRowView(i)),
 				to.RawRowView(j), components.Covariance(j, to.RawRowView(j)))
 			if err != nil {
 				t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // Matching says which class of the source each component of the target is.
@@ -182,7 +184,7 @@ func (m *Matching) permute(ctx context.Context, cost *mat.Dense, present []int) 
 // transport matches unequal numbers.
 func (m *Matching) transport(ctx context.Context, cost *mat.Dense, present []int) error {
 	n, k := cost.Dims()
-	plan, err := Exact(ctx, uniform(n), uniform(k), cost)
+	plan, err := Exact(ctx, dense.Uniform(n), dense.Uniform(k), cost)
 	if err != nil {
 		return err
 	}

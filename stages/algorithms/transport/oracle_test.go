@@ -1,14 +1,19 @@
 package transport
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/internal/dense"
 )
 
 // oracle holds the tables that testdata/oracle/transport/generate.py made with
@@ -51,7 +56,7 @@ func readOracle(t *testing.T) *oracle {
 }
 
 // dense returns a matrix of the given rows.
-func dense(rows [][]float64) *mat.Dense {
+func denseOf(rows [][]float64) *mat.Dense {
 	m := mat.NewDense(len(rows), len(rows[0]), nil)
 	for i, r := range rows {
 		m.SetRow(i, r)
@@ -61,7 +66,7 @@ func dense(rows [][]float64) *mat.Dense {
 
 // symmetric returns a symmetric matrix of the given rows.
 func symmetric(rows [][]float64) *mat.SymDense {
-	return mat.NewSymDense(len(rows), dense(rows).RawMatrix().Data)
+	return mat.NewSymDense(len(rows), denseOf(rows).RawMatrix().Data)
 }
 
 func closeTo(t *testing.T, what string, got, want, tolerance float64) {
@@ -74,12 +79,12 @@ func closeTo(t *testing.T, what string, got, want, tolerance float64) {
 func TestAssignAgreesWithScipy(t *testing.T) {
 	for i, c := range readOracle(t).Assignments {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			columns, total, err := Assign(t.Context(), dense(c.Cost))
+			columns, total, err := Assign(t.Context(), denseOf(c.Cost))
 			if err != nil {
 				t.Fatal(err)
 			}
 			closeTo(t, "total", total, c.Total, 1e-12)
-			margin, err := Margin(t.Context(), dense(c.Cost))
+			margin, err := Margin(t.Context(), denseOf(c.Cost))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,14 +105,14 @@ func TestAssignAgreesWithScipy(t *testing.T) {
 func TestExactAgreesWithPOT(t *testing.T) {
 	for _, c := range readOracle(t).Plans {
 		t.Run(c.Name, func(t *testing.T) {
-			plan, err := Exact(t.Context(), c.A, c.B, dense(c.Cost))
+			plan, err := Exact(t.Context(), c.A, c.B, denseOf(c.Cost))
 			if err != nil {
 				t.Fatal(err)
 			}
 			closeTo(t, "cost", plan.Cost, c.Total, 1e-12)
-			checkOptimal(t, plan, c.A, c.B, dense(c.Cost))
-			if c.Name != "degenerate" && !mat.EqualApprox(plan.Mass, dense(c.Mass), 1e-12) {
-				t.Errorf("plan\n%v, want\n%v", mat.Formatted(plan.Mass), mat.Formatted(dense(c.Mass)))
+			checkOptimal(t, plan, c.A, c.B, denseOf(c.Cost))
+			if c.Name != "degenerate" && !mat.EqualApprox(plan.Mass, denseOf(c.Mass), 1e-12) {
+				t.Errorf("plan\n%v, want\n%v", mat.Formatted(plan.Mass), mat.Formatted(denseOf(c.Mass)))
 			}
 		})
 	}
@@ -121,7 +126,7 @@ func checkOptimal(t *testing.T, plan *Plan, a, b []float64, cost *mat.Dense) {
 	scale := 1 + math.Max(math.Abs(mat.Max(cost)), math.Abs(mat.Min(cost)))
 	dual, positive := 0.0, 0
 	for i := range n {
-		closeTo(t, fmt.Sprint("mass of source ", i), sum(plan.Mass.RawRowView(i)), a[i], tolerance)
+		closeTo(t, fmt.Sprint("mass of source ", i), floats.Sum(plan.Mass.RawRowView(i)), a[i], tolerance)
 		dual += a[i] * plan.SourceDual[i]
 		for j := range m {
 			slack := cost.At(i, j) - plan.SourceDual[i] - plan.TargetDual[j]
@@ -135,7 +140,7 @@ func checkOptimal(t *testing.T, plan *Plan, a, b []float64, cost *mat.Dense) {
 		}
 	}
 	for j := range m {
-		closeTo(t, fmt.Sprint("mass of sink ", j), sum(mat.Col(nil, j, plan.Mass)), b[j], tolerance)
+		closeTo(t, fmt.Sprint("mass of sink ", j), floats.Sum(mat.Col(nil, j, plan.Mass)), b[j], tolerance)
 		dual += b[j] * plan.TargetDual[j]
 	}
 	closeTo(t, "dual value", dual, plan.Cost, tolerance*scale)
@@ -144,24 +149,52 @@ func checkOptimal(t *testing.T, plan *Plan, a, b []float64, cost *mat.Dense) {
 	}
 }
 
-func TestMonotoneAgreesWithScipyAndPOT(t *testing.T) {
+// onTheLine returns the least mean cost of transport between two weighted samples of
+// numbers.
+func onTheLine(t *testing.T, x, a, y, b []float64, of func(difference float64) float64) float64 {
+	cost := mat.NewDense(len(x), len(y), nil)
+	cost.Apply(func(i, j int, _ float64) float64 { return of(x[i] - y[j]) }, cost)
+	plan, err := Exact(t.Context(), shares(a, len(x)), shares(b, len(y)), cost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan.Cost
+}
+
+// shares returns masses scaled to sum to 1; nil means n equal ones.
+func shares(masses []float64, n int) []float64 {
+	if masses == nil {
+		return dense.Uniform(n)
+	}
+	masses = slices.Clone(masses)
+	dense.Normalize(masses)
+	return masses
+}
+
+func TestExactOnTheLineAgreesWithScipyAndPOT(t *testing.T) {
 	for i, c := range readOracle(t).Lines {
-		first, err := Wasserstein1(c.X, c.A, c.Y, c.B)
-		if err != nil {
-			t.Fatal(err)
-		}
-		second, err := Wasserstein2(c.X, c.A, c.Y, c.B)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := onTheLine(t, c.X, c.A, c.Y, c.B, math.Abs)
+		second := onTheLine(t, c.X, c.A, c.Y, c.B, func(d float64) float64 { return d * d })
 		closeTo(t, fmt.Sprint("Wasserstein-1 of case ", i), first, c.First, 1e-12)
-		closeTo(t, fmt.Sprint("Wasserstein-2 of case ", i), second, c.Second, 1e-12)
+		closeTo(t, fmt.Sprint("Wasserstein-2 of case ", i), math.Sqrt(second), c.Second, 1e-12)
 	}
 }
 
-func TestSquaredBuresAgreesWithPOT(t *testing.T) {
+// buresOf returns the squared Bures–Wasserstein distance of two Gaussians.
+func buresOf(ctx context.Context, mean1 []float64, covariance1 *mat.SymDense, mean2 []float64, covariance2 *mat.SymDense) (float64, error) {
+	one := func(mean []float64, covariance *mat.SymDense) Moments {
+		return Moments{Means: mat.NewDense(1, len(mean), mean), Counts: []int{1}, Covariances: []*mat.SymDense{covariance}}
+	}
+	cost, err := one(mean1, covariance1).bures(ctx, one(mean2, covariance2))
+	if err != nil {
+		return 0, err
+	}
+	return cost.At(0, 0), nil
+}
+
+func TestBuresAgreesWithPOT(t *testing.T) {
 	for i, c := range readOracle(t).Gaussians {
-		got, err := SquaredBures(t.Context(), c.M1, symmetric(c.C1), c.M2, symmetric(c.C2))
+		got, err := buresOf(t.Context(), c.M1, symmetric(c.C1), c.M2, symmetric(c.C2))
 		if err != nil {
 			t.Fatal(err)
 		}

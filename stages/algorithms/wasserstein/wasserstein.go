@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 	"mars/stages/algorithms/transport"
 )
@@ -81,10 +82,10 @@ func NewReference(ctx context.Context, target blas32.General, o Options) (*Refer
 	order := rand.New(rand.NewPCG(o.Seed, streamTarget)).Perm(target.Rows)
 	r := &Reference{o: o}
 	var err error
-	if r.rows, err = o.Space(pick(target, order[:m])); err != nil {
+	if r.rows, err = o.Space(dense.Gather(target, order[:m])); err != nil {
 		return nil, err
 	}
-	r.floor, err = r.distance(ctx, pick(target, order[m:2*m]), uniform(m))
+	r.floor, err = r.distance(ctx, dense.Gather(target, order[m:2*m]), dense.Uniform(m))
 	return r, err
 }
 
@@ -108,7 +109,7 @@ func (r *Reference) To(ctx context.Context, source blas32.General, labels []int3
 	if len(rows) == 0 {
 		return Distance{}, errors.New("wasserstein: no class of the source has a share of the target: give labelled rows of the target's classes")
 	}
-	value, err := r.distance(ctx, pick(source, rows), masses)
+	value, err := r.distance(ctx, dense.Gather(source, rows), masses)
 	return Distance{Value: value, Floor: r.floor, Rows: r.rows.Rows}, err
 }
 
@@ -157,27 +158,9 @@ func (r *Reference) distance(ctx context.Context, x blas32.General, masses []flo
 			}
 		}
 	})
-	plan, err := transport.Exact(ctx, masses, uniform(r.rows.Rows), cost)
+	plan, err := transport.Exact(ctx, masses, dense.Uniform(r.rows.Rows), cost)
 	if err != nil {
 		return 0, fmt.Errorf("wasserstein: %w", err)
 	}
 	return plan.Cost, nil
-}
-
-// pick copies the given rows of x.
-func pick(x blas32.General, rows []int) blas32.General {
-	y := blas32.General{Rows: len(rows), Cols: x.Cols, Stride: x.Cols, Data: make([]float32, 0, len(rows)*x.Cols)}
-	for _, i := range rows {
-		y.Data = append(y.Data, x.Data[i*x.Stride:][:x.Cols]...)
-	}
-	return y
-}
-
-// uniform returns n equal masses that sum to 1.
-func uniform(n int) []float64 {
-	masses := make([]float64, n)
-	for i := range masses {
-		masses[i] = 1 / float64(n)
-	}
-	return masses
 }

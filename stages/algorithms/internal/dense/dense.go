@@ -92,6 +92,16 @@ func ColumnMeans(x blas32.General) []float64 {
 	return mean
 }
 
+// Finite reports whether no value is NaN or infinite.
+func Finite[F float32 | float64](values []F) bool {
+	for _, v := range values {
+		if v-v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // CheckFinite reports the first value of x that is NaN or infinite. whose names
 // the rows, and first is the number of the first of them.
 func CheckFinite(whose string, x blas32.General, first int) error {
@@ -108,12 +118,18 @@ func CheckFinite(whose string, x blas32.General, first int) error {
 // Uniform returns n equal shares that sum to 1.
 func Uniform(n int) []float64 { return slices.Repeat([]float64{1 / float64(n)}, n) }
 
-// Normalize scales p to sum to 1.
-func Normalize(p []float64) {
+// Sum returns the sum of x, added up in order: the same on every machine.
+func Sum(x []float64) float64 {
 	sum := 0.0
-	for _, v := range p {
+	for _, v := range x {
 		sum += v
 	}
+	return sum
+}
+
+// Normalize scales p to sum to 1.
+func Normalize(p []float64) {
+	sum := Sum(p)
 	for k := range p {
 		p[k] /= sum
 	}

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 )
 
@@ -177,7 +178,7 @@ func (l criticLayer) rows(values []float32, from, to int) blas32.General {
 func (l criticLayer) interpolate(given int, t []float32) {
 	a := l.rows(l.a, 0, given+len(t))
 	for i, ti := range t {
-		kernel.Lerp(row(a, given+i), row(a, i), row(a, len(t)+i), ti)
+		kernel.Lerp(dense.Row(a, given+i), dense.Row(a, i), dense.Row(a, len(t)+i), ti)
 	}
 }
 
@@ -202,7 +203,7 @@ func (p *CriticPass) backward(rows int) {
 	kernel.ReLUBackward(top.u[:rows*top.out], top.a[:rows*top.out])
 	copy(p.scaled.Data, top.w.Data)
 	for k := range top.in {
-		kernel.Mul(row(p.scaled, k), p.w)
+		kernel.Mul(dense.Row(p.scaled, k), p.w)
 	}
 	for i := last; i > 0; i-- {
 		l, below := p.layers[i], p.layers[i-1]
@@ -288,8 +289,8 @@ func (p *CriticPass) accumulateLast(x blas32.General, c []float32, rows int) {
 	top := p.layers[len(p.layers)-1]
 	kernel.Gemm(true, false, 1, x, top.rows(top.u, 0, rows), 0, p.product)
 	for k := range top.in {
-		kernel.MulAdd(p.dw, row(top.w, k), row(p.product, k))
-		kernel.MulAdd(row(top.dw, k), p.w, row(p.product, k))
+		kernel.MulAdd(p.dw, dense.Row(top.w, k), dense.Row(p.product, k))
+		kernel.MulAdd(dense.Row(top.dw, k), p.w, dense.Row(p.product, k))
 	}
 	if len(top.db) > 0 {
 		clear(p.sum)

@@ -66,8 +66,3 @@ func (s *linearStep) backward(dy []float32, rows int, wanted bool) []float32 {
 func matrix(values []float32, rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: values}
 }
-
-// row is row i of a matrix.
-func row(m blas32.General, i int) []float32 {
-	return m.Data[i*m.Stride : i*m.Stride+m.Cols]
-}
