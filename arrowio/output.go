@@ -21,7 +21,7 @@ func openOutput(path string, o WriteOptions) (*output, error) {
 	if path == "" || path == "-" {
 		return standardOutput(o)
 	}
-	if err := checkNotInput(path, o.Inputs); err != nil {
+	if err := CheckNotInput(path, o.Inputs); err != nil {
 		return nil, err
 	}
 	f, err := atomicfile.Create(path)
@@ -46,8 +46,9 @@ func standardOutput(o WriteOptions) (*output, error) {
 	return &output{w: os.Stdout}, nil
 }
 
-// checkNotInput refuses to write over what is being read.
-func checkNotInput(path string, inputs []string) error {
+// CheckNotInput refuses to write over what is being read: the inputs given, and
+// standard input.
+func CheckNotInput(path string, inputs []string) error {
 	out, err := os.Stat(path)
 	if err != nil || !out.Mode().IsRegular() {
 		return nil

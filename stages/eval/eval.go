@@ -8,6 +8,7 @@ package eval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -114,7 +115,7 @@ func (t *tally) addSource(rec arrow.Record, domains []arrowio.Domain) error {
 
 func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 	if len(t.counts) == 0 {
-		return nil, t.fail(t.Columns.Truth, fmt.Errorf("no target row has a true class"))
+		return nil, t.fail(t.Columns.Truth, errors.New("no target row has a true class"))
 	}
 	classes := t.classes
 	if classes == nil {

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 
@@ -110,7 +111,7 @@ func (f *fitter) fit(ctx context.Context) error {
 		return err
 	}
 	if f.components == 0 {
-		return f.fail(fmt.Errorf("no target row has a component"), "run mars-cluster before")
+		return f.fail(errors.New("no target row has a component"), "run mars-cluster before")
 	}
 	if err := f.Rewind(); err != nil {
 		return err

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	// maxRows is how many target rows the other estimators look at; of more,
-	// an even sample.
+	// maxRows is how many target rows the other estimators look at. If there are
+	// more, they look at an even sample.
 	maxRows = 5_000
-	// heldOut is which of so many source rows of each class the classifier is not
-	// trained on; its mistakes are counted there.
+	// heldOut: the classifier is not trained on every third source row of each
+	// class. Its mistakes are counted there.
 	heldOut = 3
 )
 

@@ -15,7 +15,7 @@ import (
 	"mars/stages/internal/stream"
 )
 
-// diagnose is what is to be said of the model: the stream's diagnostics, with
+// diagnose returns the diagnostics of the model: those of the stream, with
 // the estimate of this training where it made one, the weights of the source
 // that follow and the terms of Theorem 1.
 func (j *job) diagnose(ctx context.Context, r *stream.Rows, model *adapt.Model) (*diagnostics.Diagnostics, error) {

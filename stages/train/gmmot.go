@@ -37,7 +37,7 @@ func learnMixture(ctx context.Context, r *stream.Rows, o Options) (stream.State,
 	return &trained{models.Mixture(m), func(path string) (string, error) { return models.SaveMixture(path, m) }, m.Proportions, said}, nil
 }
 
-// diagnoseMixture is what is to be said of a matched mixture.
+// diagnoseMixture returns the diagnostics of a matched mixture.
 func diagnoseMixture(ctx context.Context, env stages.Env, p *adapt.Problem, m *gmmot.Model, matching *transport.Matching) *diagnostics.Diagnostics {
 	classes := transport.NewPrototypes(len(p.Classes), p.Source.Cols)
 	err := classes.Add(ctx, p.Source, p.Labels)

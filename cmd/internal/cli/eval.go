@@ -14,9 +14,9 @@ func Eval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-eval",
 		Short: "Compare predictions and estimated proportions with the truth",
-		Long: `Reads the column truth of the target rows, which mars-featurize --truth writes and no
-other stage reads, and prints accuracy, balanced accuracy, the recall of each class, the
-confusion matrix and, where they were estimated, the class proportions beside the true ones.`,
+		Long: `Reads the column truth of the target rows, which mars-featurize --truth writes,
+and prints accuracy, balanced accuracy, the recall of each class, the confusion matrix and,
+where they were estimated, the class proportions beside the true ones.`,
 		Example: `  mars-featurize toy --shift 8 --truth | mars-train --method marsc | mars-eval
   mars-eval --json labelled.arrow
   mars-eval --prediction matched matched.arrow`,

@@ -25,8 +25,9 @@ func Featurize() *cobra.Command {
 		Short: "Turn raw data of two domains into an Arrow stream",
 		Long: `Reads labelled rows (--source) and rows to label (--target) from IDX (.gz too), npy,
 npz, CSV, TSV, Parquet and Arrow files, in any mix, and writes one stream with the
-columns id, domain, label and features. A target's labels are written, as the column
-truth that mars-eval alone reads, only with --truth.
+columns id, domain, label and features. A target's labels are written only with --truth,
+as the column truth. No stage learns from it: mars-eval compares with it, and so do
+mars-reweight --estimator oracle and mars proportions --truth.
 
 In an npz archive the members X and y are read; other names are given in the path, as in
 data.npz:images,labels. IDX labels are found beside their images, or given with
@@ -91,7 +92,7 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringVar(&o.separator, "separator", "", "field separator of a text table (default: by the file's name and header)")
 	f.StringSliceVar(&o.classes, "classes", nil, "keep only rows of these classes, numbered in this order")
-	f.BoolVar(&o.truth, "truth", false, "write the target's labels as truth, for mars-eval alone")
+	f.BoolVar(&o.truth, "truth", false, "write the target's labels as truth, to compare with")
 
 	f.StringVar(&o.source.proportions, "source-proportions", "", "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3")
 	f.StringVar(&o.target.proportions, "target-proportions", "", "the same for target rows, by labels that are not written")
@@ -237,7 +238,7 @@ or the shift (3, 4 and 6 vary --imbalance).`,
 	f.StringVar(&target, "target-proportions", "", "class balance of the target (default 0.33,0.33,0.34)")
 	f.IntVar(&sourceRows, "source-rows", toy.DefaultRows, "number of source rows")
 	f.IntVar(&targetRows, "target-rows", toy.DefaultRows, "number of target rows")
-	f.BoolVar(&truth, "truth", false, "write the target's classes as truth, for mars-eval alone")
+	f.BoolVar(&truth, "truth", false, "write the target's classes as truth, to compare with")
 	f.BoolVar(&publishedCodeVariances, "published-code-variances", false, "let the second axis have variance 0, as the authors' program does")
 	c.outputFlags(f)
 	c.runFlags(f)

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +65,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 		l.format = label.FormatOf(c.output)
 	}
 	c.inputs = append(args, l.files.source.path, l.files.target.path)
-	if err := notInput(c.output, c.inputs); err != nil {
+	if err := arrowio.CheckNotInput(c.output, c.inputs); err != nil {
 		return err
 	}
 	q := question{files: &l.files, common: c, embed: l.options.Method == translate.Method, stages: []stages.Func{train.Fit(l.options)}}
@@ -94,18 +92,4 @@ func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {
 		return label.Write(cmd.Context(), cmd.OutOrStdout(), l.format, labels)
 	}
 	return label.Save(cmd.Context(), l.common.output, l.format, labels)
-}
-
-// notInput keeps an output from replacing an input.
-func notInput(output string, inputs []string) error {
-	to, err := os.Stat(output)
-	if err != nil {
-		return nil // nothing is there to replace
-	}
-	for _, path := range inputs {
-		if from, err := os.Stat(path); err == nil && os.SameFile(from, to) {
-			return fmt.Errorf("%s: is input and output at once: write to another file", output)
-		}
-	}
-	return nil
 }

@@ -53,9 +53,9 @@ func ParseDecisionOrNone(name string) (*Decision, error) {
 	return &d, nil
 }
 
-// leastShare is what the target's share of a class counts as if it is less: an
+// minShare is what the target's share of a class counts as if it is less: an
 // estimate of nothing is no reason never to predict a class.
-const leastShare = 1e-4
+const minShare = 1e-4
 
 // Adjust multiplies posteriors (n×C) by the decision's factors and normalises
 // the rows, in place. source and target are p_S and p_T; Balanced does not read
@@ -99,7 +99,7 @@ func (d Decision) factors(classes int, source, target []float64) ([]float64, err
 			return nil, fmt.Errorf("labelshift: class %d has the share %v of the source and %v of the target: give numbers from 0 to 1", k, p, share)
 		}
 		if p > 0 {
-			factors[k] = max(share, leastShare) / p
+			factors[k] = max(share, minShare) / p
 		}
 	}
 	return factors, nil

@@ -57,9 +57,9 @@ func (s *spread) region(level float64) *Region {
 	return r
 }
 
-// shrunk returns a covariance of so many rows shrunk to its diagonal with as
-// many rows as it has columns, for rows that are few beside them say little of
-// correlations, or even leave the ellipsoid flat.
+// shrunk returns the covariance c of the given number of rows, shrunk towards its
+// diagonal with the strength of as many rows as it has columns. Rows that are few
+// beside the columns say little of correlations, or even leave the ellipsoid flat.
 func shrunk(c *mat.SymDense, rows int) *mat.SymDense {
 	n := c.SymmetricDim()
 	for i := range n {

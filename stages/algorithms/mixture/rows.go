@@ -2,6 +2,7 @@ package mixture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -30,7 +31,7 @@ func checkRows(x blas32.General, k int) error {
 		return fmt.Errorf("mixture: %d rows for %d components: give more rows or ask for fewer components", x.Rows, k)
 	}
 	if x.Cols == 0 {
-		return fmt.Errorf("mixture: rows have no columns: give vectors of at least one value")
+		return errors.New("mixture: rows have no columns: give vectors of at least one value")
 	}
 	constant := true
 	for i := range x.Rows {

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -39,7 +40,7 @@ func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.S
 	product.Mul(&product, root)
 	var eigen mat.EigenSym
 	if !eigen.Factorize(symmetrised(&product), false) {
-		return 0, fmt.Errorf("the product of two covariances has no eigenvalues: give finite covariances")
+		return 0, errors.New("the product of two covariances has no eigenvalues: give finite covariances")
 	}
 	distance := mat.Trace(covariance1) + mat.Trace(covariance2)
 	for _, v := range eigen.Values(nil) {
@@ -154,7 +155,7 @@ func factorize(eigen *mat.EigenSym, s *mat.SymDense) ([]float64, error) {
 		}
 	}
 	if !eigen.Factorize(s, true) {
-		return nil, fmt.Errorf("eigenvalues do not converge: scale the data")
+		return nil, errors.New("eigenvalues do not converge: scale the data")
 	}
 	values := eigen.Values(nil)
 	tolerance := 1e-10 * math.Abs(values[len(values)-1])

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -73,7 +74,7 @@ func checkMarginals(a, b []float64) error {
 	}
 	total, other := dense.Sum(a), dense.Sum(b)
 	if total == 0 {
-		return fmt.Errorf("transport: all source masses are zero: give some mass")
+		return errors.New("transport: all source masses are zero: give some mass")
 	}
 	if !(math.Abs(total-other) <= marginalTolerance*total) {
 		return fmt.Errorf("transport: source masses sum to %v and target masses to %v: scale them to the same sum", total, other)

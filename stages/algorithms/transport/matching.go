@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/floats"
@@ -137,7 +138,7 @@ func MatchCost(ctx context.Context, cost *mat.Dense, counts []int, proportions [
 		}
 	}
 	if len(present) == 0 {
-		return nil, fmt.Errorf("transport: no class has source rows: give labelled source rows")
+		return nil, errors.New("transport: no class has source rows: give labelled source rows")
 	}
 	reduced := mat.NewDense(len(present), components, nil)
 	for k, i := range present {

@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	stdimage "image"
 	_ "image/jpeg" // the formats that photographs may have
@@ -95,7 +96,7 @@ func newPhotograph(picture stdimage.Image) Photograph {
 // the images. It returns ctx.Err() if ctx ends.
 func (m Images) Blend(ctx context.Context, photographs []Photograph, seed uint64) (Images, error) {
 	if len(photographs) == 0 {
-		return Images{}, fmt.Errorf("blend: no photographs: give at least one")
+		return Images{}, errors.New("blend: no photographs: give at least one")
 	}
 	for k, p := range photographs {
 		if p.H < m.H || p.W < m.W {

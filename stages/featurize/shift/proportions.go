@@ -1,6 +1,7 @@
 package shift
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -111,7 +112,7 @@ func parseNumber(text string) (float64, error) {
 // normalise checks p and divides it by its sum, in place.
 func normalise(p []float64) error {
 	if len(p) == 0 {
-		return fmt.Errorf("there are none: give one a class")
+		return errors.New("there are none: give one a class")
 	}
 	var sum float64
 	for i, v := range p {

@@ -42,7 +42,7 @@ func (w *warned) warn(format string, values ...any) {
 	w.Words = append(w.Words, fmt.Sprintf(format, values...))
 }
 
-// Clustering is what is to be said of the target's components.
+// Clustering is about the target's components.
 type Clustering struct {
 	Method        string   `json:"method"`
 	Counts        []int    `json:"counts"`                   // rows of each component
@@ -91,8 +91,8 @@ func (m *Clustering) Line() string {
 	return text
 }
 
-// Matching is what is to be said of a matching of components with classes. All
-// but the first two are there if it is one to one.
+// Matching is about the matching of components with classes. All but the first two
+// values are there only if it is one to one.
 type Matching struct {
 	Cost       string          `json:"cost"` // the distance by which it was made
 	OneToOne   bool            `json:"one_to_one"`
@@ -156,7 +156,7 @@ func (m *Matching) Line() string {
 		m.Cost, *m.Best, *m.Second, *m.Separation, quoted(m.Exchanged), strings.Join(monotone, ", "))
 }
 
-// Weights is what is to be said of the weights of the source's rows.
+// Weights is about the weights of the source's rows.
 type Weights struct {
 	Max           float64 `json:"max"`
 	Class         string  `json:"class"` // that has it

@@ -5,6 +5,7 @@ package models
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -138,7 +139,7 @@ func components(t *state.Table) (c mixture.Components, err error) {
 		return c, err
 	}
 	if len(means) == 0 || len(means[0]) == 0 {
-		return c, fmt.Errorf("the model holds no component: train it again")
+		return c, errors.New("the model holds no component: train it again")
 	}
 	c.Means = mat.NewDense(len(means), len(means[0]), nil)
 	for k, mean := range means {
