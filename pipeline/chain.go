@@ -159,11 +159,10 @@ func (c *chain) arguments(l *link) ([]string, error) {
 }
 
 // checkpoint has a training keep its state in the cache, and go on from what it
-// kept when it was killed. One that writes the figures of every epoch does not:
-// they would lack those before it went on.
+// kept when it was killed.
 func (c *chain) checkpoint(l *link) []string {
 	flag, cache := l.node.Stage.flag(Checkpoint), c.store.writable()
-	if flag == "" || cache == nil || l.node.sets(LoadFile) || l.node.sets(MetricsFile) {
+	if !l.node.resumable || cache == nil {
 		return nil
 	}
 	path := cache.Checkpoint(l.node.Key)

@@ -28,21 +28,13 @@ type Value struct {
 	Origin string // "flag", "environment X", "line 12", "default"
 }
 
-// An Axis is a key of the matrix and its values. A value is a set of variables: a
-// scalar sets the one with the axis's name, a table all its keys. The variable
-// AXIS.name is what the value is called: the table's key "name", or the scalar.
-type Axis struct {
-	Name   string
-	Values []map[string]string
-	names  map[string]bool // of all variables, also of values that --set leaves out
-}
-
 // A FileStage is one [[stage]].
 type FileStage struct {
 	Stage *Stage
-	Name  string // what other stages call it: the value of run, unless the file names it
-	After string // name of the stage whose rows it reads; "" for the one before
-	From  string // file whose rows it reads instead; "" for none
+	Name  string    // what other stages call it: the value of run, unless the file names it
+	After string    // name of the stage whose rows it reads; "" for the one before
+	From  string    // file whose rows it reads instead; "" for none
+	When  condition // of the runs that have it; nil: all
 	Flags map[string]Value
 	Order []string // keys of Flags in the order of the file
 	place place
@@ -52,7 +44,9 @@ type FileStage struct {
 var SettingNames = []string{"cache", "jobs", "memory", "threads", "in-process", "table"}
 
 // stageKeys are the keys of a stage that are not flags.
-var stageKeys = []string{"run", "name", "after", "from"}
+var stageKeys = []string{"run", "name", "after", "from", whenKey}
+
+const whenKey = "when"
 
 // Parse reads a pipeline file. Flags are checked by name here, and by value
 // when the matrix has been expanded.
@@ -129,61 +123,6 @@ func (f *File) origin(at place, key string) string {
 	return "line " + strconv.Itoa(f.lines.of(at, key))
 }
 
-func (f *File) readMatrix(matrix map[string]any, meta toml.MetaData) error {
-	at := place{table: "matrix"}
-	for _, key := range meta.Keys() {
-		if len(key) != 2 || key[0] != "matrix" || slices.ContainsFunc(f.Axes, func(a Axis) bool { return a.Name == key[1] }) {
-			continue
-		}
-		list, ok := matrix[key[1]].([]any)
-		if !ok {
-			list = []any{matrix[key[1]]}
-		}
-		axis := Axis{Name: key[1], names: map[string]bool{}}
-		for _, v := range list {
-			vars, err := variables(key[1], v)
-			if err != nil {
-				return f.fail(at, key[1], err)
-			}
-			axis.Values = append(axis.Values, vars)
-			for name := range vars {
-				axis.names[name] = true
-			}
-		}
-		if len(axis.Values) == 0 {
-			return f.fail(at, key[1], errors.New("has no values, so there would be no runs: list some"))
-		}
-		f.Axes = append(f.Axes, axis)
-	}
-	return nil
-}
-
-// variables are what a value of an axis sets.
-func variables(axis string, v any) (map[string]string, error) {
-	table, ok := v.(map[string]any)
-	if !ok {
-		text, err := scalar(v)
-		return map[string]string{axis: text, axis + nameSuffix: text}, err
-	}
-	vars := map[string]string{}
-	for key, v := range table {
-		text, err := scalar(v)
-		if err != nil {
-			return nil, err
-		}
-		vars[key] = text
-	}
-	if vars[axis] == "" {
-		return nil, fmt.Errorf("a table of values needs the key %s", axis)
-	}
-	vars[axis+nameSuffix] = cmp.Or(vars["name"], vars[axis])
-	delete(vars, "name")
-	return vars, nil
-}
-
-// nameSuffix makes the variable that has the name of an axis' value.
-const nameSuffix = ".name"
-
 // scalar writes a TOML value as a flag's; a list gets commas.
 func scalar(v any) (string, error) {
 	switch v := v.(type) {
@@ -218,6 +157,10 @@ func (f *File) readStage(i int, table map[string]any, catalogue Catalogue) error
 	if s.Stage == nil {
 		return f.fail(at, "run", fmt.Errorf("there is no stage %q: %s", run, didYouMean(run, catalogue.Names())))
 	}
+	if err := f.readWhen(&s, table[whenKey]); err != nil {
+		return f.fail(at, whenKey, err)
+	}
+	delete(table, whenKey)
 	for _, key := range f.inOrder(at, table) {
 		text, err := scalar(table[key])
 		if err != nil {
@@ -243,6 +186,17 @@ func (f *File) readStage(i int, table map[string]any, catalogue Catalogue) error
 	return f.checkInput(i)
 }
 
+// readWhen reads the condition of a stage that only some runs have.
+func (f *File) readWhen(s *FileStage, v any) (err error) {
+	if v == nil {
+		return nil
+	}
+	if s.When, err = readCondition(v); err != nil {
+		return err
+	}
+	return s.When.check(f.Axes)
+}
+
 // allows reports why a key cannot be set in a pipeline file.
 func (s *Stage) allows(key string) error {
 	flag, ok := s.Flags[key]
@@ -257,7 +211,7 @@ func (s *Stage) allows(key string) error {
 	return nil
 }
 
-// checkInput checks that there are rows for the stage to read.
+// checkInput checks what a stage says of its input.
 func (f *File) checkInput(i int) error {
 	s := &f.Stages[i]
 	switch {
@@ -267,26 +221,8 @@ func (f *File) checkInput(i int) error {
 		return f.fail(s.place, "", fmt.Errorf("%s reads no rows: leave after and from out", s.Stage.Name))
 	case s.After != "" && f.stage(s.After, i) < 0:
 		return f.fail(s.place, "after", fmt.Errorf("no stage above is called %q: %s", s.After, didYouMean(s.After, f.stageNames(i))))
-	case s.Stage.Reads && s.After+s.From == "" && i == 0:
-		return f.fail(s.place, "run", fmt.Errorf("%s reads rows, and there is no stage before it: name a file with from, or begin with featurize", s.Stage.Name))
-	}
-	parent := f.parent(i)
-	if parent >= 0 && !f.Stages[parent].Stage.Rows {
-		return f.fail(s.place, "run", fmt.Errorf("%s puts out no rows for %s to read: say which stage it follows with after", f.Stages[parent].Name, s.Stage.Name))
 	}
 	return nil
-}
-
-// parent is the index of the stage whose rows stage i reads, -1 if none.
-func (f *File) parent(i int) int {
-	s := &f.Stages[i]
-	switch {
-	case !s.Stage.Reads || s.From != "":
-		return -1
-	case s.After != "":
-		return f.stage(s.After, i)
-	}
-	return i - 1
 }
 
 // stage finds the last of the first n stages that has the name, -1 if none.
@@ -315,7 +251,8 @@ func (f *File) Set(target, text, origin string) error {
 		return fmt.Errorf("%q: write STAGE.FLAG=VALUE, as in train.lambda=0.5", target)
 	}
 	if name == "matrix" {
-		return f.setAxis(key, text)
+		f.setAxis(key, text)
+		return nil
 	}
 	found := false
 	for i := range f.Stages {
@@ -334,24 +271,6 @@ func (f *File) Set(target, text, origin string) error {
 	if !found {
 		return fmt.Errorf("%s: the file has no stage %q: %s", target, name, didYouMean(name, f.stageNames(len(f.Stages))))
 	}
-	return nil
-}
-
-func (f *File) setAxis(name, text string) error {
-	i := slices.IndexFunc(f.Axes, func(a Axis) bool { return a.Name == name })
-	if i < 0 {
-		f.Axes, i = append(f.Axes, Axis{Name: name, names: map[string]bool{name: true, name + nameSuffix: true}}), len(f.Axes)
-	}
-	var values []map[string]string
-	for _, v := range strings.Split(text, ",") {
-		known := slices.IndexFunc(f.Axes[i].Values, func(vars map[string]string) bool { return vars[name+nameSuffix] == v })
-		if known >= 0 {
-			values = append(values, f.Axes[i].Values[known])
-		} else {
-			values = append(values, map[string]string{name: v, name + nameSuffix: v})
-		}
-	}
-	f.Axes[i].Values = values
 	return nil
 }
 

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -120,6 +121,7 @@ save = "state"
 
 func TestMistakes(t *testing.T) {
 	const head = "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\n"
+	const axes = "[matrix]\nseed = [0, 1]\n"
 	for text, want := range map[string]string{
 		"":                                      "there are no stages",
 		"[matrix]\nx = []\n" + head:             "line 2: x: has no values",
@@ -134,6 +136,16 @@ func TestMistakes(t *testing.T) {
 		"[[stage]]\nrun = \"make\"\nfrom = \"x\"":                    "make reads no rows",
 		"[matrix]\nseed = [1, 2]\n" + head:                           "line 2: seed: no stage uses it: write {seed}",
 		head + "save = \"a\"\nload = \"./a\"":                        "line 5: save: a is input and output at once",
+		axes + "method = [{method = 1, seed = 2}]\n" + head:          "line 3: method: the value 1 sets seed, which is an axis itself: write only = {seed = ...}",
+		axes + "method = [{method = 1, only = {sed = 0}}]\n" + head:  `line 3: method: only, of the value 1: the matrix has no axis "sed": did you mean seed?`,
+		axes + "method = [{method = 1, only = \"seed\"}]\n" + head:   `line 3: method: only: "seed" is no condition: write AXIS=VALUE`,
+		axes + "method = [{method = 1, only = {seed = 3}}]\n" + head: `line 3: method: only, of the value 1: seed has no value "3": it has 0, 1`,
+		axes + head + "when = \"seed=7\"":                            `line 7: when: seed has no value "7": it has 0, 1`,
+		axes + head + "when = {sede = 0}":                            `line 7: when: the matrix has no axis "sede": did you mean seed?`,
+		axes + head + "when = 3":                                     "line 7: when: is a int64: want a table of axes and their values",
+		head + "when = \"seed=7\"":                                   `line 5: when: there is no axis "seed": the file has no table [matrix]`,
+		"[matrix]\na = [{a = 1, only = {b = 1}}]\nb = [{b = 1, only = {c = 1}}, 2]\nc = [{c = 1, only = {b = 2}}]\n" + head: "line 1: leaves no combination",
+		axes + "[[stage]]\nrun = \"make\"\nwhen = \"seed=1\"\n[[stage]]\nrun = \"map\"\n":                                   "line 7: run: map reads rows, and there is no stage before it: name a file with from, or begin with featurize (map seed=0)",
 	} {
 		f, err := Parse("f.toml", text, testCatalogue())
 		if err == nil {
@@ -143,6 +155,77 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%q:\n%v, want %s", text, err, want)
 		}
 	}
+}
+
+// A value may go with some values of other axes alone, and a stage belong to some runs.
+func TestConditions(t *testing.T) {
+	const text = `
+[matrix]
+method = [{method = "a", only = {seed = [0]}}, {name = "b1", method = "b", only = "data=x"}, "c"]
+seed = [0, 1]
+data = ["x", "z"]
+[[stage]]
+run = "make"
+size = "{data}"
+[[stage]]
+run = "map"
+name = "embed"
+when = {method = ["a", "b1"]}
+[[stage]]
+run = "map"
+name = "train"
+method = "{method}"
+[[stage]]
+run = "tell"
+after = "embed"
+when = "method=c"
+seed = "{seed}"
+`
+	f, err := Parse("test.toml", text, testCatalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := f.Expand()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []string
+	for _, r := range g.Runs {
+		run := r.Values["method"] + r.Values["seed"] + r.Values["data"] + ":"
+		for _, n := range r.Nodes {
+			if n != nil {
+				run += " " + n.Name
+				if n.Parent != nil {
+					run += "<" + n.Parent.Name
+				}
+			}
+		}
+		runs = append(runs, run)
+	}
+	want := []string{
+		"a0x: make embed<make train<embed", "a0z: make embed<make train<embed",
+		"b10x: make embed<make train<embed", "b11x: make embed<make train<embed",
+		"c0x: make train<make tell<make", "c0z: make train<make tell<make",
+		"c1x: make train<make tell<make", "c1z: make train<make tell<make",
+	}
+	if !slices.Equal(runs, want) {
+		t.Errorf("the runs are\n%s", strings.Join(runs, "\n"))
+	}
+	config := printed(t, f)
+	if again := expand(t, config); labels(again.Nodes) != labels(g.Nodes) || len(again.Runs) != len(g.Runs) {
+		t.Errorf("what is printed says something else:\n%s", config)
+	}
+}
+
+// printed is a file as --print-config prints it.
+func printed(t *testing.T, f *File) string {
+	t.Helper()
+	numbers := map[string]string{"jobs": "0", "threads": "0", "in-process": "false"}
+	var text strings.Builder
+	if err := errors.Join(f.Settle(nil, nil, func(string) string { return "" }, numbers), f.WriteConfig(&text)); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 // Everything that a result depends on is in the key, and nothing else.

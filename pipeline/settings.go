@@ -3,8 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -69,7 +67,7 @@ func (f *File) WriteConfig(w io.Writer) error {
 		p.line("\n[matrix]")
 	}
 	for _, axis := range f.Axes {
-		p.line("%s = [%s]", axis.Name, strings.Join(axisTexts(axis), ", "))
+		p.line("%s = [%s]", axis.Name, strings.Join(axis.texts(), ", "))
 	}
 	for _, s := range f.Stages {
 		p.line("\n[[stage]]\nrun = %q", s.Stage.Name)
@@ -77,6 +75,9 @@ func (f *File) WriteConfig(w io.Writer) error {
 			if pair[1] != "" && pair[1] != s.Stage.Name {
 				p.line("%s = %q", pair[0], pair[1])
 			}
+		}
+		if s.When != nil {
+			p.line("%s = %s", whenKey, s.When.toml())
 		}
 		for _, name := range s.Order {
 			p.line("%s = %s  # %s", name, s.Stage.Flags[name].toml(s.Flags[name].Text), s.Flags[name].Origin)
@@ -126,20 +127,4 @@ func plainNumber(text string) bool {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	return err == nil && strings.Contains(text, ".") && strconv.FormatFloat(v, 'g', -1, 64) == text && !strings.Contains(text, "e")
-}
-
-func axisTexts(axis Axis) []string {
-	texts := make([]string, len(axis.Values))
-	for i, vars := range axis.Values {
-		if len(vars) == 2 && vars[axis.Name] == vars[axis.Name+nameSuffix] {
-			texts[i] = Flag{}.toml(vars[axis.Name])
-			continue
-		}
-		var pairs []string
-		for _, name := range slices.Sorted(maps.Keys(vars)) {
-			pairs = append(pairs, strings.TrimPrefix(name, axis.Name+".")+" = "+Flag{}.toml(vars[name]))
-		}
-		texts[i] = "{" + strings.Join(pairs, ", ") + "}"
-	}
-	return texts
 }

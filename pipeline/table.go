@@ -42,7 +42,7 @@ func (r *Runner) results() (*Results, error) {
 	}
 	for _, run := range r.Graph.Runs {
 		for _, n := range run.Nodes {
-			if n.Stage.Rows {
+			if n == nil || n.Stage.Rows {
 				continue
 			}
 			if err := r.addResult(t, run, n); err != nil {
