@@ -14,6 +14,7 @@ import (
 // A Cache keeps what stages put out in a folder:
 //
 //	entries/KEY/      entry.json and the files of one node, renamed into place when complete
+//	origins/KEY       what a node depended on that some entry was made from
 //	building/KEY/     an entry that is being made, by the process that has its lock
 //	locks/KEY         locked by the process that makes the entry
 //	locks/KEY.use     locked, shared, by all that use it
@@ -28,6 +29,7 @@ type Cache struct {
 
 const (
 	entriesDir     = "entries"
+	originsDir     = "origins"
 	buildingDir    = "building"
 	locksDir       = "locks"
 	checkpointsDir = "checkpoints"
@@ -52,7 +54,7 @@ func DefaultCacheDir() string {
 // that cannot be written is a cache to read from.
 func OpenCache(dir string) *Cache {
 	c := &Cache{Dir: dir}
-	for _, sub := range []string{entriesDir, buildingDir, locksDir, checkpointsDir} {
+	for _, sub := range []string{entriesDir, originsDir, buildingDir, locksDir, checkpointsDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
 			c.ReadOnly = err
 			return c
@@ -81,20 +83,13 @@ const (
 type Entry struct {
 	Key          string            `json:"key"`
 	Dependencies Dependencies      `json:"recipe"`
-	Before       map[string]Origin `json:"before,omitempty"` // all nodes that it was made from, by key
+	Before       map[string]Origin `json:"before,omitempty"` // the origins of an entry that was made before they had a folder
 	Version      string            `json:"version"`          // of the program that made it
 	Created      time.Time         `json:"created"`
 	Seconds      float64           `json:"seconds"`
 	Rows         int64             `json:"rows"`
 	Files        []EntryFile       `json:"files"`
 	dir          string
-}
-
-// An Origin is what an output depended on, and the version of the program that
-// made it.
-type Origin struct {
-	Dependencies Dependencies `json:"recipe"`
-	Version      string       `json:"version"`
 }
 
 // An EntryFile is a file of an entry: its rows, its text, or a file that a flag names.

@@ -76,9 +76,10 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 		}
 		for _, f := range l.Files {
 			if f.SHA256 == sum {
-				h := &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}
-				(&tracer{before: l.Before, history: h, at: map[string]int{}}).add(l.Key, Origin{l.Dependencies, l.Version})
-				return h, nil
+				t := &tracer{cache: cache, before: l.Before, at: map[string]int{},
+					history: &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}}
+				t.add(l.Key, Origin{l.Dependencies, l.Version})
+				return t.history, t.err
 			}
 		}
 	}
@@ -87,9 +88,11 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 
 // tracer turns an entry, and all that it depends on, into steps.
 type tracer struct {
-	before  map[string]Origin
+	cache   *Cache
+	before  map[string]Origin // those that the entry has itself
 	history *History
 	at      map[string]int // key to step
+	err     error          // the first of an origin that is not there
 }
 
 func (t *tracer) add(key string, o Origin) int {
@@ -115,13 +118,23 @@ func (t *tracer) input(in Input) HistoryInput {
 	if in.Key == "" {
 		return HistoryInput{Path: in.Name, SHA256: in.SHA256}
 	}
-	key, _, _ := strings.Cut(in.Key, "/")
-	step := t.add(key, t.before[key])
+	step := t.add(in.maker(), t.origin(in))
 	s := HistoryInput{Step: &step}
 	if strings.Contains(in.Key, "/") {
 		s.Path = in.Name
 	}
 	return s
+}
+
+func (t *tracer) origin(in Input) Origin {
+	o, known := t.cache.Origin(in.maker())
+	if !known {
+		o, known = t.before[in.maker()]
+	}
+	if !known && t.err == nil {
+		t.err = fmt.Errorf("%s: the cache %s no longer says what made %s: run the pipeline again", t.history.File, t.cache.Dir, in.Name)
+	}
+	return o
 }
 
 // embedded are the steps that a file carries, if it is Arrow or a model.
