@@ -136,11 +136,15 @@ func (f *File) bind(i int, run *Run, p point) (*Node, error) {
 		return nil, err
 	}
 	var err error
-	if n.From, _, err = f.substitute(n, s.From, p); err != nil {
+	if n.From, _, err = f.substitutePath(n, s.From, p); err != nil {
 		return nil, n.fail("from", err)
 	}
 	for _, name := range s.Order {
-		text, ok, err := f.substitute(n, s.Flags[name].Text, p)
+		substitute := f.substitute
+		if s.Stage.Flags[name].Role.namesFile() {
+			substitute = f.substitutePath
+		}
+		text, ok, err := substitute(n, s.Flags[name].Text, p)
 		if err != nil {
 			return nil, n.fail(name, err)
 		}
@@ -236,6 +240,15 @@ func (f *File) substitute(n *Node, text string, p point) (result string, ok bool
 	return result, ok, err
 }
 
+// substitutePath substitutes in a path, and then puts the values of environment
+// variables into it.
+func (f *File) substitutePath(n *Node, text string, p point) (result string, ok bool, err error) {
+	if result, ok, err = f.substitute(n, text, p); ok && err == nil {
+		result, err = f.path(result)
+	}
+	return result, ok, err
+}
+
 // check has the command check the node's flags, and sorts them by their roles.
 func (n *Node) check() error {
 	for _, name := range n.Order { // one at a time, to know the key of a mistake
@@ -292,7 +305,7 @@ func (n *Node) keyIn(err error) string {
 
 // check refuses a value that the flag cannot have in a pipeline file.
 func (f Flag) check(text string) error {
-	if namesFile := f.Role.isRead() || f.Role.isWritten() || f.Role == RowsFile; namesFile && (text == "" || text == "-") {
+	if f.Role.namesFile() && (text == "" || text == "-") {
 		return errors.New("names no file: write its path")
 	}
 	return nil

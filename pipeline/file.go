@@ -20,6 +20,7 @@ type File struct {
 	Axes     []Axis           // of the matrix, in the order of the file
 	Stages   []FileStage
 	lines    *lines
+	literal  bool // paths are as they are: a $ in them stands for itself
 }
 
 // A Value is the value of a setting or flag, and where it comes from.

@@ -143,6 +143,7 @@ func TestMistakes(t *testing.T) {
 		axes + head + "when = \"seed=7\"":                            `line 7: when: seed has no value "7": it has 0, 1`,
 		axes + head + "when = {sede = 0}":                            `line 7: when: the matrix has no axis "sede": did you mean seed?`,
 		axes + head + "when = 3":                                     "line 7: when: is a int64: want a table of axes and their values",
+		head + "save = \"$MARS_TEST_UNSET/x\"":                       "line 5: save: the environment variable MARS_TEST_UNSET is not set",
 		head + "when = \"seed=7\"":                                   `line 5: when: there is no axis "seed": the file has no table [matrix]`,
 		"[matrix]\na = [{a = 1, only = {b = 1}}]\nb = [{b = 1, only = {c = 1}}, 2]\nc = [{c = 1, only = {b = 2}}]\n" + head: "line 1: leaves no combination",
 		axes + "[[stage]]\nrun = \"make\"\nwhen = \"seed=1\"\n[[stage]]\nrun = \"map\"\n":                                   "line 7: run: map reads rows, and there is no stage before it: name a file with from, or begin with featurize (map seed=0)",

@@ -296,33 +296,43 @@ func (h *History) WritePipeline(w io.Writer, catalogue Catalogue) error {
 		if s.Rows != nil && s.Rows.Step != nil {
 			p.line("after = %q", stepName(*s.Rows.Step))
 		} else if s.Rows != nil {
-			p.line("from = %s", strconv.Quote(s.Rows.Path))
+			p.line("from = %s", strconv.Quote(asPath(s.Rows.Path)))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
 			p.line("%s = %s", flag, stage.Flags[flag].toml(h.option(i, flag, stage)))
 		}
 		if i == len(h.Steps)-1 && h.Flag == "" {
-			p.line("output = %q", filepath.Base(h.File))
+			p.line("output = %q", asPath(filepath.Base(h.File)))
 		}
 	}
 	return p.err
 }
 
-// option is the value of a step's flag. For a file that a later step reads it is the
-// path that this step gives: what is recorded is the base name alone.
+// option is the value of a step's flag, as in a pipeline file. For a file that a later
+// step reads it is the path that this step gives: what is recorded is the base name
+// alone.
 func (h *History) option(step int, flag string, stage *Stage) string {
-	value := h.Steps[step].Options[flag]
-	if !stage.Flags[flag].Role.isWritten() {
-		return value
+	value, role := h.Steps[step].Options[flag], stage.Flags[flag].Role
+	if role.isWritten() {
+		value = h.readAs(step, value)
 	}
+	if role.namesFile() {
+		value = asPath(value)
+	}
+	return value
+}
+
+// readAs is the path by which a later step reads the file name of a step; name if none
+// does.
+func (h *History) readAs(step int, name string) string {
 	for _, s := range h.Steps[step+1:] {
 		for _, in := range s.Files {
-			if in.Step != nil && *in.Step == step && filepath.Base(in.Path) == value {
+			if in.Step != nil && *in.Step == step && filepath.Base(in.Path) == name {
 				return in.Path
 			}
 		}
 	}
-	return value
+	return name
 }
 
 func stepName(i int) string { return "step " + strconv.Itoa(i+1) }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,8 @@ func (f *File) Settle(flags map[string]string, set []string, getenv func(string)
 			f.Settings[name] = Value{text, "environment " + variable}
 		} else if _, ok := f.Settings[name]; !ok {
 			f.Settings[name] = Value{defaults[name], "default"}
+		} else if err := f.settlePath(name); err != nil {
+			return err
 		}
 	}
 	for i := range f.Stages {
@@ -36,6 +39,23 @@ func (f *File) Settle(flags map[string]string, set []string, getenv func(string)
 			return fmt.Errorf("--set %w", err)
 		}
 	}
+	return nil
+}
+
+// pathSettings are those whose values are paths.
+var pathSettings = []string{"cache", "table"}
+
+// settlePath puts environment variables into a setting of the file that is a path.
+func (f *File) settlePath(name string) error {
+	if !slices.Contains(pathSettings, name) {
+		return nil
+	}
+	v := f.Settings[name]
+	path, err := f.path(v.Text)
+	if err != nil {
+		return f.fail(place{}, name, err)
+	}
+	f.Settings[name] = Value{path, v.Origin}
 	return nil
 }
 
