@@ -86,10 +86,16 @@ type Entry struct {
 	Before       map[string]Origin `json:"before,omitempty"` // the origins of an entry that was made before they had a folder
 	Version      string            `json:"version"`          // of the program that made it
 	Created      time.Time         `json:"created"`
-	Seconds      float64           `json:"seconds"`
-	Rows         int64             `json:"rows"`
-	Files        []EntryFile       `json:"files"`
-	dir          string
+	Cost
+	Rows  int64       `json:"rows"`
+	Files []EntryFile `json:"files"`
+	dir   string
+}
+
+// A Cost is what it took to make an output.
+type Cost struct {
+	Seconds float64 `json:"seconds"`        // since all input was there; of a training that was resumed, since then
+	Peak    int64   `json:"peak,omitempty"` // memory in bytes, 0 if it is not known
 }
 
 // An EntryFile is a file of an entry: its rows, its text, or a file that a flag names.

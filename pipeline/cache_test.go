@@ -41,7 +41,7 @@ func put(t *testing.T, c *Cache, n *Node) *Entry {
 	if e, err := c.Lookup(n.Key); e != nil || err != nil {
 		t.Fatalf("the entry is there before Commit: %v, %v", e, err)
 	}
-	e, err := p.Commit(n, "test", 3, 0)
+	e, err := p.Commit(n, "test", 3, Cost{})
 	if err != nil {
 		t.Fatal(err)
 	}

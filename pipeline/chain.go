@@ -221,8 +221,10 @@ func (c *chain) noteFailure(l *link, err error) {
 // finish keeps and delivers the output of a link that has ended, or reports its
 // failure.
 func (c *chain) finish(l *link, rows int64, err error) {
+	cost := Cost{Seconds: c.took(l).Seconds(), Peak: l.job.peak()}
 	if err == nil {
-		err = c.keep(l, rows)
+		c.noteCost(l.node, cost)
+		err = c.keep(l, rows, cost)
 	}
 	if err != nil {
 		if l.pending != nil {
@@ -253,13 +255,13 @@ func (c *chain) took(l *link) time.Duration {
 }
 
 // keep commits the link's entry and delivers its outputs.
-func (c *chain) keep(l *link, rows int64) error {
+func (c *chain) keep(l *link, rows int64, cost Cost) error {
 	if err := l.node.unchanged(); err != nil || l.pending == nil {
 		return err
 	}
 	entry, err := (*Entry)(nil), l.lost
 	if err == nil {
-		entry, err = l.pending.Commit(l.node, c.Version, rows, c.took(l))
+		entry, err = l.pending.Commit(l.node, c.Version, rows, cost)
 	}
 	if err != nil {
 		l.pending.Abandon()

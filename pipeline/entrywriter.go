@@ -113,10 +113,10 @@ func (w *EntryWriter) Text(r io.Reader) error {
 }
 
 // Commit makes the entry visible under its key, whole.
-func (w *EntryWriter) Commit(n *Node, version string, rows int64, took time.Duration) (*Entry, error) {
+func (w *EntryWriter) Commit(n *Node, version string, rows int64, cost Cost) (*Entry, error) {
 	e := &w.entry
 	e.Dependencies, e.Version, e.Rows = n.Dependencies, version, rows
-	e.Created, e.Seconds = time.Now().UTC().Truncate(time.Second), took.Seconds()
+	e.Created, e.Cost = time.Now().UTC().Truncate(time.Second), cost
 	for _, o := range n.Outputs {
 		if !n.Stage.Flags[o.Flag].Role.isWritten() {
 			continue

@@ -32,7 +32,8 @@ type Runner struct {
 
 	store *store
 	mu    sync.Mutex
-	held  []*Lock // on entries in use
+	held  []*Lock        // on entries in use
+	costs map[*Node]Cost // of the stages that have run
 }
 
 // A View is told what goes on. Its methods are called from any goroutine.
@@ -92,6 +93,27 @@ func (r *Runner) hold(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.held = append(r.held, l)
+}
+
+// noteCost notes what it took to make a node.
+func (r *Runner) noteCost(n *Node, c Cost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.costs == nil {
+		r.costs = map[*Node]Cost{}
+	}
+	r.costs[n] = c
+}
+
+// cost is what it took to make a node, now or when the cache got it.
+func (r *Runner) cost(n *Node) (c Cost, known bool) {
+	if c, known = r.costs[n]; known {
+		return c, true
+	}
+	if e := r.store.lookup(n.Key); e != nil {
+		return e.Cost, true
+	}
+	return c, false
 }
 
 // forget removes the checkpoint of a training that is complete. Also a run that was
