@@ -18,6 +18,7 @@ type File struct {
 	Name     string
 	Settings map[string]Value // top-level keys
 	Axes     []Axis           // of the matrix, in the order of the file
+	Table    *Table           // nil: the file has none
 	Stages   []FileStage
 	lines    *lines
 	literal  bool // paths are as they are: a $ in them stands for itself
@@ -79,6 +80,9 @@ func Parse(name, text string, catalogue Catalogue) (*File, error) {
 	if len(f.Stages) == 0 {
 		return nil, f.fail(place{}, "", errors.New(`there are no stages: begin one with [[stage]] and run = "featurize"; mars run --init toy writes an example`))
 	}
+	if key, err := f.checkTable(); err != nil {
+		return nil, f.fail(tablePlace, key, err)
+	}
 	return f, nil
 }
 
@@ -100,8 +104,14 @@ func (f *File) readSettings(top map[string]any) error {
 		if key == "matrix" || key == "stage" {
 			continue
 		}
+		if table, ok := v.(map[string]any); ok && key == "table" {
+			if err := f.readTable(table); err != nil {
+				return err
+			}
+			continue
+		}
 		if !slices.Contains(SettingNames, key) {
-			all := append([]string{"[matrix]", "[[stage]]"}, SettingNames...)
+			all := append([]string{"[matrix]", "[table]", "[[stage]]"}, SettingNames...)
 			return f.fail(place{}, key, fmt.Errorf("there is no such setting: %s", didYouMean(key, all)))
 		}
 		text, err := scalar(v)
@@ -244,15 +254,21 @@ func (f *File) stageNames(n int) []string {
 	return names
 }
 
-// Set overrides a flag, STAGE.FLAG, of all stages of that name, or an axis,
-// matrix.NAME.
+// Set overrides a flag, STAGE.FLAG, of all stages of that name, an axis, matrix.NAME,
+// or a key of the table, table.KEY.
 func (f *File) Set(target, text, origin string) error {
 	name, key, ok := strings.Cut(target, ".")
 	if !ok {
 		return fmt.Errorf("%q: write STAGE.FLAG=VALUE, as in train.lambda=0.5", target)
 	}
-	if name == "matrix" {
+	switch name {
+	case "matrix":
 		f.setAxis(key, text)
+		return nil
+	case "table":
+		if err := f.setTable(key, text); err != nil {
+			return fmt.Errorf("%s: %w", target, err)
+		}
 		return nil
 	}
 	found := false

@@ -132,19 +132,27 @@ func TestMistakes(t *testing.T) {
 		head + "after = \"make\"\nfrom = \"x\"": "line 6: from: a stage reads",
 		head + "load = \"\"":                    "line 5: load: names no file",
 		head + "[[stage]]\n":                    "line 5: stage 3 does not say what it runs",
-		head + "[[stage]]\nrun = \"tell\"\n[[stage]]\nrun = \"map\"": "line 8: run: tell puts out no rows for map to read",
-		"[[stage]]\nrun = \"make\"\nfrom = \"x\"":                    "make reads no rows",
-		"[matrix]\nseed = [1, 2]\n" + head:                           "line 2: seed: no stage uses it: write {seed}",
-		head + "save = \"a\"\nload = \"./a\"":                        "line 5: save: a is input and output at once",
-		axes + "method = [{method = 1, seed = 2}]\n" + head:          "line 3: method: the value 1 sets seed, which is an axis itself: write only = {seed = ...}",
-		axes + "method = [{method = 1, only = {sed = 0}}]\n" + head:  `line 3: method: only, of the value 1: the matrix has no axis "sed": did you mean seed?`,
-		axes + "method = [{method = 1, only = \"seed\"}]\n" + head:   `line 3: method: only: "seed" is no condition: write AXIS=VALUE`,
-		axes + "method = [{method = 1, only = {seed = 3}}]\n" + head: `line 3: method: only, of the value 1: seed has no value "3": it has 0, 1`,
-		axes + head + "when = \"seed=7\"":                            `line 7: when: seed has no value "7": it has 0, 1`,
-		axes + head + "when = {sede = 0}":                            `line 7: when: the matrix has no axis "sede": did you mean seed?`,
-		axes + head + "when = 3":                                     "line 7: when: is a int64: want a table of axes and their values",
-		head + "save = \"$MARS_TEST_UNSET/x\"":                       "line 5: save: the environment variable MARS_TEST_UNSET is not set",
-		head + "when = \"seed=7\"":                                   `line 5: when: there is no axis "seed": the file has no table [matrix]`,
+		head + "[[stage]]\nrun = \"tell\"\n[[stage]]\nrun = \"map\"":   "line 8: run: tell puts out no rows for map to read",
+		"[[stage]]\nrun = \"make\"\nfrom = \"x\"":                      "make reads no rows",
+		"[matrix]\nseed = [1, 2]\n" + head:                             "line 2: seed: no stage uses it: write {seed}",
+		head + "save = \"a\"\nload = \"./a\"":                          "line 5: save: a is input and output at once",
+		axes + "method = [{method = 1, seed = 2}]\n" + head:            "line 3: method: the value 1 sets seed, which is an axis itself: write only = {seed = ...}",
+		axes + "method = [{method = 1, only = {sed = 0}}]\n" + head:    `line 3: method: only, of the value 1: the matrix has no axis "sed": did you mean seed?`,
+		axes + "method = [{method = 1, only = \"seed\"}]\n" + head:     `line 3: method: only: "seed" is no condition: write AXIS=VALUE`,
+		axes + "method = [{method = 1, only = {seed = 3}}]\n" + head:   `line 3: method: only, of the value 1: seed has no value "3": it has 0, 1`,
+		axes + head + "when = \"seed=7\"":                              `line 7: when: seed has no value "7": it has 0, 1`,
+		axes + head + "when = {sede = 0}":                              `line 7: when: the matrix has no axis "sede": did you mean seed?`,
+		axes + head + "when = 3":                                       "line 7: when: is a int64: want a table of axes and their values",
+		head + "save = \"$MARS_TEST_UNSET/x\"":                         "line 5: save: the environment variable MARS_TEST_UNSET is not set",
+		"[table]\nshow = [\"accuracy\"]\nrows = \"seed\"\n" + head:     "line 3: rows: a table has no such key: there are file, columns, over, numbers, show, beside",
+		"[table]\noverr = \"seed\"\n" + head:                           "line 2: overr: a table has no such key: did you mean over?",
+		axes + "[table]\ncolumns = \"sed\"\n" + head:                   `line 4: columns: the matrix has no axis "sed": did you mean seed?`,
+		axes + "[table]\nover = [\"seed\", \"pair\"]\n" + head:         `line 4: over: the matrix has no axis "pair"`,
+		axes + "[table]\nover = \"seed\"\ncolumns = \"seed\"\n" + head: "line 5: columns: an axis cannot be both columns and over",
+		"[table]\nshow = [\"accuracy\", \"mak.seconds\"]\n" + head:     `line 2: show: mak.seconds: there is no stage "mak": did you mean make?`,
+		"[table]\nnumbers = [\"x\", \"eval.megabytes\"]\n" + head:      `line 2: numbers: eval.megabytes: there is no stage "eval"`,
+		"tabel = 1\n" + head:                                           "line 1: tabel: there is no such setting: did you mean table?",
+		head + "when = \"seed=7\"":                                     `line 5: when: there is no axis "seed": the file has no table [matrix]`,
 		"[matrix]\na = [{a = 1, only = {b = 1}}]\nb = [{b = 1, only = {c = 1}}, 2]\nc = [{c = 1, only = {b = 2}}]\n" + head: "line 1: leaves no combination",
 		axes + "[[stage]]\nrun = \"make\"\nwhen = \"seed=1\"\n[[stage]]\nrun = \"map\"\n":                                   "line 7: run: map reads rows, and there is no stage before it: name a file with from, or begin with featurize (map seed=0)",
 	} {
@@ -288,26 +296,6 @@ func TestValuesAsTOML(t *testing.T) {
 		if got := (Flag{}).toml(text); got != want {
 			t.Errorf("%q is written %s, want %s", text, got, want)
 		}
-	}
-}
-
-func TestSummary(t *testing.T) {
-	r := &Results{Axes: []string{"method", "seed"}, Columns: []string{"accuracy", "l1"}}
-	for i, v := range []float64{0.5, 0.7, 0.9} {
-		row := ResultRow{Values: []string{[]string{"a", "a", "b"}[i], "0"}, Numbers: map[string]float64{"accuracy": v}}
-		r.Rows = append(r.Rows, row)
-	}
-	var text strings.Builder
-	if err := r.WriteSummary(&text); err != nil {
-		t.Fatal(err)
-	}
-	want := "method runs accuracy l1 a 2 0.6 ± 0.14 b 1 0.9"
-	if got := strings.Join(strings.Fields(text.String()), " "); got != want {
-		t.Errorf("the summary is %q, want %q", got, want)
-	}
-	text.Reset()
-	if err := r.WriteCSV(&text); err != nil || text.String() != "method,seed,accuracy,l1\na,0,0.5,\na,0,0.7,\nb,0,0.9,\n" {
-		t.Errorf("the table is %q, %v", text.String(), err)
 	}
 }
 

@@ -52,6 +52,9 @@ func (f *File) settlePath(name string) error {
 	}
 	v := f.Settings[name]
 	path, err := f.path(v.Text)
+	if err != nil && name == "table" && f.Table != nil {
+		return f.fail(tablePlace, fileKey, err)
+	}
 	if err != nil {
 		return f.fail(place{}, name, err)
 	}
@@ -81,7 +84,12 @@ func environmentName(name string) string {
 func (f *File) WriteConfig(w io.Writer) error {
 	p := &printer{w: w}
 	for _, name := range SettingNames {
-		p.line("%s = %s  # %s", name, settingText(name, f.Settings[name].Text), f.Settings[name].Origin)
+		if name != "table" || f.Table == nil {
+			p.line("%s = %s  # %s", name, settingText(name, f.Settings[name].Text), f.Settings[name].Origin)
+		}
+	}
+	if f.Table != nil {
+		f.writeTable(p)
 	}
 	if len(f.Axes) > 0 {
 		p.line("\n[matrix]")
