@@ -13,7 +13,8 @@ import (
 
 // A Cache keeps what stages put out in a folder:
 //
-//	entries/KEY/      entry.json and the files of one node, renamed into place when complete
+//	entries/KEY/      entry.json and the files of one node, renamed into place when complete,
+//	                  and empty files encoded-HASH
 //	origins/KEY       what a node depended on that some entry was made from
 //	building/KEY/     an entry that is being made, by the process that has its lock
 //	locks/KEY         locked by the process that makes the entry
@@ -117,6 +118,29 @@ func (e *Entry) File(flag string) (EntryFile, bool) {
 		}
 	}
 	return EntryFile{}, false
+}
+
+// encodedPrefix begins the names of empty files in an entry's folder, which end in the
+// hashes of files that were made of its rows in another layout. So provenance knows
+// them, although they are not kept.
+const encodedPrefix = "encoded-"
+
+func (e *Entry) noteEncoded(sum string) {
+	os.WriteFile(filepath.Join(e.dir, encodedPrefix+sum), nil, 0o666) //nolint:errcheck // only provenance misses it
+}
+
+// fileOf is the file of the entry that has a hash, or the rows if a file that was made
+// of them has.
+func (e *Entry) fileOf(sum string) (EntryFile, bool) {
+	for _, f := range e.Files {
+		if f.SHA256 == sum {
+			return f, true
+		}
+	}
+	if _, err := os.Stat(filepath.Join(e.dir, encodedPrefix+sum)); err != nil {
+		return EntryFile{}, false
+	}
+	return e.File("")
 }
 
 // Size in bytes of all files.

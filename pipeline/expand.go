@@ -163,7 +163,7 @@ func (f *File) bind(i int, run *Run, p point) (*Node, error) {
 
 // join finds the node whose rows n, of stage i, reads.
 func (f *File) join(n *Node, i int, run *Run) error {
-	if !n.Stage.Reads || f.Stages[i].From != "" {
+	if !f.Stages[i].reads() || f.Stages[i].From != "" {
 		return nil
 	}
 	parent := f.parent(i, run)

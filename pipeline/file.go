@@ -230,10 +230,25 @@ func (f *File) checkInput(i int) error {
 		return f.fail(s.place, "from", errors.New("a stage reads the rows of a file (from) or of a stage (after), not both"))
 	case !s.Stage.Reads && s.After+s.From != "":
 		return f.fail(s.place, "", fmt.Errorf("%s reads no rows: leave after and from out", s.Stage.Name))
+	case s.instead() != "" && s.After+s.From != "":
+		return f.fail(s.place, s.instead(), fmt.Errorf("%s reads files or rows, not both: leave this out, or after and from", s.Stage.Name))
 	case s.After != "" && f.stage(s.After, i) < 0:
 		return f.fail(s.place, "after", fmt.Errorf("no stage above is called %q: %s", s.After, didYouMean(s.After, f.stageNames(i))))
 	}
 	return nil
+}
+
+// reads reports whether the stage reads rows.
+func (s *FileStage) reads() bool { return s.Stage.Reads && s.instead() == "" }
+
+// instead is a flag that names a file to read instead of rows, "" if none is set.
+func (s *FileStage) instead() string {
+	for _, name := range s.Stage.Instead {
+		if _, set := s.Flags[name]; set {
+			return name
+		}
+	}
+	return ""
 }
 
 // stage finds the last of the first n stages that has the name, -1 if none.

@@ -25,6 +25,8 @@ type History struct {
 	Flag  string         `json:"flag,omitempty"` // of the last stage, which names the file; "" for its rows or text
 	From  string         `json:"from"`           // where the history comes from: the cache, or the file
 	Steps []*HistoryStep `json:"steps"`
+
+	embedded bool // it comes from the file
 }
 
 // A HistoryStep is a stage that led to a file.
@@ -74,13 +76,11 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 		if l.Entry == nil {
 			continue
 		}
-		for _, f := range l.Files {
-			if f.SHA256 == sum {
-				t := &tracer{cache: cache, before: l.Before, at: map[string]int{},
-					history: &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}}
-				t.add(l.Key, Origin{l.Dependencies, l.Version})
-				return t.history, t.err
-			}
+		if f, ok := l.fileOf(sum); ok {
+			t := &tracer{cache: cache, before: l.Before, at: map[string]int{},
+				history: &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}}
+			t.add(l.Key, Origin{l.Dependencies, l.Version})
+			return t.history, t.err
 		}
 	}
 	return nil, nil
@@ -176,7 +176,7 @@ func modelSteps(path string) ([]arrowio.Step, error) {
 // fromSteps makes a history of the steps that a file carries, of which each reads the
 // rows of the one before.
 func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History, error) {
-	h := &History{File: path, From: "the file itself"}
+	h := &History{File: path, From: "the file itself", embedded: true}
 	for i, recorded := range steps {
 		stage := findStage(recorded, catalogue)
 		if stage == nil {
@@ -301,7 +301,11 @@ func (h *History) WritePipeline(w io.Writer, catalogue Catalogue) error {
 		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
 			p.line("%s = %s", flag, stage.Flags[flag].toml(h.option(i, flag, stage)))
 		}
-		if i == len(h.Steps)-1 && h.Flag == "" {
+		last := i == len(h.Steps)-1 && h.Flag == ""
+		if last && !stage.Rows && h.embedded {
+			return fmt.Errorf("%s: holds rows that %s wrote with --output; a pipeline makes its text alone: run the command again", h.File, s.Stage)
+		}
+		if last {
 			p.line("output = %q", asPath(filepath.Base(h.File)))
 		}
 	}

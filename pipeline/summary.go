@@ -204,7 +204,7 @@ func texts(means []mean) []string {
 const minDecimals = 3
 
 // decimalsFor is 3 for numbers below 10, so many less for greater ones that four digits
-// are left, and so many more for numbers below 0.01 that three are. Whole numbers have
+// are left, and so many more that three are if all are below 0.001. Whole numbers have
 // none.
 func decimalsFor(means []mean) int {
 	greatest, whole := 0.0, true
@@ -218,7 +218,7 @@ func decimalsFor(means []mean) int {
 	switch exponent := int(math.Floor(math.Log10(greatest))); {
 	case exponent > 0:
 		return max(0, minDecimals-exponent)
-	case exponent < -2:
+	case exponent < -minDecimals:
 		return minDecimals - 1 - exponent
 	}
 	return minDecimals
