@@ -21,7 +21,8 @@ type SideOptions struct {
 	Images ImageOptions
 
 	Rows        int    // to draw; 0: all, or the most that Proportions allow
-	Proportions string // see shift.ParseProportions; "": as they are
+	MaxRows     int    // of these; 0: no limit
+	Proportions string // see shift.ParseProportions, or shift.Random; "": as they are
 }
 
 // Options of reading files.
@@ -187,12 +188,16 @@ func (d *dataset) choose(env stages.Env, t *format.Table, domain arrowio.Domain,
 		}
 	}
 	so := o.side(domain)
-	if so.Proportions == "" && so.Rows == 0 {
+	if so.Proportions == "" && so.Rows == 0 && so.MaxRows == 0 {
 		return chosen, labels, nil
 	}
-	draw := shift.Draw{Rows: so.Rows, Seed: env.Seed ^ uint64(domain)<<32}
-	if so.Proportions != "" {
-		if draw.Proportions, err = shift.ParseProportions(so.Proportions, d.classes); err != nil {
+	draw := shift.Draw{Rows: so.Rows, MaxRows: so.MaxRows, Seed: env.Seed ^ uint64(domain)<<32}
+	proportions := so.Proportions
+	if proportions == shift.Random {
+		proportions = DrawProportions(env, domain, d.classes, labels)
+	}
+	if proportions != "" {
+		if draw.Proportions, err = shift.ParseProportions(proportions, d.classes); err != nil {
 			return nil, nil, fmt.Errorf("--%s-proportions: %w", domain, err)
 		}
 	}

@@ -54,7 +54,7 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 	}
 	var filters []pipeline.Filter
 	inner := env
-	inner.Step = arrowio.Step{} // the step of the whole command is the answer's
+	inner.Step = arrowio.Step{Options: env.Step.Options} // no step of their own: they note in the command's
 	for _, stage := range ready {
 		filters = append(filters, filter(stage, inner))
 	}

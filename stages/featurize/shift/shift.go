@@ -80,8 +80,9 @@ type Draw struct {
 	// Proportions is the share of each class among the rows drawn, summing to
 	// 1 within SumTolerance; nil leaves the balance to chance.
 	Proportions []float64
-	// Rows is how many rows to draw; 0 is the most that the data allow.
-	Rows int
+	// Rows is how many rows to draw; 0 is the most that the data allow, or MaxRows if
+	// that is not 0 and they allow more.
+	Rows, MaxRows int
 	// Seed decides which rows are drawn and their order.
 	Seed uint64
 }
@@ -93,12 +94,12 @@ type Draw struct {
 // order. Too few rows, in all or of a class, are an error that says how many
 // there are and the most rows that could be drawn.
 func Sample(labels []int32, classes []string, d Draw) ([]int, error) {
-	if d.Rows < 0 {
-		return nil, fmt.Errorf("rows: %d is negative: ask for at least 1", d.Rows)
+	if rows := min(d.Rows, d.MaxRows); rows < 0 {
+		return nil, fmt.Errorf("rows: %d is negative: ask for at least 1", rows)
 	}
 	rng := rand.New(rand.NewPCG(d.Seed, 0x5e1ec7))
 	if d.Proportions == nil {
-		return sampleAny(len(labels), d.Rows, rng)
+		return sampleAny(len(labels), d, rng)
 	}
 	if len(d.Proportions) != len(classes) {
 		return nil, fmt.Errorf("proportions: %d for %d classes (%s): give one a class", len(d.Proportions), len(classes), preview(classes))
@@ -108,7 +109,7 @@ func Sample(labels []int32, classes []string, d Draw) ([]int, error) {
 		return nil, err
 	}
 	byClass := group(labels, len(classes))
-	want, err := wanted(byClass, classes, p, d.Rows)
+	want, err := wanted(byClass, classes, p, d)
 	if err != nil {
 		return nil, err
 	}
@@ -121,12 +122,21 @@ func Sample(labels []int32, classes []string, d Draw) ([]int, error) {
 	return rows, nil
 }
 
-func sampleAny(n, rows int, rng *rand.Rand) ([]int, error) {
+// rows is how many to draw where at most largest can be.
+func (d Draw) rows(largest int) int {
+	switch {
+	case d.Rows > 0:
+		return d.Rows
+	case d.MaxRows > 0:
+		return min(d.MaxRows, largest)
+	}
+	return largest
+}
+
+func sampleAny(n int, d Draw, rng *rand.Rand) ([]int, error) {
+	rows := d.rows(n)
 	if rows > n {
 		return nil, fmt.Errorf("rows: %d asked for of %d: ask for at most %d", rows, n, n)
-	}
-	if rows == 0 {
-		rows = n
 	}
 	return rng.Perm(n)[:rows], nil
 }
@@ -146,7 +156,7 @@ func group(labels []int32, classes int) [][]int {
 }
 
 // wanted is the number of rows to draw of each class.
-func wanted(byClass [][]int, classes []string, p []float64, rows int) ([]int, error) {
+func wanted(byClass [][]int, classes []string, p []float64, d Draw) ([]int, error) {
 	have := make([]int, len(byClass))
 	for c, members := range byClass {
 		have[c] = len(members)
@@ -155,9 +165,7 @@ func wanted(byClass [][]int, classes []string, p []float64, rows int) ([]int, er
 		}
 	}
 	largest := Largest(have, p)
-	if rows == 0 {
-		rows = largest
-	}
+	rows := d.rows(largest)
 	want := Counts(rows, p)
 	if c := short(have, want); c >= 0 {
 		return nil, fmt.Errorf("class %q has %d rows, %d are needed for %d rows with proportion %.4g: ask for at most %d rows",
