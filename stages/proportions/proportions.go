@@ -110,6 +110,7 @@ func (r *Report) check(ctx context.Context, rows *stream.Rows) error {
 	for name, p := range r.Estimators {
 		r.L1s[name] = distance(p, truth)
 	}
+	r.L1s["source"] = distance(r.Proportions.Source, truth)
 	return nil
 }
 

@@ -40,7 +40,8 @@ type Report struct {
 	Warnings      []string `json:"warnings"`
 	// Diagnostics are what else there is to say of the estimates.
 	Diagnostics *Diagnostics `json:"diagnostics"`
-	// L1 is the L1 error, where the truth is known; L1s those of all estimators.
+	// L1 is the L1 error, where the truth is known; L1s those of all estimators, and of
+	// the source's own proportions as "source".
 	L1  *float64           `json:"proportions_l1,omitempty"`
 	L1s map[string]float64 `json:"estimators_l1,omitempty"`
 

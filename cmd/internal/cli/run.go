@@ -36,14 +36,16 @@ func runCommand() *cobra.Command {
 pipe. A table [matrix] of values makes a run of each of their combinations; what the runs
 have in common is run once. What stages put out is kept in a cache, so that nothing is
 computed twice: a second run runs no stage, a changed option those that it concerns, and a
-run that was killed goes on where it was. Paths are relative to the file's folder.
+run that was killed goes on where it was. Paths are relative to the file's folder. A table
+[table] says what to make of the numbers of the runs.
 
 A flag of mars run beats the environment (MARS_CACHE, MARS_JOBS, …; MARS_TRAIN_LAMBDA for a
 stage's flag), which beats the file, which beats the default: see --print-config.`,
 		Example: `  mars run --init toy > toy.toml
   mars run toy.toml
   mars run --explain toy.toml
-  mars run --set train.lambda=0.5 --set matrix.seed=0,1 toy.toml`,
+  mars run --set train.lambda=0.5 --set matrix.seed=0,1 toy.toml
+  mars run --table toy.md --set table.show=accuracy,train.seconds toy.toml`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	o.register(cmd)
