@@ -22,15 +22,15 @@ type ResultRow struct {
 	Error   string             // why the run failed; "" if it did not
 }
 
-// An output is what a stage of a run has put out.
-type output struct {
+// A printout is the numbers that a stage of a run has put out.
+type printout struct {
 	stage string // its name in the file
 	numberList
 }
 
 // results gathers the numbers of every run.
 func (r *Runner) results() (*Results, error) {
-	t, outputs := &Results{Axes: axisNames(r.Graph.File.Axes)}, make([][]output, len(r.Graph.Runs))
+	t, printouts := &Results{Axes: axisNames(r.Graph.File.Axes)}, make([][]printout, len(r.Graph.Runs))
 	for i, run := range r.Graph.Runs {
 		row := ResultRow{Numbers: map[string]float64{}, Error: r.failureOf(run)}
 		for _, axis := range t.Axes {
@@ -38,19 +38,19 @@ func (r *Runner) results() (*Results, error) {
 		}
 		t.Rows = append(t.Rows, row)
 		var err error
-		if outputs[i], err = r.outputs(run); err != nil {
+		if printouts[i], err = r.printouts(run); err != nil {
 			return nil, err
 		}
 	}
-	if err := r.fill(t, outputs); err != nil {
+	if err := r.fill(t, printouts); err != nil {
 		return nil, err
 	}
 	return t, r.beside.join(t)
 }
 
-// outputs reads what the text stages of a run have put out.
-func (r *Runner) outputs(run *Run) ([]output, error) {
-	var all []output
+// printouts reads what the text stages of a run have put out.
+func (r *Runner) printouts(run *Run) ([]printout, error) {
+	var all []printout
 	for _, n := range run.Nodes {
 		if n == nil || n.Stage.Rows {
 			continue
@@ -68,16 +68,24 @@ func (r *Runner) outputs(run *Run) ([]output, error) {
 		if err != nil {
 			return nil, n.fail("", fmt.Errorf("its output makes no row of a table (json = true?): %w", err))
 		}
-		all = append(all, output{n.Name, found})
+		if slices.ContainsFunc(all, func(p printout) bool { return p.stage == n.Name }) {
+			return nil, n.fail("", sameName(n.Name))
+		}
+		all = append(all, printout{n.Name, found})
 	}
 	return all, nil
 }
 
+// sameName refuses two stages of a run whose numbers could not be told apart.
+func sameName(stage string) error {
+	return fmt.Errorf("a run has two stages that are called %s: give one another name with name", stage)
+}
+
 // fill takes the numbers that the table wants.
-func (r *Runner) fill(t *Results, outputs [][]output) error {
+func (r *Runner) fill(t *Results, printouts [][]printout) error {
 	spec := r.Graph.File.table()
 	if spec.Numbers == nil {
-		t.takeAll(outputs)
+		t.takeAll(printouts)
 	}
 	for _, name := range append(slices.Clone(spec.Numbers), spec.Show...) {
 		if slices.Contains(t.Columns, name) || r.beside.has(name) {
@@ -88,7 +96,7 @@ func (r *Runner) fill(t *Results, outputs [][]output) error {
 		if isCost {
 			err = r.takeCost(t, stage, of)
 		} else {
-			err = t.take(name, outputs)
+			err = t.take(name, printouts)
 		}
 		if err != nil {
 			return r.Graph.File.failTable(name, err)
@@ -100,11 +108,11 @@ func (r *Runner) fill(t *Results, outputs [][]output) error {
 	return nil
 }
 
-// takeAll takes the numbers at the top level of all outputs. One that two stages of a
+// takeAll takes the numbers at the top level of all printouts. One that two stages of a
 // run put out has the stage's name before it.
-func (t *Results) takeAll(outputs [][]output) {
+func (t *Results) takeAll(printouts [][]printout) {
 	shared := map[string]bool{}
-	for _, of := range outputs {
+	for _, of := range printouts {
 		seen := map[string]bool{}
 		for _, o := range of {
 			for _, n := range o.top() {
@@ -112,7 +120,7 @@ func (t *Results) takeAll(outputs [][]output) {
 			}
 		}
 	}
-	for i, of := range outputs {
+	for i, of := range printouts {
 		for _, o := range of {
 			for _, n := range o.top() {
 				if shared[n.path] {
@@ -126,9 +134,9 @@ func (t *Results) takeAll(outputs [][]output) {
 
 // take takes a number by its name in the JSON, with or without that of the stage
 // before it, or all numbers of the object or list that has the name.
-func (t *Results) take(name string, outputs [][]output) error {
+func (t *Results) take(name string, printouts [][]printout) error {
 	found, some := false, false
-	for i, of := range outputs {
+	for i, of := range printouts {
 		from := ""
 		for _, o := range of {
 			some = true
@@ -142,15 +150,15 @@ func (t *Results) take(name string, outputs [][]output) error {
 		}
 	}
 	if !found && some && !t.failed() {
-		return fmt.Errorf("no stage puts out %s: %s", name, didYouMean(name, known(outputs)))
+		return fmt.Errorf("no stage puts out %s: %s", name, didYouMean(name, topNames(printouts)))
 	}
 	return nil
 }
 
-// known are the names at the top level of all outputs.
-func known(outputs [][]output) []string {
+// topNames are the names at the top level of all printouts.
+func topNames(printouts [][]printout) []string {
 	var names []string
-	for _, of := range outputs {
+	for _, of := range printouts {
 		for _, o := range of {
 			for _, n := range o.numberList {
 				if name, _, _ := strings.Cut(n.path, "."); !slices.Contains(names, name) {
@@ -162,8 +170,9 @@ func known(outputs [][]output) []string {
 	return names
 }
 
-// named are an output's numbers of a name, or below it.
-func (o output) named(name string) numberList {
+// named are a printout's numbers of a name, or below it, with the stage's name before
+// it or without.
+func (o printout) named(name string) numberList {
 	own := o.below(name)
 	if rest, ok := strings.CutPrefix(name, o.stage+"."); ok {
 		for _, n := range o.below(rest) {
@@ -183,7 +192,7 @@ func (r *Runner) takeCost(t *Results, stage, of string) error {
 				continue
 			}
 			if _, twice := t.Rows[i].Numbers[name]; twice {
-				return fmt.Errorf("%s: a run has two stages that are called %s: name them apart with name", name, stage)
+				return fmt.Errorf("%s: %w", name, sameName(stage))
 			}
 			if v, known := r.costOf(n, of); known {
 				t.set(i, number{path: name, value: v})

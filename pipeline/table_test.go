@@ -157,14 +157,14 @@ func TestReadNumbers(t *testing.T) {
 
 // A number that two stages of a run put out has the stage's name before it.
 func TestTake(t *testing.T) {
-	read := func(stage, text string) output {
+	read := func(stage, text string) printout {
 		found, err := readNumbers([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return output{stage, found}
+		return printout{stage, found}
 	}
-	outputs := [][]output{
+	outputs := [][]printout{
 		{read("eval", `{"accuracy": 1, "l1": 2}`), read("ask", `{"l1": 3, "ask": {"true": [4, 5]}}`)},
 		{read("eval", `{"accuracy": 6}`)},
 	}
