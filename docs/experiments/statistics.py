@@ -82,6 +82,7 @@ def signs_of(tasks):
     ratio = lambda t, name, of="after", to="floor": t[f"{name}.{of}"] / t[f"{name}.{to}"]
     moved, limits = "diagnostics.translation", [1.2, 1.3, 1.5, 2]
     yield "proportions of mte", tasks, lambda t: t["estimators_l1.mte"] > BAD, {
+        "expected": (lambda t: t["expected_error"], [0.1, 0.2]),
         "disagreement": (lambda t: t["disagreement"], [0.2]),
         "translation": (lambda t: ratio(t, "proportions." + moved), limits),
         "before": (lambda t: ratio(t, "proportions." + moved, "before"), []),
