@@ -26,8 +26,10 @@ type Diagnostics struct {
 	Weights     *diagnostics.Weights     `json:"weights,omitempty"`
 	Translation *diagnostics.Translation `json:"translation,omitempty"`
 	// Mixture and Matching are those of marsc and marsg, by name.
-	Mixture  map[string]*diagnostics.Clustering `json:"mixture"`
-	Matching map[string]*diagnostics.Matching   `json:"matching"`
+	Mixture  map[string]*diagnostics.Clustering `json:"mixture,omitempty"`
+	Matching map[string]*diagnostics.Matching   `json:"matching,omitempty"`
+	// Hedge is about the assumptions of that method.
+	Hedge *diagnostics.Hedge `json:"hedge,omitempty"`
 }
 
 // diagnose says how far the estimate e can be believed. What cannot be measured
@@ -90,7 +92,8 @@ func (r *Report) judge(d *Diagnostics) {
 	if d.Translation != nil {
 		r.Warnings = append(r.Warnings, d.Translation.Warnings()...)
 	}
-	r.Verdict = verdict(r.ExpectedError, len(r.Warnings) > 0)
+	r.Verdict = verdict(r.ExpectedError, len(r.Warnings) > 0,
+		"from how much they vary with the rows and how far two other estimators are off that also let classes move")
 }
 
 // add says how one of the paper's estimators clustered and matched.
@@ -122,6 +125,9 @@ func (d *Diagnostics) write(w io.Writer) {
 		for _, warning := range part.Warnings() {
 			fmt.Fprintf(w, "  Warning: %s.\n", warning)
 		}
+	}
+	if h := d.Hedge; h != nil { // its warnings are among the report's
+		fmt.Fprintf(w, "labels: %.0f %% are expected to be right; %.0f %% of the rows are untypical of their class (5 %% would be if nothing is new)\n", 100*h.ExpectedAccuracy, 100*h.Untypical)
 	}
 	if d.Weights != nil {
 		say("", d.Weights)

@@ -19,6 +19,7 @@ import (
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/gmmot"
+	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/translate"
 	"mars/stages/internal/diagnostics"
@@ -29,7 +30,7 @@ import (
 
 // Options of training.
 type Options struct {
-	Method   string // one of Methods
+	Method   string // one of Methods, or Auto
 	Beta     float64
 	Arch     string // see adapt.Config.Arch
 	Schedule adapt.Schedule
@@ -43,8 +44,10 @@ type Options struct {
 	// "" is mars.
 	Proportions string
 	// Decision is what probability is made ready for: "accuracy", "balanced" or
-	// "none"; "" is accuracy for translate and none for the others.
+	// "none"; "" is accuracy for translate and hedge, and none for the others.
 	Decision string
+	// Assume and Classifiers are those of the method hedge; see hedge.Options.
+	Assume, Classifiers []string
 	// Panel has the method translate ask labelshift's panel whether its proportions can
 	// be believed.
 	Panel   bool
@@ -53,20 +56,39 @@ type Options struct {
 }
 
 // Methods are the names of the ways to train.
-func Methods() []string { return append(adapt.MethodNames(), gmmot.Method, translate.Method) }
+func Methods() []string {
+	return append(adapt.MethodNames(), gmmot.Method, translate.Method, hedge.Method)
+}
+
+// Auto is the method that is chosen by the rows: translate for images, which have an
+// embedding, and hedge for all others.
+const Auto = "auto"
+
+func autoMethod(r *stream.Rows) string {
+	if r.Images() {
+		return translate.Method
+	}
+	return hedge.Method
+}
 
 // Fit trains, then labels all rows. If training breaks down, the last good model
 // is saved all the same and the error says so.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
-		r := &stream.Rows{Env: env, Stream: in}
+		r, o := &stream.Rows{Env: env, Stream: in}, o
+		if o.Method == Auto {
+			o.Method = autoMethod(r)
+		}
 		c, column := env.Columns, o.column(r)
 		if err := r.Require("begin with mars-featurize, or name the column with a flag", column, c.Domain, c.Label); err != nil {
 			return err
 		}
 		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
-			if o.Method == gmmot.Method {
+			switch o.Method {
+			case gmmot.Method:
 				return learnMixture(ctx, r, o)
+			case hedge.Method:
+				return learnHedge(ctx, r, o)
 			}
 			model, said, err := learn(ctx, r, o)
 			if err != nil {
@@ -89,7 +111,7 @@ func Fit(o Options) stages.Func {
 // Algorithm 2 fits it: in the latent space, if there is one.
 func (o Options) column(r *stream.Rows) string {
 	switch {
-	case o.Method == translate.Method:
+	case o.Method == translate.Method || o.Method == hedge.Method:
 		return r.Vectors()
 	case o.Method == gmmot.Method && r.Has(r.Columns.Embedding):
 		return r.Columns.Embedding
@@ -101,7 +123,7 @@ func (o Options) decision() string {
 	switch {
 	case o.Decision != "":
 		return o.Decision
-	case o.Method == translate.Method:
+	case o.Method == translate.Method || o.Method == hedge.Method:
 		return labelshift.Accuracy.String()
 	}
 	return "none"
