@@ -38,6 +38,7 @@ func Fit(o Options) stages.Func {
 			if err != nil {
 				return nil, err
 			}
+			model.Preparation = models.Preparation(r)
 			model.Provenance, err = r.Provenance()
 			return encoder{model}, err
 		})
@@ -90,6 +91,9 @@ func Apply(path string) stages.Func {
 		}
 		model, sum, err := state.Load(path, adapt.Load)
 		if err != nil {
+			return err
+		}
+		if err := models.CheckPreparation(r, model.Preparation); err != nil {
 			return err
 		}
 		r.KeepState(path, sum)

@@ -28,10 +28,11 @@ type side struct {
 
 // A dataset holds what the stream is made of.
 type dataset struct {
-	sides   []side
-	shape   []int
-	classes []string
-	truth   bool // write the truth of target rows
+	sides    []side
+	shape    []int
+	classes  []string
+	truth    bool   // write the truth of target rows
+	prepared string // see arrowio.PreparationKey; "" says nothing
 }
 
 // batchBytes is the approximate size of a batch's features.
@@ -65,8 +66,15 @@ func (d *dataset) write(ctx context.Context, env stages.Env, out arrowio.Sink) e
 
 func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {
 	features := arrow.Field{Name: c.Features, Type: arrowio.VectorType(d.sides[0].x.Cols)}
+	notes := map[string]string{}
 	if len(d.shape) == 3 {
-		features.Metadata = arrow.NewMetadata([]string{arrowio.ShapeKey}, []string{stages.FormatShape(d.shape)})
+		notes[arrowio.ShapeKey] = stages.FormatShape(d.shape)
+	}
+	if d.prepared != "" {
+		notes[arrowio.PreparationKey] = d.prepared
+	}
+	if len(notes) > 0 {
+		features.Metadata = arrow.MetadataFrom(notes)
 	}
 	id := arrow.Field{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}
 	if d.namedIDs() {

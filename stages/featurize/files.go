@@ -1,6 +1,7 @@
 package featurize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,9 @@ type Options struct {
 	Standardize string   // "none", "source" or "domain": by whose mean and deviation
 	Save        string   // state file to write; "" for none
 	Load        string   // state file that replaces Images, Classes and Standardize
+	// Prepared, of the column of features that a model was trained on
+	// (arrowio.PreparationKey), and Classes replace them too; "" does not.
+	Prepared string
 }
 
 var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
@@ -49,6 +53,13 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		st = loaded
 		env.KeepState(o.Load, sum)
 	}
+	if o.Prepared != "" {
+		var err error
+		if st, err = parsePreparation(o.Prepared, o.Classes); err != nil {
+			return err
+		}
+		o.Classes = nil
+	}
 	d, err := read(ctx, env, o, st)
 	if err != nil {
 		return err
@@ -62,6 +73,9 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 			return err
 		}
 		env.KeepState(o.Save, sum)
+	}
+	if d.prepared, err = st.text(); err != nil {
+		return err
 	}
 	return d.write(ctx, env, out)
 }
@@ -234,7 +248,7 @@ func (d *dataset) sameShape(o Options) error {
 // standardize applies the moments of the columns, which it fits unless they were
 // loaded.
 func (st *preparation) standardize(ctx context.Context, env stages.Env, d *dataset, o Options) error {
-	if o.Load == "" {
+	if o.Load == "" && o.Prepared == "" {
 		if err := st.fit(ctx, env, d, o.Standardize); err != nil {
 			return err
 		}
@@ -245,7 +259,7 @@ func (st *preparation) standardize(ctx context.Context, env stages.Env, d *datas
 			continue
 		}
 		if err := m.Check(s.x.Cols); err != nil {
-			return fmt.Errorf("%s: %w", o.Load, err)
+			return fmt.Errorf("%s: %w", cmp.Or(o.Load, "the model"), err)
 		}
 		if err := m.Apply(ctx, s.x); err != nil {
 			return fmt.Errorf("%s: %w", o.side(s.domain).Path, err)

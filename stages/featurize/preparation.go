@@ -3,9 +3,11 @@ package featurize
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"mars/arrowio"
 	"mars/stages/algorithms/scale"
+	"mars/stages/internal/prepared"
 	"mars/stages/internal/state"
 )
 
@@ -40,6 +42,42 @@ func (p *preparation) setMoments(d arrowio.Domain, m *scale.Standard) {
 	} else {
 		p.target = m
 	}
+}
+
+// text is what the stream says of the preparation (arrowio.PreparationKey); "" if nothing
+// is to be said.
+func (p *preparation) text() (string, error) {
+	note := prepared.Preparation{Columns: p.Columns}
+	for _, d := range domains {
+		side := note.Of(d)
+		side.Standard = p.moments(d)
+		if images := p.images(d); !reflect.DeepEqual(images, ImageOptions{}) {
+			text, err := json.Marshal(images)
+			if err != nil {
+				return "", err
+			}
+			side.Images = text
+		}
+	}
+	return note.Text()
+}
+
+// parsePreparation reads what text has written, for rows of a model's classes.
+func parsePreparation(text string, classes []string) (*preparation, error) {
+	note, err := prepared.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	p := &preparation{Classes: classes, Columns: note.Columns}
+	for d, images := range map[arrowio.Domain]*ImageOptions{arrowio.SourceDomain: &p.Source, arrowio.TargetDomain: &p.Target} {
+		p.setMoments(d, note.Of(d).Standard)
+		if raw := note.Of(d).Images; len(raw) > 0 {
+			if err := json.Unmarshal(raw, images); err != nil {
+				return nil, fmt.Errorf("%s: images: %w", arrowio.PreparationKey, err)
+			}
+		}
+	}
+	return p, nil
 }
 
 const preparationKey = "mars.featurize"

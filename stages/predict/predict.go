@@ -7,6 +7,7 @@ package predict
 
 import (
 	"context"
+	"fmt"
 
 	"mars/arrowio"
 	"mars/stages"
@@ -31,6 +32,9 @@ func Apply(o Options) stages.Func {
 		if err := r.Require(inputAdvice(model), models.Input(env, model.Vectors)); err != nil {
 			return err
 		}
+		if err := models.CheckPreparation(r, model.Preparation); err != nil {
+			return err
+		}
 		r.KeepState(o.Model, sum)
 		meta, err := r.Meta()
 		if err != nil {
@@ -46,4 +50,20 @@ func inputAdvice(model *models.Labeller) string {
 		return "this model was trained on embeddings: run mars-embed --load with the model that made them before"
 	}
 	return "begin with mars-featurize, or name the column with --features"
+}
+
+// Preparation is how the rows of the model in a file have to be prepared, as
+// featurize.Options.Prepared takes it, and its classes. It fails for a model that cannot
+// be applied to files: one that takes embeddings, or does not know its columns.
+func Preparation(ctx context.Context, path string) (text string, classes []string, err error) {
+	model, _, err := models.Load(ctx, path, "")
+	switch {
+	case err != nil:
+		return "", nil, err
+	case model.Vectors != "":
+		return "", nil, fmt.Errorf("%s: %s", path, inputAdvice(model))
+	case model.Preparation == "":
+		return "", nil, fmt.Errorf("%s: the model does not say how its rows were prepared: prepare the file with mars-featurize, or train the model again", path)
+	}
+	return model.Preparation, model.Classes, nil
 }

@@ -27,7 +27,7 @@ func learnMixture(ctx context.Context, r *stream.Rows, o Options) (stream.State,
 	}
 	r.Logger().Info(fmt.Sprintf("%d Gaussian components of the column %q matched with classes: p_T %.3f", m.Mixture.K(), column, m.Proportions))
 	said := diagnoseMixture(ctx, r.Env, p, m, matching)
-	m.Vectors = models.VectorsOf(r.Env, column)
+	m.Vectors, m.Preparation = models.VectorsOf(r.Env, column), models.Preparation(r)
 	if m.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
 		return nil, err
 	}

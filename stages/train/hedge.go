@@ -28,7 +28,7 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (stream.State, e
 	if err != nil {
 		return nil, fmt.Errorf("%s: column %q: %w", r.Name(), column, err)
 	}
-	m.Vectors = models.VectorsOf(r.Env, column)
+	m.Vectors, m.Preparation = models.VectorsOf(r.Env, column), models.Preparation(r)
 	if m.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
 		return nil, err
 	}

@@ -91,13 +91,15 @@ func Fit(o Options) stages.Func {
 				return learnHedge(ctx, r, o)
 			}
 			model, said, err := learn(ctx, r, o)
+			if model != nil {
+				model.Vectors, model.Preparation = models.VectorsOf(env, column), models.Preparation(r)
+			}
 			if err != nil {
 				return nil, keep(model, o.Save, err)
 			}
 			if model.Provenance, err = r.Provenance(); err != nil {
 				return nil, err
 			}
-			model.Vectors = models.VectorsOf(env, column)
 			if model.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
 				return nil, err
 			}

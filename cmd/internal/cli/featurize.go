@@ -154,12 +154,9 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	if side.Rows > 0 && side.MaxRows > 0 {
 		return side, usagef("--%s-rows and --max-%s-rows: give one of them", name, name)
 	}
-	if o.separator != "" {
-		separator := []rune(strings.ReplaceAll(o.separator, `\t`, "\t"))
-		if len(separator) != 1 {
-			return side, usagef("--separator %q: want one character", o.separator)
-		}
-		side.Format.Separator = separator[0]
+	var err error
+	if side.Format.Separator, err = o.parseSeparator(); err != nil {
+		return side, err
 	}
 	if o.shape != "" {
 		shape, err := stages.ParseShape(o.shape)
@@ -172,9 +169,20 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	if s.resize != "" {
 		size = s.resize
 	}
-	var err error
 	side.Images.Height, side.Images.Width, err = parseSize(size)
 	return side, err
+}
+
+// parseSeparator returns the separator of text tables, 0 if none is given.
+func (o *featurizeFlags) parseSeparator() (rune, error) {
+	separator := []rune(strings.ReplaceAll(o.separator, `\t`, "\t"))
+	switch len(separator) {
+	case 0:
+		return 0, nil
+	case 1:
+		return separator[0], nil
+	}
+	return 0, usagef("--separator %q: want one character", o.separator)
 }
 
 // parseSize reads 28x20, or 28 for a square.

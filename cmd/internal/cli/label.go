@@ -98,7 +98,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return l.write(cmd, labels)
+		return l.common.writeLabels(cmd, l.format, labels)
 	}
 	return q.ask(cmd, args)
 }
@@ -130,17 +130,18 @@ func (l *labeller) findsClasses() bool {
 	return false
 }
 
-func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {
+// writeLabels writes labels to the output.
+func (c *common) writeLabels(cmd *cobra.Command, format string, labels *label.Labels) error {
 	switch {
-	case l.format == "arrow":
-		return l.common.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
+	case format == "arrow":
+		return c.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
 			if err := out.Begin(labels.Schema()); err != nil {
 				return err
 			}
 			return arrowio.Each(ctx, labels, out.Write)
 		})
-	case l.common.output == "" || l.common.output == "-":
-		return label.Write(cmd.Context(), cmd.OutOrStdout(), l.format, labels)
+	case c.output == "" || c.output == "-":
+		return label.Write(cmd.Context(), cmd.OutOrStdout(), format, labels)
 	}
-	return label.Save(cmd.Context(), l.common.output, l.format, labels)
+	return label.Save(cmd.Context(), c.output, format, labels)
 }

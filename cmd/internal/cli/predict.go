@@ -1,30 +1,148 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
+	"mars/arrowio"
+	"mars/pipeline"
 	"mars/stages"
+	"mars/stages/featurize"
+	"mars/stages/featurize/format"
+	"mars/stages/label"
 	"mars/stages/predict"
 )
 
 // Predict is the command of the stage that applies a trained model.
 func Predict() *cobra.Command {
-	var o predict.Options
+	p := &predictor{}
 	cmd := &cobra.Command{
-		Use:   "mars-predict",
+		Use:   "mars-predict [flags] [FILE]",
 		Short: "Label rows with a trained model",
-		Long: `Adds prediction, predicted_class and probability (typicality too, if the model can tell) to any number of rows, in constant
-memory and batch by batch, so that copies of it may run side by side on parts of the data.
-It reads features or, if the model was trained on embeddings, embedding.`,
-		Example: `  mars-predict --model model.safetensors more.arrow -o labelled.arrow
+		Long: `FILE is rows as mars label reads them (CSV, Parquet, npz and others) or a stream of
+mars-featurize; without FILE the stream is read from standard input.
+
+A model knows the columns that it was trained on, their order and how they were prepared.
+Rows of a file are prepared alike: columns are found by their names, in whatever order. The
+rows of a stream have to be prepared alike, or are refused.
+
+A stream gets the columns prediction, predicted_class and probability (typicality too, if the
+model can tell), batch by batch in constant memory, so that copies of the command may run side
+by side on parts of the data. Written as CSV or Parquet, or read from a file, the result is
+what mars label writes: id, predicted_class, confidence, typicality, probability.`,
+		Example: `  mars predict --model model.safetensors new.csv -o labels.csv
+  mars-predict --model model.safetensors more.arrow -o labelled.arrow
   mars-featurize --target new.csv --load prepared.arrow | mars-predict --model model.safetensors | mars inspect`,
+		Args: cobra.MaximumNArgs(1),
 	}
-	cmd.Flags().StringVar(&o.Model, "model", "", "file that mars-train or mars-embed saved (required)")
-	cmd.Flags().Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
-	return streamCommand(cmd, []string{"features", "embedding", "prediction", "predicted_class", "probability", "typicality"}, func(*cobra.Command, *common) (stages.Func, error) {
-		if o.Model == "" {
-			return nil, usagef("say which model: --model FILE")
+	p.common = newCommon(cmd, "mars-predict", "features", "embedding", "prediction", "predicted_class", "probability", "typicality")
+	cmd.RunE = p.run
+	f := cmd.Flags()
+	f.StringVar(&p.options.Model, "model", "", "file that mars-train, mars-label or mars-embed saved (required)")
+	f.Var(oneOf{&p.options.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
+	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
+	f.StringVar(&p.files.separator, "separator", "", "field separator of a text table (default: by the file's name and header)")
+	f.Var(oneOf{&p.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
+	p.common.outputFlags(f)
+	p.common.runFlags(f)
+	return newCommand(cmd)
+}
+
+type predictor struct {
+	common  *common
+	options predict.Options
+	files   featurizeFlags
+	format  string
+}
+
+func (p *predictor) run(cmd *cobra.Command, args []string) error {
+	c := p.common
+	if len(args) == 1 {
+		c.input, c.inputs = args[0], args
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	if p.options.Model == "" {
+		return usagef("say which model: --model FILE")
+	}
+	if p.format == "" {
+		p.format = label.FormatOf(c.output)
+	}
+	raw := isTable(c.input, c.columns)
+	if !raw && p.format == "arrow" {
+		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "separator"}); err != nil {
+			return err
 		}
-		return predict.Apply(o), nil
+		return c.filter(cmd, predict.Apply(p.options))
+	}
+	if err := arrowio.CheckNotInput(c.output, c.inputs); err != nil {
+		return err
+	}
+	return p.label(cmd, raw)
+}
+
+// isTable reports whether a file is to be featurized: it is no Arrow data, or has no
+// column of features.
+func isTable(path string, columns arrowio.Columns) bool {
+	if path == "" || path == "-" {
+		return false
+	}
+	if f, err := arrowio.SniffFile(path); err != nil || !f.IsArrow() {
+		return err == nil
+	}
+	in, err := arrowio.Open(path, arrowio.ReadOptions{})
+	if err != nil {
+		return false // the stage will say what is wrong
+	}
+	defer in.Close()
+	return !arrowio.HasColumn(in.Schema(), columns.Features) && !arrowio.HasColumn(in.Schema(), columns.Embedding)
+}
+
+// label writes labels, as mars label does.
+func (p *predictor) label(cmd *cobra.Command, raw bool) error {
+	c := p.common
+	env, done := c.env(cmd)
+	defer done()
+	var in arrowio.Stream
+	var filters []pipeline.Filter
+	if raw {
+		options, err := p.prepare(cmd.Context())
+		if err != nil {
+			return err
+		}
+		keepInputs(&env, options)
+		inner := env
+		inner.Step = arrowio.Step{Options: env.Step.Options}
+		filters = append(filters, filter(func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
+			return featurize.Files(ctx, env, options, out)
+		}, inner))
+	} else {
+		stream, closeInput, err := c.open(cmd, c.input)
+		if err != nil {
+			return err
+		}
+		defer closeInput()
+		in = stream
+	}
+	filters = append(filters, filter(predict.Apply(p.options), env))
+	return pipeline.Join(cmd.Context(), c.input, in, filters, func(_ context.Context, in arrowio.Stream) error {
+		labels, err := label.New(env, in, label.Options{})
+		if err != nil {
+			return err
+		}
+		return c.writeLabels(cmd, p.format, labels)
 	})
+}
+
+// prepare says how to read the file as the model's rows were read.
+func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
+	text, classes, err := predict.Preparation(ctx, p.options.Model)
+	if err != nil {
+		return featurize.Options{}, err
+	}
+	separator, err := p.files.parseSeparator()
+	target := featurize.SideOptions{Path: p.common.input, Format: format.Options{ID: p.files.id, Separator: separator}}
+	return featurize.Options{Target: target, Classes: classes, Prepared: text}, err
 }

@@ -63,12 +63,15 @@ func (m *Model) saveUse(f *safetensors.File) error {
 	if m.Vectors != "" {
 		f.Metadata[KeyVectors] = m.Vectors
 	}
+	if m.Preparation != "" {
+		f.Metadata[KeyPreparation] = m.Preparation
+	}
 	return nil
 }
 
 // use reads what saveUse writes.
 func (l *loader) use(m *Model) error {
-	m.Vectors = l.file.Metadata[KeyVectors]
+	m.Vectors, m.Preparation = l.file.Metadata[KeyVectors], l.file.Metadata[KeyPreparation]
 	if text, there := l.file.Metadata[KeyDecision]; there {
 		d, err := labelshift.ParseDecision(text)
 		if err != nil {

@@ -23,6 +23,7 @@ const (
 	KeyProvenance  = "mars.provenance"
 	KeyDecision    = "mars.decision"
 	KeyVectors     = "mars.vectors"
+	KeyPreparation = "mars.preparation"
 )
 
 const (

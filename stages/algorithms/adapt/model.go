@@ -34,6 +34,9 @@ type Model struct {
 	CriticDistance *float64
 	// Provenance says how the model was made, as JSON; "" if unknown.
 	Provenance string
+	// Preparation says how the model's rows were prepared, in the words of who prepared
+	// them; "" if unknown.
+	Preparation string
 
 	networks
 	input   input

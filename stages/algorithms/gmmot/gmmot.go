@@ -40,6 +40,8 @@ type Model struct {
 	Decision *labelshift.Decision
 	// Provenance says how the model came to be, as JSON; "" where nobody says.
 	Provenance string
+	// Preparation says how the model's rows were prepared; "" where nobody says.
+	Preparation string
 
 	assigner *mixture.Assigner
 }

@@ -49,6 +49,9 @@ func (m *Model) Save(w io.Writer) error {
 	if m.Provenance != "" {
 		f.Metadata[adapt.KeyProvenance] = m.Provenance
 	}
+	if m.Preparation != "" {
+		f.Metadata[adapt.KeyPreparation] = m.Preparation
+	}
 	if err := m.preparation.Put(&f, ""); err != nil {
 		return fmt.Errorf("hedge: %w", err)
 	}
@@ -93,7 +96,7 @@ func Load(r io.Reader, name string) (*Model, error) {
 }
 
 func parse(f *safetensors.File) (*Model, error) {
-	m := &Model{Vectors: f.Metadata[adapt.KeyVectors], Provenance: f.Metadata[adapt.KeyProvenance]}
+	m := &Model{Vectors: f.Metadata[adapt.KeyVectors], Provenance: f.Metadata[adapt.KeyProvenance], Preparation: f.Metadata[adapt.KeyPreparation]}
 	var h header
 	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions, keyModel: &h} {
 		if err := f.GetJSON(key, value); err != nil {

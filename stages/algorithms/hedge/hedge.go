@@ -67,6 +67,9 @@ type Model struct {
 	Decision *labelshift.Decision
 	// Provenance says how the model came to be, as JSON; "" where nobody says.
 	Provenance string
+	// Preparation says how the model's rows were prepared before they came here; "" where
+	// nobody says.
+	Preparation string
 	// Seed is that of the fit.
 	Seed uint64
 

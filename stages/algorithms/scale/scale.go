@@ -15,8 +15,8 @@ import (
 // of d columns. A column of Deviation 0 had one value in all rows that Fit saw:
 // it has no scale and says nothing of those rows, so it becomes 0 in every row.
 type Standard struct {
-	Mean      []float64
-	Deviation []float64 // ≥ 0
+	Mean      []float64 `json:"mean"`
+	Deviation []float64 `json:"deviation"` // ≥ 0
 }
 
 // Fit returns the moments of the columns of x (n×d, n ≥ 1). The deviation is that

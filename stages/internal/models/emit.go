@@ -10,6 +10,7 @@ import (
 	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
+	"mars/stages/internal/prepared"
 	"mars/stages/internal/stream"
 )
 
@@ -29,6 +30,18 @@ func VectorsOf(env stages.Env, column string) string {
 		return embedding
 	}
 	return ""
+}
+
+// Preparation is what the stream says of how its features were prepared; "" if it says
+// nothing.
+func Preparation(r *stream.Rows) string { return prepared.OfColumn(r.Schema(), r.Columns.Features) }
+
+// CheckPreparation refuses rows that were prepared otherwise than a model's.
+func CheckPreparation(r *stream.Rows, model string) error {
+	if err := prepared.CheckAlike(model, Preparation(r)); err != nil {
+		return r.Fail(r.Columns.Features, err, "give the file itself to mars predict, which prepares it as the model's rows were, or mars-featurize --load what the first run saved")
+	}
+	return nil
 }
 
 // embedding is adapt.Model.Vectors of a model that takes embeddings.

@@ -27,8 +27,11 @@ type Labeller struct {
 	Classes []string
 	Vectors string // see adapt.Model.Vectors
 	Width   int    // of a row
-	Predict func(ctx context.Context, x blas32.General) (posteriors blas32.General, err error)
-	Decide  func(posteriors blas32.General) error // for the model's decision
+	// Preparation says how rows have to be prepared (arrowio.PreparationKey); "" if
+	// nobody knows.
+	Preparation string
+	Predict     func(ctx context.Context, x blas32.General) (posteriors blas32.General, err error)
+	Decide      func(posteriors blas32.General) error // for the model's decision
 	// Typicality returns how typical each row is of its class, from 0 to 1; nil for a
 	// model that cannot tell. Its classes are those of
 	// the greatest posteriors.
@@ -37,18 +40,18 @@ type Labeller struct {
 
 // Networks is the labeller of trained networks.
 func Networks(m *adapt.Model) *Labeller {
-	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Decide: m.Decide,
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Preparation: m.Preparation, Decide: m.Decide,
 		Predict: func(_ context.Context, x blas32.General) (blas32.General, error) { return m.Predict(x), nil }}
 }
 
 // Mixture is the labeller of a matched mixture.
 func Mixture(m *gmmot.Model) *Labeller {
-	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Predict: m.Predict, Decide: m.Decide}
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Preparation: m.Preparation, Predict: m.Predict, Decide: m.Decide}
 }
 
 // Hedge is the labeller of a mean of several assumptions.
 func Hedge(m *hedge.Model) *Labeller {
-	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality}
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Preparation: m.Preparation, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality}
 }
 
 // Load reads a model that mars-train saved, and its SHA-256. A decision
@@ -118,6 +121,9 @@ func SaveMixture(path string, m *gmmot.Model) (sum string, err error) {
 	if m.Provenance != "" {
 		t.SetMeta(adapt.KeyProvenance, m.Provenance)
 	}
+	if m.Preparation != "" {
+		t.SetMeta(adapt.KeyPreparation, m.Preparation)
+	}
 	means := make([][]float64, m.Mixture.K())
 	for k := range means {
 		means[k] = m.Mixture.Means.RawRowView(k)
@@ -136,7 +142,7 @@ func loadMixture(ctx context.Context, path string) (*gmmot.Model, string, error)
 	if err != nil {
 		return nil, "", err
 	}
-	m := &gmmot.Model{Vectors: t.Meta(adapt.KeyVectors), Provenance: t.Meta(adapt.KeyProvenance)}
+	m := &gmmot.Model{Vectors: t.Meta(adapt.KeyVectors), Provenance: t.Meta(adapt.KeyProvenance), Preparation: t.Meta(adapt.KeyPreparation)}
 	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions} {
 		if err := json.Unmarshal([]byte(t.Meta(key)), value); err != nil {
 			return nil, "", fmt.Errorf("%s: metadata %s: %w: train it again", path, key, err)

@@ -1,0 +1,151 @@
+// Package prepared says what was done to the rows of each domain before any stage
+// learnt from them: which columns are features, in which order, the steps that brought
+// images to a shape, and standardisation. featurize makes it and writes it to the
+// stream; models keep it, so that other rows are prepared alike, and rows that were
+// prepared otherwise are refused.
+package prepared
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars/arrowio"
+	"mars/stages/algorithms/scale"
+)
+
+// Preparation is that of both domains. The JSON is the value of arrowio.PreparationKey.
+type Preparation struct {
+	Version int      `json:"version"`
+	Columns []string `json:"columns,omitempty"` // feature columns of tables, in order
+	Source  Side     `json:"source"`
+	Target  Side     `json:"target"`
+}
+
+// version is that of the JSON.
+const version = 1
+
+// Side is the preparation of a domain's rows.
+type Side struct {
+	Images   json.RawMessage `json:"images,omitempty"` // the steps of images
+	Standard *scale.Standard `json:"standard,omitempty"`
+}
+
+// Of returns the side of a domain.
+func (p *Preparation) Of(d arrowio.Domain) *Side {
+	if d == arrowio.SourceDomain {
+		return &p.Source
+	}
+	return &p.Target
+}
+
+// Text is the JSON.
+func (p *Preparation) Text() (string, error) {
+	p.Version = version
+	text, err := json.Marshal(p)
+	if err != nil {
+		return "", fmt.Errorf("prepared: %w", err)
+	}
+	return string(text), nil
+}
+
+// Parse reads what Text writes.
+func Parse(text string) (*Preparation, error) {
+	p := &Preparation{}
+	if err := json.Unmarshal([]byte(text), p); err != nil {
+		return nil, fmt.Errorf("%s: %w", arrowio.PreparationKey, err)
+	}
+	if p.Version != version {
+		return nil, fmt.Errorf("%s: version %d is not known: use the program that made it", arrowio.PreparationKey, p.Version)
+	}
+	for _, s := range []*scale.Standard{p.Source.Standard, p.Target.Standard} {
+		if s != nil && (len(s.Mean) != len(s.Deviation) || slices.ContainsFunc(append(slices.Clone(s.Mean), s.Deviation...), notFinite)) {
+			return nil, errors.New(arrowio.PreparationKey + ": means and deviations do not fit")
+		}
+	}
+	return p, nil
+}
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+
+// OfColumn is the text in the metadata of a column, "" if there is none.
+func OfColumn(s *arrow.Schema, column string) string {
+	for _, i := range s.FieldIndices(column) {
+		if text, there := s.Field(i).Metadata.GetValue(arrowio.PreparationKey); there {
+			return text
+		}
+	}
+	return ""
+}
+
+// CheckAlike reports how rows were prepared otherwise than the model's. A text that is ""
+// says nothing.
+func CheckAlike(model, rows string) error {
+	if model == rows || model == "" || rows == "" {
+		return nil
+	}
+	m, err := Parse(model)
+	if err != nil {
+		return fmt.Errorf("the model: %w", err)
+	}
+	r, err := Parse(rows)
+	if err != nil {
+		return err
+	}
+	if err := sameColumns(m.Columns, r.Columns); err != nil {
+		return err
+	}
+	if string(m.Target.Images) != string(r.Target.Images) {
+		return fmt.Errorf("the images were prepared by %s, and the model's by %s", orNothing(r.Target.Images), orNothing(m.Target.Images))
+	}
+	return sameStandard(m.Target.Standard, r.Target.Standard, r.Columns)
+}
+
+func orNothing(text json.RawMessage) string {
+	if len(text) == 0 {
+		return "nothing"
+	}
+	return string(text)
+}
+
+// sameColumns reports the first column that differs.
+func sameColumns(model, rows []string) error {
+	for i := range max(len(model), len(rows)) {
+		switch {
+		case i >= len(rows):
+			return fmt.Errorf("feature %d of the model is the column %q, which the rows do not have", i+1, model[i])
+		case i >= len(model):
+			return fmt.Errorf("feature %d of the rows is the column %q, which the model does not have", i+1, rows[i])
+		case model[i] != rows[i]:
+			return fmt.Errorf("feature %d of the model is the column %q, and of the rows %q", i+1, model[i], rows[i])
+		}
+	}
+	return nil
+}
+
+// sameStandard reports the first column that was standardised otherwise.
+func sameStandard(model, rows *scale.Standard, columns []string) error {
+	switch {
+	case model == nil && rows == nil:
+		return nil
+	case model == nil:
+		return errors.New("the rows were standardised, and the model's were not")
+	case rows == nil:
+		return errors.New("the rows were not standardised, and the model's were")
+	}
+	for i := range min(len(model.Mean), len(rows.Mean)) {
+		if model.Mean[i] != rows.Mean[i] || model.Deviation[i] != rows.Deviation[i] {
+			name := strconv.Itoa(i + 1)
+			if i < len(columns) {
+				name = strconv.Quote(columns[i])
+			}
+			return fmt.Errorf("feature %s was standardised by mean %.6g and deviation %.6g, and the model's by %.6g and %.6g", name, rows.Mean[i], rows.Deviation[i], model.Mean[i], model.Deviation[i])
+		}
+	}
+	return nil
+}
