@@ -21,7 +21,7 @@ func openOutput(path string, o WriteOptions) (*output, error) {
 	if path == "" || path == "-" {
 		return standardOutput(o)
 	}
-	if err := CheckNotInput(path, o.Inputs); err != nil {
+	if err := CheckFiles(nil, []FileUse{{Path: path}}); err != nil {
 		return nil, err
 	}
 	f, err := atomicfile.Create(path)
@@ -39,44 +39,11 @@ func standardOutput(o WriteOptions) (*output, error) {
 		return nil, inputError("standard output", errors.New("is a terminal, and Arrow is binary"),
 			"pipe it to another stage or mars inspect, write it with -o FILE, or insist with --force")
 	}
-	if err := checkNotStdin(os.Stdout, "standard output"); err != nil {
+	if err := CheckFiles(nil, nil); err != nil {
 		return nil, err
 	}
 	widenPipe(os.Stdout)
 	return &output{w: os.Stdout}, nil
-}
-
-// CheckNotInput refuses to write over what is being read: the inputs given, and
-// standard input.
-func CheckNotInput(path string, inputs []string) error {
-	out, err := os.Stat(path)
-	if err != nil || !out.Mode().IsRegular() {
-		return nil
-	}
-	for _, input := range inputs {
-		if in, err := os.Stat(input); err == nil && os.SameFile(in, out) {
-			return sameFileError(path)
-		}
-	}
-	if in, err := os.Stdin.Stat(); err == nil && os.SameFile(in, out) {
-		return sameFileError(path)
-	}
-	return nil
-}
-
-func checkNotStdin(f *os.File, name string) error {
-	out, err := f.Stat()
-	if err != nil || !out.Mode().IsRegular() {
-		return nil
-	}
-	if in, err := os.Stdin.Stat(); err == nil && os.SameFile(in, out) {
-		return sameFileError(name)
-	}
-	return nil
-}
-
-func sameFileError(path string) error {
-	return inputError(path, errors.New("is input and output at once"), "write to another file, then rename it")
 }
 
 // isDirect reports whether bytes are out as soon as they are written.

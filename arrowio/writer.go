@@ -16,9 +16,6 @@ type WriteOptions struct {
 	Compression Compression
 	// Force lets binary go to a terminal.
 	Force bool
-	// Inputs are the paths being read: none of them may be the output.
-	// Standard input counts without being named.
-	Inputs []string
 }
 
 // Writer writes an Arrow stream or file. It is a Sink, for one goroutine.

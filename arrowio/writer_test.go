@@ -325,7 +325,7 @@ func TestOutputMayNotBeInput(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, []byte("x"), 0o644), os.Symlink(path, link)); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Create(path, WriteOptions{Inputs: []string{link}})
+	err := CheckFiles([]FileUse{{Path: link}}, []FileUse{{Flag: "-o", Path: path}})
 	if err == nil || !strings.Contains(err.Error(), "input and output at once") {
 		t.Errorf("got %v", err)
 	}

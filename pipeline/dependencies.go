@@ -115,17 +115,8 @@ func newStamp(path string) stamp {
 // stampsOf are those of the files that nobody but the user makes.
 func (m *Machine) stampsOf(n *Node) []stamp {
 	var stamps []stamp
-	given := []string{}
-	if n.From != "" {
-		given = append(given, n.From)
-	}
-	for _, f := range n.Files {
-		if f.Maker == nil {
-			given = append(given, f.Path)
-		}
-	}
-	for _, path := range given {
-		for _, p := range m.files(path) {
+	for _, in := range n.given() {
+		for _, p := range m.files(in.Path) {
 			stamps = append(stamps, newStamp(p))
 		}
 	}

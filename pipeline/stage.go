@@ -81,6 +81,12 @@ func (r Role) isRead() bool { return r == InputFile || r == LoadFile }
 // itself. (Its rows and its text are written by the runner.)
 func (r Role) isWritten() bool { return r == StateFile || r == MetricsFile }
 
+// Reads reports whether flags of the role name a file that is read.
+func (r Role) Reads() bool { return r.isRead() }
+
+// Writes reports whether flags of the role name a file that is written.
+func (r Role) Writes() bool { return r.isWritten() || r == RowsFile || r == Checkpoint }
+
 // A Catalogue lists all stages.
 type Catalogue []*Stage
 

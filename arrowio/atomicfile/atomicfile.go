@@ -50,7 +50,7 @@ func create(path string) (*File, error) {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return &File{File: f}, err
 	}
-	target, err := follow(path)
+	target, err := Target(path)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,9 @@ func create(path string) (*File, error) {
 // maxLinks is how many links may lead to one another.
 const maxLinks = 40
 
-// follow is the path that symbolic links lead to. There need not be a file.
-func follow(path string) (string, error) {
+// Target is the path that symbolic links lead to: what is written when path is. There
+// need not be a file.
+func Target(path string) (string, error) {
 	for range maxLinks {
 		if target, err := filepath.EvalSymlinks(path); err == nil {
 			return target, nil

@@ -23,7 +23,6 @@ type common struct {
 	name        string
 	input       string
 	output      string
-	inputs      []string // files that are read: none of them may be the output
 	compression arrowio.Compression
 	force       bool
 	memory      bytesFlag
@@ -45,7 +44,7 @@ func streamCommand(cmd *cobra.Command, columns []string, prepare func(*cobra.Com
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 1 {
-			c.input, c.inputs = args[0], args
+			c.input = args[0]
 		}
 		if err := c.check(); err != nil {
 			return err

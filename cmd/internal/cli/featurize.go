@@ -46,7 +46,6 @@ data.npz:images,labels. IDX labels are found beside their images, or given with
 		if err := c.check(); err != nil {
 			return err
 		}
-		c.inputs = []string{options.Source.Path, options.Target.Path}
 		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
 			keepInputs(&env, options)
 			return featurize.Files(ctx, env, options, out)

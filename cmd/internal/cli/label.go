@@ -85,10 +85,6 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if l.format == "" {
 		l.format = label.FormatOf(c.output)
 	}
-	c.inputs = append(args, l.files.source.path, l.files.target.path)
-	if err := arrowio.CheckNotInput(c.output, c.inputs); err != nil {
-		return err
-	}
 	c.input = append(args, "")[0]
 	if handled, err := c.hosted(cmd); handled {
 		return err

@@ -112,6 +112,7 @@ func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.DisableAutoGenTag = true
 	cmd.Flags().SortFlags = false
+	cmd.PreRunE = checkFiles
 	if validate := cmd.Args; validate != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := validate(cmd, args); err != nil {

@@ -66,7 +66,6 @@ not look at them.`,
 		if c.cached != "" && c.output != "" {
 			return usagef("--cached keeps what is printed: leave --output out, or --cached")
 		}
-		c.inputs = append(args, files.source.path, files.target.path)
 		c.input = append(args, "")[0]
 		if handled, err := c.hosted(cmd); handled {
 			return err

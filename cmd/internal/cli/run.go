@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"mars/arrowio"
 	"mars/pipeline"
 	"mars/stages/algorithms"
 	"mars/stages/featurize/format"
@@ -107,6 +108,9 @@ func (o *runFlags) run(cmd *cobra.Command, path string) error {
 	graph, err := file.Expand(cmd.Context())
 	if err != nil {
 		return usageError{err}
+	}
+	if err := o.checkFiles(graph, s, filepath.Base(path)); err != nil {
+		return err
 	}
 	if o.shell {
 		return graph.WriteShell(cmd.OutOrStdout())
@@ -224,6 +228,18 @@ func (s *settings) complete(file *pipeline.File) {
 	if s.memory == 0 {
 		s.memory = bytesFlag(pipeline.FreeMemory() / 4 * 3)
 	}
+}
+
+// checkFiles refuses a pipeline that would write over what it reads, or into its cache.
+func (o *runFlags) checkFiles(graph *pipeline.Graph, s settings, path string) error {
+	inputs := []arrowio.FileUse{{Path: path}}
+	if s.cache != nil {
+		inputs = append(inputs, arrowio.FileUse{Flag: "cache", Path: s.cache.Dir})
+	}
+	if err := graph.CheckFiles(inputs, []arrowio.FileUse{{Flag: "table", Path: s.table}}, format.Files); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings) error {

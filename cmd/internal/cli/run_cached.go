@@ -23,6 +23,14 @@ func (c *common) cacheFlag(f *pflag.FlagSet) {
 	f.Lookup(cachedFlag).NoOptDefVal = "default"
 }
 
+// cachedDir is the folder of the cache that a value of --cached means.
+func cachedDir(value string) string {
+	if value == "default" {
+		return cacheDir("")
+	}
+	return cacheDir(value)
+}
+
 // hosted deals with a command that does not simply run: whose flags are only to
 // be checked, or which is to use the cache.
 func (c *common) hosted(cmd *cobra.Command) (handled bool, err error) {
@@ -38,11 +46,7 @@ func (c *common) hosted(cmd *cobra.Command) (handled bool, err error) {
 
 // runCached runs the command as a pipeline of its stage alone.
 func (c *common) runCached(cmd *cobra.Command) error {
-	dir := c.cached
-	if dir == "default" {
-		dir = cacheDir("")
-	}
-	cache := pipeline.OpenCache(dir)
+	cache := pipeline.OpenCache(cachedDir(c.cached))
 	stage := catalogue().Find(strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "mars-"), "mars "))
 	rows := c.input
 	flags, order := givenFlags(cmd, stage)

@@ -56,9 +56,7 @@ func (c *common) create(cmd *cobra.Command) (arrowio.Sink, error) {
 	if h := hostOf(cmd); h.streams.Out != nil && c.output == "" {
 		return h.streams.Out, nil
 	}
-	return arrowio.Create(c.output, arrowio.WriteOptions{
-		Compression: c.compression, Force: c.force, Inputs: c.inputs,
-	})
+	return arrowio.Create(c.output, arrowio.WriteOptions{Compression: c.compression, Force: c.force})
 }
 
 // reporter is where progress goes: to the host, to the pipeline that runs this

@@ -1,0 +1,21 @@
+//go:build unix
+
+package arrowio
+
+import (
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// fileKey is equal for the same file under whatever names.
+func fileKey(_ string, info fs.FileInfo) string {
+	is, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", is.Dev, is.Ino)
+}
+
+// placeKey is the key of a file that is not there yet.
+func placeKey(path string) string { return path }

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mars/arrowio"
+	"mars/stages/featurize/format"
+)
+
+// checkFiles refuses a command that would write over what it reads, or twice to the
+// same file. The roles of its flags say what they name; its arguments are files that
+// it reads. Of a command in a pipeline the pipeline has checked the files.
+func checkFiles(cmd *cobra.Command, args []string) error {
+	if h := hostOf(cmd); h.checkOnly || h.streams.Log != nil {
+		return nil
+	}
+	var inputs, outputs []arrowio.FileUse
+	for _, path := range args {
+		inputs = append(inputs, uses("", path)...)
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		path := f.Value.String()
+		switch role := flagRoles[f.Name]; {
+		case role.Reads():
+			inputs = append(inputs, uses("--"+f.Name, path)...)
+		case role.Writes(), reportFlags[f.Name]:
+			outputs = append(outputs, arrowio.FileUse{Flag: "--" + f.Name, Path: path})
+		case f.Name == cachedFlag:
+			inputs = append(inputs, arrowio.FileUse{Flag: "--" + f.Name, Path: cachedDir(path)})
+		}
+	})
+	if err := arrowio.CheckFiles(inputs, outputs); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// reportFlags are the flags of commands that are no stages which name a file that is
+// written.
+var reportFlags = map[string]bool{"table": true, "pipeline": true}
+
+// uses are all files that are read when a path is given: that of the labels may lie
+// beside it.
+func uses(flag, path string) []arrowio.FileUse {
+	all := []arrowio.FileUse{{Flag: flag, Path: path}}
+	for _, file := range format.Files(path) {
+		if file != path {
+			all = append(all, arrowio.FileUse{Flag: flag, Path: file})
+		}
+	}
+	return all
+}
