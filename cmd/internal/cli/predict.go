@@ -58,9 +58,7 @@ type predictor struct {
 
 func (p *predictor) run(cmd *cobra.Command, args []string) error {
 	c := p.common
-	if len(args) == 1 {
-		c.input, c.inputs = args[0], args
-	}
+	c.input = append(args, "")[0]
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -76,9 +74,6 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		return c.filter(cmd, predict.Apply(p.options))
-	}
-	if err := arrowio.CheckNotInput(c.output, c.inputs); err != nil {
-		return err
 	}
 	return p.label(cmd, raw)
 }
