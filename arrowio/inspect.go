@@ -200,11 +200,21 @@ func (c *ColumnSummary) finish() {
 // fixed_size_list becomes one column for each element, NAME_0, NAME_1 and so on.
 // Other nested values are written as text. Nulls are empty.
 func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
+	return writeSeparated(ctx, w, ',', src)
+}
+
+// WriteTSV is WriteCSV with tabs between the cells.
+func WriteTSV(ctx context.Context, w io.Writer, src Stream) error {
+	return writeSeparated(ctx, w, '\t', src)
+}
+
+func writeSeparated(ctx context.Context, w io.Writer, comma rune, src Stream) error {
 	header, err := csvHeader(src.Schema())
 	if err != nil {
 		return inputError(src.Name(), err, "drop the column, or read the Arrow data itself")
 	}
 	out := csv.NewWriter(w)
+	out.Comma = comma
 	out.Write(header)
 	var cells []string
 	err = Each(ctx, src, func(rec arrow.Record) error {

@@ -71,3 +71,17 @@ func widenPipe(f *os.File) {
 		setPipeSize(f)
 	}
 }
+
+// CheckOutput reports now what Create would report later of a path: a folder that does not
+// exist or cannot be written, or standard output that is a terminal. It leaves the path as
+// it is. Devices and named pipes are not looked at.
+func CheckOutput(path string, o WriteOptions) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	out, err := openOutput(path, o)
+	if err != nil || out.file == nil {
+		return err
+	}
+	return out.file.Close()
+}

@@ -2,61 +2,38 @@ package label
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
-
-	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/compress"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"mars/arrowio"
-	"mars/stages/internal/state"
+	"mars/stages/internal/tables"
 )
 
 // Formats are what labels can be written as.
-var Formats = []string{"arrow", "parquet", "csv"}
+var Formats = tables.Formats
 
-// FormatOf is the format that a file's name asks for; arrow if none.
-func FormatOf(path string) string {
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".parquet", ".pq":
-		return "parquet"
-	case ".csv":
-		return "csv"
-	}
-	return "arrow"
-}
+// Format is how labels are written.
+type Format = tables.Format
 
-// Save writes the rows of src to a CSV or Parquet file, whole or not at all.
-func Save(ctx context.Context, path, format string, src arrowio.Stream) error {
-	_, err := state.Save(path, func(w io.Writer) error { return Write(ctx, w, format, src) })
-	return err
-}
+// Arrow is the format in which posteriors stay vectors.
+const Arrow = tables.Arrow
 
-// Write writes the rows of src, labels in columns of the usual names, flat as CSV or
-// Parquet.
-func Write(ctx context.Context, w io.Writer, format string, src arrowio.Stream) error {
+// FormatOf is the format that a file's name asks for.
+func FormatOf(path string) (Format, error) { return tables.FormatOf(path) }
+
+// Save writes the rows of src to a file, whole or not at all.
+func Save(ctx context.Context, path string, f Format, src arrowio.Stream) error {
 	flat, err := NewFlat(src, arrowio.DefaultColumns().Probability)
 	if err != nil {
 		return err
 	}
-	switch format {
-	case "csv":
-		return arrowio.WriteCSV(ctx, w, flat)
-	case "parquet":
-		return writeParquet(ctx, w, flat)
-	}
-	return fmt.Errorf("there is no format %q to write: choose one of %v", format, Formats[1:])
+	return tables.Save(ctx, path, f, flat)
 }
 
-func writeParquet(ctx context.Context, w io.Writer, src arrowio.Stream) error {
-	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy))
-	out, err := pqarrow.NewFileWriter(src.Schema(), w, properties, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+// Write writes the rows of src, labels in columns of the usual names, flat.
+func Write(ctx context.Context, w io.Writer, f Format, src arrowio.Stream) error {
+	flat, err := NewFlat(src, arrowio.DefaultColumns().Probability)
 	if err != nil {
-		return fmt.Errorf("cannot be written as Parquet: %w", err)
+		return err
 	}
-	return errors.Join(arrowio.Each(ctx, src, out.WriteBuffered), out.Close())
+	return tables.Write(ctx, w, f, flat)
 }

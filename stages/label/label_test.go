@@ -81,7 +81,7 @@ func TestLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text bytes.Buffer
-		if err := Write(t.Context(), &text, "csv", l); err != nil {
+		if err := Write(t.Context(), &text, Format{Name: "csv"}, l); err != nil {
 			t.Fatal(name, err)
 		}
 		if want := "id,predicted_class,confidence,probability_cat,probability_dog\n" + test.want; text.String() != want {
@@ -100,5 +100,21 @@ func TestLabelsOfNothing(t *testing.T) {
 	}
 	if _, err := New(env, &batches{schema: arrow.NewSchema(nil, nil)}, Options{}); err == nil || !strings.Contains(err.Error(), "predicted_class") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestSummarise(t *testing.T) {
+	l, err := New(env, labelled(true, "tst", "ss", "stts"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	if err := Summarise(t.Context(), &text, l); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"cat    3     75.0 %  0.833", "dog    1     25.0 %  0.562", "       4", "a   cat              1.000"} {
+		if !strings.Contains(text.String(), line) {
+			t.Errorf("there is no line %q in\n%s", line, text.String())
+		}
 	}
 }

@@ -9,6 +9,7 @@ package proportions
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -19,7 +20,9 @@ import (
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/translate"
+	"mars/stages/internal/state"
 	"mars/stages/internal/stream"
+	"mars/stages/internal/tables"
 )
 
 // Methods are the ways to estimate: hedge, under several assumptions; mte, by
@@ -149,6 +152,55 @@ func distance(p, q []float64) float64 {
 // a column a further estimator. The report's JSON is the metadata key
 // mars.diagnostics.
 func (r *Report) Write(env stages.Env, out arrowio.Sink) error {
+	rec, err := r.rows(env)
+	if err != nil {
+		return err
+	}
+	defer rec.Release()
+	if err := out.Begin(rec.Schema()); err != nil {
+		return err
+	}
+	return out.Write(rec)
+}
+
+// Save writes the report to a file: as JSON whole, and in the other formats the rows of
+// Write. It does not write Arrow.
+func (r *Report) Save(ctx context.Context, env stages.Env, path string, f tables.Format) error {
+	if f.Name == "json" && f.Compression == "" {
+		_, err := state.Save(path, r.WriteJSON)
+		return err
+	}
+	rec, err := r.rows(env)
+	if err != nil {
+		return err
+	}
+	defer rec.Release()
+	return tables.Save(ctx, path, f, &once{rec: rec})
+}
+
+// once is a stream of one batch.
+type once struct {
+	rec  arrow.Record
+	done bool
+}
+
+// Name is that of the report.
+func (o *once) Name() string { return "proportions" }
+
+// Schema is that of the batch.
+func (o *once) Schema() *arrow.Schema { return o.rec.Schema() }
+
+// Next gives the batch once.
+func (o *once) Next() (arrow.Record, error) {
+	if o.done {
+		return nil, io.EOF
+	}
+	o.done = true
+	return o.rec, nil
+}
+
+// rows is the batch of Write.
+func (r *Report) rows(env stages.Env) (arrow.Record, error) {
 	names, columns := []string{"source", "estimated", "lower", "upper"},
 		[][]float64{r.Proportions.Source, r.Proportions.Estimated, r.Interval.Lower, r.Interval.Upper}
 	if r.Proportions.True != nil {
@@ -163,5 +215,5 @@ func (r *Report) Write(env stages.Env, out arrowio.Sink) error {
 		fields = append(fields, arrow.Field{Name: names[i], Type: arrow.PrimitiveTypes.Float64})
 		arrays = append(arrays, doubles(values))
 	}
-	return r.write(env, out, fields, arrays)
+	return r.record(env, fields, arrays)
 }

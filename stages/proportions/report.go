@@ -171,21 +171,15 @@ func (r *Report) writeOpinions(w io.Writer) error {
 	return tw.Flush()
 }
 
-// write sends one batch.
-func (r *Report) write(env stages.Env, out arrowio.Sink, fields []arrow.Field, arrays []arrow.Array) error {
+// record makes a record with the report in its metadata.
+func (r *Report) record(env stages.Env, fields []arrow.Field, arrays []arrow.Array) (arrow.Record, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	meta := arrowio.Meta{Classes: r.Classes, SourceProportions: r.Proportions.Source, TargetProportions: r.Proportions.Estimated,
 		Diagnostics: text, Provenance: arrowio.WithStep(r.steps, env.Step)}
-	schema := meta.Apply(arrow.NewSchema(fields, nil))
-	if err := out.Begin(schema); err != nil {
-		return err
-	}
-	rec := array.NewRecord(schema, arrays, int64(len(r.Classes)))
-	defer rec.Release()
-	return out.Write(rec)
+	return array.NewRecord(meta.Apply(arrow.NewSchema(fields, nil)), arrays, int64(len(r.Classes))), nil
 }
 
 func doubles(values []float64) arrow.Array {

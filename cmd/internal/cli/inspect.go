@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars/arrowio"
+	"mars/stages/predict"
 )
 
 // inspectCommand shows what a stream, a file or a state holds.
@@ -23,9 +24,10 @@ func inspectCommand() *cobra.Command {
 	c := &common{}
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] [FILE...]",
-		Short: "Show or check what is in Arrow streams and files",
+		Short: "Show or check what is in Arrow streams and files, and in models",
 		Long: `Reads all of each input and shows its kind, metadata, columns with statistics, and
-first rows. State files of the stages are Arrow files too. --check reads and validates
+first rows. State files of the stages are Arrow files too. Of a model it shows the columns
+that it takes, how they are prepared, the metadata and the tensors. --check reads and validates
 everything and prints a line for each good input; it fails where one breaks.`,
 		Example: `  mars inspect labelled.arrow
   mars featurize toy | mars inspect --head 3
@@ -40,6 +42,12 @@ everything and prints a line for each good input; it fails where one breaks.`,
 			args = []string{"-"}
 		}
 		for _, path := range args {
+			if predict.IsModel(path) && !asCSV && !check {
+				if err := predict.Describe(cmd.OutOrStdout(), path, asJSON); err != nil {
+					return err
+				}
+				continue
+			}
 			r, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(c.limit)})
 			if err != nil {
 				return err

@@ -23,7 +23,8 @@ func labelCommand() *cobra.Command {
 		Long: `Reads labelled rows (--source) and rows without labels (--target) from any files that
 mars featurize reads, or a stream of it, and writes for each target row its id,
 predicted_class, confidence (the posterior of that class), typicality and probability (the
-posteriors of all classes): as CSV, Parquet or Arrow, by the name of the output.
+posteriors of all classes): as CSV, TSV, JSON, JSON lines, Parquet or Arrow, by the name of the output
+(.csv.gz and .csv.zst too).
 
 Nobody has to know how the target differs from the source. On tables and embeddings the
 method is hedge: it labels under five assumptions, from "nothing has changed" to "each part
@@ -82,11 +83,15 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if c.cached != "" && l.format != "" {
 		return usagef("--cached writes what the output's name asks for: leave --format out, or --cached")
 	}
-	if l.format == "" {
-		l.format = label.FormatOf(c.output)
+	format, err := outputFormat(l.format, c.output)
+	if err != nil {
+		return err
 	}
 	c.input = append(args, "")[0]
 	if handled, err := c.hosted(cmd); handled {
+		return err
+	}
+	if err := c.checkOutput(cmd, format); err != nil {
 		return err
 	}
 	q.answer = func(_ context.Context, env stages.Env, in arrowio.Stream) error {
@@ -94,7 +99,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return l.common.writeLabels(cmd, l.format, labels)
+		return l.common.writeLabels(cmd, format, labels)
 	}
 	return q.ask(cmd, args)
 }
@@ -126,10 +131,38 @@ func (l *labeller) findsClasses() bool {
 	return false
 }
 
+// outputFormat is the format of that name, or the one that the output's name asks for.
+func outputFormat(name, output string) (label.Format, error) {
+	if name != "" {
+		return label.Format{Name: name}, nil
+	}
+	f, err := label.FormatOf(output)
+	if err != nil {
+		return f, usagef("--output %w", err)
+	}
+	return f, nil
+}
+
+// checkOutput reports before the work what is wrong with the output.
+func (c *common) checkOutput(cmd *cobra.Command, format label.Format) error {
+	if c.summarises(cmd, format) || hostOf(cmd).streams.Out != nil && c.output == "" || format.Name != label.Arrow && (c.output == "" || c.output == "-") {
+		return nil
+	}
+	return arrowio.CheckOutput(c.output, arrowio.WriteOptions{Force: c.force})
+}
+
+// summarises reports whether labels are for a person's eyes: nobody has said where they go
+// or as what, and standard output is a terminal.
+func (c *common) summarises(cmd *cobra.Command, format label.Format) bool {
+	return c.output == "" && format.Name == label.Arrow && !c.force && hostOf(cmd).streams.Out == nil && isTerminal(cmd.OutOrStdout())
+}
+
 // writeLabels writes labels to the output.
-func (c *common) writeLabels(cmd *cobra.Command, format string, labels *label.Labels) error {
+func (c *common) writeLabels(cmd *cobra.Command, format label.Format, labels *label.Labels) error {
 	switch {
-	case format == "arrow":
+	case c.summarises(cmd, format):
+		return label.Summarise(cmd.Context(), cmd.OutOrStdout(), labels)
+	case format.Name == label.Arrow:
 		return c.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
 			if err := out.Begin(labels.Schema()); err != nil {
 				return err

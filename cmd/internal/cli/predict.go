@@ -29,7 +29,7 @@ rows of a stream have to be prepared alike, or are refused.
 
 A stream gets the columns prediction, predicted_class and probability (typicality too, if the
 model can tell), batch by batch in constant memory, so that copies of the command may run side
-by side on parts of the data. Written as CSV or Parquet, or read from a file, the result is
+by side on parts of the data. Written as a table (CSV, JSON, Parquet), or read from one, the result is
 what mars label writes: id, predicted_class, confidence, typicality, probability.`,
 		Example: `  mars predict --model model.safetensors new.csv -o labels.csv
   mars-predict --model model.safetensors more.arrow -o labelled.arrow
@@ -65,17 +65,18 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 	if p.options.Model == "" {
 		return usagef("say which model: --model FILE")
 	}
-	if p.format == "" {
-		p.format = label.FormatOf(c.output)
+	format, err := outputFormat(p.format, c.output)
+	if err != nil {
+		return err
 	}
 	raw := isTable(c.input, c.columns)
-	if !raw && p.format == "arrow" {
+	if !raw && format.Name == label.Arrow {
 		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "separator"}); err != nil {
 			return err
 		}
 		return c.filter(cmd, predict.Apply(p.options))
 	}
-	return p.label(cmd, raw)
+	return p.label(cmd, raw, format)
 }
 
 // isTable reports whether a file is to be featurized: it is no Arrow data, or has no
@@ -96,7 +97,7 @@ func isTable(path string, columns arrowio.Columns) bool {
 }
 
 // label writes labels, as mars label does.
-func (p *predictor) label(cmd *cobra.Command, raw bool) error {
+func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) error {
 	c := p.common
 	env, done := c.env(cmd)
 	defer done()
@@ -127,7 +128,7 @@ func (p *predictor) label(cmd *cobra.Command, raw bool) error {
 		if err != nil {
 			return err
 		}
-		return c.writeLabels(cmd, p.format, labels)
+		return c.writeLabels(cmd, format, labels)
 	})
 }
 

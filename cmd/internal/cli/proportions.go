@@ -7,6 +7,7 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
+	"mars/stages/label"
 	"mars/stages/proportions"
 )
 
@@ -34,6 +35,9 @@ where it fails.
 --method mte is match–translate–EM alone, under which classes may change their proportions,
 move, and change their look, with the opinions of other estimators. It is what images get:
 they are first given an embedding that is learnt on the source.
+
+The name of --output says how the report is written: .csv, .tsv, .jsonl, .parquet and .arrow get
+a row a class, .json the whole report.
 
 --truth compares with labels that the target has, for checking alone: the estimate does
 not look at them.`,
@@ -63,12 +67,20 @@ not look at them.`,
 		if err := q.check(args); err != nil {
 			return err
 		}
+		if _, err := outputFormat("", c.output); err != nil {
+			return err
+		}
 		if c.cached != "" && c.output != "" {
 			return usagef("--cached keeps what is printed: leave --output out, or --cached")
 		}
 		c.input = append(args, "")[0]
 		if handled, err := c.hosted(cmd); handled {
 			return err
+		}
+		if c.output != "" {
+			if err := arrowio.CheckOutput(c.output, arrowio.WriteOptions{Force: c.force}); err != nil {
+				return err
+			}
 		}
 		q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 			r, err := proportions.Estimate(ctx, env, in, o)
@@ -94,10 +106,8 @@ not look at them.`,
 
 // writeReport prints a report, and writes it to the output file if one is named.
 func (c *common) writeReport(cmd *cobra.Command, r *proportions.Report, asJSON bool) error {
-	if c.output != "" {
-		if err := c.write(cmd, func(_ context.Context, env stages.Env, out arrowio.Sink) error { return r.Write(env, out) }); err != nil {
-			return err
-		}
+	if err := c.saveReport(cmd, r); err != nil {
+		return err
 	}
 	switch {
 	case c.output == "-":
@@ -106,4 +116,18 @@ func (c *common) writeReport(cmd *cobra.Command, r *proportions.Report, asJSON b
 		return r.WriteJSON(cmd.OutOrStdout())
 	}
 	return r.WriteTable(cmd.OutOrStdout())
+}
+
+// saveReport writes a report as the output's name says.
+func (c *common) saveReport(cmd *cobra.Command, r *proportions.Report) error {
+	format, err := outputFormat("", c.output)
+	switch {
+	case err != nil || c.output == "":
+		return err
+	case format.Name == label.Arrow:
+		return c.write(cmd, func(_ context.Context, env stages.Env, out arrowio.Sink) error { return r.Write(env, out) })
+	}
+	env, done := c.env(cmd)
+	defer done()
+	return r.Save(cmd.Context(), env, c.output, format)
 }

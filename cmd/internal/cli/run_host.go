@@ -15,6 +15,7 @@ import (
 	"mars/pipeline"
 	"mars/stages"
 	"mars/stages/featurize"
+	"mars/stages/label"
 )
 
 // A host is who runs a stage's command inside this process: a pipeline, which
@@ -56,7 +57,21 @@ func (c *common) create(cmd *cobra.Command) (arrowio.Sink, error) {
 	if h := hostOf(cmd); h.streams.Out != nil && c.output == "" {
 		return h.streams.Out, nil
 	}
+	if err := checkArrowName(c.output); err != nil {
+		return nil, err
+	}
 	return arrowio.Create(c.output, arrowio.WriteOptions{Compression: c.compression, Force: c.force})
+}
+
+// checkArrowName refuses names that promise another format than Arrow.
+func checkArrowName(path string) error {
+	switch format, err := label.FormatOf(path); {
+	case err != nil:
+		return usagef("--output %w", err)
+	case format.Name != label.Arrow:
+		return usagef("--output %s: this command writes Arrow: name it .arrow or .arrows, and make a table of it with mars inspect --csv", path)
+	}
+	return nil
 }
 
 // reporter is where progress goes: to the host, to the pipeline that runs this
