@@ -31,7 +31,8 @@ type dataset struct {
 	sides   []side
 	shape   []int
 	classes []string
-	truth   bool // write the truth of target rows
+	truth   bool  // write the truth of target rows
+	taken   []int // rows of the source's table that the target is not to have; nil: none
 }
 
 // batchBytes is the approximate size of a batch's features.

@@ -72,6 +72,7 @@ type featurizeFlags struct {
 	resize, shape           string
 	pad                     int
 	colour, raw, truth      bool
+	disjoint                bool
 	standardize, save, load string
 }
 
@@ -99,6 +100,8 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.IntVar(&o.source.rows, "source-rows", 0, "number of source rows to draw (0: all, or the most the proportions allow)")
 	f.IntVar(&o.target.rows, "target-rows", 0, "number of target rows to draw")
 
+	f.BoolVar(&o.disjoint, "disjoint", false, "draw target rows that the source has not drawn, where both are from one file")
+
 	f.StringVar(&o.shape, "shape", "", "shape of flat images, CxHxW")
 	f.BoolVar(&o.raw, "raw", false, "keep integer pixels as they are (default: divide by their largest value)")
 	f.StringVar(&o.resize, "resize", "", "resize images of both domains to HxW, bilinear")
@@ -118,7 +121,7 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Standardize: o.standardize, Save: o.save, Load: o.load}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Standardize: o.standardize, Save: o.save, Load: o.load}
 	if o.source.path == "" && o.target.path == "" {
 		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
 	}
