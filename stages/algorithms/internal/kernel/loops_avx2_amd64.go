@@ -84,6 +84,31 @@ func exp64AVX2(dst []float64, x []float64)
 //go:noescape
 func log64AVX2(dst []float64, x []float64)
 
+// pixelSumsAVX2 adds the pixels of x to sum.
+//
+//go:noescape
+func pixelSumsAVX2(x []float32, sum *float32)
+
+// pixelSquaresAVX2 adds the squares of x - mean to sum, pixel by pixel.
+//
+//go:noescape
+func pixelSquaresAVX2(x []float32, mean *float32, sum *float32)
+
+// normaliseAVX2 sets y = max((x - mean)*scale + offset, floor), pixel by pixel.
+//
+//go:noescape
+func normaliseAVX2(y []float32, x []float32, mean *float32, scale *float32, offset *float32, floor float32)
+
+// normaliseSumsAVX2 sets dy = 0 where y <= floor, and adds dy to sum and dy*(x - mean) to product, pixel by pixel.
+//
+//go:noescape
+func normaliseSumsAVX2(dy []float32, y []float32, x []float32, mean *float32, floor float32, sum *float32, product *float32)
+
+// normaliseBackwardAVX2 sets dx = dy*scale + (x - mean)*slope + offset, pixel by pixel.
+//
+//go:noescape
+func normaliseBackwardAVX2(dx []float32, dy []float32, x []float32, mean *float32, scale *float32, slope *float32, offset *float32)
+
 // squaredDistancesAVX2 sets dst[i] = |q - x_i|² for the rows x_i of x, which are as long as q.
 //
 //go:noescape

@@ -84,6 +84,31 @@ func exp64AVX512(dst []float64, x []float64)
 //go:noescape
 func log64AVX512(dst []float64, x []float64)
 
+// pixelSumsAVX512 adds the pixels of x to sum.
+//
+//go:noescape
+func pixelSumsAVX512(x []float32, sum *float32)
+
+// pixelSquaresAVX512 adds the squares of x - mean to sum, pixel by pixel.
+//
+//go:noescape
+func pixelSquaresAVX512(x []float32, mean *float32, sum *float32)
+
+// normaliseAVX512 sets y = max((x - mean)*scale + offset, floor), pixel by pixel.
+//
+//go:noescape
+func normaliseAVX512(y []float32, x []float32, mean *float32, scale *float32, offset *float32, floor float32)
+
+// normaliseSumsAVX512 sets dy = 0 where y <= floor, and adds dy to sum and dy*(x - mean) to product, pixel by pixel.
+//
+//go:noescape
+func normaliseSumsAVX512(dy []float32, y []float32, x []float32, mean *float32, floor float32, sum *float32, product *float32)
+
+// normaliseBackwardAVX512 sets dx = dy*scale + (x - mean)*slope + offset, pixel by pixel.
+//
+//go:noescape
+func normaliseBackwardAVX512(dx []float32, dy []float32, x []float32, mean *float32, scale *float32, slope *float32, offset *float32)
+
 // squaredDistancesAVX512 sets dst[i] = |q - x_i|² for the rows x_i of x, which are as long as q.
 //
 //go:noescape

@@ -10,6 +10,7 @@ func emitLoops(c *build.Context, l level) {
 	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, mulAdd, lerp, addReLU, reluBackward, sgd, momentumSGD, adam},
 		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm)
 	used := numbers{}
+	all = append(all, pixelSums, pixelSquares, normalise, normaliseSums, normaliseBackward)
 	for _, f := range all {
 		f.emit(c, l, used)
 	}
