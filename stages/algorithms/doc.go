@@ -22,6 +22,8 @@
 //   - adapt: training of the representation, the classifier and the Wasserstein
 //     critic (the paper's Algorithm 1), and the methods that it is compared with:
 //     DANN, WD_β, IW-WD.
+//   - augment: random changes of rows that keep their class: geometry, strokes, texture,
+//     random convolutions (Xu et al. 2021), noise.
 //   - translate: match, translate, retrain: labels by a network on moved rows.
 //   - gmmot: the paper's GMM+OT, labels by a matched mixture.
 //   - safetensors: the file format of trained networks.

@@ -17,8 +17,11 @@ type loops struct {
 	dot               func(x, y []float32) float32
 	dot64             func(x, y []float64) float64
 	scale             func(alpha float32, x []float32)
+	affine            func(x []float32, factor, offset float32)
+	sum               func(x []float32) float32
 	mul               func(dst, x []float32)
 	mulAdd            func(dst, x, y []float32)
+	maximum           func(dst, x []float32)
 	lerp              func(dst, x, y []float32, rest, t float32)
 	squaredDistances  func(dst, q, x []float32)
 	addReLU           func(y, bias []float32)
@@ -43,7 +46,7 @@ var generic = loops{
 	name: "generic",
 	axpy: axpyGo[float32], axpy64: axpyGo[float64],
 	dot: dotGo[float32], dot64: dotGo[float64],
-	scale: scaleGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, squaredDistances: squaredDistancesGo,
+	scale: scaleGo, affine: affineGo, sum: sumGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, maximum: maximumGo, squaredDistances: squaredDistancesGo,
 	addReLU: addReLUGo, reluBackward: reluBackwardGo,
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
 	exp: expGo, exp64: exp64Go, log64: log64Go,

@@ -19,6 +19,11 @@ func daxpyAVX2(alpha float64, x []float64, y []float64)
 //go:noescape
 func scaleAVX2(alpha float32, x []float32)
 
+// affineAVX2 sets x = x*factor + offset.
+//
+//go:noescape
+func affineAVX2(x []float32, factor float32, offset float32)
+
 // mulAVX2 multiplies dst by x.
 //
 //go:noescape
@@ -33,6 +38,11 @@ func mulAddAVX2(dst []float32, x []float32, y []float32)
 //
 //go:noescape
 func lerpAVX2(dst []float32, x []float32, y []float32, rest float32, t float32)
+
+// maximumAVX2 sets dst = max(dst, x).
+//
+//go:noescape
+func maximumAVX2(dst []float32, x []float32)
 
 // addReLUAVX2 sets y = max(y + bias, 0).
 //
@@ -68,6 +78,11 @@ func sdotAVX2(x []float32, y []float32) float32
 //
 //go:noescape
 func ddotAVX2(x []float64, y []float64) float64
+
+// sumAVX2 returns Σ x[i].
+//
+//go:noescape
+func sumAVX2(x []float32) float32
 
 // expAVX2 sets dst = exp(x).
 //

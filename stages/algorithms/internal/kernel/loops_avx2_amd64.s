@@ -197,6 +197,62 @@ done:
 	VZEROUPPER
 	RET
 
+// func affineAVX2(x []float32, factor float32, offset float32)
+// Requires: AVX, FMA3
+TEXT ·affineAVX2(SB), $0-32
+	MOVQ         x_base+0(FP), AX
+	MOVQ         x_len+8(FP), CX
+	VBROADCASTSS factor+24(FP), Y0
+	VBROADCASTSS offset+28(FP), Y1
+	CMPQ         CX, $0x00000020
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS     (AX), Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     32(AX), Y3
+	VFMADD213PS Y1, Y0, Y3
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     64(AX), Y4
+	VFMADD213PS Y1, Y0, Y4
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     96(AX), Y5
+	VFMADD213PS Y1, Y0, Y5
+	VMOVUPS     Y5, 96(AX)
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x00000020, CX
+	CMPQ        CX, $0x00000020
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (AX), Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x00000008, CX
+	CMPQ        CX, $0x00000008
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       CX, CX
+	JZ          done
+	LEAQ        laneMask<>+32(SB), DX
+	SHLQ        $0x02, CX
+	SUBQ        CX, DX
+	VMOVUPS     (DX), Y14
+	VMASKMOVPS  (AX), Y14, Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMASKMOVPS  Y2, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func mulAVX2(dst []float32, x []float32)
 // Requires: AVX
 TEXT ·mulAVX2(SB), $0-48
@@ -401,6 +457,69 @@ vectorsDone:
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS Y1, Y3, Y2
 	VMASKMOVPS  Y2, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maximumAVX2(dst []float32, x []float32)
+// Requires: AVX
+TEXT ·maximumAVX2(SB), $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ dst_len+8(FP), DX
+	CMPQ DX, $0x00000020
+	JL   unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(AX), Y2
+	VMOVUPS 32(CX), Y3
+	VMAXPS  Y2, Y3, Y2
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS 64(AX), Y4
+	VMOVUPS 64(CX), Y5
+	VMAXPS  Y4, Y5, Y4
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS 96(AX), Y6
+	VMOVUPS 96(CX), Y7
+	VMAXPS  Y6, Y7, Y6
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	SUBQ    $0x00000020, DX
+	CMPQ    DX, $0x00000020
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000008, DX
+	CMPQ    DX, $0x00000008
+	JGE     vectors
+
+vectorsDone:
+	TESTQ      DX, DX
+	JZ         done
+	LEAQ       laneMask<>+32(SB), BX
+	SHLQ       $0x02, DX
+	SUBQ       DX, BX
+	VMOVUPS    (BX), Y14
+	VMASKMOVPS (AX), Y14, Y0
+	VMASKMOVPS (CX), Y14, Y1
+	VMAXPS     Y0, Y1, Y0
+	VMASKMOVPS Y0, Y14, (AX)
 
 done:
 	VZEROUPPER
@@ -914,6 +1033,66 @@ done:
 	VADDPD       X1, X0, X0
 	VHADDPD      X0, X0, X0
 	MOVSD        X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func sumAVX2(x []float32) float32
+// Requires: AVX, SSE
+TEXT ·sumAVX2(SB), $0-28
+	MOVQ   x_base+0(FP), AX
+	MOVQ   x_len+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y6, Y6, Y6
+	CMPQ   CX, $0x00000020
+	JL     unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS 32(AX), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS 64(AX), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS 96(AX), Y7
+	VADDPS  Y7, Y6, Y6
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000020, CX
+	CMPQ    CX, $0x00000020
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000008, CX
+	CMPQ    CX, $0x00000008
+	JGE     vectors
+
+vectorsDone:
+	TESTQ      CX, CX
+	JZ         done
+	LEAQ       laneMask<>+32(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y14
+	VMASKMOVPS (AX), Y14, Y1
+	VADDPS     Y1, Y0, Y0
+
+done:
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y6, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VHADDPS      X0, X0, X0
+	VHADDPS      X0, X0, X0
+	MOVSS        X0, ret+24(FP)
 	VZEROUPPER
 	RET
 

@@ -19,6 +19,11 @@ func daxpyAVX512(alpha float64, x []float64, y []float64)
 //go:noescape
 func scaleAVX512(alpha float32, x []float32)
 
+// affineAVX512 sets x = x*factor + offset.
+//
+//go:noescape
+func affineAVX512(x []float32, factor float32, offset float32)
+
 // mulAVX512 multiplies dst by x.
 //
 //go:noescape
@@ -33,6 +38,11 @@ func mulAddAVX512(dst []float32, x []float32, y []float32)
 //
 //go:noescape
 func lerpAVX512(dst []float32, x []float32, y []float32, rest float32, t float32)
+
+// maximumAVX512 sets dst = max(dst, x).
+//
+//go:noescape
+func maximumAVX512(dst []float32, x []float32)
 
 // addReLUAVX512 sets y = max(y + bias, 0).
 //
@@ -68,6 +78,11 @@ func sdotAVX512(x []float32, y []float32) float32
 //
 //go:noescape
 func ddotAVX512(x []float64, y []float64) float64
+
+// sumAVX512 returns Σ x[i].
+//
+//go:noescape
+func sumAVX512(x []float32) float32
 
 // expAVX512 sets dst = exp(x).
 //

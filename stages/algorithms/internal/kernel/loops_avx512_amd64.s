@@ -184,6 +184,61 @@ done:
 	VZEROUPPER
 	RET
 
+// func affineAVX512(x []float32, factor float32, offset float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·affineAVX512(SB), $0-32
+	MOVQ         x_base+0(FP), AX
+	MOVQ         x_len+8(FP), CX
+	VBROADCASTSS factor+24(FP), Z0
+	VBROADCASTSS offset+28(FP), Z1
+	CMPQ         CX, $0x00000040
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS     (AX), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     64(AX), Z3
+	VFMADD213PS Z1, Z0, Z3
+	VMOVUPS     Z3, 64(AX)
+	VMOVUPS     128(AX), Z4
+	VFMADD213PS Z1, Z0, Z4
+	VMOVUPS     Z4, 128(AX)
+	VMOVUPS     192(AX), Z5
+	VFMADD213PS Z1, Z0, Z5
+	VMOVUPS     Z5, 192(AX)
+	ADDQ        $0x00000100, AX
+	SUBQ        $0x00000040, CX
+	CMPQ        CX, $0x00000040
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (AX), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)
+	ADDQ        $0x00000040, AX
+	SUBQ        $0x00000010, CX
+	CMPQ        CX, $0x00000010
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       CX, CX
+	JZ          done
+	MOVQ        $-1, DX
+	BZHIQ       CX, DX, DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (AX), K1, Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func mulAVX512(dst []float32, x []float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·mulAVX512(SB), $0-48
@@ -385,6 +440,68 @@ vectorsDone:
 	VMULPS      Z0, Z2, Z2
 	VFMADD231PS Z1, Z3, Z2
 	VMOVUPS     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maximumAVX512(dst []float32, x []float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·maximumAVX512(SB), $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ dst_len+8(FP), DX
+	CMPQ DX, $0x00000040
+	JL   unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMOVUPS Z0, (AX)
+	VMOVUPS 64(AX), Z2
+	VMOVUPS 64(CX), Z3
+	VMAXPS  Z2, Z3, Z2
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS 128(AX), Z4
+	VMOVUPS 128(CX), Z5
+	VMAXPS  Z4, Z5, Z4
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS 192(AX), Z6
+	VMOVUPS 192(CX), Z7
+	VMAXPS  Z6, Z7, Z6
+	VMOVUPS Z6, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x00000040, DX
+	CMPQ    DX, $0x00000040
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	CMPQ    DX, $0x00000010
+	JGE     vectors
+
+vectorsDone:
+	TESTQ     DX, DX
+	JZ        done
+	MOVQ      $-1, BX
+	BZHIQ     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
+	VMAXPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -992,6 +1109,67 @@ done:
 	VADDPD        X1, X0, X0
 	VHADDPD       X0, X0, X0
 	MOVSD         X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func sumAVX512(x []float32) float32
+// Requires: AVX, AVX512F, BMI2, SSE
+TEXT ·sumAVX512(SB), $0-28
+	MOVQ   x_base+0(FP), AX
+	MOVQ   x_len+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
+	VPXORD Z4, Z4, Z4
+	VPXORD Z6, Z6, Z6
+	CMPQ   CX, $0x00000040
+	JL     unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS 64(AX), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS 128(AX), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS 192(AX), Z7
+	VADDPS  Z7, Z6, Z6
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000040, CX
+	CMPQ    CX, $0x00000040
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Z1
+	VADDPS  Z1, Z0, Z0
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, CX
+	CMPQ    CX, $0x00000010
+	JGE     vectors
+
+vectorsDone:
+	TESTQ     CX, CX
+	JZ        done
+	MOVQ      $-1, DX
+	BZHIQ     CX, DX, DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (AX), K1, Z1
+	VADDPS    Z1, Z0, Z0
+
+done:
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z6, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VHADDPS       X0, X0, X0
+	VHADDPS       X0, X0, X0
+	MOVSS         X0, ret+24(FP)
 	VZEROUPPER
 	RET
 

@@ -2,7 +2,6 @@ package nn
 
 import (
 	"math"
-	"slices"
 
 	"mars/stages/algorithms/internal/kernel"
 )
@@ -17,7 +16,6 @@ type layerNormStep struct {
 	dgamma, dbeta []float32
 	normal, y     []float32 // x̂ = (x − μ)/σ
 	inverse       []float32 // 1/σ by row
-	ones          []float32
 }
 
 func newLayerNorm(p *Pass, b block) *layerNormStep {
@@ -25,7 +23,6 @@ func newLayerNorm(p *Pass, b block) *layerNormStep {
 	s.gamma, s.beta = b.weight.of(p.net.Params), b.bias.of(p.net.Params)
 	s.normal, s.y = make([]float32, p.Rows*s.width), make([]float32, p.Rows*s.width)
 	s.inverse = make([]float32, p.Rows)
-	s.ones = slices.Repeat([]float32{1}, s.width)
 	if p.Grads != nil {
 		s.dgamma, s.dbeta = b.weight.of(p.Grads), b.bias.of(p.Grads)
 	}
@@ -38,7 +35,7 @@ func (s *layerNormStep) forward(x []float32, rows int) []float32 {
 	copy(s.normal, x)
 	for i := range rows {
 		row := s.normal[i*s.width : (i+1)*s.width]
-		kernel.Axpy(-kernel.Dot(s.ones, row)/n, s.ones, row)
+		kernel.Affine(row, 1, -kernel.Sum(row)/n)
 		s.inverse[i] = float32(1 / math.Sqrt(float64(kernel.Dot(row, row)/n)+normEpsilon))
 		kernel.Scale(s.inverse[i], row)
 		out := y[i*s.width : (i+1)*s.width]
@@ -66,10 +63,9 @@ func (s *layerNormStep) backward(dy []float32, rows int, wanted bool) []float32 
 			continue
 		}
 		kernel.Mul(d, s.gamma)
-		sum, product := kernel.Dot(s.ones, d), kernel.Dot(d, normal)
-		kernel.Axpy(-sum/n, s.ones, d)
+		sum, product := kernel.Sum(d), kernel.Dot(d, normal)
 		kernel.Axpy(-product/n, normal, d)
-		kernel.Scale(s.inverse[i], d)
+		kernel.Affine(d, s.inverse[i], -s.inverse[i]*sum/n)
 	}
 	if !wanted {
 		return nil
