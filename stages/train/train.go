@@ -18,8 +18,10 @@ import (
 	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/augment"
 	"mars/stages/algorithms/gmmot"
 	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/selftrain"
 	"mars/stages/algorithms/translate"
 	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/models"
@@ -39,11 +41,14 @@ type Options struct {
 	Shape           []int                 // of a row of features; nil: what the stream says
 	Tune            []func(*adapt.Config) // changes of the schedule, in order
 	Initial         string                // model file to start from; "" for fresh weights
+	// Augment is how rows are changed at random in training (see augment.Parse); "" is
+	// auto for self-training and none for the others.
+	Augment string
 	// Proportions estimates p_T as marsc and marsg train: one of ProportionNames;
 	// "" is mars.
 	Proportions string
 	// Decision is what probability is made ready for: "accuracy", "balanced" or
-	// "none"; "" is accuracy for translate and none for the others.
+	// "none"; "" is accuracy for translate and self-training, and none for the others.
 	Decision string
 	// Panel has the method translate ask labelshift's panel whether its proportions can
 	// be believed.
@@ -101,7 +106,7 @@ func (o Options) decision() string {
 	switch {
 	case o.Decision != "":
 		return o.Decision
-	case o.Method == translate.Method:
+	case o.Method == translate.Method || o.Method == selftrain.Method:
 		return labelshift.Accuracy.String()
 	}
 	return "none"
@@ -150,12 +155,20 @@ func keep(model *adapt.Model, path string, cause error) error {
 // learn trains by the method.
 func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, *diagnostics.Diagnostics, error) {
 	fit := fitAligned
-	if o.Method == translate.Method {
+	switch o.Method {
+	case translate.Method:
 		fit = fitTranslated
+	case selftrain.Method:
+		fit = fitSelfTrained
 	}
 	job, err := fit(ctx, r, o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if o.Augment != "" {
+		if job.config.Augment, err = augment.Parse(o.Augment, job.problem.Shape); err != nil {
+			return nil, nil, r.Fail(o.column(r), err, "")
+		}
 	}
 	for _, tune := range o.Tune {
 		tune(&job.config)

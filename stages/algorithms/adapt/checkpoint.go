@@ -56,6 +56,9 @@ func (t *trainer) checkpoint(w io.Writer) error {
 			f.Tensors = append(f.Tensors, exportAll(s.prefix+letter+".", l.net, s.values)...)
 		}
 	}
+	if t.pseudo != nil {
+		f.Tensors = append(f.Tensors, t.pseudo.tensors()...)
+	}
 	return safetensors.Write(w, f)
 }
 
@@ -117,6 +120,9 @@ func (t *trainer) restore(f safetensors.File) error {
 		if err := t.restoreLearner(&l, i); err != nil {
 			return err
 		}
+	}
+	if err := t.restorePseudo(&l); err != nil {
+		return err
 	}
 	t.epoch++
 	return l.checkUsed()
