@@ -24,14 +24,15 @@ func Featurize() *cobra.Command {
 		Use:   "mars-featurize",
 		Short: "Turn raw data of two domains into an Arrow stream",
 		Long: `Reads labelled rows (--source) and rows to label (--target) from IDX (.gz too), npy,
-npz, CSV, TSV, Parquet and Arrow files, in any mix, and writes one stream with the
-columns id, domain, label and features. A target's labels are written only with --truth,
+npz, CSV, TSV, Parquet and Arrow files, in any mix, and from folders of JPEG and PNG
+files, and writes one stream with the columns id, domain, label and features. A target's labels are written only with --truth,
 as the column truth. No stage learns from it: mars-eval compares with it, and so do
 mars-reweight --estimator oracle and mars proportions --truth.
 
 In an npz archive the members X and y are read; other names are given in the path, as in
 data.npz:images,labels. IDX labels are found beside their images, or given with
---source-labels.`,
+--source-labels. In a folder of images the label of an image is the folder that it is in,
+such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
   mars-featurize --source patients.csv --target new.csv --label celltype --standardize source -o cells.arrow
   mars-featurize --source usps.npz --source-resize 20 --source-pad 4 --target t10k-images-idx3-ubyte.gz -o digits.arrow`,
@@ -84,8 +85,8 @@ func (o *featurizeFlags) register(f *pflag.FlagSet) {
 
 // registerFiles registers what says what to read and what to make of it.
 func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
-	f.StringVar(&o.source.path, "source", "", "file with the labelled rows")
-	f.StringVar(&o.target.path, "target", "", "file with the rows to label")
+	f.StringVar(&o.source.path, "source", "", "file with the labelled rows, or folder of images in a folder for each class")
+	f.StringVar(&o.target.path, "target", "", "file with the rows to label, or folder of images")
 	f.StringVar(&o.source.labels, "source-labels", "", "file with the labels of --source, where they are apart")
 	f.StringVar(&o.target.labels, "target-labels", "", "file with the labels of --target (for --truth and --target-proportions)")
 	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order (default: all columns of numbers, or the one column of vectors)")
