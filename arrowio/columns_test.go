@@ -255,3 +255,16 @@ func TestMeta(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A step without a stage is none, and a longer list leaves the shorter as it was.
+func TestWithStep(t *testing.T) {
+	steps := make([]Step, 1, 2)
+	steps[0].Stage = "a"
+	if got := WithStep(steps, Step{Version: "1"}); len(got) != 1 {
+		t.Errorf("a step without a stage was added: %v", got)
+	}
+	b, c := WithStep(steps, Step{Stage: "b"}), WithStep(steps, Step{Stage: "c"})
+	if b[1].Stage != "b" || c[1].Stage != "c" {
+		t.Errorf("the steps are %v and %v", b, c)
+	}
+}

@@ -41,6 +41,15 @@ type Step struct {
 	State   map[string]string `json:"state,omitempty"` // SHA-256 of files, by name
 }
 
+// WithStep is the steps and one more after them. A step without a stage is none: the
+// stage runs inside another, which has a step itself.
+func WithStep(steps []Step, s Step) []Step {
+	if s.Stage == "" {
+		return steps
+	}
+	return append(steps[:len(steps):len(steps)], s)
+}
+
 // ReadMeta reads the project's keys of a schema. The field of a key that is absent
 // is nil. A value that is not the JSON it should be is an error naming the key.
 func ReadMeta(schema *arrow.Schema) (Meta, error) {

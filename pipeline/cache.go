@@ -13,7 +13,9 @@ import (
 
 // A Cache keeps what stages put out in a folder:
 //
-//	entries/KEY/      entry.json and the files of one node, renamed into place when complete
+//	entries/KEY/      entry.json and the files of one node, renamed into place when complete,
+//	                  and empty files encoded-HASH
+//	origins/KEY       what a node depended on that some entry was made from
 //	building/KEY/     an entry that is being made, by the process that has its lock
 //	locks/KEY         locked by the process that makes the entry
 //	locks/KEY.use     locked, shared, by all that use it
@@ -28,6 +30,7 @@ type Cache struct {
 
 const (
 	entriesDir     = "entries"
+	originsDir     = "origins"
 	buildingDir    = "building"
 	locksDir       = "locks"
 	checkpointsDir = "checkpoints"
@@ -52,7 +55,7 @@ func DefaultCacheDir() string {
 // that cannot be written is a cache to read from.
 func OpenCache(dir string) *Cache {
 	c := &Cache{Dir: dir}
-	for _, sub := range []string{entriesDir, buildingDir, locksDir, checkpointsDir} {
+	for _, sub := range []string{entriesDir, originsDir, buildingDir, locksDir, checkpointsDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
 			c.ReadOnly = err
 			return c
@@ -81,20 +84,19 @@ const (
 type Entry struct {
 	Key          string            `json:"key"`
 	Dependencies Dependencies      `json:"recipe"`
-	Before       map[string]Origin `json:"before,omitempty"` // all nodes that it was made from, by key
+	Before       map[string]Origin `json:"before,omitempty"` // the origins of an entry that was made before they had a folder
 	Version      string            `json:"version"`          // of the program that made it
 	Created      time.Time         `json:"created"`
-	Seconds      float64           `json:"seconds"`
-	Rows         int64             `json:"rows"`
-	Files        []EntryFile       `json:"files"`
-	dir          string
+	Cost
+	Rows  int64       `json:"rows"`
+	Files []EntryFile `json:"files"`
+	dir   string
 }
 
-// An Origin is what an output depended on, and the version of the program that
-// made it.
-type Origin struct {
-	Dependencies Dependencies `json:"recipe"`
-	Version      string       `json:"version"`
+// A Cost is what it took to make an output.
+type Cost struct {
+	Seconds float64 `json:"seconds"`        // since all input was there; of a training that was resumed, since then
+	Peak    int64   `json:"peak,omitempty"` // memory in bytes, 0 if it is not known
 }
 
 // An EntryFile is a file of an entry: its rows, its text, or a file that a flag names.
@@ -116,6 +118,29 @@ func (e *Entry) File(flag string) (EntryFile, bool) {
 		}
 	}
 	return EntryFile{}, false
+}
+
+// encodedPrefix begins the names of empty files in an entry's folder, which end in the
+// hashes of files that were made of its rows in another layout. So provenance knows
+// them, although they are not kept.
+const encodedPrefix = "encoded-"
+
+func (e *Entry) noteEncoded(sum string) {
+	os.WriteFile(filepath.Join(e.dir, encodedPrefix+sum), nil, 0o666) //nolint:errcheck // only provenance misses it
+}
+
+// fileOf is the file of the entry that has a hash, or the rows if a file that was made
+// of them has.
+func (e *Entry) fileOf(sum string) (EntryFile, bool) {
+	for _, f := range e.Files {
+		if f.SHA256 == sum {
+			return f, true
+		}
+	}
+	if _, err := os.Stat(filepath.Join(e.dir, encodedPrefix+sum)); err != nil {
+		return EntryFile{}, false
+	}
+	return e.File("")
 }
 
 // Size in bytes of all files.

@@ -41,7 +41,7 @@ func put(t *testing.T, c *Cache, n *Node) *Entry {
 	if e, err := c.Lookup(n.Key); e != nil || err != nil {
 		t.Fatalf("the entry is there before Commit: %v, %v", e, err)
 	}
-	e, err := p.Commit(n, "test", 3, 0)
+	e, err := p.Commit(n, "test", 3, Cost{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +64,8 @@ func TestEntry(t *testing.T) {
 	if err != nil || e == nil || e.Verify() != nil {
 		t.Fatalf("the entry is not whole: %v, %v", e, err)
 	}
-	if e.Before[nodes[0].Key].Dependencies.Stage != "make" {
-		t.Errorf("what is before it is %v", e.Before)
+	if o, known := c.Origin(nodes[0].Key); !known || o.Dependencies.Stage != "make" || o.Version != "test" {
+		t.Errorf("what is before it is %v", o)
 	}
 	f, _ := e.File("")
 	r, err := arrowio.Open(e.Path(f), arrowio.ReadOptions{})

@@ -159,11 +159,10 @@ func (c *chain) arguments(l *link) ([]string, error) {
 }
 
 // checkpoint has a training keep its state in the cache, and go on from what it
-// kept when it was killed. One that writes the figures of every epoch does not:
-// they would lack those before it went on.
+// kept when it was killed.
 func (c *chain) checkpoint(l *link) []string {
 	flag, cache := l.node.Stage.flag(Checkpoint), c.store.writable()
-	if flag == "" || cache == nil || l.node.sets(LoadFile) || l.node.sets(MetricsFile) {
+	if !l.node.resumable || cache == nil {
 		return nil
 	}
 	path := cache.Checkpoint(l.node.Key)
@@ -222,8 +221,10 @@ func (c *chain) noteFailure(l *link, err error) {
 // finish keeps and delivers the output of a link that has ended, or reports its
 // failure.
 func (c *chain) finish(l *link, rows int64, err error) {
+	cost := Cost{Seconds: c.took(l).Seconds(), Peak: l.job.peak()}
 	if err == nil {
-		err = c.keep(l, rows)
+		c.noteCost(l.node, cost)
+		err = c.keep(l, rows, cost)
 	}
 	if err != nil {
 		if l.pending != nil {
@@ -254,13 +255,13 @@ func (c *chain) took(l *link) time.Duration {
 }
 
 // keep commits the link's entry and delivers its outputs.
-func (c *chain) keep(l *link, rows int64) error {
+func (c *chain) keep(l *link, rows int64, cost Cost) error {
 	if err := l.node.unchanged(); err != nil || l.pending == nil {
 		return err
 	}
 	entry, err := (*Entry)(nil), l.lost
 	if err == nil {
-		entry, err = l.pending.Commit(l.node, c.Version, rows, c.took(l))
+		entry, err = l.pending.Commit(l.node, c.Version, rows, cost)
 	}
 	if err != nil {
 		l.pending.Abandon()

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -25,7 +26,13 @@ type Dependencies struct {
 type Input struct {
 	Name   string `json:"name,omitempty"` // path as written, or the stage's label
 	SHA256 string `json:"sha256,omitempty"`
-	Key    string `json:"key,omitempty"`
+	Key    string `json:"key,omitempty"` // with "/FLAG" for a file that a flag of the stage names
+}
+
+// maker is the key of the node that makes the input.
+func (in Input) maker() string {
+	key, _, _ := strings.Cut(in.Key, "/")
+	return key
 }
 
 // Key is a hash: equal dependencies, and no others, have equal keys. What inputs

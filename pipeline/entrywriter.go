@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -114,11 +113,10 @@ func (w *EntryWriter) Text(r io.Reader) error {
 }
 
 // Commit makes the entry visible under its key, whole.
-func (w *EntryWriter) Commit(n *Node, version string, rows int64, took time.Duration) (*Entry, error) {
+func (w *EntryWriter) Commit(n *Node, version string, rows int64, cost Cost) (*Entry, error) {
 	e := &w.entry
-	e.Dependencies, e.Before = n.Dependencies, w.cache.madeBefore(n, version)
-	e.Version, e.Rows = version, rows
-	e.Created, e.Seconds = time.Now().UTC().Truncate(time.Second), took.Seconds()
+	e.Dependencies, e.Version, e.Rows = n.Dependencies, version, rows
+	e.Created, e.Cost = time.Now().UTC().Truncate(time.Second), cost
 	for _, o := range n.Outputs {
 		if !n.Stage.Flags[o.Flag].Role.isWritten() {
 			continue
@@ -132,6 +130,14 @@ func (w *EntryWriter) Commit(n *Node, version string, rows int64, took time.Dura
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(w.dir, manifestName), text, 0o666); err != nil {
+		return nil, err
+	}
+	origins, err := w.cache.shareOrigins()
+	if err != nil {
+		return nil, err
+	}
+	defer origins.Release()
+	if err := w.keepOrigins(n.Dependencies, n.before(), version); err != nil {
 		return nil, err
 	}
 	if err := w.cache.Drop(e.Key); err != nil { // a corrupt one that nobody has dropped
@@ -161,20 +167,3 @@ func (w *EntryWriter) addState(o Output) error {
 
 // Abandon gives the entry up.
 func (w *EntryWriter) Abandon() { os.RemoveAll(w.dir) }
-
-// madeBefore are all nodes that n was made from, by key. Of those in the cache their
-// entries say what made them; the others were made by this version.
-func (c *Cache) madeBefore(n *Node, version string) map[string]Origin {
-	found := map[string]Origin{}
-	for _, b := range n.before() {
-		e, err := c.Lookup(b.Key)
-		if e != nil && err == nil {
-			found[b.Key] = Origin{e.Dependencies, e.Version}
-			maps.Copy(found, e.Before)
-			continue
-		}
-		found[b.Key] = Origin{b.Dependencies, version}
-		maps.Copy(found, c.madeBefore(b, version))
-	}
-	return found
-}

@@ -22,7 +22,7 @@ type Graph struct {
 // A Run is one combination of the matrix's values.
 type Run struct {
 	Values map[string]string // by axis
-	Nodes  []*Node           // one for each stage of the file
+	Nodes  []*Node           // one for each stage of the file; nil for those that the run does not have
 }
 
 // A Node is a stage with its options bound, shared by all runs in which it is
@@ -44,6 +44,7 @@ type Node struct {
 	Key          string
 
 	shown     bool // its rows go to the runner's Rows
+	resumable bool // it can keep a checkpoint
 	stamps    []stamp
 	place     place           // in the file
 	variables map[string]bool // axes that it, or a node before it, uses
@@ -81,25 +82,23 @@ func (f *File) Expand(ctx context.Context) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(points) == 0 {
+		return nil, f.failAxis("", errors.New("leaves no combination: what its values say under only excludes them all"))
+	}
 	for _, p := range points {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		run := &Run{Values: p.names}
-		for i := range f.Stages {
+		run := &Run{Values: p.names, Nodes: make([]*Node, len(f.Stages))}
+		for i, s := range f.Stages {
+			if !s.When.holds(p.names) {
+				continue
+			}
 			n, err := f.bind(i, run, p)
 			if err != nil {
 				return nil, err
 			}
-			like := n.signature()
-			if same := known[like]; same != nil {
-				same.want(n.Outputs)
-				n = same
-			} else {
-				known[like] = n
-				g.Nodes = append(g.Nodes, n)
-			}
-			run.Nodes = append(run.Nodes, n)
+			run.Nodes[i] = g.share(n, known)
 		}
 		g.Runs = append(g.Runs, run)
 	}
@@ -112,62 +111,48 @@ func (f *File) Expand(ctx context.Context) (*Graph, error) {
 	return g, g.sort()
 }
 
+// share adds a node to the graph, unless it is known: then it is the known one.
+func (g *Graph) share(n *Node, known map[signature]*Node) *Node {
+	like := n.signature()
+	if same := known[like]; same != nil {
+		same.want(n.Outputs)
+		return same
+	}
+	known[like] = n
+	g.Nodes = append(g.Nodes, n)
+	return n
+}
+
 // checkUse refuses an axis of several values that no stage uses: all its runs would
 // be the same.
 func (g *Graph) checkUse() error {
 	for _, axis := range g.File.Axes {
-		used := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.variables[axis.Name] })
+		used := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.variables[axis.Name] }) ||
+			slices.ContainsFunc(g.File.Stages, func(s FileStage) bool { return s.When[axis.Name] != nil })
 		if !used && len(axis.Values) > 1 {
-			return g.File.fail(place{table: "matrix"}, axis.Name, fmt.Errorf("no stage uses it: write {%s} where its values belong", axis.Name))
+			return g.File.failAxis(axis.Name, fmt.Errorf("no stage uses it: write {%s} where its values belong", axis.Name))
 		}
 	}
 	return nil
-}
-
-// A point is a combination of the matrix's values.
-type point struct {
-	names     map[string]string // of the axes' values
-	variables map[string]string // that the values set
-	axis      map[string]string // of each variable
-}
-
-// points returns all combinations of the matrix' values.
-func (f *File) points(ctx context.Context) ([]point, error) {
-	points := []point{{map[string]string{}, map[string]string{}, map[string]string{}}}
-	for _, axis := range f.Axes {
-		var next []point
-		for _, p := range points {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			for _, vars := range axis.Values {
-				q := point{maps.Clone(p.names), maps.Clone(p.variables), maps.Clone(p.axis)}
-				q.names[axis.Name] = vars[axis.Name+nameSuffix]
-				for name, v := range vars {
-					q.variables[name], q.axis[name] = v, axis.Name
-				}
-				next = append(next, q)
-			}
-		}
-		points = next
-	}
-	return points, nil
 }
 
 // bind makes the node of stage i in a run.
 func (f *File) bind(i int, run *Run, p point) (*Node, error) {
 	s := &f.Stages[i]
 	n := &Node{Stage: s.Stage, Name: s.Name, Flags: map[string]string{}, place: s.place, file: f, variables: map[string]bool{}}
-	if parent := f.parent(i); parent >= 0 {
-		n.Parent = run.Nodes[parent]
-		maps.Copy(n.variables, n.Parent.variables)
+	if err := f.join(n, i, run); err != nil {
+		return nil, err
 	}
 	var err error
-	if n.From, _, err = f.substitute(n, s.From, p); err != nil {
+	if n.From, _, err = f.substitutePath(n, s.From, p); err != nil {
 		return nil, n.fail("from", err)
 	}
 	for _, name := range s.Order {
-		text, ok, err := f.substitute(n, s.Flags[name].Text, p)
+		substitute := f.substitute
+		if s.Stage.Flags[name].Role.namesFile() {
+			substitute = f.substitutePath
+		}
+		text, ok, err := substitute(n, s.Flags[name].Text, p)
 		if err != nil {
 			return nil, n.fail(name, err)
 		}
@@ -182,6 +167,63 @@ func (f *File) bind(i int, run *Run, p point) (*Node, error) {
 		}
 	}
 	return n, n.check()
+}
+
+// join finds the node whose rows n, of stage i, reads.
+func (f *File) join(n *Node, i int, run *Run) error {
+	if !f.Stages[i].reads() || f.Stages[i].From != "" {
+		return nil
+	}
+	parent := f.parent(i, run)
+	if parent < 0 {
+		n.Values = f.valuesBefore(i, run)
+		return n.fail("run", fmt.Errorf("%s reads rows, and there is no stage before it: name a file with from, or begin with featurize", n.Stage.Name))
+	}
+	n.Parent = run.Nodes[parent]
+	if !n.Parent.Stage.Rows {
+		return n.fail("run", fmt.Errorf("%s puts out no rows for %s to read: say which stage it follows with after", n.Parent.Name, n.Stage.Name))
+	}
+	maps.Copy(n.variables, n.Parent.variables)
+	for _, s := range f.Stages[parent:i] { // which of them the run has decides what n reads
+		for axis := range s.When {
+			n.variables[axis] = true
+		}
+	}
+	return nil
+}
+
+// valuesBefore are the values that decide which stages a run has before stage i.
+func (f *File) valuesBefore(i int, run *Run) []string {
+	var values []string
+	for _, axis := range f.Axes {
+		if slices.ContainsFunc(f.Stages[:i], func(s FileStage) bool { return s.When[axis.Name] != nil }) {
+			values = append(values, axis.Name+"="+run.Values[axis.Name])
+		}
+	}
+	return values
+}
+
+// parent is the index of the stage whose rows stage i reads in a run, -1 if there is
+// none: the one that it names, or the one above. A stage that the run does not have
+// leaves its place to the one that it would have read.
+func (f *File) parent(i int, run *Run) int {
+	s := &f.Stages[i]
+	if s.After == "" {
+		for i--; i >= 0 && run.Nodes[i] == nil; i-- {
+		}
+		return i
+	}
+	named := -1
+	for j := i - 1; j >= 0; j-- {
+		if f.Stages[j].Name != s.After {
+			continue
+		}
+		if run.Nodes[j] != nil {
+			return j
+		}
+		named = max(named, j)
+	}
+	return f.parent(named, run)
 }
 
 var variable = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_.-]*)\}`)
@@ -206,25 +248,13 @@ func (f *File) substitute(n *Node, text string, p point) (result string, ok bool
 	return result, ok, err
 }
 
-// axisOf is the axis of which some value sets the variable, "" if there is none.
-func (f *File) axisOf(name string) string {
-	for _, axis := range f.Axes {
-		if axis.names[name] {
-			return axis.Name
-		}
+// substitutePath substitutes in a path, and then puts the values of environment
+// variables into it.
+func (f *File) substitutePath(n *Node, text string, p point) (result string, ok bool, err error) {
+	if result, ok, err = f.substitute(n, text, p); ok && err == nil {
+		result, err = f.path(result)
 	}
-	return ""
-}
-
-func (f *File) variablesHint(name string) string {
-	names := map[string]bool{}
-	for _, axis := range f.Axes {
-		maps.Copy(names, axis.names)
-	}
-	if len(names) == 0 {
-		return "add a table [matrix] with " + name + " = [...]"
-	}
-	return didYouMean(name, slices.Sorted(maps.Keys(names)))
+	return result, ok, err
 }
 
 // check has the command check the node's flags, and sorts them by their roles.
@@ -255,7 +285,20 @@ func (n *Node) check() error {
 	}
 	slices.SortFunc(n.Files, func(a, b FileInput) int { return strings.Compare(a.Flag, b.Flag) })
 	slices.SortFunc(n.Outputs, func(a, b Output) int { return strings.Compare(a.Flag, b.Flag) })
+	n.resumable = n.keepsCheckpoint()
 	return nil
+}
+
+// keepsCheckpoint reports whether the command takes a checkpoint with the node's
+// flags: not all that it does takes one. A training that writes the figures of
+// every epoch keeps none, since they would lack those before it went on.
+func (n *Node) keepsCheckpoint() bool {
+	flag := n.Stage.flag(Checkpoint)
+	if flag == "" || n.sets(MetricsFile) {
+		return false
+	}
+	_, err := n.Stage.Check(append(n.arguments(n.Order), "--"+flag+"=checkpoint"))
+	return err == nil
 }
 
 // keyIn is the flag that a message of the command names, "" if none.
@@ -270,7 +313,7 @@ func (n *Node) keyIn(err error) string {
 
 // check refuses a value that the flag cannot have in a pipeline file.
 func (f Flag) check(text string) error {
-	if namesFile := f.Role.isRead() || f.Role.isWritten() || f.Role == RowsFile; namesFile && (text == "" || text == "-") {
+	if f.Role.namesFile() && (text == "" || text == "-") {
 		return errors.New("names no file: write its path")
 	}
 	return nil

@@ -18,8 +18,10 @@ type File struct {
 	Name     string
 	Settings map[string]Value // top-level keys
 	Axes     []Axis           // of the matrix, in the order of the file
+	Table    *Table           // nil: the file has none
 	Stages   []FileStage
 	lines    *lines
+	literal  bool // paths are as they are: a $ in them stands for itself
 }
 
 // A Value is the value of a setting or flag, and where it comes from.
@@ -28,21 +30,13 @@ type Value struct {
 	Origin string // "flag", "environment X", "line 12", "default"
 }
 
-// An Axis is a key of the matrix and its values. A value is a set of variables: a
-// scalar sets the one with the axis's name, a table all its keys. The variable
-// AXIS.name is what the value is called: the table's key "name", or the scalar.
-type Axis struct {
-	Name   string
-	Values []map[string]string
-	names  map[string]bool // of all variables, also of values that --set leaves out
-}
-
 // A FileStage is one [[stage]].
 type FileStage struct {
 	Stage *Stage
-	Name  string // what other stages call it: the value of run, unless the file names it
-	After string // name of the stage whose rows it reads; "" for the one before
-	From  string // file whose rows it reads instead; "" for none
+	Name  string    // what other stages call it: the value of run, unless the file names it
+	After string    // name of the stage whose rows it reads; "" for the one before
+	From  string    // file whose rows it reads instead; "" for none
+	When  condition // of the runs that have it; nil: all
 	Flags map[string]Value
 	Order []string // keys of Flags in the order of the file
 	place place
@@ -52,7 +46,9 @@ type FileStage struct {
 var SettingNames = []string{"cache", "jobs", "memory", "threads", "in-process", "table"}
 
 // stageKeys are the keys of a stage that are not flags.
-var stageKeys = []string{"run", "name", "after", "from"}
+var stageKeys = []string{"run", "name", "after", "from", whenKey}
+
+const whenKey = "when"
 
 // Parse reads a pipeline file. Flags are checked by name here, and by value
 // when the matrix has been expanded.
@@ -84,6 +80,9 @@ func Parse(name, text string, catalogue Catalogue) (*File, error) {
 	if len(f.Stages) == 0 {
 		return nil, f.fail(place{}, "", errors.New(`there are no stages: begin one with [[stage]] and run = "featurize"; mars run --init toy writes an example`))
 	}
+	if key, err := f.checkTable(); err != nil {
+		return nil, f.fail(tablePlace, key, err)
+	}
 	return f, nil
 }
 
@@ -105,8 +104,14 @@ func (f *File) readSettings(top map[string]any) error {
 		if key == "matrix" || key == "stage" {
 			continue
 		}
+		if table, ok := v.(map[string]any); ok && key == "table" {
+			if err := f.readTable(table); err != nil {
+				return err
+			}
+			continue
+		}
 		if !slices.Contains(SettingNames, key) {
-			all := append([]string{"[matrix]", "[[stage]]"}, SettingNames...)
+			all := append([]string{"[matrix]", "[table]", "[[stage]]"}, SettingNames...)
 			return f.fail(place{}, key, fmt.Errorf("there is no such setting: %s", didYouMean(key, all)))
 		}
 		text, err := scalar(v)
@@ -128,61 +133,6 @@ func (f *File) inOrder(at place, table map[string]any) []string {
 func (f *File) origin(at place, key string) string {
 	return "line " + strconv.Itoa(f.lines.of(at, key))
 }
-
-func (f *File) readMatrix(matrix map[string]any, meta toml.MetaData) error {
-	at := place{table: "matrix"}
-	for _, key := range meta.Keys() {
-		if len(key) != 2 || key[0] != "matrix" || slices.ContainsFunc(f.Axes, func(a Axis) bool { return a.Name == key[1] }) {
-			continue
-		}
-		list, ok := matrix[key[1]].([]any)
-		if !ok {
-			list = []any{matrix[key[1]]}
-		}
-		axis := Axis{Name: key[1], names: map[string]bool{}}
-		for _, v := range list {
-			vars, err := variables(key[1], v)
-			if err != nil {
-				return f.fail(at, key[1], err)
-			}
-			axis.Values = append(axis.Values, vars)
-			for name := range vars {
-				axis.names[name] = true
-			}
-		}
-		if len(axis.Values) == 0 {
-			return f.fail(at, key[1], errors.New("has no values, so there would be no runs: list some"))
-		}
-		f.Axes = append(f.Axes, axis)
-	}
-	return nil
-}
-
-// variables are what a value of an axis sets.
-func variables(axis string, v any) (map[string]string, error) {
-	table, ok := v.(map[string]any)
-	if !ok {
-		text, err := scalar(v)
-		return map[string]string{axis: text, axis + nameSuffix: text}, err
-	}
-	vars := map[string]string{}
-	for key, v := range table {
-		text, err := scalar(v)
-		if err != nil {
-			return nil, err
-		}
-		vars[key] = text
-	}
-	if vars[axis] == "" {
-		return nil, fmt.Errorf("a table of values needs the key %s", axis)
-	}
-	vars[axis+nameSuffix] = cmp.Or(vars["name"], vars[axis])
-	delete(vars, "name")
-	return vars, nil
-}
-
-// nameSuffix makes the variable that has the name of an axis' value.
-const nameSuffix = ".name"
 
 // scalar writes a TOML value as a flag's; a list gets commas.
 func scalar(v any) (string, error) {
@@ -218,6 +168,10 @@ func (f *File) readStage(i int, table map[string]any, catalogue Catalogue) error
 	if s.Stage == nil {
 		return f.fail(at, "run", fmt.Errorf("there is no stage %q: %s", run, didYouMean(run, catalogue.Names())))
 	}
+	if err := f.readWhen(&s, table[whenKey]); err != nil {
+		return f.fail(at, whenKey, err)
+	}
+	delete(table, whenKey)
 	for _, key := range f.inOrder(at, table) {
 		text, err := scalar(table[key])
 		if err != nil {
@@ -243,6 +197,17 @@ func (f *File) readStage(i int, table map[string]any, catalogue Catalogue) error
 	return f.checkInput(i)
 }
 
+// readWhen reads the condition of a stage that only some runs have.
+func (f *File) readWhen(s *FileStage, v any) (err error) {
+	if v == nil {
+		return nil
+	}
+	if s.When, err = readCondition(v); err != nil {
+		return err
+	}
+	return s.When.check(f.Axes)
+}
+
 // allows reports why a key cannot be set in a pipeline file.
 func (s *Stage) allows(key string) error {
 	flag, ok := s.Flags[key]
@@ -257,7 +222,7 @@ func (s *Stage) allows(key string) error {
 	return nil
 }
 
-// checkInput checks that there are rows for the stage to read.
+// checkInput checks what a stage says of its input.
 func (f *File) checkInput(i int) error {
 	s := &f.Stages[i]
 	switch {
@@ -265,28 +230,25 @@ func (f *File) checkInput(i int) error {
 		return f.fail(s.place, "from", errors.New("a stage reads the rows of a file (from) or of a stage (after), not both"))
 	case !s.Stage.Reads && s.After+s.From != "":
 		return f.fail(s.place, "", fmt.Errorf("%s reads no rows: leave after and from out", s.Stage.Name))
+	case s.instead() != "" && s.After+s.From != "":
+		return f.fail(s.place, s.instead(), fmt.Errorf("%s reads files or rows, not both: leave this out, or after and from", s.Stage.Name))
 	case s.After != "" && f.stage(s.After, i) < 0:
 		return f.fail(s.place, "after", fmt.Errorf("no stage above is called %q: %s", s.After, didYouMean(s.After, f.stageNames(i))))
-	case s.Stage.Reads && s.After+s.From == "" && i == 0:
-		return f.fail(s.place, "run", fmt.Errorf("%s reads rows, and there is no stage before it: name a file with from, or begin with featurize", s.Stage.Name))
-	}
-	parent := f.parent(i)
-	if parent >= 0 && !f.Stages[parent].Stage.Rows {
-		return f.fail(s.place, "run", fmt.Errorf("%s puts out no rows for %s to read: say which stage it follows with after", f.Stages[parent].Name, s.Stage.Name))
 	}
 	return nil
 }
 
-// parent is the index of the stage whose rows stage i reads, -1 if none.
-func (f *File) parent(i int) int {
-	s := &f.Stages[i]
-	switch {
-	case !s.Stage.Reads || s.From != "":
-		return -1
-	case s.After != "":
-		return f.stage(s.After, i)
+// reads reports whether the stage reads rows.
+func (s *FileStage) reads() bool { return s.Stage.Reads && s.instead() == "" }
+
+// instead is a flag that names a file to read instead of rows, "" if none is set.
+func (s *FileStage) instead() string {
+	for _, name := range s.Stage.Instead {
+		if _, set := s.Flags[name]; set {
+			return name
+		}
 	}
-	return i - 1
+	return ""
 }
 
 // stage finds the last of the first n stages that has the name, -1 if none.
@@ -307,15 +269,22 @@ func (f *File) stageNames(n int) []string {
 	return names
 }
 
-// Set overrides a flag, STAGE.FLAG, of all stages of that name, or an axis,
-// matrix.NAME.
+// Set overrides a flag, STAGE.FLAG, of all stages of that name, an axis, matrix.NAME,
+// or a key of the table, table.KEY.
 func (f *File) Set(target, text, origin string) error {
 	name, key, ok := strings.Cut(target, ".")
 	if !ok {
 		return fmt.Errorf("%q: write STAGE.FLAG=VALUE, as in train.lambda=0.5", target)
 	}
-	if name == "matrix" {
-		return f.setAxis(key, text)
+	switch name {
+	case "matrix":
+		f.setAxis(key, text)
+		return nil
+	case "table":
+		if err := f.setTable(key, text); err != nil {
+			return fmt.Errorf("%s: %w", target, err)
+		}
+		return nil
 	}
 	found := false
 	for i := range f.Stages {
@@ -334,24 +303,6 @@ func (f *File) Set(target, text, origin string) error {
 	if !found {
 		return fmt.Errorf("%s: the file has no stage %q: %s", target, name, didYouMean(name, f.stageNames(len(f.Stages))))
 	}
-	return nil
-}
-
-func (f *File) setAxis(name, text string) error {
-	i := slices.IndexFunc(f.Axes, func(a Axis) bool { return a.Name == name })
-	if i < 0 {
-		f.Axes, i = append(f.Axes, Axis{Name: name, names: map[string]bool{name: true, name + nameSuffix: true}}), len(f.Axes)
-	}
-	var values []map[string]string
-	for _, v := range strings.Split(text, ",") {
-		known := slices.IndexFunc(f.Axes[i].Values, func(vars map[string]string) bool { return vars[name+nameSuffix] == v })
-		if known >= 0 {
-			values = append(values, f.Axes[i].Values[known])
-		} else {
-			values = append(values, map[string]string{name: v, name + nameSuffix: v})
-		}
-	}
-	f.Axes[i].Values = values
 	return nil
 }
 

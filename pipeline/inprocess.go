@@ -100,6 +100,9 @@ func (g *goroutine) wait() error {
 	return failure
 }
 
+// peak is not known: stages in one process share its memory.
+func (g *goroutine) peak() int64 { return 0 }
+
 // lineWriter calls log with every whole line that is written to it.
 type lineWriter struct {
 	log  func(string)

@@ -18,6 +18,9 @@ type job interface {
 	// wait drops what is left of the output, waits for the stage to end, and
 	// returns its failure.
 	wait() error
+	// peak is the most memory, in bytes, that the stage has held at once; 0 if that is
+	// not known. It is known after wait.
+	peak() int64
 }
 
 // A task is what a job is to do.

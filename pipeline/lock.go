@@ -20,8 +20,12 @@ const useSuffix = ".use"
 // Lock waits until no other process is making the entry of key, and then keeps
 // others from making it. It calls waiting once, if it has to wait.
 func (c *Cache) Lock(ctx context.Context, key string, waiting func()) (*Lock, error) {
+	return c.lock(ctx, key, false, waiting)
+}
+
+func (c *Cache) lock(ctx context.Context, key string, shared bool, waiting func()) (*Lock, error) {
 	for {
-		l, err := c.tryLock(key, false)
+		l, err := c.tryLock(key, shared)
 		if !errors.Is(err, errLocked) {
 			return l, err
 		}

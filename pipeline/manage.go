@@ -125,13 +125,14 @@ const (
 )
 
 // sweep removes what killed processes have left: half-made entries, temporary files
-// that are old, and checkpoints that are old, or all of them.
+// that are old, and checkpoints that are old, or all of them; and the origins that
+// nobody needs any more.
 func (c *Cache) sweep(all bool) error {
 	building, err := c.leftovers(buildingDir, func(name string, age time.Duration) bool {
 		return !strings.HasPrefix(name, ".") || age > temporaryAge
 	})
 	checkpoints, err2 := c.leftovers(checkpointsDir, func(_ string, age time.Duration) bool { return all || age > checkpointAge })
-	failed := errors.Join(err, err2)
+	failed := errors.Join(err, err2, c.sweepOrigins())
 	for _, path := range append(building, checkpoints...) {
 		failed = errors.Join(failed, os.RemoveAll(path))
 	}

@@ -21,21 +21,32 @@ func (o Output) of(n *Node) string {
 	return o.Flag
 }
 
-// encoding is the output's compression. It is plain if the output is the cache's
+// encoding is what writes the output's rows. It is nil if the output is the cache's
 // file as it is, without another layout or compression.
-func (o Output) encoding(n *Node) (c arrowio.Compression, plain bool) {
+func (o Output) encoding(n *Node) WriteRows {
 	if o.of(n) != "" || !n.Stage.Rows {
-		return c, true
+		return nil
 	}
+	if n.Stage.Write != nil {
+		if write := n.Stage.Write(o.Path); write != nil {
+			return write
+		}
+	}
+	var c arrowio.Compression
 	if name := n.Stage.flag(Encoding); n.Flags[name] != "" {
 		c, _ = arrowio.ParseCompression(n.Flags[name]) //nolint:errcheck // the command has checked it
 	}
-	return c, c.Codec == arrowio.None && arrowio.KindByName(o.Path) == arrowio.FileKind
+	if c.Codec == arrowio.None && arrowio.KindByName(o.Path) == arrowio.FileKind {
+		return nil
+	}
+	return func(ctx context.Context, w io.Writer, rows arrowio.Stream) error {
+		return arrowio.Copy(ctx, encoder(w, o.Path, c), rows)
+	}
 }
 
 // upToDate reports whether the output is there already, byte for byte.
 func upToDate(n *Node, o Output, f EntryFile) bool {
-	if _, plain := o.encoding(n); !plain {
+	if o.encoding(n) != nil {
 		return false
 	}
 	info, err := os.Stat(o.Path)
@@ -57,7 +68,7 @@ func deliver(ctx context.Context, n *Node, e *Entry) error {
 		if upToDate(n, o, f) {
 			continue
 		}
-		if err := putFile(ctx, n, o, e.Path(f)); err != nil {
+		if err := putFile(ctx, n, o, e, f); err != nil {
 			return n.fail(o.Flag, err)
 		}
 	}
@@ -65,44 +76,49 @@ func deliver(ctx context.Context, n *Node, e *Entry) error {
 }
 
 // putFile makes an output from a file of the cache.
-func putFile(ctx context.Context, n *Node, o Output, from string) error {
+func putFile(ctx context.Context, n *Node, o Output, e *Entry, f EntryFile) error {
 	if err := os.MkdirAll(filepath.Dir(o.Path), 0o777); err != nil {
 		return err
 	}
-	compression, plain := o.encoding(n)
-	if plain {
-		return copyFile(from, o.Path)
+	write := o.encoding(n)
+	if write == nil {
+		return copyFile(e.Path(f), o.Path)
 	}
-	return encodeFile(ctx, from, o.Path, compression)
+	sum, err := encodeFile(ctx, e.Path(f), o.Path, write)
+	if err == nil {
+		e.noteEncoded(sum)
+	}
+	return err
 }
 
-// encodeFile writes rows in another layout or compression. A file that has the same
-// bytes already keeps the time of its last change.
-func encodeFile(ctx context.Context, from, to string, compression arrowio.Compression) error {
+// encodeFile writes rows in another layout or compression, and returns the hash of the
+// file. One that has the same bytes already keeps the time of its last change.
+func encodeFile(ctx context.Context, from, to string, write WriteRows) (sum string, err error) {
 	in, err := arrowio.Open(from, arrowio.ReadOptions{})
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer in.Close()
 	out, err := atomicfile.Create(to)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer out.Close()
 	hash := sha256.New()
-	if err := arrowio.Copy(ctx, encoder(io.MultiWriter(out, hash), to, compression), in); err != nil {
-		return err
+	if err := write(ctx, io.MultiWriter(out, hash), in); err != nil {
+		return "", err
 	}
-	if !out.Direct() && holds(to, hash.Sum(nil)) {
-		return nil
+	sum = hex.EncodeToString(hash.Sum(nil))
+	if !out.Direct() && holds(to, sum) {
+		return sum, nil
 	}
-	return out.Commit()
+	return sum, out.Commit()
 }
 
 // holds reports whether a file is there and has that hash.
-func holds(path string, hash []byte) bool {
+func holds(path, sum string) bool {
 	is, err := hashFile(path)
-	return err == nil && is == hex.EncodeToString(hash)
+	return err == nil && is == sum
 }
 
 // encoder writes rows to w in the layout that the name to asks for.

@@ -3,9 +3,11 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"mars/internal/contexttest"
+	"slices"
 	"strings"
 	"testing"
+
+	"mars/internal/contexttest"
 )
 
 // testCatalogue has a stage that makes rows, one that maps them and one of text.
@@ -133,6 +135,7 @@ func TestExpandStopsWithItsContext(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	const head = "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\n"
+	const axes = "[matrix]\nseed = [0, 1]\n"
 	for text, want := range map[string]string{
 		"":                                      "there are no stages",
 		"[matrix]\nx = []\n" + head:             "line 2: x: has no values",
@@ -143,10 +146,29 @@ func TestMistakes(t *testing.T) {
 		head + "after = \"make\"\nfrom = \"x\"": "line 6: from: a stage reads",
 		head + "load = \"\"":                    "line 5: load: names no file",
 		head + "[[stage]]\n":                    "line 5: stage 3 does not say what it runs",
-		head + "[[stage]]\nrun = \"tell\"\n[[stage]]\nrun = \"map\"": "line 8: run: tell puts out no rows for map to read",
-		"[[stage]]\nrun = \"make\"\nfrom = \"x\"":                    "make reads no rows",
-		"[matrix]\nseed = [1, 2]\n" + head:                           "line 2: seed: no stage uses it: write {seed}",
-		head + "save = \"a\"\nload = \"./a\"":                        "line 5: save: a is input and output at once",
+		head + "[[stage]]\nrun = \"tell\"\n[[stage]]\nrun = \"map\"":   "line 8: run: tell puts out no rows for map to read",
+		"[[stage]]\nrun = \"make\"\nfrom = \"x\"":                      "make reads no rows",
+		"[matrix]\nseed = [1, 2]\n" + head:                             "line 2: seed: no stage uses it: write {seed}",
+		head + "save = \"a\"\nload = \"./a\"":                          "line 5: save: a is input and output at once",
+		axes + "method = [{method = 1, seed = 2}]\n" + head:            "line 3: method: the value 1 sets seed, which is an axis itself: write only = {seed = ...}",
+		axes + "method = [{method = 1, only = {sed = 0}}]\n" + head:    `line 3: method: only, of the value 1: the matrix has no axis "sed": did you mean seed?`,
+		axes + "method = [{method = 1, only = \"seed\"}]\n" + head:     `line 3: method: only: "seed" is no condition: write AXIS=VALUE`,
+		axes + "method = [{method = 1, only = {seed = 3}}]\n" + head:   `line 3: method: only, of the value 1: seed has no value "3": it has 0, 1`,
+		axes + head + "when = \"seed=7\"":                              `line 7: when: seed has no value "7": it has 0, 1`,
+		axes + head + "when = {sede = 0}":                              `line 7: when: the matrix has no axis "sede": did you mean seed?`,
+		axes + head + "when = 3":                                       "line 7: when: is a int64: want a table of axes and their values",
+		head + "save = \"$MARS_TEST_UNSET/x\"":                         "line 5: save: the environment variable MARS_TEST_UNSET is not set",
+		"[table]\nshow = [\"accuracy\"]\nrows = \"seed\"\n" + head:     "line 3: rows: a table has no such key: there are file, columns, over, numbers, show, beside",
+		"[table]\noverr = \"seed\"\n" + head:                           "line 2: overr: a table has no such key: did you mean over?",
+		axes + "[table]\ncolumns = \"sed\"\n" + head:                   `line 4: columns: the matrix has no axis "sed": did you mean seed?`,
+		axes + "[table]\nover = [\"seed\", \"pair\"]\n" + head:         `line 4: over: the matrix has no axis "pair"`,
+		axes + "[table]\nover = \"seed\"\ncolumns = \"seed\"\n" + head: "line 5: columns: an axis cannot be both columns and over",
+		"[table]\nshow = [\"accuracy\", \"mak.seconds\"]\n" + head:     `line 2: show: mak.seconds: there is no stage "mak": did you mean make?`,
+		"[table]\nnumbers = [\"x\", \"eval.megabytes\"]\n" + head:      `line 2: numbers: eval.megabytes: there is no stage "eval"`,
+		"tabel = 1\n" + head:                                           "line 1: tabel: there is no such setting: did you mean table?",
+		head + "when = \"seed=7\"":                                     `line 5: when: there is no axis "seed": the file has no table [matrix]`,
+		"[matrix]\na = [{a = 1, only = {b = 1}}]\nb = [{b = 1, only = {c = 1}}, 2]\nc = [{c = 1, only = {b = 2}}]\n" + head: "line 1: leaves no combination",
+		axes + "[[stage]]\nrun = \"make\"\nwhen = \"seed=1\"\n[[stage]]\nrun = \"map\"\n":                                   "line 7: run: map reads rows, and there is no stage before it: name a file with from, or begin with featurize (map seed=0)",
 	} {
 		f, err := Parse("f.toml", text, testCatalogue())
 		if err == nil {
@@ -156,6 +178,77 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%q:\n%v, want %s", text, err, want)
 		}
 	}
+}
+
+// A value may go with some values of other axes alone, and a stage belong to some runs.
+func TestConditions(t *testing.T) {
+	const text = `
+[matrix]
+method = [{method = "a", only = {seed = [0]}}, {name = "b1", method = "b", only = "data=x"}, "c"]
+seed = [0, 1]
+data = ["x", "z"]
+[[stage]]
+run = "make"
+size = "{data}"
+[[stage]]
+run = "map"
+name = "embed"
+when = {method = ["a", "b1"]}
+[[stage]]
+run = "map"
+name = "train"
+method = "{method}"
+[[stage]]
+run = "tell"
+after = "embed"
+when = "method=c"
+seed = "{seed}"
+`
+	f, err := Parse("test.toml", text, testCatalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := f.Expand(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []string
+	for _, r := range g.Runs {
+		run := r.Values["method"] + r.Values["seed"] + r.Values["data"] + ":"
+		for _, n := range r.Nodes {
+			if n != nil {
+				run += " " + n.Name
+				if n.Parent != nil {
+					run += "<" + n.Parent.Name
+				}
+			}
+		}
+		runs = append(runs, run)
+	}
+	want := []string{
+		"a0x: make embed<make train<embed", "a0z: make embed<make train<embed",
+		"b10x: make embed<make train<embed", "b11x: make embed<make train<embed",
+		"c0x: make train<make tell<make", "c0z: make train<make tell<make",
+		"c1x: make train<make tell<make", "c1z: make train<make tell<make",
+	}
+	if !slices.Equal(runs, want) {
+		t.Errorf("the runs are\n%s", strings.Join(runs, "\n"))
+	}
+	config := printed(t, f)
+	if again := expand(t, config); labels(again.Nodes) != labels(g.Nodes) || len(again.Runs) != len(g.Runs) {
+		t.Errorf("what is printed says something else:\n%s", config)
+	}
+}
+
+// printed is a file as --print-config prints it.
+func printed(t *testing.T, f *File) string {
+	t.Helper()
+	numbers := map[string]string{"jobs": "0", "threads": "0", "in-process": "false"}
+	var text strings.Builder
+	if err := errors.Join(f.Settle(nil, nil, func(string) string { return "" }, numbers), f.WriteConfig(&text)); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 // Everything that a result depends on is in the key, and nothing else.
@@ -217,26 +310,6 @@ func TestValuesAsTOML(t *testing.T) {
 		if got := (Flag{}).toml(text); got != want {
 			t.Errorf("%q is written %s, want %s", text, got, want)
 		}
-	}
-}
-
-func TestSummary(t *testing.T) {
-	r := &Results{Axes: []string{"method", "seed"}, Columns: []string{"accuracy", "l1"}}
-	for i, v := range []float64{0.5, 0.7, 0.9} {
-		row := ResultRow{Values: []string{[]string{"a", "a", "b"}[i], "0"}, Numbers: map[string]float64{"accuracy": v}}
-		r.Rows = append(r.Rows, row)
-	}
-	var text strings.Builder
-	if err := r.WriteSummary(&text); err != nil {
-		t.Fatal(err)
-	}
-	want := "method runs accuracy l1 a 2 0.6 ± 0.14 b 1 0.9"
-	if got := strings.Join(strings.Fields(text.String()), " "); got != want {
-		t.Errorf("the summary is %q, want %q", got, want)
-	}
-	text.Reset()
-	if err := r.WriteCSV(&text); err != nil || text.String() != "method,seed,accuracy,l1\na,0,0.5,\na,0,0.7,\nb,0,0.9,\n" {
-		t.Errorf("the table is %q, %v", text.String(), err)
 	}
 }
 

@@ -21,8 +21,12 @@ import (
 type processes struct{ program string }
 
 // ProgressVariable is the environment variable with the number of the file
-// descriptor to which a stage reports its progress, in lines "what done total".
-const ProgressVariable = "MARS_PROGRESS_FD"
+// descriptor to which a stage reports its progress, in lines "what done total". At its
+// end it reports PeakReport, its peak memory in bytes, and 0.
+const (
+	ProgressVariable = "MARS_PROGRESS_FD"
+	PeakReport       = "peak-memory"
+)
 
 // grace is how long a stage may take to end after it was asked to.
 const grace = 5 * time.Second
@@ -34,6 +38,7 @@ type process struct {
 	out     *os.File       // its standard output
 	readers sync.WaitGroup // of its log and its progress
 	last    []string       // lines of its log
+	held    int64          // its peak memory, in bytes
 }
 
 func (l processes) start(ctx context.Context, t task) (job, error) {
@@ -82,7 +87,7 @@ func (p *process) launch(t task) error {
 		return fmt.Errorf("%s: cannot be started: %w", p.label, err)
 	}
 	p.readers.Go(func() { p.readMessages(messages, t.log) })
-	p.readers.Go(func() { readReports(reports, t.progress) })
+	p.readers.Go(func() { p.readReports(reports, t.progress) })
 	return nil
 }
 
@@ -108,13 +113,17 @@ func (p *process) readMessages(r *os.File, log func(string)) {
 // isFailure reports whether a line is the error that a command ends with.
 func (p *process) isFailure(line string) bool { return strings.HasPrefix(line, "mars ") }
 
-func readReports(r *os.File, progress func(what string, done, total int64)) {
+func (p *process) readReports(r *os.File, progress func(what string, done, total int64)) {
 	defer r.Close()
 	lines := bufio.NewScanner(r)
 	for lines.Scan() {
 		var what string
 		var done, total int64
-		if n, _ := fmt.Sscan(lines.Text(), &what, &done, &total); n == 3 {
+		switch n, _ := fmt.Sscan(lines.Text(), &what, &done, &total); {
+		case n != 3:
+		case what == PeakReport:
+			p.held = done
+		default:
 			progress(what, done, total)
 		}
 	}
@@ -139,6 +148,8 @@ func (p *process) wait() error {
 	}
 	return &StageError{Label: p.label, Message: p.reason(exit), Status: exit.ExitCode(), Err: err}
 }
+
+func (p *process) peak() int64 { return p.held }
 
 // reason is the error that the command ended with, without the command's name: the
 // label says that.

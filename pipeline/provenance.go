@@ -25,6 +25,8 @@ type History struct {
 	Flag  string         `json:"flag,omitempty"` // of the last stage, which names the file; "" for its rows or text
 	From  string         `json:"from"`           // where the history comes from: the cache, or the file
 	Steps []*HistoryStep `json:"steps"`
+
+	embedded bool // it comes from the file
 }
 
 // A HistoryStep is a stage that led to a file.
@@ -74,12 +76,11 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 		if l.Entry == nil {
 			continue
 		}
-		for _, f := range l.Files {
-			if f.SHA256 == sum {
-				h := &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}
-				(&tracer{before: l.Before, history: h, at: map[string]int{}}).add(l.Key, Origin{l.Dependencies, l.Version})
-				return h, nil
-			}
+		if f, ok := l.fileOf(sum); ok {
+			t := &tracer{cache: cache, before: l.Before, at: map[string]int{},
+				history: &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}}
+			t.add(l.Key, Origin{l.Dependencies, l.Version})
+			return t.history, t.err
 		}
 	}
 	return nil, nil
@@ -87,9 +88,11 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 
 // tracer turns an entry, and all that it depends on, into steps.
 type tracer struct {
-	before  map[string]Origin
+	cache   *Cache
+	before  map[string]Origin // those that the entry has itself
 	history *History
 	at      map[string]int // key to step
+	err     error          // the first of an origin that is not there
 }
 
 func (t *tracer) add(key string, o Origin) int {
@@ -115,13 +118,23 @@ func (t *tracer) input(in Input) HistoryInput {
 	if in.Key == "" {
 		return HistoryInput{Path: in.Name, SHA256: in.SHA256}
 	}
-	key, _, _ := strings.Cut(in.Key, "/")
-	step := t.add(key, t.before[key])
+	step := t.add(in.maker(), t.origin(in))
 	s := HistoryInput{Step: &step}
 	if strings.Contains(in.Key, "/") {
 		s.Path = in.Name
 	}
 	return s
+}
+
+func (t *tracer) origin(in Input) Origin {
+	o, known := t.cache.Origin(in.maker())
+	if !known {
+		o, known = t.before[in.maker()]
+	}
+	if !known && t.err == nil {
+		t.err = fmt.Errorf("%s: the cache %s no longer says what made %s: run the pipeline again", t.history.File, t.cache.Dir, in.Name)
+	}
+	return o
 }
 
 // embedded are the steps that a file carries, if it is Arrow or a model.
@@ -163,7 +176,7 @@ func modelSteps(path string) ([]arrowio.Step, error) {
 // fromSteps makes a history of the steps that a file carries, of which each reads the
 // rows of the one before.
 func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History, error) {
-	h := &History{File: path, From: "the file itself"}
+	h := &History{File: path, From: "the file itself", embedded: true}
 	for i, recorded := range steps {
 		stage := findStage(recorded, catalogue)
 		if stage == nil {
@@ -283,33 +296,47 @@ func (h *History) WritePipeline(w io.Writer, catalogue Catalogue) error {
 		if s.Rows != nil && s.Rows.Step != nil {
 			p.line("after = %q", stepName(*s.Rows.Step))
 		} else if s.Rows != nil {
-			p.line("from = %s", strconv.Quote(s.Rows.Path))
+			p.line("from = %s", strconv.Quote(asPath(s.Rows.Path)))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
 			p.line("%s = %s", flag, stage.Flags[flag].toml(h.option(i, flag, stage)))
 		}
-		if i == len(h.Steps)-1 && h.Flag == "" {
-			p.line("output = %q", filepath.Base(h.File))
+		last := i == len(h.Steps)-1 && h.Flag == ""
+		if last && !stage.Rows && h.embedded {
+			return fmt.Errorf("%s: holds rows that %s wrote with --output; a pipeline makes its text alone: run the command again", h.File, s.Stage)
+		}
+		if last {
+			p.line("output = %q", asPath(filepath.Base(h.File)))
 		}
 	}
 	return p.err
 }
 
-// option is the value of a step's flag. For a file that a later step reads it is the
-// path that this step gives: what is recorded is the base name alone.
+// option is the value of a step's flag, as in a pipeline file. For a file that a later
+// step reads it is the path that this step gives: what is recorded is the base name
+// alone.
 func (h *History) option(step int, flag string, stage *Stage) string {
-	value := h.Steps[step].Options[flag]
-	if !stage.Flags[flag].Role.isWritten() {
-		return value
+	value, role := h.Steps[step].Options[flag], stage.Flags[flag].Role
+	if role.isWritten() {
+		value = h.readAs(step, value)
 	}
+	if role.namesFile() {
+		value = asPath(value)
+	}
+	return value
+}
+
+// readAs is the path by which a later step reads the file name of a step; name if none
+// does.
+func (h *History) readAs(step int, name string) string {
 	for _, s := range h.Steps[step+1:] {
 		for _, in := range s.Files {
-			if in.Step != nil && *in.Step == step && filepath.Base(in.Path) == value {
+			if in.Step != nil && *in.Step == step && filepath.Base(in.Path) == name {
 				return in.Path
 			}
 		}
 	}
-	return value
+	return name
 }
 
 func stepName(i int) string { return "step " + strconv.Itoa(i+1) }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,11 +29,14 @@ type Runner struct {
 	View      View
 	Text      io.Writer    // takes the text of stages that goes to no file
 	Rows      arrowio.Sink // takes the rows of a Single graph that go to no file
-	Table     string       // CSV file for the results of all runs; "" for none
+	Table     string       // file for the results of all runs; "" for none
 
-	store *store
-	mu    sync.Mutex
-	held  []*Lock // on entries in use
+	store    *store
+	beside   *beside // the table's; nil: none
+	mu       sync.Mutex
+	held     []*Lock         // on entries in use
+	costs    map[*Node]Cost  // of the stages that have run
+	failures map[*Node]error // of those that have failed, or that ran in a chain with one
 }
 
 // A View is told what goes on. Its methods are called from any goroutine.
@@ -51,9 +55,14 @@ func (r *Runner) Run(ctx context.Context) error {
 	if err := r.checkThreads(); err != nil {
 		return err
 	}
-	r.store = newStore(r.Cache, r.View.Warn)
+	beside, err := r.Graph.File.readBeside()
+	if err != nil {
+		return err
+	}
+	r.store, r.beside = newStore(r.Cache, r.View.Warn), beside
 	defer r.close()
 	for {
+		r.failures = map[*Node]error{}
 		plan := newPlan(r.Graph, r.store)
 		r.View.Plan(plan.lists())
 		again, err := r.execute(ctx, plan)
@@ -92,6 +101,59 @@ func (r *Runner) hold(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.held = append(r.held, l)
+}
+
+// noteCost notes what it took to make a node.
+func (r *Runner) noteCost(n *Node, c Cost) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.costs == nil {
+		r.costs = map[*Node]Cost{}
+	}
+	r.costs[n] = c
+}
+
+// cost is what it took to make a node, now or when the cache got it.
+func (r *Runner) cost(n *Node) (c Cost, known bool) {
+	if c, known = r.costs[n]; known {
+		return c, true
+	}
+	if e := r.store.lookup(n.Key); e != nil {
+		return e.Cost, true
+	}
+	return c, false
+}
+
+// failureOf says why a run failed, "" if it did not. It is the first line of the
+// failure of its first stage that has one, or that a stage which failed is before.
+func (r *Runner) failureOf(run *Run) string {
+	for _, n := range run.Nodes {
+		if n == nil {
+			continue
+		}
+		if err := r.failureBefore(n); err != nil {
+			line, _, _ := strings.Cut(err.Error(), "\n")
+			return line
+		}
+	}
+	return ""
+}
+
+// failureBefore is the failure of a node, or of one that it reads from. A node that was
+// complete when the others of its chain failed has none.
+func (r *Runner) failureBefore(n *Node) error {
+	if len(r.failures) == 0 || r.store.lookup(n.Key) != nil {
+		return nil
+	}
+	if err := r.failures[n]; err != nil {
+		return err
+	}
+	for _, b := range n.before() {
+		if err := r.failureBefore(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // forget removes the checkpoint of a training that is complete. Also a run that was
@@ -215,6 +277,9 @@ func (r *Runner) schedule(ctx context.Context, p *plan) error {
 		done.segment.state = finished
 		if done.err != nil {
 			done.segment.state = failed
+			for _, n := range done.segment.nodes {
+				r.failures[n] = done.err
+			}
 			first = firstError(first, done.err)
 			if !r.KeepGoing {
 				cancel()
@@ -383,7 +448,7 @@ func (r *Runner) showResults(ctx context.Context, err error) error {
 	switch {
 	case err != nil && !r.KeepGoing:
 		return nil
-	case r.Table != "":
+	case r.Table != "" || r.Graph.File.Table != nil:
 		return r.writeTable()
 	case r.Graph.Nodes[0].shown && r.Rows != nil:
 		return r.showRows(ctx, r.Graph.Nodes[0])

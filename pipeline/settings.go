@@ -3,7 +3,6 @@ package pipeline
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +23,8 @@ func (f *File) Settle(flags map[string]string, set []string, getenv func(string)
 			f.Settings[name] = Value{text, "environment " + variable}
 		} else if _, ok := f.Settings[name]; !ok {
 			f.Settings[name] = Value{defaults[name], "default"}
+		} else if err := f.settlePath(name); err != nil {
+			return err
 		}
 	}
 	for i := range f.Stages {
@@ -38,6 +39,26 @@ func (f *File) Settle(flags map[string]string, set []string, getenv func(string)
 			return fmt.Errorf("--set %w", err)
 		}
 	}
+	return nil
+}
+
+// pathSettings are those whose values are paths.
+var pathSettings = []string{"cache", "table"}
+
+// settlePath puts environment variables into a setting of the file that is a path.
+func (f *File) settlePath(name string) error {
+	if !slices.Contains(pathSettings, name) {
+		return nil
+	}
+	v := f.Settings[name]
+	path, err := f.path(v.Text)
+	if err != nil && name == "table" && f.Table != nil {
+		return f.fail(tablePlace, fileKey, err)
+	}
+	if err != nil {
+		return f.fail(place{}, name, err)
+	}
+	f.Settings[name] = Value{path, v.Origin}
 	return nil
 }
 
@@ -63,13 +84,18 @@ func environmentName(name string) string {
 func (f *File) WriteConfig(w io.Writer) error {
 	p := &printer{w: w}
 	for _, name := range SettingNames {
-		p.line("%s = %s  # %s", name, settingText(name, f.Settings[name].Text), f.Settings[name].Origin)
+		if name != "table" || f.Table == nil {
+			p.line("%s = %s  # %s", name, settingText(name, f.Settings[name].Text), f.Settings[name].Origin)
+		}
+	}
+	if f.Table != nil {
+		f.writeTable(p)
 	}
 	if len(f.Axes) > 0 {
 		p.line("\n[matrix]")
 	}
 	for _, axis := range f.Axes {
-		p.line("%s = [%s]", axis.Name, strings.Join(axisTexts(axis), ", "))
+		p.line("%s = [%s]", axis.Name, strings.Join(axis.texts(), ", "))
 	}
 	for _, s := range f.Stages {
 		p.line("\n[[stage]]\nrun = %q", s.Stage.Name)
@@ -77,6 +103,9 @@ func (f *File) WriteConfig(w io.Writer) error {
 			if pair[1] != "" && pair[1] != s.Stage.Name {
 				p.line("%s = %q", pair[0], pair[1])
 			}
+		}
+		if s.When != nil {
+			p.line("%s = %s", whenKey, s.When.toml())
 		}
 		for _, name := range s.Order {
 			p.line("%s = %s  # %s", name, s.Stage.Flags[name].toml(s.Flags[name].Text), s.Flags[name].Origin)
@@ -126,20 +155,4 @@ func plainNumber(text string) bool {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	return err == nil && strings.Contains(text, ".") && strconv.FormatFloat(v, 'g', -1, 64) == text && !strings.Contains(text, "e")
-}
-
-func axisTexts(axis Axis) []string {
-	texts := make([]string, len(axis.Values))
-	for i, vars := range axis.Values {
-		if len(vars) == 2 && vars[axis.Name] == vars[axis.Name+nameSuffix] {
-			texts[i] = Flag{}.toml(vars[axis.Name])
-			continue
-		}
-		var pairs []string
-		for _, name := range slices.Sorted(maps.Keys(vars)) {
-			pairs = append(pairs, strings.TrimPrefix(name, axis.Name+".")+" = "+Flag{}.toml(vars[name]))
-		}
-		texts[i] = "{" + strings.Join(pairs, ", ") + "}"
-	}
-	return texts
 }

@@ -13,7 +13,7 @@ import (
 // the file rows, if that is not "". Its own rows go to the file of a flag, or else to
 // the runner's Rows.
 func Single(stage *Stage, flags map[string]string, order []string, rows string) (*Graph, error) {
-	f := &File{Name: stage.Name, lines: findLines("")}
+	f := &File{Name: stage.Name, lines: findLines(""), literal: true}
 	s := FileStage{Stage: stage, Name: stage.Name, From: rows, Flags: map[string]Value{}, Order: order}
 	for name, text := range flags {
 		s.Flags[name] = Value{text, "flag"}

@@ -16,16 +16,23 @@ type Stage struct {
 	Reads     bool   // it reads rows
 	Rows      bool   // it puts out rows, not text
 	Flags     map[string]Flag
+	Instead   []string // flags that name files to read instead of rows
 
 	// Check validates arguments without running the stage, and returns the flags
 	// that are set, with their values as the command understands them.
 	Check func(args []string) (map[string]string, error)
 	// Run runs the stage in this process.
 	Run func(ctx context.Context, args []string, s Streams) error
+	// Write gives what writes rows to a file of that name in a layout of the stage's own;
+	// nil if that is Arrow. It may be nil itself.
+	Write func(path string) WriteRows
 	// Status is the exit status with which a process would report an error of Run;
 	// nil means 1 for every error.
 	Status func(error) int
 }
+
+// WriteRows writes rows in some layout.
+type WriteRows func(ctx context.Context, w io.Writer, rows arrowio.Stream) error
 
 // Streams are what a stage that runs in this process reads and writes.
 type Streams struct {

@@ -25,7 +25,8 @@ type Env struct {
 	// Progress is told how much of a known (total > 0) or unknown amount of
 	// work is done; what names it. It may be nil.
 	Progress func(what string, done, total int64)
-	// Step is added to the stream's provenance, with the stage's state files.
+	// Step is added to the stream's provenance, with the stage's state files. One
+	// without a stage is not: what runs the stage has a step itself.
 	Step arrowio.Step
 }
 

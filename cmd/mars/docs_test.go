@@ -29,18 +29,54 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// experiments is their folder.
+var experiments = filepath.Join("..", "..", "docs", "experiments")
+
 // The files of the experiments name stages and flags that there are. Their data are
 // not needed for that.
 func TestExperiments(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("..", "..", "docs", "experiments", "*.toml"))
+	files, err := filepath.Glob(filepath.Join(experiments, "*.toml"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no experiment found", err)
 	}
+	t.Setenv("MARS_DATA", "/data")
+	t.Setenv("MARS_BLOBS", "/blobs")
 	mars := filepath.Join(programs(t), "mars")
 	for _, file := range files {
 		if out, err := exec.Command(mars, "run", "--shell", file).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v:\n%s", file, err, out)
 		}
+	}
+	runStudy(t, mars)
+}
+
+// runStudy runs a study with few and small tasks from its beginning to its tables.
+func runStudy(t *testing.T, mars string) {
+	dir := t.TempDir()
+	table := filepath.Join(dir, "toy.csv")
+	cmd := exec.Command(mars, "run", "-q", "--cache", filepath.Join(dir, "cache"), "--table", table,
+		"--set", "matrix.seed=0,1", "--set", "rows.source-rows=150", "--set", "rows.target-rows=150", "--set", "proportions.bootstrap=10",
+		filepath.Join(experiments, "estimators-toy.toml"))
+	printed, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"estimators_l1.mte", "translate.seconds", "\ntoy-mid   2 ", "\ntoy-high  2 "} {
+		if !strings.Contains(string(printed), want) {
+			t.Errorf("the table lacks %q:\n%s", want, printed)
+		}
+	}
+	runs, err := os.ReadFile(table)
+	if err != nil || strings.Count(string(runs), "\n") != 5 || strings.Contains(string(runs), ",,") {
+		t.Errorf("the runs are\n%s%v", runs, err)
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		return
+	}
+	tables, err := exec.Command(python, filepath.Join(experiments, "statistics.py"), "estimators", table).CombinedOutput()
+	if err != nil || !strings.Contains(string(tables), "\n| toy-high | 2 | ") || !strings.Contains(string(tables), "\n| real | 4 | ") {
+		t.Errorf("the statistics are\n%s%v", tables, err)
 	}
 }
 

@@ -40,7 +40,7 @@ const batchBytes = 1 << 20
 
 // write sends the rows of all sides to out, source first.
 func (d *dataset) write(ctx context.Context, env stages.Env, out arrowio.Sink) error {
-	meta := arrowio.Meta{Classes: d.classes, Provenance: []arrowio.Step{env.Step}}
+	meta := arrowio.Meta{Classes: d.classes, Provenance: arrowio.WithStep(nil, env.Step)}
 	schema := meta.Apply(d.schema(env.Columns))
 	if err := out.Begin(schema); err != nil {
 		return err

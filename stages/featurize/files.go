@@ -21,7 +21,8 @@ type SideOptions struct {
 	Images ImageOptions
 
 	Rows        int    // rows to draw; 0: all, or the most that Proportions allow
-	Proportions string // see shift.ParseProportions; "": those of the data
+	MaxRows     int    // the most rows to draw if Rows is 0; 0: no limit
+	Proportions string // see shift.ParseProportions, or shift.Random; "": those of the data
 }
 
 // Options of reading files.
@@ -202,12 +203,16 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, d
 		}
 	}
 	so := o.side(domain)
-	if so.Proportions == "" && so.Rows == 0 {
+	if so.Proportions == "" && so.Rows == 0 && so.MaxRows == 0 {
 		return chosen, labels, nil
 	}
-	draw := shift.Draw{Rows: so.Rows, Seed: env.Seed ^ uint64(domain)<<32}
-	if so.Proportions != "" {
-		if draw.Proportions, err = shift.ParseProportions(so.Proportions, d.classes); err != nil {
+	draw := shift.Draw{Rows: so.Rows, MaxRows: so.MaxRows, Seed: env.Seed ^ uint64(domain)<<32}
+	proportions := so.Proportions
+	if proportions == shift.Random {
+		proportions = DrawProportions(env, domain, d.classes, labels)
+	}
+	if proportions != "" {
+		if draw.Proportions, err = shift.ParseProportions(proportions, d.classes); err != nil {
 			return nil, nil, fmt.Errorf("--%s-proportions: %w", domain, err)
 		}
 	}

@@ -31,14 +31,15 @@ func FormatOf(path string) string {
 }
 
 // Save writes the rows of src to a CSV or Parquet file, whole or not at all.
-func Save(ctx context.Context, path, format string, src *Labels) error {
+func Save(ctx context.Context, path, format string, src arrowio.Stream) error {
 	_, err := state.Save(path, func(w io.Writer) error { return Write(ctx, w, format, src) })
 	return err
 }
 
-// Write writes the rows of src, flat, as CSV or Parquet.
-func Write(ctx context.Context, w io.Writer, format string, src *Labels) error {
-	flat, err := NewFlat(src)
+// Write writes the rows of src, labels in columns of the usual names, flat as CSV or
+// Parquet.
+func Write(ctx context.Context, w io.Writer, format string, src arrowio.Stream) error {
+	flat, err := NewFlat(src, arrowio.DefaultColumns().Probability)
 	if err != nil {
 		return err
 	}

@@ -13,29 +13,35 @@ import (
 // Flat is labels with a column for each class, probability_NAME, in place of the
 // vectors: what CSV can hold, and what every reader of Parquet understands.
 type Flat struct {
-	*Labels
-	flat *arrow.Schema
-	at   int // of the vectors
-	rec  arrow.Record
+	arrowio.Stream
+	flat   *arrow.Schema
+	column string // of the vectors
+	at     int
+	rec    arrow.Record
 }
 
-// NewFlat flattens labels of the classes that the metadata name.
-func NewFlat(l *Labels) (*Flat, error) {
-	meta, err := arrowio.ReadMeta(l.schema)
+// NewFlat flattens labels of the classes that the metadata name. Their posteriors are
+// in the column name.
+func NewFlat(labels arrowio.Stream, name string) (*Flat, error) {
+	schema := labels.Schema()
+	meta, err := arrowio.ReadMeta(schema)
 	if err != nil {
 		return nil, err
 	}
-	if len(meta.Classes) == 0 {
-		return nil, fmt.Errorf("%s: its metadata do not name the classes: run mars-train or mars-predict before", l.Name())
+	at := schema.FieldIndices(name)
+	switch {
+	case len(at) == 0:
+		return nil, fmt.Errorf("%s: there is no column %q: run mars label before", labels.Name(), name)
+	case len(meta.Classes) == 0:
+		return nil, fmt.Errorf("%s: its metadata do not name the classes: run mars-train or mars-predict before", labels.Name())
 	}
-	name := l.in.Columns.Probability
-	f := &Flat{Labels: l, at: l.schema.FieldIndices(name)[0]}
+	f := &Flat{Stream: labels, column: name, at: at[0]}
 	var fields []arrow.Field
 	for _, class := range meta.Classes {
 		fields = append(fields, arrow.Field{Name: name + "_" + class, Type: arrow.PrimitiveTypes.Float32})
 	}
-	metadata := l.schema.Metadata()
-	f.flat = arrow.NewSchema(slices.Replace(slices.Clone(l.schema.Fields()), f.at, f.at+1, fields...), &metadata)
+	metadata := schema.Metadata()
+	f.flat = arrow.NewSchema(slices.Replace(slices.Clone(schema.Fields()), f.at, f.at+1, fields...), &metadata)
 	return f, nil
 }
 
@@ -48,15 +54,15 @@ func (f *Flat) Next() (arrow.Record, error) {
 		f.rec.Release()
 		f.rec = nil
 	}
-	rec, err := f.Labels.Next()
+	rec, err := f.Stream.Next()
 	if err != nil {
 		return nil, err
 	}
-	vectors, err := arrowio.VectorColumn(rec, f.in.Columns.Probability)
+	vectors, err := arrowio.VectorColumn(rec, f.column)
 	if err != nil {
 		return nil, err
 	}
-	if classes := f.flat.NumFields() - f.schema.NumFields() + 1; vectors.Width != classes {
+	if classes := f.flat.NumFields() - f.Stream.Schema().NumFields() + 1; vectors.Width != classes {
 		return nil, fmt.Errorf("%s: there are %d probabilities a row for %d classes: run mars-train or mars-predict before", f.Name(), vectors.Width, classes)
 	}
 	columns := make([]arrow.Array, vectors.Width)

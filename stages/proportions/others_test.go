@@ -56,3 +56,12 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// Two distributions are 0 to 2 apart.
+func TestDistance(t *testing.T) {
+	for want, p := range map[float64][]float64{0: {0.25, 0.75}, 0.5: {0.5, 0.5}, 1.5: {1, 0}} {
+		if got := distance(p, []float64{0.25, 0.75}); got != want {
+			t.Errorf("%v is %g away, want %g", p, got, want)
+		}
+	}
+}

@@ -70,7 +70,9 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
-	return report, nil
+	meta, err := r.Meta()
+	report.steps = meta.Provenance
+	return report, err
 }
 
 // answer asks the panel and the other estimators.
@@ -103,12 +105,22 @@ func (r *Report) check(ctx context.Context, rows *stream.Rows) error {
 	if err != nil {
 		return err
 	}
-	l1 := 0.0
-	for k, p := range truth {
-		l1 += math.Abs(p - r.Proportions.Estimated[k])
+	l1 := distance(r.Proportions.Estimated, truth)
+	r.Proportions.True, r.L1, r.L1s = truth, &l1, map[string]float64{}
+	for name, p := range r.Estimators {
+		r.L1s[name] = distance(p, truth)
 	}
-	r.Proportions.True, r.L1 = truth, &l1
+	r.L1s["source"] = distance(r.Proportions.Source, truth)
 	return nil
+}
+
+// distance is the L1 distance of two distributions, 0 to 2.
+func distance(p, q []float64) float64 {
+	sum := 0.0
+	for k := range p {
+		sum += math.Abs(q[k] - p[k])
+	}
+	return sum
 }
 
 // Write sends the report to out as rows, one a class: its name, the shares of

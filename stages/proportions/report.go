@@ -40,8 +40,12 @@ type Report struct {
 	Warnings      []string `json:"warnings"`
 	// Diagnostics are what else there is to say of the estimates.
 	Diagnostics *Diagnostics `json:"diagnostics"`
-	// L1 is the L1 error, where the truth is known.
-	L1 *float64 `json:"proportions_l1,omitempty"`
+	// L1 is the L1 error, where the truth is known; L1s those of all estimators, and of
+	// the source's own proportions as "source".
+	L1  *float64           `json:"proportions_l1,omitempty"`
+	L1s map[string]float64 `json:"estimators_l1,omitempty"`
+
+	steps []arrowio.Step // that led to the rows
 }
 
 // Interval bounds each share with a probability of Level, and all together.
@@ -170,7 +174,7 @@ func (r *Report) write(env stages.Env, out arrowio.Sink, fields []arrow.Field, a
 		return err
 	}
 	meta := arrowio.Meta{Classes: r.Classes, SourceProportions: r.Proportions.Source, TargetProportions: r.Proportions.Estimated,
-		Diagnostics: text, Provenance: []arrowio.Step{env.Step}}
+		Diagnostics: text, Provenance: arrowio.WithStep(r.steps, env.Step)}
 	schema := meta.Apply(arrow.NewSchema(fields, nil))
 	if err := out.Begin(schema); err != nil {
 		return err

@@ -196,7 +196,7 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,
 	"memory-limit": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
-	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true,
+	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true,
 }
 
 func isTerminal(w io.Writer) bool {

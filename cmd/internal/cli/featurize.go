@@ -62,7 +62,7 @@ such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 
 type sideFlags struct {
 	path, labels, resize, proportions, photographs string
-	rows, pad                                      int
+	rows, maxRows, pad                             int
 	binarise                                       bool
 }
 
@@ -96,10 +96,12 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.classes, "classes", nil, "keep only rows of these classes, numbered in this order")
 	f.BoolVar(&o.truth, "truth", false, "write the target's labels as truth, to compare with")
 
-	f.StringVar(&o.source.proportions, "source-proportions", "", "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3")
+	f.StringVar(&o.source.proportions, "source-proportions", "", "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3; random: drawn by the seed, all alike probable")
 	f.StringVar(&o.target.proportions, "target-proportions", "", "the same for target rows, by labels that are not written")
 	f.IntVar(&o.source.rows, "source-rows", 0, "number of source rows to draw (0: all, or the most the proportions allow)")
 	f.IntVar(&o.target.rows, "target-rows", 0, "number of target rows to draw")
+	f.IntVar(&o.source.maxRows, "max-source-rows", 0, "draw so many source rows, or all that there are (0: no limit)")
+	f.IntVar(&o.target.maxRows, "max-target-rows", 0, "the same for target rows")
 
 	f.BoolVar(&o.disjoint, "disjoint", false, "draw target rows that the source has not drawn, where both are from one file")
 
@@ -131,26 +133,30 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 		return options, usagef("--load brings shape, image steps, classes and standardisation with it: leave their flags and --save out")
 	}
 	var err error
-	if options.Source, err = o.side(o.source); err != nil {
+	if options.Source, err = o.side("source", o.source); err != nil {
 		return options, err
 	}
-	options.Target, err = o.side(o.target)
+	options.Target, err = o.side("target", o.target)
 	return options, err
 }
 
-func (o *featurizeFlags) side(s sideFlags) (featurize.SideOptions, error) {
+func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, error) {
 	side := featurize.SideOptions{
 		Path:        s.path,
 		Format:      format.Options{Labels: s.labels, Columns: o.columns, Label: o.label, ID: o.id},
 		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Binarise: s.binarise, Photographs: s.photographs},
 		Rows:        s.rows,
+		MaxRows:     s.maxRows,
 		Proportions: s.proportions,
 	}
 	if s.pad > 0 {
 		side.Images.Pad = s.pad
 	}
-	if side.Rows < 0 || side.Images.Pad < 0 {
+	if side.Rows < 0 || side.MaxRows < 0 || side.Images.Pad < 0 {
 		return side, usagef("numbers of rows and pixels cannot be negative")
+	}
+	if side.Rows > 0 && side.MaxRows > 0 {
+		return side, usagef("--%s-rows and --max-%s-rows: give one of them", name, name)
 	}
 	if o.separator != "" {
 		separator := []rune(strings.ReplaceAll(o.separator, `\t`, "\t"))
@@ -231,6 +237,11 @@ or the shift (3, 4 and 6 vary --imbalance).`,
 		}
 		o.SourceRows, o.TargetRows, o.PublishedCodeVariances = sourceRows, targetRows, publishedCodeVariances
 		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
+			err := errors.Join(drawToyProportions(env, arrowio.SourceDomain, source, &o.SourceProportions),
+				drawToyProportions(env, arrowio.TargetDomain, target, &o.TargetProportions))
+			if err != nil {
+				return err
+			}
 			return featurize.Toy(ctx, env, o, truth, out)
 		})
 	}
@@ -238,8 +249,8 @@ or the shift (3, 4 and 6 vary --imbalance).`,
 	f.StringVar(&setting, "setting", "mid", "width of the classes (low, mid, high) or number of the paper's experiment (0 to 6)")
 	f.Float64Var(&shiftBy, "shift", 0, "how far the target's centres move, in the paper 0 to 11")
 	f.Float64Var(&imbalance, "imbalance", 0, "how far experiments 3, 4 and 6 favour the first class, 0 to 10")
-	f.StringVar(&source, "source-proportions", "", "class balance of the source (default 0.33,0.33,0.34)")
-	f.StringVar(&target, "target-proportions", "", "class balance of the target (default 0.33,0.33,0.34)")
+	f.StringVar(&source, "source-proportions", "", "class balance of the source, or random (default 0.33,0.33,0.34)")
+	f.StringVar(&target, "target-proportions", "", "class balance of the target, or random (default 0.33,0.33,0.34)")
 	f.IntVar(&sourceRows, "source-rows", toy.DefaultRows, "number of source rows")
 	f.IntVar(&targetRows, "target-rows", toy.DefaultRows, "number of target rows")
 	f.BoolVar(&truth, "truth", false, "write the target's classes as truth, to compare with")
@@ -249,9 +260,20 @@ or the shift (3, 4 and 6 vary --imbalance).`,
 	return newCommand(cmd)
 }
 
+// toyClasses are the names of the toy's classes.
+var toyClasses = []string{"0", "1", "2"}
+
 func parseToyProportions(text string, p *[]float64) (err error) {
-	if text != "" {
-		*p, err = shift.ParseProportions(text, []string{"0", "1", "2"})
+	if text != "" && text != shift.Random {
+		*p, err = shift.ParseProportions(text, toyClasses)
 	}
 	return err
+}
+
+// drawToyProportions draws the proportions if they are to be random.
+func drawToyProportions(env stages.Env, domain arrowio.Domain, text string, p *[]float64) error {
+	if text != shift.Random {
+		return nil
+	}
+	return parseToyProportions(featurize.DrawProportions(env, domain, toyClasses, nil), p)
 }

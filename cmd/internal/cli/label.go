@@ -61,6 +61,13 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	q := question{files: &l.files, common: c, embed: l.options.Method == translate.Method, stages: []stages.Func{train.Fit(l.options)}}
+	if err := q.check(args); err != nil {
+		return err
+	}
+	if c.cached != "" && l.format != "" {
+		return usagef("--cached writes what the output's name asks for: leave --format out, or --cached")
+	}
 	if l.format == "" {
 		l.format = label.FormatOf(c.output)
 	}
@@ -68,7 +75,10 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := arrowio.CheckNotInput(c.output, c.inputs); err != nil {
 		return err
 	}
-	q := question{files: &l.files, common: c, embed: l.options.Method == translate.Method, stages: []stages.Func{train.Fit(l.options)}}
+	c.input = append(args, "")[0]
+	if handled, err := c.hosted(cmd); handled {
+		return err
+	}
 	q.answer = func(_ context.Context, env stages.Env, in arrowio.Stream) error {
 		labels, err := label.New(env, in)
 		if err != nil {

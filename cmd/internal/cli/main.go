@@ -47,6 +47,7 @@ func Main(cmd *cobra.Command) {
 	signal.Ignore(syscall.SIGPIPE)
 	code := run(ctx, cmd, os.Args[1:], os.Stderr)
 	stop()
+	reportPeak()
 	os.Exit(code)
 }
 

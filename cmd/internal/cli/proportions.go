@@ -48,8 +48,18 @@ not look at them.`,
 		if err := c.check(); err != nil {
 			return err
 		}
-		c.inputs = append(args, files.source.path, files.target.path)
 		q := question{files: &files, common: c, embed: true}
+		if err := q.check(args); err != nil {
+			return err
+		}
+		if c.cached != "" && c.output != "" {
+			return usagef("--cached keeps what is printed: leave --output out, or --cached")
+		}
+		c.inputs = append(args, files.source.path, files.target.path)
+		c.input = append(args, "")[0]
+		if handled, err := c.hosted(cmd); handled {
+			return err
+		}
 		q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 			r, err := proportions.Estimate(ctx, env, in, o)
 			if err != nil {

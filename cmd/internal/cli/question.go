@@ -23,55 +23,79 @@ type question struct {
 	answer func(context.Context, stages.Env, arrowio.Stream) error
 }
 
+// check checks what there is to read, before anything is read.
+func (q *question) check(args []string) error {
+	source, target := q.files.source.path, q.files.target.path
+	switch {
+	case source == "" && target == "":
+		return nil
+	case len(args) > 0 || source == "" || target == "":
+		return usagef("give --source FILE and --target FILE, or one stream of mars-featurize")
+	}
+	_, err := q.files.options()
+	return err
+}
+
 func (q *question) ask(cmd *cobra.Command, args []string) error {
 	env, done := q.common.env(cmd)
 	defer done()
-	name, in, all, err := q.input(env, args)
+	in, closeInput, err := q.input(cmd, args)
 	if err != nil {
 		return err
 	}
+	defer closeInput()
+	ready, err := q.ready(&env, in)
+	if err != nil {
+		return err
+	}
+	name := q.files.source.path + " and " + q.files.target.path
 	if in != nil {
-		defer in.Close()
 		name = in.Name()
 	}
 	var filters []pipeline.Filter
-	for _, stage := range append(all, q.stages...) {
-		filters = append(filters, func(ctx context.Context, in arrowio.Stream, out arrowio.Sink) error { return stage(ctx, env, in, out) })
+	inner := env
+	inner.Step = arrowio.Step{Options: env.Step.Options} // no step of their own: they note in the command's
+	for _, stage := range ready {
+		filters = append(filters, filter(stage, inner))
 	}
-	var first arrowio.Stream
-	if in != nil {
-		first = in
+	for _, stage := range q.stages {
+		filters = append(filters, filter(stage, env))
 	}
-	return pipeline.Join(cmd.Context(), name, first, filters, func(ctx context.Context, in arrowio.Stream) error {
+	return pipeline.Join(cmd.Context(), name, in, filters, func(ctx context.Context, in arrowio.Stream) error {
 		return q.answer(ctx, env, in)
 	})
 }
 
-// input gives the stream that the rows come from, or nil, and the stages that make
-// them ready.
-func (q *question) input(env stages.Env, args []string) (name string, in *arrowio.Reader, ready []stages.Func, err error) {
-	source, target := q.files.source.path, q.files.target.path
-	if source == "" && target == "" {
-		if in, err = arrowio.Open(append(args, "")[0], arrowio.ReadOptions{Memory: int64(q.common.limit)}); err != nil {
-			return "", nil, nil, err
-		}
-		if q.embed && embed.Wanted(env, in) { // else the stages read the file itself, and need not hold it
+func filter(stage stages.Func, env stages.Env) pipeline.Filter {
+	return func(ctx context.Context, in arrowio.Stream, out arrowio.Sink) error { return stage(ctx, env, in, out) }
+}
+
+// input opens the stream that the rows come from; nil if they come from two files.
+func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, done func(), err error) {
+	if q.files.source.path != "" {
+		return nil, func() {}, nil
+	}
+	return q.common.open(cmd, append(args, "")[0])
+}
+
+// ready are the stages that make the rows ready.
+func (q *question) ready(env *stages.Env, in arrowio.Stream) (ready []stages.Func, err error) {
+	if in != nil {
+		if q.embed && embed.Wanted(*env, in) { // else the stages read the file itself, and need not hold it
 			ready = append(ready, embed.Images)
 		}
-		return in.Name(), in, ready, nil
-	}
-	if len(args) > 0 || source == "" || target == "" {
-		return "", nil, nil, usagef("give --source FILE and --target FILE, or one stream of mars-featurize")
+		return ready, nil
 	}
 	options, err := q.files.options()
 	if err != nil {
-		return "", nil, nil, err
+		return nil, err
 	}
-	ready = []stages.Func{func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
+	keepInputs(env, options)
+	ready = append(ready, func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
 		return featurize.Files(ctx, env, options, out)
-	}}
+	})
 	if q.embed {
 		ready = append(ready, embed.Images)
 	}
-	return source + " and " + target, nil, ready, nil
+	return ready, nil
 }

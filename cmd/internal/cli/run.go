@@ -36,14 +36,16 @@ func runCommand() *cobra.Command {
 pipe. A table [matrix] of values makes a run of each of their combinations; what the runs
 have in common is run once. What stages put out is kept in a cache, so that nothing is
 computed twice: a second run runs no stage, a changed option those that it concerns, and a
-run that was killed goes on where it was. Paths are relative to the file's folder.
+run that was killed goes on where it was. Paths are relative to the file's folder. A table
+[table] says what to make of the numbers of the runs.
 
 A flag of mars run beats the environment (MARS_CACHE, MARS_JOBS, …; MARS_TRAIN_LAMBDA for a
 stage's flag), which beats the file, which beats the default: see --print-config.`,
 		Example: `  mars run --init toy > toy.toml
   mars run toy.toml
   mars run --explain toy.toml
-  mars run --set train.lambda=0.5 --set matrix.seed=0,1 toy.toml`,
+  mars run --set train.lambda=0.5 --set matrix.seed=0,1 toy.toml
+  mars run --table toy.md --set table.show=accuracy,train.seconds toy.toml`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	o.register(cmd)
@@ -67,8 +69,8 @@ func (o *runFlags) register(cmd *cobra.Command) {
 	f.Var(&o.memory, "memory", "start no chain that would take the memory of all beyond this (default: three quarters of what is free)")
 	f.IntVar(&o.threads, "threads", 0, "threads of each stage (default: all processors); results depend on it")
 	f.BoolVar(&o.inProcess, "in-process", false, "run all stages in this process, joined by channels: the same bytes")
-	f.StringVar(&o.table, "table", "", "write what mars-eval --json says of each run to this CSV file, a row a run")
-	f.StringArrayVar(&o.set, "set", nil, "set a stage's flag (train.lambda=0.5) or values of the matrix (matrix.seed=0,1)")
+	f.StringVar(&o.table, "table", "", "write the numbers of the runs to this file: a row for each run (.csv), or their means (.md: Markdown, .txt: text)")
+	f.StringArrayVar(&o.set, "set", nil, "set a stage's flag (train.lambda=0.5), values of the matrix (matrix.seed=0,1) or a key of the table (table.columns=method)")
 	f.BoolVarP(&o.keepGoing, "keep-going", "k", false, "after a failure, run what does not depend on it")
 	f.BoolVar(&o.explain, "explain", false, "say for each stage whether it would run, and why, and run nothing")
 	f.BoolVar(&o.shell, "shell", false, "print the shell lines that do the same, and run nothing")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,7 +45,9 @@ func (c *common) runCached(cmd *cobra.Command) error {
 	cache := pipeline.OpenCache(dir)
 	stage := catalogue().Find(strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "mars-"), "mars "))
 	rows := c.input
-	if stage.Reads && (rows == "" || rows == "-") {
+	flags, order := givenFlags(cmd, stage)
+	instead := func(name string) bool { return flags[name] != "" }
+	if stage.Reads && !slices.ContainsFunc(stage.Instead, instead) && (rows == "" || rows == "-") {
 		spooled, err := c.spool(cmd, cache)
 		if err != nil {
 			return err
@@ -52,7 +55,6 @@ func (c *common) runCached(cmd *cobra.Command) error {
 		defer os.Remove(spooled)
 		rows = spooled
 	}
-	flags, order := givenFlags(cmd, stage)
 	graph, err := pipeline.Single(stage, flags, order, rows)
 	if err != nil {
 		return err

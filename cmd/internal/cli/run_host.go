@@ -85,6 +85,14 @@ var runnersPipe = sync.OnceValue(func() *os.File {
 	return os.NewFile(uintptr(fd), "progress")
 })
 
+// reportPeak tells the pipeline that started this process how much memory it has
+// held.
+func reportPeak() {
+	if w := runnersPipe(); w != nil {
+		fmt.Fprintf(w, "%s %d 0\n", pipeline.PeakReport, pipeline.PeakMemory())
+	}
+}
+
 // keepInputs adds the files that are featurized, and their hashes, to the step
 // that provenance keeps. Of one that cannot be read featurize will say more.
 func keepInputs(env *stages.Env, o featurize.Options) {

@@ -3,12 +3,15 @@ package cli
 import (
 	"bytes"
 	"context"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mars/arrowio"
 	"mars/pipeline"
+	"mars/stages/label"
 )
 
 // stageCommands make the commands of the stages, anew each time: a command is
@@ -34,7 +37,7 @@ var flagRoles = map[string]pipeline.Role{
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
 	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect,
 	"quiet": pipeline.Quiet, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
-	"help": pipeline.Reserved, "cached": pipeline.Reserved,
+	"help": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved,
 }
 
 // catalogue describes all stages to the package pipeline.
@@ -48,7 +51,43 @@ func catalogue() pipeline.Catalogue {
 			all = append(all, describe(sub, command, name+" "+sub.Name(), sub.Name()))
 		}
 	}
-	return all
+	return append(all, proportionsStage(), labelStage())
+}
+
+// proportionsStage makes a stage of mars proportions that puts out what it prints.
+func proportionsStage() *pipeline.Stage {
+	s := questionStage(proportionsCommand, "embed", "reweight")
+	s.Rows = false
+	delete(s.Flags, "compression")
+	return s
+}
+
+// labelStage makes a stage of mars label that puts out rows, and writes them as the
+// name of a file asks for.
+func labelStage() *pipeline.Stage {
+	s := questionStage(labelCommand, "embed", "train")
+	s.Write = func(path string) pipeline.WriteRows {
+		format := label.FormatOf(path)
+		if format == "arrow" {
+			return nil
+		}
+		return func(ctx context.Context, w io.Writer, rows arrowio.Stream) error {
+			return label.Write(ctx, w, format, rows)
+		}
+	}
+	return s
+}
+
+// questionStage makes a stage of a command that runs other stages, beside featurize,
+// inside it. What it computes changes when what they compute does.
+func questionStage(command func() *cobra.Command, runs ...string) *pipeline.Stage {
+	cmd := command()
+	s := describe(cmd, command, cmd.Name())
+	s.Reads, s.Instead = true, []string{"source", "target"}
+	for _, name := range append(runs, "featurize") {
+		s.Algorithm += max(1, algorithmVersions[name])
+	}
+	return s
 }
 
 // describe makes the stage of a command, which is under names (the words of a

@@ -81,8 +81,9 @@ type Draw struct {
 	// Proportions holds the share of each class among the rows drawn. Their sum
 	// is 1 within SumTolerance. nil means any proportions.
 	Proportions []float64
-	// Rows is the number of rows to draw; 0 means as many as the data allow.
-	Rows int
+	// Rows is the number of rows to draw. 0 means as many as the data allow, but
+	// no more than MaxRows if that is not 0.
+	Rows, MaxRows int
 	// Seed determines which rows are drawn and their order.
 	Seed uint64
 }
@@ -94,12 +95,12 @@ type Draw struct {
 // few rows, in all or of a class; the error says how many there are and how many
 // can be drawn. It returns ctx.Err() if ctx ends.
 func Sample(ctx context.Context, labels []int32, classes []string, d Draw) ([]int, error) {
-	if d.Rows < 0 {
-		return nil, fmt.Errorf("rows: %d is negative: ask for at least 1", d.Rows)
+	if rows := min(d.Rows, d.MaxRows); rows < 0 {
+		return nil, fmt.Errorf("rows: %d is negative: ask for at least 1", rows)
 	}
 	rng := rand.New(rand.NewPCG(d.Seed, 0x5e1ec7))
 	if d.Proportions == nil {
-		return sampleAny(ctx, len(labels), d.Rows, rng)
+		return sampleAny(ctx, len(labels), d, rng)
 	}
 	if len(d.Proportions) != len(classes) {
 		return nil, fmt.Errorf("proportions: %d for %d classes (%s): give one a class", len(d.Proportions), len(classes), preview(classes))
@@ -109,7 +110,7 @@ func Sample(ctx context.Context, labels []int32, classes []string, d Draw) ([]in
 		return nil, err
 	}
 	byClass := group(labels, len(classes))
-	want, err := wanted(byClass, classes, p, d.Rows)
+	want, err := wanted(byClass, classes, p, d)
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +124,21 @@ func Sample(ctx context.Context, labels []int32, classes []string, d Draw) ([]in
 	return rows, Shuffle(ctx, rows, rng)
 }
 
-func sampleAny(ctx context.Context, n, rows int, rng *rand.Rand) ([]int, error) {
+// rows returns the number of rows to draw if largest can be drawn.
+func (d Draw) rows(largest int) int {
+	switch {
+	case d.Rows > 0:
+		return d.Rows
+	case d.MaxRows > 0:
+		return min(d.MaxRows, largest)
+	}
+	return largest
+}
+
+func sampleAny(ctx context.Context, n int, d Draw, rng *rand.Rand) ([]int, error) {
+	rows := d.rows(n)
 	if rows > n {
 		return nil, fmt.Errorf("rows: %d asked for of %d: ask for at most %d", rows, n, n)
-	}
-	if rows == 0 {
-		rows = n
 	}
 	order := make([]int, n)
 	for i := range order {
@@ -152,7 +162,7 @@ func group(labels []int32, classes int) [][]int {
 }
 
 // wanted returns the number of rows to draw of each class.
-func wanted(byClass [][]int, classes []string, p []float64, rows int) ([]int, error) {
+func wanted(byClass [][]int, classes []string, p []float64, d Draw) ([]int, error) {
 	have := make([]int, len(byClass))
 	for c, members := range byClass {
 		have[c] = len(members)
@@ -161,9 +171,7 @@ func wanted(byClass [][]int, classes []string, p []float64, rows int) ([]int, er
 		}
 	}
 	largest := Largest(have, p)
-	if rows == 0 {
-		rows = largest
-	}
+	rows := d.rows(largest)
 	want := Counts(rows, p)
 	if c := short(have, want); c >= 0 {
 		return nil, fmt.Errorf("class %q has %d rows, %d are needed for %d rows with proportion %.4g: ask for at most %d rows",

@@ -18,7 +18,7 @@ type Added struct {
 // Emit passes every row on to out with the columns added. Meta, with the stage's
 // step added to its provenance, becomes the project's metadata.
 func (r *Rows) Emit(ctx context.Context, out arrowio.Sink, meta arrowio.Meta, added Added) error {
-	meta.Provenance = append(meta.Provenance[:len(meta.Provenance):len(meta.Provenance)], r.Step)
+	meta.Provenance = arrowio.WithStep(meta.Provenance, r.Step)
 	schema := meta.Apply(arrowio.WithColumns(r.Schema(), added.Fields...))
 	if err := out.Begin(schema); err != nil {
 		return err

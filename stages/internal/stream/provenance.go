@@ -1,6 +1,10 @@
 package stream
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"mars/arrowio"
+)
 
 // Provenance is the JSON of the steps that led to what a stage learns from these
 // rows: those of the stream and the stage's own.
@@ -9,6 +13,6 @@ func (r *Rows) Provenance() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(append(meta.Provenance[:len(meta.Provenance):len(meta.Provenance)], r.Step))
+	text, err := json.Marshal(arrowio.WithStep(meta.Provenance, r.Step))
 	return string(text), err
 }
