@@ -1,5 +1,6 @@
 // Package embed is the stage that learns a representation z = g(x) with a
-// classifier h on the labelled source rows, and adds z to every row.
+// classifier h on the labelled source rows, or by self-training on the target's rows as
+// well, and adds z to every row.
 //
 // Columns read: features, and to learn also domain and label. Added: embedding.
 package embed
@@ -13,6 +14,7 @@ import (
 	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/selftrain"
 	"mars/stages/internal/models"
 	"mars/stages/internal/state"
 	"mars/stages/internal/stream"
@@ -20,13 +22,17 @@ import (
 
 // Options of learning.
 type Options struct {
-	Arch  string                // see adapt.Config.Arch
-	Shape []int                 // of a row of features; nil: what the stream says
-	Tune  []func(*adapt.Config) // changes of the architecture's defaults, in order
-	Save  string                // model file to write; "" for none
+	Method string                // one of Methods; "" is the first
+	Arch   string                // see adapt.Config.Arch
+	Shape  []int                 // of a row of features; nil: what the stream says
+	Tune   []func(*adapt.Config) // changes of the architecture's defaults, in order
+	Save   string                // model file to write; "" for none
 }
 
-// Fit learns g and h on the source rows, then embeds all rows.
+// Methods are the names of the ways to learn a representation.
+func Methods() []string { return []string{"source", selftrain.Method} }
+
+// Fit learns g and h, then embeds all rows.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
 		c := env.Columns
@@ -49,15 +55,15 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error)
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Columns.Features, Source: true, Labels: true})
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Columns.Features, Source: true, Target: o.Method == selftrain.Method, Labels: true})
 	if err != nil {
 		return nil, err
 	}
-	problem := adapt.Problem{Source: s.Source, Labels: s.Labels, Classes: classes}
+	problem := adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
 	if problem.Shape, err = r.ShapeOr(o.Shape, r.Columns.Features, s.Source.Cols); err != nil {
 		return nil, err
 	}
-	config, err := adapt.Recipe(o.Arch, problem.Shape, adapt.ScheduleDefault)
+	config, train, err := o.config(problem.Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +77,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error)
 		r.Report("epochs", int64(m.Epoch+1), int64(m.Epochs))
 		return nil
 	}
-	model, err := adapt.Train(ctx, problem, config)
+	model, err := train(ctx, problem, config)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +85,16 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error)
 		model.Arch(), s.Source.Rows, len(classes), s.Source.Cols, model.EmbeddingWidth()),
 		"epochs", last.Epochs, "loss", fmt.Sprintf("%.4f", last.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", last.SourceAccuracy))
 	return model, nil
+}
+
+// config returns the settings of the method, and what trains by them.
+func (o Options) config(shape []int) (adapt.Config, func(context.Context, adapt.Problem, adapt.Config) (*adapt.Model, error), error) {
+	if o.Method == selftrain.Method {
+		c, err := selftrain.Config(o.Arch, shape)
+		return c, selftrain.Train, err
+	}
+	c, err := adapt.Recipe(o.Arch, shape, adapt.ScheduleDefault)
+	return c, adapt.Train, err
 }
 
 // Apply embeds rows with a model saved by Fit or by training, in constant memory.

@@ -31,7 +31,7 @@ import (
 
 // Options of training.
 type Options struct {
-	Method   string // one of Methods
+	Method   string // one of Methods, or Auto
 	Beta     float64
 	Arch     string // see adapt.Config.Arch
 	Schedule adapt.Schedule
@@ -57,6 +57,20 @@ type Options struct {
 	Metrics string // Arrow file for the figures of each epoch; "" for none
 }
 
+// Auto is self-training for images without an embedding, and translate for all other rows.
+const Auto = "auto"
+
+// forRows returns the options with Auto replaced.
+func (o Options) forRows(r *stream.Rows) Options {
+	if o.Method == Auto {
+		o.Method = translate.Method
+		if r.Images() && !r.Has(r.Columns.Embedding) {
+			o.Method = selftrain.Method
+		}
+	}
+	return o
+}
+
 // Methods are the names of the ways to train.
 func Methods() []string { return append(adapt.MethodNames(), gmmot.Method, translate.Method) }
 
@@ -65,6 +79,7 @@ func Methods() []string { return append(adapt.MethodNames(), gmmot.Method, trans
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
 		r := &stream.Rows{Env: env, Stream: in}
+		o := o.forRows(r)
 		c, column := env.Columns, o.column(r)
 		if err := r.Require("begin with mars-featurize, or name the column with a flag", column, c.Domain, c.Label); err != nil {
 			return err

@@ -9,13 +9,14 @@ import (
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/translate"
+	"mars/stages/embed"
 	"mars/stages/label"
 	"mars/stages/train"
 )
 
 // labelCommand answers what the target's labels are.
 func labelCommand() *cobra.Command {
-	l := labeller{options: train.Options{Method: translate.Method, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
+	l := labeller{options: train.Options{Method: train.Auto, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
 	cmd := &cobra.Command{
 		Use:   "label --source FILE --target FILE -o FILE [flags]",
 		Short: "Label the rows of a target, with posteriors, confidence and whether to believe them",
@@ -24,14 +25,17 @@ mars featurize reads, or a stream of it, and writes for each target row its id,
 predicted_class, confidence (the posterior of that class) and probability (the posteriors
 of all classes): as CSV, Parquet or Arrow, by the name of the output.
 
-The method is translate: it finds the classes in the target, moves the source's rows there,
-and trains a network on them. It is the default because on fixed features it measured best:
-on the paper's toy .992 balanced accuracy in under a second, where MARS' adversarial training
-has .895 and the source's classifier .743; docs/measured/estimators.md has cytometry too.
-Images are first given an embedding that is learnt on the source. Warnings on the log say
-when its proportions, and so its labels, are not to be believed.`,
+The method for tables and for embeddings is translate: it finds the classes in the target,
+moves the source's rows there, and trains a network on them. On fixed features it measured
+best: on the paper's toy .992 balanced accuracy in under a second, where MARS' adversarial
+training has .895 and the source's classifier .743; docs/measured/estimators.md has cytometry
+too. The method for images is self-training: a network is trained on changed images of the
+source, then on changed images of the target too, with labels that it gives itself. With
+--method translate images are first given an embedding that is learnt on the source. Warnings
+on the log say when the proportions, and so the labels, are not to be believed.`,
 		Example: `  mars label --source patients.csv --target new.csv --label celltype -o labels.csv
   mars label --source a.npz --target b.npz --decision balanced -o labels.parquet
+  mars label --source digits/ --target scans/ -o labels.csv
   mars featurize toy --shift 8 | mars label -o labels.arrow`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -39,7 +43,8 @@ when its proportions, and so its labels, are not to be believed.`,
 	cmd.RunE = l.run
 	f := cmd.Flags()
 	l.files.registerFiles(f)
-	f.Var(oneOf{&l.options.Method, train.Methods()}, "method", "how to adapt")
+	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt; auto is self-training for images and translate for the rest")
+	f.IntVar(&l.epochs, "epochs", 0, "length of the training, for a first look (default: the method's)")
 	l.options.Decision = "accuracy"
 	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
 	f.StringVar(&l.options.Save, "save", "", "keep the model in this safetensors file, for mars predict")
@@ -51,6 +56,7 @@ when its proportions, and so its labels, are not to be believed.`,
 
 type labeller struct {
 	common  *common
+	epochs  int
 	files   featurizeFlags
 	options train.Options
 	format  string
@@ -61,7 +67,13 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	q := question{files: &l.files, common: c, embed: l.options.Method == translate.Method, stages: []stages.Func{train.Fit(l.options)}}
+	if cmd.Flags().Changed("epochs") {
+		l.options.Tune = append(l.options.Tune, func(c *adapt.Config) { c.SetEpochs(l.epochs) })
+	}
+	q := question{files: &l.files, common: c, stages: []stages.Func{train.Fit(l.options)}}
+	if l.options.Method == translate.Method {
+		q.embed = embed.Images(embed.Options{Arch: "auto"})
+	}
 	if err := q.check(args); err != nil {
 		return err
 	}

@@ -7,6 +7,9 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/selftrain"
+	"mars/stages/embed"
 	"mars/stages/proportions"
 )
 
@@ -15,6 +18,7 @@ func proportionsCommand() *cobra.Command {
 	var files featurizeFlags
 	var o proportions.Options
 	var asJSON bool
+	var epochs int
 	cmd := &cobra.Command{
 		Use:   "proportions --source FILE --target FILE [flags]",
 		Short: "Estimate the class proportions of a target, with intervals and whether to believe them",
@@ -27,7 +31,7 @@ The estimate is that of match–translate–EM, under which classes may change t
 proportions, move, and change their look. How far off it is expected to be comes from how
 much it varies with the rows, and from how far two other estimators are off that also let
 classes move; by more than 0.2 in L1 it is not to be believed. Images are first given an
-embedding that is learnt on the source.
+embedding that is learnt by self-training on both domains.
 
 --truth compares with labels that the target has, for checking alone: the estimate does
 not look at them.`,
@@ -48,7 +52,11 @@ not look at them.`,
 		if err := c.check(); err != nil {
 			return err
 		}
-		q := question{files: &files, common: c, embed: true}
+		images := embed.Options{Method: selftrain.Method, Arch: "auto"}
+		if cmd.Flags().Changed("epochs") {
+			images.Tune = append(images.Tune, func(c *adapt.Config) { c.SetEpochs(epochs) })
+		}
+		q := question{files: &files, common: c, embed: embed.Images(images)}
 		if err := q.check(args); err != nil {
 			return err
 		}
@@ -71,6 +79,7 @@ not look at them.`,
 	}
 	f := cmd.Flags()
 	files.registerFiles(f)
+	f.IntVar(&epochs, "epochs", 0, "length of the training that gives images an embedding, for a first look (default: the method's)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	f.Float64Var(&o.Level, "level", 0.9, "probability with which an interval is to hold the true share")
 	f.IntVar(&o.Bootstrap, "bootstrap", 200, "replicates of the bootstrap behind the intervals")

@@ -23,7 +23,8 @@ func stageCommands() []func() *cobra.Command {
 // algorithmVersions are the versions of what the stages compute, where it is not the
 // first. Raise a stage's when the same input, options and seed give other results
 // than before: what caches hold of it is then made again.
-var algorithmVersions = map[string]int{"featurize": 2, "cluster": 4, "match": 2, "reweight": 4, "embed": 3, "train": 8, "predict": 2, "eval": 2}
+var algorithmVersions = map[string]int{"featurize": 2, "cluster": 4, "match": 2, "reweight": 4, "embed": 3, "train": 8, "predict": 2, "eval": 2,
+	"proportions": 2, "label": 2}
 
 // flagRoles are the flags that mean something to a pipeline beside their effect
 // on the result.
