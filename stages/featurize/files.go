@@ -37,6 +37,7 @@ type Options struct {
 	Standardize string   // "none", "source" or "domain": by whose mean and deviation
 	Save        string   // state file to write; "" for none
 	Load        string   // state file that replaces Images, Classes and Standardize
+	Preview     Preview
 }
 
 var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
@@ -65,6 +66,11 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 			return err
 		}
 		env.KeepState(o.Save, sum)
+	}
+	if o.Preview.Path != "" {
+		if err := o.Preview.write(d, env.Seed); err != nil {
+			return err
+		}
 	}
 	return d.write(ctx, env, out)
 }

@@ -75,11 +75,14 @@ type featurizeFlags struct {
 	colour, raw, truth      bool
 	disjoint                bool
 	standardize, save, load string
+	preview                 featurize.Preview
 }
 
 func (o *featurizeFlags) register(f *pflag.FlagSet) {
 	o.registerFiles(f)
 	f.StringVar(&o.save, "save", "", "keep what was learnt and done (moments, image steps, classes) in this file")
+	f.StringVar(&o.preview.Path, "augment-preview", "", "show in this PNG file what random changes do to images of both domains: each as it is, then changed")
+	f.StringVar(&o.preview.Augment, "augment", "auto", "random changes that --augment-preview shows; the rows stay as they are (see mars-train --augment)")
 	f.StringVar(&o.load, "load", "", "do to these files what was done in the run that saved this file")
 }
 
@@ -124,7 +127,10 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Standardize: o.standardize, Save: o.save, Load: o.load}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview}
+	if o.preview.Path == "" && o.preview.Augment != "auto" && o.preview.Augment != "" {
+		return options, usagef("--augment is what --augment-preview shows: name its file, or give --augment to mars-train")
+	}
 	if o.source.path == "" && o.target.path == "" {
 		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
 	}
