@@ -15,6 +15,7 @@ import (
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/selftrain"
+	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/models"
 	"mars/stages/internal/state"
 	"mars/stages/internal/stream"
@@ -63,7 +64,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error)
 	if problem.Shape, err = r.ShapeOr(o.Shape, r.Columns.Features, s.Source.Cols); err != nil {
 		return nil, err
 	}
-	config, train, err := o.config(problem.Shape)
+	config, train, err := o.config(r.Env, problem.Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +89,16 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error)
 }
 
 // config returns the settings of the method, and what trains by them.
-func (o Options) config(shape []int) (adapt.Config, func(context.Context, adapt.Problem, adapt.Config) (*adapt.Model, error), error) {
+func (o Options) config(env stages.Env, shape []int) (adapt.Config, func(context.Context, adapt.Problem, adapt.Config) (*adapt.Model, error), error) {
 	if o.Method == selftrain.Method {
 		c, err := selftrain.Config(o.Arch, shape)
-		return c, selftrain.Train, err
+		return c, func(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {
+			m, report, err := selftrain.Train(ctx, p, c)
+			if err == nil {
+				diagnostics.LogPart(env, diagnostics.NewSelfTraining(report))
+			}
+			return m, err
+		}, err
 	}
 	c, err := adapt.Recipe(o.Arch, shape, adapt.ScheduleDefault)
 	return c, adapt.Train, err

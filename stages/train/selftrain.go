@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/selftrain"
 	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/stream"
@@ -20,5 +21,14 @@ func fitSelfTrained(ctx context.Context, r *stream.Rows, o Options) (*job, error
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	c.Seed, c.Jobs = r.Seed, r.Jobs
-	return &job{problem: *p, config: c, train: selftrain.Train, diagnostics: &diagnostics.Diagnostics{Estimator: selftrain.Method}}, nil
+	j := &job{problem: *p, config: c, diagnostics: &diagnostics.Diagnostics{Estimator: selftrain.Method}}
+	j.train = func(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {
+		m, report, err := selftrain.Train(ctx, p, c)
+		if err == nil {
+			j.diagnostics.SelfTraining = diagnostics.NewSelfTraining(report)
+			diagnostics.LogPart(r.Env, j.diagnostics.SelfTraining)
+		}
+		return m, err
+	}
+	return j, nil
 }

@@ -217,6 +217,12 @@ type PseudoLabels struct {
 	Proportions []float64 // C: the p_T that the labels assume
 }
 
+// LabelFigures are the figures of pseudo-labels.
+type LabelFigures struct {
+	Kept        float64   // share of the target rows with a label
+	Proportions []float64 // the p_T that they assume
+}
+
 // EpochMetrics are the figures of one epoch. Losses and accuracy are means over its
 // iterations.
 type EpochMetrics struct {

@@ -46,6 +46,19 @@ func standardise(ctx context.Context, x blas32.General) (input, error) {
 	return in, err
 }
 
+// change writes one row, scaled and changed by f, to dst. Rows that are scaled by their own
+// moments are scaled afterwards, because f changes these.
+func (in input) change(dst, row []float32, f func(row []float32)) {
+	if !in.byRow {
+		in.apply(dst, row)
+		f(dst)
+		return
+	}
+	copy(dst, row)
+	f(dst)
+	in.apply(dst, dst)
+}
+
 // apply writes one row, scaled, to dst, which may be row.
 func (in input) apply(dst, row []float32) {
 	row = row[:len(dst)]

@@ -44,6 +44,9 @@ func (t *trainer) relabel(ctx context.Context) error {
 		return fmt.Errorf("labelling the target before epoch %d: %w", t.epoch+1, err)
 	}
 	t.usePseudo(p)
+	if t.firstLabels == nil {
+		t.firstLabels = &LabelFigures{Kept: float64(len(t.sampler.target.rows)) / float64(len(p.Labels)), Proportions: p.Proportions}
+	}
 	return nil
 }
 

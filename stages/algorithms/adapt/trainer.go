@@ -31,6 +31,7 @@ type trainer struct {
 	iteration   int // within the epoch
 	drawn       int // batches drawn in the epoch
 	pseudo      *PseudoLabels
+	firstLabels *LabelFigures
 	proportions []float64 // p_T in use
 	source      []float64 // p_S
 	z           struct{ source, target blas32.General }

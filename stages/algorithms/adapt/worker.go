@@ -89,15 +89,9 @@ func (w *worker) gather(dst []float32, x blas32.General, rows []int32, place int
 	t := w.t
 	step := uint64(t.epoch*t.iterations()*(t.config.CriticSteps+1) + t.drawn)
 	for i, row := range rows {
-		out, in := dst[i*x.Cols:(i+1)*x.Cols], x.Data[int(row)*x.Stride:]
-		if !t.input.byRow { // whose moments the changes would change again
-			t.input.apply(out, in)
-			w.augment.Apply(out, t.config.Seed, step, uint64(place+i))
-			continue
-		}
-		copy(out, in)
-		w.augment.Apply(out, t.config.Seed, step, uint64(place+i))
-		t.input.apply(out, out)
+		t.input.change(dst[i*x.Cols:(i+1)*x.Cols], x.Data[int(row)*x.Stride:], func(row []float32) {
+			w.augment.Apply(row, t.config.Seed, step, uint64(place+i))
+		})
 	}
 }
 

@@ -313,8 +313,8 @@ func TestParse(t *testing.T) {
 		text, want string
 		shape      []int
 	}{
-		{"digits", "affine,thickness,texture,filter", grey},
-		{"auto", "affine,thickness,texture,filter", colour},
+		{"digits", "affine,thickness,texture=1.5,filter", grey},
+		{"auto", "affine,thickness,texture=1.5,filter", colour},
 		{"auto", "noise", column},
 		{"none", "none", grey},
 		{"", "none", column},

@@ -24,7 +24,7 @@ const maxStrength = 4
 // presets are policies by name.
 var presets = map[string]string{
 	"none":    "",
-	"digits":  "affine,thickness,texture,filter",
+	"digits":  "affine,thickness,texture=1.5,filter",
 	"photos":  "flip,crop,contrast,texture=0.5,filter",
 	"columns": "noise",
 }

@@ -26,20 +26,26 @@ const (
 // and the rows whose greatest posterior is above .9 get its class. Classes weigh alike in
 // the loss, but none more than five times the mean.
 func Label(ctx context.Context, posteriors blas32.General, prior []float64) (*adapt.PseudoLabels, error) {
+	p, _, err := label(ctx, posteriors, prior)
+	return p, err
+}
+
+// label is Label, and returns the corrected posteriors as well.
+func label(ctx context.Context, posteriors blas32.General, prior []float64) (*adapt.PseudoLabels, blas32.General, error) {
+	corrected := dense.Clone(posteriors)
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, corrected, err
 	}
 	if prior == nil {
-		return nil, errors.New("selftrain: the proportions that the posteriors assume are not known")
+		return nil, corrected, errors.New("selftrain: the proportions that the posteriors assume are not known")
 	}
 	e, err := labelshift.EM(posteriors, prior, labelshift.EMOptions{})
 	if err != nil {
-		return nil, err
+		return nil, corrected, err
 	}
 	p := &adapt.PseudoLabels{Proportions: raise(e.Proportions), Labels: make([]int32, posteriors.Rows)}
-	corrected := dense.Clone(posteriors)
 	if err := labelshift.Accuracy.Adjust(corrected, prior, p.Proportions); err != nil {
-		return nil, err
+		return nil, corrected, err
 	}
 	counts := make([]int, len(prior))
 	for i := range p.Labels {
@@ -53,7 +59,7 @@ func Label(ctx context.Context, posteriors blas32.General, prior []float64) (*ad
 		counts[k]++
 	}
 	p.Weights = weights(counts)
-	return p, nil
+	return p, corrected, nil
 }
 
 // raise adds minShare to each class.

@@ -14,9 +14,9 @@ const Method = adapt.SelfTraining
 
 // The measured schedule, in epochs of iterations steps.
 const (
-	epochs     = 12
+	epochs     = 24
 	iterations = 90
-	startAlign = 4
+	startAlign = 8
 )
 
 // Config returns the settings for rows of the shape, and a network of the architecture (see
@@ -72,16 +72,17 @@ func network(shape []int) string {
 }
 
 // Train trains as c says (see Config). The model's posteriors carry equal proportions
-// (Model.Prior), and Model.Proportions are the target's. Errors are those of adapt.Train.
-func Train(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {
+// (Model.Prior), and Model.Proportions are the target's. Errors are those of adapt.Train,
+// with which there is no report.
+func Train(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, *Report, error) {
 	m, err := adapt.Train(ctx, p, c)
 	if m == nil || err != nil {
-		return m, err
+		return m, nil, err
 	}
-	labels, err := Label(ctx, m.Predict(p.Target), m.Prior)
+	last, corrected, err := label(ctx, m.Predict(p.Target), m.Prior)
 	if err != nil {
-		return m, err
+		return m, nil, err
 	}
-	m.Proportions = labels.Proportions
-	return m, nil
+	m.Proportions = last.Proportions
+	return m, newReport(m, p.Target, c.Augment, last, corrected), nil
 }

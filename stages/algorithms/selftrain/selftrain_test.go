@@ -104,7 +104,7 @@ func problem(seed uint64) (adapt.Problem, []int32) {
 	return adapt.Problem{Source: source, Labels: labels, Target: target, Shape: []int{1, side, side}, Classes: []string{"|", "-", "+"}}, truth
 }
 
-func train(t *testing.T, p adapt.Problem, change func(*adapt.Config)) *adapt.Model {
+func train(t *testing.T, p adapt.Problem, change func(*adapt.Config)) (*adapt.Model, *Report) {
 	t.Helper()
 	c, err := Config("digits-gn", p.Shape)
 	if err != nil {
@@ -114,18 +114,18 @@ func train(t *testing.T, p adapt.Problem, change func(*adapt.Config)) *adapt.Mod
 	if change != nil {
 		change(&c)
 	}
-	m, err := Train(t.Context(), p, c)
+	m, r, err := Train(t.Context(), p, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return m, r
 }
 
 // Bars that are dark on light are labelled by what was learnt on bars that are light on
 // dark, and their proportions are found.
 func TestTrain(t *testing.T) {
 	p, truth := problem(1)
-	m := train(t, p, nil)
+	m, r := train(t, p, nil)
 	wrong := 0
 	for i, k := range adapt.Argmax(m.Predict(p.Target)) {
 		if k != truth[i] {
@@ -146,7 +146,10 @@ func TestTrain(t *testing.T) {
 	if l1 > 0.06 {
 		t.Errorf("proportions %.3f, L1 %.3f", m.Proportions, l1)
 	}
-	t.Logf("%d wrong, L1 %.3f", wrong, l1)
+	if r.Kept < 0.9 || r.Agreement < 0.8 || r.Doubt > 0.1 || r.FirstKept == 0 || len(r.Before) != 3 {
+		t.Errorf("report %+v", r)
+	}
+	t.Logf("%d wrong, L1 %.3f, %+v", wrong, l1, r)
 }
 
 // The same seed gives the same model, and the problem is left as it was.
@@ -155,7 +158,8 @@ func TestRepeatable(t *testing.T) {
 	before := slices.Clone(p.Source.Data)
 	var first, second bytes.Buffer
 	for _, b := range []*bytes.Buffer{&first, &second} {
-		if err := train(t, p, func(c *adapt.Config) { c.SetEpochs(3) }).Save(b); err != nil {
+		m, _ := train(t, p, func(c *adapt.Config) { c.SetEpochs(3) })
+		if err := m.Save(b); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,6 +31,8 @@ type Diagnostics struct {
 	Weights     *Weights     `json:"weights,omitempty"`
 	Translation *Translation `json:"translation,omitempty"`
 	Bound       *Bound       `json:"bound,omitempty"`
+
+	SelfTraining *SelfTraining `json:"self_training,omitempty"`
 }
 
 // Read is what the metadata say; an empty value where they say
@@ -71,6 +73,9 @@ func (d *Diagnostics) Parts() []Part {
 	}
 	if d.Bound != nil {
 		parts = append(parts, d.Bound)
+	}
+	if d.SelfTraining != nil {
+		parts = append(parts, d.SelfTraining)
 	}
 	return parts
 }
