@@ -12,7 +12,6 @@ import csv
 import gzip
 import json
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -76,9 +75,8 @@ def run(folder, options):
     subprocess.run(["mars", "featurize", "--truth", "--seed", "7", "-q", *options, "-o", rows], check=True)
     subprocess.run(["mars", "train", "--method", "self-training", "-q", rows, "-o", labelled], check=True)
     result = json.loads(subprocess.run(["mars", "eval", "--json", labelled], check=True, capture_output=True, text=True).stdout)
-    text = subprocess.run(["mars", "inspect", labelled], check=True, capture_output=True, text=True).stdout
-    said = json.loads(re.search(r"mars\.diagnostics = (\{.*\})", text)[1])["self_training"]
-    line = {"accuracy": result["accuracy"], "proportions_l1": result["proportions_l1"]}
+    said = result["diagnostics"]["self_training"]
+    line = {k: result[k] for k in ("accuracy", "balanced_accuracy", "proportions_l1")}
     return line | {k: said[k] for k in SIGNS} | {"warned": bool(said["warnings"])}
 
 

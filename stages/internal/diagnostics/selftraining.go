@@ -10,8 +10,8 @@ import (
 // Thresholds beyond which self-training warns. docs/measured/images.md says what they rest
 // on.
 const (
-	minFirstKept = 0.5 // of the target's rows
-	maxMoved     = 0.2 // of p_T, in L1
+	minFirstKept = 0.6 // of the target's rows
+	maxMoved     = 0.1 // of p_T, in L1
 )
 
 // SelfTraining is about labels that a network gave the target's rows to train on.

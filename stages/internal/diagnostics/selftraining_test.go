@@ -10,7 +10,7 @@ import (
 
 // Few first labels and proportions that move are doubtful; the JSON has all figures.
 func TestSelfTraining(t *testing.T) {
-	good := selftrain.Report{FirstKept: 0.9, Kept: 0.97, Agreement: 0.95, Doubt: 0.01, Before: []float64{0.5, 0.5}, After: []float64{0.45, 0.55}}
+	good := selftrain.Report{FirstKept: 0.9, Kept: 0.97, Agreement: 0.95, Doubt: 0.01, Before: []float64{0.5, 0.5}, After: []float64{0.46, 0.54}}
 	few, moved := good, good
 	few.FirstKept, moved.After = 0.3, []float64{0.3, 0.7}
 	for _, c := range []struct {
