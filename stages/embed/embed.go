@@ -41,17 +41,17 @@ func Fit(o Options) stages.Func {
 			return err
 		}
 		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
-			model, err := learn(ctx, r, o)
+			e, err := learn(ctx, r, o)
 			if err != nil {
 				return nil, err
 			}
-			model.Provenance, err = r.Provenance()
-			return encoder{model}, err
+			e.Provenance, err = r.Provenance()
+			return e, err
 		})
 	}
 }
 
-func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error) {
+func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 	classes, err := r.Classes(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error)
 	if problem.Shape, err = r.ShapeOr(o.Shape, r.Columns.Features, s.Source.Cols); err != nil {
 		return nil, err
 	}
-	config, train, err := o.config(r.Env, problem.Shape)
+	config, err := o.config(problem.Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -78,30 +78,38 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error)
 		r.Report("epochs", int64(m.Epoch+1), int64(m.Epochs))
 		return nil
 	}
-	model, err := train(ctx, problem, config)
+	e, err := o.train(ctx, problem, config)
 	if err != nil {
 		return nil, err
 	}
+	if e.said != nil {
+		diagnostics.LogPart(r.Env, e.said)
+	}
 	r.Logger().Info(fmt.Sprintf("learnt %s on %d source rows of %d classes: %d numbers become %d",
-		model.Arch(), s.Source.Rows, len(classes), s.Source.Cols, model.EmbeddingWidth()),
+		e.Arch(), s.Source.Rows, len(classes), s.Source.Cols, e.EmbeddingWidth()),
 		"epochs", last.Epochs, "loss", fmt.Sprintf("%.4f", last.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", last.SourceAccuracy))
-	return model, nil
+	return e, nil
 }
 
-// config returns the settings of the method, and what trains by them.
-func (o Options) config(env stages.Env, shape []int) (adapt.Config, func(context.Context, adapt.Problem, adapt.Config) (*adapt.Model, error), error) {
+// config returns the settings of the method.
+func (o Options) config(shape []int) (adapt.Config, error) {
 	if o.Method == selftrain.Method {
-		c, err := selftrain.Config(o.Arch, shape)
-		return c, func(ctx context.Context, p adapt.Problem, c adapt.Config) (*adapt.Model, error) {
-			m, report, err := selftrain.Train(ctx, p, c)
-			if err == nil {
-				diagnostics.LogPart(env, diagnostics.NewSelfTraining(report))
-			}
-			return m, err
-		}, err
+		return selftrain.Config(o.Arch, shape)
 	}
-	c, err := adapt.Recipe(o.Arch, shape, adapt.ScheduleDefault)
-	return c, adapt.Train, err
+	return adapt.Recipe(o.Arch, shape, adapt.ScheduleDefault)
+}
+
+// train trains by the method.
+func (o Options) train(ctx context.Context, p adapt.Problem, c adapt.Config) (*encoder, error) {
+	if o.Method != selftrain.Method {
+		m, err := adapt.Train(ctx, p, c)
+		return &encoder{Model: m}, err
+	}
+	m, report, err := selftrain.Train(ctx, p, c)
+	if err != nil {
+		return nil, err
+	}
+	return &encoder{Model: m, said: diagnostics.NewSelfTraining(report)}, nil
 }
 
 // Apply embeds rows with a model saved by Fit or by training, in constant memory.
@@ -116,24 +124,32 @@ func Apply(path string) stages.Func {
 			return err
 		}
 		r.KeepState(path, sum)
-		return encoder{model}.Emit(ctx, r, out)
+		return (&encoder{Model: model}).Emit(ctx, r, out)
 	}
 }
 
 // An encoder adds the embedding of a model.
-type encoder struct{ *adapt.Model }
+type encoder struct {
+	*adapt.Model
+	said *diagnostics.SelfTraining // nil for a model that was trained otherwise, or loaded
+}
 
 // Save keeps the model.
-func (e encoder) Save(path string) (string, error) { return state.Save(path, e.Model.Save) }
+func (e *encoder) Save(path string) (string, error) { return state.Save(path, e.Model.Save) }
 
 // Emit adds the embedding to rows.
-func (e encoder) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
+func (e *encoder) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
 	meta, err := r.Meta()
 	if err != nil {
 		return err
 	}
 	if meta.Classes == nil {
 		meta.Classes = e.Classes
+	}
+	if e.said != nil {
+		d := diagnostics.Read(meta)
+		d.SelfTraining = e.said
+		meta.Diagnostics = d.JSON()
 	}
 	field := arrow.Field{Name: r.Columns.Embedding, Type: arrowio.VectorType(e.EmbeddingWidth())}
 	return r.Emit(ctx, out, meta, stream.Added{Fields: []arrow.Field{field}, Of: func(rec arrow.Record) ([]arrow.Array, error) {

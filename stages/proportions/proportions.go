@@ -18,6 +18,7 @@ import (
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/translate"
+	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/stream"
 )
 
@@ -72,6 +73,9 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	}
 	meta, err := r.Meta()
 	report.steps = meta.Provenance
+	if column == r.Columns.Embedding {
+		report.heed(diagnostics.Read(meta).SelfTraining)
+	}
 	return report, err
 }
 
