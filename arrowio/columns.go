@@ -22,6 +22,7 @@ type Columns struct {
 	Prediction     string // argmax class
 	PredictedClass string // its name
 	Probability    string // class posteriors, C numbers a row
+	Typicality     string // p-value of the row among its class' rows, 0 to 1
 }
 
 // DefaultColumns are the names that hold unless flags change them.
@@ -30,7 +31,7 @@ func DefaultColumns() Columns {
 		ID: "id", Domain: "domain", Label: "label", Truth: "truth",
 		Features: "features", Embedding: "embedding",
 		Component: "component", Matched: "matched", Weight: "weight",
-		Prediction: "prediction", PredictedClass: "predicted_class", Probability: "probability",
+		Prediction: "prediction", PredictedClass: "predicted_class", Probability: "probability", Typicality: "typicality",
 	}
 }
 

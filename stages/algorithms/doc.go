@@ -28,7 +28,19 @@
 //   - selftrain: self-training on augmented rows of both domains, with pseudo-labels that
 //     are corrected for the target's proportions.
 //   - gmmot: the paper's GMM+OT, labels by a matched mixture.
-//   - safetensors: the file format of trained networks.
+//   - prepare: the columns of any table as features for distances and networks;
+//     principal components by randomised subspace iteration (Halko, Martinsson &
+//     Tropp 2011).
+//   - logistic: multinomial logistic regression by L-BFGS (Liu & Nocedal 1989).
+//   - kernelridge: kernel ridge regression of the classes (Saunders, Gammerman &
+//     Vovk 1998), with landmarks (Nyström's method, Williams & Seeger 2001) and
+//     leave-one-out in closed form (Rifkin & Lippert 2007).
+//   - ensemble: logistic regression, kernel ridge regression and a network, tuned and
+//     calibrated on the source, and the geometric mean of their posteriors.
+//   - hedge: labels and proportions under several assumptions about what has changed,
+//     weighted by reverse validation (Zhong, Fan, Yang & Verscheure 2010); p-values of
+//     rows by conformal prediction (Vovk, Gammerman & Shafer 2005).
+//   - safetensors: the file format of trained models.
 //
 // Long computations take a context and return its error soon after it ends. All
 // that is random derives from a seed: the same data, options, seed and number of

@@ -3,8 +3,8 @@
 // is, and nothing else.
 //
 // Columns read: id (row numbers where there is none), domain, predicted_class,
-// probability and, if it is there, truth. Written: id, predicted_class, confidence,
-// probability and truth.
+// probability and, if they are there, typicality and truth. Written: id,
+// predicted_class, confidence, typicality, probability and truth.
 package label
 
 import (
@@ -25,8 +25,19 @@ import (
 // Confidence is the column of the posterior of the predicted class.
 const Confidence = "confidence"
 
+// Unknown is the predicted class of rows that are like none of the source.
+const Unknown = "unknown"
+
+// Options of labels. The zero value is usable.
+type Options struct {
+	// Unknown is the typicality below which a row's class is Unknown: the share of
+	// rows of known classes that get it too. 0 means none.
+	Unknown float64
+}
+
 // Labels is the target rows of a labelled stream.
 type Labels struct {
+	Options
 	in     *stream.Rows
 	schema *arrow.Schema
 	kept   []string // columns that are passed on as they are
@@ -35,14 +46,19 @@ type Labels struct {
 }
 
 // New returns the labels of in.
-func New(env stages.Env, in arrowio.Stream) (*Labels, error) {
+func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 	r, c := &stream.Rows{Env: env, Stream: in}, env.Columns
 	if err := r.Require("run mars-train or mars-predict before", c.PredictedClass, c.Probability); err != nil {
 		return nil, err
 	}
-	l := &Labels{in: r}
+	if o.Unknown > 0 {
+		if err := r.Require("only the method hedge can tell rows unlike the source: choose it, or leave --unknown out", c.Typicality); err != nil {
+			return nil, err
+		}
+	}
+	l := &Labels{Options: o, in: r}
 	fields := []arrow.Field{{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}}
-	for _, name := range []string{c.ID, c.PredictedClass, c.Probability, c.Truth} {
+	for _, name := range []string{c.ID, c.PredictedClass, c.Typicality, c.Probability, c.Truth} {
 		for _, i := range in.Schema().FieldIndices(name) {
 			l.kept = append(l.kept, name)
 			fields = append(fields, in.Schema().Field(i))
@@ -114,11 +130,35 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 		columns = slices.Insert(columns, 0, arrowio.NewInt64Array(numbers))
 	}
 	l.seen += n
+	if l.Unknown > 0 {
+		if err := l.markUnknown(columns); err != nil {
+			return nil, err
+		}
+	}
 	confidence, err := greatest(rec, l.in.Columns.Probability, parts)
 	if err != nil {
 		return nil, err
 	}
 	return array.NewRecord(l.schema, slices.Insert(columns, 2, confidence), n), nil
+}
+
+// markUnknown replaces the predicted classes among the columns.
+func (l *Labels) markUnknown(columns []arrow.Array) error {
+	at := func(name string) int { return l.schema.FieldIndices(name)[0] }
+	classes := at(l.in.Columns.PredictedClass)
+	names, ok := columns[classes].(*array.String)
+	typicality, numbers := columns[at(l.in.Columns.Typicality)-1].(*array.Float32) // before confidence is there
+	if !ok || !numbers {
+		return l.in.Fail("", errors.New("predicted classes are not text, or typicality is not float32"), "run mars label anew")
+	}
+	known := make([]string, names.Len())
+	for i := range known {
+		if known[i] = names.Value(i); float64(typicality.Value(i)) < l.Unknown {
+			known[i] = Unknown
+		}
+	}
+	columns[classes] = arrowio.NewStringArray(known)
+	return nil
 }
 
 // runs are the bounds [from, to) of the parts of a batch that are target rows.

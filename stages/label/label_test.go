@@ -76,7 +76,7 @@ func TestLabels(t *testing.T) {
 		"no id":   {labelled(false, "st", "t"), "0,dog,0.9375,0.9375,0.0625\n1,cat,0.875,0.875,0.125\n"},
 		"no rows": {labelled(true, "t", ""), "a,cat,1,1,0\n"},
 	} {
-		l, err := New(env, test.in)
+		l, err := New(env, test.in, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,14 +91,14 @@ func TestLabels(t *testing.T) {
 }
 
 func TestLabelsOfNothing(t *testing.T) {
-	l, err := New(env, labelled(true, "ss"))
+	l, err := New(env, labelled(true, "ss"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Next(); err == nil || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "there are no target rows") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := New(env, &batches{schema: arrow.NewSchema(nil, nil)}); err == nil || !strings.Contains(err.Error(), "predicted_class") {
+	if _, err := New(env, &batches{schema: arrow.NewSchema(nil, nil)}, Options{}); err == nil || !strings.Contains(err.Error(), "predicted_class") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -28,8 +28,10 @@ type Diagnostics struct {
 	// SelfTraining is about the embedding of the rows, if it was learnt so.
 	SelfTraining *diagnostics.SelfTraining `json:"self_training,omitempty"`
 	// Mixture and Matching are those of marsc and marsg, by name.
-	Mixture  map[string]*diagnostics.Clustering `json:"mixture"`
-	Matching map[string]*diagnostics.Matching   `json:"matching"`
+	Mixture  map[string]*diagnostics.Clustering `json:"mixture,omitempty"`
+	Matching map[string]*diagnostics.Matching   `json:"matching,omitempty"`
+	// Hedge is about the assumptions of that method.
+	Hedge *diagnostics.Hedge `json:"hedge,omitempty"`
 }
 
 // diagnose says how far the estimate e can be believed. What cannot be measured
@@ -92,7 +94,8 @@ func (r *Report) judge(d *Diagnostics) {
 	if d.Translation != nil {
 		r.Warnings = append(r.Warnings, d.Translation.Warnings()...)
 	}
-	r.Verdict = verdict(r.ExpectedError, len(r.Warnings) > 0)
+	r.Verdict = verdict(r.ExpectedError, len(r.Warnings) > 0,
+		"from how much they vary with the rows and how far two other estimators are off that also let classes move")
 }
 
 // heed adds what self-training said when it made the embedding. Classes that it has
@@ -138,6 +141,9 @@ func (d *Diagnostics) write(w io.Writer) {
 		for _, warning := range part.Warnings() {
 			fmt.Fprintf(w, "  Warning: %s.\n", warning)
 		}
+	}
+	if h := d.Hedge; h != nil { // its warnings are among the report's
+		fmt.Fprintf(w, "labels: %.0f %% are expected to be right; %.0f %% of the rows are untypical of their class (5 %% would be if nothing is new)\n", 100*h.ExpectedAccuracy, 100*h.Untypical)
 	}
 	if d.Weights != nil {
 		say("", d.Weights)

@@ -51,7 +51,7 @@ func TestVerdict(t *testing.T) {
 		{0.05, true, "Believe these proportions with care, for there are warnings"},
 		{0.05, false, "These proportions can be believed: they are expected to be off by about 0.05"},
 	} {
-		if got := verdict(test.expectedError, test.warned); !strings.HasPrefix(got, test.want) {
+		if got := verdict(test.expectedError, test.warned, "by what they say"); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%v: %s", test, got)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
+	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/translate"
@@ -22,15 +23,22 @@ import (
 	"mars/stages/internal/stream"
 )
 
+// Methods are the ways to estimate: hedge, under several assumptions; mte, by
+// match–translate–EM with a panel of other estimators around it; auto, which is mte for
+// images (on their embedding) and hedge for all others.
+var Methods = []string{"auto", "hedge", "mte"}
+
 // Options of an estimate.
 type Options struct {
-	Level     float64 // of the intervals, between 0 and 1; 0 means 0.9
-	Bootstrap int     // replicates; 0 means 200
-	Truth     bool    // compare with the column truth
+	Method      string   // one of Methods; "" means auto
+	Assume      []string // of the method hedge: see hedge.Options
+	Classifiers []string
+	Level       float64 // of the intervals, between 0 and 1; 0 means 0.9
+	Bootstrap   int     // replicates; 0 means 200
+	Truth       bool    // compare with the column truth
 }
 
-// Estimate reads all of in and estimates its proportions by MTE, with the
-// panel's opinions around it.
+// Estimate reads all of in and estimates its proportions.
 func Estimate(ctx context.Context, env stages.Env, in arrowio.Stream, o Options) (*Report, error) {
 	r, c := &stream.Rows{Env: env, Stream: in}, env.Columns
 	if err := r.Require("begin with mars-featurize", r.Vectors(), c.Domain, c.Label); err != nil {
@@ -60,6 +68,24 @@ func Estimate(ctx context.Context, env stages.Env, in arrowio.Stream, o Options)
 
 // newAnswer gathers the rows and answers.
 func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
+	estimate := answerHedge
+	if o.Method == "mte" || o.Method != hedge.Method && r.Images() {
+		estimate = answerMTE
+	}
+	report, err := estimate(ctx, r, classes, o)
+	if err != nil {
+		return nil, err
+	}
+	meta, err := r.Meta()
+	report.steps = meta.Provenance
+	if r.Vectors() == r.Columns.Embedding {
+		report.heed(diagnostics.Read(meta).SelfTraining)
+	}
+	return report, err
+}
+
+// answerMTE answers by match–translate–EM.
+func answerMTE(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
 	column := r.Vectors()
 	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Labels: true})
 	if err != nil {
@@ -71,12 +97,7 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
-	meta, err := r.Meta()
-	report.steps = meta.Provenance
-	if column == r.Columns.Embedding {
-		report.heed(diagnostics.Read(meta).SelfTraining)
-	}
-	return report, err
+	return report, nil
 }
 
 // answer asks the panel and the other estimators.

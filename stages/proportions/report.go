@@ -25,17 +25,18 @@ type Report struct {
 		Estimated []float64 `json:"estimated"`
 		True      []float64 `json:"true,omitempty"`
 	} `json:"proportions"`
+	Method   string   `json:"method"` // one of Methods but "auto"
 	Interval Interval `json:"interval"`
-	// Estimators are the proportions by estimator: the panel's (mte, which is the
-	// estimate, adapt, refit, cc), aligned, which is mte after the domains have been
-	// given the same mean and covariance, and those of askOthers.
+	// Estimators are the proportions by estimator. Of the method hedge they are those by
+	// assumption. Of mte they are the panel's (mte, which is the estimate, adapt, refit,
+	// cc), aligned, which is mte after the domains have been given the same mean and
+	// covariance, and those of askOthers.
 	Estimators map[string][]float64 `json:"estimators"`
-	// ExpectedError is the L1 error, 0 to 2, that the intervals let one expect.
-	// Disagreement is the mean L1 distance of mte to adapt and refit; Alignment is
-	// that to aligned.
+	// ExpectedError is the L1 error, 0 to 2, that is expected. Disagreement is the mean
+	// L1 distance of mte to adapt and refit; Alignment is that to aligned.
 	ExpectedError float64  `json:"expected_error"`
-	Disagreement  float64  `json:"disagreement"`
-	Alignment     float64  `json:"alignment"`
+	Disagreement  float64  `json:"disagreement,omitempty"`
+	Alignment     float64  `json:"alignment,omitempty"`
 	Verdict       string   `json:"verdict"` // whether to believe it, in words
 	Warnings      []string `json:"warnings"`
 	// Diagnostics are what else there is to say of the estimates.
@@ -53,7 +54,7 @@ type Interval struct {
 	Level  float64   `json:"level"`
 	Lower  []float64 `json:"lower"`
 	Upper  []float64 `json:"upper"`
-	Region Region    `json:"region"`
+	Region *Region   `json:"region,omitempty"` // of mte
 }
 
 // Region is the ellipsoid of labelshift.Region: proportions are in it if their
@@ -70,16 +71,15 @@ type Region struct {
 
 func newReport(classes []string, source []float64, e *labelshift.Result) *Report {
 	panel, v := e.Panel, e.Interval
-	r := &Report{Classes: classes, Estimators: panel.Estimates(), ExpectedError: v.ExpectedError, Disagreement: panel.Disagreement, Alignment: panel.Alignment,
+	r := &Report{Classes: classes, Method: "mte", Estimators: panel.Estimates(), ExpectedError: v.ExpectedError, Disagreement: panel.Disagreement, Alignment: panel.Alignment,
 		Interval: Interval{Level: v.Level, Lower: v.Lower, Upper: v.Upper, Region: newRegion(v.Region)},
 		Warnings: append([]string{}, e.Warnings...)}
 	r.Proportions.Source, r.Proportions.Estimated = source, e.Proportions
-	r.Verdict = verdict(v.ExpectedError, len(panel.Warnings) > 0)
 	return r
 }
 
-func newRegion(v *labelshift.Region) Region {
-	r := Region{Reference: v.Reference, Classes: v.Classes, Mean: v.Mean, Radius: v.Radius, Least: v.Least}
+func newRegion(v *labelshift.Region) *Region {
+	r := &Region{Reference: v.Reference, Classes: v.Classes, Mean: v.Mean, Radius: v.Radius, Least: v.Least}
 	for i := range v.Mean {
 		row := make([]float64, len(v.Mean))
 		for j := range row {
@@ -90,9 +90,9 @@ func newRegion(v *labelshift.Region) Region {
 	return r
 }
 
-// verdict says in a sentence whether to believe the proportions.
-func verdict(expectedError float64, warned bool) string {
-	about := fmt.Sprintf("they are expected to be off by about %.2f in all (L1, 0 to 2), from how much they vary with the rows and how far two other estimators are off that also let classes move.", expectedError)
+// verdict says in a sentence whether to believe the proportions, and what that rests on.
+func verdict(expectedError float64, warned bool, grounds string) string {
+	about := fmt.Sprintf("they are expected to be off by about %.2f in all (L1, 0 to 2), %s.", expectedError, grounds)
 	switch {
 	case expectedError > labelshift.Threshold:
 		return fmt.Sprintf("Do not believe these proportions yet: %s Label some target rows to check.", about)
@@ -142,7 +142,11 @@ func (r *Report) WriteTable(w io.Writer) error {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(w, "Warning: %s.\n", warning)
 	}
-	if err := r.writeOpinions(w); err != nil {
+	others := r.writeOpinions
+	if r.Diagnostics.Hedge != nil {
+		others = r.writeViews
+	}
+	if err := others(w); err != nil {
 		return err
 	}
 	r.Diagnostics.write(w)

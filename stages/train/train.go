@@ -20,6 +20,7 @@ import (
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/augment"
 	"mars/stages/algorithms/gmmot"
+	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/selftrain"
 	"mars/stages/algorithms/translate"
@@ -48,8 +49,10 @@ type Options struct {
 	// "" is mars.
 	Proportions string
 	// Decision is what probability is made ready for: "accuracy", "balanced" or
-	// "none"; "" is accuracy for translate and self-training, and none for the others.
+	// "none"; "" is accuracy for translate, self-training and hedge, and none for the others.
 	Decision string
+	// Assume and Classifiers are those of the method hedge; see hedge.Options.
+	Assume, Classifiers []string
 	// Panel has the method translate ask labelshift's panel whether its proportions can
 	// be believed.
 	Panel   bool
@@ -57,36 +60,44 @@ type Options struct {
 	Metrics string // Arrow file for the figures of each epoch; "" for none
 }
 
-// Auto is self-training for images without an embedding, and translate for all other rows.
-const Auto = "auto"
-
-// forRows returns the options with Auto replaced.
-func (o Options) forRows(r *stream.Rows) Options {
-	if o.Method == Auto {
-		o.Method = translate.Method
-		if r.Images() && !r.Has(r.Columns.Embedding) {
-			o.Method = selftrain.Method
-		}
-	}
-	return o
+// Methods are the names of the ways to train.
+func Methods() []string {
+	return append(adapt.MethodNames(), gmmot.Method, translate.Method, hedge.Method)
 }
 
-// Methods are the names of the ways to train.
-func Methods() []string { return append(adapt.MethodNames(), gmmot.Method, translate.Method) }
+// Auto is the method that is chosen by the rows: self-training for images, translate for
+// images that have an embedding, and hedge for all others.
+const Auto = "auto"
+
+func autoMethod(r *stream.Rows) string {
+	switch {
+	case !r.Images():
+		return hedge.Method
+	case r.Has(r.Columns.Embedding):
+		return translate.Method
+	}
+	return selftrain.Method
+}
 
 // Fit trains, then labels all rows. If training breaks down, the last good model
 // is saved all the same and the error says so.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
 		r := &stream.Rows{Env: env, Stream: in}
-		o := o.forRows(r)
+		o := o
+		if o.Method == Auto {
+			o.Method = autoMethod(r)
+		}
 		c, column := env.Columns, o.column(r)
 		if err := r.Require("begin with mars-featurize, or name the column with a flag", column, c.Domain, c.Label); err != nil {
 			return err
 		}
 		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
-			if o.Method == gmmot.Method {
+			switch o.Method {
+			case gmmot.Method:
 				return learnMixture(ctx, r, o)
+			case hedge.Method:
+				return learnHedge(ctx, r, o)
 			}
 			model, said, err := learn(ctx, r, o)
 			if err != nil {
@@ -109,7 +120,7 @@ func Fit(o Options) stages.Func {
 // Algorithm 2 fits it: in the latent space, if there is one.
 func (o Options) column(r *stream.Rows) string {
 	switch {
-	case o.Method == translate.Method:
+	case o.Method == translate.Method || o.Method == hedge.Method:
 		return r.Vectors()
 	case o.Method == gmmot.Method && r.Has(r.Columns.Embedding):
 		return r.Columns.Embedding
@@ -121,7 +132,7 @@ func (o Options) decision() string {
 	switch {
 	case o.Decision != "":
 		return o.Decision
-	case o.Method == translate.Method || o.Method == selftrain.Method:
+	case o.Method == translate.Method || o.Method == selftrain.Method || o.Method == hedge.Method:
 		return labelshift.Accuracy.String()
 	}
 	return "none"

@@ -13,7 +13,7 @@ func Predict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-predict",
 		Short: "Label rows with a trained model",
-		Long: `Adds prediction, predicted_class and probability to any number of rows, in constant
+		Long: `Adds prediction, predicted_class and probability (typicality too, if the model can tell) to any number of rows, in constant
 memory and batch by batch, so that copies of it may run side by side on parts of the data.
 It reads features or, if the model was trained on embeddings, embedding.`,
 		Example: `  mars-predict --model model.safetensors more.arrow -o labelled.arrow
@@ -21,7 +21,7 @@ It reads features or, if the model was trained on embeddings, embedding.`,
 	}
 	cmd.Flags().StringVar(&o.Model, "model", "", "file that mars-train or mars-embed saved (required)")
 	cmd.Flags().Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
-	return streamCommand(cmd, []string{"features", "embedding", "prediction", "predicted_class", "probability"}, func(*cobra.Command, *common) (stages.Func, error) {
+	return streamCommand(cmd, []string{"features", "embedding", "prediction", "predicted_class", "probability", "typicality"}, func(*cobra.Command, *common) (stages.Func, error) {
 		if o.Model == "" {
 			return nil, usagef("say which model: --model FILE")
 		}

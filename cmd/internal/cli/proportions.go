@@ -17,6 +17,7 @@ import (
 func proportionsCommand() *cobra.Command {
 	var files featurizeFlags
 	var o proportions.Options
+	var h hedgeFlags
 	var asJSON bool
 	var epochs int
 	cmd := &cobra.Command{
@@ -27,16 +28,22 @@ mars featurize reads, or a stream of it, and prints for each class its share of 
 source, the estimate of its share of the target and an interval, then whether to believe
 it, and what other estimators say.
 
-The estimate is that of match–translate–EM, under which classes may change their
-proportions, move, and change their look. How far off it is expected to be comes from how
-much it varies with the rows, and from how far two other estimators are off that also let
-classes move; by more than 0.2 in L1 it is not to be believed. Images are first given an
-embedding that is learnt by self-training on both domains.
+Nobody has to know how the target differs from the source. The estimate is the mean of what
+five assumptions give, from "nothing has changed" to "each part of a class has moved by
+itself", weighed by how well each brings the source's own labels back. --assume says what is
+known. How far off the estimate is expected to be comes from how far apart the assumptions
+are; by more than 0.2 in L1 it is not to be believed. docs/default.md says what this does and
+where it fails.
+
+--method mte is match–translate–EM alone, under which classes may change their proportions,
+move, and change their look, with the opinions of other estimators. It is what images get:
+they are first given an embedding that is learnt by self-training on both domains.
 
 --truth compares with labels that the target has, for checking alone: the estimate does
 not look at them.`,
 		Example: `  mars proportions --source patients.csv --target new.csv --label celltype
   mars proportions --source a.npz --target b.npz --json --level 0.95
+  mars proportions --source patients.csv --target new.csv --label celltype --assume move
   mars featurize toy --shift 8 --target-proportions 0.66,0.17,0.17 --truth | mars proportions --truth`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -49,6 +56,10 @@ not look at them.`,
 		case o.Bootstrap < 2:
 			return usagef("--bootstrap %d: want at least 2 replicates", o.Bootstrap)
 		}
+		if err := h.refuseUnless(cmd, o.Method != "mte", o.Method); err != nil {
+			return err
+		}
+		o.Assume, o.Classifiers = h.views(), h.members()
 		if err := c.check(); err != nil {
 			return err
 		}
@@ -79,6 +90,9 @@ not look at them.`,
 	}
 	f := cmd.Flags()
 	files.registerFiles(f)
+	o.Method = "auto"
+	f.Var(oneOf{&o.Method, proportions.Methods}, "method", "how to estimate: auto is hedge for tables and embeddings, mte for images")
+	h.register(f)
 	f.IntVar(&epochs, "epochs", 0, "length of the training that gives images an embedding, for a first look (default: the method's)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	f.Float64Var(&o.Level, "level", 0.9, "probability with which an interval is to hold the true share")

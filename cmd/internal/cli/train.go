@@ -14,6 +14,7 @@ import (
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/augment"
 	"mars/stages/algorithms/gmmot"
+	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/translate"
 	"mars/stages/predict"
 	"mars/stages/train"
@@ -24,9 +25,10 @@ estimating the target's class proportions again as the embedding changes, and ad
 prediction, predicted_class and probability. It needs features, domain and labels alone;
 weight or matched, from the stages before, give the proportions that training starts from.
 
-Methods: translate (match, translate, retrain: moves the source's classes to where they
-are in the target, then trains there; the best and fastest on tables and on embeddings,
-on features, or on the embedding of images), self-training (the best on images: trains on
+Methods: hedge (for tables whose change nobody knows: five assumptions, weighed by how well each
+brings the source's labels back), translate (match, translate, retrain: moves the source's classes to where they
+are in the target, then trains there; the best where each class is one cloud that moves, on
+features, or on the embedding of images), self-training (the best on images: trains on
 augmented source rows, then on augmented target rows too, with labels that it gives and
 corrects by its estimate of p_T), source (no adaptation), marsc and marsg (MARS
 with Ward's clustering or a Gaussian mixture), wd (Wasserstein distance without weights,
@@ -51,6 +53,7 @@ func Train() *cobra.Command {
 	var load string
 	var n networkFlags
 	var a adaptFlags
+	var h hedgeFlags
 	cmd := &cobra.Command{
 		Use:   "mars-train",
 		Short: "Train a classifier adapted to the target and label every row",
@@ -67,7 +70,7 @@ func Train() *cobra.Command {
 	o.Method = "marsc"
 	f.Var(oneOf{&o.Method, train.Methods()}, "method", "how to adapt")
 	f.Var(oneOf{&o.Proportions, train.ProportionNames()}, "proportions", "how marsc and marsg estimate p_T as they train: mars (the default), stream (keep what mars-reweight found), or an estimator of mars-reweight")
-	f.Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for (default: accuracy for translate and self-training, none for the others)")
+	f.Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for (default: accuracy for translate, self-training and hedge, none for the others)")
 	f.Float64Var(&o.Beta, "beta", 0, "β of method wd: how much larger the target's mass is taken to be")
 	f.Var(oneOf{(*string)(&o.Schedule), []string{string(adapt.ScheduleDefault), string(adapt.SchedulePaper)}}, "schedule", "defaults of all that follows: measured to be good and cheap, or the paper's")
 	o.Schedule = adapt.ScheduleDefault
@@ -75,16 +78,21 @@ func Train() *cobra.Command {
 	n.register(f)
 	a.register(f)
 	f.StringVar(&o.Augment, "augment", "", augmentHelp)
+	h.register(f)
 	f.StringVar(&o.Save, "save", "", "keep the model in this safetensors file (gmm-ot: Arrow file)")
 	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
 	f.StringVar(&o.Initial, "init", "", "start from the weights in this file instead of random ones")
 	f.StringVar(&load, "load", "", "apply the model in this file instead of training one")
-	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability"}
+	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability", "typicality"}
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
-			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "augment")
+			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "augment", "assume", "classifier")
 			return predict.Apply(predict.Options{Model: load, Decision: o.Decision}), refuse(cmd, "--load applies a model and trains none", append(names, a.names()...))
 		}
+		if err := h.refuseUnless(cmd, o.Method == hedge.Method, o.Method); err != nil {
+			return nil, err
+		}
+		o.Assume, o.Classifiers = h.views(), h.members()
 		var err error
 		o.Arch = n.arch
 		if o.Shape, err = n.parseShape(); err != nil {
@@ -116,6 +124,10 @@ func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error
 	if o.Method == gmmot.Method {
 		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment")
 		return refuse(cmd, "--method gmm-ot trains no networks", append(names, adaptation...))
+	}
+	if o.Method == hedge.Method {
+		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init")
+		return refuse(cmd, "--method hedge trains classifiers of its own", append(names, adaptation...))
 	}
 	if o.Method == translate.Method {
 		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "as-published-code", "start-align", "reestimate-every",

@@ -18,6 +18,8 @@ type EMOptions struct {
 	// Tolerance ends them when the proportions change by less, in L1;
 	// 0 means 1e-8.
 	Tolerance float64
+	// Weights count rows (n_T) in the proportions; nil counts each once.
+	Weights []float64
 }
 
 // EM is maximum likelihood under label shift (Saerens, Latinne & Decaestecker
@@ -29,6 +31,9 @@ type EMOptions struct {
 // It fails if a row is not a distribution or has no mass on the source's
 // classes, and panics if shapes differ.
 func EM(target blas32.General, source []float64, o EMOptions) (*Result, error) {
+	if o.Weights != nil && len(o.Weights) != target.Rows {
+		panic("labelshift: EM: one weight a row is needed")
+	}
 	o.Iterations = cmp.Or(o.Iterations, 10_000)
 	o.Tolerance = cmp.Or(o.Tolerance, 1e-8)
 	if err := checkPosteriors("target", target); err != nil {
@@ -43,7 +48,7 @@ func EM(target blas32.General, source []float64, o EMOptions) (*Result, error) {
 			e.Warnings = append(e.Warnings, fmt.Sprintf("class %d has no share of the source: its share of the target can not be estimated and is given as 0", k))
 		}
 	}
-	sums := newPosteriorSums(target)
+	sums := newPosteriorSums(target, o.Weights)
 	for e.Iterations < o.Iterations && !e.Converged {
 		e.Iterations++
 		next, err := sums.mean(ratios(e.Proportions, source))
@@ -77,17 +82,22 @@ const maxParts = 16
 // posteriorSums adds up reweighted posteriors, in parts that do not depend on
 // the number of threads.
 type posteriorSums struct {
-	x     blas32.General
-	parts [][]float64
+	x       blas32.General
+	weights []float64 // of rows; nil is 1
+	total   float64   // of the weights
+	parts   [][]float64
 }
 
 // partRows is how many rows one part has at least.
 const partRows = 1024
 
-func newPosteriorSums(x blas32.General) *posteriorSums {
-	s := &posteriorSums{x: x, parts: make([][]float64, max(1, min(maxParts, x.Rows/partRows)))}
+func newPosteriorSums(x blas32.General, weights []float64) *posteriorSums {
+	s := &posteriorSums{x: x, weights: weights, total: float64(x.Rows), parts: make([][]float64, max(1, min(maxParts, x.Rows/partRows)))}
 	for i := range s.parts {
 		s.parts[i] = make([]float64, x.Cols)
+	}
+	if weights != nil {
+		s.total = dense.Sum(weights)
 	}
 	return s
 }
@@ -100,13 +110,18 @@ func (s *posteriorSums) mean(ratios []float64) ([]float64, error) {
 	kernel.Parallel(n, 1, func(first, last int) {
 		for p := first; p < last; p++ {
 			clear(s.parts[p])
-			addPosteriors(s.parts[p], dense.Rows(s.x, p*s.x.Rows/n, (p+1)*s.x.Rows/n), ratios)
+			lo, hi := p*s.x.Rows/n, (p+1)*s.x.Rows/n
+			var weights []float64
+			if s.weights != nil {
+				weights = s.weights[lo:hi]
+			}
+			addPosteriors(s.parts[p], dense.Rows(s.x, lo, hi), weights, ratios)
 		}
 	})
 	mean := make([]float64, s.x.Cols)
 	for _, p := range s.parts {
 		for k, v := range p {
-			mean[k] += v / float64(s.x.Rows)
+			mean[k] += v / s.total
 		}
 	}
 	if mean[0]-mean[0] != 0 {
@@ -115,8 +130,8 @@ func (s *posteriorSums) mean(ratios []float64) ([]float64, error) {
 	return mean, nil
 }
 
-// addPosteriors adds to sums each row times ratios, normalised.
-func addPosteriors(sums []float64, x blas32.General, ratios []float64) {
+// addPosteriors adds to sums each row times ratios, normalised, times its weight.
+func addPosteriors(sums []float64, x blas32.General, weights, ratios []float64) {
 	products := make([]float64, len(sums))
 	for i := range x.Rows {
 		total := 0.0
@@ -125,6 +140,9 @@ func addPosteriors(sums []float64, x blas32.General, ratios []float64) {
 			total += products[k]
 		}
 		inverse := 1 / total
+		if weights != nil {
+			inverse *= weights[i]
+		}
 		for k, v := range products {
 			sums[k] += v * inverse
 		}
@@ -137,7 +155,7 @@ func reweighted(x blas32.General, ratios []float64) blas32.General {
 	sums := make([]float64, x.Cols)
 	for i := range x.Rows {
 		clear(sums)
-		addPosteriors(sums, dense.Rows(x, i, i+1), ratios)
+		addPosteriors(sums, dense.Rows(x, i, i+1), nil, ratios)
 		for k, v := range sums {
 			out.Data[i*x.Cols+k] = float32(v)
 		}

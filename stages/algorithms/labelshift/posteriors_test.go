@@ -156,3 +156,27 @@ func TestSimplexLeastSquares(t *testing.T) {
 	}
 	compare(t, "outside", got, []float64{1, 0}, 1e-9)
 }
+
+// A row of weight 3 counts as three rows, and one of weight 0 as none.
+func TestWeightsOfRows(t *testing.T) {
+	_, _, target, prior, _ := labelShift(t)
+	target = dense.Rows(target, 0, 1500)
+	weights, index := make([]float64, target.Rows), []int(nil)
+	for i := range weights {
+		weights[i] = float64(i % 4)
+		for range i % 4 {
+			index = append(index, i)
+		}
+	}
+	got, err := EM(target, prior, EMOptions{Weights: weights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := EM(dense.Gather(target, index), prior, EMOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := dense.L1(got.Proportions, want.Proportions); d > 1e-9 {
+		t.Errorf("proportions %v, want %v", got.Proportions, want.Proportions)
+	}
+}

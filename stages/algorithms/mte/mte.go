@@ -39,6 +39,9 @@ type Options struct {
 	// more rows a sample does, and then all rows in 5 more steps. 0 means
 	// 50,000.
 	MaxRows int
+	// Prepared says that the rows have been standardised, or are principal
+	// components, and that their scales are to be kept.
+	Prepared bool
 	// Seed draws samples and the mixture's start.
 	Seed uint64
 }
@@ -145,7 +148,7 @@ func prepare(ctx context.Context, p Problem, o Options) (*MTE, error) {
 		return nil, fmt.Errorf("mte: %w", err)
 	}
 	c := len(m.present.Class)
-	if m.wide, m.narrow, err = spaces(ctx, p.Source, m.present.Labels, c); err != nil {
+	if m.wide, m.narrow, err = spaces(ctx, p.Source, m.present.Labels, c, o.Prepared); err != nil {
 		return nil, err
 	}
 	m.source = m.narrow.apply(p.Source)

@@ -13,6 +13,7 @@ import (
 	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 	"mars/stages/algorithms/internal/simulate"
+	"mars/stages/algorithms/scale"
 )
 
 // task is a problem of four classes, and where its rows really belong.
@@ -262,5 +263,31 @@ func BenchmarkFit(b *testing.B) {
 		if _, err := Fit(b.Context(), p, Options{}); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Rows that somebody has standardised already are used as they are: nothing changes. A
+// column of a larger scale then counts for more.
+func TestPrepared(t *testing.T) {
+	p, target, _ := task()
+	standard, _, err := scale.Fit(t.Context(), p.Source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := mustFit(t, p, Options{})
+	for _, x := range []blas32.General{p.Source, target} {
+		if err := standard.Apply(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := mustFit(t, p, Options{Prepared: true})
+	if d := dense.L1(got.Proportions, want.Proportions); d > 1e-4 {
+		t.Errorf("proportions %v, want %v", got.Proportions, want.Proportions)
+	}
+	for i := range p.Source.Rows {
+		dense.Row(p.Source, i)[0] *= 100
+	}
+	if rows, _ := mustFit(t, p, Options{Prepared: true}).SourceRows(); math.Abs(float64(dense.Row(rows, 0)[0])) != math.Abs(float64(dense.Row(p.Source, 0)[0])) {
+		t.Error("a prepared column has lost its scale")
 	}
 }

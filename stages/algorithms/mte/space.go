@@ -3,6 +3,8 @@ package mte
 import (
 	"context"
 	"errors"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -31,6 +33,7 @@ const (
 //	x ↦ (clip((x − mean)·scale) − origin)·axes
 type space struct {
 	mean, scale []float64  // d
+	clip        float64    // values are cut off at
 	axes        *mat.Dense // d×q; nil for none
 	shift       []float64  // q: −origin·axes
 }
@@ -38,14 +41,19 @@ type space struct {
 // standardised returns the space of the standardised columns of x.
 func standardised(ctx context.Context, x blas32.General) (*space, error) {
 	s, _, err := scale.Fit(ctx, x)
-	return &space{mean: s.Mean, scale: s.Scales()}, err
+	return &space{mean: s.Mean, scale: s.Scales(), clip: clipping}, err
+}
+
+// unscaled returns the space of d columns as they are.
+func unscaled(d int) *space {
+	return &space{mean: make([]float64, d), scale: slices.Repeat([]float64{1}, d), clip: math.Inf(1)}
 }
 
 // with returns the space that multiplies by axes after moving by −origin,
 // which may be nil.
 func (s *space) with(axes *mat.Dense, origin []float64) *space {
 	_, q := axes.Dims()
-	t := &space{mean: s.mean, scale: s.scale, axes: axes, shift: make([]float64, q)}
+	t := &space{mean: s.mean, scale: s.scale, clip: s.clip, axes: axes, shift: make([]float64, q)}
 	if origin != nil {
 		mat.NewVecDense(q, t.shift).MulVec(axes.T(), mat.NewVecDense(len(origin), origin))
 		for j := range t.shift {
@@ -68,7 +76,7 @@ func (s *space) standardise(dst blas64.General, x blas32.General) {
 	for i := range x.Rows {
 		out := dst.Data[i*dst.Stride:][:x.Cols]
 		for j, v := range dense.Row(x, i) {
-			out[j] = max(-clipping, min(clipping, (float64(v)-s.mean[j])*s.scale[j]))
+			out[j] = max(-s.clip, min(s.clip, (float64(v)-s.mean[j])*s.scale[j]))
 		}
 	}
 }
@@ -111,8 +119,10 @@ func (s *space) block(dst, x blas32.General, standard, mapped blas64.General) {
 // columns or, if there are more than maxAxes, their principal components; and
 // the narrow one of linear discriminants in it, at most C−1 axes that tell the
 // classes apart.
-func spaces(ctx context.Context, source blas32.General, labels []int32, classes int) (wide, narrow *space, err error) {
-	if wide, err = standardised(ctx, source); err != nil {
+func spaces(ctx context.Context, source blas32.General, labels []int32, classes int, prepared bool) (wide, narrow *space, err error) {
+	if prepared {
+		wide = unscaled(source.Cols)
+	} else if wide, err = standardised(ctx, source); err != nil {
 		return nil, nil, err
 	}
 	all, err := newMoments(ctx, wide, source, labels, classes)

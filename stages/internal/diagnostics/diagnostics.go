@@ -31,6 +31,7 @@ type Diagnostics struct {
 	Weights     *Weights     `json:"weights,omitempty"`
 	Translation *Translation `json:"translation,omitempty"`
 	Bound       *Bound       `json:"bound,omitempty"`
+	Hedge       *Hedge       `json:"hedge,omitempty"`
 
 	SelfTraining *SelfTraining `json:"self_training,omitempty"`
 }
@@ -74,6 +75,9 @@ func (d *Diagnostics) Parts() []Part {
 	if d.Bound != nil {
 		parts = append(parts, d.Bound)
 	}
+	if d.Hedge != nil {
+		parts = append(parts, d.Hedge)
+	}
 	if d.SelfTraining != nil {
 		parts = append(parts, d.SelfTraining)
 	}
@@ -114,6 +118,9 @@ func (d *Diagnostics) Log(env stages.Env) {
 	}
 	for _, warning := range d.Warnings {
 		env.Logger().Warn(warning)
+	}
+	if d.Hedge != nil {
+		LogPart(env, d.Hedge)
 	}
 }
 

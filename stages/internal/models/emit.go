@@ -49,7 +49,7 @@ func Features(r *stream.Rows, rec arrow.Record, vectors string, width int) (blas
 }
 
 // Emit passes all rows on to out with the model's prediction, predicted_class and
-// probability, which are those of its Decision.
+// probability, which are those of its Decision, and with typicality if it has one.
 func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta) error {
 	names, width := r.Columns, len(l.Classes)
 	meta.Classes = l.Classes
@@ -57,6 +57,9 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		{Name: names.Prediction, Type: arrow.PrimitiveTypes.Int32},
 		{Name: names.PredictedClass, Type: arrow.BinaryTypes.String},
 		{Name: names.Probability, Type: arrowio.VectorType(width)},
+	}
+	if l.Typicality != nil {
+		fields = append(fields, arrow.Field{Name: names.Typicality, Type: arrow.PrimitiveTypes.Float32})
 	}
 	return r.Emit(ctx, out, meta, stream.Added{Fields: fields, Of: func(rec arrow.Record) ([]arrow.Array, error) {
 		x, err := Features(r, rec, l.Vectors, l.Width)
@@ -75,10 +78,15 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		for i, k := range predictions {
 			predicted[i] = l.Classes[k]
 		}
-		return []arrow.Array{
+		columns := []arrow.Array{
 			arrowio.NewIntArray(predictions, nil),
 			arrowio.NewStringArray(predicted),
 			arrowio.NewVectorArray(arrowio.Vectors{Data: p.Data, Rows: p.Rows, Width: width}),
-		}, nil
+		}
+		if l.Typicality == nil {
+			return columns, nil
+		}
+		typicality, err := l.Typicality(ctx, x, p)
+		return append(columns, arrowio.NewFloatArray(typicality)), err
 	}})
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
@@ -14,8 +15,10 @@ import (
 	"mars/arrowio"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/gmmot"
+	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/mixture"
+	"mars/stages/algorithms/safetensors"
 	"mars/stages/internal/state"
 )
 
@@ -26,6 +29,10 @@ type Labeller struct {
 	Width   int    // of a row
 	Predict func(ctx context.Context, x blas32.General) (posteriors blas32.General, err error)
 	Decide  func(posteriors blas32.General) error // for the model's decision
+	// Typicality returns how typical each row is of its class, from 0 to 1; nil for a
+	// model that cannot tell. Its classes are those of
+	// the greatest posteriors.
+	Typicality func(ctx context.Context, x, posteriors blas32.General) ([]float32, error)
 }
 
 // Networks is the labeller of trained networks.
@@ -37,6 +44,11 @@ func Networks(m *adapt.Model) *Labeller {
 // Mixture is the labeller of a matched mixture.
 func Mixture(m *gmmot.Model) *Labeller {
 	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Predict: m.Predict, Decide: m.Decide}
+}
+
+// Hedge is the labeller of a mean of several assumptions.
+func Hedge(m *hedge.Model) *Labeller {
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality}
 }
 
 // Load reads a model that mars-train saved, and its SHA-256. A decision
@@ -55,11 +67,34 @@ func Load(ctx context.Context, path, decision string) (*Labeller, string, error)
 		}
 		return Mixture(m), sum, decide(&m.Decision)
 	}
+	if method, err := methodOf(path); err != nil {
+		return nil, "", err
+	} else if method == hedge.Method {
+		m, sum, err := state.Load(path, hedge.Load)
+		if err != nil {
+			return nil, "", err
+		}
+		return Hedge(m), sum, decide(&m.Decision)
+	}
 	m, sum, err := state.Load(path, adapt.Load)
 	if err != nil {
 		return nil, "", err
 	}
 	return Networks(m), sum, decide(&m.Decision)
+}
+
+// methodOf is the method in the metadata of a safetensors file.
+func methodOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	metadata, err := safetensors.ReadMetadata(f)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return metadata[adapt.KeyMethod], nil
 }
 
 // SaveMixture writes the model to an Arrow file with a row a component: its class,

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,12 +29,13 @@ type Want struct {
 	Source, Target bool   // domains whose vectors are kept
 	Labels         bool   // source labels
 	Start          bool   // weight and matched, where the stream has them
+	MaxTarget      int    // target rows that are kept; of more a random sample; 0: all
 }
 
 // Gather reads one pass of in. A domain that is wanted and has no row is an
 // error, and so is a class that has none where labels are wanted.
 func (r *Rows) Gather(ctx context.Context, classes []string, want Want) (*Samples, error) {
-	g := gatherer{Rows: r, want: want, samples: &Samples{Classes: classes}, width: -1}
+	g := gatherer{Rows: r, want: want, samples: &Samples{Classes: classes}, width: -1, rng: rand.New(rand.NewPCG(r.Seed, streamSample))}
 	if err := r.Each(ctx, g.add); err != nil {
 		return nil, err
 	}
@@ -45,7 +47,8 @@ type gatherer struct {
 	want    Want
 	samples *Samples
 	width   int
-	rows    [2]int // by domain
+	rows    [2]int     // by domain
+	rng     *rand.Rand // of the sample
 }
 
 func (g *gatherer) add(rec arrow.Record) error {
@@ -86,7 +89,22 @@ func (g *gatherer) keep(domain arrowio.Domain, row []float32) {
 	case domain == arrowio.SourceDomain && g.want.Source:
 		AppendRow(&g.samples.Source, row)
 	case domain == arrowio.TargetDomain && g.want.Target:
-		AppendRow(&g.samples.Target, row)
+		g.keepTarget(row)
+	}
+}
+
+// streamSample is the stream of random numbers that draws the sample.
+const streamSample = 0x5a3e
+
+// keepTarget keeps a target row, or a fair sample of them (algorithm R: Vitter 1985).
+func (g *gatherer) keepTarget(row []float32) {
+	target, limit := &g.samples.Target, g.want.MaxTarget
+	if limit == 0 || target.Rows < limit {
+		AppendRow(target, row)
+		return
+	}
+	if i := g.rng.IntN(g.rows[arrowio.TargetDomain]); i < limit {
+		copy(target.Data[i*target.Stride:], row)
 	}
 }
 

@@ -49,6 +49,15 @@ func Gather[I int | int32](x blas32.General, index []I) blas32.General {
 	return y
 }
 
+// Pick copies the values with the given indices, in their order.
+func Pick[T any](values []T, index []int) []T {
+	some := make([]T, len(index))
+	for to, from := range index {
+		some[to] = values[from]
+	}
+	return some
+}
+
 // Clone copies x.
 func Clone(x blas32.General) blas32.General {
 	y := New(x.Rows, x.Cols)

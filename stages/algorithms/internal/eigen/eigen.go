@@ -55,11 +55,11 @@ func subspaceIteration(ctx context.Context, scatter *mat.Dense, q int) (*mat.Den
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		orthonormalise(basis)
+		Orthonormalise(basis)
 		product.Mul(scatter, basis)
 		basis, product = product, basis
 	}
-	orthonormalise(basis)
+	Orthonormalise(basis)
 	product.Mul(scatter, basis)
 	var small, axes mat.Dense
 	small.Mul(basis.T(), product)
@@ -71,9 +71,9 @@ func subspaceIteration(ctx context.Context, scatter *mat.Dense, q int) (*mat.Den
 	return leading(&axes, q), nil
 }
 
-// orthonormalise replaces the columns of a by an orthonormal basis of their
+// Orthonormalise replaces the columns of a by an orthonormal basis of their
 // span.
-func orthonormalise(a *mat.Dense) {
+func Orthonormalise(a *mat.Dense) {
 	m := a.RawMatrix()
 	tau, length := make([]float64, m.Cols), []float64{0}
 	lapack64.Geqrf(m, tau, length, -1)

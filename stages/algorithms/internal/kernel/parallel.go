@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -49,6 +50,19 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 	go displace()
 	defer others.join()
 	f((parts-1)*n/parts, n)
+}
+
+// Each calls f for 0 to n−1, as many at a time as there are threads, and returns the error
+// of the first of them that fails. f may call Parallel and Each.
+func Each(n int, f func(i int) error) error {
+	errs := make([]error, n)
+	var next atomic.Int64
+	Parallel(n, 1, func(_, _ int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			errs[i] = f(i)
+		}
+	})
+	return cmp.Or(errs...)
 }
 
 // group is the goroutines of one call of Parallel.

@@ -1,0 +1,134 @@
+// Package ensemble is a small ensemble of classifiers that make different
+// mistakes: multinomial logistic regression, kernel ridge regression and a network.
+// Hyper-parameters are chosen, and posteriors calibrated, on rows of the source
+// that the classifiers were not trained on. The ensemble's posterior is the
+// normalised geometric mean of its members' posteriors (a logarithmic opinion pool,
+// Genest & Zidek 1986).
+package ensemble
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/safetensors"
+)
+
+// Names are the members, in their order.
+var Names = []string{logisticName, kernelName, networkName}
+
+const (
+	logisticName = "logistic"
+	kernelName   = "kernel"
+	networkName  = "network"
+)
+
+// Options of an ensemble. The zero value is usable.
+type Options struct {
+	// Members are some of Names, each at most once; nil means all.
+	Members []string
+	// Seed draws folds, landmarks and initial weights.
+	Seed uint64
+}
+
+// members are the names of the members, checked.
+func (o Options) members() ([]string, error) {
+	if o.Members == nil {
+		return Names, nil
+	}
+	if len(o.Members) == 0 {
+		return nil, fmt.Errorf("ensemble: there are no members: choose some of %v", Names)
+	}
+	for i, name := range o.Members {
+		if !slices.Contains(Names, name) {
+			return nil, fmt.Errorf("ensemble: there is no classifier %q: choose some of %v", name, Names)
+		}
+		if slices.Contains(o.Members[:i], name) {
+			return nil, fmt.Errorf("ensemble: classifier %q is chosen twice: name it once", name)
+		}
+	}
+	return o.Members, nil
+}
+
+// trainer trains a member on the rows of x (n×d).
+type trainer func(ctx context.Context, x blas32.General, labels []int32) (scorer, error)
+
+// scorer is a trained member.
+type scorer interface {
+	// posteriors returns those of the n rows of x, n×C, not calibrated.
+	posteriors(x blas32.General) blas32.General
+	// width is the number of columns of x.
+	width() int
+	// put adds the member to a file; the names of its tensors begin with prefix.
+	put(f *safetensors.File, prefix string) error
+}
+
+// A Model is a trained ensemble. Its methods do not change it.
+type Model struct {
+	Classes int
+
+	members []trained
+}
+
+// trained is a trained member with its calibration.
+type trained struct {
+	scorer
+	name       string
+	calibrator *labelshift.Calibrator
+}
+
+// Width is the number d of columns of the rows that the model takes.
+func (m *Model) Width() int { return m.members[0].width() }
+
+// Members returns the calibrated posteriors of the rows of x (n×d) by each
+// member, in the order of the options. It panics if d is not Width.
+func (m *Model) Members(x blas32.General) []blas32.General {
+	all := make([]blas32.General, len(m.members))
+	for i, k := range m.members {
+		all[i] = k.calibrator.Apply(k.posteriors(x))
+	}
+	return all
+}
+
+// Predict returns the ensemble's posteriors of the rows of x, n×C.
+func (m *Model) Predict(x blas32.General) blas32.General { return Mean(m.Members(x)) }
+
+// minPosterior is what a posterior counts as in the mean if it is less.
+const minPosterior = 1e-6
+
+// Mean is the normalised geometric mean of posteriors, all n×C.
+func Mean(members []blas32.General) blas32.General {
+	mean := dense.New(members[0].Rows, members[0].Cols)
+	if mean.Rows == 0 {
+		return mean
+	}
+	logs := make([]float64, len(mean.Data))
+	for _, p := range members {
+		for i, v := range p.Data {
+			logs[i] += math.Log(max(float64(v), minPosterior)) / float64(len(members))
+		}
+	}
+	kernel.Softmax64(logs, mean.Cols)
+	for i, v := range logs {
+		mean.Data[i] = float32(v)
+	}
+	return mean
+}
+
+// softmax replaces scores, times sharpness, by probabilities.
+func softmax(scores blas32.General, sharpness float32) blas32.General {
+	if sharpness != 1 {
+		kernel.Scale(sharpness, scores.Data)
+	}
+	p := dense.New(scores.Rows, scores.Cols)
+	if p.Rows > 0 {
+		kernel.Softmax(p.Data, scores.Data, p.Rows, p.Cols)
+	}
+	return p
+}

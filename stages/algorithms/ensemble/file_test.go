@@ -1,0 +1,157 @@
+package ensemble
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/simulate"
+	"mars/stages/algorithms/safetensors"
+)
+
+// blobs are 4 classes of which the third has no source rows.
+func blobs(rows int) simulate.Data {
+	rng := rand.New(rand.NewPCG(1, 2))
+	return simulate.Blobs(rng, rows, 200, 6, []float64{0.5, 0.3, 0, 0.2}, []float64{0.4, 0.3, 0, 0.3}, 1, 0)
+}
+
+func mustTune(tb testing.TB, p simulate.Data, o Options) *Tuned {
+	tb.Helper()
+	tuned, err := Tune(tb.Context(), p.Source, p.Labels, p.Classes, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return tuned
+}
+
+func mustTrain(tb testing.TB, p simulate.Data, o Options) *Model {
+	tb.Helper()
+	m, err := mustTune(tb, p, o).Train(tb.Context(), p.Source, p.Labels)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
+}
+
+// stored writes f and reads it again.
+func stored(t *testing.T, f safetensors.File) *safetensors.File {
+	t.Helper()
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	read, err := safetensors.Read(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &read
+}
+
+func sameBits(a, b blas32.General) bool {
+	return a.Rows == b.Rows && a.Cols == b.Cols && slices.EqualFunc(a.Data, b.Data, func(x, y float32) bool {
+		return math.Float32bits(x) == math.Float32bits(y)
+	})
+}
+
+// Three ensembles in one file predict what they did before. One of four classes
+// has no rows in two of them, and three have none in the last.
+func TestSavedModelsPredictTheSame(t *testing.T) {
+	p := blobs(200)
+	one, err := mustTune(t, p, Options{}).Train(t.Context(), p.Source, make([]int32, p.Source.Rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := map[string]*Model{
+		"plain.": mustTrain(t, p, Options{}),
+		"moved.": mustTrain(t, p, Options{Members: []string{"network", "logistic"}, Seed: 1}),
+		"one.":   one,
+	}
+	var f safetensors.File
+	for prefix, m := range models {
+		if err := m.Put(&f, prefix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := stored(t, f)
+	for prefix, m := range models {
+		loaded, err := Get(read, prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if loaded.Classes != 4 || loaded.Width() != 6 {
+			t.Errorf("%s: %d classes, width %d", prefix, loaded.Classes, loaded.Width())
+		}
+		if !sameBits(loaded.Predict(p.Target), m.Predict(p.Target)) {
+			t.Errorf("%s: the posteriors differ", prefix)
+		}
+	}
+}
+
+func TestGetRefuses(t *testing.T) {
+	var whole safetensors.File
+	if err := mustTrain(t, blobs(100), Options{}).Put(&whole, "e."); err != nil {
+		t.Fatal(err)
+	}
+	header := func(from, to string) func(f *safetensors.File) {
+		return func(f *safetensors.File) {
+			f.Metadata["e.ensemble"] = strings.Replace(f.Metadata["e.ensemble"], from, to, 1)
+		}
+	}
+	metadata := func(key, value string) func(f *safetensors.File) {
+		return func(f *safetensors.File) { f.Metadata[key] = value }
+	}
+	tensor := func(name string, change func(*safetensors.Tensor)) func(f *safetensors.File) {
+		return func(f *safetensors.File) {
+			i := slices.IndexFunc(f.Tensors, func(t safetensors.Tensor) bool { return t.Name == name })
+			change(&f.Tensors[i])
+		}
+	}
+	rename := func(t *safetensors.Tensor) { t.Name = "other" }
+	narrow := func(t *safetensors.Tensor) {
+		t.Shape[1]--
+		t.Data = t.Data[:t.Shape[0]*t.Shape[1]]
+	}
+	spoil := func(t *safetensors.Tensor) { t.Data[0] = float32(math.NaN()) }
+	cases := []struct {
+		want   string
+		change func(f *safetensors.File)
+	}{
+		{"metadata e.ensemble is missing", func(f *safetensors.File) { delete(f.Metadata, "e.ensemble") }},
+		{"metadata e.ensemble: unexpected end", metadata("e.ensemble", "{")},
+		{"0 classes", header(`"classes":4`, `"classes":0`)},
+		{"4 biases for 3 classes", header(`"classes":4`, `"classes":3`)},
+		{"there are no members", metadata("e.ensemble", `{"classes":4}`)},
+		{`no classifier "forest"`, header("kernel", "forest")},
+		{"chosen twice", header("kernel", "logistic")},
+		{"temperature is -", header(`"temperature":`, `"temperature":-`)},
+		{"tensor e.logistic.weights is missing", tensor("e.logistic.weights", rename)},
+		{"tensor e.logistic.weights has shape [6 3]", tensor("e.logistic.weights", narrow)},
+		{"tensor e.logistic.bias holds NaN", tensor("e.logistic.bias", spoil)},
+		{"e.kernel takes rows of 5 columns", tensor("e.kernel.landmarks", narrow)},
+		{"tensor e.kernel.coefficients has shape [100 3]", tensor("e.kernel.coefficients", narrow)},
+		{"metadata e.kernel.gamma is 0", metadata("e.kernel.gamma", "0")},
+		{"e.network: the network has 6 inputs and 3 classes", metadata("e.network.classifier", `{"present":[0,1],"inputs":6}`)},
+		{"e.network: the network has 6 inputs and 3 classes", metadata("e.network.classifier", `{"present":[0,1,3],"inputs":5}`)},
+		{"want rising numbers of 4 classes", metadata("e.network.classifier", `{"present":[0,1,4],"inputs":6}`)},
+		{"want rising numbers of 4 classes", metadata("e.network.classifier", `{"present":[1,0,3],"inputs":6}`)},
+		{"want rising numbers of 4 classes", metadata("e.network.classifier", `{"present":[],"inputs":6}`)},
+		{"e.network: network g", tensor("e.network.g.0.weight", rename)},
+	}
+	for _, c := range cases {
+		f := safetensors.File{Metadata: maps.Clone(whole.Metadata)}
+		for _, t := range whole.Tensors {
+			f.Tensors = append(f.Tensors, safetensors.Tensor{Name: t.Name, Shape: slices.Clone(t.Shape), Data: slices.Clone(t.Data)})
+		}
+		c.change(&f)
+		if m, err := Get(&f, "e."); m != nil || !strings.Contains(fmt.Sprint(err), c.want) {
+			t.Errorf("got %v, want an error with %q", err, c.want)
+		}
+	}
+}

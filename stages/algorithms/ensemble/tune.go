@@ -1,0 +1,181 @@
+package ensemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/labelshift"
+)
+
+// folds is how many parts the source is cut into for cross-validation.
+const folds = 3
+
+// Tuned is what the source's own rows have told about each member.
+type Tuned struct {
+	Classes int
+	// Gamma and Lambda are the hyper-parameters of kernel ridge regression, which
+	// are chosen whether it is a member or not.
+	Gamma, Lambda float64
+
+	members []member
+	seed    uint64
+}
+
+// member is a kind of classifier with its calibration.
+type member struct {
+	name       string
+	train      trainer
+	calibrator *labelshift.Calibrator
+}
+
+// Tune chooses hyper-parameters and calibrations on the rows of x (n×d) with
+// labels from 0 to classes−1, of which any may have no rows. It fails if there
+// are no rows, a value is not finite or a member is unknown, and panics if there
+// is not one label a row. The end of ctx ends it.
+func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o Options) (*Tuned, error) {
+	names, err := o.members()
+	if err != nil {
+		return nil, err
+	}
+	if err := check(x, labels, classes); err != nil {
+		return nil, err
+	}
+	t := &Tuned{Classes: classes, seed: o.Seed}
+	tuned := names
+	if !slices.Contains(names, kernelName) {
+		tuned = append(slices.Clip(names), kernelName) // for Gamma and Lambda
+	}
+	members := make([]member, len(tuned))
+	err = kernel.Each(len(tuned), func(i int) (err error) {
+		members[i], err = t.tune(ctx, tuned[i], x, labels)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	t.members = members[:len(names)]
+	return t, nil
+}
+
+// check reports rows and labels that no member can be trained on.
+func check(x blas32.General, labels []int32, classes int) error {
+	if len(labels) != x.Rows {
+		panic("ensemble: one label a row is needed")
+	}
+	if x.Rows == 0 || x.Cols == 0 {
+		return errors.New("ensemble: there are no rows or no columns: give labelled rows")
+	}
+	for i, y := range labels {
+		if y < 0 || int(y) >= classes {
+			return fmt.Errorf("ensemble: source row %d: label %d is not one of %d classes, from 0: repair the labels", i, y, classes)
+		}
+	}
+	if err := dense.CheckFinite("source", x, 0); err != nil {
+		return fmt.Errorf("ensemble: %w", err)
+	}
+	return nil
+}
+
+func (t *Tuned) tune(ctx context.Context, name string, x blas32.General, labels []int32) (member, error) {
+	m := member{name: name}
+	var heldOut blas32.General
+	seen := labels
+	var err error
+	switch name {
+	case logisticName:
+		m.train = t.trainLogistic
+		heldOut, err = t.crossValidate(ctx, m.train, x, labels)
+	case networkName:
+		m.train = t.trainNetwork
+		heldOut, err = t.crossValidate(ctx, m.train, x, labels)
+	case kernelName:
+		m.train = t.trainKernel
+		heldOut, seen, err = t.chooseKernel(ctx, x, labels)
+	}
+	if err != nil {
+		return m, err
+	}
+	m.calibrator, err = labelshift.Calibrate(heldOut, seen, labelshift.BCTS)
+	return m, err
+}
+
+// crossValidate returns the posteriors of all rows, by models that were trained on
+// the other folds. They are uniform if the other folds are empty.
+func (t *Tuned) crossValidate(ctx context.Context, train trainer, x blas32.General, labels []int32) (blas32.General, error) {
+	fold := t.divide(labels)
+	all := dense.New(x.Rows, t.Classes)
+	for i := range all.Data {
+		all.Data[i] = 1 / float32(t.Classes)
+	}
+	err := kernel.Each(folds, func(f int) error {
+		in, out := split(fold, f)
+		if len(in) == 0 || len(out) == 0 {
+			return nil
+		}
+		m, err := train(ctx, dense.Gather(x, in), dense.Pick(labels, in))
+		if err != nil {
+			return err
+		}
+		p := m.posteriors(dense.Gather(x, out))
+		for k, i := range out {
+			copy(dense.Row(all, i), dense.Row(p, k))
+		}
+		return nil
+	})
+	return all, err
+}
+
+// split returns the rows of the other folds and those of fold f.
+func split(fold []int, f int) (in, out []int) {
+	for i, g := range fold {
+		if g == f {
+			out = append(out, i)
+		} else {
+			in = append(in, i)
+		}
+	}
+	return in, out
+}
+
+// divide gives each row a fold, so that each class is spread over all of them.
+func (t *Tuned) divide(labels []int32) []int {
+	rng := rand.New(rand.NewPCG(t.seed, streamFolds))
+	next, fold := make([]int, t.Classes), make([]int, len(labels))
+	for k := range next {
+		next[k] = rng.IntN(folds)
+	}
+	for _, i := range rng.Perm(len(labels)) {
+		fold[i] = next[labels[i]] % folds
+		next[labels[i]]++
+	}
+	return fold
+}
+
+// streamFolds is the stream of random numbers that cuts the rows.
+const streamFolds = 1
+
+// Train trains all members on rows of x (n×d) with the hyper-parameters and
+// calibrations of t. It fails as Tune does. The end of ctx ends it.
+func (t *Tuned) Train(ctx context.Context, x blas32.General, labels []int32) (*Model, error) {
+	if err := check(x, labels, t.Classes); err != nil {
+		return nil, err
+	}
+	m := &Model{Classes: t.Classes, members: make([]trained, len(t.members))}
+	err := kernel.Each(len(t.members), func(i int) error {
+		k := t.members[i]
+		s, err := k.train(ctx, x, labels)
+		m.members[i] = trained{s, k.name, k.calibrator}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}

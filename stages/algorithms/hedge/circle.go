@@ -1,0 +1,70 @@
+package hedge
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/kernelridge"
+)
+
+const (
+	// circleRows is how many target rows at most the circle learns from.
+	circleRows = 1_500
+	// maxCircleWeight bounds the weight of a row of a class that few rows are
+	// labelled as.
+	maxCircleWeight = 50
+)
+
+// circle labels the target's rows by the posteriors q (n_T×C), learns these labels
+// with every class weighted alike, and returns the mean share of each class of the
+// (moved) source rows x that the learner labels right. Wrong labels of the target do
+// not find their way back.
+func (f *fit) circle(ctx context.Context, x, q blas32.General) (float64, error) {
+	index := dense.Sample(f.target.Rows, circleRows, f.random(streamCircle))
+	found := dense.ArgmaxRows(dense.Gather(q, index))
+	back, err := kernelridge.Fit(ctx, dense.Gather(f.target, index), found, q.Cols, f.hyper(),
+		kernelridge.Options{Weights: balancing(found, q.Cols), Landmarks: circleRows, Seed: f.Seed})
+	if err != nil {
+		return 0, err
+	}
+	return balancedAccuracy(dense.ArgmaxRows(back.Scores(x)), f.labels, q.Cols), nil
+}
+
+// balancing returns weights of rows with which all classes that occur have the same
+// weight.
+func balancing(labels []int32, classes int) []float64 {
+	counts, present := make([]float64, classes), 0.0
+	for _, k := range labels {
+		if counts[k] == 0 {
+			present++
+		}
+		counts[k]++
+	}
+	weights := make([]float64, len(labels))
+	for i, k := range labels {
+		weights[i] = min(float64(len(labels))/counts[k]/present, maxCircleWeight)
+	}
+	return weights
+}
+
+// balancedAccuracy is the mean, over the classes of labels, of the share of their
+// rows that found has right.
+func balancedAccuracy(found, labels []int32, classes int) float64 {
+	right, all := make([]float64, classes), make([]float64, classes)
+	for i, y := range labels {
+		all[y]++
+		if found[i] == y {
+			right[y]++
+		}
+	}
+	sum, present := 0.0, 0.0
+	for k, n := range all {
+		if n > 0 {
+			sum += right[k] / n
+			present++
+		}
+	}
+	return sum / present
+}

@@ -1,0 +1,204 @@
+package hedge
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/ensemble"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/prepare"
+	"mars/stages/algorithms/safetensors"
+)
+
+// Method is what the way to label is called, also in the metadata of a model's file.
+const Method = "hedge"
+
+// keyModel is the key of all that the other keys do not say.
+const keyModel = "mars.hedge"
+
+// header is the value of keyModel.
+type header struct {
+	Views    []View    `json:"views"`
+	Prior    []float64 `json:"prior"`
+	Novelty  float64   `json:"novelty"`
+	Evidence Evidence  `json:"evidence"`
+	Warnings []string  `json:"warnings,omitempty"`
+	Seed     uint64    `json:"seed"`
+}
+
+// Save writes the model as a safetensors file. The tensors of classifier i begin with
+// "i.", those of its typicality with "i.typical.".
+func (m *Model) Save(w io.Writer) error {
+	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
+	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
+		keyModel: header{m.Views, m.prior, m.Novelty, m.Evidence, m.Warnings, m.Seed}} {
+		if err := f.PutJSON(key, value); err != nil {
+			return fmt.Errorf("hedge: %w", err)
+		}
+	}
+	if m.Vectors != "" {
+		f.Metadata[adapt.KeyVectors] = m.Vectors
+	}
+	if m.Decision != nil {
+		f.Metadata[adapt.KeyDecision] = m.Decision.String()
+	}
+	if m.Provenance != "" {
+		f.Metadata[adapt.KeyProvenance] = m.Provenance
+	}
+	if err := m.preparation.Put(&f, ""); err != nil {
+		return fmt.Errorf("hedge: %w", err)
+	}
+	for i, c := range m.classifiers {
+		if c != nil {
+			if err := c.Put(&f, prefix(i)); err != nil {
+				return fmt.Errorf("hedge: %w", err)
+			}
+		}
+		if t := m.typicality[i]; t != nil {
+			t.put(&f, prefix(i)+typicalPrefix)
+		}
+	}
+	return safetensors.Write(w, f)
+}
+
+func prefix(classifier int) string { return strconv.Itoa(classifier) + "." }
+
+const typicalPrefix = "typical."
+
+func (t *typicality) put(f *safetensors.File, prefix string) {
+	f.PutMatrix(prefix+"axes", t.axes.directions)
+	f.Put(prefix+"offset", t.axes.offset, len(t.axes.offset))
+	for k, c := range t.classes {
+		f.PutMatrix(prefix+"rows."+strconv.Itoa(k), c.rows)
+		f.Put(prefix+"scores."+strconv.Itoa(k), c.scores, len(c.scores))
+	}
+}
+
+// Load reads what Save writes. name names the input in errors. All parts are checked
+// against each other, and numbers for NaN and infinities.
+func Load(r io.Reader, name string) (*Model, error) {
+	f, err := safetensors.Read(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	m, err := parse(&f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: make the model again", name, err)
+	}
+	return m, nil
+}
+
+func parse(f *safetensors.File) (*Model, error) {
+	m := &Model{Vectors: f.Metadata[adapt.KeyVectors], Provenance: f.Metadata[adapt.KeyProvenance]}
+	var h header
+	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions, keyModel: &h} {
+		if err := f.GetJSON(key, value); err != nil {
+			return nil, err
+		}
+	}
+	m.Views, m.prior, m.Novelty, m.Evidence, m.Warnings, m.Seed = h.Views, h.Prior, h.Novelty, h.Evidence, h.Warnings, h.Seed
+	if text, there := f.Metadata[adapt.KeyDecision]; there {
+		d, err := labelshift.ParseDecision(text)
+		if err != nil {
+			return nil, fmt.Errorf("metadata %s: %w", adapt.KeyDecision, err)
+		}
+		m.Decision = &d
+	}
+	if err := m.check(); err != nil {
+		return nil, err
+	}
+	var err error
+	if m.preparation, err = prepare.Get(f, ""); err != nil {
+		return nil, err
+	}
+	return m, m.getClassifiers(f)
+}
+
+// check checks the views and the proportions.
+func (m *Model) check() error {
+	if len(m.Classes) == 0 || len(m.Views) == 0 {
+		return errors.New("there are no classes or no views")
+	}
+	if err := checkShares(adapt.KeyProportions, m.Proportions, len(m.Classes)); err != nil {
+		return err
+	}
+	if err := checkShares(keyModel+": prior", m.prior, len(m.Classes)); err != nil {
+		return err
+	}
+	weights := make([]float64, len(m.Views))
+	for i, v := range m.Views {
+		weights[i] = v.Weight
+		if err := checkShares(keyModel+": view "+v.Name, v.Proportions, len(m.Classes)); err != nil {
+			return err
+		}
+		if v.Classifier < 0 || v.Classifier >= len(Views) {
+			return fmt.Errorf("metadata %s: view %s has classifier %d", keyModel, v.Name, v.Classifier)
+		}
+	}
+	return checkShares(keyModel+": weights", weights, len(weights))
+}
+
+// sharesTolerance is what shares may differ from 1 by, in all.
+const sharesTolerance = 1e-6
+
+func checkShares(what string, p []float64, n int) error {
+	if len(p) != n {
+		return fmt.Errorf("metadata %s: there are %d numbers: want %d", what, len(p), n)
+	}
+	for _, v := range p {
+		if !(v >= 0) {
+			return fmt.Errorf("metadata %s: %v is not a share", what, v)
+		}
+	}
+	if sum := dense.Sum(p); !(sum > 1-sharesTolerance && sum < 1+sharesTolerance) {
+		return fmt.Errorf("metadata %s: the sum is %v: want 1", what, sum)
+	}
+	return nil
+}
+
+func (m *Model) getClassifiers(f *safetensors.File) (err error) {
+	m.classifiers, m.typicality = make([]*ensemble.Model, len(Views)), make([]*typicality, len(Views))
+	for i := range m.classifiers {
+		if m.classifierWeight(i) >= minWeight {
+			if m.classifiers[i], err = ensemble.Get(f, prefix(i)); err != nil {
+				return err
+			}
+			if c := m.classifiers[i]; c.Classes != len(m.Classes) || c.Width() != m.preparation.Width() {
+				return fmt.Errorf("classifier %d is of %d classes and %d columns: want %d and %d", i, c.Classes, c.Width(), len(m.Classes), m.preparation.Width())
+			}
+		}
+		if m.typicalWeight(i) > 0 {
+			if m.typicality[i], err = getTypicality(f, prefix(i)+typicalPrefix, m.preparation.Width(), len(m.Classes)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// getTypicality reads the typicality of rows of d prepared columns.
+func getTypicality(f *safetensors.File, prefix string, d, classes int) (*typicality, error) {
+	t := &typicality{axes: &axes{}, classes: make([]classRows, classes)}
+	var err error
+	if t.axes.directions, err = f.GetMatrix(prefix+"axes", d, safetensors.AnySize); err != nil {
+		return nil, err
+	}
+	q := t.axes.directions.Cols
+	if t.axes.offset, err = f.GetVector(prefix+"offset", q); err != nil {
+		return nil, err
+	}
+	for k := range t.classes {
+		c := &t.classes[k]
+		if c.rows, err = f.GetMatrix(prefix+"rows."+strconv.Itoa(k), safetensors.AnySize, q); err != nil {
+			return nil, err
+		}
+		if c.scores, err = f.GetVector(prefix+"scores."+strconv.Itoa(k), c.rows.Rows); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}

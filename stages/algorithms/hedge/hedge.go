@@ -1,0 +1,272 @@
+package hedge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/ensemble"
+	"mars/stages/algorithms/internal/classes"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/kernelridge"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/prepare"
+)
+
+// Options of a fit. The zero value is usable.
+type Options struct {
+	// Assume names the views that may have weight, some of Views; nil means all.
+	Assume []string
+	// Classifiers are the members of the ensemble, some of ensemble.Names; nil
+	// means all.
+	Classifiers []string
+	// Interval is that of the proportions; nil makes none.
+	Interval *IntervalOptions
+	// Seed draws samples, folds, landmarks, initial weights and replicates.
+	Seed uint64
+}
+
+// MaxRows is how many rows of each domain a fit looks at. Of more it draws a sample;
+// in that of the source each class keeps its share, but at least minClassRows rows.
+const (
+	MaxRows      = 20_000
+	minClassRows = 100
+)
+
+// A Problem is a source and a target.
+type Problem struct {
+	Source  blas32.General // n_S×d
+	Labels  []int32        // n_S, indices of Classes
+	Target  blas32.General // n_T×d
+	Classes []string       // names
+}
+
+// A Model labels rows. Its methods do not change it.
+type Model struct {
+	Classes []string // names, in the order of the posteriors' columns
+	Views   []View
+	// Proportions is p_T, the weighted mean of the views': C values that sum to 1.
+	Proportions []float64
+	// Novelty is the share of target rows that are farther from the source than
+	// 95 % of its own rows, from 0 to 1.
+	Novelty float64
+	// Interval is around Proportions; nil unless asked for.
+	Interval *Interval
+	Evidence Evidence
+	// Warnings are doubts in words.
+	Warnings []string
+
+	// Vectors says what rows the model takes: "" for features, or "embedding".
+	Vectors string
+	// Decision is what Decide makes posteriors ready for; nil leaves them.
+	Decision *labelshift.Decision
+	// Provenance says how the model came to be, as JSON; "" where nobody says.
+	Provenance string
+	// Seed is that of the fit.
+	Seed uint64
+
+	prior       []float64 // p_S, which the classifiers' posteriors carry
+	preparation *prepare.Preparation
+	classifiers []*ensemble.Model
+	typicality  []*typicality // by classifier; nil without typicalWeight
+}
+
+// fit is a model in the making.
+type fit struct {
+	Options
+	classes        int
+	names          []string // of the classes
+	preparation    *prepare.Preparation
+	source, target blas32.General // prepared, at most MaxRows
+	labels         []int32
+	prior          []float64
+	tuned          *ensemble.Tuned
+	warnings       []string
+}
+
+func (f *fit) warn(format string, values ...any) {
+	f.warnings = append(f.warnings, fmt.Sprintf(format, values...))
+}
+
+// Fit makes all views and weights them. A class without source rows has the
+// proportion 0 and a warning. It fails if a value is not finite, if fewer than two
+// classes have rows, if all source rows are equal, and if there are no target rows.
+// It returns ctx.Err() if ctx ends, and panics if there is not one label a source
+// row or if the widths differ.
+func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
+	f, err := begin(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	learners, err := f.learn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, preparation: f.preparation}
+	var posteriors []blas32.General
+	if m.Views, posteriors, err = f.see(learners); err != nil {
+		return nil, err
+	}
+	if err := m.weigh(ctx, f, learners, posteriors); err != nil {
+		return nil, err
+	}
+	mean, err := m.judge(f, learners, posteriors)
+	if err != nil {
+		return nil, err
+	}
+	if o.Interval != nil {
+		if m.Interval, err = m.interval(ctx, f, posteriors, *o.Interval); err != nil {
+			return nil, err
+		}
+	}
+	m.Warnings = f.warnings
+	if err := m.keep(ctx, f, learners); err != nil {
+		return nil, err
+	}
+	m.Evidence.Untypical = m.untypical(f.target, mean)
+	return m, nil
+}
+
+// learn trains a classifier on the source's rows after each movement.
+func (f *fit) learn(ctx context.Context) ([]*learner, error) {
+	learners, err := f.moved(ctx)
+	if err != nil {
+		return nil, err
+	}
+	different := distinct(learners)
+	return learners, kernel.Each(len(different), func(i int) error { return f.train(ctx, different[i]) })
+}
+
+// keep takes from the learners what labels rows.
+func (m *Model) keep(ctx context.Context, f *fit, learners []*learner) error {
+	m.classifiers, m.typicality = make([]*ensemble.Model, len(learners)), make([]*typicality, len(learners))
+	return kernel.Each(len(learners), func(c int) (err error) {
+		if m.classifierWeight(c) >= minWeight {
+			m.classifiers[c] = learners[c].model
+		}
+		if m.typicalWeight(c) > 0 {
+			m.typicality[c], err = f.learnTypicality(ctx, learners[c].rows)
+		}
+		return err
+	})
+}
+
+// begin checks the problem, prepares its rows and tunes the classifiers.
+func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
+	if len(p.Labels) != p.Source.Rows || p.Source.Cols != p.Target.Cols {
+		panic("hedge: one label a source row and rows of one width are needed")
+	}
+	present, err := classes.NewPresent(p.Labels, len(p.Classes))
+	if err != nil {
+		return nil, fmt.Errorf("hedge: %w", err)
+	}
+	if p.Target.Rows == 0 {
+		return nil, errors.New("hedge: there are no target rows: give unlabelled rows")
+	}
+	if err := dense.CheckFinite("target", p.Target, 0); err != nil {
+		return nil, fmt.Errorf("hedge: %w", err)
+	}
+	if err := checkViews(o.Assume); err != nil {
+		return nil, err
+	}
+	f := &fit{Options: o, classes: len(p.Classes), names: p.Classes, warnings: present.Warnings()}
+	index := sourceSample(p.Labels, f.classes, o.Seed)
+	source := p.Source
+	f.labels = p.Labels
+	if len(index) < source.Rows {
+		source, f.labels = dense.Gather(source, index), dense.Pick(f.labels, index)
+	}
+	target := dense.Gather(p.Target, dense.Sample(p.Target.Rows, MaxRows, f.random(streamTarget)))
+	if f.prior, err = labelshift.Shares(f.labels, f.classes); err != nil {
+		return nil, err
+	}
+	f.warnUnstudied(target.Rows)
+	if f.preparation, err = prepare.Fit(ctx, source, o.Seed); err != nil {
+		return nil, err
+	}
+	f.source, f.target = f.preparation.Apply(source), f.preparation.Apply(target)
+	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Seed: o.Seed})
+	return f, err
+}
+
+// The least numbers of rows that the constants of this package were chosen on.
+const (
+	fewRows        = 100 // of the target
+	fewRowsOfClass = 10  // of the source
+)
+
+// warnUnstudied warns of problems smaller than those studied.
+func (f *fit) warnUnstudied(targetRows int) {
+	if targetRows < fewRows {
+		f.warn("there are only %d target rows: below %d nobody has studied how right the answer is", targetRows, fewRows)
+	}
+	for k, share := range f.prior {
+		if n := int(share*float64(len(f.labels)) + 0.5); n > 0 && n < fewRowsOfClass {
+			f.warn("class %s has only %d source rows: little is known of it", f.names[k], n)
+		}
+	}
+}
+
+func checkViews(names []string) error {
+	for _, name := range names {
+		if !slices.Contains(Views, name) {
+			return fmt.Errorf("hedge: there is no view %q: choose of %v", name, Views)
+		}
+	}
+	return nil
+}
+
+// sourceSample returns the rows to train on, in order.
+func sourceSample(labels []int32, classes int, seed uint64) []int {
+	if len(labels) <= MaxRows {
+		return dense.Sample(len(labels), MaxRows, nil)
+	}
+	byClass := make([][]int, classes)
+	for i, y := range labels {
+		byClass[y] = append(byClass[y], i)
+	}
+	rng := rand.New(rand.NewPCG(seed, streamSource))
+	var index []int
+	for _, rows := range byClass {
+		share := len(rows) * MaxRows / len(labels)
+		for _, i := range dense.Sample(len(rows), max(share, minClassRows), func() *rand.Rand { return rng }) {
+			index = append(index, rows[i])
+		}
+	}
+	slices.Sort(index)
+	return index
+}
+
+// Streams of random numbers.
+const (
+	streamSource = iota + 100
+	streamTarget
+	streamCircle
+	streamNovelty
+	streamReplicates
+)
+
+func (f *fit) random(stream uint64) func() *rand.Rand {
+	return func() *rand.Rand { return rand.New(rand.NewPCG(f.Seed, stream)) }
+}
+
+// hyper are the hyper-parameters of the circle's learner.
+func (f *fit) hyper() kernelridge.Hyper {
+	return kernelridge.Hyper{Gamma: f.tuned.Gamma, Lambda: f.tuned.Lambda}
+}
+
+// distinct returns each learner once.
+func distinct(learners []*learner) []*learner {
+	var all []*learner
+	for _, l := range learners {
+		if l != nil && !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	return all
+}

@@ -1,0 +1,307 @@
+package hedge
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/internal/contexttest"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/labelshift"
+)
+
+// problem is three classes in four columns, a Gaussian each, with the target's labels.
+// Class k is at centres[k] in the source, and displaced in the target.
+type problem struct {
+	Problem
+	truth []int32
+}
+
+var centres = [][]float64{{0, 0, 0, 0}, {5, 0, 0, 0}, {0, 5, 0, 0}}
+
+func newProblem(n int, source, target []float64, displacement [][]float64) problem {
+	rng := rand.New(rand.NewPCG(3, 0))
+	p := problem{}
+	p.Classes = []string{"a", "b", "c"}
+	draw := func(shares []float64, by [][]float64) (x blas32.General, labels []int32) {
+		x = dense.New(0, 4)
+		for k, share := range shares {
+			for range int(share*float64(n) + 0.5) {
+				row := make([]float32, 4)
+				for j := range row {
+					row[j] = float32(centres[k][j] + by[k][j] + rng.NormFloat64())
+				}
+				dense.Append(&x, row)
+				labels = append(labels, int32(k))
+			}
+		}
+		return x, labels
+	}
+	p.Source, p.Labels = draw(source, [][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}})
+	p.Target, p.truth = draw(target, displacement)
+	return p
+}
+
+var (
+	even     = []float64{1. / 3, 1. / 3, 1. / 3}
+	uneven   = []float64{.7, .2, .1}
+	nowhere  = [][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}
+	together = [][]float64{{0, 0, 3, 3}, {0, 0, 3, 3}, {0, 0, 3, 3}}
+	apart    = [][]float64{{0, 0, 4, 0}, {2, 1, 4, 0}, {-1, 2, 4, 3}}
+)
+
+func accuracy(posteriors blas32.General, truth []int32) float64 {
+	right := 0
+	for i, k := range dense.ArgmaxRows(posteriors) {
+		if k == truth[i] {
+			right++
+		}
+	}
+	return float64(right) / float64(len(truth))
+}
+
+func fitted(t *testing.T, p problem, o Options) (*Model, blas32.General) {
+	t.Helper()
+	m, err := Fit(t.Context(), p.Problem, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := m.Predict(t.Context(), p.Target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, q
+}
+
+// Whatever has happened, the answer is nearly as good as that of who knows it.
+func TestAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		shares        []float64
+		displacement  [][]float64
+		error, labels float64 // at most, at least
+	}{
+		"nothing":      {even, nowhere, .05, .97},
+		"proportions":  {uneven, nowhere, .05, .97},
+		"all together": {uneven, together, .1, .95},
+		"class alone":  {uneven, apart, .1, .95},
+	} {
+		p := newProblem(600, even, test.shares, test.displacement)
+		m, q := fitted(t, p, Options{Interval: &IntervalOptions{}})
+		if e := dense.L1(m.Proportions, test.shares); e > test.error {
+			t.Errorf("%s: p_T is off by %.3f, want at most %.2f: %v", name, e, test.error, m.Proportions)
+		}
+		if a := accuracy(q, p.truth); a < test.labels {
+			t.Errorf("%s: accuracy %.3f, want at least %.2f", name, a, test.labels)
+		}
+		for k, share := range test.shares {
+			if share < m.Interval.Lower[k] || share > m.Interval.Upper[k] {
+				t.Errorf("%s: %.3f is not between %.3f and %.3f", name, share, m.Interval.Lower[k], m.Interval.Upper[k])
+			}
+		}
+		if m.Evidence.ExpectedError > labelshift.Threshold || m.Evidence.ExpectedAccuracy < .8 {
+			t.Errorf("%s: an easy problem is doubted: %+v", name, m.Evidence)
+		}
+	}
+}
+
+// A problem without an answer is doubted: the classes lie on one another in the target.
+func TestDoubt(t *testing.T) {
+	on := [][]float64{{2, 2, 0, 0}, {-3, 2, 0, 0}, {2, -3, 0, 0}}
+	m, _ := fitted(t, newProblem(300, even, uneven, on), Options{})
+	if m.Evidence.ExpectedError < labelshift.Care {
+		t.Errorf("an error of only %.3f is expected", m.Evidence.ExpectedError)
+	}
+}
+
+// What the user assumes gets all the weight.
+func TestAssume(t *testing.T) {
+	p := newProblem(600, even, uneven, apart)
+	for _, test := range []struct{ assume, weighted []string }{
+		{nil, []string{"same", "balance", "together", "classes"}},
+		{[]string{"balance"}, []string{"balance"}},
+		{[]string{"classes", "parts"}, []string{"classes"}},
+		{[]string{"parts"}, []string{"classes"}}, // no class has parts
+	} {
+		m, _ := fitted(t, p, Options{Assume: test.assume})
+		sum := 0.0
+		for _, v := range m.Views {
+			if sum += v.Weight; (v.Weight > 0) != slices.Contains(test.weighted, v.Name) {
+				t.Errorf("assumed %v: %s has weight %v", test.assume, v.Name, v.Weight)
+			}
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			t.Errorf("assumed %v: weights sum to %v", test.assume, sum)
+		}
+	}
+}
+
+// A saved model gives the same bits, whatever parts it has.
+func TestFile(t *testing.T) {
+	p := newProblem(200, even, uneven, apart)
+	for name, o := range map[string]Options{"all": {}, "one": {Assume: []string{"balance"}, Classifiers: []string{"logistic"}}} {
+		m, want := fitted(t, p, o)
+		balanced := labelshift.Balanced
+		m.Vectors, m.Decision, m.Provenance = "embedding", &balanced, "[]"
+		var file bytes.Buffer
+		if err := m.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		text := file.String()
+		loaded, err := Load(strings.NewReader(text), "m")
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		got, err := loaded.Predict(t.Context(), p.Target)
+		if err != nil || !slices.Equal(got.Data, want.Data) {
+			t.Errorf("%s: posteriors change on the way through a file (%v)", name, err)
+		}
+		a, _ := m.Typicality(t.Context(), p.Target, want)
+		b, _ := loaded.Typicality(t.Context(), p.Target, want)
+		if !slices.Equal(a, b) {
+			t.Errorf("%s: typicality changes on the way through a file", name)
+		}
+		var again bytes.Buffer
+		if err := loaded.Save(&again); err != nil || again.String() != text {
+			t.Errorf("%s: a loaded model is not saved as it was (%v)", name, err)
+		}
+		for _, cut := range []string{text[:len(text)/2], strings.Replace(text, `\"prior\":[0.3`, `\"prior\":[0.4`, 1), strings.Replace(text, `"mars.classes":"[`, `"mars.classes":"[\"z\",`, 1)} {
+			if _, err := Load(strings.NewReader(cut), "m"); err == nil || !strings.HasPrefix(err.Error(), "m: ") {
+				t.Errorf("%s: a damaged file: %v", name, err)
+			}
+		}
+	}
+}
+
+// Posteriors carry p_T; a decision changes that.
+func TestDecide(t *testing.T) {
+	accurate, balanced := labelshift.Accuracy, labelshift.Balanced
+	for _, test := range []struct {
+		decision *labelshift.Decision
+		want     []float32 // of a row whose posteriors are p_T: that is, without evidence
+	}{
+		{&accurate, []float32{.6, .4}},
+		{&balanced, []float32{.5, .5}},
+		{nil, []float32{.2, .8}},
+	} {
+		m := &Model{Proportions: []float64{.6, .4}, prior: []float64{.2, .8}, Decision: test.decision}
+		q := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{.6, .4}}
+		if err := m.Decide(q); err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range q.Data {
+			if math.Abs(float64(v-test.want[k])) > 1e-6 {
+				t.Errorf("%v: %v, want %v", test.decision, q.Data, test.want)
+			}
+		}
+	}
+}
+
+// Of rows of the source's classes few are untypical, moved or not; of others most are.
+func TestTypicality(t *testing.T) {
+	for name, displacement := range map[string][][]float64{"nowhere": nowhere, "apart": apart} {
+		p := newProblem(600, even, uneven, displacement)
+		strange := dense.New(0, 4)
+		rng := rand.New(rand.NewPCG(5, 0))
+		for range 50 {
+			dense.Append(&strange, []float32{float32(-9 + rng.NormFloat64()), float32(9 + rng.NormFloat64()), -9, -9})
+		}
+		m, _ := fitted(t, p, Options{})
+		untypical := func(x blas32.General) float64 {
+			q, err := m.Predict(t.Context(), x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			values, err := m.Typicality(t.Context(), x, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0.0
+			for _, v := range values {
+				if v < .05 {
+					n++
+				}
+			}
+			return n / float64(len(values))
+		}
+		if rate := untypical(p.Target); rate > .1 {
+			t.Errorf("%s: %.3f of the known rows are untypical, want about 0.05", name, rate)
+		}
+		if rate := untypical(strange); rate < .95 {
+			t.Errorf("%s: only %.3f of the strange rows are untypical", name, rate)
+		}
+	}
+}
+
+// The seed decides, the number of threads does not.
+func TestDeterministic(t *testing.T) {
+	defer kernel.SetJobs(0)
+	p := newProblem(150, even, uneven, apart)
+	files := map[string]bool{}
+	for _, jobs := range []int{1, 2, 1} {
+		kernel.SetJobs(jobs)
+		m, err := Fit(t.Context(), p.Problem, Options{Seed: 4, Interval: &IntervalOptions{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := m.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		files[file.String()] = true
+	}
+	if len(files) != 1 {
+		t.Error("models differ with the number of threads")
+	}
+}
+
+func TestContext(t *testing.T) {
+	p := newProblem(60, even, even, nowhere)
+	contexttest.Stops(t, 20, func(ctx context.Context) error {
+		_, err := Fit(ctx, p.Problem, Options{Classifiers: []string{"logistic"}, Interval: &IntervalOptions{Replicates: 2}})
+		return err
+	})
+}
+
+func TestMistakes(t *testing.T) {
+	good := func() Problem { return newProblem(60, even, even, nowhere).Problem }
+	for want, change := range map[string]func(p *Problem, o *Options){
+		"no target rows":         func(p *Problem, _ *Options) { p.Target = dense.New(0, 4) },
+		"target row 1, column 2": func(p *Problem, _ *Options) { p.Target.Data[6] = float32(math.NaN()) },
+		"source row 0":           func(p *Problem, _ *Options) { p.Source.Data[0] = float32(math.Inf(1)) },
+		"no view \"moves\"":      func(_ *Problem, o *Options) { o.Assume = []string{"moves"} },
+		"no classifier":          func(_ *Problem, o *Options) { o.Classifiers = []string{"tree"} },
+		"level":                  func(_ *Problem, o *Options) { o.Interval = &IntervalOptions{Level: 2} },
+		"classes": func(p *Problem, _ *Options) {
+			clear(p.Labels)
+		},
+	} {
+		p, o := good(), Options{}
+		change(&p, &o)
+		if _, err := Fit(t.Context(), p, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// Three target rows are too few to find classes in: those views are left out, with a word.
+func TestFewRows(t *testing.T) {
+	p := newProblem(60, even, even, nowhere)
+	p.Target = dense.Rows(p.Target, 0, 2)
+	m, err := Fit(t.Context(), p.Problem, Options{Interval: &IntervalOptions{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Views) == 5 || len(m.Warnings) == 0 {
+		t.Errorf("%d views, warnings %v", len(m.Views), m.Warnings)
+	}
+	if _, err := Fit(t.Context(), p.Problem, Options{Assume: []string{"classes"}}); err == nil {
+		t.Error("there is an answer where no class can be found")
+	}
+}

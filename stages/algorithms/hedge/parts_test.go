@@ -1,0 +1,106 @@
+package hedge
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"mars/stages/algorithms/internal/dense"
+)
+
+// A class of two Gaussians has two parts, a class of one has one.
+func TestDivide(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	z, labels := dense.New(0, 3), []int32(nil)
+	for i := range 400 {
+		y := int32(i % 2)
+		at := 0.0
+		if y == 1 && i%4 == 1 {
+			at = 8
+		}
+		dense.Append(&z, []float32{float32(at + rng.NormFloat64()), float32(rng.NormFloat64()), float32(rng.NormFloat64())})
+		labels = append(labels, y)
+	}
+	c, err := divide(t.Context(), z, labels, 2, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(c.class, []int{0, 1, 1}) {
+		t.Fatalf("parts of classes %v, want 0 1 1", c.class)
+	}
+	for i, part := range c.labels {
+		if c.class[part] != int(labels[i]) {
+			t.Fatalf("row %d of class %d is in a part of class %d", i, labels[i], c.class[part])
+		}
+		if labels[i] == 1 && (part == c.labels[1]) != (i%4 == 1) {
+			t.Errorf("row %d is in the wrong part", i)
+		}
+	}
+}
+
+// A sample of the source keeps proportions, but rare classes whole.
+func TestSourceSample(t *testing.T) {
+	labels := make([]int32, 100_000)
+	for i := range 70 {
+		labels[i*1000] = 1
+	}
+	index := sourceSample(labels, 2, 0)
+	rare := 0
+	for i, row := range index {
+		if i > 0 && row <= index[i-1] {
+			t.Fatal("the sample is not in order")
+		}
+		if labels[row] == 1 {
+			rare++
+		}
+	}
+	if rare != 70 || len(index) < MaxRows-100 || len(index) > MaxRows+100 {
+		t.Errorf("%d rows, %d of the rare class", len(index), rare)
+	}
+}
+
+// The mean of the least values is that of the sorted ones.
+func TestMeanOfLeast(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 0))
+	for range 200 {
+		values := make([]float64, 1+rng.IntN(12))
+		for i := range values {
+			values[i] = float64(rng.IntN(5))
+		}
+		sorted := slices.Sorted(slices.Values(values))
+		want, n := 0.0, min(neighbours, len(sorted))
+		for _, v := range sorted[:n] {
+			want += v / float64(n)
+		}
+		if got := meanOfLeast(append(values, math.Inf(1))); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%v: %v, want %v", values, got, want)
+		}
+	}
+}
+
+// Labels that are right come back, shuffled ones do not, whatever the proportions.
+func TestCircle(t *testing.T) {
+	p := newProblem(300, even, uneven, nowhere)
+	f, err := begin(t.Context(), p.Problem, Options{Classifiers: []string{"kernel"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := dense.New(len(p.truth), 3)
+	for i, y := range p.truth {
+		dense.Row(q, i)[y] = 1
+	}
+	right, err := f.circle(t.Context(), f.source, q)
+	if err != nil || right < .97 {
+		t.Errorf("of right labels %.3f come back (%v)", right, err)
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(q.Rows, func(i, j int) {
+		a, b := dense.Row(q, i), dense.Row(q, j)
+		for k := range a {
+			a[k], b[k] = b[k], a[k]
+		}
+	})
+	if wrong, err := f.circle(t.Context(), f.source, q); err != nil || wrong > .6 {
+		t.Errorf("of shuffled labels %.3f come back (%v)", wrong, err)
+	}
+}

@@ -1,0 +1,186 @@
+package hedge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/classmap"
+	"mars/stages/algorithms/ensemble"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/mte"
+)
+
+// Views are the names of the assumptions.
+var Views = []string{"same", "balance", "together", "classes", "parts"}
+
+// A View is what one assumption leads to.
+type View struct {
+	Name string `json:"name"`
+	// Proportions is p_T under the view, C values.
+	Proportions []float64 `json:"proportions"`
+	// Weight is the view's share of the answer, from 0 to 1.
+	Weight float64 `json:"weight"`
+	// Circle is the mean share of each source class that finds its way back, from
+	// 0 to 1.
+	Circle float64 `json:"circle"`
+
+	// Classifier is the index of the view's classifier in the model's.
+	Classifier int `json:"classifier"`
+}
+
+// moves reports whether the view takes the source's rows to have moved.
+func (v *View) moves() bool { return v.Name != "same" && v.Name != "balance" }
+
+// A learner is a classifier with the rows that it was trained on.
+type learner struct {
+	rows    blas32.General // n_S×q: the source's, moved
+	matched []float64      // p_T by the match that moved them; nil if there was none
+
+	model   *ensemble.Model
+	members []blas32.General // n_T×C each: posteriors of the target that carry p_S
+	mean    blas32.General   // of the members
+}
+
+// moved returns the learners' rows, by the classifier's index: as they are, moved
+// together, by class and by part. A movement that cannot be found is left out, with
+// a warning.
+func (f *fit) moved(ctx context.Context) ([]*learner, error) {
+	learners := []*learner{{rows: f.source}, nil, nil, nil}
+	parts, err := divide(ctx, f.source, f.labels, f.classes, f.Seed)
+	if err != nil {
+		return nil, err
+	}
+	pieces := whole(f.labels, f.classes)
+	ways := []func() (*learner, error){
+		func() (*learner, error) { return f.together(ctx) },
+		func() (*learner, error) { return f.apart(ctx, pieces) },
+		func() (*learner, error) { return f.apart(ctx, parts) },
+	}
+	if len(parts.class) == f.classes {
+		ways = ways[:2]
+	}
+	errs := make([]error, len(ways))
+	err = kernel.Each(len(ways), func(i int) error {
+		learners[i+1], errs[i] = ways[i]()
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, err := range errs {
+		if err != nil {
+			f.warn("no answer of the view %q: %v", Views[i+2], err)
+			learners[i+1] = nil
+		}
+	}
+	if len(ways) == 2 {
+		learners[3] = learners[2]
+	}
+	return learners, nil
+}
+
+// together gives all source rows the mean and the covariance of the target.
+func (f *fit) together(ctx context.Context) (*learner, error) {
+	one := make([]int32, f.source.Rows)
+	certain := dense.New(f.target.Rows, 1)
+	for i := range certain.Data {
+		certain.Data[i] = 1
+	}
+	rows, err := f.move(ctx, one, certain)
+	return &learner{rows: rows}, err
+}
+
+// apart finds the clouds in the target and moves each there.
+func (f *fit) apart(ctx context.Context, c *clouds) (*learner, error) {
+	m, err := mte.Fit(ctx, mte.Problem{Source: f.source, Labels: c.labels, Target: mte.InMemory(f.target), Classes: len(c.class)},
+		mte.Options{Seed: f.Seed, Steps: matchSteps, Prepared: true})
+	if err != nil {
+		return nil, err
+	}
+	l := &learner{matched: make([]float64, f.classes)}
+	for k, class := range c.class {
+		l.matched[class] += m.Proportions[k]
+	}
+	l.rows, err = f.move(ctx, c.labels, m.Responsibilities)
+	return l, err
+}
+
+// matchSteps bounds the EM steps of the match. More of them follow the target's
+// noise where classes overlap.
+const matchSteps = 50
+
+// move returns the source's rows where the target's rows, by their
+// responsibilities, have them.
+func (f *fit) move(ctx context.Context, labels []int32, responsibilities blas32.General) (blas32.General, error) {
+	way, err := classmap.Fit(ctx, f.source, labels, mte.InMemory(f.target), responsibilities, classmap.Options{})
+	if err != nil {
+		return blas32.General{}, err
+	}
+	rows := dense.New(f.source.Rows, f.source.Cols)
+	return rows, way.Apply(ctx, rows, f.source, labels)
+}
+
+// train trains the learner and applies it to the target.
+func (f *fit) train(ctx context.Context, l *learner) (err error) {
+	if l.model, err = f.tuned.Train(ctx, l.rows, f.labels); err != nil {
+		return err
+	}
+	l.members = l.model.Members(f.target)
+	l.mean = ensemble.Mean(l.members)
+	return ctx.Err()
+}
+
+// see returns the views of the learners, and their posteriors of the target's rows.
+func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
+	var views []View
+	var posteriors []blas32.General
+	for i, name := range Views {
+		at := max(0, i-1)
+		l := learners[at]
+		if l == nil || name == "parts" && l == learners[at-1] { // no class has parts
+			continue
+		}
+		v := View{Name: name, Classifier: slices.Index(learners, l)}
+		var err error
+		if v.Proportions, err = f.proportions(name, l); err != nil {
+			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
+		}
+		p := dense.Clone(l.mean)
+		if err := labelshift.Accuracy.Adjust(p, f.prior, v.Proportions); err != nil {
+			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
+		}
+		views, posteriors = append(views, v), append(posteriors, p)
+	}
+	return views, posteriors, nil
+}
+
+// proportions returns p_T of a view: by the match that moved the rows; without one, by
+// EM; and if nothing has changed, the mean posterior.
+func (f *fit) proportions(name string, l *learner) ([]float64, error) {
+	switch {
+	case name == "same":
+		return dense.ColumnMeans(l.mean), nil
+	case l.matched != nil:
+		return l.matched, nil
+	}
+	return f.em(l.mean)
+}
+
+// em estimates p_T from posteriors under label shift.
+func (f *fit) em(posteriors blas32.General) ([]float64, error) {
+	e, err := labelshift.EM(posteriors, f.prior, labelshift.EMOptions{Iterations: emSteps, Tolerance: emTolerance})
+	if err != nil {
+		return nil, err
+	}
+	return e.Proportions, nil
+}
+
+const (
+	emSteps     = 300
+	emTolerance = 1e-6
+)

@@ -1,0 +1,107 @@
+package hedge
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
+)
+
+// A view's weight is proportional to the exponential of its score: sharpness times
+// its circle, plus moveScore for views that move the source's rows, plus noveltyScore
+// times the share of novel rows (a target that lies where the source has no rows has
+// moved), plus togetherScore for the view that moves all rows together.
+const (
+	sharpness     = 10
+	moveScore     = -1
+	noveltyScore  = 12
+	maxNovelty    = 0.5
+	togetherScore = -1
+)
+
+// weigh weights the views and takes their mean.
+func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posteriors []blas32.General) error {
+	var err error
+	if m.Novelty, err = f.novelty(ctx); err != nil {
+		return err
+	}
+	err = kernel.Each(len(m.Views), func(i int) (err error) {
+		v := &m.Views[i]
+		v.Circle, err = f.circle(ctx, learners[v.Classifier].rows, posteriors[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := m.setWeights(f.Assume); err != nil {
+		return err
+	}
+	m.Proportions = make([]float64, f.classes)
+	for _, v := range m.Views {
+		for k, p := range v.Proportions {
+			m.Proportions[k] += v.Weight * p
+		}
+	}
+	dense.Normalize(m.Proportions)
+	return nil
+}
+
+// setWeights weights the views of these names, or all if there are none. Classes that
+// have no parts are their own parts.
+func (m *Model) setWeights(assume []string) error {
+	scores, top := m.scores(), math.Inf(-1)
+	for i, v := range m.Views {
+		assumed := assume == nil || slices.Contains(assume, v.Name)
+		if v.Name == "classes" && m.undivided() {
+			assumed = assumed || slices.Contains(assume, "parts")
+		}
+		if !assumed {
+			scores[i] = math.Inf(-1)
+		}
+		top = max(top, scores[i])
+	}
+	if math.IsInf(top, -1) {
+		return fmt.Errorf("hedge: nothing can be found in the target under the assumption %s: choose another", strings.Join(assume, " or "))
+	}
+	sum := 0.0
+	for _, s := range scores {
+		sum += math.Exp(s - top)
+	}
+	for i := range m.Views {
+		m.Views[i].Weight = math.Exp(scores[i]-top) / sum
+	}
+	return nil
+}
+
+// undivided reports whether there is no view of the classes' parts.
+func (m *Model) undivided() bool {
+	return !slices.ContainsFunc(m.Views, func(v View) bool { return v.Name == "parts" })
+}
+
+// scores returns those of the views. The two that leave the rows where they are share
+// the mean of their circles: the circle cannot tell apart what they differ by, the
+// proportions.
+func (m *Model) scores() []float64 {
+	stay := (m.Views[0].Circle + m.Views[1].Circle) / 2
+	scores := make([]float64, len(m.Views))
+	for i, v := range m.Views {
+		if !v.moves() {
+			scores[i] = sharpness * stay
+			continue
+		}
+		scores[i] = sharpness*v.Circle + moveScore + noveltyScore*min(m.Novelty, maxNovelty)
+		switch {
+		case v.Name == "together":
+			scores[i] += togetherScore
+		case m.undivided(): // the view of the parts would be the same
+			scores[i] += math.Ln2
+		}
+	}
+	return scores
+}

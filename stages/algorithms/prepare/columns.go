@@ -1,0 +1,112 @@
+package prepare
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/internal/dense"
+)
+
+// varying are the columns that have more than one value, up to rounding.
+func varying(x blas32.General) []int {
+	least, greatest := make([]float32, x.Cols), make([]float32, x.Cols)
+	for i := range x.Rows {
+		for j, v := range dense.Row(x, i) {
+			if i == 0 {
+				least[j], greatest[j] = v, v
+			}
+			least[j], greatest[j] = min(least[j], v), max(greatest[j], v)
+		}
+	}
+	var kept []int
+	for j := range least {
+		size := 1 + math.Max(math.Abs(float64(least[j])), math.Abs(float64(greatest[j])))
+		if float64(greatest[j])-float64(least[j]) > minDeviation*size {
+			kept = append(kept, j)
+		}
+	}
+	return kept
+}
+
+// sparse reports whether the kept columns are sparse counts.
+func sparse(x blas32.General, kept []int) bool {
+	if len(kept) <= sparseWidth {
+		return false
+	}
+	zeros := 0
+	for i := range x.Rows {
+		row := dense.Row(x, i)
+		for _, j := range kept {
+			if row[j] < 0 {
+				return false
+			}
+			if row[j] == 0 {
+				zeros++
+			}
+		}
+	}
+	return zeros > x.Rows*len(kept)/2
+}
+
+// pick takes the kept columns, and the logarithms of counts.
+func (p *Preparation) pick(x blas32.General) blas32.General {
+	y := dense.New(x.Rows, len(p.Kept))
+	for i := range x.Rows {
+		row, out := dense.Row(x, i), dense.Row(y, i)
+		for k, j := range p.Kept {
+			out[k] = row[j]
+		}
+		if p.Counts {
+			logarithms(out)
+		}
+	}
+	return y
+}
+
+// logarithms replaces counts by log(1 + count), and gives the row length 1.
+func logarithms(row []float32) {
+	sum := 0.0
+	for k, v := range row {
+		l := math.Log1p(math.Max(float64(v), 0))
+		row[k] = float32(l)
+		sum += l * l
+	}
+	if sum == 0 {
+		return
+	}
+	for k, v := range row {
+		row[k] = float32(float64(v) / math.Sqrt(sum))
+	}
+}
+
+// widen raises the deviations of columns of few values.
+func widen(deviations []float64, x blas32.General) {
+	for j := range deviations {
+		if hasFew(x, j) {
+			least, greatest := extent(x, j)
+			deviations[j] = max(deviations[j], (greatest-least)/3)
+		}
+	}
+}
+
+// hasFew reports whether the first rows of column j have few values.
+func hasFew(x blas32.General, j int) bool {
+	values := map[float32]bool{}
+	for i := range min(x.Rows, countedRows) {
+		if values[x.Data[i*x.Stride+j]] = true; len(values) > fewValues {
+			return false
+		}
+	}
+	return true
+}
+
+// extent returns the least and the greatest value of column j.
+func extent(x blas32.General, j int) (least, greatest float64) {
+	least, greatest = math.Inf(1), math.Inf(-1)
+	for i := range x.Rows {
+		v := float64(x.Data[i*x.Stride+j])
+		least, greatest = min(least, v), max(greatest, v)
+	}
+	return least, greatest
+}

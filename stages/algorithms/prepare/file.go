@@ -1,0 +1,95 @@
+package prepare
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mars/stages/algorithms/safetensors"
+)
+
+// After a prefix, the key of the metadata and the name of the tensor.
+const (
+	metadataKey = "prepare"
+	axesTensor  = "prepare.axes"
+)
+
+// header is what the metadata say of a preparation: all but Axes. Numbers in JSON
+// keep all their digits.
+type header struct {
+	Columns int       `json:"columns"`
+	Kept    []int     `json:"kept"`
+	Counts  bool      `json:"counts"`
+	Mean    []float64 `json:"mean"`
+	Scale   []float64 `json:"scale"`
+	Origin  []float64 `json:"origin,omitempty"`
+}
+
+// Put adds the preparation to a file. The names of its tensors and the keys of its
+// metadata begin with prefix.
+func (p *Preparation) Put(f *safetensors.File, prefix string) error {
+	if err := f.PutJSON(prefix+metadataKey, header{p.Columns, p.Kept, p.Counts, p.Mean, p.Scale, p.Origin}); err != nil {
+		return err
+	}
+	if p.Axes == nil {
+		return nil
+	}
+	rows, cols := p.Axes.Dims()
+	var axes []float32
+	for i := range rows {
+		for _, v := range p.Axes.RawRowView(i) {
+			axes = append(axes, float32(v))
+		}
+	}
+	f.Put(prefix+axesTensor, axes, rows, cols)
+	return nil
+}
+
+// Get reads what Put has added with the same prefix. It checks that all parts fit
+// together and are finite. Its errors name the tensor or the key, but not the file.
+func Get(f *safetensors.File, prefix string) (*Preparation, error) {
+	key := prefix + metadataKey
+	var h header
+	if err := f.GetJSON(key, &h); err != nil {
+		return nil, err
+	}
+	if err := h.check(); err != nil {
+		return nil, fmt.Errorf("metadata %s: %w", key, err)
+	}
+	p := &Preparation{Columns: h.Columns, Kept: h.Kept, Counts: h.Counts, Mean: h.Mean, Scale: h.Scale, Origin: h.Origin}
+	if err := p.getAxes(f, prefix+axesTensor); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (h header) check() error {
+	if len(h.Kept) == 0 || !slices.IsSorted(h.Kept) || h.Kept[0] < 0 || h.Kept[len(h.Kept)-1] >= h.Columns {
+		return fmt.Errorf("the columns kept are not sorted numbers of %d columns, from 0", h.Columns)
+	}
+	if len(h.Mean) != len(h.Kept) || len(h.Scale) != len(h.Kept) {
+		return fmt.Errorf("%d means and %d scales for %d columns", len(h.Mean), len(h.Scale), len(h.Kept))
+	}
+	return nil
+}
+
+// getAxes reads the principal components, if there are any.
+func (p *Preparation) getAxes(f *safetensors.File, name string) error {
+	if _, there := f.Get(name); !there && p.Origin == nil {
+		return nil
+	}
+	rows, cols := len(p.Kept), len(p.Origin)
+	axes, err := f.GetMatrix(name, rows, cols)
+	if err != nil {
+		return err
+	}
+	if cols == 0 {
+		return fmt.Errorf("tensor %s has no columns", name)
+	}
+	p.Axes = mat.NewDense(rows, cols, nil)
+	for i, v := range axes.Data {
+		p.Axes.RawMatrix().Data[i] = float64(v)
+	}
+	return nil
+}

@@ -1,0 +1,199 @@
+package prepare
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/internal/contexttest"
+	"mars/stages/algorithms/internal/dense"
+	"mars/stages/algorithms/internal/kernel"
+	"mars/stages/algorithms/internal/simulate"
+)
+
+// oracleCase is one of testdata/oracle/classifiers/prepare.json.
+type oracleCase struct {
+	Data       simulate.Oracle
+	Counts     bool
+	Kept       []int
+	Sparse     bool
+	Rows       [][]float64 // the first mapped rows
+	Deviations []float64   // of the mapped columns
+}
+
+func oracle(t *testing.T) (cases []oracleCase) {
+	t.Helper()
+	text, err := os.ReadFile("../../../testdata/oracle/classifiers/prepare.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// table is table of generate.py.
+func (c oracleCase) table() blas32.General {
+	x := c.Data.Data().Source
+	for i, v32 := range x.Data {
+		v := float64(v32)
+		if c.Counts {
+			x.Data[i] = float32(max(math.Floor(3*v-2), 0))
+			continue
+		}
+		x.Data[i] = float32(column(i%x.Cols%6, v))
+	}
+	return x
+}
+
+func column(kind int, v float64) float64 {
+	switch kind {
+	case 1: // constant up to rounding
+		return 5 + 1e-8*v
+	case 2: // seldom 1
+		if v > 3 {
+			return 1
+		}
+		return 0
+	case 3: // few values
+		return math.RoundToEven(v)
+	case 4: // some far outside
+		return math.Pow(v, 5)
+	case 5:
+		return 1000 + 0.01*v
+	}
+	return v
+}
+
+func deviations(x blas32.General) []float64 {
+	mean, all := dense.ColumnMeans(x), make([]float64, x.Cols)
+	for j := range all {
+		sum := 0.0
+		for i := range x.Rows {
+			d := float64(dense.Row(x, i)[j]) - mean[j]
+			sum += d * d
+		}
+		all[j] = math.Sqrt(sum / float64(x.Rows))
+	}
+	return all
+}
+
+// Compares with what NumPy makes of the package's documentation. Components have
+// no sign.
+func TestFitFollowsItsDocumentation(t *testing.T) {
+	const tolerance = 2e-4 // rows are float32, and components of similar variance mix
+	for _, c := range oracle(t) {
+		x := c.table()
+		p := mustFit(t, x)
+		if !slices.Equal(p.Kept, c.Kept) || p.Counts != c.Sparse || p.Width() != len(c.Deviations) {
+			t.Errorf("%v: kept %v, sparse %v, width %d; want %v, %v, %d", c.Data, p.Kept, p.Counts, p.Width(), c.Kept, c.Sparse, len(c.Deviations))
+			continue
+		}
+		if p.Axes != nil && x.Rows > maxAxes+spareAxes {
+			continue
+		}
+		z := p.Apply(x)
+		for i, row := range c.Rows {
+			for j, want := range row {
+				got := float64(dense.Row(z, i)[j])
+				if p.Axes != nil {
+					got, want = math.Abs(got), math.Abs(want)
+				}
+				if !(math.Abs(got-want) <= tolerance) {
+					t.Fatalf("%v: row %d, value %d is %g, want %g", c.Data, i, j, got, want)
+				}
+			}
+		}
+		for j, got := range deviations(z) {
+			if !(math.Abs(got-c.Deviations[j]) <= tolerance) {
+				t.Fatalf("%v: deviation %d is %g, want %g", c.Data, j, got, c.Deviations[j])
+			}
+		}
+	}
+}
+
+// Of many rows, the components have nearly as much of the variance as the best, in
+// the same unit.
+func TestComponentsOfManyRows(t *testing.T) {
+	for _, c := range oracle(t) {
+		x := c.table()
+		if x.Rows <= maxAxes+spareAxes || len(c.Deviations) != maxAxes {
+			continue
+		}
+		var mean, got, want float64
+		for j, d := range deviations(mustFit(t, x).Apply(x)) {
+			mean += d / maxAxes
+			got, want = got+d*d, want+c.Deviations[j]*c.Deviations[j]
+		}
+		if math.Abs(mean-1) > 1e-5 || math.Abs(got/want-1) > 0.01 {
+			t.Errorf("mean deviation %g, want 1; sum of variances %g, want %g", mean, got, want)
+		}
+		return
+	}
+	t.Error("there is no such case")
+}
+
+func TestValuesAreCutOff(t *testing.T) {
+	x := wide(100)
+	x.Cols = 5
+	p := mustFit(t, x)
+	far := dense.New(1, 5)
+	far.Data = []float32{1e6, -1e6, math.MaxFloat32, 0, 0}
+	if got := p.Apply(far).Data[:3]; !slices.Equal(got, []float32{clipping, -clipping, clipping}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestSameBytesWithAnyThreads(t *testing.T) {
+	defer kernel.SetJobs(0)
+	x := wide(700)
+	var want []float32
+	for jobs := 1; jobs <= 3; jobs++ {
+		kernel.SetJobs(jobs)
+		got := mustFit(t, x).Apply(x).Data
+		if want == nil {
+			want = got
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d threads: mapped rows differ", jobs)
+		}
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	bad := wide(10)
+	bad.Data[3*bad.Cols+7] = float32(math.NaN())
+	for want, x := range map[string]blas32.General{
+		"source row 3, column 7 is NaN": bad,
+		"all source rows are equal":     dense.New(5, 3),
+		"there are no rows":             dense.New(0, 3),
+	} {
+		if _, err := Fit(t.Context(), x, 0); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
+func TestApplyPanicsAtAnotherWidth(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("rows of another width are mapped")
+		}
+	}()
+	mustFit(t, wide(10)).Apply(dense.New(1, 3))
+}
+
+func TestContextEndsFit(t *testing.T) {
+	x := wide(300)
+	contexttest.Stops(t, axesRounds, func(ctx context.Context) error {
+		_, err := Fit(ctx, x, 0)
+		return err
+	})
+}

@@ -1,0 +1,89 @@
+package diagnostics
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mars/stages/algorithms/hedge"
+	"mars/stages/algorithms/labelshift"
+)
+
+// Thresholds beyond which an answer under several assumptions warns.
+const (
+	minExpectedAccuracy = 0.6
+	maxAbsent           = 0.01 // upper bound of the share of a class that may be absent
+	maxUntypical        = 0.15 // share of untypical rows; a twentieth is expected
+	minShown            = 0.02 // weight of a view that is shown in a line
+)
+
+// Hedge is about the assumptions that an answer is the mean of.
+type Hedge struct {
+	Views            []hedge.View `json:"views"`
+	ExpectedAccuracy float64      `json:"expected_accuracy"` // of labels, 0 to 1
+	Novelty          float64      `json:"novelty"`           // share of target rows far from the source
+	// Untypical is the share of target rows whose typicality is below 0.05, which a
+	// twentieth of known rows have.
+	Untypical float64 `json:"untypical"`
+	warned
+}
+
+// OfHedge is what an answer under several assumptions says of itself.
+func OfHedge(m *hedge.Model) *Diagnostics {
+	d := &Diagnostics{Estimator: hedge.Method, Estimators: map[string][]float64{}, ExpectedError: &m.Evidence.ExpectedError,
+		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical}}
+	for _, v := range m.Views {
+		d.Estimators[v.Name] = v.Proportions
+	}
+	h := d.Hedge
+	h.Words = append(h.Words, m.Warnings...)
+	if e := m.Evidence.ExpectedError; e > labelshift.Threshold {
+		h.warn("the proportions are expected to be off by %.2f in L1 (more than %.1f): check labels of some target rows before relying on them", e, labelshift.Threshold)
+	}
+	if a := m.Evidence.ExpectedAccuracy; a < minExpectedAccuracy {
+		h.warn("only %.0f %% of the labels are expected to be right: check some of them before relying on them", 100*a)
+	}
+	if u := h.Untypical; u > maxUntypical {
+		h.warn("%.0f %% of the target's rows are unlike the source's rows of their class (%.0f %% would be if nothing is new): the target may have a class that the source lacks; mars label --unknown marks such rows", 100*u, 100*hedge.UntypicalRate)
+	}
+	if v := m.Interval; v != nil {
+		for k, class := range m.Classes {
+			if v.Upper[k] < maxAbsent {
+				h.warn("class %s seems to be absent from the target: its share is at most %.1f %%", class, 100*v.Upper[k])
+			}
+		}
+	}
+	return d
+}
+
+// assumptions are the views in words.
+var assumptions = map[string]string{
+	"same":     "nothing has changed",
+	"balance":  "only the proportions have changed",
+	"together": "all rows have moved alike",
+	"classes":  "each class has moved by itself",
+	"parts":    "each part of a class has moved by itself",
+}
+
+// Assumption says in words what a view assumes.
+func Assumption(view string) string { return cmp.Or(assumptions[view], view) }
+
+// ByWeight returns the views, the heaviest first.
+func (h *Hedge) ByWeight() []hedge.View {
+	views := slices.Clone(h.Views)
+	slices.SortStableFunc(views, func(a, b hedge.View) int { return cmp.Compare(b.Weight, a.Weight) })
+	return views
+}
+
+// Line says it in one line.
+func (h *Hedge) Line() string {
+	var parts []string
+	for _, v := range h.ByWeight() {
+		if v.Weight >= minShown {
+			parts = append(parts, fmt.Sprintf("%s (weight %.2f: %.0f %% of the source's labels come back)", Assumption(v.Name), v.Weight, 100*v.Circle))
+		}
+	}
+	return fmt.Sprintf("assumed: %s. %.0f %% of the labels are expected to be right; %.0f %% of the rows are untypical of their class (%.0f %% would be if nothing is new)",
+		strings.Join(parts, "; "), 100*h.ExpectedAccuracy, 100*h.Untypical, 100*hedge.UntypicalRate)
+}

@@ -1,0 +1,59 @@
+package proportions
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"mars/stages/algorithms/hedge"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/internal/diagnostics"
+	"mars/stages/internal/stream"
+)
+
+// answerHedge answers under several assumptions.
+func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Vectors(), Source: true, Target: true, Labels: true, MaxTarget: hedge.MaxRows})
+	if err != nil {
+		return nil, err
+	}
+	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes},
+		hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Name(), err)
+	}
+	said := diagnostics.OfHedge(m)
+	counts := stream.Counts(s.Labels, len(classes))
+	report := &Report{Classes: classes, Method: hedge.Method, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
+		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
+		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
+	report.Proportions.Source, report.Proportions.Estimated = stream.Shares(counts), m.Proportions
+	if weights, err := labelshift.Weights(m.Proportions, report.Proportions.Source); err == nil {
+		report.Diagnostics.Weights = diagnostics.NewWeights(classes, weights, counts)
+	}
+	report.Verdict = verdict(m.Evidence.ExpectedError, len(report.Warnings) > 0,
+		"from how far apart the assumptions are and how many of the source's labels come back")
+	return report, nil
+}
+
+// writeViews writes what was assumed, and what each assumption alone would say.
+func (r *Report) writeViews(w io.Writer) error {
+	h := r.Diagnostics.Hedge
+	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. A weight is larger, the more of the")
+	fmt.Fprintln(w, "source's labels come back from the target's labels by it:")
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "assumption\tname\tweight\tback\t")
+	for _, class := range r.Classes {
+		fmt.Fprintf(tw, "%s\t", class)
+	}
+	fmt.Fprintln(tw)
+	for _, v := range h.ByWeight() {
+		fmt.Fprintf(tw, "%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*v.Circle)
+		for _, p := range v.Proportions {
+			fmt.Fprintf(tw, "%.4f\t", p)
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
+}
