@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 		"dropcolumn": edit(dropColumn),
 		"rotate":     edit(rotateColumn),
 		"dropmeta":   edit(dropMetadata),
+		"pictures":   pictures,
 	}
 	for name, command := range map[string]func() *cobra.Command{
 		"mars": cli.Mars, "mars-featurize": cli.Featurize, "mars-embed": cli.Embed, "mars-cluster": cli.Cluster,

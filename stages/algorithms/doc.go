@@ -21,8 +21,12 @@
 //     importance weights, and posteriors corrected for other proportions.
 //   - adapt: training of the representation, the classifier and the Wasserstein
 //     critic (the paper's Algorithm 1), and the methods that it is compared with:
-//     DANN, WD_β, IW-WD.
+//     DANN, WD_β, IW-WD, self-training.
+//   - augment: random changes of rows that keep their class: geometry, strokes, texture,
+//     random convolutions (Xu et al. 2021), noise.
 //   - translate: match, translate, retrain: labels by a network on moved rows.
+//   - selftrain: self-training on augmented rows of both domains, with pseudo-labels that
+//     are corrected for the target's proportions.
 //   - gmmot: the paper's GMM+OT, labels by a matched mixture.
 //   - prepare: the columns of any table as features for distances and networks;
 //     principal components by randomised subspace iteration (Halko, Martinsson &

@@ -1,5 +1,6 @@
 // Package embed is the stage that learns a representation z = g(x) with a
-// classifier h on the labelled source rows, and adds z to every row.
+// classifier h on the labelled source rows, or by self-training on the target's rows as
+// well, and adds z to every row.
 //
 // Columns read: features, and to learn also domain and label. Added: embedding.
 package embed
@@ -13,6 +14,8 @@ import (
 	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/selftrain"
+	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/models"
 	"mars/stages/internal/state"
 	"mars/stages/internal/stream"
@@ -20,13 +23,17 @@ import (
 
 // Options of learning.
 type Options struct {
-	Arch  string                // see adapt.Config.Arch
-	Shape []int                 // of a row of features; nil: what the stream says
-	Tune  []func(*adapt.Config) // changes of the architecture's defaults, in order
-	Save  string                // model file to write; "" for none
+	Method string                // one of Methods; "" is the first
+	Arch   string                // see adapt.Config.Arch
+	Shape  []int                 // of a row of features; nil: what the stream says
+	Tune   []func(*adapt.Config) // changes of the architecture's defaults, in order
+	Save   string                // model file to write; "" for none
 }
 
-// Fit learns g and h on the source rows, then embeds all rows.
+// Methods are the names of the ways to learn a representation.
+func Methods() []string { return []string{"source", selftrain.Method} }
+
+// Fit learns g and h, then embeds all rows.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
 		c := env.Columns
@@ -34,31 +41,31 @@ func Fit(o Options) stages.Func {
 			return err
 		}
 		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
-			model, err := learn(ctx, r, o)
+			e, err := learn(ctx, r, o)
 			if err != nil {
 				return nil, err
 			}
-			model.Preparation = models.Preparation(r)
-			model.Provenance, err = r.Provenance()
-			return encoder{model}, err
+			e.Preparation = models.Preparation(r)
+			e.Provenance, err = r.Provenance()
+			return e, err
 		})
 	}
 }
 
-func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error) {
+func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 	classes, err := r.Classes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Columns.Features, Source: true, Labels: true})
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Columns.Features, Source: true, Target: o.Method == selftrain.Method, Labels: true})
 	if err != nil {
 		return nil, err
 	}
-	problem := adapt.Problem{Source: s.Source, Labels: s.Labels, Classes: classes}
+	problem := adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
 	if problem.Shape, err = r.ShapeOr(o.Shape, r.Columns.Features, s.Source.Cols); err != nil {
 		return nil, err
 	}
-	config, err := adapt.Recipe(o.Arch, problem.Shape, adapt.ScheduleDefault)
+	config, err := o.config(problem.Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +79,38 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, error)
 		r.Report("epochs", int64(m.Epoch+1), int64(m.Epochs))
 		return nil
 	}
-	model, err := adapt.Train(ctx, problem, config)
+	e, err := o.train(ctx, problem, config)
 	if err != nil {
 		return nil, err
 	}
+	if e.said != nil {
+		diagnostics.LogPart(r.Env, e.said)
+	}
 	r.Logger().Info(fmt.Sprintf("learnt %s on %d source rows of %d classes: %d numbers become %d",
-		model.Arch(), s.Source.Rows, len(classes), s.Source.Cols, model.EmbeddingWidth()),
+		e.Arch(), s.Source.Rows, len(classes), s.Source.Cols, e.EmbeddingWidth()),
 		"epochs", last.Epochs, "loss", fmt.Sprintf("%.4f", last.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", last.SourceAccuracy))
-	return model, nil
+	return e, nil
+}
+
+// config returns the settings of the method.
+func (o Options) config(shape []int) (adapt.Config, error) {
+	if o.Method == selftrain.Method {
+		return selftrain.Config(o.Arch, shape)
+	}
+	return adapt.Recipe(o.Arch, shape, adapt.ScheduleDefault)
+}
+
+// train trains by the method.
+func (o Options) train(ctx context.Context, p adapt.Problem, c adapt.Config) (*encoder, error) {
+	if o.Method != selftrain.Method {
+		m, err := adapt.Train(ctx, p, c)
+		return &encoder{Model: m}, err
+	}
+	m, report, err := selftrain.Train(ctx, p, c)
+	if err != nil {
+		return nil, err
+	}
+	return &encoder{Model: m, said: diagnostics.NewSelfTraining(report)}, nil
 }
 
 // Apply embeds rows with a model saved by Fit or by training, in constant memory.
@@ -97,24 +128,32 @@ func Apply(path string) stages.Func {
 			return err
 		}
 		r.KeepState(path, sum)
-		return encoder{model}.Emit(ctx, r, out)
+		return (&encoder{Model: model}).Emit(ctx, r, out)
 	}
 }
 
 // An encoder adds the embedding of a model.
-type encoder struct{ *adapt.Model }
+type encoder struct {
+	*adapt.Model
+	said *diagnostics.SelfTraining // nil for a model that was trained otherwise, or loaded
+}
 
 // Save keeps the model.
-func (e encoder) Save(path string) (string, error) { return state.Save(path, e.Model.Save) }
+func (e *encoder) Save(path string) (string, error) { return state.Save(path, e.Model.Save) }
 
 // Emit adds the embedding to rows.
-func (e encoder) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
+func (e *encoder) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) error {
 	meta, err := r.Meta()
 	if err != nil {
 		return err
 	}
 	if meta.Classes == nil {
 		meta.Classes = e.Classes
+	}
+	if e.said != nil {
+		d := diagnostics.Read(meta)
+		d.SelfTraining = e.said
+		meta.Diagnostics = d.JSON()
 	}
 	field := arrow.Field{Name: r.Columns.Embedding, Type: arrowio.VectorType(e.EmbeddingWidth())}
 	return r.Emit(ctx, out, meta, stream.Added{Fields: []arrow.Field{field}, Of: func(rec arrow.Record) ([]arrow.Array, error) {

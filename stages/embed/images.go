@@ -5,6 +5,7 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
+	"mars/stages/algorithms/selftrain"
 	"mars/stages/internal/stream"
 )
 
@@ -15,15 +16,20 @@ func Wanted(env stages.Env, in arrowio.Stream) bool {
 	return r.Images() && !r.Has(env.Columns.Embedding)
 }
 
-// Images learns an embedding on the source where it is Wanted, and passes all
-// other rows on as they are.
-func Images(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
-	if Wanted(env, in) {
-		env.Logger().Info("the rows are images: learning an embedding on the source first")
-		return Fit(Options{Arch: "auto"})(ctx, env, in, out)
+// Images learns an embedding where it is Wanted, and passes all other rows on as they are.
+func Images(o Options) stages.Func {
+	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		if Wanted(env, in) {
+			how := "on the source"
+			if o.Method == selftrain.Method {
+				how = "by self-training"
+			}
+			env.Logger().Info("the rows are images: learning an embedding " + how + " first")
+			return Fit(o)(ctx, env, in, out)
+		}
+		if err := out.Begin(in.Schema()); err != nil {
+			return err
+		}
+		return arrowio.Each(ctx, in, out.Write)
 	}
-	if err := out.Begin(in.Schema()); err != nil {
-		return err
-	}
-	return arrowio.Each(ctx, in, out.Write)
 }

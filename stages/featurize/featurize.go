@@ -32,6 +32,7 @@ type dataset struct {
 	shape    []int
 	classes  []string
 	truth    bool   // write the truth of target rows
+	taken    []int  // rows of the source's table that the target is not to have; nil: none
 	prepared string // see arrowio.PreparationKey; "" says nothing
 }
 

@@ -30,6 +30,9 @@ type SideOptions struct {
 type Options struct {
 	Source, Target SideOptions
 
+	// Disjoint draws target rows from those that the source has not drawn, where both
+	// come from one file.
+	Disjoint    bool
 	Classes     []string // keep only these, in this order; nil: all that the source has
 	Truth       bool     // write the target's labels as truth
 	Standardize string   // "none", "source" or "domain": by whose mean and deviation
@@ -38,6 +41,7 @@ type Options struct {
 	// Prepared, of the column of features that a model was trained on
 	// (arrowio.PreparationKey), and Classes replace them too; "" does not.
 	Prepared string
+	Preview  Preview
 }
 
 var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
@@ -74,6 +78,11 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		}
 		env.KeepState(o.Save, sum)
 	}
+	if o.Preview.Path != "" {
+		if err := o.Preview.write(d, env.Seed); err != nil {
+			return err
+		}
+	}
 	if d.prepared, err = st.text(); err != nil {
 		return err
 	}
@@ -83,6 +92,9 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 // read reads both sides, with one shape and one set of classes.
 func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dataset, error) {
 	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != ""}
+	if o.Disjoint && (o.Source.Path != o.Target.Path || o.Source.Path == "") {
+		return nil, errors.New("disjoint rows are drawn from one file: name it as --source and as --target")
+	}
 	tables := map[arrowio.Domain]*format.Table{}
 	for _, domain := range domains {
 		so := o.side(domain)
@@ -176,6 +188,9 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
+	if domain == arrowio.SourceDomain && o.Disjoint {
+		d.taken = chosen
+	}
 	s := side{domain: domain, x: t.Features, labels: labels, ids: t.IDInts, idNames: t.IDNames}
 	if s.ids == nil && s.idNames == nil {
 		s.ids = make([]int64, len(chosen))
@@ -194,12 +209,15 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, d
 	for i := range chosen {
 		chosen[i] = i
 	}
-	if t.Labels != nil {
-		if o.Classes != nil {
-			if chosen, err = format.Select(t.Labels, o.Classes); err != nil {
-				return nil, nil, err
-			}
+	if t.Labels != nil && o.Classes != nil {
+		if chosen, err = format.Select(t.Labels, o.Classes); err != nil {
+			return nil, nil, err
 		}
+	}
+	if chosen = without(chosen, d.taken); len(chosen) == 0 {
+		return nil, nil, errors.New("the source has drawn all rows: draw fewer with --source-rows")
+	}
+	if t.Labels != nil {
 		if labels, err = format.Index(pick(t.Labels, chosen), d.classes); err != nil {
 			return nil, nil, err
 		}
@@ -226,6 +244,18 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, d
 		return nil, nil, err
 	}
 	return pick(chosen, drawn), pick(labels, drawn), nil
+}
+
+// without returns the rows that are not taken.
+func without(rows, taken []int) []int {
+	if taken == nil {
+		return rows
+	}
+	gone := map[int]bool{}
+	for _, row := range taken {
+		gone[row] = true
+	}
+	return slices.DeleteFunc(rows, func(row int) bool { return gone[row] })
 }
 
 func pick[T any](values []T, at []int) []T {

@@ -25,6 +25,8 @@ type Diagnostics struct {
 	// Translation how far it leaves the moved source from the target.
 	Weights     *diagnostics.Weights     `json:"weights,omitempty"`
 	Translation *diagnostics.Translation `json:"translation,omitempty"`
+	// SelfTraining is about the embedding of the rows, if it was learnt so.
+	SelfTraining *diagnostics.SelfTraining `json:"self_training,omitempty"`
 	// Mixture and Matching are those of marsc and marsg, by name.
 	Mixture  map[string]*diagnostics.Clustering `json:"mixture,omitempty"`
 	Matching map[string]*diagnostics.Matching   `json:"matching,omitempty"`
@@ -96,6 +98,20 @@ func (r *Report) judge(d *Diagnostics) {
 		"from how much they vary with the rows and how far two other estimators are off that also let classes move")
 }
 
+// heed adds what self-training said when it made the embedding. Classes that it has
+// exchanged stay exchanged in everything that follows, however well that fits.
+func (r *Report) heed(s *diagnostics.SelfTraining) {
+	if s == nil {
+		return
+	}
+	r.Diagnostics.SelfTraining = s
+	if len(s.Warnings()) == 0 {
+		return
+	}
+	r.Warnings = append(r.Warnings, s.Warnings()...)
+	r.Verdict = "Do not believe these proportions yet: the rows were embedded by self-training, which gave warnings. Label some target rows to check."
+}
+
 // add says how one of the paper's estimators clustered and matched.
 func (d *Diagnostics) add(ctx context.Context, s *sample, e *labelshift.Result) error {
 	classes := transport.NewPrototypes(s.Classes, s.Source.Cols)
@@ -131,6 +147,9 @@ func (d *Diagnostics) write(w io.Writer) {
 	}
 	if d.Weights != nil {
 		say("", d.Weights)
+	}
+	if d.SelfTraining != nil {
+		fmt.Fprintln(w, d.SelfTraining.Line()) // its warnings are the report's
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.Mixture)) {
 		say(name+": ", d.Mixture[name])

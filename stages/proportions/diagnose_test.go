@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"mars/stages/algorithms/selftrain"
 	"mars/stages/internal/diagnostics"
 )
 
@@ -18,6 +19,22 @@ func TestVerdictHeedsDiagnostics(t *testing.T) {
 	d.Translation.Words = []string{"the source has not arrived"}
 	r.judge(d)
 	if !strings.HasPrefix(r.Verdict, "Believe these proportions with care") || len(r.Warnings) != 1 {
+		t.Errorf("verdict %q, warnings %q", r.Verdict, r.Warnings)
+	}
+}
+
+// Doubts of the embedding are doubts of all that follows.
+func TestVerdictHeedsSelfTraining(t *testing.T) {
+	said := diagnostics.NewSelfTraining(&selftrain.Report{FirstKept: 0.9})
+	r := &Report{Warnings: []string{}}
+	r.judge(&Diagnostics{})
+	r.heed(nil)
+	r.heed(said)
+	if !strings.HasPrefix(r.Verdict, "These proportions can be believed") || r.Diagnostics.SelfTraining != said {
+		t.Errorf("verdict %q", r.Verdict)
+	}
+	r.heed(diagnostics.NewSelfTraining(&selftrain.Report{FirstKept: 0.1}))
+	if !strings.HasPrefix(r.Verdict, "Do not believe") || len(r.Warnings) != 1 {
 		t.Errorf("verdict %q, warnings %q", r.Verdict, r.Warnings)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/algorithms/mte"
 	"mars/stages/algorithms/translate"
+	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/state"
 	"mars/stages/internal/stream"
 	"mars/stages/internal/tables"
@@ -80,6 +81,9 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	}
 	meta, err := r.Meta()
 	report.steps = meta.Provenance
+	if r.Vectors() == r.Columns.Embedding {
+		report.heed(diagnostics.Read(meta).SelfTraining)
+	}
 	return report, err
 }
 

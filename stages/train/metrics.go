@@ -82,6 +82,9 @@ func (m *metrics) log(e adapt.EpochMetrics) {
 		return
 	}
 	details := []any{"loss", fmt.Sprintf("%.4f", e.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", e.SourceAccuracy)}
+	if e.Labelled {
+		details = append(details, "kept", fmt.Sprintf("%.3f", e.Kept), "p_T", fmt.Sprintf("%.3f", e.Proportions))
+	}
 	if e.Aligned {
 		details = append(details, "critic distance", fmt.Sprintf("%.4f", e.CriticDistance), "p_T", fmt.Sprintf("%.3f", e.Proportions))
 	}

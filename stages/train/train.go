@@ -18,9 +18,11 @@ import (
 	"mars/arrowio"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/augment"
 	"mars/stages/algorithms/gmmot"
 	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/labelshift"
+	"mars/stages/algorithms/selftrain"
 	"mars/stages/algorithms/translate"
 	"mars/stages/internal/diagnostics"
 	"mars/stages/internal/models"
@@ -40,11 +42,14 @@ type Options struct {
 	Shape           []int                 // of a row of features; nil: what the stream says
 	Tune            []func(*adapt.Config) // changes of the schedule, in order
 	Initial         string                // model file to start from; "" for fresh weights
+	// Augment is how rows are changed at random in training (see augment.Parse); "" is
+	// auto for self-training and none for the others.
+	Augment string
 	// Proportions estimates p_T as marsc and marsg train: one of ProportionNames;
 	// "" is mars.
 	Proportions string
 	// Decision is what probability is made ready for: "accuracy", "balanced" or
-	// "none"; "" is accuracy for translate and hedge, and none for the others.
+	// "none"; "" is accuracy for translate, self-training and hedge, and none for the others.
 	Decision string
 	// Assume and Classifiers are those of the method hedge; see hedge.Options.
 	Assume, Classifiers []string
@@ -60,22 +65,26 @@ func Methods() []string {
 	return append(adapt.MethodNames(), gmmot.Method, translate.Method, hedge.Method)
 }
 
-// Auto is the method that is chosen by the rows: translate for images, which have an
-// embedding, and hedge for all others.
+// Auto is the method that is chosen by the rows: self-training for images, translate for
+// images that have an embedding, and hedge for all others.
 const Auto = "auto"
 
 func autoMethod(r *stream.Rows) string {
-	if r.Images() {
+	switch {
+	case !r.Images():
+		return hedge.Method
+	case r.Has(r.Columns.Embedding):
 		return translate.Method
 	}
-	return hedge.Method
+	return selftrain.Method
 }
 
 // Fit trains, then labels all rows. If training breaks down, the last good model
 // is saved all the same and the error says so.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
-		r, o := &stream.Rows{Env: env, Stream: in}, o
+		r := &stream.Rows{Env: env, Stream: in}
+		o := o
 		if o.Method == Auto {
 			o.Method = autoMethod(r)
 		}
@@ -125,7 +134,7 @@ func (o Options) decision() string {
 	switch {
 	case o.Decision != "":
 		return o.Decision
-	case o.Method == translate.Method || o.Method == hedge.Method:
+	case o.Method == translate.Method || o.Method == selftrain.Method || o.Method == hedge.Method:
 		return labelshift.Accuracy.String()
 	}
 	return "none"
@@ -174,12 +183,20 @@ func keep(model *adapt.Model, path string, cause error) error {
 // learn trains by the method.
 func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, *diagnostics.Diagnostics, error) {
 	fit := fitAligned
-	if o.Method == translate.Method {
+	switch o.Method {
+	case translate.Method:
 		fit = fitTranslated
+	case selftrain.Method:
+		fit = fitSelfTrained
 	}
 	job, err := fit(ctx, r, o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if o.Augment != "" {
+		if job.config.Augment, err = augment.Parse(o.Augment, job.problem.Shape); err != nil {
+			return nil, nil, r.Fail(o.column(r), err, "")
+		}
 	}
 	for _, tune := range o.Tune {
 		tune(&job.config)

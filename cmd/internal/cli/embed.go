@@ -15,19 +15,22 @@ func Embed() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-embed",
 		Short: "Learn a representation on the source rows and add it to every row",
-		Long: `Trains a representation g and a classifier h on the labelled source rows and adds
-the column embedding, z = g(x), to all rows. With --load it applies a saved model instead,
+		Long: `Trains a representation g and a classifier h on the labelled source rows, or with
+--method self-training on the target's rows too, and adds the column embedding, z = g(x), to all
+rows. With --load it applies a saved model instead,
 to any number of rows in constant memory; models of mars-train work too.`,
 		Example: `  mars-featurize toy | mars-embed --save g.safetensors -o embedded.arrow
   mars-embed --load g.safetensors more.arrow -o more-embedded.arrow
   mars-featurize --source a.csv --target b.csv | mars-embed --arch identity | mars-cluster`,
 	}
+	o.Method = embed.Methods()[0]
+	cmd.Flags().Var(oneOf{&o.Method, embed.Methods()}, "method", "how to learn: on the source alone, or on augmented rows of both domains, with labels that the network gives the target")
 	n.register(cmd.Flags())
 	cmd.Flags().StringVar(&o.Save, "save", "", "keep the model in this safetensors file")
 	cmd.Flags().StringVar(&load, "load", "", "apply the model in this file instead of learning one")
 	return streamCommand(cmd, []string{"features", "domain", "label", "embedding"}, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
-			return embed.Apply(load), refuse(cmd, "--load applies a model and learns nothing", append(networkFlagNames, "save"))
+			return embed.Apply(load), refuse(cmd, "--load applies a model and learns nothing", append(networkFlagNames, "save", "method"))
 		}
 		var err error
 		o.Arch, o.Tune = n.arch, n.tune(cmd.Flags())

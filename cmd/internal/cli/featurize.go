@@ -24,14 +24,15 @@ func Featurize() *cobra.Command {
 		Use:   "mars-featurize",
 		Short: "Turn raw data of two domains into an Arrow stream",
 		Long: `Reads labelled rows (--source) and rows to label (--target) from IDX (.gz too), npy,
-npz, CSV, TSV, Parquet and Arrow files, in any mix, and writes one stream with the
-columns id, domain, label and features. A target's labels are written only with --truth,
+npz, CSV, TSV, Parquet and Arrow files, in any mix, and from folders of JPEG and PNG
+files, and writes one stream with the columns id, domain, label and features. A target's labels are written only with --truth,
 as the column truth. No stage learns from it: mars-eval compares with it, and so do
 mars-reweight --estimator oracle and mars proportions --truth.
 
 In an npz archive the members X and y are read; other names are given in the path, as in
 data.npz:images,labels. IDX labels are found beside their images, or given with
---source-labels.`,
+--source-labels. In a folder of images the label of an image is the folder that it is in,
+such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
   mars-featurize --source patients.csv --target new.csv --label celltype --standardize source -o cells.arrow
   mars-featurize --source usps.npz --source-resize 20 --source-pad 4 --target t10k-images-idx3-ubyte.gz -o digits.arrow`,
@@ -71,19 +72,23 @@ type featurizeFlags struct {
 	resize, shape           string
 	pad                     int
 	colour, raw, truth      bool
+	disjoint                bool
 	standardize, save, load string
+	preview                 featurize.Preview
 }
 
 func (o *featurizeFlags) register(f *pflag.FlagSet) {
 	o.registerFiles(f)
 	f.StringVar(&o.save, "save", "", "keep what was learnt and done (moments, image steps, classes) in this file")
+	f.StringVar(&o.preview.Path, "augment-preview", "", "show in this PNG file what random changes do to images of both domains: each as it is, then changed")
+	f.StringVar(&o.preview.Augment, "augment", "auto", "random changes that --augment-preview shows; the rows stay as they are (see mars-train --augment)")
 	f.StringVar(&o.load, "load", "", "do to these files what was done in the run that saved this file")
 }
 
 // registerFiles registers what says what to read and what to make of it.
 func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
-	f.StringVar(&o.source.path, "source", "", "file with the labelled rows")
-	f.StringVar(&o.target.path, "target", "", "file with the rows to label")
+	f.StringVar(&o.source.path, "source", "", "file with the labelled rows, or folder of images in a folder for each class")
+	f.StringVar(&o.target.path, "target", "", "file with the rows to label, or folder of images")
 	f.StringVar(&o.source.labels, "source-labels", "", "file with the labels of --source, where they are apart")
 	f.StringVar(&o.target.labels, "target-labels", "", "file with the labels of --target (for --truth and --target-proportions)")
 	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order (default: all columns of numbers, or the one column of vectors)")
@@ -99,6 +104,8 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.IntVar(&o.target.rows, "target-rows", 0, "number of target rows to draw")
 	f.IntVar(&o.source.maxRows, "max-source-rows", 0, "draw so many source rows, or all that there are (0: no limit)")
 	f.IntVar(&o.target.maxRows, "max-target-rows", 0, "the same for target rows")
+
+	f.BoolVar(&o.disjoint, "disjoint", false, "draw target rows that the source has not drawn, where both are from one file")
 
 	f.StringVar(&o.shape, "shape", "", "shape of flat images, CxHxW")
 	f.BoolVar(&o.raw, "raw", false, "keep integer pixels as they are (default: divide by their largest value)")
@@ -119,7 +126,10 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Standardize: o.standardize, Save: o.save, Load: o.load}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview}
+	if o.preview.Path == "" && o.preview.Augment != "auto" && o.preview.Augment != "" {
+		return options, usagef("--augment is what --augment-preview shows: name its file, or give --augment to mars-train")
+	}
 	if o.source.path == "" && o.target.path == "" {
 		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
 	}

@@ -38,7 +38,7 @@ func checkFiles(cmd *cobra.Command, args []string) error {
 
 // reportFlags are the flags of commands that are no stages which name a file that is
 // written.
-var reportFlags = map[string]bool{"table": true, "pipeline": true}
+var reportFlags = map[string]bool{"table": true, "pipeline": true, "augment-preview": true}
 
 // uses are all files that are read when a path is given: that of the labels may lie
 // beside it.

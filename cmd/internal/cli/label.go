@@ -10,6 +10,7 @@ import (
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/translate"
+	"mars/stages/embed"
 	"mars/stages/label"
 	"mars/stages/train"
 )
@@ -29,17 +30,21 @@ posteriors of all classes): as CSV, TSV, JSON, JSON lines, Parquet or Arrow, by 
 Nobody has to know how the target differs from the source. On tables and embeddings the
 method is hedge: it labels under five assumptions, from "nothing has changed" to "each part
 of a class has moved by itself", and weighs them by how well each brings the source's own
-labels back. --assume says what is known. Images are first given an embedding that is learnt
-on the source; the method is then translate. The log says what was assumed, what share of the
-labels is expected to be right, and warns when they are not to be believed.
+labels back. --assume says what is known. On images the method is self-training: a network is
+trained on changed images of the source, then on changed images of the target too, with labels
+that it gives itself. With --method translate or hedge images are first given an embedding that
+is learnt on the source. The log says what was assumed, what share of the labels is expected to
+be right, and warns when they are not to be believed.
 
 typicality is how usual a row is for its class, as a p-value: --unknown 0.01 labels rows
-"unknown" that are like none of their class in the source, and about 1 % of the others.
+"unknown" that are like none of their class in the source, and about 1 % of the others. Only
+hedge knows it.
 
-docs/default.md says what this does and where it fails.`,
+docs/default.md and docs/measured/images.md say what this does and where it fails.`,
 		Example: `  mars label --source patients.csv --target new.csv --label celltype -o labels.csv
   mars label --source a.npz --target b.npz --decision balanced -o labels.parquet
   mars label --source a.csv --target b.csv --assume move --unknown 0.01 -o labels.csv
+  mars label --source digits/ --target scans/ -o labels.csv
   mars featurize toy --shift 8 | mars label -o labels.arrow`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -47,7 +52,8 @@ docs/default.md says what this does and where it fails.`,
 	cmd.RunE = l.run
 	f := cmd.Flags()
 	l.files.registerFiles(f)
-	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt: auto is hedge for tables and embeddings, translate for images")
+	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt: auto is hedge for tables and embeddings, self-training for images")
+	f.IntVar(&l.epochs, "epochs", 0, "length of the training, for a first look (default: the method's)")
 	l.hedge.register(f)
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
 	l.options.Decision = "accuracy"
@@ -61,6 +67,7 @@ docs/default.md says what this does and where it fails.`,
 
 type labeller struct {
 	common  *common
+	epochs  int
 	files   featurizeFlags
 	options train.Options
 	hedge   hedgeFlags
@@ -76,7 +83,13 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := l.checkMethod(cmd); err != nil {
 		return err
 	}
-	q := question{files: &l.files, common: c, embed: l.findsClasses(), stages: []stages.Func{train.Fit(l.options)}}
+	if cmd.Flags().Changed("epochs") {
+		l.options.Tune = append(l.options.Tune, func(c *adapt.Config) { c.SetEpochs(l.epochs) })
+	}
+	q := question{files: &l.files, common: c, stages: []stages.Func{train.Fit(l.options)}}
+	if l.findsClasses() {
+		q.embed = embed.Images(embed.Options{Arch: "auto"})
+	}
 	if err := q.check(args); err != nil {
 		return err
 	}
@@ -125,7 +138,7 @@ func (l *labeller) checkMethod(cmd *cobra.Command) error {
 // that images need an embedding first.
 func (l *labeller) findsClasses() bool {
 	switch l.options.Method {
-	case train.Auto, hedge.Method, translate.Method:
+	case hedge.Method, translate.Method:
 		return true
 	}
 	return false

@@ -7,6 +7,9 @@ import (
 
 	"mars/arrowio"
 	"mars/stages"
+	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/selftrain"
+	"mars/stages/embed"
 	"mars/stages/label"
 	"mars/stages/proportions"
 )
@@ -17,6 +20,7 @@ func proportionsCommand() *cobra.Command {
 	var o proportions.Options
 	var h hedgeFlags
 	var asJSON bool
+	var epochs int
 	cmd := &cobra.Command{
 		Use:   "proportions --source FILE --target FILE [flags]",
 		Short: "Estimate the class proportions of a target, with intervals and whether to believe them",
@@ -34,7 +38,7 @@ where it fails.
 
 --method mte is match–translate–EM alone, under which classes may change their proportions,
 move, and change their look, with the opinions of other estimators. It is what images get:
-they are first given an embedding that is learnt on the source.
+they are first given an embedding that is learnt by self-training on both domains.
 
 The name of --output says how the report is written: .csv, .tsv, .jsonl, .parquet and .arrow get
 a row a class, .json the whole report.
@@ -63,7 +67,11 @@ not look at them.`,
 		if err := c.check(); err != nil {
 			return err
 		}
-		q := question{files: &files, common: c, embed: true}
+		images := embed.Options{Method: selftrain.Method, Arch: "auto"}
+		if cmd.Flags().Changed("epochs") {
+			images.Tune = append(images.Tune, func(c *adapt.Config) { c.SetEpochs(epochs) })
+		}
+		q := question{files: &files, common: c, embed: embed.Images(images)}
 		if err := q.check(args); err != nil {
 			return err
 		}
@@ -96,6 +104,7 @@ not look at them.`,
 	o.Method = "auto"
 	f.Var(oneOf{&o.Method, proportions.Methods}, "method", "how to estimate: auto is hedge for tables and embeddings, mte for images")
 	h.register(f)
+	f.IntVar(&epochs, "epochs", 0, "length of the training that gives images an embedding, for a first look (default: the method's)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	f.Float64Var(&o.Level, "level", 0.9, "probability with which an interval is to hold the true share")
 	f.IntVar(&o.Bootstrap, "bootstrap", 200, "replicates of the bootstrap behind the intervals")

@@ -18,7 +18,7 @@ import (
 type question struct {
 	files  *featurizeFlags
 	common *common
-	embed  bool          // images get an embedding first
+	embed  stages.Func   // gives images an embedding first; nil for none
 	stages []stages.Func // that the rows go through
 	answer func(context.Context, stages.Env, arrowio.Stream) error
 }
@@ -81,8 +81,8 @@ func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, 
 // ready are the stages that make the rows ready.
 func (q *question) ready(env *stages.Env, in arrowio.Stream) (ready []stages.Func, err error) {
 	if in != nil {
-		if q.embed && embed.Wanted(*env, in) { // else the stages read the file itself, and need not hold it
-			ready = append(ready, embed.Images)
+		if q.embed != nil && embed.Wanted(*env, in) { // else the stages read the file itself, and need not hold it
+			ready = append(ready, q.embed)
 		}
 		return ready, nil
 	}
@@ -94,8 +94,8 @@ func (q *question) ready(env *stages.Env, in arrowio.Stream) (ready []stages.Fun
 	ready = append(ready, func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
 		return featurize.Files(ctx, env, options, out)
 	})
-	if q.embed {
-		ready = append(ready, embed.Images)
+	if q.embed != nil {
+		ready = append(ready, q.embed)
 	}
 	return ready, nil
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -11,6 +12,7 @@ import (
 	"mars/arrowio/atomicfile"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
+	"mars/stages/algorithms/augment"
 	"mars/stages/algorithms/gmmot"
 	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/translate"
@@ -26,7 +28,9 @@ weight or matched, from the stages before, give the proportions that training st
 Methods: hedge (for tables whose change nobody knows: five assumptions, weighed by how well each
 brings the source's labels back), translate (match, translate, retrain: moves the source's classes to where they
 are in the target, then trains there; the best where each class is one cloud that moves, on
-features, or on the embedding of images), source (no adaptation), marsc and marsg (MARS
+features, or on the embedding of images), self-training (the best on images: trains on
+augmented source rows, then on augmented target rows too, with labels that it gives and
+corrects by its estimate of p_T), source (no adaptation), marsc and marsg (MARS
 with Ward's clustering or a Gaussian mixture), wd (Wasserstein distance without weights,
 relaxed by --beta), dann (domain-adversarial), iw-wd (weights from the classifier's confusion),
 gmm-ot (trains nothing: a row gets the class that its component of a Gaussian mixture is matched
@@ -66,13 +70,14 @@ func Train() *cobra.Command {
 	o.Method = "marsc"
 	f.Var(oneOf{&o.Method, train.Methods()}, "method", "how to adapt")
 	f.Var(oneOf{&o.Proportions, train.ProportionNames()}, "proportions", "how marsc and marsg estimate p_T as they train: mars (the default), stream (keep what mars-reweight found), or an estimator of mars-reweight")
-	f.Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for (default: accuracy for translate and hedge, none for the others)")
+	f.Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for (default: accuracy for translate, self-training and hedge, none for the others)")
 	f.Float64Var(&o.Beta, "beta", 0, "β of method wd: how much larger the target's mass is taken to be")
 	f.Var(oneOf{(*string)(&o.Schedule), []string{string(adapt.ScheduleDefault), string(adapt.SchedulePaper)}}, "schedule", "defaults of all that follows: measured to be good and cheap, or the paper's")
 	o.Schedule = adapt.ScheduleDefault
 	f.BoolVar(&o.AsPublishedCode, "as-published-code", false, "do as the authors' program does where it differs from their paper, with --schedule paper unless another is given")
 	n.register(f)
 	a.register(f)
+	f.StringVar(&o.Augment, "augment", "", augmentHelp)
 	h.register(f)
 	f.StringVar(&o.Save, "save", "", "keep the model in this safetensors file (gmm-ot: Arrow file)")
 	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
@@ -81,7 +86,7 @@ func Train() *cobra.Command {
 	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability", "typicality"}
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
-			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "assume", "classifier")
+			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "augment", "assume", "classifier")
 			return predict.Apply(predict.Options{Model: load, Decision: o.Decision}), refuse(cmd, "--load applies a model and trains none", append(names, a.names()...))
 		}
 		if err := h.refuseUnless(cmd, o.Method == hedge.Method, o.Method); err != nil {
@@ -107,13 +112,17 @@ func Train() *cobra.Command {
 	})
 }
 
+// augmentHelp is that of --augment.
+var augmentHelp = "random changes of the rows trained on: " + strings.Join(augment.Presets(), ", ") + ", or a list such as affine,filter=0.5 of parts with strengths, from " +
+	strings.Join(augment.Names(), ", ") + " (default: digits for images and columns for tables with self-training, none with the other methods)"
+
 // decisions are the values of --decision.
 var decisions = []string{"accuracy", "balanced", "none"}
 
 // checkMethod refuses flags that the method does not look at.
 func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error {
 	if o.Method == gmmot.Method {
-		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init")
+		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment")
 		return refuse(cmd, "--method gmm-ot trains no networks", append(names, adaptation...))
 	}
 	if o.Method == hedge.Method {
@@ -127,6 +136,10 @@ func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error
 	method, err := adapt.ParseMethod(o.Method, o.Beta)
 	if err != nil {
 		return usageError{err}
+	}
+	if method.SelfTrains() {
+		return refuse(cmd, "--method "+o.Method+" aligns nothing and estimates p_T in its own way", []string{"proportions", "schedule", "as-published-code",
+			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches"})
 	}
 	switch {
 	case o.Method == "iw-wd":
@@ -147,8 +160,8 @@ type adaptFlags struct {
 }
 
 func (a *adaptFlags) register(f *pflag.FlagSet) {
-	f.IntVar(&a.startAlign, "start-align", 0, "first epoch, from 0, in which the domains are aligned (default: the schedule's)")
-	f.IntVar(&a.reestimate, "reestimate-every", 0, "epochs from one estimate of p_T to the next (default: the schedule's)")
+	f.IntVar(&a.startAlign, "start-align", 0, "first epoch, from 0, in which the domains are aligned, or the target is labelled (default: the schedule's)")
+	f.IntVar(&a.reestimate, "reestimate-every", 0, "epochs from one estimate of p_T, or labelling of the target, to the next (default: the schedule's)")
 	f.IntVar(&a.criticSteps, "critic-steps", 0, "critic steps an iteration (default: the schedule's)")
 	f.Float64Var(&a.lambda, "lambda", 0, "weight λ of the alignment (default: the schedule's)")
 	f.Float64Var(&a.gamma, "gamma", 0, "weight γ of the gradient penalty (default: the schedule's)")

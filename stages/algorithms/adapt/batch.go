@@ -5,7 +5,7 @@ import "math/rand/v2"
 // A batch is B source and B target rows with the coefficients of their losses.
 type batch struct {
 	source, target []int32   // rows of the problem
-	labels         []int32   // of the source rows
+	labels         []int32   // of the source rows; in self-training of the target rows after them
 	class          []float32 // c_i, coefficients of the classification loss
 	critic         []float32 // w_i, weights of the critic's values on the source rows
 	interpolation  []float32 // t_i in [0, 1): interpolate i is (1−t_i) z_i^s + t_i z_i^t

@@ -71,6 +71,12 @@ var tasks = []task{
 		c.optimise(Adam, 1e-4, 0)
 		c.Beta1, c.Beta2 = 0.9, 0.999
 	}},
+	{"digits-gn", "digits-gn", []int{1, 28, 28}, 10, func(c *Config) { // a step of self-training, without its augmentation
+		c.Method, _ = ParseMethod("source", 0)
+		c.Batch, c.Input, c.StartProportions = 128, InputAsIs, nil
+		c.optimise(Adam, 1e-3, 0)
+		c.Beta1, c.Beta2 = 0.9, 0.999
+	}},
 }
 
 func (k task) trainer(tb testing.TB, jobs int) *trainer {

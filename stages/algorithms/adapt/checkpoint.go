@@ -21,12 +21,13 @@ import (
 )
 
 const (
-	checkpointFormat = "mars-checkpoint-2"
+	checkpointFormat = "mars-checkpoint-3"
 
-	keyRun    = "mars.run"    // fingerprint of problem and configuration
-	keyLosses = "mars.losses" // the first class loss, by which divergence is judged
-	keyCritic = "mars.critic" // the critic's distance in the last epoch, or null
-	keySteps  = "mars.steps"  // followed by .g, .h or .v: updates and averaged updates
+	keyRun    = "mars.run"          // fingerprint of problem and configuration
+	keyLosses = "mars.losses"       // the first class loss, by which divergence is judged
+	keyCritic = "mars.critic"       // the critic's distance in the last epoch, or null
+	keyFirst  = "mars.first_labels" // figures of the first pseudo-labels, or null
+	keySteps  = "mars.steps"        // followed by .g, .h or .v: updates and averaged updates
 )
 
 // checkpoint writes the state of training after the current epoch: the networks, their
@@ -45,8 +46,12 @@ func (t *trainer) checkpoint(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	first, err := json.Marshal(t.firstLabels)
+	if err != nil {
+		return err
+	}
 	f := safetensors.File{Metadata: map[string]string{
-		keyFormat: checkpointFormat, keyRun: run, keyEpoch: strconv.Itoa(t.epoch),
+		keyFirst: string(first), keyFormat: checkpointFormat, keyRun: run, keyEpoch: strconv.Itoa(t.epoch),
 		KeyProportions: string(proportions), keyLosses: strconv.FormatFloat(t.firstLoss, 'g', -1, 64), keyCritic: string(critic),
 	}}
 	for i, l := range t.learners {
@@ -55,6 +60,9 @@ func (t *trainer) checkpoint(w io.Writer) error {
 		for _, s := range l.state() {
 			f.Tensors = append(f.Tensors, exportAll(s.prefix+letter+".", l.net, s.values)...)
 		}
+	}
+	if t.pseudo != nil {
+		f.Tensors = append(f.Tensors, t.pseudo.tensors()...)
 	}
 	return safetensors.Write(w, f)
 }
@@ -113,10 +121,16 @@ func (t *trainer) restore(f safetensors.File) error {
 	if err := l.decode(keyCritic, &t.criticDistance); err != nil {
 		return err
 	}
+	if err := l.decode(keyFirst, &t.firstLabels); err != nil {
+		return err
+	}
 	for i := range t.learners {
 		if err := t.restoreLearner(&l, i); err != nil {
 			return err
 		}
+	}
+	if err := t.restorePseudo(&l); err != nil {
+		return err
 	}
 	t.epoch++
 	return l.checkUsed()

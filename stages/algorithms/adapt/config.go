@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/augment"
 )
 
 // A Problem is the data of one adaptation: labelled source rows and unlabelled
@@ -66,6 +68,8 @@ const (
 	// SamplingPublished is SamplingShuffled without the scaling, as in the authors'
 	// published code: the mass of a class that a batch lacks is lost.
 	SamplingPublished Sampling = "published"
+	// SamplingBalanced gives all classes the same number of rows in a batch.
+	SamplingBalanced Sampling = "balanced"
 )
 
 // Optimiser names the update rule.
@@ -86,6 +90,7 @@ const (
 	InputAsIs      InputScaling = "as-is"
 	InputSymmetric InputScaling = "symmetric" // [0, 1] to [−1, 1], for images
 	InputStandard  InputScaling = "standard"  // each column to mean 0 and deviation 1 over the source
+	InputRow       InputScaling = "row"       // each row to mean 0 and about deviation 1 over its columns, for images
 )
 
 // Schedule names a set of defaults.
@@ -100,13 +105,17 @@ const (
 // A Config says how to train. Recipe fills it with defaults. Epochs are counted from 0.
 type Config struct {
 	Method Method // see ParseMethod
-	Arch   string // toy, visda, office, digits, ganin, identity, mlp:… or auto
+	Arch   string // toy, visda, office, digits, ganin, digits-gn, resnet8, identity, mlp:… or auto
 
-	Epochs          int // number of passes over the source rows
+	Epochs          int // number of passes over the source rows, or of Iterations steps
+	Iterations      int `json:",omitempty"` // steps in an epoch; 0 for a pass over the source rows
 	StartAlign      int // first epoch in which the domains are aligned
 	ReestimateEvery int // epochs from one estimate of p_T to the next
 	CriticSteps     int // critic steps in an iteration
-	Batch           int // rows of each domain in a batch
+	// Batch is the number of rows of each domain in a batch. In self-training it is that of
+	// both, and TargetShare of them are target rows once these have labels.
+	Batch       int
+	TargetShare float64 `json:",omitempty"`
 
 	Lambda float64 // λ, weight of the alignment in the loss of g
 	Gamma  float64 // γ, weight of the gradient penalty in the loss of v
@@ -116,10 +125,21 @@ type Config struct {
 	CriticLearningRate float64 // of v
 	Decay              float64 // fraction to which both rates fall linearly; 1 keeps them
 	DecayFrom          int     // first epoch with a lower rate; the last epoch has the lowest
-	Momentum           float64 // SGD
-	Beta1, Beta2       float64 // Adam
-	WeightDecay        float64 // L2, added to the gradients of g and h
-	AverageFrom        int     // first epoch whose weights are averaged into the model's g and h; Epochs for none
+	// WarmUp is the number of epochs in which the rates rise from 0. With SmoothRates they
+	// change at every step, and otherwise at every epoch.
+	WarmUp      float64 `json:",omitempty"`
+	SmoothRates bool    `json:",omitempty"`
+
+	Momentum     float64 // SGD
+	Beta1, Beta2 float64 // Adam
+	WeightDecay  float64 // L2, added to the gradients of g and h
+	AverageFrom  int     // first epoch whose weights are averaged into the model's g and h; Epochs for none
+
+	// AverageDecay makes the average an exponential moving one with this decay; with 0 it is
+	// the plain mean.
+	AverageDecay float64 `json:",omitempty"`
+	// Augment changes the rows of every batch at random.
+	Augment augment.Policy `json:",omitempty"`
 
 	ClassLoss     ClassLoss
 	PenaltyPoints PenaltyPoints
@@ -147,6 +167,9 @@ type Config struct {
 	// is nil for random weights. Its networks must have the layers of Arch.
 	Initial *Model `json:"-"`
 
+	// Relabel gives target rows labels in self-training: before epoch StartAlign and then
+	// every ReestimateEvery epochs.
+	Relabel Labeller `json:"-"`
 	// OnEpoch, if set, is called at the end of each epoch. If it returns an error, training
 	// stops and returns the error.
 	OnEpoch func(EpochMetrics) error `json:"-"`
@@ -183,6 +206,23 @@ type Snapshot struct {
 // that sum to 1.
 type Estimator func(ctx context.Context, s Snapshot) ([]float64, error)
 
+// A Labeller gives target rows labels to train on, by their n_T×C posteriors, which assume
+// the class proportions prior. A row that is not to be used gets −1.
+type Labeller func(ctx context.Context, posteriors blas32.General, prior []float64) (*PseudoLabels, error)
+
+// PseudoLabels are labels of target rows that a classifier gave.
+type PseudoLabels struct {
+	Labels      []int32   // n_T: class, or −1
+	Weights     []float32 // C: weight of each class in the loss
+	Proportions []float64 // C: the p_T that the labels assume
+}
+
+// LabelFigures are the figures of pseudo-labels.
+type LabelFigures struct {
+	Kept        float64   // share of the target rows with a label
+	Proportions []float64 // the p_T that they assume
+}
+
 // EpochMetrics are the figures of one epoch. Losses and accuracy are means over its
 // iterations.
 type EpochMetrics struct {
@@ -194,6 +234,9 @@ type EpochMetrics struct {
 	CriticDistance  float64 // Σ w v(z^s) − mean v(z^t), or the domain loss of DANN
 	GradientPenalty float64 // mean (‖∇v‖ − 1)², without the factor γ
 	SourceAccuracy  float64 // share of source rows in the batches that h labels correctly
+
+	Labelled bool    // whether target rows were trained on with pseudo-labels
+	Kept     float64 // share of the target rows that had one
 
 	Proportions  []float64 // p_T in use
 	Reestimated  bool      // whether p_T was estimated before this epoch

@@ -5,17 +5,24 @@ import (
 	"time"
 )
 
-// rate is the learning rate of a network in this epoch.
+// rate is the learning rate of a network now.
 func (t *trainer) rate(l *learner) float64 {
 	c := t.config
 	rate := c.LearningRate
 	if l.critic {
 		rate = c.CriticLearningRate
 	}
-	if t.epoch < c.DecayFrom {
+	done := float64(t.epoch + 1) // epochs, the present one or step included
+	if c.SmoothRates {
+		done = float64(t.epoch) + float64(t.iteration+1)/float64(t.iterations())
+	}
+	if done < c.WarmUp {
+		rate *= done / c.WarmUp
+	}
+	if done <= float64(c.DecayFrom) {
 		return rate
 	}
-	fallen := float64(t.epoch-c.DecayFrom+1) / float64(c.Epochs-c.DecayFrom)
+	fallen := (done - float64(c.DecayFrom)) / float64(c.Epochs-c.DecayFrom)
 	return rate * (1 - (1-c.Decay)*fallen)
 }
 
@@ -23,16 +30,21 @@ func (t *trainer) rate(l *learner) float64 {
 func (t *trainer) runEpoch(ctx context.Context) (EpochMetrics, error) {
 	began := time.Now()
 	t.beginEpoch()
-	m := EpochMetrics{Epoch: t.epoch, Epochs: t.config.Epochs, Aligned: t.aligned, LearningRate: t.rate(t.learners[0])}
+	m := EpochMetrics{Epoch: t.epoch, Epochs: t.config.Epochs, Aligned: t.aligned && !t.config.Method.SelfTrains(), LearningRate: t.rate(t.learners[0])}
 	if t.estimationDue() {
 		if err := t.reestimate(ctx); err != nil {
 			return m, err
 		}
 		m.Reestimated, m.EstimateTime = true, time.Since(began)
 	}
+	if t.config.Method.SelfTrains() {
+		if err := t.beginSelfTraining(ctx, &m); err != nil {
+			return m, err
+		}
+	}
 	iterations := t.iterations()
 	var total sums
-	for range iterations {
+	for t.iteration = range iterations {
 		if err := ctx.Err(); err != nil {
 			return m, err
 		}
@@ -52,13 +64,19 @@ func (t *trainer) runEpoch(ctx context.Context) (EpochMetrics, error) {
 }
 
 // iterations is the number of iterations in an epoch.
-func (t *trainer) iterations() int { return max(1, t.problem.Source.Rows/len(t.batch.source)) }
+func (t *trainer) iterations() int {
+	if t.config.Iterations > 0 {
+		return t.config.Iterations
+	}
+	return max(1, t.problem.Source.Rows/len(t.batch.class))
+}
 
 // beginEpoch seeds all random numbers from the seed and the epoch, so that training that
 // is resumed gives the same bits.
 func (t *trainer) beginEpoch() {
 	epoch := uint64(t.epoch)
 	t.pcg.Seed(t.config.Seed, streamBatches+epoch)
+	t.iteration, t.drawn = 0, 0
 	t.sampler.restart(t.rng)
 	t.aligned = t.config.Method.Aligns() && t.epoch >= t.config.StartAlign
 	dropout := !(t.config.DropoutFirstEpoch && t.epoch > 0)
@@ -117,6 +135,7 @@ func (t *trainer) nextBatch(drawn bool) {
 // sample draws the interpolation of a batch and, if asked, its rows.
 func (t *trainer) sample(rows bool) {
 	if rows {
+		t.drawn++
 		t.sampler.draw(t.batch, t.rng)
 	}
 	t.batch.drawInterpolation(t.rng)
@@ -124,6 +143,10 @@ func (t *trainer) sample(rows bool) {
 
 // weigh sets the coefficients of the batch's losses.
 func (t *trainer) weigh() {
+	if t.config.Method.SelfTrains() {
+		t.weighLabels()
+		return
+	}
 	b, normalise := t.batch, t.config.Sampling != SamplingPublished
 	uniform := t.config.Method.weights == weightsUniform
 	if uniform {

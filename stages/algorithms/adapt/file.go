@@ -38,12 +38,14 @@ const (
 	modelFormat  = "mars-model-1"
 	offsetTensor = "input.offset" // x enters g as (x − offset)·scale
 	scaleTensor  = "input.scale"
+	rowTensor    = "input.row" // ε: x enters g as (x − μ)/(σ + ε), by its own mean and deviation
 )
 
 // Save writes the model as a safetensors file. The weights have PyTorch's names for three
 // nn.Sequential g, h and v ("g.0.weight", out×in). The scaling of the input is in
-// "input.offset" and "input.scale": x enters g as (x − offset)·scale. The rest is in the
-// metadata.
+// "input.offset" and "input.scale": x enters g as (x − offset)·scale. If rows are scaled by
+// their own mean μ and deviation σ instead, "input.row" holds ε of (x − μ)/(σ + ε). The rest
+// is in the metadata.
 func (m *Model) Save(w io.Writer) error {
 	f, err := m.file()
 	if err != nil {
@@ -84,6 +86,9 @@ func (m *Model) file() (safetensors.File, error) {
 	}
 	if len(m.input.scale) > 0 {
 		f.Tensors = append(f.Tensors, vector(offsetTensor, m.input.offset), vector(scaleTensor, m.input.scale))
+	}
+	if m.input.byRow {
+		f.Tensors = append(f.Tensors, vector(rowTensor, []float32{rowEpsilon}))
 	}
 	return f, nil
 }
@@ -243,6 +248,13 @@ func (l *loader) fill(prefix string, net *nn.Network, params []float32) error {
 
 // input reads the scaling of the input.
 func (l *loader) input(m *Model) error {
+	if row, there := l.file.Get(rowTensor); there {
+		if len(row.Data) != 1 || row.Data[0] != rowEpsilon {
+			return fmt.Errorf("tensor %s: want the one value %g", rowTensor, rowEpsilon)
+		}
+		m.input.byRow = true
+		l.used++
+	}
 	offset, there := l.file.Get(offsetTensor)
 	scale, both := l.file.Get(scaleTensor)
 	if !there && !both {

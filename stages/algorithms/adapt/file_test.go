@@ -32,25 +32,34 @@ func TestSavedModelPredictsTheSame(t *testing.T) {
 	}
 }
 
-// Reads a file that Python's safetensors wrote from PyTorch's weights.
-func TestLoadReadsPyTorchFile(t *testing.T) {
-	f, err := os.Open("../../../testdata/oracle/train/pytorch.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	m, err := Load(f, "pytorch.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []float64
-	readOracle(t, "predictions.json", &want)
-	got := m.Predict(oracleProblem(m.Shape()).Source).Data
-	if d := relativeDifference(got, want, 0); d > oracleTolerance {
-		t.Errorf("probabilities differ from PyTorch's by %.2g", d)
-	}
-	if m.Seed != 7 || m.Epoch != 3 || m.Method != "marsc" || m.EmbeddingWidth() != 6 || m.Width() != 512 {
-		t.Errorf("metadata: %+v", m)
+// Reads files that Python's safetensors wrote from PyTorch's weights.
+func TestLoadReadsPyTorchFiles(t *testing.T) {
+	for _, c := range []struct {
+		file, predictions string
+		width, embedding  int
+		tolerance         float64
+	}{
+		{"pytorch.safetensors", "predictions.json", 512, 6, oracleTolerance},
+		{"residual.safetensors", "residual-predictions.json", 128, 4, normTolerance},
+	} {
+		f, err := os.Open("../../../testdata/oracle/train/" + c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		m, err := Load(f, c.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []float64
+		readOracle(t, c.predictions, &want)
+		got := m.Predict(oracleProblem(m.Shape()).Source).Data
+		if d := relativeDifference(got, want, 0); d > c.tolerance {
+			t.Errorf("%s: probabilities differ from PyTorch's by %.2g", c.file, d)
+		}
+		if m.Seed != 7 || m.Epoch != 3 || m.Method != "marsc" || m.EmbeddingWidth() != c.embedding || m.Width() != c.width {
+			t.Errorf("%s: metadata: %+v", c.file, m)
+		}
 	}
 }
 

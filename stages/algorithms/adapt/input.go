@@ -2,17 +2,25 @@ package adapt
 
 import (
 	"context"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/stages/algorithms/internal/kernel"
 	"mars/stages/algorithms/scale"
 )
 
 // input scales a row of features before it enters g: (x − offset)·scale, with one pair
-// for all columns, one pair for each column, or none.
+// for all columns, one pair for each column, or none. With byRow it is (x − μ)/(σ + ε), by
+// the mean and standard deviation of the row's own columns.
 type input struct {
 	offset, scale []float32
+	byRow         bool
 }
+
+// rowEpsilon is ε, which keeps the noise of a row without contrast small. It is meant for
+// pixels from 0 to 1.
+const rowEpsilon = 0.05
 
 // newInput returns the scaling for the source, n×d.
 func newInput(ctx context.Context, s InputScaling, source blas32.General) (input, error) {
@@ -21,6 +29,8 @@ func newInput(ctx context.Context, s InputScaling, source blas32.General) (input
 		return input{offset: []float32{0.5}, scale: []float32{2}}, nil
 	case InputStandard:
 		return standardise(ctx, source)
+	case InputRow:
+		return input{byRow: true}, nil
 	}
 	return input{}, nil
 }
@@ -36,16 +46,30 @@ func standardise(ctx context.Context, x blas32.General) (input, error) {
 	return in, err
 }
 
-// gather writes the given rows of x, scaled, to dst, len(rows)×d.
-func (in input) gather(dst []float32, x blas32.General, rows []int32) {
-	for i, row := range rows {
-		in.apply(dst[i*x.Cols:(i+1)*x.Cols], x.Data[int(row)*x.Stride:])
+// change writes one row, scaled and changed by f, to dst. Rows that are scaled by their own
+// moments are scaled afterwards, because f changes these.
+func (in input) change(dst, row []float32, f func(row []float32)) {
+	if !in.byRow {
+		in.apply(dst, row)
+		f(dst)
+		return
 	}
+	copy(dst, row)
+	f(dst)
+	in.apply(dst, dst)
 }
 
-// apply writes one row, scaled, to dst.
+// apply writes one row, scaled, to dst, which may be row.
 func (in input) apply(dst, row []float32) {
 	row = row[:len(dst)]
+	if in.byRow {
+		copy(dst, row)
+		n := float32(len(dst))
+		kernel.Affine(dst, 1, -kernel.Sum(dst)/n)
+		deviation := math.Sqrt(float64(kernel.Dot(dst, dst) / n))
+		kernel.Scale(float32(1/(deviation+rowEpsilon)), dst)
+		return
+	}
 	switch len(in.scale) {
 	case 0:
 		copy(dst, row)

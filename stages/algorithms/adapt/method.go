@@ -26,6 +26,7 @@ const (
 	alignNone        alignment = iota
 	alignWasserstein           // critic with gradient penalty
 	alignAdversarial           // domain classifier behind a gradient reversal
+	alignLabels                // classification of target rows with pseudo-labels
 )
 
 // A weighting says where the class weights of the source come from.
@@ -43,7 +44,12 @@ var methods = []Method{
 	{Name: "iw-wd", align: alignWasserstein, weights: weightsEstimated}, // Tachet des Combes et al. 2020
 	{Name: "marsg", align: alignWasserstein, weights: weightsEstimated}, // Gaussian mixture and matching
 	{Name: "marsc", align: alignWasserstein, weights: weightsEstimated}, // Ward clustering and matching
+	{Name: SelfTraining, align: alignLabels},                            // see package selftrain
 }
+
+// SelfTraining is the name of the method that trains on target rows with labels of its
+// own. Package selftrain has its settings and gives the labels.
+const SelfTraining = "self-training"
 
 // MethodNames returns the names that ParseMethod knows, for help texts.
 func MethodNames() []string {
@@ -75,6 +81,9 @@ func ParseMethod(name string, beta float64) (Method, error) {
 
 // Aligns reports whether the method uses target rows in training.
 func (m Method) Aligns() bool { return m.align != alignNone }
+
+// SelfTrains reports whether the method needs Config.Relabel.
+func (m Method) SelfTrains() bool { return m.align == alignLabels }
 
 // NeedsEstimate reports whether the method needs Config.Estimate.
 func (m Method) NeedsEstimate() bool { return m.weights == weightsEstimated }

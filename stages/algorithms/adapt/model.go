@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/stages/algorithms/augment"
 	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 	"mars/stages/algorithms/internal/nn"
@@ -32,6 +33,9 @@ type Model struct {
 	// CriticDistance is Σ w v(z^s) − mean v(z^t) over the last epoch of the training
 	// that made the model; nil if there was no critic, and for a model from a file.
 	CriticDistance *float64
+	// FirstLabels are the figures of the first pseudo-labels of the training that made the
+	// model; nil if it had none, and for a model from a file.
+	FirstLabels *LabelFigures
 	// Provenance says how the model was made, as JSON; "" if unknown.
 	Provenance string
 	// Preparation says how the model's rows were prepared, in the words of who prepared
@@ -68,6 +72,21 @@ func (m *Model) Embed(x blas32.General) blas32.General {
 func (m *Model) Predict(x blas32.General) blas32.General {
 	p := dense.New(x.Rows, m.h.Outputs)
 	m.PredictInto(p, x)
+	return p
+}
+
+// PredictAugmented returns the class probabilities of the rows of x as Predict does, after
+// random changes (see package augment).
+func (m *Model) PredictAugmented(x blas32.General, changes augment.Policy, seed uint64) blas32.General {
+	p := dense.New(x.Rows, m.h.Outputs)
+	m.check(p, x, m.h.Outputs)
+	m.run(p, x.Rows, func(s *inference, out []float32, lo, hi int) {
+		a := changes.New(m.arch.Input)
+		for i := lo; i < hi; i++ {
+			m.input.change(s.row(i-lo), x.Data[i*x.Stride:], func(row []float32) { a.Apply(row, seed, 0, uint64(i)) })
+		}
+		s.probabilities(out, s.g.Forward(s.x[:(hi-lo)*s.width], hi-lo), hi-lo)
+	})
 	return p
 }
 
@@ -141,12 +160,13 @@ func newInference(n networks) *inference {
 }
 
 func (s *inference) embed(in input, x blas32.General, lo, hi int) []float32 {
-	block := s.x[:(hi-lo)*s.width]
 	for i := lo; i < hi; i++ {
-		in.apply(block[(i-lo)*s.width:(i-lo+1)*s.width], x.Data[i*x.Stride:])
+		in.apply(s.row(i-lo), x.Data[i*x.Stride:])
 	}
-	return s.g.Forward(block, hi-lo)
+	return s.g.Forward(s.x[:(hi-lo)*s.width], hi-lo)
 }
+
+func (s *inference) row(i int) []float32 { return s.x[i*s.width : (i+1)*s.width] }
 
 func (s *inference) probabilities(out, z []float32, rows int) {
 	kernel.Softmax(out, s.h.Forward(z, rows), rows, s.classes)

@@ -23,7 +23,7 @@ func newNetworks(a nn.Arch, align alignment) (networks, error) {
 		return n, err
 	}
 	embedding := []int{n.g.Outputs}
-	if n.h, err = nn.NewNetwork(a.H, embedding); err != nil || align == alignNone {
+	if n.h, err = nn.NewNetwork(a.H, embedding); err != nil || align == alignNone || align == alignLabels {
 		return n, err
 	}
 	v := a.V
@@ -88,6 +88,7 @@ type learner struct {
 	grads     [][]float32 // by worker
 	average   []float32   // running mean of the parameters, nil until averaging begins
 	averaged  int         // number of parameter vectors in it
+	decay     float64     // see Config.AverageDecay
 }
 
 // updateBlock is the number of parameters that are updated at once: few enough for them,
@@ -112,9 +113,12 @@ func (l *learner) updateSome(lo, hi int, rate float64) {
 	l.optimiser.Update(l.net.Params, l.grads[0], lo, hi, rate)
 	clear(total)
 	if l.averaged > 0 {
-		mean := l.average[lo:hi]
-		kernel.Scale(1-1/float32(l.averaged), mean)
-		kernel.Axpy(1/float32(l.averaged), l.net.Params[lo:hi], mean)
+		mean, share := l.average[lo:hi], 1/float32(l.averaged)
+		if l.decay > 0 {
+			share = max(share, float32(1-l.decay))
+		}
+		kernel.Scale(1-share, mean)
+		kernel.Axpy(share, l.net.Params[lo:hi], mean)
 	}
 }
 

@@ -97,6 +97,13 @@ func (s *sampler) restart(rng *rand.Rand) {
 	s.target.restart(rest, rng)
 }
 
+// useTargets makes rows those of the target that are drawn from now on.
+func (s *sampler) useTargets(rows []int32, rng *rand.Rand) {
+	s.original = append(s.original[:len(s.labels)], rows...)
+	s.target = permutation{rows: slices.Clone(rows)}
+	s.target.shuffle(rng)
+}
+
 // draw fills a batch with source rows and, if it has room for any, target rows.
 func (s *sampler) draw(b *batch, rng *rand.Rand) {
 	if s.stratified {

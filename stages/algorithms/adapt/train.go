@@ -82,7 +82,7 @@ func (t *trainer) report(m EpochMetrics) error {
 func (t *trainer) model(epoch int) *Model {
 	m := &Model{
 		Classes: slices.Clone(t.problem.Classes), Method: t.config.Method.Name, Seed: t.config.Seed,
-		Epoch: epoch, Prior: t.prior(), CriticDistance: t.criticDistance, networks: t.networks, input: t.input,
+		Epoch: epoch, Prior: t.prior(), CriticDistance: t.criticDistance, FirstLabels: t.firstLabels, networks: t.networks, input: t.input,
 	}
 	if t.config.Method.weights != weightsUniform {
 		m.Proportions = slices.Clone(t.proportions)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/augment"
 )
 
 // trueProportions is an estimator that knows the answer.
@@ -34,6 +36,10 @@ func quickConfig(tb testing.TB, method string) (Problem, Config) {
 	c.Epochs, c.StartAlign, c.ReestimateEvery, c.Batch, c.Jobs, c.Seed = 8, 2, 2, 8, 2, 5
 	c.DecayFrom, c.AverageFrom = 2, 5
 	c.Estimate = trueProportions(oracleProportions...)
+	if c.Method.SelfTrains() {
+		c.Relabel, c.TargetShare, c.Iterations, c.SmoothRates = everyOther, 0.25, 5, true
+		c.Sampling, c.Augment = SamplingBalanced, augment.Policy{{Name: "noise", Strength: 1}}
+	}
 	return oracleProblem([]int{5}), c
 }
 

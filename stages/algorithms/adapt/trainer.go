@@ -28,6 +28,10 @@ type trainer struct {
 	rng       *rand.Rand
 
 	epoch       int
+	iteration   int // within the epoch
+	drawn       int // batches drawn in the epoch
+	pseudo      *PseudoLabels
+	firstLabels *LabelFigures
 	proportions []float64 // p_T in use
 	source      []float64 // p_S
 	z           struct{ source, target blas32.General }
@@ -75,8 +79,14 @@ func newTrainer(ctx context.Context, p Problem, c Config, arch nn.Arch) (*traine
 		rows = min(rows, p.Target.Rows)
 		targets = rows
 	}
+	if c.Method.SelfTrains() {
+		rows, targets = c.Batch, 0
+	}
 	t.batch = newBatch(rows, targets, len(p.Classes))
-	t.sampler = newSampler(p.Labels, len(p.Classes), p.Target.Rows, c.Sampling == SamplingStratified)
+	t.sampler = newSampler(p.Labels, len(p.Classes), p.Target.Rows, c.Sampling == SamplingStratified || c.Sampling == SamplingBalanced)
+	if c.Sampling == SamplingBalanced {
+		t.sampler.share = t.sampler.balanced
+	}
 	t.drawBatch = t.sample
 	t.pcg = rand.NewPCG(0, 0)
 	t.rng = rand.New(t.pcg)
@@ -103,11 +113,10 @@ func (t *trainer) setInitial() error {
 func (t *trainer) startWorkers(jobs int) {
 	t.pool = newPool(jobs)
 	for worker := range jobs {
-		lo, hi := t.pool.part(len(t.batch.source), worker)
-		t.workers = append(t.workers, newWorker(t, lo, hi))
+		t.workers = append(t.workers, newWorker(t, worker))
 	}
 	for i, net := range t.all() {
-		l := &learner{net: net, critic: i == 2, optimiser: t.config.optimiser(i == 2)}
+		l := &learner{net: net, critic: i == 2, optimiser: t.config.optimiser(i == 2), decay: t.config.AverageDecay}
 		l.optimiser.Allocate(len(net.Params))
 		for _, w := range t.workers {
 			l.grads = append(l.grads, w.gradients(i))
@@ -127,6 +136,10 @@ func (t *trainer) criticPhase(worker int) {
 
 func (t *trainer) mainPhase(worker int) {
 	w := t.workers[worker]
+	if t.config.Method.SelfTrains() {
+		w.labelStep(t.batch)
+		return
+	}
 	if t.fresh {
 		w.embed(t.batch, t.aligned)
 	}

@@ -84,6 +84,9 @@ func (c Config) check(classes int) error {
 	if c.Method.NeedsEstimate() && c.Estimate == nil {
 		return fmt.Errorf("adapt: method %s needs an estimator of target proportions", c.Method.Name)
 	}
+	if c.Method.SelfTrains() && c.Relabel == nil {
+		return fmt.Errorf("adapt: method %s needs a labeller of target rows", c.Method.Name)
+	}
 	if c.StartProportions != nil {
 		if err := checkProportions(c.StartProportions, classes); err != nil {
 			return fmt.Errorf("adapt: the proportions to start from: %w", err)
@@ -100,11 +103,15 @@ func (c Config) checkNumbers() error {
 		{"epochs", c.Epochs, 1}, {"start of alignment", c.StartAlign, 0}, {"epochs between estimates", c.ReestimateEvery, 1},
 		{"critic steps", c.CriticSteps, 1}, {"batch", c.Batch, 2}, {"jobs", c.Jobs, 1},
 		{"start of decay", c.DecayFrom, 0}, {"start of averaging", c.AverageFrom, 0},
+		{"iterations", c.Iterations, 0},
 	}
 	for _, w := range whole {
 		if w.value < w.min {
 			return fmt.Errorf("adapt: %s %d: want at least %d", w.name, w.value, w.min)
 		}
+	}
+	if !(c.TargetShare >= 0 && c.TargetShare < 1) {
+		return fmt.Errorf("adapt: share %g of target rows in a batch: want 0 or more, and less than 1", c.TargetShare)
 	}
 	if c.Checkpoint != nil && c.CheckpointEvery < 1 {
 		return fmt.Errorf("adapt: epochs between checkpoints %d: want at least 1", c.CheckpointEvery)
@@ -116,7 +123,8 @@ func (c Config) checkNumbers() error {
 		{"lambda", c.Lambda, 0, math.MaxFloat32}, {"gamma", c.Gamma, 0, math.MaxFloat32},
 		{"learning rate", c.LearningRate, 0, math.MaxFloat32}, {"critic learning rate", c.CriticLearningRate, 0, math.MaxFloat32},
 		{"decay", c.Decay, 0, 1}, {"momentum", c.Momentum, 0, 1}, {"beta1", c.Beta1, 0, 1}, {"beta2", c.Beta2, 0, 1},
-		{"weight decay", c.WeightDecay, 0, math.MaxFloat32},
+		{"weight decay", c.WeightDecay, 0, math.MaxFloat32}, {"decay of the average", c.AverageDecay, 0, 1},
+		{"warm-up", c.WarmUp, 0, math.MaxFloat32},
 	}
 	for _, r := range ranges {
 		if !(r.value >= r.lo && r.value <= r.hi) {
@@ -131,8 +139,8 @@ func (c Config) checkChoices() error {
 		oneOf("class loss", c.ClassLoss, ClassLossWeighted, ClassLossPlain, ClassLossBalanced),
 		oneOf("penalty points", c.PenaltyPoints, PenaltyInterpolates, PenaltyAll),
 		oneOf("batches", c.Batches, BatchesFresh, BatchesShared),
-		oneOf("sampling", c.Sampling, SamplingStratified, SamplingShuffled, SamplingPublished),
-		oneOf("input", c.Input, InputAsIs, InputSymmetric, InputStandard),
+		oneOf("sampling", c.Sampling, SamplingStratified, SamplingShuffled, SamplingPublished, SamplingBalanced),
+		oneOf("input", c.Input, InputAsIs, InputSymmetric, InputStandard, InputRow),
 		oneOf("optimiser", c.Optimiser, SGD, Adam),
 	)
 }

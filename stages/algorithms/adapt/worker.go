@@ -3,6 +3,9 @@ package adapt
 import (
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/stages/algorithms/augment"
 	"mars/stages/algorithms/internal/dense"
 	"mars/stages/algorithms/internal/kernel"
 	"mars/stages/algorithms/internal/nn"
@@ -12,6 +15,7 @@ import (
 // each domain. In its matrices the source rows come first and then the target rows.
 type worker struct {
 	t      *trainer
+	id     int
 	lo, hi int
 	g, h   *nn.Pass
 	critic *nn.CriticPass // alignWasserstein
@@ -21,8 +25,10 @@ type worker struct {
 	z       []float32 // 2n×h embeddings, as g left them
 	c       []float32 // 2n coefficients of the embeddings' values
 	domains []int32   // 2n domain labels
+	labels  []int32   // of the source rows and then the target rows, in self-training
 	sums    sums
 	pcg     *rand.PCG // of dropout
+	augment *augment.Augmenter
 }
 
 // sums are a worker's sums over its rows in a step.
@@ -33,13 +39,19 @@ type sums struct {
 	penalty  float64 // its part of the mean (‖∇v‖ − 1)²
 }
 
-func newWorker(t *trainer, lo, hi int) *worker {
+func newWorker(t *trainer, id int) *worker {
+	lo, hi := t.pool.part(len(t.batch.source), id)
 	n := hi - lo
-	w := &worker{t: t, lo: lo, hi: hi, pcg: rand.NewPCG(0, 0)}
+	w := &worker{t: t, id: id, lo: lo, hi: hi, pcg: rand.NewPCG(0, 0)}
 	random := rand.New(w.pcg)
 	rows := n
 	if t.config.Method.Aligns() {
 		rows = 2 * n
+	}
+	w.augment = t.config.Augment.New(t.problem.shape())
+	if t.config.Method.SelfTrains() {
+		rows, n = n+2, n+2 // parts of two domains are rounded up
+		w.c, w.labels = make([]float32, rows), make([]int32, rows)
 	}
 	w.g, w.h = t.g.NewPass(rows, true, random), t.h.NewPass(n, true, random)
 	w.x = make([]float32, rows*t.g.Inputs)
@@ -62,13 +74,25 @@ func newWorker(t *trainer, lo, hi int) *worker {
 // n×h or 2n×h.
 func (w *worker) embed(b *batch, aligned bool) {
 	n, d := w.hi-w.lo, w.t.g.Inputs
-	w.t.input.gather(w.x[:n*d], w.t.problem.Source, b.source[w.lo:w.hi])
+	w.gather(w.x[:n*d], w.t.problem.Source, b.source[w.lo:w.hi], w.lo)
 	rows := n
 	if aligned {
 		rows = 2 * n
-		w.t.input.gather(w.x[n*d:rows*d], w.t.problem.Target, b.target[w.lo:w.hi])
+		w.gather(w.x[n*d:rows*d], w.t.problem.Target, b.target[w.lo:w.hi], len(b.source)+w.lo)
 	}
 	w.z = w.g.Forward(w.x[:rows*d], rows)
+}
+
+// gather writes rows of x to dst, len(rows)×d, changed at random and scaled for g. Their
+// places in the batch begin at place.
+func (w *worker) gather(dst []float32, x blas32.General, rows []int32, place int) {
+	t := w.t
+	step := uint64(t.epoch*t.iterations()*(t.config.CriticSteps+1) + t.drawn)
+	for i, row := range rows {
+		t.input.change(dst[i*x.Cols:(i+1)*x.Cols], x.Data[int(row)*x.Stride:], func(row []float32) {
+			w.augment.Apply(row, t.config.Seed, step, uint64(place+i))
+		})
+	}
 }
 
 // criticStep adds the gradient with respect to v of −(L_wd − L_grad), the negative of what

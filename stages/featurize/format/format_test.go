@@ -69,7 +69,7 @@ func TestOpenErrors(t *testing.T) {
 	_, column := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "frame.csv"), Label: "class"})
 	for want, err := range map[string]error{
 		"absent.csv: no such file or directory: check the path": absent,
-		"is a folder: name a file in it":                        isFolder,
+		"is a folder without .jpg, .jpeg or .png files":         isFolder,
 		"only .npz archives have members to name after a colon": colon,
 		"labels: open": labels,
 		"plain.npy: 5 rows but 2 labels (" + oracle + "/digit-labels.gz)":  rows,

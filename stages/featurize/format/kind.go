@@ -45,8 +45,8 @@ var remedies = map[arrowio.Format]string{
 	arrowio.FormatBzip2:      "decompress it, or compress it with gzip",
 	arrowio.FormatXZ:         "decompress it, or compress it with gzip",
 	arrowio.FormatGzip:       "it is compressed twice: decompress it once",
-	arrowio.FormatJPEG:       "give a table or an array of images",
-	arrowio.FormatPNG:        "give a table or an array of images",
+	arrowio.FormatJPEG:       "give the folder of the images, a table or an array",
+	arrowio.FormatPNG:        "give the folder of the images, a table or an array",
 	arrowio.FormatFeatherV1:  "write it again with a newer version",
 }
 

@@ -50,10 +50,11 @@ type Options struct {
 	Separator rune
 }
 
-// Open reads the table in a file, or in standard input if path is "-". After the
-// path there may be a colon and member names of an npz archive: that of the
-// features, or those of features and labels with a comma between. Errors are
-// those of Read.
+// Open reads the table in a file, the JPEG and PNG files in a folder, or standard
+// input if path is "-". Pictures in folders of the first level have their folder as
+// label. After the path of an npz archive there may be a colon and the names of
+// members: that of the features, or those of features and labels with a comma between.
+// Errors are those of Read.
 func Open(ctx context.Context, path string, o Options) (*Table, error) {
 	if path == "-" {
 		return Read(ctx, os.Stdin, "standard input", o)
@@ -71,7 +72,7 @@ func Open(ctx context.Context, path string, o Options) (*Table, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a folder: name a file in it", path)
+		return readFolder(ctx, path, o)
 	}
 	if o.Labels == "" && !o.NoLabels {
 		o.Labels = neighbour(path)

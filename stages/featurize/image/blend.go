@@ -36,14 +36,14 @@ func ReadPhotographs(ctx context.Context, folder string) ([]Photograph, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		switch strings.ToLower(filepath.Ext(e.Name())) {
-		case ".jpg", ".jpeg", ".png":
-			p, err := readPhotograph(filepath.Join(folder, e.Name()))
-			if err != nil {
-				return nil, fmt.Errorf("photographs: %w", err)
-			}
-			all = append(all, p)
+		if !IsPicture(e.Name()) {
+			continue
 		}
+		p, err := ReadPhotograph(filepath.Join(folder, e.Name()))
+		if err != nil {
+			return nil, fmt.Errorf("photographs: %w", err)
+		}
+		all = append(all, p)
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("photographs: %s: has no .jpg, .jpeg or .png file: name a folder of photographs", folder)
@@ -51,7 +51,17 @@ func ReadPhotographs(ctx context.Context, folder string) ([]Photograph, error) {
 	return all, nil
 }
 
-func readPhotograph(path string) (Photograph, error) {
+// IsPicture reports whether a file's name says that it is a JPEG or PNG file.
+func IsPicture(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jpg", ".jpeg", ".png":
+		return true
+	}
+	return false
+}
+
+// ReadPhotograph decodes a JPEG or PNG file.
+func ReadPhotograph(path string) (Photograph, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Photograph{}, err

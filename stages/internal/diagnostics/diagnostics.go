@@ -32,6 +32,8 @@ type Diagnostics struct {
 	Translation *Translation `json:"translation,omitempty"`
 	Bound       *Bound       `json:"bound,omitempty"`
 	Hedge       *Hedge       `json:"hedge,omitempty"`
+
+	SelfTraining *SelfTraining `json:"self_training,omitempty"`
 }
 
 // Read is what the metadata say; an empty value where they say
@@ -75,6 +77,9 @@ func (d *Diagnostics) Parts() []Part {
 	}
 	if d.Hedge != nil {
 		parts = append(parts, d.Hedge)
+	}
+	if d.SelfTraining != nil {
+		parts = append(parts, d.SelfTraining)
 	}
 	return parts
 }

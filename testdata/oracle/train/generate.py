@@ -4,8 +4,8 @@ Run with Python 3 and torch 2.15, numpy 2, safetensors 0.6 or later:
 
     python generate.py
 
-It writes gradients.json, curves.json, pytorch.safetensors with predictions.json, and
-mars-read.json, which is what Python's safetensors reads in mars.safetensors, a file that
+It writes gradients.json, curves.json, pytorch.safetensors with predictions.json,
+residual.safetensors with residual-predictions.json, and mars-read.json, which is what Python's safetensors reads in mars.safetensors, a file that
 stages/algorithms/adapt has written (go test ./stages/algorithms/adapt -run Python -update). Weights,
 data and batches are formulas (uniform below), so that only results are stored.
 """
@@ -38,26 +38,55 @@ def float32(values):
     return torch.from_numpy(values.astype(np.float32).astype(np.float64))
 
 
+class Add(torch.nn.Module):
+    """Adds the input of the layer that is so many layers back."""
+
+    def __init__(self, back):
+        super().__init__()
+        self.back = back
+
+
+class Network(torch.nn.Sequential):
+    def forward(self, x):
+        inputs = []
+        for i, layer in enumerate(self):
+            inputs.append(x)
+            x = x + inputs[i - layer.back] if isinstance(layer, Add) else layer(x)
+        return x
+
+
+class Linear(torch.nn.Linear):
+    def forward(self, x):
+        return super().forward(x.flatten(1))
+
+
+def module(kind, sizes, words):
+    if kind == "linear":
+        return Linear(*sizes, bias="nobias" not in words)
+    if kind == "conv":
+        padding = sizes[2] // 2 if "same" in words else 0
+        return torch.nn.Conv2d(*sizes, padding=padding, bias="nobias" not in words)
+    return {"maxpool": torch.nn.MaxPool2d, "relu": torch.nn.ReLU, "groupnorm": torch.nn.GroupNorm,
+            "layernorm": torch.nn.LayerNorm, "add": Add, "avgpool": lambda: torch.nn.AdaptiveAvgPool2d(1)}[kind](*sizes)
+
+
 def network(text, number):
-    """nn.Sequential from the layers' text, weights by formula."""
+    """The network of the layers' text, weights by formula, norms near those that they start with."""
     modules = []
     for layer in filter(None, (word.strip() for word in text.split(","))):
         kind, *rest = layer.split()
-        bias = "nobias" not in rest
-        sizes = [int(r) for r in rest if r != "nobias"]
-        if kind == "linear":
-            modules += [torch.nn.Flatten(), torch.nn.Linear(*sizes, bias=bias)]
-        elif kind == "conv":
-            modules.append(torch.nn.Conv2d(*sizes))
-        elif kind == "maxpool":
-            modules.append(torch.nn.MaxPool2d(2))
-        elif kind == "relu":
-            modules.append(torch.nn.ReLU())
-    net = torch.nn.Sequential(*modules)
-    for j, p in enumerate(net.parameters()):
-        fan_in = p[0].numel() if p.dim() > 1 else fan_in
-        values = (2 * uniform(1000 * number + j + 1, p.numel()) - 1) / np.sqrt(fan_in)
-        p.data = float32(values).reshape(p.shape)
+        modules.append(module(kind, [int(r) for r in rest if r.isdigit()], rest))
+    net = Network(*modules)
+    fan_in, j = 1, 0
+    for m in modules:
+        for name, p in m.named_parameters():
+            if isinstance(m, (torch.nn.GroupNorm, torch.nn.LayerNorm)):
+                fan_in, start = 16, float(name == "weight")
+            else:
+                fan_in, start = (p[0].numel() if name == "weight" else fan_in), 0
+            j += 1
+            values = start + (2 * uniform(1000 * number + j, p.numel()) - 1) / np.sqrt(fan_in)
+            p.data = float32(values).reshape(p.shape)
     return net
 
 
@@ -151,10 +180,7 @@ def named_gradients(setup, letters, loss):
     """Gradients by the names of a model file: the number of each layer in the text."""
     result = {}
     for letter in letters:
-        net = getattr(setup, letter)
-        numbers = [i for i, l in enumerate(setup.arch[letter].split(",")) if l.split() and l.split()[0] in ("linear", "conv")]
-        layers = [m for m in net if isinstance(m, (torch.nn.Linear, torch.nn.Conv2d))]
-        parameters = [(f"{letter}.{n}.{name}", p) for n, m in zip(numbers, layers) for name, p in m.named_parameters()]
+        parameters = [(f"{letter}.{name}", p) for name, p in getattr(setup, letter).named_parameters()]
         if not parameters:
             continue
         gradients = torch.autograd.grad(loss, [p for _, p in parameters], retain_graph=True, allow_unused=True)
@@ -174,6 +200,15 @@ SMALL = {
              "g": "conv 2 3 5, maxpool 2, relu, conv 3 4 5, maxpool 2, relu, linear 4 6, relu",
              "h": "linear 6 5, relu, linear 5 3",
              "v": "linear 6 9, relu, linear 9 4, relu, linear 4 1 nobias"},
+    "norm": {"name": "norm", "input": [2, 16, 16],
+             "g": "conv 2 4 5 nobias, maxpool 2, groupnorm 2 4, relu, conv 4 6 5 nobias, maxpool 2, groupnorm 3 6, relu, linear 6 7, layernorm 7, relu",
+             "h": "linear 7 5, layernorm 5, linear 5 3",
+             "v": "linear 7 9, relu, linear 9 4, relu, linear 4 1 nobias"},
+    "residual": {"name": "residual", "input": [2, 8, 8],
+                 "g": "conv 2 4 3 same nobias, maxpool 2, groupnorm 1 4, relu, "
+                      "conv 4 4 3 same nobias, groupnorm 2 4, relu, conv 4 4 3 same, groupnorm 4 4, add 5, relu, avgpool",
+                 "h": "linear 4 4, layernorm 4, relu, linear 4 4, add 4, relu, linear 4 3",
+                 "v": "linear 4 9, relu, linear 9 4, relu, linear 4 1 nobias"},
 }
 REAL = {
     "toy": {"name": "toy", "input": [2],
@@ -267,22 +302,18 @@ def write(name, value):
     (HERE / name).write_text(json.dumps(value, separators=(",", ":")) + "\n")
 
 
-def model_file():
+def model_file(arch, file):
     """A model file as PyTorch's user would write it, with what it predicts."""
-    setup = Setup(SMALL["conv"])
+    setup = Setup(SMALL[arch])
     tensors = {}
     for letter in "ghv":
-        layers = [l.split()[0] for l in setup.arch[letter].split(",")]
-        numbers = [i for i, kind in enumerate(layers) if kind in ("linear", "conv")]
-        modules = [m for m in getattr(setup, letter) if isinstance(m, (torch.nn.Linear, torch.nn.Conv2d))]
-        for n, m in zip(numbers, modules):
-            for name, p in m.named_parameters():
-                tensors[f"{letter}.{n}.{name}"] = p.detach().numpy().astype(np.float32)
-    metadata = {"mars.format": "mars-model-1", "mars.arch": "conv", "mars.input": "[2,16,16]",
+        for name, p in getattr(setup, letter).named_parameters():
+            tensors[f"{letter}.{name}"] = p.detach().numpy().astype(np.float32)
+    metadata = {"mars.format": "mars-model-1", "mars.arch": arch, "mars.input": json.dumps(setup.arch["input"]),
                 "mars.classes": '["a","b","c"]', "mars.method": "marsc", "mars.seed": "7", "mars.epoch": "3"}
     metadata |= {f"mars.layers.{letter}": setup.arch[letter] for letter in "ghv"}
-    save_file(tensors, HERE / "pytorch.safetensors", metadata)
-    probabilities = torch.softmax(setup.h(setup.g(setup.xs)), dim=1)
+    save_file(tensors, HERE / file, metadata)
+    probabilities = torch.softmax(setup.h(setup.g(setup.xs).flatten(1)), dim=1)
     return probabilities.flatten().tolist()
 
 
@@ -298,5 +329,6 @@ def read_mars_file():
 if __name__ == "__main__":
     write("gradients.json", gradients())
     write("curves.json", curves())
-    write("predictions.json", model_file())
+    write("predictions.json", model_file("conv", "pytorch.safetensors"))
+    write("residual-predictions.json", model_file("residual", "residual.safetensors"))
     write("mars-read.json", read_mars_file())

@@ -29,6 +29,11 @@ TASKS = {
         input=[1, 28, 28], classes=10, batch=200, points=None, rate=1e-4, betas=(0.9, 0.999),
         g="conv 1 32 5, maxpool 2, relu, conv 32 20 5, maxpool 2, relu, linear 320 128, relu",
         h="linear 128 100, relu, linear 100 10", v=""),
+    "digits-gn": dict(
+        input=[1, 28, 28], classes=10, batch=128, points=None, rate=1e-3, betas=(0.9, 0.999),
+        g="conv 1 32 5 nobias, maxpool 2, groupnorm 4 32, relu, conv 32 48 5 nobias, maxpool 2, groupnorm 4 48, relu, "
+          "linear 768 128, layernorm 128, relu",
+        h="linear 128 10", v=""),
 }
 
 
@@ -52,12 +57,15 @@ def parameters(text, number):
     """Weights and biases in PyTorch's order and shapes, by formula."""
     result = []
     for kind, sizes, bias in layers(text):
-        if kind not in ("linear", "conv"):
+        if kind in ("relu", "maxpool"):
             continue
-        shape = (sizes[1], sizes[0]) if kind == "linear" else (sizes[1], sizes[0], sizes[2], sizes[2])
-        fan_in = int(np.prod(shape[1:]))
-        for s in [shape, shape[:1]] if bias else [shape]:
-            values = (2 * uniform(1000 * number + len(result) + 1, int(np.prod(s))) - 1) / np.sqrt(fan_in)
+        if kind in ("groupnorm", "layernorm"):
+            shape, fan_in, start = sizes[-1:], 16, 1
+        else:
+            shape = (sizes[1], sizes[0]) if kind == "linear" else (sizes[1], sizes[0], sizes[2], sizes[2])
+            fan_in, start = int(np.prod(shape[1:])), 0
+        for s, centre in [(shape, start), (shape[:1], 0)] if bias else [(shape, start)]:
+            values = centre + (2 * uniform(1000 * number + len(result) + 1, int(np.prod(s))) - 1) / np.sqrt(fan_in)
             result.append(values.astype(np.float32).reshape(s))
     return result
 

@@ -10,6 +10,12 @@ import numpy as np
 from tasks import GAMMA, LAMBDA, Batch, initial, layers, serve
 
 
+def normal(x, axes):
+    """x with mean 0 and variance 1 over the axes, as PyTorch's norms compute it."""
+    x = x - x.mean(axes, keepdims=True)
+    return x / jnp.sqrt((x * x).mean(axes, keepdims=True) + 1e-5)
+
+
 def network(text):
     """The network as a function of parameters, in PyTorch's order, and rows. Images are
     N×H×W×C."""
@@ -24,7 +30,12 @@ def network(text):
                 x = x @ next(p).T + (next(p) if bias else 0)
             elif kind == "conv":
                 x = jax.lax.conv_general_dilated(x, next(p), (1, 1), "VALID", dimension_numbers=("NHWC", "OIHW", "NHWC"))
-                x = x + next(p)
+                x = x + (next(p) if bias else 0)
+            elif kind == "groupnorm":
+                n, h, w, c = x.shape
+                x = normal(x.reshape(n, h, w, sizes[0], c // sizes[0]), (1, 2, 4)).reshape(n, h, w, c) * next(p) + next(p)
+            elif kind == "layernorm":
+                x = normal(x, (1,)) * next(p) + next(p)
             elif kind == "maxpool":
                 n, h, w, c = x.shape
                 x = x.reshape(n, h // 2, 2, w // 2, 2, c).max((2, 4))

@@ -14,7 +14,11 @@ def network(text, values):
         if kind == "linear":
             modules += [torch.nn.Flatten(), torch.nn.Linear(*sizes, bias=bias)]
         elif kind == "conv":
-            modules.append(torch.nn.Conv2d(*sizes))
+            modules.append(torch.nn.Conv2d(*sizes, bias=bias))
+        elif kind == "groupnorm":
+            modules.append(torch.nn.GroupNorm(*sizes))
+        elif kind == "layernorm":
+            modules.append(torch.nn.LayerNorm(*sizes))
         elif kind == "maxpool":
             modules.append(torch.nn.MaxPool2d(sizes[0]))
         else:

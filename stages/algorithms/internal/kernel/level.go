@@ -12,25 +12,33 @@ type loops struct {
 	products32 *tiling[float32] // nil: gonum's code
 	products64 *tiling[float64]
 
-	axpy             func(alpha float32, x, y []float32)
-	axpy64           func(alpha float64, x, y []float64)
-	dot              func(x, y []float32) float32
-	dot64            func(x, y []float64) float64
-	scale            func(alpha float32, x []float32)
-	mul              func(dst, x []float32)
-	mulAdd           func(dst, x, y []float32)
-	lerp             func(dst, x, y []float32, rest, t float32)
-	squaredDistances func(dst, q, x []float32)
-	addReLU          func(y, bias []float32)
-	reluBackward     func(dy, y []float32)
-	sgd              func(w, g []float32, lr, decay float32)
-	momentumSGD      func(w, g, velocity []float32, lr, momentum, decay float32)
-	adam             func(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32)
-	exp              func(dst, x []float32)
-	exp64, log64     func(dst, x []float64)
-	pixels, pairs    *convolver
-	maxPool          func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)
-	maxPoolBackward  func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+	axpy              func(alpha float32, x, y []float32)
+	axpy64            func(alpha float64, x, y []float64)
+	dot               func(x, y []float32) float32
+	dot64             func(x, y []float64) float64
+	scale             func(alpha float32, x []float32)
+	affine            func(x []float32, factor, offset float32)
+	sum               func(x []float32) float32
+	mul               func(dst, x []float32)
+	mulAdd            func(dst, x, y []float32)
+	maximum           func(dst, x []float32)
+	lerp              func(dst, x, y []float32, rest, t float32)
+	squaredDistances  func(dst, q, x []float32)
+	addReLU           func(y, bias []float32)
+	reluBackward      func(dy, y []float32)
+	sgd               func(w, g []float32, lr, decay float32)
+	momentumSGD       func(w, g, velocity []float32, lr, momentum, decay float32)
+	adam              func(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32)
+	exp               func(dst, x []float32)
+	exp64, log64      func(dst, x []float64)
+	pixels, pairs     *convolver
+	pixelSums         func(x []float32, sum *float32)
+	pixelSquares      func(x []float32, mean, sum *float32)
+	normalise         func(y, x []float32, mean, scale, offset *float32, floor float32)
+	normaliseSums     func(dy, y, x []float32, mean *float32, floor float32, sum, product *float32)
+	normaliseBackward func(dx, dy, x []float32, mean, scale, slope, offset *float32)
+	maxPool           func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)
+	maxPoolBackward   func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
 }
 
 // generic is the pure-Go twin of every loop.
@@ -38,11 +46,13 @@ var generic = loops{
 	name: "generic",
 	axpy: axpyGo[float32], axpy64: axpyGo[float64],
 	dot: dotGo[float32], dot64: dotGo[float64],
-	scale: scaleGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, squaredDistances: squaredDistancesGo,
+	scale: scaleGo, affine: affineGo, sum: sumGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, maximum: maximumGo, squaredDistances: squaredDistancesGo,
 	addReLU: addReLUGo, reluBackward: reluBackwardGo,
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
 	exp: expGo, exp64: exp64Go, log64: log64Go,
 	pixels: &convolverGo, pairs: &convolverGo,
+	pixelSums: pixelSumsGo, pixelSquares: pixelSquaresGo,
+	normalise: normaliseGo, normaliseSums: normaliseSumsGo, normaliseBackward: normaliseBackwardGo,
 	maxPool: maxPoolGo, maxPoolBackward: maxPoolBackwardGo,
 }
 

@@ -28,9 +28,11 @@ var avx512 = derive("avx512", func(l *loops) {
 		lanes: 8, group: 2, transpose: dtransposeAVX512, copy: dcopyAVX512,
 	}
 	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyAVX512, daxpyAVX512, sdotAVX512, ddotAVX512
-	l.scale, l.mul, l.mulAdd, l.lerp = scaleAVX512, mulAVX512, mulAddAVX512, lerpAVX512
-	l.squaredDistances = squaredDistancesAVX512
+	l.scale, l.mul, l.mulAdd, l.lerp, l.maximum = scaleAVX512, mulAVX512, mulAddAVX512, lerpAVX512, maximumAVX512
+	l.affine, l.sum, l.squaredDistances = affineAVX512, sumAVX512, squaredDistancesAVX512
 	l.addReLU, l.reluBackward = addReLUAVX512, reluBackwardAVX512
+	l.pixelSums, l.pixelSquares = pixelSumsAVX512, pixelSquaresAVX512
+	l.normalise, l.normaliseSums, l.normaliseBackward = normaliseAVX512, normaliseSumsAVX512, normaliseBackwardAVX512
 	l.sgd, l.momentumSGD, l.adam = sgdAVX512, momentumSGDAVX512, adamAVX512
 	l.exp, l.exp64, l.log64 = expAVX512, exp64AVX512, log64AVX512
 	l.pixels, l.pairs = &convolverAVX2, &convolverAVX512
@@ -49,9 +51,11 @@ var avx2 = derive("avx2", func(l *loops) {
 		lanes: 4, group: 2, transpose: dtransposeAVX2, copy: dcopyAVX2,
 	}
 	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyAVX2, daxpyAVX2, sdotAVX2, ddotAVX2
-	l.scale, l.mul, l.mulAdd, l.lerp = scaleAVX2, mulAVX2, mulAddAVX2, lerpAVX2
-	l.squaredDistances = squaredDistancesAVX2
+	l.scale, l.mul, l.mulAdd, l.lerp, l.maximum = scaleAVX2, mulAVX2, mulAddAVX2, lerpAVX2, maximumAVX2
+	l.affine, l.sum, l.squaredDistances = affineAVX2, sumAVX2, squaredDistancesAVX2
 	l.addReLU, l.reluBackward = addReLUAVX2, reluBackwardAVX2
+	l.pixelSums, l.pixelSquares = pixelSumsAVX2, pixelSquaresAVX2
+	l.normalise, l.normaliseSums, l.normaliseBackward = normaliseAVX2, normaliseSumsAVX2, normaliseBackwardAVX2
 	l.sgd, l.momentumSGD, l.adam = sgdAVX2, momentumSGDAVX2, adamAVX2
 	l.exp, l.exp64, l.log64 = expAVX2, exp64AVX2, log64AVX2
 	l.pixels, l.pairs = &convolverAVX2, &convolverAVX2

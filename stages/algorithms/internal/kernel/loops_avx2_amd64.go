@@ -19,6 +19,11 @@ func daxpyAVX2(alpha float64, x []float64, y []float64)
 //go:noescape
 func scaleAVX2(alpha float32, x []float32)
 
+// affineAVX2 sets x = x*factor + offset.
+//
+//go:noescape
+func affineAVX2(x []float32, factor float32, offset float32)
+
 // mulAVX2 multiplies dst by x.
 //
 //go:noescape
@@ -33,6 +38,11 @@ func mulAddAVX2(dst []float32, x []float32, y []float32)
 //
 //go:noescape
 func lerpAVX2(dst []float32, x []float32, y []float32, rest float32, t float32)
+
+// maximumAVX2 sets dst = max(dst, x).
+//
+//go:noescape
+func maximumAVX2(dst []float32, x []float32)
 
 // addReLUAVX2 sets y = max(y + bias, 0).
 //
@@ -69,6 +79,11 @@ func sdotAVX2(x []float32, y []float32) float32
 //go:noescape
 func ddotAVX2(x []float64, y []float64) float64
 
+// sumAVX2 returns Σ x[i].
+//
+//go:noescape
+func sumAVX2(x []float32) float32
+
 // expAVX2 sets dst = exp(x).
 //
 //go:noescape
@@ -83,6 +98,31 @@ func exp64AVX2(dst []float64, x []float64)
 //
 //go:noescape
 func log64AVX2(dst []float64, x []float64)
+
+// pixelSumsAVX2 adds the pixels of x to sum.
+//
+//go:noescape
+func pixelSumsAVX2(x []float32, sum *float32)
+
+// pixelSquaresAVX2 adds the squares of x - mean to sum, pixel by pixel.
+//
+//go:noescape
+func pixelSquaresAVX2(x []float32, mean *float32, sum *float32)
+
+// normaliseAVX2 sets y = max((x - mean)*scale + offset, floor), pixel by pixel.
+//
+//go:noescape
+func normaliseAVX2(y []float32, x []float32, mean *float32, scale *float32, offset *float32, floor float32)
+
+// normaliseSumsAVX2 sets dy = 0 where y <= floor, and adds dy to sum and dy*(x - mean) to product, pixel by pixel.
+//
+//go:noescape
+func normaliseSumsAVX2(dy []float32, y []float32, x []float32, mean *float32, floor float32, sum *float32, product *float32)
+
+// normaliseBackwardAVX2 sets dx = dy*scale + (x - mean)*slope + offset, pixel by pixel.
+//
+//go:noescape
+func normaliseBackwardAVX2(dx []float32, dy []float32, x []float32, mean *float32, scale *float32, slope *float32, offset *float32)
 
 // squaredDistancesAVX2 sets dst[i] = |q - x_i|² for the rows x_i of x, which are as long as q.
 //

@@ -197,6 +197,62 @@ done:
 	VZEROUPPER
 	RET
 
+// func affineAVX2(x []float32, factor float32, offset float32)
+// Requires: AVX, FMA3
+TEXT ·affineAVX2(SB), $0-32
+	MOVQ         x_base+0(FP), AX
+	MOVQ         x_len+8(FP), CX
+	VBROADCASTSS factor+24(FP), Y0
+	VBROADCASTSS offset+28(FP), Y1
+	CMPQ         CX, $0x00000020
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS     (AX), Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)
+	VMOVUPS     32(AX), Y3
+	VFMADD213PS Y1, Y0, Y3
+	VMOVUPS     Y3, 32(AX)
+	VMOVUPS     64(AX), Y4
+	VFMADD213PS Y1, Y0, Y4
+	VMOVUPS     Y4, 64(AX)
+	VMOVUPS     96(AX), Y5
+	VFMADD213PS Y1, Y0, Y5
+	VMOVUPS     Y5, 96(AX)
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x00000020, CX
+	CMPQ        CX, $0x00000020
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (AX), Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x00000008, CX
+	CMPQ        CX, $0x00000008
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       CX, CX
+	JZ          done
+	LEAQ        laneMask<>+32(SB), DX
+	SHLQ        $0x02, CX
+	SUBQ        CX, DX
+	VMOVUPS     (DX), Y14
+	VMASKMOVPS  (AX), Y14, Y2
+	VFMADD213PS Y1, Y0, Y2
+	VMASKMOVPS  Y2, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func mulAVX2(dst []float32, x []float32)
 // Requires: AVX
 TEXT ·mulAVX2(SB), $0-48
@@ -401,6 +457,69 @@ vectorsDone:
 	VMULPS      Y0, Y2, Y2
 	VFMADD231PS Y1, Y3, Y2
 	VMASKMOVPS  Y2, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maximumAVX2(dst []float32, x []float32)
+// Requires: AVX
+TEXT ·maximumAVX2(SB), $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ dst_len+8(FP), DX
+	CMPQ DX, $0x00000020
+	JL   unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(AX), Y2
+	VMOVUPS 32(CX), Y3
+	VMAXPS  Y2, Y3, Y2
+	VMOVUPS Y2, 32(AX)
+	VMOVUPS 64(AX), Y4
+	VMOVUPS 64(CX), Y5
+	VMAXPS  Y4, Y5, Y4
+	VMOVUPS Y4, 64(AX)
+	VMOVUPS 96(AX), Y6
+	VMOVUPS 96(CX), Y7
+	VMAXPS  Y6, Y7, Y6
+	VMOVUPS Y6, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	SUBQ    $0x00000020, DX
+	CMPQ    DX, $0x00000020
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	VMAXPS  Y0, Y1, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000008, DX
+	CMPQ    DX, $0x00000008
+	JGE     vectors
+
+vectorsDone:
+	TESTQ      DX, DX
+	JZ         done
+	LEAQ       laneMask<>+32(SB), BX
+	SHLQ       $0x02, DX
+	SUBQ       DX, BX
+	VMOVUPS    (BX), Y14
+	VMASKMOVPS (AX), Y14, Y0
+	VMASKMOVPS (CX), Y14, Y1
+	VMAXPS     Y0, Y1, Y0
+	VMASKMOVPS Y0, Y14, (AX)
 
 done:
 	VZEROUPPER
@@ -914,6 +1033,66 @@ done:
 	VADDPD       X1, X0, X0
 	VHADDPD      X0, X0, X0
 	MOVSD        X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func sumAVX2(x []float32) float32
+// Requires: AVX, SSE
+TEXT ·sumAVX2(SB), $0-28
+	MOVQ   x_base+0(FP), AX
+	MOVQ   x_len+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y6, Y6, Y6
+	CMPQ   CX, $0x00000020
+	JL     unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS 32(AX), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS 64(AX), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS 96(AX), Y7
+	VADDPS  Y7, Y6, Y6
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000020, CX
+	CMPQ    CX, $0x00000020
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000008, CX
+	CMPQ    CX, $0x00000008
+	JGE     vectors
+
+vectorsDone:
+	TESTQ      CX, CX
+	JZ         done
+	LEAQ       laneMask<>+32(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y14
+	VMASKMOVPS (AX), Y14, Y1
+	VADDPS     Y1, Y0, Y0
+
+done:
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y6, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X0
+	VHADDPS      X0, X0, X0
+	VHADDPS      X0, X0, X0
+	MOVSS        X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -1463,6 +1642,385 @@ vectorsDone:
 	VCMPPD      $0x11, float64_0000000000000000<>+0(SB), Y0, Y3
 	VBLENDVPD   Y3, float64_7ff8000000000001<>+0(SB), Y5, Y5
 	VMASKMOVPD  Y5, Y14, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func pixelSumsAVX2(x []float32, sum *float32)
+// Requires: AVX
+TEXT ·pixelSumsAVX2(SB), $0-32
+	MOVQ   x_base+0(FP), AX
+	MOVQ   x_len+8(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y6, Y6, Y6
+	CMPQ   CX, $0x00000020
+	JL     unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS 32(AX), Y3
+	VADDPS  Y3, Y2, Y2
+	VMOVUPS 64(AX), Y5
+	VADDPS  Y5, Y4, Y4
+	VMOVUPS 96(AX), Y7
+	VADDPS  Y7, Y6, Y6
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x00000020, CX
+	CMPQ    CX, $0x00000020
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Y1
+	VADDPS  Y1, Y0, Y0
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000008, CX
+	CMPQ    CX, $0x00000008
+	JGE     vectors
+
+vectorsDone:
+	TESTQ      CX, CX
+	JZ         done
+	LEAQ       laneMask<>+32(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y14
+	VMASKMOVPS (AX), Y14, Y1
+	VADDPS     Y1, Y0, Y0
+
+done:
+	VADDPS  Y2, Y0, Y0
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y6, Y0, Y0
+	MOVQ    sum+24(FP), AX
+	VADDPS  (AX), Y0, Y0
+	VMOVUPS Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func pixelSquaresAVX2(x []float32, mean *float32, sum *float32)
+// Requires: AVX, FMA3
+TEXT ·pixelSquaresAVX2(SB), $0-40
+	MOVQ    x_base+0(FP), AX
+	MOVQ    x_len+8(FP), CX
+	MOVQ    mean+24(FP), DX
+	VMOVUPS (DX), Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y7, Y7, Y7
+	CMPQ    CX, $0x00000020
+	JL      unrolledDone
+
+unrolled:
+	VMOVUPS     (AX), Y2
+	VSUBPS      Y0, Y2, Y2
+	VFMADD231PS Y2, Y2, Y1
+	VMOVUPS     32(AX), Y4
+	VSUBPS      Y0, Y4, Y4
+	VFMADD231PS Y4, Y4, Y3
+	VMOVUPS     64(AX), Y6
+	VSUBPS      Y0, Y6, Y6
+	VFMADD231PS Y6, Y6, Y5
+	VMOVUPS     96(AX), Y8
+	VSUBPS      Y0, Y8, Y8
+	VFMADD231PS Y8, Y8, Y7
+	ADDQ        $0x00000080, AX
+	SUBQ        $0x00000020, CX
+	CMPQ        CX, $0x00000020
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (AX), Y2
+	VSUBPS      Y0, Y2, Y2
+	VFMADD231PS Y2, Y2, Y1
+	ADDQ        $0x00000020, AX
+	SUBQ        $0x00000008, CX
+	CMPQ        CX, $0x00000008
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       CX, CX
+	JZ          done
+	LEAQ        laneMask<>+32(SB), DX
+	SHLQ        $0x02, CX
+	SUBQ        CX, DX
+	VMOVUPS     (DX), Y14
+	VMASKMOVPS  (AX), Y14, Y2
+	VSUBPS      Y0, Y2, Y2
+	VFMADD231PS Y2, Y2, Y1
+
+done:
+	VADDPS  Y3, Y1, Y1
+	VADDPS  Y5, Y1, Y1
+	VADDPS  Y7, Y1, Y1
+	MOVQ    sum+32(FP), AX
+	VADDPS  (AX), Y1, Y1
+	VMOVUPS Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func normaliseAVX2(y []float32, x []float32, mean *float32, scale *float32, offset *float32, floor float32)
+// Requires: AVX, FMA3
+TEXT ·normaliseAVX2(SB), $0-76
+	MOVQ         y_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         y_len+8(FP), DX
+	MOVQ         mean+48(FP), BX
+	VMOVUPS      (BX), Y0
+	MOVQ         scale+56(FP), BX
+	VMOVUPS      (BX), Y1
+	MOVQ         offset+64(FP), BX
+	VMOVUPS      (BX), Y2
+	VBROADCASTSS floor+72(FP), Y3
+	CMPQ         DX, $0x00000020
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS     (CX), Y4
+	VSUBPS      Y0, Y4, Y4
+	VFMADD213PS Y2, Y1, Y4
+	VMAXPS      Y4, Y3, Y4
+	VMOVUPS     Y4, (AX)
+	VMOVUPS     32(CX), Y5
+	VSUBPS      Y0, Y5, Y5
+	VFMADD213PS Y2, Y1, Y5
+	VMAXPS      Y5, Y3, Y5
+	VMOVUPS     Y5, 32(AX)
+	VMOVUPS     64(CX), Y6
+	VSUBPS      Y0, Y6, Y6
+	VFMADD213PS Y2, Y1, Y6
+	VMAXPS      Y6, Y3, Y6
+	VMOVUPS     Y6, 64(AX)
+	VMOVUPS     96(CX), Y7
+	VSUBPS      Y0, Y7, Y7
+	VFMADD213PS Y2, Y1, Y7
+	VMAXPS      Y7, Y3, Y7
+	VMOVUPS     Y7, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	SUBQ        $0x00000020, DX
+	CMPQ        DX, $0x00000020
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (CX), Y4
+	VSUBPS      Y0, Y4, Y4
+	VFMADD213PS Y2, Y1, Y4
+	VMAXPS      Y4, Y3, Y4
+	VMOVUPS     Y4, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	SUBQ        $0x00000008, DX
+	CMPQ        DX, $0x00000008
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       DX, DX
+	JZ          done
+	LEAQ        laneMask<>+32(SB), BX
+	SHLQ        $0x02, DX
+	SUBQ        DX, BX
+	VMOVUPS     (BX), Y14
+	VMASKMOVPS  (CX), Y14, Y4
+	VSUBPS      Y0, Y4, Y4
+	VFMADD213PS Y2, Y1, Y4
+	VMAXPS      Y4, Y3, Y4
+	VMASKMOVPS  Y4, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func normaliseSumsAVX2(dy []float32, y []float32, x []float32, mean *float32, floor float32, sum *float32, product *float32)
+// Requires: AVX, FMA3
+TEXT ·normaliseSumsAVX2(SB), $0-104
+	MOVQ         dy_base+0(FP), AX
+	MOVQ         y_base+24(FP), CX
+	MOVQ         x_base+48(FP), DX
+	MOVQ         dy_len+8(FP), BX
+	MOVQ         mean+72(FP), SI
+	VMOVUPS      (SI), Y0
+	VBROADCASTSS floor+80(FP), Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y7, Y7, Y7
+	VXORPS       Y8, Y8, Y8
+	CMPQ         BX, $0x00000010
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS     (AX), Y4
+	VMOVUPS     (CX), Y5
+	VMOVUPS     (DX), Y6
+	VCMPPS      $0x16, Y1, Y5, Y5
+	VANDPS      Y5, Y4, Y4
+	VMOVUPS     Y4, (AX)
+	VADDPS      Y4, Y2, Y2
+	VSUBPS      Y0, Y6, Y6
+	VFMADD231PS Y4, Y6, Y3
+	VMOVUPS     32(AX), Y9
+	VMOVUPS     32(CX), Y10
+	VMOVUPS     32(DX), Y11
+	VCMPPS      $0x16, Y1, Y10, Y10
+	VANDPS      Y10, Y9, Y9
+	VMOVUPS     Y9, 32(AX)
+	VADDPS      Y9, Y7, Y7
+	VSUBPS      Y0, Y11, Y11
+	VFMADD231PS Y9, Y11, Y8
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ BX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (AX), Y4
+	VMOVUPS     (CX), Y5
+	VMOVUPS     (DX), Y6
+	VCMPPS      $0x16, Y1, Y5, Y5
+	VANDPS      Y5, Y4, Y4
+	VMOVUPS     Y4, (AX)
+	VADDPS      Y4, Y2, Y2
+	VSUBPS      Y0, Y6, Y6
+	VFMADD231PS Y4, Y6, Y3
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000008, BX
+	CMPQ        BX, $0x00000008
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       BX, BX
+	JZ          done
+	LEAQ        laneMask<>+32(SB), SI
+	SHLQ        $0x02, BX
+	SUBQ        BX, SI
+	VMOVUPS     (SI), Y14
+	VMASKMOVPS  (AX), Y14, Y4
+	VMASKMOVPS  (CX), Y14, Y5
+	VMASKMOVPS  (DX), Y14, Y6
+	VCMPPS      $0x16, Y1, Y5, Y5
+	VANDPS      Y5, Y4, Y4
+	VMASKMOVPS  Y4, Y14, (AX)
+	VADDPS      Y4, Y2, Y2
+	VSUBPS      Y0, Y6, Y6
+	VFMADD231PS Y4, Y6, Y3
+
+done:
+	VADDPS  Y7, Y2, Y2
+	MOVQ    sum+88(FP), AX
+	VADDPS  (AX), Y2, Y2
+	VMOVUPS Y2, (AX)
+	VADDPS  Y8, Y3, Y3
+	MOVQ    product+96(FP), AX
+	VADDPS  (AX), Y3, Y3
+	VMOVUPS Y3, (AX)
+	VZEROUPPER
+	RET
+
+// func normaliseBackwardAVX2(dx []float32, dy []float32, x []float32, mean *float32, scale *float32, slope *float32, offset *float32)
+// Requires: AVX, FMA3
+TEXT ·normaliseBackwardAVX2(SB), $0-104
+	MOVQ    dx_base+0(FP), AX
+	MOVQ    dy_base+24(FP), CX
+	MOVQ    x_base+48(FP), DX
+	MOVQ    dx_len+8(FP), BX
+	MOVQ    mean+72(FP), SI
+	VMOVUPS (SI), Y0
+	MOVQ    scale+80(FP), SI
+	VMOVUPS (SI), Y1
+	MOVQ    slope+88(FP), SI
+	VMOVUPS (SI), Y2
+	MOVQ    offset+96(FP), SI
+	VMOVUPS (SI), Y3
+	CMPQ    BX, $0x00000020
+	JL      unrolledDone
+
+unrolled:
+	VMOVUPS     (DX), Y4
+	VMOVUPS     (CX), Y5
+	VSUBPS      Y0, Y4, Y4
+	VFMADD213PS Y3, Y2, Y4
+	VFMADD231PS Y1, Y5, Y4
+	VMOVUPS     Y4, (AX)
+	VMOVUPS     32(DX), Y6
+	VMOVUPS     32(CX), Y7
+	VSUBPS      Y0, Y6, Y6
+	VFMADD213PS Y3, Y2, Y6
+	VFMADD231PS Y1, Y7, Y6
+	VMOVUPS     Y6, 32(AX)
+	VMOVUPS     64(DX), Y8
+	VMOVUPS     64(CX), Y9
+	VSUBPS      Y0, Y8, Y8
+	VFMADD213PS Y3, Y2, Y8
+	VFMADD231PS Y1, Y9, Y8
+	VMOVUPS     Y8, 64(AX)
+	VMOVUPS     96(DX), Y10
+	VMOVUPS     96(CX), Y11
+	VSUBPS      Y0, Y10, Y10
+	VFMADD213PS Y3, Y2, Y10
+	VFMADD231PS Y1, Y11, Y10
+	VMOVUPS     Y10, 96(AX)
+	ADDQ        $0x00000080, AX
+	ADDQ        $0x00000080, CX
+	ADDQ        $0x00000080, DX
+	SUBQ        $0x00000020, BX
+	CMPQ        BX, $0x00000020
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ BX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (DX), Y4
+	VMOVUPS     (CX), Y5
+	VSUBPS      Y0, Y4, Y4
+	VFMADD213PS Y3, Y2, Y4
+	VFMADD231PS Y1, Y5, Y4
+	VMOVUPS     Y4, (AX)
+	ADDQ        $0x00000020, AX
+	ADDQ        $0x00000020, CX
+	ADDQ        $0x00000020, DX
+	SUBQ        $0x00000008, BX
+	CMPQ        BX, $0x00000008
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       BX, BX
+	JZ          done
+	LEAQ        laneMask<>+32(SB), SI
+	SHLQ        $0x02, BX
+	SUBQ        BX, SI
+	VMOVUPS     (SI), Y14
+	VMASKMOVPS  (DX), Y14, Y4
+	VMASKMOVPS  (CX), Y14, Y5
+	VSUBPS      Y0, Y4, Y4
+	VFMADD213PS Y3, Y2, Y4
+	VFMADD231PS Y1, Y5, Y4
+	VMASKMOVPS  Y4, Y14, (AX)
 
 done:
 	VZEROUPPER

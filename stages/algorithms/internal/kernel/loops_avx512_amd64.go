@@ -19,6 +19,11 @@ func daxpyAVX512(alpha float64, x []float64, y []float64)
 //go:noescape
 func scaleAVX512(alpha float32, x []float32)
 
+// affineAVX512 sets x = x*factor + offset.
+//
+//go:noescape
+func affineAVX512(x []float32, factor float32, offset float32)
+
 // mulAVX512 multiplies dst by x.
 //
 //go:noescape
@@ -33,6 +38,11 @@ func mulAddAVX512(dst []float32, x []float32, y []float32)
 //
 //go:noescape
 func lerpAVX512(dst []float32, x []float32, y []float32, rest float32, t float32)
+
+// maximumAVX512 sets dst = max(dst, x).
+//
+//go:noescape
+func maximumAVX512(dst []float32, x []float32)
 
 // addReLUAVX512 sets y = max(y + bias, 0).
 //
@@ -69,6 +79,11 @@ func sdotAVX512(x []float32, y []float32) float32
 //go:noescape
 func ddotAVX512(x []float64, y []float64) float64
 
+// sumAVX512 returns Σ x[i].
+//
+//go:noescape
+func sumAVX512(x []float32) float32
+
 // expAVX512 sets dst = exp(x).
 //
 //go:noescape
@@ -83,6 +98,31 @@ func exp64AVX512(dst []float64, x []float64)
 //
 //go:noescape
 func log64AVX512(dst []float64, x []float64)
+
+// pixelSumsAVX512 adds the pixels of x to sum.
+//
+//go:noescape
+func pixelSumsAVX512(x []float32, sum *float32)
+
+// pixelSquaresAVX512 adds the squares of x - mean to sum, pixel by pixel.
+//
+//go:noescape
+func pixelSquaresAVX512(x []float32, mean *float32, sum *float32)
+
+// normaliseAVX512 sets y = max((x - mean)*scale + offset, floor), pixel by pixel.
+//
+//go:noescape
+func normaliseAVX512(y []float32, x []float32, mean *float32, scale *float32, offset *float32, floor float32)
+
+// normaliseSumsAVX512 sets dy = 0 where y <= floor, and adds dy to sum and dy*(x - mean) to product, pixel by pixel.
+//
+//go:noescape
+func normaliseSumsAVX512(dy []float32, y []float32, x []float32, mean *float32, floor float32, sum *float32, product *float32)
+
+// normaliseBackwardAVX512 sets dx = dy*scale + (x - mean)*slope + offset, pixel by pixel.
+//
+//go:noescape
+func normaliseBackwardAVX512(dx []float32, dy []float32, x []float32, mean *float32, scale *float32, slope *float32, offset *float32)
 
 // squaredDistancesAVX512 sets dst[i] = |q - x_i|² for the rows x_i of x, which are as long as q.
 //

@@ -184,6 +184,61 @@ done:
 	VZEROUPPER
 	RET
 
+// func affineAVX512(x []float32, factor float32, offset float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·affineAVX512(SB), $0-32
+	MOVQ         x_base+0(FP), AX
+	MOVQ         x_len+8(FP), CX
+	VBROADCASTSS factor+24(FP), Z0
+	VBROADCASTSS offset+28(FP), Z1
+	CMPQ         CX, $0x00000040
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS     (AX), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)
+	VMOVUPS     64(AX), Z3
+	VFMADD213PS Z1, Z0, Z3
+	VMOVUPS     Z3, 64(AX)
+	VMOVUPS     128(AX), Z4
+	VFMADD213PS Z1, Z0, Z4
+	VMOVUPS     Z4, 128(AX)
+	VMOVUPS     192(AX), Z5
+	VFMADD213PS Z1, Z0, Z5
+	VMOVUPS     Z5, 192(AX)
+	ADDQ        $0x00000100, AX
+	SUBQ        $0x00000040, CX
+	CMPQ        CX, $0x00000040
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (AX), Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)
+	ADDQ        $0x00000040, AX
+	SUBQ        $0x00000010, CX
+	CMPQ        CX, $0x00000010
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       CX, CX
+	JZ          done
+	MOVQ        $-1, DX
+	BZHIQ       CX, DX, DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (AX), K1, Z2
+	VFMADD213PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func mulAVX512(dst []float32, x []float32)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·mulAVX512(SB), $0-48
@@ -385,6 +440,68 @@ vectorsDone:
 	VMULPS      Z0, Z2, Z2
 	VFMADD231PS Z1, Z3, Z2
 	VMOVUPS     Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func maximumAVX512(dst []float32, x []float32)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·maximumAVX512(SB), $0-48
+	MOVQ dst_base+0(FP), AX
+	MOVQ x_base+24(FP), CX
+	MOVQ dst_len+8(FP), DX
+	CMPQ DX, $0x00000040
+	JL   unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMOVUPS Z0, (AX)
+	VMOVUPS 64(AX), Z2
+	VMOVUPS 64(CX), Z3
+	VMAXPS  Z2, Z3, Z2
+	VMOVUPS Z2, 64(AX)
+	VMOVUPS 128(AX), Z4
+	VMOVUPS 128(CX), Z5
+	VMAXPS  Z4, Z5, Z4
+	VMOVUPS Z4, 128(AX)
+	VMOVUPS 192(AX), Z6
+	VMOVUPS 192(CX), Z7
+	VMAXPS  Z6, Z7, Z6
+	VMOVUPS Z6, 192(AX)
+	ADDQ    $0x00000100, AX
+	ADDQ    $0x00000100, CX
+	SUBQ    $0x00000040, DX
+	CMPQ    DX, $0x00000040
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	VMAXPS  Z0, Z1, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	ADDQ    $0x00000040, CX
+	SUBQ    $0x00000010, DX
+	CMPQ    DX, $0x00000010
+	JGE     vectors
+
+vectorsDone:
+	TESTQ     DX, DX
+	JZ        done
+	MOVQ      $-1, BX
+	BZHIQ     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
+	VMAXPS    Z0, Z1, Z0
+	VMOVUPS   Z0, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -992,6 +1109,67 @@ done:
 	VADDPD        X1, X0, X0
 	VHADDPD       X0, X0, X0
 	MOVSD         X0, ret+48(FP)
+	VZEROUPPER
+	RET
+
+// func sumAVX512(x []float32) float32
+// Requires: AVX, AVX512F, BMI2, SSE
+TEXT ·sumAVX512(SB), $0-28
+	MOVQ   x_base+0(FP), AX
+	MOVQ   x_len+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
+	VPXORD Z4, Z4, Z4
+	VPXORD Z6, Z6, Z6
+	CMPQ   CX, $0x00000040
+	JL     unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS 64(AX), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS 128(AX), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS 192(AX), Z7
+	VADDPS  Z7, Z6, Z6
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000040, CX
+	CMPQ    CX, $0x00000040
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Z1
+	VADDPS  Z1, Z0, Z0
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, CX
+	CMPQ    CX, $0x00000010
+	JGE     vectors
+
+vectorsDone:
+	TESTQ     CX, CX
+	JZ        done
+	MOVQ      $-1, DX
+	BZHIQ     CX, DX, DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (AX), K1, Z1
+	VADDPS    Z1, Z0, Z0
+
+done:
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z6, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X1
+	VADDPS        X1, X0, X0
+	VHADDPS       X0, X0, X0
+	VHADDPS       X0, X0, X0
+	MOVSS         X0, ret+24(FP)
 	VZEROUPPER
 	RET
 
@@ -1752,6 +1930,414 @@ vectorsDone:
 	VCMPPD      $0x11, float64_0000000000000000<>+0(SB), Z0, K2
 	VMOVUPD     float64_7ff8000000000001<>+0(SB), K2, Z5
 	VMOVUPD     Z5, K1, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func pixelSumsAVX512(x []float32, sum *float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·pixelSumsAVX512(SB), $0-32
+	MOVQ   x_base+0(FP), AX
+	MOVQ   x_len+8(FP), CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z2, Z2, Z2
+	VPXORD Z4, Z4, Z4
+	VPXORD Z6, Z6, Z6
+	CMPQ   CX, $0x00000040
+	JL     unrolledDone
+
+unrolled:
+	VMOVUPS (AX), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS 64(AX), Z3
+	VADDPS  Z3, Z2, Z2
+	VMOVUPS 128(AX), Z5
+	VADDPS  Z5, Z4, Z4
+	VMOVUPS 192(AX), Z7
+	VADDPS  Z7, Z6, Z6
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x00000040, CX
+	CMPQ    CX, $0x00000040
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (AX), Z1
+	VADDPS  Z1, Z0, Z0
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, CX
+	CMPQ    CX, $0x00000010
+	JGE     vectors
+
+vectorsDone:
+	TESTQ     CX, CX
+	JZ        done
+	MOVQ      $-1, DX
+	BZHIQ     CX, DX, DX
+	KMOVW     DX, K1
+	VMOVUPS.Z (AX), K1, Z1
+	VADDPS    Z1, Z0, Z0
+
+done:
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z6, Z0, Z0
+	VEXTRACTF32X8 $0x01, Z0, Y1
+	VADDPS        Y1, Y0, Y0
+	MOVQ          sum+24(FP), AX
+	VADDPS        (AX), Y0, Y0
+	VMOVUPS       Y0, (AX)
+	VZEROUPPER
+	RET
+
+// func pixelSquaresAVX512(x []float32, mean *float32, sum *float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·pixelSquaresAVX512(SB), $0-40
+	MOVQ            x_base+0(FP), AX
+	MOVQ            x_len+8(FP), CX
+	MOVQ            mean+24(FP), DX
+	VBROADCASTF32X8 (DX), Z0
+	VPXORD          Z1, Z1, Z1
+	VPXORD          Z3, Z3, Z3
+	VPXORD          Z5, Z5, Z5
+	VPXORD          Z7, Z7, Z7
+	CMPQ            CX, $0x00000040
+	JL              unrolledDone
+
+unrolled:
+	VMOVUPS     (AX), Z2
+	VSUBPS      Z0, Z2, Z2
+	VFMADD231PS Z2, Z2, Z1
+	VMOVUPS     64(AX), Z4
+	VSUBPS      Z0, Z4, Z4
+	VFMADD231PS Z4, Z4, Z3
+	VMOVUPS     128(AX), Z6
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z6, Z6, Z5
+	VMOVUPS     192(AX), Z8
+	VSUBPS      Z0, Z8, Z8
+	VFMADD231PS Z8, Z8, Z7
+	ADDQ        $0x00000100, AX
+	SUBQ        $0x00000040, CX
+	CMPQ        CX, $0x00000040
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ CX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (AX), Z2
+	VSUBPS      Z0, Z2, Z2
+	VFMADD231PS Z2, Z2, Z1
+	ADDQ        $0x00000040, AX
+	SUBQ        $0x00000010, CX
+	CMPQ        CX, $0x00000010
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       CX, CX
+	JZ          done
+	MOVQ        $-1, DX
+	BZHIQ       CX, DX, DX
+	KMOVW       DX, K1
+	VMOVUPS.Z   (AX), K1, Z2
+	VSUBPS.Z    Z0, Z2, K1, Z2
+	VFMADD231PS Z2, Z2, Z1
+
+done:
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z5, Z1, Z1
+	VADDPS        Z7, Z1, Z1
+	VEXTRACTF32X8 $0x01, Z1, Y2
+	VADDPS        Y2, Y1, Y1
+	MOVQ          sum+32(FP), AX
+	VADDPS        (AX), Y1, Y1
+	VMOVUPS       Y1, (AX)
+	VZEROUPPER
+	RET
+
+// func normaliseAVX512(y []float32, x []float32, mean *float32, scale *float32, offset *float32, floor float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·normaliseAVX512(SB), $0-76
+	MOVQ            y_base+0(FP), AX
+	MOVQ            x_base+24(FP), CX
+	MOVQ            y_len+8(FP), DX
+	MOVQ            mean+48(FP), BX
+	VBROADCASTF32X8 (BX), Z0
+	MOVQ            scale+56(FP), BX
+	VBROADCASTF32X8 (BX), Z1
+	MOVQ            offset+64(FP), BX
+	VBROADCASTF32X8 (BX), Z2
+	VBROADCASTSS    floor+72(FP), Z3
+	CMPQ            DX, $0x00000040
+	JL              unrolledDone
+
+unrolled:
+	VMOVUPS     (CX), Z4
+	VSUBPS      Z0, Z4, Z4
+	VFMADD213PS Z2, Z1, Z4
+	VMAXPS      Z4, Z3, Z4
+	VMOVUPS     Z4, (AX)
+	VMOVUPS     64(CX), Z5
+	VSUBPS      Z0, Z5, Z5
+	VFMADD213PS Z2, Z1, Z5
+	VMAXPS      Z5, Z3, Z5
+	VMOVUPS     Z5, 64(AX)
+	VMOVUPS     128(CX), Z6
+	VSUBPS      Z0, Z6, Z6
+	VFMADD213PS Z2, Z1, Z6
+	VMAXPS      Z6, Z3, Z6
+	VMOVUPS     Z6, 128(AX)
+	VMOVUPS     192(CX), Z7
+	VSUBPS      Z0, Z7, Z7
+	VFMADD213PS Z2, Z1, Z7
+	VMAXPS      Z7, Z3, Z7
+	VMOVUPS     Z7, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	SUBQ        $0x00000040, DX
+	CMPQ        DX, $0x00000040
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (CX), Z4
+	VSUBPS      Z0, Z4, Z4
+	VFMADD213PS Z2, Z1, Z4
+	VMAXPS      Z4, Z3, Z4
+	VMOVUPS     Z4, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	SUBQ        $0x00000010, DX
+	CMPQ        DX, $0x00000010
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       DX, DX
+	JZ          done
+	MOVQ        $-1, BX
+	BZHIQ       DX, BX, BX
+	KMOVW       BX, K1
+	VMOVUPS.Z   (CX), K1, Z4
+	VSUBPS      Z0, Z4, Z4
+	VFMADD213PS Z2, Z1, Z4
+	VMAXPS      Z4, Z3, Z4
+	VMOVUPS     Z4, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func normaliseSumsAVX512(dy []float32, y []float32, x []float32, mean *float32, floor float32, sum *float32, product *float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·normaliseSumsAVX512(SB), $0-104
+	MOVQ            dy_base+0(FP), AX
+	MOVQ            y_base+24(FP), CX
+	MOVQ            x_base+48(FP), DX
+	MOVQ            dy_len+8(FP), BX
+	MOVQ            mean+72(FP), SI
+	VBROADCASTF32X8 (SI), Z0
+	VBROADCASTSS    floor+80(FP), Z1
+	VPXORD          Z2, Z2, Z2
+	VPXORD          Z3, Z3, Z3
+	VPXORD          Z7, Z7, Z7
+	VPXORD          Z8, Z8, Z8
+	VPXORD          Z12, Z12, Z12
+	VPXORD          Z13, Z13, Z13
+	VPXORD          Z17, Z17, Z17
+	VPXORD          Z18, Z18, Z18
+	CMPQ            BX, $0x00000040
+	JL              unrolledDone
+
+unrolled:
+	VMOVUPS     (AX), Z4
+	VMOVUPS     (CX), Z5
+	VMOVUPS     (DX), Z6
+	VCMPPS      $0x16, Z1, Z5, K2
+	VMOVUPS.Z   Z4, K2, Z4
+	VMOVUPS     Z4, (AX)
+	VADDPS      Z4, Z2, Z2
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z4, Z6, Z3
+	VMOVUPS     64(AX), Z9
+	VMOVUPS     64(CX), Z10
+	VMOVUPS     64(DX), Z11
+	VCMPPS      $0x16, Z1, Z10, K3
+	VMOVUPS.Z   Z9, K3, Z9
+	VMOVUPS     Z9, 64(AX)
+	VADDPS      Z9, Z7, Z7
+	VSUBPS      Z0, Z11, Z11
+	VFMADD231PS Z9, Z11, Z8
+	VMOVUPS     128(AX), Z14
+	VMOVUPS     128(CX), Z15
+	VMOVUPS     128(DX), Z16
+	VCMPPS      $0x16, Z1, Z15, K4
+	VMOVUPS.Z   Z14, K4, Z14
+	VMOVUPS     Z14, 128(AX)
+	VADDPS      Z14, Z12, Z12
+	VSUBPS      Z0, Z16, Z16
+	VFMADD231PS Z14, Z16, Z13
+	VMOVUPS     192(AX), Z19
+	VMOVUPS     192(CX), Z20
+	VMOVUPS     192(DX), Z21
+	VCMPPS      $0x16, Z1, Z20, K5
+	VMOVUPS.Z   Z19, K5, Z19
+	VMOVUPS     Z19, 192(AX)
+	VADDPS      Z19, Z17, Z17
+	VSUBPS      Z0, Z21, Z21
+	VFMADD231PS Z19, Z21, Z18
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	CMPQ        BX, $0x00000040
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ BX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (AX), Z4
+	VMOVUPS     (CX), Z5
+	VMOVUPS     (DX), Z6
+	VCMPPS      $0x16, Z1, Z5, K2
+	VMOVUPS.Z   Z4, K2, Z4
+	VMOVUPS     Z4, (AX)
+	VADDPS      Z4, Z2, Z2
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z4, Z6, Z3
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       BX, BX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (AX), K1, Z4
+	VMOVUPS.Z   (CX), K1, Z5
+	VMOVUPS.Z   (DX), K1, Z6
+	VCMPPS      $0x16, Z1, Z5, K2
+	VMOVUPS.Z   Z4, K2, Z4
+	VMOVUPS     Z4, K1, (AX)
+	VADDPS      Z4, Z2, Z2
+	VSUBPS      Z0, Z6, Z6
+	VFMADD231PS Z4, Z6, Z3
+
+done:
+	VADDPS        Z7, Z2, Z2
+	VADDPS        Z12, Z2, Z2
+	VADDPS        Z17, Z2, Z2
+	VEXTRACTF32X8 $0x01, Z2, Y4
+	VADDPS        Y4, Y2, Y2
+	MOVQ          sum+88(FP), AX
+	VADDPS        (AX), Y2, Y2
+	VMOVUPS       Y2, (AX)
+	VADDPS        Z8, Z3, Z3
+	VADDPS        Z13, Z3, Z3
+	VADDPS        Z18, Z3, Z3
+	VEXTRACTF32X8 $0x01, Z3, Y4
+	VADDPS        Y4, Y3, Y3
+	MOVQ          product+96(FP), AX
+	VADDPS        (AX), Y3, Y3
+	VMOVUPS       Y3, (AX)
+	VZEROUPPER
+	RET
+
+// func normaliseBackwardAVX512(dx []float32, dy []float32, x []float32, mean *float32, scale *float32, slope *float32, offset *float32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·normaliseBackwardAVX512(SB), $0-104
+	MOVQ            dx_base+0(FP), AX
+	MOVQ            dy_base+24(FP), CX
+	MOVQ            x_base+48(FP), DX
+	MOVQ            dx_len+8(FP), BX
+	MOVQ            mean+72(FP), SI
+	VBROADCASTF32X8 (SI), Z0
+	MOVQ            scale+80(FP), SI
+	VBROADCASTF32X8 (SI), Z1
+	MOVQ            slope+88(FP), SI
+	VBROADCASTF32X8 (SI), Z2
+	MOVQ            offset+96(FP), SI
+	VBROADCASTF32X8 (SI), Z3
+	CMPQ            BX, $0x00000040
+	JL              unrolledDone
+
+unrolled:
+	VMOVUPS     (DX), Z4
+	VMOVUPS     (CX), Z5
+	VSUBPS      Z0, Z4, Z4
+	VFMADD213PS Z3, Z2, Z4
+	VFMADD231PS Z1, Z5, Z4
+	VMOVUPS     Z4, (AX)
+	VMOVUPS     64(DX), Z6
+	VMOVUPS     64(CX), Z7
+	VSUBPS      Z0, Z6, Z6
+	VFMADD213PS Z3, Z2, Z6
+	VFMADD231PS Z1, Z7, Z6
+	VMOVUPS     Z6, 64(AX)
+	VMOVUPS     128(DX), Z8
+	VMOVUPS     128(CX), Z9
+	VSUBPS      Z0, Z8, Z8
+	VFMADD213PS Z3, Z2, Z8
+	VFMADD231PS Z1, Z9, Z8
+	VMOVUPS     Z8, 128(AX)
+	VMOVUPS     192(DX), Z10
+	VMOVUPS     192(CX), Z11
+	VSUBPS      Z0, Z10, Z10
+	VFMADD213PS Z3, Z2, Z10
+	VFMADD231PS Z1, Z11, Z10
+	VMOVUPS     Z10, 192(AX)
+	ADDQ        $0x00000100, AX
+	ADDQ        $0x00000100, CX
+	ADDQ        $0x00000100, DX
+	SUBQ        $0x00000040, BX
+	CMPQ        BX, $0x00000040
+	JGE         unrolled
+
+unrolledDone:
+	CMPQ BX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS     (DX), Z4
+	VMOVUPS     (CX), Z5
+	VSUBPS      Z0, Z4, Z4
+	VFMADD213PS Z3, Z2, Z4
+	VFMADD231PS Z1, Z5, Z4
+	VMOVUPS     Z4, (AX)
+	ADDQ        $0x00000040, AX
+	ADDQ        $0x00000040, CX
+	ADDQ        $0x00000040, DX
+	SUBQ        $0x00000010, BX
+	CMPQ        BX, $0x00000010
+	JGE         vectors
+
+vectorsDone:
+	TESTQ       BX, BX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       BX, SI, SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (DX), K1, Z4
+	VMOVUPS.Z   (CX), K1, Z5
+	VSUBPS      Z0, Z4, Z4
+	VFMADD213PS Z3, Z2, Z4
+	VFMADD231PS Z1, Z5, Z4
+	VMOVUPS     Z4, K1, (AX)
 
 done:
 	VZEROUPPER

@@ -20,6 +20,13 @@ var loopCases = []loopCase{
 	{"mul", 2, func(l *loops, v [][]float32) { l.mul(v[0], v[1]) }},
 	{"mulAdd", 3, func(l *loops, v [][]float32) { l.mulAdd(v[0], v[1], v[2]) }},
 	{"lerp", 3, func(l *loops, v [][]float32) { l.lerp(v[0], v[1], v[2], 0.3, 0.7) }},
+	{"affine", 1, func(l *loops, v [][]float32) { l.affine(v[0], -1.3, 0.4) }},
+	{"sum", 1, func(l *loops, v [][]float32) {
+		if len(v[0]) > 0 {
+			v[0][0] = l.sum(v[0])
+		}
+	}},
+	{"maximum", 2, func(l *loops, v [][]float32) { l.maximum(v[0], v[1]) }},
 	{"addReLU", 2, func(l *loops, v [][]float32) { l.addReLU(v[0], v[1]) }},
 	{"reluBackward", 2, func(l *loops, v [][]float32) { l.reluBackward(v[0], v[1]) }},
 	{"sgd", 2, func(l *loops, v [][]float32) { l.sgd(v[0], v[1], 0.1, 0.01) }},

@@ -11,6 +11,11 @@ func Scale(alpha float32, x []float32) {
 	active.scale(alpha, x)
 }
 
+// Affine scales and shifts x: x[i] = factor·x[i] + offset.
+func Affine(x []float32, factor, offset float32) {
+	active.affine(x, factor, offset)
+}
+
 // Mul multiplies dst by x, element by element: dst[i] *= x[i].
 func Mul(dst, x []float32) {
 	checkLength("Mul", len(dst), len(x))
@@ -22,6 +27,12 @@ func MulAdd(dst, x, y []float32) {
 	checkLength("MulAdd: x", len(dst), len(x))
 	checkLength("MulAdd: y", len(dst), len(y))
 	active.mulAdd(dst, x, y)
+}
+
+// Maximum sets dst[i] = max(dst[i], x[i]); where one of the two is NaN, dst[i] stays.
+func Maximum(dst, x []float32) {
+	checkLength("Maximum", len(dst), len(x))
+	active.maximum(dst, x)
 }
 
 // Lerp interpolates between x and y: dst[i] = (1-t)·x[i] + t·y[i].
@@ -36,6 +47,9 @@ func Dot(x, y []float32) float32 {
 	checkLength("Dot", len(x), len(y))
 	return active.dot(x, y)
 }
+
+// Sum returns Σ x[i], summed in float32.
+func Sum(x []float32) float32 { return active.sum(x) }
 
 // SquaredDistances sets dst[i] = |q - x_i|² for every row x_i of the rows×cols
 // matrix x; q has cols elements and dst has rows.
@@ -66,6 +80,20 @@ func scaleGo(alpha float32, x []float32) {
 	}
 }
 
+func affineGo(x []float32, factor, offset float32) {
+	for i := range x {
+		x[i] = x[i]*factor + offset
+	}
+}
+
+func sumGo(x []float32) float32 {
+	var sum float32
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
 func mulGo(dst, x []float32) {
 	for i, v := range x {
 		dst[i] *= v
@@ -75,6 +103,14 @@ func mulGo(dst, x []float32) {
 func mulAddGo(dst, x, y []float32) {
 	for i, v := range x {
 		dst[i] += v * y[i]
+	}
+}
+
+func maximumGo(dst, x []float32) {
+	for i, v := range x {
+		if v > dst[i] {
+			dst[i] = v
+		}
 	}
 }
 

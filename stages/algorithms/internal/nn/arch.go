@@ -18,7 +18,7 @@ type Arch struct {
 
 // ArchNames are the names that ParseArch knows, for help texts. A name that ends in
 // a colon is followed by widths.
-var ArchNames = []string{"toy", "visda", "office", "digits", "ganin", "mlp:", "identity", "auto"}
+var ArchNames = []string{"toy", "visda", "office", "digits", "ganin", "digits-gn", "resnet8", "mlp:", "identity", "auto"}
 
 // ParseArch builds the named networks for rows of the given shape (C, H, W of an
 // image, or one number of columns) and number of classes:
@@ -28,6 +28,8 @@ var ArchNames = []string{"toy", "visda", "office", "digits", "ganin", "mlp:", "i
 //	office    d→100→50; h 50→50→C; v 50→50→1
 //	digits    conv 5×5×32, pool, conv 5×5×20, pool, 128; h 128→100→C; v 128→100→10→1
 //	ganin     conv 5×5×32, pool, conv 5×5×48, pool; h →100→100→C; v →100→1
+//	digits-gn conv 5×5×32, pool, conv 5×5×48, pool, each with group norm, 128 with layer norm; h 128→C; v 128→100→10→1
+//	resnet8   seven 3×3 convolutions with group norm, two residual pairs among them, the mean of 64 channels; h 64→C; v 64→100→1
 //	mlp:a-b-c a→b→c with ReLU between, a the width of a row; h c→c→C; v c→c→1
 //	identity  the features themselves; h linear; v d→100→1
 //	auto      for images of a size that they take, ganin in colour and digits otherwise; toy for two columns; else mlp:d-100-100
@@ -53,7 +55,11 @@ func ParseArch(name string, input []int, classes int) (Arch, error) {
 		a.G = layers("linear %d 100, relu, linear 100 50", d)
 		a.H = layers("linear 50 50, relu, linear 50 %d", classes)
 		a.V = layers("linear 50 50, relu, linear 50 1 nobias")
-	case "digits", "ganin":
+	case "resnet8":
+		if err := a.residual(); err != nil {
+			return Arch{}, err
+		}
+	case "digits", "ganin", "digits-gn":
 		if err := a.convolutional(); err != nil {
 			return Arch{}, err
 		}
@@ -120,16 +126,37 @@ func (a *Arch) convolutional() error {
 	if h == 0 || w == 0 {
 		return fmt.Errorf("nn: arch %s: images of %d×%d are too small or odd for two 5×5 convolutions with 2×2 pooling: resize them, to 28×28 for instance", a.Name, a.Input[1], a.Input[2])
 	}
-	if a.Name == "ganin" {
-		flat := 48 * h * w
+	flat := 48 * h * w
+	switch a.Name {
+	case "ganin":
 		a.G = layers("conv %d 32 5, maxpool 2, relu, conv 32 48 5, maxpool 2, relu", a.Input[0])
 		a.H = layers("linear %d 100, relu, linear 100 100, relu, linear 100 %d", flat, a.Classes)
 		a.V = layers("linear %d 100, relu, linear 100 1 nobias", flat)
+		return nil
+	case "digits-gn":
+		a.G = layers("conv %d 32 5 nobias, maxpool 2, groupnorm 4 32, relu, conv 32 48 5 nobias, maxpool 2, groupnorm 4 48, relu, "+
+			"linear %d 128, layernorm 128, relu", a.Input[0], flat)
+		a.H = layers("linear 128 %d", a.Classes)
+		a.V = layers("linear 128 100, relu, linear 100 10, relu, linear 10 1 nobias")
 		return nil
 	}
 	a.G = layers("conv %d 32 5, maxpool 2, relu, conv 32 20 5, maxpool 2, relu, linear %d 128, relu", a.Input[0], 20*h*w)
 	a.H = layers("linear 128 100, relu, linear 100 %d", a.Classes)
 	a.V = layers("linear 128 100, relu, linear 100 10, relu, linear 10 1 nobias")
+	return nil
+}
+
+// residual is a small residual network (He et al. 2016) that pools instead of striding, so
+// that it needs no projections.
+func (a *Arch) residual() error {
+	if len(a.Input) != 3 || a.Input[1]%4 != 0 || a.Input[2]%4 != 0 {
+		return fmt.Errorf("nn: arch %s: rows are %v: give images (C, H, W) with sides that 4 divides, such as 32×32, or choose another architecture", a.Name, a.Input)
+	}
+	const pair = "conv %[1]d %[1]d 3 same nobias, groupnorm %[2]d %[1]d, relu, conv %[1]d %[1]d 3 same nobias, groupnorm %[2]d %[1]d, add 5, relu"
+	a.G = layers("conv %d 16 3 same nobias, groupnorm 2 16, relu, conv 16 32 3 same nobias, maxpool 2, groupnorm 4 32, relu, "+
+		fmt.Sprintf(pair, 32, 4)+", conv 32 64 3 same nobias, maxpool 2, groupnorm 8 64, relu, "+fmt.Sprintf(pair, 64, 8)+", avgpool", a.Input[0])
+	a.H = layers("linear 64 %d", a.Classes)
+	a.V = layers("linear 64 100, relu, linear 100 1 nobias")
 	return nil
 }
 

@@ -25,6 +25,12 @@ func TestParseArch(t *testing.T) {
 		{"ganin", []int{3, 28, 28}, "ganin", "conv 3 32 5, maxpool 2, relu, conv 32 48 5, maxpool 2, relu",
 			"linear 768 100, relu, linear 100 100, relu, linear 100 7", "linear 768 100, relu, linear 100 1 nobias"},
 		{"auto", []int{3, 28, 28}, "ganin", "conv 3 32 5, maxpool 2, relu, conv 32 48 5, maxpool 2, relu", "", ""},
+		{"digits-gn", []int{1, 28, 28}, "digits-gn", "conv 1 32 5 nobias, maxpool 2, groupnorm 4 32, relu, conv 32 48 5 nobias, maxpool 2, groupnorm 4 48, relu, linear 768 128, layernorm 128, relu",
+			"linear 128 7", "linear 128 100, relu, linear 100 10, relu, linear 10 1 nobias"},
+		{"resnet8", []int{3, 32, 32}, "resnet8", "conv 3 16 3 same nobias, groupnorm 2 16, relu, conv 16 32 3 same nobias, maxpool 2, groupnorm 4 32, relu, " +
+			"conv 32 32 3 same nobias, groupnorm 4 32, relu, conv 32 32 3 same nobias, groupnorm 4 32, add 5, relu, conv 32 64 3 same nobias, maxpool 2, groupnorm 8 64, relu, " +
+			"conv 64 64 3 same nobias, groupnorm 8 64, relu, conv 64 64 3 same nobias, groupnorm 8 64, add 5, relu, avgpool",
+			"linear 64 7", "linear 64 100, relu, linear 100 1 nobias"},
 		{"mlp:30-20-10", []int{30}, "mlp:30-20-10", "linear 30 20, relu, linear 20 10", "linear 10 10, relu, linear 10 7", "linear 10 10, relu, linear 10 1 nobias"},
 		{"", []int{3, 9, 9}, "mlp:243-100-100", "linear 243 100, relu, linear 100 100", "", ""},
 		{"identity", []int{30}, "identity", "", "linear 30 7", "linear 30 100, relu, linear 100 1 nobias"},
@@ -71,6 +77,9 @@ func TestParseArchErrors(t *testing.T) {
 		{"digits", []int{1, 16, 16, 1}, 3, "input shape [1 16 16 1]"},
 		{"digits", []int{1, 27, 28}, 3, "too small or odd"},
 		{"ganin", []int{1, 8, 8}, 3, "too small or odd"},
+		{"digits-gn", []int{3, 27, 28}, 3, "too small or odd"},
+		{"resnet8", []int{3, 30, 32}, 3, "sides that 4 divides"},
+		{"resnet8", []int{3072}, 3, "sides that 4 divides"},
 		{"toy", []int{0}, 3, "at least 1"},
 		{"toy", []int{2}, 1, "at least two"},
 	}
@@ -82,13 +91,14 @@ func TestParseArchErrors(t *testing.T) {
 }
 
 func TestLayersAreWrittenAsTheyAreRead(t *testing.T) {
-	const text = "conv 3 32 5, maxpool 2, relu, linear 20 10 nobias, dropout 0.25, conv 1 2 3 nobias"
+	const text = "conv 3 32 5, maxpool 2, relu, linear 20 10 nobias, dropout 0.25, conv 1 2 3 nobias, conv 2 4 3 same nobias, groupnorm 2 4, add 1, avgpool, layernorm 4"
 	specs, err := ParseLayers(text)
 	if err != nil || FormatLayers(specs) != text {
 		t.Errorf("%q, %v", FormatLayers(specs), err)
 	}
 	for _, bad := range []string{"linear", "linear 3", "linear 3 x", "linear 0 3", "linear 3 -1", "relu 3", "relu nobias",
-		"dropout", "dropout 1", "dropout NaN", "conv 1 2", "pool 2", "relu,,relu", "linear 1 2 3", "linear 1 9999999"} {
+		"dropout", "dropout 1", "dropout NaN", "conv 1 2", "pool 2", "relu,,relu", "linear 1 2 3", "linear 1 9999999",
+		"linear 1 2 same", "groupnorm 4", "groupnorm 0 4", "layernorm", "layernorm 4 4", "add", "add 0", "avgpool 2", "groupnorm 2 4 nobias"} {
 		if _, err := ParseLayers(bad); err == nil {
 			t.Errorf("%q was read", bad)
 		}
@@ -109,6 +119,14 @@ func TestNewNetworkNamesTheLayer(t *testing.T) {
 		{"conv 2 2 5", []int{1, 8, 8}, "takes images of 2 channels"},
 		{"conv 1 2 5", []int{64}, "takes images of 1 channels"},
 		{"conv 1 2 9", []int{1, 8, 8}, "kernel is larger"},
+		{"conv 1 2 4 same", []int{1, 8, 8}, "only kernels of an odd side"},
+		{"groupnorm 1 2", []int{2}, "takes images of 2 channels"},
+		{"conv 1 4 3, groupnorm 3 4", []int{1, 8, 8}, "4 channels do not fall into 3 groups"},
+		{"layernorm 4", []int{5}, "takes 4 columns and gets 5"},
+		{"avgpool", []int{5}, "takes images"},
+		{"linear 3 3, relu, add 1", []int{3}, "layer 2 (add 1): no layer, or one that is computed with the layer before it"},
+		{"linear 3 3, add 2", []int{3}, "that far back"},
+		{"linear 3 4, add 1", []int{3}, "gets rows of shape [4], and is to add rows of shape [3]"},
 	}
 	for _, c := range cases {
 		specs, err := ParseLayers(c.layers)

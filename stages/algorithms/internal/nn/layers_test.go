@@ -92,6 +92,74 @@ func TestConvolutionsOfAnyShape(t *testing.T) {
 	}
 }
 
+// Norms, residual connections and means of channels give the same for a batch as for its
+// rows one by one: nothing depends on the other rows.
+func TestNormsKnowNoOtherRow(t *testing.T) {
+	for _, test := range []struct {
+		layers string
+		shape  []int
+	}{
+		{"groupnorm 1 3", []int{3, 3, 5}},
+		{"conv 2 6 3 same nobias, groupnorm 3 6, relu, conv 6 4 3, groupnorm 4 4", []int{2, 5, 7}},
+		{"linear 9 7, layernorm 7, relu, linear 7 7 nobias, layernorm 7, add 2", []int{9}},
+		{"conv 1 4 5 nobias, maxpool 2, groupnorm 2 4, relu, conv 4 4 3 same, add 1, relu, conv 4 4 1, add 3, avgpool", []int{1, 12, 12}},
+		{"relu, add 1, conv 2 2 3 same, add 1, layernorm 32", []int{2, 4, 4}},
+	} {
+		n := network(t, test.layers, test.shape...)
+		for i := range n.Params {
+			n.Params[i] += 0.01 * float32(i%7)
+		}
+		const rows = 11
+		x, dy := randomRows(rows*n.Inputs), randomRows(rows*n.Outputs)
+		all, one := n.NewPass(rows, true, nil), n.NewPass(1, true, nil)
+		use := n.NewPass(rows, false, nil)
+		y := slices.Clone(all.Forward(x, rows))
+		if !slices.Equal(use.Forward(x, rows), y) {
+			t.Errorf("%s: training and use differ", test.layers)
+		}
+		dx := slices.Clone(all.Backward(slices.Clone(dy), rows, true))
+		for i := range rows {
+			near(t, test.layers+": output", y[i*n.Outputs:(i+1)*n.Outputs], one.Forward(x[i*n.Inputs:(i+1)*n.Inputs], 1))
+			near(t, test.layers+": gradient of the input", dx[i*n.Inputs:(i+1)*n.Inputs],
+				one.Backward(slices.Clone(dy[i*n.Outputs:(i+1)*n.Outputs]), 1, true))
+		}
+		near(t, test.layers+": gradient", all.Grads, one.Grads)
+		checkDirection(t, n, test.layers, x, dy, dx, all.Grads)
+	}
+}
+
+// checkDirection compares gradients with the difference of outputs along a direction of
+// inputs and parameters.
+func checkDirection(t *testing.T, n *Network, name string, x, dy, dx, grads []float32) {
+	t.Helper()
+	const h = 3e-4
+	rng := rand.New(rand.NewPCG(4, 4))
+	want, moves := 0.0, make([]float64, len(x)+len(n.Params))
+	for i := range moves {
+		moves[i] = rng.NormFloat64()
+	}
+	value := func(step float64) float64 {
+		moved, at := n.Clone(), slices.Clone(x)
+		for i := range at {
+			at[i] += float32(step * moves[i])
+		}
+		for i := range moved.Params {
+			moved.Params[i] += float32(step * moves[len(x)+i])
+		}
+		rows := len(x) / n.Inputs
+		return product(dy, moved.NewPass(rows, false, nil).Forward(at, rows))
+	}
+	for i, d := range dx {
+		want += float64(d) * moves[i]
+	}
+	for i, d := range grads {
+		want += float64(d) * moves[len(x)+i]
+	}
+	if got := (value(h) - value(-h)) / (2 * h); math.Abs(got-want) > 0.03*(1+math.Abs(want)) {
+		t.Errorf("%s: the outputs change by %g along a direction, the gradients say %g", name, got, want)
+	}
+}
+
 // checkEuler checks Euler's theorem. Without biases the outputs are homogeneous of degree 1
 // in the inputs and in each layer's weights, so <gradient, values> = <dy, y> for each.
 func checkEuler(t *testing.T, n *Network, name string, x, y, dy, dx, grads []float32) {

@@ -36,6 +36,7 @@ type block struct {
 	pool         bool
 	in, out      []int  // shapes of a row
 	weight, bias Tensor // of Size 0 if there is none
+	from         int    // add: the block whose input is added
 }
 
 // NewNetwork returns a network for rows of the given shape, with all parameters 0. The
@@ -78,12 +79,21 @@ func (n *Network) plan(i int, in []int) (block, error) {
 		err = n.planLinear(&b)
 	case Conv:
 		err = n.planConv(&b)
+	case GroupNorm:
+		err = n.planGroupNorm(&b)
+	case LayerNorm:
+		err = n.planLayerNorm(&b)
+	case Add:
+		err = n.planAdd(&b)
+	case AvgPool:
+		err = planAvgPool(&b)
 	case MaxPool:
 		err = errors.New("pooling is computed with the convolution before it: there is none")
 	case ReLU:
 		b.relu = true
 	}
-	if next := i + b.length(); err == nil && b.layer.Kind != Dropout && next < len(n.Specs) && n.Specs[next].Kind == ReLU {
+	joins := b.layer.Kind != Dropout && b.layer.Kind != AvgPool // with a ReLU after it
+	if next := i + b.length(); err == nil && joins && next < len(n.Specs) && n.Specs[next].Kind == ReLU {
 		b.relu = true
 	}
 	return b, err
@@ -105,6 +115,12 @@ func (n *Network) planConv(b *block) error {
 		return fmt.Errorf("it takes images of %d channels and gets rows of shape %v", l.In, b.in)
 	}
 	height, width := b.in[1]-l.Side+1, b.in[2]-l.Side+1
+	if l.Same {
+		if l.Side%2 == 0 {
+			return fmt.Errorf("only kernels of an odd side keep the image's size: this one has %d", l.Side)
+		}
+		height, width = b.in[1], b.in[2]
+	}
 	if height < 1 || width < 1 {
 		return fmt.Errorf("its kernel is larger than the image of %d×%d", b.in[1], b.in[2])
 	}
@@ -116,6 +132,46 @@ func (n *Network) planConv(b *block) error {
 	}
 	b.out = []int{l.Out, height, width}
 	n.addParameters(b, []int{l.Out, l.In, l.Side, l.Side})
+	return nil
+}
+
+func (n *Network) planGroupNorm(b *block) error {
+	l := b.layer
+	if len(b.in) != 3 || b.in[0] != l.In {
+		return fmt.Errorf("it takes images of %d channels and gets rows of shape %v", l.In, b.in)
+	}
+	if l.In%l.Groups != 0 {
+		return fmt.Errorf("%d channels do not fall into %d groups of one size", l.In, l.Groups)
+	}
+	n.addParameters(b, []int{l.In})
+	return nil
+}
+
+func (n *Network) planLayerNorm(b *block) error {
+	if b.layer.In != size(b.in) {
+		return fmt.Errorf("it takes %d columns and gets %d", b.layer.In, size(b.in))
+	}
+	b.out = []int{b.layer.In}
+	n.addParameters(b, []int{b.layer.In})
+	return nil
+}
+
+func planAvgPool(b *block) error {
+	if len(b.in) != 3 {
+		return fmt.Errorf("it takes images and gets rows of shape %v", b.in)
+	}
+	b.out = []int{b.in[0], 1, 1}
+	return nil
+}
+
+func (n *Network) planAdd(b *block) error {
+	b.from = slices.IndexFunc(n.blocks, func(o block) bool { return o.index == b.index-b.layer.Back })
+	if b.from < 0 {
+		return errors.New("no layer, or one that is computed with the layer before it, is that far back")
+	}
+	if from := n.blocks[b.from].in; !slices.Equal(from, b.in) {
+		return fmt.Errorf("it gets rows of shape %v, and is to add rows of shape %v", b.in, from)
+	}
 	return nil
 }
 

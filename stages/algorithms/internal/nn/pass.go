@@ -15,8 +15,8 @@ type Pass struct {
 }
 
 // A step computes one block, or changes the layout of rows. Slices that it returns are its
-// own, and its next pass overwrites them. Convolutions take and return interleaved rows,
-// which a layoutStep makes.
+// own, and its next pass overwrites them. Convolutions and other steps of images take and
+// return interleaved rows, which a layoutStep makes.
 type step interface {
 	// forward returns y, rows×out, for x, rows×in, which it may keep until backward.
 	forward(x []float32, rows int) []float32
@@ -34,15 +34,24 @@ func (n *Network) NewPass(rows int, training bool, rng *rand.Rand) *Pass {
 		p.Grads = make([]float32, len(n.Params))
 	}
 	interleaved, parameters := false, false
-	for _, b := range n.blocks {
-		if conv := b.layer.Kind == Conv; conv != interleaved {
-			p.steps = append(p.steps, newLayout(p, b.in, conv))
-			interleaved = conv
+	taps := n.newTaps(p)
+	for i, b := range n.blocks {
+		if want := b.interleaved(taps); want != interleaved {
+			p.steps = append(p.steps, newLayout(p, b.in, want))
+			interleaved = want
+		}
+		if taps[i] != nil {
+			taps[i].interleaved = interleaved
+			p.steps = append(p.steps, taps[i])
+		}
+		if b.layer.Same {
+			pad := newPad(p, b)
+			p.steps, b.in = append(p.steps, pad), pad.shape()
 		}
 		if !parameters && b.weight.Size > 0 {
 			p.first, parameters = len(p.steps), true
 		}
-		p.steps = append(p.steps, p.newStep(b, rng))
+		p.steps = append(p.steps, p.newStep(b, taps, rng))
 	}
 	if interleaved {
 		p.steps = append(p.steps, newLayout(p, n.blocks[len(n.blocks)-1].out, false))
@@ -50,12 +59,42 @@ func (n *Network) NewPass(rows int, training bool, rng *rand.Rand) *Pass {
 	return p
 }
 
-func (p *Pass) newStep(b block, rng *rand.Rand) step {
+// interleaved reports whether the block takes interleaved rows.
+func (b block) interleaved(taps []*tapStep) bool {
+	switch b.layer.Kind {
+	case Conv, GroupNorm, AvgPool:
+		return true
+	case Add:
+		return taps[b.from].interleaved
+	}
+	return false
+}
+
+// newTaps returns, for each block whose input a later block adds, the step that keeps it.
+func (n *Network) newTaps(p *Pass) []*tapStep {
+	taps := make([]*tapStep, len(n.blocks))
+	for _, b := range n.blocks {
+		if b.layer.Kind == Add && taps[b.from] == nil {
+			taps[b.from] = newTap(p, b)
+		}
+	}
+	return taps
+}
+
+func (p *Pass) newStep(b block, taps []*tapStep, rng *rand.Rand) step {
 	switch b.layer.Kind {
 	case Linear:
 		return newLinear(p, b)
 	case Conv:
 		return newConv(p, b)
+	case GroupNorm:
+		return newGroupNorm(p, b)
+	case LayerNorm:
+		return newLayerNorm(p, b)
+	case AvgPool:
+		return newAvgPool(p, b)
+	case Add:
+		return newAdd(p, b, taps[b.from])
 	case Dropout:
 		return newDropout(p, b, rng)
 	}

@@ -13,21 +13,28 @@ type Kind string
 
 // The kinds of layers. Their arithmetic and the order of their parameters are PyTorch's.
 const (
-	Linear  Kind = "linear"  // y = x Wᵀ + b
-	Conv    Kind = "conv"    // square kernel, stride 1, no padding
-	MaxPool Kind = "maxpool" // square window, stride its side
-	ReLU    Kind = "relu"
-	Dropout Kind = "dropout" // inverted: values that stay are divided by 1−rate
+	Linear    Kind = "linear"  // y = x Wᵀ + b
+	Conv      Kind = "conv"    // square kernel, stride 1, no padding unless the same size is asked for
+	MaxPool   Kind = "maxpool" // square window, stride its side
+	AvgPool   Kind = "avgpool" // the mean of each channel: one number a channel is left
+	ReLU      Kind = "relu"
+	Dropout   Kind = "dropout"   // inverted: values that stay are divided by 1−rate
+	GroupNorm Kind = "groupnorm" // Wu & He 2018; of images
+	LayerNorm Kind = "layernorm" // Ba et al. 2016; of plain columns
+	Add       Kind = "add"       // adds the input of an earlier layer (He et al. 2016)
 )
 
 // A LayerSpec describes one layer. As text it is the kind and the numbers, in the order of
-// the fields: "linear 200 3", "linear 200 1 nobias", "conv 1 32 5", "maxpool 2", "relu",
-// "dropout 0.5".
+// the fields: "linear 200 3", "linear 200 1 nobias", "conv 1 32 5", "conv 16 16 3 same",
+// "maxpool 2", "avgpool", "relu", "dropout 0.5", "groupnorm 4 32", "layernorm 128", "add 5".
 type LayerSpec struct {
 	Kind    Kind
-	In, Out int     // columns of linear, channels of conv
+	Groups  int     // of channels of groupnorm, which share a mean and a variance
+	In, Out int     // columns of linear, channels of conv; In alone: channels or columns of a norm
 	Side    int     // kernel of conv, window of maxpool
+	Back    int     // add: how many layers before this one the layer is whose input is added
 	Rate    float64 // dropout
+	Same    bool    // conv: zeros around the image keep its size; Side is odd
 	NoBias  bool
 }
 
@@ -43,10 +50,19 @@ func (s LayerSpec) String() string {
 		text += fmt.Sprintf(" %d %d", s.In, s.Out)
 	case Conv:
 		text += fmt.Sprintf(" %d %d %d", s.In, s.Out, s.Side)
+	case GroupNorm:
+		text += fmt.Sprintf(" %d %d", s.Groups, s.In)
+	case LayerNorm:
+		text += fmt.Sprintf(" %d", s.In)
+	case Add:
+		text += fmt.Sprintf(" %d", s.Back)
 	case MaxPool:
 		text += fmt.Sprintf(" %d", s.Side)
 	case Dropout:
 		text += " " + strconv.FormatFloat(s.Rate, 'g', -1, 64)
+	}
+	if s.Same {
+		text += " same"
 	}
 	if s.NoBias {
 		text += " nobias"
@@ -57,8 +73,11 @@ func (s LayerSpec) String() string {
 // Parameters is the number of the layer's parameters.
 func (s LayerSpec) Parameters() int {
 	n := s.In * s.Out
-	if s.Kind == Conv {
+	switch s.Kind {
+	case Conv:
 		n *= s.Side * s.Side
+	case GroupNorm, LayerNorm:
+		n = 2 * s.In
 	}
 	if !s.NoBias {
 		n += s.Out
@@ -98,9 +117,11 @@ func parseLayer(words []string) (LayerSpec, error) {
 	}
 	s := LayerSpec{Kind: Kind(words[0])}
 	words = words[1:]
-	if i := slices.Index(words, "nobias"); i >= 0 && (s.Kind == Linear || s.Kind == Conv) {
-		s.NoBias = true
-		words = slices.Delete(slices.Clone(words), i, i+1)
+	if s.Kind == Linear || s.Kind == Conv {
+		words, s.NoBias = cutWord(words, "nobias")
+	}
+	if s.Kind == Conv {
+		words, s.Same = cutWord(words, "same")
 	}
 	var numbers []*int
 	switch s.Kind {
@@ -108,15 +129,30 @@ func parseLayer(words []string) (LayerSpec, error) {
 		numbers = []*int{&s.In, &s.Out}
 	case Conv:
 		numbers = []*int{&s.In, &s.Out, &s.Side}
+	case GroupNorm:
+		numbers = []*int{&s.Groups, &s.In}
+	case LayerNorm:
+		numbers = []*int{&s.In}
+	case Add:
+		numbers = []*int{&s.Back}
 	case MaxPool:
 		numbers = []*int{&s.Side}
-	case ReLU:
+	case ReLU, AvgPool:
 	case Dropout:
 		return parseDropout(s, words)
 	default:
 		return s, errors.New("its kind is unknown")
 	}
 	return s, parseNumbers(numbers, words)
+}
+
+// cutWord returns the words without the given one, and whether it was among them.
+func cutWord(words []string, word string) ([]string, bool) {
+	i := slices.Index(words, word)
+	if i < 0 {
+		return words, false
+	}
+	return slices.Delete(slices.Clone(words), i, i+1), true
 }
 
 func parseDropout(s LayerSpec, words []string) (LayerSpec, error) {

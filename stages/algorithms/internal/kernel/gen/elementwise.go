@@ -27,10 +27,12 @@ type loop struct {
 }
 
 // constant is a register that is set before the loop: from the parameter param
-// or, if that is empty, to a value.
+// or, if that is empty, to a value. With byLane the parameter points to a pixel of
+// interleaved images, which the register holds once or twice.
 type constant struct {
 	name, param string
 	value       float64
+	byLane      bool
 }
 
 // iteration emits the body of the loop for one vector of one iteration.
@@ -208,6 +210,8 @@ func (f *loop) setConstants(c *build.Context, l level) {
 	for i, k := range f.constants {
 		to := vector(l.bytes, i)
 		switch {
+		case k.byLane:
+			l.loadPixel(c, c.Load(c.Param(k.param), c.GP64()).(reg.GPVirtual), i)
 		case k.param != "":
 			f.elem.broadcast(c, address(c, k.param), to)
 		case k.value == 0:

@@ -7,9 +7,10 @@ func emitLoops(c *build.Context, l level) {
 	if !l.masks {
 		laneMaskTable(c)
 	}
-	all := append([]*loop{axpy(float32s), axpy(float64s), scale, mul, mulAdd, lerp, addReLU, reluBackward, sgd, momentumSGD, adam},
-		dot(float32s), dot(float64s), exp(float32s), exp(float64s), logarithm)
+	all := append([]*loop{axpy(float32s), axpy(float64s), scale, affine, mul, mulAdd, lerp, maximum, addReLU, reluBackward, sgd, momentumSGD, adam},
+		dot(float32s), dot(float64s), sum, exp(float32s), exp(float64s), logarithm)
 	used := numbers{}
+	all = append(all, pixelSums, pixelSquares, normalise, normaliseSums, normaliseBackward)
 	for _, f := range all {
 		f.emit(c, l, used)
 	}
@@ -43,6 +44,18 @@ var scale = &loop{
 	body: func(v *iteration) {
 		v.load("x", v.r(0))
 		v.VMULPS(v.k("alpha"), v.r(0), v.r(0))
+		v.store(v.r(0), "x")
+	},
+}
+
+var affine = &loop{
+	name: "affine", doc: "sets x = x*factor + offset.",
+	signature: "func(x []%[1]s, factor, offset %[1]s)",
+	elem:      float32s, slices: []string{"x"},
+	constants: parameters("factor", "offset"), work: 1,
+	body: func(v *iteration) {
+		v.load("x", v.r(0))
+		v.VFMADD213PS(v.k("offset"), v.k("factor"), v.r(0))
 		v.store(v.r(0), "x")
 	},
 }
@@ -82,6 +95,19 @@ var lerp = &loop{
 		v.load("y", v.r(1))
 		v.VMULPS(v.k("rest"), v.r(0), v.r(0))
 		v.VFMADD231PS(v.k("t"), v.r(1), v.r(0))
+		v.store(v.r(0), "dst")
+	},
+}
+
+// VMAXPS returns its first operand here, dst, if one is NaN.
+var maximum = &loop{
+	name: "maximum", doc: "sets dst = max(dst, x).",
+	signature: "func(dst, x []%[1]s)",
+	elem:      float32s, slices: []string{"dst", "x"}, work: 2,
+	body: func(v *iteration) {
+		v.load("dst", v.r(0))
+		v.load("x", v.r(1))
+		v.VMAXPS(v.r(0), v.r(1), v.r(0))
 		v.store(v.r(0), "dst")
 	},
 }

@@ -22,6 +22,17 @@ func dot(e element) *loop {
 	}
 }
 
+var sum = &loop{
+	name: "sum", doc: "returns Σ x[i].",
+	signature: "func(x []%[1]s) %[1]s",
+	elem:      float32s, slices: []string{"x"}, work: 1, sums: 1,
+	body: func(v *iteration) {
+		v.load("x", v.r(0))
+		v.VADDPS(v.r(0), v.sum(0), v.sum(0))
+	},
+	finish: finishDot,
+}
+
 // finishDot adds the accumulators and returns the sum of their lanes.
 func finishDot(v *iteration) {
 	v.u = 0

@@ -1,0 +1,132 @@
+package format
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"mars/stages/featurize/image"
+)
+
+// readFolder reads the pictures of a folder and of the folders in it, in the order of their
+// paths. A picture's identity is its path within the folder; its label is the folder of the
+// first level that it is in, such as "7" for 7/a.png, and there are no labels if no picture
+// is in one. All pictures must have one size. They have one channel if all are grey, and
+// three otherwise.
+func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
+	names, err := pictureNames(ctx, path)
+	if err != nil {
+		return nil, named(path, err)
+	}
+	p := &pictures{}
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := p.add(filepath.Join(path, filepath.FromSlash(name))); err != nil {
+			return nil, named(path, err)
+		}
+	}
+	t, err := p.table(ctx, len(names))
+	if err == nil {
+		err = t.setIDs(ctx, names)
+	}
+	if err != nil {
+		return nil, named(path, err)
+	}
+	t.Name = path
+	switch {
+	case o.NoLabels:
+	case o.Labels == "":
+		t.Labels = folderLabels(names)
+	default:
+		if t.Labels, err = openLabels(ctx, o.Labels, o); err != nil {
+			return nil, err
+		}
+		return t, t.checkRows(t.Labels, o.Labels)
+	}
+	return t, nil
+}
+
+// pictureNames returns the paths of the JPEG and PNG files in a folder, with slashes.
+func pictureNames(ctx context.Context, path string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil || d.IsDir() || !image.IsPicture(p) {
+			return err
+		}
+		name, err := filepath.Rel(path, p)
+		names = append(names, filepath.ToSlash(name))
+		return err
+	})
+	if err == nil && len(names) == 0 {
+		err = errors.New("is a folder without .jpg, .jpeg or .png files: name a folder of images, or a file")
+	}
+	return names, err
+}
+
+// folderLabels are the labels by the pictures' folders, nil if there are none.
+func folderLabels(names []string) []string {
+	labels, found := make([]string, len(names)), false
+	for i, name := range names {
+		if folder, _, within := strings.Cut(name, "/"); within {
+			labels[i], found = folder, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return labels
+}
+
+// pictures are read one after the other.
+type pictures struct {
+	pix    []uint8 // of all: H·W pixels of red, green, blue
+	h, w   int
+	first  string
+	colour bool
+}
+
+func (p *pictures) add(path string) error {
+	picture, err := image.ReadPhotograph(path)
+	if err != nil {
+		return err
+	}
+	if p.first == "" {
+		p.first, p.h, p.w = path, picture.H, picture.W
+	}
+	if picture.H != p.h || picture.W != p.w {
+		return fmt.Errorf("%s is %d×%d pixels (height×width) and %s is %d×%d: make all images of a folder one size", path, picture.H, picture.W, p.first, p.h, p.w)
+	}
+	for k := 0; k < len(picture.Pix) && !p.colour; k += 3 {
+		p.colour = picture.Pix[k] != picture.Pix[k+1] || picture.Pix[k] != picture.Pix[k+2]
+	}
+	p.pix = append(p.pix, picture.Pix...)
+	return nil
+}
+
+// table returns n pictures as rows of 1×H×W or 3×H×W numbers from 0 to 255.
+func (p *pictures) table(ctx context.Context, n int) (*Table, error) {
+	channels, pixels := 1, p.h*p.w
+	if p.colour {
+		channels = 3
+	}
+	data := make([]float32, n*channels*pixels)
+	for at := range n * channels {
+		plane, picture := data[at*pixels:(at+1)*pixels], p.pix[at/channels*3*pixels:]
+		for k := range plane {
+			plane[k] = float32(picture[3*k+at%channels])
+		}
+	}
+	t, err := newTable(ctx, data, n, channels*pixels, []int{channels, p.h, p.w})
+	if err == nil {
+		t.Largest = 255
+	}
+	return t, err
+}
