@@ -13,7 +13,6 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"mars/arrowio"
-	"mars/stages/internal/state"
 )
 
 // Formats are what labels can be written as.
@@ -28,12 +27,6 @@ func FormatOf(path string) string {
 		return "csv"
 	}
 	return "arrow"
-}
-
-// Save writes the rows of src to a CSV or Parquet file, whole or not at all.
-func Save(ctx context.Context, path, format string, src arrowio.Stream) error {
-	_, err := state.Save(path, func(w io.Writer) error { return Write(ctx, w, format, src) })
-	return err
 }
 
 // Write writes the rows of src, labels in columns of the usual names, flat as CSV or

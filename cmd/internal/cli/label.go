@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"mars/arrowio"
+	"mars/arrowio/atomicfile"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/hedge"
@@ -138,5 +140,10 @@ func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {
 	case l.common.output == "" || l.common.output == "-":
 		return label.Write(cmd.Context(), cmd.OutOrStdout(), l.format, labels)
 	}
-	return label.Save(cmd.Context(), l.common.output, l.format, labels)
+	return atomicfile.Write(l.common.output, func(w io.Writer) error {
+		if err := label.Write(cmd.Context(), w, l.format, labels); err != nil {
+			return err
+		}
+		return unchanged(cmd)
+	})
 }

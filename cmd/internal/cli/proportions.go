@@ -94,6 +94,9 @@ not look at them.`,
 
 // writeReport prints a report, and writes it to the output file if one is named.
 func (c *common) writeReport(cmd *cobra.Command, r *proportions.Report, asJSON bool) error {
+	if err := unchanged(cmd); err != nil {
+		return err
+	}
 	if c.output != "" {
 		if err := c.write(cmd, func(_ context.Context, env stages.Env, out arrowio.Sink) error { return r.Write(env, out) }); err != nil {
 			return err

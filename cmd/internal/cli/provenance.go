@@ -36,7 +36,11 @@ the cache knows, as long as it has them.`,
 	f.BoolVar(&verify, "verify", false, "make FILE again, from its inputs and without the cache, and compare")
 	cmd.MarkFlagsMutuallyExclusive("pipeline", "json", "verify")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		h, err := pipeline.Trace(args[0], pipeline.OpenCache(cacheDir(cache)), catalogue())
+		known, err := pipeline.FindCache(cacheDir(cache))
+		if err != nil {
+			return err
+		}
+		h, err := pipeline.Trace(args[0], known, catalogue())
 		switch {
 		case err != nil:
 			return err
