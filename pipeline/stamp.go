@@ -12,8 +12,8 @@ import (
 // A Stamp tells cheaply whether a file is still the one that it was, or a folder and all
 // files in it are.
 type Stamp struct {
-	path string
-	at   []moment
+	path, full string // as it was given, and absolute: the present folder may change
+	at         []moment
 }
 
 // A moment is a file as it was. Pipes and devices are not looked at.
@@ -25,7 +25,13 @@ type moment struct {
 }
 
 // NewStamp is the stamp of a file or folder as it is now.
-func NewStamp(path string) Stamp { return Stamp{path, moments(path)} }
+func NewStamp(path string) Stamp {
+	full, err := filepath.Abs(path)
+	if err != nil {
+		full = path
+	}
+	return Stamp{path, full, moments(full)}
+}
 
 func moments(path string) []moment {
 	info, err := os.Stat(path)
@@ -58,16 +64,24 @@ func momentsOf(path string, info fs.FileInfo) []moment {
 
 // Check reports a change since the stamp was taken.
 func (s Stamp) Check() error {
-	now := moments(s.path)
+	now := moments(s.full)
 	for i, m := range s.at {
 		if i >= len(now) || now[i] != m {
-			return changed(m.path)
+			return s.changed(m.path)
 		}
 	}
 	if len(now) != len(s.at) {
 		return changed(s.path)
 	}
 	return nil
+}
+
+// changed names a file by the path that was given.
+func (s Stamp) changed(path string) error {
+	if path == s.full {
+		path = s.path
+	}
+	return changed(path)
 }
 
 func changed(path string) error {
