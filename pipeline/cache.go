@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"time"
 
 	"mars/arrowio/atomicfile"
@@ -21,7 +22,8 @@ import (
 //	locks/KEY.use     locked, shared, by all that use it
 //	checkpoints/KEY   the state of a training that is not complete
 //
-// Any number of processes may use a cache at once.
+// KEY is 64 hex digits, and nothing else in these folders is touched. Any number of
+// processes may use a cache at once.
 type Cache struct {
 	Dir string
 	// ReadOnly says why nothing can be added; nil if something can.
@@ -39,45 +41,6 @@ const (
 	// TextName that of its text.
 	RowsName = "rows.arrow"
 	TextName = "text"
-)
-
-// DefaultCacheDir is where the cache is unless another folder is named: in the
-// user's folder for caches.
-func DefaultCacheDir() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		dir = os.TempDir()
-	}
-	return filepath.Join(dir, "mars")
-}
-
-// OpenCache opens the cache in a folder, which it makes if it can. A folder
-// that cannot be written is a cache to read from.
-func OpenCache(dir string) *Cache {
-	c := &Cache{Dir: dir}
-	for _, sub := range []string{entriesDir, originsDir, buildingDir, locksDir, checkpointsDir} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o777); err != nil {
-			c.ReadOnly = err
-			return c
-		}
-	}
-	probe, err := os.OpenFile(c.path(locksDir, "probe"), os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
-		c.ReadOnly = err
-		return c
-	}
-	probe.Close()
-	if _, err := os.Stat(filepath.Join(dir, tagName)); errors.Is(err, os.ErrNotExist) {
-		atomicfile.WriteFile(filepath.Join(dir, tagName), []byte(tagText)) //nolint:errcheck // it only saves a backup some room
-	}
-	return c
-}
-
-// A file of this name and beginning tells backup programs to leave the folder
-// out (https://bford.info/cachedir).
-const (
-	tagName = "CACHEDIR.TAG"
-	tagText = "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of mars; see mars cache --help.\n"
 )
 
 // An Entry is what the cache keeps of one node, and how it was made.
@@ -126,7 +89,7 @@ func (e *Entry) File(flag string) (EntryFile, bool) {
 const encodedPrefix = "encoded-"
 
 func (e *Entry) noteEncoded(sum string) {
-	os.WriteFile(filepath.Join(e.dir, encodedPrefix+sum), nil, 0o666) //nolint:errcheck // only provenance misses it
+	writeNew(filepath.Join(e.dir, encodedPrefix+sum), nil) //nolint:errcheck // only provenance misses it
 }
 
 // fileOf is the file of the entry that has a hash, or the rows if a file that was made
@@ -151,6 +114,11 @@ func (e *Entry) Size() (total int64) {
 	return total
 }
 
+// keyName is what keys look like.
+var keyName = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func isKey(name string) bool { return keyName.MatchString(name) }
+
 func (c *Cache) path(kind, key string) string { return filepath.Join(c.Dir, kind, key) }
 
 // ErrCorrupt marks an entry that is not what it was when it was made.
@@ -160,27 +128,46 @@ var ErrCorrupt = errors.New("does not match its hash")
 // files are not those that were written.
 func (c *Cache) Lookup(key string) (*Entry, error) {
 	dir := c.path(entriesDir, key)
-	text, err := os.ReadFile(filepath.Join(dir, manifestName))
-	if errors.Is(err, os.ErrNotExist) {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, nil
-		}
+	info, err := os.Lstat(dir)
+	if !isKey(key) || errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	e := &Entry{}
+	e := &Entry{dir: dir}
+	if err != nil || !info.IsDir() || e.read(key) != nil {
+		return nil, fmt.Errorf("%s: its manifest %w", dir, ErrCorrupt)
+	}
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// read reads the manifest of an entry.
+func (e *Entry) read(key string) error {
+	text, err := os.ReadFile(filepath.Join(e.dir, manifestName))
 	if err == nil {
 		err = json.Unmarshal(text, e)
 	}
-	if err != nil || e.Key != key {
-		return nil, fmt.Errorf("%s: its manifest %w", dir, ErrCorrupt)
+	if err == nil && e.Key != key {
+		err = ErrCorrupt
 	}
-	e.dir = dir
+	return err
+}
+
+// check checks that the files of an entry are in its folder, and as large as they were.
+func (e *Entry) check() error {
+	dir, err := os.OpenRoot(e.dir) // out of which no name and no link leads
+	if err != nil {
+		return fmt.Errorf("%s: its folder %w", e.dir, ErrCorrupt)
+	}
+	defer dir.Close()
 	for _, f := range e.Files {
-		info, err := os.Stat(e.Path(f))
-		if err != nil || info.Size() != f.Size {
-			return nil, fmt.Errorf("%s: %s %w", dir, f.Name, ErrCorrupt)
+		info, err := dir.Stat(f.Name)
+		if err != nil || !info.Mode().IsRegular() || info.Size() != f.Size {
+			return fmt.Errorf("%s: %q %w", e.dir, f.Name, ErrCorrupt)
 		}
 	}
-	return e, nil
+	return nil
 }
 
 // Verify reads files of an entry, all unless some are named, and compares their
@@ -207,12 +194,18 @@ func (e *Entry) Touch() {
 	os.Chtimes(filepath.Join(e.dir, manifestName), now, now) //nolint:errcheck // a cache that is read only keeps its order
 }
 
+// The beginnings of the names of temporary files and folders in building.
+const (
+	droppedPrefix = ".dropped-"
+	spoolPrefix   = ".spool-"
+)
+
 // Drop removes an entry, in one step and even if somebody is reading it.
 func (c *Cache) Drop(key string) error {
-	if _, err := os.Stat(c.path(entriesDir, key)); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(c.path(entriesDir, key)); !isKey(key) || errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	grave, err := os.MkdirTemp(filepath.Join(c.Dir, buildingDir), ".dropped-*")
+	grave, err := os.MkdirTemp(filepath.Join(c.Dir, buildingDir), droppedPrefix+"*")
 	if err != nil {
 		return err
 	}

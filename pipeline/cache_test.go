@@ -48,6 +48,15 @@ func put(t *testing.T, c *Cache, n *Node) *Entry {
 	return e
 }
 
+func openTest(t *testing.T) *Cache {
+	t.Helper()
+	c, err := OpenCache(filepath.Join(t.TempDir(), "cache"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func testNodes(t *testing.T) []*Node {
 	g := expand(t, "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\n")
 	if err := g.Keys(&Machine{Kernels: "generic", Threads: 1}); err != nil {
@@ -57,7 +66,7 @@ func testNodes(t *testing.T) []*Node {
 }
 
 func TestEntry(t *testing.T) {
-	c, nodes := OpenCache(t.TempDir()), testNodes(t)
+	c, nodes := openTest(t), testNodes(t)
 	put(t, c, nodes[0])
 	put(t, c, nodes[1])
 	e, err := c.Lookup(nodes[1].Key)
@@ -103,7 +112,7 @@ func TestEntry(t *testing.T) {
 
 // An entry that is begun again after a crash holds nothing of the first try.
 func TestBeginAgain(t *testing.T) {
-	c, nodes := OpenCache(t.TempDir()), testNodes(t)
+	c, nodes := openTest(t), testNodes(t)
 	p, err := c.Begin(nodes[0].Key)
 	if err != nil {
 		t.Fatal(err)
@@ -118,7 +127,7 @@ func TestBeginAgain(t *testing.T) {
 }
 
 func TestPrune(t *testing.T) {
-	c, nodes := OpenCache(t.TempDir()), testNodes(t)
+	c, nodes := openTest(t), testNodes(t)
 	first, second := put(t, c, nodes[0]), put(t, c, nodes[1])
 	old := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(filepath.Join(second.dir, manifestName), old, old); err != nil {
@@ -143,16 +152,19 @@ func TestPrune(t *testing.T) {
 // What killed processes have left goes with the next clearing, unless it is in
 // use or may be.
 func TestSweep(t *testing.T) {
-	c := OpenCache(t.TempDir())
-	held, err := c.Lock(t.Context(), "held", nil)
+	c := openTest(t)
+	left, busy := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	const tail = ".mars-0000000000001"
+	held, err := c.Lock(t.Context(), busy, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer held.Release()
 	old := time.Now().Add(-2 * temporaryAge)
 	for path, stays := range map[string]bool{
-		"building/left": false, "building/held": true, "building/.spool-new": true, "building/.spool-old": false,
-		"checkpoints/left": false, "checkpoints/.left.mars-1": false, "checkpoints/held": true, "checkpoints/.held.mars-1": true,
+		"building/" + left: false, "building/" + busy: true, "building/.spool-new": true, "building/.spool-old": false, "building/mine": true,
+		"checkpoints/" + left: false, "checkpoints/." + left + tail: false, "checkpoints/" + busy: true, "checkpoints/." + busy + tail: true,
+		"checkpoints/best_model.pt": true, "checkpoints/." + left + ".mars-1": true, "entries/2024": true, "origins/mine": true,
 	} {
 		path = filepath.Join(c.Dir, path)
 		if err := os.WriteFile(path, nil, 0o666); err != nil {
@@ -174,7 +186,7 @@ func TestSweep(t *testing.T) {
 
 // Only one at a time has a lock, even while its file comes and goes.
 func TestLock(t *testing.T) {
-	c := OpenCache(t.TempDir())
+	c := openTest(t)
 	var mu sync.Mutex
 	var work sync.WaitGroup
 	holders, most := 0, 0

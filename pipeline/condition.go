@@ -79,7 +79,7 @@ func (c condition) toml() string {
 		for _, v := range c[axis] {
 			values = append(values, Flag{}.toml(v))
 		}
-		parts = append(parts, axis+" = ["+strings.Join(values, ", ")+"]")
+		parts = append(parts, tomlKey(axis)+" = ["+strings.Join(values, ", ")+"]")
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }

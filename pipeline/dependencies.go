@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
-	"time"
 )
 
 // Dependencies are all that a stage's output depends on.
@@ -64,7 +62,9 @@ func (g *Graph) Keys(m *Machine) error {
 			return err
 		}
 		n.Key = n.Dependencies.Key()
-		n.stamps = m.stampsOf(n)
+		for _, in := range n.given() {
+			n.stamps = append(n.stamps, m.stamps[in.Path]...)
+		}
 	}
 	return nil
 }
@@ -97,38 +97,12 @@ func (n *Node) depend(m *Machine) error {
 	return nil
 }
 
-// A stamp tells cheaply whether a file is still the one that was hashed.
-type stamp struct {
-	path string
-	size int64
-	time time.Time
-}
-
-func newStamp(path string) stamp {
-	info, err := os.Stat(path)
-	if err != nil {
-		return stamp{path: path, size: -1}
-	}
-	return stamp{path, info.Size(), info.ModTime()}
-}
-
-// stampsOf are those of the files that nobody but the user makes.
-func (m *Machine) stampsOf(n *Node) []stamp {
-	var stamps []stamp
-	for _, in := range n.given() {
-		for _, p := range m.files(in.Path) {
-			stamps = append(stamps, newStamp(p))
-		}
-	}
-	return stamps
-}
-
 // unchanged reports an input that has changed since it was hashed: what was made
 // of it must not be kept under its hash.
 func (n *Node) unchanged() error {
 	for _, s := range n.stamps {
-		if newStamp(s.path) != s {
-			return fmt.Errorf("%s: %s changed while the pipeline ran: run again", n.Label(), s.path)
+		if err := s.Check(); err != nil {
+			return fmt.Errorf("%s: %w", n.Label(), err)
 		}
 	}
 	return nil

@@ -28,7 +28,7 @@ func (c *Cache) Begin(key string) (*EntryWriter, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil {
+	if err := os.Mkdir(dir, privateMode); err != nil {
 		return nil, err
 	}
 	return &EntryWriter{cache: c, dir: dir, entry: Entry{Key: key}}, nil
@@ -38,7 +38,7 @@ func (c *Cache) Begin(key string) (*EntryWriter, error) {
 // of path, since provenance records it.
 func (w *EntryWriter) StatePath(flag, path string) (string, error) {
 	dir := filepath.Join(w.dir, flag)
-	return filepath.Join(dir, filepath.Base(path)), os.MkdirAll(dir, 0o777)
+	return filepath.Join(dir, filepath.Base(path)), os.MkdirAll(dir, privateMode)
 }
 
 // hashedFile is a file of the entry, hashed as it is written.
@@ -49,7 +49,7 @@ type hashedFile struct {
 }
 
 func (w *EntryWriter) create(name string) (*hashedFile, error) {
-	f, err := os.Create(filepath.Join(w.dir, name))
+	f, err := createNew(filepath.Join(w.dir, name))
 	return &hashedFile{file: f, hash: sha256.New()}, err
 }
 
@@ -129,7 +129,7 @@ func (w *EntryWriter) Commit(n *Node, version string, rows int64, cost Cost) (*E
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(w.dir, manifestName), text, 0o666); err != nil {
+	if err := writeNew(filepath.Join(w.dir, manifestName), text); err != nil {
 		return nil, err
 	}
 	origins, err := w.cache.shareOrigins()

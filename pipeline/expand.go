@@ -45,7 +45,7 @@ type Node struct {
 
 	shown     bool // its rows go to the runner's Rows
 	resumable bool // it can keep a checkpoint
-	stamps    []stamp
+	stamps    []Stamp
 	place     place           // in the file
 	variables map[string]bool // axes that it, or a node before it, uses
 	file      *File

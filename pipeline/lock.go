@@ -68,7 +68,7 @@ func (c *Cache) tryLock(key string, shared bool) (*Lock, error) {
 // file in between, so the lock counts only if the file is in place afterwards.
 func openLocked(path string, shared bool) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noFollow, 0o666)
 		if err != nil {
 			return nil, err
 		}

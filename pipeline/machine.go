@@ -17,6 +17,7 @@ type Machine struct {
 	Threads int                        // of a stage that is not told otherwise
 	Beside  func(path string) []string // files that are read when path is given; nil: path alone
 	hashes  map[string]string
+	stamps  map[string][]Stamp // of the paths that have hashes, from before they were read
 }
 
 func (m *Machine) threads(n *Node) int {
@@ -34,25 +35,30 @@ func (m *Machine) threads(n *Node) int {
 // input hashes a file, or all files of a folder, with what is read beside it.
 func (m *Machine) input(path string) (Input, error) {
 	if m.hashes == nil {
-		m.hashes = map[string]string{}
+		m.hashes, m.stamps = map[string]string{}, map[string][]Stamp{}
 	}
 	if sum, ok := m.hashes[path]; ok {
 		return Input{Name: path, SHA256: sum}, nil
 	}
 	var sums []string
+	var stamps []Stamp
 	for _, p := range m.files(path) {
+		stamp := NewStamp(p)
 		sum, err := hashPath(p)
+		if err == nil {
+			err = stamp.Check()
+		}
 		if err != nil {
 			return Input{}, err
 		}
-		sums = append(sums, sum)
+		sums, stamps = append(sums, sum), append(stamps, stamp)
 	}
 	sum := sums[0]
 	if len(sums) > 1 {
 		both := sha256.Sum256([]byte(strings.Join(sums, " ")))
 		sum = hex.EncodeToString(both[:])
 	}
-	m.hashes[path] = sum
+	m.hashes[path], m.stamps[path] = sum, stamps
 	return Input{Name: path, SHA256: sum}, nil
 }
 

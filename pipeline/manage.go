@@ -21,7 +21,7 @@ type ListEntry struct {
 // List gives all entries, the one used last first.
 func (c *Cache) List() ([]ListEntry, error) {
 	folders, err := os.ReadDir(filepath.Join(c.Dir, entriesDir))
-	if errors.Is(err, os.ErrNotExist) {
+	if c.Dir == "" || errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
@@ -29,6 +29,9 @@ func (c *Cache) List() ([]ListEntry, error) {
 	}
 	var all []ListEntry
 	for _, f := range folders {
+		if !isKey(f.Name()) {
+			continue
+		}
 		e, err := c.Lookup(f.Name())
 		if e == nil && err == nil {
 			continue // it was dropped in the meantime
@@ -66,6 +69,9 @@ func (c *Cache) Verify(report func(ListEntry, error)) (dropped int, err error) {
 // Prune drops entries, those that were used longest ago first, until the rest
 // takes no more than maxSize bytes. Those that a run is using stay.
 func (c *Cache) Prune(maxSize int64) (dropped int, freed int64, err error) {
+	if !c.isTagged() {
+		return 0, 0, nil
+	}
 	all, err := c.List()
 	if err != nil {
 		return 0, 0, err
@@ -117,10 +123,10 @@ func (c *Cache) dropUnused(key string) (bool, error) {
 	return true, c.Drop(key)
 }
 
-// How long what a killed process may have left is kept. A temporary file may be
-// in use as long as a stage runs, and a user may come back for a checkpoint.
+// How long what a killed process may have left is kept. A user may come back for a
+// checkpoint.
 const (
-	temporaryAge  = 7 * 24 * time.Hour
+	temporaryAge  = 24 * time.Hour
 	checkpointAge = 30 * 24 * time.Hour
 )
 
@@ -128,15 +134,29 @@ const (
 // that are old, and checkpoints that are old, or all of them; and the origins that
 // nobody needs any more.
 func (c *Cache) sweep(all bool) error {
-	building, err := c.leftovers(buildingDir, func(name string, age time.Duration) bool {
-		return !strings.HasPrefix(name, ".") || age > temporaryAge
+	building := c.removeLeft(buildingDir, func(name string, age time.Duration) bool {
+		return isKey(name) || isOurs(name, spoolPrefix, droppedPrefix) && age > temporaryAge
 	})
-	checkpoints, err2 := c.leftovers(checkpointsDir, func(_ string, age time.Duration) bool { return all || age > checkpointAge })
-	failed := errors.Join(err, err2, c.sweepOrigins())
-	for _, path := range append(building, checkpoints...) {
-		failed = errors.Join(failed, os.RemoveAll(path))
+	checkpoints := c.removeLeft(checkpointsDir, func(name string, age time.Duration) bool {
+		return isOurs(name) && (all || age > checkpointAge)
+	})
+	return errors.Join(building, checkpoints, c.sweepOrigins())
+}
+
+// sweepOld removes what processes that were killed a day ago were making.
+func (c *Cache) sweepOld() {
+	c.removeLeft(buildingDir, func(name string, age time.Duration) bool { //nolint:errcheck // the next run tries again
+		return isOurs(name, spoolPrefix, droppedPrefix) && age > temporaryAge
+	})
+}
+
+// removeLeft removes the leftovers of a kind.
+func (c *Cache) removeLeft(kind string, left func(name string, age time.Duration) bool) error {
+	paths, err := c.leftovers(kind, left)
+	for _, path := range paths {
+		err = errors.Join(err, os.RemoveAll(path))
 	}
-	return failed
+	return err
 }
 
 // leftovers are the files of a kind that left says are left, and that belong to no
@@ -152,9 +172,16 @@ func (c *Cache) leftovers(kind string, left func(name string, age time.Duration)
 	return found, err
 }
 
-// busy reports whether somebody is making the entry that a file belongs to: KEY,
-// or, while it is being written, .KEY.mars-XXXX.
+// busy reports whether somebody is making the entry that a file belongs to (KEY,
+// or, while it is being written, .KEY.mars-XXXX), or is using a spooled input.
 func (c *Cache) busy(name string) bool {
+	if strings.HasPrefix(name, spoolPrefix) {
+		f, err := openLocked(c.path(buildingDir, name), false)
+		if err == nil {
+			f.Close()
+		}
+		return err != nil
+	}
 	key, _, _ := strings.Cut(strings.TrimPrefix(name, "."), ".")
 	if _, err := os.Stat(c.path(locksDir, key)); errors.Is(err, fs.ErrNotExist) {
 		return false

@@ -260,7 +260,7 @@ func (v *AxisValue) toml(axis string) string {
 	}
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(v.Variables)) {
-		pairs = append(pairs, strings.TrimPrefix(name, axis+".")+" = "+Flag{}.toml(v.Variables[name]))
+		pairs = append(pairs, tomlKey(strings.TrimPrefix(name, axis+"."))+" = "+Flag{}.toml(v.Variables[name]))
 	}
 	if v.only != nil {
 		pairs = append(pairs, onlyKey+" = "+v.only.toml())

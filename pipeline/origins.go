@@ -59,7 +59,7 @@ func (w *EntryWriter) keepOrigin(key string, o Origin) error {
 		return err
 	}
 	made := filepath.Join(w.dir, "origin")
-	if err := os.WriteFile(made, text, 0o666); err != nil {
+	if err := writeNew(made, text); err != nil {
 		return err
 	}
 	return os.Rename(made, w.cache.path(originsDir, key))
@@ -79,6 +79,9 @@ func (c *Cache) findOrigin(key string, makers []*Node, version string) (o Origin
 
 // Origin is what the cache knows of a key; false if nothing.
 func (c *Cache) Origin(key string) (o Origin, known bool) {
+	if !isKey(key) || c.Dir == "" {
+		return o, false
+	}
 	text, err := os.ReadFile(c.path(originsDir, key))
 	return o, err == nil && json.Unmarshal(text, &o) == nil
 }
@@ -111,7 +114,7 @@ func (c *Cache) sweepOrigins() error {
 	}
 	kept, err := os.ReadDir(filepath.Join(c.Dir, originsDir))
 	for _, f := range kept {
-		if !used[f.Name()] {
+		if isKey(f.Name()) && !used[f.Name()] {
 			err = errors.Join(err, os.Remove(c.path(originsDir, f.Name())))
 		}
 	}

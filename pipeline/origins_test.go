@@ -22,7 +22,7 @@ func longChain(t *testing.T, c *Cache, n int) []*Node {
 
 // What the cache writes about a node does not grow with the nodes before it.
 func TestOriginsAreLinear(t *testing.T) {
-	c := OpenCache(t.TempDir())
+	c := openTest(t)
 	nodes := longChain(t, c, 100)
 	size := func(n *Node) int64 {
 		manifest, err := os.Stat(filepath.Join(c.path(entriesDir, n.Key), manifestName))
@@ -42,7 +42,7 @@ func TestOriginsAreLinear(t *testing.T) {
 // An entry knows what it was made from when nothing else is left, and so does one that
 // was made by a program that kept that in the entry.
 func TestTraceWithoutEntries(t *testing.T) {
-	c := OpenCache(t.TempDir())
+	c := openTest(t)
 	nodes := longChain(t, c, 5)
 	last, err := c.Lookup(nodes[4].Key)
 	if err != nil {
@@ -87,7 +87,7 @@ func hashed(t *testing.T, path string) string {
 // Origins that no entry was made from go with the next pruning, unless an entry is
 // just being completed.
 func TestSweepOrigins(t *testing.T) {
-	c := OpenCache(t.TempDir())
+	c := openTest(t)
 	nodes := longChain(t, c, 3)
 	if err := c.Drop(nodes[2].Key); err != nil {
 		t.Fatal(err)

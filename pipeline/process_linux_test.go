@@ -72,7 +72,7 @@ func TestChainThatCannotStart(t *testing.T) {
 	}
 	var log strings.Builder
 	before := openFiles(t)
-	r := &Runner{Graph: g, Cache: OpenCache(t.TempDir()), Jobs: 1, Program: filepath.Join(t.TempDir(), "none"), View: &Lines{W: &log}}
+	r := &Runner{Graph: g, Cache: openTest(t), Jobs: 1, Program: filepath.Join(t.TempDir(), "none"), View: &Lines{W: &log}}
 	if err := r.Run(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "make: cannot be started: ") {
 		t.Errorf("the run ends with %v\n%s", err, &log)
 	}

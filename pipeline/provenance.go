@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"mars/arrowio"
+	"mars/arrowio/safetext"
 	"mars/stages/algorithms/safetensors"
 )
 
@@ -182,6 +183,9 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		if stage == nil {
 			return nil, fmt.Errorf("%s: was made by %q, which this program does not have", path, recorded.Stage)
 		}
+		if err := stage.checkRecorded(recorded); err != nil {
+			return nil, fmt.Errorf("%s: step %d of its provenance (%s): %w", path, i+1, stage.Name, err)
+		}
 		s := &HistoryStep{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]HistoryInput{}, Saved: map[string]string{}}
 		if s.Options == nil {
 			s.Options = map[string]string{}
@@ -240,9 +244,9 @@ func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 		}
 	}
 	save := stage.flag(StateFile)
-	for name := range state {
+	for _, name := range slices.Sorted(maps.Keys(state)) {
 		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in HistoryInput) bool { return filepath.Base(in.Path) == name })
-		if save != "" && !read && !strings.Contains(name, "=") {
+		if _, _, named := stage.readBy(name); save != "" && !read && !named {
 			s.Options[save] = name
 			s.Saved[save] = state[name]
 		}
@@ -252,20 +256,20 @@ func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 // WriteText prints the history for people, a paragraph for each stage.
 func (h *History) WriteText(w io.Writer) error {
 	p := &printer{w: w}
-	p.line("%s, by %s", h.File, h.From)
+	p.line("%s, by %s", safetext.Escape(h.File), safetext.Escape(h.From))
 	for i, s := range h.Steps {
-		p.line("\n%d. %s  (mars %s)", i+1, s.Stage, s.Version)
+		p.line("\n%d. %s  (mars %s)", i+1, s.Stage, safetext.Escape(s.Version))
 		if s.Rows != nil {
-			p.line("   reads %s", h.inputText(*s.Rows))
+			p.line("   reads %s", safetext.Escape(h.inputText(*s.Rows)))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
-			p.line("   %s = %s", flag, s.Options[flag])
+			p.line("   %s = %s", safetext.Escape(flag), safetext.Escape(s.Options[flag]))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Files)) {
-			p.line("   %s: %s", flag, h.inputText(s.Files[flag]))
+			p.line("   %s: %s", safetext.Escape(flag), safetext.Escape(h.inputText(s.Files[flag])))
 		}
 		for _, flag := range slices.Sorted(maps.Keys(s.Saved)) {
-			p.line("   %s: SHA-256 %s", flag, s.Saved[flag])
+			p.line("   %s: SHA-256 %s", safetext.Escape(flag), safetext.Escape(s.Saved[flag]))
 		}
 	}
 	return p.err
@@ -283,42 +287,53 @@ func (h *History) inputText(s HistoryInput) string {
 	return fmt.Sprintf("%s, SHA-256 %s", s.Path, s.SHA256)
 }
 
-// WritePipeline writes the pipeline file that makes the file again.
-func (h *History) WritePipeline(w io.Writer, catalogue Catalogue) error {
+// WritePipeline writes the pipeline file that makes the file again. What it makes goes
+// into the folder dir, which is to be a new one.
+func (h *History) WritePipeline(w io.Writer, catalogue Catalogue, dir string) error {
 	p := &printer{w: w}
-	p.line("# Makes %s again; by mars provenance.", filepath.Base(h.File))
+	p.line("# Makes %s again; by mars provenance.", safetext.Escape(filepath.Base(h.File)))
 	for i, s := range h.Steps {
 		stage := catalogue.Find(s.Stage)
 		if stage == nil {
 			return fmt.Errorf("%s: this program has no stage %q", h.File, s.Stage)
 		}
-		p.line("\n[[stage]]\nrun = %q\nname = %q", s.Stage, stepName(i))
+		p.line("\n[[stage]]\nrun = %s\nname = %s", tomlText(stage.Name), tomlText(stepName(i)))
 		if s.Rows != nil && s.Rows.Step != nil {
-			p.line("after = %q", stepName(*s.Rows.Step))
+			p.line("after = %s", tomlText(stepName(*s.Rows.Step)))
 		} else if s.Rows != nil {
-			p.line("from = %s", strconv.Quote(asPath(s.Rows.Path)))
+			p.line("from = %s", tomlText(asPath(s.Rows.Path)))
 		}
-		for _, flag := range slices.Sorted(maps.Keys(s.Options)) {
-			p.line("%s = %s", flag, stage.Flags[flag].toml(h.option(i, flag, stage)))
+		for _, name := range slices.Sorted(maps.Keys(s.Options)) {
+			if err := stage.allows(name); err != nil {
+				return fmt.Errorf("%s: step %d (%s): %q: %w", h.File, i+1, stage.Name, name, err)
+			}
+			p.line("%s = %s", tomlKey(name), stage.Flags[name].toml(h.option(i, name, stage, dir)))
 		}
 		last := i == len(h.Steps)-1 && h.Flag == ""
 		if last && !stage.Rows && h.embedded {
 			return fmt.Errorf("%s: holds rows that %s wrote with --output; a pipeline makes its text alone: run the command again", h.File, s.Stage)
 		}
 		if last {
-			p.line("output = %q", asPath(filepath.Base(h.File)))
+			p.line("output = %s", tomlText(asPath(h.Made(dir))))
 		}
 	}
 	return p.err
 }
 
-// option is the value of a step's flag, as in a pipeline file. For a file that a later
-// step reads it is the path that this step gives: what is recorded is the base name
-// alone.
-func (h *History) option(step int, flag string, stage *Stage) string {
+// Made is where the pipeline of WritePipeline makes the file.
+func (h *History) Made(dir string) string {
+	if h.Flag == "" {
+		return filepath.Join(dir, filepath.Base(h.File))
+	}
+	last := len(h.Steps) - 1
+	return h.written(last, h.Steps[last].Options[h.Flag], dir)
+}
+
+// option is the value of a step's flag, as in a pipeline file.
+func (h *History) option(step int, flag string, stage *Stage, dir string) string {
 	value, role := h.Steps[step].Options[flag], stage.Flags[flag].Role
 	if role.isWritten() {
-		value = h.readAs(step, value)
+		value = h.written(step, value, dir)
 	}
 	if role.namesFile() {
 		value = asPath(value)
@@ -326,9 +341,10 @@ func (h *History) option(step int, flag string, stage *Stage) string {
 	return value
 }
 
-// readAs is the path by which a later step reads the file name of a step; name if none
-// does.
-func (h *History) readAs(step int, name string) string {
+// written is where a step writes the file name, of which the base alone is recorded: in
+// a folder of the step's own, or at the path by which a later step reads it.
+func (h *History) written(step int, name, dir string) string {
+	name = filepath.Base(name)
 	for _, s := range h.Steps[step+1:] {
 		for _, in := range s.Files {
 			if in.Step != nil && *in.Step == step && filepath.Base(in.Path) == name {
@@ -336,7 +352,40 @@ func (h *History) readAs(step int, name string) string {
 			}
 		}
 	}
-	return name
+	return filepath.Join(dir, "step-"+strconv.Itoa(step+1), name)
+}
+
+// NewFolder is a name for a folder that is not there in the folder in, and that no input
+// of the history begins with.
+func (h *History) NewFolder(in string) string {
+	for i := 1; ; i++ {
+		name := "again"
+		if i > 1 {
+			name += "-" + strconv.Itoa(i)
+		}
+		_, err := os.Lstat(filepath.Join(in, name))
+		taken := slices.ContainsFunc(h.paths(), func(path string) bool {
+			first, _, _ := strings.Cut(filepath.ToSlash(filepath.Clean(path)), "/")
+			return strings.EqualFold(first, name)
+		})
+		if errors.Is(err, os.ErrNotExist) && !taken {
+			return name
+		}
+	}
+}
+
+// paths are those of all that steps read.
+func (h *History) paths() []string {
+	var all []string
+	for _, s := range h.Steps {
+		for _, in := range s.Files {
+			all = append(all, in.Path)
+		}
+		if s.Rows != nil {
+			all = append(all, s.Rows.Path)
+		}
+	}
+	return all
 }
 
 func stepName(i int) string { return "step " + strconv.Itoa(i+1) }

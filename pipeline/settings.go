@@ -85,7 +85,7 @@ func (f *File) WriteConfig(w io.Writer) error {
 	p := &printer{w: w}
 	for _, name := range SettingNames {
 		if name != "table" || f.Table == nil {
-			p.line("%s = %s  # %s", name, settingText(name, f.Settings[name].Text), f.Settings[name].Origin)
+			p.line("%s = %s  # %s", tomlKey(name), settingText(name, f.Settings[name].Text), f.Settings[name].Origin)
 		}
 	}
 	if f.Table != nil {
@@ -95,24 +95,24 @@ func (f *File) WriteConfig(w io.Writer) error {
 		p.line("\n[matrix]")
 	}
 	for _, axis := range f.Axes {
-		p.line("%s = [%s]", axis.Name, strings.Join(axis.texts(), ", "))
+		p.line("%s = [%s]", tomlKey(axis.Name), strings.Join(axis.texts(), ", "))
 	}
 	for _, s := range f.Stages {
-		p.line("\n[[stage]]\nrun = %q", s.Stage.Name)
+		p.line("\n[[stage]]\nrun = %s", tomlText(s.Stage.Name))
 		for _, pair := range [][2]string{{"name", s.Name}, {"after", s.After}, {"from", s.From}} {
 			if pair[1] != "" && pair[1] != s.Stage.Name {
-				p.line("%s = %q", pair[0], pair[1])
+				p.line("%s = %s", pair[0], tomlText(pair[1]))
 			}
 		}
 		if s.When != nil {
 			p.line("%s = %s", whenKey, s.When.toml())
 		}
 		for _, name := range s.Order {
-			p.line("%s = %s  # %s", name, s.Stage.Flags[name].toml(s.Flags[name].Text), s.Flags[name].Origin)
+			p.line("%s = %s  # %s", tomlKey(name), s.Stage.Flags[name].toml(s.Flags[name].Text), s.Flags[name].Origin)
 		}
 		for _, name := range s.Stage.writable() {
 			if _, given := s.Flags[name]; !given && s.Stage.Flags[name].Default != "" {
-				p.line("# %s = %s  # default", name, s.Stage.Flags[name].toml(s.Stage.Flags[name].Default))
+				p.line("# %s = %s  # default", tomlKey(name), s.Stage.Flags[name].toml(s.Stage.Flags[name].Default))
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func settingText(name, text string) string {
 	case "jobs", "threads", "in-process":
 		return text
 	}
-	return strconv.Quote(text)
+	return tomlText(text)
 }
 
 // toml writes a flag's value as TOML.
@@ -144,7 +144,7 @@ func (f Flag) toml(text string) string {
 	if _, err := strconv.ParseFloat(text, 64); err == nil && plainNumber(text) || f.Bool && (text == "true" || text == "false") {
 		return text
 	}
-	return strconv.Quote(text)
+	return tomlText(text)
 }
 
 // plainNumber reports whether the text is a number in TOML, and stays as it is when

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"mars/arrowio"
 )
@@ -28,22 +29,31 @@ func Single(stage *Stage, flags map[string]string, order []string, rows string) 
 }
 
 // Spool writes a stream of rows to a file in the cache's folder, of the same bytes as
-// the rows of an entry, and returns its path. The caller removes it.
-func (c *Cache) Spool(ctx context.Context, in arrowio.Stream) (path string, err error) {
+// the rows of an entry, and returns its path and what removes it.
+func (c *Cache) Spool(ctx context.Context, in arrowio.Stream) (path string, remove func(), err error) {
 	dir := filepath.Join(c.Dir, buildingDir)
 	if c.ReadOnly != nil {
 		dir = ""
 	}
-	f, err := os.CreateTemp(dir, ".spool-*.arrow")
+	f, err := os.CreateTemp(dir, spoolPrefix+"*.arrow")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	defer f.Close()
-	if err := arrowio.Copy(ctx, arrowio.NewFileWriter(f, f.Name(), arrowio.WriteOptions{}), in); err != nil {
+	remove = func() {
 		os.Remove(f.Name())
-		return "", err
+		f.Close()
 	}
-	return f.Name(), nil
+	if runtime.GOOS != "windows" { // where a file that is locked cannot be read, and one that is open not removed
+		err = flock(f, false) // so that it is not taken for left behind
+	}
+	if err == nil {
+		err = arrowio.Copy(ctx, arrowio.NewFileWriter(f, f.Name(), arrowio.WriteOptions{}), in)
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return f.Name(), remove, nil
 }
 
 // Recognise looks for the file that a Single graph reads among the rows of the cache.

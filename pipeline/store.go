@@ -25,6 +25,9 @@ type store struct {
 
 func newStore(cache *Cache, warn func(string)) *store {
 	s := &store{cache: cache, warn: warn}
+	if cache != nil && cache.ReadOnly == nil {
+		cache.sweepOld()
+	}
 	if cache != nil && cache.ReadOnly != nil {
 		s.broken = cache.ReadOnly
 		warn(fmt.Sprintf("cache %s cannot be written: %v: what is in it is used, and nothing is added", cache.Dir, plainCause(cache.ReadOnly)))
@@ -77,7 +80,9 @@ func (s *store) temporary() (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.scratch = OpenCache(dir)
+	if s.scratch, err = OpenCache(dir); err != nil {
+		return nil, err
+	}
 	s.owner = s.scratch.Hold(scratchPrefix)
 	return s.scratch, nil
 }
@@ -91,7 +96,7 @@ func sweepScratch() {
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), scratchPrefix+"*")) //nolint:errcheck // the pattern is good
 	for _, dir := range left {
 		owner := filepath.Join(dir, locksDir, scratchPrefix+useSuffix)
-		if _, err := os.Stat(owner); err != nil {
+		if _, err := os.Lstat(owner); err != nil || !isOwn(dir) || !isOwn(filepath.Dir(owner)) {
 			continue // another user's, or not begun
 		}
 		if f, err := openLocked(owner, false); err == nil {

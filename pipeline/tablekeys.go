@@ -138,12 +138,12 @@ func (f *File) writeTable(p *printer) {
 	v, t := f.Settings["table"], f.Table
 	p.line("\n[table]")
 	if v.Text != "" {
-		p.line("%s = %q  # %s", fileKey, v.Text, v.Origin)
+		p.line("%s = %s  # %s", fileKey, tomlText(v.Text), v.Origin)
 	}
 	for _, pair := range [][2]string{{"columns", t.Columns}, {"over", strings.Join(t.Over, ",")},
 		{"numbers", strings.Join(t.Numbers, ",")}, {"show", strings.Join(t.Show, ",")}, {"beside", t.Beside}} {
 		if pair[1] != "" {
-			p.line("%s = %q", pair[0], pair[1])
+			p.line("%s = %s", pair[0], tomlText(pair[1]))
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"mars/arrowio"
 )
@@ -43,34 +45,106 @@ func (h *History) CheckInputs(m *Machine) error {
 	return failed
 }
 
+// workshopPrefix begins the names of workshops.
+const workshopPrefix = "mars-verify-"
+
 // Workshop makes a folder in which the relative paths of the history's inputs lead to
 // them as they do in the present folder, so that the history can be run again there
-// without touching anything here. The caller removes it.
-func (h *History) Workshop(m *Machine) (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "mars-verify-*"); err != nil {
-		return "", err
+// without touching anything here. It refuses a history that would write over its inputs,
+// or outside of the folder.
+func (h *History) Workshop(m *Machine) (dir string, remove func(), err error) {
+	sweepWorkshops()
+	if dir, err = os.MkdirTemp("", workshopPrefix+"*"); err != nil {
+		return "", nil, err
 	}
+	lock, err := openLocked(filepath.Join(dir, workshopLock), false)
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, err
+	}
+	remove = func() {
+		os.RemoveAll(dir)
+		lock.Close()
+	}
+	var links []string
 	for path := range h.Inputs() {
-		for _, p := range m.files(path) {
-			if filepath.IsAbs(p) {
+		links = append(links, m.files(path)...)
+	}
+	err = h.checkWritten(links)
+	for _, path := range links {
+		if err == nil && !filepath.IsAbs(path) {
+			err = linkInput(path, dir)
+		}
+	}
+	if err != nil {
+		remove()
+		return "", nil, err
+	}
+	return dir, remove, nil
+}
+
+// linkInput makes a relative path lead from dir to where it leads from the present folder.
+func linkInput(path, dir string) error {
+	if !filepath.IsLocal(path) {
+		return fmt.Errorf("%s lies outside of this folder: run mars provenance --verify in one that holds all inputs", path)
+	}
+	target, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	from := filepath.Join(dir, path)
+	if err := os.MkdirAll(filepath.Dir(from), privateMode); err != nil {
+		return err
+	}
+	if err := os.Symlink(target, from); !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return nil
+}
+
+// checkWritten refuses a file of a step that would lie elsewhere than in the workshop, or
+// where an input is, or in one.
+func (h *History) checkWritten(inputs []string) error {
+	for _, s := range h.Steps {
+		for _, in := range s.Files {
+			if in.Step == nil {
 				continue
 			}
-			target, err := filepath.Abs(p)
-			link := filepath.Join(dir, p)
-			if err == nil && !filepath.IsLocal(p) {
-				err = fmt.Errorf("%s lies outside of this folder: run mars provenance --verify in one that holds all inputs", p)
-			}
-			if err == nil {
-				err = os.MkdirAll(filepath.Dir(link), 0o777)
-			}
-			if err == nil {
-				err = os.Symlink(target, link)
-			}
-			if err != nil && !errors.Is(err, os.ErrExist) {
-				os.RemoveAll(dir)
-				return "", err
+			if err := h.checkPlace(in.Path, inputs); err != nil {
+				return err
 			}
 		}
 	}
-	return dir, nil
+	return nil
+}
+
+func (h *History) checkPlace(path string, inputs []string) error {
+	if !filepath.IsLocal(path) {
+		return fmt.Errorf("%s cannot be made again: a step writes %s, outside of this folder", h.File, path)
+	}
+	for _, in := range inputs {
+		if in, path := filepath.Clean(in), filepath.Clean(path); in == path || strings.HasPrefix(path, in+string(filepath.Separator)) {
+			return fmt.Errorf("%s cannot be made again: a step writes %s, and %s is an input", h.File, path, in)
+		}
+	}
+	return nil
+}
+
+// workshopLock is locked as long as a workshop is in use.
+const workshopLock = ".lock"
+
+// sweepWorkshops removes the workshops that processes which were killed a day ago have
+// left.
+func sweepWorkshops() {
+	left, _ := filepath.Glob(filepath.Join(os.TempDir(), workshopPrefix+"*")) //nolint:errcheck // the pattern is good
+	for _, dir := range left {
+		info, err := os.Lstat(dir)
+		if err != nil || !isOwn(dir) || time.Since(info.ModTime()) < temporaryAge {
+			continue
+		}
+		if lock, err := openLocked(filepath.Join(dir, workshopLock), false); err == nil {
+			os.RemoveAll(dir) //nolint:errcheck // the next run tries again
+			lock.Close()
+		}
+	}
 }

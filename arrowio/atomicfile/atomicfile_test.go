@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -162,28 +163,31 @@ func old() time.Time { return time.Now().Add(-2 * leftAfter) }
 // A folder is rid of the temporary files of killed processes, and of no other file.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	elsewhere := filepath.Join(t.TempDir(), ".a.mars-1")
+	const tail = "3w5e11264sgsf"
+	elsewhere := filepath.Join(t.TempDir(), ".a.mars-"+tail)
 	put(t, elsewhere, "")
-	stay := []string{".a.mars-", ".a.mars-X", ".a.mars-dir", ".a.mars-link", ".a.mars-new", ".a.mars-used", ".mars", "a.mars-1", "b"}
-	for _, name := range append(stay, ".a.mars-1", ".b.arrow.mars-3w5e11264sgsf") {
+	dirName, link, recent, inUse := ".dir.mars-"+tail, ".link.mars-"+tail, ".new.mars-"+tail, ".used.mars-"+tail
+	stay := []string{dirName, link, recent, inUse, ".a.mars-", ".a.mars-backup", ".a.mars-1", ".a.mars-" + strings.ToUpper(tail), ".mars", "a.mars-" + tail, ".mars-" + tail, "b"}
+	slices.Sort(stay)
+	for _, name := range append(stay, ".a.mars-"+tail, ".b.arrow.mars-"+tail) {
 		path := filepath.Join(dir, name)
 		var err error
 		switch name {
-		case ".a.mars-dir":
+		case dirName:
 			err = os.Mkdir(path, 0o777)
-		case ".a.mars-link":
+		case link:
 			err = os.Symlink(elsewhere, path)
 		default:
 			put(t, path, "")
 		}
-		if err == nil && name != ".a.mars-new" {
+		if err == nil && name != recent {
 			err = os.Chtimes(path, old(), old())
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	used, err := os.Open(filepath.Join(dir, ".a.mars-used"))
+	used, err := os.Open(filepath.Join(dir, inUse))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,10 +222,11 @@ func TestRemove(t *testing.T) {
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"a", ".a.mars-1", ".a.mars-2", ".a.b.mars-1", ".ab.mars-1", "b"} {
+	const tail = ".mars-0000000000001"
+	for _, name := range []string{"a", ".a" + tail, ".a.b" + tail, ".ab" + tail, ".a.mars-1", "b"} {
 		put(t, filepath.Join(dir, name), "")
 	}
 	Remove(filepath.Join(dir, "a"))
 	Remove(filepath.Join(dir, "a"))
-	checkNames(t, dir, ".a.b.mars-1", ".ab.mars-1", "b")
+	checkNames(t, dir, ".a.b"+tail, ".a.mars-1", ".ab"+tail, "b")
 }

@@ -13,10 +13,15 @@ import (
 	"time"
 )
 
-// infix marks the names of temporary files.
-const infix = ".mars-"
+// infix marks the names of temporary files. Behind it are a random number's digits, all
+// of them, so that no file of the user's has such a name by accident.
+const (
+	infix  = ".mars-"
+	base   = 36
+	digits = 13 // of the largest number of 64 bits
+)
 
-var temporaryName = regexp.MustCompile(`^\..*` + regexp.QuoteMeta(infix) + `[0-9a-z]+$`)
+var temporaryName = regexp.MustCompile(`^\..+` + regexp.QuoteMeta(infix) + `[0-9a-z]{` + strconv.Itoa(digits) + `}$`)
 
 // maxName is how much of the target's name a temporary file bears, in bytes:
 // most systems allow names of 255.
@@ -25,6 +30,18 @@ const maxName = 200
 // prefix is how the names of the temporary files of a target begin.
 func prefix(name string) string {
 	return "." + strings.ToValidUTF8(name[:min(len(name), maxName)], "") + infix
+}
+
+// randomDigits is the end of a temporary file's name.
+func randomDigits() string {
+	text := strconv.FormatUint(rand.Uint64(), base)
+	return strings.Repeat("0", digits-len(text)) + text
+}
+
+// IsTemporary reports whether a file's name is that of a temporary file for target, both
+// without their folder.
+func IsTemporary(name, target string) bool {
+	return strings.HasPrefix(name, prefix(target)) && temporaryName.MatchString(name)
 }
 
 // openTemporary makes a file beside the target. It is open to nobody to whom the
@@ -37,7 +54,7 @@ func openTemporary(target string, old fs.FileInfo) (*os.File, error) {
 		mode = old.Mode().Perm()
 	}
 	for {
-		f, err := os.OpenFile(dir+prefix(name)+strconv.FormatUint(rand.Uint64(), 36), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		f, err := os.OpenFile(dir+prefix(name)+randomDigits(), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}

@@ -40,6 +40,8 @@ func TestMain(m *testing.M) {
 		"rotate":     edit(rotateColumn),
 		"dropmeta":   edit(dropMetadata),
 		"pictures":   pictures,
+		"provenance": edit(setProvenance),
+		"evil":       edit(evilText),
 	}
 	for name, command := range map[string]func() *cobra.Command{
 		"mars": cli.Mars, "mars-featurize": cli.Featurize, "mars-embed": cli.Embed, "mars-cluster": cli.Cluster,
@@ -124,6 +126,37 @@ func dropMetadata(records []arrow.Record, _ string) []arrow.Record {
 			fields[j].Metadata = arrow.Metadata{}
 		}
 		records[i] = array.NewRecord(arrow.NewSchema(fields, nil), rec.Columns(), rec.NumRows())
+	}
+	return records
+}
+
+// setProvenance has a stream say what the file named holds of its provenance.
+func setProvenance(records []arrow.Record, file string) []arrow.Record {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		panic(err)
+	}
+	for i, rec := range records {
+		all := rec.Schema().Metadata().ToMap()
+		all[arrowio.ProvenanceKey] = string(text)
+		meta := arrow.MetadataFrom(all)
+		records[i] = array.NewRecord(arrow.NewSchema(rec.Schema().Fields(), &meta), rec.Columns(), rec.NumRows())
+	}
+	return records
+}
+
+// evilText adds a column whose name and values have control characters and formulas, and
+// metadata that have.
+func evilText(records []arrow.Record, _ string) []arrow.Record {
+	const evil = "=a\x1b]0;owned\a\u009b31m\nforged: line\ttab"
+	for i, rec := range records {
+		values := slices.Repeat([]string{evil}, int(rec.NumRows()))
+		all := rec.Schema().Metadata().ToMap()
+		all["k"+evil] = evil
+		meta := arrow.MetadataFrom(all)
+		field := arrow.Field{Name: evil, Type: arrow.BinaryTypes.String, Metadata: arrow.MetadataFrom(map[string]string{evil: evil})}
+		fields := append(slices.Clone(rec.Schema().Fields()), field)
+		records[i] = array.NewRecord(arrow.NewSchema(fields, &meta), append(slices.Clone(rec.Columns()), arrowio.NewStringArray(values)), rec.NumRows())
 	}
 	return records
 }

@@ -20,15 +20,6 @@ const Arrow = tables.Arrow
 // FormatOf is the format that a file's name asks for.
 func FormatOf(path string) (Format, error) { return tables.FormatOf(path) }
 
-// Save writes the rows of src to a file, whole or not at all.
-func Save(ctx context.Context, path string, f Format, src arrowio.Stream) error {
-	flat, err := NewFlat(src, arrowio.DefaultColumns().Probability)
-	if err != nil {
-		return err
-	}
-	return tables.Save(ctx, path, f, flat)
-}
-
 // Write writes the rows of src, labels in columns of the usual names, flat.
 func Write(ctx context.Context, w io.Writer, f Format, src arrowio.Stream) error {
 	flat, err := NewFlat(src, arrowio.DefaultColumns().Probability)

@@ -26,21 +26,34 @@ all that it depends on. It may be removed or shrunk at any time, also while pipe
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&dir, "cache", "", "folder of the cache (default: $MARS_CACHE, or the user's cache folder)")
-	open := func() *pipeline.Cache { return pipeline.OpenCache(cacheDir(dir)) }
+	open := func() (*pipeline.Cache, error) {
+		dir := cacheDir(dir)
+		if dir == "" {
+			return nil, usagef("%s", noCacheFolder)
+		}
+		return pipeline.FindCache(dir)
+	}
 	cmd.AddCommand(cacheList(open), cacheVerify(open), cachePrune(open), cacheClear(open))
 	return newCommand(cmd)
 }
 
-// cacheDir is the folder of the cache.
+// noCacheFolder is what a user is told who has no home, and has named no folder.
+const noCacheFolder = "there is no folder for a cache: set HOME or MARS_CACHE, or name one with --cache"
+
+// cacheDir is the folder of the cache, "" if there is none.
 func cacheDir(flag string) string {
 	return cmp.Or(flag, os.Getenv("MARS_CACHE"), pipeline.DefaultCacheDir())
 }
 
-func cacheList(open func() *pipeline.Cache) *cobra.Command {
+func cacheList(open func() (*pipeline.Cache, error)) *cobra.Command {
 	return newCommand(&cobra.Command{
 		Use: "ls", Short: "List all entries, the one used last first", Args: cobra.NoArgs, Example: "  mars cache ls",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all, err := open().List()
+			cache, err := open()
+			if err != nil {
+				return err
+			}
+			all, err := cache.List()
 			if err != nil {
 				return err
 			}
@@ -77,12 +90,16 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f %s", value, units[0])
 }
 
-func cacheVerify(open func() *pipeline.Cache) *cobra.Command {
+func cacheVerify(open func() (*pipeline.Cache, error)) *cobra.Command {
 	return newCommand(&cobra.Command{
 		Use: "verify", Short: "Read all entries and drop those that do not match their hashes", Args: cobra.NoArgs, Example: "  mars cache verify",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			cache, err := open()
+			if err != nil {
+				return err
+			}
 			good := 0
-			dropped, err := open().Verify(func(_ pipeline.ListEntry, bad error) {
+			dropped, err := cache.Verify(func(_ pipeline.ListEntry, bad error) {
 				if bad == nil {
 					good++
 				} else {
@@ -95,7 +112,7 @@ func cacheVerify(open func() *pipeline.Cache) *cobra.Command {
 	})
 }
 
-func cachePrune(open func() *pipeline.Cache) *cobra.Command {
+func cachePrune(open func() (*pipeline.Cache, error)) *cobra.Command {
 	var most bytesFlag
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Drop the entries that were used longest ago, until the rest fits a size", Args: cobra.NoArgs,
@@ -106,15 +123,25 @@ func cachePrune(open func() *pipeline.Cache) *cobra.Command {
 		if !cmd.Flags().Changed("max-size") {
 			return usagef("say how large the cache may be: --max-size 5GB")
 		}
-		return reportDropped(cmd)(open().Prune(int64(most)))
+		cache, err := open()
+		if err != nil {
+			return err
+		}
+		return reportDropped(cmd)(cache.Prune(int64(most)))
 	}
 	return newCommand(cmd)
 }
 
-func cacheClear(open func() *pipeline.Cache) *cobra.Command {
+func cacheClear(open func() (*pipeline.Cache, error)) *cobra.Command {
 	return newCommand(&cobra.Command{
 		Use: "clear", Short: "Drop all entries that no pipeline is using", Args: cobra.NoArgs, Example: "  mars cache clear",
-		RunE: func(cmd *cobra.Command, _ []string) error { return reportDropped(cmd)(open().Clear()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cache, err := open()
+			if err != nil {
+				return err
+			}
+			return reportDropped(cmd)(cache.Clear())
+		},
 	})
 }
 

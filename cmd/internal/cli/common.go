@@ -159,6 +159,9 @@ func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.
 	if err == nil {
 		err = cmd.Context().Err()
 	}
+	if err == nil {
+		err = unchanged(cmd)
+	}
 	if err != nil {
 		out.Fail(err)
 		return err

@@ -40,6 +40,9 @@ where they were estimated, the class proportions beside the true ones.`,
 		env, done := c.env(cmd)
 		m, err := eval.Evaluate(cmd.Context(), env, in)
 		done()
+		if err == nil {
+			err = unchanged(cmd)
+		}
 		if err != nil {
 			return err
 		}

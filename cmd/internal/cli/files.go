@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"mars/arrowio"
+	"mars/pipeline"
 	"mars/stages/featurize/format"
 )
 
@@ -32,6 +35,32 @@ func checkFiles(cmd *cobra.Command, args []string) error {
 	})
 	if err := arrowio.CheckFiles(inputs, outputs); err != nil {
 		return usageError{err}
+	}
+	stamp(cmd, inputs)
+	return nil
+}
+
+type stampsKey struct{}
+
+// stamp notes what the inputs are like before they are read.
+func stamp(cmd *cobra.Command, inputs []arrowio.FileUse) {
+	checks := []func() error{pipeline.StandardInput()}
+	for _, in := range inputs {
+		if in.Path != "" && in.Path != "-" && in.Flag != "--"+cachedFlag {
+			checks = append(checks, pipeline.NewStamp(in.Path).Check)
+		}
+	}
+	cmd.SetContext(context.WithValue(cmd.Context(), stampsKey{}, checks))
+}
+
+// unchanged reports an input that has changed since the command began. What was made of
+// it is of two files, or of one that nobody has any more.
+func unchanged(cmd *cobra.Command) error {
+	checks, _ := cmd.Context().Value(stampsKey{}).([]func() error)
+	for _, check := range checks {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

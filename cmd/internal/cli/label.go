@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"mars/arrowio"
+	"mars/arrowio/atomicfile"
 	"mars/stages"
 	"mars/stages/algorithms/adapt"
 	"mars/stages/algorithms/hedge"
@@ -185,5 +187,10 @@ func (c *common) writeLabels(cmd *cobra.Command, format label.Format, labels *la
 	case c.output == "" || c.output == "-":
 		return label.Write(cmd.Context(), cmd.OutOrStdout(), format, labels)
 	}
-	return label.Save(cmd.Context(), c.output, format, labels)
+	return atomicfile.Write(c.output, func(w io.Writer) error {
+		if err := label.Write(cmd.Context(), w, format, labels); err != nil {
+			return err
+		}
+		return unchanged(cmd)
+	})
 }

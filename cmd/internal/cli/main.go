@@ -113,6 +113,7 @@ func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.DisableAutoGenTag = true
 	cmd.Flags().SortFlags = false
 	cmd.PreRunE = checkFiles
+	cmd.PostRunE = func(cmd *cobra.Command, _ []string) error { return unchanged(cmd) }
 	if validate := cmd.Args; validate != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if err := validate(cmd, args); err != nil {

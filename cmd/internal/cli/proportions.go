@@ -115,6 +115,9 @@ not look at them.`,
 
 // writeReport prints a report, and writes it to the output file if one is named.
 func (c *common) writeReport(cmd *cobra.Command, r *proportions.Report, asJSON bool) error {
+	if err := unchanged(cmd); err != nil {
+		return err
+	}
 	if err := c.saveReport(cmd, r); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"mars/arrowio/atomicfile"
 	"mars/pipeline"
+	"mars/stages/featurize/format"
 )
 
 // provenanceCommand says how a file came to be, and makes it again.
@@ -36,7 +37,11 @@ the cache knows, as long as it has them.`,
 	f.BoolVar(&verify, "verify", false, "make FILE again, from its inputs and without the cache, and compare")
 	cmd.MarkFlagsMutuallyExclusive("pipeline", "json", "verify")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		h, err := pipeline.Trace(args[0], pipeline.OpenCache(cacheDir(cache)), catalogue())
+		known, err := pipeline.FindCache(cacheDir(cache))
+		if err != nil {
+			return err
+		}
+		h, err := pipeline.Trace(args[0], known, catalogue())
 		switch {
 		case err != nil:
 			return err
@@ -55,8 +60,12 @@ the cache knows, as long as it has them.`,
 }
 
 func writeHistory(cmd *cobra.Command, h *pipeline.History, path string) error {
+	folder := "."
+	if path != "-" {
+		folder = filepath.Dir(path)
+	}
 	var text bytes.Buffer
-	if err := h.WritePipeline(&text, catalogue()); err != nil {
+	if err := h.WritePipeline(&text, catalogue(), h.NewFolder(folder)); err != nil {
 		return err
 	}
 	if path == "-" {
@@ -68,8 +77,9 @@ func writeHistory(cmd *cobra.Command, h *pipeline.History, path string) error {
 
 // verifyHistory runs the history again in a folder of its own and compares.
 func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
+	made := h.NewFolder(".")
 	var text bytes.Buffer
-	if err := h.WritePipeline(&text, catalogue()); err != nil {
+	if err := h.WritePipeline(&text, catalogue(), made); err != nil {
 		return err
 	}
 	m := machine(runtime.GOMAXPROCS(0))
@@ -80,18 +90,18 @@ func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
 	if err != nil {
 		return err
 	}
-	dir, err := h.Workshop(m)
+	dir, remove, err := h.Workshop(m)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	if err := os.Chdir(dir); err != nil {
 		return err
 	}
 	if err := makeAgain(cmd, text.String(), m); err != nil {
 		return err
 	}
-	note, err := pipeline.Same(cmd.Context(), old, filepath.Base(old))
+	note, err := pipeline.Same(cmd.Context(), old, h.Made(made))
 	if err != nil {
 		return err
 	}
@@ -109,6 +119,9 @@ func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine) error {
 	}
 	graph, err := file.Expand(cmd.Context())
 	if err != nil {
+		return err
+	}
+	if err := graph.CheckFiles(nil, nil, format.Files); err != nil {
 		return err
 	}
 	if err := graph.Keys(m); err != nil {

@@ -169,7 +169,7 @@ func defaultSettings() map[string]string {
 
 // settings are those of a file once they are settled.
 type settings struct {
-	cache         *pipeline.Cache
+	cache         string // its folder; "" for none
 	jobs, threads int
 	memory        bytesFlag
 	inProcess     bool
@@ -184,7 +184,7 @@ func readSettings(file *pipeline.File) (settings, error) {
 		"memory":     s.memory.Set,
 		"in-process": func(text string) (err error) { s.inProcess, err = strconv.ParseBool(text); return err },
 		"table":      func(text string) error { s.table = text; return nil },
-		"cache":      s.openCache,
+		"cache":      s.readCache,
 	}
 	for _, name := range pipeline.SettingNames {
 		v := file.Settings[name]
@@ -208,11 +208,23 @@ func parseCount(n *int) func(string) error {
 	}
 }
 
-func (s *settings) openCache(dir string) error {
+func (s *settings) readCache(dir string) error {
 	if dir != noCache {
-		s.cache = pipeline.OpenCache(dir)
+		s.cache = dir
 	}
 	return nil
+}
+
+// open opens a cache; nil if there is none.
+func (s *settings) open(how func(dir string) (*pipeline.Cache, error)) (*pipeline.Cache, error) {
+	if s.cache == "" {
+		return nil, nil
+	}
+	cache, err := how(s.cache)
+	if err != nil {
+		return nil, usagef("cache: %w", err)
+	}
+	return cache, nil
 }
 
 // complete fills in what depends on the machine.
@@ -233,9 +245,7 @@ func (s *settings) complete(file *pipeline.File) {
 // checkFiles refuses a pipeline that would write over what it reads, or into its cache.
 func (o *runFlags) checkFiles(graph *pipeline.Graph, s settings, path string) error {
 	inputs := []arrowio.FileUse{{Path: path}}
-	if s.cache != nil {
-		inputs = append(inputs, arrowio.FileUse{Flag: "cache", Path: s.cache.Dir})
-	}
+	inputs = append(inputs, arrowio.FileUse{Flag: "cache", Path: s.cache})
 	if err := graph.CheckFiles(inputs, []arrowio.FileUse{{Flag: "table", Path: s.table}}, format.Files); err != nil {
 		return usageError{err}
 	}
@@ -247,14 +257,26 @@ func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings
 		return err
 	}
 	if o.explain {
-		return pipeline.Explain(cmd.OutOrStdout(), graph, s.cache)
+		cache, err := s.open(pipeline.FindCache)
+		if err != nil {
+			return err
+		}
+		return pipeline.Explain(cmd.OutOrStdout(), graph, cache)
+	}
+	cache, err := s.open(pipeline.OpenCache)
+	if err != nil {
+		return err
+	}
+	view := o.view(cmd)
+	if graph.File.Settings["cache"].Text == "" {
+		view.Warn(noCacheFolder)
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	r := &pipeline.Runner{Graph: graph, Cache: s.cache, Jobs: s.jobs, Memory: int64(s.memory), InProcess: s.inProcess,
-		Verbose: o.verbose, KeepGoing: o.keepGoing, Program: program, Version: Version(), View: o.view(cmd), Text: cmd.OutOrStdout(), Table: s.table}
+	r := &pipeline.Runner{Graph: graph, Cache: cache, Jobs: s.jobs, Memory: int64(s.memory), InProcess: s.inProcess,
+		Verbose: o.verbose, KeepGoing: o.keepGoing, Program: program, Version: Version(), View: view, Text: cmd.OutOrStdout(), Table: s.table}
 	return r.Run(cmd.Context())
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -41,22 +40,29 @@ func (c *common) hosted(cmd *cobra.Command) (handled bool, err error) {
 	case c.cached == "" || h.streams.In != nil || h.streams.Out != nil || h.streams.Text != nil:
 		return false, nil
 	}
+	if cachedDir(c.cached) == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", c.name, noCacheFolder)
+		return false, nil
+	}
 	return true, c.runCached(cmd)
 }
 
 // runCached runs the command as a pipeline of its stage alone.
 func (c *common) runCached(cmd *cobra.Command) error {
-	cache := pipeline.OpenCache(cachedDir(c.cached))
+	cache, err := pipeline.OpenCache(cachedDir(c.cached))
+	if err != nil {
+		return usagef("--cached: %w", err)
+	}
 	stage := catalogue().Find(strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "mars-"), "mars "))
 	rows := c.input
 	flags, order := givenFlags(cmd, stage)
 	instead := func(name string) bool { return flags[name] != "" }
 	if stage.Reads && !slices.ContainsFunc(stage.Instead, instead) && (rows == "" || rows == "-") {
-		spooled, err := c.spool(cmd, cache)
+		spooled, remove, err := c.spool(cmd, cache)
 		if err != nil {
 			return err
 		}
-		defer os.Remove(spooled)
+		defer remove()
 		rows = spooled
 	}
 	graph, err := pipeline.Single(stage, flags, order, rows)
@@ -70,10 +76,10 @@ func (c *common) runCached(cmd *cobra.Command) error {
 	return c.runGraph(cmd, graph, cache)
 }
 
-func (c *common) spool(cmd *cobra.Command, cache *pipeline.Cache) (string, error) {
+func (c *common) spool(cmd *cobra.Command, cache *pipeline.Cache) (path string, remove func(), err error) {
 	in, done, err := c.open(cmd, "")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer done()
 	return cache.Spool(cmd.Context(), in)
