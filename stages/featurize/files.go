@@ -34,6 +34,7 @@ type Options struct {
 	Standardize string   // "none", "source" or "domain": by whose mean and deviation
 	Save        string   // state file to write; "" for none
 	Load        string   // state file that replaces Images, Classes and Standardize
+	Memory      int64    // limit of what reading both sides may hold; 0: arrowio.DefaultMemory
 }
 
 var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
@@ -49,6 +50,8 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		st = loaded
 		env.KeepState(o.Load, sum)
 	}
+	memory := arrowio.NewBudget(o.Memory)
+	o.Source.Format.Memory, o.Target.Format.Memory = memory, memory
 	d, err := read(ctx, env, o, st)
 	if err != nil {
 		return err
@@ -112,6 +115,7 @@ func (o *Options) side(domain arrowio.Domain) *SideOptions {
 // readAlike reads a side with its columns in the order of the side before, so that
 // a feature has the same index in both domains.
 func readAlike(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Options, st *preparation) (*format.Table, error) {
+	held := so.Format.Memory.Used()
 	t, err := readTable(ctx, so, domain, o)
 	if err != nil || t.Columns == nil || slices.Equal(t.Columns, st.Columns) {
 		return t, err
@@ -120,6 +124,7 @@ func readAlike(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Op
 		st.Columns = t.Columns
 		return t, nil
 	}
+	so.Format.Memory.Give(so.Format.Memory.Used() - held) // t is read again
 	alike := *so
 	alike.Format.Columns = st.Columns
 	return readTable(ctx, &alike, domain, o)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -170,6 +171,9 @@ func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.
 // env is the stage's surroundings; done ends its progress bar.
 func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 	algorithms.SetJobs(c.jobs)
+	if cmd.Flags().Changed("memory-limit") { // garbage counts too
+		debug.SetMemoryLimit(int64(c.limit))
+	}
 	bar := &progress{w: cmd.ErrOrStderr(), enabled: !c.quiet && c.logFormat != "json" && isTerminal(cmd.ErrOrStderr())}
 	return stages.Env{
 		Columns:  c.columns,

@@ -47,6 +47,7 @@ data.npz:images,labels. IDX labels are found beside their images, or given with
 			return err
 		}
 		c.inputs = []string{options.Source.Path, options.Target.Path}
+		options.Memory = int64(c.limit)
 		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
 			keepInputs(&env, options)
 			return featurize.Files(ctx, env, options, out)
@@ -68,6 +69,7 @@ type sideFlags struct {
 type featurizeFlags struct {
 	source, target          sideFlags
 	label, id, separator    string
+	encoding                string
 	columns, classes        []string
 	resize, shape           string
 	pad                     int
@@ -91,6 +93,8 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringVar(&o.separator, "separator", "", "field separator of a text table (default: by the file's name and header)")
+	o.encoding = format.Encodings[0]
+	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
 	f.StringSliceVar(&o.classes, "classes", nil, "keep only rows of these classes, numbered in this order")
 	f.BoolVar(&o.truth, "truth", false, "write the target's labels as truth, to compare with")
 
@@ -139,7 +143,7 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, error) {
 	side := featurize.SideOptions{
 		Path:        s.path,
-		Format:      format.Options{Labels: s.labels, Columns: o.columns, Label: o.label, ID: o.id},
+		Format:      format.Options{Labels: s.labels, Columns: o.columns, Label: o.label, ID: o.id, Encoding: o.encoding},
 		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Binarise: s.binarise, Photographs: s.photographs},
 		Rows:        s.rows,
 		MaxRows:     s.maxRows,
@@ -156,8 +160,8 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	}
 	if o.separator != "" {
 		separator := []rune(strings.ReplaceAll(o.separator, `\t`, "\t"))
-		if len(separator) != 1 {
-			return side, usagef("--separator %q: want one character", o.separator)
+		if len(separator) != 1 || strings.ContainsRune("\"\r\n\ufffd", separator[0]) || separator[0] == 0 {
+			return side, usagef("--separator %q: want one character, but no quote and no end of line", o.separator)
 		}
 		side.Format.Separator = separator[0]
 	}
