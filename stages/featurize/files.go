@@ -93,6 +93,9 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 	}
 	if d.classes == nil && tables[arrowio.SourceDomain] != nil {
 		d.classes = format.Classes(tables[arrowio.SourceDomain].Labels)
+		if err := env.CheckClasses(len(d.classes)); err != nil {
+			return nil, fmt.Errorf("%s: %w", tables[arrowio.SourceDomain].Name, err)
+		}
 	}
 	st.Classes = d.classes
 	for _, domain := range domains {

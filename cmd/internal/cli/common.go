@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -29,6 +30,7 @@ type common struct {
 	force       bool
 	memory      bytesFlag
 	limit       bytesFlag
+	maxClasses  int
 	seed        uint64
 	jobs        int
 	quiet       bool
@@ -80,6 +82,7 @@ func (c *common) runFlags(f *pflag.FlagSet) {
 	c.memory = arrowio.DefaultSpoolMemory
 	f.Var(&c.memory, "memory", "hold this much of a piped input in memory for a second pass, then spool to a temporary file")
 	c.limitFlag(f)
+	c.classesFlag(f)
 	f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
 	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads")
 	c.cacheFlag(f)
@@ -89,6 +92,10 @@ func (c *common) runFlags(f *pflag.FlagSet) {
 func (c *common) limitFlag(f *pflag.FlagSet) {
 	c.limit = arrowio.DefaultMemory
 	f.Var(&c.limit, "memory-limit", "refuse input that needs more memory than this at a time")
+}
+
+func (c *common) classesFlag(f *pflag.FlagSet) {
+	f.IntVar(&c.maxClasses, "max-classes", stages.DefaultMaxClasses, "refuse labels of more classes than this")
 }
 
 func (c *common) logFlags(f *pflag.FlagSet) {
@@ -124,6 +131,8 @@ func (c *common) check() error {
 	switch {
 	case c.logFormat != "" && c.logFormat != "text" && c.logFormat != "json":
 		return usagef("--log-format %q: want text or json", c.logFormat)
+	case c.maxClasses < 0 || c.maxClasses > math.MaxInt32:
+		return usagef("--max-classes %d: want a number from 1 to %d", c.maxClasses, math.MaxInt32)
 	case c.jobs < 0:
 		return usagef("--jobs %d: want a positive number of threads", c.jobs)
 	}
@@ -176,13 +185,14 @@ func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 	}
 	bar := &progress{w: cmd.ErrOrStderr(), enabled: !c.quiet && c.logFormat != "json" && isTerminal(cmd.ErrOrStderr())}
 	return stages.Env{
-		Columns:  c.columns,
-		Memory:   int64(c.memory),
-		Seed:     c.seed,
-		Jobs:     c.jobs,
-		Log:      newLogger(bar, c.name, c.logFormat, c.quiet),
-		Progress: reporter(cmd, bar.report),
-		Step:     c.step(cmd),
+		Columns:    c.columns,
+		Memory:     int64(c.memory),
+		MaxClasses: c.maxClasses,
+		Seed:       c.seed,
+		Jobs:       c.jobs,
+		Log:        newLogger(bar, c.name, c.logFormat, c.quiet),
+		Progress:   reporter(cmd, bar.report),
+		Step:       c.step(cmd),
 	}, bar.finish
 }
 
@@ -200,7 +210,7 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,
-	"memory-limit": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
+	"memory-limit": true, "max-classes": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
 	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true,
 }
 
