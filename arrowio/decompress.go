@@ -44,7 +44,7 @@ func (d *decompressor) decompress(b *batch, compression table) error {
 			return err
 		}
 		if total += aligned(n); int64(total) > d.limit {
-			return &limitError{int64(total), d.limit}
+			return &LimitError{int64(total), d.limit}
 		}
 	}
 	out, err := b.pool.get(total)

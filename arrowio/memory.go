@@ -1,21 +1,19 @@
 package arrowio
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
 // pool has the memory that message bodies are read into. It gets a piece back when
-// the last array that views it is released. It never holds more than its limit,
+// the last array that views it is released. It never holds more than its budget,
 // and in the steady state of a pass-through it allocates nothing.
 type pool struct {
-	mem   memory.Allocator
-	limit int64
+	mem    memory.Allocator
+	budget *Budget // has taken from it the capacity of all slabs, in use and idle
 
 	mu     sync.Mutex
-	used   int64 // capacity of all slabs, in use and idle
 	idle   []*slab
 	spare  *batch // the struct of a released batch, for the next one
 	closed bool
@@ -34,15 +32,8 @@ const (
 	maxIdleBytes = 32 << 20 // of all idle slabs, if there is more than one
 )
 
-// limitError says that a reader would need more memory than it may hold.
-type limitError struct{ need, limit int64 }
-
-func (e *limitError) Error() string {
-	return fmt.Sprintf("needs %d MB of memory, the limit is %d MB", e.need>>20, e.limit>>20)
-}
-
-func newPool(mem memory.Allocator, limit int64) *pool {
-	return &pool{mem: mem, limit: limit}
+func newPool(mem memory.Allocator, budget *Budget) *pool {
+	return &pool{mem: mem, budget: budget}
 }
 
 // get returns a slab of at least n bytes, an idle one if there is.
@@ -53,13 +44,14 @@ func (p *pool) get(n int) (*slab, error) {
 		return s, nil
 	}
 	size := int64(n+slabUnit-1) / slabUnit * slabUnit
-	for p.used+size > p.limit && len(p.idle) > 0 {
+	err := p.budget.Take(size)
+	for err != nil && len(p.idle) > 0 {
 		p.dropIdle(0)
+		err = p.budget.Take(size)
 	}
-	if p.used+size > p.limit {
-		return nil, &limitError{p.used + size, p.limit}
+	if err != nil {
+		return nil, err
 	}
-	p.used += size
 	return &slab{p, p.mem.Allocate(int(size))}, nil
 }
 
@@ -102,7 +94,7 @@ func (p *pool) idleBytes() int {
 func (p *pool) dropIdle(i int) {
 	s := p.idle[i]
 	p.idle = append(p.idle[:i], p.idle[i+1:]...)
-	p.used -= int64(len(s.data))
+	p.budget.Give(int64(len(s.data)))
 	p.mem.Free(s.data)
 }
 

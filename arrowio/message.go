@@ -12,6 +12,10 @@ import (
 const (
 	maxMetadata = 64 << 20 // bytes of a message's flatbuffer
 	growStep    = 4 << 20  // bytes of a body that are taken on trust at a time
+
+	// metadataCopies is how often a message's flatbuffer may be in memory: while it
+	// grows, as strings, as what these say, and written again.
+	metadataCopies = 8
 )
 
 // message is one encapsulated message: its flatbuffer, and a body that is yet
@@ -69,6 +73,8 @@ func (m *messageReader) next() (*message, error) {
 		return nil, io.EOF
 	case n < 0 || n > maxMetadata || m.size >= 0 && int64(n) > m.size-m.offset:
 		return nil, m.poisoned(n)
+	case int64(n)*metadataCopies > m.pool.budget.Limit():
+		return nil, &LimitError{int64(n) * metadataCopies, m.pool.budget.Limit()}
 	}
 	if err := m.readMeta(n); err != nil {
 		return nil, err

@@ -16,6 +16,9 @@ type ReadOptions struct {
 	// Memory limits the bytes of batches that the reader holds at one time; 0
 	// means DefaultMemory. A batch that needs more is an error.
 	Memory int64
+	// Budget is the memory that the reader shares with others; nil means one of
+	// Memory bytes for itself.
+	Budget *Budget
 	// Allocator is where the memory of batches comes from; nil means Go's. A
 	// checked one shows in tests that every batch is released.
 	Allocator memory.Allocator
@@ -25,8 +28,8 @@ type ReadOptions struct {
 const DefaultMemory = 8 << 30
 
 func (o ReadOptions) withDefaults() ReadOptions {
-	if o.Memory == 0 {
-		o.Memory = DefaultMemory
+	if o.Budget == nil {
+		o.Budget = NewBudget(o.Memory)
 	}
 	if o.Allocator == nil {
 		o.Allocator = allocator

@@ -42,7 +42,7 @@ type messageSource interface {
 // stands, and can be read again.
 func NewReader(r io.Reader, name string, o ReadOptions) (*Reader, error) {
 	o = o.withDefaults()
-	out := &Reader{name: name, pool: newPool(o.Allocator, o.Memory), unpack: decompressor{limit: o.Memory}}
+	out := &Reader{name: name, pool: newPool(o.Allocator, o.Budget), unpack: decompressor{limit: o.Budget.Limit()}}
 	in, err := newInput(r)
 	if err == nil {
 		out.input = in
@@ -219,7 +219,7 @@ func (r *Reader) readDictionary(msg *message) error {
 	values := b.Column(0).Data()
 	values.Retain()
 	if msg.header.bool(dictionaryIsDelta) && d.data != nil {
-		return d.extend(values, r.pool.limit)
+		return d.extend(values, r.pool.budget.Limit())
 	}
 	d.set(values)
 	return nil
@@ -233,7 +233,7 @@ func dictionarySchema(d *dictionary) *arrow.Schema {
 func (d *dictionary) extend(values arrow.ArrayData, limit int64) error {
 	defer values.Release()
 	if size := int64(sizeOf(d.data, d.data.Len()) + sizeOf(values, values.Len())); size > limit {
-		return &fault{d.values.path, &limitError{size, limit}}
+		return &fault{d.values.path, &LimitError{size, limit}}
 	}
 	parts := []arrow.Array{array.MakeFromData(d.data), array.MakeFromData(values)}
 	defer parts[0].Release()
@@ -264,7 +264,7 @@ func (r *Reader) located(err error) error {
 // adviceFor says what to do about an error.
 func adviceFor(err error) string {
 	var (
-		limit    *limitError
+		limit    *LimitError
 		kind     *typeFault
 		upstream *upstreamError
 	)

@@ -220,7 +220,7 @@ func TestMemoryLimit(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var limit *limitError
+			var limit *LimitError
 			if _, _, err := Check(t.Context(), r); !errors.As(err, &limit) || !strings.Contains(err.Error(), "--memory-limit") {
 				t.Errorf("%s: got %v", c, err)
 			}

@@ -187,6 +187,9 @@ type point struct {
 	only      []condition       // of the values
 }
 
+// maxPoints is the greatest number of a matrix's points.
+const maxPoints = 100_000
+
 // points returns all combinations that no value excludes.
 func (f *File) points(ctx context.Context) ([]point, error) {
 	points := []point{{names: map[string]string{}, variables: map[string]string{}, axis: map[string]string{}}}
@@ -199,6 +202,9 @@ func (f *File) points(ctx context.Context) ([]point, error) {
 			for _, v := range axis.Values {
 				if q := p.with(axis.Name, v); q.allowed() {
 					next = append(next, q)
+				}
+				if len(next) > maxPoints {
+					return nil, f.failAxis(axis.Name, fmt.Errorf("the matrix has more than %d points: list fewer values, or write several files", maxPoints))
 				}
 			}
 		}

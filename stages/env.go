@@ -1,7 +1,9 @@
 package stages
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -17,6 +19,8 @@ type Env struct {
 	// Memory is how many bytes of a pipe a fitting stage holds before it
 	// spools to a temporary file; 0 is arrowio's default.
 	Memory int64
+	// MaxClasses is the greatest number of classes; 0 is DefaultMaxClasses.
+	MaxClasses int
 	// Seed makes everything random; Jobs is the number of threads (0: all).
 	Seed uint64
 	Jobs int
@@ -33,6 +37,18 @@ type Env struct {
 // A Func is a stage with its options bound: it reads all of in and writes rows
 // to out, which it begins but neither closes nor fails; that is its caller's.
 type Func func(ctx context.Context, env Env, in arrowio.Stream, out arrowio.Sink) error
+
+// DefaultMaxClasses is the greatest number of classes unless told otherwise. More are
+// most often a column of dates or numbers that was taken for labels.
+const DefaultMaxClasses = 4096
+
+// CheckClasses returns an error if there are more than n classes.
+func (env Env) CheckClasses(n int) error {
+	if limit := cmp.Or(env.MaxClasses, DefaultMaxClasses); n > limit {
+		return fmt.Errorf("there are %d classes or more, the limit is %d: choose another label column, or raise --max-classes", n, limit)
+	}
+	return nil
+}
 
 // Logger is env.Log, or one that drops everything.
 func (env Env) Logger() *slog.Logger {

@@ -66,11 +66,12 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*fitted, error) {
 	if f.meta, err = r.Meta(); err != nil {
 		return nil, err
 	}
+	inferred := o.Components == 0 && f.meta.Classes == nil // then the labels are checked
 	k, err := f.components(ctx, r, o.Components)
 	if err != nil {
 		return nil, err
 	}
-	s, err := r.Gather(ctx, f.meta.Classes, stream.Want{Vector: r.Columns.Embedding, Target: true})
+	s, err := r.Gather(ctx, f.meta.Classes, stream.Want{Vector: r.Columns.Embedding, Target: true, Labels: inferred})
 	if err != nil {
 		return nil, err
 	}

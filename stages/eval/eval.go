@@ -119,6 +119,9 @@ func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 	}
 	classes := t.classes
 	if classes == nil {
+		if err := t.Env.CheckClasses(int(t.largest) + 1); err != nil {
+			return nil, t.fail(t.Columns.Truth, err)
+		}
 		for k := range t.largest + 1 {
 			classes = append(classes, fmt.Sprint(k))
 		}

@@ -42,6 +42,7 @@ type Options struct {
 	// (arrowio.PreparationKey), and Classes replace them too; "" does not.
 	Prepared string
 	Preview  Preview
+	Memory   int64 // limit of what reading both sides may hold; 0: arrowio.DefaultMemory
 }
 
 var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
@@ -64,6 +65,8 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		}
 		o.Classes = nil
 	}
+	memory := arrowio.NewBudget(o.Memory)
+	o.Source.Format.Memory, o.Target.Format.Memory = memory, memory
 	d, err := read(ctx, env, o, st)
 	if err != nil {
 		return err
@@ -116,6 +119,9 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 	}
 	if d.classes == nil && tables[arrowio.SourceDomain] != nil {
 		d.classes = format.Classes(tables[arrowio.SourceDomain].Labels)
+		if err := env.CheckClasses(len(d.classes)); err != nil {
+			return nil, fmt.Errorf("%s: %w", tables[arrowio.SourceDomain].Name, err)
+		}
 	}
 	st.Classes = d.classes
 	for _, domain := range domains {
@@ -138,6 +144,7 @@ func (o *Options) side(domain arrowio.Domain) *SideOptions {
 // readAlike reads a side with its columns in the order of the side before, so that
 // a feature has the same index in both domains.
 func readAlike(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Options, st *preparation) (*format.Table, error) {
+	held := so.Format.Memory.Used()
 	t, err := readTable(ctx, so, domain, o)
 	if err != nil || t.Columns == nil || slices.Equal(t.Columns, st.Columns) {
 		return t, err
@@ -146,6 +153,7 @@ func readAlike(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Op
 		st.Columns = t.Columns
 		return t, nil
 	}
+	so.Format.Memory.Give(so.Format.Memory.Used() - held) // t is read again
 	alike := *so
 	alike.Format.Columns = st.Columns
 	return readTable(ctx, &alike, domain, o)

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +29,7 @@ type common struct {
 	force       bool
 	memory      bytesFlag
 	limit       bytesFlag
+	maxClasses  int
 	seed        uint64
 	jobs        int
 	quiet       bool
@@ -78,6 +81,7 @@ func (c *common) runFlags(f *pflag.FlagSet) {
 	c.memory = arrowio.DefaultSpoolMemory
 	f.Var(&c.memory, "memory", "hold this much of a piped input in memory for a second pass, then spool to a temporary file")
 	c.limitFlag(f)
+	c.classesFlag(f)
 	f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
 	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads")
 	c.cacheFlag(f)
@@ -87,6 +91,10 @@ func (c *common) runFlags(f *pflag.FlagSet) {
 func (c *common) limitFlag(f *pflag.FlagSet) {
 	c.limit = arrowio.DefaultMemory
 	f.Var(&c.limit, "memory-limit", "refuse input that needs more memory than this at a time")
+}
+
+func (c *common) classesFlag(f *pflag.FlagSet) {
+	f.IntVar(&c.maxClasses, "max-classes", stages.DefaultMaxClasses, "refuse labels of more classes than this")
 }
 
 func (c *common) logFlags(f *pflag.FlagSet) {
@@ -122,6 +130,8 @@ func (c *common) check() error {
 	switch {
 	case c.logFormat != "" && c.logFormat != "text" && c.logFormat != "json":
 		return usagef("--log-format %q: want text or json", c.logFormat)
+	case c.maxClasses < 0 || c.maxClasses > math.MaxInt32:
+		return usagef("--max-classes %d: want a number from 1 to %d", c.maxClasses, math.MaxInt32)
 	case c.jobs < 0:
 		return usagef("--jobs %d: want a positive number of threads", c.jobs)
 	}
@@ -172,15 +182,19 @@ func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.
 // env is the stage's surroundings; done ends its progress bar.
 func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 	algorithms.SetJobs(c.jobs)
+	if cmd.Flags().Changed("memory-limit") { // garbage counts too
+		debug.SetMemoryLimit(int64(c.limit))
+	}
 	bar := &progress{w: cmd.ErrOrStderr(), enabled: !c.quiet && c.logFormat != "json" && isTerminal(cmd.ErrOrStderr())}
 	return stages.Env{
-		Columns:  c.columns,
-		Memory:   int64(c.memory),
-		Seed:     c.seed,
-		Jobs:     c.jobs,
-		Log:      newLogger(bar, c.name, c.logFormat, c.quiet),
-		Progress: reporter(cmd, bar.report),
-		Step:     c.step(cmd),
+		Columns:    c.columns,
+		Memory:     int64(c.memory),
+		MaxClasses: c.maxClasses,
+		Seed:       c.seed,
+		Jobs:       c.jobs,
+		Log:        newLogger(bar, c.name, c.logFormat, c.quiet),
+		Progress:   reporter(cmd, bar.report),
+		Step:       c.step(cmd),
 	}, bar.finish
 }
 
@@ -198,7 +212,7 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,
-	"memory-limit": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
+	"memory-limit": true, "max-classes": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
 	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true,
 }
 

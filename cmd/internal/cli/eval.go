@@ -55,6 +55,7 @@ where they were estimated, the class proportions beside the true ones.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object with scikit-learn's names")
 	c.limitFlag(cmd.Flags())
+	c.classesFlag(cmd.Flags())
 	c.cacheFlag(cmd.Flags())
 	c.logFlags(cmd.Flags())
 	return newCommand(cmd)

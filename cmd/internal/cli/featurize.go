@@ -47,6 +47,7 @@ such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 		if err := c.check(); err != nil {
 			return err
 		}
+		options.Memory = int64(c.limit)
 		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
 			keepInputs(&env, options)
 			return featurize.Files(ctx, env, options, out)
@@ -68,6 +69,7 @@ type sideFlags struct {
 type featurizeFlags struct {
 	source, target          sideFlags
 	label, id, separator    string
+	encoding                string
 	columns, classes        []string
 	resize, shape           string
 	pad                     int
@@ -95,6 +97,8 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringVar(&o.separator, "separator", "", "field separator of a text table (default: by the file's name and header)")
+	o.encoding = format.Encodings[0]
+	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
 	f.StringSliceVar(&o.classes, "classes", nil, "keep only rows of these classes, numbered in this order")
 	f.BoolVar(&o.truth, "truth", false, "write the target's labels as truth, to compare with")
 
@@ -148,7 +152,7 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, error) {
 	side := featurize.SideOptions{
 		Path:        s.path,
-		Format:      format.Options{Labels: s.labels, Columns: o.columns, Label: o.label, ID: o.id},
+		Format:      format.Options{Labels: s.labels, Columns: o.columns, Label: o.label, ID: o.id, Encoding: o.encoding},
 		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Binarise: s.binarise, Photographs: s.photographs},
 		Rows:        s.rows,
 		MaxRows:     s.maxRows,
@@ -184,14 +188,14 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 
 // parseSeparator returns the separator of text tables, 0 if none is given.
 func (o *featurizeFlags) parseSeparator() (rune, error) {
-	separator := []rune(strings.ReplaceAll(o.separator, `\t`, "\t"))
-	switch len(separator) {
-	case 0:
+	if o.separator == "" {
 		return 0, nil
-	case 1:
-		return separator[0], nil
 	}
-	return 0, usagef("--separator %q: want one character", o.separator)
+	separator := []rune(strings.ReplaceAll(o.separator, `\t`, "\t"))
+	if len(separator) != 1 || strings.ContainsRune("\"\r\n\ufffd", separator[0]) || separator[0] == 0 {
+		return 0, usagef("--separator %q: want one character, but no quote and no end of line", o.separator)
+	}
+	return separator[0], nil
 }
 
 // parseSize reads 28x20, or 28 for a square.

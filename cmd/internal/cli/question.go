@@ -90,6 +90,7 @@ func (q *question) ready(env *stages.Env, in arrowio.Stream) (ready []stages.Fun
 	if err != nil {
 		return nil, err
 	}
+	options.Memory = int64(q.common.limit)
 	keepInputs(env, options)
 	ready = append(ready, func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
 		return featurize.Files(ctx, env, options, out)

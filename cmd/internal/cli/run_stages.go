@@ -36,7 +36,7 @@ var flagRoles = map[string]pipeline.Role{
 	"output": pipeline.RowsFile, "save": pipeline.StateFile, "metrics": pipeline.MetricsFile,
 	"compression": pipeline.Encoding, "jobs": pipeline.Threads, "seed": pipeline.Seed,
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
-	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect,
+	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect, "max-classes": pipeline.NoEffect,
 	"quiet": pipeline.Quiet, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
 	"help": pipeline.Reserved, "augment-preview": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved,
 }

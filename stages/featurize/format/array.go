@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"mars/arrowio"
 )
 
 // An ndarray is an n-dimensional array in a file whose header has been read.
@@ -14,6 +16,7 @@ type ndarray struct {
 	shape   []int
 	fortran bool // first index fastest
 	data    io.Reader
+	mem     *arrowio.Budget
 }
 
 // readArrayTable reads an array as features; the first axis is the rows. Its last
@@ -38,7 +41,7 @@ func readArrayLabels(a ndarray, err error) ([]string, error) {
 	if !ok || len(a.shape) == 0 || n != a.shape[0] {
 		return nil, fmt.Errorf("has shape %v: labels need one axis: give one label a row", a.shape)
 	}
-	labels, err := a.element.readLabels(a.data, n)
+	labels, err := a.element.readLabels(a.data, n, a.mem)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +57,7 @@ func (a ndarray) floats(ctx context.Context) ([]float32, error) {
 	if !ok || len(a.shape) == 0 {
 		return nil, fmt.Errorf("has shape %v: features need rows and columns, at most 2³¹ values in all", a.shape)
 	}
-	data, err := a.element.readFloats(a.data, n)
+	data, err := a.element.readFloats(a.data, n, a.mem)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func (a ndarray) floats(ctx context.Context) ([]float32, error) {
 		return nil, err
 	}
 	if a.fortran && len(a.shape) > 1 {
-		return transpose(ctx, data, a.shape)
+		return transpose(ctx, data, a.shape, a.mem)
 	}
 	return data, nil
 }
@@ -90,7 +93,7 @@ func (a ndarray) table(ctx context.Context, data []float32) (*Table, error) {
 		shape = []int{1, shape[0], shape[1]}
 	case len(shape) == 3 && channels(shape[2]) && !channels(shape[0]):
 		var err error
-		if data, err = channelsFirst(ctx, data, shape); err != nil {
+		if data, err = channelsFirst(ctx, data, shape, a.mem); err != nil {
 			return nil, err
 		}
 		shape = []int{shape[2], shape[0], shape[1]}
@@ -98,7 +101,7 @@ func (a ndarray) table(ctx context.Context, data []float32) (*Table, error) {
 		return nil, fmt.Errorf("has shape %v: rows may be vectors or images, of at most 3 axes: reshape it", a.shape)
 	}
 	cols, _ := product(shape)
-	t, err := newTable(ctx, data, rows, cols, shape)
+	t, err := newTable(ctx, data, rows, cols, shape, a.mem)
 	if err != nil {
 		return nil, err
 	}
@@ -109,12 +112,15 @@ func (a ndarray) table(ctx context.Context, data []float32) (*Table, error) {
 func channels(n int) bool { return n == 1 || n == 3 }
 
 // channelsFirst turns images of shape H×W×C into C×H×W.
-func channelsFirst(ctx context.Context, data []float32, shape []int) ([]float32, error) {
+func channelsFirst(ctx context.Context, data []float32, shape []int, mem *arrowio.Budget) ([]float32, error) {
 	c, pixels := shape[2], shape[0]*shape[1]
 	if c == 1 {
 		return data, nil
 	}
-	out := make([]float32, len(data))
+	out, err := again(mem, data)
+	if err != nil {
+		return nil, err
+	}
 	for start := 0; start < len(data); start += c * pixels {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -128,11 +134,23 @@ func channelsFirst(ctx context.Context, data []float32, shape []int) ([]float32,
 	return out, nil
 }
 
+// again returns a slice of data's length, which will take data's place.
+func again(mem *arrowio.Budget, data []float32) ([]float32, error) {
+	if err := take[float32](mem, len(data)); err != nil {
+		return nil, err
+	}
+	give[float32](mem, cap(data))
+	return make([]float32, len(data)), nil
+}
+
 // transpose turns an array of this shape from Fortran order into C order. index
 // counts in C order like an odometer; its digit i moves by stride[i] in the
 // input.
-func transpose(ctx context.Context, data []float32, shape []int) ([]float32, error) {
-	out := make([]float32, len(data))
+func transpose(ctx context.Context, data []float32, shape []int, mem *arrowio.Budget) ([]float32, error) {
+	out, err := again(mem, data)
+	if err != nil {
+		return nil, err
+	}
 	stride, step := make([]int, len(shape)), 1
 	for i, n := range shape {
 		stride[i] = step

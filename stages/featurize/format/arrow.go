@@ -18,7 +18,7 @@ func readArrow(ctx context.Context, in *input, o Options) (*Table, error) {
 		}
 		source = in.file
 	}
-	r, err := arrowio.NewReader(source, in.name, arrowio.ReadOptions{})
+	r, err := arrowio.NewReader(source, in.name, arrowio.ReadOptions{Budget: in.mem})
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func readArrow(ctx context.Context, in *input, o Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readRecords(ctx, r.Next, plan)
+	return readRecords(ctx, r.Next, plan, in.mem)
 }
 
 // named puts the input's name before an error, unless it is there already.
@@ -35,5 +35,5 @@ func named(name string, err error) error {
 	if at := (*arrowio.Error)(nil); errors.As(err, &at) && at.Input == name {
 		return at
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return fmt.Errorf("%s: %w", name, limited(err))
 }

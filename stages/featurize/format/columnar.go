@@ -19,8 +19,8 @@ import (
 type records func() (arrow.Record, error)
 
 // readRecords reads a table of Arrow batches.
-func readRecords(ctx context.Context, next records, p *columnPlan) (*Table, error) {
-	t := &columnTable{plan: p}
+func readRecords(ctx context.Context, next records, p *columnPlan, mem *arrowio.Budget) (*Table, error) {
+	t := &columnTable{plan: p, mem: mem}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -63,8 +63,9 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 		}
 	}
 	p := &columnPlan{}
+	used := setOf(features)
 	for i, name := range header {
-		if err := checkType(schema.Field(i), slices.Contains(features, i), i == label || i == id); err != nil {
+		if err := checkType(schema.Field(i), used[i], i == label || i == id); err != nil {
 			return nil, err
 		}
 		switch {
@@ -72,7 +73,7 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 			p.label = name
 		case i == id:
 			p.id = name
-		case i != label && !slices.Contains(features, i):
+		case i != label && !used[i]:
 			p.skipped = append(p.skipped, name)
 		}
 	}
@@ -82,9 +83,13 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 	return p, nil
 }
 
-// uses reports whether the plan reads the column.
-func (p *columnPlan) uses(name string) bool {
-	return name == p.label || name == p.id || slices.Contains(p.features, name)
+// uses is the set of the columns that the plan reads.
+func (p *columnPlan) uses() map[string]bool {
+	set := map[string]bool{p.label: true, p.id: true}
+	for _, name := range p.features {
+		set[name] = true
+	}
+	return set
 }
 
 // usualFeatures returns the feature columns if none were named: the only column
@@ -140,6 +145,7 @@ func isList(t arrow.DataType) bool {
 // A columnTable grows batch by batch.
 type columnTable struct {
 	plan   *columnPlan
+	mem    *arrowio.Budget
 	data   []float32
 	rows   int
 	widths []int // of each feature column, from the first batch with rows
@@ -159,17 +165,39 @@ func (t *columnTable) add(ctx context.Context, rec arrow.Record) error {
 		if err != nil {
 			return err
 		}
-		t.labels = append(t.labels, names...)
+		if t.labels, err = t.keep(t.labels, names); err != nil {
+			return err
+		}
 	}
 	if t.plan.id != "" {
 		names, err := namesOf(rec, t.plan.id)
 		if err != nil {
 			return err
 		}
-		t.ids = append(t.ids, names...)
+		if t.ids, err = t.keep(t.ids, names); err != nil {
+			return err
+		}
 	}
 	t.rows += int(rec.NumRows())
 	return nil
+}
+
+// keep appends names, which the batch does not share.
+func (t *columnTable) keep(all, names []string) ([]string, error) {
+	var size int64
+	for _, name := range names {
+		size += int64(len(name))
+	}
+	if err := t.mem.Take(size); err != nil {
+		return nil, err
+	}
+	at := len(all)
+	all, err := extend(t.mem, all, len(names), maxElements)
+	if err != nil {
+		return nil, err
+	}
+	copy(all[at:], names)
+	return all, nil
 }
 
 // addFeatures appends the rows, with the feature columns side by side.
@@ -189,13 +217,17 @@ func (t *columnTable) addFeatures(ctx context.Context, rec arrow.Record) error {
 		}
 		parts[k], width = v, width+v.Width
 	}
-	t.data = slices.Grow(t.data, int(rec.NumRows())*width)
+	at := len(t.data)
+	var err error
+	if t.data, err = extend(t.mem, t.data, int(rec.NumRows())*width, maxElements); err != nil {
+		return err
+	}
 	for i := range int(rec.NumRows()) {
 		if err := ended(ctx, i); err != nil {
 			return err
 		}
 		for _, v := range parts {
-			t.data = append(t.data, v.Row(i)...)
+			at += copy(t.data[at:], v.Row(i))
 		}
 	}
 	return nil
@@ -291,7 +323,7 @@ func (t *columnTable) finish(ctx context.Context) (*Table, error) {
 		return nil, errors.New("has no rows: give data with at least one")
 	}
 	width := len(t.data) / t.rows
-	out, err := newTable(ctx, t.data, t.rows, width, []int{width})
+	out, err := newTable(ctx, t.data, t.rows, width, []int{width}, t.mem)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package format
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -40,20 +39,41 @@ func role(header []string, asked, usual string) (int, error) {
 
 // chosen returns the indices of the feature columns that the options name.
 func chosen(header []string, label, id int, columns []string) ([]int, error) {
+	at := positions(header)
 	var features []int
+	taken := map[int]bool{}
 	for _, name := range columns {
-		i := slices.Index(header, name)
+		i, ok := at[name]
 		switch {
-		case i < 0:
+		case !ok:
 			return nil, fmt.Errorf("has no column %q (its columns are %s): name feature columns that it has", name, list(header))
 		case i == label || i == id:
 			return nil, fmt.Errorf("column %q is the label or id column: do not name it as a feature", name)
-		case slices.Contains(features, i):
+		case taken[i]:
 			return nil, fmt.Errorf("column %q is named twice as a feature: name it once", name)
 		}
 		features = append(features, i)
+		taken[i] = true
 	}
 	return features, nil
+}
+
+// positions are the first indices of the names.
+func positions(header []string) map[string]int {
+	at := make(map[string]int, len(header))
+	for i, name := range slices.Backward(header) {
+		at[name] = i
+	}
+	return at
+}
+
+// setOf is the set of some columns.
+func setOf(columns []int) map[int]bool {
+	set := make(map[int]bool, len(columns))
+	for _, i := range columns {
+		set[i] = true
+	}
+	return set
 }
 
 func orDefault(name, usual string) string {
@@ -94,7 +114,7 @@ func (p *textPlan) settle(record []string) {
 			continue
 		}
 		field := strings.TrimSpace(record[i])
-		_, err := strconv.ParseFloat(field, 64)
+		_, err := parseFloat(field, 64)
 		if err == nil || slices.Contains(missing, strings.ToLower(field)) {
 			p.features = append(p.features, i)
 		}
@@ -103,11 +123,12 @@ func (p *textPlan) settle(record []string) {
 
 // names returns the names of the feature columns and of the unused columns.
 func (p *textPlan) names() (features, skipped []string) {
+	used := setOf(p.features)
 	for _, i := range p.features {
 		features = append(features, p.header[i])
 	}
 	for i, name := range p.header {
-		if i != p.label && i != p.id && !slices.Contains(p.features, i) {
+		if i != p.label && i != p.id && !used[i] {
 			skipped = append(skipped, name)
 		}
 	}

@@ -60,7 +60,7 @@ func TestReadOfAllKindsStopsWithItsContext(t *testing.T) {
 }
 
 func TestGatherStopsWithItsContext(t *testing.T) {
-	table, err := newTable(t.Context(), make([]float32, 6), 6, 1, []int{1})
+	table, err := newTable(t.Context(), make([]float32, 6), 6, 1, []int{1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow/float16"
+
+	"mars/arrowio"
 )
 
 // An element is how one value of an array is stored.
@@ -165,7 +167,10 @@ func floatLabel(v float64) (string, error) {
 const stepBytes = 1 << 18
 
 // readFloats reads n numbers. Memory grows with what has been read.
-func (e element) readFloats(r io.Reader, n int) ([]float32, error) {
+func (e element) readFloats(r io.Reader, n int, mem *arrowio.Budget) ([]float32, error) {
+	if need := int64(n) * sizeOf[float32](); need > mem.Limit() {
+		return nil, &arrowio.LimitError{Need: need, Limit: mem.Limit()}
+	}
 	var out []float32
 	step := max(stepBytes/e.size, 1)
 	raw := make([]byte, min(step, n)*e.size)
@@ -175,14 +180,17 @@ func (e element) readFloats(r io.Reader, n int) ([]float32, error) {
 			return nil, err
 		}
 		at := len(out)
-		out = extend(out, k, n)
+		var err error
+		if out, err = extend(mem, out, k, n); err != nil {
+			return nil, err
+		}
 		e.floats(out[at:], raw[:k*e.size])
 	}
 	return out, nil
 }
 
 // readLabels reads n class names. Equal names share memory.
-func (e element) readLabels(r io.Reader, n int) ([]string, error) {
+func (e element) readLabels(r io.Reader, n int, mem *arrowio.Budget) ([]string, error) {
 	var out []string
 	names := map[string]string{}
 	raw := make([]byte, e.size)
@@ -192,6 +200,9 @@ func (e element) readLabels(r io.Reader, n int) ([]string, error) {
 		}
 		name, known := names[string(raw)]
 		if !known {
+			if err := mem.Take(int64(2*e.size + 2*nameCost)); err != nil {
+				return nil, err
+			}
 			key := string(raw)
 			var err error
 			if name, err = e.label(raw); err != nil {
@@ -199,7 +210,10 @@ func (e element) readLabels(r io.Reader, n int) ([]string, error) {
 			}
 			names[key] = name
 		}
-		out = append(out, name)
+		var err error
+		if out, err = push(mem, out, name); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -214,15 +228,4 @@ func (e element) fill(r io.Reader, raw []byte, at, n int) error {
 		return fmt.Errorf("is truncated: its header announces %d values, %d are there: copy or download it again", n, at+k/e.size)
 	}
 	return readError(err)
-}
-
-// extend lengthens s by k. If it must grow, its capacity is at least doubled, up
-// to limit.
-func extend[T any](s []T, k, limit int) []T {
-	if need := len(s) + k; need > cap(s) {
-		grown := make([]T, len(s), min(max(need, 2*cap(s)), max(limit, need)))
-		copy(grown, s)
-		s = grown
-	}
-	return s[:len(s)+k]
 }

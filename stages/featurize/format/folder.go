@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"mars/arrowio"
 	"mars/stages/featurize/image"
 )
 
@@ -21,7 +22,7 @@ func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
 	if err != nil {
 		return nil, named(path, err)
 	}
-	p := &pictures{}
+	p := &pictures{mem: o.Memory}
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -91,6 +92,7 @@ type pictures struct {
 	h, w   int
 	first  string
 	colour bool
+	mem    *arrowio.Budget
 }
 
 func (p *pictures) add(path string) error {
@@ -107,6 +109,9 @@ func (p *pictures) add(path string) error {
 	for k := 0; k < len(picture.Pix) && !p.colour; k += 3 {
 		p.colour = picture.Pix[k] != picture.Pix[k+1] || picture.Pix[k] != picture.Pix[k+2]
 	}
+	if err := p.mem.Take(int64(len(picture.Pix))); err != nil {
+		return err
+	}
 	p.pix = append(p.pix, picture.Pix...)
 	return nil
 }
@@ -117,6 +122,9 @@ func (p *pictures) table(ctx context.Context, n int) (*Table, error) {
 	if p.colour {
 		channels = 3
 	}
+	if err := p.mem.Take(4 * int64(n) * int64(channels*pixels)); err != nil {
+		return nil, err
+	}
 	data := make([]float32, n*channels*pixels)
 	for at := range n * channels {
 		plane, picture := data[at*pixels:(at+1)*pixels], p.pix[at/channels*3*pixels:]
@@ -124,7 +132,7 @@ func (p *pictures) table(ctx context.Context, n int) (*Table, error) {
 			plane[k] = float32(picture[3*k+at%channels])
 		}
 	}
-	t, err := newTable(ctx, data, n, channels*pixels, []int{channels, p.h, p.w})
+	t, err := newTable(ctx, data, n, channels*pixels, []int{channels, p.h, p.w}, p.mem)
 	if err == nil {
 		t.Largest = 255
 	}

@@ -47,7 +47,7 @@ func TestKindErrors(t *testing.T) {
 		{"a.csv", "<!DOCTYPE html><html>", "holds an HTML page, which cannot be read: download the file itself"},
 		{"a.csv", "version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"},
 		{"a", "\x01\x02\x03\x04\x05", "a: begins with bytes 01 02 03 04 05, which is no kind of file that can be read"},
-		{"a.csv", "caf\xe9,b\n1,2\n", "begins with bytes 63 61 66 e9"},
+		{"a.csv", "caf\xe9,b\n1,2\n", "line 1, column 4 (byte 3 from 0): 0xe9 is not valid UTF-8"},
 		{"a.gz", "\x1f\x8b\x00", "is not valid gzip"},
 	} {
 		_, err := read(tc.name, tc.text, Options{})
@@ -239,7 +239,7 @@ func TestLyingHeader(t *testing.T) {
 	for _, read := range []func() error{
 		func() error { _, err := read("a.idx", idx, Options{}); return err },
 		func() error { _, err := read("a.npy", text, Options{}); return err },
-		func() error { _, err := readArrayLabels(readNPY(strings.NewReader(strs))); return err },
+		func() error { _, err := readArrayLabels(readNPY(strings.NewReader(strs), nil)); return err },
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

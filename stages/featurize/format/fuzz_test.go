@@ -42,7 +42,7 @@ func FuzzIDX(f *testing.F) {
 	seed(f, "train-images-idx3-ubyte", "typeb.idx", "typee.idx", "digits.gz")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a", Options{})
-		_, _ = readArrayLabels(readIDX(bytes.NewReader(data)))
+		_, _ = readArrayLabels(readIDX(bytes.NewReader(data), nil))
 	})
 }
 
@@ -51,7 +51,7 @@ func FuzzNPY(f *testing.F) {
 	f.Add([]byte(npy("{'descr': '>U2', 'fortran_order': True, 'shape': (2,), }", "\x00\x00\x00a\x00\x00\x00b\x00\x00\x00c\x00\x11\x00\x00")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.npy", Options{})
-		_, _ = readArrayLabels(readNPY(bytes.NewReader(data)))
+		_, _ = readArrayLabels(readNPY(bytes.NewReader(data), nil))
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"mars/arrowio"
 )
 
 // idxElements are the types of an IDX file, by the third byte of its magic
@@ -22,7 +24,7 @@ var idxElements = map[byte]element{
 // readIDX reads the header of an IDX file, the format of MNIST
 // (http://yann.lecun.com/exdb/mnist): two zero bytes, the type, the number of
 // axes, and each axis' size in four bytes.
-func readIDX(r io.Reader) (ndarray, error) {
+func readIDX(r io.Reader, mem *arrowio.Budget) (ndarray, error) {
 	var magic [4]byte
 	if _, err := io.ReadFull(r, magic[:]); err != nil {
 		return ndarray{}, fmt.Errorf("IDX header: %w", readError(err))
@@ -42,13 +44,13 @@ func readIDX(r io.Reader) (ndarray, error) {
 		}
 		shape[i] = int(binary.BigEndian.Uint32(size[:]))
 	}
-	return ndarray{element: e, shape: shape, data: r}, nil
+	return ndarray{element: e, shape: shape, data: r, mem: mem}, nil
 }
 
 // readIDXTable reads an IDX file of features. One with a single axis is an error,
 // because it is a file of labels.
-func readIDXTable(ctx context.Context, r io.Reader) (*Table, error) {
-	a, err := readIDX(r)
+func readIDXTable(ctx context.Context, r io.Reader, mem *arrowio.Budget) (*Table, error) {
+	a, err := readIDX(r, mem)
 	if err == nil && len(a.shape) == 1 {
 		err = errors.New("has one axis, as IDX files of labels have: give the file of images, and this one as its labels")
 	}

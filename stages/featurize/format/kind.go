@@ -50,13 +50,14 @@ var remedies = map[arrowio.Format]string{
 	arrowio.FormatFeatherV1:  "write it again with a newer version",
 }
 
-// tell returns the kind of a file that begins with head. It fails if the file's
-// name claims another kind.
-func tell(head []byte, name string) (kind, error) {
+// tell returns the kind of a file that begins with head. Text that is not UTF-8 may
+// have the encoding, or be an error when it is read. It fails if the file's name
+// claims another kind.
+func tell(head []byte, name, encoding string) (kind, error) {
 	if len(head) == 0 {
 		return "", errors.New("is empty: check what wrote it")
 	}
-	found, err := tellContent(head)
+	found, err := tellContent(head, encoding)
 	if err != nil {
 		return "", err
 	}
@@ -67,8 +68,11 @@ func tell(head []byte, name string) (kind, error) {
 	return found, nil
 }
 
-func tellContent(head []byte) (kind, error) {
+func tellContent(head []byte, encoding string) (kind, error) {
 	format := arrowio.Sniff(head)
+	if format == arrowio.FormatUnknown && (encoding != "" && encoding != Encodings[0] || maybeText(head)) {
+		return kindText, nil
+	}
 	if k, ok := kinds[format]; ok {
 		return k, nil
 	}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"mars/arrowio"
 )
 
 // maxHeader is the greatest length of a NumPy header. Usual ones, without
@@ -16,7 +18,7 @@ const maxHeader = 1 << 16
 
 // readNPY reads the header of an npy file, versions 1 to 3
 // (https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html).
-func readNPY(r io.Reader) (ndarray, error) {
+func readNPY(r io.Reader, mem *arrowio.Budget) (ndarray, error) {
 	header, err := npyHeader(r)
 	if err != nil {
 		return ndarray{}, fmt.Errorf("npy header: %w", err)
@@ -25,7 +27,7 @@ func readNPY(r io.Reader) (ndarray, error) {
 	if err != nil {
 		return ndarray{}, fmt.Errorf("npy header: %w", err)
 	}
-	a.data = r
+	a.data, a.mem = r, mem
 	return a, nil
 }
 

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zip"
+
+	"mars/arrowio"
 )
 
 // readNPZ reads features and labels from a NumPy archive, a zip file of npy
@@ -19,7 +22,7 @@ func readNPZ(ctx context.Context, in *input, o Options) (*Table, error) {
 	}
 	xName := orDefault(o.X, "X")
 	t, err := readMember(archive, xName, func(r io.Reader) (*Table, error) {
-		a, err := readNPY(r)
+		a, err := readNPY(r, in.mem)
 		return readArrayTable(ctx, a, err)
 	})
 	if err != nil {
@@ -32,7 +35,7 @@ func readNPZ(ctx context.Context, in *input, o Options) (*Table, error) {
 	if yName == "" || o.Labels != "" || o.NoLabels {
 		return t, nil
 	}
-	if t.Labels, err = readMember(archive, yName, npyLabels); err != nil {
+	if t.Labels, err = readMember(archive, yName, npyLabels(in.mem)); err != nil {
 		return nil, err
 	}
 	return t, t.checkRows(t.Labels, "member "+yName)
@@ -49,25 +52,51 @@ func readNPZLabels(ctx context.Context, in *input, o Options) ([]string, error) 
 	if o.Y == "" && len(archive.File) == 1 {
 		name = strings.TrimSuffix(archive.File[0].Name, ".npy")
 	}
-	return readMember(archive, name, npyLabels)
+	return readMember(archive, name, npyLabels(in.mem))
 }
 
-func npyLabels(r io.Reader) ([]string, error) { return readArrayLabels(readNPY(r)) }
+func npyLabels(mem *arrowio.Budget) func(io.Reader) ([]string, error) {
+	return func(r io.Reader) ([]string, error) { return readArrayLabels(readNPY(r, mem)) }
+}
+
+// directoryCost is the memory of an archive's directory for each of its bytes.
+const directoryCost = 10
 
 func openNPZ(ctx context.Context, in *input) (*zip.Reader, error) {
 	r, size, err := in.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
-	archive, err := zip.NewReader(r, size)
+	directory := &meteredReaderAt{r, in.mem, directoryCost}
+	archive, err := zip.NewReader(directory, size)
+	directory.mem = nil // only the directory stays in memory
+	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
+		return nil, fmt.Errorf("the archive's directory %w", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("is not a valid zip archive (%w): it is truncated or damaged: copy or download it again", err)
 	}
 	return archive, nil
 }
 
+// A meteredReaderAt takes cost from mem for each byte that is read.
+type meteredReaderAt struct {
+	io.ReaderAt
+	mem  *arrowio.Budget
+	cost int64
+}
+
+func (m *meteredReaderAt) ReadAt(p []byte, at int64) (int, error) {
+	n, err := m.ReaderAt.ReadAt(p, at)
+	if err := m.mem.Take(int64(n) * m.cost); err != nil {
+		return 0, err
+	}
+	return n, err
+}
+
+// findMember returns the last member of this name, as NumPy does.
 func findMember(archive *zip.Reader, name string) *zip.File {
-	for _, f := range archive.File {
+	for _, f := range slices.Backward(archive.File) {
 		if f.Name == name || f.Name == name+".npy" {
 			return f
 		}

@@ -48,6 +48,12 @@ type Options struct {
 	// Separator separates the fields of a text table. 0 means a tab for .tsv,
 	// otherwise the most frequent of comma, semicolon and tab in the header.
 	Separator rune
+
+	// Encoding is that of text, one of Encodings; "" is UTF-8.
+	Encoding string
+
+	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
+	Memory *arrowio.Budget
 }
 
 // Open reads the table in a file, the JPEG and PNG files in a folder, or standard
@@ -93,7 +99,10 @@ func Read(ctx context.Context, r io.Reader, name string, o Options) (*Table, err
 }
 
 func readInput(ctx context.Context, r io.Reader, name string, o Options) (*Table, error) {
-	in, err := newInput(ctx, r, name)
+	if o.Memory == nil {
+		o.Memory = arrowio.NewBudget(0)
+	}
+	in, err := newInput(ctx, r, name, o)
 	if err != nil {
 		return nil, named(name, err)
 	}
@@ -116,9 +125,9 @@ func readInput(ctx context.Context, r io.Reader, name string, o Options) (*Table
 func readTable(ctx context.Context, in *input, o Options) (*Table, error) {
 	switch in.kind {
 	case kindIDX:
-		return readIDXTable(ctx, in)
+		return readIDXTable(ctx, in, in.mem)
 	case kindNPY:
-		a, err := readNPY(in)
+		a, err := readNPY(in, in.mem)
 		return readArrayTable(ctx, a, err)
 	case kindNPZ:
 		return readNPZ(ctx, in, o)
@@ -144,7 +153,7 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 		return nil, fmt.Errorf("labels: %w: check the path", err)
 	}
 	defer f.Close()
-	in, err := newInput(ctx, f, path)
+	in, err := newInput(ctx, f, path, o)
 	if err != nil {
 		return nil, named(path, err)
 	}
@@ -158,9 +167,9 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
 	switch in.kind {
 	case kindIDX:
-		return readArrayLabels(readIDX(in))
+		return readArrayLabels(readIDX(in, in.mem))
 	case kindNPY:
-		return readArrayLabels(readNPY(in))
+		return readArrayLabels(readNPY(in, in.mem))
 	case kindNPZ:
 		return readNPZLabels(ctx, in, o)
 	case kindText:
@@ -203,10 +212,11 @@ type input struct {
 	name string // without .gz
 	kind kind
 	file *os.File // the file itself if it is not compressed and allows random access
+	mem  *arrowio.Budget
 }
 
-func newInput(ctx context.Context, r io.Reader, name string) (*input, error) {
-	in := &input{Reader: bufio.NewReaderSize(contextReader{ctx, r}, 1<<16), name: name}
+func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input, error) {
+	in := &input{Reader: bufio.NewReaderSize(contextReader{ctx, r}, 1<<16), name: name, mem: o.Memory}
 	in.file = seekable(r)
 	if head, err := in.Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
 		unzipped, err := gzip.NewReader(in.Reader)
@@ -221,7 +231,7 @@ func newInput(ctx context.Context, r io.Reader, name string) (*input, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, readError(err)
 	}
-	in.kind, err = tell(head, in.name)
+	in.kind, err = tell(head, in.name, o.Encoding)
 	return in, err
 }
 
@@ -242,6 +252,9 @@ func seekable(r io.Reader) *os.File {
 
 // readError explains an error of reading the bytes of an input.
 func readError(err error) error {
+	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
+		return err
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("is truncated: copy or download it again")
 	}
@@ -260,7 +273,7 @@ func (in *input) whole(ctx context.Context) (io.ReaderAt, int64, error) {
 		}
 		return contextReaderAt{ctx, in.file}, info.Size(), nil
 	}
-	data, err := io.ReadAll(in)
+	data, err := readAll(in, in.mem)
 	if err != nil {
 		return nil, 0, readError(err)
 	}

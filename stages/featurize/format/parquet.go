@@ -2,8 +2,12 @@ package format
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"sync/atomic"
+	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -11,32 +15,45 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"mars/arrowio"
 )
 
 const (
 	// parquetBatch is how many rows of a Parquet file are decoded at a time.
 	parquetBatch = 1024
-	// parquetPage is the most that the library may allocate at once. A damaged
-	// page header could ask for any size.
-	parquetPage = 1 << 30
+	// parquetBuffers is the memory of all columns' read buffers, if they are not
+	// smaller than minBuffer or larger than the usual one.
+	parquetBuffers    = 64 << 20
+	minBuffer         = 1 << 10
+	usualBuffer       = 16 << 10
+	parquetColumnCost = 44 << 10 // of a column that is read, beside its buffer and pages
+	footerCost        = 12       // of a footer in memory, for each of its bytes
 )
 
 // readParquet reads a Parquet file. The library panics on some damaged files;
 // here that becomes an error.
 func readParquet(ctx context.Context, in *input, o Options) (t *Table, err error) {
+	var mem *budgetAllocator
 	defer func() {
 		if p := recover(); p != nil {
 			t, err = nil, fmt.Errorf("is not valid Parquet (%v): copy or download it again", p)
+		}
+		if mem != nil && mem.failed != nil {
+			t, err = nil, mem.failed
 		}
 	}()
 	r, size, err := in.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
-	mem := cappedAllocator{memory.DefaultAllocator}
+	mem = &budgetAllocator{Allocator: memory.DefaultAllocator, mem: in.mem}
+	defer mem.settle()
 	properties := parquet.NewReaderProperties(mem)
 	properties.BufferedStreamEnabled = true // otherwise it allocates what a column's length claims
-	f, err := file.NewParquetReader(io.NewSectionReader(r, 0, size), file.WithReadProps(properties))
+	footer := &meteredReaderAt{r, in.mem, footerCost}
+	f, err := file.NewParquetReader(io.NewSectionReader(footer, 0, size), file.WithReadProps(properties))
+	footer.mem = nil
 	if err != nil {
 		return nil, parquetError(err)
 	}
@@ -44,11 +61,11 @@ func readParquet(ctx context.Context, in *input, o Options) (t *Table, err error
 	// The library decodes the writer's Arrow schema without checking its offsets.
 	// Parquet's own types are enough.
 	f.MetaData().FileMetaData.KeyValueMetadata = nil
-	return readParquetColumns(ctx, f, o)
+	return readParquetColumns(ctx, f, properties, mem, o)
 }
 
-func readParquetColumns(ctx context.Context, f *file.Reader, o Options) (*Table, error) {
-	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, cappedAllocator{memory.DefaultAllocator})
+func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet.ReaderProperties, mem *budgetAllocator, o Options) (*Table, error) {
+	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, mem)
 	if err != nil {
 		return nil, parquetError(err)
 	}
@@ -60,18 +77,25 @@ func readParquetColumns(ctx context.Context, f *file.Reader, o Options) (*Table,
 	if err != nil {
 		return nil, err
 	}
-	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}}
+	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}, mem: mem}
+	used := plan.uses()
 	for i, field := range schema.Fields() {
-		if plan.uses(field.Name) {
+		if used[field.Name] {
 			rows.fields, rows.names = append(rows.fields, i), append(rows.names, field.Name)
 		}
 	}
 	for i := range f.MetaData().Schema.NumColumns() {
 		rows.leaves[i] = true
 	}
+	properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
+	cost := int64(len(rows.fields)) * (properties.BufferSize + parquetColumnCost)
+	if err := mem.mem.Take(cost); err != nil {
+		return nil, err
+	}
+	defer mem.mem.Give(cost)
 	defer rows.close()
 	next := func() (arrow.Record, error) { return rows.next(ctx) }
-	t, err := readRecords(ctx, next, plan)
+	t, err := readRecords(ctx, next, plan, mem.mem)
 	if err == nil && int64(t.Features.Rows) != f.NumRows() {
 		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), t.Features.Rows)
 	}
@@ -88,6 +112,7 @@ type parquetRows struct {
 	fields []int // indices in the schema
 	names  []string
 	leaves map[int]bool // all of them
+	mem    *budgetAllocator
 
 	group   int   // the next row group
 	left    int64 // rows of the current group
@@ -108,7 +133,7 @@ func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 	arrays := make([]arrow.Array, len(r.columns))
 	fields := make([]arrow.Field, len(r.columns))
 	for k, column := range r.columns {
-		values, err := nextArray(column, n)
+		values, err := nextArray(column, n, r.mem)
 		if err != nil {
 			return nil, fmt.Errorf("row group %d, column %q: %w", r.group-1, r.names[k], parquetError(err))
 		}
@@ -124,6 +149,7 @@ func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 
 // open goes to the next row group.
 func (r *parquetRows) open(ctx context.Context) error {
+	r.releaseRecord()
 	r.releaseColumns()
 	for _, i := range r.fields {
 		column, err := r.reader.GetFieldReader(ctx, i, r.leaves, []int{r.group})
@@ -138,7 +164,7 @@ func (r *parquetRows) open(ctx context.Context) error {
 }
 
 // nextArray reads n values of a column.
-func nextArray(column *pqarrow.ColumnReader, n int64) (arrow.Array, error) {
+func nextArray(column *pqarrow.ColumnReader, n int64, mem memory.Allocator) (arrow.Array, error) {
 	chunked, err := column.NextBatch(n)
 	if err != nil {
 		return nil, err
@@ -151,7 +177,7 @@ func nextArray(column *pqarrow.ColumnReader, n int64) (arrow.Array, error) {
 		chunks[0].Retain()
 		return chunks[0], nil
 	}
-	return array.Concatenate(chunked.Chunks(), memory.DefaultAllocator)
+	return array.Concatenate(chunked.Chunks(), mem)
 }
 
 func (r *parquetRows) releaseRecord() {
@@ -166,6 +192,7 @@ func (r *parquetRows) releaseColumns() {
 		column.Release()
 	}
 	r.columns = nil
+	r.mem.settle()
 }
 
 func (r *parquetRows) close() {
@@ -173,26 +200,52 @@ func (r *parquetRows) close() {
 	r.releaseColumns()
 }
 
-// A cappedAllocator panics if more than parquetPage is asked for at once.
-// readParquet turns that into an error.
-type cappedAllocator struct{ memory.Allocator }
+// A budgetAllocator takes what it allocates from mem. It panics if that is not
+// enough, which readParquet turns into the error failed.
+type budgetAllocator struct {
+	memory.Allocator
+	mem    *arrowio.Budget
+	used   atomic.Int64 // of mem; finalizers free too
+	failed error
+}
 
-func (a cappedAllocator) Allocate(size int) []byte {
-	checkAllocation(size)
+func (a *budgetAllocator) Allocate(size int) []byte {
+	err := a.mem.Take(int64(size))
+	for try := 0; err != nil && try < 3; try++ { // the library leaves buffers to finalizers
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		err = a.mem.Take(int64(size))
+	}
+	if err != nil {
+		a.failed = err
+		panic(err)
+	}
+	a.used.Add(int64(size))
 	return a.Allocator.Allocate(size)
 }
 
-func (a cappedAllocator) Reallocate(size int, b []byte) []byte {
-	checkAllocation(size)
-	return a.Allocator.Reallocate(size, b)
+func (a *budgetAllocator) Reallocate(size int, b []byte) []byte {
+	if size <= cap(b) {
+		return b[:size]
+	}
+	grown := a.Allocate(size)
+	copy(grown, b)
+	a.Free(b)
+	return grown
 }
 
-func checkAllocation(size int) {
-	if size > parquetPage {
-		panic(fmt.Sprintf("a page or batch claims to need %d bytes", size))
-	}
+func (a *budgetAllocator) Free(b []byte) {
+	a.used.Add(-int64(cap(b)))
+	a.mem.Give(int64(cap(b)))
+	a.Allocator.Free(b)
 }
+
+// settle gives back what the library has not freed of what it no longer uses.
+func (a *budgetAllocator) settle() { a.mem.Give(a.used.Swap(0)) }
 
 func parquetError(err error) error {
+	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
+		return err
+	}
 	return fmt.Errorf("is not valid Parquet, or of a kind that cannot be read (%w): copy it again, or write it with plain types", err)
 }

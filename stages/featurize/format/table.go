@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars/arrowio"
 )
 
 // A Table is the data of one domain: n rows of d features, with labels and
@@ -32,6 +34,8 @@ type Table struct {
 	// the input has none.
 	IDInts  []int64
 	IDNames []string
+
+	mem *arrowio.Budget // what the table was read with
 }
 
 // Row returns row i, which shares its memory with t.
@@ -39,10 +43,17 @@ func (t *Table) Row(i int) []float32 {
 	return t.Features.Data[i*t.Features.Stride : i*t.Features.Stride+t.Features.Cols]
 }
 
-// Gather returns a table of the given rows of t, in that order. Features are
-// copied; names share their memory with t. It returns ctx.Err() if ctx ends.
+// Gather returns a table of the given rows of t, in that order: t itself if these are
+// all its rows. Otherwise features are copied; names share their memory with t. It
+// returns ctx.Err() if ctx ends.
 func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
+	if t.isWhole(rows) {
+		return t, nil
+	}
 	d := t.Features.Cols
+	if err := take[float32](t.mem, len(rows)*d); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, limited(err))
+	}
 	out := *t
 	out.Features = blas32.General{Rows: len(rows), Cols: d, Stride: d, Data: make([]float32, 0, len(rows)*d)}
 	for k, i := range rows {
@@ -55,6 +66,19 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 	out.IDInts = gather(t.IDInts, rows)
 	out.IDNames = gather(t.IDNames, rows)
 	return &out, nil
+}
+
+// isWhole reports whether rows are those of t, in their order.
+func (t *Table) isWhole(rows []int) bool {
+	if len(rows) != t.Features.Rows {
+		return false
+	}
+	for k, i := range rows {
+		if k != i {
+			return false
+		}
+	}
+	return true
 }
 
 func gather[T any](values []T, rows []int) []T {
@@ -97,13 +121,14 @@ const maxElements = 1 << 31
 
 // newTable returns a table with data (row-major) as its features. It fails if
 // there are no rows or no features, or if a value is not finite.
-func newTable(ctx context.Context, data []float32, rows, cols int, shape []int) (*Table, error) {
+func newTable(ctx context.Context, data []float32, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
 	if rows == 0 || cols == 0 {
 		return nil, fmt.Errorf("holds %d rows of %d features: give data with at least one of each", rows, cols)
 	}
 	t := &Table{
 		Features: blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: data},
 		Shape:    shape,
+		mem:      mem,
 	}
 	for lo := 0; lo < len(data); lo += stepValues {
 		if err := ctx.Err(); err != nil {
@@ -136,6 +161,11 @@ func (t *Table) checkRows(labels []string, what string) error {
 // setIDs sets the identities of the rows, as integers if all are. It fails if one
 // is missing or not unique.
 func (t *Table) setIDs(ctx context.Context, names []string) error {
+	cost := int64(len(names)) * nameCost
+	if err := t.mem.Take(cost); err != nil {
+		return err
+	}
+	defer t.mem.Give(cost)
 	seen := make(map[string]int, len(names))
 	for i, name := range names {
 		if err := ended(ctx, i); err != nil {

@@ -12,59 +12,107 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mars/arrowio"
 )
 
 // readText reads a text table: a header, then one line for each row. Fields may
 // be quoted as in RFC 4180.
 func readText(ctx context.Context, in *input, o Options) (*Table, error) {
-	r, header, err := newTextReader(in, o)
+	r, err := newTextReader(in, o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := planText(header, o)
+	defer r.meter.close()
+	p, err := planText(r.header, o)
 	if err != nil {
 		return nil, err
 	}
-	t := &textTable{plan: p, names: map[string]string{}}
+	t := &textTable{plan: p, mem: in.mem, names: map[string]string{}}
 	for first := true; ; first = false {
-		record, err := r.Read()
+		record, err := r.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, textError(err, len(header))
+			return nil, err
 		}
 		if first {
 			t.plan.settle(record)
 		}
-		if err := t.add(record, r); err != nil {
+		if err := t.add(record, r.Reader); err != nil {
 			return nil, err
 		}
 	}
 	return t.finish(ctx, o)
 }
 
+// Memory of a record: its bytes are in several buffers, which grow by doubling, and
+// each field has a string and a place. A column also has a name and its uses.
+const (
+	costPerByte   = 6
+	costPerField  = 100
+	costPerColumn = 200
+)
+
+// A recordReader reads the records of a text table after its header.
+type recordReader struct {
+	*csv.Reader
+	header []string
+	meter  *meter
+}
+
 // newTextReader reads the header and finds the separator.
-func newTextReader(in *input, o Options) (*csv.Reader, []string, error) {
-	skipMark(in.Reader)
-	r := csv.NewReader(in)
-	r.Comma = separator(in, o)
-	r.ReuseRecord = true
-	record, err := r.Read()
+func newTextReader(in *input, o Options) (*recordReader, error) {
+	decoded, err := newTextDecoder(in.Reader, o.Encoding)
 	if err != nil {
-		return nil, nil, textError(err, 0)
+		return nil, err
 	}
-	header := make([]string, len(record))
+	text := bufio.NewReaderSize(decoded, 1<<16)
+	skipMark(text)
+	comma := separator(text, in.name, o)
+	m := &meter{r: text, mem: in.mem, mark: byte(comma), perByte: costPerByte, perMark: costPerField}
+	r := &recordReader{Reader: csv.NewReader(m), meter: m}
+	r.Comma, r.ReuseRecord = comma, true
+	record, err := r.next()
+	if err != nil {
+		return nil, err
+	}
+	if err := in.mem.Take(int64(len(record)) * costPerColumn); err != nil {
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	r.header, err = headerOf(record)
+	return r, err
+}
+
+// next reads the next record, which is valid until the call that follows.
+func (r *recordReader) next() ([]string, error) {
+	r.meter.next()
+	record, err := r.Read()
+	var limit *arrowio.LimitError
+	switch {
+	case errors.As(err, &limit):
+		return nil, fmt.Errorf("the record that begins at byte %d: %w", r.InputOffset(), limit)
+	case err == nil || r.header != nil && errors.Is(err, io.EOF):
+		return record, err
+	}
+	return nil, textError(err, len(r.header))
+}
+
+// headerOf checks the names of the columns.
+func headerOf(record []string) ([]string, error) {
+	header, seen := make([]string, len(record)), make(map[string]bool, len(record))
 	for i, name := range record {
 		header[i] = strings.TrimSpace(name)
-		if k := slices.Index(header[:i], header[i]); k >= 0 && header[i] != "" {
-			return nil, nil, fmt.Errorf("line 1: column %q is there twice: rename one", header[i])
+		if seen[header[i]] && header[i] != "" {
+			return nil, fmt.Errorf("line 1: column %q is there twice: rename one", header[i])
 		}
+		seen[header[i]] = true
 	}
 	if isData(header) {
-		return nil, nil, errors.New("line 1: has numbers where the columns' names should be: add a header line")
+		return nil, errors.New("line 1: has numbers where the columns' names should be: add a header line")
 	}
-	return r, header, nil
+	return header, nil
 }
 
 // skipMark skips the byte-order mark at the beginning, which spreadsheets write.
@@ -74,14 +122,14 @@ func skipMark(r *bufio.Reader) {
 	}
 }
 
-func separator(in *input, o Options) rune {
+func separator(text *bufio.Reader, name string, o Options) rune {
 	if o.Separator != 0 {
 		return o.Separator
 	}
-	if strings.EqualFold(filepath.Ext(in.name), ".tsv") {
+	if strings.EqualFold(filepath.Ext(name), ".tsv") {
 		return '\t'
 	}
-	head, _ := in.Peek(in.Size()) // the header line, or its beginning
+	head, _ := text.Peek(text.Size()) // the header line, or its beginning
 	line, _, _ := strings.Cut(string(head), "\n")
 	best := ','
 	for _, s := range ";\t" {
@@ -97,7 +145,7 @@ func separator(in *input, o Options) rune {
 func isData(header []string) bool {
 	counted := true
 	for i, name := range header {
-		if _, err := strconv.ParseFloat(name, 64); err != nil {
+		if _, err := parseFloat(name, 64); err != nil {
 			return false
 		}
 		counted = counted && name == strconv.Itoa(i)
@@ -109,7 +157,10 @@ func isData(header []string) bool {
 // the header.
 func textError(err error, fields int) error {
 	var bad *csv.ParseError
+	var coded *encodingError
 	switch {
+	case errors.As(err, &coded):
+		return coded
 	case errors.Is(err, io.EOF):
 		return errors.New("has no header line: check what wrote it")
 	case !errors.As(err, &bad):
@@ -123,6 +174,7 @@ func textError(err error, fields int) error {
 // A textTable grows row by row.
 type textTable struct {
 	plan   *textPlan
+	mem    *arrowio.Budget
 	data   []float32
 	rows   int
 	labels []string
@@ -131,32 +183,48 @@ type textTable struct {
 }
 
 // add appends one record. r gives its place for errors.
-func (t *textTable) add(record []string, r *csv.Reader) error {
-	for _, i := range t.plan.features {
-		v, err := parseValue(record[i])
-		if err != nil {
+func (t *textTable) add(record []string, r *csv.Reader) (err error) {
+	at := len(t.data)
+	if t.data, err = extend(t.mem, t.data, len(t.plan.features), maxElements); err != nil {
+		return err
+	}
+	for k, i := range t.plan.features {
+		if t.data[at+k], err = parseValue(record[i]); err != nil {
 			line, _ := r.FieldPos(i)
 			return fmt.Errorf("line %d, column %q: %w", line, t.plan.header[i], err)
 		}
-		t.data = append(t.data, v)
-	}
-	if t.plan.label >= 0 {
-		t.labels = append(t.labels, t.intern(strings.TrimSpace(record[t.plan.label])))
-	}
-	if t.plan.id >= 0 {
-		t.ids = append(t.ids, strings.Clone(strings.TrimSpace(record[t.plan.id])))
 	}
 	t.rows++
-	return nil
+	if t.plan.label >= 0 {
+		name, err := t.intern(strings.TrimSpace(record[t.plan.label]))
+		if err != nil {
+			return err
+		}
+		if t.labels, err = push(t.mem, t.labels, name); err != nil {
+			return err
+		}
+	}
+	if t.plan.id < 0 {
+		return nil
+	}
+	id := strings.TrimSpace(record[t.plan.id])
+	if err := t.mem.Take(int64(len(id))); err != nil {
+		return err
+	}
+	t.ids, err = push(t.mem, t.ids, strings.Clone(id))
+	return err
 }
 
-func (t *textTable) intern(name string) string {
+func (t *textTable) intern(name string) (string, error) {
 	known, ok := t.names[name]
 	if !ok {
+		if err := t.mem.Take(int64(len(name)) + nameCost); err != nil {
+			return "", err
+		}
 		known = strings.Clone(name)
 		t.names[known] = known
 	}
-	return known
+	return known, nil
 }
 
 func (t *textTable) finish(ctx context.Context, o Options) (*Table, error) {
@@ -167,7 +235,7 @@ func (t *textTable) finish(ctx context.Context, o Options) (*Table, error) {
 	if len(p.features) == 0 {
 		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): name the feature columns", list(p.header))
 	}
-	out, err := newTable(ctx, t.data, t.rows, len(p.features), []int{len(p.features)})
+	out, err := newTable(ctx, t.data, t.rows, len(p.features), []int{len(p.features)}, t.mem)
 	if err != nil {
 		return nil, err
 	}
@@ -190,8 +258,10 @@ var missing = []string{"", "na", "n/a", "nan", "null", "none", "?", "-"}
 
 func parseValue(field string) (float32, error) {
 	field = strings.TrimSpace(field)
-	v, err := strconv.ParseFloat(field, 32)
+	v, err := parseFloat(field, 32)
 	switch {
+	case err == nil && v-v == 0: // finite
+		return float32(v), nil
 	case slices.Contains(missing, strings.ToLower(field)):
 		return 0, fmt.Errorf("the value is missing (%q): fill or drop the row, or choose other feature columns", field)
 	case errors.Is(err, strconv.ErrRange) || math.IsInf(v, 0):
@@ -199,7 +269,16 @@ func parseValue(field string) (float32, error) {
 	case err != nil:
 		return 0, fmt.Errorf("%q is not a number: mend it, or choose other feature columns", field)
 	}
-	return float32(v), nil
+	return float32(v), nil // NaN is found when all are read
+}
+
+// parseFloat reads a decimal number. strconv reads Go's 0x1p4 and 1_000 too, which
+// are numbers in no table.
+func parseFloat(field string, bits int) (float64, error) {
+	if strings.ContainsAny(field, "_xX") {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(field, bits)
 }
 
 // wholeLabels rewrites labels as integers if all are whole numbers: pandas writes
@@ -210,7 +289,7 @@ func wholeLabels(labels []string) ([]string, error) {
 		if _, done := names[label]; done {
 			continue
 		}
-		v, err := strconv.ParseFloat(label, 64)
+		v, err := parseFloat(label, 64)
 		if err != nil {
 			return labels, nil
 		}
@@ -227,26 +306,27 @@ func wholeLabels(labels []string) ([]string, error) {
 // readTextLabels reads only the labels of a text table: its label column, or its
 // only column.
 func readTextLabels(in *input, o Options) ([]string, error) {
-	r, header, err := newTextReader(in, o)
+	r, err := newTextReader(in, o)
 	if err != nil {
 		return nil, err
 	}
+	defer r.meter.close()
 	column := 0
-	if len(header) > 1 || o.Label != "" {
-		if column = slices.Index(header, orDefault(o.Label, "label")); column < 0 {
-			return nil, fmt.Errorf("has no column %q (its columns are %s): name the label column", orDefault(o.Label, "label"), list(header))
+	if len(r.header) > 1 || o.Label != "" {
+		if column = slices.Index(r.header, orDefault(o.Label, "label")); column < 0 {
+			return nil, fmt.Errorf("has no column %q (its columns are %s): name the label column", orDefault(o.Label, "label"), list(r.header))
 		}
 	}
-	t := &textTable{plan: &textPlan{label: column, id: -1}, names: map[string]string{}}
+	t := &textTable{plan: &textPlan{label: column, id: -1}, mem: in.mem, names: map[string]string{}}
 	for {
-		record, err := r.Read()
+		record, err := r.next()
 		if errors.Is(err, io.EOF) {
 			return wholeLabels(t.labels)
 		}
 		if err != nil {
-			return nil, textError(err, len(header))
+			return nil, err
 		}
-		if err := t.add(record, r); err != nil {
+		if err := t.add(record, r.Reader); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@
 package stream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -63,7 +64,30 @@ func columnNames(s *arrow.Schema) string {
 }
 
 // Meta is the project's metadata of the stream.
-func (r *Rows) Meta() (arrowio.Meta, error) { return arrowio.ReadMeta(r.Schema()) }
+func (r *Rows) Meta() (arrowio.Meta, error) {
+	meta, err := arrowio.ReadMeta(r.Schema())
+	if err != nil {
+		return meta, err
+	}
+	if err := r.checkNames(meta); err != nil {
+		return arrowio.Meta{}, r.Fail("", fmt.Errorf("schema metadata %s: %w", arrowio.ClassesKey, err), "")
+	}
+	return meta, nil
+}
+
+func (r *Rows) checkNames(meta arrowio.Meta) error {
+	if err := r.Env.CheckClasses(len(meta.Classes)); err != nil {
+		return err
+	}
+	seen := make(map[string]bool, len(meta.Classes))
+	for _, name := range meta.Classes {
+		if seen[name] {
+			return fmt.Errorf("two classes are named %q: rename one", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
 
 // Classes are the names of the classes: those in the metadata or, where a tool
 // in between has dropped them, those of the labels, read in a pass of their own.
@@ -75,21 +99,14 @@ func (r *Rows) Classes(ctx context.Context) ([]string, error) {
 	}
 	column, highest := r.Columns.Label, int32(-1)
 	names := map[string]bool{}
-	err = r.Each(ctx, func(rec arrow.Record) error {
+	err = r.Each(ctx, func(rec arrow.Record) (err error) {
 		if isString(rec.Schema(), column) {
-			labels, err := arrowio.StringColumn(rec, column)
-			for i, name := range labels.Values {
-				if !labels.Null(i) {
-					names[name] = true
-				}
-			}
-			return err
+			err = addNames(rec, column, names)
+		} else {
+			highest, err = r.highestLabel(rec, highest)
 		}
-		labels, err := arrowio.IntColumn(rec, column)
-		for i, label := range labels.Values {
-			if !labels.Null(i) {
-				highest = max(highest, label)
-			}
+		if err == nil {
+			err = r.failColumn(column, r.Env.CheckClasses(len(names)))
 		}
 		return err
 	})
@@ -107,6 +124,40 @@ func (r *Rows) Classes(ctx context.Context) ([]string, error) {
 		slices.Sort(classes)
 	}
 	return classes, r.Rewind()
+}
+
+func addNames(rec arrow.Record, column string, names map[string]bool) error {
+	labels, err := arrowio.StringColumn(rec, column)
+	for i, name := range labels.Values {
+		if !labels.Null(i) {
+			names[name] = true
+		}
+	}
+	return err
+}
+
+// highestLabel is the highest of the labels of rec and of the batches before.
+func (r *Rows) highestLabel(rec arrow.Record, highest int32) (int32, error) {
+	labels, err := arrowio.IntColumn(rec, r.Columns.Label)
+	limit := int32(cmp.Or(r.MaxClasses, stages.DefaultMaxClasses))
+	for i, label := range labels.Values {
+		if labels.Null(i) {
+			continue
+		}
+		if label < 0 || label >= limit {
+			return 0, r.Fail(r.Columns.Label, fmt.Errorf("row %d of its batch has label %d: labels go from 0 to the number of classes − 1, of which the limit is %d", i, label, limit),
+				"number the classes from 0 on, write labels as text, or raise --max-classes")
+		}
+		highest = max(highest, label)
+	}
+	return highest, err
+}
+
+func (r *Rows) failColumn(column string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return r.Fail(column, err, "")
 }
 
 func isString(s *arrow.Schema, column string) bool {
