@@ -156,7 +156,7 @@ func interruptData(t *testing.T) string {
 	writeRows(t, at("components.arrow"), rowsOf{rows: 16_000, width: 2, classes: 4000, components: 4000, batch: 16_000})
 	writeRows(t, at("batch.arrows"), rowsOf{rows: 6_000_000, width: 10, classes: 3, components: 3, batch: 6_000_000})
 	writeLines(t, at("long.csv"), "x,y,label", 3_000_000, func(i int) string { return fmt.Sprintf("0.%d,1.%d,%d", i%997, i%89, i%3) })
-	writeLines(t, at("matrix.toml"), matrixHead(2000, 100), 0, nil)
+	writeLines(t, at("matrix.toml"), matrixHead(1000, 100), 0, nil)
 	return dir
 }
 

@@ -104,7 +104,7 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 		if so.Path == "" {
 			continue
 		}
-		t, err := readAlike(ctx, so, domain, o, st)
+		t, err := readAlike(ctx, env, so, domain, o, st)
 		if err != nil {
 			return nil, err
 		}
@@ -114,6 +114,10 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 			env.Logger().Info("columns not read: "+strings.Join(t.Skipped, ", "), "choose with", "--columns")
 		}
 	}
+	if st.Columns != nil {
+		env.Logger().Info("features: " + nameColumns(st.Columns))
+	}
+	warnOfCopies(env, tables[arrowio.SourceDomain], tables[arrowio.TargetDomain])
 	if len(tables) == 0 {
 		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
 	}
@@ -143,7 +147,7 @@ func (o *Options) side(domain arrowio.Domain) *SideOptions {
 
 // readAlike reads a side with its columns in the order of the side before, so that
 // a feature has the same index in both domains.
-func readAlike(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Options, st *preparation) (*format.Table, error) {
+func readAlike(ctx context.Context, env stages.Env, so *SideOptions, domain arrowio.Domain, o Options, st *preparation) (*format.Table, error) {
 	held := so.Format.Memory.Used()
 	t, err := readTable(ctx, so, domain, o)
 	if err != nil || t.Columns == nil || slices.Equal(t.Columns, st.Columns) {
@@ -151,7 +155,12 @@ func readAlike(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Op
 	}
 	if st.Columns == nil {
 		st.Columns = t.Columns
-		return t, nil
+		if so.Format.Columns == nil {
+			st.Columns = withoutIdentities(env, t)
+		}
+		if len(st.Columns) == len(t.Columns) {
+			return t, nil
+		}
 	}
 	so.Format.Memory.Give(so.Format.Memory.Used() - held) // t is read again
 	alike := *so

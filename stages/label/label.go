@@ -38,11 +38,12 @@ type Options struct {
 // Labels is the target rows of a labelled stream.
 type Labels struct {
 	Options
-	in     *stream.Rows
-	schema *arrow.Schema
-	kept   []string // columns that are passed on as they are
-	rec    arrow.Record
-	seen   int64 // target rows
+	in      *stream.Rows
+	classes []string // names; nil if they are not known
+	schema  *arrow.Schema
+	kept    []string // columns that are passed on as they are
+	rec     arrow.Record
+	seen    int64 // target rows
 }
 
 // New returns the labels of in.
@@ -57,11 +58,20 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 		}
 	}
 	l := &Labels{Options: o, in: r}
+	known, err := r.Meta()
+	if err != nil {
+		return nil, err
+	}
+	l.classes = known.Classes
 	fields := []arrow.Field{{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}}
 	for _, name := range []string{c.ID, c.PredictedClass, c.Typicality, c.Probability, c.Truth} {
 		for _, i := range in.Schema().FieldIndices(name) {
 			l.kept = append(l.kept, name)
-			fields = append(fields, in.Schema().Field(i))
+			field := in.Schema().Field(i)
+			if name == c.Truth && l.namesTruth(field) {
+				field.Type = arrow.BinaryTypes.String
+			}
+			fields = append(fields, field)
 		}
 	}
 	if slices.Contains(l.kept, c.ID) {
@@ -115,6 +125,13 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: column %q: %w", l.in.Name(), name, err)
 		}
+		if numbers, ok := column.(*array.Int32); ok && name == l.in.Columns.Truth && l.classes != nil {
+			column, err = l.truthNames(numbers)
+			numbers.Release()
+			if err != nil {
+				return nil, err
+			}
+		}
 		defer column.Release()
 		columns = append(columns, column)
 	}
@@ -140,6 +157,29 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 		return nil, err
 	}
 	return array.NewRecord(l.schema, slices.Insert(columns, 2, confidence), n), nil
+}
+
+// namesTruth reports whether the classes of a column of truth can be named, as those that
+// are predicted are.
+func (l *Labels) namesTruth(f arrow.Field) bool {
+	return l.classes != nil && f.Type.ID() == arrow.INT32
+}
+
+// truthNames returns the names of the true classes.
+func (l *Labels) truthNames(numbers *array.Int32) (arrow.Array, error) {
+	b := array.NewStringBuilder(memory.DefaultAllocator)
+	defer b.Release()
+	for i := range numbers.Len() {
+		switch k := numbers.Value(i); {
+		case numbers.IsNull(i):
+			b.AppendNull()
+		case k < 0 || int(k) >= len(l.classes):
+			return nil, l.in.Fail(l.in.Columns.Truth, fmt.Errorf("class %d is not one of %d", k, len(l.classes)), "featurize the rows again")
+		default:
+			b.Append(l.classes[k])
+		}
+	}
+	return b.NewArray(), nil
 }
 
 // markUnknown replaces the predicted classes among the columns.

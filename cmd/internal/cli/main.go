@@ -56,6 +56,8 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 	cmd.SetArgs(args)
 	cmd.SetErr(stderr)
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.Version = Version()
+	cmd.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	ran := cmd
 	asked, err := complete(cmd, args, os.Stdout)
 	if !asked {
