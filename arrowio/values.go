@@ -270,8 +270,29 @@ func floatsOf(col arrow.Array, name string) ([]float32, error) {
 		return convertFloats(c.Uint32Values()), nil
 	case *array.Uint64:
 		return convertFloats(c.Uint64Values()), nil
+	case *array.Boolean:
+		return eachFloat(c.Len(), func(i int) float32 {
+			if c.Value(i) {
+				return 1
+			}
+			return 0
+		}), nil
+	case *array.Decimal128:
+		scale := c.DataType().(*arrow.Decimal128Type).Scale
+		return eachFloat(c.Len(), func(i int) float32 { return float32(c.Value(i).ToFloat64(scale)) }), nil
+	case *array.Decimal256:
+		scale := c.DataType().(*arrow.Decimal256Type).Scale
+		return eachFloat(c.Len(), func(i int) float32 { return float32(c.Value(i).ToFloat64(scale)) }), nil
 	}
 	return nil, typeError(name, col.DataType(), "numbers")
+}
+
+func eachFloat(n int, value func(i int) float32) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = value(i)
+	}
+	return out
 }
 
 func convertFloats[T number](values []T) []float32 {

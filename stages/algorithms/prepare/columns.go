@@ -1,7 +1,9 @@
 package prepare
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -109,4 +111,46 @@ func extent(x blas32.General, j int) (least, greatest float64) {
 		least, greatest = min(least, v), max(greatest, v)
 	}
 	return least, greatest
+}
+
+const (
+	// minComponents is how many columns are taken for principal components at least: of
+	// fewer the deviations may fall by chance.
+	minComponents = 8
+	// minFall is how many times the mean deviation of the first quarter of the columns is
+	// that of the last at least.
+	minFall = 2
+	// maxRank is the greatest rank correlation (Spearman) of a deviation with its place.
+	// It is −1 for components of the source, and near it for those of both domains.
+	maxRank = -0.9
+)
+
+// fall reports whether columns with these deviations are principal components in their
+// usual order.
+func fall(deviations []float64) bool {
+	n := len(deviations)
+	if n < minComponents || dense.Sum(deviations[:n/4]) < minFall*dense.Sum(deviations[n-n/4:]) {
+		return false
+	}
+	order := make([]int, n)
+	for j := range order {
+		order[j] = j
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(deviations[a], deviations[b]) })
+	squares := 0.0
+	for rank, j := range order {
+		squares += float64((rank - j) * (rank - j))
+	}
+	return 1-6*squares/float64(n*(n*n-1)) <= maxRank
+}
+
+// share replaces deviations by their mean.
+func share(deviations []float64) {
+	mean := 0.0
+	for _, d := range deviations {
+		mean += d / float64(len(deviations))
+	}
+	for j := range deviations {
+		deviations[j] = mean
+	}
 }

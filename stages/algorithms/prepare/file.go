@@ -18,18 +18,19 @@ const (
 // header is what the metadata say of a preparation: all but Axes. Numbers in JSON
 // keep all their digits.
 type header struct {
-	Columns int       `json:"columns"`
-	Kept    []int     `json:"kept"`
-	Counts  bool      `json:"counts"`
-	Mean    []float64 `json:"mean"`
-	Scale   []float64 `json:"scale"`
-	Origin  []float64 `json:"origin,omitempty"`
+	Columns  int       `json:"columns"`
+	Kept     []int     `json:"kept"`
+	Counts   bool      `json:"counts"`
+	Mean     []float64 `json:"mean"`
+	Scale    []float64 `json:"scale"`
+	Together bool      `json:"together,omitempty"`
+	Origin   []float64 `json:"origin,omitempty"`
 }
 
 // Put adds the preparation to a file. The names of its tensors and the keys of its
 // metadata begin with prefix.
 func (p *Preparation) Put(f *safetensors.File, prefix string) error {
-	if err := f.PutJSON(prefix+metadataKey, header{p.Columns, p.Kept, p.Counts, p.Mean, p.Scale, p.Origin}); err != nil {
+	if err := f.PutJSON(prefix+metadataKey, header{p.Columns, p.Kept, p.Counts, p.Mean, p.Scale, p.Together, p.Origin}); err != nil {
 		return err
 	}
 	if p.Axes == nil {
@@ -57,7 +58,7 @@ func Get(f *safetensors.File, prefix string) (*Preparation, error) {
 	if err := h.check(); err != nil {
 		return nil, fmt.Errorf("metadata %s: %w", key, err)
 	}
-	p := &Preparation{Columns: h.Columns, Kept: h.Kept, Counts: h.Counts, Mean: h.Mean, Scale: h.Scale, Origin: h.Origin}
+	p := &Preparation{Columns: h.Columns, Kept: h.Kept, Counts: h.Counts, Mean: h.Mean, Scale: h.Scale, Together: h.Together, Origin: h.Origin}
 	if err := p.getAxes(f, prefix+axesTensor); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,10 @@
 //     10 in the first 300 rows, counts as at least a third of its range, so that a
 //     rare value is not an outlier.
 //   - Values are cut off at 8 deviations.
+//   - Principal components keep their proportions: columns whose deviations fall from
+//     the first to the last are divided by the mean of their deviations, and nothing
+//     is cut off. Standardised, the last ones would be as loud as the first, and they
+//     are mostly noise.
 //   - More than 100 columns become 100 principal components, divided by the mean of
 //     their deviations. They are found by randomised subspace iteration (Halko,
 //     Martinsson & Tropp 2011).
@@ -17,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -45,6 +50,8 @@ type Preparation struct {
 	Counts  bool      // whether values are sparse counts
 	Mean    []float64 // of the kept columns
 	Scale   []float64 // what they are multiplied by
+	// Together says that the columns are principal components, which share a scale.
+	Together bool
 	// Axes maps len(Kept) columns to q principal components, to which Origin (q) is
 	// added; both are nil without. Its values are those of float32, as in a file.
 	Axes   *mat.Dense
@@ -72,7 +79,11 @@ func Fit(ctx context.Context, x blas32.General, seed uint64) (*Preparation, erro
 		return nil, err
 	}
 	p.Mean = standard.Mean
-	widen(standard.Deviation, kept)
+	if p.Together = fall(standard.Deviation); p.Together {
+		share(standard.Deviation)
+	} else {
+		widen(standard.Deviation, kept)
+	}
 	p.Scale = standard.Scales()
 	if len(p.Kept) <= maxAxes {
 		return p, nil
@@ -94,12 +105,17 @@ func (p *Preparation) Width() int {
 	return len(p.Kept)
 }
 
-// standardise writes the standardised, clipped rows of x to z.
+// standardise writes the standardised rows of x to z, clipped unless they are principal
+// components.
 func (p *Preparation) standardise(z blas64.General, x blas32.General) {
+	clip := float64(clipping)
+	if p.Together {
+		clip = math.Inf(1)
+	}
 	for i := range x.Rows {
 		out := z.Data[i*z.Stride:][:x.Cols]
 		for j, v := range dense.Row(x, i) {
-			out[j] = max(-clipping, min(clipping, (float64(v)-p.Mean[j])*p.Scale[j]))
+			out[j] = max(-clip, min(clip, (float64(v)-p.Mean[j])*p.Scale[j]))
 		}
 	}
 }

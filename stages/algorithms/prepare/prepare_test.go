@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -196,4 +197,53 @@ func TestContextEndsFit(t *testing.T) {
 		_, err := Fit(ctx, x, 0)
 		return err
 	})
+}
+
+// Principal components keep their proportions, with a little disorder too; other columns
+// do not.
+func TestFall(t *testing.T) {
+	var components, disordered, rising, few []float64
+	for j := range 40 {
+		d := math.Pow(float64(j+1), -.5)
+		components = append(components, d)
+		disordered = append(disordered, d*(1+.1*float64(j%3)))
+		rising = append(rising, 1/d)
+	}
+	few = components[:7]
+	equal := slices.Repeat([]float64{1}, 40)
+	slight := make([]float64, 40)
+	for j := range slight {
+		slight[j] = 1 - float64(j)/100
+	}
+	for name, test := range map[string]struct {
+		deviations []float64
+		want       bool
+	}{"components": {components, true}, "disordered": {disordered, true}, "rising": {rising, false}, "few": {few, false}, "equal": {equal, false}, "slight": {slight, false}} {
+		if got := fall(test.deviations); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Components are divided by one number, and what is far out is not cut off.
+func TestComponentsTogether(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 0))
+	x := dense.New(500, 20)
+	for i := range x.Rows {
+		for j := range x.Cols {
+			x.Data[i*x.Cols+j] = float32(10 / float64(j+1) * rng.NormFloat64())
+		}
+	}
+	p, err := Fit(t.Context(), x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Together || p.Scale[0] != p.Scale[19] {
+		t.Errorf("together %v, scales %v", p.Together, p.Scale)
+	}
+	far := dense.New(1, 20)
+	far.Data[0] = 1000
+	if z := p.Apply(far); z.Data[0] < 100 {
+		t.Errorf("a component is cut off at %v", z.Data[0])
+	}
 }

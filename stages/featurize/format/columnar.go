@@ -130,8 +130,9 @@ func checkType(f arrow.Field, feature, name bool) error {
 	return nil
 }
 
+// isNumber reports whether values of the type are numbers: true and false are 1 and 0.
 func isNumber(t arrow.DataType) bool {
-	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID())
+	return arrow.IsInteger(t.ID()) || arrow.IsFloating(t.ID()) || arrow.IsDecimal(t.ID()) || t.ID() == arrow.BOOL
 }
 
 func isList(t arrow.DataType) bool {

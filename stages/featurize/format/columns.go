@@ -114,7 +114,7 @@ func (p *textPlan) settle(record []string) {
 			continue
 		}
 		field := strings.TrimSpace(record[i])
-		_, err := parseFloat(field, 64)
+		_, err := parseNumber(field, 64)
 		if err == nil || slices.Contains(missing, strings.ToLower(field)) {
 			p.features = append(p.features, i)
 		}

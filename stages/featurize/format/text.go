@@ -258,7 +258,7 @@ var missing = []string{"", "na", "n/a", "nan", "null", "none", "?", "-"}
 
 func parseValue(field string) (float32, error) {
 	field = strings.TrimSpace(field)
-	v, err := parseFloat(field, 32)
+	v, err := parseNumber(field, 32)
 	switch {
 	case err == nil && v-v == 0: // finite
 		return float32(v), nil
@@ -270,6 +270,17 @@ func parseValue(field string) (float32, error) {
 		return 0, fmt.Errorf("%q is not a number: mend it, or choose other feature columns", field)
 	}
 	return float32(v), nil // NaN is found when all are read
+}
+
+// parseNumber reads a feature: a decimal number, or true or false as 1 and 0.
+func parseNumber(field string, bits int) (float64, error) {
+	switch {
+	case len(field) == 4 && strings.EqualFold(field, "true"):
+		return 1, nil
+	case len(field) == 5 && strings.EqualFold(field, "false"):
+		return 0, nil
+	}
+	return parseFloat(field, bits)
 }
 
 // parseFloat reads a decimal number. strconv reads Go's 0x1p4 and 1_000 too, which
