@@ -9,6 +9,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars/arrowio/safetext"
 )
 
 // Summary is what Inspect finds out about an input.
@@ -200,12 +202,24 @@ func (c *ColumnSummary) finish() {
 // fixed_size_list becomes one column for each element, NAME_0, NAME_1 and so on.
 // Other nested values are written as text. Nulls are empty.
 func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
+	return CSVOptions{}.Write(ctx, w, src)
+}
+
+// CSVOptions say how CSV is written.
+type CSVOptions struct {
+	// Spreadsheet puts an apostrophe before text that a spreadsheet would take for a
+	// formula. Numbers stay as they are.
+	Spreadsheet bool
+}
+
+// Write is WriteCSV with options.
+func (o CSVOptions) Write(ctx context.Context, w io.Writer, src Stream) error {
 	header, err := csvHeader(src.Schema())
 	if err != nil {
 		return inputError(src.Name(), err, "drop the column, or read the Arrow data itself")
 	}
 	out := csv.NewWriter(w)
-	out.Write(header)
+	out.Write(o.cells(header))
 	var cells []string
 	err = Each(ctx, src, func(rec arrow.Record) error {
 		for i := range int(rec.NumRows()) {
@@ -216,7 +230,7 @@ func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
 			for _, col := range rec.Columns() {
 				cells = appendCells(cells, col, i)
 			}
-			out.Write(cells)
+			out.Write(o.cells(cells))
 		}
 		return out.Error()
 	})
@@ -225,6 +239,15 @@ func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
 		err = out.Error()
 	}
 	return err
+}
+
+func (o CSVOptions) cells(cells []string) []string {
+	if o.Spreadsheet {
+		for i, text := range cells {
+			cells[i] = safetext.Cell(text)
+		}
+	}
+	return cells
 }
 
 // maxCSVColumns is more than any program that reads CSV takes.

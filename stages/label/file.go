@@ -30,15 +30,15 @@ func FormatOf(path string) string {
 }
 
 // Write writes the rows of src, labels in columns of the usual names, flat as CSV or
-// Parquet.
-func Write(ctx context.Context, w io.Writer, format string, src arrowio.Stream) error {
+// Parquet, o says how.
+func Write(ctx context.Context, w io.Writer, format string, src arrowio.Stream, o arrowio.CSVOptions) error {
 	flat, err := NewFlat(src, arrowio.DefaultColumns().Probability)
 	if err != nil {
 		return err
 	}
 	switch format {
 	case "csv":
-		return arrowio.WriteCSV(ctx, w, flat)
+		return o.Write(ctx, w, flat)
 	case "parquet":
 		return writeParquet(ctx, w, flat)
 	}

@@ -81,7 +81,7 @@ func TestLabels(t *testing.T) {
 			t.Fatal(err)
 		}
 		var text bytes.Buffer
-		if err := Write(t.Context(), &text, "csv", l); err != nil {
+		if err := Write(t.Context(), &text, "csv", l, arrowio.CSVOptions{}); err != nil {
 			t.Fatal(name, err)
 		}
 		if want := "id,predicted_class,confidence,probability_cat,probability_dog\n" + test.want; text.String() != want {

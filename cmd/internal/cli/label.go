@@ -55,6 +55,7 @@ docs/default.md says what this does and where it fails.`,
 	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
 	f.StringVar(&l.options.Save, "save", "", "keep the model in this safetensors file, for mars predict")
 	f.Var(oneOf{&l.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
+	f.BoolVar(&l.csv.Spreadsheet, "spreadsheet", false, "in CSV, put ' before text that a spreadsheet would take for a formula")
 	l.common.outputFlags(f)
 	l.common.runFlags(f)
 	return newCommand(cmd)
@@ -67,6 +68,7 @@ type labeller struct {
 	hedge   hedgeFlags
 	labels  label.Options
 	format  string
+	csv     arrowio.CSVOptions
 }
 
 func (l *labeller) run(cmd *cobra.Command, args []string) error {
@@ -86,6 +88,9 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	}
 	if l.format == "" {
 		l.format = label.FormatOf(c.output)
+	}
+	if l.csv.Spreadsheet && (l.format != "csv" || c.cached != "") {
+		return usagef("--spreadsheet is for CSV that is not from the cache: leave it out, or write CSV without --cached")
 	}
 	c.input = append(args, "")[0]
 	if handled, err := c.hosted(cmd); handled {
@@ -138,10 +143,10 @@ func (l *labeller) write(cmd *cobra.Command, labels *label.Labels) error {
 			return arrowio.Each(ctx, labels, out.Write)
 		})
 	case l.common.output == "" || l.common.output == "-":
-		return label.Write(cmd.Context(), cmd.OutOrStdout(), l.format, labels)
+		return label.Write(cmd.Context(), rawOut(cmd), l.format, labels, l.csv)
 	}
 	return atomicfile.Write(l.common.output, func(w io.Writer) error {
-		if err := label.Write(cmd.Context(), w, l.format, labels); err != nil {
+		if err := label.Write(cmd.Context(), w, l.format, labels, l.csv); err != nil {
 			return err
 		}
 		return unchanged(cmd)
