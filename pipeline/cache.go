@@ -148,7 +148,7 @@ func (e *Entry) read(key string) error {
 	if err == nil {
 		err = json.Unmarshal(text, e)
 	}
-	if err == nil && e.Key != key {
+	if err == nil && (e.Key != key || e.Dependencies.Key() != key) {
 		err = ErrCorrupt
 	}
 	return err

@@ -131,6 +131,10 @@ func (t *tracer) origin(in Input) Origin {
 	o, known := t.cache.Origin(in.maker())
 	if !known {
 		o, known = t.before[in.maker()]
+		known = known && o.Dependencies.Key() == in.maker()
+	}
+	if !known {
+		o = Origin{}
 	}
 	if !known && t.err == nil {
 		t.err = fmt.Errorf("%s: the cache %s no longer says what made %s: run the pipeline again", t.history.File, t.cache.Dir, in.Name)
