@@ -27,7 +27,8 @@ type History struct {
 	From  string         `json:"from"`           // where the history comes from: the cache, or the file
 	Steps []*HistoryStep `json:"steps"`
 
-	embedded bool // it comes from the file
+	embedded bool  // it comes from the file
+	refused  error // why no pipeline is made of it
 }
 
 // A HistoryStep is a stage that led to a file.
@@ -187,8 +188,8 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		if stage == nil {
 			return nil, fmt.Errorf("%s: was made by %q, which this program does not have", path, recorded.Stage)
 		}
-		if err := stage.checkRecorded(recorded); err != nil {
-			return nil, fmt.Errorf("%s: step %d of its provenance (%s): %w", path, i+1, stage.Name, err)
+		if err := stage.checkRecorded(recorded); err != nil && h.refused == nil {
+			h.refused = fmt.Errorf("%s: step %d of its provenance (%s): %w", path, i+1, stage.Name, err)
 		}
 		s := &HistoryStep{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]HistoryInput{}, Saved: map[string]string{}}
 		if s.Options == nil {
@@ -292,8 +293,12 @@ func (h *History) inputText(s HistoryInput) string {
 }
 
 // WritePipeline writes the pipeline file that makes the file again. What it makes goes
-// into the folder dir, which is to be a new one.
+// into the folder dir, which is to be a new one. It refuses a history from a file that
+// names what is written, or files elsewhere than in the present folder.
 func (h *History) WritePipeline(w io.Writer, catalogue Catalogue, dir string) error {
+	if h.refused != nil {
+		return h.refused
+	}
 	p := &printer{w: w}
 	p.line("# Makes %s again; by mars provenance.", safetext.Escape(filepath.Base(h.File)))
 	for i, s := range h.Steps {
