@@ -40,9 +40,9 @@ func (r *Runner) writeTable() error {
 func (t *Results) writer(path string, grids []grid, plain bool) func(io.Writer) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".md":
-		return func(w io.Writer) error { return writeMarkdown(w, grids) }
+		return func(w io.Writer) error { return writeMarkdown(safetext.NewWriter(w), grids) }
 	case ".txt":
-		return func(w io.Writer) error { return writeText(w, grids) }
+		return func(w io.Writer) error { return writeText(safetext.NewWriter(w), grids) }
 	}
 	return func(w io.Writer) error { return t.WriteCSV(w, plain) }
 }

@@ -59,7 +59,9 @@ stage's flag), which beats the file, which beats the default: see --print-config
 		}
 		return o.run(cmd, args[0])
 	}
-	return newCommand(cmd)
+	newCommand(cmd)
+	cmd.PostRunE = nil // the pipeline file was read at the beginning, and may be edited since
+	return cmd
 }
 
 func (o *runFlags) register(cmd *cobra.Command) {
