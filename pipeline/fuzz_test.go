@@ -130,7 +130,7 @@ func FuzzOrigin(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		h.history.WritePipeline(&out, testCatalogue(), "again") //nolint:errcheck // it may fail
+		h.history.WritePipeline(&out, testCatalogue(), Place{Dir: "again"}) //nolint:errcheck // it may fail
 		if err := h.history.WriteText(&out); err != nil {
 			t.Error(err)
 		}
@@ -163,7 +163,7 @@ func FuzzProvenance(f *testing.F) {
 		}
 		dir := h.NewFolder(t.TempDir())
 		var out strings.Builder
-		if err := h.WritePipeline(&out, testCatalogue(), dir); err != nil {
+		if err := h.WritePipeline(&out, testCatalogue(), Place{dir, true}); err != nil {
 			return
 		}
 		file, err := Parse("a.toml", out.String(), testCatalogue())
