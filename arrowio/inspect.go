@@ -1,6 +1,7 @@
 package arrowio
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars/arrowio/safetext"
 )
 
 // Summary is what Inspect finds out about an input.
@@ -200,22 +203,27 @@ func (c *ColumnSummary) finish() {
 // fixed_size_list becomes one column for each element, NAME_0, NAME_1 and so on.
 // Other nested values are written as text. Nulls are empty.
 func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
-	return writeSeparated(ctx, w, ',', src)
+	return CSVOptions{}.Write(ctx, w, src)
 }
 
-// WriteTSV is WriteCSV with tabs between the cells.
-func WriteTSV(ctx context.Context, w io.Writer, src Stream) error {
-	return writeSeparated(ctx, w, '\t', src)
+// CSVOptions say how CSV is written.
+type CSVOptions struct {
+	// Spreadsheet puts an apostrophe before text that a spreadsheet would take for a
+	// formula. Numbers stay as they are.
+	Spreadsheet bool
+	// Separator is between cells; 0 means a comma.
+	Separator rune
 }
 
-func writeSeparated(ctx context.Context, w io.Writer, comma rune, src Stream) error {
+// Write is WriteCSV with options.
+func (o CSVOptions) Write(ctx context.Context, w io.Writer, src Stream) error {
 	header, err := csvHeader(src.Schema())
 	if err != nil {
 		return inputError(src.Name(), err, "drop the column, or read the Arrow data itself")
 	}
 	out := csv.NewWriter(w)
-	out.Comma = comma
-	out.Write(header)
+	out.Comma = cmp.Or(o.Separator, ',')
+	out.Write(o.cells(header))
 	var cells []string
 	err = Each(ctx, src, func(rec arrow.Record) error {
 		for i := range int(rec.NumRows()) {
@@ -226,7 +234,7 @@ func writeSeparated(ctx context.Context, w io.Writer, comma rune, src Stream) er
 			for _, col := range rec.Columns() {
 				cells = appendCells(cells, col, i)
 			}
-			out.Write(cells)
+			out.Write(o.cells(cells))
 		}
 		return out.Error()
 	})
@@ -235,6 +243,15 @@ func writeSeparated(ctx context.Context, w io.Writer, comma rune, src Stream) er
 		err = out.Error()
 	}
 	return err
+}
+
+func (o CSVOptions) cells(cells []string) []string {
+	if o.Spreadsheet {
+		for i, text := range cells {
+			cells[i] = safetext.Cell(text)
+		}
+	}
+	return cells
 }
 
 // maxCSVColumns is more than any program that reads CSV takes.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"mars/arrowio/safetext"
 )
 
 // Limits on what a message may claim.
@@ -200,5 +202,5 @@ func (m *messageReader) poisoned(n int) error {
 type upstreamError struct{ reason string }
 
 func (e *upstreamError) Error() string {
-	return "the program before failed: " + e.reason
+	return "the program before failed: " + safetext.Escape(e.reason)
 }

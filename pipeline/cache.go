@@ -129,11 +129,11 @@ var ErrCorrupt = errors.New("does not match its hash")
 func (c *Cache) Lookup(key string) (*Entry, error) {
 	dir := c.path(entriesDir, key)
 	info, err := os.Lstat(dir)
-	if !isKey(key) || errors.Is(err, os.ErrNotExist) {
+	if !isKey(key) || err != nil {
 		return nil, nil
 	}
 	e := &Entry{dir: dir}
-	if err != nil || !info.IsDir() || e.read(key) != nil {
+	if !info.IsDir() || e.read(key) != nil {
 		return nil, fmt.Errorf("%s: its manifest %w", dir, ErrCorrupt)
 	}
 	if err := e.check(); err != nil {
@@ -148,7 +148,7 @@ func (e *Entry) read(key string) error {
 	if err == nil {
 		err = json.Unmarshal(text, e)
 	}
-	if err == nil && e.Key != key {
+	if err == nil && (e.Key != key || e.Dependencies.Key() != key) {
 		err = ErrCorrupt
 	}
 	return err

@@ -153,7 +153,7 @@ func (c *chain) arguments(l *link) ([]string, error) {
 		args = append(args, "--"+quiet)
 	}
 	if n.From != "" {
-		args = append(args, n.From)
+		args = append(args, asArgument(n.From))
 	}
 	return args, nil
 }

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mars/arrowio/safetext"
 )
 
 // A Graph is a file expanded by its matrix.
@@ -62,7 +64,9 @@ type FileInput struct {
 type Output struct{ Flag, Path string }
 
 // Label is what messages call the node.
-func (n *Node) Label() string { return strings.Join(append([]string{n.Name}, n.Values...), " ") }
+func (n *Node) Label() string {
+	return safetext.Escape(strings.Join(append([]string{n.Name}, n.Values...), " "))
+}
 
 func (n *Node) fail(key string, err error) error {
 	err = n.file.fail(n.place, key, err)
@@ -259,6 +263,9 @@ func (f *File) substitutePath(n *Node, text string, p point) (result string, ok 
 
 // check has the command check the node's flags, and sorts them by their roles.
 func (n *Node) check() error {
+	if strings.Contains(n.From, "\x00") {
+		return n.fail("from", errNUL)
+	}
 	for _, name := range n.Order { // one at a time, to know the key of a mistake
 		if err := n.Stage.Flags[name].check(n.Flags[name]); err != nil {
 			return n.fail(name, err)
@@ -311,8 +318,14 @@ func (n *Node) keyIn(err error) string {
 	return ""
 }
 
+// errNUL refuses what cannot be an argument of a program.
+var errNUL = errors.New("has a NUL character in it: leave it out")
+
 // check refuses a value that the flag cannot have in a pipeline file.
 func (f Flag) check(text string) error {
+	if strings.Contains(text, "\x00") {
+		return errNUL
+	}
 	if f.Role.namesFile() && (text == "" || text == "-") {
 		return errors.New("names no file: write its path")
 	}

@@ -83,7 +83,7 @@ func (c *Cache) Origin(key string) (o Origin, known bool) {
 		return o, false
 	}
 	text, err := os.ReadFile(c.path(originsDir, key))
-	return o, err == nil && json.Unmarshal(text, &o) == nil
+	return o, err == nil && json.Unmarshal(text, &o) == nil && o.Dependencies.Key() == key // so that nothing is made from itself
 }
 
 // shareOrigins keeps origins from being swept until the lock is released.

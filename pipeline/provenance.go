@@ -27,7 +27,8 @@ type History struct {
 	From  string         `json:"from"`           // where the history comes from: the cache, or the file
 	Steps []*HistoryStep `json:"steps"`
 
-	embedded bool // it comes from the file
+	embedded bool  // it comes from the file
+	refused  error // why no pipeline is made of it
 }
 
 // A HistoryStep is a stage that led to a file.
@@ -131,6 +132,10 @@ func (t *tracer) origin(in Input) Origin {
 	o, known := t.cache.Origin(in.maker())
 	if !known {
 		o, known = t.before[in.maker()]
+		known = known && o.Dependencies.Key() == in.maker()
+	}
+	if !known {
+		o = Origin{}
 	}
 	if !known && t.err == nil {
 		t.err = fmt.Errorf("%s: the cache %s no longer says what made %s: run the pipeline again", t.history.File, t.cache.Dir, in.Name)
@@ -183,8 +188,8 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		if stage == nil {
 			return nil, fmt.Errorf("%s: was made by %q, which this program does not have", path, recorded.Stage)
 		}
-		if err := stage.checkRecorded(recorded); err != nil {
-			return nil, fmt.Errorf("%s: step %d of its provenance (%s): %w", path, i+1, stage.Name, err)
+		if err := stage.checkRecorded(recorded); err != nil && h.refused == nil {
+			h.refused = fmt.Errorf("%s: step %d of its provenance (%s): %w", path, i+1, stage.Name, err)
 		}
 		s := &HistoryStep{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]HistoryInput{}, Saved: map[string]string{}}
 		if s.Options == nil {
@@ -288,8 +293,12 @@ func (h *History) inputText(s HistoryInput) string {
 }
 
 // WritePipeline writes the pipeline file that makes the file again. What it makes goes
-// into the folder dir, which is to be a new one.
-func (h *History) WritePipeline(w io.Writer, catalogue Catalogue, dir string) error {
+// into the folder in, which is to be a new one. It refuses a history from a file that
+// names what is written, or files elsewhere than in the present folder.
+func (h *History) WritePipeline(w io.Writer, catalogue Catalogue, in Place) error {
+	if h.refused != nil {
+		return h.refused
+	}
 	p := &printer{w: w}
 	p.line("# Makes %s again; by mars provenance.", safetext.Escape(filepath.Base(h.File)))
 	for i, s := range h.Steps {
@@ -307,33 +316,43 @@ func (h *History) WritePipeline(w io.Writer, catalogue Catalogue, dir string) er
 			if err := stage.allows(name); err != nil {
 				return fmt.Errorf("%s: step %d (%s): %q: %w", h.File, i+1, stage.Name, name, err)
 			}
-			p.line("%s = %s", tomlKey(name), stage.Flags[name].toml(h.option(i, name, stage, dir)))
+			p.line("%s = %s", tomlKey(name), stage.Flags[name].toml(h.option(i, name, stage, in)))
 		}
 		last := i == len(h.Steps)-1 && h.Flag == ""
 		if last && !stage.Rows && h.embedded {
 			return fmt.Errorf("%s: holds rows that %s wrote with --output; a pipeline makes its text alone: run the command again", h.File, s.Stage)
 		}
 		if last {
-			p.line("output = %s", tomlText(asPath(h.Made(dir))))
+			p.line("output = %s", tomlText(asPath(h.Made(in))))
 		}
 	}
 	return p.err
 }
 
+// A Place is where a pipeline of a history writes.
+type Place struct {
+	Dir string // a new folder
+	// Scratch says that all around the folder is new too. Files that later steps read
+	// then keep their paths, which provenance records, if these are local.
+	Scratch bool
+}
+
 // Made is where the pipeline of WritePipeline makes the file.
-func (h *History) Made(dir string) string {
+func (h *History) Made(in Place) string {
 	if h.Flag == "" {
-		return filepath.Join(dir, filepath.Base(h.File))
+		return filepath.Join(in.Dir, filepath.Base(h.File))
 	}
 	last := len(h.Steps) - 1
-	return h.written(last, h.Steps[last].Options[h.Flag], dir)
+	return h.written(last, h.Steps[last].Options[h.Flag], in)
 }
 
 // option is the value of a step's flag, as in a pipeline file.
-func (h *History) option(step int, flag string, stage *Stage, dir string) string {
+func (h *History) option(step int, flag string, stage *Stage, in Place) string {
 	value, role := h.Steps[step].Options[flag], stage.Flags[flag].Role
 	if role.isWritten() {
-		value = h.written(step, value, dir)
+		value = h.written(step, value, in)
+	} else if file := h.Steps[step].Files[flag]; file.Step != nil {
+		value = h.written(*file.Step, file.Path, in)
 	}
 	if role.namesFile() {
 		value = asPath(value)
@@ -341,19 +360,21 @@ func (h *History) option(step int, flag string, stage *Stage, dir string) string
 	return value
 }
 
-// written is where a step writes the file name, of which the base alone is recorded: in
-// a folder of the step's own, or at the path by which a later step reads it.
-func (h *History) written(step int, name, dir string) string {
+// written is where a step writes the file name, of which the base alone counts: in a
+// folder of the step's own, or at the path by which a later step reads it.
+func (h *History) written(step int, name string, in Place) string {
 	name = filepath.Base(name)
 	for _, s := range h.Steps[step+1:] {
-		for _, in := range s.Files {
-			if in.Step != nil && *in.Step == step && filepath.Base(in.Path) == name {
-				return in.Path
+		for _, read := range s.Files {
+			if in.Scratch && read.Step != nil && *read.Step == step && filepath.Base(read.Path) == name && filepath.IsLocal(read.Path) {
+				return read.Path
 			}
 		}
 	}
-	return filepath.Join(dir, "step-"+strconv.Itoa(step+1), name)
+	return filepath.Join(in.Dir, stepFolder+strconv.Itoa(step+1), name)
 }
+
+const stepFolder = "step-"
 
 // NewFolder is a name for a folder that is not there in the folder in, and that no input
 // of the history begins with.

@@ -30,6 +30,7 @@ type Runner struct {
 	Text      io.Writer    // takes the text of stages that goes to no file
 	Rows      arrowio.Sink // takes the rows of a Single graph that go to no file
 	Table     string       // file for the results of all runs; "" for none
+	Plain     bool         // in CSV, no text is a formula of a spreadsheet
 
 	store    *store
 	beside   *beside // the table's; nil: none

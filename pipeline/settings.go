@@ -134,7 +134,7 @@ func (p *printer) line(format string, args ...any) {
 func settingText(name, text string) string {
 	switch name {
 	case "jobs", "threads", "in-process":
-		return text
+		return Flag{Bool: name == "in-process"}.toml(text)
 	}
 	return tomlText(text)
 }

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"mars/arrowio/safetext"
 )
 
 // WriteShell prints a shell script that does what the pipeline does, without a
@@ -18,7 +20,7 @@ func (g *Graph) WriteShell(w io.Writer) error {
 		s.line("work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT")
 	}
 	for _, dir := range g.outputFolders() {
-		s.line("mkdir -p %s", quote(dir))
+		s.line("mkdir -p -- %s", quote(dir))
 	}
 	for _, chain := range g.chains() {
 		s.chain(chain)
@@ -96,18 +98,18 @@ func (s *script) chain(nodes []*Node) {
 		}
 		switch {
 		case n.From != "":
-			command += " " + quote(n.From)
+			command += " " + quote(asArgument(n.From))
 		case i == 0 && n.Parent != nil:
 			command += " " + s.files[n.Parent]
 		}
 		commands = append(commands, command+s.output(n))
 	}
-	s.line("\n# %s\n%s", nodes[len(nodes)-1].Label(), strings.Join(commands, " |\n  "))
+	s.line("\n# %s\n%s", safetext.Escape(nodes[len(nodes)-1].Label()), strings.Join(commands, " |\n  "))
 }
 
 // output is the end of a command: where its rows or text go.
 func (s *script) output(n *Node) string {
-	path := quote(n.rowsPath())
+	path := quote(asArgument(n.rowsPath()))
 	if n.rowsPath() == "" {
 		if !n.Stage.Rows || !n.isFile() {
 			return ""
@@ -135,12 +137,38 @@ func (f Flag) shell(text string) string {
 	return "--" + f.Name + " " + quote(text)
 }
 
+// asArgument writes a path so that a command does not take it for a flag, or for standard
+// input.
+func asArgument(path string) string {
+	if strings.HasPrefix(path, "-") {
+		return "./" + path
+	}
+	return path
+}
+
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./,:=+@%-]+$`)
 
 // quote makes one word of text for a shell.
 func quote(text string) string {
-	if plainWord.MatchString(text) {
+	switch {
+	case plainWord.MatchString(text):
 		return text
+	case safetext.Escape(text) != text:
+		return quoteControl(text)
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// quoteControl makes one word of text with characters that a terminal would obey.
+func quoteControl(text string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for _, c := range []byte(text) {
+		if c < ' ' || c > '~' || c == '\'' || c == '\\' {
+			fmt.Fprintf(&b, `\x%02x`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String() + "'"
 }

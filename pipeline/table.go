@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mars/arrowio/atomicfile"
+	"mars/arrowio/safetext"
 )
 
 // writeTable writes the results to the table's file, as its name asks for, and prints
@@ -24,7 +25,7 @@ func (r *Runner) writeTable() error {
 		return err
 	}
 	if r.Table != "" {
-		if err := atomicfile.Write(r.Table, t.writer(r.Table, grids)); err != nil {
+		if err := atomicfile.Write(r.Table, t.writer(r.Table, grids, r.Plain)); err != nil {
 			return fmt.Errorf("table: %w", err)
 		}
 	}
@@ -36,25 +37,34 @@ func (r *Runner) writeTable() error {
 
 // writer writes a file of results: Markdown (.md) and aligned text (.txt) are what is
 // printed, all else is CSV with a row for each run.
-func (t *Results) writer(path string, grids []grid) func(io.Writer) error {
+func (t *Results) writer(path string, grids []grid, plain bool) func(io.Writer) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".md":
-		return func(w io.Writer) error { return writeMarkdown(w, grids) }
+		return func(w io.Writer) error { return writeMarkdown(safetext.NewWriter(w), grids) }
 	case ".txt":
-		return func(w io.Writer) error { return writeText(w, grids) }
+		return func(w io.Writer) error { return writeText(safetext.NewWriter(w), grids) }
 	}
-	return t.WriteCSV
+	return func(w io.Writer) error { return t.WriteCSV(w, plain) }
 }
 
 // WriteCSV writes a header and a row for each run: the matrix's values, the numbers,
-// and, if some run failed, why.
-func (t *Results) WriteCSV(w io.Writer) error {
+// and, if some run failed, why. If it is to be plain, text that a spreadsheet would take
+// for a formula gets an apostrophe before it.
+func (t *Results) WriteCSV(w io.Writer, plain bool) error {
 	c := csv.NewWriter(w)
+	line := func(cells []string) {
+		for i, text := range cells {
+			if plain {
+				cells[i] = safetext.Cell(text)
+			}
+		}
+		c.Write(cells) //nolint:errcheck // Error says
+	}
 	head := slices.Concat(t.Axes, t.Columns)
 	if t.failed() {
 		head = append(head, "error")
 	}
-	c.Write(head) //nolint:errcheck // Error says
+	line(head)
 	for _, row := range t.Rows {
 		cells := slices.Clone(row.Values)
 		for _, name := range t.Columns {
@@ -67,7 +77,7 @@ func (t *Results) WriteCSV(w io.Writer) error {
 		if t.failed() {
 			cells = append(cells, row.Error)
 		}
-		c.Write(cells) //nolint:errcheck
+		line(cells)
 	}
 	c.Flush()
 	return c.Error()

@@ -90,13 +90,13 @@ x,a,1,0.6,1862000,1e-07,12.5,
 x,b,0,0.7,1862000,1e-07,25,
 x,b,1,,,,,"train: no, ""it"" diverged"
 `
-	got := text(t, func(b *strings.Builder) error { return testResults().WriteCSV(b) })
+	got := text(t, func(b *strings.Builder) error { return testResults().WriteCSV(b, false) })
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("the rows are\n%s", got)
 	}
 	whole := testResults()
 	whole.Rows[3].Error = ""
-	if got := text(t, func(b *strings.Builder) error { return whole.WriteCSV(b) }); strings.Contains(got, "error") {
+	if got := text(t, func(b *strings.Builder) error { return whole.WriteCSV(b, false) }); strings.Contains(got, "error") {
 		t.Errorf("without failures the rows are\n%s", got)
 	}
 }

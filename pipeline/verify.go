@@ -50,8 +50,7 @@ const workshopPrefix = "mars-verify-"
 
 // Workshop makes a folder in which the relative paths of the history's inputs lead to
 // them as they do in the present folder, so that the history can be run again there
-// without touching anything here. It refuses a history that would write over its inputs,
-// or outside of the folder.
+// without touching anything here. It refuses a history that would write over its inputs.
 func (h *History) Workshop(m *Machine) (dir string, remove func(), err error) {
 	sweepWorkshops()
 	if dir, err = os.MkdirTemp("", workshopPrefix+"*"); err != nil {
@@ -102,29 +101,16 @@ func linkInput(path, dir string) error {
 	return nil
 }
 
-// checkWritten refuses a file of a step that would lie elsewhere than in the workshop, or
-// where an input is, or in one.
+// checkWritten refuses a file of a step that would lie where an input is, or in one.
 func (h *History) checkWritten(inputs []string) error {
 	for _, s := range h.Steps {
-		for _, in := range s.Files {
-			if in.Step == nil {
-				continue
+		for _, file := range s.Files {
+			for _, in := range inputs {
+				in, path := filepath.Clean(in), filepath.Clean(file.Path)
+				if file.Step != nil && (in == path || strings.HasPrefix(path, in+string(filepath.Separator))) {
+					return fmt.Errorf("%s cannot be made again: a step writes %s, and %s is an input", h.File, path, in)
+				}
 			}
-			if err := h.checkPlace(in.Path, inputs); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (h *History) checkPlace(path string, inputs []string) error {
-	if !filepath.IsLocal(path) {
-		return fmt.Errorf("%s cannot be made again: a step writes %s, outside of this folder", h.File, path)
-	}
-	for _, in := range inputs {
-		if in, path := filepath.Clean(in), filepath.Clean(path); in == path || strings.HasPrefix(path, in+string(filepath.Separator)) {
-			return fmt.Errorf("%s cannot be made again: a step writes %s, and %s is an input", h.File, path, in)
 		}
 	}
 	return nil

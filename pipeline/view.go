@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"mars/arrowio/safetext"
 )
 
 // Lines is a View that writes a line for each thing that happens.
@@ -18,7 +20,7 @@ type Lines struct {
 func (v *Lines) print(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	fmt.Fprintf(v.W, format+"\n", args...)
+	fmt.Fprintln(v.W, safetext.EscapeLines(fmt.Sprintf(format, args...)))
 }
 
 // Plan says how much there is to do, and what there is already.
@@ -118,7 +120,7 @@ const redrawEvery = 100 * time.Millisecond
 func (v *Live) above(text string) {
 	v.clear()
 	if text != "" {
-		fmt.Fprintln(v.W, text)
+		fmt.Fprintln(v.W, safetext.EscapeLines(text))
 	}
 	v.draw()
 }
@@ -137,7 +139,7 @@ func (v *Live) draw() {
 		width = v.Width()
 	}
 	for _, a := range v.active {
-		line := []rune(fmt.Sprintf("[%d/%d] %s: %s", v.done, v.total, a.node.Label(), a.text()))
+		line := []rune(safetext.Escape(fmt.Sprintf("[%d/%d] %s: %s", v.done, v.total, a.node.Label(), a.text())))
 		fmt.Fprintln(v.W, string(line[:min(len(line), max(1, width-1))]))
 		v.drawn++
 	}

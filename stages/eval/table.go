@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
+
+	"mars/arrowio/safetext"
 )
 
 // WriteTable writes m for a person to read.
@@ -16,7 +18,7 @@ func (m *Metrics) WriteTable(w io.Writer) error {
 	}
 	fmt.Fprintln(tw)
 	for k, class := range m.Classes {
-		fmt.Fprintf(tw, "%s\t%d\t%s\t", class, sum(m.Confusion[k]), optional(m.Recall[k]))
+		fmt.Fprintf(tw, "%s\t%d\t%s\t", safetext.Escape(class), sum(m.Confusion[k]), optional(m.Recall[k]))
 		if p := m.Proportions; p != nil {
 			source := "–"
 			if p.Source != nil {
@@ -46,10 +48,10 @@ func (m *Metrics) writeDiagnostics(w io.Writer) {
 	}
 	fmt.Fprintln(w, "\ndiagnostics of the stages before (docs/measured/diagnostics.md)")
 	for _, part := range m.Diagnostics.Parts() {
-		fmt.Fprintln(w, part.Line())
+		fmt.Fprintln(w, safetext.Escape(part.Line()))
 	}
 	for _, warning := range m.Diagnostics.AllWarnings() {
-		fmt.Fprintf(w, "warning: %s\n", warning)
+		fmt.Fprintf(w, "warning: %s\n", safetext.Escape(warning))
 	}
 }
 
@@ -58,11 +60,11 @@ func (m *Metrics) writeConfusion(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "\t")
 	for _, class := range m.Classes {
-		fmt.Fprintf(tw, "%s\t", class)
+		fmt.Fprintf(tw, "%s\t", safetext.Escape(class))
 	}
 	fmt.Fprintln(tw)
 	for k, row := range m.Confusion {
-		fmt.Fprintf(tw, "%s\t", m.Classes[k])
+		fmt.Fprintf(tw, "%s\t", safetext.Escape(m.Classes[k]))
 		for _, n := range row {
 			fmt.Fprintf(tw, "%d\t", n)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars/arrowio/safetext"
 	"mars/stages"
 	"mars/stages/algorithms/classmap"
 	"mars/stages/algorithms/labelshift"
@@ -134,12 +135,12 @@ func (d *Diagnostics) add(ctx context.Context, s *sample, e *labelshift.Result) 
 func (d *Diagnostics) write(w io.Writer) {
 	fmt.Fprintln(w, "\nDiagnostics (docs/measured/diagnostics.md):")
 	if d.Translation != nil {
-		fmt.Fprintln(w, d.Translation.Line())
+		fmt.Fprintln(w, safetext.Escape(d.Translation.Line()))
 	}
 	say := func(of string, part diagnostics.Part) {
-		fmt.Fprintf(w, "%s%s\n", of, part.Line())
+		fmt.Fprintf(w, "%s%s\n", of, safetext.Escape(part.Line()))
 		for _, warning := range part.Warnings() {
-			fmt.Fprintf(w, "  Warning: %s.\n", warning)
+			fmt.Fprintf(w, "  Warning: %s.\n", safetext.Escape(warning))
 		}
 	}
 	if h := d.Hedge; h != nil { // its warnings are among the report's

@@ -6,6 +6,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"mars/arrowio/safetext"
 	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/labelshift"
 	"mars/stages/internal/diagnostics"
@@ -45,7 +46,7 @@ func (r *Report) writeViews(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "assumption\tname\tweight\tback\t")
 	for _, class := range r.Classes {
-		fmt.Fprintf(tw, "%s\t", class)
+		fmt.Fprintf(tw, "%s\t", safetext.Escape(class))
 	}
 	fmt.Fprintln(tw)
 	for _, v := range h.ByWeight() {

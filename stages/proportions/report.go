@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars/arrowio"
+	"mars/arrowio/safetext"
 	"mars/stages"
 	"mars/stages/algorithms/labelshift"
 )
@@ -126,7 +127,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	}
 	fmt.Fprintln(tw)
 	for k, class := range r.Classes {
-		fmt.Fprintf(tw, "%s\t%.4f\t%.4f\t%.4f–%.4f\t", class, r.Proportions.Source[k], r.Proportions.Estimated[k], r.Interval.Lower[k], r.Interval.Upper[k])
+		fmt.Fprintf(tw, "%s\t%.4f\t%.4f\t%.4f–%.4f\t", safetext.Escape(class), r.Proportions.Source[k], r.Proportions.Estimated[k], r.Interval.Lower[k], r.Interval.Upper[k])
 		if r.Proportions.True != nil {
 			fmt.Fprintf(tw, "%.4f\t", r.Proportions.True[k])
 		}
@@ -138,9 +139,9 @@ func (r *Report) WriteTable(w io.Writer) error {
 	if r.L1 != nil {
 		fmt.Fprintf(w, "\nL1 error: %.4f (0 is perfect, 2 the worst)\n", *r.L1)
 	}
-	fmt.Fprintf(w, "\n%s\n", r.Verdict)
+	fmt.Fprintf(w, "\n%s\n", safetext.Escape(r.Verdict))
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "Warning: %s.\n", warning)
+		fmt.Fprintf(w, "Warning: %s.\n", safetext.Escape(warning))
 	}
 	others := r.writeOpinions
 	if r.Diagnostics.Hedge != nil {
@@ -158,7 +159,7 @@ func (r *Report) writeOpinions(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "\t")
 	for _, class := range r.Classes {
-		fmt.Fprintf(tw, "%s\t", class)
+		fmt.Fprintf(tw, "%s\t", safetext.Escape(class))
 	}
 	fmt.Fprintln(tw)
 	for _, name := range r.order() {

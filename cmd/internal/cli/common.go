@@ -16,6 +16,7 @@ import (
 	"golang.org/x/term"
 
 	"mars/arrowio"
+	"mars/arrowio/safetext"
 	"mars/stages"
 	"mars/stages/algorithms"
 )
@@ -213,7 +214,7 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,
 	"memory-limit": true, "max-classes": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
-	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true,
+	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true, "spreadsheet": true,
 }
 
 func isTerminal(w io.Writer) bool {
@@ -228,7 +229,7 @@ func newLogger(bar *progress, name, format string, quiet bool) *slog.Logger {
 		level = slog.LevelWarn
 	}
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(bar, &slog.HandlerOptions{Level: level})).With("command", name)
+		return slog.New(slog.NewJSONHandler(safetext.NewWriter(bar), &slog.HandlerOptions{Level: level})).With("command", name)
 	}
 	return slog.New(&textHandler{w: bar, name: name, level: level})
 }

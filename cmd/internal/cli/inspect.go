@@ -14,12 +14,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars/arrowio"
+	"mars/arrowio/safetext"
 	"mars/stages/predict"
 )
 
 // inspectCommand shows what a stream, a file or a state holds.
 func inspectCommand() *cobra.Command {
-	var asJSON, asCSV, check bool
+	var asJSON, asCSV, check, raw bool
+	var table arrowio.CSVOptions
 	var head int
 	c := &common{}
 	cmd := &cobra.Command{
@@ -38,6 +40,9 @@ everything and prints a line for each good input; it fails where one breaks.`,
 		if asCSV && len(args) > 1 {
 			return usagef("--csv writes one input: give one file, not %d", len(args))
 		}
+		if (raw || table.Spreadsheet) && !asCSV {
+			return usagef("--raw and --spreadsheet say how --csv writes: give that too, or leave them out")
+		}
 		if len(args) == 0 {
 			args = []string{"-"}
 		}
@@ -52,7 +57,15 @@ everything and prints a line for each good input; it fails where one breaks.`,
 			if err != nil {
 				return err
 			}
-			err = inspect(cmd.Context(), cmd.OutOrStdout(), r, head, asJSON, asCSV, check)
+			out := cmd.OutOrStdout()
+			if raw {
+				out = rawOut(cmd)
+			}
+			if asCSV {
+				err = table.Write(cmd.Context(), out, r)
+			} else {
+				err = inspect(cmd.Context(), out, r, head, asJSON, check)
+			}
 			r.Close()
 			if err != nil {
 				return err
@@ -64,17 +77,16 @@ everything and prints a line for each good input; it fails where one breaks.`,
 	f.IntVar(&head, "head", 5, "number of first rows to show")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object for each input")
 	f.BoolVar(&asCSV, "csv", false, "print all rows as CSV")
+	f.BoolVar(&raw, "raw", false, "with --csv, write control characters as they are (default: as \\u001b), unless to a terminal")
+	f.BoolVar(&table.Spreadsheet, "spreadsheet", false, "with --csv, put ' before text that a spreadsheet would take for a formula")
 	f.BoolVar(&check, "check", false, "only read and validate everything")
 	cmd.MarkFlagsMutuallyExclusive("json", "csv", "check")
 	c.limitFlag(f)
 	return newCommand(cmd)
 }
 
-func inspect(ctx context.Context, w io.Writer, r *arrowio.Reader, head int, asJSON, asCSV, check bool) error {
-	switch {
-	case asCSV:
-		return arrowio.WriteCSV(ctx, w, r)
-	case check:
+func inspect(ctx context.Context, w io.Writer, r *arrowio.Reader, head int, asJSON, check bool) error {
+	if check {
 		batches, rows, err := arrowio.Check(ctx, r)
 		if err == nil {
 			_, err = fmt.Fprintf(w, "%s: whole: %d rows in %d batches\n", r.Name(), rows, batches)
@@ -96,24 +108,24 @@ func inspect(ctx context.Context, w io.Writer, r *arrowio.Reader, head int, asJS
 func writeSummary(w io.Writer, s *arrowio.Summary) error {
 	fmt.Fprintf(w, "%s: %s, %d rows in %d batches\n", s.Name, cmp.Or(s.Kind, "Arrow"), s.Rows, s.Batches)
 	for _, key := range slices.Sorted(maps.Keys(s.Metadata)) {
-		fmt.Fprintf(w, "  %s = %s\n", key, s.Metadata[key])
+		fmt.Fprintf(w, "  %s = %s\n", safetext.Escape(key), safetext.Escape(s.Metadata[key]))
 	}
 	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "column\ttype\tnulls\tmin\tmean\tmax\tvalues")
 	for _, c := range s.Columns {
-		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, c.Type, c.Nulls, number(c.Min), number(c.Mean), number(c.Max), values(c))
+		fmt.Fprintf(tw, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", safetext.Escape(c.Name), safetext.Escape(c.Type), c.Nulls, number(c.Min), number(c.Mean), number(c.Max), safetext.Escape(values(c)))
 	}
 	if err := tw.Flush(); err != nil || len(s.Head) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
 	for i, c := range s.Columns {
-		fmt.Fprint(tw, c.Name, separator(i, len(s.Columns)))
+		fmt.Fprint(tw, safetext.Escape(c.Name), separator(i, len(s.Columns)))
 	}
 	for _, row := range s.Head {
 		for i, cell := range row {
-			fmt.Fprint(tw, shorten(cell), separator(i, len(row)))
+			fmt.Fprint(tw, safetext.Escape(shorten(cell)), separator(i, len(row)))
 		}
 	}
 	return tw.Flush()

@@ -62,19 +62,21 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
 	f.StringVar(&l.options.Save, "save", "", "keep the model in this safetensors file, for mars predict")
 	f.Var(oneOf{&l.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
+	f.BoolVar(&l.spreadsheet, "spreadsheet", false, "in CSV, put ' before text that a spreadsheet would take for a formula")
 	l.common.outputFlags(f)
 	l.common.runFlags(f)
 	return newCommand(cmd)
 }
 
 type labeller struct {
-	common  *common
-	epochs  int
-	files   featurizeFlags
-	options train.Options
-	hedge   hedgeFlags
-	labels  label.Options
-	format  string
+	common      *common
+	epochs      int
+	files       featurizeFlags
+	options     train.Options
+	hedge       hedgeFlags
+	labels      label.Options
+	format      string
+	spreadsheet bool
 }
 
 func (l *labeller) run(cmd *cobra.Command, args []string) error {
@@ -101,6 +103,9 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	format, err := outputFormat(l.format, c.output)
 	if err != nil {
 		return err
+	}
+	if format.Spreadsheet = l.spreadsheet; l.spreadsheet && (format.Name != "csv" && format.Name != "tsv" || c.cached != "") {
+		return usagef("--spreadsheet is for CSV that is not from the cache: leave it out, or write CSV without --cached")
 	}
 	c.input = append(args, "")[0]
 	if handled, err := c.hosted(cmd); handled {
@@ -185,7 +190,7 @@ func (c *common) writeLabels(cmd *cobra.Command, format label.Format, labels *la
 			return arrowio.Each(ctx, labels, out.Write)
 		})
 	case c.output == "" || c.output == "-":
-		return label.Write(cmd.Context(), cmd.OutOrStdout(), format, labels)
+		return label.Write(cmd.Context(), rawOut(cmd), format, labels)
 	}
 	return atomicfile.Write(c.output, func(w io.Writer) error {
 		if err := label.Write(cmd.Context(), w, format, labels); err != nil {

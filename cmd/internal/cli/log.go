@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+
+	"mars/arrowio/safetext"
 )
 
 // textHandler writes log records as a person reads them:
@@ -41,10 +43,10 @@ func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 	if len(details) > 0 {
 		fmt.Fprintf(&b, " (%s)", strings.Join(details, ", "))
 	}
-	b.WriteByte('\n')
+	line := safetext.Escape(b.String()) + "\n"
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, err := io.WriteString(h.w, b.String())
+	_, err := io.WriteString(h.w, line)
 	return err
 }
 

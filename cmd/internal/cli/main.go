@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars/arrowio"
+	"mars/arrowio/safetext"
 	"mars/pipeline"
 	"mars/stages/algorithms/adapt"
 )
@@ -55,6 +56,7 @@ func Main(cmd *cobra.Command) {
 func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	cmd.SetErr(stderr)
+	cmd.SetOut(safetext.NewWriter(os.Stdout))
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.Version = Version()
 	cmd.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
@@ -69,11 +71,23 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 	case exitInterrupted:
 		fmt.Fprintf(stderr, "%s: interrupted\n", ran.CommandPath())
 	case exitUsage:
-		fmt.Fprintf(stderr, "%s: %v\nRun '%s --help' for its flags and examples.\n", ran.CommandPath(), err, ran.CommandPath())
+		fmt.Fprintf(stderr, "%s: %s\nRun '%s --help' for its flags and examples.\n", ran.CommandPath(), message(err), ran.CommandPath())
 	default:
-		fmt.Fprintf(stderr, "%s: %v\n", ran.CommandPath(), err)
+		fmt.Fprintf(stderr, "%s: %s\n", ran.CommandPath(), message(err))
 	}
 	return code
+}
+
+// message is the text of an error, in which there may be names from files.
+func message(err error) string { return safetext.EscapeLines(err.Error()) }
+
+// rawOut is standard output for data, which are written as they are.
+func rawOut(cmd *cobra.Command) io.Writer {
+	out := cmd.OutOrStdout()
+	if w, ok := out.(*safetext.Writer); ok && !isTerminal(w.Raw()) {
+		return w.Raw()
+	}
+	return out
 }
 
 func exitCode(ctx context.Context, err error) int {

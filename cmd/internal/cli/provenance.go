@@ -65,7 +65,7 @@ func writeHistory(cmd *cobra.Command, h *pipeline.History, path string) error {
 		folder = filepath.Dir(path)
 	}
 	var text bytes.Buffer
-	if err := h.WritePipeline(&text, catalogue(), h.NewFolder(folder)); err != nil {
+	if err := h.WritePipeline(&text, catalogue(), pipeline.Place{Dir: h.NewFolder(folder)}); err != nil {
 		return err
 	}
 	if path == "-" {
@@ -77,7 +77,7 @@ func writeHistory(cmd *cobra.Command, h *pipeline.History, path string) error {
 
 // verifyHistory runs the history again in a folder of its own and compares.
 func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
-	made := h.NewFolder(".")
+	made := pipeline.Place{Dir: h.NewFolder("."), Scratch: true}
 	var text bytes.Buffer
 	if err := h.WritePipeline(&text, catalogue(), made); err != nil {
 		return err

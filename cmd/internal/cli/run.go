@@ -23,7 +23,7 @@ type runFlags struct {
 	memory                                      bytesFlag
 	table, example                              string
 	set                                         []string
-	noCache, inProcess, keepGoing               bool
+	noCache, inProcess, keepGoing, spreadsheet  bool
 	quiet, verbose, explain, shell, printConfig bool
 }
 
@@ -59,7 +59,9 @@ stage's flag), which beats the file, which beats the default: see --print-config
 		}
 		return o.run(cmd, args[0])
 	}
-	return newCommand(cmd)
+	newCommand(cmd)
+	cmd.PostRunE = nil // the pipeline file was read at the beginning, and may be edited since
+	return cmd
 }
 
 func (o *runFlags) register(cmd *cobra.Command) {
@@ -71,6 +73,7 @@ func (o *runFlags) register(cmd *cobra.Command) {
 	f.IntVar(&o.threads, "threads", 0, "threads of each stage (default: all processors); results depend on it")
 	f.BoolVar(&o.inProcess, "in-process", false, "run all stages in this process, joined by channels: the same bytes")
 	f.StringVar(&o.table, "table", "", "write the numbers of the runs to this file: a row for each run (.csv), or their means (.md: Markdown, .txt: text)")
+	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "in a table that is CSV, put ' before text that a spreadsheet would take for a formula")
 	f.StringArrayVar(&o.set, "set", nil, "set a stage's flag (train.lambda=0.5), values of the matrix (matrix.seed=0,1) or a key of the table (table.columns=method)")
 	f.BoolVarP(&o.keepGoing, "keep-going", "k", false, "after a failure, run what does not depend on it")
 	f.BoolVar(&o.explain, "explain", false, "say for each stage whether it would run, and why, and run nothing")
@@ -276,7 +279,7 @@ func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings
 		return err
 	}
 	r := &pipeline.Runner{Graph: graph, Cache: cache, Jobs: s.jobs, Memory: int64(s.memory), InProcess: s.inProcess,
-		Verbose: o.verbose, KeepGoing: o.keepGoing, Program: program, Version: Version(), View: view, Text: cmd.OutOrStdout(), Table: s.table}
+		Verbose: o.verbose, KeepGoing: o.keepGoing, Program: program, Version: Version(), View: view, Text: cmd.OutOrStdout(), Table: s.table, Plain: o.spreadsheet}
 	return r.Run(cmd.Context())
 }
 

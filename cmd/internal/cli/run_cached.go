@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mars/arrowio"
+	"mars/arrowio/safetext"
 	"mars/pipeline"
 )
 
@@ -141,8 +142,10 @@ func (v *aloneView) Start(*pipeline.Node) {}
 
 func (v *aloneView) Progress(*pipeline.Node, string, int64, int64) {}
 
-func (v *aloneView) Log(_ *pipeline.Node, line string) { fmt.Fprintln(v.w, line) }
+func (v *aloneView) Log(_ *pipeline.Node, line string) { fmt.Fprintln(v.w, safetext.Escape(line)) }
 
 func (v *aloneView) Done(*pipeline.Node, int64, time.Duration, error) {}
 
-func (v *aloneView) Warn(text string) { fmt.Fprintf(v.w, "%s: warning: %s\n", v.name, text) }
+func (v *aloneView) Warn(text string) {
+	fmt.Fprintf(v.w, "%s: warning: %s\n", v.name, safetext.Escape(text))
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mars/arrowio"
+	"mars/arrowio/safetext"
 	"mars/pipeline"
 	"mars/stages/label"
 )
@@ -38,7 +39,7 @@ var flagRoles = map[string]pipeline.Role{
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
 	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect, "max-classes": pipeline.NoEffect,
 	"quiet": pipeline.Quiet, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
-	"help": pipeline.Reserved, "augment-preview": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved,
+	"help": pipeline.Reserved, "augment-preview": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved, "spreadsheet": pipeline.Reserved,
 }
 
 // catalogue describes all stages to the package pipeline.
@@ -105,7 +106,7 @@ func describe(cmd *cobra.Command, command func() *cobra.Command, name string, na
 	s.Run = func(ctx context.Context, args []string, streams pipeline.Streams) error {
 		cmd := command()
 		if streams.Text != nil {
-			cmd.SetOut(streams.Text)
+			cmd.SetOut(safetext.NewWriter(streams.Text))
 		}
 		_, err := execute(withHost(ctx, &host{streams: streams}), cmd, append(names, args...), streams.Log)
 		return err

@@ -43,6 +43,7 @@ var compressions = []string{"gz", "zst"}
 type Format struct {
 	Name        string // one of Formats
 	Compression string // "gz", "zst", or "" for none
+	Spreadsheet bool   // see arrowio.CSVOptions
 }
 
 // FormatOf is the format that a file's name asks for: Arrow for standard output, devices
@@ -85,9 +86,9 @@ func Write(ctx context.Context, w io.Writer, f Format, src arrowio.Stream) error
 	}
 	switch f.Name {
 	case "csv":
-		err = arrowio.WriteCSV(ctx, out, src)
+		err = arrowio.CSVOptions{Spreadsheet: f.Spreadsheet}.Write(ctx, out, src)
 	case "tsv":
-		err = arrowio.WriteTSV(ctx, out, src)
+		err = arrowio.CSVOptions{Spreadsheet: f.Spreadsheet, Separator: '\t'}.Write(ctx, out, src)
 	case "json", "jsonl":
 		err = writeJSON(ctx, out, f.Name == "json", src)
 	case "parquet":
