@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS = -s -w -X mars/cmd/internal/cli.version=$(VERSION)
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test lint cross race bench-kernels bench-train generate bench-io bench-default fuzz clean
+.PHONY: help build demo test lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -43,6 +43,10 @@ bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's
 
 bench-train: ## training iterations beside PyTorch and JAX, and the share of the FMA peak
 	$(GO) run ./stages/algorithms/adapt/bench -python $(PYTHON) $(BENCHFLAGS)
+
+SKADA_RESULTS ?= skada.jsonl
+bench-skada: build ## our labels beside skada's methods on SKADA-Bench's tasks (real data in $MARS_DATA)
+	$(PYTHON) docs/experiments/skada/bench.py --mars bin/mars --results $(SKADA_RESULTS) $(BENCHFLAGS)
 
 generate: ## write the kernels' assembly again
 	$(GO) -C stages/algorithms/internal/kernel/gen run .

@@ -174,7 +174,7 @@ func (c *common) checkOutput(cmd *cobra.Command, format label.Format) error {
 // summarises reports whether labels are for a person's eyes: nobody has said where they go
 // or as what, and standard output is a terminal.
 func (c *common) summarises(cmd *cobra.Command, format label.Format) bool {
-	return c.output == "" && format.Name == label.Arrow && !c.force && hostOf(cmd).streams.Out == nil && isTerminal(cmd.OutOrStdout())
+	return c.output == "" && format.Name == label.Arrow && !c.force && hostOf(cmd).streams.Out == nil && isTerminal(bare(cmd.OutOrStdout()))
 }
 
 // writeLabels writes labels to the output.

@@ -90,6 +90,14 @@ func rawOut(cmd *cobra.Command) io.Writer {
 	return out
 }
 
+// bare is the writer under one that escapes control characters.
+func bare(w io.Writer) io.Writer {
+	if s, ok := w.(*safetext.Writer); ok {
+		return s.Raw()
+	}
+	return w
+}
+
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	var diverged *adapt.DivergedError
