@@ -4,7 +4,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 LDFLAGS = -s -w -X mars/cmd/internal/cli.version=$(VERSION)
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default fuzz clean
+.PHONY: help build demo test lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -56,6 +56,9 @@ bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
 
 bench-default: build ## time and memory of mars label and mars proportions on tables of several sizes
 	$(GO) run ./cmd/internal/benchdefault bin
+
+bench-limits: build ## memory and time of inputs far larger than --memory-limit
+	$(GO) run ./cmd/internal/benchlimits bin
 
 FUZZTIME ?= 2m
 fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams

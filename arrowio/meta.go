@@ -37,7 +37,7 @@ type Step struct {
 	Command []string          `json:"command,omitempty"` // arguments as typed
 	Stage   string            `json:"stage,omitempty"`
 	Version string            `json:"version,omitempty"`
-	Seed    int64             `json:"seed,omitempty"`
+	Seed    uint64            `json:"seed,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
 	State   map[string]string `json:"state,omitempty"` // SHA-256 of files, by name
 }

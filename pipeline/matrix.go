@@ -188,7 +188,7 @@ type point struct {
 }
 
 // maxPoints is the greatest number of a matrix's points.
-const maxPoints = 100_000
+const maxPoints = 250_000
 
 // points returns all combinations that no value excludes.
 func (f *File) points(ctx context.Context) ([]point, error) {

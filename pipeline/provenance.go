@@ -196,7 +196,7 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 			s.Options = map[string]string{}
 		}
 		if flag := stage.flag(Seed); flag != "" && recorded.Seed != 0 {
-			s.Options[flag] = strconv.FormatInt(recorded.Seed, 10)
+			s.Options[flag] = strconv.FormatUint(recorded.Seed, 10)
 		}
 		if i > 0 {
 			before := i - 1

@@ -13,3 +13,7 @@ func SetJobs(n int) {
 // KernelLevel names the instruction set that the numerical loops use:
 // "avx512", "avx2" or "generic".
 func KernelLevel() string { return kernel.Level() }
+
+// CheckKernel returns an error if the environment variable MARS_KERNEL asks for code
+// that this processor cannot run.
+func CheckKernel() error { return kernel.CheckLevel() }

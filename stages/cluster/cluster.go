@@ -197,7 +197,7 @@ func load(path string) (*mixture.Components, string, error) {
 		return nil, "", err
 	}
 	c := &mixture.Components{}
-	if c.Proportions, err = t.Floats("proportion"); err != nil {
+	if c.Proportions, err = t.Shares("proportion"); err != nil {
 		return nil, "", err
 	}
 	means, err := t.Vectors("mean")

@@ -22,6 +22,19 @@ type ImageOptions struct {
 	Colour        bool   `json:"colour,omitempty"`      // repeat the channel of grey images
 }
 
+// maxSide is the greatest height, width or padding of an image, in pixels.
+const maxSide = 1 << 14
+
+// check returns an error if a step is none that a command line can ask for.
+func (o ImageOptions) check() error {
+	for what, n := range map[string]int{"height": o.Height, "width": o.Width, "pad": o.Pad} {
+		if n < 0 || n > maxSide {
+			return fmt.Errorf("images have a %s of %d, want 0 to %d", what, n, maxSide)
+		}
+	}
+	return nil
+}
+
 // apply changes the table in place and returns the shape of its rows.
 func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64) ([]int, error) {
 	if o.Shape != nil {

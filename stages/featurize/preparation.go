@@ -125,7 +125,18 @@ func loadPreparation(path string) (*preparation, string, error) {
 		if m.Deviation, err = t.Floats(d.String() + "_deviation"); err != nil {
 			return nil, "", err
 		}
+		for i, v := range m.Deviation {
+			if v < 0 {
+				return nil, "", fmt.Errorf("%s: the %s deviation of feature %d is %v: save it again", path, d, i, v)
+			}
+		}
 		p.setMoments(d, m)
+	}
+	if err := p.Source.check(); err != nil {
+		return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
+	}
+	if err := p.Target.check(); err != nil {
+		return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
 	}
 	return p, sum, nil
 }

@@ -288,11 +288,15 @@ func Apply(path string) stages.Func {
 		if err != nil {
 			return err
 		}
-		if meta.Classes, err = t.Strings("class"); err != nil {
+		if meta.Classes, err = t.Names("class"); err != nil {
 			return err
 		}
-		if len(plan) == 0 {
-			return fmt.Errorf("%s: holds no class: save it again", path)
+		for _, row := range plan {
+			for _, mass := range row {
+				if mass < 0 || mass > 1+1e-9 {
+					return fmt.Errorf("%s: its plan holds a mass of %v, want 0 to 1: save it again", path, mass)
+				}
+			}
 		}
 		r.KeepState(path, sum)
 		return emit(ctx, r, out, meta, classOf(plan))

@@ -54,17 +54,20 @@ func newSample(ctx context.Context, p mte.Problem) (*sample, error) {
 // bbse, bbse-soft, rlls and em on the posteriors of a classifier that a third of
 // the source was kept from. One that fails is left out with a line in the log.
 func (s *sample) askOthers(ctx context.Context, env stages.Env, train labelshift.Classifier, r *Report, d *Diagnostics) error {
-	onPosteriors, err := s.posteriors(ctx, train)
-	if err != nil {
-		return err
+	onPosteriors, noPosteriors := s.posteriors(ctx, train)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	onRows := labelshift.Inputs{Problem: s.Problem, Seed: env.Seed}
 	for _, name := range []string{"marsc", "marsg", "bbse", "bbse-soft", "rlls", "em"} {
-		in := onRows
+		in, err := onRows, error(nil)
 		if needs, _ := labelshift.NeedsOf(name); needs == labelshift.Posteriors {
-			in = onPosteriors
+			in, err = onPosteriors, noPosteriors
 		}
-		e, err := labelshift.Estimate(ctx, name, in)
+		var e *labelshift.Result
+		if err == nil {
+			e, err = labelshift.Estimate(ctx, name, in)
+		}
 		if err == nil && e.Matching != nil {
 			err = d.add(ctx, s, e)
 		}
@@ -93,6 +96,9 @@ func (s *sample) posteriors(ctx context.Context, train labelshift.Classifier) (l
 		}
 		stream.AppendRow(&parts[part], s.Source.Data[i*s.Source.Stride:][:s.Source.Cols])
 		labels[part] = append(labels[part], label)
+	}
+	if parts[1].Rows == 0 {
+		return labelshift.Inputs{}, fmt.Errorf("no class has %d source rows, so none can be kept from a classifier: give more labelled rows", heldOut)
 	}
 	posterior, err := train(ctx, parts[0], labels[0])
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -240,12 +241,20 @@ func load(path string) (*weighting, string, error) {
 		return nil, "", err
 	}
 	w := &weighting{}
-	if w.classes, err = t.Strings("class"); err != nil {
+	if w.classes, err = t.Names("class"); err != nil {
 		return nil, "", err
 	}
-	for name, to := range map[string]*[]float64{"source_proportion": &w.source, "target_proportion": &w.target, "weight": &w.weights} {
-		if *to, err = t.Floats(name); err != nil {
+	for name, to := range map[string]*[]float64{"source_proportion": &w.source, "target_proportion": &w.target} {
+		if *to, err = t.Shares(name); err != nil {
 			return nil, "", err
+		}
+	}
+	if w.weights, err = t.Floats("weight"); err != nil {
+		return nil, "", err
+	}
+	for k, v := range w.weights {
+		if !(v >= 0 && v <= math.MaxFloat32) {
+			return nil, "", fmt.Errorf("%s: the weight of class %q is %v: save it again", path, w.classes[k], v)
 		}
 	}
 	return w, sum, nil

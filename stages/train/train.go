@@ -171,11 +171,11 @@ func keep(model *adapt.Model, path string, cause error) error {
 	if model == nil || path == "" || !errors.As(cause, &diverged) {
 		return cause
 	}
+	if diverged.LastGood < 0 {
+		return fmt.Errorf("%w; no epoch went well, so no model is kept", cause)
+	}
 	if _, err := state.Save(path, model.Save); err != nil {
 		return errors.Join(cause, err)
-	}
-	if diverged.LastGood < 0 {
-		return fmt.Errorf("%w; no epoch went well: %s holds the weights that training started from", cause, path)
 	}
 	return fmt.Errorf("%w; the last good model, of epoch %d, is kept in %s", cause, diverged.LastGood+1, path)
 }

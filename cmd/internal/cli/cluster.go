@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"mars/stages"
@@ -41,8 +43,8 @@ of ward) is logged and kept in the metadata key mars.diagnostics.`,
 			return cluster.Apply(load), refuse(cmd, "--load applies components and fits none",
 				[]string{"method", "components", "covariance", "starts", "iterations", "covariance-floor", "max-rows", "save"})
 		}
-		if o.Components < 0 || o.Starts < 0 || o.Iterations < 0 || o.MaxRows < 1 {
-			return nil, usagef("--components, --starts, --iterations and --max-rows cannot be negative, nor --max-rows 0")
+		if o.Components < 0 || o.Starts < 0 || o.Iterations < 0 || o.MaxRows < 1 || !(o.Floor >= 0 && o.Floor <= math.MaxFloat64) {
+			return nil, usagef("--components, --starts, --iterations, --covariance-floor and --max-rows cannot be negative, nor --max-rows 0")
 		}
 		if o.Method != "gmm" {
 			if err := refuse(cmd, "they belong to --method gmm", []string{"covariance", "covariance-floor"}); err != nil {

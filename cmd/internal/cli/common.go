@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -165,7 +166,7 @@ func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.
 		return err
 	}
 	env, done := c.env(cmd)
-	err = produce(cmd.Context(), env, out)
+	err = guarded(func() error { return produce(cmd.Context(), env, out) })
 	done()
 	if err == nil {
 		err = cmd.Context().Err()
@@ -178,6 +179,17 @@ func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.
 		return err
 	}
 	return out.Close()
+}
+
+// guarded runs f. A panic, which is a mistake in this program, is an error like any
+// other: the output is taken away and the next program of a pipeline told.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v: please report it, with the command\n%s", p, debug.Stack())
+		}
+	}()
+	return f()
 }
 
 // env is the stage's surroundings; done ends its progress bar.
@@ -202,14 +214,20 @@ func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 // step is what provenance keeps of this run: only flags that were set and that
 // change the result, so that the same work gives the same bytes.
 func (c *common) step(cmd *cobra.Command) arrowio.Step {
-	step := arrowio.Step{Stage: c.name, Version: Version(), Seed: int64(c.seed), Options: map[string]string{}}
+	step := arrowio.Step{Stage: c.name, Version: Version(), Seed: c.seed, Options: map[string]string{}}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !withoutEffect[f.Name] {
 			step.Options[f.Name] = f.Value.String()
 		}
 	})
+	if usesThreads[c.name] && c.jobs > 0 {
+		step.Options["jobs"] = strconv.Itoa(c.jobs) // so that the work can be done again on any machine
+	}
 	return step
 }
+
+// usesThreads are the commands whose result depends on the number of threads.
+var usesThreads = map[string]bool{"mars-embed": true, "mars-train": true, "mars-label": true, "mars-proportions": true}
 
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"math"
 	"strconv"
 	"strings"
 
@@ -238,6 +239,9 @@ or the shift (3, 4 and 6 vary --imbalance).`,
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := c.check(); err != nil {
 			return err
+		}
+		if sourceRows < 0 || targetRows < 0 || math.IsNaN(shiftBy-shiftBy) {
+			return usagef("--source-rows and --target-rows cannot be negative, and --shift must be finite")
 		}
 		o := toy.Options{Noise: toy.Noise(setting), Shift: shiftBy}
 		if n, err := strconv.Atoi(setting); err == nil {

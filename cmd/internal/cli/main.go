@@ -17,6 +17,7 @@ import (
 	"mars/arrowio"
 	"mars/arrowio/safetext"
 	"mars/pipeline"
+	"mars/stages/algorithms"
 	"mars/stages/algorithms/adapt"
 )
 
@@ -31,7 +32,7 @@ const (
 )
 
 const exitCodesHelp = `Exit status: 0 done; 1 bad input or failure (no output file is left);
-2 wrong use; 3 training diverged (the last good model is kept);
+2 wrong use; 3 training diverged (the last good model, if any, is kept);
 130 interrupted; 141 the reader of the output went away.`
 
 // Main runs cmd on the program's arguments and exits.
@@ -62,8 +63,14 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 	cmd.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
 	ran := cmd
 	asked, err := complete(cmd, args, os.Stdout)
-	if !asked {
-		ran, err = cmd.ExecuteContextC(ctx)
+	if err == nil {
+		err = algorithms.CheckKernel()
+	}
+	if !asked && err == nil {
+		err = guarded(func() (err error) {
+			ran, err = cmd.ExecuteContextC(ctx)
+			return err
+		})
 	}
 	code := exitCode(ctx, err)
 	switch code {
@@ -101,6 +108,7 @@ func bare(w io.Writer) io.Writer {
 func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	var diverged *adapt.DivergedError
+	var option optionError
 	var stage *pipeline.StageError
 	switch {
 	case err == nil:
@@ -109,7 +117,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitBrokenPipe
 	case ctx.Err() != nil:
 		return exitInterrupted
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &option):
 		return exitUsage
 	case errors.As(err, &diverged):
 		return exitDiverged
@@ -117,6 +125,12 @@ func exitCode(ctx context.Context, err error) int {
 		return exitDiverged
 	}
 	return exitFailed
+}
+
+// optionError is an error of a package about an option's value, whatever the data.
+type optionError interface {
+	error
+	IsOption()
 }
 
 // usageError is a mistake in the command line, not in the data.

@@ -101,6 +101,9 @@ func (t *trainer) restore(f safetensors.File) error {
 	if got := f.Metadata[keyFormat]; got != checkpointFormat {
 		return fmt.Errorf("it is not a checkpoint: metadata %s is %q, not %q", keyFormat, got, checkpointFormat)
 	}
+	if !f.Checked {
+		return errors.New("it has no checksum: it is damaged: start again without it")
+	}
 	run, err := t.fingerprint()
 	if err != nil {
 		return err
@@ -109,16 +112,7 @@ func (t *trainer) restore(f safetensors.File) error {
 		return errors.New("it was written with other data or settings: give the same, or start again")
 	}
 	l := loader{file: f}
-	if err := l.decode(keyEpoch, &t.epoch); err != nil {
-		return err
-	}
-	if err := l.decode(KeyProportions, &t.proportions); err != nil {
-		return err
-	}
-	if err := l.decode(keyLosses, &t.firstLoss); err != nil {
-		return err
-	}
-	if err := l.decode(keyCritic, &t.criticDistance); err != nil {
+	if err := t.restoreProgress(&l); err != nil {
 		return err
 	}
 	if err := l.decode(keyFirst, &t.firstLabels); err != nil {
@@ -136,11 +130,47 @@ func (t *trainer) restore(f safetensors.File) error {
 	return l.checkUsed()
 }
 
+// restoreProgress sets how far training had come.
+func (t *trainer) restoreProgress(l *loader) error {
+	var epoch int
+	var proportions []float64
+	var loss float64
+	var critic *float64
+	err := errors.Join(l.decode(keyEpoch, &epoch), l.decode(KeyProportions, &proportions), l.decode(keyLosses, &loss), l.decode(keyCritic, &critic))
+	if err != nil {
+		return err
+	}
+	switch {
+	case epoch < 0:
+		return fmt.Errorf("metadata %s is %d: want an epoch from 0", keyEpoch, epoch)
+	case epoch >= t.config.Epochs:
+		return fmt.Errorf("it is of epoch %d, and the training is of %d epochs: ask for as many at least, or start again", epoch+1, t.config.Epochs)
+	case math.IsNaN(loss) || math.IsInf(loss, 0) || loss < 0:
+		return fmt.Errorf("metadata %s is %v: want a finite loss", keyLosses, loss)
+	case critic != nil && (math.IsNaN(*critic) || math.IsInf(*critic, 0)):
+		return fmt.Errorf("metadata %s is %v: want a finite distance", keyCritic, *critic)
+	case (proportions == nil) != (t.proportions == nil):
+		return fmt.Errorf("metadata %s: this run has other proportions", KeyProportions)
+	case proportions != nil:
+		if err := checkProportions(proportions, len(t.proportions)); err != nil {
+			return fmt.Errorf("metadata %s: %w", KeyProportions, err)
+		}
+	}
+	t.epoch, t.proportions, t.firstLoss, t.criticDistance = epoch, proportions, loss, critic
+	return nil
+}
+
+// maxSteps is the greatest number of updates that a checkpoint may tell of.
+const maxSteps = 1 << 40
+
 func (t *trainer) restoreLearner(l *loader, i int) error {
 	learner := t.learners[i]
 	var steps [2]int
 	if err := l.decode(keySteps+"."+networkNames[i], &steps); err != nil {
 		return err
+	}
+	if steps[0] < 0 || steps[0] > maxSteps || steps[1] < 0 || steps[1] > steps[0] {
+		return fmt.Errorf("metadata %s.%s is %v: want numbers of steps from 0", keySteps, networkNames[i], steps)
 	}
 	learner.optimiser.Step, learner.averaged = steps[0], steps[1]
 	if learner.averaged > 0 {
@@ -149,6 +179,11 @@ func (t *trainer) restoreLearner(l *loader, i int) error {
 	for _, s := range learner.state() {
 		if err := l.fill(s.prefix+networkNames[i]+".", learner.net, s.values); err != nil {
 			return err
+		}
+	}
+	for _, v := range learner.optimiser.Second {
+		if v < 0 {
+			return fmt.Errorf("network %s: Adam's second moments hold %v: want numbers from 0", networkNames[i], v)
 		}
 	}
 	return nil

@@ -23,6 +23,11 @@ func (e *DivergedError) Error() string {
 // as diverged. The swings of adversarial training stay far below it.
 const maxGrowth = 1e4
 
+// maxLoss is the class loss that counts as diverged in any epoch, also the first. That
+// of a network with random weights is ln C on scaled rows, and some thousands on rows
+// that are not.
+const maxLoss = 1e8
+
 // divergence says what broke down in an epoch, or "".
 func (t *trainer) divergence(m EpochMetrics) string {
 	for _, loss := range []struct {
@@ -41,7 +46,7 @@ func (t *trainer) divergence(m EpochMetrics) string {
 	if t.firstLoss == 0 {
 		t.firstLoss = max(1, m.ClassLoss)
 	}
-	if m.ClassLoss > maxGrowth*t.firstLoss {
+	if m.ClassLoss > min(maxGrowth*t.firstLoss, maxLoss) {
 		return fmt.Sprintf("the class loss exploded to %g", m.ClassLoss)
 	}
 	if m.GradientPenalty > maxGrowth {

@@ -102,6 +102,10 @@ func TestPythonReadsSavedFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if read.Metadata["mars.checksum"] == "" {
+		t.Error("Python read no checksum")
+	}
+	delete(read.Metadata, "mars.checksum")
 	if !maps.Equal(read.Metadata, f.Metadata) || len(read.Tensors) != len(f.Tensors) {
 		t.Errorf("Python read metadata %v and %d tensors", read.Metadata, len(read.Tensors))
 	}
@@ -116,7 +120,11 @@ func TestPythonReadsSavedFile(t *testing.T) {
 func TestLoadRefusesDamagedFiles(t *testing.T) {
 	p, c := quickConfig(t, "marsc")
 	m := mustTrain(t, p, c)
-	file := string(save(t, m))
+	damaged := strings.Replace(string(save(t, m)), "g.0.bias", "g.9.bias", 1)
+	if _, err := Load(strings.NewReader(damaged), "model"); err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("a file that does not fit its checksum: %v", err)
+	}
+	file := strings.Replace(string(save(t, m)), "mars.checksum", "none.checksum", 1) // so that the other checks are tried
 	cases := []struct{ want, file string }{
 		{"cut short", file[:len(file)-1]},
 		{"bytes follow", file + "x"},

@@ -14,7 +14,7 @@ func Recipe(arch string, shape []int, s Schedule) (Config, error) {
 	const anyClasses = 2 // neither names nor recipes depend on their number
 	a, err := nn.ParseArch(arch, shape, anyClasses)
 	if err != nil {
-		return Config{}, err
+		return Config{}, &OptionError{err}
 	}
 	c := common()
 	switch {

@@ -24,7 +24,7 @@ func Train(ctx context.Context, p Problem, c Config) (*Model, error) {
 	}
 	arch, err := nn.ParseArch(c.Arch, p.shape(), len(p.Classes))
 	if err != nil {
-		return nil, err
+		return nil, &OptionError{err}
 	}
 	t, err := newTrainer(ctx, p, c, arch)
 	if err != nil {

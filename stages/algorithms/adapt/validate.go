@@ -76,6 +76,14 @@ func checkFinite(name string, x blas32.General) error {
 	return nil
 }
 
+// An OptionError says that a setting is out of its range, whatever the data.
+type OptionError struct{ error }
+
+func (e *OptionError) Unwrap() error { return e.error }
+
+// IsOption marks errors of options, rather than of data.
+func (e *OptionError) IsOption() {}
+
 // check returns an error if the settings are invalid.
 func (c Config) check(classes int) error {
 	if !slices.ContainsFunc(methods, func(m Method) bool { return m.Name == c.Method.Name }) {
@@ -92,7 +100,10 @@ func (c Config) check(classes int) error {
 			return fmt.Errorf("adapt: the proportions to start from: %w", err)
 		}
 	}
-	return errors.Join(c.checkNumbers(), c.checkChoices())
+	if err := errors.Join(c.checkNumbers(), c.checkChoices()); err != nil {
+		return &OptionError{err}
+	}
+	return nil
 }
 
 func (c Config) checkNumbers() error {

@@ -14,7 +14,8 @@ import (
 
 // Read reads a whole file and checks it: the header's syntax and size, that tensors
 // are float32 with shapes that fit their offsets, and that their values follow one
-// another from the header to the end of the input. The memory that it takes is bounded
+// another from the header to the end of the input, and that all fits its checksum, if it
+// has one. The memory that it takes is bounded
 // by the size of the input, whatever the header says.
 func Read(r io.Reader) (File, error) {
 	var f File
@@ -39,13 +40,29 @@ func Read(r io.Reader) (File, error) {
 		start, end := entries[t.Name].Offsets[0], entries[t.Name].Offsets[1]
 		f.Tensors[i].Data = decode(body[start:end])
 	}
-	return f, nil
+	return f, f.verify()
+}
+
+// verify checks the content by its checksum, if there is one: other programs' files
+// have none. It takes it out of the metadata.
+func (f *File) verify() error {
+	want, there := f.Metadata[checksumKey]
+	if !there {
+		return nil
+	}
+	if f.checksum() != want {
+		return errors.New("safetensors: the content does not fit its checksum: it was changed or is damaged: make it again")
+	}
+	delete(f.Metadata, checksumKey)
+	f.Checked = true
+	return nil
 }
 
 // ReadMetadata reads the metadata of a file and none of its values.
 func ReadMetadata(r io.Reader) (map[string]string, error) {
 	var f File
 	_, err := f.readHeader(r)
+	delete(f.Metadata, checksumKey)
 	return f.Metadata, err
 }
 

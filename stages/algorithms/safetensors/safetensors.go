@@ -6,17 +6,24 @@ package safetensors
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 )
 
 // A File is the content of a safetensors file.
 type File struct {
 	Metadata map[string]string
 	Tensors  []Tensor // in the order of their values in the file
+
+	// Checked says that the file had a checksum, which its content fits.
+	Checked bool
 }
 
 // A Tensor is a named array of float32, row-major.
@@ -39,6 +46,7 @@ func (f *File) Get(name string) (Tensor, bool) {
 const (
 	float32Type = "F32"
 	metadataKey = "__metadata__"
+	checksumKey = "mars.checksum" // in the metadata: the SHA-256 of all else
 
 	// maxHeader bounds the header; the format's own bound is 100 MB.
 	maxHeader = 1 << 24
@@ -55,7 +63,7 @@ type entry struct {
 	Offsets [2]int64 `json:"data_offsets"`
 }
 
-// Write writes the file. It panics if a tensor's shape does not fit its values.
+// Write writes the file with a checksum of its content. It panics if a tensor's shape does not fit its values.
 func Write(w io.Writer, f File) error {
 	header, err := formatHeader(f)
 	if err != nil {
@@ -80,10 +88,13 @@ func Write(w io.Writer, f File) error {
 func formatHeader(f File) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
-	if len(f.Metadata) > 0 {
-		if err := writeField(&b, metadataKey, f.Metadata); err != nil {
-			return nil, err
-		}
+	metadata := maps.Clone(f.Metadata)
+	if metadata == nil {
+		metadata = map[string]string{}
+	}
+	metadata[checksumKey] = f.checksum()
+	if err := writeField(&b, metadataKey, metadata); err != nil {
+		return nil, err
 	}
 	var offset int64
 	for _, t := range f.Tensors {
@@ -102,6 +113,32 @@ func formatHeader(f File) ([]byte, error) {
 		b.WriteByte(' ')
 	}
 	return b.Bytes(), nil
+}
+
+// checksum is the SHA-256 of the metadata and the tensors: names, shapes and values.
+func (f *File) checksum() string {
+	h := sha256.New()
+	text := func(s string) { // a hash's Write never fails
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(s))))
+		h.Write([]byte(s))
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Metadata)) {
+		if key != checksumKey {
+			text(key)
+			text(f.Metadata[key])
+		}
+	}
+	var buffer []byte
+	for _, t := range f.Tensors {
+		text(t.Name)
+		text(fmt.Sprint(t.Shape))
+		buffer = buffer[:0]
+		for _, v := range t.Data {
+			buffer = binary.LittleEndian.AppendUint32(buffer, math.Float32bits(v))
+		}
+		h.Write(buffer)
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // writeField appends a key and its value to the JSON object in b.

@@ -39,9 +39,42 @@ func TestReadGivesWhatWasWritten(t *testing.T) {
 		if len(f.Tensors) == 0 {
 			got.Tensors = f.Tensors
 		}
-		if !reflect.DeepEqual(got, f) {
+		if len(f.Metadata) == 0 {
+			got.Metadata = f.Metadata
+		}
+		if !got.Checked {
+			t.Error("what was written has no checksum")
+		}
+		if got.Checked = false; !reflect.DeepEqual(got, f) {
 			t.Errorf("got %+v, want %+v", got, f)
 		}
+	}
+}
+
+// A file of which any bit is changed is refused, unless the bit is in the name of the
+// checksum or of the metadata: then it is another program's file.
+func TestChecksum(t *testing.T) {
+	b := written(t, sample())
+	header := int(8 + binary.LittleEndian.Uint64(b))
+	accepted := 0
+	for i := range b {
+		for bit := range 8 {
+			changed := bytes.Clone(b)
+			changed[i] ^= 1 << bit
+			f, err := Read(bytes.NewReader(changed))
+			if err != nil {
+				continue
+			}
+			if accepted++; i >= header {
+				t.Errorf("bit %d of byte %d: a changed value is taken for right", bit, i)
+			}
+			if f.Checked && !reflect.DeepEqual(f.Tensors, sample().Tensors) {
+				t.Errorf("bit %d of byte %d: the checksum fits other tensors", bit, i)
+			}
+		}
+	}
+	if accepted > 8*40 {
+		t.Errorf("%d changed files are taken for right", accepted)
 	}
 }
 

@@ -12,20 +12,22 @@ import (
 )
 
 // inBackground returns the result of f, or ctx.Err() as soon as ctx ends. f then
-// continues in the background until it checks ctx itself.
+// continues in the background until it checks ctx itself. A panic of f reaches the
+// caller.
 func inBackground[T any](ctx context.Context, f func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
+	var value T
+	var err error
+	var panics kernel.Panics
+	done := make(chan struct{})
 	go func() {
-		value, err := f()
-		done <- result{value, err}
+		defer close(done)
+		defer panics.Catch()
+		value, err = f()
 	}()
 	select {
-	case r := <-done:
-		return r.value, r.err
+	case <-done:
+		panics.Rethrow()
+		return value, err
 	case <-ctx.Done():
 		var none T
 		return none, ctx.Err()
@@ -39,11 +41,12 @@ func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.S
 	product.Mul(root, covariance2)
 	product.Mul(&product, root)
 	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetrised(&product), false) {
+	values, ok := eigenvalues(&eigen, symmetrised(&product), false)
+	if !ok {
 		return 0, errors.New("the product of two covariances has no eigenvalues: give finite covariances")
 	}
 	distance := mat.Trace(covariance1) + mat.Trace(covariance2)
-	for _, v := range eigen.Values(nil) {
+	for _, v := range values {
 		distance -= 2 * math.Sqrt(max(v, 0)) // only rounding can make it negative
 	}
 	return max(distance, 0), nil
@@ -154,10 +157,10 @@ func factorize(eigen *mat.EigenSym, s *mat.SymDense) ([]float64, error) {
 			}
 		}
 	}
-	if !eigen.Factorize(s, true) {
+	values, ok := eigenvalues(eigen, s, true)
+	if !ok {
 		return nil, errors.New("eigenvalues do not converge: scale the data")
 	}
-	values := eigen.Values(nil)
 	tolerance := 1e-10 * math.Abs(values[len(values)-1])
 	for i, v := range values {
 		if v < -tolerance {
@@ -166,6 +169,53 @@ func factorize(eigen *mat.EigenSym, s *mat.SymDense) ([]float64, error) {
 		values[i] = max(v, 0)
 	}
 	return values, nil
+}
+
+// eigenvalues decomposes s and returns its eigenvalues in increasing order. gonum panics
+// on values that it would have to scale, so these are scaled here, by a power of two.
+func eigenvalues(eigen *mat.EigenSym, s *mat.SymDense, vectors bool) ([]float64, bool) {
+	exponent := extremeExponent(s)
+	if exponent != 0 {
+		s = timesPower(s, -exponent)
+	}
+	if !eigen.Factorize(s, vectors) {
+		return nil, false
+	}
+	values := eigen.Values(nil)
+	for i, v := range values {
+		values[i] = math.Ldexp(v, exponent)
+	}
+	return values, true
+}
+
+// extremeExponent is the binary exponent of the greatest value of s if that is so large
+// or small that an eigendecomposition scales s, and 0 otherwise. LAPACK's own bounds are
+// about 2^±485.
+func extremeExponent(s *mat.SymDense) int {
+	const usual = 400
+	greatest := 0.0
+	for i := range s.SymmetricDim() {
+		for j := range i + 1 {
+			greatest = max(greatest, math.Abs(s.At(i, j)))
+		}
+	}
+	_, exponent := math.Frexp(greatest)
+	if greatest-greatest != 0 || max(exponent, -exponent) <= usual {
+		return 0
+	}
+	return exponent
+}
+
+// timesPower returns s times 2^exponent.
+func timesPower(s *mat.SymDense, exponent int) *mat.SymDense {
+	n := s.SymmetricDim()
+	out := mat.NewSymDense(n, nil)
+	for i := range n {
+		for j := i; j < n; j++ {
+			out.SetSym(i, j, math.Ldexp(s.At(i, j), exponent))
+		}
+	}
+	return out
 }
 
 // symmetrised returns the symmetric part of m.

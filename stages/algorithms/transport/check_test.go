@@ -143,3 +143,31 @@ func TestCheckOfBures(t *testing.T) {
 	closeTo(t, "separation", c.Separation, 1, 1e-9)
 	closeTo(t, "second cost", c.Second, 1+4, 1e-9) // deviations 1 and 3
 }
+
+// Covariances of any size that float64 holds have a distance that scales with them.
+func TestBuresOfExtremeCovariances(t *testing.T) {
+	of := func(scale float64, values ...float64) Moments {
+		for i := range values {
+			values[i] *= scale
+		}
+		return Moments{Means: mat.NewDense(1, 3, nil), Counts: []int{1},
+			Covariances: []*mat.SymDense{mat.NewSymDense(3, values)}}
+	}
+	distance := func(a, b float64) float64 {
+		one, other := of(a, 2, 1, 0, 1, 3, 0, 0, 0, 1), of(b, 1, 0, 0, 0, 5, 1, 0, 1, 2)
+		cost, err := one.bures(t.Context(), other)
+		if err != nil {
+			t.Fatal(a, b, err)
+		}
+		return cost.At(0, 0)
+	}
+	want := distance(1, 1)
+	for _, scale := range []float64{1e-150, 1e-84, 1e-20, 1e20, 1e77, 1e100} {
+		if got := distance(scale, scale) / scale; math.Abs(got-want) > 1e-9*want {
+			t.Errorf("covariances times %g: distance %v, want %v", scale, got, want)
+		}
+		if got, trace := distance(1, 1e-300*scale), 6.0; math.Abs(got-trace) > 1e-6 {
+			t.Errorf("a covariance that is next to nothing: %v, want %v", got, trace)
+		}
+	}
+}

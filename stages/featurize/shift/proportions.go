@@ -28,14 +28,22 @@ func ParseProportions(text string, classes []string) ([]float64, error) {
 		parse = parseMap
 	}
 	p, err := parse(items, classes)
-	if err != nil {
-		return nil, fmt.Errorf("proportions %q: %w", text, err)
+	if err == nil {
+		err = normalise(p)
 	}
-	if err := normalise(p); err != nil {
-		return nil, fmt.Errorf("proportions %q: %w", text, err)
+	if err != nil {
+		return nil, &OptionError{fmt.Errorf("proportions %q: %w", text, err)}
 	}
 	return p, nil
 }
+
+// An OptionError says that proportions which a user gave are none.
+type OptionError struct{ error }
+
+func (e *OptionError) Unwrap() error { return e.error }
+
+// IsOption marks errors of options, rather than of data.
+func (e *OptionError) IsOption() {}
 
 // CheckProportions returns a copy of p that is scaled to the sum 1. It fails if an
 // entry is negative or not finite, or if the sum of p differs from 1 by more than

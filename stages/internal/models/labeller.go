@@ -166,7 +166,7 @@ func loadMixture(ctx context.Context, path string) (*gmmot.Model, string, error)
 }
 
 func components(t *state.Table) (c mixture.Components, err error) {
-	if c.Proportions, err = t.Floats("proportion"); err != nil {
+	if c.Proportions, err = t.Shares("proportion"); err != nil {
 		return c, err
 	}
 	if c.Weights, err = t.Floats("weight"); err != nil {

@@ -79,6 +79,9 @@ func (t *Table) add(name string, typ arrow.DataType, b array.Builder) {
 
 // Save writes the table to an Arrow file and returns its SHA-256.
 func (t *Table) Save(path string) (sum string, err error) {
+	if t.meta[checksumKey], err = t.checksum(); err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
 	keys, values := make([]string, 0, len(t.meta)), make([]string, 0, len(t.meta))
 	for _, key := range slices.Sorted(maps.Keys(t.meta)) {
 		keys, values = append(keys, key), append(values, t.meta[key])
@@ -105,7 +108,8 @@ func (t *Table) Save(path string) (sum string, err error) {
 	return sum, err
 }
 
-// LoadTable reads a state of the kind and its SHA-256.
+// LoadTable reads a state of the kind and its SHA-256. A table that is not as Save
+// wrote it, or holds a number that is not finite, is an error.
 func LoadTable(path, kind string) (*Table, string, error) {
 	t, err := readTable(path, kind)
 	if err != nil {
@@ -132,6 +136,9 @@ func readTable(path, kind string) (*Table, error) {
 	for first := true; ; first = false {
 		rec, err := r.Next()
 		if errors.Is(err, io.EOF) {
+			if err := t.verify(); err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
 			return t, nil
 		}
 		if err != nil {

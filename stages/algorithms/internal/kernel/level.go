@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"os"
+	"strings"
 )
 
 // loops is one level's implementation of every tuned loop.
@@ -76,6 +77,19 @@ func choose(name string) *loops {
 // variable MARS_KERNEL, set to one of these before the program starts, forces
 // a level that the processor can run.
 func Level() string { return active.name }
+
+// CheckLevel returns an error if MARS_KERNEL names no level that this processor can run.
+func CheckLevel() error { return checkLevel(os.Getenv("MARS_KERNEL")) }
+
+func checkLevel(name string) error {
+	var names []string
+	for _, l := range levels() {
+		if names = append(names, l.name); l.name == name || name == "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("MARS_KERNEL=%s: this processor has no such kernels: set it to one of %s, or to nothing", name, strings.Join(names, ", "))
+}
 
 func checkLength(name string, got, want int) { checkPart(name, "", got, want) }
 
