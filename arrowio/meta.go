@@ -17,7 +17,7 @@ const (
 	ProvenanceKey        = "mars.provenance"
 	DiagnosticsKey       = "mars.diagnostics"
 	PreparationKey       = "mars.preparation" // of a column of features: how they were prepared
-	ShapeKey             = "mars.shape" // of a column of images: C, H and W, as in "1x28x28"
+	ShapeKey             = "mars.shape"       // of a column of images: C, H and W, as in "1x28x28"
 )
 
 // Meta is what travels in the schema's metadata. It is a hint: tools in between
