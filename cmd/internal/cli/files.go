@@ -36,17 +36,22 @@ func checkFiles(cmd *cobra.Command, args []string) error {
 	if err := arrowio.CheckFiles(inputs, outputs); err != nil {
 		return usageError{err}
 	}
-	stamp(cmd, inputs)
+	stamp(cmd, inputs, len(args) == 0 || args[0] == "-")
 	return nil
 }
 
 type stampsKey struct{}
 
-// stamp notes what the inputs are like before they are read.
-func stamp(cmd *cobra.Command, inputs []arrowio.FileUse) {
+// stateFlags name what the stage before in a pipe may save while this command waits for
+// its rows: these files are read at once, when the rows come, and carry checksums.
+var stateFlags = map[string]bool{"--model": true, "--load": true, "--init": true}
+
+// stamp notes what the inputs are like before they are read. piped says that rows come
+// from standard input.
+func stamp(cmd *cobra.Command, inputs []arrowio.FileUse, piped bool) {
 	checks := []func() error{pipeline.StandardInput()}
 	for _, in := range inputs {
-		if in.Path != "" && in.Path != "-" && in.Flag != "--"+cachedFlag {
+		if in.Path != "" && in.Path != "-" && in.Flag != "--"+cachedFlag && !(piped && stateFlags[in.Flag]) {
 			checks = append(checks, pipeline.NewStamp(in.Path).Check)
 		}
 	}
