@@ -8,31 +8,22 @@ import (
 
 	"mars/arrowio/safetext"
 	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/labelshift"
 	"mars/stages/internal/diagnostics"
+	"mars/stages/internal/models"
 	"mars/stages/internal/stream"
 )
 
 // answerHedge answers under several assumptions.
 func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
-	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Vectors(), Source: true, Target: true, Labels: true, MaxTarget: hedge.MaxRows})
+	m, source, said, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers,
+		Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
 	if err != nil {
 		return nil, err
 	}
-	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes},
-		hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.Name(), err)
-	}
-	said := diagnostics.OfHedge(m)
-	counts := stream.Counts(s.Labels, len(classes))
 	report := &Report{Classes: classes, Method: hedge.Method, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
-		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
-	report.Proportions.Source, report.Proportions.Estimated = stream.Shares(counts), m.Proportions
-	if weights, err := labelshift.Weights(m.Proportions, report.Proportions.Source); err == nil {
-		report.Diagnostics.Weights = diagnostics.NewWeights(classes, weights, counts)
-	}
+		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Weights: said.Weights, Hedge: said.Hedge}}
+	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
 	report.Verdict = verdict(m.Evidence.ExpectedError, len(report.Warnings) > 0,
 		"from how far apart the assumptions are and how many of the source's labels come back")
 	return report, nil

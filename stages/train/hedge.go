@@ -2,7 +2,6 @@ package train
 
 import (
 	"context"
-	"fmt"
 
 	"mars/stages/algorithms/hedge"
 	"mars/stages/algorithms/labelshift"
@@ -19,14 +18,9 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (stream.State, e
 		return nil, err
 	}
 	column := o.column(r)
-	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true, MaxTarget: hedge.MaxRows})
+	m, _, said, err := models.FitHedge(ctx, r, column, classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Seed: r.Seed})
 	if err != nil {
 		return nil, err
-	}
-	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes},
-		hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Seed: r.Seed})
-	if err != nil {
-		return nil, fmt.Errorf("%s: column %q: %w", r.Name(), column, err)
 	}
 	m.Vectors, m.Preparation = models.VectorsOf(r.Env, column), models.Preparation(r)
 	if m.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
@@ -35,10 +29,7 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (stream.State, e
 	if m.Provenance, err = r.Provenance(); err != nil {
 		return nil, err
 	}
-	said := diagnostics.OfHedge(m)
-	counts := stream.Counts(s.Labels, len(classes))
-	if weights, err := labelshift.Weights(m.Proportions, stream.Shares(counts)); err == nil {
-		said.Weights = diagnostics.NewWeights(classes, weights, counts)
+	if said.Weights != nil {
 		diagnostics.LogPart(r.Env, said.Weights)
 	}
 	said.Log(r.Env)

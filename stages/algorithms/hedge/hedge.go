@@ -141,8 +141,12 @@ func (f *fit) learn(ctx context.Context) ([]*learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	different := distinct(learners)
-	return learners, kernel.Each(len(different), func(i int) error { return f.train(ctx, different[i]) })
+	return learners, kernel.Each(len(learners), func(i int) error {
+		if learners[i] == nil {
+			return nil
+		}
+		return f.train(ctx, learners[i])
+	})
 }
 
 // keep takes from the learners what labels rows.
@@ -261,15 +265,4 @@ func (f *fit) random(stream uint64) func() *rand.Rand {
 // hyper are the hyper-parameters of the circle's learner.
 func (f *fit) hyper() kernelridge.Hyper {
 	return kernelridge.Hyper{Gamma: f.tuned.Gamma, Lambda: f.tuned.Lambda}
-}
-
-// distinct returns each learner once.
-func distinct(learners []*learner) []*learner {
-	var all []*learner
-	for _, l := range learners {
-		if l != nil && !slices.Contains(all, l) {
-			all = append(all, l)
-		}
-	}
-	return all
 }

@@ -73,7 +73,7 @@ func fitted(t *testing.T, p problem, o Options) (*Model, blas32.General) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := m.Predict(t.Context(), p.Target)
+	q, err := m.Predict(t.Context(), m.Prepare(p.Target))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,12 +158,12 @@ func TestFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		got, err := loaded.Predict(t.Context(), p.Target)
+		got, err := loaded.Predict(t.Context(), loaded.Prepare(p.Target))
 		if err != nil || !slices.Equal(got.Data, want.Data) {
 			t.Errorf("%s: posteriors change on the way through a file (%v)", name, err)
 		}
-		a, _ := m.Typicality(t.Context(), p.Target, want)
-		b, _ := loaded.Typicality(t.Context(), p.Target, want)
+		a, _ := m.Typicality(t.Context(), m.Prepare(p.Target), want)
+		b, _ := loaded.Typicality(t.Context(), loaded.Prepare(p.Target), want)
 		if !slices.Equal(a, b) {
 			t.Errorf("%s: typicality changes on the way through a file", name)
 		}
@@ -214,11 +214,12 @@ func TestTypicality(t *testing.T) {
 		}
 		m, _ := fitted(t, p, Options{})
 		untypical := func(x blas32.General) float64 {
-			q, err := m.Predict(t.Context(), x)
+			z := m.Prepare(x)
+			q, err := m.Predict(t.Context(), z)
 			if err != nil {
 				t.Fatal(err)
 			}
-			values, err := m.Typicality(t.Context(), x, q)
+			values, err := m.Typicality(t.Context(), z, q)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,40 +18,41 @@ const blockRows = 4_096
 // Width is the number of values of a row.
 func (m *Model) Width() int { return m.preparation.Columns }
 
-// Predict returns the posteriors of the rows of x (n×d), n×C, which carry the target's
-// proportions. It returns ctx.Err() if ctx ends, and panics if the width differs.
-func (m *Model) Predict(ctx context.Context, x blas32.General) (blas32.General, error) {
-	posteriors := dense.New(x.Rows, len(m.Classes))
-	err := m.eachBlock(ctx, x, func(z blas32.General, lo int) error {
-		return m.mix(dense.Rows(posteriors, lo, lo+z.Rows), z)
-	})
-	return posteriors, err
-}
+// Prepare returns the rows of x (n×d) as Predict and Typicality take them. It panics if
+// the width differs.
+func (m *Model) Prepare(x blas32.General) blas32.General { return m.preparation.Apply(x) }
 
-// Typicality returns how typical each row of x (n×d) is of the class of its greatest
-// posterior: a p-value, from 0 to 1, which is small for a row that is like none of that
-// class in the source, wherever the views have moved it. It returns ctx.Err() if ctx
-// ends, and panics if shapes differ.
-func (m *Model) Typicality(ctx context.Context, x, posteriors blas32.General) ([]float32, error) {
-	var all []float32
-	err := m.eachBlock(ctx, x, func(z blas32.General, lo int) error {
-		all = append(all, m.typicalityOf(z, dense.ArgmaxRows(dense.Rows(posteriors, lo, lo+z.Rows)))...)
-		return nil
-	})
-	return all, err
-}
-
-// eachBlock calls f with some prepared rows at a time, of which the first is row lo.
-func (m *Model) eachBlock(ctx context.Context, x blas32.General, f func(z blas32.General, lo int) error) error {
-	for lo := 0; lo < x.Rows; lo += blockRows {
+// Predict returns the posteriors of prepared rows z, n×C, which carry the target's
+// proportions. It returns ctx.Err() if ctx ends.
+func (m *Model) Predict(ctx context.Context, z blas32.General) (blas32.General, error) {
+	posteriors := dense.New(z.Rows, len(m.Classes))
+	for lo := 0; lo < z.Rows; lo += blockRows {
 		if err := ctx.Err(); err != nil {
-			return err
+			return posteriors, err
 		}
-		if err := f(m.preparation.Apply(dense.Rows(x, lo, min(lo+blockRows, x.Rows))), lo); err != nil {
-			return err
+		hi := min(lo+blockRows, z.Rows)
+		if err := m.mix(dense.Rows(posteriors, lo, hi), dense.Rows(z, lo, hi)); err != nil {
+			return posteriors, err
 		}
 	}
-	return nil
+	return posteriors, nil
+}
+
+// Typicality returns how typical each prepared row is of the class of its greatest
+// posterior: a p-value, from 0 to 1, which is small for a row that is like none of that
+// class in the source, wherever the views have moved it. It returns ctx.Err() if ctx
+// ends, and panics if the numbers of rows differ.
+func (m *Model) Typicality(ctx context.Context, z, posteriors blas32.General) ([]float32, error) {
+	labels := dense.ArgmaxRows(posteriors)
+	var all []float32
+	for lo := 0; lo < z.Rows; lo += blockRows {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		hi := min(lo+blockRows, z.Rows)
+		all = append(all, m.typicalityOf(dense.Rows(z, lo, hi), labels[lo:hi])...)
+	}
+	return all, nil
 }
 
 // mix writes the weighted mean of the views' posteriors of prepared rows to dst.

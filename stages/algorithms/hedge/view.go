@@ -3,7 +3,6 @@ package hedge
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -47,8 +46,8 @@ type learner struct {
 }
 
 // moved returns the learners' rows, by the classifier's index: as they are, moved
-// together, by class and by part. A movement that cannot be found is left out, with
-// a warning.
+// together, by class and by part. A movement that cannot be found is nil, with a
+// warning, and so is that by part if no class has parts.
 func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 	learners := []*learner{{rows: f.source}, nil, nil, nil}
 	parts, err := divide(ctx, f.source, f.labels, f.classes, f.Seed)
@@ -77,9 +76,6 @@ func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 			f.warn("no answer of the view %q: %v", Views[i+2], err)
 			learners[i+1] = nil
 		}
-	}
-	if len(ways) == 2 {
-		learners[3] = learners[2]
 	}
 	return learners, nil
 }
@@ -140,12 +136,11 @@ func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
 	var views []View
 	var posteriors []blas32.General
 	for i, name := range Views {
-		at := max(0, i-1)
-		l := learners[at]
-		if l == nil || name == "parts" && l == learners[at-1] { // no class has parts
+		v := View{Name: name, Classifier: max(0, i-1)} // the first two share one
+		l := learners[v.Classifier]
+		if l == nil {
 			continue
 		}
-		v := View{Name: name, Classifier: slices.Index(learners, l)}
 		var err error
 		if v.Proportions, err = f.proportions(name, l); err != nil {
 			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)

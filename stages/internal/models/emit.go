@@ -79,6 +79,9 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		if err != nil {
 			return nil, err
 		}
+		if l.Prepare != nil {
+			x = l.Prepare(x)
+		}
 		p, err := l.Predict(ctx, x)
 		if err != nil {
 			return nil, err

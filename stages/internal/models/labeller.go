@@ -30,11 +30,12 @@ type Labeller struct {
 	// Preparation says how rows have to be prepared (arrowio.PreparationKey); "" if
 	// nobody knows.
 	Preparation string
-	Predict     func(ctx context.Context, x blas32.General) (posteriors blas32.General, err error)
-	Decide      func(posteriors blas32.General) error // for the model's decision
-	// Typicality returns how typical each row is of its class, from 0 to 1; nil for a
-	// model that cannot tell. Its classes are those of
-	// the greatest posteriors.
+	// Prepare makes rows ready for Predict and Typicality; nil if they are.
+	Prepare func(x blas32.General) blas32.General
+	Predict func(ctx context.Context, x blas32.General) (posteriors blas32.General, err error)
+	Decide  func(posteriors blas32.General) error // for the model's decision
+	// Typicality returns how typical each row is of the class of its greatest posterior,
+	// from 0 to 1; nil for a model that cannot tell.
 	Typicality func(ctx context.Context, x, posteriors blas32.General) ([]float32, error)
 }
 
@@ -51,7 +52,8 @@ func Mixture(m *gmmot.Model) *Labeller {
 
 // Hedge is the labeller of a mean of several assumptions.
 func Hedge(m *hedge.Model) *Labeller {
-	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Preparation: m.Preparation, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality}
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Preparation: m.Preparation,
+		Prepare: m.Prepare, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality}
 }
 
 // Load reads a model that mars-train saved, and its SHA-256. A decision

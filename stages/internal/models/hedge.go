@@ -1,0 +1,29 @@
+package models
+
+import (
+	"context"
+
+	"mars/stages/algorithms/hedge"
+	"mars/stages/algorithms/labelshift"
+	"mars/stages/internal/diagnostics"
+	"mars/stages/internal/stream"
+)
+
+// FitHedge gathers the vectors of a column and fits a model under several assumptions to
+// them. It also returns p_S and what the model says of itself.
+func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []string, o hedge.Options) (*hedge.Model, []float64, *diagnostics.Diagnostics, error) {
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true, MaxTarget: hedge.MaxRows})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}, o)
+	if err != nil {
+		return nil, nil, nil, r.Fail(column, err, "")
+	}
+	said, counts := diagnostics.OfHedge(m), stream.Counts(s.Labels, len(classes))
+	source := stream.Shares(counts)
+	if weights, err := labelshift.Weights(m.Proportions, source); err == nil {
+		said.Weights = diagnostics.NewWeights(classes, weights, counts)
+	}
+	return m, source, said, nil
+}
