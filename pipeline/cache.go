@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -172,12 +173,12 @@ func (e *Entry) check() error {
 
 // Verify reads files of an entry, all unless some are named, and compares their
 // hashes.
-func (e *Entry) Verify(files ...EntryFile) error {
+func (e *Entry) Verify(ctx context.Context, files ...EntryFile) error {
 	if files == nil {
 		files = e.Files
 	}
 	for _, f := range files {
-		sum, err := hashFile(e.Path(f))
+		sum, err := hashFile(ctx, e.Path(f))
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.dir, err)
 		}

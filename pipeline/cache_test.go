@@ -59,7 +59,7 @@ func openTest(t *testing.T) *Cache {
 
 func testNodes(t *testing.T) []*Node {
 	g := expand(t, "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\n")
-	if err := g.Keys(&Machine{Kernels: "generic", Threads: 1}); err != nil {
+	if err := g.Keys(t.Context(), &Machine{Kernels: "generic", Threads: 1}); err != nil {
 		t.Fatal(err)
 	}
 	return g.Nodes
@@ -70,7 +70,7 @@ func TestEntry(t *testing.T) {
 	put(t, c, nodes[0])
 	put(t, c, nodes[1])
 	e, err := c.Lookup(nodes[1].Key)
-	if err != nil || e == nil || e.Verify() != nil {
+	if err != nil || e == nil || e.Verify(t.Context()) != nil {
 		t.Fatalf("the entry is not whole: %v, %v", e, err)
 	}
 	if o, known := c.Origin(nodes[0].Key); !known || o.Dependencies.Stage != "make" || o.Version != "test" {
@@ -85,6 +85,17 @@ func TestEntry(t *testing.T) {
 	if _, rows, err := arrowio.Check(t.Context(), r); rows != 3 || err != nil {
 		t.Errorf("%d rows, %v", rows, err)
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if newStore(c, func(text string) { t.Error(text) }).verified(ended, e) != nil {
+		t.Error("an entry is whole that nobody has read")
+	}
+	if dropped, err := c.Verify(ended, func(ListEntry, error) {}); dropped != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupted check has dropped %d entries: %v", dropped, err)
+	}
+	if e, err := c.Lookup(nodes[1].Key); e == nil || err != nil {
+		t.Errorf("after interrupted checks the entry is %v, %v", e, err)
+	}
 	text, err := os.ReadFile(e.Path(f))
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +104,7 @@ func TestEntry(t *testing.T) {
 	if err := os.WriteFile(e.Path(f), text, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Verify(); !errors.Is(err, ErrCorrupt) {
+	if err := e.Verify(t.Context()); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a changed byte gives %v", err)
 	}
 	if err := os.Truncate(e.Path(f), 10); err != nil {

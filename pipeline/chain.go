@@ -290,7 +290,7 @@ func (c *chain) rescue(l *link, err error) {
 			continue
 		}
 		if kept, err := l.pending.StatePath(o.Flag, o.Path); err == nil {
-			copyFile(kept, o.Path) //nolint:errcheck // the failure is being reported
+			copyFile(context.WithoutCancel(c.ctx), kept, o.Path) //nolint:errcheck // the failure is being reported
 		}
 	}
 }

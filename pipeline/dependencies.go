@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -55,10 +56,11 @@ func (d Dependencies) Key() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Keys finds what every node depends on. Input files are hashed once each.
-func (g *Graph) Keys(m *Machine) error {
+// Keys finds what every node depends on. Input files are hashed once each. It returns
+// ctx.Err() if ctx ends, because they can be large.
+func (g *Graph) Keys(ctx context.Context, m *Machine) error {
 	for _, n := range g.Nodes { // parents first
-		if err := n.depend(m); err != nil {
+		if err := n.depend(ctx, m); err != nil {
 			return err
 		}
 		n.Key = n.Dependencies.Key()
@@ -70,14 +72,14 @@ func (g *Graph) Keys(m *Machine) error {
 }
 
 // depend finds what the node depends on. Those before it have their keys.
-func (n *Node) depend(m *Machine) error {
+func (n *Node) depend(ctx context.Context, m *Machine) error {
 	n.Dependencies = Dependencies{Stage: n.Stage.Name, Algorithm: n.Stage.Algorithm, Kernels: m.Kernels, Threads: m.threads(n),
 		Options: n.Options, Files: map[string]Input{}}
 	if n.Parent != nil {
 		n.Dependencies.Rows = &Input{Name: n.Parent.Label(), Key: n.Parent.Key}
 	}
 	if n.From != "" {
-		in, err := m.input(n.From)
+		in, err := m.input(ctx, n.From)
 		if err != nil {
 			return n.fail("from", err)
 		}
@@ -88,7 +90,7 @@ func (n *Node) depend(m *Machine) error {
 			n.Dependencies.Files[f.Flag] = Input{Name: f.Path, Key: f.Maker.Key + "/" + f.MakerFlag}
 			continue
 		}
-		in, err := m.input(f.Path)
+		in, err := m.input(ctx, f.Path)
 		if err != nil {
 			return n.fail(f.Flag, err)
 		}

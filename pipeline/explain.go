@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -10,13 +11,15 @@ import (
 )
 
 // Explain prints, for every node, whether it would run and why.
-func Explain(w io.Writer, g *Graph, cache *Cache) error {
+func Explain(ctx context.Context, w io.Writer, g *Graph, cache *Cache) error {
 	warnings := []string{}
 	s := newStore(cache, func(text string) { warnings = append(warnings, text) })
-	plan := newPlan(g, s)
+	plan, err := newPlan(ctx, g, s)
+	if err != nil {
+		return err
+	}
 	var known []ListEntry
 	if cache != nil {
-		var err error
 		if known, err = cache.List(); err != nil {
 			return err
 		}

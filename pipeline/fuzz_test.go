@@ -105,8 +105,8 @@ func FuzzManifest(f *testing.F) {
 				t.Errorf("%s: the entry has the file %q: %v", text, path, err)
 			}
 		}
-		e.Verify() //nolint:errcheck // it may fail
-		if _, err := c.Verify(func(ListEntry, error) {}); err != nil {
+		e.Verify(t.Context()) //nolint:errcheck // it may fail
+		if _, err := c.Verify(t.Context(), func(ListEntry, error) {}); err != nil {
 			t.Error(err)
 		}
 	})

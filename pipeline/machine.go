@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mars/arrowio"
 )
 
 // Machine is what of the surroundings a result depends on.
@@ -33,7 +36,7 @@ func (m *Machine) threads(n *Node) int {
 }
 
 // input hashes a file, or all files of a folder, with what is read beside it.
-func (m *Machine) input(path string) (Input, error) {
+func (m *Machine) input(ctx context.Context, path string) (Input, error) {
 	if m.hashes == nil {
 		m.hashes, m.stamps = map[string]string{}, map[string][]Stamp{}
 	}
@@ -44,7 +47,7 @@ func (m *Machine) input(path string) (Input, error) {
 	var stamps []Stamp
 	for _, p := range m.files(path) {
 		stamp := NewStamp(p)
-		sum, err := hashPath(p)
+		sum, err := hashPath(ctx, p)
 		if err == nil {
 			err = stamp.Check()
 		}
@@ -70,28 +73,28 @@ func (m *Machine) files(path string) []string {
 	return m.Beside(path)
 }
 
-// Hash is what input knows a path by.
-func (m *Machine) Hash(path string) (string, error) {
-	in, err := m.input(path)
+// Hash is what input knows a path by. It returns ctx.Err() if ctx ends.
+func (m *Machine) Hash(ctx context.Context, path string) (string, error) {
+	in, err := m.input(ctx, path)
 	return in.SHA256, err
 }
 
 // hashPath is the SHA-256 of a file's bytes, or of the names and bytes of all
 // files of a folder.
-func hashPath(path string) (string, error) {
+func hashPath(ctx context.Context, path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return "", fmt.Errorf("%w: check the path, which is relative to the pipeline file", err)
 	}
 	if !info.IsDir() {
-		return hashFile(path)
+		return hashFile(ctx, path)
 	}
 	h := sha256.New()
 	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
-		sum, err := hashFile(p)
+		sum, err := hashFile(ctx, p)
 		name, _ := filepath.Rel(path, p)
 		fmt.Fprintf(h, "%q %s\n", name, sum)
 		return err
@@ -99,14 +102,14 @@ func hashPath(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-func hashFile(path string) (string, error) {
+func hashFile(ctx context.Context, path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
 	h := sha256.New()
-	if _, err := io.CopyBuffer(h, f, make([]byte, 1<<20)); err != nil {
+	if _, err := io.CopyBuffer(h, arrowio.WithContext(ctx, f), make([]byte, 1<<20)); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

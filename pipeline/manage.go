@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -46,8 +47,9 @@ func (c *Cache) List() ([]ListEntry, error) {
 	return all, nil
 }
 
-// Verify reads all entries and drops those that do not match their hashes.
-func (c *Cache) Verify(report func(ListEntry, error)) (dropped int, err error) {
+// Verify reads all entries and drops those that do not match their hashes. It returns
+// ctx.Err() if ctx ends.
+func (c *Cache) Verify(ctx context.Context, report func(ListEntry, error)) (dropped int, err error) {
 	all, err := c.List()
 	if err != nil {
 		return 0, err
@@ -55,7 +57,10 @@ func (c *Cache) Verify(report func(ListEntry, error)) (dropped int, err error) {
 	for _, l := range all {
 		bad := l.Err
 		if bad == nil {
-			bad = l.Entry.Verify()
+			bad = l.Entry.Verify(ctx)
+		}
+		if ctx.Err() != nil { // the entry was not read to its end
+			return dropped, errors.Join(err, ctx.Err())
 		}
 		report(l, bad)
 		if bad != nil {

@@ -11,7 +11,7 @@ import (
 func longChain(t *testing.T, c *Cache, n int) []*Node {
 	t.Helper()
 	g := expand(t, "[[stage]]\nrun = \"make\"\n"+strings.Repeat("[[stage]]\nrun = \"map\"\n", n-1))
-	if err := g.Keys(&Machine{Kernels: "generic", Threads: 1}); err != nil {
+	if err := g.Keys(t.Context(), &Machine{Kernels: "generic", Threads: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range g.Nodes {
@@ -77,7 +77,7 @@ func TestTraceWithoutEntries(t *testing.T) {
 
 func hashed(t *testing.T, path string) string {
 	t.Helper()
-	sum, err := hashFile(path)
+	sum, err := hashFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,7 +45,7 @@ func (o Output) encoding(n *Node) WriteRows {
 }
 
 // upToDate reports whether the output is there already, byte for byte.
-func upToDate(n *Node, o Output, f EntryFile) bool {
+func upToDate(ctx context.Context, n *Node, o Output, f EntryFile) bool {
 	if o.encoding(n) != nil {
 		return false
 	}
@@ -53,7 +53,7 @@ func upToDate(n *Node, o Output, f EntryFile) bool {
 	if err != nil || info.Size() != f.Size {
 		return false
 	}
-	sum, err := hashFile(o.Path)
+	sum, err := hashFile(ctx, o.Path)
 	return err == nil && sum == f.SHA256
 }
 
@@ -65,7 +65,7 @@ func deliver(ctx context.Context, n *Node, e *Entry) error {
 		if !ok {
 			return n.fail(o.Flag, errors.New("the cache's entry lacks it: drop it with mars cache clear"))
 		}
-		if upToDate(n, o, f) {
+		if upToDate(ctx, n, o, f) {
 			continue
 		}
 		if err := putFile(ctx, n, o, e, f); err != nil {
@@ -82,7 +82,7 @@ func putFile(ctx context.Context, n *Node, o Output, e *Entry, f EntryFile) erro
 	}
 	write := o.encoding(n)
 	if write == nil {
-		return copyFile(e.Path(f), o.Path)
+		return copyFile(ctx, e.Path(f), o.Path)
 	}
 	sum, err := encodeFile(ctx, e.Path(f), o.Path, write)
 	if err == nil {
@@ -109,15 +109,15 @@ func encodeFile(ctx context.Context, from, to string, write WriteRows) (sum stri
 		return "", err
 	}
 	sum = hex.EncodeToString(hash.Sum(nil))
-	if !out.Direct() && holds(to, sum) {
+	if !out.Direct() && holds(ctx, to, sum) {
 		return sum, nil
 	}
 	return sum, out.Commit()
 }
 
 // holds reports whether a file is there and has that hash.
-func holds(path, sum string) bool {
-	is, err := hashFile(path)
+func holds(ctx context.Context, path, sum string) bool {
+	is, err := hashFile(ctx, path)
 	return err == nil && is == sum
 }
 
@@ -131,14 +131,14 @@ func encoder(w io.Writer, to string, compression arrowio.Compression) *arrowio.W
 }
 
 // copyFile copies a file.
-func copyFile(from, to string) error {
+func copyFile(ctx context.Context, from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	return atomicfile.Write(to, func(w io.Writer) error {
-		_, err := io.Copy(w, in)
+		_, err := io.Copy(w, arrowio.WithContext(ctx, in))
 		return err
 	})
 }

@@ -1,5 +1,7 @@
 package pipeline
 
+import "context"
+
 // An action is what a run does about a node.
 type action int
 
@@ -18,8 +20,8 @@ type plan struct {
 }
 
 // newPlan goes back from what is asked for to what is there. Entries that will be
-// read are verified.
-func newPlan(g *Graph, s *store) *plan {
+// read are verified, which takes time if they are large: it returns ctx.Err() if ctx ends.
+func newPlan(ctx context.Context, g *Graph, s *store) (*plan, error) {
 	p := &plan{graph: g, actions: map[*Node]action{}, entries: map[*Node]*Entry{}, late: map[*Node]bool{}}
 	for i := len(g.Nodes) - 1; i >= 0; i-- { // children before parents
 		n := g.Nodes[i]
@@ -28,13 +30,16 @@ func newPlan(g *Graph, s *store) *plan {
 		}
 		p.actions[n] = toMake
 		if e := s.lookup(n.Key); e != nil {
-			if e = s.verified(e, p.read(n, e)...); e != nil {
+			if e = s.verified(ctx, e, p.read(ctx, n, e)...); e != nil {
 				p.actions[n], p.entries[n] = toReuse, e
 				e.Touch()
 			}
 		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
-	return p
+	return p, nil
 }
 
 // needed reports whether a node's output is wanted, by the user or by a stage
@@ -44,10 +49,10 @@ func (p *plan) needed(n *Node) bool {
 }
 
 // read are the files of a node's entry that this run will read.
-func (p *plan) read(n *Node, e *Entry) []EntryFile {
+func (p *plan) read(ctx context.Context, n *Node, e *Entry) []EntryFile {
 	files := []EntryFile{}
 	for _, f := range e.Files {
-		late := stale(n, f)
+		late := stale(ctx, n, f)
 		p.late[n] = p.late[n] || late
 		if late || f.Flag == "" && (p.readers(n) > 0 || n.shown || !n.Stage.Rows) {
 			files = append(files, f)
@@ -69,9 +74,9 @@ func (p *plan) readers(n *Node) int {
 
 // stale reports whether an output that is made from the entry's file is not there, or
 // not the same.
-func stale(n *Node, f EntryFile) bool {
+func stale(ctx context.Context, n *Node, f EntryFile) bool {
 	for _, o := range n.Outputs {
-		if o.of(n) == f.Flag && !upToDate(n, o, f) {
+		if o.of(n) == f.Flag && !upToDate(ctx, n, o, f) {
 			return true
 		}
 	}

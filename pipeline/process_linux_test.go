@@ -67,7 +67,7 @@ func TestFailedStartClosesPipes(t *testing.T) {
 // A chain of which no stage can be started ends, and says why.
 func TestChainThatCannotStart(t *testing.T) {
 	g := expand(t, "[[stage]]\nrun = \"make\"\n[[stage]]\nrun = \"map\"\noutput = \"rows.arrow\"\n")
-	if err := g.Keys(&Machine{Kernels: "generic", Threads: 1}); err != nil {
+	if err := g.Keys(t.Context(), &Machine{Kernels: "generic", Threads: 1}); err != nil {
 		t.Fatal(err)
 	}
 	var log strings.Builder

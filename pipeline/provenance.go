@@ -50,8 +50,8 @@ type HistoryInput struct {
 
 // Trace finds the history of a stream, a model or a result: in the cache, by the
 // hash of the file, or in the file itself.
-func Trace(path string, cache *Cache, catalogue Catalogue) (*History, error) {
-	sum, err := hashFile(path)
+func Trace(ctx context.Context, path string, cache *Cache, catalogue Catalogue) (*History, error) {
+	sum, err := hashFile(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -433,8 +433,8 @@ func (h *History) Inputs() map[string]string {
 // byte for byte, and says so if only their metadata or layout differ. Other content
 // is an error.
 func Same(ctx context.Context, old, again string) (note string, err error) {
-	a, errA := hashFile(old)
-	b, errB := hashFile(again)
+	a, errA := hashFile(ctx, old)
+	b, errB := hashFile(ctx, again)
 	if err := errors.Join(errA, errB); err != nil || a == b {
 		return "", err
 	}

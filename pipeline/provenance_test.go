@@ -47,7 +47,7 @@ func modelWith(t *testing.T, provenance string) string {
 func TestTraceEmbedded(t *testing.T) {
 	cache := openTest(t)
 	for _, path := range []string{rowsWith(t, testSteps), modelWith(t, `[{"stage": "make"}, {"stage": "map", "options": {"lambda": "2"}}]`)} {
-		h, err := Trace(path, cache, testCatalogue())
+		h, err := Trace(t.Context(), path, cache, testCatalogue())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestTraceRefuses(t *testing.T) {
 		rowsWith(t, nil): "says nothing of its provenance", modelWith(t, "{}"): "metadata mars.provenance",
 		rowsWith(t, []arrowio.Step{{Stage: "none"}}): `was made by "none", which this program does not have`,
 	} {
-		_, err := Trace(path, openTest(t), testCatalogue())
+		_, err := Trace(t.Context(), path, openTest(t), testCatalogue())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}

@@ -64,7 +64,10 @@ func (r *Runner) Run(ctx context.Context) error {
 	defer r.close()
 	for {
 		r.failures = map[*Node]error{}
-		plan := newPlan(r.Graph, r.store)
+		plan, err := newPlan(ctx, r.Graph, r.store)
+		if err != nil {
+			return err
+		}
 		r.View.Plan(plan.lists())
 		again, err := r.execute(ctx, plan)
 		if again {
@@ -389,7 +392,7 @@ func (r *Runner) missing(ctx context.Context, nodes []*Node) [][]*Node {
 // there reports whether another run has made the node in the meantime.
 func (r *Runner) there(ctx context.Context, n *Node) bool {
 	e := r.store.lookup(n.Key)
-	if e == nil || r.store.verified(e) == nil || deliver(ctx, n, e) != nil {
+	if e == nil || r.store.verified(ctx, e) == nil || deliver(ctx, n, e) != nil {
 		return false
 	}
 	r.View.Log(n, "was made by another run")

@@ -71,7 +71,7 @@ func TestHashOfChangingFile(t *testing.T) {
 			}
 		}
 	}()
-	_, err := (&Machine{}).input(path)
+	_, err := (&Machine{}).input(t.Context(), path)
 	close(stop)
 	if failed := <-stopped; failed != nil {
 		t.Fatal(failed)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -129,9 +130,12 @@ func (s *store) lookup(key string) *Entry {
 
 // verified returns the entry if its files match their hashes. If not, it drops the
 // entry, with a warning, and returns nil.
-func (s *store) verified(e *Entry, files ...EntryFile) *Entry {
-	if err := e.Verify(files...); err != nil {
+func (s *store) verified(ctx context.Context, e *Entry, files ...EntryFile) *Entry {
+	err := e.Verify(ctx, files...)
+	if err != nil && ctx.Err() == nil { // else it was not read to its end
 		s.drop(e.Key, err)
+	}
+	if err != nil {
 		return nil
 	}
 	return e

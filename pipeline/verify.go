@@ -31,10 +31,10 @@ func hashRows(ctx context.Context, path string) (string, error) {
 
 // CheckInputs checks that the files that a history began with are still there and
 // have not changed.
-func (h *History) CheckInputs(m *Machine) error {
+func (h *History) CheckInputs(ctx context.Context, m *Machine) error {
 	var failed error
 	for path, sum := range h.Inputs() {
-		in, err := m.input(path)
+		in, err := m.input(ctx, path)
 		switch {
 		case err != nil:
 			failed = errors.Join(failed, fmt.Errorf("%s cannot be made again: %w", h.File, err))

@@ -39,6 +39,8 @@ var longCommands = []struct {
 	{"inspect --csv", "inspect --csv DATA/long.arrow", 500 * time.Millisecond},
 	{"inspect", "inspect DATA/batch.arrows", 300 * time.Millisecond},
 	{"explain", "run --no-cache --explain DATA/matrix.toml", time.Second},
+	{"hash", "run --no-cache DATA/hash.toml", 500 * time.Millisecond},
+	{"label of a large file", "label --source DATA/matrix.toml --target DATA/sparse.csv -o out.csv", 500 * time.Millisecond},
 	{"label", "label --save model.safetensors -o out.csv DATA/large.arrow", time.Second},
 	{"proportions", "proportions -o out.arrow DATA/large.arrow", time.Second},
 	{"waiting", "cluster -o out.arrow", 300 * time.Millisecond},
@@ -157,6 +159,11 @@ func interruptData(t *testing.T) string {
 	writeRows(t, at("batch.arrows"), rowsOf{rows: 6_000_000, width: 10, classes: 3, components: 3, batch: 6_000_000})
 	writeLines(t, at("long.csv"), "x,y,label", 3_000_000, func(i int) string { return fmt.Sprintf("0.%d,1.%d,%d", i%997, i%89, i%3) })
 	writeLines(t, at("matrix.toml"), matrixHead(1000, 100), 0, nil)
+	writeLines(t, at("hash.toml"), "[[stage]]\nrun = \"featurize\"\nsource = \"sparse.csv\"", 0, nil)
+	writeLines(t, at("sparse.csv"), "x,y,label", 0, nil)
+	if err := os.Truncate(at("sparse.csv"), 20<<30); err != nil { // takes no room
+		t.Fatal(err)
+	}
 	return dir
 }
 

@@ -99,7 +99,7 @@ func cacheVerify(open func() (*pipeline.Cache, error)) *cobra.Command {
 				return err
 			}
 			good := 0
-			dropped, err := cache.Verify(func(_ pipeline.ListEntry, bad error) {
+			dropped, err := cache.Verify(cmd.Context(), func(_ pipeline.ListEntry, bad error) {
 				if bad == nil {
 					good++
 				} else {

@@ -50,7 +50,7 @@ such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 		}
 		options.Memory = int64(c.limit)
 		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
-			keepInputs(&env, options)
+			keepInputs(ctx, &env, options)
 			return featurize.Files(ctx, env, options, out)
 		})
 	}

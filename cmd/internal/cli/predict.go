@@ -108,7 +108,7 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 		if err != nil {
 			return err
 		}
-		keepInputs(&env, options)
+		keepInputs(cmd.Context(), &env, options)
 		inner := env
 		inner.Step = arrowio.Step{Options: env.Step.Options}
 		filters = append(filters, filter(func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {

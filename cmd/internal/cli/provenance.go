@@ -41,7 +41,7 @@ the cache knows, as long as it has them.`,
 		if err != nil {
 			return err
 		}
-		h, err := pipeline.Trace(args[0], known, catalogue())
+		h, err := pipeline.Trace(cmd.Context(), args[0], known, catalogue())
 		switch {
 		case err != nil:
 			return err
@@ -83,7 +83,7 @@ func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
 		return err
 	}
 	m := machine(runtime.GOMAXPROCS(0))
-	if err := h.CheckInputs(m); err != nil {
+	if err := h.CheckInputs(cmd.Context(), m); err != nil {
 		return err
 	}
 	old, err := filepath.Abs(h.File)
@@ -124,7 +124,7 @@ func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine) error {
 	if err := graph.CheckFiles(nil, nil, format.Files); err != nil {
 		return err
 	}
-	if err := graph.Keys(m); err != nil {
+	if err := graph.Keys(cmd.Context(), m); err != nil {
 		return err
 	}
 	program, err := os.Executable()

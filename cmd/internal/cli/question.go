@@ -44,7 +44,7 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer closeInput()
-	ready, err := q.ready(&env, in)
+	ready, err := q.ready(cmd.Context(), &env, in)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, 
 }
 
 // ready are the stages that make the rows ready.
-func (q *question) ready(env *stages.Env, in arrowio.Stream) (ready []stages.Func, err error) {
+func (q *question) ready(ctx context.Context, env *stages.Env, in arrowio.Stream) (ready []stages.Func, err error) {
 	if in != nil {
 		if q.embed != nil && embed.Wanted(*env, in) { // else the stages read the file itself, and need not hold it
 			ready = append(ready, q.embed)
@@ -91,7 +91,7 @@ func (q *question) ready(env *stages.Env, in arrowio.Stream) (ready []stages.Fun
 		return nil, err
 	}
 	options.Memory = int64(q.common.limit)
-	keepInputs(env, options)
+	keepInputs(ctx, env, options)
 	ready = append(ready, func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
 		return featurize.Files(ctx, env, options, out)
 	})

@@ -256,7 +256,7 @@ func (o *runFlags) checkFiles(graph *pipeline.Graph, s settings, path string) er
 }
 
 func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings) error {
-	if err := graph.Keys(machine(s.threads)); err != nil {
+	if err := graph.Keys(cmd.Context(), machine(s.threads)); err != nil {
 		return err
 	}
 	if o.explain {
@@ -264,7 +264,7 @@ func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings
 		if err != nil {
 			return err
 		}
-		return pipeline.Explain(cmd.OutOrStdout(), graph, cache)
+		return pipeline.Explain(cmd.Context(), cmd.OutOrStdout(), graph, cache)
 	}
 	cache, err := s.open(pipeline.OpenCache)
 	if err != nil {

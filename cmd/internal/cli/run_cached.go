@@ -70,7 +70,7 @@ func (c *common) runCached(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := graph.Keys(machine(c.jobs)); err != nil {
+	if err := graph.Keys(cmd.Context(), machine(c.jobs)); err != nil {
 		return err
 	}
 	graph.Recognise(cache)

@@ -108,12 +108,12 @@ func reportPeak() {
 
 // keepInputs adds the files that are featurized, and their hashes, to the step
 // that provenance keeps. Of one that cannot be read featurize will say more.
-func keepInputs(env *stages.Env, o featurize.Options) {
+func keepInputs(ctx context.Context, env *stages.Env, o featurize.Options) {
 	for flag, path := range map[string]string{"source": o.Source.Path, "target": o.Target.Path} {
 		if path == "" {
 			continue
 		}
-		sum, err := machine(0).Hash(path)
+		sum, err := machine(0).Hash(ctx, path)
 		if err != nil {
 			continue
 		}

@@ -5,19 +5,6 @@ import (
 	"io"
 )
 
-// contextReader is a reader that fails once its context has ended.
-type contextReader struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (r contextReader) Read(p []byte) (int, error) {
-	if err := r.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return r.Reader.Read(p)
-}
-
 // contextReaderAt is a reader that fails once its context has ended.
 type contextReaderAt struct {
 	ctx context.Context

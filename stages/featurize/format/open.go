@@ -216,7 +216,7 @@ type input struct {
 }
 
 func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input, error) {
-	in := &input{Reader: bufio.NewReaderSize(contextReader{ctx, r}, 1<<16), name: name, mem: o.Memory}
+	in := &input{Reader: bufio.NewReaderSize(arrowio.WithContext(ctx, r), 1<<16), name: name, mem: o.Memory}
 	in.file = seekable(r)
 	if head, err := in.Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
 		unzipped, err := gzip.NewReader(in.Reader)
