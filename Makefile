@@ -1,7 +1,7 @@
 # make help lists what there is to make.
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS = -s -w -X mars/cmd/internal/cli.version=$(VERSION)
+LDFLAGS = -s -w -X mars.dev/mars/cmd/internal/cli.version=$(VERSION)
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: help build demo test lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean

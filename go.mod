@@ -1,4 +1,4 @@
-module mars
+module mars.dev/mars
 
 go 1.26.0
 

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // Summary is what Inspect finds out about an input.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // Limits on what a message may claim.

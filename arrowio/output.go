@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/term"
 
-	"mars/arrowio/atomicfile"
+	"mars.dev/mars/arrowio/atomicfile"
 )
 
 // output is where the bytes go. Those of a file count once it is committed.

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"mars/arrowio/atomicfile"
+	"mars.dev/mars/arrowio/atomicfile"
 )
 
 // A FileUse is a file that a command reads or writes.

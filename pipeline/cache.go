@@ -10,7 +10,7 @@ import (
 	"regexp"
 	"time"
 
-	"mars/arrowio/atomicfile"
+	"mars.dev/mars/arrowio/atomicfile"
 )
 
 // A Cache keeps what stages put out in a folder:

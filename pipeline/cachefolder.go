@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mars/arrowio/atomicfile"
+	"mars.dev/mars/arrowio/atomicfile"
 )
 
 // DefaultCacheDir is where the cache is unless another folder is named: in the

@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Channel joins two stages in one process: what is written to the sink is read

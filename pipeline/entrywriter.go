@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // An EntryWriter makes an entry, which nobody sees before Commit.

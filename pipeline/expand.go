@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // A Graph is a file expanded by its matrix.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // FuzzParse reads pipeline files. What is read is printed as a file that says the same.

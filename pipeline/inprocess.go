@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // goroutines runs every stage in this process, joined by channels.

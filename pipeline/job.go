@@ -4,7 +4,7 @@ import (
 	"context"
 	"io"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // A job is a stage at work, in a process of its own or in this one.

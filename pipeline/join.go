@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 	"slices"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // A Filter reads rows from in and writes rows to out, which it begins but neither

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Machine is what of the surroundings a result depends on.

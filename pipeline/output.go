@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"mars/arrowio"
-	"mars/arrowio/atomicfile"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/atomicfile"
 )
 
 // of is the flag under which an entry has the output's file: "" for rows and text.

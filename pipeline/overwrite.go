@@ -1,6 +1,6 @@
 package pipeline
 
-import "mars/arrowio"
+import "mars.dev/mars/arrowio"
 
 // CheckFiles refuses a graph with an output that is one of its inputs, or another of its
 // outputs, under whatever name. Beside the stages' files there are those given, and those

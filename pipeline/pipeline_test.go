@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/internal/contexttest"
+	"mars.dev/mars/internal/contexttest"
 )
 
 // testCatalogue has a stage that makes rows, one that maps them and one of text.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // processes starts every stage as a process of the program.

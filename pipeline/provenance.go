@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"strings"
 
-	"mars/arrowio"
-	"mars/arrowio/safetext"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // A History is how a file came to be: the stages that led to it, each after all that

@@ -8,8 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 var testSteps = []arrowio.Step{{Stage: "make", Version: "1"}, {Stage: "map", Version: "1", Options: map[string]string{"lambda": "2"}}}

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"mars/arrowio"
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // What a file says of itself was written by whoever made the file. Of a step it may say

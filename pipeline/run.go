@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // A Runner runs a graph.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // WriteShell prints a shell script that does what the pipeline does, without a

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Single is the graph of one stage that runs alone, with the flags given. It reads

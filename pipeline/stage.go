@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // A Stage is what a pipeline knows of a command.

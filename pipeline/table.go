@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"mars/arrowio/atomicfile"
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // writeTable writes the results to the table's file, as its name asks for, and prints

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // A tee passes rows on to the next stage and into the cache. Either may fail without

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // hashRows is a hash of the columns and rows of an Arrow file. It does not depend on

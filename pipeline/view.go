@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // Lines is a View that writes a line for each thing that happens.

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Env is what whoever runs a stage gives it beside the stage's own options.

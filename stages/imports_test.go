@@ -40,20 +40,20 @@ func floorOf(path string) int {
 // No import runs back up: algorithms know neither Arrow nor stages, arrowio no
 // mathematics, and no stage another one.
 func TestImportsRunDown(t *testing.T) {
-	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "mars/...").Output()
+	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "mars.dev/mars/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
 	packages := 0
 	for line := range strings.Lines(string(out)) {
 		paths := strings.Fields(line)
-		from := strings.TrimPrefix(paths[0], "mars/")
+		from := strings.TrimPrefix(paths[0], "mars.dev/mars/")
 		packages++
 		for _, to := range paths[1:] {
 			if strings.HasPrefix(to, "github.com/apache/arrow") && floorOf(from) < floorOf("arrowio") {
 				t.Errorf("%s is an algorithm and imports %s", from, to)
 			}
-			if to, ours := strings.CutPrefix(to, "mars/"); ours {
+			if to, ours := strings.CutPrefix(to, "mars.dev/mars/"); ours {
 				checkImport(t, from, to)
 			}
 		}

@@ -1,6 +1,6 @@
 // Command mars-embed is a stage of MARS; see its --help.
 package main
 
-import "mars/cmd/internal/cli"
+import "mars.dev/mars/cmd/internal/cli"
 
 func main() { cli.Main(cli.Embed()) }

@@ -2,6 +2,6 @@
 // stream: inspect and version; see its --help.
 package main
 
-import "mars/cmd/internal/cli"
+import "mars.dev/mars/cmd/internal/cli"
 
 func main() { cli.Main(cli.Mars()) }

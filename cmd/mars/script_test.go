@@ -14,8 +14,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
-	"mars/cmd/internal/cli"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/cmd/internal/cli"
 )
 
 // The scripts in testdata/script run the programs as a user does.

@@ -1,6 +1,6 @@
 package algorithms
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // SetJobs sets the number of threads that algorithms compute with; 0 keeps the default, all
 // that the process may use.

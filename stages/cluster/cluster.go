@@ -16,12 +16,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/mixture"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/state"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Methods are the names of the ways to cluster.

@@ -3,10 +3,10 @@ package embed
 import (
 	"context"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/selftrain"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/selftrain"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Wanted reports whether the rows of in are images without an embedding. Classes

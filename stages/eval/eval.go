@@ -13,10 +13,10 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Evaluate reads all of in, in constant memory.

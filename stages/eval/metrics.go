@@ -3,7 +3,7 @@ package eval
 import (
 	"math"
 
-	"mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/diagnostics"
 )
 
 // Metrics compare predicted with true classes; the names are scikit-learn's.

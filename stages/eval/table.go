@@ -5,7 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // WriteTable writes m for a person to read.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"mars/arrowio"
-	"mars/stages"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 )
 
 // writeNumbered writes a table of n rows whose feature is the row's number.

@@ -13,8 +13,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/arrowio"
-	"mars/stages"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 )
 
 // A side is one domain, ready to be written. Both sides have the same width.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/scale"
-	"mars/stages/featurize/format"
-	"mars/stages/featurize/shift"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/featurize/shift"
 )
 
 // SideOptions say what to read of one domain and how to prepare it.

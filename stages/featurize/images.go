@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/featurize/format"
-	"mars/stages/featurize/image"
+	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/featurize/image"
 )
 
 // ImageOptions are the steps that bring the images of a domain to a shape and

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"reflect"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/scale"
-	"mars/stages/internal/prepared"
-	"mars/stages/internal/state"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/internal/prepared"
+	"mars.dev/mars/stages/internal/state"
 )
 
 // A preparation is the stage's state: what was done to the rows of each domain, so

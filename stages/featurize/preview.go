@@ -8,8 +8,8 @@ import (
 	"io"
 	"slices"
 
-	"mars/stages/algorithms/augment"
-	"mars/stages/internal/state"
+	"mars.dev/mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/internal/state"
 )
 
 // Preview says what a picture of augmented rows is to show.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/featurize/toy"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/toy"
 )
 
 // Toy writes the paper's toy problem.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/featurize/shift"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/shift"
 )
 
 // DrawProportions draws the proportions of a domain by the seed, among the classes that

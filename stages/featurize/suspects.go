@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"mars/stages"
-	"mars/stages/featurize/format"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/format"
 )
 
 const (

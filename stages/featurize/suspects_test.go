@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"mars/stages"
-	"mars/stages/featurize/format"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // suspect is a table of columns that are functions of the row's number.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"io"
 
-	"mars/arrowio"
-	"mars/stages/internal/tables"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/internal/tables"
 )
 
 // Formats are what labels can be written as.

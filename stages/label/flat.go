@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Flat is labels with a column for each class, probability_NAME, in place of the

@@ -17,9 +17,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Confidence is the column of the posterior of the predicted class.

@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"mars/arrowio"
-	"mars/stages"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 )
 
 // batches is a source in memory.

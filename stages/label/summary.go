@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // headRows is how many labels Summarise shows.

@@ -18,12 +18,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/transport"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/state"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Costs are the names of the distances between a class and a component: the

@@ -7,9 +7,9 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/transport"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // none is a stream without rows.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/safetensors"
-	"mars/stages/internal/prepared"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/internal/prepared"
 )
 
 // IsModel reports whether a file begins as a safetensors file does: with the length of a

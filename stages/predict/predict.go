@@ -9,10 +9,10 @@ import (
 	"context"
 	"fmt"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/internal/models"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Options of prediction.

@@ -9,15 +9,15 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/arrowio/safetext"
-	"mars/stages"
-	"mars/stages/algorithms/classmap"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mte"
-	"mars/stages/algorithms/transport"
-	"mars/stages/algorithms/wasserstein"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/classmap"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/wasserstein"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Diagnostics are signs of how far the estimates can be believed.

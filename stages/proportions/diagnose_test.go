@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"mars/stages/algorithms/selftrain"
-	"mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/algorithms/selftrain"
+	"mars.dev/mars/stages/internal/diagnostics"
 )
 
 // What the diagnostics doubt of the estimate, its verdict and its warnings say.

@@ -6,11 +6,11 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"mars/arrowio/safetext"
-	"mars/stages/algorithms/hedge"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/models"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // answerHedge answers under several assumptions.

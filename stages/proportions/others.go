@@ -7,11 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mte"
-	"mars/stages/algorithms/scale"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // A sample is even, whatever the blocks, and not larger than asked for.

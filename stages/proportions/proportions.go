@@ -14,16 +14,16 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mte"
-	"mars/stages/algorithms/translate"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/state"
-	"mars/stages/internal/stream"
-	"mars/stages/internal/tables"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/stages/internal/stream"
+	"mars.dev/mars/stages/internal/tables"
 )
 
 // Methods are the ways to estimate: hedge, under several assumptions; mte, by

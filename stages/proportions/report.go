@@ -12,10 +12,10 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"mars/arrowio"
-	"mars/arrowio/safetext"
-	"mars/stages"
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // Report is the answer. Slices have a value a class, in the order of Classes.

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mte"
-	"mars/stages/algorithms/translate"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // estimate is p_T by the estimator that the options name.

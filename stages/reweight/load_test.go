@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/stages/internal/state"
+	"mars.dev/mars/stages/internal/state"
 )
 
 // A state whose numbers are none that Fit could have found is refused.

@@ -17,12 +17,12 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/state"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Estimators are the names of the ways to p_T: those of labelshift, which takes

@@ -6,13 +6,13 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/scale"
-	"mars/stages/algorithms/wasserstein"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/algorithms/wasserstein"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // diagnose returns the diagnostics of the model: those of the stream, with

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/gmmot"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/transport"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/models"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/gmmot"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // learnMixture labels by a matched mixture, without adapting.

@@ -3,12 +3,12 @@ package train
 import (
 	"context"
 
-	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/models"
-	"mars/stages/internal/state"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // learnHedge labels under several assumptions.

@@ -7,9 +7,9 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
 )
 
 // metrics writes the figures of each epoch as a row of an Arrow stream, and

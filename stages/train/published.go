@@ -5,10 +5,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/transport"
 )
 
 // publishedRows is how many rows the authors' program fits a Gaussian mixture to.

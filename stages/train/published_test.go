@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
 )
 
 // blobs draws rows of one dimension around the centres, counts[k] of centre k.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mte"
-	"mars/stages/algorithms/translate"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/translate"
 )
 
 // ProportionNames are the estimators of p_T on the embedding as it trains: mars,

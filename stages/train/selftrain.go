@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/selftrain"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/selftrain"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // fitSelfTrained is the job of self-training.

@@ -15,19 +15,19 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/augment"
-	"mars/stages/algorithms/gmmot"
-	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/selftrain"
-	"mars/stages/algorithms/translate"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/models"
-	"mars/stages/internal/state"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/algorithms/gmmot"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/selftrain"
+	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Options of training.

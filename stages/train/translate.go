@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mte"
-	"mars/stages/algorithms/translate"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // fitTranslated is the job of match, translate, translate.

@@ -25,7 +25,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/pipeline"
+	"mars.dev/mars/pipeline"
 )
 
 // cacheCommand looks after the cache of mars run and --cached.

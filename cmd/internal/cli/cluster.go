@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/stages"
-	"mars/stages/algorithms/mixture"
-	"mars/stages/cluster"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/cluster"
 )
 
 // Cluster is the command of the stage that estimates the target's mixture.

@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"mars/arrowio"
-	"mars/arrowio/safetext"
-	"mars/stages"
-	"mars/stages/algorithms"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms"
 )
 
 // common holds the flags that every stage has.

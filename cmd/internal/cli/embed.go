@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"mars/stages"
-	"mars/stages/embed"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/embed"
 )
 
 // Embed is the command of the stage that learns a representation.

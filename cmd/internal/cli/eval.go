@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/stages/eval"
+	"mars.dev/mars/stages/eval"
 )
 
 // Eval is the command that compares with the truth.

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/featurize"
-	"mars/stages/featurize/format"
-	"mars/stages/featurize/shift"
-	"mars/stages/featurize/toy"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize"
+	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/featurize/shift"
+	"mars.dev/mars/stages/featurize/toy"
 )
 
 // Featurize is the command of the stage that reads raw data.

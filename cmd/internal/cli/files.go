@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mars/arrowio"
-	"mars/pipeline"
-	"mars/stages/featurize/format"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages/featurize/format"
 )
 
 // checkFiles refuses a command that would write over what it reads, or twice to the

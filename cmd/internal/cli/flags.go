@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // bytesFlag is an amount of memory: 64M, 2GiB, 1e9.

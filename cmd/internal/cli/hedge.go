@@ -4,8 +4,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mars/stages/algorithms/ensemble"
-	"mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/ensemble"
+	"mars.dev/mars/stages/algorithms/hedge"
 )
 
 // hedgeFlags are the settings of the method hedge.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
-	"mars/arrowio/safetext"
-	"mars/stages/predict"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages/predict"
 )
 
 // inspectCommand shows what a stream, a file or a state holds.

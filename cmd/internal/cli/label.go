@@ -6,15 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
-	"mars/arrowio/atomicfile"
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/translate"
-	"mars/stages/embed"
-	"mars/stages/label"
-	"mars/stages/train"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/embed"
+	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/train"
 )
 
 // labelCommand answers what the target's labels are.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"mars/arrowio/safetext"
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // textHandler writes log records as a person reads them:

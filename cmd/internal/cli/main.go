@@ -14,11 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
-	"mars/arrowio/safetext"
-	"mars/pipeline"
-	"mars/stages/algorithms"
-	"mars/stages/algorithms/adapt"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages/algorithms"
+	"mars.dev/mars/stages/algorithms/adapt"
 )
 
 // Exit codes, the same for every command.

@@ -3,9 +3,9 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"mars/stages"
-	"mars/stages/algorithms/transport"
-	"mars/stages/match"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/match"
 )
 
 // Match is the command of the stage that matches components with classes.

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
 )
 
 // networkFlags are what learning a representation takes, whether it adapts or

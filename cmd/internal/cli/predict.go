@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
-	"mars/pipeline"
-	"mars/stages"
-	"mars/stages/featurize"
-	"mars/stages/featurize/format"
-	"mars/stages/label"
-	"mars/stages/predict"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize"
+	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/predict"
 )
 
 // Predict is the command of the stage that applies a trained model.

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/selftrain"
-	"mars/stages/embed"
-	"mars/stages/label"
-	"mars/stages/proportions"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/selftrain"
+	"mars.dev/mars/stages/embed"
+	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/proportions"
 )
 
 // proportionsCommand answers what the target's class proportions are.

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio/atomicfile"
-	"mars/pipeline"
-	"mars/stages/featurize/format"
+	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages/featurize/format"
 )
 
 // provenanceCommand says how a file came to be, and makes it again.

@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
-	"mars/pipeline"
-	"mars/stages"
-	"mars/stages/embed"
-	"mars/stages/featurize"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/embed"
+	"mars.dev/mars/stages/featurize"
 )
 
 // A question is asked of two files, those of --source and --target in any format

@@ -3,10 +3,10 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"mars/stages"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/featurize/shift"
-	"mars/stages/reweight"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/featurize/shift"
+	"mars.dev/mars/stages/reweight"
 )
 
 const reweightHelp = `Estimates p_T and adds the column weight: p_T(y)/p_S(y) on source rows of class y, 1 on

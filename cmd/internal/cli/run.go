@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"mars/arrowio"
-	"mars/pipeline"
-	"mars/stages/algorithms"
-	"mars/stages/featurize/format"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages/algorithms"
+	"mars.dev/mars/stages/featurize/format"
 )
 
 // runFlags are the flags of mars run.

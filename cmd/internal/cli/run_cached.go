@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mars/arrowio"
-	"mars/arrowio/safetext"
-	"mars/pipeline"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/pipeline"
 )
 
 // cachedFlag is --cached or --cached=DIR.

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/arrowio"
-	"mars/pipeline"
-	"mars/stages"
-	"mars/stages/featurize"
-	"mars/stages/label"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize"
+	"mars.dev/mars/stages/label"
 )
 
 // A host is who runs a stage's command inside this process: a pipeline, which

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mars/arrowio"
-	"mars/arrowio/safetext"
-	"mars/pipeline"
-	"mars/stages/label"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages/label"
 )
 
 // stageCommands make the commands of the stages, anew each time: a command is

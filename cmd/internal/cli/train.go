@@ -9,15 +9,15 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mars/arrowio/atomicfile"
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/augment"
-	"mars/stages/algorithms/gmmot"
-	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/translate"
-	"mars/stages/predict"
-	"mars/stages/train"
+	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/algorithms/gmmot"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/predict"
+	"mars.dev/mars/stages/train"
 )
 
 var trainHelp = `Trains the representation, the classifier and the Wasserstein critic (Algorithm 1),

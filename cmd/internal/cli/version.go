@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"mars/stages/algorithms"
+	"mars.dev/mars/stages/algorithms"
 )
 
 // version is set by the linker in make build.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // benchmarkTrainer makes a trainer of the named networks for the oracle's three classes.

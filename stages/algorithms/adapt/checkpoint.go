@@ -16,8 +16,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/nn"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 const (

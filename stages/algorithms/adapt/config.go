@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/algorithms/augment"
 )
 
 // A Problem is the data of one adaptation: labelled source rows and unlabelled

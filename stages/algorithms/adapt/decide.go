@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // minPrior is the minimum of a class' prior. The posteriors of a class without weight in

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // A balanced decision divides by the prior of the class loss.

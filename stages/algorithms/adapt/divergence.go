@@ -3,7 +3,7 @@ package adapt
 import (
 	"fmt"
 
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // A DivergedError says that training broke down. Train returns it together with the

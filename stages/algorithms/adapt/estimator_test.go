@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/transport"
 )
 
 // algorithm2 is the paper's estimator of p_T, with the given way to fit a mixture.

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/adapt"
 )
 
 // Two classes on a line. In the target they are shifted and have other proportions.

@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/nn"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // Keys of a model's metadata, for other formats of models too. Those that a

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/nn"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // anyChecksum is the content of a safetensors file as if its checksum were right, so

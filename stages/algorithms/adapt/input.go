@@ -6,8 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/scale"
 )
 
 // input scales a row of features before it enters g: (x − offset)·scale, with one pair

@@ -6,11 +6,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/augment"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/internal/nn"
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // A Model is a trained g and h and, if the method has one, v. Its methods do not change

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // networks are g, h and, for methods that align, v, which is a Wasserstein critic or the

@@ -13,7 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // The oracle's formulas, as in testdata/oracle/train/generate.py.

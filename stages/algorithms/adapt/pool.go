@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // A pool is the goroutines that split the work of a step. They live as long as

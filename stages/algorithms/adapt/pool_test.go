@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // Workers that are late for a round, or park in it, must neither miss it nor take its

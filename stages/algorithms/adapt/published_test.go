@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // publishedTrainer makes a trainer that does as the published code, on the oracle's rows

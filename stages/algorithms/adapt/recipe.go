@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime"
 
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // Recipe returns the measured defaults of an architecture for rows of the given shape

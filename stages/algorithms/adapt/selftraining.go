@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/nn"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // beginSelfTraining gives target rows new labels if that is due, and divides the batch

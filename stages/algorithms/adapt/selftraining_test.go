@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // everyOther labels every other target row, with the likeliest class.

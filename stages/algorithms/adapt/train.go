@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // Train trains the networks on the problem as the configuration says, and returns the

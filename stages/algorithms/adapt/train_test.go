@@ -15,7 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/algorithms/augment"
 )
 
 // trueProportions is an estimator that knows the answer.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // The naive twin of the engine: networks and losses in float64 and plain loops, with

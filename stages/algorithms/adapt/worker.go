@@ -5,10 +5,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/augment"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/internal/nn"
+	"mars.dev/mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
 // A worker computes losses and gradients on its rows [lo, hi) of each batch, n = hi−lo of

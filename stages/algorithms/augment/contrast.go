@@ -3,7 +3,7 @@ package augment
 import (
 	"math"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // The greatest changes of contrast at strength 1: by a factor for the whole image, by

@@ -3,7 +3,7 @@ package augment
 import (
 	"math"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // filterSides are the sides of the kernels of filter; maxFilter is the greatest.

@@ -1,6 +1,6 @@
 package augment
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // planes are the channels of an image, each surrounded by a margin in which it goes on as
 // at its border. A neighbour of every pixel at once is then a slice.

@@ -3,7 +3,7 @@ package augment
 import (
 	"math"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // cells are the sides of the cells of a texture in pixels.

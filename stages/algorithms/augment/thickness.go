@@ -1,6 +1,6 @@
 package augment
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // erosion is how far strokes are thinned where they would be thickened by 1: thin strokes
 // would vanish otherwise.

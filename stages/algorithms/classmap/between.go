@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/internal/eigen"
+	"mars.dev/mars/stages/algorithms/internal/eigen"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/classmap"
+	"mars.dev/mars/stages/algorithms/classmap"
 )
 
 // Two classes on the line have moved by 1 and 2, and their rows follow.

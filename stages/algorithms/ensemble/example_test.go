@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/ensemble"
-	"mars/stages/algorithms/prepare"
+	"mars.dev/mars/stages/algorithms/ensemble"
+	"mars.dev/mars/stages/algorithms/prepare"
 )
 
 // A ring around a disc: no line separates the classes.

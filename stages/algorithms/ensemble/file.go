@@ -3,8 +3,8 @@ package ensemble
 import (
 	"fmt"
 
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // metadataKey, after a prefix, is the key of an ensemble's header.

@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/kernelridge"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/kernelridge"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // sharpness turns scores of kernel ridge regression, about 0 and 1, into logits.

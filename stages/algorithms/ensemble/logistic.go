@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/logistic"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/logistic"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // Of the logistic regression: C, and the derivative at which its steps end.

@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // The network is d→100→100→C. Its inputs are prepared, and stay as they are: principal

@@ -9,9 +9,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // folds is how many parts the source is cut into for cross-validation.

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // oracle is what testdata/oracle/gmmot/generate.py writes.

@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/eigen"
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/eigen"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // axes maps rows to coordinates along principal axes, z ↦ (z − mean)·Directions.

@@ -3,7 +3,7 @@ package hedge
 import (
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // minShare is what a class' share of p_T counts as if it is less.

@@ -6,12 +6,12 @@ import (
 	"io"
 	"strconv"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/ensemble"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/prepare"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/ensemble"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/prepare"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // Method is what the way to label is called, also in the metadata of a model's file.

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // FuzzLoad reads models of any content, as if their checksum were right. What is loaded

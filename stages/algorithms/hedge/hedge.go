@@ -9,13 +9,13 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/ensemble"
-	"mars/stages/algorithms/internal/classes"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/kernelridge"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/prepare"
+	"mars.dev/mars/stages/algorithms/ensemble"
+	"mars.dev/mars/stages/algorithms/internal/classes"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/kernelridge"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/prepare"
 )
 
 // Options of a fit. The zero value is usable.

@@ -11,10 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/internal/contexttest"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/internal/contexttest"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // problem is three classes in four columns, a Gaussian each, with the target's labels.

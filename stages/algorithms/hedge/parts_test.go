@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // A class of two Gaussians has two parts, a class of one has one.

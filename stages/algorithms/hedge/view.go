@@ -6,12 +6,12 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/classmap"
-	"mars/stages/algorithms/ensemble"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/classmap"
+	"mars.dev/mars/stages/algorithms/ensemble"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // Views are the names of the assumptions.

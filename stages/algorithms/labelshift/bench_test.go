@@ -4,9 +4,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/simulate"
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/simulate"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 func problem(d simulate.Data) mte.Problem {

@@ -3,7 +3,7 @@ package labelshift
 import (
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // CC is classify and count: p_T is the share of target rows whose posterior

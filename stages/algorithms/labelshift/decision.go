@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // Decision is what posteriors that carry the source's proportions p_S are made

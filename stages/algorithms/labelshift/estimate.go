@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // Needs says what an estimator works on.

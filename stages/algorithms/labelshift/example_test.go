@@ -3,7 +3,7 @@ package labelshift_test
 import (
 	"fmt"
 
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // A balanced source and a target with three quarters of class 1.

@@ -8,8 +8,8 @@ import (
 	"github.com/sbinet/npyio/npz"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // TestCytometry estimates the proportions of each of four blood samples from

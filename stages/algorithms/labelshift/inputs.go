@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/classes"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/internal/classes"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // Inputs are what estimators work on; each looks at what it needs.

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"mars/stages/algorithms/internal/classes"
+	"mars.dev/mars/stages/algorithms/internal/classes"
 )
 
 // IntervalOptions are the options of intervals. The zero value is usable.

@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/transport"
 )
 
 // A Cluster fits a mixture of k components to the rows of x (n×d).

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // Classes at 0 and 10 on the line; the target has moved by 2 and has twice as

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // Panel is the estimates of four estimators that go wrong in different ways.

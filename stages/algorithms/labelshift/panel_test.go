@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/simulate"
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/simulate"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 func mustConsult(t *testing.T, p mte.Problem) *Panel {

@@ -6,8 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/internal/classes"
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/classes"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // checkPosteriors refuses rows that are not distributions over at least two

@@ -5,9 +5,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/internal/simulate"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/simulate"
 )
 
 // posteriorTable is an entry of posteriors.json.

@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/classmap"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/classmap"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // refitSteps bounds the steps of EM after a classifier has been retrained.

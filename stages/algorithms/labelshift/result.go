@@ -3,9 +3,9 @@ package labelshift
 import (
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/mte"
-	"mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/transport"
 )
 
 // Result is what every estimator returns.

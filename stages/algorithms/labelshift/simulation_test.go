@@ -11,9 +11,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/simulate"
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/simulate"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // simulation is a kind of task: classes in d dimensions with means of normal

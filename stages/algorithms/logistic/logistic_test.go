@@ -11,10 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/internal/contexttest"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/internal/simulate"
+	"mars.dev/mars/internal/contexttest"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/simulate"
 )
 
 func mustFit(t *testing.T, p simulate.Data, classes int, o Options) *Model {

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/mixture"
 )
 
 // Six rows on the line, four of them near 0 and two near 10.

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // errNotPositive is the error for a covariance that has no inverse.

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/floats"
 
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // greedyHeights is Ward's method by its definition: join the pair of least

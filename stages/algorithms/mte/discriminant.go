@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/eigen"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/eigen"
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/mte"
 )
 
 // Classes around 0 and 10 of which the target has one row in four and three in

@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/classes"
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/classes"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // Options of a fit. The zero value is usable.

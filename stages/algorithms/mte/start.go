@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/transport"
 )
 
 const (

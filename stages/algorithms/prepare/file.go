@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // After a prefix, the key of the metadata and the name of the tensor.

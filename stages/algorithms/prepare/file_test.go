@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/simulate"
-	"mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/internal/simulate"
+	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 func mustFit(tb testing.TB, x blas32.General) *Preparation {

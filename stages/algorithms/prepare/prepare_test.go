@@ -12,10 +12,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/internal/contexttest"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/internal/simulate"
+	"mars.dev/mars/internal/contexttest"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/simulate"
 )
 
 // oracleCase is one of testdata/oracle/classifiers/prepare.json.

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // PutJSON adds a value to the metadata as JSON.

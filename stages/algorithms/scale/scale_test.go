@@ -2,7 +2,7 @@ package scale
 
 import (
 	"context"
-	"mars/internal/contexttest"
+	"mars.dev/mars/internal/contexttest"
 	"math"
 	"slices"
 	"strings"

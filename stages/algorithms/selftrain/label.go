@@ -6,9 +6,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // Constants of the pseudo-labels.

@@ -3,9 +3,9 @@ package selftrain
 import (
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/augment"
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // A Report is what self-training says of itself without knowing a label of the target.

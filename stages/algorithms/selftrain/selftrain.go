@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/augment"
 )
 
 // Method is what the method is called, in models too.

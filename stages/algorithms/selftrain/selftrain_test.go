@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/adapt"
 )
 
 // The weights that Label gives are worked out by hand: the proportions of EM, the posteriors

@@ -7,8 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // Classifier is what the estimators of proportions train: the network and

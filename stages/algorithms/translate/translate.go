@@ -7,11 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/classmap"
-	"mars/stages/algorithms/internal/dense"
-	"mars/stages/algorithms/mte"
-	"mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/classmap"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/scale"
 )
 
 // Method is what the method is called, in models too.

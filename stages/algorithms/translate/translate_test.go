@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/mte"
-	"mars/stages/featurize/toy"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/featurize/toy"
 )
 
 // On the paper's toy (mid, shift 8, 66/17/17) retraining after translation is as

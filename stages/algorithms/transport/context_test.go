@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"mars/internal/contexttest"
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/internal/contexttest"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 func TestFunctionsStopWithTheirContext(t *testing.T) {

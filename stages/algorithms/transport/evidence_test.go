@@ -13,11 +13,11 @@ import (
 	"github.com/sbinet/npyio/npz"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/scale"
-	"mars/stages/algorithms/transport"
-	"mars/stages/featurize/toy"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/featurize/toy"
 )
 
 // task is a problem whose answer is known.

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/transport"
 )
 
 // Classes at 0 and 10, and components near 11 with a quarter of the rows and

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
 // oracle holds the tables that testdata/oracle/transport/generate.py made with

@@ -14,7 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/internal/contexttest"
+	"mars.dev/mars/internal/contexttest"
 )
 
 // rowsOf is a matrix of the given rows.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // An ndarray is an n-dimensional array in a file whose header has been read.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // readArrow reads an Arrow stream or file.

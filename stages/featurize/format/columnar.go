@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // records returns the next batch of a columnar input, and io.EOF after the last.

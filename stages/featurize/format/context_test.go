@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/internal/contexttest"
+	"mars.dev/mars/internal/contexttest"
 )
 
 // longTexts are inputs that take many reads, by name.

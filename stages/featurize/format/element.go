@@ -11,7 +11,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow/float16"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // An element is how one value of an array is stored.

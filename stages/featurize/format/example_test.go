@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"mars/stages/featurize/format"
+	"mars.dev/mars/stages/featurize/format"
 )
 
 // A text table: the numbers are features, the column "label" the classes.

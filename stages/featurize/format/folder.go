@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mars/arrowio"
-	"mars/stages/featurize/image"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/featurize/image"
 )
 
 // readFolder reads the pictures of a folder and of the folders in it, in the order of their

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // idxElements are the types of an IDX file, by the third byte of its magic

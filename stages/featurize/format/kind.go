@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // A kind is a file format.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // TestMemoryLimit reads inputs whose content is far larger than the limit. Each must

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"unsafe"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // extend lengthens s by k values, whose memory it takes from mem. If s must grow,

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // maxHeader is the greatest length of a NumPy header. Usual ones, without

@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/zip"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // readNPZ reads features and labels from a NumPy archive, a zip file of npy

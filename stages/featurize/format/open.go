@@ -13,7 +13,7 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Options say what to read from an input. The zero value reads features and

@@ -16,7 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 const (

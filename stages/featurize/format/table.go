@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // A Table is the data of one domain: n rows of d features, with labels and

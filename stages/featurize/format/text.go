@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // readText reads a text table: a header, then one line for each row. Fields may

@@ -7,7 +7,7 @@ import (
 	stdimage "image"
 	"image/color"
 	"image/png"
-	"mars/internal/contexttest"
+	"mars.dev/mars/internal/contexttest"
 	"math"
 	"os"
 	"path/filepath"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"mars/stages/featurize/shift"
+	"mars.dev/mars/stages/featurize/shift"
 )
 
 // Ten rows in equal parts become six with two thirds in the first class.

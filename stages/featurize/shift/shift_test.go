@@ -2,7 +2,7 @@ package shift
 
 import (
 	"context"
-	"mars/internal/contexttest"
+	"mars.dev/mars/internal/contexttest"
 	"math"
 	"math/rand/v2"
 	"slices"

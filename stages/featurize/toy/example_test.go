@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"mars/stages/featurize/toy"
+	"mars.dev/mars/stages/featurize/toy"
 )
 
 // The paper's setting 4 at imbalance 5, and what a perfect method could reach.

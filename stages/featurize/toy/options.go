@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"mars/stages/featurize/shift"
+	"mars.dev/mars/stages/featurize/shift"
 )
 
 // filled returns o with its defaults set. It fails if an option is not valid.

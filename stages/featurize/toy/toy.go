@@ -14,7 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/featurize/shift"
+	"mars.dev/mars/stages/featurize/shift"
 )
 
 // Classes is the number of classes, Dim the number of features.

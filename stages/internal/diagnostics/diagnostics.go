@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // Diagnostics is what the stream's metadata say of how its proportions, weights and

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // Thresholds beyond which an answer under several assumptions warns.

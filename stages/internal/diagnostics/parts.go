@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/transport"
-	"mars/stages/algorithms/wasserstein"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/wasserstein"
 )
 
 // Thresholds beyond which a part of the diagnostics warns. docs/measured/diagnostics.md

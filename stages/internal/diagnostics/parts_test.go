@@ -9,10 +9,10 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/transport"
-	"mars/stages/algorithms/wasserstein"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/transport"
+	"mars.dev/mars/stages/algorithms/wasserstein"
 )
 
 // parts are one of each, with nothing to doubt.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"mars/stages/algorithms/selftrain"
+	"mars.dev/mars/stages/algorithms/selftrain"
 )
 
 // Thresholds beyond which self-training warns. docs/measured/images.md says what they rest

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/stages/algorithms/selftrain"
+	"mars.dev/mars/stages/algorithms/selftrain"
 )
 
 // Few first labels and proportions that move are doubtful; the JSON has all figures.

@@ -7,11 +7,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/arrowio"
-	"mars/stages"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/internal/prepared"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/internal/prepared"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // Input is the column that a model of those vectors takes (see

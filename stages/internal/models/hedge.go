@@ -3,10 +3,10 @@ package models
 import (
 	"context"
 
-	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/internal/diagnostics"
-	"mars/stages/internal/stream"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // FitHedge gathers the vectors of a column and fits a model under several assumptions to

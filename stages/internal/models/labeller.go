@@ -12,14 +12,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/adapt"
-	"mars/stages/algorithms/gmmot"
-	"mars/stages/algorithms/hedge"
-	"mars/stages/algorithms/labelshift"
-	"mars/stages/algorithms/mixture"
-	"mars/stages/algorithms/safetensors"
-	"mars/stages/internal/state"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/gmmot"
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/internal/state"
 )
 
 // A Labeller labels rows: a model of any kind, as the stages that use one need it.

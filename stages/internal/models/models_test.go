@@ -3,8 +3,8 @@ package models
 import (
 	"testing"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/adapt"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/adapt"
 )
 
 // A model keeps what it has from a stream under the stream's keys, so that

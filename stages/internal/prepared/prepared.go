@@ -15,8 +15,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
-	"mars/stages/algorithms/scale"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/scale"
 )
 
 // Preparation is that of both domains. The JSON is the value of arrowio.PreparationKey.

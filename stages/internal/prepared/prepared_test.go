@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/algorithms/scale"
 )
 
 func text(t *testing.T, p Preparation) string {

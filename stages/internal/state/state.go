@@ -9,7 +9,7 @@ import (
 	"io"
 	"os"
 
-	"mars/arrowio/atomicfile"
+	"mars.dev/mars/arrowio/atomicfile"
 )
 
 // Save writes a file and returns the SHA-256 of what it wrote. On an error there

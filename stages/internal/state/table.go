@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // A Table is a small state that other tools can read: an Arrow file with one

@@ -6,8 +6,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/arrowio"
-	"mars/stages"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 )
 
 // Vectors is the column in which the estimators of features look for the classes:

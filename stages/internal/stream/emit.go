@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Added are the columns that a stage lays over those of a stream.

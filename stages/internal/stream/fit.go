@@ -3,8 +3,8 @@ package stream
 import (
 	"context"
 
-	"mars/arrowio"
-	"mars/stages"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 )
 
 // State is what a stage has learnt from a stream.

@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Samples are the vectors of both domains, in the order of their rows.

@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 
-	"mars/arrowio"
-	"mars/stages"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 )
 
 // numbered is a stream of target rows 0, 1, … in batches of some size.

@@ -3,7 +3,7 @@ package stream
 import (
 	"encoding/json"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // Provenance is the JSON of the steps that led to what a stage learns from these

@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
-	"mars/stages"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 )
 
 // Shape is the shape of the vectors in a column: what its field's metadata say,

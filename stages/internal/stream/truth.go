@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"mars/arrowio"
+	"mars.dev/mars/arrowio"
 )
 
 // TruthShares are the shares of the classes of the target rows by the column

@@ -20,8 +20,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
-	"mars/arrowio"
-	"mars/stages/internal/state"
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/internal/state"
 )
 
 // Arrow is the format of files that this package leaves to arrowio.

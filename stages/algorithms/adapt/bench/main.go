@@ -74,7 +74,7 @@ func prepare(dir string) error {
 	if err := os.CopyFS(dir, scripts); err != nil {
 		return err
 	}
-	build := exec.Command("go", "test", "-c", "-o", filepath.Join(dir, engine), "mars/stages/algorithms/adapt")
+	build := exec.Command("go", "test", "-c", "-o", filepath.Join(dir, engine), "mars.dev/mars/stages/algorithms/adapt")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the engine's benchmark: %v: %s", err, out)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"mars/stages/algorithms/internal/kernel/peak"
+	"mars.dev/mars/stages/algorithms/internal/kernel/peak"
 )
 
 // results are the best of all rounds, by threads − 1.

@@ -2,7 +2,7 @@ package eigen
 
 import (
 	"context"
-	"mars/internal/contexttest"
+	"mars.dev/mars/internal/contexttest"
 	"math/rand/v2"
 	"testing"
 

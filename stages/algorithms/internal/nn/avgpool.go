@@ -1,6 +1,6 @@
 package nn
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // avgPoolStep computes the mean of each channel of an image. Rows are interleaved.
 type avgPoolStep struct {

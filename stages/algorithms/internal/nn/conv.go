@@ -3,7 +3,7 @@ package nn
 import (
 	"math"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // convStep computes y = relu(pool(conv(x)) + b), with or without pool, b and relu. Bias and

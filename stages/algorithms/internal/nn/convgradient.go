@@ -1,6 +1,6 @@
 package nn
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // convGradient is the backward pass of a convStep. It holds the gradient before pooling
 // of a few groups at a time. Each line of it has a pixel of zeros on both sides, so that

@@ -3,7 +3,7 @@ package nn
 import (
 	"math/rand/v2"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // dropoutStep sets each value to 0 with probability rate and divides the others by

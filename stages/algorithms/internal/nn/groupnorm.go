@@ -3,7 +3,7 @@ package nn
 import (
 	"math"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // normEpsilon is added to variances. It is PyTorch's default.

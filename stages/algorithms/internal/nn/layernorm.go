@@ -3,7 +3,7 @@ package nn
 import (
 	"math"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // layerNormStep computes y = relu(γ (x − μ)/σ + β), with or without relu, where μ and σ²

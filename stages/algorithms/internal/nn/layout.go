@@ -1,6 +1,6 @@
 package nn
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // layoutStep interleaves groups of kernel.Lanes rows, the layout of convolutions, or undoes
 // that.

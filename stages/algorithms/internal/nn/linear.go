@@ -3,7 +3,7 @@ package nn
 import (
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 // linearStep computes y = relu(x W + b), with or without b and relu.

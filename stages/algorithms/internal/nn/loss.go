@@ -1,6 +1,6 @@
 package nn
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // CrossEntropy returns Σ_i weights[i]·(−log softmax(logits_i)[labels[i]]) over the
 // rows×classes logits, and overwrites them with their gradient,

@@ -1,6 +1,6 @@
 package nn
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // An Optimiser updates the parameters of one network as PyTorch does: weight decay is
 // added to the gradient, and momentum has no dampening.

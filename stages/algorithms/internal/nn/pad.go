@@ -1,6 +1,6 @@
 package nn
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // padStep surrounds images with zeros, so that the convolution after it keeps their size.
 // Rows are interleaved.

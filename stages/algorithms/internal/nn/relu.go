@@ -1,6 +1,6 @@
 package nn
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // reluStep computes y = max(x, 0). Only a ReLU that is not part of another layer's block
 // needs it.

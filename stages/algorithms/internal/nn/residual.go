@@ -1,6 +1,6 @@
 package nn
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // tapStep keeps its input for a later addStep, and in the backward pass adds the gradient
 // that comes from there. It changes nothing else.

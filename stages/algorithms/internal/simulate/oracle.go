@@ -1,6 +1,6 @@
 package simulate
 
-import "mars/stages/algorithms/internal/dense"
+import "mars.dev/mars/stages/algorithms/internal/dense"
 
 // Oracle names data that problem of testdata/oracle/labelshift/generate.py and
 // Data make alike.

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/blas/gonum"
 
-	"mars/stages/algorithms/internal/kernel"
-	"mars/stages/algorithms/internal/kernel/peak"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/internal/kernel/peak"
 )
 
 // library multiplies matrices in both precisions.

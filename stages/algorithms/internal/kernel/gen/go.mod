@@ -1,4 +1,4 @@
-module mars/stages/algorithms/internal/kernel/gen
+module mars.dev/mars/stages/algorithms/internal/kernel/gen
 
 go 1.26.0
 

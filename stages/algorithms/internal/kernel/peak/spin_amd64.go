@@ -2,7 +2,7 @@
 
 package peak
 
-import "mars/stages/algorithms/internal/kernel"
+import "mars.dev/mars/stages/algorithms/internal/kernel"
 
 // chains is the number of multiply-adds in an iteration of the generated loops.
 const chains = 12
