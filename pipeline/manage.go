@@ -178,7 +178,7 @@ func (c *Cache) leftovers(kind string, left func(name string, age time.Duration)
 }
 
 // busy reports whether somebody is making the entry that a file belongs to (KEY,
-// or, while it is being written, .KEY.mars-XXXX), or is using a spooled input.
+// or, while it is being written, .KEY.mars- and random digits), or is using a spooled input.
 func (c *Cache) busy(name string) bool {
 	if strings.HasPrefix(name, spoolPrefix) {
 		f, err := openLocked(c.path(buildingDir, name), false)

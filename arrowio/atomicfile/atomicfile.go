@@ -6,7 +6,7 @@
 // symbolic link stays a link: the file that it leads to is replaced. A device or a
 // named pipe cannot be replaced and is written directly.
 //
-// A process that is killed leaves its temporary file, .NAME.mars-XXXX. Whoever
+// A process that is killed leaves its temporary file, .NAME.mars- and random digits. Whoever
 // writes into that folder a day later removes it.
 package atomicfile
 
