@@ -95,8 +95,7 @@ func (r *Report) judge(d *Diagnostics) {
 	if d.Translation != nil {
 		r.Warnings = append(r.Warnings, d.Translation.Warnings()...)
 	}
-	r.Verdict = verdict(r.ExpectedError, len(r.Warnings) > 0,
-		"from how much they vary with the rows and how far two other estimators are off that also let classes move")
+	r.believe("two other estimators that also let the classes move differ from these by " + ofHundred(r.Disagreement))
 }
 
 // heed adds what self-training said when it made the embedding. Classes that it has
@@ -110,7 +109,7 @@ func (r *Report) heed(s *diagnostics.SelfTraining) {
 		return
 	}
 	r.Warnings = append(r.Warnings, s.Warnings()...)
-	r.Verdict = "Do not believe these proportions yet: the rows were embedded by self-training, which gave warnings. Label some target rows to check."
+	r.Verdict, r.Grounds, r.Advice = notYet+"the rows were embedded by self-training, which gave warnings.", "", adviceCheck
 }
 
 // add says how one of the paper's estimators clustered and matched.

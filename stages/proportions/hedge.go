@@ -15,25 +15,26 @@ import (
 
 // answerHedge answers under several assumptions.
 func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
-	m, source, said, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers,
+	m, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers,
 		Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
 	if err != nil {
 		return nil, err
 	}
-	report := &Report{Classes: classes, Method: hedge.Method, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
+	said := m.Said
+	report := &Report{Classes: classes, Method: hedge.Method, TargetRows: m.TargetRows, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
 		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Weights: said.Weights, Hedge: said.Hedge}}
-	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
-	report.Verdict = verdict(m.Evidence.ExpectedError, len(report.Warnings) > 0,
-		"from how far apart the assumptions are and how many of the source's labels come back")
+	report.Proportions.Source, report.Proportions.Estimated = m.Source, m.Proportions
+	report.believe(fmt.Sprintf("what the assumptions about the change give differs by %s, and %.0f %% of the source's labels come back when they are guessed from the target's",
+		ofHundred(m.Evidence.Spread), 100*(1-m.Evidence.Failure)))
 	return report, nil
 }
 
 // writeViews writes what was assumed, and what each assumption alone would say.
 func (r *Report) writeViews(w io.Writer) error {
 	h := r.Diagnostics.Hedge
-	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. A weight is larger, the more of the")
-	fmt.Fprintln(w, "source's labels come back from the target's labels by it:")
+	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. The more of the source's labels come back")
+	fmt.Fprintln(w, "when they are guessed from the target's labels by an assumption, the larger is its weight:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "assumption\tname\tweight\tback\t")
 	for _, class := range r.Classes {

@@ -46,12 +46,13 @@ func TestVerdict(t *testing.T) {
 		warned        bool
 		want          string
 	}{
-		{0.3, false, "Do not believe"},
-		{0.15, false, "Believe these proportions with care: they"},
-		{0.05, true, "Believe these proportions with care, for there are warnings"},
-		{0.05, false, "These proportions can be believed: they are expected to be off by about 0.05"},
+		{0.3, false, "Do not believe these proportions yet: about 15 of 100 rows"},
+		{0.15, false, "Believe these proportions with care: about 8 of 100 rows are expected to be counted for a wrong class (L1 error 0.15)."},
+		{0.05, true, "Believe these proportions with care, because of the warnings"},
+		{0.05, false, "These proportions can be believed: about 3 of 100 rows"},
+		{0.009, false, "These proportions can be believed: less than 1 of 100 rows"},
 	} {
-		if got := verdict(test.expectedError, test.warned, "by what they say"); !strings.HasPrefix(got, test.want) {
+		if got, advice := verdict(test.expectedError, test.warned); advice == "" || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%v: %s", test, got)
 		}
 	}

@@ -100,6 +100,7 @@ func answerMTE(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
+	report.TargetRows = s.TargetRows
 	return report, nil
 }
 
@@ -152,9 +153,9 @@ func distance(p, q []float64) float64 {
 }
 
 // Write sends the report to out as rows, one a class: its name, the shares of
-// source and target, the bounds of the interval, the true share where it is known, and
-// a column a further estimator. The report's JSON is the metadata key
-// mars.diagnostics.
+// source and target, the bounds of the interval, the target rows that this makes, the true
+// share where it is known, and a column a further estimator. The report's JSON is the
+// metadata key mars.diagnostics.
 func (r *Report) Write(env stages.Env, out arrowio.Sink) error {
 	rec, err := r.rows(env)
 	if err != nil {
@@ -205,8 +206,8 @@ func (o *once) Next() (arrow.Record, error) {
 
 // rows is the batch of Write.
 func (r *Report) rows(env stages.Env) (arrow.Record, error) {
-	names, columns := []string{"source", "estimated", "lower", "upper"},
-		[][]float64{r.Proportions.Source, r.Proportions.Estimated, r.Interval.Lower, r.Interval.Upper}
+	names, columns := []string{"source", "target", "lower", "upper", "rows"},
+		[][]float64{r.Proportions.Source, r.Proportions.Estimated, r.Interval.Lower, r.Interval.Upper, r.counts()}
 	if r.Proportions.True != nil {
 		names, columns = append(names, "true"), append(columns, r.Proportions.True)
 	}

@@ -2,18 +2,16 @@ package proportions
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
@@ -26,8 +24,9 @@ type Report struct {
 		Estimated []float64 `json:"estimated"`
 		True      []float64 `json:"true,omitempty"`
 	} `json:"proportions"`
-	Method   string   `json:"method"` // one of Methods but "auto"
-	Interval Interval `json:"interval"`
+	TargetRows int      `json:"target_rows"`
+	Method     string   `json:"method"` // one of Methods but "auto"
+	Interval   Interval `json:"interval"`
 	// Estimators are the proportions by estimator. Of the method hedge they are those by
 	// assumption. Of mte they are the panel's (mte, which is the estimate, adapt, refit,
 	// cc), aligned, which is mte after the domains have been given the same mean and
@@ -35,11 +34,15 @@ type Report struct {
 	Estimators map[string][]float64 `json:"estimators"`
 	// ExpectedError is the L1 error, 0 to 2, that is expected. Disagreement is the mean
 	// L1 distance of mte to adapt and refit; Alignment is that to aligned.
-	ExpectedError float64  `json:"expected_error"`
-	Disagreement  float64  `json:"disagreement,omitempty"`
-	Alignment     float64  `json:"alignment,omitempty"`
-	Verdict       string   `json:"verdict"` // whether to believe it, in words
-	Warnings      []string `json:"warnings"`
+	ExpectedError float64 `json:"expected_error"`
+	Disagreement  float64 `json:"disagreement,omitempty"`
+	Alignment     float64 `json:"alignment,omitempty"`
+	// Verdict says in words whether to believe the estimate, Grounds why, and Advice what
+	// to do next.
+	Verdict  string   `json:"verdict"`
+	Grounds  string   `json:"grounds,omitempty"`
+	Advice   string   `json:"advice"`
+	Warnings []string `json:"warnings"`
 	// Diagnostics are what else there is to say of the estimates.
 	Diagnostics *Diagnostics `json:"diagnostics"`
 	// L1 is the L1 error, where the truth is known; L1s those of all estimators, and of
@@ -91,18 +94,13 @@ func newRegion(v *labelshift.Region) *Region {
 	return r
 }
 
-// verdict says in a sentence whether to believe the proportions, and what that rests on.
-func verdict(expectedError float64, warned bool, grounds string) string {
-	about := fmt.Sprintf("they are expected to be off by about %.2f in all (L1, 0 to 2), %s.", expectedError, grounds)
-	switch {
-	case expectedError > labelshift.Threshold:
-		return fmt.Sprintf("Do not believe these proportions yet: %s Label some target rows to check.", about)
-	case expectedError > labelshift.Care:
-		return "Believe these proportions with care: " + about
-	case warned:
-		return "Believe these proportions with care, for there are warnings, though " + about
+// counts is the number of target rows that the estimate gives each class.
+func (r *Report) counts() []float64 {
+	rows := make([]float64, len(r.Classes))
+	for k, p := range r.Proportions.Estimated {
+		rows[k] = math.Round(p * float64(r.TargetRows))
 	}
-	return "These proportions can be believed: " + about
+	return rows
 }
 
 // order is the estimators besides mte in the order in which they are shown.
@@ -116,60 +114,6 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(r)
-}
-
-// WriteTable writes the report for a person to read.
-func (r *Report) WriteTable(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "class\tsource\ttarget\t%g %% interval\t", 100*r.Interval.Level)
-	if r.Proportions.True != nil {
-		fmt.Fprint(tw, "true\t")
-	}
-	fmt.Fprintln(tw)
-	for k, class := range r.Classes {
-		fmt.Fprintf(tw, "%s\t%.4f\t%.4f\t%.4f–%.4f\t", safetext.Escape(class), r.Proportions.Source[k], r.Proportions.Estimated[k], r.Interval.Lower[k], r.Interval.Upper[k])
-		if r.Proportions.True != nil {
-			fmt.Fprintf(tw, "%.4f\t", r.Proportions.True[k])
-		}
-		fmt.Fprintln(tw)
-	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
-	if r.L1 != nil {
-		fmt.Fprintf(w, "\nL1 error: %.4f (0 is perfect, 2 the worst)\n", *r.L1)
-	}
-	fmt.Fprintf(w, "\n%s\n", safetext.Escape(r.Verdict))
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "Warning: %s.\n", safetext.Escape(warning))
-	}
-	others := r.writeOpinions
-	if r.Diagnostics.Hedge != nil {
-		others = r.writeViews
-	}
-	if err := others(w); err != nil {
-		return err
-	}
-	r.Diagnostics.write(w)
-	return nil
-}
-
-func (r *Report) writeOpinions(w io.Writer) error {
-	fmt.Fprintln(w, "\nOther estimators:")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "\t")
-	for _, class := range r.Classes {
-		fmt.Fprintf(tw, "%s\t", safetext.Escape(class))
-	}
-	fmt.Fprintln(tw)
-	for _, name := range r.order() {
-		fmt.Fprintf(tw, "%s\t", name)
-		for _, p := range r.Estimators[name] {
-			fmt.Fprintf(tw, "%.4f\t", p)
-		}
-		fmt.Fprintln(tw)
-	}
-	return tw.Flush()
 }
 
 // record makes a record with the report in its metadata.

@@ -18,7 +18,7 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (stream.State, e
 		return nil, err
 	}
 	column := o.column(r)
-	m, _, said, err := models.FitHedge(ctx, r, column, classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Seed: r.Seed})
+	m, err := models.FitHedge(ctx, r, column, classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Seed: r.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -29,10 +29,10 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (stream.State, e
 	if m.Provenance, err = r.Provenance(); err != nil {
 		return nil, err
 	}
-	if said.Weights != nil {
-		diagnostics.LogPart(r.Env, said.Weights)
+	if m.Said.Weights != nil {
+		diagnostics.LogPart(r.Env, m.Said.Weights)
 	}
-	said.Log(r.Env)
+	m.Said.Log(r.Env)
 	save := func(path string) (string, error) { return state.Save(path, m.Save) }
-	return &trained{models.Hedge(m), save, m.Proportions, said}, nil
+	return &trained{models.Hedge(m.Model), save, m.Proportions, m.Said}, nil
 }

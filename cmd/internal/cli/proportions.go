@@ -16,18 +16,14 @@ import (
 
 // proportionsCommand answers what the target's class proportions are.
 func proportionsCommand() *cobra.Command {
-	var files featurizeFlags
-	var o proportions.Options
-	var h hedgeFlags
-	var asJSON bool
-	var epochs int
+	p := estimator{options: proportions.Options{Method: "auto"}}
 	cmd := &cobra.Command{
 		Use:   "proportions --source FILE --target FILE [flags]",
 		Short: "Estimate the class proportions of a target, with intervals and whether to believe them",
 		Long: `Reads labelled rows (--source) and rows without labels (--target) from any files that
-mars featurize reads, or a stream of it, and prints for each class its share of the
-source, the estimate of its share of the target and an interval, then whether to believe
-it, and what other estimators say.
+mars featurize reads, or a stream of it, and prints for each class the estimate of its share of
+the target, an interval, the rows that this makes, and its share of the source; then whether to
+believe it, why, and what to do next. --details shows what the estimate rests on.
 
 Nobody has to know how the target differs from the source. The estimate is the mean of what
 five assumptions give, from "nothing has changed" to "each part of a class has moved by
@@ -46,96 +42,119 @@ a row a class, .json the whole report.
 --truth compares with labels that the target has, for checking alone: the estimate does
 not look at them.`,
 		Example: `  mars proportions --source patients.csv --target new.csv --label celltype
+  mars proportions --source patients.csv --target new.csv --label celltype -o shares.csv
   mars proportions --source a.npz --target b.npz --json --level 0.95
-  mars proportions --source patients.csv --target new.csv --label celltype --assume move
+  mars proportions --source patients.csv --target new.csv --label celltype --assume move --details
   mars featurize toy --shift 8 --target-proportions 0.66,0.17,0.17 --truth | mars proportions --truth`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	c := newCommon(cmd, "mars-proportions", "domain", "features", "embedding")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o.Truth = files.truth
-		switch {
-		case !(o.Level > 0 && o.Level < 1):
-			return usagef("--level %g: want a probability between 0 and 1, such as 0.9", o.Level)
-		case o.Bootstrap < 2:
-			return usagef("--bootstrap %d: want at least 2 replicates", o.Bootstrap)
-		}
-		if err := h.refuseUnless(cmd, o.Method != "mte", o.Method); err != nil {
-			return err
-		}
-		o.Assume, o.Classifiers = h.views(), h.members()
-		if err := c.check(); err != nil {
-			return err
-		}
-		images := embed.Options{Method: selftrain.Method, Arch: "auto"}
-		if cmd.Flags().Changed("epochs") {
-			images.Tune = append(images.Tune, func(c *adapt.Config) { c.SetEpochs(epochs) })
-		}
-		q := question{files: &files, common: c, embed: embed.Images(images)}
-		if err := q.check(args); err != nil {
-			return err
-		}
-		if _, err := outputFormat("", c.output); err != nil {
-			return err
-		}
-		if c.cached != "" && c.output != "" {
-			return usagef("--cached keeps what is printed: leave --output out, or --cached")
-		}
-		c.input = append(args, "")[0]
-		if handled, err := c.hosted(cmd); handled {
-			return err
-		}
-		if c.output != "" {
-			if err := arrowio.CheckOutput(c.output, arrowio.WriteOptions{Force: c.force}); err != nil {
-				return err
-			}
-		}
-		q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
-			r, err := proportions.Estimate(ctx, env, in, o)
-			if err != nil {
-				return err
-			}
-			return c.writeReport(cmd, r, asJSON)
-		}
-		return q.ask(cmd, args)
-	}
+	p.common = newCommon(cmd, "mars-proportions", "domain", "features", "embedding")
+	cmd.RunE = p.run
 	f := cmd.Flags()
-	files.registerFiles(f)
-	o.Method = "auto"
-	f.Var(oneOf{&o.Method, proportions.Methods}, "method", "how to estimate: auto is hedge for tables and embeddings, mte for images")
-	h.register(f)
-	f.IntVar(&epochs, "epochs", 0, "length of the training that gives images an embedding, for a first look (default: the method's)")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	f.Float64Var(&o.Level, "level", 0.9, "probability with which an interval is to hold the true share")
-	f.IntVar(&o.Bootstrap, "bootstrap", 200, "replicates of the bootstrap behind the intervals")
-	c.outputFlags(f)
-	c.runFlags(f)
+	p.files.registerFiles(f)
+	f.Var(oneOf{&p.options.Method, proportions.Methods}, "method", "how to estimate: auto is hedge for tables and embeddings, mte for images")
+	p.hedge.register(f)
+	f.IntVar(&p.epochs, "epochs", 0, "length of the training that gives images an embedding, for a first look (default: the method's)")
+	f.BoolVar(&p.asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&p.details, "details", false, "print also what the estimate rests on: assumptions, other estimators, diagnostics")
+	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")
+	f.IntVar(&p.options.Bootstrap, "bootstrap", 200, "replicates of the bootstrap behind the intervals")
+	p.common.outputFlags(f)
+	p.common.runFlags(f)
 	return newCommand(cmd)
 }
 
-// writeReport prints a report, and writes it to the output file if one is named.
-func (c *common) writeReport(cmd *cobra.Command, r *proportions.Report, asJSON bool) error {
-	if err := unchanged(cmd); err != nil {
-		return err
-	}
-	if err := c.saveReport(cmd, r); err != nil {
-		return err
-	}
-	switch {
-	case c.output == "-":
-		return nil
-	case asJSON:
-		return r.WriteJSON(cmd.OutOrStdout())
-	}
-	return r.WriteTable(cmd.OutOrStdout())
+type estimator struct {
+	common          *common
+	files           featurizeFlags
+	options         proportions.Options
+	hedge           hedgeFlags
+	epochs          int
+	asJSON, details bool
 }
 
-// saveReport writes a report as the output's name says.
-func (c *common) saveReport(cmd *cobra.Command, r *proportions.Report) error {
-	format, err := outputFormat("", c.output)
-	switch {
-	case err != nil || c.output == "":
+func (p *estimator) run(cmd *cobra.Command, args []string) error {
+	c := p.common
+	if err := p.checkOptions(cmd); err != nil {
 		return err
+	}
+	if err := c.check(); err != nil {
+		return err
+	}
+	images := embed.Options{Method: selftrain.Method, Arch: "auto"}
+	if cmd.Flags().Changed("epochs") {
+		images.Tune = append(images.Tune, func(c *adapt.Config) { c.SetEpochs(p.epochs) })
+	}
+	q := question{files: &p.files, common: c, embed: embed.Images(images)}
+	if err := q.check(args); err != nil {
+		return err
+	}
+	format, err := outputFormat("", c.output)
+	if err != nil {
+		return err
+	}
+	if c.cached != "" && c.output != "" {
+		return usagef("--cached keeps what is printed: leave --output out, or --cached")
+	}
+	c.input = append(args, "")[0]
+	if handled, err := c.hosted(cmd); handled {
+		return err
+	}
+	if c.output != "" {
+		if err := arrowio.CheckOutput(c.output, arrowio.WriteOptions{Force: c.force}); err != nil {
+			return err
+		}
+	}
+	q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
+		r, err := proportions.Estimate(ctx, env, in, p.options)
+		if err != nil {
+			return err
+		}
+		if err := unchanged(cmd); err != nil {
+			return err
+		}
+		if err := p.save(cmd, format, r); err != nil {
+			return err
+		}
+		return p.print(cmd, r)
+	}
+	return q.ask(cmd, args)
+}
+
+// checkOptions checks the flags that are this command's own.
+func (p *estimator) checkOptions(cmd *cobra.Command) error {
+	o := &p.options
+	o.Truth = p.files.truth
+	switch {
+	case !(o.Level > 0 && o.Level < 1):
+		return usagef("--level %g: want a probability between 0 and 1, such as 0.9", o.Level)
+	case o.Bootstrap < 2:
+		return usagef("--bootstrap %d: want at least 2 replicates", o.Bootstrap)
+	}
+	if err := p.hedge.refuseUnless(cmd, o.Method != "mte", o.Method); err != nil {
+		return err
+	}
+	o.Assume, o.Classifiers = p.hedge.views(), p.hedge.members()
+	return nil
+}
+
+// print prints a report, unless the output file is standard output.
+func (p *estimator) print(cmd *cobra.Command, r *proportions.Report) error {
+	switch {
+	case p.common.output == "-":
+		return nil
+	case p.asJSON:
+		return r.WriteJSON(cmd.OutOrStdout())
+	}
+	return r.WriteTable(cmd.OutOrStdout(), p.details)
+}
+
+// save writes a report to the output file, if one is named, as its name says.
+func (p *estimator) save(cmd *cobra.Command, format label.Format, r *proportions.Report) error {
+	c := p.common
+	switch {
+	case c.output == "":
+		return nil
 	case format.Name == label.Arrow:
 		return c.write(cmd, func(_ context.Context, env stages.Env, out arrowio.Sink) error { return r.Write(env, out) })
 	}

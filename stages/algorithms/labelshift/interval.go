@@ -70,10 +70,18 @@ const (
 
 // Warnings are the doubts of an interval.
 func (v *Interval) Warnings() []string {
-	if v.ExpectedError <= Threshold {
-		return nil
+	if doubt := Doubt(v.ExpectedError); doubt != "" {
+		return []string{doubt}
 	}
-	return []string{fmt.Sprintf("the proportions are expected to be off by %.2f in L1 (more than %.1f): check labels of some target rows before relying on them", v.ExpectedError, Threshold)}
+	return nil
+}
+
+// Doubt is the warning about proportions of this expected error; "" if there is none.
+func Doubt(expectedError float64) string {
+	if expectedError <= Threshold {
+		return ""
+	}
+	return fmt.Sprintf("the proportions are expected to be off by %.2f in L1 (more than %.1f): check labels of some target rows before relying on them", expectedError, Threshold)
 }
 
 // Interval returns intervals around the panel's proportions. To the variance of

@@ -38,8 +38,8 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	}
 	h := d.Hedge
 	h.Words = append(h.Words, m.Warnings...)
-	if e := m.Evidence.ExpectedError; e > labelshift.Threshold {
-		h.warn("the proportions are expected to be off by %.2f in L1 (more than %.1f): check labels of some target rows before relying on them", e, labelshift.Threshold)
+	if doubt := labelshift.Doubt(m.Evidence.ExpectedError); doubt != "" {
+		h.Words = append(h.Words, doubt)
 	}
 	if a := m.Evidence.ExpectedAccuracy; a < minExpectedAccuracy {
 		h.warn("only %.0f %% of the labels are expected to be right: check some of them before relying on them", 100*a)

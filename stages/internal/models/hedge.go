@@ -9,21 +9,29 @@ import (
 	"mars.dev/mars/stages/internal/stream"
 )
 
+// A Hedged is a model under several assumptions and what is known of its rows.
+type Hedged struct {
+	*hedge.Model
+	Source     []float64 // p_S
+	TargetRows int
+	Said       *diagnostics.Diagnostics // what the model says of itself
+}
+
 // FitHedge gathers the vectors of a column and fits a model under several assumptions to
-// them. It also returns p_S and what the model says of itself.
-func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []string, o hedge.Options) (*hedge.Model, []float64, *diagnostics.Diagnostics, error) {
+// them.
+func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []string, o hedge.Options) (*Hedged, error) {
 	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true, MaxTarget: hedge.MaxRows})
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, err
 	}
 	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}, o)
 	if err != nil {
-		return nil, nil, nil, r.Fail(column, err, "")
+		return nil, r.Fail(column, err, "")
 	}
 	said, counts := diagnostics.OfHedge(m), stream.Counts(s.Labels, len(classes))
 	source := stream.Shares(counts)
 	if weights, err := labelshift.Weights(m.Proportions, source); err == nil {
 		said.Weights = diagnostics.NewWeights(classes, weights, counts)
 	}
-	return m, source, said, nil
+	return &Hedged{m, source, s.TargetRows, said}, nil
 }

@@ -21,6 +21,7 @@ type Samples struct {
 	Labels         []int32 // of the source rows; nil unless asked for
 	SourceWeight   []float32
 	TargetMatched  arrowio.Ints
+	TargetRows     int // that there are, kept or not
 }
 
 // Want says what Gather keeps.
@@ -39,6 +40,7 @@ func (r *Rows) Gather(ctx context.Context, classes []string, want Want) (*Sample
 	if err := r.Each(ctx, g.add); err != nil {
 		return nil, err
 	}
+	g.samples.TargetRows = g.rows[arrowio.TargetDomain]
 	return g.samples, g.check()
 }
 

@@ -1,0 +1,102 @@
+package proportions
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages/algorithms/labelshift"
+)
+
+// WriteTable writes the report for a person to read: the proportions, whether to believe
+// them and what to do next. With details it goes on with what they rest on.
+func (r *Report) WriteTable(w io.Writer, details bool) error {
+	if err := r.writeShares(w); err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "\n%s\n", safetext.Escape(r.Verdict))
+	if r.Grounds != "" {
+		fmt.Fprintf(w, "Why: %s.\n", safetext.Escape(r.Grounds))
+	}
+	for _, warning := range r.Warnings {
+		if warning != labelshift.Doubt(r.ExpectedError) { // the verdict says it
+			fmt.Fprintf(w, "Warning: %s.\n", safetext.Escape(warning))
+		}
+	}
+	if r.L1 != nil {
+		fmt.Fprintf(w, "In truth: L1 error %.4f (0 is perfect, 2 the worst).\n", *r.L1)
+	}
+	if !details {
+		fmt.Fprintf(w, "Next: %s. --details shows what the estimate rests on.\n", r.Advice)
+		return nil
+	}
+	fmt.Fprintf(w, "Next: %s.\n", r.Advice)
+	return r.writeDetails(w)
+}
+
+// writeShares writes a line a class.
+func (r *Report) writeShares(w io.Writer) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "class\ttarget\t%g %% interval\trows\tsource\t", 100*r.Interval.Level)
+	if r.Proportions.True != nil {
+		fmt.Fprint(tw, "true\t")
+	}
+	fmt.Fprintln(tw)
+	counts, largest := r.counts(), slices.Max(r.Proportions.Estimated)
+	for k, class := range r.Classes {
+		share := r.Proportions.Estimated[k]
+		fmt.Fprintf(tw, "%s\t%.1f %%\t%.1f–%.1f %%\t%.0f\t%.1f %%\t", safetext.Escape(class), 100*share, 100*r.Interval.Lower[k], 100*r.Interval.Upper[k], counts[k], 100*r.Proportions.Source[k])
+		if r.Proportions.True != nil {
+			fmt.Fprintf(tw, "%.1f %%\t", 100*r.Proportions.True[k])
+		}
+		fmt.Fprintf(tw, "  %s\n", bar(share/largest))
+	}
+	return tw.Flush()
+}
+
+// barWidth is the number of characters of the longest bar.
+const barWidth = 24
+
+// bar draws a share of barWidth characters, to an eighth of one.
+func bar(share float64) string {
+	eighths := int(share*barWidth*8 + 0.5)
+	text := strings.Repeat("█", eighths/8)
+	if rest := eighths % 8; rest > 0 {
+		text += string([]rune(" ▏▎▍▌▋▊▉")[rest])
+	}
+	return text
+}
+
+// writeDetails writes what the estimate rests on.
+func (r *Report) writeDetails(w io.Writer) error {
+	others := r.writeOpinions
+	if r.Diagnostics.Hedge != nil {
+		others = r.writeViews
+	}
+	if err := others(w); err != nil {
+		return err
+	}
+	r.Diagnostics.write(w)
+	return nil
+}
+
+func (r *Report) writeOpinions(w io.Writer) error {
+	fmt.Fprintln(w, "\nOther estimators:")
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "\t")
+	for _, class := range r.Classes {
+		fmt.Fprintf(tw, "%s\t", safetext.Escape(class))
+	}
+	fmt.Fprintln(tw)
+	for _, name := range r.order() {
+		fmt.Fprintf(tw, "%s\t", name)
+		for _, p := range r.Estimators[name] {
+			fmt.Fprintf(tw, "%.4f\t", p)
+		}
+		fmt.Fprintln(tw)
+	}
+	return tw.Flush()
+}
