@@ -112,7 +112,7 @@ func TestSummarise(t *testing.T) {
 	if err := Summarise(t.Context(), &text, l); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"cat    3     75.0 %  0.833", "dog    1     25.0 %  0.562", "       4", "a   cat              1.000"} {
+	for _, line := range []string{"cat    3     75.0 %  0.833", "dog    1     25.0 %  0.562", "all    4", "labels with a confidence below 0.6: 1, most of class dog (1)", "a   cat              1.000"} {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("there is no line %q in\n%s", line, text.String())
 		}

@@ -1,7 +1,9 @@
 package label
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,57 +15,155 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
 )
 
-// headRows is how many labels Summarise shows.
-const headRows = 10
+const (
+	headRows   = 10   // labels that Summarise shows
+	maxNamed   = 12   // classes that a line names
+	doubtful   = 0.6  // confidence below which a label should be looked at
+	strangeRow = 0.01 // typicality below which a row should be looked at
+)
+
+// A Tally counts the labels that pass through it.
+type Tally struct {
+	*Labels
+	rows     int
+	classes  map[string]*classTally
+	strange  int // rows whose typicality is below strangeRow
+	judged   bool
+	head     []string // lines of cells
+	wantHead bool
+}
+
+type classTally struct {
+	rows, doubtful int
+	confidence     float64 // sum
+}
+
+// NewTally counts labels.
+func NewTally(labels *Labels) *Tally {
+	return &Tally{Labels: labels, classes: map[string]*classTally{}}
+}
+
+// Next gives the next labels.
+func (t *Tally) Next() (arrow.Record, error) {
+	rec, err := t.Labels.Next()
+	if err != nil {
+		return nil, err
+	}
+	return rec, t.add(rec)
+}
+
+func (t *Tally) add(rec arrow.Record) error {
+	names, at := t.in.Columns, func(name string) arrow.Array {
+		if i := rec.Schema().FieldIndices(name); len(i) == 1 {
+			return rec.Column(i[0])
+		}
+		return nil
+	}
+	classes, isText := at(names.PredictedClass).(*array.String)
+	confidence, isFloat := at(Confidence).(*array.Float32)
+	if !isText || !isFloat {
+		return t.in.Fail(names.PredictedClass, errors.New("is not text, or confidence is not float32"), "run mars label anew")
+	}
+	typicality, judged := at(names.Typicality).(*array.Float32)
+	t.judged = judged
+	if t.wantHead && t.head == nil {
+		t.head = []string{strings.Join([]string{names.ID, names.PredictedClass, Confidence}, "\t")}
+	}
+	for i := range int(rec.NumRows()) {
+		class := t.classes[classes.Value(i)]
+		if class == nil {
+			class = &classTally{}
+			t.classes[strings.Clone(classes.Value(i))] = class
+		}
+		sure := float64(confidence.Value(i))
+		class.rows++
+		class.confidence += sure
+		if sure < doubtful {
+			class.doubtful++
+		}
+		if judged && typicality.Value(i) < strangeRow {
+			t.strange++
+		}
+		if t.rows++; t.wantHead && t.rows <= headRows {
+			t.head = append(t.head, fmt.Sprintf("%s\t%s\t%.3f", safetext.Escape(rec.Column(0).ValueStr(i)), safetext.Escape(classes.Value(i)), sure))
+		}
+	}
+	return nil
+}
+
+// byRows are the classes, that of the most rows first.
+func (t *Tally) byRows() []string {
+	return slices.SortedStableFunc(slices.Values(slices.Sorted(maps.Keys(t.classes))), func(a, b string) int {
+		return cmp.Compare(t.classes[b].rows, t.classes[a].rows)
+	})
+}
+
+// Line says how many rows have each class.
+func (t *Tally) Line() string {
+	var parts []string
+	names := t.byRows()
+	for _, name := range names[:min(len(names), maxNamed)] {
+		n := t.classes[name].rows
+		parts = append(parts, fmt.Sprintf("%s %d (%.1f %%)", name, n, 100*float64(n)/float64(t.rows)))
+	}
+	if more := len(names) - maxNamed; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more classes", more))
+	}
+	return fmt.Sprintf("labelled %d rows: %s", t.rows, strings.Join(parts, ", "))
+}
+
+// Check says which labels to look at first; "" for none.
+func (t *Tally) Check() string {
+	var parts []string
+	most, all := "", 0
+	for _, name := range t.byRows() {
+		n := t.classes[name].doubtful
+		if all += n; n > 0 && (most == "" || n > t.classes[most].doubtful) {
+			most = name
+		}
+	}
+	if all > 0 {
+		parts = append(parts, fmt.Sprintf("labels with a confidence below %.1f: %d, most of class %s (%d)", doubtful, all, most, t.classes[most].doubtful))
+	}
+	if expected := strangeRow * float64(t.rows); float64(t.strange) > 2*expected {
+		parts = append(parts, fmt.Sprintf("rows with a typicality below %g: %d, where %.0f are to be expected (--unknown %g labels them so)", strangeRow, t.strange, expected, strangeRow))
+	}
+	if parts == nil {
+		return ""
+	}
+	return "to check first: " + strings.Join(parts, "; ")
+}
 
 // Summarise writes for a person to read how many rows have each class, how sure their
-// labels are, and the first of them.
+// labels are, what to check, and the first of them.
 func Summarise(ctx context.Context, w io.Writer, labels *Labels) error {
-	s := summary{counts: map[string]int{}, confidence: map[string]float64{}}
-	if err := arrowio.Each(ctx, labels, s.add); err != nil {
+	t := NewTally(labels)
+	t.wantHead = true
+	if err := arrowio.Each(ctx, t, func(arrow.Record) error { return nil }); err != nil {
 		return err
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "class\trows\tshare\tmean confidence")
-	for _, class := range slices.Sorted(maps.Keys(s.counts)) {
-		n := float64(s.counts[class])
-		fmt.Fprintf(tw, "%s\t%d\t%.1f %%\t%.3f\n", class, s.counts[class], 100*n/float64(s.rows), s.confidence[class]/n)
+	for _, name := range t.byRows() {
+		class := t.classes[name]
+		n := float64(class.rows)
+		fmt.Fprintf(tw, "%s\t%d\t%.1f %%\t%.3f\n", safetext.Escape(name), class.rows, 100*n/float64(t.rows), class.confidence/n)
 	}
-	fmt.Fprintf(tw, "\t%d\n\n", s.rows)
-	for _, line := range s.head {
+	fmt.Fprintf(tw, "all\t%d\n\n", t.rows)
+	for _, line := range t.head {
 		fmt.Fprintln(tw, line)
 	}
-	if s.rows > headRows {
-		fmt.Fprintf(tw, "… and %d rows more: write all with -o labels.csv\n", s.rows-headRows)
+	if t.rows > headRows {
+		fmt.Fprintf(tw, "… and %d rows more: write all with -o labels.csv\n", t.rows-headRows)
 	}
-	return tw.Flush()
-}
-
-type summary struct {
-	rows       int
-	counts     map[string]int
-	confidence map[string]float64 // sums
-	head       []string           // lines of cells
-}
-
-func (s *summary) add(rec arrow.Record) error {
-	names := rec.Schema()
-	classes, ok := rec.Column(1).(*array.String)
-	confidence, numbers := rec.Column(names.FieldIndices(Confidence)[0]).(*array.Float32)
-	if !ok || !numbers {
-		return fmt.Errorf("the column %q is not text", names.Field(1).Name)
+	if err := tw.Flush(); err != nil {
+		return err
 	}
-	if s.head == nil {
-		s.head = []string{strings.Join([]string{names.Field(0).Name, names.Field(1).Name, Confidence}, "\t")}
-	}
-	for i := range int(rec.NumRows()) {
-		s.counts[classes.Value(i)]++
-		s.confidence[classes.Value(i)] += float64(confidence.Value(i))
-		if s.rows++; s.rows <= headRows {
-			s.head = append(s.head, fmt.Sprintf("%s\t%s\t%.3f", rec.Column(0).ValueStr(i), classes.Value(i), confidence.Value(i)))
-		}
+	if check := t.Check(); check != "" {
+		fmt.Fprintf(w, "\nTo check first: %s.\n", safetext.Escape(strings.TrimPrefix(check, "to check first: ")))
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		return l.common.writeLabels(cmd, format, labels)
+		return l.common.writeLabels(cmd, env, format, labels)
 	}
 	return q.ask(cmd, args)
 }
@@ -177,11 +177,25 @@ func (c *common) summarises(cmd *cobra.Command, format label.Format) bool {
 	return c.output == "" && format.Name == label.Arrow && !c.force && hostOf(cmd).streams.Out == nil && isTerminal(bare(cmd.OutOrStdout()))
 }
 
-// writeLabels writes labels to the output.
-func (c *common) writeLabels(cmd *cobra.Command, format label.Format, labels *label.Labels) error {
-	switch {
-	case c.summarises(cmd, format):
+// writeLabels writes labels to the output, and logs how many there are of each class and
+// which to check first. On a terminal it shows them instead.
+func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Format, labels *label.Labels) error {
+	if c.summarises(cmd, format) {
 		return label.Summarise(cmd.Context(), cmd.OutOrStdout(), labels)
+	}
+	tally := label.NewTally(labels)
+	if err := c.saveLabels(cmd, format, tally); err != nil {
+		return err
+	}
+	env.Logger().Info(tally.Line())
+	if check := tally.Check(); check != "" {
+		env.Logger().Info(check)
+	}
+	return nil
+}
+
+func (c *common) saveLabels(cmd *cobra.Command, format label.Format, labels arrowio.Stream) error {
+	switch {
 	case format.Name == label.Arrow:
 		return c.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
 			if err := out.Begin(labels.Schema()); err != nil {

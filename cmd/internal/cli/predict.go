@@ -128,7 +128,7 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 		if err != nil {
 			return err
 		}
-		return c.writeLabels(cmd, format, labels)
+		return c.writeLabels(cmd, env, format, labels)
 	})
 }
 
