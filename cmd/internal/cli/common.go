@@ -20,6 +20,7 @@ import (
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms"
+	"mars.dev/mars/stages/label"
 )
 
 // common holds the flags that every stage has.
@@ -38,6 +39,7 @@ type common struct {
 	cached      string
 	logFormat   string
 	columns     arrowio.Columns
+	labels      bool // the output may be a table of labels
 }
 
 // streamCommand turns a stage into a command that reads a stream (FILE or
@@ -143,8 +145,14 @@ func (c *common) check() error {
 // filter runs a stage from the input to the output. The output exists under
 // its final name only if all went well.
 func (c *common) filter(cmd *cobra.Command, stage stages.Func) error {
+	if err := c.checkName(); err != nil {
+		return err
+	}
 	if handled, err := c.hosted(cmd); handled {
 		return err
+	}
+	if format, err := label.FormatOf(c.output); c.labels && err == nil && format.Name != label.Arrow {
+		return c.filterToLabels(cmd, stage, format)
 	}
 	in, done, err := c.open(cmd, c.input)
 	if err != nil {
@@ -158,6 +166,9 @@ func (c *common) filter(cmd *cobra.Command, stage stages.Func) error {
 
 // write runs a producer of rows into the output.
 func (c *common) write(cmd *cobra.Command, produce func(context.Context, stages.Env, arrowio.Sink) error) error {
+	if err := c.checkName(); err != nil {
+		return err
+	}
 	if handled, err := c.hosted(cmd); handled {
 		return err
 	}

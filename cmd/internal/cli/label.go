@@ -8,6 +8,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/hedge"
@@ -175,6 +176,32 @@ func (c *common) checkOutput(cmd *cobra.Command, format label.Format) error {
 // or as what, and standard output is a terminal.
 func (c *common) summarises(cmd *cobra.Command, format label.Format) bool {
 	return c.output == "" && format.Name == label.Arrow && !c.force && hostOf(cmd).streams.Out == nil && isTerminal(bare(cmd.OutOrStdout()))
+}
+
+// filterToLabels runs a stage that labels rows, and writes what mars label does.
+func (c *common) filterToLabels(cmd *cobra.Command, stage stages.Func, format label.Format) error {
+	if err := c.checkOutput(cmd, format); err != nil {
+		return err
+	}
+	in, closeInput, err := c.open(cmd, c.input)
+	if err != nil {
+		return err
+	}
+	defer closeInput()
+	env, done := c.env(cmd)
+	defer done()
+	return c.labelled(cmd, env, in, []pipeline.Filter{filter(stage, env)}, format, label.Options{})
+}
+
+// labelled runs filters, of which the last labels rows, and writes what mars label does.
+func (c *common) labelled(cmd *cobra.Command, env stages.Env, in arrowio.Stream, filters []pipeline.Filter, format label.Format, o label.Options) error {
+	return pipeline.Join(cmd.Context(), c.input, in, filters, func(_ context.Context, in arrowio.Stream) error {
+		labels, err := label.New(env, in, o)
+		if err != nil {
+			return err
+		}
+		return c.writeLabels(cmd, env, format, labels)
+	})
 }
 
 // writeLabels writes labels to the output, and logs how many there are of each class and

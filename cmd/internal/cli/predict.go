@@ -70,6 +70,14 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	raw := isTable(c.input, c.columns)
+	switch {
+	case raw && c.cached != "":
+		return usagef("--cached is for rows of mars-featurize: leave it out, or featurize %s first", c.input)
+	case !raw:
+		if handled, err := c.hosted(cmd); handled {
+			return err
+		}
+	}
 	if !raw && format.Name == label.Arrow {
 		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "separator"}); err != nil {
 			return err
@@ -123,13 +131,7 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 		in = stream
 	}
 	filters = append(filters, filter(predict.Apply(p.options), env))
-	return pipeline.Join(cmd.Context(), c.input, in, filters, func(_ context.Context, in arrowio.Stream) error {
-		labels, err := label.New(env, in, label.Options{})
-		if err != nil {
-			return err
-		}
-		return c.writeLabels(cmd, env, format, labels)
-	})
+	return c.labelled(cmd, env, in, filters, format, label.Options{})
 }
 
 // prepare says how to read the file as the model's rows were read.

@@ -57,19 +57,16 @@ func (c *common) create(cmd *cobra.Command) (arrowio.Sink, error) {
 	if h := hostOf(cmd); h.streams.Out != nil && c.output == "" {
 		return h.streams.Out, nil
 	}
-	if err := checkArrowName(c.output); err != nil {
-		return nil, err
-	}
 	return arrowio.Create(c.output, arrowio.WriteOptions{Compression: c.compression, Force: c.force})
 }
 
-// checkArrowName refuses names that promise another format than Arrow.
-func checkArrowName(path string) error {
-	switch format, err := label.FormatOf(path); {
+// checkName refuses an output whose name promises what is not written.
+func (c *common) checkName() error {
+	switch format, err := label.FormatOf(c.output); {
 	case err != nil:
 		return usagef("--output %w", err)
-	case format.Name != label.Arrow:
-		return usagef("--output %s: this command writes Arrow: name it .arrow or .arrows, and make a table of it with mars inspect --csv", path)
+	case format.Name != label.Arrow && !c.labels:
+		return usagef("--output %s: this command writes Arrow: name it .arrow or .arrows, and make a table of it with mars inspect --csv", c.output)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/pipeline"
+	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/label"
 )
 
@@ -48,7 +49,11 @@ func catalogue() pipeline.Catalogue {
 	for _, command := range stageCommands() {
 		cmd := command()
 		name := strings.TrimPrefix(cmd.Name(), "mars-")
-		all = append(all, describe(cmd, command, name))
+		s := describe(cmd, command, name)
+		if name == "train" || name == "predict" {
+			s.Write = writeLabelsOf
+		}
+		all = append(all, s)
 		for _, sub := range cmd.Commands() {
 			all = append(all, describe(sub, command, name+" "+sub.Name(), sub.Name()))
 		}
@@ -68,16 +73,33 @@ func proportionsStage() *pipeline.Stage {
 // name of a file asks for.
 func labelStage() *pipeline.Stage {
 	s := questionStage(labelCommand, "embed", "train")
-	s.Write = func(path string) pipeline.WriteRows {
-		format, err := label.FormatOf(path)
-		if err != nil || format.Name == label.Arrow { // the command has refused other names
-			return nil
-		}
-		return func(ctx context.Context, w io.Writer, rows arrowio.Stream) error {
-			return label.Write(ctx, w, format, rows)
-		}
-	}
+	s.Write = func(path string) pipeline.WriteRows { return writeTable(path, nil) }
 	return s
+}
+
+// writeLabelsOf is what a stage that labels rows writes to a file by its name: what mars
+// label does, if that is no Arrow file.
+func writeLabelsOf(path string) pipeline.WriteRows {
+	return writeTable(path, func(rows arrowio.Stream) (arrowio.Stream, error) {
+		return label.New(stages.Env{Columns: arrowio.DefaultColumns()}, rows, label.Options{})
+	})
+}
+
+// writeTable writes rows, or what is made of them, as the name of a file asks for; nil for
+// an Arrow file.
+func writeTable(path string, made func(arrowio.Stream) (arrowio.Stream, error)) pipeline.WriteRows {
+	format, err := label.FormatOf(path)
+	if err != nil || format.Name == label.Arrow { // the command has refused other names
+		return nil
+	}
+	return func(ctx context.Context, w io.Writer, rows arrowio.Stream) (err error) {
+		if made != nil {
+			if rows, err = made(rows); err != nil {
+				return err
+			}
+		}
+		return label.Write(ctx, w, format, rows)
+	}
 }
 
 // questionStage makes a stage of a command that runs other stages, beside featurize,

@@ -22,7 +22,8 @@ import (
 
 var trainHelp = `Trains the representation, the classifier and the Wasserstein critic (Algorithm 1),
 estimating the target's class proportions again as the embedding changes, and adds
-prediction, predicted_class and probability. It needs features, domain and labels alone;
+prediction, predicted_class and probability; written as a table (CSV, JSON, Parquet), the
+target's rows are those of mars label. It needs features, domain and labels alone;
 weight or matched, from the stages before, give the proportions that training starts from.
 
 Methods: hedge (for tables whose change nobody knows: five assumptions, weighed by how well each
@@ -59,7 +60,7 @@ func Train() *cobra.Command {
 		Short: "Train a classifier adapted to the target and label every row",
 		Long:  trainHelp,
 		Example: `  mars-featurize toy --shift 8 | mars-train --method marsc --save model.safetensors -o labelled.arrow
-  mars-train --method translate --decision balanced features.arrow -o labelled.arrow
+  mars-train --method translate --decision balanced features.arrow -o labels.csv
   mars-train --method marsc --proportions mte features.arrow -o labelled.arrow
   mars-embed features.arrow | mars-train --method gmm-ot -o labelled.arrow
   mars-train --method wd --beta 1 --metrics epochs.arrows features.arrow -o labelled.arrow
@@ -85,6 +86,7 @@ func Train() *cobra.Command {
 	f.StringVar(&load, "load", "", "apply the model in this file instead of training one")
 	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability", "typicality"}
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
+		c.labels = true
 		if load != "" {
 			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "augment", "assume", "classifier")
 			return predict.Apply(predict.Options{Model: load, Decision: o.Decision}), refuse(cmd, "--load applies a model and trains none", append(names, a.names()...))
