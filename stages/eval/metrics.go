@@ -1,9 +1,17 @@
 package eval
 
 import (
+	"context"
+	"encoding/json"
+	"io"
 	"math"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/tables"
 )
 
 // Metrics compare predicted with true classes; the names are scikit-learn's.
@@ -52,6 +60,48 @@ func newMetrics(classes []string, confusion [][]int) *Metrics {
 		m.BalancedAccuracy = sum / float64(present)
 	}
 	return m
+}
+
+// Save writes m to a file: as JSON whole, and in the other formats a row a class, with its
+// rows, its recall and, where they are known, its shares. It does not write Arrow.
+func (m *Metrics) Save(ctx context.Context, path string, f tables.Format) error {
+	return tables.SaveReport(ctx, path, f, m.WriteJSON, m.record)
+}
+
+// WriteJSON writes m as one object.
+func (m *Metrics) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(m)
+}
+
+// record is a row a class.
+func (m *Metrics) record() (arrow.Record, error) {
+	fields := []arrow.Field{{Name: "class", Type: arrow.BinaryTypes.String}, {Name: "rows", Type: arrow.PrimitiveTypes.Int64}, {Name: "recall", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}
+	rows, recall := make([]int64, len(m.Classes)), array.NewFloat64Builder(memory.DefaultAllocator)
+	for k := range m.Classes {
+		rows[k] = int64(sum(m.Confusion[k]))
+		if m.Recall[k] == nil {
+			recall.AppendNull()
+		} else {
+			recall.Append(*m.Recall[k])
+		}
+	}
+	columns := []arrow.Array{arrowio.NewStringArray(m.Classes), arrowio.NewInt64Array(rows), recall.NewArray()}
+	if p := m.Proportions; p != nil {
+		for _, shares := range []struct {
+			name   string
+			values []float64
+		}{{"source", p.Source}, {"estimated", p.Estimated}, {"true", p.True}} {
+			if shares.values == nil {
+				continue
+			}
+			b := array.NewFloat64Builder(memory.DefaultAllocator)
+			b.AppendValues(shares.values, nil)
+			fields, columns = append(fields, arrow.Field{Name: shares.name, Type: arrow.PrimitiveTypes.Float64}), append(columns, b.NewArray())
+		}
+	}
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(m.Classes))), nil
 }
 
 // trueProportions are the shares of the true classes.

@@ -9,7 +9,6 @@ package proportions
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -21,7 +20,6 @@ import (
 	"mars.dev/mars/stages/algorithms/mte"
 	"mars.dev/mars/stages/algorithms/translate"
 	"mars.dev/mars/stages/internal/diagnostics"
-	"mars.dev/mars/stages/internal/state"
 	"mars.dev/mars/stages/internal/stream"
 	"mars.dev/mars/stages/internal/tables"
 )
@@ -171,37 +169,7 @@ func (r *Report) Write(env stages.Env, out arrowio.Sink) error {
 // Save writes the report to a file: as JSON whole, and in the other formats the rows of
 // Write. It does not write Arrow.
 func (r *Report) Save(ctx context.Context, env stages.Env, path string, f tables.Format) error {
-	if f.Name == "json" && f.Compression == "" {
-		_, err := state.Save(path, r.WriteJSON)
-		return err
-	}
-	rec, err := r.rows(env)
-	if err != nil {
-		return err
-	}
-	defer rec.Release()
-	return tables.Save(ctx, path, f, &once{rec: rec})
-}
-
-// once is a stream of one batch.
-type once struct {
-	rec  arrow.Record
-	done bool
-}
-
-// Name is that of the report.
-func (o *once) Name() string { return "proportions" }
-
-// Schema is that of the batch.
-func (o *once) Schema() *arrow.Schema { return o.rec.Schema() }
-
-// Next gives the batch once.
-func (o *once) Next() (arrow.Record, error) {
-	if o.done {
-		return nil, io.EOF
-	}
-	o.done = true
-	return o.rec, nil
+	return tables.SaveReport(ctx, path, f, r.WriteJSON, func() (arrow.Record, error) { return r.rows(env) })
 }
 
 // rows is the batch of Write.

@@ -1,10 +1,9 @@
 package cli
 
 import (
-	"encoding/json"
-
 	"github.com/spf13/cobra"
 
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/eval"
 )
 
@@ -16,9 +15,13 @@ func Eval() *cobra.Command {
 		Short: "Compare predictions and estimated proportions with the truth",
 		Long: `Reads the column truth of the target rows, which mars-featurize --truth writes,
 and prints accuracy, balanced accuracy, the recall of each class, the confusion matrix and,
-where they were estimated, the class proportions beside the true ones.`,
+where they were estimated, the class proportions beside the true ones.
+
+The name of --output says how that is written: .csv, .tsv, .jsonl and .parquet get a row a
+class, .json the whole.`,
 		Example: `  mars-featurize toy --shift 8 --truth | mars-train --method marsc | mars-eval
   mars-eval --json labelled.arrow
+  mars-eval labelled.arrow -o recall.csv
   mars-eval --prediction matched matched.arrow`,
 	}
 	c := newCommon(cmd, cmd.Use, "domain", "label", "truth", "prediction", "weight")
@@ -29,8 +32,17 @@ where they were estimated, the class proportions beside the true ones.`,
 			return err
 		}
 		c.input = append(args, "")[0]
+		format, err := c.reportFormat()
+		if err != nil {
+			return err
+		}
 		if handled, err := c.hosted(cmd); handled {
 			return err
+		}
+		if c.output != "" {
+			if err := arrowio.CheckOutput(c.output, arrowio.WriteOptions{}); err != nil {
+				return err
+			}
 		}
 		in, closeInput, err := c.open(cmd, c.input)
 		if err != nil {
@@ -46,13 +58,17 @@ where they were estimated, the class proportions beside the true ones.`,
 		if err != nil {
 			return err
 		}
-		if !asJSON {
-			return m.WriteTable(cmd.OutOrStdout())
+		if c.output != "" && c.output != "-" {
+			if err := m.Save(cmd.Context(), c.output, format); err != nil {
+				return err
+			}
 		}
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetIndent("", "  ")
-		return e.Encode(m)
+		if asJSON {
+			return m.WriteJSON(cmd.OutOrStdout())
+		}
+		return m.WriteTable(cmd.OutOrStdout())
 	}
+	cmd.Flags().StringVarP(&c.output, "output", "o", "", "write it to this file too: .json the whole, .csv, .tsv, .jsonl and .parquet a row a class")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object with scikit-learn's names")
 	c.limitFlag(cmd.Flags())
 	c.classesFlag(cmd.Flags())

@@ -164,6 +164,21 @@ func outputFormat(name, output string) (label.Format, error) {
 	return f, nil
 }
 
+// reportFormat is the format that the name of a report's output asks for. Reports are no
+// rows for the next stage of a pipeline.
+func (c *common) reportFormat() (label.Format, error) {
+	format, err := outputFormat("", c.output)
+	switch {
+	case err != nil:
+		return format, err
+	case c.cached != "" && c.output != "":
+		return format, usagef("--cached keeps what is printed: leave --output out, or --cached")
+	case c.output != "" && format.Name == label.Arrow:
+		return format, usagef("--output %s: is no table: name it .json, .csv, .tsv, .jsonl or .parquet", c.output)
+	}
+	return format, nil
+}
+
 // checkOutput reports before the work what is wrong with the output.
 func (c *common) checkOutput(cmd *cobra.Command, format label.Format) error {
 	if c.summarises(cmd, format) || hostOf(cmd).streams.Out != nil && c.output == "" || format.Name != label.Arrow && (c.output == "" || c.output == "-") {

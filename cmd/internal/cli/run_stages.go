@@ -50,8 +50,11 @@ func catalogue() pipeline.Catalogue {
 		cmd := command()
 		name := strings.TrimPrefix(cmd.Name(), "mars-")
 		s := describe(cmd, command, name)
-		if name == "train" || name == "predict" {
+		switch name {
+		case "train", "predict":
 			s.Write = writeLabelsOf
+		case "eval":
+			s.Rows = false
 		}
 		all = append(all, s)
 		for _, sub := range cmd.Commands() {

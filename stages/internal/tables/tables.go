@@ -78,6 +78,42 @@ func Save(ctx context.Context, path string, f Format, src arrowio.Stream) error 
 	return err
 }
 
+// SaveReport writes a report to a file, whole or not at all: as JSON what whole writes, and
+// in the other formats the rows of a batch. It does not write Arrow.
+func SaveReport(ctx context.Context, path string, f Format, whole func(io.Writer) error, rows func() (arrow.Record, error)) error {
+	if f.Name == "json" && f.Compression == "" {
+		_, err := state.Save(path, whole)
+		return err
+	}
+	rec, err := rows()
+	if err != nil {
+		return err
+	}
+	defer rec.Release()
+	return Save(ctx, path, f, &once{rec: rec})
+}
+
+// once is a stream of one batch.
+type once struct {
+	rec  arrow.Record
+	done bool
+}
+
+// Name is that of a report.
+func (o *once) Name() string { return "report" }
+
+// Schema is that of the batch.
+func (o *once) Schema() *arrow.Schema { return o.rec.Schema() }
+
+// Next gives the batch once.
+func (o *once) Next() (arrow.Record, error) {
+	if o.done {
+		return nil, io.EOF
+	}
+	o.done = true
+	return o.rec, nil
+}
+
 // Write writes the rows of src. It does not write Arrow.
 func Write(ctx context.Context, w io.Writer, f Format, src arrowio.Stream) error {
 	out, err := compressed(w, f.Compression)
