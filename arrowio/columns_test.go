@@ -68,7 +68,7 @@ func TestIntColumnRefuses(t *testing.T) {
 	}{
 		{arrow.PrimitiveTypes.Float64, `[1, 1.5]`, `column "x": row 2: 1.5 is not a whole number`},
 		{arrow.PrimitiveTypes.Int64, `[3000000000]`, `row 1: 3000000000 is not a whole number in the range of int32`},
-		{arrow.PrimitiveTypes.Uint32, `[4294967295]`, `row 0`},
+		{arrow.PrimitiveTypes.Uint32, `[4294967295]`, `row 1`},
 		{arrow.BinaryTypes.String, `["1"]`, `has type utf8: must be an integer`},
 	} {
 		if _, err := IntColumn(oneColumn(t, c.dt, c.rows), "x"); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -199,13 +200,18 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 			return nil, lacks(so.Path, o.Source.Path, lacking, both)
 		}
 		f.Columns = nil // the features may be in a column of lists
-		tables, err = open(ctx, so, f)
+		if tables, err = open(ctx, so, f); err == nil && tables[0].Columns != nil {
+			err = lacks(so.Path, o.Source.Path, lacking, nil)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
 	for k, domain := range group {
 		if err := checkLabels(tables[k], domain, o.hidesLabels(domain)); err != nil {
+			if o.oneFile() {
+				err = fmt.Errorf("%w; the file is source and target: if a column says which domain a row is of, name it with --domain-column", err)
+			}
 			return nil, err
 		}
 	}
@@ -228,6 +234,19 @@ func open(ctx context.Context, so *SideOptions, f format.Options) ([]*format.Tab
 	return format.OpenParts(ctx, so.Path, f)
 }
 
+// oneFile reports whether all rows of one file are source and target at once.
+func (o *Options) oneFile() bool {
+	if o.Domain != "" || o.Disjoint || o.Source.Path == "" || o.Target.Path == "" {
+		return false
+	}
+	if o.Source.Path == o.Target.Path {
+		return true
+	}
+	a, errA := os.Stat(o.Source.Path)
+	b, errB := os.Stat(o.Target.Path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
 // hidesLabels reports whether the labels of a domain are not read. Those of the target are
 // only if the truth is to be written or rows are chosen by class.
 func (o *Options) hidesLabels(domain arrowio.Domain) bool {
@@ -241,9 +260,9 @@ func lacks(name, source string, e *format.MissingColumns, both []string) error {
 	}
 	advice := "they have no feature column in common: rename columns, or name others with --columns"
 	if len(both) > 0 {
-		advice = fmt.Sprintf("both have %s: use these with --columns %s, or give the same columns in both", nameColumns(both), shell(both))
+		advice = fmt.Sprintf("both have %s: use these alone with --columns %s, or give %s the others", nameColumns(both), shell(both), name)
 	}
-	return fmt.Errorf("%s: %w, as %s has; %s", name, e, source, advice)
+	return fmt.Errorf("%s: has no column %s, which %s has (the columns of %s are %s); %s", name, e.Names(), source, name, nameColumns(e.Header), advice)
 }
 
 // shell is a list of names as a shell takes them.

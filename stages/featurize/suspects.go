@@ -127,7 +127,7 @@ func tellColumns(env stages.Env, source, target *format.Table, o Options) {
 			case s.Values != nil && s.Why == format.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
 				categories = append(categories, fmt.Sprintf("%s (%s)", s.Name, nameValues(s.Values)))
 			case t == target && source != nil && s.Why == "":
-				rest = append(rest, format.Skipped{Name: s.Name, Why: "not in " + source.Name}.String())
+				rest = append(rest, format.Skipped{Name: s.Name, Why: "no feature of " + source.Name}.String())
 			default:
 				rest = append(rest, s.String())
 			}
@@ -145,8 +145,7 @@ func tellColumns(env stages.Env, source, target *format.Table, o Options) {
 
 // warnOfOneFile warns if all rows are source and target at once.
 func warnOfOneFile(env stages.Env, source, target *format.Table, o Options) {
-	if source == nil || target == nil || o.Domain != "" || o.Source.Path != o.Target.Path || o.Disjoint ||
-		o.Source.drawn() || o.Target.drawn() {
+	if source == nil || target == nil || !o.oneFile() || o.Source.drawn() || o.Target.drawn() {
 		return
 	}
 	say := "if a column says which domain a row is of, name it with --domain-column"

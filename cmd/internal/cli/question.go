@@ -32,7 +32,7 @@ func (q *question) check(args []string) error {
 	case source == "" && target == "":
 		return q.files.completeSides()
 	case len(args) > 0 || source == "" || target == "" && q.files.domainColumn == "":
-		return usagef("give --source FILE and --target FILE, one table with --domain-column NAME, or one stream of mars-featurize")
+		return usagef("give --source FILE and --target FILE, or one stream of mars-featurize, or one table with --domain-column NAME")
 	}
 	_, err := q.files.options()
 	return err

@@ -193,7 +193,7 @@ func usualFeatures(schema *arrow.Schema, r roles) ([]int, error) {
 	case len(lists) > 1:
 		return nil, fmt.Errorf("has several columns of lists (%s): name the one with the features with --columns", list(listNames))
 	case len(numbers) == 0:
-		return nil, fmt.Errorf("has no column of numbers or lists for features (its columns are %s): name the feature columns", list(names))
+		return nil, fmt.Errorf("has no column of numbers or lists for features (its columns are %s): make numbers of text, or name the feature columns", list(names))
 	}
 	return numbers, nil
 }

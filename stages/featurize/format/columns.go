@@ -88,22 +88,22 @@ type MissingColumns struct {
 }
 
 func (e *MissingColumns) Error() string {
-	return fmt.Sprintf("has no column %s (its columns are %s): name feature columns that it has", quoteAll(e.Absent), list(e.Header))
+	return fmt.Sprintf("has no column %s (its columns are %s): name feature columns that it has", e.Names(), list(e.Header))
+}
+
+// Names are those of the absent columns, in quotes.
+func (e *MissingColumns) Names() string {
+	quoted := make([]string, len(e.Absent))
+	for i, name := range e.Absent {
+		quoted[i] = strconv.Quote(name)
+	}
+	return list(quoted)
 }
 
 // Both are the columns among these that the table has.
 func (e *MissingColumns) Both(columns []string) []string {
 	at := positions(e.Header)
 	return slices.DeleteFunc(slices.Clone(columns), func(name string) bool { _, ok := at[name]; return !ok })
-}
-
-// quoteAll lists names in quotes.
-func quoteAll(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
-	}
-	return list(quoted)
 }
 
 // positions are the first indices of the names.

@@ -165,7 +165,7 @@ func TestTextErrors(t *testing.T) {
 		{"\n", Options{}, "has no header line"},
 		{"1.5,2\n3,4\n", Options{}, "line 1: has numbers where the columns' names should be: add a header line"},
 		{"a,a\n1,2\n", Options{}, `line 1: column "a" is there twice: rename one`},
-		{"a,b\nx,y\n", Options{}, "has no column of numbers for features (its columns are a, b): name the feature columns"},
+		{"a,b\nx,y\n", Options{}, "has no column of numbers for features (its columns are a, b): make numbers of text, or name the feature columns"},
 		{"a,b\n1,2\n", Options{Label: "y"}, `has no column "y" (its columns are a, b): name one of them as the label column`},
 		{"a,b\n1,2\n", Options{Columns: []string{"c"}}, `has no column "c" (its columns are a, b): name feature columns that it has`},
 		{"a,b\n1,2\n", Options{Columns: []string{"a", "a"}}, `column "a" is named twice as a feature`},

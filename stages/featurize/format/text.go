@@ -70,7 +70,8 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	if err := split.check(); err != nil {
 		return nil, err
 	}
-	return finishText(ctx, tables, split, lines)
+	out, err := finishText(ctx, tables, split, lines)
+	return out, r.explain(err)
 }
 
 // Memory of a record: its bytes are in several buffers, which grow by doubling, and
@@ -124,7 +125,7 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 // another way.
 func (r *recordReader) explain(err error) error {
 	switch {
-	case len(r.header) > 1:
+	case err == nil || len(r.header) > 1:
 	case r.spaced:
 		return fmt.Errorf("line 1: the columns seem to be apart by spaces: give --separator ' '")
 	case r.asked:
@@ -224,10 +225,14 @@ func (r *recordReader) textError(err error) error {
 		return errors.New("has no header line: check what wrote it")
 	case !errors.As(err, &bad):
 		return readError(err)
-	case errors.Is(err, csv.ErrFieldCount) && r.spaced:
+	case r.spaced:
 		return r.explain(err)
 	case errors.Is(err, csv.ErrFieldCount) && bad.Line == 2 && len(r.last) == fields+1:
-		return fmt.Errorf("line 2: has %d fields and the header %d: if the first are the row names that R writes, write the table without them (row.names = FALSE); if a comma is a decimal mark, another character has to be between the fields", fields+1, fields)
+		comma := ""
+		if r.Comma == ',' {
+			comma = "; if a comma is a decimal mark, another character has to be between the fields"
+		}
+		return fmt.Errorf("line 2: has %d fields and the header %d: if the first are the row names that R writes, write the table without them (row.names = FALSE)%s", fields+1, fields, comma)
 	case errors.Is(err, csv.ErrFieldCount):
 		return fmt.Errorf("line %d: has another number of fields than the %d of the header: mend the line, or check the separator", bad.Line, fields)
 	}
@@ -329,7 +334,7 @@ func finishText(ctx context.Context, tables []*textTable, split *splitter, lines
 func (t *textTable) finish(ctx context.Context) (*Table, error) {
 	p := t.plan
 	if len(p.features) == 0 {
-		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): name the feature columns", list(p.header))
+		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): make numbers of text, or name the feature columns", list(p.header))
 	}
 	out, err := newTable(ctx, t.data, t.rows, len(p.features), []int{len(p.features)}, t.mem)
 	if err != nil {
