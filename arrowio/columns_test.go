@@ -66,9 +66,9 @@ func TestIntColumnRefuses(t *testing.T) {
 		rows string
 		want string
 	}{
-		{arrow.PrimitiveTypes.Float64, `[1, 1.5]`, `column "x": row 1: 1.5 is not a whole number`},
-		{arrow.PrimitiveTypes.Int64, `[3000000000]`, `row 0: 3000000000 is not a whole number in the range of int32`},
-		{arrow.PrimitiveTypes.Uint32, `[4294967295]`, `row 0`},
+		{arrow.PrimitiveTypes.Float64, `[1, 1.5]`, `column "x": row 2: 1.5 is not a whole number`},
+		{arrow.PrimitiveTypes.Int64, `[3000000000]`, `row 1: 3000000000 is not a whole number in the range of int32`},
+		{arrow.PrimitiveTypes.Uint32, `[4294967295]`, `row 1`},
 		{arrow.BinaryTypes.String, `["1"]`, `has type utf8: must be an integer`},
 	} {
 		if _, err := IntColumn(oneColumn(t, c.dt, c.rows), "x"); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -132,20 +132,20 @@ func TestVectorColumnRefuses(t *testing.T) {
 		rows string
 		want string
 	}{
-		{list, `[[1, 2], null]`, `column "x": row 1: is null`},
-		{VectorType(2), `[[1, 2], null]`, `column "x": row 1: is null`},
-		{list, `[[1, 2], [1, 2], [1]]`, `row 2: has 1 elements, row 0 has 2`},
-		{list, `[[1, 2], [1, null]]`, `row 1: element 1 is null`},
+		{list, `[[1, 2], null]`, `column "x": row 2: is null`},
+		{VectorType(2), `[[1, 2], null]`, `column "x": row 2: is null`},
+		{list, `[[1, 2], [1, 2], [1]]`, `row 3: has 1 elements, and the first row 2`},
+		{list, `[[1, 2], [1, null]]`, `row 2: element 2 is null`},
 		{arrow.ListOf(arrow.BinaryTypes.String), `[["a"]]`, `must be lists of numbers`},
 		{arrow.BinaryTypes.String, `["a"]`, `has type utf8: must be lists of numbers`},
-		{arrow.PrimitiveTypes.Float64, `[1e300]`, `row 0: element 0 is +Inf`},
+		{arrow.PrimitiveTypes.Float64, `[1e300]`, `row 1: element 1 is +Inf`},
 	} {
 		if _, err := VectorColumn(oneColumn(t, c.dt, c.rows), "x"); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", c.rows, err, c.want)
 		}
 	}
 	nan := columnRecord(NewVectorArray(Vectors{Data: []float32{1, 2, 3, float32(math.NaN())}, Rows: 2, Width: 2}))
-	if _, err := VectorColumn(nan, "x"); err == nil || !strings.Contains(err.Error(), "row 1: element 1 is NaN") {
+	if _, err := VectorColumn(nan, "x"); err == nil || !strings.Contains(err.Error(), "row 2: element 2 is NaN") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -155,11 +155,11 @@ func TestFloatColumn(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, []float32{1, 2.5}) {
 		t.Errorf("got %v, %v", got, err)
 	}
-	if _, err := FloatColumn(oneColumn(t, arrow.PrimitiveTypes.Float64, `[1, null]`), "x"); err == nil || !strings.Contains(err.Error(), "row 1: is null") {
+	if _, err := FloatColumn(oneColumn(t, arrow.PrimitiveTypes.Float64, `[1, null]`), "x"); err == nil || !strings.Contains(err.Error(), "row 2: is null") {
 		t.Errorf("got %v", err)
 	}
 	nan := columnRecord(NewFloatArray([]float32{float32(math.Inf(-1))}))
-	if _, err := FloatColumn(nan, "x"); err == nil || !strings.Contains(err.Error(), "row 0: is -Inf") {
+	if _, err := FloatColumn(nan, "x"); err == nil || !strings.Contains(err.Error(), "row 1: is -Inf") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -180,18 +180,18 @@ func TestStringColumns(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(domains, []Domain{TargetDomain, TargetDomain}) {
 			t.Errorf("%s: got %v, %v", dt, domains, err)
 		}
-		if _, err := DomainColumn(rec, "x"); err == nil || !strings.Contains(err.Error(), "row 1: is null") {
+		if _, err := DomainColumn(rec, "x"); err == nil || !strings.Contains(err.Error(), "row 2: is null") {
 			t.Errorf("%s: got %v", dt, err)
 		}
 		labels, err := LabelColumn(rec, "x", []string{"target", "source"})
 		if err != nil || !reflect.DeepEqual(labels, Ints{[]int32{1, 0, 0, 0}, []bool{true, false, true, true}}) {
 			t.Errorf("%s: got %v, %v", dt, labels, err)
 		}
-		if _, err := LabelColumn(rec, "x", []string{"source"}); err == nil || !strings.Contains(err.Error(), `row 2: class "target" is not among`) {
+		if _, err := LabelColumn(rec, "x", []string{"source"}); err == nil || !strings.Contains(err.Error(), `row 3: class "target" is not among`) {
 			t.Errorf("%s: got %v", dt, err)
 		}
 	}
-	if _, err := DomainColumn(oneColumn(t, arrow.BinaryTypes.String, `["Source"]`), "x"); err == nil || !strings.Contains(err.Error(), `row 0: is "Source"`) {
+	if _, err := DomainColumn(oneColumn(t, arrow.BinaryTypes.String, `["Source"]`), "x"); err == nil || !strings.Contains(err.Error(), `row 1: is "Source"`) {
 		t.Errorf("got %v", err)
 	}
 	if got, err := LabelColumn(oneColumn(t, arrow.PrimitiveTypes.Int64, `[1]`), "x", nil); err != nil || got.Values[0] != 1 {

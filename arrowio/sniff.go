@@ -22,6 +22,13 @@ const (
 	FormatIDX         Format = "an IDX file"
 	FormatHDF5        Format = "an HDF5 file"
 	FormatMATLAB      Format = "a MATLAB file"
+	FormatFCS         Format = "an FCS file of a flow cytometer"
+	FormatExcel       Format = "an old Excel file (xls)"
+	FormatSQLite      Format = "an SQLite database"
+	FormatR           Format = "a file of R objects (rds, RData)"
+	FormatORC         Format = "an ORC file"
+	FormatAvro        Format = "an Avro file"
+	FormatPDF         Format = "a PDF document"
 	FormatPickle      Format = "a Python pickle"
 	FormatGzip        Format = "a gzip file"
 	FormatZstd        Format = "a zstd file"
@@ -53,6 +60,17 @@ var beginnings = []struct {
 	{"PK\x05\x06", FormatZip}, // without a member
 	{"\x89HDF", FormatHDF5},
 	{"MATLAB 5.0", FormatMATLAB},
+	{"MATLAB 7.3", FormatMATLAB}, // HDF5 after 512 bytes
+	{"FCS2.0", FormatFCS},
+	{"FCS3.", FormatFCS},
+	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", FormatExcel},
+	{"SQLite format 3\x00", FormatSQLite},
+	{"RDX2\n", FormatR},
+	{"RDX3\n", FormatR},
+	{"X\n\x00\x00\x00", FormatR},
+	{"ORC", FormatORC},
+	{"Obj\x01", FormatAvro},
+	{"%PDF-", FormatPDF},
 	{"\x80\x02", FormatPickle},
 	{"\x80\x03", FormatPickle},
 	{"\x80\x04", FormatPickle},

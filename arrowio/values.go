@@ -80,6 +80,23 @@ func fieldNames(schema *arrow.Schema) string {
 	return text
 }
 
+// A RowError is about one row of a column.
+type RowError struct {
+	Column string
+	Row    int // from 0, within the batch; people are told numbers from 1
+	Err    error
+}
+
+func (e *RowError) Error() string {
+	return fmt.Sprintf("column %q: row %d: %v", e.Column, e.Row+1, e.Err)
+}
+
+func (e *RowError) Unwrap() error { return e.Err }
+
+func rowError(column string, row int, format string, args ...any) error {
+	return &RowError{Column: column, Row: row, Err: fmt.Errorf(format, args...)}
+}
+
 func typeError(name string, got arrow.DataType, want string) error {
 	return fmt.Errorf("column %q: has type %s: must be %s", name, got, want)
 }
@@ -146,7 +163,7 @@ func convertInts[T number](name string, col arrow.Array, values []T) (Ints, erro
 		}
 		out.Values[i] = int32(x)
 		if float64(x) < math.MinInt32 || float64(x) > math.MaxInt32 || T(out.Values[i]) != x {
-			return Ints{}, fmt.Errorf("column %q: row %d: %v is not a whole number in the range of int32: convert the column", name, i, x)
+			return Ints{}, rowError(name, i, "%v is not a whole number in the range of int32: convert the column", x)
 		}
 	}
 	return out, nil
@@ -212,14 +229,14 @@ func FloatColumn(rec arrow.Record, name string) ([]float32, error) {
 		return nil, err
 	}
 	if i := firstNull(col); i >= 0 {
-		return nil, fmt.Errorf("column %q: row %d: is null: fill or drop the row", name, i)
+		return nil, rowError(name, i, "is null: fill or drop the row")
 	}
 	values, err := floatsOf(col, name)
 	if err != nil {
 		return nil, err
 	}
 	if i := firstNonFinite(values); i >= 0 {
-		return nil, fmt.Errorf("column %q: row %d: is %v: fill or drop the row", name, i, values[i])
+		return nil, rowError(name, i, "is %v: fill or drop the row", values[i])
 	}
 	return values, nil
 }
@@ -394,8 +411,7 @@ func LabelColumn(rec arrow.Record, name string, classes []string) (Ints, error) 
 	for i, word := range words.Values {
 		k, known := index[word]
 		if !known && !out.Null(i) {
-			return Ints{}, fmt.Errorf("column %q: row %d: class %s is not among the %d known: name the classes in order, or use indices",
-				name, i, strconv.Quote(word), len(classes))
+			return Ints{}, rowError(name, i, "class %s is not among the %d known: name the classes in order, or use indices", strconv.Quote(word), len(classes))
 		}
 		out.Values[i] = k
 	}
@@ -422,9 +438,9 @@ func DomainColumn(rec arrow.Record, name string) ([]Domain, error) {
 		case valid && text == "target":
 			out[i] = TargetDomain
 		case !valid:
-			return nil, fmt.Errorf(`column %q: row %d: is null: must be "source" or "target"`, name, i)
+			return nil, rowError(name, i, `is null: must be "source" or "target"`)
 		default:
-			return nil, fmt.Errorf(`column %q: row %d: is %q: must be "source" or "target"`, name, i, text)
+			return nil, rowError(name, i, `is %q: must be "source" or "target"`, text)
 		}
 	}
 	return out, nil

@@ -1,8 +1,6 @@
 package arrowio
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
@@ -22,7 +20,7 @@ func VectorColumn(rec arrow.Record, name string) (Vectors, error) {
 		return Vectors{}, err
 	}
 	if i := firstNull(col); i >= 0 {
-		return Vectors{}, fmt.Errorf("column %q: row %d: is null: fill or drop the row", name, i)
+		return Vectors{}, rowError(name, i, "is null: fill or drop the row")
 	}
 	elements, width, err := elementsOf(col, name)
 	if err != nil {
@@ -30,14 +28,14 @@ func VectorColumn(rec arrow.Record, name string) (Vectors, error) {
 	}
 	defer elements.Release()
 	if i := firstNull(elements); i >= 0 {
-		return Vectors{}, fmt.Errorf("column %q: row %d: element %d is null: fill or drop the row", name, i/width, i%width)
+		return Vectors{}, rowError(name, i/width, "element %d is null: fill or drop the row", i%width+1)
 	}
 	data, err := floatsOf(elements, name)
 	if err != nil {
 		return Vectors{}, typeError(name, col.DataType(), "lists of numbers, all of one length")
 	}
 	if i := firstNonFinite(data); i >= 0 {
-		return Vectors{}, fmt.Errorf("column %q: row %d: element %d is %v: fill or drop the row", name, i/width, i%width, data[i])
+		return Vectors{}, rowError(name, i/width, "element %d is %v: fill or drop the row", i%width+1, data[i])
 	}
 	return Vectors{Data: data, Rows: col.Len(), Width: width}, nil
 }
@@ -69,7 +67,7 @@ func listElements(c array.ListLike, name string) (arrow.Array, int, error) {
 	for i := 1; i < c.Len(); i++ {
 		b, e := c.ValueOffsets(i)
 		if e-b != width {
-			return nil, 0, fmt.Errorf("column %q: row %d: has %d elements, row 0 has %d: all rows need one length", name, i, e-b, width)
+			return nil, 0, rowError(name, i, "has %d elements, and the first row %d: all rows need one length", e-b, width)
 		}
 		if b != end { // list views may lie anywhere
 			return nil, 0, typeError(name, c.DataType(), "lists of numbers that follow each other")

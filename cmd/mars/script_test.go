@@ -39,6 +39,7 @@ func TestMain(m *testing.M) {
 		"dropcolumn": edit(dropColumn),
 		"rotate":     edit(rotateColumn),
 		"dropmeta":   edit(dropMetadata),
+		"relabel":    edit(renameLabel),
 		"pictures":   pictures,
 		"provenance": edit(setProvenance),
 		"evil":       edit(evilText),
@@ -115,6 +116,17 @@ func dropColumn(records []arrow.Record, name string) []arrow.Record {
 		fields := slices.Delete(slices.Clone(rec.Schema().Fields()), at, at+1)
 		columns := slices.Delete(slices.Clone(rec.Columns()), at, at+1)
 		records[i] = array.NewRecord(arrow.NewSchema(fields, &meta), columns, rec.NumRows())
+	}
+	return records
+}
+
+// renameLabel gives the column label another name.
+func renameLabel(records []arrow.Record, name string) []arrow.Record {
+	for i, rec := range records {
+		meta := rec.Schema().Metadata()
+		fields := slices.Clone(rec.Schema().Fields())
+		fields[rec.Schema().FieldIndices("label")[0]].Name = name
+		records[i] = array.NewRecord(arrow.NewSchema(fields, &meta), rec.Columns(), rec.NumRows())
 	}
 	return records
 }

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mars.dev/mars/arrowio"
@@ -17,9 +19,11 @@ import (
 
 // SideOptions say what to read of one domain and how to prepare it.
 type SideOptions struct {
-	Path   string // "": the domain is left out
-	Format format.Options
-	Images ImageOptions
+	Path    string         // "": the domain is left out
+	Stream  arrowio.Stream // read instead of the file Path, which is its name; nil for none
+	Format  format.Options
+	Domains []string // see Options.Domain
+	Images  ImageOptions
 
 	Rows        int    // rows to draw; 0: all, or the most that Proportions allow
 	MaxRows     int    // the most rows to draw if Rows is 0; 0: no limit
@@ -29,6 +33,11 @@ type SideOptions struct {
 // Options of reading files.
 type Options struct {
 	Source, Target SideOptions
+
+	// Domain is a column of the tables that says which domain a row is of; "" if each
+	// file is one domain. Source and Target name its values in their Domains, nil for
+	// "source" and "target", and may be one file.
+	Domain string
 
 	// Disjoint draws target rows from those that the source has not drawn, where both
 	// come from one file.
@@ -95,29 +104,19 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 // read reads both sides, with one shape and one set of classes.
 func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dataset, error) {
 	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != ""}
+	if o.Disjoint && o.Domain != "" {
+		return nil, errors.New("the rows of two domains of a column are disjoint: leave --disjoint out, or --domain-column")
+	}
 	if o.Disjoint && (o.Source.Path != o.Target.Path || o.Source.Path == "") {
 		return nil, errors.New("disjoint rows are drawn from one file: name it as --source and as --target")
 	}
-	tables := map[arrowio.Domain]*format.Table{}
-	for _, domain := range domains {
-		so := o.side(domain)
-		if so.Path == "" {
-			continue
-		}
-		t, err := readAlike(ctx, env, so, domain, o, st)
-		if err != nil {
-			return nil, err
-		}
-		tables[domain] = t
-		env.Logger().Info(fmt.Sprintf("%s: %d %s rows of %d numbers", t.Name, t.Features.Rows, domain, t.Features.Cols))
-		if len(t.Skipped) > 0 {
-			env.Logger().Info("columns not read: "+strings.Join(t.Skipped, ", "), "choose with", "--columns")
-		}
+	tables, err := readAll(ctx, env, o, st)
+	if err != nil {
+		return nil, err
 	}
-	if st.Columns != nil {
-		env.Logger().Info("features: " + nameColumns(st.Columns))
-	}
-	warnOfCopies(env, tables[arrowio.SourceDomain], tables[arrowio.TargetDomain])
+	source, target := tables[arrowio.SourceDomain], tables[arrowio.TargetDomain]
+	tellColumns(env, source, target, o)
+	warnOfCopies(env, source, target)
 	if len(tables) == 0 {
 		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
 	}
@@ -145,51 +144,154 @@ func (o *Options) side(domain arrowio.Domain) *SideOptions {
 	return &o.Target
 }
 
-// readAlike reads a side with its columns in the order of the side before, so that
-// a feature has the same index in both domains.
-func readAlike(ctx context.Context, env stages.Env, so *SideOptions, domain arrowio.Domain, o Options, st *preparation) (*format.Table, error) {
-	held := so.Format.Memory.Used()
-	t, err := readTable(ctx, so, domain, o)
-	if err != nil || t.Columns == nil || slices.Equal(t.Columns, st.Columns) {
-		return t, err
-	}
-	if st.Columns == nil {
-		st.Columns = t.Columns
-		if so.Format.Columns == nil {
-			st.Columns = withoutIdentities(env, t)
-		}
-		if len(st.Columns) == len(t.Columns) {
-			return t, nil
+// readAll reads the tables of both sides: in one pass if they are of one input.
+func readAll(ctx context.Context, env stages.Env, o Options, st *preparation) (map[arrowio.Domain]*format.Table, error) {
+	tables := map[arrowio.Domain]*format.Table{}
+	var sides []arrowio.Domain
+	for _, domain := range domains {
+		if o.side(domain).Path != "" {
+			sides = append(sides, domain)
 		}
 	}
-	so.Format.Memory.Give(so.Format.Memory.Used() - held) // t is read again
-	alike := *so
-	alike.Format.Columns = st.Columns
-	return readTable(ctx, &alike, domain, o)
+	groups := make([][]arrowio.Domain, 0, 2)
+	if o.Domain != "" && len(sides) == 2 && o.Source.Path == o.Target.Path {
+		groups = append(groups, sides)
+	} else {
+		for _, domain := range sides {
+			groups = append(groups, []arrowio.Domain{domain})
+		}
+	}
+	for _, group := range groups {
+		read, err := readSides(ctx, env, group, o, st)
+		if err != nil {
+			return nil, err
+		}
+		for k, domain := range group {
+			t := read[k]
+			tables[domain] = t
+			env.Logger().Info(fmt.Sprintf("%s: %d %s rows of %d numbers", t.Name, t.Features.Rows, domain, t.Features.Cols))
+		}
+		if others := read[0].Others(); others != "" {
+			env.Logger().Info(read[0].Name + ": " + others)
+		}
+	}
+	if st.Columns != nil {
+		env.Logger().Info("features: " + nameColumns(st.Columns))
+	}
+	return tables, nil
 }
 
-// readTable reads a side. It reads the target's labels only if the truth is to be
-// written or rows are chosen by class.
-func readTable(ctx context.Context, so *SideOptions, domain arrowio.Domain, o Options) (*format.Table, error) {
+// readSides reads the sides that are of one input, with its columns in the order of those
+// before, so that a feature has the same index in both domains.
+func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *preparation) ([]*format.Table, error) {
+	so := o.side(group[0])
 	f := so.Format
-	f.NoLabels = domain == arrowio.TargetDomain && !o.Truth && so.Proportions == "" && o.Classes == nil
-	t, err := format.Open(ctx, so.Path, f)
+	f.Domain, f.NoLabels = o.Domain, o.hidesLabels(group[0])
+	f.OptionalID = group[0] == arrowio.SourceDomain && len(group) == 1 && o.Target.Path != ""
+	for _, domain := range group {
+		f.Parts = append(f.Parts, format.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain)})
+	}
+	if st.Columns != nil {
+		f.Columns = st.Columns
+	}
+	tables, err := open(ctx, so, f)
+	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
+		if both := lacking.Both(st.Columns); len(both) > 0 || group[0] == arrowio.SourceDomain || o.Source.Path == "" || so.Path == "-" || so.Stream != nil {
+			return nil, lacks(so.Path, o.Source.Path, lacking, both)
+		}
+		f.Columns = nil // the features may be in a column of lists
+		if tables, err = open(ctx, so, f); err == nil && tables[0].Columns != nil {
+			err = lacks(so.Path, o.Source.Path, lacking, nil)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if t.Labels == nil && !f.NoLabels {
+	for k, domain := range group {
+		if err := checkLabels(tables[k], domain, o.hidesLabels(domain)); err != nil {
+			if o.oneFile() {
+				err = fmt.Errorf("%w; the file is source and target: if a column says which domain a row is of, name it with --domain-column", err)
+			}
+			return nil, err
+		}
+	}
+	if t := tables[0]; st.Columns == nil && t.Columns != nil {
+		st.Columns = t.Columns
+		if f.Columns == nil {
+			st.Columns = withoutIdentities(env, t)
+		}
+		for k := range tables {
+			tables[k] = tables[k].Select(st.Columns)
+		}
+	}
+	return tables, nil
+}
+
+func open(ctx context.Context, so *SideOptions, f format.Options) ([]*format.Table, error) {
+	if so.Stream != nil {
+		return format.FromStream(ctx, so.Stream, f)
+	}
+	return format.OpenParts(ctx, so.Path, f)
+}
+
+// oneFile reports whether all rows of one file are source and target at once.
+func (o *Options) oneFile() bool {
+	if o.Domain != "" || o.Disjoint || o.Source.Path == "" || o.Target.Path == "" {
+		return false
+	}
+	if o.Source.Path == o.Target.Path {
+		return true
+	}
+	a, errA := os.Stat(o.Source.Path)
+	b, errB := os.Stat(o.Target.Path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
+}
+
+// hidesLabels reports whether the labels of a domain are not read. Those of the target are
+// only if the truth is to be written or rows are chosen by class.
+func (o *Options) hidesLabels(domain arrowio.Domain) bool {
+	return domain == arrowio.TargetDomain && !o.Truth && o.Target.Proportions == "" && o.Classes == nil
+}
+
+// lacks is the error of a table that lacks columns which the source, or a model, has.
+func lacks(name, source string, e *format.MissingColumns, both []string) error {
+	if source == "" || source == name {
+		return fmt.Errorf("%s: %w", name, e)
+	}
+	advice := "they have no feature column in common: rename columns, or name others with --columns"
+	if len(both) > 0 {
+		advice = fmt.Sprintf("both have %s: use these alone with --columns %s, or give %s the others", nameColumns(both), shell(both), name)
+	}
+	return fmt.Errorf("%s: has no column %s, which %s has (the columns of %s are %s); %s", name, e.Names(), source, name, nameColumns(e.Header), advice)
+}
+
+// shell is a list of names as a shell takes them.
+func shell(names []string) string {
+	if len(names) > maxNamed {
+		return "…"
+	}
+	text := strings.Join(names, ",")
+	if strings.ContainsAny(text, " \t'\"$`\\&|;<>()*?[]#~") {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// checkLabels returns an error if there are no labels where there have to be some.
+func checkLabels(t *format.Table, domain arrowio.Domain, hidden bool) error {
+	if t.Labels == nil && !hidden {
 		advice := "name the label column with --label or the file with --" + domain.String() + "-labels"
 		if domain == arrowio.TargetDomain {
-			return nil, fmt.Errorf("%s: has no labels, which --truth, --target-proportions and --classes need: %s", t.Name, advice)
+			return fmt.Errorf("%s: has no labels, which --truth, --target-proportions and --classes need: %s", t.Name, advice)
 		}
-		return nil, fmt.Errorf("%s: has no labels: %s", t.Name, advice)
+		return fmt.Errorf("%s: has no labels: %s", t.Name, advice)
 	}
 	if domain == arrowio.SourceDomain {
 		if i := slices.Index(t.Labels, ""); i >= 0 {
-			return nil, fmt.Errorf("%s: source row %d has no label: label it or drop the row", t.Name, i)
+			return fmt.Errorf("%s: %s: the source row has no label: label it or drop the row", t.Name, t.Place(i))
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // addSide chooses the rows of a table and prepares them for the stream.
@@ -198,6 +300,7 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
 	}
+	whole := t
 	if t, err = t.Gather(ctx, chosen); err != nil {
 		return err
 	}
@@ -212,7 +315,7 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 	if s.ids == nil && s.idNames == nil {
 		s.ids = make([]int64, len(chosen))
 		for i, row := range chosen {
-			s.ids[i] = int64(row)
+			s.ids[i] = int64(whole.In(row))
 		}
 	}
 	d.sides, d.shape = append(d.sides, s), shape
@@ -235,7 +338,7 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, d
 		return nil, nil, errors.New("the source has drawn all rows: draw fewer with --source-rows")
 	}
 	if t.Labels != nil {
-		if labels, err = format.Index(pick(t.Labels, chosen), d.classes); err != nil {
+		if labels, err = format.Index(pick(t.Labels, chosen), d.classes, func(i int) string { return t.Place(chosen[i]) }); err != nil {
 			return nil, nil, err
 		}
 	}

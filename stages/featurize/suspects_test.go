@@ -3,6 +3,8 @@ package featurize
 import (
 	"bytes"
 	"log/slog"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -15,12 +17,7 @@ import (
 
 // suspect is a table of columns that are functions of the row's number.
 func suspect(rows int, labels bool, columns map[string]func(i int) float32) *format.Table {
-	t := &format.Table{Name: "s.csv"}
-	for _, name := range []string{"id", "key", "wide", "pixel", "copy", "value"} {
-		if columns[name] != nil {
-			t.Columns = append(t.Columns, name)
-		}
-	}
+	t := &format.Table{Name: "s.csv", Columns: slices.Sorted(maps.Keys(columns))}
 	for i := range rows {
 		row := make([]float32, len(t.Columns))
 		for j, name := range t.Columns {
@@ -38,27 +35,52 @@ func logged(to *bytes.Buffer) stages.Env {
 	return stages.Env{Log: slog.New(slog.NewTextHandler(to, nil))}
 }
 
-// Row numbers and keys are left out with a word; pixels, counts and fractions are not.
+// Row numbers and keys are left out with a word. What is measured is not, be it whole
+// numbers that are (nearly) all different.
 func TestIdentities(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 0))
 	permuted := rng.Perm(300)
-	columns := map[string]func(int) float32{
-		"id":    func(i int) float32 { return float32(i + 1) },
-		"key":   func(i int) float32 { return float32(permuted[i]) },
-		"wide":  func(i int) float32 { return float32(permuted[i]*7919 + i) },
-		"pixel": func(int) float32 { return float32(rng.IntN(256)) },
-		"value": func(int) float32 { return rng.Float32() },
+	sparse := rng.Perm(3000)[:300]
+	bits18 := rng.Perm(1 << 18)[:300]
+	for name, tc := range map[string]struct {
+		value func(i int) float32
+		left  bool
+	}{
+		"from0":      {func(i int) float32 { return float32(i) }, true},
+		"from1":      {func(i int) float32 { return float32(i + 1) }, true},
+		"falling":    {func(i int) float32 { return float32(300 - i) }, true},
+		"gaps":       {func(i int) float32 { return float32(i*17 + i%5) }, true},
+		"ties":       {func(i int) float32 { return float32(i - i%30/29) }, true},
+		"other part": {func(i int) float32 { return float32(permuted[i] + 1000000) }, true},
+		"shuffled":   {func(i int) float32 { return float32(permuted[i]) }, true},
+		"sparse":     {func(i int) float32 { return float32(sparse[i]) }, true},
+		"unix time":  {func(i int) float32 { return float32(1.7e9 + 300*float64(i)) }, true},
+		"hash":       {func(int) float32 { return float32(rng.Uint64()) }, true},
+		"cell_id":    {func(i int) float32 { return float32(bits18[i]) }, true},
+		"CellID":     {func(i int) float32 { return float32(bits18[i]) }, true},
+		"lipid":      {func(i int) float32 { return float32(bits18[i]) }, false},
+		"FITC-A":     {func(i int) float32 { return float32(bits18[i]) }, false},
+		"counts":     {func(int) float32 { return float32(rng.IntN(1 << 18)) }, false},
+		"intensity":  {func(int) float32 { return float32(math.Trunc(math.Exp(15 + 3*rng.NormFloat64()))) }, false},
+		"pixel":      {func(int) float32 { return float32(rng.IntN(256)) }, false},
+		"age":        {func(int) float32 { return float32(20 + rng.IntN(60)) }, false},
+		"seconds":    {func(i int) float32 { return float32(i / 3) }, false}, // a cytometer's clock
+		"level_id":   {func(i int) float32 { return float32(i % 7) }, false},
+		"value":      {func(int) float32 { return rng.Float32() }, false},
+		"rising":     {func(i int) float32 { return float32(i) / 7 }, false},
+	} {
+		var log bytes.Buffer
+		table := suspect(300, true, map[string]func(int) float32{name: tc.value, "zero": func(int) float32 { return 0 }})
+		kept := withoutIdentities(logged(&log), table)
+		if left := len(kept) == 1; left != tc.left || left != strings.Contains(log.String(), "identities do: "+name+":") {
+			t.Errorf("%s: left out is %v, said %s", name, left, log.String())
+		}
+		few := suspect(10, true, map[string]func(int) float32{name: tc.value, "zero": func(int) float32 { return 0 }})
+		if kept := withoutIdentities(logged(&log), few); len(kept) != 2 {
+			t.Errorf("%s: of few rows it is left out", name)
+		}
 	}
-	var log bytes.Buffer
-	kept := withoutIdentities(logged(&log), suspect(300, true, columns))
-	if !slices.Equal(kept, []string{"pixel", "value"}) || !strings.Contains(log.String(), "id, key, wide") {
-		t.Errorf("kept %v, said %s", kept, log.String())
-	}
-	log.Reset()
-	if kept := withoutIdentities(logged(&log), suspect(10, true, columns)); len(kept) != 5 || log.Len() > 0 {
-		t.Errorf("of few rows %v are kept: %s", kept, log.String())
-	}
-	if kept := withoutIdentities(logged(&log), suspect(300, true, map[string]func(int) float32{"id": columns["id"]})); len(kept) != 1 {
+	if kept := withoutIdentities(logged(&bytes.Buffer{}), suspect(300, true, map[string]func(int) float32{"id": func(i int) float32 { return float32(i) }})); len(kept) != 1 {
 		t.Error("no column is left")
 	}
 }
@@ -75,6 +97,17 @@ func TestWarnOfCopies(t *testing.T) {
 	warnOfCopies(logged(&log), source, suspect(60, false, columns))
 	if !strings.Contains(log.String(), `column \"copy\" tells all classes`) || strings.Contains(log.String(), "value") {
 		t.Errorf("said %s", log.String())
+	}
+	log.Reset()
+	codes := map[string]func(int) float32{
+		"code": func(i int) float32 { return []float32{4, 2, 9, 1, 8, 7}[i%6] }, // classes are not side by side
+		"part": func(i int) float32 { return float32(1 + i%2*2) },
+		"near": func(i int) float32 { return float32(i%3 + i/30) },
+	}
+	other := suspect(60, false, map[string]func(int) float32{"code": codes["code"], "part": func(int) float32 { return 2 }, "near": codes["near"]})
+	warnOfCopies(logged(&log), suspect(60, true, codes), other)
+	if !strings.Contains(log.String(), `column \"code\" tells all classes`) || !strings.Contains(log.String(), `column \"part\" has no value`) || strings.Contains(log.String(), "near") {
+		t.Errorf("of codes it said %s", log.String())
 	}
 	log.Reset()
 	columns["value"] = func(int) float32 { return 2 + rng.Float32() }

@@ -228,7 +228,7 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 	step := arrowio.Step{Stage: c.name, Version: Version(), Seed: c.seed, Options: map[string]string{}}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !withoutEffect[f.Name] {
-			step.Options[f.Name] = f.Value.String()
+			step.Options[f.Name] = flagText(f) // as it is written, so that it can be done again
 		}
 	})
 	if usesThreads[c.name] && c.jobs > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,12 +31,16 @@ files, and writes one stream with the columns id, domain, label and features. A 
 as the column truth. No stage learns from it: mars-eval compares with it, and so do
 mars-reweight --estimator oracle and mars proportions --truth.
 
+One table may hold both domains: --domain-column names the column that says which domain a
+row is of. Rows of other values are left out.
+
 In an npz archive the members X and y are read; other names are given in the path, as in
 data.npz:images,labels. IDX labels are found beside their images, or given with
 --source-labels. In a folder of images the label of an image is the folder that it is in,
 such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
   mars-featurize --source patients.csv --target new.csv --label celltype --standardize source -o cells.arrow
+  mars-featurize --source both.csv --domain-column batch --source-domain old --target-domain new --label celltype -o cells.arrow
   mars-featurize --source usps.npz --source-resize 20 --source-pad 4 --target t10k-images-idx3-ubyte.gz -o digits.arrow`,
 		Args: cobra.NoArgs,
 	}
@@ -62,6 +67,8 @@ such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 }
 
 type sideFlags struct {
+	domains                                        []string
+	stream                                         arrowio.Stream // instead of the file path, which is its name
 	path, labels, resize, proportions, photographs string
 	rows, maxRows, pad                             int
 	binarise                                       bool
@@ -70,6 +77,7 @@ type sideFlags struct {
 type featurizeFlags struct {
 	source, target          sideFlags
 	label, id, separator    string
+	domainColumn, decimal   string
 	encoding                string
 	columns, classes        []string
 	resize, shape           string
@@ -97,9 +105,10 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order (default: all columns of numbers, or the one column of vectors)")
 	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
-	f.StringVar(&o.separator, "separator", "", "field separator of a text table (default: by the file's name and header)")
-	o.encoding = format.Encodings[0]
-	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
+	f.StringVar(&o.domainColumn, "domain-column", "", "column of one table that says which domain a row is of; --target may then be left out")
+	f.StringSliceVar(&o.source.domains, "source-domain", nil, "values of --domain-column in source rows (default \"source\")")
+	f.StringSliceVar(&o.target.domains, "target-domain", nil, "values of --domain-column in target rows (default \"target\")")
+	o.registerText(f)
 	f.StringSliceVar(&o.classes, "classes", nil, "keep only rows of these classes, numbered in this order")
 	f.BoolVar(&o.truth, "truth", false, "write the target's labels as truth, to compare with")
 
@@ -130,8 +139,51 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.Var(oneOf{&o.standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own")
 }
 
+// registerText registers what says how text tables are written.
+func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
+	f.StringVar(&o.separator, "separator", "", "field separator of text tables, such as ' ' (default: by each file's name and header)")
+	o.decimal = "."
+	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables")
+	o.encoding = format.Encodings[0]
+	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
+}
+
+// text is the format of text tables that the flags say.
+func (o *featurizeFlags) text() (format.Options, error) {
+	f := format.Options{Encoding: o.encoding}
+	if o.decimal == "," {
+		f.Decimal = ','
+	}
+	var err error
+	f.Separator, err = o.parseSeparator()
+	return f, err
+}
+
+// completeSides says that one file holds both domains, if one is given and a column tells
+// them apart.
+func (o *featurizeFlags) completeSides() error {
+	if o.domainColumn == "" {
+		if o.source.domains != nil || o.target.domains != nil {
+			return usagef("--source-domain and --target-domain are values of a column: name it with --domain-column")
+		}
+		return nil
+	}
+	if o.target.path == "" && o.source.path != "" {
+		o.target.path, o.target.stream = o.source.path, o.source.stream
+	}
+	for _, value := range o.source.domains {
+		if o.source.path == o.target.path && slices.Contains(o.target.domains, value) {
+			return usagef("--source-domain and --target-domain both name %q: a row is of one domain", value)
+		}
+	}
+	return nil
+}
+
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn}
+	if err := o.completeSides(); err != nil {
+		return options, err
+	}
 	if o.preview.Path == "" && o.preview.Augment != "auto" && o.preview.Augment != "" {
 		return options, usagef("--augment is what --augment-preview shows: name its file, or give --augment to mars-train")
 	}
@@ -151,9 +203,16 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 }
 
 func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, error) {
+	text, err := o.text()
+	if err != nil {
+		return featurize.SideOptions{}, err
+	}
+	text.Labels, text.Columns, text.Label, text.ID = s.labels, o.columns, o.label, o.id
 	side := featurize.SideOptions{
 		Path:        s.path,
-		Format:      format.Options{Labels: s.labels, Columns: o.columns, Label: o.label, ID: o.id, Encoding: o.encoding},
+		Stream:      s.stream,
+		Format:      text,
+		Domains:     s.domains,
 		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Binarise: s.binarise, Photographs: s.photographs},
 		Rows:        s.rows,
 		MaxRows:     s.maxRows,
@@ -167,10 +226,6 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	}
 	if side.Rows > 0 && side.MaxRows > 0 {
 		return side, usagef("--%s-rows and --max-%s-rows: give one of them", name, name)
-	}
-	var err error
-	if side.Format.Separator, err = o.parseSeparator(); err != nil {
-		return side, err
 	}
 	if o.shape != "" {
 		shape, err := stages.ParseShape(o.shape)

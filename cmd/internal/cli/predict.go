@@ -9,7 +9,6 @@ import (
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/featurize"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/predict"
 )
@@ -42,7 +41,9 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f.StringVar(&p.options.Model, "model", "", "file that mars-train, mars-label or mars-embed saved (required)")
 	f.Var(oneOf{&p.options.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
 	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
-	f.StringVar(&p.files.separator, "separator", "", "field separator of a text table (default: by the file's name and header)")
+	f.StringVar(&p.files.domainColumn, "domain-column", "", "column of a table that says which domain a row is of")
+	f.StringSliceVar(&p.files.target.domains, "target-domain", nil, "values of --domain-column in the rows to label (default \"target\")")
+	p.files.registerText(f)
 	f.Var(oneOf{&p.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
 	p.common.outputFlags(f)
 	p.common.runFlags(f)
@@ -79,7 +80,7 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if !raw && format.Name == label.Arrow {
-		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "separator"}); err != nil {
+		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "encoding"}); err != nil {
 			return err
 		}
 		return c.filter(cmd, predict.Apply(p.options))
@@ -140,7 +141,12 @@ func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
 	if err != nil {
 		return featurize.Options{}, err
 	}
-	separator, err := p.files.parseSeparator()
-	target := featurize.SideOptions{Path: p.common.input, Format: format.Options{ID: p.files.id, Separator: separator}}
-	return featurize.Options{Target: target, Classes: classes, Prepared: text}, err
+	p.files.target.path = p.common.input
+	if err := p.files.completeSides(); err != nil {
+		return featurize.Options{}, err
+	}
+	how, err := p.files.text()
+	how.ID = p.files.id
+	target := featurize.SideOptions{Path: p.common.input, Format: how, Domains: p.files.target.domains}
+	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn}, err
 }

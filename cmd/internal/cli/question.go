@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +30,9 @@ func (q *question) check(args []string) error {
 	source, target := q.files.source.path, q.files.target.path
 	switch {
 	case source == "" && target == "":
-		return nil
-	case len(args) > 0 || source == "" || target == "":
-		return usagef("give --source FILE and --target FILE, or one stream of mars-featurize")
+		return q.files.completeSides()
+	case len(args) > 0 || source == "" || target == "" && q.files.domainColumn == "":
+		return usagef("give --source FILE and --target FILE, or one stream of mars-featurize, or one table with --domain-column NAME")
 	}
 	_, err := q.files.options()
 	return err
@@ -48,9 +50,13 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	name := q.files.source.path + " and " + q.files.target.path
+	name := q.files.source.path
+	if target := q.files.target.path; target != name {
+		name += " and " + target
+	}
 	if in != nil {
 		name = in.Name()
+		q.nameColumns(&env.Columns, in)
 	}
 	var filters []pipeline.Filter
 	inner := env
@@ -66,16 +72,51 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 	})
 }
 
+// nameColumns names the columns of a stream that the flags name. Featurize has renamed
+// those of a table already.
+func (q *question) nameColumns(columns *arrowio.Columns, in arrowio.Stream) {
+	for _, c := range []struct{ field, asked *string }{{&columns.Label, &q.files.label}, {&columns.ID, &q.files.id}} {
+		if *c.asked != "" && (arrowio.HasColumn(in.Schema(), *c.asked) || !arrowio.HasColumn(in.Schema(), *c.field)) {
+			*c.field = *c.asked
+		}
+	}
+}
+
 func filter(stage stages.Func, env stages.Env) pipeline.Filter {
 	return func(ctx context.Context, in arrowio.Stream, out arrowio.Sink) error { return stage(ctx, env, in, out) }
 }
 
-// input opens the stream that the rows come from; nil if they come from two files.
+// input opens the stream that the rows come from; nil if they come from tables. One
+// table is given as the stream is: it has a column of domains and no features.
 func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, done func(), err error) {
-	if q.files.source.path != "" {
+	path, columns := append(args, "")[0], q.common.columns
+	piped := path == "" || path == "-"
+	switch {
+	case q.files.source.path != "":
+		return nil, func() {}, nil
+	case piped && q.files.domainColumn != "" && hostOf(cmd).streams.In == nil:
+		q.files.source.path = "-"
+		return nil, func() {}, nil
+	case !piped && isTable(path, columns):
+		q.files.source.path = path
+		q.files.domainColumn = cmp.Or(q.files.domainColumn, columns.Domain)
 		return nil, func() {}, nil
 	}
-	return q.common.open(cmd, append(args, "")[0])
+	in, done, err = q.common.open(cmd, path)
+	if err != nil {
+		if e := (*arrowio.Error)(nil); errors.As(err, &e) && piped {
+			e.Advice = "a table on standard input needs --domain-column NAME, a column that says which domain a row is of"
+		}
+		return nil, nil, err
+	}
+	schema := in.Schema()
+	vectors := arrowio.HasColumn(schema, columns.Features) || arrowio.HasColumn(schema, columns.Embedding)
+	if q.files.domainColumn == "" && (vectors || !arrowio.HasColumn(schema, columns.Domain)) {
+		return in, done, nil
+	}
+	q.files.source.path, q.files.source.stream = in.Name(), in
+	q.files.domainColumn = cmp.Or(q.files.domainColumn, columns.Domain)
+	return nil, done, nil
 }
 
 // ready are the stages that make the rows ready.

@@ -106,13 +106,18 @@ func reportPeak() {
 // keepInputs adds the files that are featurized, and their hashes, to the step
 // that provenance keeps. Of one that cannot be read featurize will say more.
 func keepInputs(ctx context.Context, env *stages.Env, o featurize.Options) {
+	sums := map[string]string{}
 	for flag, path := range map[string]string{"source": o.Source.Path, "target": o.Target.Path} {
 		if path == "" {
 			continue
 		}
-		sum, err := machine(0).Hash(ctx, path)
-		if err != nil {
-			continue
+		sum, known := sums[path]
+		if !known {
+			var err error
+			if sum, err = machine(0).Hash(ctx, path); err != nil {
+				continue
+			}
+			sums[path] = sum
 		}
 		if env.Step.State == nil {
 			env.Step.State = map[string]string{}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"mars.dev/mars/arrowio"
 )
 
 // readArrow reads an Arrow stream or file.
-func readArrow(ctx context.Context, in *input, o Options) (*Table, error) {
+func readArrow(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	source := io.Reader(in)
 	if in.file != nil { // Arrow files need random access
 		if _, err := in.file.Seek(0, io.SeekStart); err != nil {
@@ -23,11 +25,17 @@ func readArrow(ctx context.Context, in *input, o Options) (*Table, error) {
 		return nil, err
 	}
 	defer r.Close()
-	plan, err := planColumns(r.Schema(), o)
+	return readBatches(ctx, r.Schema(), r.Next, o, in.mem)
+}
+
+// readBatches reads batches of a schema.
+func readBatches(ctx context.Context, schema *arrow.Schema, next records, o Options, mem *arrowio.Budget) ([]*Table, error) {
+	flat, _ := flatSchema(schema)
+	plan, err := planColumns(flat, o)
 	if err != nil {
 		return nil, err
 	}
-	return readRecords(ctx, r.Next, plan, in.mem)
+	return readRecords(ctx, flattened(schema, next), plan, o, mem)
 }
 
 // named puts the input's name before an error, unless it is there already.

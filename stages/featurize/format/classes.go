@@ -35,8 +35,8 @@ func Classes(labels []string) []string {
 }
 
 // Index returns the index of each label among classes, −1 for an empty label. It
-// fails if a label is not among them; the error names the label and its row.
-func Index(labels, classes []string) ([]int32, error) {
+// fails if a label is not among them; the error names the label and its row, as place does.
+func Index(labels, classes []string, place func(i int) string) ([]int32, error) {
 	index := make(map[string]int32, len(classes)+1)
 	for i, name := range classes {
 		index[name] = int32(i)
@@ -46,7 +46,7 @@ func Index(labels, classes []string) ([]int32, error) {
 	for i, name := range labels {
 		k, ok := index[name]
 		if !ok {
-			return nil, fmt.Errorf("row %d (counted from 0): class %q is not among the source's classes (%s): drop its rows, or select the classes that both have", i, name, list(classes))
+			return nil, fmt.Errorf("%s: class %q is not among the source's classes (%s): drop its rows, or select the classes that both have", place(i), name, list(classes))
 		}
 		out[i] = k
 	}

@@ -18,9 +18,9 @@ import (
 // A batch is valid until the next call.
 type records func() (arrow.Record, error)
 
-// readRecords reads a table of Arrow batches.
-func readRecords(ctx context.Context, next records, p *columnPlan, mem *arrowio.Budget) (*Table, error) {
-	t := &columnTable{plan: p, mem: mem}
+// readRecords reads the tables of Arrow batches.
+func readRecords(ctx context.Context, next records, p *columnPlan, o Options, mem *arrowio.Budget) ([]*Table, error) {
+	t := newColumnTables(p, o, mem)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -32,60 +32,140 @@ func readRecords(ctx context.Context, next records, p *columnPlan, mem *arrowio.
 		if err != nil {
 			return nil, err
 		}
+		first := t.split.rows
 		if err := t.add(ctx, rec); err != nil {
-			return nil, fmt.Errorf("batch that begins at row %d: %w", t.rows, err)
+			if at := (*arrowio.RowError)(nil); errors.As(err, &at) {
+				at.Row += first
+				return nil, at
+			}
+			return nil, fmt.Errorf("batch that begins at row %d: %w", first+1, err)
 		}
 	}
 }
 
 // A columnPlan names the columns of a columnar input that are read.
 type columnPlan struct {
-	features, skipped []string
-	label, id         string // "" if there is none or it is not needed
+	features          []string
+	label, id, domain string // "" if there is none or it is not needed
+	skipped           []Skipped
+	text              []string // those of skipped that are text
+	tallies           []tally  // of these
 }
 
+// planColumns plans for a schema without structs.
 func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 	header := make([]string, schema.NumFields())
 	for i, f := range schema.Fields() {
 		header[i] = f.Name
 	}
-	label, id, err := roles(header, o)
+	r, err := rolesOf(header, o)
 	if err != nil {
 		return nil, err
 	}
-	features, err := chosen(header, label, id, o.Columns)
+	features, err := chosen(header, r, o.Columns)
 	if err != nil {
 		return nil, err
 	}
 	if len(o.Columns) == 0 {
-		if features, err = usualFeatures(schema, label, id); err != nil {
+		if features, err = usualFeatures(schema, r); err != nil {
 			return nil, err
 		}
 	}
 	p := &columnPlan{}
 	used := setOf(features)
 	for i, name := range header {
-		if err := checkType(schema.Field(i), used[i], i == label || i == id); err != nil {
+		f := schema.Field(i)
+		if err := checkType(f, used[i], r.has(i)); err != nil {
 			return nil, err
 		}
 		switch {
-		case i == label && o.Labels == "" && !o.NoLabels:
-			p.label = name
-		case i == id:
+		case i == r.label:
+			if o.Labels == "" && !o.noLabels() {
+				p.label = name
+			}
+		case i == r.id:
 			p.id = name
-		case i != label && !used[i]:
-			p.skipped = append(p.skipped, name)
+		case i == r.domain:
+			p.domain = name
+		case !used[i]:
+			p.skip(f, len(o.Columns) == 0)
 		}
 	}
 	for _, i := range features {
 		p.features = append(p.features, header[i])
 	}
+	p.tallies = make([]tally, len(p.text))
 	return p, nil
+}
+
+// skip notes a column that is not read; open says that no features were named.
+func (p *columnPlan) skip(f arrow.Field, open bool) {
+	s := Skipped{Name: f.Name}
+	switch {
+	case slices.Contains(reserved, f.Name):
+		s.Why = reservedWhy(f.Name)
+	case open:
+		s.Why = whyNot(f.Type)
+	}
+	if isText(f.Type) && (s.Why == WhyText || f.Name == "domain") {
+		p.text = append(p.text, f.Name)
+	}
+	p.skipped = append(p.skipped, s)
+}
+
+// whyNot says why a column of the type is no feature.
+func whyNot(t arrow.DataType) string {
+	switch {
+	case isText(t):
+		return WhyText
+	case isTime(t):
+		return whyDates
+	case isNumber(t):
+		return "numbers beside a column of lists"
+	case t.ID() == arrow.NULL:
+		return "empty"
+	}
+	return t.String()
+}
+
+// isTime reports whether values of the type are dates, times or times that something took.
+func isTime(t arrow.DataType) bool {
+	switch t.ID() {
+	case arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP, arrow.TIME32, arrow.TIME64, arrow.DURATION, arrow.INTERVAL_MONTHS, arrow.INTERVAL_DAY_TIME, arrow.INTERVAL_MONTH_DAY_NANO:
+		return true
+	}
+	return false
+}
+
+// isText reports whether values of the type are strings.
+func isText(t arrow.DataType) bool {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		t = d.ValueType
+	}
+	switch t.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
+		return true
+	}
+	return false
+}
+
+// skippedNow are the columns that were not read, with what the values of text say.
+func (p *columnPlan) skippedNow() []Skipped {
+	skipped := slices.Clone(p.skipped)
+	for k, name := range p.text {
+		i := slices.IndexFunc(skipped, func(s Skipped) bool { return s.Name == name })
+		seen := p.tallies[k].skip(name)
+		if skipped[i].Why == WhyText {
+			skipped[i].Why = seen.Why
+		}
+		skipped[i].Values = seen.Values
+	}
+	return skipped
 }
 
 // uses is the set of the columns that the plan reads.
 func (p *columnPlan) uses() map[string]bool {
-	set := map[string]bool{p.label: true, p.id: true}
+	set := map[string]bool{p.label: true, p.id: true, p.domain: true}
 	for _, name := range p.features {
 		set[name] = true
 	}
@@ -94,13 +174,13 @@ func (p *columnPlan) uses() map[string]bool {
 
 // usualFeatures returns the feature columns if none were named: the only column
 // of lists, otherwise all columns of numbers.
-func usualFeatures(schema *arrow.Schema, label, id int) ([]int, error) {
+func usualFeatures(schema *arrow.Schema, r roles) ([]int, error) {
 	var lists, numbers []int
 	var listNames, names []string
 	for i, f := range schema.Fields() {
 		names = append(names, f.Name)
 		switch {
-		case i == label || i == id || slices.Contains(reserved, f.Name):
+		case r.has(i) || slices.Contains(reserved, f.Name):
 		case isList(f.Type):
 			lists, listNames = append(lists, i), append(listNames, f.Name)
 		case isNumber(f.Type):
@@ -111,9 +191,9 @@ func usualFeatures(schema *arrow.Schema, label, id int) ([]int, error) {
 	case len(lists) == 1:
 		return lists, nil
 	case len(lists) > 1:
-		return nil, fmt.Errorf("has several columns of lists (%s): name the one with the features", list(listNames))
+		return nil, fmt.Errorf("has several columns of lists (%s): name the one with the features with --columns", list(listNames))
 	case len(numbers) == 0:
-		return nil, fmt.Errorf("has no column of numbers or lists for features (its columns are %s): name the feature columns", list(names))
+		return nil, fmt.Errorf("has no column of numbers or lists for features (its columns are %s): make numbers of text, or name the feature columns", list(names))
 	}
 	return numbers, nil
 }
@@ -143,95 +223,212 @@ func isList(t arrow.DataType) bool {
 	return ok && isNumber(l.Elem())
 }
 
-// A columnTable grows batch by batch.
-type columnTable struct {
+// columnTables grow batch by batch: a table a part.
+type columnTables struct {
 	plan   *columnPlan
-	mem    *arrowio.Budget
-	data   []float32
-	rows   int
+	split  *splitter
+	tables []*columnTable
 	widths []int // of each feature column, from the first batch with rows
-	labels []string
-	ids    []string
 }
 
-func (t *columnTable) add(ctx context.Context, rec arrow.Record) error {
+func newColumnTables(p *columnPlan, o Options, mem *arrowio.Budget) *columnTables {
+	t := &columnTables{plan: p, split: newSplitter(o, mem)}
+	for _, part := range t.split.parts {
+		t.tables = append(t.tables, &columnTable{mem: mem, labelled: p.label != "" && !part.NoLabels})
+	}
+	return t
+}
+
+func (t *columnTables) add(ctx context.Context, rec arrow.Record) error {
 	if rec.NumRows() == 0 {
 		return nil
 	}
-	if err := t.addFeatures(ctx, rec); err != nil {
+	first := t.split.rows
+	rows, left, err := t.divide(rec)
+	if err != nil {
 		return err
 	}
-	if t.plan.label != "" {
-		names, err := namesOf(rec, t.plan.label)
-		if err != nil {
-			return err
+	err = t.addRows(ctx, rec, rows, first)
+	if err == nil || !left || ctx.Err() != nil {
+		return err
+	}
+	// Rows that are left out may hold what cannot be read: read the others alone.
+	for k, all := range rows {
+		for _, i := range all {
+			one := rec.NewSlice(int64(i), int64(i)+1)
+			only := make([][]int, len(rows))
+			only[k] = []int{0}
+			err := t.addRows(ctx, one, only, first+i)
+			one.Release()
+			if err != nil {
+				if at := (*arrowio.RowError)(nil); errors.As(err, &at) {
+					at.Row += i
+				}
+				return err
+			}
 		}
-		if t.labels, err = t.keep(t.labels, names); err != nil {
+	}
+	return nil
+}
+
+// divide returns the rows of each part in a batch, and whether some are in none.
+func (t *columnTables) divide(rec arrow.Record) (rows [][]int, left bool, err error) {
+	values := make([]string, rec.NumRows())
+	if t.plan.domain != "" {
+		if values, err = domainsOf(rec, t.plan.domain); err != nil {
+			return nil, false, err
+		}
+	}
+	rows = make([][]int, len(t.tables))
+	for i, value := range values {
+		k, err := t.split.part(value)
+		if err != nil {
+			return nil, false, err
+		}
+		if k < 0 {
+			left = true
+			continue
+		}
+		rows[k] = append(rows[k], i)
+	}
+	return rows, left, nil
+}
+
+// addRows appends rows of a batch, which begins at row first of the input, to each table.
+func (t *columnTables) addRows(ctx context.Context, rec arrow.Record, rows [][]int, first int) error {
+	if !slices.ContainsFunc(rows, func(r []int) bool { return len(r) > 0 }) {
+		return nil
+	}
+	parts, err := t.features(rec)
+	if err != nil {
+		return err
+	}
+	var labels, ids []string
+	if t.plan.label != "" {
+		if labels, err = namesOf(rec, t.plan.label); err != nil {
 			return err
 		}
 	}
 	if t.plan.id != "" {
-		names, err := namesOf(rec, t.plan.id)
-		if err != nil {
-			return err
-		}
-		if t.ids, err = t.keep(t.ids, names); err != nil {
+		if ids, err = namesOf(rec, t.plan.id); err != nil {
 			return err
 		}
 	}
-	t.rows += int(rec.NumRows())
+	if err := t.tally(rec); err != nil {
+		return err
+	}
+	for k, table := range t.tables {
+		if err := table.add(ctx, parts, labels, ids, rows[k]); err != nil {
+			return err
+		}
+		if t.split.column == "" {
+			continue
+		}
+		for _, i := range rows[k] {
+			if table.at, err = push(table.mem, table.at, first+i); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
-// keep appends names, which the batch does not share.
-func (t *columnTable) keep(all, names []string) ([]string, error) {
-	var size int64
-	for _, name := range names {
-		size += int64(len(name))
+// tally counts the values of columns of text that are not read.
+func (t *columnTables) tally(rec arrow.Record) error {
+	for k, name := range t.plan.text {
+		tally := &t.plan.tallies[k]
+		if at := rec.Schema().FieldIndices(name); tally.many || len(at) != 1 {
+			continue // Parquet's are looked at by themselves
+		}
+		text, err := arrowio.StringColumn(rec, name)
+		if err != nil {
+			return err
+		}
+		for _, value := range text.Values {
+			tally.add(value)
+		}
 	}
-	if err := t.mem.Take(size); err != nil {
-		return nil, err
-	}
-	at := len(all)
-	all, err := extend(t.mem, all, len(names), maxElements)
-	if err != nil {
-		return nil, err
-	}
-	copy(all[at:], names)
-	return all, nil
+	return nil
 }
 
-// addFeatures appends the rows, with the feature columns side by side.
-func (t *columnTable) addFeatures(ctx context.Context, rec arrow.Record) error {
+// features are the feature columns of a batch.
+func (t *columnTables) features(rec arrow.Record) ([]arrowio.Vectors, error) {
 	parts := make([]arrowio.Vectors, len(t.plan.features))
-	width := 0
 	for k, name := range t.plan.features {
 		v, err := vectorsOf(rec, name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if len(t.widths) == k {
 			t.widths = append(t.widths, v.Width)
 		}
 		if v.Width != t.widths[k] {
-			return fmt.Errorf("column %q: has lists of %d numbers, earlier rows have %d: all rows need one length", name, v.Width, t.widths[k])
+			return nil, fmt.Errorf("column %q: has lists of %d numbers, earlier rows have %d: all rows need one length", name, v.Width, t.widths[k])
 		}
-		parts[k], width = v, width+v.Width
+		parts[k] = v
+	}
+	return parts, nil
+}
+
+// A columnTable is the rows of a part.
+type columnTable struct {
+	mem      *arrowio.Budget
+	labelled bool
+	data     []float32
+	rows     int
+	labels   []string
+	ids      []string
+	origin
+}
+
+// add appends rows of a batch, with its feature columns side by side.
+func (t *columnTable) add(ctx context.Context, parts []arrowio.Vectors, labels, ids []string, rows []int) (err error) {
+	width := 0
+	for _, v := range parts {
+		width += v.Width
 	}
 	at := len(t.data)
-	var err error
-	if t.data, err = extend(t.mem, t.data, int(rec.NumRows())*width, maxElements); err != nil {
+	if t.data, err = extend(t.mem, t.data, len(rows)*width, maxElements); err != nil {
 		return err
 	}
-	for i := range int(rec.NumRows()) {
-		if err := ended(ctx, i); err != nil {
+	for k, i := range rows {
+		if err := ended(ctx, k); err != nil {
 			return err
 		}
 		for _, v := range parts {
 			at += copy(t.data[at:], v.Row(i))
 		}
 	}
-	return nil
+	t.rows += len(rows)
+	if t.labelled {
+		if t.labels, err = t.keep(t.labels, labels, rows); err != nil {
+			return err
+		}
+	}
+	if ids != nil {
+		t.ids, err = t.keep(t.ids, ids, rows)
+	}
+	return err
+}
+
+// keep appends the names of rows, which the batch does not share.
+func (t *columnTable) keep(all, names []string, rows []int) ([]string, error) {
+	var size int64
+	for _, i := range rows {
+		size += int64(len(names[i]))
+	}
+	if err := t.mem.Take(size); err != nil {
+		return nil, err
+	}
+	at := len(all)
+	all, err := extend(t.mem, all, len(rows), maxElements)
+	if err != nil {
+		return nil, err
+	}
+	for k, i := range rows {
+		all[at+k] = names[i]
+	}
+	return all, nil
 }
 
 // vectorsOf reads a column of lists, or of numbers, each as a list of one.
@@ -253,6 +450,25 @@ func namesOf(rec arrow.Record, name string) ([]string, error) {
 	}
 	s, err := arrowio.StringColumn(rec, name)
 	return s.Values, err
+}
+
+// domainsOf reads a column that says which domain a row is of, as strings.
+func domainsOf(rec arrow.Record, name string) ([]string, error) {
+	i := rec.Schema().FieldIndices(name)
+	if len(i) != 1 {
+		return namesOf(rec, name)
+	}
+	col := rec.Column(i[0])
+	if col.DataType().ID() != arrow.BOOL && !arrow.IsFloating(col.DataType().ID()) {
+		return namesOf(rec, name)
+	}
+	names := make([]string, col.Len())
+	for k := range names {
+		if !col.IsNull(k) {
+			names[k] = col.ValueStr(k)
+		}
+	}
+	return names, nil
 }
 
 // namer returns a function that gives the value of a row as a name. It returns
@@ -313,28 +529,44 @@ func wholeNames(col arrow.Array, name string, at func(i int) (string, error)) ([
 		}
 		var err error
 		if names[i], err = at(i); err != nil {
-			return nil, fmt.Errorf("column %q: row %d: %w", name, i, err)
+			return nil, &arrowio.RowError{Column: name, Row: i, Err: err}
 		}
 	}
 	return names, nil
 }
 
-func (t *columnTable) finish(ctx context.Context) (*Table, error) {
-	if t.rows == 0 {
+func (t *columnTables) finish(ctx context.Context) ([]*Table, error) {
+	if t.split.rows == 0 {
 		return nil, errors.New("has no rows: give data with at least one")
 	}
+	if err := t.split.check(); err != nil {
+		return nil, err
+	}
+	out := make([]*Table, len(t.tables))
+	for k, table := range t.tables {
+		var err error
+		if out[k], err = table.finish(ctx, t.plan); err != nil {
+			return nil, err
+		}
+		out[k].others = t.split.others()
+	}
+	return out, nil
+}
+
+func (t *columnTable) finish(ctx context.Context, p *columnPlan) (*Table, error) {
 	width := len(t.data) / t.rows
 	out, err := newTable(ctx, t.data, t.rows, width, []int{width}, t.mem)
 	if err != nil {
 		return nil, err
 	}
-	if width == len(t.plan.features) {
-		out.Columns = t.plan.features
+	out.origin = t.origin
+	if width == len(p.features) {
+		out.Columns = p.features
 	}
-	out.Labels, out.Skipped = t.labels, t.plan.skipped
-	if t.plan.id != "" {
+	out.Labels, out.Skipped = t.labels, p.skippedNow()
+	if p.id != "" {
 		if err := out.setIDs(ctx, t.ids); err != nil {
-			return nil, fmt.Errorf("column %q: %w", t.plan.id, err)
+			return nil, fmt.Errorf("column %q: %w", p.id, err)
 		}
 	}
 	return out, nil

@@ -206,7 +206,7 @@ func (e element) readLabels(r io.Reader, n int, mem *arrowio.Budget) ([]string, 
 			key := string(raw)
 			var err error
 			if name, err = e.label(raw); err != nil {
-				return nil, fmt.Errorf("row %d (counted from 0): %w", len(out), err)
+				return nil, fmt.Errorf("row %d: %w", len(out)+1, err)
 			}
 			names[key] = name
 		}

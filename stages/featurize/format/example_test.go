@@ -18,7 +18,7 @@ func ExampleRead() {
 	}
 	fmt.Println(table.Columns, table.Row(0), table.IDInts)
 	classes := format.Classes(table.Labels)
-	index, err := format.Index(table.Labels, classes)
+	index, err := format.Index(table.Labels, classes, table.Place)
 	fmt.Println(classes, index, err)
 
 	_, err = format.Read(context.Background(), strings.NewReader("height,width\n1,\n"), "pets.csv", format.Options{})

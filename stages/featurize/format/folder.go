@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,6 +19,9 @@ import (
 // is in one. All pictures must have one size. They have one channel if all are grey, and
 // three otherwise.
 func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
+	if o.Domain != "" {
+		return nil, fmt.Errorf("%s: is a folder, which has no column %q: give source and target as two folders", path, o.Domain)
+	}
 	names, err := pictureNames(ctx, path)
 	if err != nil {
 		return nil, named(path, err)
@@ -67,9 +71,20 @@ func pictureNames(ctx context.Context, path string) ([]string, error) {
 		return err
 	})
 	if err == nil && len(names) == 0 {
-		err = errors.New("is a folder without .jpg, .jpeg or .png files: name a folder of images, or a file")
+		err = noPictures(path)
 	}
 	return names, err
+}
+
+// noPictures explains a folder without pictures.
+func noPictures(path string) error {
+	files, _ := os.ReadDir(path)
+	for _, f := range files {
+		if _, table := extensions[strings.ToLower(filepath.Ext(strings.TrimSuffix(f.Name(), ".gz")))]; table {
+			return fmt.Errorf("is a folder of tables (%s is there), and one file is read: name one, or %s", f.Name(), joinAdvice)
+		}
+	}
+	return errors.New("is a folder without .jpg, .jpeg or .png files: name a folder of images, or a file")
 }
 
 // folderLabels are the labels by the pictures' folders, nil if there are none.

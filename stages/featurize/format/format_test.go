@@ -42,7 +42,7 @@ func TestKindErrors(t *testing.T) {
 		{"a.csv", "\x93NUMPY\x01\x00", "a.csv: is named .csv but holds a NumPy array (npy)"},
 		{"a.parquet", "ARROW1\x00\x00", "a.parquet: is named .parquet but holds Arrow"},
 		{"a.arrow", "PAR1", "a.arrow: is named .arrow but holds Parquet"},
-		{"a", "\x89HDF\r\n\x1a\n", "a: holds an HDF5 file, which cannot be read: save its arrays with numpy.savez"},
+		{"a", "\x89HDF\r\n\x1a\n", "a: holds an HDF5 file, which cannot be read: save its arrays in Python with numpy.savez"},
 		{"a.npy", "\x80\x04\x95", "holds a Python pickle"},
 		{"a.csv", "<!DOCTYPE html><html>", "holds an HTML page, which cannot be read: download the file itself"},
 		{"a.csv", "version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"},
@@ -94,8 +94,8 @@ func TestArrayErrors(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"a.npy", f4("(2, 1)", ok), "a.npy: is truncated: its header announces 2 values, 1 are there: copy or download it again"},
 		{"a.npy", f4("(1, 1)", ok+"x"), "a.npy: has bytes after its last value"},
-		{"a.npy", f4("(1, 2)", ok+"\x00\x00\xc0\x7f"), "a.npy: row 0, feature 1 (both counted from 0): is NaN: fill or drop the row"},
-		{"a.npy", f4("(2, 1)", ok+"\x00\x00\x80\xff"), "row 1, feature 0 (both counted from 0): is infinite"},
+		{"a.npy", f4("(1, 2)", ok+"\x00\x00\xc0\x7f"), "a.npy: row 1, feature 2 (both counted from 1): is NaN: fill or drop the row"},
+		{"a.npy", f4("(2, 1)", ok+"\x00\x00\x80\xff"), "row 2, feature 1 (both counted from 1): is infinite"},
 		{"a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", "\x00\x00\x00\x00\x00\x00\xf0\x7e"), "or too large for float32"},
 		{"a.npy", f4("(0, 3)", ""), "holds 0 rows of 3 features: give data with at least one of each"},
 		{"a.npy", f4("()", ok), "has shape []: features need rows and columns"},
@@ -132,10 +132,10 @@ func TestNPZErrors(t *testing.T) {
 	for want, err := range map[string]error{
 		`types.npz: has no member "X" (its members are X_u1, y_u1, X_i1,`: noX,
 		`has no member "nothing"`: noY,
-		"2 rows but 5 labels (member y_fixed): give labels of the same rows":                        rows,
-		"member y_fixed: holds strings: features must be numbers":                                   text,
-		"member X_le_f4: has shape [5 3]: labels need one axis":                                     label,
-		"member column: row 0 (counted from 0): label -2.5 is not a whole number: labels are class": half,
+		"2 rows but 5 labels (member y_fixed): give labels of the same rows":       rows,
+		"member y_fixed: holds strings: features must be numbers":                  text,
+		"member X_le_f4: has shape [5 3]: labels need one axis":                    label,
+		"member column: row 1: label -2.5 is not a whole number: labels are class": half,
 	} {
 		wantError(t, err, want)
 	}
@@ -165,15 +165,15 @@ func TestTextErrors(t *testing.T) {
 		{"\n", Options{}, "has no header line"},
 		{"1.5,2\n3,4\n", Options{}, "line 1: has numbers where the columns' names should be: add a header line"},
 		{"a,a\n1,2\n", Options{}, `line 1: column "a" is there twice: rename one`},
-		{"a,b\nx,y\n", Options{}, "has no column of numbers for features (its columns are a, b): name the feature columns"},
+		{"a,b\nx,y\n", Options{}, "has no column of numbers for features (its columns are a, b): make numbers of text, or name the feature columns"},
 		{"a,b\n1,2\n", Options{Label: "y"}, `has no column "y" (its columns are a, b): name one of them as the label column`},
 		{"a,b\n1,2\n", Options{Columns: []string{"c"}}, `has no column "c" (its columns are a, b): name feature columns that it has`},
 		{"a,b\n1,2\n", Options{Columns: []string{"a", "a"}}, `column "a" is named twice as a feature`},
-		{"a,b\n1,2\n", Options{Columns: []string{"a"}, Label: "a"}, `column "a" is the label or id column`},
+		{"a,b\n1,2\n", Options{Columns: []string{"a"}, Label: "a"}, `column "a" is the label, id or domain column`},
 		{"a,b\n1,2\n", Options{ID: "a", Label: "a"}, `column "a" is named as label and as id`},
 		{"a,label\n1,1\n2,2.5\n", Options{}, `column "label": label 2.5 is not a whole number`},
-		{"a,id\n1,7\n2,7\n", Options{}, `column "id": rows 0 and 1 (counted from 0): both have id "7": make ids unique`},
-		{"a,id\n1,7\n2,\n", Options{}, `column "id": row 1 (counted from 0): has no id`},
+		{"a,id\n1,7\n2,7\n", Options{}, `column "id": line 2 and line 3 both have id "7": make ids unique`},
+		{"a,id\n1,7\n2,\n", Options{}, `column "id": line 3: has no id`},
 	} {
 		_, err := read("t.csv", tc.text, tc.o)
 		wantError(t, err, tc.want)
@@ -301,12 +301,12 @@ func TestClasses(t *testing.T) {
 
 func TestIndex(t *testing.T) {
 	classes := []string{"a", "b"}
-	got, err := Index([]string{"b", "", "a"}, classes)
+	got, err := Index([]string{"b", "", "a"}, classes, origin{}.Place)
 	if err != nil || !slices.Equal(got, []int32{1, -1, 0}) {
 		t.Errorf("%v, %v", got, err)
 	}
-	_, err = Index([]string{"b", "c"}, classes)
-	wantError(t, err, `row 1 (counted from 0): class "c" is not among the source's classes (a, b)`)
+	_, err = Index([]string{"b", "c"}, classes, origin{}.Place)
+	wantError(t, err, `row 2: class "c" is not among the source's classes (a, b)`)
 }
 
 func TestSelect(t *testing.T) {

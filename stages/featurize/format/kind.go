@@ -1,9 +1,11 @@
 package format
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"mars.dev/mars/arrowio"
@@ -37,9 +39,16 @@ var kinds = map[arrowio.Format]kind{
 var remedies = map[arrowio.Format]string{
 	arrowio.FormatLFSPointer: "fetch the file itself with git lfs pull",
 	arrowio.FormatHTML:       "download the file itself",
-	arrowio.FormatHDF5:       "save its arrays with numpy.savez",
-	arrowio.FormatMATLAB:     "save its arrays with numpy.savez",
-	arrowio.FormatPickle:     "save its arrays with numpy.savez",
+	arrowio.FormatHDF5:       "save its arrays in Python with numpy.savez",
+	arrowio.FormatMATLAB:     "save its arrays in Python: numpy.savez(\"x.npz\", X=scipy.io.loadmat(\"x.mat\")[\"X\"])",
+	arrowio.FormatFCS:        "convert it in R: write.csv(flowCore::exprs(flowCore::read.FCS(\"x.fcs\")), \"x.csv\", row.names = FALSE)",
+	arrowio.FormatExcel:      "save the sheet as CSV",
+	arrowio.FormatSQLite:     "write its table as CSV: sqlite3 -header -csv x.db 'select * from t' > x.csv",
+	arrowio.FormatR:          "write its table in R: write.csv(readRDS(\"x.rds\"), \"x.csv\", row.names = FALSE)",
+	arrowio.FormatORC:        "write it as Parquet",
+	arrowio.FormatAvro:       "write it as Parquet",
+	arrowio.FormatPDF:        "give the data that it shows",
+	arrowio.FormatPickle:     "save its arrays in Python with numpy.savez, or its data frame with to_parquet",
 	arrowio.FormatZstd:       "decompress it, or compress it with gzip",
 	arrowio.FormatLZ4:        "decompress it, or compress it with gzip",
 	arrowio.FormatBzip2:      "decompress it, or compress it with gzip",
@@ -57,7 +66,10 @@ func tell(head []byte, name, encoding string) (kind, error) {
 	if len(head) == 0 {
 		return "", errors.New("is empty: check what wrote it")
 	}
-	found, err := tellContent(head, encoding)
+	found, err := tellContent(head, name, encoding)
+	if err == nil && found == kindText {
+		err = foreignText(head)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +80,7 @@ func tell(head []byte, name, encoding string) (kind, error) {
 	return found, nil
 }
 
-func tellContent(head []byte, encoding string) (kind, error) {
+func tellContent(head []byte, name, encoding string) (kind, error) {
 	format := arrowio.Sniff(head)
 	if format == arrowio.FormatUnknown && (encoding != "" && encoding != Encodings[0] || maybeText(head)) {
 		return kindText, nil
@@ -76,8 +88,35 @@ func tellContent(head []byte, encoding string) (kind, error) {
 	if k, ok := kinds[format]; ok {
 		return k, nil
 	}
+	if ext := strings.ToLower(filepath.Ext(name)); format == arrowio.FormatHDF5 && (ext == ".h5ad" || ext == ".loom") {
+		return "", fmt.Errorf("holds AnnData (%s), which cannot be read: write a table in Python: a = anndata.read_h5ad(\"x.h5ad\"); a.to_df().join(a.obs).to_parquet(\"x.parquet\")", format)
+	}
 	if remedy, ok := remedies[format]; ok {
 		return "", fmt.Errorf("holds %s, which cannot be read: %s", format, remedy)
 	}
 	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give IDX, npy, npz, CSV, TSV, Parquet or Arrow", head[:min(8, len(head))])
+}
+
+// foreignTexts are text that is no table, by its beginning, and what to do about it.
+var foreignTexts = []struct {
+	begins       *regexp.Regexp
+	what, remedy string
+}{
+	{regexp.MustCompile(`^\s*\{.*\}\s*\n\s*\{`), "JSON lines", `convert it in Python: pandas.read_json("x.jsonl", lines=True).to_csv("x.csv", index=False)`},
+	{regexp.MustCompile(`^\s*(\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*,))`), "JSON", `convert it in Python: pandas.read_json("x.json").to_csv("x.csv", index=False)`},
+	{regexp.MustCompile(`^[-+]?\d+(\.\d*)?([eE][-+]?\d+)?(,\d+)*( +qid:\d+)? +\d+:[-+.\d]\S*( +\d+:\S+|\s*\n)`), "svmlight (LIBSVM) rows", `convert it in Python: X, y = sklearn.datasets.load_svmlight_file("x"); numpy.savez("x.npz", X=X.toarray(), y=y)`},
+	{regexp.MustCompile(`^%%MatrixMarket`), "a MatrixMarket matrix", `convert it in Python: numpy.savez("x.npz", X=scipy.io.mmread("x.mtx").toarray())`},
+	{regexp.MustCompile(`(?i)^(\s*%[^\n]*\n)*\s*@relation\s`), "ARFF", `convert it in Python: pandas.DataFrame(scipy.io.arff.loadarff("x.arff")[0]).to_csv("x.csv", index=False)`},
+	{regexp.MustCompile(`^\s*<\?xml`), "XML", "write it as CSV"},
+}
+
+// foreignText returns an error for text that is no table.
+func foreignText(head []byte) error {
+	head = bytes.TrimPrefix(head, []byte("\ufeff"))
+	for _, f := range foreignTexts {
+		if f.begins.Match(head) {
+			return fmt.Errorf("holds %s, which cannot be read: %s", f.what, f.remedy)
+		}
+	}
+	return nil
 }

@@ -15,7 +15,7 @@ import (
 
 // readNPZ reads features and labels from a NumPy archive, a zip file of npy
 // members.
-func readNPZ(ctx context.Context, in *input, o Options) (*Table, error) {
+func readNPZ(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	archive, err := openNPZ(ctx, in)
 	if err != nil {
 		return nil, err
@@ -32,13 +32,25 @@ func readNPZ(ctx context.Context, in *input, o Options) (*Table, error) {
 	if yName == "" && o.X == "" && findMember(archive, "y") != nil {
 		yName = "y"
 	}
-	if yName == "" || o.Labels != "" || o.NoLabels {
-		return t, nil
+	if yName != "" && o.Labels == "" && !o.noLabels() {
+		if t.Labels, err = readMember(archive, yName, npyLabels(in.mem)); err != nil {
+			return nil, err
+		}
+		if err := t.checkRows(t.Labels, "member "+yName); err != nil {
+			return nil, err
+		}
 	}
-	if t.Labels, err = readMember(archive, yName, npyLabels(in.mem)); err != nil {
+	if o.Domain == "" {
+		return []*Table{t}, nil
+	}
+	domains, err := readMember(archive, o.Domain, npyLabels(in.mem))
+	if err != nil {
 		return nil, err
 	}
-	return t, t.checkRows(t.Labels, "member "+yName)
+	if len(domains) != t.Features.Rows {
+		return nil, fmt.Errorf("%d rows but %d domains (member %s): give one for each row", t.Features.Rows, len(domains), o.Domain)
+	}
+	return t.split(ctx, domains, o)
 }
 
 // readNPZLabels reads only the labels of an archive. If the archive has one
@@ -76,7 +88,25 @@ func openNPZ(ctx context.Context, in *input) (*zip.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("is not a valid zip archive (%w): it is truncated or damaged: copy or download it again", err)
 	}
-	return archive, nil
+	return archive, foreignZip(archive)
+}
+
+// foreignZip returns an error for a zip archive that is not NumPy's.
+func foreignZip(archive *zip.Reader) error {
+	for _, f := range archive.File {
+		switch {
+		case strings.HasSuffix(f.Name, ".npy"):
+			return nil
+		case f.Name == "[Content_Types].xml" || f.Name == "content.xml" || strings.HasPrefix(f.Name, "xl/"):
+			return errors.New("holds a spreadsheet (xlsx, ods), which cannot be read: save the sheet as CSV")
+		}
+	}
+	for _, f := range archive.File {
+		if strings.Contains(f.Name, ".") {
+			return fmt.Errorf("holds a zip archive without NumPy arrays (its members are %s), which cannot be read: unpack it", memberNames(archive))
+		}
+	}
+	return nil
 }
 
 // A meteredReaderAt takes cost from mem for each byte that is read.

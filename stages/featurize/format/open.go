@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -45,9 +47,20 @@ type Options struct {
 	// they are "label" and "id", if the table has these.
 	Label, ID string
 
+	// OptionalID reads no identities if a table lacks the column ID.
+	OptionalID bool
+
+	// Domain is a column, or a member of an npz archive, that says which of Parts a row
+	// is of; rows of none are left out. "": all rows are one part.
+	Domain string
+	Parts  []Part
+
 	// Separator separates the fields of a text table. 0 means a tab for .tsv,
-	// otherwise the most frequent of comma, semicolon and tab in the header.
+	// otherwise the most frequent of comma, semicolon, tab and | in the header.
 	Separator rune
+
+	// Decimal is the decimal mark of the numbers in text, ',' or 0 for a point.
+	Decimal byte
 
 	// Encoding is that of text, one of Encodings; "" is UTF-8.
 	Encoding string
@@ -56,14 +69,31 @@ type Options struct {
 	Memory *arrowio.Budget
 }
 
+// noLabels reports whether no part is to have labels.
+func (o Options) noLabels() bool {
+	return !slices.ContainsFunc(o.parts(), func(p Part) bool { return !p.NoLabels })
+}
+
 // Open reads the table in a file, the JPEG and PNG files in a folder, or standard
 // input if path is "-". Pictures in folders of the first level have their folder as
 // label. After the path of an npz archive there may be a colon and the names of
 // members: that of the features, or those of features and labels with a comma between.
 // Errors are those of Read.
 func Open(ctx context.Context, path string, o Options) (*Table, error) {
+	return first(OpenParts(ctx, path, o))
+}
+
+func first(tables []*Table, err error) (*Table, error) {
+	if err != nil {
+		return nil, err
+	}
+	return tables[0], nil
+}
+
+// OpenParts reads a table for each of the options' Parts, in one pass.
+func OpenParts(ctx context.Context, path string, o Options) ([]*Table, error) {
 	if path == "-" {
-		return Read(ctx, os.Stdin, "standard input", o)
+		return readParts(ctx, os.Stdin, StandardInput, o)
 	}
 	path, inner, err := splitPath(path)
 	if err != nil {
@@ -74,16 +104,46 @@ func Open(ctx context.Context, path string, o Options) (*Table, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%w: check the path", err)
+		return nil, absent(path, err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return readFolder(ctx, path, o)
+		t, err := readFolder(ctx, path, o)
+		return []*Table{t}, err
 	}
-	if o.Labels == "" && !o.NoLabels {
+	if o.Labels == "" && !o.noLabels() {
 		o.Labels = neighbour(path)
 	}
-	return Read(ctx, f, path, o)
+	return readParts(ctx, f, path, o)
+}
+
+// StandardInput is the name of that input.
+const StandardInput = "standard input"
+
+// absent explains that there is no such file.
+func absent(path string, err error) error {
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+	case isURL(path):
+		return fmt.Errorf("%s: is a URL, and files are read from this machine: download it first", path)
+	case strings.ContainsAny(path, "*?["):
+		if found, _ := filepath.Glob(path); len(found) > 0 {
+			return fmt.Errorf("%s: is a pattern of %d files, and one file is read: %s", path, len(found), joinAdvice)
+		}
+	case strings.Contains(path, ","):
+		if _, err := os.Stat(strings.Split(path, ",")[0]); err == nil {
+			return fmt.Errorf("%s: is a list of files, and one file is read: %s", path, joinAdvice)
+		}
+	}
+	return fmt.Errorf("%w: check the path", err)
+}
+
+// joinAdvice is how several tables become one.
+const joinAdvice = "join them, for example CSV files with awk 'NR == 1 || FNR > 1' *.csv > all.csv"
+
+func isURL(path string) bool {
+	scheme, _, found := strings.Cut(path, "://")
+	return found && len(scheme) > 1 && !strings.ContainsAny(scheme, "/.")
 }
 
 // Read reads the table in r, an input of any kind. name is the input's name in
@@ -91,6 +151,11 @@ func Open(ctx context.Context, path string, o Options) (*Table, error) {
 // Archives and Parquet files need random access. If r does not allow it, they
 // are held in memory. It returns ctx.Err() if ctx ends.
 func Read(ctx context.Context, r io.Reader, name string, o Options) (*Table, error) {
+	return first(readParts(ctx, r, name, o))
+}
+
+// readParts is Read for each of the options' Parts.
+func readParts(ctx context.Context, r io.Reader, name string, o Options) ([]*Table, error) {
 	t, err := readInput(ctx, r, name, o)
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err() // rather than what the reader of a format makes of it
@@ -98,7 +163,19 @@ func Read(ctx context.Context, r io.Reader, name string, o Options) (*Table, err
 	return t, err
 }
 
-func readInput(ctx context.Context, r io.Reader, name string, o Options) (*Table, error) {
+// FromStream reads the tables of a stream of Arrow batches.
+func FromStream(ctx context.Context, in arrowio.Stream, o Options) ([]*Table, error) {
+	if o.Memory == nil {
+		o.Memory = arrowio.NewBudget(0)
+	}
+	tables, err := readBatches(ctx, in.Schema(), in.Next, o, o.Memory)
+	if err != nil {
+		return nil, named(in.Name(), err)
+	}
+	return tables, complete(ctx, tables, in.Name(), o)
+}
+
+func readInput(ctx context.Context, r io.Reader, name string, o Options) ([]*Table, error) {
 	if o.Memory == nil {
 		o.Memory = arrowio.NewBudget(0)
 	}
@@ -106,37 +183,66 @@ func readInput(ctx context.Context, r io.Reader, name string, o Options) (*Table
 	if err != nil {
 		return nil, named(name, err)
 	}
-	t, err := readTable(ctx, in, o)
+	tables, err := readTables(ctx, in, o)
 	if err != nil {
 		return nil, named(name, err)
 	}
-	t.Name = name
-	if o.Labels != "" && !o.NoLabels {
-		if t.Labels, err = openLabels(ctx, o.Labels, o); err != nil {
-			return nil, err
-		}
-		if err := t.checkRows(t.Labels, o.Labels); err != nil {
-			return nil, named(name, err)
-		}
-	}
-	return t, nil
+	return tables, complete(ctx, tables, name, o)
 }
 
-func readTable(ctx context.Context, in *input, o Options) (*Table, error) {
+// complete names the tables and gives them the labels that are in a file of their own.
+func complete(ctx context.Context, tables []*Table, name string, o Options) error {
+	for _, t := range tables {
+		t.Name = name
+	}
+	if o.Labels == "" || o.noLabels() {
+		return nil
+	}
+	labels, err := openLabels(ctx, o.Labels, o)
+	if err != nil {
+		return err
+	}
+	for k, part := range o.parts() {
+		switch t := tables[k]; {
+		case part.NoLabels:
+		case o.Domain == "":
+			if err := t.checkRows(labels, o.Labels); err != nil {
+				return named(name, err)
+			}
+			t.Labels = labels
+		case t.In(t.Features.Rows-1) >= len(labels):
+			return fmt.Errorf("%s: has %d labels, and %s more rows: give labels of the same rows", o.Labels, len(labels), name)
+		default:
+			t.Labels = gather(labels, t.at)
+		}
+	}
+	return nil
+}
+
+func readTables(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	switch in.kind {
-	case kindIDX:
-		return readIDXTable(ctx, in, in.mem)
-	case kindNPY:
-		a, err := readNPY(in, in.mem)
-		return readArrayTable(ctx, a, err)
 	case kindNPZ:
 		return readNPZ(ctx, in, o)
 	case kindParquet:
 		return readParquet(ctx, in, o)
 	case kindArrow:
 		return readArrow(ctx, in, o)
+	case kindText:
+		return readText(ctx, in, o)
 	}
-	return readText(ctx, in, o)
+	if o.Domain != "" {
+		return nil, fmt.Errorf("is %s, which has no column %q: give source and target as two files", in.kind, o.Domain)
+	}
+	t, err := readArray(ctx, in)
+	return []*Table{t}, err
+}
+
+func readArray(ctx context.Context, in *input) (*Table, error) {
+	if in.kind == kindIDX {
+		return readIDXTable(ctx, in, in.mem)
+	}
+	a, err := readNPY(in, in.mem)
+	return readArrayTable(ctx, a, err)
 }
 
 // openLabels reads a file of labels.
@@ -150,7 +256,7 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("labels: %w: check the path", err)
+		return nil, fmt.Errorf("labels: %w", absent(path, err))
 	}
 	defer f.Close()
 	in, err := newInput(ctx, f, path, o)
@@ -180,7 +286,7 @@ func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
 
 // splitPath separates the path of an npz archive from what follows its colon.
 func splitPath(path string) (file, inner string, err error) {
-	if _, err := os.Stat(path); err == nil || !strings.Contains(path, ":") {
+	if _, err := os.Stat(path); err == nil || !strings.Contains(path, ":") || isURL(path) {
 		return path, "", nil
 	}
 	cut := strings.LastIndexByte(path, ':')

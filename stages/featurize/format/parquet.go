@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -29,11 +30,12 @@ const (
 	usualBuffer       = 16 << 10
 	parquetColumnCost = 44 << 10 // of a column that is read, beside its buffer and pages
 	footerCost        = 12       // of a footer in memory, for each of its bytes
+	maxLook           = 64       // columns of text that are looked at
 )
 
 // readParquet reads a Parquet file. The library panics on some damaged files;
 // here that becomes an error.
-func readParquet(ctx context.Context, in *input, o Options) (t *Table, err error) {
+func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err error) {
 	var mem *budgetAllocator
 	defer func() {
 		if p := recover(); p != nil {
@@ -64,7 +66,7 @@ func readParquet(ctx context.Context, in *input, o Options) (t *Table, err error
 	return readParquetColumns(ctx, f, properties, mem, o)
 }
 
-func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet.ReaderProperties, mem *budgetAllocator, o Options) (*Table, error) {
+func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet.ReaderProperties, mem *budgetAllocator, o Options) ([]*Table, error) {
 	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, mem)
 	if err != nil {
 		return nil, parquetError(err)
@@ -73,20 +75,13 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 	if err != nil {
 		return nil, parquetError(err)
 	}
-	plan, err := planColumns(schema, o)
+	flat, top := flatSchema(schema)
+	plan, err := planColumns(flat, o)
 	if err != nil {
 		return nil, err
 	}
-	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}, mem: mem}
-	used := plan.uses()
-	for i, field := range schema.Fields() {
-		if used[field.Name] {
-			rows.fields, rows.names = append(rows.fields, i), append(rows.names, field.Name)
-		}
-	}
-	for i := range f.MetaData().Schema.NumColumns() {
-		rows.leaves[i] = true
-	}
+	uses := plan.uses()
+	rows := newParquetRows(f, r, schema, top, mem, func(i int) bool { return uses[flat.Field(i).Name] })
 	properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
 	cost := int64(len(rows.fields)) * (properties.BufferSize + parquetColumnCost)
 	if err := mem.mem.Take(cost); err != nil {
@@ -94,12 +89,57 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 	}
 	defer mem.mem.Give(cost)
 	defer rows.close()
-	next := func() (arrow.Record, error) { return rows.next(ctx) }
-	t, err := readRecords(ctx, next, plan, mem.mem)
-	if err == nil && int64(t.Features.Rows) != f.NumRows() {
-		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), t.Features.Rows)
+	text := newParquetRows(f, r, schema, top, mem, func(i int) bool { return slices.Contains(plan.text, flat.Field(i).Name) })
+	if err := text.look(ctx, plan); err != nil {
+		return nil, err
+	}
+	seen := int64(0)
+	next := func() (arrow.Record, error) {
+		rec, err := rows.next(ctx)
+		if err == nil {
+			seen += rec.NumRows()
+		}
+		return rec, err
+	}
+	t, err := readRecords(ctx, flattened(schema, next), plan, o, mem.mem)
+	if err == nil && seen != f.NumRows() {
+		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), seen)
 	}
 	return t, err
+}
+
+// newParquetRows reads the columns that have one that used says is used; top are their
+// columns in the schema.
+func newParquetRows(f *file.Reader, r *pqarrow.FileReader, schema *arrow.Schema, top []int, mem *budgetAllocator, used func(i int) bool) *parquetRows {
+	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}, mem: mem}
+	for i, field := range top {
+		if last := len(rows.fields) - 1; used(i) && (last < 0 || rows.fields[last] != field) {
+			rows.fields, rows.names = append(rows.fields, field), append(rows.names, schema.Field(field).Name)
+		}
+	}
+	for i := range f.MetaData().Schema.NumColumns() {
+		rows.leaves[i] = true
+	}
+	return rows
+}
+
+// look counts the values of columns of text in the file's first rows: enough to name
+// categories that are not read.
+func (r *parquetRows) look(ctx context.Context, p *columnPlan) error {
+	for k := range p.tallies {
+		p.tallies[k].sampled = true
+	}
+	if len(r.fields) == 0 || len(r.fields) > maxLook || r.file.NumRows() == 0 {
+		return nil
+	}
+	defer r.close()
+	rec, err := r.next(ctx)
+	if err != nil {
+		return err
+	}
+	flat := flatRecord(rec)
+	defer flat.Release()
+	return (&columnTables{plan: p}).tally(flat)
 }
 
 // parquetRows reads the rows of some fields of a file, one row group after
@@ -135,7 +175,7 @@ func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 	for k, column := range r.columns {
 		values, err := nextArray(column, n, r.mem)
 		if err != nil {
-			return nil, fmt.Errorf("row group %d, column %q: %w", r.group-1, r.names[k], parquetError(err))
+			return nil, fmt.Errorf("row group %d, column %q: %w", r.group, r.names[k], parquetError(err))
 		}
 		defer values.Release()
 		arrays[k] = values

@@ -19,7 +19,7 @@ type Table struct {
 	Features blas32.General // n×d, n and d at least 1, every value finite
 	Shape    []int          // [C, H, W] for images, [d] otherwise
 	Columns  []string       // the d features' names; nil if the input has none
-	Skipped  []string       // columns of the input that were not read
+	Skipped  []Skipped      // columns of the input that were not read
 
 	// Largest is the largest value that the stored type can hold, for scaling
 	// to [0, 1]: 255 for uint8, 65535 for uint16, 0 for all others.
@@ -35,7 +35,9 @@ type Table struct {
 	IDInts  []int64
 	IDNames []string
 
-	mem *arrowio.Budget // what the table was read with
+	origin                 // where the rows were in the input
+	others []Count         // rows of the input that are in no part
+	mem    *arrowio.Budget // what the table was read with
 }
 
 // Row returns row i, which shares its memory with t.
@@ -65,7 +67,35 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 	out.Labels = gather(t.Labels, rows)
 	out.IDInts = gather(t.IDInts, rows)
 	out.IDNames = gather(t.IDNames, rows)
+	out.at = make([]int, len(rows))
+	for k, i := range rows {
+		out.at[k] = t.In(i)
+	}
 	return &out, nil
+}
+
+// Select returns t with those of its columns that have the names, in that order, in the
+// memory of t. All must be there.
+func (t *Table) Select(names []string) *Table {
+	if slices.Equal(names, t.Columns) {
+		return t
+	}
+	at := positions(t.Columns)
+	from, row := make([]int, len(names)), make([]float32, t.Features.Cols)
+	for k, name := range names {
+		from[k] = at[name]
+	}
+	out := *t
+	out.Features.Cols, out.Features.Stride = len(names), len(names)
+	for i := range t.Features.Rows {
+		copy(row, t.Row(i))
+		for k, j := range from {
+			out.Features.Data[i*len(names)+k] = row[j]
+		}
+	}
+	out.Features.Data = out.Features.Data[:t.Features.Rows*len(names)]
+	out.Columns, out.Shape = names, []int{len(names)}
+	return &out
 }
 
 // isWhole reports whether rows are those of t, in their order.
@@ -136,7 +166,7 @@ func newTable(ctx context.Context, data []float32, rows, cols int, shape []int, 
 		}
 		for i, v := range data[lo:min(lo+stepValues, len(data))] {
 			if k := lo + i; math.Float32bits(v)&0x7f800000 == 0x7f800000 {
-				return nil, fmt.Errorf("row %d, feature %d (both counted from 0): is %s: fill or drop the row", k/cols, k%cols, nonFinite(v))
+				return nil, fmt.Errorf("row %d, feature %d (both counted from 1): is %s: fill or drop the row", k/cols+1, k%cols+1, nonFinite(v))
 			}
 		}
 	}
@@ -172,10 +202,10 @@ func (t *Table) setIDs(ctx context.Context, names []string) error {
 			return err
 		}
 		if name == "" {
-			return fmt.Errorf("row %d (counted from 0): has no id: fill it, or choose another id column", i)
+			return fmt.Errorf("%s: has no id: fill it, or choose another id column", t.Place(i))
 		}
 		if first, twice := seen[name]; twice {
-			return fmt.Errorf("rows %d and %d (counted from 0): both have id %q: make ids unique, or choose another id column", first, i, name)
+			return fmt.Errorf("%s and %s both have id %q: make ids unique, or choose another id column", t.Place(first), t.Place(i), name)
 		}
 		seen[name] = i
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 
 // readText reads a text table: a header, then one line for each row. Fields may
 // be quoted as in RFC 4180.
-func readText(ctx context.Context, in *input, o Options) (*Table, error) {
+func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	r, err := newTextReader(in, o)
 	if err != nil {
 		return nil, err
@@ -26,10 +27,12 @@ func readText(ctx context.Context, in *input, o Options) (*Table, error) {
 	defer r.meter.close()
 	p, err := planText(r.header, o)
 	if err != nil {
-		return nil, err
+		return nil, r.explain(err)
 	}
-	t := &textTable{plan: p, mem: in.mem, names: map[string]string{}}
-	for first := true; ; first = false {
+	split := newSplitter(o, in.mem)
+	tables := newTextTables(p, split.parts, o, in.mem)
+	settled, lines := false, true
+	for {
 		record, err := r.next()
 		if errors.Is(err, io.EOF) {
 			break
@@ -37,14 +40,38 @@ func readText(ctx context.Context, in *input, o Options) (*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		if first {
-			t.plan.settle(record)
+		domain := ""
+		if p.domain >= 0 {
+			domain = record[p.domain]
 		}
-		if err := t.add(record, r.Reader); err != nil {
+		row := split.rows
+		k, err := split.part(domain)
+		if err != nil {
+			return nil, err
+		}
+		line, _ := r.FieldPos(0)
+		lines = lines && line == row+2
+		if k < 0 {
+			continue
+		}
+		if !settled {
+			if err := p.settle(record); err != nil {
+				return nil, err
+			}
+			settled = true
+		}
+		if err := tables[k].add(record, r.Reader, row); err != nil {
 			return nil, err
 		}
 	}
-	return t.finish(ctx, o)
+	if split.rows == 0 {
+		return nil, errors.New("has a header but no rows: give data with at least one")
+	}
+	if err := split.check(); err != nil {
+		return nil, err
+	}
+	out, err := finishText(ctx, tables, split, lines)
+	return out, r.explain(err)
 }
 
 // Memory of a record: its bytes are in several buffers, which grow by doubling, and
@@ -60,6 +87,9 @@ type recordReader struct {
 	*csv.Reader
 	header []string
 	meter  *meter
+	spaced bool // the columns seem to be apart by spaces
+	asked  bool // the separator was given
+	last   []string
 }
 
 // newTextReader reads the header and finds the separator.
@@ -71,9 +101,13 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 	text := bufio.NewReaderSize(decoded, 1<<16)
 	skipMark(text)
 	comma := separator(text, in.name, o)
+	head, _ := text.Peek(text.Size()) // lines, or the beginning of one
+	spaced := o.Separator == 0 && isSpaced(string(head), comma)
 	m := &meter{r: text, mem: in.mem, mark: byte(comma), perByte: costPerByte, perMark: costPerField}
 	r := &recordReader{Reader: csv.NewReader(m), meter: m}
 	r.Comma, r.ReuseRecord = comma, true
+	r.TrimLeadingSpace = comma == ' ' // so that several spaces are one separator
+	r.spaced, r.asked = spaced, o.Separator != 0
 	record, err := r.next()
 	if err != nil {
 		return nil, err
@@ -81,14 +115,40 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 	if err := in.mem.Take(int64(len(record)) * costPerColumn); err != nil {
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
-	r.header, err = headerOf(record)
-	return r, err
+	if r.header, err = headerOf(record); err != nil {
+		return nil, r.explain(err)
+	}
+	return r, nil
+}
+
+// explain says what to do about an error of the header, if the fields are apart in
+// another way.
+func (r *recordReader) explain(err error) error {
+	switch {
+	case err == nil || len(r.header) > 1:
+	case r.spaced:
+		return fmt.Errorf("line 1: the columns seem to be apart by spaces: give --separator ' '")
+	case r.asked:
+		return fmt.Errorf("%w; its header has no %q, and --separator holds for all tables: leave it out, and each table's own is found", err, r.Comma)
+	}
+	return err
+}
+
+// isSpaced reports whether the first lines look like columns with spaces in between.
+func isSpaced(head string, comma rune) bool {
+	lines := strings.SplitN(head, "\n", 3)
+	if len(lines) < 2 || strings.ContainsRune(lines[0], comma) {
+		return false
+	}
+	names, values := len(strings.Fields(lines[0])), len(strings.Fields(lines[1]))
+	return names > 1 && (values == names || values == names+1) // R writes row names without a header
 }
 
 // next reads the next record, which is valid until the call that follows.
 func (r *recordReader) next() ([]string, error) {
 	r.meter.next()
 	record, err := r.Read()
+	r.last = record
 	var limit *arrowio.LimitError
 	switch {
 	case errors.As(err, &limit):
@@ -96,7 +156,7 @@ func (r *recordReader) next() ([]string, error) {
 	case err == nil || r.header != nil && errors.Is(err, io.EOF):
 		return record, err
 	}
-	return nil, textError(err, len(r.header))
+	return nil, r.textError(err)
 }
 
 // headerOf checks the names of the columns.
@@ -132,7 +192,7 @@ func separator(text *bufio.Reader, name string, o Options) rune {
 	head, _ := text.Peek(text.Size()) // the header line, or its beginning
 	line, _, _ := strings.Cut(string(head), "\n")
 	best := ','
-	for _, s := range ";\t" {
+	for _, s := range ";\t|" {
 		if strings.Count(line, string(s)) > strings.Count(line, string(best)) {
 			best = s
 		}
@@ -153,9 +213,9 @@ func isData(header []string) bool {
 	return !counted
 }
 
-// textError explains an error of the CSV reader. fields is the number of fields of
-// the header.
-func textError(err error, fields int) error {
+// textError explains an error of the CSV reader.
+func (r *recordReader) textError(err error) error {
+	fields := len(r.header)
 	var bad *csv.ParseError
 	var coded *encodingError
 	switch {
@@ -165,42 +225,72 @@ func textError(err error, fields int) error {
 		return errors.New("has no header line: check what wrote it")
 	case !errors.As(err, &bad):
 		return readError(err)
+	case r.spaced:
+		return r.explain(err)
+	case errors.Is(err, csv.ErrFieldCount) && bad.Line == 2 && len(r.last) == fields+1:
+		comma := ""
+		if r.Comma == ',' {
+			comma = "; if a comma is a decimal mark, another character has to be between the fields"
+		}
+		return fmt.Errorf("line 2: has %d fields and the header %d: if the first are the row names that R writes, write the table without them (row.names = FALSE)%s", fields+1, fields, comma)
 	case errors.Is(err, csv.ErrFieldCount):
 		return fmt.Errorf("line %d: has another number of fields than the %d of the header: mend the line, or check the separator", bad.Line, fields)
 	}
 	return fmt.Errorf("line %d, column %d: %w: mend the quotes of the line", bad.Line, bad.Column, bad.Err)
 }
 
-// A textTable grows row by row.
+// A textTable grows row by row. The tables of an input share their plan and the names.
 type textTable struct {
 	plan   *textPlan
 	mem    *arrowio.Budget
+	labels bool // to be kept
+	divide bool // the input has other rows too
 	data   []float32
 	rows   int
-	labels []string
-	ids    []string
-	names  map[string]string // lets equal labels share memory
+	origin
+	names []string // labels
+	ids   []string
+	known map[string]string // lets equal labels share memory
 }
 
-// add appends one record. r gives its place for errors.
-func (t *textTable) add(record []string, r *csv.Reader) (err error) {
+func newTextTables(p *textPlan, parts []Part, o Options, mem *arrowio.Budget) []*textTable {
+	known := map[string]string{}
+	tables := make([]*textTable, len(parts))
+	for k, part := range parts {
+		tables[k] = &textTable{plan: p, mem: mem, known: known, divide: o.Domain != "", labels: p.label >= 0 && o.Labels == "" && !part.NoLabels}
+	}
+	return tables
+}
+
+// add appends one record, which was that row of the input. r gives its place for errors.
+func (t *textTable) add(record []string, r *csv.Reader, row int) (err error) {
 	at := len(t.data)
 	if t.data, err = extend(t.mem, t.data, len(t.plan.features), maxElements); err != nil {
 		return err
 	}
 	for k, i := range t.plan.features {
-		if t.data[at+k], err = parseValue(record[i]); err != nil {
+		if t.data[at+k], err = t.plan.value(record[i]); err != nil {
 			line, _ := r.FieldPos(i)
 			return fmt.Errorf("line %d, column %q: %w", line, t.plan.header[i], err)
 		}
 	}
+	for k, i := range t.plan.skipped {
+		if tally := &t.plan.tallies[k]; !tally.many {
+			tally.add(strings.TrimSpace(record[i]))
+		}
+	}
 	t.rows++
-	if t.plan.label >= 0 {
+	if t.divide {
+		if t.at, err = push(t.mem, t.at, row); err != nil {
+			return err
+		}
+	}
+	if t.labels {
 		name, err := t.intern(strings.TrimSpace(record[t.plan.label]))
 		if err != nil {
 			return err
 		}
-		if t.labels, err = push(t.mem, t.labels, name); err != nil {
+		if t.names, err = push(t.mem, t.names, name); err != nil {
 			return err
 		}
 	}
@@ -216,32 +306,44 @@ func (t *textTable) add(record []string, r *csv.Reader) (err error) {
 }
 
 func (t *textTable) intern(name string) (string, error) {
-	known, ok := t.names[name]
+	known, ok := t.known[name]
 	if !ok {
 		if err := t.mem.Take(int64(len(name)) + nameCost); err != nil {
 			return "", err
 		}
 		known = strings.Clone(name)
-		t.names[known] = known
+		t.known[known] = known
 	}
 	return known, nil
 }
 
-func (t *textTable) finish(ctx context.Context, o Options) (*Table, error) {
-	p := t.plan
-	if t.rows == 0 {
-		return nil, errors.New("has a header but no rows: give data with at least one")
+// finishText makes the tables of what was read. lines says that each record is a line.
+func finishText(ctx context.Context, tables []*textTable, split *splitter, lines bool) ([]*Table, error) {
+	out := make([]*Table, len(tables))
+	for k, t := range tables {
+		t.lines = lines
+		var err error
+		if out[k], err = t.finish(ctx); err != nil {
+			return nil, err
+		}
+		out[k].others = split.others()
 	}
+	return out, nil
+}
+
+func (t *textTable) finish(ctx context.Context) (*Table, error) {
+	p := t.plan
 	if len(p.features) == 0 {
-		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): name the feature columns", list(p.header))
+		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): make numbers of text, or name the feature columns", list(p.header))
 	}
 	out, err := newTable(ctx, t.data, t.rows, len(p.features), []int{len(p.features)}, t.mem)
 	if err != nil {
 		return nil, err
 	}
+	out.origin = t.origin
 	out.Columns, out.Skipped = p.names()
-	if p.label >= 0 && o.Labels == "" && !o.NoLabels {
-		if out.Labels, err = wholeLabels(t.labels); err != nil {
+	if t.labels {
+		if out.Labels, err = wholeLabels(t.names); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.label], err)
 		}
 	}
@@ -256,31 +358,57 @@ func (t *textTable) finish(ctx context.Context, o Options) (*Table, error) {
 // missing are the words that programs write for a missing value.
 var missing = []string{"", "na", "n/a", "nan", "null", "none", "?", "-"}
 
-func parseValue(field string) (float32, error) {
+func isMissing(field string) bool { return slices.Contains(missing, strings.ToLower(field)) }
+
+// value reads a field of a feature column.
+func (p *textPlan) value(field string) (float32, error) {
 	field = strings.TrimSpace(field)
-	v, err := parseNumber(field, 32)
+	v, err := p.number(field, 32)
 	switch {
 	case err == nil && v-v == 0: // finite
 		return float32(v), nil
-	case slices.Contains(missing, strings.ToLower(field)):
+	case isMissing(field):
 		return 0, fmt.Errorf("the value is missing (%q): fill or drop the row, or choose other feature columns", field)
 	case errors.Is(err, strconv.ErrRange) || math.IsInf(v, 0):
 		return 0, fmt.Errorf("%s is infinite, or too large for float32: mend or drop the row", field)
+	case err != nil && p.decimal == 0 && isCommaDecimal(field):
+		return 0, fmt.Errorf("%q has a decimal comma: give --decimal ,", field)
 	case err != nil:
 		return 0, fmt.Errorf("%q is not a number: mend it, or choose other feature columns", field)
 	}
 	return float32(v), nil // NaN is found when all are read
 }
 
-// parseNumber reads a feature: a decimal number, or true or false as 1 and 0.
-func parseNumber(field string, bits int) (float64, error) {
+// number reads a feature: a decimal number, or true or false as 1 and 0.
+func (p *textPlan) number(field string, bits int) (float64, error) {
 	switch {
 	case len(field) == 4 && strings.EqualFold(field, "true"):
 		return 1, nil
 	case len(field) == 5 && strings.EqualFold(field, "false"):
 		return 0, nil
+	case p.decimal == ',' && strings.Contains(field, "."):
+		return 0, strconv.ErrSyntax
+	case p.decimal == ',':
+		field = strings.Replace(field, ",", ".", 1)
 	}
 	return parseFloat(field, bits)
+}
+
+// isCommaDecimal reports whether a field is a number with a decimal comma.
+var isCommaDecimal = regexp.MustCompile(`^[-+]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?$`).MatchString
+
+// otherDecimal returns an error if a field that is not a number is one with the other
+// decimal mark: its column is not to be left out in silence.
+func (p *textPlan) otherDecimal(column, field string) error {
+	switch {
+	case p.decimal == 0 && isCommaDecimal(field):
+		return fmt.Errorf("column %q: %q looks like a number with a decimal comma: give --decimal , or choose other feature columns with --columns", column, field)
+	case p.decimal == ',':
+		if _, err := parseFloat(field, 64); err == nil || isCommaDecimal(field) {
+			return fmt.Errorf("column %q: %q has a point, and --decimal says that a comma is the decimal mark: write numbers without separators of thousands, or leave --decimal out", column, field)
+		}
+	}
+	return nil
 }
 
 // parseFloat reads a decimal number. strconv reads Go's 0x1p4 and 1_000 too, which
@@ -328,16 +456,17 @@ func readTextLabels(in *input, o Options) ([]string, error) {
 			return nil, fmt.Errorf("has no column %q (its columns are %s): name the label column", orDefault(o.Label, "label"), list(r.header))
 		}
 	}
-	t := &textTable{plan: &textPlan{label: column, id: -1}, mem: in.mem, names: map[string]string{}}
-	for {
+	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1}}
+	t := newTextTables(plan, []Part{{}}, Options{}, in.mem)[0]
+	for row := 0; ; row++ {
 		record, err := r.next()
 		if errors.Is(err, io.EOF) {
-			return wholeLabels(t.labels)
+			return wholeLabels(t.names)
 		}
 		if err != nil {
 			return nil, err
 		}
-		if err := t.add(record, r.Reader); err != nil {
+		if err := t.add(record, r.Reader, row); err != nil {
 			return nil, err
 		}
 	}
