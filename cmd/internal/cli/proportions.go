@@ -104,7 +104,7 @@ not look at them.`,
 	o.Method = "auto"
 	f.Var(oneOf{&o.Method, proportions.Methods}, "method", "how to estimate: auto is hedge for tables and embeddings, mte for images")
 	h.register(f)
-	f.IntVar(&epochs, "epochs", 0, "length of the training that gives images an embedding, for a first look (default: the method's)")
+	countVar(f, &epochs, "epochs", 0, 1, "length of the training that gives images an embedding, for a first look (default: the method's)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	f.Float64Var(&o.Level, "level", 0.9, "probability with which an interval is to hold the true share")
 	f.IntVar(&o.Bootstrap, "bootstrap", 200, "replicates of the bootstrap behind the intervals")
