@@ -119,8 +119,12 @@ func (a amount) Set(s string) error {
 	if err != nil {
 		return err
 	}
-	if !(v >= 0 && v <= a.most) {
-		return fmt.Errorf("%s is out of range: want 0 to %.3g", s, a.most)
+	switch {
+	case v >= 0 && v <= a.most:
+	case a.most == math.MaxFloat32:
+		return fmt.Errorf("%s is out of range: want a number from 0 on", s)
+	default:
+		return fmt.Errorf("%s is out of range: want 0 to %g", s, a.most)
 	}
 	*a.value = v
 	return nil
