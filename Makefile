@@ -1,20 +1,45 @@
 # make help lists what there is to make.
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS = -s -w -X mars.dev/mars/cmd/internal/cli.version=$(VERSION)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+CLI = mars.dev/mars/cmd/internal/cli
+LDFLAGS = -s -w -X $(CLI).version=$(VERSION) -X $(CLI).revision=$(COMMIT)
+# All programs are one file, which is the one that it is called by.
+BIN ?= bin
+PROGRAMS = $(notdir $(wildcard cmd/mars-*))
+PREFIX ?= /usr/local
+DESTDIR ?=
+SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build demo test lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean
+.PHONY: help build install uninstall demo test lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
-build: ## build the programs into bin/
-	@mkdir -p bin
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+build: ## build mars into bin/, with links for the separate programs
+	@mkdir -p $(BIN)
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/mars
+	@for p in $(PROGRAMS); do ln -sf mars $(BIN)/$$p; done
+
+$(BIN)/mars:
+	$(MAKE) build
+
+install: $(BIN)/mars ## install what make build made, with shell completions, in PREFIX (/usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(SHARE)/bash-completion/completions" "$(SHARE)/zsh/site-functions" "$(SHARE)/fish/vendor_completions.d"
+	install -m 755 $(BIN)/mars "$(DESTDIR)$(PREFIX)/bin/mars"
+	@set -e; cd "$(DESTDIR)$(PREFIX)/bin"; for p in $(PROGRAMS); do ln -sf mars $$p; done; \
+	  for p in mars $(PROGRAMS); do \
+	    ./$$p completion bash > "$(abspath $(SHARE))/bash-completion/completions/$$p"; \
+	    ./$$p completion zsh > "$(abspath $(SHARE))/zsh/site-functions/_$$p"; \
+	    ./$$p completion fish > "$(abspath $(SHARE))/fish/vendor_completions.d/$$p.fish"; done
+
+uninstall: ## remove what make install installed
+	for p in mars $(PROGRAMS); do rm -f "$(DESTDIR)$(PREFIX)/bin/$$p" "$(SHARE)/bash-completion/completions/$$p" \
+	  "$(SHARE)/zsh/site-functions/_$$p" "$(SHARE)/fish/vendor_completions.d/$$p.fish"; done
 
 demo: build ## run the whole method on built-in data and explain the result
-	@PATH="$(CURDIR)/bin:$$PATH" bash docs/demo.sh
+	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh
 
 test: ## run every test
 	$(GO) test ./...
@@ -46,7 +71,7 @@ bench-train: ## training iterations beside PyTorch and JAX, and the share of the
 
 SKADA_RESULTS ?= skada.jsonl
 bench-skada: build ## our labels beside skada's methods on SKADA-Bench's tasks (real data in $MARS_DATA)
-	$(PYTHON) docs/experiments/skada/bench.py --mars bin/mars --results $(SKADA_RESULTS) $(BENCHFLAGS)
+	$(PYTHON) docs/experiments/skada/bench.py --mars $(BIN)/mars --results $(SKADA_RESULTS) $(BENCHFLAGS)
 
 generate: ## write the kernels' assembly again
 	$(GO) -C stages/algorithms/internal/kernel/gen run .
@@ -55,10 +80,10 @@ bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
 	$(GO) run ./arrowio/internal/benchio
 
 bench-default: build ## time and memory of mars label and mars proportions on tables of several sizes
-	$(GO) run ./cmd/internal/benchdefault bin
+	$(GO) run ./cmd/internal/benchdefault $(BIN)
 
 bench-limits: build ## memory and time of inputs far larger than --memory-limit
-	$(GO) run ./cmd/internal/benchlimits bin
+	$(GO) run ./cmd/internal/benchlimits $(BIN)
 
 FUZZTIME ?= 2m
 fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
@@ -69,4 +94,4 @@ fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
 	$(GO) test ./arrowio -run TestMutations -mutations 20000 -timeout 60m
 
 clean: ## remove what make build made
-	rm -rf bin
+	rm -rf $(BIN)

@@ -30,7 +30,8 @@ type link struct {
 	next    *link
 	lost    error // why the cache did not take its output; nil if it did
 	start   time.Time
-	ended   time.Time // of its output
+	ended   time.Time     // of its output
+	told    chan struct{} // closed when the view knows that it has ended
 }
 
 // errNotKept is a failure to keep output that has to be kept.
@@ -45,7 +46,7 @@ func (r *Runner) runChain(ctx context.Context, nodes []*Node, rows string) error
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	defer c.cancel()
 	for i, n := range nodes {
-		l := &link{node: n, last: i == len(nodes)-1, start: time.Now()}
+		l := &link{node: n, last: i == len(nodes)-1, start: time.Now(), told: make(chan struct{})}
 		if i > 0 {
 			l.before, c.links[i-1].next = c.links[i-1], l
 		}
@@ -233,7 +234,12 @@ func (c *chain) finish(l *link, rows int64, err error) {
 		}
 		c.noteFailure(l, err)
 	}
-	c.View.Done(l.node, rows, c.took(l), err)
+	took := c.took(l)
+	if l.before != nil {
+		<-l.before.told // the stages are reported in their order
+	}
+	c.View.Done(l.node, rows, took, err)
+	close(l.told)
 }
 
 // noteEnd notes that all of a link's output is there.

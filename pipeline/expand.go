@@ -170,7 +170,25 @@ func (f *File) bind(i int, run *Run, p point) (*Node, error) {
 			n.Values = append(n.Values, axis.Name+"="+p.names[axis.Name])
 		}
 	}
-	return n, n.check()
+	if err := n.check(); err != nil {
+		return nil, err
+	}
+	return n, n.checkWants()
+}
+
+// checkWants refuses a stage whose rows lack what it reads, because the stage that they
+// come from was not asked to write it.
+func (n *Node) checkWants() error {
+	first := n
+	for first.Parent != nil {
+		first = first.Parent
+	}
+	wants := n.Stage.Wants
+	if f := first.Stage.Flags[wants]; first == n || !f.Bool || first.Flags[wants] == "true" {
+		return nil
+	}
+	return n.fail("run", fmt.Errorf("%s needs what %s writes with %s = true: set that in line %d, or leave %[1]s out",
+		n.Stage.Name, first.Stage.Name, wants, n.file.lines.of(first.place, "")))
 }
 
 // join finds the node whose rows n, of stage i, reads.
@@ -273,7 +291,11 @@ func (n *Node) check() error {
 	}
 	set, err := n.Stage.Check(n.arguments(n.Order))
 	if err != nil {
-		return n.fail(n.keyIn(err), err)
+		key := n.keyIn(err)
+		if text, ok := strings.CutPrefix(err.Error(), "--"+key+": "); ok { // the place says it
+			err = errors.New(text)
+		}
+		return n.fail(key, err)
 	}
 	n.Options = map[string]string{}
 	for name, value := range set {

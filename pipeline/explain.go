@@ -24,6 +24,7 @@ func Explain(ctx context.Context, w io.Writer, g *Graph, cache *Cache) error {
 			return err
 		}
 	}
+	known = withoutRuns(known, g)
 	for _, text := range warnings {
 		fmt.Fprintln(w, "warning: "+text)
 	}
@@ -40,6 +41,16 @@ func Explain(ctx context.Context, w io.Writer, g *Graph, cache *Cache) error {
 		}
 	}
 	return tw.Flush()
+}
+
+// withoutRuns leaves out the entries of the graph's own runs: a run beside them is
+// another one, and no change of them.
+func withoutRuns(known []ListEntry, g *Graph) []ListEntry {
+	own := map[string]bool{}
+	for _, n := range g.Nodes {
+		own[n.Key] = true
+	}
+	return slices.DeleteFunc(known, func(l ListEntry) bool { return own[l.Key] })
 }
 
 // why says why a node runs: what differs from the entry that is most like it.

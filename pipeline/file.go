@@ -213,7 +213,10 @@ func (s *Stage) allows(key string) error {
 	flag, ok := s.Flags[key]
 	switch {
 	case !ok:
-		return fmt.Errorf("%s has no such flag: %s", s.Name, didYouMean(key, append(s.writable(), stageKeys...)))
+		if near := Nearest(key, append(s.Settable(), stageKeys...)); near != "" {
+			return fmt.Errorf("%s has no such flag: did you mean %s?", s.Name, near)
+		}
+		return fmt.Errorf("%s has no such flag: mars %[1]s --help lists them", s.Name)
 	case flag.Role == Checkpoint || flag.Role == Resume:
 		return errors.New("mars run keeps checkpoints and resumes by itself: leave it out")
 	case !flag.Role.Settable():

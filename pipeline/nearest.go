@@ -2,9 +2,9 @@ package pipeline
 
 import "strings"
 
-// nearest is the candidate that takes the fewest changes of letters to get from
+// Nearest is the candidate that takes the fewest changes of letters to get from
 // word, "" if none is near.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	best, fewest := "", max(2, len(word)/2)+1
 	for _, c := range candidates {
 		d := editDistance(word, c)
@@ -42,7 +42,7 @@ func editDistance(a, b string) int {
 
 // didYouMean is a hint: the nearest candidate, or all of them.
 func didYouMean(word string, candidates []string) string {
-	if c := nearest(word, candidates); c != "" {
+	if c := Nearest(word, candidates); c != "" {
 		return "did you mean " + c + "?"
 	}
 	return "there are " + strings.Join(candidates, ", ")

@@ -285,7 +285,7 @@ func TestKey(t *testing.T) {
 func TestNearest(t *testing.T) {
 	names := []string{"lambda", "gamma", "epochs", "learning-rate", "method"}
 	for word, want := range map[string]string{"lamda": "lambda", "Gamma": "gamma", "epoch": "epochs", "learning": "learning-rate", "lr": "", "zzzzzz": ""} {
-		if got := nearest(word, names); got != want {
+		if got := Nearest(word, names); got != want {
 			t.Errorf("%q is taken for %q, want %q", word, got, want)
 		}
 	}

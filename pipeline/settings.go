@@ -64,7 +64,7 @@ func (f *File) settlePath(name string) error {
 
 // settle takes flags from the environment.
 func (s *FileStage) settle(getenv func(string) string) {
-	for _, name := range s.Stage.writable() {
+	for _, name := range s.Stage.Settable() {
 		variable := environmentName(s.Name + "_" + name)
 		if text := getenv(variable); text != "" {
 			if _, there := s.Flags[name]; !there {
@@ -110,7 +110,7 @@ func (f *File) WriteConfig(w io.Writer) error {
 		for _, name := range s.Order {
 			p.line("%s = %s  # %s", tomlKey(name), s.Stage.Flags[name].toml(s.Flags[name].Text), s.Flags[name].Origin)
 		}
-		for _, name := range s.Stage.writable() {
+		for _, name := range s.Stage.Settable() {
 			if _, given := s.Flags[name]; !given && s.Stage.Flags[name].Default != "" {
 				p.line("# %s = %s  # default", tomlKey(name), s.Stage.Flags[name].toml(s.Stage.Flags[name].Default))
 			}

@@ -17,6 +17,7 @@ type Stage struct {
 	Rows      bool   // it puts out rows, not text
 	Flags     map[string]Flag
 	Instead   []string // flags that name files to read instead of rows
+	Wants     string   // flag that the first stage before it has to set, if it has that flag
 
 	// Check validates arguments without running the stage, and returns the flags
 	// that are set, with their values as the command understands them.
@@ -119,8 +120,8 @@ func (s *Stage) flag(role Role) string {
 	return ""
 }
 
-// writable are the names of the flags that a pipeline file may set.
-func (s *Stage) writable() []string {
+// Settable are the names of the flags that a pipeline file may set.
+func (s *Stage) Settable() []string {
 	var names []string
 	for name, f := range s.Flags {
 		if f.Role.Settable() {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -139,10 +140,29 @@ func (v *Live) draw() {
 		width = v.Width()
 	}
 	for _, a := range v.active {
-		line := []rune(safetext.Escape(fmt.Sprintf("[%d/%d] %s: %s", v.done, v.total, a.node.Label(), a.text())))
+		line := []rune(safetext.Escape(fmt.Sprintf("[%d/%d] %s: %s", v.done, v.total, a.node.Label(), v.text(a))))
 		fmt.Fprintln(v.W, string(line[:min(len(line), max(1, width-1))]))
 		v.drawn++
 	}
+}
+
+// text is what a stage does. One that has counted nothing waits for the rows of the
+// stage before it, if that is at work.
+func (v *Live) text(a *activity) string {
+	if before := v.find(a.node.Parent); before != nil && a.done == 0 {
+		return "waits for the rows of " + before.node.Label()
+	}
+	return a.text()
+}
+
+// find is the activity of a node, nil if it is not at work.
+func (v *Live) find(n *Node) *activity {
+	for _, a := range v.active {
+		if a.node == n {
+			return a
+		}
+	}
+	return nil
 }
 
 // text is how far a stage has come: amount, rate and, if the total is known, the time
@@ -184,10 +204,8 @@ func (v *Live) Start(n *Node) {
 func (v *Live) Progress(n *Node, what string, done, total int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for _, a := range v.active {
-		if a.node == n && (total > 0 || a.total <= 0 || a.done == a.total) {
-			a.what, a.done, a.total = what, done, total
-		}
+	if a := v.find(n); a != nil && (total > 0 || a.total <= 0 || a.done == a.total) {
+		a.what, a.done, a.total = what, done, total
 	}
 	if time.Since(v.last) > redrawEvery {
 		v.above("")
@@ -205,10 +223,10 @@ func (v *Live) Log(n *Node, line string) {
 func (v *Live) Done(n *Node, rows int64, took time.Duration, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	for i, a := range v.active {
-		if a.node == n {
-			v.active = append(v.active[:i:i], v.active[i+1:]...)
-			break
+	v.active = slices.DeleteFunc(v.active, func(a *activity) bool { return a.node == n })
+	for _, a := range v.active {
+		if a.node.Parent == n && a.done == 0 {
+			a.start = time.Now() // until now it waited
 		}
 	}
 	text := ""

@@ -12,9 +12,9 @@ import (
 )
 
 // Env is what whoever runs a stage gives it beside the stage's own options.
-// The zero value is usable: default column names, seed 0, no log, no progress.
+// All but Columns may be left out: seed 0, no log, no progress.
 type Env struct {
-	// Columns are the names the stream's columns go by.
+	// Columns are the names the stream's columns go by, such as arrowio.DefaultColumns.
 	Columns arrowio.Columns
 	// Memory is how many bytes of a pipe a fitting stage holds before it
 	// spools to a temporary file; 0 is arrowio's default.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mars.dev/mars/cmd/internal/cli"
 )
 
 // Every command of the README and the how-tos works as it stands: their shell
@@ -133,13 +135,16 @@ func pythonFolder(t *testing.T) string {
 	return filepath.Dir(found)
 }
 
-// programs builds the programs once and returns their folder.
+// programs builds mars, makes the links that make build makes, and returns their folder.
 func programs(t *testing.T) string {
 	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin, "./cmd/...")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, name := range cli.Programs() {
+		if err := os.Symlink("mars", filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return bin
 }

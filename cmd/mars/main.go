@@ -1,7 +1,12 @@
-// Command mars holds every stage as a subcommand, and what works on any
-// stream: inspect and version; see its --help.
+// Command mars has every stage as a subcommand, and mars label, proportions, run,
+// inspect and more; see its --help. Called under the name of a separate program, such
+// as mars-train, it is that program.
 package main
 
-import "mars.dev/mars/cmd/internal/cli"
+import (
+	"os"
 
-func main() { cli.Main(cli.Mars()) }
+	"mars.dev/mars/cmd/internal/cli"
+)
+
+func main() { cli.Main(cli.Program(os.Args[0])) }

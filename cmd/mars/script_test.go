@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/cmd/internal/cli"
@@ -44,11 +43,8 @@ func TestMain(m *testing.M) {
 		"provenance": edit(setProvenance),
 		"evil":       edit(evilText),
 	}
-	for name, command := range map[string]func() *cobra.Command{
-		"mars": cli.Mars, "mars-featurize": cli.Featurize, "mars-embed": cli.Embed, "mars-cluster": cli.Cluster,
-		"mars-match": cli.Match, "mars-reweight": cli.Reweight, "mars-train": cli.Train, "mars-predict": cli.Predict, "mars-eval": cli.Eval,
-	} {
-		programs[name] = func() { cli.Main(command()) }
+	for _, name := range append(cli.Programs(), "mars") {
+		programs[name] = main
 	}
 	testscript.Main(m, programs)
 }

@@ -86,11 +86,16 @@ func (c *common) runFlags(f *pflag.FlagSet) {
 	f.Var(&c.memory, "memory", "hold this much of a piped input in memory for a second pass, then spool to a temporary file")
 	c.limitFlag(f)
 	c.classesFlag(f)
-	f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
+	if !withoutChance[c.name] {
+		f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
+	}
 	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads")
 	c.cacheFlag(f)
 	c.logFlags(f)
 }
+
+// withoutChance are the commands with nothing random in them.
+var withoutChance = map[string]bool{"mars-match": true, "mars-predict": true}
 
 func (c *common) limitFlag(f *pflag.FlagSet) {
 	c.limit = arrowio.DefaultMemory
@@ -103,7 +108,8 @@ func (c *common) classesFlag(f *pflag.FlagSet) {
 
 func (c *common) logFlags(f *pflag.FlagSet) {
 	f.BoolVarP(&c.quiet, "quiet", "q", false, "only warnings and errors on standard error, no progress")
-	f.StringVar(&c.logFormat, "log-format", "text", "format of the log on standard error: text or json")
+	c.logFormat = "text"
+	f.Var(oneOf{&c.logFormat, []string{"text", "json"}}, "log-format", "format of the log on standard error")
 }
 
 // columnFlags lets a user name the columns that a stage reads or writes.
@@ -132,8 +138,6 @@ func columnField(c *arrowio.Columns, name string) *string {
 // check validates the common flags.
 func (c *common) check() error {
 	switch {
-	case c.logFormat != "" && c.logFormat != "text" && c.logFormat != "json":
-		return usagef("--log-format %q: want text or json", c.logFormat)
 	case c.maxClasses < 0 || c.maxClasses > math.MaxInt32:
 		return usagef("--max-classes %d: want a number from 1 to %d", c.maxClasses, math.MaxInt32)
 	case c.jobs < 0:
@@ -209,7 +213,10 @@ func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 	if cmd.Flags().Changed("memory-limit") { // garbage counts too
 		debug.SetMemoryLimit(int64(c.limit))
 	}
-	bar := &progress{w: cmd.ErrOrStderr(), enabled: !c.quiet && c.logFormat != "json" && isTerminal(cmd.ErrOrStderr())}
+	bar := &progress{w: cmd.ErrOrStderr(), enabled: !c.quiet && c.logFormat != "json" && redraws(cmd.ErrOrStderr())}
+	if out, ok := bare(cmd.OutOrStdout()).(*standardOutput); ok {
+		out.before = bar.stop
+	}
 	return stages.Env{
 		Columns:    c.columns,
 		Memory:     int64(c.memory),
@@ -247,8 +254,28 @@ var withoutEffect = map[string]bool{
 }
 
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// redraws reports whether w is a terminal on which a line can be drawn again.
+func redraws(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
+
+// standardOutput is os.Stdout. What is written to it may be seen on the terminal on
+// which a progress bar is drawn, so before is called first, to take that away.
+type standardOutput struct {
+	file   *os.File
+	before func()
+}
+
+// Fd is its file descriptor.
+func (s *standardOutput) Fd() uintptr { return s.file.Fd() }
+
+func (s *standardOutput) Write(b []byte) (int, error) {
+	if s.before != nil {
+		s.before()
+	}
+	return s.file.Write(b)
 }
 
 // newLogger logs to bar, so that lines and the progress bar do not mix.

@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline"
 )
 
 // bytesFlag is an amount of memory: 64M, 2GiB, 1e9.
@@ -68,4 +73,97 @@ func (o oneOf) Set(s string) error {
 		}
 	}
 	return fmt.Errorf("%q is not one of %s", s, strings.Join(o.from, ", "))
+}
+
+// count is a whole number that is not less than another.
+type count struct {
+	value *int
+	least int
+}
+
+func countVar(f *pflag.FlagSet, value *int, name string, is, least int, usage string) {
+	*value = is
+	f.Var(count{value, least}, name, usage)
+}
+
+func (c count) Type() string   { return "int" }
+func (c count) String() string { return strconv.Itoa(*c.value) }
+
+func (c count) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return err
+	}
+	if n < c.least {
+		return fmt.Errorf("%d is too small: want at least %d", n, c.least)
+	}
+	*c.value = n
+	return nil
+}
+
+// amount is a number from 0 to another.
+type amount struct {
+	value *float64
+	most  float64
+}
+
+func amountVar(f *pflag.FlagSet, value *float64, name string, most float64, usage string) {
+	f.Var(amount{value, most}, name, usage)
+}
+
+func (a amount) Type() string   { return "float" }
+func (a amount) String() string { return strconv.FormatFloat(*a.value, 'g', -1, 64) }
+
+func (a amount) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return err
+	}
+	switch {
+	case v >= 0 && v <= a.most:
+	case a.most == math.MaxFloat32:
+		return fmt.Errorf("%s is out of range: want a number from 0 on", s)
+	default:
+		return fmt.Errorf("%s is out of range: want 0 to %g", s, a.most)
+	}
+	*a.value = v
+	return nil
+}
+
+// flagError says what is wrong with a flag in words of this program.
+func flagError(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &invalid):
+		return usagef("--%s: %w", invalid.GetFlag().Name, valueError(invalid))
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if near := pipeline.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+			return usagef("%w: did you mean --%s?", err, near)
+		}
+	}
+	return usageError{err}
+}
+
+// valueError is why a flag cannot have a value.
+func valueError(invalid *pflag.InvalidValueError) error {
+	cause, value := invalid.Unwrap(), invalid.GetValue()
+	var number *strconv.NumError
+	if !errors.As(cause, &number) {
+		return cause
+	}
+	if errors.Is(cause, strconv.ErrRange) {
+		return fmt.Errorf("%s is out of range", value)
+	}
+	switch invalid.GetFlag().Value.Type() {
+	case "bool":
+		return fmt.Errorf("%q is neither true nor false", value)
+	case "float", "float64":
+		return fmt.Errorf("%q is no number", value)
+	case "uint64":
+		return fmt.Errorf("%q is no whole number from 0 on", value)
+	}
+	return fmt.Errorf("%q is no whole number", value)
 }

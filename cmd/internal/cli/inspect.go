@@ -64,6 +64,9 @@ everything and prints a line for each good input; it fails where one breaks.`,
 			if asCSV {
 				err = table.Write(cmd.Context(), out, r)
 			} else {
+				if c.quiet && check {
+					out = io.Discard
+				}
 				err = inspect(cmd.Context(), out, r, head, asJSON, check)
 			}
 			r.Close()
@@ -80,6 +83,7 @@ everything and prints a line for each good input; it fails where one breaks.`,
 	f.BoolVar(&raw, "raw", false, "with --csv, write control characters as they are (default: as \\u001b), unless to a terminal")
 	f.BoolVar(&table.Spreadsheet, "spreadsheet", false, "with --csv, put ' before text that a spreadsheet would take for a formula")
 	f.BoolVar(&check, "check", false, "only read and validate everything")
+	f.BoolVarP(&c.quiet, "quiet", "q", false, "with --check, print nothing of inputs that are whole")
 	cmd.MarkFlagsMutuallyExclusive("json", "csv", "check")
 	c.limitFlag(f)
 	return newCommand(cmd)

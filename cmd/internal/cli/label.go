@@ -56,7 +56,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	f := cmd.Flags()
 	l.files.registerFiles(f)
 	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt: auto is hedge for tables and embeddings, self-training for images")
-	f.IntVar(&l.epochs, "epochs", 0, "length of the training, for a first look (default: the method's)")
+	countVar(f, &l.epochs, "epochs", 0, 1, "length of the training, for a first look (default: the method's)")
 	l.hedge.register(f)
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
 	l.options.Decision = "accuracy"

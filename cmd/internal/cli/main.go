@@ -57,10 +57,11 @@ func Main(cmd *cobra.Command) {
 func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Writer) int {
 	cmd.SetArgs(args)
 	cmd.SetErr(stderr)
-	cmd.SetOut(safetext.NewWriter(os.Stdout))
+	out := &standardOutput{file: os.Stdout}
+	cmd.SetOut(safetext.NewWriter(out))
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.Version = Version()
-	cmd.SetVersionTemplate("{{.DisplayName}} {{.Version}}\n")
+	cmd.SetVersionTemplate("{{.DisplayName}} " + versionText())
 	ran := cmd
 	asked, err := complete(cmd, args, os.Stdout)
 	if err == nil {
@@ -147,7 +148,8 @@ func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + exitCodesHelp)
 	cmd.SetHelpTemplate(helpTemplate)
 	cmd.SetUsageTemplate(usageTemplate)
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.SetFlagErrorFunc(flagError)
+	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.DisableAutoGenTag = true
 	cmd.Flags().SortFlags = false
 	cmd.PreRunE = checkFiles
@@ -177,7 +179,10 @@ const usageTemplate = `Usage:{{if .Runnable}}
   {{.UseLine}}{{end}}{{if .HasAvailableSubCommands}}
   {{.CommandPath}} [command]
 
-Commands:{{range .Commands}}{{if .IsAvailableCommand}}
+{{$all := .Commands}}{{range $group := .Groups}}{{.Title}}{{range $all}}{{if and (eq .GroupID $group.ID) .IsAvailableCommand}}
+  {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}
+
+{{end}}{{if .Groups}}Other:{{else}}Commands:{{end}}{{range .Commands}}{{if and (eq .GroupID "") .IsAvailableCommand}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
 Flags:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,17 +19,20 @@ type networkFlags struct {
 	rate, momentum, weightDecay   float64
 }
 
+// architectures are the values of --arch, but for auto and mlp.
+var architectures = []string{"toy", "visda", "office", "digits", "ganin", "digits-gn", "resnet8", "identity"}
+
 var networkFlagNames = []string{"arch", "shape", "epochs", "batch", "optimiser", "learning-rate", "momentum", "weight-decay", "input"}
 
 func (n *networkFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&n.arch, "arch", "auto", "networks: toy, visda, office, digits, ganin, digits-gn, resnet8, mlp:2048-100-100, identity, or auto to choose by the shape of the features")
+	f.StringVar(&n.arch, "arch", "auto", "networks: "+strings.Join(architectures, ", ")+", mlp:2048-100-100, or auto to choose by the shape of the features")
 	f.StringVar(&n.shape, "shape", "", "shape of a row of features, CxHxW for images (default: what the stream says)")
-	f.IntVar(&n.epochs, "epochs", 0, "passes over the source rows; parts of 90 steps in self-training (default: the schedule's)")
-	f.IntVar(&n.batch, "batch", 0, "rows of each domain in a batch (default: the schedule's)")
+	countVar(f, &n.epochs, "epochs", 0, 1, "passes over the source rows; parts of 90 steps in self-training (default: the schedule's)")
+	countVar(f, &n.batch, "batch", 0, 2, "rows of each domain in a batch (default: the schedule's)")
 	f.Var(oneOf{&n.optimiser, []string{"sgd", "adam"}}, "optimiser", "update rule (default: the schedule's)")
-	f.Float64Var(&n.rate, "learning-rate", 0, "learning rate (default: the schedule's)")
-	f.Float64Var(&n.momentum, "momentum", 0, "momentum of sgd")
-	f.Float64Var(&n.weightDecay, "weight-decay", 0, "L2 penalty Ω on the weights of g and h (default: the schedule's)")
+	amountVar(f, &n.rate, "learning-rate", math.MaxFloat32, "learning rate (default: the schedule's)")
+	amountVar(f, &n.momentum, "momentum", 1, "momentum of sgd")
+	amountVar(f, &n.weightDecay, "weight-decay", math.MaxFloat32, "L2 penalty Ω on the weights of g and h (default: the schedule's)")
 	f.Var(oneOf{&n.input, []string{"as-is", "symmetric", "standard", "row"}}, "input", "mapping of the features, kept in the model: as they are, [0,1] to [-1,1], each to mean 0 and deviation 1 over the source, or each row to mean 0 and deviation 1 (default: the architecture's)")
 }
 

@@ -21,11 +21,11 @@ type progress struct {
 
 // report is a stage's Progress: total ≤ 0 means that it is not known.
 func (p *progress) report(what string, done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if !p.enabled {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.bar == nil || p.what != what {
 		p.clear()
 		if total <= 0 {
@@ -54,6 +54,14 @@ func (p *progress) Write(b []byte) (int, error) {
 		p.bar.Clear() //nolint:errcheck
 	}
 	return p.w.Write(b)
+}
+
+// stop takes the bar away for good.
+func (p *progress) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.clear()
+	p.enabled = false
 }
 
 func (p *progress) finish() {

@@ -54,7 +54,7 @@ not look at them.`,
 	p.files.registerFiles(f)
 	f.Var(oneOf{&p.options.Method, proportions.Methods}, "method", "how to estimate: auto is hedge for tables and embeddings, mte for images")
 	p.hedge.register(f)
-	f.IntVar(&p.epochs, "epochs", 0, "length of the training that gives images an embedding, for a first look (default: the method's)")
+	countVar(f, &p.epochs, "epochs", 0, 1, "length of the training that gives images an embedding, for a first look (default: the method's)")
 	f.BoolVar(&p.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&p.details, "details", false, "print also what the estimate rests on: assumptions, other estimators, diagnostics")
 	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")

@@ -18,7 +18,7 @@ import (
 // provenanceCommand says how a file came to be, and makes it again.
 func provenanceCommand() *cobra.Command {
 	var cache, file string
-	var asJSON, verify bool
+	var asJSON, verify, quiet bool
 	cmd := &cobra.Command{
 		Use:   "provenance [flags] FILE",
 		Short: "Say how a stream, a model or a result came to be, and make it again",
@@ -35,6 +35,7 @@ the cache knows, as long as it has them.`,
 	f.StringVar(&file, "pipeline", "", "write the pipeline file that makes FILE again (- for standard output)")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&verify, "verify", false, "make FILE again, from its inputs and without the cache, and compare")
+	f.BoolVarP(&quiet, "quiet", "q", false, "with --verify, only warnings and errors on standard error")
 	cmd.MarkFlagsMutuallyExclusive("pipeline", "json", "verify")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		known, err := pipeline.FindCache(cacheDir(cache))
@@ -46,7 +47,7 @@ the cache knows, as long as it has them.`,
 		case err != nil:
 			return err
 		case verify:
-			return verifyHistory(cmd, h)
+			return verifyHistory(cmd, h, quiet)
 		case file != "":
 			return writeHistory(cmd, h, file)
 		case asJSON:
@@ -76,7 +77,7 @@ func writeHistory(cmd *cobra.Command, h *pipeline.History, path string) error {
 }
 
 // verifyHistory runs the history again in a folder of its own and compares.
-func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
+func verifyHistory(cmd *cobra.Command, h *pipeline.History, quiet bool) error {
 	made := pipeline.Place{Dir: h.NewFolder("."), Scratch: true}
 	var text bytes.Buffer
 	if err := h.WritePipeline(&text, catalogue(), made); err != nil {
@@ -98,7 +99,7 @@ func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
 	if err := os.Chdir(dir); err != nil {
 		return err
 	}
-	if err := makeAgain(cmd, text.String(), m); err != nil {
+	if err := makeAgain(cmd, text.String(), m, quiet); err != nil {
 		return err
 	}
 	note, err := pipeline.Same(cmd.Context(), old, h.Made(made))
@@ -112,7 +113,7 @@ func verifyHistory(cmd *cobra.Command, h *pipeline.History) error {
 	return err
 }
 
-func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine) error {
+func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine, quiet bool) error {
 	file, err := pipeline.Parse("provenance", text, catalogue())
 	if err != nil {
 		return err
@@ -131,6 +132,6 @@ func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine) error {
 	if err != nil {
 		return err
 	}
-	r := &pipeline.Runner{Graph: graph, Jobs: 1, Program: program, Version: Version(), View: (&runFlags{}).view(cmd)}
+	r := &pipeline.Runner{Graph: graph, Jobs: 1, Program: program, Version: Version(), View: (&runFlags{quiet: quiet}).view(cmd)}
 	return r.Run(cmd.Context())
 }

@@ -185,7 +185,7 @@ func readSettings(file *pipeline.File) (settings, error) {
 		"jobs":       parseCount(&s.jobs),
 		"threads":    parseCount(&s.threads),
 		"memory":     s.memory.Set,
-		"in-process": func(text string) (err error) { s.inProcess, err = strconv.ParseBool(text); return err },
+		"in-process": parseBool(&s.inProcess),
 		"table":      func(text string) error { s.table = text; return nil },
 		"cache":      s.readCache,
 	}
@@ -205,7 +205,16 @@ func readSettings(file *pipeline.File) (settings, error) {
 func parseCount(n *int) func(string) error {
 	return func(text string) (err error) {
 		if *n, err = strconv.Atoi(text); err != nil || *n < 0 {
-			return fmt.Errorf("%q is no number of them", text)
+			return fmt.Errorf("%q is no whole number from 0 on", text)
+		}
+		return nil
+	}
+}
+
+func parseBool(b *bool) func(string) error {
+	return func(text string) (err error) {
+		if *b, err = strconv.ParseBool(text); err != nil {
+			return fmt.Errorf("%q is neither true nor false", text)
 		}
 		return nil
 	}
@@ -290,7 +299,7 @@ func machine(threads int) *pipeline.Machine {
 
 func (o *runFlags) view(cmd *cobra.Command) pipeline.View {
 	w := cmd.ErrOrStderr()
-	if !o.quiet && isTerminal(w) {
+	if !o.quiet && redraws(w) {
 		return &pipeline.Live{W: w, Width: func() int {
 			width, _, err := term.GetSize(int(os.Stderr.Fd()))
 			if err != nil {

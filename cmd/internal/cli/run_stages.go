@@ -61,6 +61,7 @@ func catalogue() pipeline.Catalogue {
 			all = append(all, describe(sub, command, name+" "+sub.Name(), sub.Name()))
 		}
 	}
+	all.Find("eval").Wants = "truth"
 	return append(all, proportionsStage(), labelStage())
 }
 

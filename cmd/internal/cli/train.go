@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -162,19 +163,19 @@ type adaptFlags struct {
 }
 
 func (a *adaptFlags) register(f *pflag.FlagSet) {
-	f.IntVar(&a.startAlign, "start-align", 0, "first epoch, from 0, in which the domains are aligned, or the target is labelled (default: the schedule's)")
-	f.IntVar(&a.reestimate, "reestimate-every", 0, "epochs from one estimate of p_T, or labelling of the target, to the next (default: the schedule's)")
-	f.IntVar(&a.criticSteps, "critic-steps", 0, "critic steps an iteration (default: the schedule's)")
-	f.Float64Var(&a.lambda, "lambda", 0, "weight λ of the alignment (default: the schedule's)")
-	f.Float64Var(&a.gamma, "gamma", 0, "weight γ of the gradient penalty (default: the schedule's)")
-	f.Float64Var(&a.criticRate, "critic-learning-rate", 0, "learning rate of the critic (default: --learning-rate)")
+	countVar(f, &a.startAlign, "start-align", 0, 0, "first epoch, from 0, in which the domains are aligned, or the target is labelled (default: the schedule's)")
+	countVar(f, &a.reestimate, "reestimate-every", 0, 1, "epochs from one estimate of p_T, or labelling of the target, to the next (default: the schedule's)")
+	countVar(f, &a.criticSteps, "critic-steps", 0, 1, "critic steps an iteration (default: the schedule's)")
+	amountVar(f, &a.lambda, "lambda", math.MaxFloat32, "weight λ of the alignment (default: the schedule's)")
+	amountVar(f, &a.gamma, "gamma", math.MaxFloat32, "weight γ of the gradient penalty (default: the schedule's)")
+	amountVar(f, &a.criticRate, "critic-learning-rate", math.MaxFloat32, "learning rate of the critic (default: --learning-rate)")
 	f.Var(oneOf{&a.classLoss, []string{"weighted", "plain", "balanced"}}, "class-loss", "weights of the classification loss: by p_T/p_S, none, or every class alike (default: the schedule's)")
 	f.Var(oneOf{&a.penalty, []string{"interpolates", "all"}}, "penalty-points", "where the gradient penalty is taken: between the domains' rows, or at those rows too (default: the schedule's)")
 	f.Var(oneOf{&a.batches, []string{"shared", "fresh"}}, "batches", "one pair of batches an iteration, or a new one for each critic step (default: the schedule's)")
-	f.IntVar(&a.decayFrom, "decay-from", 0, "epoch from which the learning rates fall; as many as --epochs for never (default: the schedule's)")
-	f.IntVar(&a.averageFrom, "average-from", 0, "epoch from which weights are averaged into the model; as many as --epochs for never (default: the schedule's)")
+	countVar(f, &a.decayFrom, "decay-from", 0, 0, "epoch from which the learning rates fall; as many as --epochs for never (default: the schedule's)")
+	countVar(f, &a.averageFrom, "average-from", 0, 0, "epoch from which weights are averaged into the model; as many as --epochs for never (default: the schedule's)")
 	f.StringVar(&a.checkpoint, "checkpoint", "", "keep the whole state of training in this file as it goes")
-	f.IntVar(&a.checkpointEvery, "checkpoint-every", 10, "epochs from one checkpoint to the next")
+	countVar(f, &a.checkpointEvery, "checkpoint-every", 10, 1, "epochs from one checkpoint to the next")
 	f.BoolVar(&a.resume, "resume", false, "go on from the --checkpoint file, to the same bits as without the interruption")
 }
 
@@ -207,9 +208,6 @@ func (a *adaptFlags) names() []string { return slices.Sorted(maps.Keys(a.changes
 func (a *adaptFlags) tune(f *pflag.FlagSet) ([]func(*adapt.Config), error) {
 	if a.resume && a.checkpoint == "" {
 		return nil, usagef("--resume goes on from a checkpoint: name it with --checkpoint FILE")
-	}
-	if a.checkpointEvery < 1 {
-		return nil, usagef("--checkpoint-every %d: want at least 1", a.checkpointEvery)
 	}
 	changes := a.changes()
 	if !a.resume {

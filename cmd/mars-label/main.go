@@ -1,0 +1,6 @@
+// Command mars-label labels the rows of a target; see its --help.
+package main
+
+import "mars.dev/mars/cmd/internal/cli"
+
+func main() { cli.Main(cli.Label()) }

@@ -1,0 +1,6 @@
+// Command mars-proportions estimates the class proportions of a target; see its --help.
+package main
+
+import "mars.dev/mars/cmd/internal/cli"
+
+func main() { cli.Main(cli.Proportions()) }
