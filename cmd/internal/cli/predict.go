@@ -21,7 +21,8 @@ func Predict() *cobra.Command {
 		Use:   "mars-predict [flags] [FILE]",
 		Short: "Label rows with a trained model",
 		Long: `FILE is rows as mars label reads them (CSV, Parquet, npz and others) or a stream of
-mars-featurize; without FILE the stream is read from standard input.
+mars-featurize; without FILE the stream is read from standard input. --target FILE is rows as
+mars label reads them for certain: a pipe too, or - for standard input.
 
 A model knows the columns that it was trained on, their order and how they were prepared.
 Rows of a file are prepared alike: columns are found by their names, in whatever order. The
@@ -41,6 +42,7 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f := cmd.Flags()
 	f.StringVar(&p.options.Model, "model", "", "file that mars-train, mars-label or mars-embed saved (required)")
 	f.Var(oneOf{&p.options.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
+	f.StringVar(&p.files.target.path, "target", "", "file with the rows to label, instead of FILE (-: standard input)")
 	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringVar(&p.files.separator, "separator", "", "field separator of a text table (default: by the file's name and header)")
 	f.Var(oneOf{&p.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
@@ -69,7 +71,15 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	raw := isTable(c.input, c.columns)
+	raw := p.files.target.path != ""
+	switch {
+	case raw && c.input != "":
+		return usagef("the rows are in FILE or in --target: give one of them")
+	case raw:
+		c.input = p.files.target.path
+	default:
+		raw = isTable(c.input, c.columns)
+	}
 	if !raw && format.Name == label.Arrow {
 		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "separator"}); err != nil {
 			return err

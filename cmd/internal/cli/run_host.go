@@ -110,8 +110,8 @@ func reportPeak() {
 // that provenance keeps. Of one that cannot be read featurize will say more.
 func keepInputs(ctx context.Context, env *stages.Env, o featurize.Options) {
 	for flag, path := range map[string]string{"source": o.Source.Path, "target": o.Target.Path} {
-		if path == "" {
-			continue
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() && !info.IsDir() {
+			continue // a pipe can be read once only
 		}
 		sum, err := machine(0).Hash(ctx, path)
 		if err != nil {
