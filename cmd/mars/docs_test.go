@@ -12,9 +12,11 @@ import (
 
 // Every command of the README and the how-tos works as it stands: their shell
 // blocks run in order, in a folder of their own, after the files that their
-// other blocks hold ("python cluster.py" after the fence) are written.
+// other blocks hold ("python cluster.py" after the fence) are written. The
+// programs beside the pages are there too. A block with "sh needs torch" after
+// the fence is skipped where that is not installed.
 func TestDocs(t *testing.T) {
-	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "how-to", "*.md"))
+	pages, err := filepath.Glob(filepath.Join(programsBeside, "*.md"))
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no how-to found", err)
 	}
@@ -87,23 +89,45 @@ func runPage(t *testing.T, text, bin string) {
 	if strings.Contains(text, "python3 ") {
 		path += ":" + pythonFolder(t)
 	}
+	if err := os.CopyFS(dir, os.DirFS(programsBeside)); err != nil {
+		t.Fatal(err)
+	}
+	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"))
+	run := func(t *testing.T, text string) {
+		cmd := exec.Command("bash", "-eu", "-c", text)
+		cmd.Dir, cmd.Env = dir, environment
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v:\n%s\n%s", err, text, out)
+		}
+	}
 	for _, b := range blocks(text) {
-		if name, ok := strings.CutPrefix(b.info, "python "); ok {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o666); err != nil {
+		kind, rest, _ := strings.Cut(b.info, " ")
+		need, needs := strings.CutPrefix(rest, "needs ")
+		switch {
+		case kind != "sh" && rest != "":
+			if err := os.WriteFile(filepath.Join(dir, rest), []byte(b.text), 0o666); err != nil {
 				t.Fatal(err)
 			}
-		}
-		if b.info != "sh" || strings.Contains(b.text, "make demo") {
-			continue
-		}
-		cmd := exec.Command("bash", "-eu", "-c", b.text)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v:\n%s\n%s", err, b.text, out)
+		case kind != "sh" || strings.Contains(b.text, "make demo"):
+		case needs:
+			t.Run(need, func(t *testing.T) {
+				probe := exec.Command("bash", "-c", probes[need])
+				if probe.Env = environment; probe.Run() != nil {
+					t.Skipf("%s is not installed: its block is not run", need)
+				}
+				run(t, b.text)
+			})
+		default:
+			run(t, b.text)
 		}
 	}
 }
+
+// programsBeside is the folder of the how-tos and of programs that these use.
+var programsBeside = filepath.Join("..", "..", "docs", "how-to")
+
+// probes are commands that fail where what a block needs is not installed.
+var probes = map[string]string{"torch": "python3 -c 'import torch'", "R": "Rscript --version"}
 
 type block struct{ info, text string }
 
@@ -119,14 +143,14 @@ func blocks(text string) []block {
 	return found
 }
 
-// pythonFolder is a folder whose python3 has pyarrow and scikit-learn.
+// pythonFolder is a folder whose python3 has what the how-tos use.
 func pythonFolder(t *testing.T) string {
 	python := os.Getenv("MARS_PYTHON")
 	if python == "" {
 		python = "python3"
 	}
-	if exec.Command(python, "-c", "import pyarrow, sklearn, safetensors").Run() != nil {
-		t.Skip("no Python with pyarrow, scikit-learn and safetensors: set MARS_PYTHON to one")
+	if exec.Command(python, "-c", "import pandas, polars, pyarrow, safetensors, sklearn").Run() != nil {
+		t.Skip("no Python with pandas, polars, pyarrow, safetensors and scikit-learn: set MARS_PYTHON to one")
 	}
 	found, err := exec.LookPath(python)
 	if err != nil {

@@ -20,7 +20,8 @@ func Predict() *cobra.Command {
 		Use:   "mars-predict [flags] [FILE]",
 		Short: "Label rows with a trained model",
 		Long: `FILE is rows as mars label reads them (CSV, Parquet, npz and others) or a stream of
-mars-featurize; without FILE the stream is read from standard input.
+mars-featurize; without FILE the stream is read from standard input. --target FILE is rows as
+mars label reads them for certain: a pipe too, or - for standard input.
 
 A model knows the columns that it was trained on, their order and how they were prepared.
 Rows of a file are prepared alike: columns are found by their names, in whatever order. The
@@ -40,6 +41,7 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f := cmd.Flags()
 	f.StringVar(&p.options.Model, "model", "", "file that mars-train, mars-label or mars-embed saved (required)")
 	f.Var(oneOf{&p.options.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
+	f.StringVar(&p.files.target.path, "target", "", "file with the rows to label, instead of FILE (-: standard input)")
 	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringVar(&p.files.domainColumn, "domain-column", "", "column of a table that says which domain a row is of")
 	f.StringSliceVar(&p.files.target.domains, "target-domain", nil, "values of --domain-column in the rows to label (default \"target\")")
@@ -70,11 +72,20 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	raw := isTable(c.input, c.columns)
+	named := p.files.target.path != ""
+	raw := named
 	switch {
-	case raw && c.cached != "":
-		return usagef("--cached is for rows of mars-featurize: leave it out, or featurize %s first", c.input)
-	case !raw:
+	case named && c.input != "":
+		return usagef("the rows are in FILE or in --target: give one of them")
+	case named:
+		c.input = p.files.target.path
+	default:
+		raw = isTable(c.input, c.columns)
+	}
+	switch {
+	case raw && !named && c.cached != "":
+		return usagef("--cached is for rows of mars-featurize and for --target: give %s with --target", c.input)
+	case named || !raw:
 		if handled, err := c.hosted(cmd); handled {
 			return err
 		}

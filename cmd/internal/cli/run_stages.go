@@ -123,6 +123,9 @@ func questionStage(command func() *cobra.Command, runs ...string) *pipeline.Stag
 func describe(cmd *cobra.Command, command func() *cobra.Command, name string, names ...string) *pipeline.Stage {
 	s := &pipeline.Stage{Name: name, Algorithm: max(1, algorithmVersions[name]), Flags: map[string]pipeline.Flag{},
 		Reads: strings.Contains(cmd.Use, "[FILE]"), Rows: cmd.Flags().Lookup("output") != nil}
+	if s.Reads && cmd.Flags().Lookup("target") != nil {
+		s.Instead = []string{"target"}
+	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		s.Flags[f.Name] = pipeline.Flag{Name: f.Name, Default: f.DefValue, Usage: f.Usage, Bool: f.Value.Type() == "bool", Role: flagRoles[f.Name]}
 	})
