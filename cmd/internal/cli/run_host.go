@@ -111,7 +111,7 @@ func reportPeak() {
 func keepInputs(ctx context.Context, env *stages.Env, o featurize.Options) {
 	sums := map[string]string{}
 	for flag, path := range map[string]string{"source": o.Source.Path, "target": o.Target.Path} {
-		if path == "" {
+		if isPipe(path) { // of which nothing would be left to read
 			continue
 		}
 		sum, known := sums[path]
