@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -100,9 +101,9 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 }
 
 // isTable reports whether a file is to be featurized: it is no Arrow data, or has no
-// column of features.
+// column of features. A pipe is not looked at: what is read of it is gone.
 func isTable(path string, columns arrowio.Columns) bool {
-	if path == "" || path == "-" {
+	if isPipe(path) {
 		return false
 	}
 	if f, err := arrowio.SniffFile(path); err != nil || !f.IsArrow() {
@@ -114,6 +115,16 @@ func isTable(path string, columns arrowio.Columns) bool {
 	}
 	defer in.Close()
 	return !arrowio.HasColumn(in.Schema(), columns.Features) && !arrowio.HasColumn(in.Schema(), columns.Embedding)
+}
+
+// isPipe reports whether a path is standard input or another input that can be read but
+// once, such as <(command).
+func isPipe(path string) bool {
+	if path == "" || path == "-" {
+		return true
+	}
+	info, err := os.Stat(path)
+	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
 // label writes labels, as mars label does.

@@ -90,12 +90,12 @@ func filter(stage stages.Func, env stages.Env) pipeline.Filter {
 // table is given as the stream is: it has a column of domains and no features.
 func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, done func(), err error) {
 	path, columns := append(args, "")[0], q.common.columns
-	piped := path == "" || path == "-"
+	piped := isPipe(path)
 	switch {
 	case q.files.source.path != "":
 		return nil, func() {}, nil
 	case piped && q.files.domainColumn != "" && hostOf(cmd).streams.In == nil:
-		q.files.source.path = "-"
+		q.files.source.path = cmp.Or(path, "-")
 		return nil, func() {}, nil
 	case !piped && isTable(path, columns):
 		q.files.source.path = path
@@ -105,7 +105,7 @@ func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, 
 	in, done, err = q.common.open(cmd, path)
 	if err != nil {
 		if e := (*arrowio.Error)(nil); errors.As(err, &e) && piped {
-			e.Advice = "a table on standard input needs --domain-column NAME, a column that says which domain a row is of"
+			e.Advice = "a table in a pipe needs --domain-column NAME, a column that says which domain a row is of"
 		}
 		return nil, nil, err
 	}

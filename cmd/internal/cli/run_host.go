@@ -108,8 +108,8 @@ func reportPeak() {
 func keepInputs(ctx context.Context, env *stages.Env, o featurize.Options) {
 	sums := map[string]string{}
 	for flag, path := range map[string]string{"source": o.Source.Path, "target": o.Target.Path} {
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() && !info.IsDir() {
-			continue // a pipe can be read once only
+		if isPipe(path) { // of which nothing would be left to read
+			continue
 		}
 		sum, known := sums[path]
 		if !known {
