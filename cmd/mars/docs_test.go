@@ -12,7 +12,8 @@ import (
 
 // Every command of the README and the how-tos works as it stands: their shell
 // blocks run in order, in a folder of their own, after the files that their
-// other blocks hold ("python cluster.py" after the fence) are written.
+// other blocks hold ("python cluster.py" after the fence) are written. MARS_SOURCE is
+// the clone, which the programs in Go import.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "how-to", "*.md"))
 	if err != nil || len(pages) == 0 {
@@ -84,21 +85,25 @@ func runStudy(t *testing.T, mars string) {
 
 func runPage(t *testing.T, text, bin string) {
 	dir, path := t.TempDir(), bin
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if strings.Contains(text, "python3 ") {
 		path += ":" + pythonFolder(t)
 	}
 	for _, b := range blocks(text) {
-		if name, ok := strings.CutPrefix(b.info, "python "); ok {
+		if _, name, ok := strings.Cut(b.info, " "); ok {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(b.text), 0o666); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if b.info != "sh" || strings.Contains(b.text, "make demo") {
+		if b.info != "sh" {
 			continue
 		}
 		cmd := exec.Command("bash", "-eu", "-c", b.text)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"))
+		cmd.Env = append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "MARS_SOURCE="+root)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v:\n%s\n%s", err, b.text, out)
 		}
