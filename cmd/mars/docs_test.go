@@ -14,7 +14,8 @@ import (
 // blocks run in order, in a folder of their own, after the files that their
 // other blocks hold ("python cluster.py" after the fence) are written. The
 // programs beside the pages are there too. A block with "sh needs torch" after
-// the fence is skipped where that is not installed.
+// the fence is skipped where that is not installed. MARS_SOURCE is the clone, which
+// the programs in Go import.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(programsBeside, "*.md"))
 	if err != nil || len(pages) == 0 {
@@ -86,13 +87,17 @@ func runStudy(t *testing.T, mars string) {
 
 func runPage(t *testing.T, text, bin string) {
 	dir, path := t.TempDir(), bin
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if strings.Contains(text, "python3 ") {
 		path += ":" + pythonFolder(t)
 	}
 	if err := os.CopyFS(dir, os.DirFS(programsBeside)); err != nil {
 		t.Fatal(err)
 	}
-	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"))
+	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "MARS_SOURCE="+root)
 	run := func(t *testing.T, text string) {
 		cmd := exec.Command("bash", "-eu", "-c", text)
 		cmd.Dir, cmd.Env = dir, environment
