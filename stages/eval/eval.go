@@ -73,12 +73,12 @@ func (t *tally) add(rec arrow.Record) error {
 			continue
 		}
 		if predicted.Null(i) {
-			return t.fail(c.Prediction, fmt.Errorf("row %d of its batch has a truth and no prediction", i))
+			return t.fail(c.Prediction, fmt.Errorf("row %d of its batch has a truth and no prediction", i+1))
 		}
 		t.counts[[2]int32{truth.Values[i], predicted.Values[i]}]++
 		t.largest = max(t.largest, truth.Values[i], predicted.Values[i])
 		if truth.Values[i] < 0 || predicted.Values[i] < 0 {
-			return t.fail(c.Truth, fmt.Errorf("row %d of its batch has a negative class", i))
+			return t.fail(c.Truth, fmt.Errorf("row %d of its batch has a negative class", i+1))
 		}
 	}
 	return t.addSource(rec, domains)

@@ -334,7 +334,7 @@ func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Me
 				continue
 			}
 			if int(k) >= len(classOf) {
-				return nil, r.Fail(r.Columns.Component, fmt.Errorf("row %d of its batch has component %d, and %d components were matched", i, k, len(classOf)),
+				return nil, r.Fail(r.Columns.Component, fmt.Errorf("row %d of its batch has component %d, and %d components were matched", i+1, k, len(classOf)),
 					"give rows the components that the matching was made for")
 			}
 			class[i], valid[i] = classOf[k], true

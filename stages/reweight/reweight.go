@@ -157,7 +157,7 @@ func (c *counter) add(rec arrow.Record) error {
 		case matched.Values == nil || matched.Null(i):
 			c.unmatched++
 		case matched.Values[i] < 0 || int(matched.Values[i]) >= len(c.classes):
-			return c.Fail(c.Columns.Matched, fmt.Errorf("row %d of its batch was matched with class %d, and there are %d", i, matched.Values[i], len(c.classes)),
+			return c.Fail(c.Columns.Matched, fmt.Errorf("row %d of its batch was matched with class %d, and there are %d", i+1, matched.Values[i], len(c.classes)),
 				"run mars-match on this stream")
 		default:
 			c.target[matched.Values[i]]++

@@ -132,7 +132,7 @@ func (s Standard) Apply(ctx context.Context, x blas32.General) error {
 			z := float32((float64(v) - s.Mean[j]) / s.Deviation[j])
 			if math.IsInf(float64(z), 0) {
 				return fmt.Errorf("row %d, feature %d: %v lies %v deviations off the mean, too far for float32: drop the row or the feature",
-					i, j, v, (float64(v)-s.Mean[j])/s.Deviation[j])
+					i+1, j+1, v, (float64(v)-s.Mean[j])/s.Deviation[j])
 			}
 			row[j] = z
 		}

@@ -66,7 +66,7 @@ func TestErrors(t *testing.T) {
 		"2 means but 1 deviations":              Standard{Mean: []float64{0, 0}, Deviation: []float64{1}}.Check(2),
 		"feature 1 has mean 0 and deviation -1": Standard{Mean: []float64{0, 0}, Deviation: []float64{1, -1}}.Check(2),
 		"feature 0 has mean NaN":                Standard{Mean: []float64{math.NaN()}, Deviation: []float64{1}}.Check(1),
-		"row 1, feature 1: 3 lies":              s.Apply(t.Context(), matrix(2, 2, 2, []float32{0, 0, 0, 3})),
+		"row 2, feature 2: 3 lies":              s.Apply(t.Context(), matrix(2, 2, 2, []float32{0, 0, 0, 3})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

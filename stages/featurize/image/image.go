@@ -131,7 +131,7 @@ func Unit(ctx context.Context, x blas32.General, largest float32) error {
 		}
 		for j, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
 			if !(v >= 0 && v <= largest) {
-				return fmt.Errorf("row %d, feature %d: %v is outside [0, %v]: say what the largest value is, or standardise instead", i, j, v, largest)
+				return fmt.Errorf("row %d, feature %d: %v is outside [0, %v]: say what the largest value is, or standardise instead", i+1, j+1, v, largest)
 			}
 		}
 	}

@@ -107,7 +107,7 @@ func TestUnit(t *testing.T) {
 	}
 	m.Pixels.Data[2] = -1
 	before := slices.Clone(m.Pixels.Data)
-	if err := Unit(t.Context(), m.Pixels, 2); err == nil || !strings.Contains(err.Error(), "row 1, feature 0: -1 is outside [0, 2]") {
+	if err := Unit(t.Context(), m.Pixels, 2); err == nil || !strings.Contains(err.Error(), "row 2, feature 1: -1 is outside [0, 2]") {
 		t.Errorf("error %v", err)
 	}
 	if !slices.Equal(m.Pixels.Data, before) {

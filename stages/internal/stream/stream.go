@@ -145,7 +145,7 @@ func (r *Rows) highestLabel(rec arrow.Record, highest int32) (int32, error) {
 			continue
 		}
 		if label < 0 || label >= limit {
-			return 0, r.Fail(r.Columns.Label, fmt.Errorf("row %d of its batch has label %d: labels go from 0 to the number of classes − 1, of which the limit is %d", i, label, limit),
+			return 0, r.Fail(r.Columns.Label, fmt.Errorf("row %d of its batch has label %d: labels go from 0 to the number of classes − 1, of which the limit is %d", i+1, label, limit),
 				"number the classes from 0 on, write labels as text, or raise --max-classes")
 		}
 		highest = max(highest, label)
@@ -194,7 +194,7 @@ func (r *Rows) Labels(rec arrow.Record, domains []arrowio.Domain, classes []stri
 		return nil, err
 	}
 	fail := func(row int, what, advice string) error {
-		return r.Fail(r.Columns.Label, fmt.Errorf("row %d of its batch is a source row %s", row, what), advice)
+		return r.Fail(r.Columns.Label, fmt.Errorf("row %d of its batch is a source row %s", row+1, what), advice)
 	}
 	for i, domain := range domains {
 		switch label := labels.Values[i]; {

@@ -27,7 +27,7 @@ func (r *Rows) TruthShares(ctx context.Context, classes []string) ([]float64, er
 			if d == arrowio.TargetDomain && !truth.Null(i) {
 				k := truth.Values[i]
 				if k < 0 || int(k) >= len(counts) {
-					return r.Fail(r.Columns.Truth, fmt.Errorf("row %d of its batch has class %d, and there are %d", i, k, len(classes)), "")
+					return r.Fail(r.Columns.Truth, fmt.Errorf("row %d of its batch has class %d, and there are %d", i+1, k, len(classes)), "")
 				}
 				counts[k]++
 				total++
