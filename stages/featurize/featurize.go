@@ -15,6 +15,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/format"
 )
 
 // A side is one domain, ready to be written. Both sides have the same width.
@@ -29,6 +30,8 @@ type side struct {
 // A dataset holds what the stream is made of.
 type dataset struct {
 	sides    []side
+	flow     *flow         // the target's rows, if they are not a side; nil
+	source   *format.Table // nil if there is none
 	shape    []int
 	classes  []string
 	truth    bool   // write the truth of target rows
@@ -47,26 +50,51 @@ func (d *dataset) write(ctx context.Context, env stages.Env, out arrowio.Sink) e
 		return err
 	}
 	for _, s := range d.sides {
-		step := max(1, batchBytes/(4*s.x.Cols))
-		for lo := 0; lo < s.x.Rows; lo += step {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			hi := min(lo+step, s.x.Rows)
-			rec := array.NewRecord(schema, d.columns(s, lo, hi), int64(hi-lo))
-			err := out.Write(rec)
-			rec.Release()
-			if err != nil {
-				return err
-			}
-			env.Report("rows", int64(hi), int64(s.x.Rows))
+		if err := d.writeSide(ctx, s, schema, out, func(done int) { env.Report("rows", int64(done), int64(s.x.Rows)) }); err != nil {
+			return err
 		}
+	}
+	if d.flow == nil {
+		return nil
+	}
+	return d.flow.run(ctx, func(s side) error { // blocks are about as large as batches
+		before := d.flow.rows - s.x.Rows
+		return d.writeSide(ctx, s, schema, out, func(done int) { env.Report("rows", int64(before+done), int64(d.flow.ids.Features.Rows)) })
+	})
+}
+
+// writeSide sends the rows of a side, or a part of it, to out.
+func (d *dataset) writeSide(ctx context.Context, s side, schema *arrow.Schema, out arrowio.Sink, report func(done int)) error {
+	step := max(1, batchBytes/(4*s.x.Cols))
+	if s.x.Rows < 2*step && s.domain == arrowio.TargetDomain && d.flow != nil {
+		step = s.x.Rows
+	}
+	for lo := 0; lo < s.x.Rows; lo += step {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		hi := min(lo+step, s.x.Rows)
+		rec := array.NewRecord(schema, d.columns(s, lo, hi), int64(hi-lo))
+		err := out.Write(rec)
+		rec.Release()
+		if err != nil {
+			return err
+		}
+		report(hi)
 	}
 	return nil
 }
 
+// width is the number of features of a row.
+func (d *dataset) width() int {
+	if len(d.sides) > 0 {
+		return d.sides[0].x.Cols
+	}
+	return len(d.flow.columns)
+}
+
 func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {
-	features := arrow.Field{Name: c.Features, Type: arrowio.VectorType(d.sides[0].x.Cols)}
+	features := arrow.Field{Name: c.Features, Type: arrowio.VectorType(d.width())}
 	notes := map[string]string{}
 	if len(d.shape) == 3 {
 		notes[arrowio.ShapeKey] = stages.FormatShape(d.shape)
@@ -96,7 +124,7 @@ func (d *dataset) namedIDs() bool {
 			return true
 		}
 	}
-	return false
+	return d.flow != nil && d.flow.ids.IDNames != nil
 }
 
 // columns returns rows lo to hi of a side, in the order of the schema.

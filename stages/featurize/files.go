@@ -84,7 +84,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		return err
 	}
 	if o.Save != "" {
-		sum, err := st.save(o.Save, d.sides[0].x.Cols)
+		sum, err := st.save(o.Save, d.width())
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,13 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if d.prepared, err = st.text(); err != nil {
 		return err
 	}
-	return d.write(ctx, env, out)
+	if err := d.write(ctx, env, out); err != nil {
+		return err
+	}
+	if d.flow != nil {
+		d.flow.tell(env, d.source, o)
+	}
+	return nil
 }
 
 // read reads both sides, with one shape and one set of classes.
@@ -110,14 +116,19 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 	if o.Disjoint && (o.Source.Path != o.Target.Path || o.Source.Path == "") {
 		return nil, errors.New("disjoint rows are drawn from one file: name it as --source and as --target")
 	}
-	tables, err := readAll(ctx, env, o, st)
+	tables, err := readAll(ctx, env, o, st, d)
 	if err != nil {
 		return nil, err
 	}
 	source, target := tables[arrowio.SourceDomain], tables[arrowio.TargetDomain]
-	tellColumns(env, source, target, o)
+	d.source = source
+	if d.flow == nil {
+		tellColumns(env, source, target, o)
+	} else if tellable(source) && slices.Equal(source.Columns, d.flow.columns) {
+		d.flow.source = spreadsOf(source) // before it is standardised
+	}
 	warnOfCopies(env, source, target)
-	if len(tables) == 0 {
+	if len(tables) == 0 && d.flow == nil {
 		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
 	}
 	if d.classes == nil && tables[arrowio.SourceDomain] != nil {
@@ -144,8 +155,9 @@ func (o *Options) side(domain arrowio.Domain) *SideOptions {
 	return &o.Target
 }
 
-// readAll reads the tables of both sides: in one pass if they are of one input.
-func readAll(ctx context.Context, env stages.Env, o Options, st *preparation) (map[arrowio.Domain]*format.Table, error) {
+// readAll reads the tables of both sides: in one pass if they are of one input. A target
+// that can flow becomes d.flow instead.
+func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d *dataset) (map[arrowio.Domain]*format.Table, error) {
 	tables := map[arrowio.Domain]*format.Table{}
 	var sides []arrowio.Domain
 	for _, domain := range domains {
@@ -162,6 +174,15 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation) (m
 		}
 	}
 	for _, group := range groups {
+		if group[0] == arrowio.TargetDomain && o.flows(ctx, st) {
+			var err error
+			if d.flow, err = newFlow(ctx, env, o, st); err != nil {
+				return nil, err
+			}
+			if d.flow != nil {
+				continue
+			}
+		}
 		read, err := readSides(ctx, env, group, o, st)
 		if err != nil {
 			return nil, err
@@ -175,7 +196,7 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation) (m
 			env.Logger().Info(read[0].Name + ": " + others)
 		}
 	}
-	if st.Columns != nil {
+	if st.Columns != nil && len(tables) > 0 {
 		env.Logger().Info("features: " + nameColumns(st.Columns))
 	}
 	return tables, nil
@@ -218,7 +239,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	if t := tables[0]; st.Columns == nil && t.Columns != nil {
 		st.Columns = t.Columns
 		if f.Columns == nil {
-			st.Columns = withoutIdentities(env, t)
+			st.Columns = withoutIdentities(env, t, scanColumns(t))
 		}
 		for k := range tables {
 			tables[k] = tables[k].Select(st.Columns)
@@ -413,6 +434,13 @@ func (st *preparation) standardize(ctx context.Context, env stages.Env, d *datas
 		}
 		if err := m.Apply(ctx, s.x); err != nil {
 			return fmt.Errorf("%s: %w", o.side(s.domain).Path, err)
+		}
+	}
+	if f := d.flow; f != nil {
+		if f.moments = st.moments(arrowio.TargetDomain); f.moments != nil {
+			if err := f.moments.Check(len(f.columns)); err != nil {
+				return fmt.Errorf("%s: %w", cmp.Or(o.Load, "the model"), err)
+			}
 		}
 	}
 	return nil

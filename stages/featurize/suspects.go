@@ -40,8 +40,8 @@ var identityName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|n
 
 // withoutIdentities returns the columns of a table but for those that are taken for
 // identities, with a warning.
-func withoutIdentities(env stages.Env, t *format.Table) []string {
-	ids := identities(t, t.Columns)
+func withoutIdentities(env stages.Env, t *format.Table, scans []keyScan) []string {
+	ids := identities(scans, t.Columns)
 	if len(ids) == 0 || len(ids) == len(t.Columns) {
 		return t.Columns
 	}
@@ -50,13 +50,10 @@ func withoutIdentities(env stages.Env, t *format.Table) []string {
 }
 
 // identities are the names of the columns that are taken for identities.
-func identities(t *format.Table, names []string) (ids []string) {
-	if t.Features.Rows < minIdentityRows || len(names) != t.Features.Cols {
-		return nil
-	}
-	for j, name := range names {
-		if isIdentity(t, j, name) {
-			ids = append(ids, name)
+func identities(scans []keyScan, names []string) (ids []string) {
+	for j := range scans {
+		if len(names) == len(scans) && scans[j].isIdentity(names[j]) {
+			ids = append(ids, names[j])
 		}
 	}
 	return ids
@@ -72,45 +69,88 @@ func warnOfNumbers(env stages.Env, t *format.Table) {
 	for j := range names {
 		names[j] = strconv.Itoa(j + 1)
 	}
-	if ids := identities(t, names); len(ids) > 0 {
+	if ids := identities(scanColumns(t), names); len(ids) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns of the array that have another whole number in each row, as identities do (counted from 1): %s: if they are, leave them out of the array", t.Name, nameColumns(ids)))
 	}
 }
 
-// isIdentity reports whether column j is row numbers or keys, which say nothing of other
+// A keyScan follows the values of a column to tell whether they are row numbers or keys.
+type keyScan struct {
+	rows         int
+	other        bool // a value is no whole number, or too many are repeated
+	rises, falls bool
+	last         float32
+	long         int // values of more digits than a measurement has
+	low, high    float32
+	seen         map[float32]bool
+}
+
+func newKeyScans(columns int) []keyScan {
+	scans := make([]keyScan, columns)
+	for j := range scans {
+		scans[j] = keyScan{rises: true, falls: true, low: float32(math.Inf(1)), high: float32(math.Inf(-1)), seen: map[float32]bool{}}
+	}
+	return scans
+}
+
+// scanColumns scans a whole table.
+func scanColumns(t *format.Table) []keyScan {
+	scans := newKeyScans(t.Features.Cols)
+	for j := range scans {
+		scans[j].addColumn(t, j, t.Features.Rows)
+	}
+	return scans
+}
+
+// addColumn adds the values of column j, which are of that many rows in all; 0 if that is
+// not known.
+func (k *keyScan) addColumn(t *format.Table, j, rows int) {
+	for i := range t.Features.Rows {
+		if k.other {
+			return
+		}
+		k.add(t.Features.Data[i*t.Features.Stride+j])
+		if rows > 0 && float64(k.repeated()) > maxRepeated*float64(rows) {
+			k.other, k.seen = true, nil
+		}
+	}
+}
+
+func (k *keyScan) add(v float32) {
+	if v != float32(math.Trunc(float64(v))) {
+		k.other, k.seen = true, nil
+		return
+	}
+	if k.rows > 0 {
+		k.rises, k.falls = k.rises && v >= k.last, k.falls && v <= k.last
+	}
+	if v >= longest || v <= -longest {
+		k.long++
+	}
+	k.low, k.high, k.last = min(k.low, v), max(k.high, v), v
+	k.seen[v] = true
+	k.rows++
+}
+
+// repeated is how many rows have a value that a row before has.
+func (k *keyScan) repeated() int { return k.rows - len(k.seen) }
+
+// isIdentity reports whether the column is row numbers or keys, which say nothing of other
 // rows: whole numbers that are all different, and which rise (or fall) from row to row, are
 // called an identity, have more digits than a measurement, or lie so close together that
 // numbers at random would not all be different. Counts, such as fluorescence of 18 bits,
 // and wide keys in no order and without a name that says so are features.
-func isIdentity(t *format.Table, j int, name string) bool {
-	x := t.Features
-	seen, rises, falls, long := make(map[float32]bool, min(x.Rows, 1<<16)), true, true, 0
-	low, high := float32(math.Inf(1)), float32(math.Inf(-1))
-	for i := range x.Rows {
-		v := x.Data[i*x.Stride+j]
-		if v != float32(math.Trunc(float64(v))) {
-			return false
-		}
-		if i > 0 {
-			before := x.Data[(i-1)*x.Stride+j]
-			rises, falls = rises && v >= before, falls && v <= before
-		}
-		if v >= longest || v <= -longest {
-			long++
-		}
-		low, high = min(low, v), max(high, v)
-		seen[v] = true
-		if float64(i+1-len(seen)) > maxRepeated*float64(x.Rows) {
-			return false
-		}
-	}
-	if rises || falls || 2*long > x.Rows {
+func (k *keyScan) isIdentity(name string) bool {
+	n := float64(k.rows)
+	switch {
+	case k.other || k.rows < minIdentityRows || float64(k.repeated()) > maxRepeated*n:
+		return false
+	case k.rises || k.falls || 2*k.long > k.rows:
 		return true
 	}
-	n := float64(x.Rows)
-	exact := high < 1<<24 && low > -1<<24 // float32 tells these apart
-	all := len(seen) == x.Rows || !exact
-	return all && (identityName.MatchString(name) || exact && n*(n-1)/2 > expectedRepeats*(float64(high)-float64(low)+1))
+	exact := k.high < 1<<24 && k.low > -1<<24 // float32 tells these apart
+	all := k.repeated() == 0 || !exact
+	return all && (identityName.MatchString(name) || exact && n*(n-1)/2 > expectedRepeats*(float64(k.high)-float64(k.low)+1))
 }
 
 // tellColumns says which columns are not read, and why: a warning where text looks as if
@@ -164,34 +204,46 @@ func (o SideOptions) drawn() bool { return o.Rows > 0 || o.MaxRows > 0 || o.Prop
 // warnOfCopies warns of columns that tell the source's classes apart by themselves, as a
 // copy of the label does, and of columns that tell the domains apart by themselves.
 func warnOfCopies(env stages.Env, source, target *format.Table) {
-	if source == nil || source.Features.Rows < minIdentityRows || len(source.Columns) != source.Features.Cols {
+	if !tellable(source) {
 		return
 	}
-	var copies, sides []string
+	var copies []string
 	for j, name := range source.Columns {
 		if source.Labels != nil && separates(source, j) {
 			copies = append(copies, name)
 		}
-		if target != nil && slices.Equal(target.Columns, source.Columns) && apart(source, target, j) {
+	}
+	warnOfEach(env, copies, "tells all classes of the source apart by itself: if it is a copy of the label, leave it out with --columns",
+		"tell all classes of the source apart, each by itself: if they are copies of the label, leave them out with --columns")
+	if target != nil && slices.Equal(target.Columns, source.Columns) {
+		warnOfSides(env, source.Columns, spreadsOf(source), spreadsOf(target))
+	}
+}
+
+// warnOfSides warns of columns that tell the domains apart by themselves.
+func warnOfSides(env stages.Env, columns []string, source, target []spread) {
+	var sides []string
+	for j, name := range columns {
+		if apart(&source[j], &target[j]) {
 			sides = append(sides, name)
 		}
 	}
-	for _, few := range []struct {
-		columns      []string
-		one, several string
-	}{
-		{copies, "tells all classes of the source apart by itself: if it is a copy of the label, leave it out with --columns",
-			"tell all classes of the source apart, each by itself: if they are copies of the label, leave them out with --columns"},
-		{sides, "has no value of the target within its values of the source: if it says which file a row is from, leave it out with --columns",
-			"have no value of the target within their values of the source: if they say which file a row is from, leave them out with --columns"},
-	} {
-		switch len(few.columns) {
-		case 0:
-		case 1:
-			env.Logger().Warn(fmt.Sprintf("column %q %s", few.columns[0], few.one))
-		default:
-			env.Logger().Warn(fmt.Sprintf("columns %s %s", nameColumns(few.columns), few.several))
-		}
+	warnOfEach(env, sides, "has no value of the target within its values of the source: if it says which file a row is from, leave it out with --columns",
+		"have no value of the target within their values of the source: if they say which file a row is from, leave them out with --columns")
+}
+
+// tellable reports whether columns of a table can be told from copies of the label.
+func tellable(t *format.Table) bool {
+	return t != nil && t.Features.Rows >= minIdentityRows && len(t.Columns) == t.Features.Cols
+}
+
+func warnOfEach(env stages.Env, columns []string, one, several string) {
+	switch len(columns) {
+	case 0:
+	case 1:
+		env.Logger().Warn(fmt.Sprintf("column %q %s", columns[0], one))
+	default:
+		env.Logger().Warn(fmt.Sprintf("columns %s %s", nameColumns(columns), several))
 	}
 }
 
@@ -248,45 +300,59 @@ func tells(t *format.Table, j int, rows []int) (together, code bool) {
 	return together, !whole || values*repeatedValues <= len(rows)
 }
 
-// apart reports whether column j tells two tables apart: its ranges in them do not
+// A spread is where the values of a column are.
+type spread struct {
+	rows      int
+	low, high float32
+	values    map[float32]bool // up to one more than glanceRows
+}
+
+func newSpreads(columns int) []spread {
+	spreads := make([]spread, columns)
+	for j := range spreads {
+		spreads[j] = spread{low: float32(math.Inf(1)), high: float32(math.Inf(-1)), values: map[float32]bool{}}
+	}
+	return spreads
+}
+
+func spreadsOf(t *format.Table) []spread {
+	spreads := newSpreads(t.Features.Cols)
+	for j := range spreads {
+		spreads[j].addColumn(t, j)
+	}
+	return spreads
+}
+
+// addColumn adds the values of column j.
+func (s *spread) addColumn(t *format.Table, j int) {
+	for i := range t.Features.Rows {
+		v := t.Features.Data[i*t.Features.Stride+j]
+		s.low, s.high = min(s.low, v), max(s.high, v)
+		if len(s.values) <= glanceRows {
+			s.values[v] = true
+		}
+	}
+	s.rows += t.Features.Rows
+}
+
+// isCode reports whether the column has few values, each repeated.
+func (s *spread) isCode() bool { return len(s.values) <= min(s.rows/repeatedValues, glanceRows) }
+
+// apart reports whether a column tells two tables apart: its ranges in them do not
 // overlap, or it is a code whose values in one are none of the other.
-func apart(a, b *format.Table, j int) bool {
-	lowA, highA := bounds(a, j)
-	lowB, highB := bounds(b, j)
-	if lowA > highB || lowB > highA {
+func apart(a, b *spread) bool {
+	if a.low > b.high || b.low > a.high {
 		return true
 	}
-	codesA, codesB := codes(a, j), codes(b, j)
-	if codesA == nil || codesB == nil {
+	if !a.isCode() || !b.isCode() {
 		return false
 	}
-	for v := range codesA {
-		if codesB[v] {
+	for v := range a.values {
+		if b.values[v] {
 			return false
 		}
 	}
 	return true
-}
-
-// codes are the values of column j; nil if they are many.
-func codes(t *format.Table, j int) map[float32]bool {
-	most := min(t.Features.Rows/repeatedValues, glanceRows)
-	seen := map[float32]bool{}
-	for i := range t.Features.Rows {
-		if seen[t.Features.Data[i*t.Features.Stride+j]] = true; len(seen) > most {
-			return nil
-		}
-	}
-	return seen
-}
-
-func bounds(t *format.Table, j int) (low, high float32) {
-	low, high = float32(math.Inf(1)), float32(math.Inf(-1))
-	for i := range t.Features.Rows {
-		v := t.Features.Data[i*t.Features.Stride+j]
-		low, high = min(low, v), max(high, v)
-	}
-	return low, high
 }
 
 // nameColumns says which columns are features.

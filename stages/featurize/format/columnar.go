@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/arrowio"
 )
@@ -20,6 +21,9 @@ type records func() (arrow.Record, error)
 
 // readRecords reads the tables of Arrow batches.
 func readRecords(ctx context.Context, next records, p *columnPlan, o Options, mem *arrowio.Budget) ([]*Table, error) {
+	if o.OnlyIDs && p.id == "" {
+		return []*Table{{}}, nil
+	}
 	t := newColumnTables(p, o, mem)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -27,6 +31,9 @@ func readRecords(ctx context.Context, next records, p *columnPlan, o Options, me
 		}
 		rec, err := next()
 		if errors.Is(err, io.EOF) {
+			if err := t.tables[0].pass(ctx, p, o.Each, 0); err != nil {
+				return nil, err
+			}
 			return t.finish(ctx)
 		}
 		if err != nil {
@@ -39,6 +46,9 @@ func readRecords(ctx context.Context, next records, p *columnPlan, o Options, me
 				return nil, at
 			}
 			return nil, fmt.Errorf("batch that begins at row %d: %w", first+1, err)
+		}
+		if err := t.tables[0].pass(ctx, p, o.Each, blockValues); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -95,6 +105,9 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 		p.features = append(p.features, header[i])
 	}
 	p.tallies = make([]tally, len(p.text))
+	if o.OnlyIDs {
+		p.features, p.text = nil, nil
+	}
 	return p, nil
 }
 
@@ -234,7 +247,7 @@ type columnTables struct {
 func newColumnTables(p *columnPlan, o Options, mem *arrowio.Budget) *columnTables {
 	t := &columnTables{plan: p, split: newSplitter(o, mem)}
 	for _, part := range t.split.parts {
-		t.tables = append(t.tables, &columnTable{mem: mem, labelled: p.label != "" && !part.NoLabels})
+		t.tables = append(t.tables, &columnTable{mem: mem, labelled: p.label != "" && !part.NoLabels && o.Each == nil && !o.OnlyIDs, named: p.id != "" && o.Each == nil, onlyIDs: o.OnlyIDs})
 	}
 	return t
 }
@@ -374,10 +387,13 @@ func (t *columnTables) features(rec arrow.Record) ([]arrowio.Vectors, error) {
 type columnTable struct {
 	mem      *arrowio.Budget
 	labelled bool
+	named    bool // identities are kept
+	onlyIDs  bool
 	data     []float32
 	rows     int
+	passed   int // rows that are not in data any more
 	labels   []string
-	ids      []string
+	ids      identities
 	origin
 }
 
@@ -405,10 +421,32 @@ func (t *columnTable) add(ctx context.Context, parts []arrowio.Vectors, labels, 
 			return err
 		}
 	}
-	if ids != nil {
-		t.ids, err = t.keep(t.ids, ids, rows)
+	if t.named {
+		for _, i := range rows {
+			if err := t.ids.add(t.mem, ids[i]); err != nil {
+				return err
+			}
+		}
 	}
 	return err
+}
+
+// pass gives the rows to each if they have that many values, and forgets them.
+func (t *columnTable) pass(ctx context.Context, p *columnPlan, each func(*Table) error, values int) error {
+	if each == nil || len(t.data) < max(values, 1) {
+		return nil
+	}
+	cols := len(t.data) / (t.rows - t.passed)
+	block, err := newBlock(ctx, t.data, cols, t.passed, t.mem)
+	if err != nil {
+		return err
+	}
+	block.Skipped = p.skipped
+	if cols == len(p.features) {
+		block.Columns = p.features
+	}
+	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
+	return each(block)
 }
 
 // keep appends the names of rows, which the batch does not share.
@@ -554,17 +592,21 @@ func (t *columnTables) finish(ctx context.Context) ([]*Table, error) {
 }
 
 func (t *columnTable) finish(ctx context.Context, p *columnPlan) (*Table, error) {
-	width := len(t.data) / t.rows
-	out, err := newTable(ctx, t.data, t.rows, width, []int{width}, t.mem)
-	if err != nil {
-		return nil, err
+	out := &Table{Features: blas32.General{Rows: t.rows, Cols: len(p.features)}, mem: t.mem}
+	width := len(p.features)
+	if !t.onlyIDs && t.passed == 0 {
+		width = len(t.data) / t.rows
+		var err error
+		if out, err = newTable(ctx, t.data, t.rows, width, []int{width}, t.mem); err != nil {
+			return nil, err
+		}
 	}
 	out.origin = t.origin
 	if width == len(p.features) {
 		out.Columns = p.features
 	}
 	out.Labels, out.Skipped = t.labels, p.skippedNow()
-	if p.id != "" {
+	if t.named {
 		if err := out.setIDs(ctx, t.ids); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.id, err)
 		}

@@ -37,7 +37,7 @@ func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
 	}
 	t, err := p.table(ctx, len(names))
 	if err == nil {
-		err = t.setIDs(ctx, names)
+		err = t.setIDs(ctx, identities{names: names})
 	}
 	if err != nil {
 		return nil, named(path, err)

@@ -67,6 +67,32 @@ type Options struct {
 
 	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
 	Memory *arrowio.Budget
+
+	// Each is given the rows block by block as they are read, without labels and
+	// identities, and the table of all has no Features.Data; nil: it has. Only what HasBlocks can be read so, as one part.
+	Each func(*Table) error
+
+	// OnlyIDs reads the identities alone, if there are any, and not a row if there are
+	// none: only what HasBlocks. The columns are still checked.
+	OnlyIDs bool
+}
+
+// blockValues is the approximate number of features of a block that Options.Each gets.
+const blockValues = 1 << 18
+
+// HasBlocks reports whether the rows of a file can be read block by block, as often as
+// one likes: text, Parquet and Arrow, in a regular file.
+func HasBlocks(ctx context.Context, path string, o Options) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	in, err := newInput(ctx, f, path, o)
+	return err == nil && slices.Contains([]kind{kindText, kindParquet, kindArrow}, in.kind)
 }
 
 // noLabels reports whether no part is to have labels.

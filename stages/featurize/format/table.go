@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -149,6 +148,12 @@ func product(shape []int) (size int, ok bool) {
 // maxElements is the greatest size of an array: 2³¹ numbers, 8 GB as float32.
 const maxElements = 1 << 31
 
+// newBlock returns rows that follow others of a table, which it gives no shape.
+func newBlock(ctx context.Context, data []float32, cols, before int, mem *arrowio.Budget) (*Table, error) {
+	t := &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, mem: mem}
+	return t, t.checkFinite(ctx, before)
+}
+
 // newTable returns a table with data (row-major) as its features. It fails if
 // there are no rows or no features, or if a value is not finite.
 func newTable(ctx context.Context, data []float32, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
@@ -160,17 +165,23 @@ func newTable(ctx context.Context, data []float32, rows, cols int, shape []int, 
 		Shape:    shape,
 		mem:      mem,
 	}
+	return t, t.checkFinite(ctx, 0)
+}
+
+// checkFinite returns an error if a value is not finite. There are rows before those of t.
+func (t *Table) checkFinite(ctx context.Context, before int) error {
+	data, cols := t.Features.Data, t.Features.Cols
 	for lo := 0; lo < len(data); lo += stepValues {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		for i, v := range data[lo:min(lo+stepValues, len(data))] {
 			if k := lo + i; math.Float32bits(v)&0x7f800000 == 0x7f800000 {
-				return nil, fmt.Errorf("row %d, feature %d (both counted from 1): is %s: fill or drop the row", k/cols+1, k%cols+1, nonFinite(v))
+				return fmt.Errorf("row %d, feature %d (both counted from 1): is %s: fill or drop the row", before+k/cols+1, k%cols+1, nonFinite(v))
 			}
 		}
 	}
-	return t, nil
+	return nil
 }
 
 func nonFinite(v float32) string {
@@ -185,39 +196,5 @@ func (t *Table) checkRows(labels []string, what string) error {
 	if labels != nil && len(labels) != t.Features.Rows {
 		return fmt.Errorf("%d rows but %d labels (%s): give labels of the same rows", t.Features.Rows, len(labels), what)
 	}
-	return nil
-}
-
-// setIDs sets the identities of the rows, as integers if all are. It fails if one
-// is missing or not unique.
-func (t *Table) setIDs(ctx context.Context, names []string) error {
-	cost := int64(len(names)) * nameCost
-	if err := t.mem.Take(cost); err != nil {
-		return err
-	}
-	defer t.mem.Give(cost)
-	seen := make(map[string]int, len(names))
-	for i, name := range names {
-		if err := ended(ctx, i); err != nil {
-			return err
-		}
-		if name == "" {
-			return fmt.Errorf("%s: has no id: fill it, or choose another id column", t.Place(i))
-		}
-		if first, twice := seen[name]; twice {
-			return fmt.Errorf("%s and %s both have id %q: make ids unique, or choose another id column", t.Place(first), t.Place(i), name)
-		}
-		seen[name] = i
-	}
-	t.IDNames = names
-	ints := make([]int64, len(names))
-	for i, name := range names {
-		v, err := strconv.ParseInt(name, 10, 64)
-		if err != nil || strconv.FormatInt(v, 10) != name {
-			return nil
-		}
-		ints[i] = v
-	}
-	t.IDInts, t.IDNames = ints, nil
 	return nil
 }

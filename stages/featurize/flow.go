@@ -1,0 +1,163 @@
+package featurize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/featurize/format"
+)
+
+// A flow is the target's rows, read block by block while they are written, so that many
+// take no more memory than few.
+type flow struct {
+	path    string
+	options format.Options
+	columns []string
+	ids     *format.Table // the identities; of no rows if there are none
+	moments *scale.Standard
+
+	rows    int           // that have been read
+	spreads []spread      // of the columns
+	source  []spread      // of the source's; nil if nothing can be told from them
+	table   *format.Table // what is known of all rows at the end
+}
+
+// flows reports whether the target's rows can be written as they are read: none are drawn,
+// labels are not looked at, and what is done to them is known before.
+func (o *Options) flows(ctx context.Context, st *preparation) bool {
+	t := o.Target
+	switch {
+	case t.Path == "" || t.Path == "-" || t.Stream != nil || t.drawn() || o.Disjoint || o.Domain != "" || !o.hidesLabels(arrowio.TargetDomain):
+		return false
+	case o.Preview.Path != "" || !reflect.DeepEqual(st.Target, ImageOptions{}):
+		return false
+	case o.Source.Path != "" && st.Columns == nil: // arrays, or a column of lists
+		return false
+	case o.Load == "" && o.Prepared == "" && (o.Standardize == "domain" || o.Standardize == "source" && o.Source.Path == ""):
+		return false
+	}
+	return format.HasBlocks(ctx, t.Path, t.Format)
+}
+
+// newFlow looks through the target's file once or twice: for its identities, and for which
+// columns are features if that is not known. It returns nil if its rows have to be read as
+// a whole, be it to say what is wrong with them.
+func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation) (*flow, error) {
+	f := &flow{path: o.Target.Path, options: o.Target.Format}
+	f.options.NoLabels = true
+	if st.Columns != nil {
+		f.options.Columns = st.Columns
+	}
+	var err error
+	only := f.options
+	only.OnlyIDs = true
+	if f.ids, err = format.Open(ctx, f.path, only); err != nil {
+		if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	if st.Columns == nil {
+		known, err := f.findColumns(ctx, env)
+		if err != nil || !known {
+			return nil, err
+		}
+		st.Columns = f.options.Columns
+	}
+	f.columns = st.Columns
+	f.spreads = newSpreads(len(f.columns))
+	return f, nil
+}
+
+// findColumns finds which columns are features; known is false if they have no names.
+func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err error) {
+	var scans []keyScan
+	all := f.options
+	all.Each = func(t *format.Table) error {
+		if scans == nil {
+			scans = newKeyScans(t.Features.Cols)
+		}
+		for j := range scans {
+			scans[j].addColumn(t, j, 0)
+		}
+		return ctx.Err()
+	}
+	t, err := format.Open(ctx, f.path, all)
+	if err != nil || t.Columns == nil {
+		return false, err
+	}
+	if f.options.Columns == nil {
+		f.options.Columns = withoutIdentities(env, t, scans)
+	}
+	return true, nil
+}
+
+// run gives the rows to write, a block at a time.
+func (f *flow) run(ctx context.Context, write func(side) error) error {
+	reading := f.options
+	reading.Each = func(t *format.Table) error {
+		for j := range f.spreads {
+			f.spreads[j].addColumn(t, j)
+		}
+		if f.moments != nil {
+			if err := f.moments.Apply(ctx, t.Features); err != nil {
+				return fmt.Errorf("%s: %w", f.path, err)
+			}
+		}
+		s, err := f.side(t)
+		if err != nil {
+			return err
+		}
+		return write(s)
+	}
+	var err error
+	if f.table, err = format.Open(ctx, f.path, reading); err != nil {
+		return err
+	}
+	if n := f.ids.Features.Rows; n > 0 && n != f.rows {
+		return f.changed()
+	}
+	return nil
+}
+
+// side is the next block, with its identities.
+func (f *flow) side(t *format.Table) (side, error) {
+	n := t.Features.Rows
+	s := side{domain: arrowio.TargetDomain, x: t.Features}
+	switch lo, hi := f.rows, f.rows+n; {
+	case f.ids.Features.Rows == 0:
+		s.ids = make([]int64, n)
+		for i := range s.ids {
+			s.ids[i] = int64(lo + i)
+		}
+	case hi > f.ids.Features.Rows:
+		return s, f.changed()
+	case f.ids.IDNames != nil:
+		s.idNames = f.ids.IDNames[lo:hi]
+	default:
+		s.ids = f.ids.IDInts[lo:hi]
+	}
+	f.rows += n
+	return s, nil
+}
+
+func (f *flow) changed() error {
+	return fmt.Errorf("%s: has changed while it was read: run again when nothing writes to it", f.path)
+}
+
+// tell says what was read, after it was.
+func (f *flow) tell(env stages.Env, source *format.Table, o Options) {
+	env.Logger().Info(fmt.Sprintf("%s: %d target rows of %d numbers", f.path, f.rows, len(f.columns)))
+	if source == nil {
+		env.Logger().Info("features: " + nameColumns(f.columns))
+	}
+	tellColumns(env, source, f.table, o)
+	if f.source != nil {
+		warnOfSides(env, f.columns, f.source, f.spreads)
+	}
+}
