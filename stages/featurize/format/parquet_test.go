@@ -43,18 +43,18 @@ func parquetOf(t *testing.T, columns, rows int, dictionary bool) []byte {
 
 // The library holds a page and a dictionary of every column at a time.
 func TestParquetPagesAreOfTheBudget(t *testing.T) {
+	const table = 4 * 20 * 100_000 // bytes; a page of all columns is as large
 	for name, dictionary := range map[string]bool{"pages": false, "dictionaries": true} {
-		data := parquetOf(t, 20, 20_000, dictionary) // 1.6 MB of numbers
-		read := func(limit int64) error {
-			_, err := Read(t.Context(), bytes.NewReader(data), "x.parquet", Options{Memory: arrowio.NewBudget(limit)})
+		data := parquetOf(t, 20, 100_000, dictionary)
+		read := func(beside int64) error {
+			memory := arrowio.NewBudget(int64(len(data)) + beside)
+			_, err := Read(t.Context(), bytes.NewReader(data), "x.parquet", Options{Memory: memory})
 			return err
 		}
-		// beside the file, the table, and the library's buffers for columns
-		need := int64(len(data)) + 3<<20
-		if err := read(need + 1<<20); err == nil || !strings.Contains(err.Error(), "--memory-limit") {
+		if err := read(3 * table); err == nil || !strings.Contains(err.Error(), "--memory-limit") {
 			t.Errorf("%s: error %v", name, err)
 		}
-		if err := read(need + 16<<20); err != nil {
+		if err := read(8 * table); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
