@@ -5,6 +5,7 @@ package arrowio
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"syscall"
 )
 
@@ -16,6 +17,9 @@ func fileKey(_ string, info fs.FileInfo) string {
 	}
 	return fmt.Sprintf("%d:%d", is.Dev, is.Ino)
 }
+
+// openKey is the key of an open file.
+func openKey(_ *os.File, info fs.FileInfo) string { return fileKey("", info) }
 
 // placeKey is the key of a file that is not there yet.
 func placeKey(path string) string { return path }

@@ -101,7 +101,7 @@ func keyOf(f *os.File) string {
 	if err != nil || !holdsBytes(info) {
 		return ""
 	}
-	return fileKey("", info)
+	return openKey(f, info)
 }
 
 // outputKey is the key of the file that an output replaces, or of the place of a new

@@ -53,6 +53,10 @@ const whenKey = "when"
 // Parse reads a pipeline file. Flags are checked by name here, and by value
 // when the matrix has been expanded.
 func Parse(name, text string, catalogue Catalogue) (*File, error) {
+	f := &File{Name: name, Settings: map[string]Value{}, lines: findLines(text)}
+	if line, err := checkNesting(text); err != nil {
+		return nil, &FileError{File: name, Line: line, Err: err}
+	}
 	var raw struct {
 		Matrix map[string]any
 		Stage  []map[string]any
@@ -62,7 +66,6 @@ func Parse(name, text string, catalogue Catalogue) (*File, error) {
 	if err == nil {
 		_, err = toml.Decode(text, &top)
 	}
-	f := &File{Name: name, Settings: map[string]Value{}, lines: findLines(text)}
 	if err != nil {
 		return nil, f.syntaxError(err)
 	}

@@ -65,13 +65,14 @@ func (g *Graph) chains() [][]*Node {
 
 // isFile reports whether the node's rows go to a file, from which others read them.
 func (n *Node) isFile() bool {
-	return len(n.Children) != 1 || len(n.Children[0].Files) > 0 || n.rowsPath() != ""
+	return len(n.Children) != 1 || len(n.Children[0].Files) > 0 || slices.ContainsFunc(n.Outputs, func(o Output) bool { return o.of(n) == "" })
 }
 
-// rowsPath is the first file that the node's rows or text go to, "" if there is none.
+// rowsPath is the first file that the node's rows or text go to, and that nodes after it
+// can read. It is "" if there is none.
 func (n *Node) rowsPath() string {
 	for _, o := range n.Outputs {
-		if o.of(n) == "" {
+		if o.of(n) == "" && (len(n.Children) == 0 || n.Stage.Write == nil || n.Stage.Write(o.Path) == nil) {
 			return o.Path
 		}
 	}
@@ -87,7 +88,43 @@ func (g *Graph) needsFolder() bool {
 	return false
 }
 
+// chain prints the commands of a chain. A second file of the same is a copy of the first;
+// rows in another layout are made by the same commands again.
 func (s *script) chain(nodes []*Node) {
+	last := nodes[len(nodes)-1]
+	rows := last.rowsPath()
+	s.line("\n# %s\n%s", safetext.Escape(last.Label()), s.commands(nodes, s.output(last, rows)))
+	for _, n := range nodes {
+		made := map[string]string{"": rows} // by flag
+		for _, o := range n.Outputs {
+			first, ok := made[o.of(n)]
+			switch {
+			case o.Path == first:
+			case o.of(n) == "" && layout(o.Path) != layout(first):
+				s.line("%s", s.commands(nodes, s.output(last, o.Path)))
+			case ok:
+				s.line("cp -- %s %s", quote(first), quote(o.Path))
+			default:
+				made[o.Flag] = o.Path
+			}
+		}
+	}
+	if len(last.Children) > 0 {
+		s.files[last] = s.target(last, rows)
+	}
+}
+
+// layout is the part of a file's name that says how its rows are written.
+func layout(path string) string {
+	ext := filepath.Ext(path)
+	if ext == ".gz" || ext == ".zst" {
+		return filepath.Ext(strings.TrimSuffix(path, ext)) + ext
+	}
+	return ext
+}
+
+// commands are the commands of a chain, the last of which ends with output.
+func (s *script) commands(nodes []*Node, output string) string {
 	var commands []string
 	for i, n := range nodes {
 		command := "mars " + n.Stage.Name
@@ -102,28 +139,31 @@ func (s *script) chain(nodes []*Node) {
 		case i == 0 && n.Parent != nil:
 			command += " " + s.files[n.Parent]
 		}
-		commands = append(commands, command+s.output(n))
+		commands = append(commands, command)
 	}
-	s.line("\n# %s\n%s", safetext.Escape(nodes[len(nodes)-1].Label()), strings.Join(commands, " |\n  "))
+	return strings.Join(commands, " |\n  ") + output
 }
 
-// output is the end of a command: where its rows or text go.
-func (s *script) output(n *Node) string {
-	path := quote(asArgument(n.rowsPath()))
-	if n.rowsPath() == "" {
-		if !n.Stage.Rows || !n.isFile() {
-			return ""
-		}
-		if len(n.Children) == 0 {
-			return " >/dev/null"
-		}
-		path = fmt.Sprintf(`"$work/%d.arrow"`, len(s.files))
+// output is the end of a chain's last command, n: where its rows or text go, "" of path
+// being no file of the user's.
+func (s *script) output(n *Node, path string) string {
+	switch {
+	case path == "" && !n.Stage.Rows:
+		return ""
+	case path == "" && len(n.Children) == 0:
+		return " >/dev/null"
+	case n.Stage.Rows:
+		return " -o " + s.target(n, path)
 	}
-	s.files[n] = path
-	if n.Stage.Rows {
-		return " -o " + path
+	return " >" + s.target(n, path)
+}
+
+// target is the word for the file path, or for a temporary one if that is "".
+func (s *script) target(n *Node, path string) string {
+	if path == "" {
+		return fmt.Sprintf(`"$work/%d.arrow"`, len(s.files))
 	}
-	return " >" + path
+	return quote(asArgument(path))
 }
 
 // shell writes a flag as one or two words of a shell.

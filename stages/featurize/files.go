@@ -91,7 +91,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		env.KeepState(o.Save, sum)
 	}
 	if o.Preview.Path != "" {
-		if err := o.Preview.write(d, env.Seed); err != nil {
+		if err := o.Preview.write(d, env.Seed, memory); err != nil {
 			return err
 		}
 	}
@@ -325,9 +325,9 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 	if t, err = t.Gather(ctx, chosen); err != nil {
 		return err
 	}
-	shape, err := st.images(domain).apply(ctx, t, env.Seed)
+	shape, err := st.images(domain).apply(ctx, t, env.Seed, o.side(domain).Format.Memory)
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.Name, err)
+		return fmt.Errorf("%s: %w", t.Name, format.Limited(err))
 	}
 	if domain == arrowio.SourceDomain && o.Disjoint {
 		d.taken = chosen

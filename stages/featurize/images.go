@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/featurize/image"
 )
@@ -36,7 +37,7 @@ func (o ImageOptions) check() error {
 }
 
 // apply changes the table in place and returns the shape of its rows.
-func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64) ([]int, error) {
+func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64, mem *arrowio.Budget) ([]int, error) {
 	if o.Shape != nil {
 		if err := t.Reshape(o.Shape); err != nil {
 			return nil, err
@@ -53,7 +54,9 @@ func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64) (
 			return nil, err
 		}
 	}
-	images, err := o.transform(ctx, t.Features, t.Shape, seed)
+	x := t.Features
+	t.Features = blas32.General{} // free once a step has made others of them
+	images, err := o.transform(ctx, x, t.Shape, seed, mem)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +64,8 @@ func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64) (
 	return t.Shape, nil
 }
 
-func (o ImageOptions) transform(ctx context.Context, x blas32.General, shape []int, seed uint64) (image.Images, error) {
-	images, err := image.New(x, shape)
+func (o ImageOptions) transform(ctx context.Context, x blas32.General, shape []int, seed uint64, mem *arrowio.Budget) (image.Images, error) {
+	images, err := image.New(x, shape, mem)
 	if err != nil {
 		return images, err
 	}
@@ -82,12 +85,15 @@ func (o ImageOptions) transform(ctx context.Context, x blas32.General, shape []i
 		}
 	}
 	if o.Photographs != "" {
-		photographs, err := image.ReadPhotographs(ctx, o.Photographs)
+		photographs, err := image.ReadPhotographs(ctx, o.Photographs, mem)
 		if err != nil {
 			return images, err
 		}
 		if images, err = images.Blend(ctx, photographs, seed); err != nil {
 			return images, err
+		}
+		for _, p := range photographs {
+			mem.Give(int64(len(p.Pix)))
 		}
 	}
 	if o.Colour {

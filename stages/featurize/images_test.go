@@ -30,7 +30,7 @@ func TestBinariseBeforePhotographs(t *testing.T) {
 		t.Fatal(err)
 	}
 	digit := blas32.General{Rows: 1, Cols: 4, Stride: 4, Data: []float32{0, 0.5, 1, 0}}
-	got, err := ImageOptions{Binarise: true, Photographs: folder}.transform(t.Context(), digit, []int{1, 2, 2}, 0)
+	got, err := ImageOptions{Binarise: true, Photographs: folder}.transform(t.Context(), digit, []int{1, 2, 2}, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,9 @@ import (
 	"io"
 	"slices"
 
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms/augment"
+	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/internal/state"
 )
 
@@ -28,7 +30,7 @@ const (
 )
 
 // write writes the picture of the first rows, at even distances, of both domains.
-func (p Preview) write(d *dataset, seed uint64) error {
+func (p Preview) write(d *dataset, seed uint64, mem *arrowio.Budget) error {
 	if len(d.shape) != 3 || d.shape[0] != 1 && d.shape[0] != 3 {
 		return fmt.Errorf("%s: rows of shape %v cannot be shown: give grey or colour images, such as --shape 1x28x28", p.Path, d.shape)
 	}
@@ -44,7 +46,11 @@ func (p Preview) write(d *dataset, seed uint64) error {
 			rows = append(rows, s.x.Data[at:at+s.x.Cols])
 		}
 	}
-	sheet := newSheet(d.shape, len(rows))
+	sheet, err := newSheet(d.shape, len(rows), mem)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Path, format.Limited(err))
+	}
+	defer mem.Give(int64(len(sheet.picture.Pix)))
 	a := policy.New(d.shape)
 	for i, row := range rows {
 		sheet.draw(row, i, 0)
@@ -65,13 +71,17 @@ type sheet struct {
 	picture       *stdimage.RGBA
 }
 
-func newSheet(shape []int, lines int) *sheet {
+func newSheet(shape []int, lines int, mem *arrowio.Budget) (*sheet, error) {
 	s := &sheet{shape: shape, height: shape[1]*previewScale + previewGap, width: shape[2]*previewScale + previewGap}
-	s.picture = stdimage.NewRGBA(stdimage.Rect(0, 0, s.width*(previewChanges+1)+previewGap, s.height*lines+previewGap))
+	width, height := s.width*(previewChanges+1)+previewGap, s.height*lines+previewGap
+	if err := mem.Take(4 * int64(width) * int64(height)); err != nil {
+		return nil, err
+	}
+	s.picture = stdimage.NewRGBA(stdimage.Rect(0, 0, width, height))
 	for k := range s.picture.Pix {
 		s.picture.Pix[k] = 255
 	}
-	return s
+	return s, nil
 }
 
 // draw draws an image, its least value black and its greatest white.

@@ -19,7 +19,7 @@ func TestPreview(t *testing.T) {
 	x := blas32.General{Rows: 1, Cols: 64, Stride: 64, Data: row}
 	d := &dataset{shape: []int{1, 8, 8}, sides: []side{{x: x}, {x: x}}}
 	path := filepath.Join(t.TempDir(), "out.png")
-	if err := (Preview{Path: path, Augment: "digits"}).write(d, 1); err != nil {
+	if err := (Preview{Path: path, Augment: "digits"}).write(d, 1, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(path)
@@ -52,7 +52,7 @@ func TestPreview(t *testing.T) {
 	if same < own || same > total/2 {
 		t.Errorf("%d of %d pixels are as in the row", same, total)
 	}
-	if err := (Preview{Path: path, Augment: "digits"}).write(&dataset{shape: []int{64}, sides: d.sides}, 1); err == nil || !strings.Contains(err.Error(), "cannot be shown") {
+	if err := (Preview{Path: path, Augment: "digits"}).write(&dataset{shape: []int{64}, sides: d.sides}, 1, nil); err == nil || !strings.Contains(err.Error(), "cannot be shown") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 )
 
@@ -50,13 +52,22 @@ var inputs = []input{
 	{"zeros.npz", "npz, X of 4 GB of zeros", archive},
 	{"images.gz", "gzip IDX, 1 GB of images", filled("\x00\x00\x08\x03\x00\x10\x00\x00\x00\x00\x00\x20\x00\x00\x00\x20", "\x00", 1024)},
 	{"shape.npy", "npy that claims 2³¹ values", filled(npyHeader("(2097152, 1024)"), "\x00", 1)},
-	{"wide.parquet", "Parquet, 20,000 columns, 3 rows", wideParquet},
+	{"wide.parquet", "Parquet, 20,000 columns, 3 rows", parquetOf(20_000, 3)},
+	{"pages.parquet", "Parquet, 2,000 columns, 10,000 rows", parquetOf(2_000, 10_000)},
+	{"dictionaries.parquet", "Parquet, 200 columns of 100,000 values, in dictionaries", parquetOf(200, 100_000)},
 	{"20000.csv", "CSV, 20,000 columns, 3 rows", wideText(20_000)},
 	{"60000.csv", "CSV, 60,000 columns, 3 rows", wideText(60_000)},
 }
 
 func main() {
-	if err := run(os.Args[1]); err != nil {
+	err := error(nil)
+	if len(os.Args) == 4 { // by createApart
+		k := slices.IndexFunc(inputs, func(in input) bool { return in.name == os.Args[2] })
+		err = inputs[k].create(os.Args[3])
+	} else {
+		err = run(os.Args[1])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "benchlimits:", err)
 		os.Exit(1)
 	}
@@ -71,13 +82,23 @@ func run(bin string) error {
 	fmt.Printf("| input | size | limit | peak | time | end |\n|---|---|---|---|---|---|\n")
 	for _, in := range inputs {
 		path := filepath.Join(dir, in.name)
-		if err := in.create(path); err != nil {
+		if err := in.createApart(bin, path); err != nil {
 			return err
 		}
 		if err := in.measure(bin, path); err != nil {
 			return err
 		}
 		os.Remove(path)
+	}
+	return nil
+}
+
+// createApart creates the file in a process of its own: the peak of a process counts as
+// that of those which it starts.
+func (in input) createApart(bin, path string) error {
+	out, err := exec.Command(os.Args[0], bin, in.name, path).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", in.name, err, out)
 	}
 	return nil
 }
@@ -180,22 +201,30 @@ func wideText(columns int) func(io.Writer) error {
 	}
 }
 
-func wideParquet(w io.Writer) error {
-	const columns = 20_000
+// parquetOf writes a row group of values that are all different, in dictionaries.
+func parquetOf(columns, rows int) func(io.Writer) error {
+	return func(w io.Writer) error { return writeParquet(w, columns, rows) }
+}
+
+func writeParquet(w io.Writer, columns, rows int) error {
 	fields, values := make([]arrow.Field, columns), make([]arrow.Array, columns)
 	for i := range fields {
 		b := array.NewFloat32Builder(memory.DefaultAllocator)
-		b.AppendValues([]float32{1, 2, float32(i)}, nil)
+		for k := range rows {
+			b.Append(float32(i*rows + k))
+		}
 		fields[i], values[i] = arrow.Field{Name: fmt.Sprintf("g%d", i), Type: arrow.PrimitiveTypes.Float32}, b.NewArray()
 	}
 	labels := array.NewStringBuilder(memory.DefaultAllocator)
-	labels.AppendValues([]string{"a", "b", "a"}, nil)
+	for k := range rows {
+		labels.Append([]string{"a", "b"}[k%2])
+	}
 	schema := arrow.NewSchema(append(fields, arrow.Field{Name: "label", Type: arrow.BinaryTypes.String}), nil)
-	file, err := pqarrow.NewFileWriter(schema, w, nil, pqarrow.DefaultWriterProps())
+	file, err := pqarrow.NewFileWriter(schema, w, parquet.NewWriterProperties(parquet.WithMaxRowGroupLength(int64(rows))), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return err
 	}
-	if err := file.Write(array.NewRecord(schema, append(values, labels.NewArray()), 3)); err != nil {
+	if err := file.Write(array.NewRecord(schema, append(values, labels.NewArray()), int64(rows))); err != nil {
 		return err
 	}
 	return file.Close()

@@ -295,6 +295,10 @@ or the shift (3, 4 and 6 vary --imbalance).`,
 		if err := c.check(); err != nil {
 			return err
 		}
+		const most = 100_000_000 // they are kept
+		if sourceRows > most || targetRows > most {
+			return usagef("--source-rows %d, --target-rows %d: want at most %d of each", sourceRows, targetRows, most)
+		}
 		if sourceRows < 0 || targetRows < 0 || math.IsNaN(shiftBy-shiftBy) {
 			return usagef("--source-rows and --target-rows cannot be negative, and --shift must be finite")
 		}

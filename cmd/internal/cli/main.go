@@ -86,8 +86,19 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 	return code
 }
 
-// message is the text of an error, in which there may be names from files.
-func message(err error) string { return safetext.EscapeLines(err.Error()) }
+// maxMessage is the length of a message beyond which it is no help, in bytes: names in a
+// file can be of any length.
+const maxMessage = 1 << 14
+
+// message is an error as text. Lines after the first are indented, so that no name in a
+// file passes for a line of its own.
+func message(err error) string {
+	text := err.Error()
+	if more := len(text) - maxMessage; more > 0 {
+		text = fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(text[:maxMessage], ""), more)
+	}
+	return strings.ReplaceAll(safetext.EscapeLines(text), "\n", "\n  ")
+}
 
 // rawOut is standard output for data, which are written as they are.
 func rawOut(cmd *cobra.Command) io.Writer {

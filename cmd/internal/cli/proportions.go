@@ -128,8 +128,8 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 	switch {
 	case !(o.Level > 0 && o.Level < 1):
 		return usagef("--level %g: want a probability between 0 and 1, such as 0.9", o.Level)
-	case o.Bootstrap < 2:
-		return usagef("--bootstrap %d: want at least 2 replicates", o.Bootstrap)
+	case o.Bootstrap < 2 || o.Bootstrap > 100_000: // they are kept
+		return usagef("--bootstrap %d: want at least 2 replicates, and at most 100,000", o.Bootstrap)
 	}
 	if err := p.hedge.refuseUnless(cmd, o.Method != "mte", o.Method); err != nil {
 		return err

@@ -43,5 +43,5 @@ func named(name string, err error) error {
 	if at := (*arrowio.Error)(nil); errors.As(err, &at) && at.Input == name {
 		return at
 	}
-	return fmt.Errorf("%s: %w", name, limited(err))
+	return fmt.Errorf("%s: %w", name, Limited(err))
 }

@@ -157,7 +157,10 @@ func floatLabel(v float64) (string, error) {
 	if math.IsNaN(v) {
 		return "", nil
 	}
-	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
+	if math.Abs(v) > 1<<53 {
+		return "", fmt.Errorf("label %v is too large for a whole number in floating point: labels are classes, give smaller integers or names", v)
+	}
+	if v != math.Trunc(v) {
 		return "", fmt.Errorf("label %v is not a whole number: labels are classes, give integers or names", v)
 	}
 	return strconv.FormatInt(int64(v), 10), nil

@@ -26,7 +26,7 @@ func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
 	if err != nil {
 		return nil, named(path, err)
 	}
-	p := &pictures{mem: o.Memory}
+	p := &pictures{mem: o.Memory, n: len(names)}
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -35,7 +35,7 @@ func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
 			return nil, named(path, err)
 		}
 	}
-	t, err := p.table(ctx, len(names))
+	t, err := p.table(ctx)
 	if err == nil {
 		err = t.setIDs(ctx, identities{names: names})
 	}
@@ -103,6 +103,7 @@ func folderLabels(names []string) []string {
 
 // pictures are read one after the other.
 type pictures struct {
+	n      int     // of them
 	pix    []uint8 // of all: H·W pixels of red, green, blue
 	h, w   int
 	first  string
@@ -111,12 +112,18 @@ type pictures struct {
 }
 
 func (p *pictures) add(path string) error {
-	picture, err := image.ReadPhotograph(path)
+	picture, err := image.ReadPhotograph(path, p.mem)
 	if err != nil {
 		return err
 	}
+	defer p.mem.Give(int64(len(picture.Pix)))
 	if p.first == "" {
 		p.first, p.h, p.w = path, picture.H, picture.W
+		size := int64(p.n) * int64(len(picture.Pix))
+		if err := p.mem.Take(size); err != nil {
+			return err
+		}
+		p.pix = make([]uint8, 0, size)
 	}
 	if picture.H != p.h || picture.W != p.w {
 		return fmt.Errorf("%s is %d×%d pixels (height×width) and %s is %d×%d: make all images of a folder one size", path, picture.H, picture.W, p.first, p.h, p.w)
@@ -124,16 +131,13 @@ func (p *pictures) add(path string) error {
 	for k := 0; k < len(picture.Pix) && !p.colour; k += 3 {
 		p.colour = picture.Pix[k] != picture.Pix[k+1] || picture.Pix[k] != picture.Pix[k+2]
 	}
-	if err := p.mem.Take(int64(len(picture.Pix))); err != nil {
-		return err
-	}
 	p.pix = append(p.pix, picture.Pix...)
 	return nil
 }
 
-// table returns n pictures as rows of 1×H×W or 3×H×W numbers from 0 to 255.
-func (p *pictures) table(ctx context.Context, n int) (*Table, error) {
-	channels, pixels := 1, p.h*p.w
+// table returns the pictures as rows of 1×H×W or 3×H×W numbers from 0 to 255.
+func (p *pictures) table(ctx context.Context) (*Table, error) {
+	n, channels, pixels := p.n, 1, p.h*p.w
 	if p.colour {
 		channels = 3
 	}
@@ -147,6 +151,8 @@ func (p *pictures) table(ctx context.Context, n int) (*Table, error) {
 			plane[k] = float32(picture[3*k+at%channels])
 		}
 	}
+	p.mem.Give(int64(len(p.pix)))
+	p.pix = nil
 	t, err := newTable(ctx, data, n, channels*pixels, []int{channels, p.h, p.w}, p.mem)
 	if err == nil {
 		t.Largest = 255

@@ -53,8 +53,8 @@ func sizeOf[T any]() int64 {
 // nameCost is about the memory of a name in a map beside its text.
 const nameCost = 64
 
-// limited adds what to do to an error of a budget.
-func limited(err error) error {
+// Limited adds what to do to an error of a budget.
+func Limited(err error) error {
 	var limit *arrowio.LimitError
 	if !errors.As(err, &limit) {
 		return err

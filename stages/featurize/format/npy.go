@@ -139,7 +139,7 @@ func parseShape(text string) ([]int, error) {
 		}
 		n, err := strconv.Atoi(strings.TrimSuffix(item, "L"))
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("shape (%s) is not a list of sizes: it is damaged: write it again", text)
+			return nil, fmt.Errorf("shape (%.100s) is not a list of sizes: it is damaged: write it again", text)
 		}
 		shape = append(shape, n)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"mars.dev/mars/arrowio"
 )
@@ -29,7 +30,7 @@ const (
 	minBuffer         = 1 << 10
 	usualBuffer       = 16 << 10
 	parquetColumnCost = 44 << 10 // of a column that is read, beside its buffer and pages
-	footerCost        = 12       // of a footer in memory, for each of its bytes
+	footerCost        = 20       // of a footer in memory, for each of its bytes
 	maxLook           = 64       // columns of text that are looked at
 )
 
@@ -51,7 +52,8 @@ func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err err
 	}
 	mem = &budgetAllocator{Allocator: memory.DefaultAllocator, mem: in.mem}
 	defer mem.settle()
-	properties := parquet.NewReaderProperties(mem)
+	pages := &pageAllocator{budgetAllocator: mem}
+	properties := parquet.NewReaderProperties(pages)
 	properties.BufferedStreamEnabled = true // otherwise it allocates what a column's length claims
 	footer := &meteredReaderAt{r, in.mem, footerCost}
 	f, err := file.NewParquetReader(io.NewSectionReader(footer, 0, size), file.WithReadProps(properties))
@@ -63,25 +65,26 @@ func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err err
 	// The library decodes the writer's Arrow schema without checking its offsets.
 	// Parquet's own types are enough.
 	f.MetaData().FileMetaData.KeyValueMetadata = nil
-	return readParquetColumns(ctx, f, properties, mem, o)
+	return readParquetColumns(ctx, f, properties, pages, o)
 }
 
-func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet.ReaderProperties, mem *budgetAllocator, o Options) ([]*Table, error) {
+func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet.ReaderProperties, pages *pageAllocator, o Options) ([]*Table, error) {
+	mem := pages.budgetAllocator
 	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, mem)
 	if err != nil {
 		return nil, parquetError(err)
 	}
-	schema, err := r.Schema()
+	columns, err := r.Schema()
 	if err != nil {
 		return nil, parquetError(err)
 	}
-	flat, top := flatSchema(schema)
+	flat, top := flatSchema(columns)
 	plan, err := planColumns(flat, o)
 	if err != nil {
 		return nil, err
 	}
 	uses := plan.uses()
-	rows := newParquetRows(f, r, schema, top, mem, func(i int) bool { return uses[flat.Field(i).Name] })
+	rows := newParquetRows(f, r, columns, top, pages, func(i int) bool { return uses[flat.Field(i).Name] })
 	properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
 	cost := int64(len(rows.fields)) * (properties.BufferSize + parquetColumnCost)
 	if err := mem.mem.Take(cost); err != nil {
@@ -89,7 +92,7 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 	}
 	defer mem.mem.Give(cost)
 	defer rows.close()
-	text := newParquetRows(f, r, schema, top, mem, func(i int) bool { return slices.Contains(plan.text, flat.Field(i).Name) })
+	text := newParquetRows(f, r, columns, top, pages, func(i int) bool { return slices.Contains(plan.text, flat.Field(i).Name) })
 	if err := text.look(ctx, plan); err != nil {
 		return nil, err
 	}
@@ -101,7 +104,7 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 		}
 		return rec, err
 	}
-	t, err := readRecords(ctx, flattened(schema, next), plan, o, mem.mem)
+	t, err := readRecords(ctx, flattened(columns, next), plan, o, mem.mem)
 	if all := !o.OnlyIDs || plan.id != ""; err == nil && all && seen != f.NumRows() {
 		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), seen)
 	}
@@ -110,8 +113,8 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 
 // newParquetRows reads the columns that have one that used says is used; top are their
 // columns in the schema.
-func newParquetRows(f *file.Reader, r *pqarrow.FileReader, schema *arrow.Schema, top []int, mem *budgetAllocator, used func(i int) bool) *parquetRows {
-	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}, mem: mem}
+func newParquetRows(f *file.Reader, r *pqarrow.FileReader, schema *arrow.Schema, top []int, pages *pageAllocator, used func(i int) bool) *parquetRows {
+	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}, pages: pages}
 	for i, field := range top {
 		if last := len(rows.fields) - 1; used(i) && (last < 0 || rows.fields[last] != field) {
 			rows.fields, rows.names = append(rows.fields, field), append(rows.names, schema.Field(field).Name)
@@ -152,7 +155,7 @@ type parquetRows struct {
 	fields []int // indices in the schema
 	names  []string
 	leaves map[int]bool // all of them
-	mem    *budgetAllocator
+	pages  *pageAllocator
 
 	group   int   // the next row group
 	left    int64 // rows of the current group
@@ -173,7 +176,8 @@ func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 	arrays := make([]arrow.Array, len(r.columns))
 	fields := make([]arrow.Field, len(r.columns))
 	for k, column := range r.columns {
-		values, err := nextArray(column, n, r.mem)
+		r.pages.column = k
+		values, err := nextArray(column, n, r.pages.budgetAllocator)
 		if err != nil {
 			return nil, fmt.Errorf("row group %d, column %q: %w", r.group, r.names[k], parquetError(err))
 		}
@@ -191,7 +195,11 @@ func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 func (r *parquetRows) open(ctx context.Context) error {
 	r.releaseRecord()
 	r.releaseColumns()
-	for _, i := range r.fields {
+	for k, i := range r.fields {
+		r.pages.column = k
+		if err := r.checkDictionaries(ctx, &r.reader.Manifest.Fields[i]); err != nil {
+			return fmt.Errorf("row group %d, column %q: %w", r.group+1, r.names[k], err)
+		}
 		column, err := r.reader.GetFieldReader(ctx, i, r.leaves, []int{r.group})
 		if err != nil {
 			return err
@@ -201,6 +209,59 @@ func (r *parquetRows) open(ctx context.Context) error {
 	r.left = r.file.MetaData().RowGroup(r.group).NumRows()
 	r.group++
 	return nil
+}
+
+// checkDictionaries looks for the dictionaries of a field in the next row group. The library
+// keeps each as long as it reads the group, as it is and value by value, and makes room for
+// as many values as it claims.
+func (r *parquetRows) checkDictionaries(ctx context.Context, field *pqarrow.SchemaField) error {
+	for i := range field.Children {
+		if err := r.checkDictionaries(ctx, &field.Children[i]); err != nil {
+			return err
+		}
+	}
+	if !field.IsLeaf() {
+		return nil
+	}
+	pages, err := r.file.RowGroup(r.group).GetColumnPageReader(field.ColIndex)
+	if err != nil {
+		return err
+	}
+	column := r.file.MetaData().Schema.Column(field.ColIndex)
+	for pages.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		dictionary, ok := pages.Page().(*file.DictionaryPage)
+		if !ok {
+			continue
+		}
+		values, size := int64(dictionary.NumValues()), int64(len(dictionary.Data()))
+		least, inMemory := valueSize(column)
+		if values*least > size {
+			return fmt.Errorf("a dictionary of %d bytes claims %d values", size, values)
+		}
+		if err := r.pages.take(size + values*inMemory); err != nil {
+			return err
+		}
+	}
+	return pages.Err()
+}
+
+// valueSize is the number of bytes that a value of a dictionary takes at least in a file,
+// and that it takes in memory beside them.
+func valueSize(column *schema.Column) (least, inMemory int64) {
+	switch column.PhysicalType() {
+	case parquet.Types.ByteArray:
+		return 4, 24 // a length, and a slice
+	case parquet.Types.FixedLenByteArray:
+		return max(int64(column.TypeLength()), 1), 24
+	case parquet.Types.Int32, parquet.Types.Float:
+		return 4, 4
+	case parquet.Types.Int96:
+		return 12, 12
+	}
+	return 8, 8
 }
 
 // nextArray reads n values of a column.
@@ -232,7 +293,8 @@ func (r *parquetRows) releaseColumns() {
 		column.Release()
 	}
 	r.columns = nil
-	r.mem.settle()
+	r.pages.held = make([]int64, len(r.fields))
+	r.pages.settle()
 }
 
 func (r *parquetRows) close() {
@@ -278,6 +340,46 @@ func (a *budgetAllocator) Free(b []byte) {
 	a.used.Add(-int64(cap(b)))
 	a.mem.Give(int64(cap(b)))
 	a.Allocator.Free(b)
+}
+
+// A pageAllocator allocates pages. The library frees a page when it has read it and keeps
+// it nevertheless, and beside it a buffer for what was packed. So the largest page of each
+// column is held twice, until settle.
+type pageAllocator struct {
+	*budgetAllocator
+	column int     // the one that is read
+	held   []int64 // for each column
+}
+
+func (a *pageAllocator) Allocate(size int) []byte {
+	b := a.budgetAllocator.Allocate(size)
+	if err := a.hold(int64(size)); err != nil {
+		a.failed = err
+		panic(err)
+	}
+	return b
+}
+
+// hold takes memory for a page, beyond that for smaller ones.
+func (a *pageAllocator) hold(size int64) error {
+	more := size - a.held[a.column]
+	if more <= 0 {
+		return nil
+	}
+	if err := a.take(2 * more); err != nil {
+		return err
+	}
+	a.held[a.column] = size
+	return nil
+}
+
+// take takes memory until settle.
+func (a *budgetAllocator) take(n int64) error {
+	err := a.mem.Take(n)
+	if err == nil {
+		a.used.Add(n)
+	}
+	return err
 }
 
 // settle gives back what the library has not freed of what it no longer uses.

@@ -53,7 +53,7 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 	}
 	d := t.Features.Cols
 	if err := take[float32](t.mem, len(rows)*d); err != nil {
-		return nil, fmt.Errorf("%s: %w", t.Name, limited(err))
+		return nil, fmt.Errorf("%s: %w", t.Name, Limited(err))
 	}
 	out := *t
 	out.Features = blas32.General{Rows: len(rows), Cols: d, Stride: d, Data: make([]float32, 0, len(rows)*d)}

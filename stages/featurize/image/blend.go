@@ -11,11 +11,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"mars.dev/mars/arrowio"
 )
 
-// maxPhotographPixels is the greatest size of a photograph: its header says how
-// much memory decoding takes.
-const maxPhotographPixels = 64 << 20
+const (
+	// maxPhotographPixels is the greatest size of a photograph.
+	maxPhotographPixels = 64 << 20
+	// decodeCost is the memory of a pixel while it is decoded, in bytes: the coefficients
+	// of a progressive JPEG file in four colours, and what is made of them.
+	decodeCost = 20
+)
 
 // A Photograph is a colour picture. Pix has H·W pixels of red, green, blue.
 type Photograph struct {
@@ -25,8 +31,8 @@ type Photograph struct {
 
 // ReadPhotographs decodes every JPEG and PNG file in folder, in the order of
 // their names, and skips other files. It fails if there is none or a picture
-// cannot be decoded, and returns ctx.Err() if ctx ends.
-func ReadPhotographs(ctx context.Context, folder string) ([]Photograph, error) {
+// cannot be decoded, or if they need more than mem has, and returns ctx.Err() if ctx ends.
+func ReadPhotographs(ctx context.Context, folder string, mem *arrowio.Budget) ([]Photograph, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("photographs: %w", err)
@@ -39,7 +45,7 @@ func ReadPhotographs(ctx context.Context, folder string) ([]Photograph, error) {
 		if !IsPicture(e.Name()) {
 			continue
 		}
-		p, err := ReadPhotograph(filepath.Join(folder, e.Name()))
+		p, err := ReadPhotograph(filepath.Join(folder, e.Name()), mem)
 		if err != nil {
 			return nil, fmt.Errorf("photographs: %w", err)
 		}
@@ -60,8 +66,9 @@ func IsPicture(name string) bool {
 	return false
 }
 
-// ReadPhotograph decodes a JPEG or PNG file.
-func ReadPhotograph(path string) (Photograph, error) {
+// ReadPhotograph decodes a JPEG or PNG file. It takes what decoding needs from mem, as the
+// file's header has it, and gives it back but for the pixels.
+func ReadPhotograph(path string, mem *arrowio.Budget) (Photograph, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return Photograph{}, err
@@ -74,6 +81,11 @@ func ReadPhotograph(path string) (Photograph, error) {
 	if header.Width*header.Height > maxPhotographPixels {
 		return Photograph{}, fmt.Errorf("%s: is %d×%d pixels: make it smaller than %d million pixels", path, header.Width, header.Height, maxPhotographPixels>>20)
 	}
+	pixels := int64(header.Width) * int64(header.Height)
+	if err := mem.Take((decodeCost + 3) * pixels); err != nil {
+		return Photograph{}, fmt.Errorf("%s: is %d×%d pixels: %w", path, header.Width, header.Height, err)
+	}
+	defer mem.Give(decodeCost * pixels)
 	if _, err := f.Seek(0, 0); err != nil {
 		return Photograph{}, err
 	}
@@ -117,15 +129,18 @@ func (m Images) Blend(ctx context.Context, photographs []Photograph, seed uint64
 	if m.C != 1 && m.C != 3 {
 		return Images{}, fmt.Errorf("blend: images have %d channels: they must have 1 (grey) or 3 (colour)", m.C)
 	}
-	out := blank(m.Pixels.Rows, 3, m.H, m.W)
-	return out, m.each(ctx, func(i int) {
+	out, err := m.blank(3, m.H, m.W)
+	if err != nil {
+		return out, err
+	}
+	return m.replaced(out, m.each(ctx, func(i int) {
 		rng := rand.New(rand.NewPCG(seed, uint64(i)))
 		p := photographs[rng.IntN(len(photographs))]
 		top, left := rng.IntN(p.H-m.H+1), rng.IntN(p.W-m.W+1)
 		for c := range 3 {
 			blendPlane(out.plane(i, c), m.plane(i, min(c, m.C-1)), m.W, p, top, left, c)
 		}
-	})
+	}))
 }
 
 // blendPlane fills dst with |patch − src| in channel c. The patch of p has its

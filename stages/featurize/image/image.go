@@ -9,23 +9,28 @@ package image
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars.dev/mars/arrowio"
 )
 
 // Images are n images of one shape: Pixels is n × C·H·W.
 type Images struct {
 	Pixels  blas32.General
 	C, H, W int
+	mem     *arrowio.Budget // that Pixels are taken from
 }
 
 // New returns the rows of x as images of shape [C, H, W]. It fails if shape is not
-// of this form or its size is not that of a row.
-func New(x blas32.General, shape []int) (Images, error) {
+// of this form or its size is not that of a row. x is taken from mem already, and what
+// steps make of it will be, before it is allocated.
+func New(x blas32.General, shape []int, mem *arrowio.Budget) (Images, error) {
 	if len(shape) != 3 || shape[0] < 1 || shape[1] < 1 || shape[2] < 1 {
 		return Images{}, fmt.Errorf("shape %v: is not that of images: give channels, height and width", shape)
 	}
-	m := Images{Pixels: x, C: shape[0], H: shape[1], W: shape[2]}
+	m := Images{Pixels: x, C: shape[0], H: shape[1], W: shape[2], mem: mem}
 	if x.Cols != m.size() {
 		return Images{}, fmt.Errorf("shape %v: needs %d features a row, there are %d: give the images' true shape", shape, m.size(), x.Cols)
 	}
@@ -37,13 +42,27 @@ func (m Images) Shape() []int { return []int{m.C, m.H, m.W} }
 
 func (m Images) size() int { return m.C * m.H * m.W }
 
-// blank returns n black images.
-func blank(n, c, h, w int) Images {
-	d := c * h * w
+// blank returns as many images as m has, black, of shape c×h×w.
+func (m Images) blank(c, h, w int) (Images, error) {
+	n, d := m.Pixels.Rows, c*h*w
+	if d > math.MaxInt32 {
+		return Images{}, fmt.Errorf("images of %d×%d×%d numbers are too large: make them smaller", c, h, w)
+	}
+	if err := m.mem.Take(4 * int64(n) * int64(d)); err != nil {
+		return Images{}, fmt.Errorf("%d images of %d×%d×%d: %w", n, c, h, w, err)
+	}
 	return Images{
 		Pixels: blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)},
-		C:      c, H: h, W: w,
+		C:      c, H: h, W: w, mem: m.mem,
+	}, nil
+}
+
+// replaced gives back the memory of m, which a step has made next of.
+func (m Images) replaced(next Images, err error) (Images, error) {
+	if err == nil {
+		m.mem.Give(4 * int64(len(m.Pixels.Data)))
 	}
+	return next, err
 }
 
 // each calls f with the number of every image, until ctx ends.
@@ -73,8 +92,11 @@ func (m Images) Pad(ctx context.Context, p int, value float32) (Images, error) {
 	if p < 0 {
 		panic("image: negative padding")
 	}
-	out := blank(m.Pixels.Rows, m.C, m.H+2*p, m.W+2*p)
-	return out, m.each(ctx, func(i int) {
+	out, err := m.blank(m.C, m.H+2*p, m.W+2*p)
+	if err != nil {
+		return out, err
+	}
+	return m.replaced(out, m.each(ctx, func(i int) {
 		padded := out.row(i)
 		for k := range padded {
 			padded[k] = value
@@ -85,7 +107,7 @@ func (m Images) Pad(ctx context.Context, p int, value float32) (Images, error) {
 				copy(to[(y+p)*out.W+p:], from[y*m.W:(y+1)*m.W])
 			}
 		}
-	})
+	}))
 }
 
 // Binarise sets every pixel above 0 to 1 and the others to 0, in place.
@@ -110,12 +132,15 @@ func (m Images) Colour(ctx context.Context) (Images, error) {
 	if m.C != 1 {
 		return Images{}, fmt.Errorf("colour: images have %d channels: only grey (1) can be made colour (3)", m.C)
 	}
-	out := blank(m.Pixels.Rows, 3, m.H, m.W)
-	return out, m.each(ctx, func(i int) {
+	out, err := m.blank(3, m.H, m.W)
+	if err != nil {
+		return out, err
+	}
+	return m.replaced(out, m.each(ctx, func(i int) {
 		for c := range 3 {
 			copy(out.plane(i, c), m.plane(i, 0))
 		}
-	})
+	}))
 }
 
 // Unit divides x by largest, in place, so that its values lie in [0, 1]. largest

@@ -24,7 +24,7 @@ func images(t *testing.T, rows [][]float32, shape ...int) Images {
 	for _, r := range rows {
 		x.Data = append(x.Data, r...)
 	}
-	m, err := New(x, shape)
+	m, err := New(x, shape, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestStepsStopWithTheirContext(t *testing.T) {
 	for i := range 5 {
 		gradient(t, folder, fmt.Sprintf("%d.png", i), 4, 4)
 	}
-	photographs, err := ReadPhotographs(t.Context(), folder)
+	photographs, err := ReadPhotographs(t.Context(), folder, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,13 +135,13 @@ func TestStepsStopWithTheirContext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { contexttest.Stops(t, 20, step) })
 	}
-	contexttest.Stops(t, 5, func(ctx context.Context) error { _, err := ReadPhotographs(ctx, folder); return err })
+	contexttest.Stops(t, 5, func(ctx context.Context) error { _, err := ReadPhotographs(ctx, folder, nil); return err })
 }
 
 func TestNewErrors(t *testing.T) {
 	x := blas32.General{Rows: 1, Cols: 4, Stride: 4, Data: make([]float32, 4)}
 	for _, shape := range [][]int{{4}, {1, 2, 3}, {-1, 2, -2}, {0, 2, 2}} {
-		if _, err := New(x, shape); err == nil {
+		if _, err := New(x, shape, nil); err == nil {
 			t.Errorf("shape %v was taken", shape)
 		}
 	}
@@ -173,7 +173,7 @@ func TestBlend(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	photographs, err := ReadPhotographs(t.Context(), folder)
+	photographs, err := ReadPhotographs(t.Context(), folder, nil)
 	if err != nil || len(photographs) != 2 || photographs[0].H != 8 || photographs[1].W != 6 {
 		t.Fatalf("%d photographs, %v", len(photographs), err)
 	}
@@ -231,12 +231,12 @@ func explains(p Photograph, top, left int, digit []float32, got Images, i int) b
 
 func TestBlendErrors(t *testing.T) {
 	folder := t.TempDir()
-	_, emptyErr := ReadPhotographs(t.Context(), folder)
-	_, absentErr := ReadPhotographs(t.Context(), filepath.Join(folder, "absent"))
+	_, emptyErr := ReadPhotographs(t.Context(), folder, nil)
+	_, absentErr := ReadPhotographs(t.Context(), filepath.Join(folder, "absent"), nil)
 	if err := os.WriteFile(filepath.Join(folder, "bad.jpg"), []byte("no picture"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, badErr := ReadPhotographs(t.Context(), folder)
+	_, badErr := ReadPhotographs(t.Context(), folder, nil)
 	m := images(t, [][]float32{{1, 2}}, 1, 1, 2)
 	_, noneErr := m.Blend(t.Context(), nil, 0)
 	_, smallErr := m.Blend(t.Context(), []Photograph{{Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
@@ -261,7 +261,7 @@ func TestRealPhotographs(t *testing.T) {
 	if data == "" {
 		t.Skip("MARS_DATA is not set: it names the folder that holds bsds500/")
 	}
-	photographs, err := ReadPhotographs(t.Context(), filepath.Join(data, "bsds500"))
+	photographs, err := ReadPhotographs(t.Context(), filepath.Join(data, "bsds500"), nil)
 	if err != nil || len(photographs) != 200 {
 		t.Fatalf("%d photographs, %v; want 200", len(photographs), err)
 	}

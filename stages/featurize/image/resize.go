@@ -10,13 +10,16 @@ func (m Images) Resize(ctx context.Context, height, width int) (Images, error) {
 	if height < 1 || width < 1 {
 		panic("image: resizing to no pixels")
 	}
-	out := blank(m.Pixels.Rows, m.C, height, width)
+	out, err := m.blank(m.C, height, width)
+	if err != nil {
+		return out, err
+	}
 	vertical, horizontal := taps(m.H, height), taps(m.W, width)
-	return out, m.each(ctx, func(i int) {
+	return m.replaced(out, m.each(ctx, func(i int) {
 		for c := range m.C {
 			interpolate(out.plane(i, c), m.plane(i, c), m.W, vertical, horizontal)
 		}
-	})
+	}))
 }
 
 // A tap holds the two input pixels of a line that an output pixel lies between,
