@@ -231,6 +231,7 @@ func matrixHead(seeds, lambdas int) string {
 	return "[matrix]\nseed = [" + list(seeds, "%d") + "]\nlambda = [" + list(lambdas, "0.%02d") + "]\n" + `
 [[stage]]
 run = "featurize toy"
+truth = true
 seed = "{seed}"
 [[stage]]
 run = "train"

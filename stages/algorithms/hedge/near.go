@@ -42,15 +42,13 @@ func (f *fit) novelty(ctx context.Context) (float64, error) {
 // nearest returns the mean squared distance of each row of x to its nearest rows of z;
 // to those other than itself if x and z are the same.
 func nearest(x, z blas32.General, same bool) []float64 {
-	all := kernelridge.SquaredDistances(x, z)
 	means := make([]float64, x.Rows)
-	for i := range means {
-		row := all.Data[i*all.Stride:][:all.Cols]
+	kernelridge.EachSquaredDistances(x, z, func(i int, d []float64) {
 		if same {
-			row[i] = math.Inf(1)
+			d[i] = math.Inf(1)
 		}
-		means[i] = meanOfLeast(row)
-	}
+		means[i] = meanOfLeast(d)
+	})
 	return means
 }
 

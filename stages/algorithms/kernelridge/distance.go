@@ -13,85 +13,123 @@ const grain = 16
 
 // Gram returns the n×m values of the kernel of the rows of x (n×d) and z (m×d).
 func Gram(x, z blas32.General, gamma float64) blas64.General {
-	k := SquaredDistances(x, z)
-	kernel.Parallel(k.Rows, grain, func(lo, hi int) {
-		gaussian(k.Data[lo*k.Cols:hi*k.Cols], gamma)
+	k := dense.New64(x.Rows, z.Rows)
+	others := newOthers(z)
+	kernel.Parallel(x.Rows, grain, func(lo, hi int) {
+		newPoints(dense.Rows(x, lo, hi)).gaussian(rows64(k, lo, hi), others, gamma)
 	})
 	return k
-}
-
-// gaussian replaces squared distances by values of the kernel.
-func gaussian(d []float64, gamma float64) {
-	scale(d, -gamma)
-	kernel.Exp64(d, d)
 }
 
 // SquaredDistances returns |x_i − z_j|², n×m.
 func SquaredDistances(x, z blas32.General) blas64.General {
 	d := dense.New64(x.Rows, z.Rows)
-	b := newPoints(z)
+	others := newOthers(z)
 	kernel.Parallel(x.Rows, grain, func(lo, hi int) {
-		part := blas64.General{Rows: hi - lo, Cols: d.Cols, Stride: d.Stride, Data: d.Data[lo*d.Cols : hi*d.Cols]}
-		newPoints(dense.Rows(x, lo, hi)).squaredDistances(part, b)
+		newPoints(dense.Rows(x, lo, hi)).squaredDistances(rows64(d, lo, hi), others)
 	})
 	return d
 }
 
-// points are rows in float64 with their squared lengths.
-type points struct {
-	rows    blas64.General // n×d
-	squares []float64      // n
+// EachSquaredDistances calls f with |x_i − z_j|² of each row i of x to all rows of z, on
+// several threads at once. f may write to d, which is valid until it returns.
+func EachSquaredDistances(x, z blas32.General, f func(i int, d []float64)) {
+	others := newOthers(z)
+	kernel.Parallel((x.Rows+scoredRows-1)/scoredRows, 1, func(first, last int) {
+		some, d := newPoints(dense.New(scoredRows, x.Cols)), dense.New64(scoredRows, z.Rows)
+		for block := first; block < last; block++ {
+			lo, hi := block*scoredRows, min((block+1)*scoredRows, x.Rows)
+			some.set(dense.Rows(x, lo, hi))
+			d.Rows = hi - lo
+			some.squaredDistances(d, others)
+			for i := range d.Rows {
+				f(lo+i, d.Data[i*d.Stride:][:d.Cols])
+			}
+		}
+	})
 }
 
+func rows64(m blas64.General, lo, hi int) blas64.General {
+	return blas64.General{Rows: hi - lo, Cols: m.Cols, Stride: m.Stride, Data: m.Data[lo*m.Cols : hi*m.Cols]}
+}
+
+// Squared distances are one matrix product: |p − q|² = (p, |p|², 1)·(−2q, 1, |q|²).
+
+// points are rows (p, |p|², 1) in float64.
+type points struct{ blas64.General }
+
+// others are rows (−2q, 1, |q|²) in float64.
+type others struct{ blas64.General }
+
 func newPoints(x blas32.General) points {
-	p := points{rows: wide(x), squares: make([]float64, x.Rows)}
-	p.measure()
+	p := points{dense.New64(x.Rows, x.Cols+2)}
+	p.set(x)
 	return p
 }
 
 // set replaces the points by the rows of x, which are no more than there were first.
 func (p *points) set(x blas32.General) {
-	p.rows.Rows, p.squares = x.Rows, p.squares[:x.Rows]
-	widen(p.rows, x)
-	p.measure()
+	p.Rows = x.Rows
+	for i := range x.Rows {
+		row := p.Data[i*p.Stride:][:p.Cols]
+		row[x.Cols], row[x.Cols+1] = extend(row, dense.Row(x, i), 1), 1
+	}
 }
 
-func (p *points) measure() {
-	for i := range p.squares {
-		row := p.rows.Data[i*p.rows.Stride:][:p.rows.Cols]
-		p.squares[i] = dot(row, row)
+func newOthers(z blas32.General) others {
+	o := others{dense.New64(z.Rows, z.Cols+2)}
+	for i := range z.Rows {
+		row := o.Data[i*o.Stride:][:o.Cols]
+		row[z.Cols], row[z.Cols+1] = 1, extend(row, dense.Row(z, i), -2)
+	}
+	return o
+}
+
+// extend writes x, times a factor, to dst and returns |x|².
+func extend(dst []float64, x []float32, factor float64) (square float64) {
+	for j, v := range x {
+		w := float64(v)
+		dst[j] = factor * w
+		square += w * w
+	}
+	return square
+}
+
+// squaredDistances writes |p_i − q_j|² to d, n×m.
+func (p points) squaredDistances(d blas64.General, q others) {
+	if d.Rows == 0 || d.Cols == 0 {
+		return
+	}
+	kernel.Gemm64(false, true, 1, p.General, q.General, 0, d)
+	for i := range d.Rows {
+		row := d.Data[i*d.Stride:][:d.Cols]
+		for j, v := range row {
+			if v < 0 { // by rounding
+				row[j] = 0
+			}
+		}
+	}
+}
+
+// gaussian writes exp(−gamma |p_i − q_j|²) to k, n×m.
+func (p points) gaussian(k blas64.General, q others, gamma float64) {
+	if k.Rows == 0 || k.Cols == 0 {
+		return
+	}
+	kernel.Gemm64(false, true, -gamma, p.General, q.General, 0, k)
+	for i := range k.Rows {
+		row := k.Data[i*k.Stride:][:k.Cols]
+		kernel.Exp64(row, row)
 	}
 }
 
 // wide returns x in float64.
 func wide(x blas32.General) blas64.General {
 	w := dense.New64(x.Rows, x.Cols)
-	widen(w, x)
-	return w
-}
-
-// widen writes x to w in float64.
-func widen(w blas64.General, x blas32.General) {
 	for i := range x.Rows {
-		row := w.Data[i*w.Stride:][:x.Cols]
-		for j, v := range dense.Row(x, i) {
-			row[j] = float64(v)
-		}
+		extend(w.Data[i*w.Stride:][:x.Cols], dense.Row(x, i), 1)
 	}
-}
-
-// squaredDistances writes |p_i − q_j|² = |p_i|² + |q_j|² − 2·p_i·q_j to d, n×m.
-func (p points) squaredDistances(d blas64.General, q points) {
-	if d.Rows == 0 || d.Cols == 0 {
-		return
-	}
-	kernel.Gemm64(false, true, -2, p.rows, q.rows, 0, d)
-	for i := range d.Rows {
-		row := d.Data[i*d.Stride:][:d.Cols]
-		for j, v := range row {
-			row[j] = max(0, v+p.squares[i]+q.squares[j])
-		}
-	}
+	return w
 }
 
 func dot(x, y []float64) float64 {

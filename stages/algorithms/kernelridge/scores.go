@@ -19,7 +19,7 @@ func (m *Model) Scores(x blas32.General) blas32.General {
 		panic("kernelridge: model and rows differ in width")
 	}
 	scores := dense.New(x.Rows, len(m.Mean))
-	landmarks, coefficients := newPoints(m.Landmarks), wide(m.Coefficients)
+	landmarks, coefficients := newOthers(m.Landmarks), wide(m.Coefficients)
 	kernel.Parallel((x.Rows+scoredRows-1)/scoredRows, 1, func(first, last int) {
 		s := &scorer{
 			gamma: m.Gamma, mean: m.Mean, landmarks: landmarks, coefficients: coefficients,
@@ -39,7 +39,7 @@ func (m *Model) Scores(x blas32.General) blas32.General {
 type scorer struct {
 	gamma        float64
 	mean         []float32
-	landmarks    points
+	landmarks    others
 	coefficients blas64.General // m×C
 
 	points points         // scoredRows
@@ -51,8 +51,7 @@ type scorer struct {
 func (s *scorer) score(dst, x blas32.General) {
 	s.points.set(x)
 	s.kernel.Rows, s.scores.Rows = x.Rows, x.Rows
-	s.points.squaredDistances(s.kernel, s.landmarks)
-	gaussian(s.kernel.Data[:x.Rows*s.kernel.Cols], s.gamma)
+	s.points.gaussian(s.kernel, s.landmarks, s.gamma)
 	kernel.Gemm64(false, false, 1, s.kernel, s.coefficients, 0, s.scores)
 	for i, v := range s.scores.Data[:len(dst.Data)] {
 		dst.Data[i] = float32(v + float64(s.mean[i%dst.Cols]))
