@@ -16,7 +16,7 @@ type SpoolOptions struct {
 }
 
 // DefaultSpoolMemory is how much a spool holds in memory unless told otherwise.
-const DefaultSpoolMemory = 1 << 30
+const DefaultSpoolMemory = 64 << 20
 
 // A Rewinder is a Stream that may be one to read more than once.
 type Rewinder interface {

@@ -208,6 +208,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	so := o.side(group[0])
 	f := so.Format
 	f.Domain, f.NoLabels = o.Domain, o.hidesLabels(group[0])
+	f.OptionalLabel = o.optionalLabels(group[0])
 	f.OptionalID = group[0] == arrowio.SourceDomain && len(group) == 1 && o.Target.Path != ""
 	for _, domain := range group {
 		f.Parts = append(f.Parts, format.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain)})
@@ -229,7 +230,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 		return nil, err
 	}
 	for k, domain := range group {
-		if err := checkLabels(tables[k], domain, o.hidesLabels(domain)); err != nil {
+		if err := checkLabels(tables[k], domain, o.hidesLabels(domain) || o.optionalLabels(domain)); err != nil {
 			if o.oneFile() {
 				err = fmt.Errorf("%w; the file is source and target: if a column says which domain a row is of, name it with --domain-column", err)
 			}
@@ -272,6 +273,13 @@ func (o *Options) oneFile() bool {
 // only if the truth is to be written or rows are chosen by class.
 func (o *Options) hidesLabels(domain arrowio.Domain) bool {
 	return domain == arrowio.TargetDomain && !o.Truth && o.Target.Proportions == "" && o.Classes == nil
+}
+
+// optionalLabels reports whether the labels of a domain are looked at if there are any: the
+// classes that are kept are those of the source, and of the target's rows only where it has
+// labels.
+func (o *Options) optionalLabels(domain arrowio.Domain) bool {
+	return domain == arrowio.TargetDomain && !o.Truth && o.Target.Proportions == "" && o.Classes != nil
 }
 
 // lacks is the error of a table that lacks columns which the source, or a model, has.

@@ -4,7 +4,8 @@
 //
 // Columns read: id (row numbers where there is none), domain, predicted_class,
 // probability and, if they are there, typicality and truth. Written: id,
-// predicted_class, confidence, typicality, probability and truth.
+// predicted_class, confidence, typicality, probability and truth; Keep adds columns of the
+// file that the rows are from.
 package label
 
 import (

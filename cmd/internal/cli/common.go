@@ -39,7 +39,8 @@ type common struct {
 	cached      string
 	logFormat   string
 	columns     arrowio.Columns
-	labels      bool // the output may be a table of labels
+	labels      bool        // the output may be a table of labels
+	kept        *label.Keep // columns that labels get beside their own; nil: none
 }
 
 // streamCommand turns a stage into a command that reads a stream (FILE or

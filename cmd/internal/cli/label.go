@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"encoding/csv"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +16,8 @@ import (
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/translate"
 	"mars.dev/mars/stages/embed"
+	"mars.dev/mars/stages/featurize"
+	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/train"
 )
@@ -47,6 +51,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 		Example: `  mars label --source patients.csv --target new.csv --label celltype -o labels.csv
   mars label --source a.npz --target b.npz --decision balanced -o labels.parquet
   mars label --source a.csv --target b.csv --assume move --unknown 0.01 -o labels.csv
+  mars label --source a.csv --target b.csv --keep all -o labelled.csv
   mars label --source digits/ --target scans/ -o labels.csv
   mars featurize toy --shift 8 | mars label -o labels.arrow`,
 		Args: cobra.MaximumNArgs(1),
@@ -61,6 +66,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
 	l.options.Decision = "accuracy"
 	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
+	f.StringVar(&l.keep, "keep", keepID, keepHelp)
 	f.StringVar(&l.options.Save, "save", "", "keep the model in this safetensors file, for mars predict")
 	f.Var(oneOf{&l.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
 	f.BoolVar(&l.spreadsheet, "spreadsheet", false, "in CSV, put ' before text that a spreadsheet would take for a formula")
@@ -78,6 +84,7 @@ type labeller struct {
 	labels      label.Options
 	format      string
 	spreadsheet bool
+	keep        string
 }
 
 func (l *labeller) run(cmd *cobra.Command, args []string) error {
@@ -115,6 +122,9 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := c.checkOutput(cmd, format); err != nil {
 		return err
 	}
+	if err := l.keepColumns(cmd.Context()); err != nil {
+		return err
+	}
 	q.answer = func(_ context.Context, env stages.Env, in arrowio.Stream) error {
 		labels, err := label.New(env, in, l.labels)
 		if err != nil {
@@ -123,6 +133,44 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 		return l.common.writeLabels(cmd, env, format, labels)
 	}
 	return q.ask(cmd, args)
+}
+
+// keepColumns finds which columns of the target's file labels get.
+func (l *labeller) keepColumns(ctx context.Context) error {
+	switch {
+	case l.keep == keepID:
+		return nil
+	case l.files.target.path == "" && l.files.source.path == "":
+		return usagef("--keep %s: the rows are a stream, which has no file: give --source and --target", l.keep)
+	}
+	options, err := l.files.options()
+	if err != nil {
+		return err
+	}
+	if t := options.Target; t.Rows > 0 || t.MaxRows > 0 || t.Proportions != "" || options.Disjoint || options.Classes != nil {
+		return usagef("--keep %s: only some target rows are labelled, and columns are kept of all: leave out what draws or chooses target rows", l.keep)
+	}
+	l.common.kept, err = newKeep(ctx, l.keep, options)
+	return err
+}
+
+// keepID is the value of --keep that keeps the identity alone.
+const keepID = "id"
+
+const keepHelp = "columns of the target's file that the labels get too: id, all, or some by name, as in patient,day"
+
+// newKeep keeps the columns of the target's file that the value of --keep names.
+func newKeep(ctx context.Context, keep string, o featurize.Options) (*label.Keep, error) {
+	how := o.Target.Format
+	how.Domain, how.Parts = o.Domain, []format.Part{{Name: arrowio.TargetDomain.String(), Values: o.Target.Domains}}
+	var names []string
+	if keep != "all" {
+		var err error
+		if names, err = csv.NewReader(strings.NewReader(keep)).Read(); err != nil {
+			return nil, usagef("--keep %q: want id, all or names with commas between", keep)
+		}
+	}
+	return label.NewKeep(ctx, o.Target.Path, how, names)
 }
 
 // checkMethod checks the flags of some methods.
@@ -226,7 +274,16 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		return label.Summarise(cmd.Context(), cmd.OutOrStdout(), labels)
 	}
 	tally := label.NewTally(labels)
-	if err := c.saveLabels(cmd, format, tally); err != nil {
+	rows := arrowio.Stream(tally)
+	if c.kept != nil {
+		with, err := c.kept.With(cmd.Context(), tally)
+		if err != nil {
+			return err
+		}
+		defer with.Close()
+		rows = with
+	}
+	if err := c.saveLabels(cmd, format, rows); err != nil {
 		return err
 	}
 	env.Logger().Info(tally.Line())

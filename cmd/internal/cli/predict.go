@@ -47,6 +47,7 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f.StringVar(&p.files.domainColumn, "domain-column", "", "column of a table that says which domain a row is of")
 	f.StringSliceVar(&p.files.target.domains, "target-domain", nil, "values of --domain-column in the rows to label (default \"target\")")
 	p.files.registerText(f)
+	f.StringVar(&p.keep, "keep", keepID, keepHelp)
 	f.Var(oneOf{&p.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
 	p.common.outputFlags(f)
 	p.common.runFlags(f)
@@ -58,6 +59,7 @@ type predictor struct {
 	options predict.Options
 	files   featurizeFlags
 	format  string
+	keep    string
 }
 
 func (p *predictor) run(cmd *cobra.Command, args []string) error {
@@ -92,7 +94,7 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if !raw && format.Name == label.Arrow {
-		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "encoding"}); err != nil {
+		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "encoding", "keep"}); err != nil {
 			return err
 		}
 		return c.filter(cmd, predict.Apply(p.options))
@@ -138,6 +140,11 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 		options, err := p.prepare(cmd.Context())
 		if err != nil {
 			return err
+		}
+		if p.keep != keepID {
+			if c.kept, err = newKeep(cmd.Context(), p.keep, options); err != nil {
+				return err
+			}
 		}
 		keepInputs(cmd.Context(), &env, options)
 		inner := env

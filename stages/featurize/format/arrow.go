@@ -13,6 +13,15 @@ import (
 
 // readArrow reads an Arrow stream or file.
 func readArrow(ctx context.Context, in *input, o Options) ([]*Table, error) {
+	r, err := newArrowReader(in)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return readBatches(ctx, r.Schema(), r.Next, o, in.mem)
+}
+
+func newArrowReader(in *input) (*arrowio.Reader, error) {
 	source := io.Reader(in)
 	if in.file != nil { // Arrow files need random access
 		if _, err := in.file.Seek(0, io.SeekStart); err != nil {
@@ -20,12 +29,7 @@ func readArrow(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		}
 		source = in.file
 	}
-	r, err := arrowio.NewReader(source, in.name, arrowio.ReadOptions{Budget: in.mem})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return readBatches(ctx, r.Schema(), r.Next, o, in.mem)
+	return arrowio.NewReader(source, in.name, arrowio.ReadOptions{Budget: in.mem})
 }
 
 // readBatches reads batches of a schema.

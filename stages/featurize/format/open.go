@@ -47,8 +47,9 @@ type Options struct {
 	// they are "label" and "id", if the table has these.
 	Label, ID string
 
-	// OptionalID reads no identities if a table lacks the column ID.
-	OptionalID bool
+	// OptionalID reads no identities if a table lacks the column ID, and OptionalLabel no
+	// labels if it lacks Label.
+	OptionalID, OptionalLabel bool
 
 	// Domain is a column, or a member of an npz archive, that says which of Parts a row
 	// is of; rows of none are left out. "": all rows are one part.

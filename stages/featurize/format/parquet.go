@@ -37,18 +37,30 @@ const (
 // readParquet reads a Parquet file. The library panics on some damaged files;
 // here that becomes an error.
 func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err error) {
+	err = withParquet(ctx, in, func(f *file.Reader, properties *parquet.ReaderProperties, pages *pageAllocator) error {
+		t, err = readParquetColumns(ctx, f, properties, pages, o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// withParquet opens a file and reads it.
+func withParquet(ctx context.Context, in *input, read func(*file.Reader, *parquet.ReaderProperties, *pageAllocator) error) (err error) {
 	var mem *budgetAllocator
 	defer func() {
 		if p := recover(); p != nil {
-			t, err = nil, fmt.Errorf("is not valid Parquet (%v): copy or download it again", p)
+			err = fmt.Errorf("is not valid Parquet (%v): copy or download it again", p)
 		}
 		if mem != nil && mem.failed != nil {
-			t, err = nil, mem.failed
+			err = mem.failed
 		}
 	}()
 	r, size, err := in.whole(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	mem = &budgetAllocator{Allocator: memory.DefaultAllocator, mem: in.mem}
 	defer mem.settle()
@@ -59,13 +71,13 @@ func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err err
 	f, err := file.NewParquetReader(io.NewSectionReader(footer, 0, size), file.WithReadProps(properties))
 	footer.mem = nil
 	if err != nil {
-		return nil, parquetError(err)
+		return parquetError(err)
 	}
 	defer f.Close()
 	// The library decodes the writer's Arrow schema without checking its offsets.
 	// Parquet's own types are enough.
 	f.MetaData().FileMetaData.KeyValueMetadata = nil
-	return readParquetColumns(ctx, f, properties, pages, o)
+	return read(f, properties, pages)
 }
 
 func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet.ReaderProperties, pages *pageAllocator, o Options) ([]*Table, error) {

@@ -1,0 +1,235 @@
+package format
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"mars.dev/mars/arrowio"
+)
+
+// textRows is how many rows of text EachBatch gives at a time.
+const textRows = 4096
+
+// Columns are the names and types of the columns of a table that EachBatch can give: not
+// lists. Fields of structs are columns of their own, as in pos.x. Only what HasBlocks.
+func Columns(ctx context.Context, path string, o Options) ([]arrow.Field, error) {
+	var fields []arrow.Field
+	err := openRows(ctx, path, o, func(schema *arrow.Schema, _ records, _ int) error {
+		for _, f := range schema.Fields() {
+			if !arrow.IsNested(f.Type.ID()) && f.Name != "" {
+				fields = append(fields, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+			}
+		}
+		return nil
+	})
+	return fields, err
+}
+
+// EachBatch gives the rows of a table in batches of the named columns, as they are: text as
+// text, and what Parquet and Arrow hold in its own type. Of a table with a column of
+// domains it gives the rows of the options' only Part. A batch is valid until the call
+// returns. Only what HasBlocks.
+func EachBatch(ctx context.Context, path string, o Options, names []string, each func(arrow.Record) error) error {
+	o.Each = func(*Table) error { return nil } // no labels and identities are kept
+	return openRows(ctx, path, o, func(schema *arrow.Schema, next records, domain int) error {
+		split := newSplitter(o, o.Memory)
+		var fields []arrow.Field
+		var at []int
+		for _, name := range names {
+			i := schema.FieldIndices(name)
+			if len(i) != 1 {
+				return fmt.Errorf("%s: has no column %q", path, name)
+			}
+			at, fields = append(at, i[0]), append(fields, schema.Field(i[0]))
+		}
+		kept := arrow.NewSchema(fields, nil)
+		for {
+			rec, err := next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			runs, err := runsOf(rec, domain, split)
+			if err != nil {
+				return err
+			}
+			for _, run := range runs {
+				columns := make([]arrow.Array, len(at))
+				for k, i := range at {
+					columns[k] = array.NewSlice(rec.Column(i), run[0], run[1])
+				}
+				part := array.NewRecord(kept, columns, run[1]-run[0])
+				for _, c := range columns {
+					c.Release()
+				}
+				err := each(part)
+				part.Release()
+				if err != nil {
+					return err
+				}
+			}
+		}
+	})
+}
+
+// runsOf are the bounds [from, to) of the rows of a batch that are of the only part.
+func runsOf(rec arrow.Record, domain int, split *splitter) (runs [][2]int64, err error) {
+	if domain < 0 {
+		return [][2]int64{{0, rec.NumRows()}}, nil
+	}
+	values, err := domainsOf(rec, rec.ColumnName(domain))
+	if err != nil {
+		return nil, err
+	}
+	for i, value := range values {
+		k, err := split.part(value)
+		if err != nil {
+			return nil, err
+		}
+		switch last := len(runs) - 1; {
+		case k < 0:
+		case last >= 0 && runs[last][1] == int64(i):
+			runs[last][1]++
+		default:
+			runs = append(runs, [2]int64{int64(i), int64(i) + 1})
+		}
+	}
+	return runs, nil
+}
+
+// openRows opens a table and calls read with its schema, without structs, its batches, and
+// the index of the column of domains, −1 if there is none.
+func openRows(ctx context.Context, path string, o Options, read func(*arrow.Schema, records, int) error) error {
+	if o.Memory == nil {
+		o.Memory = arrowio.NewBudget(0)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return absent(path, err)
+	}
+	defer f.Close()
+	in, err := newInput(ctx, f, path, o)
+	if err != nil {
+		return named(path, err)
+	}
+	flat := func(schema *arrow.Schema, next records) error {
+		columns, _ := flatSchema(schema)
+		domain := -1
+		if o.Domain != "" {
+			i := columns.FieldIndices(o.Domain)
+			if len(i) != 1 {
+				return fmt.Errorf("has no column %q", o.Domain)
+			}
+			domain = i[0]
+		}
+		return read(columns, flattened(schema, next), domain)
+	}
+	switch in.kind {
+	case kindText:
+		err = textBatches(in, o, flat)
+	case kindArrow:
+		err = arrowBatches(in, flat)
+	case kindParquet:
+		err = withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
+			r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
+			if err != nil {
+				return parquetError(err)
+			}
+			schema, err := r.Schema()
+			if err != nil {
+				return parquetError(err)
+			}
+			_, top := flatSchema(schema)
+			rows := newParquetRows(f, r, schema, top, pages, func(i int) bool {
+				return !arrow.IsNested(schema.Field(top[i]).Type.ID()) || schema.Field(top[i]).Type.ID() == arrow.STRUCT
+			})
+			defer rows.close()
+			return flat(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
+		})
+	default:
+		err = fmt.Errorf("is %s, which has no named columns", in.kind)
+	}
+	if err != nil {
+		return named(path, err)
+	}
+	return nil
+}
+
+// textBatches reads a text table as columns of text.
+func textBatches(in *input, o Options, read func(*arrow.Schema, records) error) error {
+	r, err := newTextReader(in, o)
+	if err != nil {
+		return err
+	}
+	defer r.meter.close()
+	var fields []arrow.Field
+	for _, name := range r.header {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
+	}
+	schema := arrow.NewSchema(fields, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	var rec arrow.Record
+	release := func() {
+		if rec != nil {
+			rec.Release()
+			rec = nil
+		}
+	}
+	defer release()
+	return read(schema, func() (arrow.Record, error) {
+		release()
+		n := 0
+		for ; n < textRows; n++ {
+			record, err := r.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			for i, field := range record {
+				b.Field(i).(*array.StringBuilder).Append(field)
+			}
+		}
+		if n == 0 {
+			return nil, io.EOF
+		}
+		rec = b.NewRecord()
+		return rec, nil
+	})
+}
+
+// arrowBatches reads an Arrow stream or file.
+func arrowBatches(in *input, read func(*arrow.Schema, records) error) error {
+	r, err := newArrowReader(in)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return read(r.Schema(), r.Next)
+}
+
+// schema is that of the batches.
+func (r *parquetRows) schema(whole *arrow.Schema) *arrow.Schema {
+	var fields []arrow.Field
+	for i, f := range whole.Fields() {
+		if slices.Contains(r.fields, i) {
+			fields = append(fields, f)
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}

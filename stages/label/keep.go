@@ -1,0 +1,211 @@
+package label
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/featurize/format"
+)
+
+// Keep says which columns of the target's file labels get beside their own.
+type Keep struct {
+	Path    string
+	Options format.Options // as the file was read
+	Fields  []arrow.Field
+}
+
+// NewKeep keeps the named columns of a file, or all if names is nil. It fails for a file
+// that cannot be read twice, or has no columns that have names.
+func NewKeep(ctx context.Context, path string, o format.Options, names []string) (*Keep, error) {
+	if !format.HasBlocks(ctx, path, o) {
+		return nil, fmt.Errorf("%s: its columns cannot be kept: give CSV, Parquet or Arrow in a file", path)
+	}
+	fields, err := format.Columns(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keep{Path: path, Options: o}
+	for _, name := range names {
+		i := slices.IndexFunc(fields, func(f arrow.Field) bool { return f.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("%s: has no column %q that can be kept: name columns that it has, and no lists", path, name)
+		}
+		k.Fields = append(k.Fields, fields[i])
+	}
+	if names == nil {
+		k.Fields = fields
+	}
+	for _, f := range k.Fields {
+		if slices.Contains(own, f.Name) {
+			return nil, k.taken(f.Name)
+		}
+	}
+	return k, nil
+}
+
+// own are the columns of labels whatever they are of.
+var own = []string{"predicted_class", Confidence, "probability"}
+
+// taken is the error of a column whose name labels have themselves.
+func (k *Keep) taken(name string) error {
+	return fmt.Errorf("%s: column %q has the name of one that is written: rename it, or keep others by name", k.Path, name)
+}
+
+// With puts the kept columns after the identity of each row of labels. The rows of labels
+// have to be those of the file, in their order.
+func (k *Keep) With(ctx context.Context, labels arrowio.Stream) (*Kept, error) {
+	schema := labels.Schema()
+	meta, err := arrowio.ReadMeta(schema)
+	if err != nil {
+		return nil, err
+	}
+	written := map[string]bool{}
+	for _, f := range schema.Fields() {
+		written[f.Name] = true
+		for _, class := range meta.Classes {
+			written[f.Name+"_"+class] = true // as in CSV
+		}
+	}
+	id := schema.Field(0).Name
+	var names []string
+	var fields []arrow.Field
+	for _, f := range k.Fields {
+		switch {
+		case f.Name == id:
+		case written[f.Name]:
+			return nil, k.taken(f.Name)
+		default:
+			names, fields = append(names, f.Name), append(fields, f)
+		}
+	}
+	metadata := schema.Metadata()
+	kept := &Kept{Stream: labels, path: k.Path, columns: len(names), schema: arrow.NewSchema(slices.Insert(slices.Clone(schema.Fields()), 1, fields...), &metadata)}
+	kept.next, kept.stop = iter.Pull2(func(yield func(arrow.Record, error) bool) {
+		done := errors.New("enough")
+		err := format.EachBatch(ctx, k.Path, k.Options, names, func(rec arrow.Record) error {
+			if !yield(rec, nil) {
+				return done
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, done) {
+			yield(nil, err)
+		}
+	})
+	return kept, nil
+}
+
+// Kept is labels with columns of the file that their rows are from.
+type Kept struct {
+	arrowio.Stream
+	path    string
+	columns int
+	schema  *arrow.Schema
+	next    func() (arrow.Record, error, bool)
+	stop    func()
+
+	batch arrow.Record // of the file
+	used  int64        // rows of it
+	rec   arrow.Record
+}
+
+// Schema is that of the labels with the columns.
+func (k *Kept) Schema() *arrow.Schema { return k.schema }
+
+// Close stops reading the file.
+func (k *Kept) Close() { k.stop() }
+
+// Next gives the next labels with their columns.
+func (k *Kept) Next() (arrow.Record, error) {
+	if k.rec != nil {
+		k.rec.Release()
+		k.rec = nil
+	}
+	rec, err := k.Stream.Next()
+	if errors.Is(err, io.EOF) && k.columns > 0 {
+		if k.more() {
+			return nil, k.changed()
+		}
+		return nil, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	columns, err := k.take(rec.NumRows())
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range columns {
+		defer c.Release()
+	}
+	k.rec = array.NewRecord(k.schema, slices.Insert(slices.Clone(rec.Columns()), 1, columns...), rec.NumRows())
+	return k.rec, nil
+}
+
+// more reports whether the file has rows that no label was for. An error counts as none:
+// the file has been read before.
+func (k *Kept) more() bool {
+	if k.batch != nil && k.used < k.batch.NumRows() {
+		return true
+	}
+	_, err, ok := k.next()
+	return ok && err == nil
+}
+
+// take copies the next n rows of the file.
+func (k *Kept) take(n int64) ([]arrow.Array, error) {
+	pieces := make([][]arrow.Array, k.columns)
+	defer func() {
+		for _, column := range pieces {
+			for _, piece := range column {
+				piece.Release()
+			}
+		}
+	}()
+	for left := n; left > 0 && k.columns > 0; {
+		if k.batch == nil || k.used == k.batch.NumRows() {
+			batch, err, ok := k.next()
+			if err != nil || !ok {
+				return nil, errors.Join(err, k.changed())
+			}
+			k.batch, k.used = batch, 0
+		}
+		some := min(left, k.batch.NumRows()-k.used)
+		for j := range pieces {
+			piece, err := copied(k.batch.Column(j), k.used, k.used+some)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", k.path, err)
+			}
+			pieces[j] = append(pieces[j], piece)
+		}
+		k.used, left = k.used+some, left-some
+	}
+	columns := make([]arrow.Array, k.columns)
+	for j, column := range pieces {
+		var err error
+		if columns[j], err = array.Concatenate(column, memory.DefaultAllocator); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.path, err)
+		}
+	}
+	return columns, nil
+}
+
+// copied copies part of a column, whose batch does not stay.
+func copied(column arrow.Array, from, to int64) (arrow.Array, error) {
+	part := array.NewSlice(column, from, to)
+	defer part.Release()
+	return array.Concatenate([]arrow.Array{part}, memory.DefaultAllocator)
+}
+
+func (k *Kept) changed() error {
+	return fmt.Errorf("%s: has other rows than were labelled: run again when nothing writes to it", k.path)
+}
