@@ -184,8 +184,12 @@ func writeJSON(ctx context.Context, w io.Writer, asArray bool, src arrowio.Strea
 	return out.Flush()
 }
 
+// rowGroup is the number of rows of a group in a Parquet file, which is held in memory
+// until it is written.
+const rowGroup = 1 << 16
+
 func writeParquet(ctx context.Context, w io.Writer, src arrowio.Stream) error {
-	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy))
+	properties := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithMaxRowGroupLength(rowGroup))
 	out, err := pqarrow.NewFileWriter(src.Schema(), w, properties, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err != nil {
 		return fmt.Errorf("cannot be written as Parquet: %w", err)
