@@ -44,6 +44,7 @@ type Options struct {
 	Disjoint    bool
 	Classes     []string // keep only these, in this order; nil: all that the source has
 	Truth       bool     // write the target's labels as truth
+	Nameless    bool     // nobody will see the identities of rows
 	Standardize string   // "none", "source" or "domain": by whose mean and deviation
 	Save        string   // state file to write; "" for none
 	Load        string   // state file that replaces Images, Classes and Standardize
