@@ -333,7 +333,7 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 	if domain == arrowio.SourceDomain && o.Disjoint {
 		d.taken = chosen
 	}
-	s := side{domain: domain, x: t.Features, labels: labels, ids: t.IDInts, idNames: t.IDNames}
+	s := side{domain: domain, x: t.Features, labels: labels, ids: t.IDInts, idNames: t.IDNames, shape: shape}
 	if s.ids == nil && s.idNames == nil {
 		s.ids = make([]int64, len(chosen))
 		for i, row := range chosen {
@@ -413,8 +413,13 @@ func (d *dataset) sameShape(o Options) error {
 	if len(d.sides) < 2 || d.sides[0].x.Cols == d.sides[1].x.Cols {
 		return nil
 	}
+	a, b := d.sides[0], d.sides[1]
+	if len(a.shape) == 3 && len(b.shape) == 3 && a.shape[0] == b.shape[0] {
+		return fmt.Errorf("images of %s are %d×%d and those of %s %d×%d: give --target-resize %dx%d, or bring them to one shape with --source-resize, --source-pad and --target-pad",
+			o.Source.Path, a.shape[1], a.shape[2], o.Target.Path, b.shape[1], b.shape[2], a.shape[1], a.shape[2])
+	}
 	return fmt.Errorf("a row of %s has %d numbers and one of %s has %d: bring images to one shape with --source-resize, --target-resize and --source-pad, --target-pad, and name the common columns of tables with --columns",
-		o.Source.Path, d.sides[0].x.Cols, o.Target.Path, d.sides[1].x.Cols)
+		o.Source.Path, a.x.Cols, o.Target.Path, b.x.Cols)
 }
 
 // standardize applies the moments of the columns, which it fits unless they were
