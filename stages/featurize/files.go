@@ -219,6 +219,9 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	tables, err := open(ctx, so, f)
 	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
 		if both := lacking.Both(st.Columns); len(both) > 0 || group[0] == arrowio.SourceDomain || o.Source.Path == "" || so.Path == "-" || so.Stream != nil {
+			if o.Source.Path == "" && (o.Load != "" || o.Prepared != "") {
+				return nil, fmt.Errorf("%s: has no column %s, which the rows that were learnt on have (the columns of %s are %s): give it the column, or learn without it", so.Path, lacking.Names(), so.Path, nameColumns(lacking.Header))
+			}
 			return nil, lacks(so.Path, o.Source.Path, lacking, both)
 		}
 		f.Columns = nil // the features may be in a column of lists

@@ -232,7 +232,7 @@ func (f *fit) warnUnstudied(targetRows int) {
 	}
 	for k, share := range f.prior {
 		if n := int(share*float64(len(f.labels)) + 0.5); n > 0 && n < fewRowsOfClass {
-			f.warn("class %s has only %d source rows: little is known of it", f.names[k], n)
+			f.warn("class %s has few source rows (%d): little is known of it", f.names[k], n)
 		}
 	}
 }
