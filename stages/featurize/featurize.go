@@ -25,6 +25,7 @@ type side struct {
 	labels  []int32 // label of source rows, truth of target rows; nil if unknown, −1 for null
 	ids     []int64
 	idNames []string // instead of ids
+	shape   []int    // of an image, or of the row
 }
 
 // A dataset holds what the stream is made of.

@@ -44,6 +44,7 @@ type Options struct {
 	Disjoint    bool
 	Classes     []string // keep only these, in this order; nil: all that the source has
 	Truth       bool     // write the target's labels as truth
+	Nameless    bool     // nobody will see the identities of rows
 	Standardize string   // "none", "source" or "domain": by whose mean and deviation
 	Save        string   // state file to write; "" for none
 	Load        string   // state file that replaces Images, Classes and Standardize
@@ -219,6 +220,9 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	tables, err := open(ctx, so, f)
 	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
 		if both := lacking.Both(st.Columns); len(both) > 0 || group[0] == arrowio.SourceDomain || o.Source.Path == "" || so.Path == "-" || so.Stream != nil {
+			if o.Source.Path == "" && (o.Load != "" || o.Prepared != "") {
+				return nil, fmt.Errorf("%s: has no column %s, which the rows that were learnt on have (the columns of %s are %s): give it the column, or learn without it", so.Path, lacking.Names(), so.Path, nameColumns(lacking.Header))
+			}
 			return nil, lacks(so.Path, o.Source.Path, lacking, both)
 		}
 		f.Columns = nil // the features may be in a column of lists
@@ -340,7 +344,7 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 	if domain == arrowio.SourceDomain && o.Disjoint {
 		d.taken = chosen
 	}
-	s := side{domain: domain, x: t.Features, labels: labels, ids: t.IDInts, idNames: t.IDNames}
+	s := side{domain: domain, x: t.Features, labels: labels, ids: t.IDInts, idNames: t.IDNames, shape: shape}
 	if s.ids == nil && s.idNames == nil {
 		s.ids = make([]int64, len(chosen))
 		for i, row := range chosen {
@@ -420,8 +424,13 @@ func (d *dataset) sameShape(o Options) error {
 	if len(d.sides) < 2 || d.sides[0].x.Cols == d.sides[1].x.Cols {
 		return nil
 	}
+	a, b := d.sides[0], d.sides[1]
+	if len(a.shape) == 3 && len(b.shape) == 3 && a.shape[0] == b.shape[0] {
+		return fmt.Errorf("images of %s are %d×%d and those of %s %d×%d: give --target-resize %dx%d, or bring them to one shape with --source-resize, --source-pad and --target-pad",
+			o.Source.Path, a.shape[1], a.shape[2], o.Target.Path, b.shape[1], b.shape[2], a.shape[1], a.shape[2])
+	}
 	return fmt.Errorf("a row of %s has %d numbers and one of %s has %d: bring images to one shape with --source-resize, --target-resize and --source-pad, --target-pad, and name the common columns of tables with --columns",
-		o.Source.Path, d.sides[0].x.Cols, o.Target.Path, d.sides[1].x.Cols)
+		o.Source.Path, a.x.Cols, o.Target.Path, b.x.Cols)
 }
 
 // standardize applies the moments of the columns, which it fits unless they were

@@ -160,27 +160,66 @@ func tellColumns(env stages.Env, source, target *format.Table, o Options) {
 		if t == nil || t == target && source != nil && source.Name == target.Name {
 			continue
 		}
-		var categories, rest []string
+		var categories []string
+		var rest []format.Skipped
 		for _, s := range t.Skipped {
 			switch known := t == target && source != nil && slices.ContainsFunc(source.Skipped, func(k format.Skipped) bool { return k.Name == s.Name }); {
 			case known:
 			case s.Values != nil && s.Why == format.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
 				categories = append(categories, fmt.Sprintf("%s (%s)", s.Name, nameValues(s.Values)))
 			case t == target && source != nil && s.Why == "":
-				rest = append(rest, format.Skipped{Name: s.Name, Why: "no feature of " + source.Name}.String())
+				rest = append(rest, format.Skipped{Name: s.Name, Why: "no feature of " + source.Name})
 			default:
-				rest = append(rest, s.String())
+				rest = append(rest, s)
 			}
 		}
 		if len(categories) > 0 {
 			env.Logger().Warn(fmt.Sprintf("%s: columns of text that are not used: %s: if they say something of the class, make numbers of them, such as a column of 0 and 1 for each value", t.Name, nameColumns(categories)))
 		}
 		if len(rest) > 0 {
-			env.Logger().Info(fmt.Sprintf("%s: columns not used: %s", t.Name, nameColumns(rest)), "choose with", "--columns")
+			line := fmt.Sprintf("%s: columns not used: %s", t.Name, nameSkipped(rest))
+			if o.Load == "" && o.Prepared == "" { // else the columns are chosen already
+				line += "; choose with --columns"
+			}
+			env.Logger().Info(line)
 		}
 	}
+	tellIdentity(env, cmp.Or(target, source), o)
 	warnOfNumbers(env, source)
 	warnOfOneFile(env, source, target, o)
+}
+
+// nameSkipped lists columns that are not read, those together that have one reason.
+func nameSkipped(columns []format.Skipped) string {
+	var reasons []string
+	names := map[string][]string{}
+	for _, s := range columns {
+		if names[s.Why] == nil {
+			reasons = append(reasons, s.Why)
+		}
+		names[s.Why] = append(names[s.Why], format.Skipped{Name: s.Name}.String())
+	}
+	for i, why := range reasons {
+		reasons[i] = nameColumns(names[why])
+		if why != "" {
+			reasons[i] += " (" + why + ")"
+		}
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// tellIdentity says how to keep a column that is called an identity: labels that have only
+// row numbers are hard to join to their rows.
+func tellIdentity(env stages.Env, t *format.Table, o Options) {
+	if o.Nameless || o.Target.Format.ID != "" {
+		return
+	}
+	for _, s := range t.Skipped {
+		if s.Why != format.WhyIndex && identityName.MatchString(s.Name) {
+			env.Logger().Info(fmt.Sprintf("%s: to have column %q as the id of the rows, give --id %s", t.Name, s.Name, shell([]string{s.Name})))
+			return
+		}
+	}
 }
 
 // warnOfOneFile warns if all rows are source and target at once.

@@ -82,6 +82,11 @@ func (c *common) outputFlags(f *pflag.FlagSet) {
 	f.BoolVar(&c.force, "force", false, "write binary data even to a terminal")
 }
 
+// writesTables says in the help of --output that its name chooses among more than Arrow.
+func writesTables(f *pflag.FlagSet, what string) {
+	f.Lookup("output").Usage = what + ", as its name says: .csv, .tsv, .json, .jsonl, .parquet, .arrow; text as .csv.gz or .csv.zst too"
+}
+
 func (c *common) runFlags(f *pflag.FlagSet) {
 	c.memory = arrowio.DefaultSpoolMemory
 	f.Var(&c.memory, "memory", "hold this much of a piped input in memory for a second pass, then spool to a temporary file")
@@ -224,10 +229,19 @@ func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 		MaxClasses: c.maxClasses,
 		Seed:       c.seed,
 		Jobs:       c.jobs,
-		Log:        newLogger(bar, c.name, c.logFormat, c.quiet),
+		Log:        newLogger(bar, c.logName(cmd), c.logFormat, c.quiet),
 		Progress:   reporter(cmd, bar.report),
 		Step:       c.step(cmd),
 	}, bar.finish
+}
+
+// logName is how the log's lines begin: as the command was called, as its errors do. A
+// pipeline that runs this process tells errors from the log by that, so for it they differ.
+func (c *common) logName(cmd *cobra.Command) string {
+	if c.logFormat == "json" || hostOf(cmd).streams.Log != nil || runnersPipe() != nil {
+		return c.name
+	}
+	return cmd.CommandPath()
 }
 
 // step is what provenance keeps of this run: only flags that were set and that

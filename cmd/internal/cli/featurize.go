@@ -83,7 +83,7 @@ type featurizeFlags struct {
 	resize, shape           string
 	pad                     int
 	colour, raw, truth      bool
-	disjoint                bool
+	disjoint, nameless      bool
 	standardize, save, load string
 	preview                 featurize.Preview
 }
@@ -102,9 +102,9 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringVar(&o.target.path, "target", "", "file with the rows to label, or folder of images")
 	f.StringVar(&o.source.labels, "source-labels", "", "file with the labels of --source, where they are apart")
 	f.StringVar(&o.target.labels, "target-labels", "", "file with the labels of --target (for --truth and --target-proportions)")
-	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order (default: all columns of numbers, or the one column of vectors)")
 	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
+	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order (default: all columns of numbers, or the one column of vectors)")
 	f.StringVar(&o.domainColumn, "domain-column", "", "column of one table that says which domain a row is of; --target may then be left out")
 	f.StringSliceVar(&o.source.domains, "source-domain", nil, "values of --domain-column in source rows (default \"source\")")
 	f.StringSliceVar(&o.target.domains, "target-domain", nil, "values of --domain-column in target rows (default \"target\")")
@@ -180,7 +180,7 @@ func (o *featurizeFlags) completeSides() error {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn}
 	if err := o.completeSides(); err != nil {
 		return options, err
 	}

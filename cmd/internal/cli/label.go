@@ -71,6 +71,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	f.Var(oneOf{&l.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
 	f.BoolVar(&l.spreadsheet, "spreadsheet", false, "in CSV, put ' before text that a spreadsheet would take for a formula")
 	l.common.outputFlags(f)
+	writesTables(f, "write to this file instead of standard output")
 	l.common.runFlags(f)
 	return newCommand(cmd)
 }

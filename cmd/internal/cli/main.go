@@ -157,6 +157,7 @@ func usagef(format string, args ...any) error {
 // newCommand applies the conventions that all commands share.
 func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + exitCodesHelp)
+	cobra.AddTemplateFunc("flagHelp", flagHelp)
 	cmd.SetHelpTemplate(helpTemplate)
 	cmd.SetUsageTemplate(usageTemplate)
 	cmd.SetFlagErrorFunc(flagError)
@@ -196,8 +197,7 @@ const usageTemplate = `Usage:{{if .Runnable}}
 {{end}}{{if .Groups}}Other:{{else}}Commands:{{end}}{{range .Commands}}{{if and (eq .GroupID "") .IsAvailableCommand}}
   {{rpad .Name .NamePadding}} {{.Short}}{{end}}{{end}}{{end}}{{if .HasAvailableLocalFlags}}
 
-Flags:
-{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}{{end}}{{if .HasAvailableSubCommands}}
+{{flagHelp .}}{{end}}{{if .HasAvailableSubCommands}}
 
 "{{.CommandPath}} [command] --help" says more of a command.{{end}}
 `

@@ -50,6 +50,7 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f.StringVar(&p.keep, "keep", keepID, keepHelp)
 	f.Var(oneOf{&p.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
 	p.common.outputFlags(f)
+	writesTables(f, "write to this file instead of standard output")
 	p.common.runFlags(f)
 	return newCommand(cmd)
 }

@@ -16,7 +16,7 @@ import (
 
 // proportionsCommand answers what the target's class proportions are.
 func proportionsCommand() *cobra.Command {
-	p := estimator{options: proportions.Options{Method: "auto"}}
+	p := estimator{options: proportions.Options{Method: "auto"}, files: featurizeFlags{nameless: true}}
 	cmd := &cobra.Command{
 		Use:   "proportions --source FILE --target FILE [flags]",
 		Short: "Estimate the class proportions of a target, with intervals and whether to believe them",
@@ -60,6 +60,7 @@ not look at them.`,
 	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")
 	f.IntVar(&p.options.Bootstrap, "bootstrap", 200, "replicates of the bootstrap behind the intervals")
 	p.common.outputFlags(f)
+	writesTables(f, "write the report to this file too")
 	p.common.runFlags(f)
 	return newCommand(cmd)
 }

@@ -29,6 +29,8 @@ type Options struct {
 	Interval *IntervalOptions
 	// Seed draws samples, folds, landmarks, initial weights and replicates.
 	Seed uint64
+	// Progress is told how many steps of the fit are done; nil is not.
+	Progress func(done, total int)
 }
 
 // MaxRows is how many rows of each domain a fit looks at. Of more it draws a sample;
@@ -96,28 +98,42 @@ func (f *fit) warn(format string, values ...any) {
 	f.warnings = append(f.warnings, fmt.Sprintf(format, values...))
 }
 
+// steps is how many a fit has.
+const steps = 6
+
 // Fit makes all views and weights them. A class without source rows has the
 // proportion 0 and a warning. It fails if a value is not finite, if fewer than two
 // classes have rows, if all source rows are equal, and if there are no target rows.
 // It returns ctx.Err() if ctx ends, and panics if there is not one label a source
 // row or if the widths differ.
 func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
+	done := -1
+	step := func() {
+		if done++; o.Progress != nil {
+			o.Progress(done, steps)
+		}
+	}
+	step()
 	f, err := begin(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
+	step()
 	learners, err := f.learn(ctx)
 	if err != nil {
 		return nil, err
 	}
+	step()
 	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, preparation: f.preparation}
 	var posteriors []blas32.General
 	if m.Views, posteriors, err = f.see(learners); err != nil {
 		return nil, err
 	}
+	step()
 	if err := m.weigh(ctx, f, learners, posteriors); err != nil {
 		return nil, err
 	}
+	step()
 	mean, err := m.judge(f, learners, posteriors)
 	if err != nil {
 		return nil, err
@@ -127,11 +143,13 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 			return nil, err
 		}
 	}
+	step()
 	m.Warnings = f.warnings
 	if err := m.keep(ctx, f, learners); err != nil {
 		return nil, err
 	}
 	m.Evidence.Untypical = m.untypical(f.target, mean)
+	step()
 	return m, nil
 }
 
@@ -214,7 +232,7 @@ func (f *fit) warnUnstudied(targetRows int) {
 	}
 	for k, share := range f.prior {
 		if n := int(share*float64(len(f.labels)) + 0.5); n > 0 && n < fewRowsOfClass {
-			f.warn("class %s has only %d source rows: little is known of it", f.names[k], n)
+			f.warn("class %s has few source rows (%d): little is known of it", f.names[k], n)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 	}
 	for i, err := range errs {
 		if err != nil {
-			f.warn("no answer of the view %q: %v", Views[i+2], err)
+			f.warn("the assumption %q gives no answer: %v", Views[i+2], err)
 			learners[i+1] = nil
 		}
 	}

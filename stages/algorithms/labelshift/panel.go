@@ -105,7 +105,7 @@ func unstudied(m *mte.MTE) []string {
 	}
 	for k, p := range present.Prior {
 		if n := int(p*float64(len(present.Labels)) + 0.5); n < fewOfClass {
-			warn("class %s has only %d source rows: little is known of where it lies", m.Problem().Name(present.Class[k]), n)
+			warn("class %s has few source rows (%d): little is known of where it lies", m.Problem().Name(present.Class[k]), n)
 		}
 	}
 	return words

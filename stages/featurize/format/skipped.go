@@ -32,14 +32,14 @@ const maxCategory = 20
 const (
 	WhyText  = "text" // it may be a category
 	whyDates = "dates or times"
-	whyIndex = "row numbers"
+	WhyIndex = "row numbers"
 )
 
 // reservedWhy says why a reserved column is not read.
 func reservedWhy(name string) string {
 	switch name {
 	case "", "__index_level_0__":
-		return whyIndex
+		return WhyIndex
 	case "truth":
 		return "the answer"
 	}

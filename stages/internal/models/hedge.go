@@ -24,6 +24,7 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 	if err != nil {
 		return nil, err
 	}
+	o.Progress = func(done, total int) { r.Report("steps", int64(done), int64(total)) }
 	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}, o)
 	if err != nil {
 		return nil, r.Fail(column, err, "")
