@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"mars.dev/mars/arrowio/atomicfile"
 )
@@ -32,27 +33,50 @@ const (
 const privateMode = 0o700
 
 // OpenCache opens the cache in a folder, or makes one in a folder that is empty or not
-// there. A cache that cannot be written is one to read from. It refuses a folder that
-// has other files, and one that other users could have written into.
+// there; an UnwritableError says that it cannot. A cache that cannot be written is one to
+// read from. It refuses a folder that has other files, and one that other users could
+// have written into.
 func OpenCache(dir string) (*Cache, error) {
 	c := &Cache{Dir: dir}
 	if err := os.MkdirAll(dir, privateMode); err != nil {
-		c.ReadOnly = err
-		return c, nil
+		return nil, &UnwritableError{dir, err}
 	}
 	if err := c.checkFolder(); err != nil {
 		return nil, err
 	}
-	c.ReadOnly = c.prepare()
+	if c.ReadOnly = c.prepare(); c.ReadOnly != nil && !c.isTagged() {
+		return nil, &UnwritableError{dir, c.ReadOnly}
+	}
 	return c, nil
 }
+
+// UnwritableError is why a folder is no cache and cannot become one.
+type UnwritableError struct {
+	Dir string
+	Err error
+}
+
+func (e *UnwritableError) Error() string {
+	cause := plainCause(e.Err)
+	var number syscall.Errno
+	if errors.As(cause, &number) { // without the name of a file that nobody has asked for
+		cause = number
+	}
+	return fmt.Sprintf("%s: cannot hold a cache: %v: name a folder that can be written", e.Dir, cause)
+}
+
+func (e *UnwritableError) Unwrap() error { return e.Err }
 
 // FindCache opens the cache in a folder, and makes nothing. One that is not there has
 // no entries.
 func FindCache(dir string) (*Cache, error) {
 	c := &Cache{Dir: dir}
-	if _, err := os.Stat(dir); dir == "" || errors.Is(err, os.ErrNotExist) {
+	_, err := os.Stat(dir)
+	switch {
+	case dir == "" || errors.Is(err, os.ErrNotExist):
 		return c, nil
+	case err != nil:
+		return nil, &UnwritableError{dir, err}
 	}
 	return c, c.checkFolder()
 }
@@ -60,6 +84,9 @@ func FindCache(dir string) (*Cache, error) {
 // checkFolder refuses a folder that is no cache, or not the user's alone. One that is
 // empty may become a cache.
 func (c *Cache) checkFolder() error {
+	if info, err := os.Stat(c.Dir); err == nil && !info.IsDir() {
+		return &UnwritableError{c.Dir, syscall.ENOTDIR}
+	}
 	empty := c.isEmpty()
 	if !empty && !c.isTagged() {
 		return fmt.Errorf("%s: is no cache of mars, and has files in it: name another folder, empty or not there yet", c.Dir)

@@ -11,6 +11,9 @@ import (
 // environmentPrefix begins the names of environment variables that are settings.
 const environmentPrefix = "MARS_"
 
+// DefaultOrigin is where a setting comes from that nobody has set.
+const DefaultOrigin = "default"
+
 // Settle gives every setting its value: that of its flag, or else of the environment
 // (MARS_CACHE), of the file, or the default. The flags of stages come from set
 // (STAGE.FLAG=VALUE), or else from the environment (MARS_TRAIN_LAMBDA) or the file.
@@ -22,7 +25,7 @@ func (f *File) Settle(flags map[string]string, set []string, getenv func(string)
 		} else if text := getenv(variable); text != "" {
 			f.Settings[name] = Value{text, "environment " + variable}
 		} else if _, ok := f.Settings[name]; !ok {
-			f.Settings[name] = Value{defaults[name], "default"}
+			f.Settings[name] = Value{defaults[name], DefaultOrigin}
 		} else if err := f.settlePath(name); err != nil {
 			return err
 		}

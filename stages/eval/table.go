@@ -3,6 +3,7 @@ package eval
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"mars.dev/mars/arrowio/safetext"
@@ -18,7 +19,7 @@ func (m *Metrics) WriteTable(w io.Writer) error {
 	}
 	fmt.Fprintln(tw)
 	for k, class := range m.Classes {
-		fmt.Fprintf(tw, "%s\t%d\t%s\t", safetext.Escape(class), sum(m.Confusion[k]), optional(m.Recall[k]))
+		fmt.Fprintf(tw, "%s\t%d\t%s\t", displayName(class), sum(m.Confusion[k]), optional(m.Recall[k]))
 		if p := m.Proportions; p != nil {
 			source := "–"
 			if p.Source != nil {
@@ -55,16 +56,54 @@ func (m *Metrics) writeDiagnostics(w io.Writer) {
 	}
 }
 
+// mostSquare is the number of classes up to which the whole confusion matrix is shown;
+// of more, only the most frequent confusions are.
+const mostSquare = 30
+
+// displayName is a class's name as a table for people has room for it.
+func displayName(class string) string {
+	const most = 40
+	if r := []rune(class); len(r) > most {
+		class = string(r[:most-1]) + "…"
+	}
+	return safetext.Escape(class)
+}
+
+// writeLargest writes the most frequent confusions of many classes.
+func (m *Metrics) writeLargest(w io.Writer) error {
+	type confusion struct{ truth, predicted, n int }
+	var all []confusion
+	for k, row := range m.Confusion {
+		for j, n := range row {
+			if j != k && n > 0 {
+				all = append(all, confusion{k, j, n})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b confusion) int { return b.n - a.n })
+	shown := all[:min(len(all), mostSquare)]
+	fmt.Fprintf(w, "\nlargest confusions, %d of %d (--json has the whole matrix of %d classes)\n", len(shown), len(all), len(m.Classes))
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "true\tpredicted\trows")
+	for _, c := range shown {
+		fmt.Fprintf(tw, "%s\t%s\t%d\n", displayName(m.Classes[c.truth]), displayName(m.Classes[c.predicted]), c.n)
+	}
+	return tw.Flush()
+}
+
 func (m *Metrics) writeConfusion(w io.Writer) error {
+	if len(m.Classes) > mostSquare {
+		return m.writeLargest(w)
+	}
 	fmt.Fprintln(w, "\nconfusion matrix (a row is a true class, a column a predicted one)")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "\t")
 	for _, class := range m.Classes {
-		fmt.Fprintf(tw, "%s\t", safetext.Escape(class))
+		fmt.Fprintf(tw, "%s\t", displayName(class))
 	}
 	fmt.Fprintln(tw)
 	for k, row := range m.Confusion {
-		fmt.Fprintf(tw, "%s\t", safetext.Escape(m.Classes[k]))
+		fmt.Fprintf(tw, "%s\t", displayName(m.Classes[k]))
 		for _, n := range row {
 			fmt.Fprintf(tw, "%d\t", n)
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -31,7 +32,11 @@ all that it depends on. It may be removed or shrunk at any time, also while pipe
 		if dir == "" {
 			return nil, usagef("%s", noCacheFolder)
 		}
-		return pipeline.FindCache(dir)
+		cache, err := pipeline.FindCache(dir)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return cache, nil
 	}
 	cmd.AddCommand(cacheList(open), cacheVerify(open), cachePrune(open), cacheClear(open))
 	return newCommand(cmd)
@@ -43,6 +48,22 @@ const noCacheFolder = "there is no folder for a cache: set HOME or MARS_CACHE, o
 // cacheDir is the folder of the cache, "" if there is none.
 func cacheDir(flag string) string {
 	return cmp.Or(flag, os.Getenv("MARS_CACHE"), pipeline.DefaultCacheDir())
+}
+
+// openCache opens a cache for a command that runs without one if need be: nil if the
+// folder was named by nobody and cannot be written. One that was asked for by name has to
+// be there.
+func openCache(dir string, byName bool, warn func(string)) (*pipeline.Cache, error) {
+	cache, err := pipeline.OpenCache(dir)
+	var unwritable *pipeline.UnwritableError
+	switch {
+	case err == nil:
+		return cache, nil
+	case !byName && errors.As(err, &unwritable):
+		warn(err.Error() + " with --cache or MARS_CACHE; going on without a cache")
+		return nil, nil
+	}
+	return nil, usageError{err}
 }
 
 func cacheList(open func() (*pipeline.Cache, error)) *cobra.Command {

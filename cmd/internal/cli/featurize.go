@@ -114,10 +114,10 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 
 	f.StringVar(&o.source.proportions, "source-proportions", "", "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3; random: drawn by the seed, all alike probable")
 	f.StringVar(&o.target.proportions, "target-proportions", "", "the same for target rows, by labels that are not written")
-	f.IntVar(&o.source.rows, "source-rows", 0, "number of source rows to draw (0: all, or the most the proportions allow)")
-	f.IntVar(&o.target.rows, "target-rows", 0, "number of target rows to draw")
-	f.IntVar(&o.source.maxRows, "max-source-rows", 0, "draw so many source rows, or all that there are (0: no limit)")
-	f.IntVar(&o.target.maxRows, "max-target-rows", 0, "the same for target rows")
+	countVar(f, &o.source.rows, "source-rows", 0, 0, "number of source rows to draw (0: all, or the most the proportions allow)")
+	countVar(f, &o.target.rows, "target-rows", 0, 0, "number of target rows to draw")
+	countVar(f, &o.source.maxRows, "max-source-rows", 0, 0, "draw so many source rows, or all that there are (0: no limit)")
+	countVar(f, &o.target.maxRows, "max-target-rows", 0, 0, "the same for target rows")
 
 	f.BoolVar(&o.disjoint, "disjoint", false, "draw target rows that the source has not drawn, where both are from one file")
 
@@ -126,9 +126,9 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringVar(&o.resize, "resize", "", "resize images of both domains to HxW, bilinear")
 	f.StringVar(&o.source.resize, "source-resize", "", "resize images of the source alone")
 	f.StringVar(&o.target.resize, "target-resize", "", "resize images of the target alone")
-	f.IntVar(&o.pad, "pad", 0, "then surround images of both domains with so many pixels of 0")
-	f.IntVar(&o.source.pad, "source-pad", 0, "pad images of the source alone")
-	f.IntVar(&o.target.pad, "target-pad", 0, "pad images of the target alone")
+	countVar(f, &o.pad, "pad", 0, 0, "then surround images of both domains with so many pixels of 0")
+	countVar(f, &o.source.pad, "source-pad", 0, 0, "pad images of the source alone")
+	countVar(f, &o.target.pad, "target-pad", 0, 0, "pad images of the target alone")
 	f.BoolVar(&o.source.binarise, "source-binarise", false, "then make every pixel of source images above 0 a 1")
 	f.BoolVar(&o.target.binarise, "target-binarise", false, "the same for target images")
 	f.StringVar(&o.source.photographs, "source-photographs", "", "blend source images with patches of the photographs in this folder")
@@ -221,9 +221,6 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	if s.pad > 0 {
 		side.Images.Pad = s.pad
 	}
-	if side.Rows < 0 || side.MaxRows < 0 || side.Images.Pad < 0 {
-		return side, usagef("numbers of rows and pixels cannot be negative")
-	}
 	if side.Rows > 0 && side.MaxRows > 0 {
 		return side, usagef("--%s-rows and --max-%s-rows: give one of them", name, name)
 	}
@@ -295,12 +292,18 @@ or the shift (3, 4 and 6 vary --imbalance).`,
 		if err := c.check(); err != nil {
 			return err
 		}
-		const most = 100_000_000 // they are kept
+		const (
+			most      = 100_000_000 // they are kept
+			mostShift = 1e6         // beyond it a float32 has no room for the classes' widths
+		)
 		if sourceRows > most || targetRows > most {
 			return usagef("--source-rows %d, --target-rows %d: want at most %d of each", sourceRows, targetRows, most)
 		}
-		if sourceRows < 0 || targetRows < 0 || math.IsNaN(shiftBy-shiftBy) {
-			return usagef("--source-rows and --target-rows cannot be negative, and --shift must be finite")
+		if !(math.Abs(shiftBy) <= mostShift) {
+			return usagef("--shift %g: want a number from -%g to %g", shiftBy, mostShift, mostShift)
+		}
+		if imbalanced := []string{"3", "4", "6"}; cmd.Flags().Changed("imbalance") && !slices.Contains(imbalanced, setting) {
+			return usagef("--imbalance is for --setting %s: leave it out", strings.Join(imbalanced, ", "))
 		}
 		o := toy.Options{Noise: toy.Noise(setting), Shift: shiftBy}
 		if n, err := strconv.Atoi(setting); err == nil {
@@ -331,8 +334,8 @@ or the shift (3, 4 and 6 vary --imbalance).`,
 	f.Float64Var(&imbalance, "imbalance", 0, "how far experiments 3, 4 and 6 favour the first class, 0 to 10")
 	f.StringVar(&source, "source-proportions", "", "class balance of the source, or random (default 0.33,0.33,0.34)")
 	f.StringVar(&target, "target-proportions", "", "class balance of the target, or random (default 0.33,0.33,0.34)")
-	f.IntVar(&sourceRows, "source-rows", toy.DefaultRows, "number of source rows")
-	f.IntVar(&targetRows, "target-rows", toy.DefaultRows, "number of target rows")
+	countVar(f, &sourceRows, "source-rows", toy.DefaultRows, 0, "number of source rows")
+	countVar(f, &targetRows, "target-rows", toy.DefaultRows, 0, "number of target rows")
 	f.BoolVar(&truth, "truth", false, "write the target's classes as truth, to compare with")
 	f.BoolVar(&publishedCodeVariances, "published-code-variances", false, "let the second axis have variance 0, as the authors' program does")
 	c.outputFlags(f)

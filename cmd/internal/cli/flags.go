@@ -75,7 +75,10 @@ func (o oneOf) Set(s string) error {
 	return fmt.Errorf("%q is not one of %s", s, strings.Join(o.from, ", "))
 }
 
-// count is a whole number that is not less than another.
+// mostCount is the greatest value of a count: more of anything takes years.
+const mostCount = 1_000_000_000
+
+// count is a whole number that is not less than another, nor more than mostCount.
 type count struct {
 	value *int
 	least int
@@ -96,6 +99,9 @@ func (c count) Set(s string) error {
 	}
 	if n < c.least {
 		return fmt.Errorf("%d is too small: want at least %d", n, c.least)
+	}
+	if n > mostCount {
+		return fmt.Errorf("%d is too large: want at most %d", n, mostCount)
 	}
 	*c.value = n
 	return nil

@@ -77,7 +77,7 @@ everything and prints a line for each good input; it fails where one breaks.`,
 		return nil
 	}
 	f := cmd.Flags()
-	f.IntVar(&head, "head", 5, "number of first rows to show")
+	countVar(f, &head, "head", 5, 0, "number of first rows to show")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object for each input")
 	f.BoolVar(&asCSV, "csv", false, "print all rows as CSV")
 	f.BoolVar(&raw, "raw", false, "with --csv, write control characters as they are (default: as \\u001b), unless to a terminal")

@@ -158,7 +158,7 @@ func (l *labeller) keepColumns(ctx context.Context) error {
 // keepID is the value of --keep that keeps the identity alone.
 const keepID = "id"
 
-const keepHelp = "columns of the target's file that the labels get too: id, all, or some by name, as in patient,day"
+const keepHelp = "columns of the target's table that the labels get too: id, all, or some by name, as in patient,day"
 
 // newKeep keeps the columns of the target's file that the value of --keep names.
 func newKeep(ctx context.Context, keep string, o featurize.Options) (*label.Keep, error) {

@@ -65,7 +65,9 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 	ran := cmd
 	asked, err := complete(cmd, args, os.Stdout)
 	if err == nil {
-		err = algorithms.CheckKernel()
+		if err = algorithms.CheckKernel(); err != nil {
+			err = usageError{err}
+		}
 	}
 	if !asked && err == nil {
 		err = guarded(func() (err error) {

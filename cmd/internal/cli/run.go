@@ -173,6 +173,7 @@ func defaultSettings() map[string]string {
 // settings are those of a file once they are settled.
 type settings struct {
 	cache         string // its folder; "" for none
+	cacheNamed    bool   // the user has named it, or said that there be none
 	jobs, threads int
 	memory        bytesFlag
 	inProcess     bool
@@ -180,7 +181,7 @@ type settings struct {
 }
 
 func readSettings(file *pipeline.File) (settings, error) {
-	var s settings
+	s := settings{cacheNamed: file.Settings["cache"].Origin != pipeline.DefaultOrigin}
 	parsers := map[string]func(string) error{
 		"jobs":       parseCount(&s.jobs),
 		"threads":    parseCount(&s.threads),
@@ -220,23 +221,22 @@ func parseBool(b *bool) func(string) error {
 	}
 }
 
+// open opens the cache; nil if there is none.
+func (s *settings) open(warn func(string)) (*pipeline.Cache, error) {
+	switch {
+	case s.cache != "":
+		return openCache(s.cache, s.cacheNamed, warn)
+	case !s.cacheNamed:
+		warn(noCacheFolder)
+	}
+	return nil, nil
+}
+
 func (s *settings) readCache(dir string) error {
 	if dir != noCache {
 		s.cache = dir
 	}
 	return nil
-}
-
-// open opens a cache; nil if there is none.
-func (s *settings) open(how func(dir string) (*pipeline.Cache, error)) (*pipeline.Cache, error) {
-	if s.cache == "" {
-		return nil, nil
-	}
-	cache, err := how(s.cache)
-	if err != nil {
-		return nil, usagef("cache: %w", err)
-	}
-	return cache, nil
 }
 
 // complete fills in what depends on the machine.
@@ -269,19 +269,12 @@ func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings
 		return err
 	}
 	if o.explain {
-		cache, err := s.open(pipeline.FindCache)
-		if err != nil {
-			return err
-		}
-		return pipeline.Explain(cmd.Context(), cmd.OutOrStdout(), graph, cache)
-	}
-	cache, err := s.open(pipeline.OpenCache)
-	if err != nil {
-		return err
+		return explain(cmd, graph, s)
 	}
 	view := o.view(cmd)
-	if graph.File.Settings["cache"].Text == "" {
-		view.Warn(noCacheFolder)
+	cache, err := s.open(view.Warn)
+	if err != nil {
+		return err
 	}
 	program, err := os.Executable()
 	if err != nil {
@@ -290,6 +283,18 @@ func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings
 	r := &pipeline.Runner{Graph: graph, Cache: cache, Jobs: s.jobs, Memory: int64(s.memory), InProcess: s.inProcess,
 		Verbose: o.verbose, KeepGoing: o.keepGoing, Program: program, Version: Version(), View: view, Text: cmd.OutOrStdout(), Table: s.table, Plain: o.spreadsheet}
 	return r.Run(cmd.Context())
+}
+
+// explain says what would run. It makes no cache.
+func explain(cmd *cobra.Command, graph *pipeline.Graph, s settings) error {
+	var cache *pipeline.Cache
+	if s.cache != "" {
+		var err error
+		if cache, err = pipeline.FindCache(s.cache); err != nil {
+			return usagef("cache: %w", err)
+		}
+	}
+	return pipeline.Explain(cmd.Context(), cmd.OutOrStdout(), graph, cache)
 }
 
 // machine is this machine, as far as results depend on it.

@@ -41,19 +41,21 @@ func (c *common) hosted(cmd *cobra.Command) (handled bool, err error) {
 	case c.cached == "" || h.streams.In != nil || h.streams.Out != nil || h.streams.Text != nil:
 		return false, nil
 	}
-	if cachedDir(c.cached) == "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", c.name, noCacheFolder)
+	warn := func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "%s: warning: %s\n", c.name, safetext.Escape(text)) }
+	dir := cachedDir(c.cached)
+	if dir == "" {
+		warn(noCacheFolder)
 		return false, nil
 	}
-	return true, c.runCached(cmd)
+	cache, err := openCache(dir, dir != pipeline.DefaultCacheDir(), warn)
+	if cache == nil {
+		return err != nil, err
+	}
+	return true, c.runCached(cmd, cache)
 }
 
 // runCached runs the command as a pipeline of its stage alone.
-func (c *common) runCached(cmd *cobra.Command) error {
-	cache, err := pipeline.OpenCache(cachedDir(c.cached))
-	if err != nil {
-		return usagef("--cached: %w", err)
-	}
+func (c *common) runCached(cmd *cobra.Command, cache *pipeline.Cache) error {
 	stage := catalogue().Find(strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "mars-"), "mars "))
 	rows := c.input
 	flags, order := givenFlags(cmd, stage)

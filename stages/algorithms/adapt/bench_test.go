@@ -94,12 +94,12 @@ func BenchmarkTraining(b *testing.B) {
 		for jobs := 1; jobs <= 2; jobs++ {
 			b.Run(fmt.Sprintf("%s/jobs=%d", k.name, jobs), func(b *testing.B) {
 				t := k.trainer(b, jobs)
-				t.iterate()
+				t.iterate(context.Background())
 				fastest := time.Duration(math.MaxInt64)
 				b.ReportAllocs()
 				for b.Loop() {
 					start := time.Now()
-					t.iterate()
+					t.iterate(context.Background())
 					fastest = min(fastest, time.Since(start))
 				}
 				b.ReportMetric(float64(fastest), "min-ns")
@@ -114,10 +114,10 @@ func BenchmarkIteration(b *testing.B) {
 		for jobs := 1; jobs <= 2; jobs++ {
 			b.Run(fmt.Sprintf("%s/jobs=%d", k.name, jobs), func(b *testing.B) {
 				t := benchmarkTrainer(b, k.arch, k.shape, func(c *Config) { c.Jobs = jobs })
-				t.iterate()
+				t.iterate(context.Background())
 				b.ReportAllocs()
 				for b.Loop() {
-					t.iterate()
+					t.iterate(context.Background())
 				}
 			})
 		}
@@ -137,7 +137,7 @@ func TestFirstIteration(t *testing.T) {
 		tr := k.trainer(t, 2)
 		oracleWeights(tr.networks)
 		tr.drawBatch = firstBatch(tr)
-		s := tr.iterate()
+		s := tr.iterate(context.Background())
 		result := []float32{float32(s.class), float32(s.distance), float32(s.penalty)}
 		for _, net := range tr.all() {
 			for _, tensor := range net.Tensors {

@@ -48,10 +48,13 @@ func (t *trainer) runEpoch(ctx context.Context) (EpochMetrics, error) {
 		if err := ctx.Err(); err != nil {
 			return m, err
 		}
-		total.add(t.iterate())
+		total.add(t.iterate(ctx))
 		if !total.finite() {
 			break
 		}
+	}
+	if err := ctx.Err(); err != nil { // the last iteration may not be whole
+		return m, err
 	}
 	m.ClassLoss = total.class / float64(iterations)
 	m.CriticDistance = total.distance / float64(iterations)
@@ -96,14 +99,17 @@ func (t *trainer) beginEpoch() {
 
 // iterate takes the steps of one iteration: CriticSteps of the critic, if the method has
 // one, and one of g and h. It returns the sums of the latter, with the penalty of the
-// last critic step.
-func (t *trainer) iterate() sums {
+// last critic step. It stops in the middle when ctx is done.
+func (t *trainer) iterate(ctx context.Context) sums {
 	var critic sums
 	steps := 0
 	if t.aligned && t.config.Method.align == alignWasserstein {
 		steps = t.config.CriticSteps
 	}
 	for k := range steps {
+		if ctx.Err() != nil {
+			return critic
+		}
 		t.nextBatch(k > 0)
 		t.pool.run(t.phases.critic)
 		critic = t.collect()

@@ -326,7 +326,7 @@ func (c curveCase) check(t *testing.T) {
 	}
 	for i, want := range c.Losses {
 		critic = critic[:0]
-		s := tr.iterate()
+		s := tr.iterate(context.Background())
 		for j, got := range append([]float64{s.class, s.distance}, critic...) {
 			if !closeTo(got, want[j]) {
 				t.Fatalf("step %d, figure %d: %.9g: want %.9g", i, j, got, want[j])
@@ -361,8 +361,8 @@ func TestSharedBatchIsTheSameBatchAgain(t *testing.T) {
 		}
 		for range 5 {
 			first = true
-			fresh.iterate()
-			shared.iterate()
+			fresh.iterate(context.Background())
+			shared.iterate(context.Background())
 		}
 		for i := range fresh.learners {
 			if !slices.Equal(fresh.learners[i].net.Params, shared.learners[i].net.Params) {

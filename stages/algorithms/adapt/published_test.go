@@ -121,7 +121,7 @@ func TestPublishedBatches(t *testing.T) {
 		}
 		tr.epoch = tr.config.StartAlign
 		tr.beginEpoch()
-		tr.iterate()
+		tr.iterate(context.Background())
 		if draws != want {
 			t.Errorf("%s: %d batches in an iteration, want %d", method, draws, want)
 		}

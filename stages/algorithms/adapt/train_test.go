@@ -193,7 +193,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 			// filled again. So the minimum of a few measurements counts.
 			n := math.Inf(1)
 			for range 4 {
-				n = min(n, testing.AllocsPerRun(5, func() { tr.iterate() }))
+				n = min(n, testing.AllocsPerRun(5, func() { tr.iterate(context.Background()) }))
 			}
 			if n != 0 {
 				t.Errorf("%s, %s: %g allocations a step", arch.name, method, n)

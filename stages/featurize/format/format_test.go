@@ -262,6 +262,39 @@ func TestDamagedGzip(t *testing.T) {
 	wantError(t, err, "t.csv.gz: is damaged (gzip: invalid checksum): copy or download it again")
 }
 
+// What follows the gzip data of a file is named as what it is. More members, and zeros,
+// which gzip ignores, are right.
+func TestAfterGzip(t *testing.T) {
+	member := func(text string) string {
+		var data bytes.Buffer
+		w := gzip.NewWriter(&data)
+		w.Write([]byte(text))
+		w.Close()
+		return data.String()
+	}
+	first, second := member("a,b\n1,2\n"), member("3,4\n")
+	zeros := strings.Repeat("\x00", 700)
+	for _, c := range []struct {
+		text string
+		rows int
+		want string
+	}{
+		{first + second, 2, ""}, {first + zeros, 1, ""}, {first + zeros + second, 2, ""},
+		{first + "x", 0, "has bytes after its gzip data that are not gzip"},
+		{first + second + "\x1f", 0, "has bytes after its gzip data that are not gzip"},
+		{first + strings.Repeat("garbage", 99), 0, "has bytes after its gzip data that are not gzip"},
+		{first + zeros + "x", 0, "has bytes after its gzip data that are not gzip"},
+		{first + second[:5], 0, "is truncated"}, {first[:len(first)-3], 0, "is truncated"},
+	} {
+		got, err := read("t.csv.gz", c.text, Options{})
+		if c.want != "" {
+			wantError(t, err, c.want)
+		} else if err != nil || got.Features.Rows != c.rows {
+			t.Errorf("%d bytes: %v, want %d rows", len(c.text), err, c.rows)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	table, err := Open(t.Context(), filepath.Join(oracle, "frame.csv"), Options{})
 	if err != nil {

@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 	"math"
+	"slices"
 	"testing"
 )
 
@@ -10,10 +11,16 @@ import (
 // consistent.
 func checkFuzzed(t *testing.T, data []byte, name string, o Options) {
 	t.Helper()
+	checkBlocks(t, data, name, o)
 	got, err := Read(t.Context(), bytes.NewReader(data), name, o)
 	if err != nil {
 		return
 	}
+	checkConsistent(t, got)
+}
+
+func checkConsistent(t *testing.T, got *Table) {
+	t.Helper()
 	size, _ := product(got.Shape)
 	x := got.Features
 	if x.Rows < 1 || x.Cols < 1 || x.Cols != size || len(x.Data) != x.Rows*x.Cols {
@@ -31,8 +38,70 @@ func checkFuzzed(t *testing.T, data []byte, name string, o Options) {
 	}
 }
 
+// checkBlocks reads the same bytes block by block, and the identities alone. Both together
+// are what reading the whole is: the same rows, identities and errors.
+func checkBlocks(t *testing.T, data []byte, name string, o Options) {
+	t.Helper()
+	in, err := newInput(t.Context(), bytes.NewReader(data), name, o)
+	if err != nil || !slices.Contains([]kind{kindText, kindParquet, kindArrow}, in.kind) {
+		return
+	}
+	o.NoLabels = true
+	whole, err := Read(t.Context(), bytes.NewReader(data), name, o)
+	var rows []float32
+	inBlocks, named := o, o
+	inBlocks.Each = func(block *Table) error {
+		checkConsistent(t, block)
+		rows = append(rows, block.Features.Data...)
+		return nil
+	}
+	named.OnlyIDs = true
+	blocks, blocksErr := Read(t.Context(), bytes.NewReader(data), name, inBlocks)
+	ids, idsErr := Read(t.Context(), bytes.NewReader(data), name, named)
+	switch {
+	case err != nil:
+		if !sameText(err, blocksErr) && !sameText(err, idsErr) {
+			t.Fatalf("the whole: %v\nblocks: %v\nidentities: %v", err, blocksErr, idsErr)
+		}
+	case blocksErr != nil || idsErr != nil:
+		t.Fatalf("the whole is read\nblocks: %v\nidentities: %v", blocksErr, idsErr)
+	case blocks.Features.Rows != whole.Features.Rows || !slices.Equal(rows, whole.Features.Data):
+		t.Fatalf("%d rows, block by block %d", whole.Features.Rows, blocks.Features.Rows)
+	case !slices.Equal(ids.IDInts, whole.IDInts) || !slices.Equal(ids.IDNames, whole.IDNames):
+		t.Fatalf("identities %v %q, alone %v %q", whole.IDInts, whole.IDNames, ids.IDInts, ids.IDNames)
+	}
+}
+
+func sameText(a, b error) bool { return a != nil && b != nil && a.Error() == b.Error() }
+
+// checkDomains reads two parts of the bytes, by a column of them. Their rows are those of
+// the whole.
+func checkDomains(t *testing.T, data []byte, name, column string, values ...string) {
+	t.Helper()
+	o := Options{Domain: column}
+	for _, value := range values {
+		o.Parts = append(o.Parts, Part{Name: value, Values: []string{value}})
+	}
+	parts, err := readParts(t.Context(), bytes.NewReader(data), name, o)
+	if err != nil {
+		return
+	}
+	whole, err := Read(t.Context(), bytes.NewReader(data), name, Options{Columns: parts[0].Columns})
+	for _, part := range parts {
+		checkConsistent(t, part)
+		for i := range part.Features.Rows {
+			if err == nil && !slices.Equal(part.Row(i), whole.Row(part.In(i))) {
+				t.Fatalf("row %d of part %s is not row %d of the whole", i, part.Name, part.In(i))
+			}
+		}
+	}
+}
+
 func seed(f *testing.F, names ...string) {
 	f.Helper()
+	usual := blockValues
+	f.Cleanup(func() { blockValues = usual })
+	blockValues = 8 // so that small inputs have several blocks
 	for _, name := range names {
 		f.Add(oracleFile(f, name))
 	}
@@ -64,8 +133,10 @@ func FuzzNPZ(f *testing.F) {
 
 func FuzzText(f *testing.F) {
 	seed(f, "frame.csv", "semicolon.csv", "frame.tsv", "gaps.csv", "index.csv")
+	f.Add([]byte("id,x,y,label\n1,2,3,cat\n2,3,4,dog\n3,4,5,cat\n4,5,6,cow\n5,6,7,\n6,7,8,dog\n7,8,9,dog\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.csv", Options{})
+		checkDomains(t, data, "a.csv", "label", "cat", "dog")
 		checkFuzzed(t, data, "a", Options{Label: "name", Columns: []string{"a"}, Separator: ';'})
 	})
 }
@@ -75,5 +146,6 @@ func FuzzColumnar(f *testing.F) {
 	seed(f, "none.parquet", "polars.parquet", "stream.arrows", "stream.arrow")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a", Options{})
+		checkDomains(t, data, "a", "label", "cat", "dog")
 	})
 }

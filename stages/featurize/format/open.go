@@ -78,8 +78,9 @@ type Options struct {
 	OnlyIDs bool
 }
 
-// blockValues is the approximate number of features of a block that Options.Each gets.
-const blockValues = 1 << 18
+// blockValues is the approximate number of features of a block that Options.Each gets; a
+// variable for tests.
+var blockValues = 1 << 18
 
 // HasBlocks reports whether the rows of a file can be read block by block, as often as
 // one likes: text, Parquet and Arrow, in a regular file.
@@ -356,7 +357,8 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 		if err != nil {
 			return nil, fmt.Errorf("is not valid gzip (%w): copy or download it again", err)
 		}
-		in.Reader = bufio.NewReaderSize(unzipped, 1<<16)
+		unzipped.Multistream(false)
+		in.Reader = bufio.NewReaderSize(&members{unzipped, in.Reader}, 1<<16)
 		in.name = strings.TrimSuffix(name, ".gz")
 		in.file = nil
 	}
@@ -366,6 +368,47 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 	}
 	in.kind, err = tell(head, in.name, o.Encoding)
 	return in, err
+}
+
+// members reads the members of a gzip file one after another. What follows them is an
+// error, but for zeros, with which archives on tape were filled up and which gzip ignores.
+type members struct {
+	*gzip.Reader
+	compressed *bufio.Reader
+}
+
+// errNotGzip is what follows the members of a gzip file and is none.
+var errNotGzip = errors.New("has bytes after its gzip data that are not gzip")
+
+func (m *members) Read(b []byte) (int, error) {
+	n, err := m.Reader.Read(b)
+	if errors.Is(err, io.EOF) {
+		err = m.next()
+	}
+	return n, err
+}
+
+func (m *members) next() error {
+	next, err := m.compressed.ReadByte()
+	for err == nil && next == 0 {
+		next, err = m.compressed.ReadByte()
+	}
+	if err != nil {
+		return err
+	}
+	if err := m.compressed.UnreadByte(); err != nil {
+		return err
+	}
+	if magic, err := m.compressed.Peek(2); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	} else if string(magic) != "\x1f\x8b" {
+		return errNotGzip
+	}
+	if err := m.Reset(m.compressed); err != nil {
+		return err
+	}
+	m.Multistream(false)
+	return nil
 }
 
 // seekable returns r as a file with random access, nil if r is not one.
@@ -390,6 +433,9 @@ func readError(err error) error {
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("is truncated: copy or download it again")
+	}
+	if errors.Is(err, errNotGzip) {
+		return fmt.Errorf("%w: was something appended to it? Copy or download it again, or keep its beginning: gzip -dc FILE 2>/dev/null", err)
 	}
 	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) {
 		return fmt.Errorf("is damaged (%w): copy or download it again", err)
