@@ -41,8 +41,8 @@ func NewKeep(ctx context.Context, path string, o format.Options, names []string)
 		}
 		k.Fields = append(k.Fields, fields[i])
 	}
-	if names == nil {
-		k.Fields = fields
+	if names == nil { // labels have the identity as id
+		k.Fields = slices.DeleteFunc(fields, func(f arrow.Field) bool { return o.ID != "" && f.Name == o.ID })
 	}
 	for _, f := range k.Fields {
 		if slices.Contains(own, f.Name) {

@@ -66,3 +66,24 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+// The rows of the classes add up to those of the target.
+func TestCounts(t *testing.T) {
+	for _, test := range []struct {
+		rows   int
+		shares []float64
+		want   []float64
+	}{
+		{500, []float64{0.0905, 0.2088, 0.7007}, []float64{45, 105, 350}},
+		{200, []float64{0.3324, 0.3296, 0.338}, []float64{66, 66, 68}},
+		{1, []float64{0.5, 0.5}, []float64{1, 0}},
+		{10, []float64{0, 1}, []float64{0, 10}},
+		{3, []float64{0.3333, 0.3333, 0.3333}, []float64{1, 1, 1}},
+	} {
+		r := &Report{Classes: make([]string, len(test.shares)), TargetRows: test.rows}
+		r.Proportions.Estimated = test.shares
+		if got := r.counts(); !slices.Equal(got, test.want) {
+			t.Errorf("%d rows by %v: %v, want %v", test.rows, test.shares, got, test.want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package proportions
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"maps"
@@ -94,11 +95,18 @@ func newRegion(v *labelshift.Region) *Region {
 	return r
 }
 
-// counts is the number of target rows that the estimate gives each class.
+// counts is the number of target rows that the estimate gives each class: whole numbers
+// that add up, by largest remainders.
 func (r *Report) counts() []float64 {
-	rows := make([]float64, len(r.Classes))
+	rows, order, left := make([]float64, len(r.Classes)), make([]int, len(r.Classes)), float64(r.TargetRows)
+	remainder := func(k int) float64 { return r.Proportions.Estimated[k]*float64(r.TargetRows) - rows[k] }
 	for k, p := range r.Proportions.Estimated {
-		rows[k] = math.Round(p * float64(r.TargetRows))
+		rows[k], order[k] = math.Floor(p*float64(r.TargetRows)), k
+		left -= rows[k]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(remainder(b), remainder(a)) })
+	for _, k := range order[:min(max(int(left), 0), len(order))] {
+		rows[k]++
 	}
 	return rows
 }
