@@ -20,6 +20,7 @@ import (
 
 const (
 	headRows   = 10   // labels that Summarise shows
+	fewRows    = 20   // up to which one class for all rows is not odd
 	maxNamed   = 12   // classes that a line names
 	doubtful   = 0.6  // confidence below which a label should be looked at
 	strangeRow = 0.01 // typicality below which a row should be looked at
@@ -115,6 +116,14 @@ func (t *Tally) Line() string {
 	return fmt.Sprintf("labelled %d rows: %s", t.rows, strings.Join(parts, ", "))
 }
 
+// Warning is about labels that are all of one class of several; "" for none.
+func (t *Tally) Warning() string {
+	if len(t.classes) != 1 || len(t.Labels.classes) < 2 || t.rows < fewRows {
+		return ""
+	}
+	return fmt.Sprintf("all %d rows have the label %s: if the target has other classes too, do not believe it: train longer, or try another method", t.rows, t.byRows()[0])
+}
+
 // Check says which labels to look at first; "" for none.
 func (t *Tally) Check() string {
 	var parts []string
@@ -161,6 +170,9 @@ func Summarise(ctx context.Context, w io.Writer, labels *Labels) error {
 	}
 	if err := tw.Flush(); err != nil {
 		return err
+	}
+	if warning := t.Warning(); warning != "" {
+		fmt.Fprintf(w, "\nWarning: %s.\n", safetext.Escape(warning))
 	}
 	if check := t.Check(); check != "" {
 		fmt.Fprintf(w, "\nTo check first: %s.\n", safetext.Escape(strings.TrimPrefix(check, "to check first: ")))

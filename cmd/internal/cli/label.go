@@ -288,6 +288,9 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		return err
 	}
 	env.Logger().Info(tally.Line())
+	if warning := tally.Warning(); warning != "" {
+		env.Logger().Warn(warning)
+	}
 	if check := tally.Check(); check != "" {
 		env.Logger().Info(check)
 	}
