@@ -39,7 +39,7 @@ func makeWiringInputs(t *testing.T) {
 			runStage(t, name, args)
 		}
 	}
-	if err := os.MkdirAll("out", 0o777); err != nil {
+	if err := errors.Join(os.MkdirAll("out", 0o777), os.MkdirAll("changing", 0o777)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -43,6 +43,7 @@ func TestWiring(t *testing.T) {
 				}
 			}
 			w.forgotten(t)
+			w.testThreads(t)
 		})
 	}
 }
@@ -131,10 +132,55 @@ func (w wiring) test(t *testing.T, name string) {
 		seen = append(seen, w.run(t, x, rows, flags, name))
 	}
 	for _, value := range strings.Fields(x.values) {
+		if role.Reads() {
+			w.testContent(t, rows, flags, name, value)
+		}
+		if twin := w.twin(name, x); twin != "" {
+			with, other := w.run(t, x, rows, flags, "", "--"+name+"="+value), w.run(t, x, rows, flags, "", "--"+twin+"="+value)
+			compareOutcomes(t, role, x, !w.stage.Rows, with, other, value+" of --"+twin, 0)
+		}
 		seen = append(seen, w.run(t, x, rows, flags, "", "--"+name+"="+value))
 		for i, before := range seen[:len(seen)-1] {
 			compareOutcomes(t, role, x, !w.stage.Rows, seen[len(seen)-1], before, value, i)
 		}
+	}
+}
+
+// twin is the flag for the other domain, if it is to be seen in the same way.
+func (w wiring) twin(name string, x wire) string {
+	rest, ok := strings.CutPrefix(name, "target-")
+	if other, _ := w.wire("source-" + rest); !ok || other != x {
+		return ""
+	}
+	return "source-" + rest
+}
+
+// testContent checks that the key depends on what is in a file, not on its name alone.
+func (w wiring) testContent(t *testing.T, rows, flags, name, path string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return // it is a folder
+	}
+	changing := filepath.Join("changing", filepath.Base(path))
+	given, order := w.parse(flags, "", "--"+name+"="+changing)
+	var keys []string
+	for _, more := range []string{"", "\n"} {
+		writeInput(t, changing, string(content)+more)
+		keys = append(keys, w.key(t, rows, given, order, 1))
+	}
+	if keys[0] == keys[1] {
+		t.Errorf("the key is the same after the content of %s has changed", path)
+	}
+}
+
+// testThreads checks that the key depends on the number of threads, even if no flag says it.
+func (w wiring) testThreads(t *testing.T) {
+	usual := usualRuns[w.stage.Name]
+	given, order := w.parse(usual.flags, "jobs")
+	_, threads := w.stage.Flags["jobs"]
+	if one, two := w.key(t, usual.rows, given, order, 1), w.key(t, usual.rows, given, order, 2); threads && one == two {
+		t.Error("the key is the same for one thread and two")
 	}
 }
 
@@ -181,10 +227,9 @@ func compareOutcomes(t *testing.T, role pipeline.Role, x wire, text bool, with, 
 // refused in the place of values says that the stage refuses the flag by itself.
 const refused = "refused"
 
-// run runs the stage with flags, without one of them, and more.
-func (w wiring) run(t *testing.T, x wire, rows, flags, without string, more ...string) outcome {
-	t.Helper()
-	given, order := map[string]string{}, []string(nil)
+// parse reads flags, without one of them, and more; the later count.
+func (w wiring) parse(flags, without string, more ...string) (given map[string]string, order []string) {
+	given = map[string]string{}
 	for _, text := range append(strings.Fields("--jobs=1 "+flags), more...) {
 		name, value, _ := strings.Cut(strings.TrimPrefix(text, "--"), "=")
 		if value == "" {
@@ -198,6 +243,13 @@ func (w wiring) run(t *testing.T, x wire, rows, flags, without string, more ...s
 		}
 		given[name] = value
 	}
+	return given, order
+}
+
+// run runs the stage with flags, without one of them, and more.
+func (w wiring) run(t *testing.T, x wire, rows, flags, without string, more ...string) outcome {
+	t.Helper()
+	given, order := w.parse(flags, without, more...)
 	var args []string
 	for _, name := range order {
 		args = append(args, "--"+name+"="+given[name])
@@ -225,7 +277,7 @@ func (w wiring) run(t *testing.T, x wire, rows, flags, without string, more ...s
 	switch {
 	case err == nil:
 		o = w.collect(t, text.String())
-		o.key = w.key(t, rows, given, order)
+		o.key = w.key(t, rows, given, order, 1)
 	case x.fails:
 		o = outcome{err.Error(), err.Error(), err.Error(), "failed: " + line}
 	default:
@@ -320,7 +372,7 @@ func tensors(content []byte) (bare, full []byte, err error) {
 }
 
 // key is the key of a run in the cache.
-func (w wiring) key(t *testing.T, rows string, given map[string]string, order []string) string {
+func (w wiring) key(t *testing.T, rows string, given map[string]string, order []string, threads int) string {
 	t.Helper()
 	settable := func(name string) bool { return w.stage.Flags[name].Role.Settable() }
 	order = slices.DeleteFunc(slices.Clone(order), func(name string) bool { return !settable(name) })
@@ -328,7 +380,7 @@ func (w wiring) key(t *testing.T, rows string, given map[string]string, order []
 	maps.DeleteFunc(given, func(name, _ string) bool { return !settable(name) })
 	g, err := pipeline.Single(w.stage, given, order, rows)
 	if err == nil {
-		err = g.Keys(t.Context(), machine(1))
+		err = g.Keys(t.Context(), machine(threads))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -37,9 +37,9 @@ var fixedMutants = []mutant{
 	{"the paper's 500 epochs are 50", "stages/algorithms/adapt/recipe.go", "c.train(500, 100, 10, 120)", "c.train(50, 100, 10, 120)", 0, of(adaptPackage, "TestRecipes")},
 	{"the simplex may cycle", "stages/algorithms/transport/simplex.go", "t.flow[k] <= flow {", "t.flow[k] < flow {", 0, of("./stages/algorithms/transport", "TestTreeStaysStronglyFeasible")},
 
-	{"a cached result of other threads is taken", "pipeline/dependencies.go", "Threads: m.threads(n)", "Threads: 0", 0, wiring("train", "jobs")},
+	{"a cached result of other threads is taken", "pipeline/dependencies.go", "Threads: m.threads(n)", "Threads: 0", 0, wiring("cluster", "jobs")},
 	{"a cached result of another seed is taken", "pipeline/expand.go", "case Effect, Seed, Threads:", "case Effect, Threads:", 0, wiring("label", "seed")},
-	{"a cached result of another model is taken", "pipeline/dependencies.go", "n.Dependencies.Files[f.Flag] = in\n", "_ = in\n", 0, of("./pipeline", "")},
+	{"a cached result of another model is taken", "pipeline/dependencies.go", "n.Dependencies.Files[f.Flag] = in\n", "_ = in\n", 0, wiring("train", "init")},
 	{"--unknown is ignored", "cmd/internal/cli/label.go", "label.New(env, in, l.labels)", "label.New(env, in, label.Options{})", 0, wiring("label", "unknown")},
 	{"--assume is ignored by mars label", "cmd/internal/cli/label.go", "l.options.Assume, l.options.Classifiers = l.hedge.views(), l.hedge.members()", "l.options.Classifiers = l.hedge.members()", 0, wiring("label", "assume")},
 	{"--classifier is ignored by mars proportions", "cmd/internal/cli/proportions.go", "o.Assume, o.Classifiers = p.hedge.views(), p.hedge.members()", "o.Assume = p.hedge.views()", 0, wiring("proportions", "classifier")},
@@ -50,7 +50,7 @@ var fixedMutants = []mutant{
 	{"the gradient is not reversed", "stages/algorithms/adapt/worker.go", "kernel.Scale(-float32(lambda), dz)", "kernel.Scale(float32(lambda), dz)", 0, of(adaptPackage, "TestGradients")},
 	{"weights are p_S over p_T", "stages/algorithms/labelshift/weights.go", "w[k] = target[k] / p\n", "w[k] = p / target[k]\n", 0, of(shiftPackage, "TestWeights")},
 	{"EM stops after a step", "stages/algorithms/labelshift/em.go", "e.Converged = dense.L1(e.Proportions, next) < o.Tolerance", "e.Converged = true", 0, of(shiftPackage, "TestLabelShift|TestPosteriorsOracle")},
-	{"Ward's heights are squares", "stages/algorithms/mixture/ward.go", "Height: math.Sqrt(squaredHeight)", "Height: squaredHeight", 0, of(mixturePackage, "Ward|Oracle")},
+	{"Ward's heights are squares", "stages/algorithms/mixture/ward.go", "Height: math.Sqrt(squaredHeight)", "Height: math.Abs(squaredHeight)", 0, of(mixturePackage, "Ward|Oracle")},
 	{"the expected error has another factor", "stages/algorithms/labelshift/interval.go", "math.Sqrt(2/math.Pi)", "math.Sqrt(1/math.Pi)", 0, of(shiftPackage, "TestInterval|TestQuantiles|TestPanel")},
 	{"a stream that fails looks complete", "arrowio/writer.go", "w.out.w.Write(poison(cause))", "_ = poison(cause)", 0, of("./arrowio", "")},
 }

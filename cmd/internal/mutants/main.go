@@ -35,18 +35,19 @@ func main() {
 	chosen := flag.Int("chosen", 20, "number of mutants chosen by seed, beside the fixed list")
 	seed := flag.Uint64("seed", 1, "seed of the choice")
 	fixed := flag.Bool("fixed", true, "try the fixed list")
-	limit := flag.Duration("limit", 4*time.Minute, "time limit of the tests of a mutant: what takes longer has noticed")
+	only := flag.String("only", "", "of the fixed list, try those whose description has this in it")
+	limit := flag.Duration("limit", 4*time.Minute, "time limit of the tests of a package")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := try(ctx, *fixed, *chosen, *seed, *limit); err != nil {
+	if err := try(ctx, *fixed, *only, *chosen, *seed, *limit); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func try(ctx context.Context, fixed bool, chosen int, seed uint64, limit time.Duration) error {
+func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, limit time.Duration) error {
 	dir, err := copyTree(ctx)
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func try(ctx context.Context, fixed bool, chosen int, seed uint64, limit time.Du
 		}
 		tried++
 		line := fmt.Sprintf("| %s | `%s` | `%s` | %s |", m.place(dir), oneLine(m.old), oneLine(m.new), fate)
-		if fate != noticed {
+		if fate == survived || fate == unbuilt {
 			survivors = append(survivors, line)
 		}
 		fmt.Printf("%s %.0f s\n", line, time.Since(began).Seconds())
@@ -80,6 +81,9 @@ func try(ctx context.Context, fixed bool, chosen int, seed uint64, limit time.Du
 		}
 	}
 	for _, m := range all {
+		if !strings.Contains(m.what, only) {
+			continue
+		}
 		if err := judge(m); err != nil {
 			return err
 		}
@@ -109,6 +113,7 @@ func try(ctx context.Context, fixed bool, chosen int, seed uint64, limit time.Du
 // The fates of mutants.
 const (
 	noticed  = "noticed"
+	timedOut = "took too long"
 	survived = "SURVIVED"
 	unbuilt  = "DOES NOT BUILD"
 )
@@ -138,6 +143,8 @@ func (m mutant) try(ctx context.Context, dir string, limit time.Duration) (fate 
 			return "", ctx.Err()
 		case err != nil && strings.Contains(string(out), "[build failed]"):
 			return unbuilt, nil
+		case err != nil && strings.Contains(string(out), "panic: test timed out"):
+			return timedOut, nil
 		case err != nil:
 			return noticed, nil
 		case strings.Contains(string(out), "no tests to run"):
