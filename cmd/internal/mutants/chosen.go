@@ -18,19 +18,23 @@ import (
 
 // choose gives mutants at random of the packages that do the work, all kinds alike
 // probable.
-func choose(ctx context.Context, dir string, seed uint64) (next func() mutant, err error) {
+func choose(ctx context.Context, dir string, seed uint64, scripts bool) (next func() mutant, err error) {
 	kinds := map[string][]mutant{}
 	packages, err := listPackages(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range packages {
+		run := testsOf(p, packages)
+		if scripts {
+			run = append(run, tests{"./cmd/mars", "TestScripts"})
+		}
 		for _, file := range p.GoFiles {
 			path, err := filepath.Rel(dir, filepath.Join(p.Dir, file))
 			if err != nil {
 				return nil, err
 			}
-			if err := mutate(dir, path, testsOf(p, packages), kinds); err != nil {
+			if err := mutate(dir, path, run, kinds); err != nil {
 				return nil, err
 			}
 		}
@@ -44,7 +48,7 @@ func choose(ctx context.Context, dir string, seed uint64) (next func() mutant, e
 }
 
 // testsOf are the tests that may notice a mutant of a package, the quickest first: its own,
-// those of the packages that import it, those of the flags, and the scripts.
+// those of the packages that import it, and those of the flags.
 func testsOf(p goPackage, all []goPackage) []tests {
 	run := []tests{{p.ImportPath, ""}}
 	for _, other := range all {
@@ -52,7 +56,7 @@ func testsOf(p goPackage, all []goPackage) []tests {
 			run = append(run, tests{other.ImportPath, ""})
 		}
 	}
-	return append(run, tests{"./cmd/internal/cli", "TestWiring"}, tests{"./cmd/mars", "TestScripts"})
+	return append(run, tests{"./cmd/internal/cli", "TestWiring"})
 }
 
 type goPackage struct {

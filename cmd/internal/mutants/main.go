@@ -36,18 +36,19 @@ func main() {
 	seed := flag.Uint64("seed", 1, "seed of the choice")
 	fixed := flag.Bool("fixed", true, "try the fixed list")
 	only := flag.String("only", "", "of the fixed list, try those whose description has this in it")
+	scripts := flag.Bool("scripts", true, "run the scripts, which take minutes, on chosen mutants that all other tests have let pass")
 	limit := flag.Duration("limit", 4*time.Minute, "time limit of the tests of a package")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := try(ctx, *fixed, *only, *chosen, *seed, *limit); err != nil {
+	if err := try(ctx, *fixed, *only, *chosen, *seed, *scripts, *limit); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		stop()
 		os.Exit(1)
 	}
 }
 
-func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, limit time.Duration) error {
+func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, scripts bool, limit time.Duration) error {
 	dir, err := copyTree(ctx)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, 
 			return err
 		}
 	}
-	next, err := choose(ctx, dir, seed)
+	next, err := choose(ctx, dir, seed, scripts)
 	if err != nil {
 		return err
 	}
