@@ -12,7 +12,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall demo test lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean
+.PHONY: help build install uninstall demo test mutants lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -41,8 +41,14 @@ uninstall: ## remove what make install installed
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh
 
-test: ## run every test
-	$(GO) test ./...
+MUST ?=
+test: ## run every test, and say which were skipped and why (MUST: reasons that fail, a regular expression)
+	$(GO) run ./cmd/internal/runtests -must '$(MUST)' ./...
+
+MUTANTS ?= 20
+SEED ?= 1
+mutants: ## break lines one at a time, a fixed list and MUTANTS chosen by SEED, and see that tests notice
+	$(GO) run ./cmd/internal/mutants -chosen $(MUTANTS) -seed $(SEED)
 
 lint: ## gofmt, go vet, staticcheck, and that the assembly is what its generator writes
 	@unformatted=$$(gofmt -l $$(git ls-files "*.go")); \

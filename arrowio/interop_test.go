@@ -153,8 +153,8 @@ func python(t *testing.T, args ...string) *exec.Cmd {
 	if name == "" {
 		name = "python3"
 	}
-	if out, err := exec.Command(name, "-c", "import pyarrow, numpy").CombinedOutput(); err != nil {
-		t.Skipf("%s has no pyarrow and numpy (%v %s): install them, or name another with MARS_PYTHON", name, err, out)
+	if exec.Command(name, "-c", "import pyarrow, numpy").Run() != nil {
+		t.Skipf("%s is no Python with pyarrow and numpy: pip install -r testdata/requirements.txt, and let MARS_PYTHON name it", name)
 	}
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1") // the tests leave no files there
@@ -167,8 +167,8 @@ func TestLiveRead(t *testing.T) {
 	if out, err := python(t, "testdata/interop/generate.py", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	also(t, probeNode(), exec.Command("node", "testdata/interop/generate.cjs", folder))
-	also(t, probeR(), exec.Command("Rscript", "testdata/interop/generate.R", folder))
+	also(t, "node", probeNode(), exec.Command("node", "testdata/interop/generate.cjs", folder))
+	also(t, "R", probeR(), exec.Command("Rscript", "testdata/interop/generate.R", folder))
 	paths, err := filepath.Glob(folder + "/*.arrow*")
 	if err != nil || len(paths) == 0 {
 		t.Fatal("nothing was written")
@@ -176,17 +176,22 @@ func TestLiveRead(t *testing.T) {
 	checkInterop(t, paths)
 }
 
-// also runs a program where its tool is installed, which probe tells: node with
-// apache-arrow (npm install apache-arrow, NODE_PATH), R with reticulate.
-func also(t *testing.T, probe, program *exec.Cmd) {
+// also runs a program, as a test of its own, where its tool is installed, which probe tells.
+func also(t *testing.T, tool string, probe, program *exec.Cmd) {
 	t.Helper()
-	if err := probe.Run(); err != nil {
-		t.Logf("%s: not installed, left out (%v)", probe, err)
-		return
-	}
-	if out, err := program.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v: %s", program, err, out)
-	}
+	t.Run(tool, func(t *testing.T) {
+		if err := probe.Run(); err != nil {
+			t.Skip(howToInstall[tool])
+		}
+		if out, err := program.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", program, err, out)
+		}
+	})
+}
+
+var howToInstall = map[string]string{
+	"node": "no Node.js with apache-arrow: npm install apache-arrow, and let NODE_PATH name its node_modules",
+	"R":    "no R with reticulate: install r-base-core and r-cran-reticulate",
 }
 
 // interopRecord is the data set as stages write it.
@@ -224,8 +229,8 @@ func TestLiveWrite(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	also(t, probeNode(), exec.Command("node", "testdata/interop/verify.cjs", folder))
-	also(t, probeR(), exec.Command("Rscript", "testdata/interop/verify.R", folder))
+	also(t, "node", probeNode(), exec.Command("node", "testdata/interop/verify.cjs", folder))
+	also(t, "R", probeR(), exec.Command("Rscript", "testdata/interop/verify.R", folder))
 }
 
 // Live: columns of every type that other tools write, whole and sliced, come out

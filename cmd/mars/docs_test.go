@@ -155,7 +155,7 @@ func pythonFolder(t *testing.T) string {
 		python = "python3"
 	}
 	if exec.Command(python, "-c", "import pandas, polars, pyarrow, safetensors, sklearn").Run() != nil {
-		t.Skip("no Python with pandas, polars, pyarrow, safetensors and scikit-learn: set MARS_PYTHON to one")
+		t.Skip("no Python with pandas, polars, pyarrow, safetensors and scikit-learn: pip install -r testdata/requirements.txt, and let MARS_PYTHON name it")
 	}
 	found, err := exec.LookPath(python)
 	if err != nil {

@@ -104,3 +104,24 @@ func TestCircle(t *testing.T) {
 		t.Errorf("of shuffled labels %.3f come back (%v)", wrong, err)
 	}
 }
+
+// Intervals of two levels are as wide, one beside the other, as the table of the normal
+// distribution says.
+func TestIntervalLevels(t *testing.T) {
+	p := newProblem(60, even, even, nowhere)
+	var half [2][]float64
+	for i, level := range []float64{0.5, 0.8} {
+		m, _ := fitted(t, p, Options{Classifiers: []string{"logistic"}, Interval: &IntervalOptions{Level: level, Replicates: 10}})
+		for k, share := range m.Proportions {
+			half[i] = append(half[i], m.Interval.Upper[k]-share)
+			if down := share - m.Interval.Lower[k]; math.Abs(down-half[i][k]) > 1e-12 {
+				t.Errorf("class %d: the interval is not even: %v and %v", k, down, half[i][k])
+			}
+		}
+	}
+	for k := range half[0] {
+		if got := half[1][k] / half[0][k]; math.Abs(got-1.28155/0.67449) > 1e-3 {
+			t.Errorf("class %d: intervals of 80 %% are %v times as wide as those of 50 %%", k, got)
+		}
+	}
+}

@@ -110,3 +110,25 @@ func FuzzTable(f *testing.F) {
 		}
 	})
 }
+
+// A column that is missing or of another type is refused by name.
+func TestColumnsAreChecked(t *testing.T) {
+	table, err := load(t, saved(t, sampleTable()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]func(string) error{
+		"n":     func(name string) error { _, err := table.Ints(name); return err },
+		"share": func(name string) error { _, err := table.Floats(name); return err },
+		"class": func(name string) error { _, err := table.Strings(name); return err },
+		"mean":  func(name string) error { _, err := table.Vectors(name); return err },
+	}
+	for own, f := range read {
+		for _, name := range []string{"n", "share", "class", "mean", "none"} {
+			err := f(name)
+			if (err == nil) != (name == own) || err != nil && !strings.Contains(err.Error(), `"`+name+`"`) {
+				t.Errorf("%q read as %q is: %v", name, own, err)
+			}
+		}
+	}
+}

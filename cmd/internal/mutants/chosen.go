@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// choose gives mutants at random of the packages that do the work, all kinds alike
+// probable.
+func choose(ctx context.Context, dir string, seed uint64, scripts bool) (next func() mutant, err error) {
+	kinds := map[string][]mutant{}
+	packages, err := listPackages(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range packages {
+		run := testsOf(p, packages)
+		if scripts {
+			run = append(run, tests{"./cmd/mars", "TestScripts"})
+		}
+		for _, file := range p.GoFiles {
+			path, err := filepath.Rel(dir, filepath.Join(p.Dir, file))
+			if err != nil {
+				return nil, err
+			}
+			if err := mutate(dir, path, run, kinds); err != nil {
+				return nil, err
+			}
+		}
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	names := []string{"compare", "add", "truth", "drop", "swallow", "count"}
+	return func() mutant {
+		of := kinds[names[rng.IntN(len(names))]]
+		return of[rng.IntN(len(of))]
+	}, nil
+}
+
+// testsOf are the tests that may notice a mutant of a package, the quickest first: its own,
+// those of the packages that import it, and those of the flags.
+func testsOf(p goPackage, all []goPackage) []tests {
+	run := []tests{{p.ImportPath, ""}}
+	for _, other := range all {
+		if slices.Contains(other.Imports, p.ImportPath) {
+			run = append(run, tests{other.ImportPath, ""})
+		}
+	}
+	return append(run, tests{"./cmd/internal/cli", "TestWiring"})
+}
+
+type goPackage struct {
+	Name, Dir, ImportPath string
+	GoFiles, Imports      []string
+}
+
+func listPackages(ctx context.Context, dir string) (packages []goPackage, err error) {
+	out, err := command(ctx, dir, "go", "list", "-json=Name,Dir,ImportPath,GoFiles,Imports", "./stages/...", "./pipeline", "./arrowio/...").Output()
+	if err != nil {
+		return nil, err
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p goPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return packages, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if p.Name != "main" && !strings.Contains(p.Dir, "test") && !strings.HasSuffix(p.Dir, "simulate") {
+			packages = append(packages, p)
+		}
+	}
+}
+
+// mutate adds the mutants of a file to those of their kinds.
+func mutate(dir, path string, run []tests, kinds map[string][]mutant) error {
+	text, err := os.ReadFile(filepath.Join(dir, path))
+	if err != nil {
+		return err
+	}
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, text, 0)
+	if err != nil {
+		return err
+	}
+	add := func(kind string, from, to token.Pos, becomes string) {
+		lo, hi := set.Position(from).Offset, set.Position(to).Offset
+		kinds[kind] = append(kinds[kind], mutant{file: path, old: string(text[lo:hi]), new: becomes, at: lo, tests: run})
+	}
+	source := func(n ast.Node) string {
+		return string(text[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset])
+	}
+	swaps := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.ADD: "-", token.SUB: "+"}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BinaryExpr:
+			if other, ok := swaps[n.Op]; ok {
+				kind := map[bool]string{true: "add", false: "compare"}[n.Op == token.ADD || n.Op == token.SUB]
+				add(kind, n.Pos(), n.End(), source(n.X)+" "+other+" "+source(n.Y))
+			}
+		case *ast.Ident:
+			if other, ok := map[string]string{"true": "false", "false": "true"}[n.Name]; ok {
+				add("truth", n.Pos(), n.End(), other)
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.ASSIGN {
+				nothing := slices.Repeat([]string{"_"}, len(n.Lhs))
+				add("drop", n.Pos(), n.End(), strings.Join(nothing, ", ")+strings.TrimPrefix(source(n), string(text[set.Position(n.Pos()).Offset:set.Position(n.TokPos).Offset])))
+			} else if n.Tok != token.DEFINE {
+				add("drop", n.Pos(), n.End(), "_ = "+source(n.Rhs[0]))
+			}
+		case *ast.ReturnStmt:
+			if len(n.Results) > 0 && source(n.Results[len(n.Results)-1]) == "err" {
+				last := n.Results[len(n.Results)-1]
+				add("swallow", n.Pos(), n.End(), strings.TrimSuffix(source(n), source(last))+"nil")
+			}
+		case *ast.BasicLit:
+			if v, err := strconv.Atoi(n.Value); err == nil && n.Kind == token.INT {
+				add("count", n.Pos(), n.End(), strconv.Itoa(v+1))
+			}
+		}
+		return true
+	})
+	return nil
+}

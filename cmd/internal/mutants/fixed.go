@@ -1,0 +1,56 @@
+package main
+
+// The packages whose tests most of the fixed list should be noticed by.
+const (
+	adaptPackage   = "./stages/algorithms/adapt"
+	shiftPackage   = "./stages/algorithms/labelshift"
+	mixturePackage = "./stages/algorithms/mixture"
+)
+
+// wiring is the test of one flag of one stage.
+func wiring(stage, flag string) []tests {
+	return []tests{{"./cmd/internal/cli", "TestWiring/^" + stage + "$/^" + flag + "$"}}
+}
+
+func of(pkg, run string) []tests { return []tests{{pkg, run}} }
+
+// fixedMutants are lines that were once broken without a test noticing, and others that a
+// result hangs by, each with the test that notices.
+var fixedMutants = []mutant{
+	{"intervals of 90 % are of 80 %", "stages/algorithms/labelshift/interval.go", "Quantile((1 + level) / 2)", "Quantile(level)", 0, of(shiftPackage, "TestQuantiles")},
+	{"the joint region is too small", "stages/algorithms/labelshift/region.go", "Quantile(level)", "Quantile(level * level)", 0, of(shiftPackage, "TestQuantiles")},
+	{"hedge's intervals of 90 % are of 80 %", "stages/algorithms/hedge/interval.go", "Quantile((1 + o.Level) / 2)", "Quantile(o.Level)", 0, of("./stages/algorithms/hedge", "TestIntervalLevels")},
+	{"marsg is marsc", "stages/train/reestimate.go", `return "marsg"`, `return "marsc"`, 0, wiring("train", "method")},
+	{"marsc is marsg", "stages/train/reestimate.go", `return "marsc"`, `return "marsg"`, 0, wiring("train", "method")},
+	{"train --proportions is ignored", "stages/train/reestimate.go", `case o.Proportions != "" && o.Proportions != "mars":`, `case false:`, 0, wiring("train", "proportions")},
+	{"the balanced class loss is plain", "stages/algorithms/adapt/epoch.go", "b.weigh(b.class, t.sampler.balanced, true)", "fill(b.class, 1/float32(len(b.class)))", 0, wiring("train", "class-loss")},
+	{"estimates are counted from epoch 0", "stages/algorithms/adapt/snapshot.go", "return (t.epoch-t.config.StartAlign)%t.config.ReestimateEvery == 0", "return t.epoch%t.config.ReestimateEvery == 0", 0, of(adaptPackage, "TestEstimatesCountFromAlignment")},
+	{"weights are never averaged", "stages/algorithms/adapt/epoch.go", "if t.epoch < t.config.AverageFrom {", "if true {", 0, of(adaptPackage, "TestModelIsAverage")},
+	{"rates fall half as far", "stages/algorithms/adapt/epoch.go", "(1 - (1-c.Decay)*fallen)", "(1 - (1-c.Decay)*fallen/2)", 0, of(adaptPackage, "TestRateFallsToDecay")},
+	{"rows that are held out are trained on", "stages/proportions/others.go", "labels[part] = append(labels[part], label)", "labels[part] = append(labels[part], label)\n\t\tif part == 1 {\n\t\t\tstream.AppendRow(&parts[0], s.Source.Data[i*s.Source.Stride:][:s.Source.Cols])\n\t\t\tlabels[0] = append(labels[0], label)\n\t\t}", 0, of("./stages/proportions", "TestHeldOutRowsAreNotTrainedOn")},
+	{"--class-loss is ignored", "cmd/internal/cli/train.go", "c.ClassLoss = adapt.ClassLoss(a.classLoss)", "_ = a.classLoss", 0, wiring("train", "class-loss")},
+	{"--weight-decay is ignored", "cmd/internal/cli/network.go", "c.WeightDecay = n.weightDecay", "_ = n.weightDecay", 0, wiring("embed", "weight-decay")},
+	{"--penalty-points is ignored", "cmd/internal/cli/train.go", "c.PenaltyPoints = adapt.PenaltyPoints(a.penalty)", "_ = a.penalty", 0, wiring("train", "penalty-points")},
+	{"--gamma is ignored", "cmd/internal/cli/train.go", "c.Gamma = a.gamma", "_ = a.gamma", 0, wiring("train", "gamma")},
+	{"--gamma is not in the cache's key", "cmd/internal/cli/run_stages.go", `"memory": pipeline.NoEffect,`, `"memory": pipeline.NoEffect, "gamma": pipeline.NoEffect,`, 0, wiring("train", "gamma")},
+	{"λ of digits is 1", "stages/algorithms/adapt/recipe.go", "c.optimise(Adam, 1e-3, 0.01)", "c.optimise(Adam, 1e-3, 1)", 0, of(adaptPackage, "TestRecipes")},
+	{"the paper's 500 epochs are 50", "stages/algorithms/adapt/recipe.go", "c.train(500, 100, 10, 120)", "c.train(50, 100, 10, 120)", 0, of(adaptPackage, "TestRecipes")},
+	{"the simplex may cycle", "stages/algorithms/transport/simplex.go", "t.flow[k] <= flow {", "t.flow[k] < flow {", 0, of("./stages/algorithms/transport", "TestTreeStaysStronglyFeasible")},
+
+	{"a cached result of other threads is taken", "pipeline/dependencies.go", "Threads: m.threads(n)", "Threads: 0", 0, wiring("cluster", "jobs")},
+	{"a cached result of another seed is taken", "pipeline/expand.go", "case Effect, Seed, Threads:", "case Effect, Threads:", 0, wiring("label", "seed")},
+	{"a cached result of another model is taken", "pipeline/dependencies.go", "n.Dependencies.Files[f.Flag] = in\n", "_ = in\n", 0, wiring("train", "init")},
+	{"--unknown is ignored", "cmd/internal/cli/label.go", "label.New(env, in, l.labels)", "label.New(env, in, label.Options{})", 0, wiring("label", "unknown")},
+	{"--assume is ignored by mars label", "cmd/internal/cli/label.go", "l.options.Assume, l.options.Classifiers = l.hedge.views(), l.hedge.members()", "l.options.Classifiers = l.hedge.members()", 0, wiring("label", "assume")},
+	{"--classifier is ignored by mars proportions", "cmd/internal/cli/proportions.go", "o.Assume, o.Classifiers = p.hedge.views(), p.hedge.members()", "o.Assume = p.hedge.views()", 0, wiring("proportions", "classifier")},
+	{"--decision is ignored by mars predict", "stages/predict/predict.go", "models.Load(ctx, o.Model, o.Decision)", `models.Load(ctx, o.Model, "")`, 0, wiring("predict", "decision")},
+	{"--target-binarise is that of the source", "cmd/internal/cli/featurize.go", `f.BoolVar(&o.target.binarise, "target-binarise"`, `f.BoolVar(&o.source.binarise, "target-binarise"`, 0, wiring("featurize", "target-binarise")},
+	{"--shift is ignored", "cmd/internal/cli/featurize.go", "o := toy.Options{Noise: toy.Noise(setting), Shift: shiftBy}", "o := toy.Options{Noise: toy.Noise(setting)}", 0, wiring("featurize toy", "shift")},
+	{"the critic's target has the wrong sign", "stages/algorithms/adapt/worker.go", "fill(w.c[n:], -float32(", "fill(w.c[n:], float32(", 0, of(adaptPackage, "TestGradients")},
+	{"the gradient is not reversed", "stages/algorithms/adapt/worker.go", "kernel.Scale(-float32(lambda), dz)", "kernel.Scale(float32(lambda), dz)", 0, of(adaptPackage, "TestGradients")},
+	{"weights are p_S over p_T", "stages/algorithms/labelshift/weights.go", "w[k] = target[k] / p\n", "w[k] = p / target[k]\n", 0, of(shiftPackage, "TestWeights")},
+	{"EM stops after a step", "stages/algorithms/labelshift/em.go", "e.Converged = dense.L1(e.Proportions, next) < o.Tolerance", "e.Converged = true", 0, of(shiftPackage, "TestLabelShift|TestPosteriorsOracle")},
+	{"Ward's heights are squares", "stages/algorithms/mixture/ward.go", "Height: math.Sqrt(squaredHeight)", "Height: math.Abs(squaredHeight)", 0, of(mixturePackage, "Ward|Oracle")},
+	{"the expected error has another factor", "stages/algorithms/labelshift/interval.go", "math.Sqrt(2/math.Pi)", "math.Sqrt(1/math.Pi)", 0, of(shiftPackage, "TestInterval|TestQuantiles|TestPanel")},
+	{"a stream that fails looks complete", "arrowio/writer.go", "w.out.w.Write(poison(cause))", "_ = poison(cause)", 0, of("./arrowio", "")},
+}

@@ -1,0 +1,199 @@
+// Command mutants breaks lines of the program, one at a time in a copy of the tree, and
+// says which of them no test notices: those of a fixed list, and others chosen by seed.
+// It fails if more than one in twenty survives.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A mutant is a line that is broken, and the tests that should notice.
+type mutant struct {
+	what     string // what it means to a user; "" for one that was chosen
+	file     string
+	old, new string // text that is in the file once, and what it becomes
+	at       int    // where old is in the file, of a chosen one
+	tests    []tests
+}
+
+// tests are those of a package, all or those whose names match.
+type tests struct{ pkg, run string }
+
+// most is the share of mutants that may survive.
+const most = 1. / 20
+
+func main() {
+	chosen := flag.Int("chosen", 20, "number of mutants chosen by seed, beside the fixed list")
+	seed := flag.Uint64("seed", 1, "seed of the choice")
+	fixed := flag.Bool("fixed", true, "try the fixed list")
+	only := flag.String("only", "", "of the fixed list, try those whose description has this in it")
+	scripts := flag.Bool("scripts", true, "run the scripts, which take minutes, on chosen mutants that all other tests have let pass")
+	limit := flag.Duration("limit", 4*time.Minute, "time limit of the tests of a package")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := try(ctx, *fixed, *only, *chosen, *seed, *scripts, *limit); err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, scripts bool, limit time.Duration) error {
+	dir, err := copyTree(ctx)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	var all []mutant
+	if fixed {
+		all = fixedMutants
+	}
+	tried, survivors := 0, []string(nil)
+	judge := func(m mutant) error {
+		began := time.Now()
+		fate, err := m.try(ctx, dir, limit)
+		if err != nil {
+			return err
+		}
+		if fate == unbuilt && m.what == "" {
+			return errUnbuilt
+		}
+		tried++
+		line := fmt.Sprintf("| %s | `%s` | `%s` | %s |", m.place(dir), oneLine(m.old), oneLine(m.new), fate)
+		if fate == survived || fate == unbuilt {
+			survivors = append(survivors, line)
+		}
+		fmt.Printf("%s %.0f s\n", line, time.Since(began).Seconds())
+		return nil
+	}
+	for _, m := range all {
+		if text, err := os.ReadFile(filepath.Join(dir, m.file)); err != nil || strings.Count(string(text), m.old) != 1 {
+			return fmt.Errorf("%s: %q is not there once: mend the fixed list (%v)", m.file, m.old, err)
+		}
+	}
+	for _, m := range all {
+		if !strings.Contains(m.what, only) {
+			continue
+		}
+		if err := judge(m); err != nil {
+			return err
+		}
+	}
+	next, err := choose(ctx, dir, seed, scripts)
+	if err != nil {
+		return err
+	}
+	for n := 0; n < chosen; {
+		switch err := judge(next()); {
+		case err == nil:
+			n++
+		case !errors.Is(err, errUnbuilt): // that one does not compile says nothing of the tests
+			return err
+		}
+	}
+	fmt.Printf("\n%d of %d broken lines are not noticed\n", len(survivors), tried)
+	if len(survivors) > 0 {
+		fmt.Printf("\n| where | was | became | fate |\n|---|---|---|---|\n%s\n", strings.Join(survivors, "\n"))
+	}
+	if float64(len(survivors)) > most*float64(tried) {
+		return fmt.Errorf("more than 1 in %.0f survives: write tests that notice", 1/most)
+	}
+	return nil
+}
+
+// The fates of mutants.
+const (
+	noticed  = "noticed"
+	timedOut = "took too long"
+	survived = "SURVIVED"
+	unbuilt  = "DOES NOT BUILD"
+)
+
+var errUnbuilt = errors.New("does not build")
+
+// try breaks the line in the copy, runs the tests, and mends it.
+func (m mutant) try(ctx context.Context, dir string, limit time.Duration) (fate string, err error) {
+	path := filepath.Join(dir, m.file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	broken := string(text[:m.at]) + strings.Replace(string(text[m.at:]), m.old, m.new, 1)
+	if err := os.WriteFile(path, []byte(broken), 0o666); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o666)) }()
+	for _, t := range m.tests {
+		args := []string{"test", "-short", "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout=" + limit.String()}
+		if t.run != "" {
+			args = append(args, "-run="+t.run)
+		}
+		out, err := command(ctx, dir, "go", append(args, t.pkg)...).CombinedOutput()
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil && strings.Contains(string(out), "[build failed]"):
+			return unbuilt, nil
+		case err != nil && strings.Contains(string(out), "panic: test timed out"):
+			return timedOut, nil
+		case err != nil:
+			return noticed, nil
+		case strings.Contains(string(out), "no tests to run"):
+			return "", fmt.Errorf("%s has no test %s: mend the fixed list", t.pkg, t.run)
+		}
+	}
+	return survived, nil
+}
+
+// place is the mutant's file, with the line of a chosen one.
+func (m mutant) place(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, m.file))
+	if err != nil {
+		return m.file
+	}
+	at := m.at + strings.Index(string(text[m.at:]), m.old)
+	return fmt.Sprintf("%s:%d", m.file, 1+strings.Count(string(text[:at]), "\n"))
+}
+
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+}
+
+func command(ctx context.Context, dir, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	return cmd
+}
+
+// copyTree copies the files that git knows into a new folder.
+func copyTree(ctx context.Context) (dir string, err error) {
+	list, err := command(ctx, "", "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		return "", err
+	}
+	if dir, err = os.MkdirTemp("", "mars-mutants-"); err != nil {
+		return "", err
+	}
+	for _, file := range strings.Split(strings.TrimSuffix(string(list), "\x00"), "\x00") {
+		info, err := os.Stat(file)
+		if err != nil {
+			continue // it is deleted, and that not committed
+		}
+		text, err := os.ReadFile(file)
+		to := filepath.Join(dir, file)
+		if err := errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o777), os.WriteFile(to, text, info.Mode().Perm())); err != nil {
+			return "", errors.Join(err, os.RemoveAll(dir))
+		}
+	}
+	return dir, nil
+}

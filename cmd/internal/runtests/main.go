@@ -1,0 +1,127 @@
+// Command runtests is go test that says at its end which tests were skipped, why, and so
+// what to install to run them. With -must it fails if one of those was skipped whose
+// reason matches.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+func main() {
+	must := flag.String("must", "", "fail if a test was skipped for a reason that matches this regular expression")
+	flag.Parse()
+	needed, err := regexp.Compile(*must)
+	if err == nil {
+		err = run(flag.Args(), needed, *must != "")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, needed *regexp.Regexp, strict bool) error {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	r := report{output: map[string][]string{}, skipped: map[string][]string{}}
+	r.read(events, os.Stdout)
+	failed := cmd.Wait()
+	missing := r.write(os.Stdout, needed)
+	switch {
+	case failed != nil:
+		return fmt.Errorf("go test: %w", failed)
+	case strict && len(missing) > 0:
+		return fmt.Errorf("tests that could have run were skipped:\n  %s", strings.Join(missing, "\n  "))
+	}
+	return nil
+}
+
+// An event is a line of go test -json.
+type event struct{ Action, Package, Test, Output, ImportPath string }
+
+type report struct {
+	output  map[string][]string // of tests that have not ended
+	skipped map[string][]string // tests, by the reason
+}
+
+// read prints what go test prints without -v.
+func (r *report) read(in io.Reader, w io.Writer) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 64<<20)
+	for lines.Scan() {
+		var e event
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			fmt.Fprintln(w, lines.Text())
+			continue
+		}
+		test := e.Package + "." + e.Test
+		switch {
+		case e.Action == "build-output", e.Action == "output" && e.Test == "" && e.Output != "PASS\n":
+			fmt.Fprint(w, e.Output)
+		case e.Action == "output" && e.Test != "":
+			r.output[test] = append(r.output[test], e.Output)
+		case e.Test == "":
+		case e.Action == "fail":
+			fmt.Fprint(w, strings.Join(r.output[test], ""))
+			delete(r.output, test)
+		case e.Action == "skip":
+			why := reason(r.output[test])
+			r.skipped[why] = append(r.skipped[why], test)
+			delete(r.output, test)
+		case e.Action == "pass":
+			delete(r.output, test)
+		}
+	}
+}
+
+// place is the file and line that go test puts before a message.
+var place = regexp.MustCompile(`^\s*\w+\.go:\d+: `)
+
+// reason is what a test that was skipped has said last.
+func reason(output []string) string {
+	why := "no reason given"
+	for _, line := range output {
+		if text := place.ReplaceAllString(line, ""); !strings.HasPrefix(strings.TrimSpace(text), "---") && !strings.HasPrefix(text, "===") && strings.TrimSpace(text) != "" {
+			why = strings.TrimSpace(text)
+		}
+	}
+	return why
+}
+
+// module is left out of the names of tests.
+const module = "mars.dev/mars/"
+
+// write prints what was skipped, and returns the reasons that match.
+func (r *report) write(w io.Writer, needed *regexp.Regexp) (missing []string) {
+	if len(r.skipped) > 0 {
+		fmt.Fprintln(w, "\nskipped:")
+	}
+	for _, why := range slices.Sorted(maps.Keys(r.skipped)) {
+		var names []string
+		for _, test := range r.skipped[why] {
+			names = append(names, strings.TrimPrefix(test, module))
+		}
+		fmt.Fprintf(w, "  %s\n    %s\n", why, strings.Join(names, " "))
+		if needed.MatchString(why) {
+			missing = append(missing, why)
+		}
+	}
+	return missing
+}
