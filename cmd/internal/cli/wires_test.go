@@ -196,6 +196,7 @@ var wires = map[string][]map[string]wire{
 	"predict": {fileWires, {
 		"model":           {values: "tables.safetensors tables2.safetensors", fails: true},
 		"decision":        {values: "balanced none"},
+		"keep":            {values: "all key"},
 		"separator":       {values: "|", with: "--model=bars.safetensors --target=bars.csv", fails: true},
 		"decimal":         {values: ",", with: "--model=commas.safetensors --target=commas.csv", fails: true},
 		"encoding":        {values: "latin1", with: "--model=accents.safetensors --target=accents.csv"},
@@ -229,6 +230,7 @@ var wires = map[string][]map[string]wire{
 	"label": {fileWires, hedgeWires, {
 		"method":    {values: "source marsc marsg dann translate"},
 		"decision":  {values: "balanced none"},
+		"keep":      {values: "all key"},
 		"unknown":   {values: "0.3 0.5"},
 		"epochs":    {values: "1 2", with: "images", among: true},
 		"save":      {values: "out/other.safetensors"},
