@@ -6,7 +6,6 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/models"
@@ -36,17 +35,9 @@ func (r *Report) writeViews(w io.Writer) error {
 	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. The more of the source's labels come back")
 	fmt.Fprintln(w, "when they are guessed from the target's labels by an assumption, the larger is its weight:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "assumption\tname\tweight\tback\t")
-	for _, class := range r.Classes {
-		fmt.Fprintf(tw, "%s\t", safetext.Escape(class))
-	}
-	fmt.Fprintln(tw)
+	r.writeHeader(tw, "assumption\tname\tweight\tback\t")
 	for _, v := range h.ByWeight() {
-		fmt.Fprintf(tw, "%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*v.Circle)
-		for _, p := range v.Proportions {
-			fmt.Fprintf(tw, "%.4f\t", p)
-		}
-		fmt.Fprintln(tw)
+		writeRow(tw, fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*v.Circle), v.Proportions)
 	}
 	return tw.Flush()
 }

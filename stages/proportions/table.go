@@ -86,17 +86,27 @@ func (r *Report) writeDetails(w io.Writer) error {
 func (r *Report) writeOpinions(w io.Writer) error {
 	fmt.Fprintln(w, "\nOther estimators:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(tw, "\t")
-	for _, class := range r.Classes {
-		fmt.Fprintf(tw, "%s\t", safetext.Escape(class))
-	}
-	fmt.Fprintln(tw)
+	r.writeHeader(tw, "\t")
 	for _, name := range r.order() {
-		fmt.Fprintf(tw, "%s\t", name)
-		for _, p := range r.Estimators[name] {
-			fmt.Fprintf(tw, "%.4f\t", p)
-		}
-		fmt.Fprintln(tw)
+		writeRow(tw, name+"\t", r.Estimators[name])
 	}
 	return tw.Flush()
+}
+
+// writeHeader writes a line with the names of the classes after first.
+func (r *Report) writeHeader(w io.Writer, first string) {
+	fmt.Fprint(w, first)
+	for _, class := range r.Classes {
+		fmt.Fprintf(w, "%s\t", safetext.Escape(class))
+	}
+	fmt.Fprintln(w)
+}
+
+// writeRow writes a line with a share of each class after first.
+func writeRow(w io.Writer, first string, shares []float64) {
+	fmt.Fprint(w, first)
+	for _, p := range shares {
+		fmt.Fprintf(w, "%.4f\t", p)
+	}
+	fmt.Fprintln(w)
 }

@@ -3,13 +3,12 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/eval"
+	"mars.dev/mars/stages/label"
 )
 
 // Eval is the command that compares with the truth.
 func Eval() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "mars-eval",
 		Short: "Compare predictions and estimated proportions with the truth",
@@ -24,55 +23,70 @@ class, .json the whole.`,
   mars-eval labelled.arrow -o recall.csv
   mars-eval --prediction matched matched.arrow`,
 	}
-	c := newCommon(cmd, cmd.Use, "domain", "label", "truth", "prediction", "weight")
+	e := evaluator{common: newCommon(cmd, cmd.Use, "domain", "label", "truth", "prediction", "weight")}
 	cmd.Use += " [flags] [FILE]"
 	cmd.Args = cobra.MaximumNArgs(1)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := c.check(); err != nil {
-			return err
-		}
-		c.input = append(args, "")[0]
-		format, err := c.reportFormat()
-		if err != nil {
-			return err
-		}
-		if handled, err := c.hosted(cmd); handled {
-			return err
-		}
-		if c.output != "" {
-			if err := arrowio.CheckOutput(c.output, arrowio.WriteOptions{}); err != nil {
-				return err
-			}
-		}
-		in, closeInput, err := c.open(cmd, c.input)
-		if err != nil {
-			return err
-		}
-		defer closeInput()
-		env, done := c.env(cmd)
-		m, err := eval.Evaluate(cmd.Context(), env, in)
-		done()
-		if err == nil {
-			err = unchanged(cmd)
-		}
-		if err != nil {
-			return err
-		}
-		if c.output != "" && c.output != "-" {
-			if err := m.Save(cmd.Context(), c.output, format); err != nil {
-				return err
-			}
-		}
-		if asJSON {
-			return m.WriteJSON(cmd.OutOrStdout())
-		}
-		return m.WriteTable(cmd.OutOrStdout())
-	}
-	cmd.Flags().StringVarP(&c.output, "output", "o", "", "write it to this file too: .json the whole, .csv, .tsv, .jsonl and .parquet a row a class")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object with scikit-learn's names")
-	c.limitFlag(cmd.Flags())
-	c.classesFlag(cmd.Flags())
-	c.cacheFlag(cmd.Flags())
-	c.logFlags(cmd.Flags())
+	cmd.RunE = e.run
+	f, c := cmd.Flags(), e.common
+	f.StringVarP(&c.output, "output", "o", "", "write it to this file too: .json the whole, .csv, .tsv, .jsonl and .parquet a row a class")
+	f.BoolVar(&e.asJSON, "json", false, "print one JSON object with scikit-learn's names")
+	c.limitFlag(f)
+	c.classesFlag(f)
+	c.cacheFlag(f)
+	c.logFlags(f)
 	return newCommand(cmd)
+}
+
+type evaluator struct {
+	common *common
+	asJSON bool
+}
+
+func (e *evaluator) run(cmd *cobra.Command, args []string) error {
+	c := e.common
+	if err := c.check(); err != nil {
+		return err
+	}
+	c.input = append(args, "")[0]
+	format, err := c.reportFormat()
+	switch {
+	case err != nil:
+		return err
+	case c.output != "" && format.Name == label.Arrow:
+		return usagef("--output %s: is no table: name it .json, .csv, .tsv, .jsonl or .parquet", c.output)
+	}
+	if handled, err := c.hosted(cmd); handled {
+		return err
+	}
+	if err := c.checkReport(); err != nil {
+		return err
+	}
+	m, err := e.evaluate(cmd)
+	if err != nil {
+		return err
+	}
+	if c.output != "" && c.output != "-" {
+		if err := m.Save(cmd.Context(), c.output, format); err != nil {
+			return err
+		}
+	}
+	if e.asJSON {
+		return m.WriteJSON(cmd.OutOrStdout())
+	}
+	return m.WriteTable(cmd.OutOrStdout())
+}
+
+func (e *evaluator) evaluate(cmd *cobra.Command) (*eval.Metrics, error) {
+	in, closeInput, err := e.common.open(cmd, e.common.input)
+	if err != nil {
+		return nil, err
+	}
+	defer closeInput()
+	env, done := e.common.env(cmd)
+	defer done()
+	m, err := eval.Evaluate(cmd.Context(), env, in)
+	if err != nil {
+		return nil, err
+	}
+	return m, unchanged(cmd)
 }

@@ -269,13 +269,7 @@ func parseSize(text string) (height, width int, err error) {
 }
 
 func toyCommand() *cobra.Command {
-	var (
-		setting                       string
-		shiftBy, imbalance            float64
-		source, target                string
-		sourceRows, targetRows        int
-		publishedCodeVariances, truth bool
-	)
+	var t toyFlags
 	cmd := &cobra.Command{
 		Use:   "toy",
 		Short: "Make the paper's toy problem: three Gaussian classes in the plane",
@@ -287,60 +281,84 @@ or the shift (3, 4 and 6 vary --imbalance).`,
   mars-featurize toy --setting 4 --imbalance 5 --truth --seed 1 -o toy4.arrow`,
 		Args: cobra.NoArgs,
 	}
-	c := newCommon(cmd, "mars-featurize")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := c.check(); err != nil {
+	t.common = newCommon(cmd, "mars-featurize")
+	cmd.RunE = t.run
+	f := cmd.Flags()
+	f.StringVar(&t.setting, "setting", "mid", "width of the classes (low, mid, high) or number of the paper's experiment (0 to 6)")
+	f.Float64Var(&t.shift, "shift", 0, "how far the target's centres move, in the paper 0 to 11")
+	f.Float64Var(&t.imbalance, "imbalance", 0, "how far experiments 3, 4 and 6 favour the first class, 0 to 10")
+	f.StringVar(&t.source, "source-proportions", "", "class balance of the source, or random (default 0.33,0.33,0.34)")
+	f.StringVar(&t.target, "target-proportions", "", "class balance of the target, or random (default 0.33,0.33,0.34)")
+	countVar(f, &t.options.SourceRows, "source-rows", toy.DefaultRows, 0, "number of source rows")
+	countVar(f, &t.options.TargetRows, "target-rows", toy.DefaultRows, 0, "number of target rows")
+	f.BoolVar(&t.truth, "truth", false, "write the target's classes as truth, to compare with")
+	f.BoolVar(&t.options.PublishedCodeVariances, "published-code-variances", false, "let the second axis have variance 0, as the authors' program does")
+	t.common.outputFlags(f)
+	t.common.runFlags(f)
+	return newCommand(cmd)
+}
+
+// toyFlags say how to make the toy problem.
+type toyFlags struct {
+	common           *common
+	setting          string
+	shift, imbalance float64
+	source, target   string // class balance
+	truth            bool
+	options          toy.Options
+}
+
+func (t *toyFlags) run(cmd *cobra.Command, _ []string) error {
+	if err := t.common.check(); err != nil {
+		return err
+	}
+	if err := t.checkOptions(cmd); err != nil {
+		return err
+	}
+	return t.common.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
+		o := t.options
+		err := errors.Join(drawToyProportions(env, arrowio.SourceDomain, t.source, &o.SourceProportions),
+			drawToyProportions(env, arrowio.TargetDomain, t.target, &o.TargetProportions))
+		if err != nil {
 			return err
 		}
-		const (
-			most      = 100_000_000 // they are kept
-			mostShift = 1e6         // beyond it a float32 has no room for the classes' widths
-		)
-		if sourceRows > most || targetRows > most {
-			return usagef("--source-rows %d, --target-rows %d: want at most %d of each", sourceRows, targetRows, most)
+		return featurize.Toy(ctx, env, o, t.truth, out)
+	})
+}
+
+// checkOptions checks the flags and sets the options by them.
+func (t *toyFlags) checkOptions(cmd *cobra.Command) error {
+	const (
+		most      = 100_000_000 // they are kept
+		mostShift = 1e6         // beyond it a float32 has no room for the classes' widths
+	)
+	o := &t.options
+	if o.SourceRows > most || o.TargetRows > most {
+		return usagef("--source-rows %d, --target-rows %d: want at most %d of each", o.SourceRows, o.TargetRows, most)
+	}
+	if !(math.Abs(t.shift) <= mostShift) {
+		return usagef("--shift %g: want a number from -%g to %g", t.shift, mostShift, mostShift)
+	}
+	imbalanced := slices.Contains([]string{"3", "4", "6"}, t.setting)
+	if cmd.Flags().Changed("imbalance") && !imbalanced {
+		return usagef("--imbalance is for --setting 3, 4, 6: leave it out")
+	}
+	o.Noise, o.Shift = toy.Noise(t.setting), t.shift
+	if n, err := strconv.Atoi(t.setting); err == nil {
+		parameter := t.shift
+		if imbalanced {
+			parameter = t.imbalance
 		}
-		if !(math.Abs(shiftBy) <= mostShift) {
-			return usagef("--shift %g: want a number from -%g to %g", shiftBy, mostShift, mostShift)
-		}
-		if imbalanced := []string{"3", "4", "6"}; cmd.Flags().Changed("imbalance") && !slices.Contains(imbalanced, setting) {
-			return usagef("--imbalance is for --setting %s: leave it out", strings.Join(imbalanced, ", "))
-		}
-		o := toy.Options{Noise: toy.Noise(setting), Shift: shiftBy}
-		if n, err := strconv.Atoi(setting); err == nil {
-			parameter := shiftBy
-			if n == 3 || n == 4 || n == 6 {
-				parameter = imbalance
-			}
-			if o, err = toy.Setting(n, parameter); err != nil {
-				return usageError{err}
-			}
-		}
-		if err := errors.Join(parseToyProportions(source, &o.SourceProportions), parseToyProportions(target, &o.TargetProportions)); err != nil {
+		s, err := toy.Setting(n, parameter)
+		if err != nil {
 			return usageError{err}
 		}
-		o.SourceRows, o.TargetRows, o.PublishedCodeVariances = sourceRows, targetRows, publishedCodeVariances
-		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
-			err := errors.Join(drawToyProportions(env, arrowio.SourceDomain, source, &o.SourceProportions),
-				drawToyProportions(env, arrowio.TargetDomain, target, &o.TargetProportions))
-			if err != nil {
-				return err
-			}
-			return featurize.Toy(ctx, env, o, truth, out)
-		})
+		o.Noise, o.Shift, o.SourceProportions, o.TargetProportions = s.Noise, s.Shift, s.SourceProportions, s.TargetProportions
 	}
-	f := cmd.Flags()
-	f.StringVar(&setting, "setting", "mid", "width of the classes (low, mid, high) or number of the paper's experiment (0 to 6)")
-	f.Float64Var(&shiftBy, "shift", 0, "how far the target's centres move, in the paper 0 to 11")
-	f.Float64Var(&imbalance, "imbalance", 0, "how far experiments 3, 4 and 6 favour the first class, 0 to 10")
-	f.StringVar(&source, "source-proportions", "", "class balance of the source, or random (default 0.33,0.33,0.34)")
-	f.StringVar(&target, "target-proportions", "", "class balance of the target, or random (default 0.33,0.33,0.34)")
-	countVar(f, &sourceRows, "source-rows", toy.DefaultRows, 0, "number of source rows")
-	countVar(f, &targetRows, "target-rows", toy.DefaultRows, 0, "number of target rows")
-	f.BoolVar(&truth, "truth", false, "write the target's classes as truth, to compare with")
-	f.BoolVar(&publishedCodeVariances, "published-code-variances", false, "let the second axis have variance 0, as the authors' program does")
-	c.outputFlags(f)
-	c.runFlags(f)
-	return newCommand(cmd)
+	if err := errors.Join(parseToyProportions(t.source, &o.SourceProportions), parseToyProportions(t.target, &o.TargetProportions)); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 // toyClasses are the names of the toy's classes.

@@ -20,10 +20,7 @@ import (
 
 // inspectCommand shows what a stream, a file or a state holds.
 func inspectCommand() *cobra.Command {
-	var asJSON, asCSV, check, raw bool
-	var table arrowio.CSVOptions
-	var head int
-	c := &common{}
+	var i inspector
 	cmd := &cobra.Command{
 		Use:   "inspect [flags] [FILE...]",
 		Short: "Show or check what is in Arrow streams and files, and in models",
@@ -36,72 +33,77 @@ everything and prints a line for each good input; it fails where one breaks.`,
   mars inspect --csv labelled.arrow > labelled.csv
   mars inspect --check *.arrow`,
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if asCSV && len(args) > 1 {
-			return usagef("--csv writes one input: give one file, not %d", len(args))
-		}
-		if (raw || table.Spreadsheet) && !asCSV {
-			return usagef("--raw and --spreadsheet say how --csv writes: give that too, or leave them out")
-		}
-		if len(args) == 0 {
-			args = []string{"-"}
-		}
-		for _, path := range args {
-			if predict.IsModel(path) && !asCSV && !check {
-				if err := predict.Describe(cmd.OutOrStdout(), path, asJSON); err != nil {
-					return err
-				}
-				continue
-			}
-			r, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(c.limit)})
-			if err != nil {
-				return err
-			}
-			out := cmd.OutOrStdout()
-			if raw {
-				out = rawOut(cmd)
-			}
-			if asCSV {
-				err = table.Write(cmd.Context(), out, r)
-			} else {
-				if c.quiet && check {
-					out = io.Discard
-				}
-				err = inspect(cmd.Context(), out, r, head, asJSON, check)
-			}
-			r.Close()
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
+	cmd.RunE = i.run
 	f := cmd.Flags()
-	countVar(f, &head, "head", 5, 0, "number of first rows to show")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object for each input")
-	f.BoolVar(&asCSV, "csv", false, "print all rows as CSV")
-	f.BoolVar(&raw, "raw", false, "with --csv, write control characters as they are (default: as \\u001b), unless to a terminal")
-	f.BoolVar(&table.Spreadsheet, "spreadsheet", false, "with --csv, put ' before text that a spreadsheet would take for a formula")
-	f.BoolVar(&check, "check", false, "only read and validate everything")
-	f.BoolVarP(&c.quiet, "quiet", "q", false, "with --check, print nothing of inputs that are whole")
+	countVar(f, &i.head, "head", 5, 0, "number of first rows to show")
+	f.BoolVar(&i.asJSON, "json", false, "print one JSON object for each input")
+	f.BoolVar(&i.asCSV, "csv", false, "print all rows as CSV")
+	f.BoolVar(&i.raw, "raw", false, "with --csv, write control characters as they are (default: as \\u001b), unless to a terminal")
+	f.BoolVar(&i.table.Spreadsheet, "spreadsheet", false, "with --csv, put ' before text that a spreadsheet would take for a formula")
+	f.BoolVar(&i.check, "check", false, "only read and validate everything")
+	f.BoolVarP(&i.common.quiet, "quiet", "q", false, "with --check, print nothing of inputs that are whole")
 	cmd.MarkFlagsMutuallyExclusive("json", "csv", "check")
-	c.limitFlag(f)
+	i.common.limitFlag(f)
 	return newCommand(cmd)
 }
 
-func inspect(ctx context.Context, w io.Writer, r *arrowio.Reader, head int, asJSON, check bool) error {
-	if check {
-		batches, rows, err := arrowio.Check(ctx, r)
-		if err == nil {
-			_, err = fmt.Fprintf(w, "%s: whole: %d rows in %d batches\n", r.Name(), rows, batches)
-		}
-		return err
+type inspector struct {
+	common                    common
+	asJSON, asCSV, check, raw bool
+	table                     arrowio.CSVOptions
+	head                      int
+}
+
+func (i *inspector) run(cmd *cobra.Command, args []string) error {
+	switch {
+	case i.asCSV && len(args) > 1:
+		return usagef("--csv writes one input: give one file, not %d", len(args))
+	case (i.raw || i.table.Spreadsheet) && !i.asCSV:
+		return usagef("--raw and --spreadsheet say how --csv writes: give that too, or leave them out")
 	}
-	s, err := arrowio.Inspect(ctx, r, head)
+	if len(args) == 0 {
+		args = []string{"-"}
+	}
+	for _, path := range args {
+		if err := i.inspect(cmd, path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inspect shows or checks one input.
+func (i *inspector) inspect(cmd *cobra.Command, path string) error {
+	out := cmd.OutOrStdout()
+	if predict.IsModel(path) && !i.asCSV && !i.check {
+		return predict.Describe(out, path, i.asJSON)
+	}
+	r, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(i.common.limit)})
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	defer r.Close()
+	switch {
+	case i.asCSV && i.raw:
+		return i.table.Write(cmd.Context(), rawOut(cmd), r)
+	case i.asCSV:
+		return i.table.Write(cmd.Context(), out, r)
+	case i.check:
+		batches, rows, err := arrowio.Check(cmd.Context(), r)
+		if err == nil && !i.common.quiet {
+			_, err = fmt.Fprintf(out, "%s: whole: %d rows in %d batches\n", r.Name(), rows, batches)
+		}
+		return err
+	}
+	return i.summarise(cmd.Context(), out, r)
+}
+
+func (i *inspector) summarise(ctx context.Context, w io.Writer, r *arrowio.Reader) error {
+	s, err := arrowio.Inspect(ctx, r, i.head)
+	if err != nil {
+		return err
+	}
+	if i.asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(s)

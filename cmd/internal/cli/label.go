@@ -214,18 +214,20 @@ func outputFormat(name, output string) (label.Format, error) {
 }
 
 // reportFormat is the format that the name of a report's output asks for. Reports are no
-// rows for the next stage of a pipeline.
+// rows for the next stage of a pipeline, so the cache keeps what is printed of them.
 func (c *common) reportFormat() (label.Format, error) {
-	format, err := outputFormat("", c.output)
-	switch {
-	case err != nil:
-		return format, err
-	case c.cached != "" && c.output != "":
-		return format, usagef("--cached keeps what is printed: leave --output out, or --cached")
-	case c.output != "" && format.Name == label.Arrow:
-		return format, usagef("--output %s: is no table: name it .json, .csv, .tsv, .jsonl or .parquet", c.output)
+	if c.cached != "" && c.output != "" {
+		return label.Format{}, usagef("--cached keeps what is printed: leave --output out, or --cached")
 	}
-	return format, nil
+	return outputFormat("", c.output)
+}
+
+// checkReport reports before the work what is wrong with a report's output.
+func (c *common) checkReport() error {
+	if c.output == "" {
+		return nil
+	}
+	return arrowio.CheckOutput(c.output, arrowio.WriteOptions{Force: c.force})
 }
 
 // checkOutput reports before the work what is wrong with the output.

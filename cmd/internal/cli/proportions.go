@@ -90,21 +90,16 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 	if err := q.check(args); err != nil {
 		return err
 	}
-	format, err := outputFormat("", c.output)
+	format, err := c.reportFormat()
 	if err != nil {
 		return err
-	}
-	if c.cached != "" && c.output != "" {
-		return usagef("--cached keeps what is printed: leave --output out, or --cached")
 	}
 	c.input = append(args, "")[0]
 	if handled, err := c.hosted(cmd); handled {
 		return err
 	}
-	if c.output != "" {
-		if err := arrowio.CheckOutput(c.output, arrowio.WriteOptions{Force: c.force}); err != nil {
-			return err
-		}
+	if err := c.checkReport(); err != nil {
+		return err
 	}
 	q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 		r, err := proportions.Estimate(ctx, env, in, p.options)
