@@ -45,7 +45,7 @@ var fixedMutants = []mutant{
 	{"--classifier is ignored by mars proportions", "cmd/internal/cli/proportions.go", "o.Assume, o.Classifiers = p.hedge.views(), p.hedge.members()", "o.Assume = p.hedge.views()", 0, wiring("proportions", "classifier")},
 	{"--decision is ignored by mars predict", "stages/predict/predict.go", "models.Load(ctx, o.Model, o.Decision)", `models.Load(ctx, o.Model, "")`, 0, wiring("predict", "decision")},
 	{"--target-binarise is that of the source", "cmd/internal/cli/featurize.go", `f.BoolVar(&o.target.binarise, "target-binarise"`, `f.BoolVar(&o.source.binarise, "target-binarise"`, 0, wiring("featurize", "target-binarise")},
-	{"--shift is ignored", "cmd/internal/cli/featurize.go", "o := toy.Options{Noise: toy.Noise(setting), Shift: shiftBy}", "o := toy.Options{Noise: toy.Noise(setting)}", 0, wiring("featurize toy", "shift")},
+	{"--shift is ignored", "cmd/internal/cli/featurize.go", "o.Noise, o.Shift = toy.Noise(t.setting), t.shift", "o.Noise, o.Shift = toy.Noise(t.setting), 0", 0, wiring("featurize toy", "shift")},
 	{"the critic's target has the wrong sign", "stages/algorithms/adapt/worker.go", "fill(w.c[n:], -float32(", "fill(w.c[n:], float32(", 0, of(adaptPackage, "TestGradients")},
 	{"the gradient is not reversed", "stages/algorithms/adapt/worker.go", "kernel.Scale(-float32(lambda), dz)", "kernel.Scale(float32(lambda), dz)", 0, of(adaptPackage, "TestGradients")},
 	{"weights are p_S over p_T", "stages/algorithms/labelshift/weights.go", "w[k] = target[k] / p\n", "w[k] = p / target[k]\n", 0, of(shiftPackage, "TestWeights")},
