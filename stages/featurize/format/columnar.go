@@ -437,7 +437,7 @@ func (t *columnTable) pass(ctx context.Context, p *columnPlan, each func(*Table)
 		return nil
 	}
 	cols := len(t.data) / (t.rows - t.passed)
-	block, err := newBlock(ctx, t.data, cols, t.passed, t.mem)
+	block, err := newBlock(ctx, t.data, nil, cols, t.passed, t.mem)
 	if err != nil {
 		return err
 	}

@@ -15,9 +15,10 @@ import (
 // identities where the input has them.
 type Table struct {
 	Name     string         // the input, for messages
-	Features blas32.General // n×d, n and d at least 1, every value finite
+	Features blas32.General // n×d, n and d at least 1, every value finite, or NaN in Fields
 	Shape    []int          // [C, H, W] for images, [d] otherwise
 	Columns  []string       // the d features' names; nil if the input has none
+	Fields   []Field        // what the columns are, if that was asked for; nil: numbers
 	Skipped  []Skipped      // columns of the input that were not read
 
 	// Largest is the largest value that the stored type can hold, for scaling
@@ -76,24 +77,33 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 // Select returns t with those of its columns that have the names, in that order, in the
 // memory of t. All must be there.
 func (t *Table) Select(names []string) *Table {
-	if slices.Equal(names, t.Columns) {
+	var from []int
+	for _, name := range names {
+		for j, column := range t.Columns {
+			if column == name {
+				from = append(from, j)
+			}
+		}
+	}
+	return t.Pick(from)
+}
+
+// Pick returns t with those of its columns, in the memory of t.
+func (t *Table) Pick(from []int) *Table {
+	if len(from) == len(t.Columns) && slices.IsSorted(from) {
 		return t
 	}
-	at := positions(t.Columns)
-	from, row := make([]int, len(names)), make([]float32, t.Features.Cols)
-	for k, name := range names {
-		from[k] = at[name]
-	}
+	n, row := len(from), make([]float32, t.Features.Cols)
 	out := *t
-	out.Features.Cols, out.Features.Stride = len(names), len(names)
+	out.Features.Cols, out.Features.Stride = n, n
 	for i := range t.Features.Rows {
 		copy(row, t.Row(i))
 		for k, j := range from {
-			out.Features.Data[i*len(names)+k] = row[j]
+			out.Features.Data[i*n+k] = row[j]
 		}
 	}
-	out.Features.Data = out.Features.Data[:t.Features.Rows*len(names)]
-	out.Columns, out.Shape = names, []int{len(names)}
+	out.Features.Data = out.Features.Data[:t.Features.Rows*n]
+	out.Columns, out.Fields, out.Shape = gather(t.Columns, from), gather(t.Fields, from), []int{n}
 	return &out
 }
 
@@ -149,20 +159,26 @@ func product(shape []int) (size int, ok bool) {
 const maxElements = 1 << 31
 
 // newBlock returns rows that follow others of a table, which it gives no shape.
-func newBlock(ctx context.Context, data []float32, cols, before int, mem *arrowio.Budget) (*Table, error) {
-	t := &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, mem: mem}
+func newBlock(ctx context.Context, data []float32, fields []Field, cols, before int, mem *arrowio.Budget) (*Table, error) {
+	t := &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, Fields: fields, mem: mem}
 	return t, t.checkFinite(ctx, before)
 }
 
 // newTable returns a table with data (row-major) as its features. It fails if
 // there are no rows or no features, or if a value is not finite.
 func newTable(ctx context.Context, data []float32, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
+	return newMixedTable(ctx, data, nil, rows, cols, shape, mem)
+}
+
+// newMixedTable is newTable with fields, in which values may be missing.
+func newMixedTable(ctx context.Context, data []float32, fields []Field, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
 	if rows == 0 || cols == 0 {
 		return nil, fmt.Errorf("holds %d rows of %d features: give data with at least one of each", rows, cols)
 	}
 	t := &Table{
 		Features: blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: data},
 		Shape:    shape,
+		Fields:   fields,
 		mem:      mem,
 	}
 	return t, t.checkFinite(ctx, 0)
