@@ -11,6 +11,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/encode"
 	"mars.dev/mars/stages/featurize/format"
 )
 
@@ -41,7 +42,7 @@ var identityName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|n
 // withoutIdentities returns the columns of a table but for those that are taken for
 // identities, with a warning.
 func withoutIdentities(env stages.Env, t *format.Table, scans []keyScan) []string {
-	ids := identities(scans, t.Columns)
+	ids := identities(scans, t)
 	if len(ids) == 0 || len(ids) == len(t.Columns) {
 		return t.Columns
 	}
@@ -50,13 +51,18 @@ func withoutIdentities(env stages.Env, t *format.Table, scans []keyScan) []strin
 }
 
 // identities are the names of the columns that are taken for identities.
-func identities(scans []keyScan, names []string) (ids []string) {
-	for j := range scans {
-		if len(names) == len(scans) && scans[j].isIdentity(names[j]) {
-			ids = append(ids, names[j])
+func identities(scans []keyScan, t *format.Table) (ids []string) {
+	for j, name := range t.Columns {
+		if isNumber(t, j) && scans[j].isIdentity(name) {
+			ids = append(ids, name)
 		}
 	}
 	return ids
+}
+
+// isNumber reports whether column j holds numbers, and no categories or dates.
+func isNumber(t *format.Table, j int) bool {
+	return t.Fields == nil || t.Fields[j].Kind == format.Number
 }
 
 // warnOfNumbers warns of identities in an array, whose columns have no names by which they
@@ -69,7 +75,9 @@ func warnOfNumbers(env stages.Env, t *format.Table) {
 	for j := range names {
 		names[j] = strconv.Itoa(j + 1)
 	}
-	if ids := identities(scanColumns(t), names); len(ids) > 0 {
+	array := *t
+	array.Columns = names
+	if ids := identities(scanColumns(t), &array); len(ids) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns of the array that have another whole number in each row, as identities do (counted from 1): %s: if they are, leave them out of the array", t.Name, nameColumns(ids)))
 	}
 }
@@ -155,7 +163,7 @@ func (k *keyScan) isIdentity(name string) bool {
 
 // tellColumns says which columns are not read, and why: a warning where text looks as if
 // it said something.
-func tellColumns(env stages.Env, source, target *format.Table, o Options) {
+func (st *preparation) tellColumns(env stages.Env, source, target *format.Table, o Options) {
 	for _, t := range []*format.Table{source, target} {
 		if t == nil || t == target && source != nil && source.Name == target.Name {
 			continue
@@ -164,7 +172,7 @@ func tellColumns(env stages.Env, source, target *format.Table, o Options) {
 		var rest []format.Skipped
 		for _, s := range t.Skipped {
 			switch known := t == target && source != nil && slices.ContainsFunc(source.Skipped, func(k format.Skipped) bool { return k.Name == s.Name }); {
-			case known:
+			case known || t == target && slices.ContainsFunc(st.dropped, func(c encode.Column) bool { return c.Name == s.Name }):
 			case s.Values != nil && s.Why == format.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
 				categories = append(categories, fmt.Sprintf("%s (%s)", s.Name, nameValues(s.Values)))
 			case t == target && source != nil && s.Why == "":
@@ -366,6 +374,9 @@ func spreadsOf(t *format.Table) []spread {
 func (s *spread) addColumn(t *format.Table, j int) {
 	for i := range t.Features.Rows {
 		v := t.Features.Data[i*t.Features.Stride+j]
+		if v != v { // missing
+			continue
+		}
 		s.low, s.high = min(s.low, v), max(s.high, v)
 		if len(s.values) <= glanceRows {
 			s.values[v] = true

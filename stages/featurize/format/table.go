@@ -107,6 +107,40 @@ func (t *Table) Pick(from []int) *Table {
 	return &out
 }
 
+// Map returns t with other features, each of which has a name, that f makes of a row. It takes
+// the place of t. It returns ctx.Err() if ctx ends.
+func (t *Table) Map(ctx context.Context, columns []string, f func(row, out []float32)) (*Table, error) {
+	n, d := t.Features.Rows, len(columns)
+	if err := take[float32](t.mem, n*d); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, Limited(err))
+	}
+	out := *t
+	out.Features = blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+	out.Columns, out.Fields, out.Shape = columns, nil, []int{d}
+	for i := range n {
+		if err := ended(ctx, i); err != nil {
+			return nil, err
+		}
+		f(t.Row(i), out.Row(i))
+	}
+	give[float32](t.mem, cap(t.Features.Data))
+	t.Features.Data = nil
+	return &out, nil
+}
+
+// Fill puts a value into the cells of each column that have none. They are then numbers.
+func (t *Table) Fill(values []float32) {
+	for i := range t.Features.Rows {
+		row := t.Row(i)
+		for j, v := range row {
+			if v != v {
+				row[j] = values[j]
+			}
+		}
+	}
+	t.Fields = nil
+}
+
 // isWhole reports whether rows are those of t, in their order.
 func (t *Table) isWhole(rows []int) bool {
 	if len(rows) != t.Features.Rows {
@@ -158,9 +192,10 @@ func product(shape []int) (size int, ok bool) {
 // maxElements is the greatest size of an array: 2³¹ numbers, 8 GB as float32.
 const maxElements = 1 << 31
 
-// newBlock returns rows that follow others of a table, which it gives no shape.
-func newBlock(ctx context.Context, data []float32, fields []Field, cols, before int, mem *arrowio.Budget) (*Table, error) {
-	t := &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, Fields: fields, mem: mem}
+// newBlock returns rows that follow others of a table, which it gives no shape. Its memory,
+// which is that of the next block too, is in no budget.
+func newBlock(ctx context.Context, data []float32, fields []Field, cols, before int) (*Table, error) {
+	t := &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, Fields: fields}
 	return t, t.checkFinite(ctx, before)
 }
 
@@ -192,7 +227,7 @@ func (t *Table) checkFinite(ctx context.Context, before int) error {
 			return err
 		}
 		for i, v := range data[lo:min(lo+stepValues, len(data))] {
-			if k := lo + i; math.Float32bits(v)&0x7f800000 == 0x7f800000 {
+			if k := lo + i; math.Float32bits(v)&0x7f800000 == 0x7f800000 && (t.Fields == nil || v == v) {
 				return fmt.Errorf("row %d, feature %d (both counted from 1): is %s: fill or drop the row", before+k/cols+1, k%cols+1, nonFinite(v))
 			}
 		}

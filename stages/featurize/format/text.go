@@ -32,7 +32,7 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		if p.id < 0 {
 			return []*Table{{}}, nil
 		}
-		p.cells, p.settled = nil, true
+		p.cells, p.width, p.settled = nil, 0, true
 	}
 	split := newSplitter(o, in.mem)
 	t := &textTables{plan: p, split: split, tables: newTextTables(p, split.parts, o, in.mem), lines: true, mem: in.mem}
@@ -395,7 +395,7 @@ func (t *textTable) pass(ctx context.Context, each func(*Table) error, values in
 	if each == nil || len(t.data) == 0 || len(t.data)+cols <= values {
 		return nil
 	}
-	block, err := newBlock(ctx, t.data, t.plan.fields(), cols, t.passed, t.mem)
+	block, err := newBlock(ctx, t.data, t.plan.fields(), cols, t.passed)
 	if err != nil {
 		return err
 	}
