@@ -133,7 +133,7 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
 	}
 	warnOfCopies(env, source, target)
-	if err := st.encodeBoth(ctx, env, tables, o); err != nil {
+	if err := st.encodeBoth(ctx, env, tables); err != nil {
 		return nil, err
 	}
 	st.tellEncoder(env)
@@ -195,7 +195,7 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 				continue
 			}
 		}
-		read, err := readSides(ctx, env, group, o, st)
+		read, err := readSides(ctx, env, group, o, st, tables[arrowio.SourceDomain])
 		if err != nil {
 			return nil, err
 		}
@@ -220,7 +220,7 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 
 // readSides reads the sides that are of one input, with its columns in the order of those
 // before, so that a feature has the same index in both domains.
-func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *preparation) ([]*format.Table, error) {
+func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *preparation, source *format.Table) ([]*format.Table, error) {
 	so := o.side(group[0])
 	f := so.Format
 	f.Domain, f.NoLabels = o.Domain, o.hidesLabels(group[0])
@@ -237,6 +237,10 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 		f.Fields = st.Encoder.Fields()
 	}
 	tables, err := open(ctx, so, f)
+	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Path != "-" && so.Stream == nil && st.dropAbsent(env, source, lacking, so.Path) {
+		f.Fields = st.Encoder.Fields()
+		tables, err = open(ctx, so, f)
+	}
 	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
 		if both := lacking.Both(st.Columns); len(both) > 0 || group[0] == arrowio.SourceDomain || o.Source.Path == "" || so.Path == "-" || so.Stream != nil {
 			if o.Source.Path == "" && (o.Load != "" || o.Prepared != "") {
@@ -258,6 +262,13 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 				err = fmt.Errorf("%w; the file is source and target: if a column says which domain a row is of, name it with --domain-column", err)
 			}
 			return nil, err
+		}
+	}
+	if o.Mixed.RefuseMissing {
+		for _, t := range tables {
+			if err := refuseMissing(t); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if st.Columns == nil && tables[0].Columns != nil {

@@ -64,10 +64,14 @@ func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, so
 	only := f.options
 	only.OnlyIDs = true
 	if f.ids, err = format.Open(ctx, f.path, only); err != nil {
-		if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) {
-			return nil, nil
+		lacking := (*format.MissingColumns)(nil)
+		switch {
+		case !errors.As(err, &lacking):
+			return nil, err
+		case st.dropAbsent(env, source, lacking, f.path):
+			return newFlow(ctx, env, o, st, source)
 		}
-		return nil, err
+		return nil, nil
 	}
 	if st.Columns == nil {
 		known, err := f.findColumns(ctx, env)

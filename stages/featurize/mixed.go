@@ -158,8 +158,31 @@ func (st *preparation) dropStrangers(env stages.Env, source *format.Table, s *st
 	st.prune(env, source.Name, source)
 }
 
+// dropAbsent leaves columns of text and dates out that the target lacks, with a warning. Other
+// columns are not left out: reports whether there are none.
+func (st *preparation) dropAbsent(env stages.Env, source *format.Table, lacking *format.MissingColumns, target string) bool {
+	if source == nil || st.Encoder == nil {
+		return false
+	}
+	for _, c := range st.Encoder.Columns {
+		if c.Kind == format.Number && slices.Contains(lacking.Absent, c.Name) {
+			return false
+		}
+	}
+	for _, name := range lacking.Absent {
+		st.Encoder.Drop(name, "not in "+target)
+	}
+	what := "column %s, which %s has: it is left out"
+	if len(lacking.Absent) > 1 {
+		what = "columns %s, which %s has: they are left out"
+	}
+	env.Logger().Warn(fmt.Sprintf("%s has no "+what, target, lacking.Names(), source.Name))
+	st.prune(env, source.Name, source)
+	return true
+}
+
 // encodeBoth makes features of the rows of both domains.
-func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, tables map[arrowio.Domain]*format.Table, o Options) error {
+func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, tables map[arrowio.Domain]*format.Table) error {
 	e := st.Encoder
 	if e == nil {
 		return nil
@@ -180,7 +203,7 @@ func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, tables ma
 		if t == nil {
 			continue
 		}
-		if err := st.encode(ctx, env, t, domain, o); err != nil {
+		if err := st.encode(ctx, env, t, domain); err != nil {
 			return err
 		}
 	}
@@ -190,12 +213,7 @@ func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, tables ma
 	return nil
 }
 
-func (st *preparation) encode(ctx context.Context, env stages.Env, t *format.Table, domain arrowio.Domain, o Options) error {
-	if o.Mixed.RefuseMissing {
-		if err := refuseMissing(t); err != nil {
-			return err
-		}
-	}
+func (st *preparation) encode(ctx context.Context, env stages.Env, t *format.Table, domain arrowio.Domain) error {
 	s := newStrangeness(len(st.Encoder.Columns))
 	s.add(t, st.Encoder)
 	st.tellGaps(env, t.Name, domain, s)
@@ -282,7 +300,8 @@ func (st *preparation) explain(w io.Writer, tables ...*format.Table) error {
 	if w == nil || st.Encoder == nil && st.Columns == nil {
 		return nil
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var table strings.Builder
+	tw := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "column\tis\tbecomes\tmissing values become")
 	if st.Encoder == nil {
 		for _, name := range st.Columns {
@@ -309,7 +328,15 @@ func (st *preparation) explain(w io.Writer, tables ...*format.Table) error {
 			}
 		}
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(table.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func orWhy(why string) string {

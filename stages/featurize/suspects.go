@@ -3,6 +3,7 @@ package featurize
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"regexp"
 	"slices"
@@ -236,13 +237,27 @@ func warnOfOneFile(env stages.Env, source, target *format.Table, o Options) {
 		return
 	}
 	say := "if a column says which domain a row is of, name it with --domain-column"
-	for _, s := range source.Skipped {
-		if len(s.Values) > 0 {
-			say = fmt.Sprintf("if a column says which domain a row is of, name it, as in --domain-column %s (whose values are %s)", shell([]string{s.Name}), nameValues(s.Values))
-			break
-		}
+	for name, values := range categories(source) {
+		say = fmt.Sprintf("if a column says which domain a row is of, name it, as in --domain-column %s (whose values are %s)", shell([]string{name}), nameValues(values))
+		break
 	}
 	env.Logger().Warn(fmt.Sprintf("%s is source and target, so each of its %d rows is both: %s", source.Name, source.Features.Rows, say))
+}
+
+// categories are the columns of a table, as it was read, whose values are few.
+func categories(t *format.Table) iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		for _, s := range t.Skipped {
+			if len(s.Values) > 0 && !yield(s.Name, s.Values) {
+				return
+			}
+		}
+		for _, f := range t.Fields {
+			if n := len(f.Values); n > 1 && n <= maxNamed && !yield(f.Name, f.Values) {
+				return
+			}
+		}
+	}
 }
 
 // drawn reports whether only some rows of the file are drawn.
