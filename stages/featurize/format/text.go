@@ -36,17 +36,11 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	}
 	split := newSplitter(o, in.mem)
 	t := &textTables{plan: p, split: split, tables: newTextTables(p, split.parts, o, in.mem), lines: true, mem: in.mem}
-	for {
-		record, err := r.next()
-		if errors.Is(err, io.EOF) {
-			break
+	if err := t.addAll(ctx, r); err != nil {
+		if bad := p.badCells(); bad != nil && ctx.Err() == nil { // it comes before
+			return nil, bad
 		}
-		if err != nil {
-			return nil, err
-		}
-		if err := t.add(ctx, record, r.Reader); err != nil {
-			return nil, err
-		}
+		return nil, err
 	}
 	out, err := t.finish(ctx)
 	return out, r.explain(err)
@@ -233,6 +227,22 @@ type textTables struct {
 type textRow struct {
 	record          []string
 	part, row, line int
+}
+
+// addAll adds the records of r.
+func (t *textTables) addAll(ctx context.Context, r *recordReader) error {
+	for {
+		record, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.add(ctx, record, r.Reader); err != nil {
+			return err
+		}
+	}
 }
 
 // add adds the next record, which need not stay as it is. r gives its place.

@@ -335,7 +335,10 @@ func (p *textPlan) badCells() error {
 	if b.cells > 1 {
 		more = append(more, fmt.Sprintf("%d cells of the column are like that", b.cells))
 	}
-	if n := len(p.bad) - 1; n > 0 {
+	switch n := len(p.bad) - 1; {
+	case n == 1:
+		more = append(more, "another column has such cells too")
+	case n > 1:
 		more = append(more, fmt.Sprintf("%d other columns have such cells too", n))
 	}
 	if more == nil {
