@@ -3,6 +3,7 @@ package arrowio
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -237,6 +238,33 @@ func FloatColumn(rec arrow.Record, name string) ([]float32, error) {
 	}
 	if i := firstNonFinite(values); i >= 0 {
 		return nil, rowError(name, i, "is %v: fill or drop the row", values[i])
+	}
+	return values, nil
+}
+
+// FloatColumnWithGaps reads such a column with NaN where a value is null or NaN. Infinite
+// values are errors that name the row.
+func FloatColumnWithGaps(rec arrow.Record, name string) ([]float32, error) {
+	col, err := column(rec, name)
+	if err != nil {
+		return nil, err
+	}
+	values, err := floatsOf(col, name)
+	if err != nil {
+		return nil, err
+	}
+	if col.NullN() > 0 {
+		values = slices.Clone(values)
+		for i := range values {
+			if col.IsNull(i) {
+				values[i] = float32(math.NaN())
+			}
+		}
+	}
+	for i, x := range values {
+		if math.IsInf(float64(x), 0) {
+			return nil, rowError(name, i, "is %v: drop the row", x)
+		}
 	}
 	return values, nil
 }

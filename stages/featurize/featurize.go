@@ -91,7 +91,7 @@ func (d *dataset) width() int {
 	if len(d.sides) > 0 {
 		return d.sides[0].x.Cols
 	}
-	return len(d.flow.columns)
+	return d.flow.width()
 }
 
 func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {

@@ -52,6 +52,7 @@ type Options struct {
 	// (arrowio.PreparationKey), and Classes replace them too; "" does not.
 	Prepared string
 	Preview  Preview
+	Mixed    MixedOptions
 	Memory   int64 // limit of what reading both sides may hold; 0: arrowio.DefaultMemory
 }
 
@@ -74,6 +75,9 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 			return err
 		}
 		o.Classes = nil
+	}
+	if o.Mixed.MaxCategories == 0 {
+		o.Mixed.MaxCategories = DefaultMaxCategories
 	}
 	memory := arrowio.NewBudget(o.Memory)
 	o.Source.Format.Memory, o.Target.Format.Memory = memory, memory
@@ -124,11 +128,18 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 	source, target := tables[arrowio.SourceDomain], tables[arrowio.TargetDomain]
 	d.source = source
 	if d.flow == nil {
-		tellColumns(env, source, target, o)
-	} else if tellable(source) && slices.Equal(source.Columns, d.flow.columns) {
-		d.flow.source = spreadsOf(source) // before it is standardised
+		st.tellColumns(env, source, target, o)
+	} else if tellable(source) && len(source.Columns) == len(d.flow.spreads) {
+		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
 	}
 	warnOfCopies(env, source, target)
+	if err := st.encodeBoth(ctx, env, tables); err != nil {
+		return nil, err
+	}
+	st.tellEncoder(env)
+	if err := st.explain(o.Mixed.Explain, source, target); err != nil {
+		return nil, err
+	}
 	if len(tables) == 0 && d.flow == nil {
 		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
 	}
@@ -177,21 +188,25 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 	for _, group := range groups {
 		if group[0] == arrowio.TargetDomain && o.flows(ctx, st) {
 			var err error
-			if d.flow, err = newFlow(ctx, env, o, st); err != nil {
+			if d.flow, err = newFlow(ctx, env, o, st, tables[arrowio.SourceDomain]); err != nil {
 				return nil, err
 			}
 			if d.flow != nil {
 				continue
 			}
 		}
-		read, err := readSides(ctx, env, group, o, st)
+		read, err := readSides(ctx, env, group, o, st, tables[arrowio.SourceDomain])
 		if err != nil {
 			return nil, err
 		}
 		for k, domain := range group {
 			t := read[k]
 			tables[domain] = t
-			env.Logger().Info(fmt.Sprintf("%s: %d %s rows of %d numbers", t.Name, t.Features.Rows, domain, t.Features.Cols))
+			what := "numbers"
+			if st.Encoder != nil && !st.Encoder.Plain() {
+				what = "columns"
+			}
+			env.Logger().Info(fmt.Sprintf("%s: %d %s rows of %d %s", t.Name, t.Features.Rows, domain, t.Features.Cols, what))
 		}
 		if others := read[0].Others(); others != "" {
 			env.Logger().Info(read[0].Name + ": " + others)
@@ -205,7 +220,7 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 
 // readSides reads the sides that are of one input, with its columns in the order of those
 // before, so that a feature has the same index in both domains.
-func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *preparation) ([]*format.Table, error) {
+func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *preparation, source *format.Table) ([]*format.Table, error) {
 	so := o.side(group[0])
 	f := so.Format
 	f.Domain, f.NoLabels = o.Domain, o.hidesLabels(group[0])
@@ -214,10 +229,18 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	for _, domain := range group {
 		f.Parts = append(f.Parts, format.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain)})
 	}
+	f.Mixed = st.Columns == nil || st.Encoder != nil
 	if st.Columns != nil {
-		f.Columns = st.Columns
+		f.Columns, f.Exclude, f.Categorical = st.Columns, nil, nil
+	}
+	if st.Encoder != nil {
+		f.Fields = st.Encoder.Fields()
 	}
 	tables, err := open(ctx, so, f)
+	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Path != "-" && so.Stream == nil && st.dropAbsent(env, source, lacking, so.Path) {
+		f.Fields = st.Encoder.Fields()
+		tables, err = open(ctx, so, f)
+	}
 	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
 		if both := lacking.Both(st.Columns); len(both) > 0 || group[0] == arrowio.SourceDomain || o.Source.Path == "" || so.Path == "-" || so.Stream != nil {
 			if o.Source.Path == "" && (o.Load != "" || o.Prepared != "") {
@@ -225,7 +248,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 			}
 			return nil, lacks(so.Path, o.Source.Path, lacking, both)
 		}
-		f.Columns = nil // the features may be in a column of lists
+		f.Columns, f.Fields, f.Mixed = nil, nil, false // the features may be in a column of lists
 		if tables, err = open(ctx, so, f); err == nil && tables[0].Columns != nil {
 			err = lacks(so.Path, o.Source.Path, lacking, nil)
 		}
@@ -241,13 +264,16 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 			return nil, err
 		}
 	}
-	if t := tables[0]; st.Columns == nil && t.Columns != nil {
-		st.Columns = t.Columns
-		if f.Columns == nil {
-			st.Columns = withoutIdentities(env, t, scanColumns(t))
+	if o.Mixed.RefuseMissing {
+		for _, t := range tables {
+			if err := refuseMissing(t); err != nil {
+				return nil, err
+			}
 		}
-		for k := range tables {
-			tables[k] = tables[k].Select(st.Columns)
+	}
+	if st.Columns == nil && tables[0].Columns != nil {
+		if err := st.learn(ctx, env, tables, group[0], o); err != nil {
+			return nil, err
 		}
 	}
 	return tables, nil
@@ -455,7 +481,7 @@ func (st *preparation) standardize(ctx context.Context, env stages.Env, d *datas
 	}
 	if f := d.flow; f != nil {
 		if f.moments = st.moments(arrowio.TargetDomain); f.moments != nil {
-			if err := f.moments.Check(len(f.columns)); err != nil {
+			if err := f.moments.Check(f.width()); err != nil {
 				return fmt.Errorf("%s: %w", cmp.Or(o.Load, "the model"), err)
 			}
 		}

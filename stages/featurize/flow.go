@@ -17,13 +17,17 @@ import (
 type flow struct {
 	path    string
 	options format.Options
-	columns []string
+	columns []string // that are read
+	st      *preparation
+	strange *strangeness  // counts missing and new values
+	refuse  bool          // missing values
 	ids     *format.Table // the identities; of no rows if there are none
 	moments *scale.Standard
 
 	rows    int           // that have been read
 	spreads []spread      // of the columns
 	source  []spread      // of the source's; nil if nothing can be told from them
+	names   []string      // of spreads
 	table   *format.Table // what is known of all rows at the end
 }
 
@@ -47,20 +51,27 @@ func (o *Options) flows(ctx context.Context, st *preparation) bool {
 // newFlow looks through the target's file once or twice: for its identities, and for which
 // columns are features if that is not known. It returns nil if its rows have to be read as
 // a whole, be it to say what is wrong with them.
-func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation) (*flow, error) {
-	f := &flow{path: o.Target.Path, options: o.Target.Format}
+func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, source *format.Table) (*flow, error) {
+	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing}
 	f.options.NoLabels = true
 	if st.Columns != nil {
-		f.options.Columns = st.Columns
+		f.options.Columns, f.options.Exclude, f.options.Categorical = st.Columns, nil, nil
+	}
+	if st.Encoder != nil {
+		f.options.Fields, f.options.Mixed = st.Encoder.Fields(), true
 	}
 	var err error
 	only := f.options
 	only.OnlyIDs = true
 	if f.ids, err = format.Open(ctx, f.path, only); err != nil {
-		if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) {
-			return nil, nil
+		lacking := (*format.MissingColumns)(nil)
+		switch {
+		case !errors.As(err, &lacking):
+			return nil, err
+		case st.dropAbsent(env, source, lacking, f.path):
+			return newFlow(ctx, env, o, st, source)
 		}
-		return nil, err
+		return nil, nil
 	}
 	if st.Columns == nil {
 		known, err := f.findColumns(ctx, env)
@@ -70,15 +81,52 @@ func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation) (*
 		st.Columns = f.options.Columns
 	}
 	f.columns = st.Columns
-	f.spreads = newSpreads(len(f.columns))
+	width := len(f.columns)
+	if st.Encoder != nil {
+		if err := f.glance(ctx, env, source); err != nil {
+			return nil, err
+		}
+		width = len(st.Encoder.Columns)
+		f.strange = newStrangeness(width)
+	}
+	f.spreads = newSpreads(width)
 	return f, nil
+}
+
+// errSeen ends a look at a file's first rows.
+var errSeen = errors.New("seen")
+
+// glance looks at the first rows for columns that say nothing of the target.
+func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table) error {
+	e := f.st.Encoder
+	if source == nil || e.Plain() {
+		return nil
+	}
+	s := newStrangeness(len(e.Columns))
+	first := f.options
+	first.Each = func(t *format.Table) error {
+		s.add(t, e)
+		return errSeen
+	}
+	if _, err := format.Open(ctx, f.path, first); err != nil && !errors.Is(err, errSeen) {
+		return err
+	}
+	f.st.dropStrangers(env, source, s, f.path)
+	f.columns = f.st.Columns
+	f.options.Columns, f.options.Fields = f.st.Columns, e.Fields()
+	return nil
 }
 
 // findColumns finds which columns are features; known is false if they have no names.
 func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err error) {
 	var scans []keyScan
 	all := f.options
+	all.Mixed = true
+	mixed := false
 	all.Each = func(t *format.Table) error {
+		if mixed = mixed || isMixed(t); mixed {
+			return errSeen // the table is read as a whole, to learn from it
+		}
 		if scans == nil {
 			scans = newKeyScans(t.Features.Cols)
 		}
@@ -88,10 +136,15 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 		return ctx.Err()
 	}
 	t, err := format.Open(ctx, f.path, all)
+	if errors.Is(err, errSeen) {
+		return false, nil
+	}
 	if err != nil || t.Columns == nil {
 		return false, err
 	}
-	if f.options.Columns == nil {
+	if f.options.Columns != nil {
+		f.options.Columns = t.Columns // patterns are expanded
+	} else {
 		f.options.Columns = withoutIdentities(env, t, scans)
 	}
 	return true, nil
@@ -103,6 +156,9 @@ func (f *flow) run(ctx context.Context, write func(side) error) error {
 	reading.Each = func(t *format.Table) error {
 		for j := range f.spreads {
 			f.spreads[j].addColumn(t, j)
+		}
+		if err := f.encode(ctx, t); err != nil {
+			return err
 		}
 		if f.moments != nil {
 			if err := f.moments.Apply(ctx, t.Features); err != nil {
@@ -123,6 +179,34 @@ func (f *flow) run(ctx context.Context, write func(side) error) error {
 		return f.changed()
 	}
 	return nil
+}
+
+// encode makes features of the columns of a block.
+func (f *flow) encode(ctx context.Context, t *format.Table) error {
+	e := f.st.Encoder
+	if e == nil {
+		return nil
+	}
+	f.strange.add(t, e)
+	if f.refuse {
+		if err := refuseMissing(t); err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+	}
+	encoded, err := e.Apply(ctx, t)
+	if err != nil {
+		return err
+	}
+	*t = *encoded
+	return nil
+}
+
+// width is the number of features.
+func (f *flow) width() int {
+	if f.st.Encoder != nil {
+		return f.st.Encoder.Width()
+	}
+	return len(f.columns)
 }
 
 // side is the next block, with its identities.
@@ -152,12 +236,15 @@ func (f *flow) changed() error {
 
 // tell says what was read, after it was.
 func (f *flow) tell(env stages.Env, source *format.Table, o Options) {
-	env.Logger().Info(fmt.Sprintf("%s: %d target rows of %d numbers", f.path, f.rows, len(f.columns)))
+	env.Logger().Info(fmt.Sprintf("%s: %d target rows of %d numbers", f.path, f.rows, f.width()))
 	if source == nil {
 		env.Logger().Info("features: " + nameColumns(f.columns))
 	}
-	tellColumns(env, source, f.table, o)
+	if f.strange != nil {
+		f.st.tellGaps(env, f.path, arrowio.TargetDomain, f.strange)
+	}
+	f.st.tellColumns(env, source, f.table, o)
 	if f.source != nil {
-		warnOfSides(env, f.columns, f.source, f.spreads)
+		warnOfSides(env, f.names, f.source, f.spreads)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/featurize/encode"
 	"mars.dev/mars/stages/internal/prepared"
 	"mars.dev/mars/stages/internal/state"
 )
@@ -17,9 +18,11 @@ type preparation struct {
 	Classes        []string `json:"classes"`
 	Source, Target ImageOptions
 
-	Columns []string `json:",omitempty"` // feature columns of tables, in order
+	Columns []string        `json:",omitempty"` // columns of tables that are read, in order
+	Encoder *encode.Encoder `json:",omitempty"` // makes features of them; nil: they are
 
 	source, target *scale.Standard // nil: not standardised
+	dropped        []encode.Column // columns of which nothing is left
 }
 
 func (p *preparation) images(d arrowio.Domain) ImageOptions {
@@ -48,6 +51,13 @@ func (p *preparation) setMoments(d arrowio.Domain, m *scale.Standard) {
 // is to be said.
 func (p *preparation) text() (string, error) {
 	note := prepared.Preparation{Columns: p.Columns}
+	if p.Encoder != nil {
+		note.Columns = p.Encoder.Names()
+		var err error
+		if note.Inputs, err = json.Marshal(p.Encoder); err != nil {
+			return "", err
+		}
+	}
 	for _, d := range domains {
 		side := note.Of(d)
 		side.Standard = p.moments(d)
@@ -69,6 +79,13 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 		return nil, err
 	}
 	p := &preparation{Classes: classes, Columns: note.Columns}
+	if len(note.Inputs) > 0 {
+		p.Encoder = &encode.Encoder{}
+		if err := json.Unmarshal(note.Inputs, p.Encoder); err != nil {
+			return nil, fmt.Errorf("%s: inputs: %w", arrowio.PreparationKey, err)
+		}
+		p.Columns = p.Encoder.Inputs()
+	}
 	for d, images := range map[arrowio.Domain]*ImageOptions{arrowio.SourceDomain: &p.Source, arrowio.TargetDomain: &p.Target} {
 		p.setMoments(d, note.Of(d).Standard)
 		if raw := note.Of(d).Images; len(raw) > 0 {

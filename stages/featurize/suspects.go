@@ -3,6 +3,7 @@ package featurize
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/encode"
 	"mars.dev/mars/stages/featurize/format"
 )
 
@@ -41,7 +43,7 @@ var identityName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|n
 // withoutIdentities returns the columns of a table but for those that are taken for
 // identities, with a warning.
 func withoutIdentities(env stages.Env, t *format.Table, scans []keyScan) []string {
-	ids := identities(scans, t.Columns)
+	ids := identities(scans, t)
 	if len(ids) == 0 || len(ids) == len(t.Columns) {
 		return t.Columns
 	}
@@ -50,13 +52,18 @@ func withoutIdentities(env stages.Env, t *format.Table, scans []keyScan) []strin
 }
 
 // identities are the names of the columns that are taken for identities.
-func identities(scans []keyScan, names []string) (ids []string) {
-	for j := range scans {
-		if len(names) == len(scans) && scans[j].isIdentity(names[j]) {
-			ids = append(ids, names[j])
+func identities(scans []keyScan, t *format.Table) (ids []string) {
+	for j, name := range t.Columns {
+		if isNumber(t, j) && scans[j].isIdentity(name) {
+			ids = append(ids, name)
 		}
 	}
 	return ids
+}
+
+// isNumber reports whether column j holds numbers, and no categories or dates.
+func isNumber(t *format.Table, j int) bool {
+	return t.Fields == nil || t.Fields[j].Kind == format.Number
 }
 
 // warnOfNumbers warns of identities in an array, whose columns have no names by which they
@@ -69,7 +76,9 @@ func warnOfNumbers(env stages.Env, t *format.Table) {
 	for j := range names {
 		names[j] = strconv.Itoa(j + 1)
 	}
-	if ids := identities(scanColumns(t), names); len(ids) > 0 {
+	array := *t
+	array.Columns = names
+	if ids := identities(scanColumns(t), &array); len(ids) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns of the array that have another whole number in each row, as identities do (counted from 1): %s: if they are, leave them out of the array", t.Name, nameColumns(ids)))
 	}
 }
@@ -155,7 +164,7 @@ func (k *keyScan) isIdentity(name string) bool {
 
 // tellColumns says which columns are not read, and why: a warning where text looks as if
 // it said something.
-func tellColumns(env stages.Env, source, target *format.Table, o Options) {
+func (st *preparation) tellColumns(env stages.Env, source, target *format.Table, o Options) {
 	for _, t := range []*format.Table{source, target} {
 		if t == nil || t == target && source != nil && source.Name == target.Name {
 			continue
@@ -164,7 +173,7 @@ func tellColumns(env stages.Env, source, target *format.Table, o Options) {
 		var rest []format.Skipped
 		for _, s := range t.Skipped {
 			switch known := t == target && source != nil && slices.ContainsFunc(source.Skipped, func(k format.Skipped) bool { return k.Name == s.Name }); {
-			case known:
+			case known || t == target && slices.ContainsFunc(st.dropped, func(c encode.Column) bool { return c.Name == s.Name }):
 			case s.Values != nil && s.Why == format.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
 				categories = append(categories, fmt.Sprintf("%s (%s)", s.Name, nameValues(s.Values)))
 			case t == target && source != nil && s.Why == "":
@@ -228,13 +237,27 @@ func warnOfOneFile(env stages.Env, source, target *format.Table, o Options) {
 		return
 	}
 	say := "if a column says which domain a row is of, name it with --domain-column"
-	for _, s := range source.Skipped {
-		if len(s.Values) > 0 {
-			say = fmt.Sprintf("if a column says which domain a row is of, name it, as in --domain-column %s (whose values are %s)", shell([]string{s.Name}), nameValues(s.Values))
-			break
-		}
+	for name, values := range categories(source) {
+		say = fmt.Sprintf("if a column says which domain a row is of, name it, as in --domain-column %s (whose values are %s)", shell([]string{name}), nameValues(values))
+		break
 	}
 	env.Logger().Warn(fmt.Sprintf("%s is source and target, so each of its %d rows is both: %s", source.Name, source.Features.Rows, say))
+}
+
+// categories are the columns of a table, as it was read, whose values are few.
+func categories(t *format.Table) iter.Seq2[string, []string] {
+	return func(yield func(string, []string) bool) {
+		for _, s := range t.Skipped {
+			if len(s.Values) > 0 && !yield(s.Name, s.Values) {
+				return
+			}
+		}
+		for _, f := range t.Fields {
+			if n := len(f.Values); n > 1 && n <= maxNamed && !yield(f.Name, f.Values) {
+				return
+			}
+		}
+	}
 }
 
 // drawn reports whether only some rows of the file are drawn.
@@ -366,6 +389,9 @@ func spreadsOf(t *format.Table) []spread {
 func (s *spread) addColumn(t *format.Table, j int) {
 	for i := range t.Features.Rows {
 		v := t.Features.Data[i*t.Features.Stride+j]
+		if v != v { // missing
+			continue
+		}
 		s.low, s.high = min(s.low, v), max(s.high, v)
 		if len(s.values) <= glanceRows {
 			s.values[v] = true

@@ -265,7 +265,7 @@ var usesThreads = map[string]bool{"mars-embed": true, "mars-train": true, "mars-
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,
 	"memory-limit": true, "max-classes": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
-	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true, "spreadsheet": true,
+	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true, "spreadsheet": true, "explain": true,
 }
 
 func isTerminal(w io.Writer) bool {

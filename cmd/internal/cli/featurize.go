@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +81,10 @@ type featurizeFlags struct {
 	domainColumn, decimal   string
 	encoding                string
 	columns, classes        []string
+	exclude, categorical    []string
+	missing                 string
+	mixed                   featurize.MixedOptions
+	explain                 bool
 	resize, shape           string
 	pad                     int
 	colour, raw, truth      bool
@@ -104,7 +109,9 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringVar(&o.target.labels, "target-labels", "", "file with the labels of --target (for --truth and --target-proportions)")
 	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
-	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order (default: all columns of numbers, or the one column of vectors)")
+	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
+	f.StringSliceVar(&o.exclude, "exclude", nil, "columns that are no features, or patterns such as 'x*'")
+	o.registerMixed(f)
 	f.StringVar(&o.domainColumn, "domain-column", "", "column of one table that says which domain a row is of; --target may then be left out")
 	f.StringSliceVar(&o.source.domains, "source-domain", nil, "values of --domain-column in source rows (default \"source\")")
 	f.StringSliceVar(&o.target.domains, "target-domain", nil, "values of --domain-column in target rows (default \"target\")")
@@ -137,6 +144,17 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 
 	o.standardize = "none"
 	f.Var(oneOf{&o.standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own")
+}
+
+// registerMixed registers what becomes of columns that are no complete numbers.
+func (o *featurizeFlags) registerMixed(f *pflag.FlagSet) {
+	f.StringSliceVar(&o.categorical, "categorical", nil, "columns of numbers that are categories, or patterns")
+	countVar(f, &o.mixed.MaxCategories, "max-categories", featurize.DefaultMaxCategories, 2, "make a feature of each value of a category, up to so many; more values share so many features, by a hash")
+	o.missing = "impute"
+	f.Var(oneOf{&o.missing, []string{"impute", "error"}}, "missing", "what to do about missing values: fill in the source's median or most frequent value, or refuse them")
+	o.mixed.Indicator = 0.05
+	amountVar(f, &o.mixed.Indicator, "missing-indicator", 1, "add a feature that says which values were missing if more than this share of the source's are")
+	f.BoolVar(&o.explain, "explain", false, "print on standard error what became of each column of a table")
 }
 
 // registerText registers what says how text tables are written.
@@ -180,7 +198,11 @@ func (o *featurizeFlags) completeSides() error {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed}
+	options.Mixed.RefuseMissing = o.missing == "error"
+	if o.explain {
+		options.Mixed.Explain = os.Stderr
+	}
 	if err := o.completeSides(); err != nil {
 		return options, err
 	}
@@ -207,6 +229,7 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	if err != nil {
 		return featurize.SideOptions{}, err
 	}
+	text.Exclude, text.Categorical = o.exclude, o.categorical
 	text.Labels, text.Columns, text.Label, text.ID = s.labels, o.columns, o.label, o.id
 	side := featurize.SideOptions{
 		Path:        s.path,

@@ -25,8 +25,8 @@ func stageCommands() []func() *cobra.Command {
 // algorithmVersions are the versions of what the stages compute, where it is not the
 // first. Raise a stage's when the same input, options and seed give other results
 // than before: what caches hold of it is then made again.
-var algorithmVersions = map[string]int{"featurize": 4, "cluster": 4, "match": 2, "reweight": 4, "embed": 4, "train": 10, "predict": 4, "eval": 2,
-	"label": 3, "proportions": 3}
+var algorithmVersions = map[string]int{"featurize": 5, "cluster": 4, "match": 2, "reweight": 4, "embed": 4, "train": 10, "predict": 5, "eval": 2,
+	"label": 4, "proportions": 4}
 
 // flagRoles are the flags that mean something to a pipeline beside their effect
 // on the result.
@@ -40,7 +40,7 @@ var flagRoles = map[string]pipeline.Role{
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
 	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect, "max-classes": pipeline.NoEffect,
 	"quiet": pipeline.Quiet, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
-	"help": pipeline.Reserved, "augment-preview": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved, "spreadsheet": pipeline.Reserved,
+	"help": pipeline.Reserved, "augment-preview": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved, "spreadsheet": pipeline.Reserved, "explain": pipeline.Reserved,
 }
 
 // catalogue describes all stages to the package pipeline.

@@ -188,6 +188,18 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 		}
 		writeInput(t, file, table.String())
 	}
+	for _, file := range []string{"mixed-source.csv", "mixed-target.csv"} {
+		var table strings.Builder
+		table.WriteString("a,n,c,g,label\n")
+		for i := range 42 {
+			gap := fmt.Sprintf("%.3f", rng.NormFloat64())
+			if i%5 == 0 {
+				gap = ""
+			}
+			fmt.Fprintf(&table, "%.3f,%d,%c,%s,%c\n", rng.NormFloat64()+float64(i%3), rng.IntN(4), "stuv"[rng.IntN(4)], gap, "pqr"[i%3])
+		}
+		writeInput(t, file, table.String())
+	}
 	var bars, commas, accents strings.Builder
 	bars.WriteString("x|y,label,v,c|label|w\n")
 	commas.WriteString("a;b;label\n")

@@ -56,7 +56,8 @@ func readRecords(ctx context.Context, next records, p *columnPlan, o Options, me
 // A columnPlan names the columns of a columnar input that are read.
 type columnPlan struct {
 	features          []string
-	label, id, domain string // "" if there is none or it is not needed
+	cells             *columnCells // reads them if they are mixed; nil: all are numbers or lists
+	label, id, domain string       // "" if there is none or it is not needed
 	skipped           []Skipped
 	text              []string // those of skipped that are text
 	tallies           []tally  // of these
@@ -72,12 +73,16 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	features, err := chosen(header, r, o.Columns)
+	columns := o.Columns
+	if o.Fields != nil {
+		columns = names(o.Fields)
+	}
+	features, err := chosen(header, r, columns)
 	if err != nil {
 		return nil, err
 	}
-	if len(o.Columns) == 0 {
-		if features, err = usualFeatures(schema, r); err != nil {
+	if len(columns) == 0 {
+		if features, err = usualFeatures(schema, r, o); err != nil {
 			return nil, err
 		}
 	}
@@ -85,7 +90,7 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 	used := setOf(features)
 	for i, name := range header {
 		f := schema.Field(i)
-		if err := checkType(f, used[i], r.has(i)); err != nil {
+		if err := checkType(f, used[i], r.has(i), o.Mixed); err != nil {
 			return nil, err
 		}
 		switch {
@@ -98,7 +103,7 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 		case i == r.domain:
 			p.domain = name
 		case !used[i]:
-			p.skip(f, len(o.Columns) == 0)
+			p.skip(f, len(columns) == 0 && !o.excluded(name))
 		}
 	}
 	for _, i := range features {
@@ -107,8 +112,30 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 	p.tallies = make([]tally, len(p.text))
 	if o.OnlyIDs {
 		p.features, p.text = nil, nil
+		return p, nil
 	}
-	return p, nil
+	p.cells, err = newColumnCells(schema, p.features, o)
+	return p, err
+}
+
+// fields are the columns of the Table; nil if all are numbers.
+func (p *columnPlan) fields() []Field {
+	if p.cells == nil {
+		return nil
+	}
+	return p.cells.text.fields()
+}
+
+// names are those of the columns of a Table of so many; nil for the numbers of lists.
+func (p *columnPlan) names(columns int) []string {
+	if p.cells != nil {
+		all, _ := p.cells.text.names()
+		return all
+	}
+	if columns == len(p.features) {
+		return p.features
+	}
+	return nil
 }
 
 // skip notes a column that is not read; open says that no features were named.
@@ -187,16 +214,25 @@ func (p *columnPlan) uses() map[string]bool {
 
 // usualFeatures returns the feature columns if none were named: the only column
 // of lists, otherwise all columns of numbers.
-func usualFeatures(schema *arrow.Schema, r roles) ([]int, error) {
+func usualFeatures(schema *arrow.Schema, r roles, o Options) ([]int, error) {
+	for what, patterns := range map[string][]string{"exclude": o.Exclude, "categorical": o.Categorical} {
+		all := make([]string, schema.NumFields())
+		for i, f := range schema.Fields() {
+			all[i] = f.Name
+		}
+		if err := checkPatterns(what, patterns, all); err != nil {
+			return nil, err
+		}
+	}
 	var lists, numbers []int
 	var listNames, names []string
 	for i, f := range schema.Fields() {
 		names = append(names, f.Name)
 		switch {
-		case r.has(i) || slices.Contains(reserved, f.Name):
+		case r.has(i) || slices.Contains(reserved, f.Name) || o.excluded(f.Name):
 		case isList(f.Type):
 			lists, listNames = append(lists, i), append(listNames, f.Name)
-		case isNumber(f.Type):
+		case isNumber(f.Type) || o.Mixed && isMixed(f.Type):
 			numbers = append(numbers, i)
 		}
 	}
@@ -213,14 +249,19 @@ func usualFeatures(schema *arrow.Schema, r roles) ([]int, error) {
 
 // checkType returns an error if the type of a column does not fit its role:
 // feature, or name (label or id).
-func checkType(f arrow.Field, feature, name bool) error {
-	if feature && !isNumber(f.Type) && !isList(f.Type) {
+func checkType(f arrow.Field, feature, name, mixed bool) error {
+	if feature && !isNumber(f.Type) && !isList(f.Type) && !(mixed && isMixed(f.Type)) {
 		return fmt.Errorf("column %q: has type %s: features must be numbers, or lists of numbers", f.Name, f.Type)
 	}
 	if name && arrow.IsNested(f.Type.ID()) {
 		return fmt.Errorf("column %q: has type %s: labels and ids must be strings or whole numbers", f.Name, f.Type)
 	}
 	return nil
+}
+
+// isMixed reports whether values of the type are text, dates or times.
+func isMixed(t arrow.DataType) bool {
+	return isText(t) || isDate(t) || slices.Contains([]arrow.Type{arrow.TIME32, arrow.TIME64, arrow.DURATION}, t.ID())
 }
 
 // isNumber reports whether values of the type are numbers: true and false are 1 and 0.
@@ -366,6 +407,9 @@ func (t *columnTables) tally(rec arrow.Record) error {
 
 // features are the feature columns of a batch.
 func (t *columnTables) features(rec arrow.Record) ([]arrowio.Vectors, error) {
+	if t.plan.cells != nil {
+		return t.plan.cells.read(rec, t.split.mem)
+	}
 	parts := make([]arrowio.Vectors, len(t.plan.features))
 	for k, name := range t.plan.features {
 		v, err := vectorsOf(rec, name)
@@ -437,14 +481,11 @@ func (t *columnTable) pass(ctx context.Context, p *columnPlan, each func(*Table)
 		return nil
 	}
 	cols := len(t.data) / (t.rows - t.passed)
-	block, err := newBlock(ctx, t.data, cols, t.passed, t.mem)
+	block, err := newBlock(ctx, t.data, p.fields(), cols, t.passed)
 	if err != nil {
 		return err
 	}
-	block.Skipped = p.skipped
-	if cols == len(p.features) {
-		block.Columns = p.features
-	}
+	block.Skipped, block.Columns = p.skipped, p.names(cols)
 	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
 	return each(block)
 }
@@ -597,14 +638,12 @@ func (t *columnTable) finish(ctx context.Context, p *columnPlan) (*Table, error)
 	if !t.onlyIDs && t.passed == 0 {
 		width = len(t.data) / t.rows
 		var err error
-		if out, err = newTable(ctx, t.data, t.rows, width, []int{width}, t.mem); err != nil {
+		if out, err = newMixedTable(ctx, t.data, p.fields(), t.rows, width, []int{width}, t.mem); err != nil {
 			return nil, err
 		}
 	}
-	out.origin = t.origin
-	if width == len(p.features) {
-		out.Columns = p.features
-	}
+	out.origin, out.Fields = t.origin, p.fields()
+	out.Columns = p.names(width)
 	out.Labels, out.Skipped = t.labels, p.skippedNow()
 	if t.named {
 		if err := out.setIDs(ctx, t.ids); err != nil {

@@ -2,6 +2,7 @@ package format
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func chosen(header []string, r roles, columns []string) ([]int, error) {
 	var features []int
 	taken := map[int]bool{}
 	var absent []string
-	for _, name := range columns {
+	for _, name := range expand(columns, header, r) {
 		i, ok := at[name]
 		switch {
 		case !ok:
@@ -79,6 +80,54 @@ func chosen(header []string, r roles, columns []string) ([]int, error) {
 		return nil, &MissingColumns{Absent: absent, Header: header}
 	}
 	return features, nil
+}
+
+// expand puts the columns of the header that a pattern such as m* matches in its place,
+// unless a column is called so.
+func expand(columns, header []string, r roles) []string {
+	var names []string
+	for _, pattern := range columns {
+		if !strings.ContainsAny(pattern, "*?[") || slices.Contains(header, pattern) {
+			names = append(names, pattern)
+			continue
+		}
+		matched := false
+		for i, name := range header {
+			if r.has(i) || slices.Contains(columns, name) {
+				continue
+			}
+			if matches(pattern, name) {
+				matched = true
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+		if !matched {
+			names = append(names, pattern)
+		}
+	}
+	return names
+}
+
+// excluded reports whether one of the patterns matches the name of a column.
+func (o Options) excluded(name string) bool {
+	return slices.ContainsFunc(o.Exclude, func(pattern string) bool { return matches(pattern, name) })
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return pattern == name || err == nil && ok
+}
+
+// checkPatterns returns an error if one of the names or patterns is of no column.
+func checkPatterns(what string, patterns, header []string) error {
+	for _, pattern := range patterns {
+		if !slices.ContainsFunc(header, func(name string) bool { return matches(pattern, name) }) {
+			return fmt.Errorf("has no column %q, which --%s names (its columns are %s)", pattern, what, list(header))
+		}
+	}
+	return nil
 }
 
 // MissingColumns is the error of a table that lacks feature columns.
@@ -129,72 +178,6 @@ func orDefault(name, usual string) string {
 		return usual
 	}
 	return name
-}
-
-// A textPlan says what each column of a text table is for.
-type textPlan struct {
-	header   []string
-	features []int
-	roles
-	open    bool // no features were named
-	decimal byte
-	skipped []int
-	tallies []tally // of skipped, if features are open
-}
-
-func planText(header []string, o Options) (*textPlan, error) {
-	p := &textPlan{header: header, open: len(o.Columns) == 0, decimal: o.Decimal}
-	var err error
-	if p.roles, err = rolesOf(header, o); err != nil {
-		return nil, err
-	}
-	p.features, err = chosen(header, p.roles, o.Columns)
-	return p, err
-}
-
-// settle decides by the first row which columns are features if none were named:
-// those whose value is a number or missing. If a later value is neither, that is
-// an error; the column is not dropped in silence.
-func (p *textPlan) settle(record []string) error {
-	named := setOf(p.features)
-	for i, name := range p.header {
-		switch {
-		case p.has(i) || named[i]:
-			continue
-		case p.open && !slices.Contains(reserved, name):
-			field := strings.TrimSpace(record[i])
-			_, err := p.number(field, 64)
-			if err == nil || isMissing(field) {
-				p.features = append(p.features, i)
-				continue
-			}
-			if err := p.otherDecimal(name, field); err != nil {
-				return err
-			}
-		}
-		p.skipped = append(p.skipped, i)
-	}
-	p.tallies = make([]tally, len(p.skipped))
-	return nil
-}
-
-// names returns the names of the feature columns and the unused columns.
-func (p *textPlan) names() (features []string, skipped []Skipped) {
-	for _, i := range p.features {
-		features = append(features, p.header[i])
-	}
-	for k, i := range p.skipped {
-		name := p.header[i]
-		switch {
-		case slices.Contains(reserved, name):
-			skipped = append(skipped, Skipped{Name: name, Why: reservedWhy(name), Values: p.tallies[k].category()})
-		case p.open:
-			skipped = append(skipped, p.tallies[k].skip(name))
-		default:
-			skipped = append(skipped, Skipped{Name: name})
-		}
-	}
-	return features, skipped
 }
 
 // maxListed is how many names a message lists.

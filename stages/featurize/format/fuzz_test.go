@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -72,7 +73,11 @@ func checkBlocks(t *testing.T, data []byte, name string, o Options) {
 	}
 }
 
-func sameText(a, b error) bool { return a != nil && b != nil && a.Error() == b.Error() }
+// sameText reports whether two errors say the same, but for how many cells are bad, which is
+// known of the whole alone.
+func sameText(whole, part error) bool {
+	return whole != nil && part != nil && strings.HasPrefix(whole.Error(), part.Error())
+}
 
 // checkDomains reads two parts of the bytes, by a column of them. Their rows are those of
 // the whole.
@@ -93,6 +98,44 @@ func checkDomains(t *testing.T, data []byte, name, column string, values ...stri
 			if err == nil && !slices.Equal(part.Row(i), whole.Row(part.In(i))) {
 				t.Fatalf("row %d of part %s is not row %d of the whole", i, part.Name, part.In(i))
 			}
+		}
+	}
+}
+
+// checkMixed reads a mixed table, and again as its fields say: that gives the same cells.
+func checkMixed(t *testing.T, data []byte, name string) {
+	t.Helper()
+	got, err := Read(t.Context(), bytes.NewReader(data), name, Options{Mixed: true, NoLabels: true})
+	if err != nil {
+		return
+	}
+	if got.Fields == nil {
+		checkConsistent(t, got)
+		return
+	}
+	if len(got.Fields) != got.Features.Cols || len(got.Columns) != got.Features.Cols {
+		t.Fatalf("%d fields and %d names of %d columns", len(got.Fields), len(got.Columns), got.Features.Cols)
+	}
+	for i := range got.Features.Rows {
+		for j, v := range got.Row(i) {
+			f := got.Fields[j]
+			switch {
+			case math.IsInf(float64(v), 0) || f.Name != got.Columns[j]:
+				t.Fatalf("row %d, column %d: %v of %q", i, j, v, f.Name)
+			case f.Kind == Category && v == v && (v < 0 || int(v) >= len(f.Values) || v != float32(int(v))):
+				t.Fatalf("row %d, column %d: %v of %d values", i, j, v, len(f.Values))
+			case f.Kind == Clock && (v < 0 || v > 25*3600):
+				t.Fatalf("row %d, column %d: second %v of a day", i, j, v)
+			}
+		}
+	}
+	again, err := Read(t.Context(), bytes.NewReader(data), name, Options{Mixed: true, NoLabels: true, Fields: got.Fields})
+	if err != nil {
+		t.Fatalf("%v, when it is read by its own fields", err)
+	}
+	for i := range got.Features.Data {
+		if math.Float32bits(got.Features.Data[i]) != math.Float32bits(again.Features.Data[i]) {
+			t.Fatalf("value %d: %v, read again %v", i, got.Features.Data[i], again.Features.Data[i])
 		}
 	}
 }
@@ -133,10 +176,13 @@ func FuzzNPZ(f *testing.F) {
 
 func FuzzText(f *testing.F) {
 	seed(f, "frame.csv", "semicolon.csv", "frame.tsv", "gaps.csv", "index.csv")
+	f.Add([]byte("x,when,at,color,n\n1,2026-01-31,12:30,red,1\n,2026-02-28T10:11:12Z,1:15:00,blue,x\nNA,,,,3.0\n4,1.2.2026,24:00,red,01\n"))
+	f.Add([]byte("d,t\n31.12.2026,12:30\n01.02.2024,1:15:00.5+01:00\n,\n"))
 	f.Add([]byte("id,x,y,label\n1,2,3,cat\n2,3,4,dog\n3,4,5,cat\n4,5,6,cow\n5,6,7,\n6,7,8,dog\n7,8,9,dog\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.csv", Options{})
 		checkDomains(t, data, "a.csv", "label", "cat", "dog")
+		checkMixed(t, data, "a.csv")
 		checkFuzzed(t, data, "a", Options{Label: "name", Columns: []string{"a"}, Separator: ';'})
 	})
 }
@@ -147,5 +193,6 @@ func FuzzColumnar(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a", Options{})
 		checkDomains(t, data, "a", "label", "cat", "dog")
+		checkMixed(t, data, "a")
 	})
 }

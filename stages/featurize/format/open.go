@@ -43,6 +43,22 @@ type Options struct {
 	// id, truth, and columns without a name, which hold row numbers.
 	Columns []string
 
+	// Exclude are the names of columns that are no features, or patterns such as m*, as
+	// Columns may be too.
+	Exclude []string
+
+	// Mixed reads columns of text and dates and cells without a value too, and Fields of
+	// the Table says what its columns are. Without it columns of text are skipped, and a
+	// missing value is an error.
+	Mixed bool
+
+	// Categorical are names or patterns of columns of numbers that are categories.
+	Categorical []string
+
+	// Fields are the columns to read, as a Table that was read before has them: they take
+	// the place of Columns and Categorical. nil: they are found.
+	Fields []Field
+
 	// Label and ID are the label and identity columns of a table. If empty,
 	// they are "label" and "id", if the table has these.
 	Label, ID string

@@ -15,9 +15,10 @@ import (
 // identities where the input has them.
 type Table struct {
 	Name     string         // the input, for messages
-	Features blas32.General // n×d, n and d at least 1, every value finite
+	Features blas32.General // n×d, n and d at least 1, every value finite, or NaN in Fields
 	Shape    []int          // [C, H, W] for images, [d] otherwise
 	Columns  []string       // the d features' names; nil if the input has none
+	Fields   []Field        // what the columns are, if that was asked for; nil: numbers
 	Skipped  []Skipped      // columns of the input that were not read
 
 	// Largest is the largest value that the stored type can hold, for scaling
@@ -76,25 +77,68 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 // Select returns t with those of its columns that have the names, in that order, in the
 // memory of t. All must be there.
 func (t *Table) Select(names []string) *Table {
-	if slices.Equal(names, t.Columns) {
+	var from []int
+	for _, name := range names {
+		for j, column := range t.Columns {
+			if column == name {
+				from = append(from, j)
+			}
+		}
+	}
+	return t.Pick(from)
+}
+
+// Pick returns t with those of its columns, in the memory of t.
+func (t *Table) Pick(from []int) *Table {
+	if len(from) == len(t.Columns) && slices.IsSorted(from) {
 		return t
 	}
-	at := positions(t.Columns)
-	from, row := make([]int, len(names)), make([]float32, t.Features.Cols)
-	for k, name := range names {
-		from[k] = at[name]
-	}
+	n, row := len(from), make([]float32, t.Features.Cols)
 	out := *t
-	out.Features.Cols, out.Features.Stride = len(names), len(names)
+	out.Features.Cols, out.Features.Stride = n, n
 	for i := range t.Features.Rows {
 		copy(row, t.Row(i))
 		for k, j := range from {
-			out.Features.Data[i*len(names)+k] = row[j]
+			out.Features.Data[i*n+k] = row[j]
 		}
 	}
-	out.Features.Data = out.Features.Data[:t.Features.Rows*len(names)]
-	out.Columns, out.Shape = names, []int{len(names)}
+	out.Features.Data = out.Features.Data[:t.Features.Rows*n]
+	out.Columns, out.Fields, out.Shape = gather(t.Columns, from), gather(t.Fields, from), []int{n}
 	return &out
+}
+
+// Map returns t with other features, each of which has a name, that f makes of a row. It takes
+// the place of t. It returns ctx.Err() if ctx ends.
+func (t *Table) Map(ctx context.Context, columns []string, f func(row, out []float32)) (*Table, error) {
+	n, d := t.Features.Rows, len(columns)
+	if err := take[float32](t.mem, n*d); err != nil {
+		return nil, fmt.Errorf("%s: %w", t.Name, Limited(err))
+	}
+	out := *t
+	out.Features = blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+	out.Columns, out.Fields, out.Shape = columns, nil, []int{d}
+	for i := range n {
+		if err := ended(ctx, i); err != nil {
+			return nil, err
+		}
+		f(t.Row(i), out.Row(i))
+	}
+	give[float32](t.mem, cap(t.Features.Data))
+	t.Features.Data = nil
+	return &out, nil
+}
+
+// Fill puts a value into the cells of each column that have none. They are then numbers.
+func (t *Table) Fill(values []float32) {
+	for i := range t.Features.Rows {
+		row := t.Row(i)
+		for j, v := range row {
+			if v != v {
+				row[j] = values[j]
+			}
+		}
+	}
+	t.Fields = nil
 }
 
 // isWhole reports whether rows are those of t, in their order.
@@ -148,21 +192,28 @@ func product(shape []int) (size int, ok bool) {
 // maxElements is the greatest size of an array: 2³¹ numbers, 8 GB as float32.
 const maxElements = 1 << 31
 
-// newBlock returns rows that follow others of a table, which it gives no shape.
-func newBlock(ctx context.Context, data []float32, cols, before int, mem *arrowio.Budget) (*Table, error) {
-	t := &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, mem: mem}
+// newBlock returns rows that follow others of a table, which it gives no shape. Its memory,
+// which is that of the next block too, is in no budget.
+func newBlock(ctx context.Context, data []float32, fields []Field, cols, before int) (*Table, error) {
+	t := &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, Fields: fields}
 	return t, t.checkFinite(ctx, before)
 }
 
 // newTable returns a table with data (row-major) as its features. It fails if
 // there are no rows or no features, or if a value is not finite.
 func newTable(ctx context.Context, data []float32, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
+	return newMixedTable(ctx, data, nil, rows, cols, shape, mem)
+}
+
+// newMixedTable is newTable with fields, in which values may be missing.
+func newMixedTable(ctx context.Context, data []float32, fields []Field, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
 	if rows == 0 || cols == 0 {
 		return nil, fmt.Errorf("holds %d rows of %d features: give data with at least one of each", rows, cols)
 	}
 	t := &Table{
 		Features: blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: data},
 		Shape:    shape,
+		Fields:   fields,
 		mem:      mem,
 	}
 	return t, t.checkFinite(ctx, 0)
@@ -176,7 +227,7 @@ func (t *Table) checkFinite(ctx context.Context, before int) error {
 			return err
 		}
 		for i, v := range data[lo:min(lo+stepValues, len(data))] {
-			if k := lo + i; math.Float32bits(v)&0x7f800000 == 0x7f800000 {
+			if k := lo + i; math.Float32bits(v)&0x7f800000 == 0x7f800000 && (t.Fields == nil || v == v) {
 				return fmt.Errorf("row %d, feature %d (both counted from 1): is %s: fill or drop the row", before+k/cols+1, k%cols+1, nonFinite(v))
 			}
 		}

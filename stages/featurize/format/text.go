@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,56 +32,17 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		if p.id < 0 {
 			return []*Table{{}}, nil
 		}
-		p.features, p.open = nil, false
+		p.cells, p.width, p.settled = nil, 0, true
 	}
 	split := newSplitter(o, in.mem)
-	tables := newTextTables(p, split.parts, o, in.mem)
-	settled, lines := false, true
-	for {
-		record, err := r.next()
-		if errors.Is(err, io.EOF) {
-			break
+	t := &textTables{plan: p, split: split, tables: newTextTables(p, split.parts, o, in.mem), lines: true, mem: in.mem}
+	if err := t.addAll(ctx, r); err != nil {
+		if bad := p.badCells(); bad != nil && ctx.Err() == nil { // it comes before
+			return nil, bad
 		}
-		if err != nil {
-			return nil, err
-		}
-		domain := ""
-		if p.domain >= 0 {
-			domain = record[p.domain]
-		}
-		row := split.rows
-		k, err := split.part(domain)
-		if err != nil {
-			return nil, err
-		}
-		line, _ := r.FieldPos(0)
-		lines = lines && line == row+2
-		if k < 0 {
-			continue
-		}
-		if !settled {
-			if err := p.settle(record); err != nil {
-				return nil, err
-			}
-			settled = true
-		}
-		if err := tables[k].add(record, r.Reader, row); err != nil {
-			return nil, err
-		}
-		if err := tables[k].pass(ctx, o.Each, blockValues); err != nil {
-			return nil, err
-		}
-	}
-	if split.rows == 0 {
-		return nil, errors.New("has a header but no rows: give data with at least one")
-	}
-	if err := split.check(); err != nil {
 		return nil, err
 	}
-	if err := tables[0].pass(ctx, o.Each, 0); err != nil {
-		return nil, err
-	}
-	out, err := finishText(ctx, tables, split, lines)
+	out, err := t.finish(ctx)
 	return out, r.explain(err)
 }
 
@@ -252,6 +211,133 @@ func (r *recordReader) textError(err error) error {
 	return fmt.Errorf("line %d, column %d: %w: mend the quotes of the line", bad.Line, bad.Column, bad.Err)
 }
 
+// textTables are the tables of an input, a table a part. The first rows wait until it is
+// settled what the columns are.
+type textTables struct {
+	plan   *textPlan
+	split  *splitter
+	tables []*textTable
+	first  []textRow
+	held   int64 // memory of first
+	lines  bool  // the rows are a line each
+	mem    *arrowio.Budget
+}
+
+// A textRow is a record that waits.
+type textRow struct {
+	record          []string
+	part, row, line int
+}
+
+// addAll adds the records of r.
+func (t *textTables) addAll(ctx context.Context, r *recordReader) error {
+	for {
+		record, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.add(ctx, record, r.Reader); err != nil {
+			return err
+		}
+	}
+}
+
+// add adds the next record, which need not stay as it is. r gives its place.
+func (t *textTables) add(ctx context.Context, record []string, r *csv.Reader) error {
+	domain := ""
+	if i := t.plan.domain; i >= 0 {
+		domain = record[i]
+	}
+	row := t.split.rows
+	k, err := t.split.part(domain)
+	if err != nil {
+		return err
+	}
+	line, _ := r.FieldPos(0)
+	t.lines = t.lines && line == row+2
+	if k < 0 {
+		return nil
+	}
+	if t.plan.settled {
+		return t.addRow(ctx, textRow{record, k, row, line})
+	}
+	size := int64(0)
+	for i, field := range record {
+		record[i] = strings.Clone(field)
+		size += int64(len(field)) + sizeOf[string]()
+	}
+	if err := t.mem.Take(size); err != nil {
+		return err
+	}
+	t.held += size
+	t.first = append(t.first, textRow{slices.Clone(record), k, row, line})
+	if len(t.first) < settleRows && t.plan.options.Mixed {
+		return nil
+	}
+	return t.settle(ctx)
+}
+
+// settle settles what the columns are, and adds the rows that wait.
+func (t *textTables) settle(ctx context.Context) error {
+	sample := make([][]string, len(t.first))
+	for i, row := range t.first {
+		sample[i] = row.record
+	}
+	if err := t.plan.settle(sample); err != nil {
+		return err
+	}
+	for _, row := range t.first {
+		if err := t.addRow(ctx, row); err != nil {
+			return err
+		}
+	}
+	t.mem.Give(t.held)
+	t.first, t.held = nil, 0
+	return nil
+}
+
+func (t *textTables) addRow(ctx context.Context, row textRow) error {
+	table := t.tables[row.part]
+	if err := table.add(row); err != nil {
+		return err
+	}
+	return table.pass(ctx, t.plan.options.Each, blockValues)
+}
+
+// finish makes the tables of what was read.
+func (t *textTables) finish(ctx context.Context) ([]*Table, error) {
+	if t.split.rows == 0 {
+		return nil, errors.New("has a header but no rows: give data with at least one")
+	}
+	if err := t.split.check(); err != nil {
+		return nil, err
+	}
+	if !t.plan.settled {
+		if err := t.settle(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.plan.badCells(); err != nil {
+		return nil, err
+	}
+	if err := t.tables[0].pass(ctx, t.plan.options.Each, 0); err != nil {
+		return nil, err
+	}
+	out := make([]*Table, len(t.tables))
+	for k, table := range t.tables {
+		table.lines = t.lines
+		var err error
+		if out[k], err = table.finish(ctx); err != nil {
+			return nil, err
+		}
+		out[k].others = t.split.others()
+	}
+	return out, nil
+}
+
 // A textTable grows row by row. The tables of an input share their plan and the names.
 type textTable struct {
 	plan    *textPlan
@@ -278,26 +364,23 @@ func newTextTables(p *textPlan, parts []Part, o Options, mem *arrowio.Budget) []
 	return tables
 }
 
-// add appends one record, which was that row of the input. r gives its place for errors.
-func (t *textTable) add(record []string, r *csv.Reader, row int) (err error) {
-	at := len(t.data)
-	if t.data, err = extend(t.mem, t.data, len(t.plan.features), maxElements); err != nil {
+// add appends a row.
+func (t *textTable) add(row textRow) (err error) {
+	at, record := len(t.data), row.record
+	if t.data, err = extend(t.mem, t.data, t.plan.width, maxElements); err != nil {
 		return err
 	}
-	for k, i := range t.plan.features {
-		if t.data[at+k], err = t.plan.value(record[i]); err != nil {
-			line, _ := r.FieldPos(i)
-			return fmt.Errorf("line %d, column %q: %w", line, t.plan.header[i], err)
-		}
+	if err := t.plan.read(t.data[at:], record, row.line, t.mem); err != nil {
+		return err
 	}
-	for k, i := range t.plan.skipped {
-		if tally := &t.plan.tallies[k]; !tally.many {
-			tally.add(strings.TrimSpace(record[i]))
+	for k := range t.plan.skipped {
+		if s := &t.plan.skipped[k]; !s.tally.many {
+			s.tally.add(strings.TrimSpace(record[s.at]))
 		}
 	}
 	t.rows++
 	if t.divide {
-		if t.at, err = push(t.mem, t.at, row); err != nil {
+		if t.at, err = push(t.mem, t.at, row.row); err != nil {
 			return err
 		}
 	}
@@ -318,11 +401,11 @@ func (t *textTable) add(record []string, r *csv.Reader, row int) (err error) {
 
 // pass gives the rows to each if they have that many values, and forgets them.
 func (t *textTable) pass(ctx context.Context, each func(*Table) error, values int) error {
-	cols := len(t.plan.features)
+	cols := t.plan.width
 	if each == nil || len(t.data) == 0 || len(t.data)+cols <= values {
 		return nil
 	}
-	block, err := newBlock(ctx, t.data, cols, t.passed, t.mem)
+	block, err := newBlock(ctx, t.data, t.plan.fields(), cols, t.passed)
 	if err != nil {
 		return err
 	}
@@ -343,29 +426,15 @@ func (t *textTable) intern(name string) (string, error) {
 	return known, nil
 }
 
-// finishText makes the tables of what was read. lines says that each record is a line.
-func finishText(ctx context.Context, tables []*textTable, split *splitter, lines bool) ([]*Table, error) {
-	out := make([]*Table, len(tables))
-	for k, t := range tables {
-		t.lines = lines
-		var err error
-		if out[k], err = t.finish(ctx); err != nil {
-			return nil, err
-		}
-		out[k].others = split.others()
-	}
-	return out, nil
-}
-
 func (t *textTable) finish(ctx context.Context) (*Table, error) {
 	p := t.plan
-	if len(p.features) == 0 && !t.onlyIDs {
+	if p.width == 0 && !t.onlyIDs {
 		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): make numbers of text, or name the feature columns", list(p.header))
 	}
-	out := &Table{Features: blas32.General{Rows: t.rows, Cols: len(p.features)}, mem: t.mem}
+	out := &Table{Features: blas32.General{Rows: t.rows, Cols: p.width}, Fields: p.fields(), mem: t.mem}
 	if !t.onlyIDs && t.passed == 0 {
 		var err error
-		if out, err = newTable(ctx, t.data, t.rows, len(p.features), []int{len(p.features)}, t.mem); err != nil {
+		if out, err = newMixedTable(ctx, t.data, p.fields(), t.rows, p.width, []int{p.width}, t.mem); err != nil {
 			return nil, err
 		}
 	}
@@ -383,74 +452,6 @@ func (t *textTable) finish(ctx context.Context) (*Table, error) {
 		}
 	}
 	return out, nil
-}
-
-// missing are the words that programs write for a missing value.
-var missing = []string{"", "na", "n/a", "nan", "null", "none", "?", "-"}
-
-func isMissing(field string) bool { return slices.Contains(missing, strings.ToLower(field)) }
-
-// value reads a field of a feature column.
-func (p *textPlan) value(field string) (float32, error) {
-	field = strings.TrimSpace(field)
-	v, err := p.number(field, 32)
-	switch {
-	case err == nil && v-v == 0: // finite
-		return float32(v), nil
-	case isMissing(field):
-		return 0, fmt.Errorf("the value is missing (%q): fill or drop the row, or choose other feature columns", field)
-	case errors.Is(err, strconv.ErrRange) || math.IsInf(v, 0):
-		return 0, fmt.Errorf("%s is infinite, or too large for float32: mend or drop the row", field)
-	case err != nil && p.decimal == 0 && isCommaDecimal(field):
-		return 0, fmt.Errorf("%q has a decimal comma: give --decimal ,", field)
-	case err != nil:
-		return 0, fmt.Errorf("%q is not a number: mend it, or choose other feature columns", field)
-	}
-	return float32(v), nil // NaN is found when all are read
-}
-
-// number reads a feature: a decimal number, or true or false as 1 and 0.
-func (p *textPlan) number(field string, bits int) (float64, error) {
-	switch {
-	case len(field) == 4 && strings.EqualFold(field, "true"):
-		return 1, nil
-	case len(field) == 5 && strings.EqualFold(field, "false"):
-		return 0, nil
-	case p.decimal == ',' && strings.Contains(field, "."):
-		return 0, strconv.ErrSyntax
-	case p.decimal == ',':
-		field = strings.Replace(field, ",", ".", 1)
-	}
-	return parseFloat(field, bits)
-}
-
-// isCommaDecimal reports whether a field is a number with a decimal comma.
-var isCommaDecimal = regexp.MustCompile(`^[-+]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?$`).MatchString
-
-// otherDecimal returns an error if a field that is not a number is one with the other
-// decimal mark: its column is not to be left out in silence.
-func (p *textPlan) otherDecimal(column, field string) error {
-	switch {
-	case p.decimal == 0 && isCommaDecimal(field):
-		return fmt.Errorf("column %q: %q looks like a number with a decimal comma: give --decimal , or choose other feature columns with --columns", column, field)
-	case p.decimal == ',':
-		if _, err := parseFloat(field, 64); err == nil || isCommaDecimal(field) {
-			return fmt.Errorf("column %q: %q has a point, and --decimal says that a comma is the decimal mark: write numbers without separators of thousands, or leave --decimal out", column, field)
-		}
-	}
-	return nil
-}
-
-// parseFloat reads a decimal number. strconv reads Go's 0x1p4 and 1_000 too, which
-// are numbers in no table.
-func parseFloat(field string, bits int) (float64, error) {
-	for i := range len(field) { // strings.ContainsAny takes half as long as the parsing
-		switch field[i] {
-		case '_', 'x', 'X':
-			return 0, strconv.ErrSyntax
-		}
-	}
-	return strconv.ParseFloat(field, bits)
 }
 
 // wholeLabels rewrites labels as integers if all are whole numbers: pandas writes
@@ -489,7 +490,7 @@ func readTextLabels(in *input, o Options) ([]string, error) {
 			return nil, fmt.Errorf("has no column %q (its columns are %s): name the label column", orDefault(o.Label, "label"), list(r.header))
 		}
 	}
-	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1}}
+	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1}, settled: true}
 	t := newTextTables(plan, []Part{{}}, Options{}, in.mem)[0]
 	for row := 0; ; row++ {
 		record, err := r.next()
@@ -499,7 +500,7 @@ func readTextLabels(in *input, o Options) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := t.add(record, r.Reader, row); err != nil {
+		if err := t.add(textRow{record: record, row: row}); err != nil {
 			return nil, err
 		}
 	}

@@ -7,13 +7,14 @@ import (
 	stdimage "image"
 	"image/color"
 	"image/png"
-	"mars.dev/mars/internal/contexttest"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"mars.dev/mars/internal/contexttest"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )

@@ -2,12 +2,13 @@ package shift
 
 import (
 	"context"
-	"mars.dev/mars/internal/contexttest"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"mars.dev/mars/internal/contexttest"
 )
 
 func TestCounts(t *testing.T) {

@@ -2,11 +2,12 @@ package toy
 
 import (
 	"context"
-	"mars.dev/mars/internal/contexttest"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"mars.dev/mars/internal/contexttest"
 )
 
 // Balanced accuracies of the Bayes rules by shift, to three decimals, from the

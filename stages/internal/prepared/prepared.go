@@ -22,7 +22,11 @@ import (
 // Preparation is that of both domains. The JSON is the value of arrowio.PreparationKey.
 type Preparation struct {
 	Version int      `json:"version"`
-	Columns []string `json:"columns,omitempty"` // feature columns of tables, in order
+	Columns []string `json:"columns,omitempty"` // the features' names, of tables
+	// Inputs says how the features are made of the columns of a table (encode.Encoder); nil:
+	// they are its columns.
+	Inputs json.RawMessage `json:"inputs,omitempty"`
+
 	Source  Side     `json:"source"`
 	Target  Side     `json:"target"`
 }

@@ -1,0 +1,347 @@
+package featurize
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/encode"
+	"mars.dev/mars/stages/featurize/format"
+)
+
+// DefaultMaxCategories is how many features a category becomes at most, unless Options say
+// otherwise.
+const DefaultMaxCategories = 32
+
+// MixedOptions say what becomes of columns that are no complete numbers.
+type MixedOptions struct {
+	encode.Options
+	RefuseMissing bool      // a missing value is an error
+	Explain       io.Writer // what became of each column is written here; nil: nowhere
+}
+
+// learn learns from the first table that is read, which is the source's if there is one, what
+// the columns are and which are features.
+func (st *preparation) learn(ctx context.Context, env stages.Env, tables []*format.Table, domain arrowio.Domain, o Options) error {
+	t := tables[0]
+	if t.Fields == nil {
+		st.Columns = t.Columns
+		if o.side(domain).Format.Columns == nil {
+			st.Columns = withoutIdentities(env, t, scanColumns(t))
+		}
+		for k := range tables {
+			tables[k] = tables[k].Select(st.Columns)
+		}
+		return nil
+	}
+	named := o.side(domain).Format.Columns != nil
+	mixed := o.Mixed.Options
+	mixed.Keep, mixed.KeepConstant = named, domain == arrowio.TargetDomain
+	keys := t.Columns
+	if !named {
+		keys = withoutIdentities(env, t, scanColumns(t))
+	}
+	var err error
+	if st.Encoder, err = encode.Learn(ctx, t, tables, mixed); err != nil {
+		return err
+	}
+	for _, name := range t.Columns {
+		if !slices.Contains(keys, name) {
+			st.Encoder.Drop(name, "another whole number in each row")
+		}
+	}
+	st.prune(env, t.Name, tables...)
+	return nil
+}
+
+// isMixed reports whether a table has more than numbers.
+func isMixed(t *format.Table) bool {
+	for _, f := range t.Fields {
+		if f.Kind != format.Number {
+			return true
+		}
+	}
+	for i := range t.Features.Rows {
+		if slices.ContainsFunc(t.Row(i), func(v float32) bool { return v != v }) {
+			return true
+		}
+	}
+	return false
+}
+
+// prune forgets columns of which nothing is left.
+func (st *preparation) prune(env stages.Env, name string, tables ...*format.Table) {
+	dropped := st.Encoder.Prune(tables...)
+	st.Columns = st.Encoder.Inputs()
+	st.dropped = append(st.dropped, dropped...)
+	var why []string
+	columns := map[string][]string{}
+	for _, c := range dropped {
+		if columns[c.Dropped] == nil {
+			why = append(why, c.Dropped)
+		}
+		columns[c.Dropped] = append(columns[c.Dropped], c.Name)
+	}
+	for i, w := range why {
+		why[i] = fmt.Sprintf("%s (%s)", nameColumns(columns[w]), w)
+	}
+	if len(why) > 0 {
+		env.Logger().Info(fmt.Sprintf("%s: columns left out: %s", name, strings.Join(why, "; ")))
+	}
+}
+
+// maxStrange is the share of target rows whose value of a category may be none of the
+// source's.
+const maxStrange = 0.5
+
+// A strangeness counts cells of the target that the source's do not explain, by column.
+type strangeness struct {
+	rows         int
+	unseen, gaps []int
+	spreads      []spread
+}
+
+func newStrangeness(columns int) *strangeness {
+	return &strangeness{unseen: make([]int, columns), gaps: make([]int, columns), spreads: newSpreads(columns)}
+}
+
+// add adds rows of the target, as they were read.
+func (s *strangeness) add(t *format.Table, e *encode.Encoder) {
+	s.rows += t.Features.Rows
+	for j, c := range e.Columns {
+		s.spreads[j].addColumn(t, j)
+		for i := range t.Features.Rows {
+			switch v := t.Row(i)[j]; {
+			case v != v:
+				s.gaps[j]++
+			case c.Kind == format.Category && c.Buckets == 0 && int(v) >= len(c.Values):
+				s.unseen[j]++
+			}
+		}
+	}
+}
+
+// dropStrangers leaves columns out that give the domains away and say nothing else: categories
+// whose values the target does not share, and the number of days where one domain is older
+// than the other.
+func (st *preparation) dropStrangers(env stages.Env, source *format.Table, s *strangeness, target string) {
+	e := st.Encoder
+	days := spreadsOf(source)
+	var strange, apart []string
+	for j := range e.Columns {
+		c := &e.Columns[j]
+		switch {
+		case c.Kind == format.Category && float64(s.unseen[j]) > maxStrange*float64(s.rows):
+			strange = append(strange, c.Name)
+		case c.Kind == format.Day && (s.spreads[j].low > days[j].high || s.spreads[j].high < days[j].low):
+			apart = append(apart, c.Name)
+			e.DropDays(j)
+		}
+	}
+	for _, name := range strange {
+		e.Drop(name, "most values of the target are none of the source's")
+	}
+	if len(strange) > 0 {
+		env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because most of their values are none of %s: %s", target, source.Name, nameColumns(strange)))
+	}
+	if len(apart) > 0 {
+		env.Logger().Warn(fmt.Sprintf("%s: all dates are outside those of %s, so how many days they are apart is left out: %s", target, source.Name, nameColumns(apart)))
+	}
+	st.prune(env, source.Name, source)
+}
+
+// dropAbsent leaves columns of text and dates out that the target lacks, with a warning. Other
+// columns are not left out: reports whether there are none.
+func (st *preparation) dropAbsent(env stages.Env, source *format.Table, lacking *format.MissingColumns, target string) bool {
+	if source == nil || st.Encoder == nil {
+		return false
+	}
+	for _, c := range st.Encoder.Columns {
+		if c.Kind == format.Number && slices.Contains(lacking.Absent, c.Name) {
+			return false
+		}
+	}
+	for _, name := range lacking.Absent {
+		st.Encoder.Drop(name, "not in "+target)
+	}
+	what := "column %s, which %s has: it is left out"
+	if len(lacking.Absent) > 1 {
+		what = "columns %s, which %s has: they are left out"
+	}
+	env.Logger().Warn(fmt.Sprintf("%s has no "+what, target, lacking.Names(), source.Name))
+	st.prune(env, source.Name, source)
+	return true
+}
+
+// encodeBoth makes features of the rows of both domains.
+func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, tables map[arrowio.Domain]*format.Table) error {
+	e := st.Encoder
+	if e == nil {
+		return nil
+	}
+	source, target := tables[arrowio.SourceDomain], tables[arrowio.TargetDomain]
+	if source != nil && target != nil {
+		s := newStrangeness(len(e.Columns))
+		s.add(target, e)
+		before := len(e.Columns)
+		names := e.Inputs()
+		st.dropStrangers(env, source, s, target.Name)
+		if len(e.Columns) < before {
+			*target = *target.Select(slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(st.Columns, n) }))
+		}
+	}
+	for _, domain := range domains {
+		t := tables[domain]
+		if t == nil {
+			continue
+		}
+		if err := st.encode(ctx, env, t, domain); err != nil {
+			return err
+		}
+	}
+	if e.Width() == 0 {
+		return errors.New("no column is left that says anything: name others with --columns")
+	}
+	return nil
+}
+
+func (st *preparation) encode(ctx context.Context, env stages.Env, t *format.Table, domain arrowio.Domain) error {
+	s := newStrangeness(len(st.Encoder.Columns))
+	s.add(t, st.Encoder)
+	st.tellGaps(env, t.Name, domain, s)
+	encoded, err := st.Encoder.Apply(ctx, t)
+	if err != nil {
+		return err
+	}
+	*t = *encoded
+	return nil
+}
+
+// refuseMissing returns an error if a value is missing.
+func refuseMissing(t *format.Table) error {
+	for i := range t.Features.Rows {
+		for j, v := range t.Row(i) {
+			if v != v {
+				return fmt.Errorf("%s: %s, column %q: the value is missing: fill or drop the row, leave the column out with --exclude, or give --missing impute", t.Name, t.Place(i), t.Columns[j])
+			}
+		}
+	}
+	return nil
+}
+
+// tellGaps says which values were missing, and how many values of categories are new.
+func (st *preparation) tellGaps(env stages.Env, name string, domain arrowio.Domain, s *strangeness) {
+	var gaps, unseen []string
+	for j, c := range st.Encoder.Columns {
+		if s.gaps[j] > 0 {
+			gaps = append(gaps, fmt.Sprintf("%s (%s)", c.Name, ofRows(s.gaps[j], s.rows)))
+		}
+		if s.unseen[j] > 0 {
+			unseen = append(unseen, fmt.Sprintf("%s (%s)", c.Name, ofRows(s.unseen[j], s.rows)))
+		}
+	}
+	if len(gaps) > 0 {
+		env.Logger().Info(fmt.Sprintf("%s: missing values are filled in: %s", name, nameColumns(gaps)))
+	}
+	if len(unseen) > 0 && domain == arrowio.TargetDomain {
+		env.Logger().Info(fmt.Sprintf("%s: values that the source lacks: %s", name, nameColumns(unseen)))
+	}
+}
+
+// ofRows is a number of rows and their share.
+func ofRows(n, rows int) string {
+	share := fmt.Sprintf("%.1f %%", 100*float64(n)/float64(rows))
+	if n == rows {
+		share = "all rows"
+	}
+	return fmt.Sprintf("%d rows, %s", n, share)
+}
+
+// tellEncoder says what became of columns that are no numbers.
+func (st *preparation) tellEncoder(env stages.Env) {
+	if st.Encoder == nil {
+		return
+	}
+	what := map[string][]string{}
+	for _, c := range st.Encoder.Columns {
+		switch c.Kind {
+		case format.Category:
+			what["categories"] = append(what["categories"], fmt.Sprintf("%s (%s)", c.Name, nameWidth(c.Width())))
+		case format.Day, format.Clock:
+			if dates := what["dates and times"]; !slices.Contains(dates, c.Name) {
+				what["dates and times"] = append(dates, c.Name)
+			}
+		}
+	}
+	for _, kind := range []string{"categories", "dates and times"} {
+		if len(what[kind]) > 0 {
+			env.Logger().Info(fmt.Sprintf("%s: %s", kind, nameColumns(what[kind])))
+		}
+	}
+}
+
+func nameWidth(n int) string {
+	if n == 1 {
+		return "1 feature"
+	}
+	return fmt.Sprintf("%d features", n)
+}
+
+// explain writes a table of what became of each column.
+func (st *preparation) explain(w io.Writer, tables ...*format.Table) error {
+	if w == nil || st.Encoder == nil && st.Columns == nil {
+		return nil
+	}
+	var table strings.Builder
+	tw := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "column\tis\tbecomes\tmissing values become")
+	if st.Encoder == nil {
+		for _, name := range st.Columns {
+			fmt.Fprintf(tw, "%s\tnumber\titself\t\n", safetext.Escape(name))
+		}
+	} else {
+		for j := range st.Encoder.Columns {
+			c := &st.Encoder.Columns[j]
+			fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", safetext.Escape(c.Name), cmp.Or(string(c.Kind), "number"), safetext.Escape(c.Becomes()), safetext.Escape(c.Filled()))
+		}
+	}
+	for _, c := range st.dropped {
+		fmt.Fprintf(tw, "%s\t%s\tnothing: %s\t\n", safetext.Escape(c.Name), cmp.Or(string(c.Kind), "number"), safetext.Escape(c.Dropped))
+	}
+	told := map[string]bool{}
+	for _, t := range tables {
+		if t == nil {
+			continue
+		}
+		for _, s := range t.Skipped {
+			if !told[s.Name] && !slices.Contains(st.Columns, s.Name) {
+				told[s.Name] = true
+				fmt.Fprintf(tw, "%s\tnot used\tnothing%s\t\n", safetext.Escape(cmp.Or(s.Name, "(no name)")), safetext.Escape(orWhy(s.Why)))
+			}
+		}
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	for line := range strings.Lines(table.String()) {
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orWhy(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
