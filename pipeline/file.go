@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+	"mars.dev/mars/internal/spelling"
 )
 
 // A File is a pipeline as it was written: stages in order, and the matrix of values
@@ -216,7 +217,7 @@ func (s *Stage) allows(key string) error {
 	flag, ok := s.Flags[key]
 	switch {
 	case !ok:
-		if near := Nearest(key, append(s.Settable(), stageKeys...)); near != "" {
+		if near := spelling.Nearest(key, append(s.Settable(), stageKeys...)); near != "" {
 			return fmt.Errorf("%s has no such flag: did you mean %s?", s.Name, near)
 		}
 		return fmt.Errorf("%s has no such flag: mars %[1]s --help lists them", s.Name)

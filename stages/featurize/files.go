@@ -257,7 +257,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 		return nil, err
 	}
 	for k, domain := range group {
-		if err := checkLabels(tables[k], domain, o.hidesLabels(domain) || o.optionalLabels(domain)); err != nil {
+		if err := checkLabels(tables[k], domain, o.hidesLabels(domain) || o.optionalLabels(domain), func() []string { return o.otherColumns(ctx, domain) }); err != nil {
 			if o.oneFile() {
 				err = fmt.Errorf("%w; the file is source and target: if a column says which domain a row is of, name it with --domain-column", err)
 			}
@@ -337,9 +337,9 @@ func shell(names []string) string {
 }
 
 // checkLabels returns an error if there are no labels where there have to be some.
-func checkLabels(t *format.Table, domain arrowio.Domain, hidden bool) error {
+func checkLabels(t *format.Table, domain arrowio.Domain, hidden bool, other func() []string) error {
 	if t.Labels == nil && !hidden {
-		advice := "name the label column with --label or the file with --" + domain.String() + "-labels"
+		advice := "name the label column with --label" + likelyLabels(t, other()) + ", or the file with --" + domain.String() + "-labels"
 		if domain == arrowio.TargetDomain {
 			return fmt.Errorf("%s: has no labels, which --truth, --target-proportions and --classes need: %s", t.Name, advice)
 		}

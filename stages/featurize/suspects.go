@@ -2,6 +2,7 @@ package featurize
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"math"
@@ -193,6 +194,9 @@ func (st *preparation) tellColumns(env stages.Env, source, target *format.Table,
 			env.Logger().Info(line)
 		}
 	}
+	if target != nil && target.Unread != "" && o.Prepared == "" && !o.Truth {
+		env.Logger().Info(fmt.Sprintf("%s: the labels in column %s are not used: --truth compares with them", target.Name, target.Unread))
+	}
 	tellIdentity(env, cmp.Or(target, source), o)
 	warnOfNumbers(env, source)
 	warnOfOneFile(env, source, target, o)
@@ -258,6 +262,66 @@ func categories(t *format.Table) iter.Seq2[string, []string] {
 			}
 		}
 	}
+}
+
+// maxLikely is how many columns a message proposes as labels.
+const maxLikely = 5
+
+// likelyLabels are columns of few values, which may be the label: those that a table without
+// labels, of which other are the columns, lacks, or else all.
+func likelyLabels(t *format.Table, other []string) string {
+	var all, absent []string
+	for name := range categories(t) {
+		if all = append(all, name); !slices.Contains(other, name) {
+			absent = append(absent, name)
+		}
+	}
+	for j, f := range t.Fields {
+		if f.Kind != format.Number || !isCode(t, j) {
+			continue
+		}
+		if all = append(all, f.Name); !slices.Contains(other, f.Name) {
+			absent = append(absent, f.Name)
+		}
+	}
+	if len(absent) > 0 && other != nil {
+		all = absent
+	}
+	if len(all) == 0 || len(all) > maxLikely {
+		return ""
+	}
+	return ", perhaps " + strings.Join(all, " or ")
+}
+
+// isCode reports whether a column of numbers is one of few whole numbers.
+func isCode(t *format.Table, j int) bool {
+	seen := map[float32]bool{}
+	for i := range t.Features.Rows {
+		v := t.Row(i)[j]
+		if v != float32(math.Trunc(float64(v))) {
+			return false
+		}
+		if seen[v] = true; len(seen) > maxNamed {
+			return false
+		}
+	}
+	return len(seen) > 1
+}
+
+// otherColumns are the names of the columns of the other domain's table; nil if they are
+// not known.
+func (o *Options) otherColumns(ctx context.Context, domain arrowio.Domain) (names []string) {
+	if domain != arrowio.SourceDomain || o.Target.Path == "" || o.Target.Stream != nil || !format.HasBlocks(ctx, o.Target.Path, o.Target.Format) {
+		return nil
+	}
+	fields, err := format.Columns(ctx, o.Target.Path, o.Target.Format)
+	if err != nil {
+		return nil
+	}
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	return names
 }
 
 // drawn reports whether only some rows of the file are drawn.

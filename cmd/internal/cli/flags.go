@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/pipeline"
+	"mars.dev/mars/internal/spelling"
 )
 
 // bytesFlag is an amount of memory: 64M, 2GiB, 1e9.
@@ -146,7 +146,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-		if near := pipeline.Nearest(unknown.GetSpecifiedName(), names); near != "" {
+		if near := spelling.Nearest(unknown.GetSpecifiedName(), names); near != "" {
 			return usagef("%w: did you mean --%s?", err, near)
 		}
 	}

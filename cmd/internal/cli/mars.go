@@ -4,8 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"mars.dev/mars/pipeline"
+	"mars.dev/mars/internal/spelling"
 )
 
 // groups are the headings of mars --help, with their commands in order.
@@ -69,7 +68,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, sub.Name())
 		}
 	}
-	if near := pipeline.Nearest(args[0], names); near != "" {
+	if near := spelling.Nearest(args[0], names); near != "" {
 		return usagef("there is no command %q: did you mean %s?", args[0], near)
 	}
 	return usagef("there is no command %q", args[0])

@@ -58,6 +58,7 @@ type columnPlan struct {
 	features          []string
 	cells             *columnCells // reads them if they are mixed; nil: all are numbers or lists
 	label, id, domain string       // "" if there is none or it is not needed
+	unread            string       // the column of labels
 	skipped           []Skipped
 	text              []string // those of skipped that are text
 	tallies           []tally  // of these
@@ -95,6 +96,7 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 		}
 		switch {
 		case i == r.label:
+			p.unread = name
 			if o.Labels == "" && !o.noLabels() {
 				p.label = name
 			}
@@ -645,6 +647,9 @@ func (t *columnTable) finish(ctx context.Context, p *columnPlan) (*Table, error)
 	out.origin, out.Fields = t.origin, p.fields()
 	out.Columns = p.names(width)
 	out.Labels, out.Skipped = t.labels, p.skippedNow()
+	if !t.labelled {
+		out.Unread = p.unread
+	}
 	if t.named {
 		if err := out.setIDs(ctx, t.ids); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.id, err)

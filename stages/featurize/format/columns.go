@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mars.dev/mars/internal/spelling"
 )
 
 // reserved are columns that are features only if they are named: those that hold
@@ -51,9 +53,27 @@ func (r roles) has(i int) bool { return i == r.label || i == r.id || i == r.doma
 func role(header []string, asked, usual, what string) (int, error) {
 	i := slices.Index(header, orDefault(asked, usual))
 	if i < 0 && asked != "" {
-		return 0, fmt.Errorf("has no column %q (its columns are %s): name one of them as the %s column", asked, list(header), what)
+		return 0, fmt.Errorf("has no column %q (its columns are %s): %sname one of them as the %s column%s", asked, list(header), didYouMean(asked, header), what, likeData(header))
 	}
 	return i, nil
+}
+
+// didYouMean asks about the name of the header that is nearest.
+func didYouMean(name string, header []string) string {
+	if near := spelling.Nearest(name, header); near != "" {
+		return fmt.Sprintf("did you mean %q? Otherwise ", near)
+	}
+	return ""
+}
+
+// likeData says that a header looks like a row: one of its names is a number.
+func likeData(header []string) string {
+	for i, name := range header {
+		if _, err := parseFloat(name, 64); err == nil && name != strconv.Itoa(i) {
+			return fmt.Sprintf(". Its first line may be a row, as %s is a number: then add a line with the columns' names", name)
+		}
+	}
+	return ""
 }
 
 // chosen returns the indices of the feature columns that the options name.
@@ -137,7 +157,11 @@ type MissingColumns struct {
 }
 
 func (e *MissingColumns) Error() string {
-	return fmt.Sprintf("has no column %s (its columns are %s): name feature columns that it has", e.Names(), list(e.Header))
+	near := ""
+	if len(e.Absent) == 1 {
+		near = didYouMean(e.Absent[0], e.Header)
+	}
+	return fmt.Sprintf("has no column %s (its columns are %s): %sname feature columns that it has%s", e.Names(), list(e.Header), near, likeData(e.Header))
 }
 
 // Names are those of the absent columns, in quotes.

@@ -20,6 +20,7 @@ type Table struct {
 	Columns  []string       // the d features' names; nil if the input has none
 	Fields   []Field        // what the columns are, if that was asked for; nil: numbers
 	Skipped  []Skipped      // columns of the input that were not read
+	Unread   string         // the column of labels, if it was not read
 
 	// Largest is the largest value that the stored type can hold, for scaling
 	// to [0, 1]: 255 for uint8, 65535 for uint16, 0 for all others.

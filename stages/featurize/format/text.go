@@ -439,6 +439,9 @@ func (t *textTable) finish(ctx context.Context) (*Table, error) {
 		}
 	}
 	out.origin = t.origin
+	if p.label >= 0 && !t.labels {
+		out.Unread = p.header[p.label]
+	}
 	out.Columns, out.Skipped = p.names()
 	var err error
 	if t.labels {

@@ -77,7 +77,6 @@ func (p *textPlan) use(fields []Field) error {
 		return err
 	}
 	used := setOf(at)
-	at = at[:0]
 	byName := positions(p.header)
 	for k, f := range fields {
 		i := byName[f.Name]
