@@ -12,7 +12,7 @@ func Nearest(word string, candidates []string) string {
 		if strings.HasPrefix(c, word) && word != "" {
 			d = min(d, 1)
 		}
-		if d < fewest {
+		if d < fewest && d < len(word) { // a letter of it is left
 			best, fewest = c, d
 		}
 	}

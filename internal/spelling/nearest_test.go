@@ -4,7 +4,7 @@ import "testing"
 
 func TestNearest(t *testing.T) {
 	names := []string{"lambda", "gamma", "epochs", "learning-rate", "method"}
-	for word, want := range map[string]string{"lamda": "lambda", "Gamma": "gamma", "epoch": "epochs", "learning": "learning-rate", "lr": "", "zzzzzz": ""} {
+	for word, want := range map[string]string{"lamda": "lambda", "Gamma": "gamma", "epoch": "epochs", "learning": "learning-rate", "lr": "", "zzzzzz": "", "y": "", "lr2": ""} {
 		if got := Nearest(word, names); got != want {
 			t.Errorf("%q is taken for %q, want %q", word, got, want)
 		}
