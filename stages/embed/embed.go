@@ -27,7 +27,10 @@ type Options struct {
 	Arch   string                // see adapt.Config.Arch
 	Shape  []int                 // of a row of features; nil: what the stream says
 	Tune   []func(*adapt.Config) // changes of the architecture's defaults, in order
-	Save   string                // model file to write; "" for none
+	// HoldOut keeps one of so many source rows of each class from training; 0: those that
+	// the column unseen marks, if there is one.
+	HoldOut int
+	Save    string // model file to write; "" for none
 }
 
 // Methods are the names of the ways to learn a representation.
@@ -57,6 +60,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.HoldOut(o.HoldOut)
 	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Columns.Features, Source: true, Target: o.Method == selftrain.Method, Labels: true})
 	if err != nil {
 		return nil, err
@@ -88,7 +92,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 	}
 	r.Logger().Info(fmt.Sprintf("learnt %s on %d source rows of %d classes: %d numbers become %d",
 		e.Arch(), s.Source.Rows, len(classes), s.Source.Cols, e.EmbeddingWidth()),
-		"epochs", last.Epochs, "loss", fmt.Sprintf("%.4f", last.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", last.SourceAccuracy))
+		"held out", s.Held.Rows, "epochs", last.Epochs, "loss", fmt.Sprintf("%.4f", last.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", last.SourceAccuracy))
 	return e, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/mte"
 	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/internal/stream"
 )
 
 // ProportionNames are the estimators of p_T on the embedding as it trains: mars,
@@ -31,9 +32,20 @@ func (o Options) estimatorName() string {
 	return "marsc"
 }
 
+// DefaultHoldOut is how many source rows there are to one that an estimator by the
+// classifier's mistakes looks at.
+const DefaultHoldOut = 3
+
+// needsHeldOut reports whether the estimator looks at the classifier's posteriors of
+// source rows. Those of iw-wd are, as published, of rows that are trained on.
+func (o Options) needsHeldOut() bool {
+	method, err := adapt.ParseMethod(o.Method, o.Beta)
+	return err == nil && method.NeedsEstimate() && o.Method != "iw-wd" && labelshift.NeedsUnseen(o.estimatorName())
+}
+
 // estimator is the one that the options ask for, on the embedding as it trains.
-// start is what the stream says of p_T, nil if nothing.
-func (o Options) estimator(env stages.Env, start []float64) (adapt.Estimator, error) {
+// start is what the stream says of p_T, nil if nothing; rows are those of the stream.
+func (o Options) estimator(env stages.Env, start []float64, rows *stream.Samples) (adapt.Estimator, error) {
 	name := o.estimatorName()
 	needs, err := labelshift.NeedsOf(name)
 	if err != nil {
@@ -43,6 +55,10 @@ func (o Options) estimator(env stages.Env, start []float64) (adapt.Estimator, er
 		return nil, errors.New("there is no column weight or matched to take the target's proportions from: run mars-reweight before, or choose another --proportions")
 	}
 	inputs := labelshift.Inputs{Known: start, Train: translate.Classifier(env.Seed, env.Jobs), Seed: env.Seed}
+	heldOut, bcts := o.needsHeldOut(), labelshift.BCTS
+	if heldOut {
+		inputs.Calibration = &bcts
+	}
 	published := o.AsPublishedCode && name == "marsg"
 	if published {
 		inputs.Cluster = publishedMixture(env.Seed)
@@ -51,8 +67,13 @@ func (o Options) estimator(env stages.Env, start []float64) (adapt.Estimator, er
 		in := inputs
 		in.Problem = mte.Problem{Source: s.Source, Labels: s.Labels, Target: mte.InMemory(s.Target), Classes: s.Classes}
 		in.Before = s.Proportions
-		if needs == labelshift.Posteriors { // of the source's, those of rows that the classifier is trained on
-			in.SourcePosteriors, in.TargetPosteriors = s.SourcePosteriors(), s.TargetPosteriors()
+		if needs == labelshift.Posteriors {
+			in.TargetPosteriors = s.TargetPosteriors()
+			if heldOut {
+				in.Labels, in.SourcePosteriors = rows.HeldLabels, s.Predict(rows.Held)
+			} else {
+				in.SourcePosteriors = s.SourcePosteriors()
+			}
 		}
 		found, err := labelshift.Estimate(ctx, name, in)
 		if err != nil {

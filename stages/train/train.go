@@ -55,7 +55,11 @@ type Options struct {
 	Assume, Classifiers []string
 	// Panel has the method translate ask labelshift's panel whether its proportions can
 	// be believed.
-	Panel   bool
+	Panel bool
+	// HoldOut keeps one of so many source rows of each class from training, for an estimate
+	// of p_T by the classifier's mistakes; 0: those that the column unseen marks if there
+	// is one, or else one in DefaultHoldOut where such an estimate is asked for.
+	HoldOut int
 	Save    string // model file to write; "" for none
 	Metrics string // Arrow file for the figures of each epoch; "" for none
 }
@@ -255,7 +259,7 @@ func fitAligned(ctx context.Context, r *stream.Rows, o Options) (*job, error) {
 		if o.Method != "iw-wd" { // whose weights begin at 1
 			c.StartProportions = start
 		}
-		if c.Estimate, err = o.estimator(r.Env, start); err != nil {
+		if c.Estimate, err = o.estimator(r.Env, start, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name(), err)
 		}
 	}
@@ -276,6 +280,9 @@ func gather(ctx context.Context, r *stream.Rows, o Options, target bool) (*adapt
 		return nil, nil, err
 	}
 	column := o.column(r)
+	if !r.HoldOut(o.HoldOut) && o.needsHeldOut() {
+		r.HoldOut(DefaultHoldOut)
+	}
 	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: target, Labels: true, Start: true})
 	if err != nil {
 		return nil, nil, err

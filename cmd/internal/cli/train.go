@@ -85,7 +85,7 @@ func Train() *cobra.Command {
 	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
 	f.StringVar(&o.Initial, "init", "", "start from the weights in this file instead of random ones")
 	f.StringVar(&load, "load", "", "apply the model in this file instead of training one")
-	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability", "typicality"}
+	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "unseen", "prediction", "predicted_class", "probability", "typicality"}
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		c.labels = true
 		if load != "" {
@@ -97,7 +97,7 @@ func Train() *cobra.Command {
 		}
 		o.Assume, o.Classifiers = h.views(), h.members()
 		var err error
-		o.Arch = n.arch
+		o.Arch, o.HoldOut = n.arch, n.holdOut
 		if o.Shape, err = n.parseShape(); err != nil {
 			return nil, err
 		}

@@ -196,6 +196,8 @@ type Snapshot struct {
 	Source blas32.General // n_S×h embeddings
 	Labels []int32        // class of each source row
 	Target blas32.General // n_T×h embeddings
+	// Predict computes the class probabilities of other rows of features.
+	Predict func(x blas32.General) blas32.General
 	// SourcePosteriors and TargetPosteriors compute the n×C class probabilities of h, for
 	// estimators that use a classifier.
 	SourcePosteriors func() blas32.General
