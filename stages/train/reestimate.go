@@ -2,7 +2,10 @@ package train
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/fnv"
 
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
@@ -14,9 +17,9 @@ import (
 
 // ProportionNames are the estimators of p_T on the embedding as it trains: mars,
 // Algorithm 2 with the method's clustering; stream, which keeps what weight or
-// matched say; and those of labelshift.
+// matched say; given, which keeps what the user states; and those of labelshift.
 func ProportionNames() []string {
-	return append([]string{"mars", "stream"}, labelshift.Names(labelshift.Rows, labelshift.Posteriors)...)
+	return append([]string{"mars", "stream", "given"}, labelshift.Names(labelshift.Rows, labelshift.Posteriors)...)
 }
 
 // estimatorName is the one that the options ask for.
@@ -30,6 +33,14 @@ func (o Options) estimatorName() string {
 		return "marsg"
 	}
 	return "marsc"
+}
+
+// estimated names the estimator and what it depends on beside the embedding.
+func (o Options) estimated(start []float64, rows *stream.Samples) string {
+	h := fnv.New64a()
+	_ = binary.Write(h, binary.LittleEndian, rows.Held.Data) // a hash's Write never fails
+	_ = binary.Write(h, binary.LittleEndian, rows.HeldLabels)
+	return fmt.Sprintf("%s from %v, published %v, held out %x", o.estimatorName(), start, o.AsPublishedCode, h.Sum(nil))
 }
 
 // DefaultHoldOut is how many source rows there are to one that an estimator by the

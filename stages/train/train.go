@@ -46,8 +46,9 @@ type Options struct {
 	// auto for self-training and none for the others.
 	Augment string
 	// Proportions estimates p_T as marsc and marsg train: one of ProportionNames;
-	// "" is mars.
+	// "" is mars. Given is p_T for Proportions given, and nil for all others.
 	Proportions string
+	Given       func(classes []string) ([]float64, error)
 	// Decision is what probability is made ready for: "accuracy", "balanced" or
 	// "none"; "" is accuracy for translate, self-training and hedge, and none for the others.
 	Decision string
@@ -252,7 +253,7 @@ func fitAligned(ctx context.Context, r *stream.Rows, o Options) (*job, error) {
 		c.AsPublishedCode()
 	}
 	if method.NeedsEstimate() {
-		start, err := startProportions(r, s)
+		start, err := o.start(r, s)
 		if err != nil {
 			return nil, err
 		}
@@ -262,6 +263,7 @@ func fitAligned(ctx context.Context, r *stream.Rows, o Options) (*job, error) {
 		if c.Estimate, err = o.estimator(r.Env, start, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name(), err)
 		}
+		c.Estimated = o.estimated(start, s)
 	}
 	j := &job{problem: *p, config: c, train: adapt.Train}
 	if method.NeedsEstimate() {
@@ -290,6 +292,15 @@ func gather(ctx context.Context, r *stream.Rows, o Options, target bool) (*adapt
 	p := &adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
 	p.Shape, err = r.ShapeOr(o.Shape, column, s.Source.Cols)
 	return p, s, err
+}
+
+// start is the p_T that training starts from: what the user states, or what earlier stages
+// found; nil if nobody has said anything.
+func (o Options) start(r *stream.Rows, s *stream.Samples) ([]float64, error) {
+	if o.Given == nil {
+		return startProportions(r, s)
+	}
+	return o.Given(s.Classes)
 }
 
 // startProportions is the p_T that earlier stages found: p_T(y) = w†(y) p_S(y)

@@ -167,7 +167,7 @@ var wires = map[string][]map[string]wire{
 	}},
 	"train": {networkWires, hedgeWires, {
 		"method":               {values: "source marsg wd dann iw-wd"},
-		"proportions":          {values: "stream mte refit cc bbse bbse-soft rlls em", with: "--hold-out=3 --epochs=20 --start-align=12 --reestimate-every=6 --lambda=0.01"},
+		"proportions":          {values: "stream 0.5,0.3,0.2 0.2,0.3,0.5 mte refit cc bbse bbse-soft rlls em", with: "--hold-out=3 --epochs=20 --start-align=12 --reestimate-every=6 --lambda=0.01"},
 		"decision":             {values: "accuracy balanced"},
 		"beta":                 {values: "1 2", with: "--method=wd"},
 		"schedule":             {values: "paper", with: slow},

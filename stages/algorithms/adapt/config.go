@@ -160,6 +160,9 @@ type Config struct {
 	// Estimate estimates p_T from the current embeddings. Methods for which
 	// Method.NeedsEstimate is true need it.
 	Estimate Estimator `json:"-"`
+	// Estimated says in words what Estimate is and what it depends on beside its Snapshot, so
+	// that training is not resumed with another.
+	Estimated string `json:",omitempty"`
 	// StartProportions is p_T before the first estimate, or nil for p_S. It also weights
 	// the classification loss in the epochs before StartAlign.
 	StartProportions []float64
