@@ -46,6 +46,7 @@ var fixedMutants = []mutant{
 	{"a cached result of other threads is taken", "pipeline/dependencies.go", "Threads: m.threads(n)", "Threads: 0", 0, wiring("cluster", "jobs")},
 	{"a cached result of another seed is taken", "pipeline/expand.go", "case Effect, Seed, Threads:", "case Effect, Threads:", 0, wiring("label", "seed")},
 	{"a cached result of another model is taken", "pipeline/dependencies.go", "n.Dependencies.Files[f.Flag] = in\n", "_ = in\n", 0, wiring("train", "init")},
+	{"the key depends on the path of an input", "pipeline/dependencies.go", "anonymous.Options[flag] = d.reading(flag)\n", "_ = d.reading(flag)\n", 0, of("./pipeline", "TestKey")},
 	{"--unknown is ignored", "cmd/internal/cli/label.go", "label.New(env, in, l.labels)", "label.New(env, in, label.Options{})", 0, wiring("label", "unknown")},
 	{"--assume is ignored by mars label", "cmd/internal/cli/label.go", "l.options.Assume, l.options.Classifiers = l.hedge.views(), l.hedge.members()", "l.options.Classifiers = l.hedge.members()", 0, wiring("label", "assume")},
 	{"--classifier is ignored by mars proportions", "cmd/internal/cli/proportions.go", "o.Assume, o.Classifiers = p.hedge.views(), p.hedge.members()", "o.Assume = p.hedge.views()", 0, wiring("proportions", "classifier")},
