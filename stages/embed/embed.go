@@ -40,6 +40,9 @@ func Methods() []string { return []string{"source", selftrain.Method} }
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
 		c := env.Columns
+		if o.Shape != nil {
+			env.Shape = o.Shape
+		}
 		if err := (&stream.Rows{Env: env, Stream: in}).Require("begin with mars-featurize, or name the column with a flag", c.Features, c.Domain, c.Label); err != nil {
 			return err
 		}
@@ -66,7 +69,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 		return nil, err
 	}
 	problem := adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
-	if problem.Shape, err = r.ShapeOr(o.Shape, r.Columns.Features, s.Source.Cols); err != nil {
+	if problem.Shape, err = r.ShapeOf(r.Columns.Features, s.Source.Cols); err != nil {
 		return nil, err
 	}
 	config, err := o.config(problem.Shape)

@@ -47,12 +47,16 @@ type Options struct {
 	AllUnseen bool
 	// Proportions is p_T for given.
 	Proportions func(classes []string) ([]float64, error)
+	Shape       []int  // of a row of features; nil: what the stream says
 	Save        string // state file to write; "" for none
 }
 
 // Fit estimates p_T and weights the source rows.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		if o.Shape != nil {
+			env.Shape = o.Shape
+		}
 		r := &stream.Rows{Env: env, Stream: in}
 		if err := r.Require("begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
 			return err

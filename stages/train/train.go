@@ -88,6 +88,9 @@ func autoMethod(r *stream.Rows) string {
 // is saved all the same and the error says so.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		if o.Shape != nil {
+			env.Shape = o.Shape
+		}
 		r := &stream.Rows{Env: env, Stream: in}
 		o := o
 		if o.Method == Auto {
@@ -290,7 +293,7 @@ func gather(ctx context.Context, r *stream.Rows, o Options, target bool) (*adapt
 		return nil, nil, err
 	}
 	p := &adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
-	p.Shape, err = r.ShapeOr(o.Shape, column, s.Source.Cols)
+	p.Shape, err = r.ShapeOf(column, s.Source.Cols)
 	return p, s, err
 }
 

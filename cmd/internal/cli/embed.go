@@ -35,7 +35,7 @@ to any number of rows in constant memory; models of mars-train work too.`,
 		}
 		var err error
 		o.Arch, o.HoldOut, o.Tune = n.arch, n.holdOut, n.tune(cmd.Flags())
-		o.Shape, err = n.parseShape()
+		o.Shape, err = parseShape(n.shape)
 		return embed.Fit(o), err
 	})
 }

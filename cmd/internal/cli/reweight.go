@@ -33,7 +33,7 @@ Doubts are logged, and kept in the metadata key mars.diagnostics.`
 // Reweight is the command of the stage that weights the source rows.
 func Reweight() *cobra.Command {
 	var o reweight.Options
-	var load, proportions string
+	var load, proportions, shape string
 	var iKnow bool
 	calibration := "bcts"
 	cmd := &cobra.Command{
@@ -53,11 +53,12 @@ func Reweight() *cobra.Command {
 	cmd.Flags().Var(oneOf{&calibration, []string{"none", "temperature", "bcts"}}, "calibration", "how to calibrate posteriors on the held-out source rows for --estimator em")
 	cmd.Flags().BoolVar(&o.AllUnseen, "all-unseen", false, "the classifier was trained on no source row, or each has the posteriors of one that was not trained on it: look at all instead of the column unseen")
 	cmd.Flags().BoolVar(&iKnow, "i-know", false, "let --estimator oracle read the truth")
+	cmd.Flags().StringVar(&shape, "shape", "", shapeHelp)
 	cmd.Flags().StringVar(&o.Save, "save", "", "keep p_S, p_T and the weights in this Arrow file")
 	cmd.Flags().StringVar(&load, "load", "", "use the weights in this file instead")
 	return streamCommand(cmd, []string{"domain", "label", "matched", "features", "embedding", "probability", "unseen", "truth", "weight"}, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
-			return reweight.Apply(load), refuse(cmd, "--load applies weights and estimates none", []string{"estimator", "proportions", "calibration", "all-unseen", "i-know", "save"})
+			return reweight.Apply(load), refuse(cmd, "--load applies weights and estimates none", []string{"estimator", "proportions", "calibration", "all-unseen", "i-know", "save", "shape"})
 		}
 		if (o.Estimator == "given") != (proportions != "") {
 			return nil, usagef("--estimator given and --proportions go together")
@@ -77,6 +78,10 @@ func Reweight() *cobra.Command {
 				return nil, usageError{err}
 			}
 			o.Calibration = &kind
+		}
+		var err error
+		if o.Shape, err = parseShape(shape); err != nil {
+			return nil, err
 		}
 		o.Proportions = func(classes []string) ([]float64, error) { return shift.ParseProportions(proportions, classes) }
 		return reweight.Fit(o), nil

@@ -102,7 +102,7 @@ func Train() *cobra.Command {
 		o.Assume, o.Classifiers = h.views(), h.members()
 		var err error
 		o.Arch, o.HoldOut = n.arch, n.holdOut
-		if o.Shape, err = n.parseShape(); err != nil {
+		if o.Shape, err = parseShape(n.shape); err != nil {
 			return nil, err
 		}
 		if o.Tune, err = a.tune(cmd.Flags()); err != nil {

@@ -154,6 +154,7 @@ var wires = map[string][]map[string]wire{
 		"estimator":   {values: "plan mte refit cc bbse bbse-soft rlls em", rows: "held.arrow"},
 		"calibration": {values: "temperature none", with: "--estimator=em", rows: "held.arrow"},
 		"unseen":      {values: "unseen2", with: "--estimator=em", rows: "held.arrow"},
+		"shape":       {values: "36", with: "--estimator=mte", rows: "images.arrow"},
 		"all-unseen":  {values: "true", with: "--estimator=em", rows: "held.arrow"},
 		"proportions": {values: "0.5,0.3,0.2 0.6,0.2,0.2", with: "--estimator=given", fails: true},
 		"save":        {values: "out/other.arrow"},

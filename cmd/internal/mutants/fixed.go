@@ -47,6 +47,8 @@ var fixedMutants = []mutant{
 	{"a cached result of another seed is taken", "pipeline/expand.go", "case Effect, Seed, Threads:", "case Effect, Threads:", 0, wiring("label", "seed")},
 	{"a cached result of another model is taken", "pipeline/dependencies.go", "n.Dependencies.Files[f.Flag] = in\n", "_ = in\n", 0, wiring("train", "init")},
 	{"the key depends on the path of an input", "pipeline/dependencies.go", "anonymous.Options[flag] = d.reading(flag)\n", "_ = d.reading(flag)\n", 0, of("./pipeline", "TestKey")},
+	{"images without metadata are columns", "stages/internal/stream/shape.go", "if side < minSide || channels*side*side != width {", "if true {", 0, of("./cmd/mars", "TestScripts/lost_metadata")},
+	{"reweight --shape is ignored", "stages/reweight/reweight.go", "env.Shape = o.Shape", "_ = o.Shape", 0, wiring("reweight", "shape")},
 	{"--unknown is ignored", "cmd/internal/cli/label.go", "label.New(env, in, l.labels)", "label.New(env, in, label.Options{})", 0, wiring("label", "unknown")},
 	{"--assume is ignored by mars label", "cmd/internal/cli/label.go", "l.options.Assume, l.options.Classifiers = l.hedge.views(), l.hedge.members()", "l.options.Classifiers = l.hedge.members()", 0, wiring("label", "assume")},
 	{"--classifier is ignored by mars proportions", "cmd/internal/cli/proportions.go", "o.Assume, o.Classifiers = p.hedge.views(), p.hedge.members()", "o.Assume = p.hedge.views()", 0, wiring("proportions", "classifier")},

@@ -49,7 +49,10 @@ func (r *Rows) Gather(ctx context.Context, classes []string, want Want) (*Sample
 		return nil, err
 	}
 	g.samples.TargetRows = g.rows[arrowio.TargetDomain]
-	return g.samples, g.check()
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	return g.samples, g.checkLost(want.Vector, g.width, g.samples.Source.Data, g.samples.Held.Data, g.samples.Target.Data)
 }
 
 type gatherer struct {
