@@ -23,6 +23,7 @@ type Columns struct {
 	PredictedClass string // its name
 	Probability    string // class posteriors, C numbers a row
 	Typicality     string // p-value of the row among its class' rows, 0 to 1
+	Unseen         string // whether a source row is kept from training, so that a classifier's mistakes can be counted on it
 }
 
 // DefaultColumns are the names that hold unless flags change them.
@@ -32,6 +33,7 @@ func DefaultColumns() Columns {
 		Features: "features", Embedding: "embedding",
 		Component: "component", Matched: "matched", Weight: "weight",
 		Prediction: "prediction", PredictedClass: "predicted_class", Probability: "probability", Typicality: "typicality",
+		Unseen: "unseen",
 	}
 }
 

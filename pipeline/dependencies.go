@@ -6,6 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -35,7 +38,7 @@ func (in Input) maker() string {
 }
 
 // Key is a hash: equal dependencies, and no others, have equal keys. What inputs
-// are called does not count.
+// are called does not count, but for what a name says of how to read them.
 func (d Dependencies) Key() string {
 	anonymous := d
 	if d.Rows != nil {
@@ -43,10 +46,12 @@ func (d Dependencies) Key() string {
 		rows.Name = ""
 		anonymous.Rows = &rows
 	}
-	anonymous.Files = map[string]Input{}
+	anonymous.Files, anonymous.Options = map[string]Input{}, map[string]string{}
+	maps.Copy(anonymous.Options, d.Options)
 	for flag, in := range d.Files {
 		in.Name = ""
 		anonymous.Files[flag] = in
+		anonymous.Options[flag] = d.reading(flag)
 	}
 	text, err := json.Marshal(anonymous)
 	if err != nil {
@@ -54,6 +59,26 @@ func (d Dependencies) Key() string {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
+}
+
+// compressions are the endings that are put behind one that says what a file is.
+var compressions = []string{".gz", ".zst", ".bz2", ".xz"}
+
+// reading is what the name of a flag's file says of how to read it: its ending, the member
+// of an archive, and which other flag names the same file.
+func (d Dependencies) reading(flag string) string {
+	path := d.Options[flag]
+	for _, other := range slices.Sorted(maps.Keys(d.Files)) {
+		if other < flag && d.Options[other] == path {
+			return "the file of " + other
+		}
+	}
+	base := strings.ToLower(filepath.Base(path))
+	ending := filepath.Ext(base)
+	if slices.Contains(compressions, ending) {
+		ending = filepath.Ext(strings.TrimSuffix(base, ending)) + ending
+	}
+	return ending
 }
 
 // Keys finds what every node depends on. Input files are hashed once each. It returns

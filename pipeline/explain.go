@@ -89,7 +89,7 @@ func (p *plan) differences(n *Node, old Dependencies) []string {
 	if flag := n.Stage.flag(Threads); now.Threads != old.Threads && now.Options[flag] == old.Options[flag] {
 		all = append(all, fmt.Sprintf("the number of threads changed from %d to %d", old.Threads, now.Threads))
 	}
-	all = append(all, optionDifferences(now.Options, old.Options)...)
+	all = append(all, optionDifferences(now.settings(), old.settings())...)
 	if now.Rows != nil && old.Rows != nil && !sameInput(*now.Rows, *old.Rows) {
 		all = append(all, p.inputDifference(n, *now.Rows, *old.Rows))
 	}
@@ -99,6 +99,13 @@ func (p *plan) differences(n *Node, old Dependencies) []string {
 		}
 	}
 	return all
+}
+
+// settings are the options that name no input: that an input has changed is said otherwise.
+func (d Dependencies) settings() map[string]string {
+	settings := maps.Clone(d.Options)
+	maps.DeleteFunc(settings, func(flag, _ string) bool { _, input := d.Files[flag]; return input })
+	return settings
 }
 
 func sameInput(a, b Input) bool { return a.SHA256 == b.SHA256 && a.Key == b.Key }

@@ -254,8 +254,8 @@ func printed(t *testing.T, f *File) string {
 // Everything that a result depends on is in the key, and nothing else.
 func TestKey(t *testing.T) {
 	base := func() Dependencies {
-		return Dependencies{Stage: "map", Algorithm: 1, Kernels: "generic", Threads: 2, Options: map[string]string{"seed": "1"},
-			Rows: &Input{Name: "a", Key: "k"}, Files: map[string]Input{"load": {Name: "f", SHA256: "s"}}}
+		return Dependencies{Stage: "map", Algorithm: 1, Kernels: "generic", Threads: 2, Options: map[string]string{"seed": "1", "load": "in/f.csv", "more": "in/g.csv"},
+			Rows: &Input{Name: "a", Key: "k"}, Files: map[string]Input{"load": {Name: "in/f.csv", SHA256: "s"}, "more": {Name: "in/g.csv", SHA256: "s"}}}
 	}
 	key := base().Key()
 	for name, change := range map[string]func(*Dependencies){
@@ -268,6 +268,10 @@ func TestKey(t *testing.T) {
 		"rows":      func(r *Dependencies) { r.Rows.Key = "l" },
 		"content":   func(r *Dependencies) { r.Rows = &Input{SHA256: "k"} },
 		"file":      func(r *Dependencies) { r.Files["load"] = Input{SHA256: "t"} },
+		"ending":    func(r *Dependencies) { r.Options["load"] = "in/f.tsv" },
+		"second":    func(r *Dependencies) { r.Options["load"] = "in/f.tsv.gz" },
+		"member":    func(r *Dependencies) { r.Options["load"] = "in/f.npz:x" },
+		"same file": func(r *Dependencies) { r.Options["more"] = "in/f.csv" },
 		"flag":      func(r *Dependencies) { r.Files = map[string]Input{"init": {SHA256: "s"}} },
 	} {
 		r := base()
@@ -277,6 +281,7 @@ func TestKey(t *testing.T) {
 	}
 	renamed := base()
 	renamed.Rows.Name, renamed.Files["load"] = "b", Input{Name: "g", SHA256: "s"}
+	renamed.Options["load"], renamed.Options["more"] = "other/copy.of.f.csv", "other/g.csv"
 	if renamed.Key() != key {
 		t.Error("what inputs are called changes the key")
 	}

@@ -24,6 +24,9 @@ type Env struct {
 	// Seed makes everything random; Jobs is the number of threads (0: all).
 	Seed uint64
 	Jobs int
+	// Shape is that of a row of features, for streams whose metadata do not say; nil: what
+	// they say.
+	Shape []int
 	// Log receives what a user wants to know of a run; nil is silence.
 	Log *slog.Logger
 	// Progress is told how much of a known (total > 0) or unknown amount of

@@ -27,7 +27,10 @@ type Options struct {
 	Arch   string                // see adapt.Config.Arch
 	Shape  []int                 // of a row of features; nil: what the stream says
 	Tune   []func(*adapt.Config) // changes of the architecture's defaults, in order
-	Save   string                // model file to write; "" for none
+	// HoldOut keeps one of so many source rows of each class from training; 0: those that
+	// the column unseen marks, if there is one.
+	HoldOut int
+	Save    string // model file to write; "" for none
 }
 
 // Methods are the names of the ways to learn a representation.
@@ -37,6 +40,9 @@ func Methods() []string { return []string{"source", selftrain.Method} }
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
 		c := env.Columns
+		if o.Shape != nil {
+			env.Shape = o.Shape
+		}
 		if err := (&stream.Rows{Env: env, Stream: in}).Require("begin with mars-featurize, or name the column with a flag", c.Features, c.Domain, c.Label); err != nil {
 			return err
 		}
@@ -57,12 +63,13 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.HoldOut(o.HoldOut)
 	s, err := r.Gather(ctx, classes, stream.Want{Vector: r.Columns.Features, Source: true, Target: o.Method == selftrain.Method, Labels: true})
 	if err != nil {
 		return nil, err
 	}
 	problem := adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
-	if problem.Shape, err = r.ShapeOr(o.Shape, r.Columns.Features, s.Source.Cols); err != nil {
+	if problem.Shape, err = r.ShapeOf(r.Columns.Features, s.Source.Cols); err != nil {
 		return nil, err
 	}
 	config, err := o.config(problem.Shape)
@@ -88,7 +95,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 	}
 	r.Logger().Info(fmt.Sprintf("learnt %s on %d source rows of %d classes: %d numbers become %d",
 		e.Arch(), s.Source.Rows, len(classes), s.Source.Cols, e.EmbeddingWidth()),
-		"epochs", last.Epochs, "loss", fmt.Sprintf("%.4f", last.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", last.SourceAccuracy))
+		"held out", s.Held.Rows, "epochs", last.Epochs, "loss", fmt.Sprintf("%.4f", last.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", last.SourceAccuracy))
 	return e, nil
 }
 

@@ -77,8 +77,14 @@ func (o Options) rows(ctx context.Context, r *stream.Rows, classes []string) (*l
 
 // posteriors are the inputs of the estimators of posteriors.
 func (o Options) posteriors(ctx context.Context, r *stream.Rows, classes []string) (*labelshift.Inputs, error) {
+	if o.fits(r) {
+		return o.crossFitted(ctx, r, classes)
+	}
 	column := r.Columns.Probability
 	o.say(r, column)
+	if o.needsUnseen() && !o.AllUnseen {
+		r.HoldOut(0) // require has seen that there are such rows
+	}
 	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true})
 	if err != nil {
 		return nil, err
@@ -87,8 +93,37 @@ func (o Options) posteriors(ctx context.Context, r *stream.Rows, classes []strin
 		return nil, r.Fail(column, fmt.Errorf("rows have %d posteriors, and there are %d classes", s.Source.Cols, len(classes)),
 			"run mars-predict with a model of these classes")
 	}
+	if o.needsUnseen() && !o.AllUnseen { // the others were trained on
+		if s.Held.Rows == 0 {
+			return nil, r.Fail(r.Columns.Unseen, errors.New("it marks no source row"), "run mars-embed --hold-out 3 before")
+		}
+		s.Source, s.Labels = s.Held, s.HeldLabels
+	}
 	p := mte.Problem{Labels: s.Labels, Classes: len(classes), Names: classes}
 	return &labelshift.Inputs{Problem: p, SourcePosteriors: s.Source, TargetPosteriors: s.Target, Calibration: o.Calibration}, nil
+}
+
+// fits reports whether the posteriors are those of classifiers of the stage's own: of a
+// table without posteriors. In pixels a classifier is not worth much.
+func (o Options) fits(r *stream.Rows) bool {
+	return !r.Has(r.Columns.Probability) && r.Has(r.Columns.Features) && !r.Images()
+}
+
+// crossFitted are the inputs of the estimators of posteriors, by classifiers that are
+// trained here on the features.
+func (o Options) crossFitted(ctx context.Context, r *stream.Rows, classes []string) (*labelshift.Inputs, error) {
+	column := r.Columns.Features
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true})
+	if err != nil {
+		return nil, err
+	}
+	r.Logger().Info(fmt.Sprintf("estimator %s on the posteriors of classifiers of the column %q, each of rows that it was not trained on", o.Estimator, column))
+	in := &labelshift.Inputs{Problem: mte.Problem{Labels: s.Labels, Classes: len(classes), Names: classes}, Calibration: o.Calibration}
+	in.SourcePosteriors, in.TargetPosteriors, err = labelshift.CrossFit(ctx, s.Source, s.Labels, len(classes), s.Target, translate.Classifier(r.Seed, r.Jobs))
+	if err != nil {
+		return nil, r.Fail(column, err, "")
+	}
+	return in, nil
 }
 
 func (o Options) say(r *stream.Rows, column string) {

@@ -2,9 +2,9 @@
 // p_T and weights each source row by w†(y) = p_T(y)/p_S(y), so that the source
 // has the class balance of the target (Algorithm 2, line 4; equation (3)).
 //
-// Columns read: domain, label and, by the estimator, matched, probability,
-// embedding (features where there is none) or, for oracle alone, truth. Added:
-// weight, 1 on target rows.
+// Columns read: domain, label and, by the estimator, matched, probability
+// and unseen, embedding (features where there is none) or, for oracle alone, truth.
+// Added: weight, 1 on target rows.
 package reweight
 
 import (
@@ -42,14 +42,21 @@ type Options struct {
 	Estimator string
 	// Calibration of posteriors before the estimator em; nil for none.
 	Calibration *labelshift.Calibration
+	// AllUnseen says that the posteriors of all source rows are those of classifiers that were
+	// not trained on them. Else the column unseen says of which rows they are.
+	AllUnseen bool
 	// Proportions is p_T for given.
 	Proportions func(classes []string) ([]float64, error)
+	Shape       []int  // of a row of features; nil: what the stream says
 	Save        string // state file to write; "" for none
 }
 
 // Fit estimates p_T and weights the source rows.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		if o.Shape != nil {
+			env.Shape = o.Shape
+		}
 		r := &stream.Rows{Env: env, Stream: in}
 		if err := r.Require("begin with mars-featurize", env.Columns.Domain, env.Columns.Label); err != nil {
 			return err
@@ -75,8 +82,14 @@ func (o Options) require(r *stream.Rows) error {
 	switch c := r.Columns; {
 	case err != nil:
 		return err
+	case needs == labelshift.Posteriors && o.fits(r):
+		return nil
 	case needs == labelshift.Posteriors:
-		return r.Require("this estimator works on a classifier's posteriors: run mars-embed --save MODEL, mars-predict --model MODEL, then this", c.Probability)
+		if err := r.Require("this estimator works on a classifier's posteriors: run mars-embed --hold-out 3 --save MODEL, mars-predict --model MODEL, then this", c.Probability); err != nil || o.AllUnseen || !o.needsUnseen() {
+			return err
+		}
+		return r.Require("it says which source rows the classifier was not trained on, and on others it makes too few mistakes to correct anything by: "+
+			"run mars-embed --hold-out 3 --save MODEL, mars-predict --model MODEL, then this, or give --all-unseen if it was trained on none of them", c.Unseen)
 	case needs == labelshift.Rows:
 		return r.Require("begin with mars-featurize", r.Vectors())
 	case o.Estimator == "mars":
@@ -85,6 +98,11 @@ func (o Options) require(r *stream.Rows) error {
 		return r.Require("ask for it with mars-featurize --truth", c.Truth)
 	}
 	return nil
+}
+
+// needsUnseen reports whether the estimator looks at posteriors of source rows.
+func (o Options) needsUnseen() bool {
+	return labelshift.NeedsUnseen(o.Estimator) && (o.Estimator != "em" || o.Calibration != nil)
 }
 
 // weighting is what the stage learns: C numbers each.

@@ -38,7 +38,7 @@ func snapshot() adapt.Snapshot {
 
 func estimate(t *testing.T, o Options, s adapt.Snapshot) []float64 {
 	t.Helper()
-	estimate, err := o.estimator(stages.Env{}, nil)
+	estimate, err := o.estimator(stages.Env{}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,8 +46,9 @@ type Options struct {
 	// auto for self-training and none for the others.
 	Augment string
 	// Proportions estimates p_T as marsc and marsg train: one of ProportionNames;
-	// "" is mars.
+	// "" is mars. Given is p_T for Proportions given, and nil for all others.
 	Proportions string
+	Given       func(classes []string) ([]float64, error)
 	// Decision is what probability is made ready for: "accuracy", "balanced" or
 	// "none"; "" is accuracy for translate, self-training and hedge, and none for the others.
 	Decision string
@@ -55,7 +56,11 @@ type Options struct {
 	Assume, Classifiers []string
 	// Panel has the method translate ask labelshift's panel whether its proportions can
 	// be believed.
-	Panel   bool
+	Panel bool
+	// HoldOut keeps one of so many source rows of each class from training, for an estimate
+	// of p_T by the classifier's mistakes; 0: those that the column unseen marks if there
+	// is one, or else one in DefaultHoldOut where such an estimate is asked for.
+	HoldOut int
 	Save    string // model file to write; "" for none
 	Metrics string // Arrow file for the figures of each epoch; "" for none
 }
@@ -83,6 +88,9 @@ func autoMethod(r *stream.Rows) string {
 // is saved all the same and the error says so.
 func Fit(o Options) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
+		if o.Shape != nil {
+			env.Shape = o.Shape
+		}
 		r := &stream.Rows{Env: env, Stream: in}
 		o := o
 		if o.Method == Auto {
@@ -248,16 +256,17 @@ func fitAligned(ctx context.Context, r *stream.Rows, o Options) (*job, error) {
 		c.AsPublishedCode()
 	}
 	if method.NeedsEstimate() {
-		start, err := startProportions(r, s)
+		start, err := o.start(r, s)
 		if err != nil {
 			return nil, err
 		}
 		if o.Method != "iw-wd" { // whose weights begin at 1
 			c.StartProportions = start
 		}
-		if c.Estimate, err = o.estimator(r.Env, start); err != nil {
+		if c.Estimate, err = o.estimator(r.Env, start, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", r.Name(), err)
 		}
+		c.Estimated = o.estimated(start, s)
 	}
 	j := &job{problem: *p, config: c, train: adapt.Train}
 	if method.NeedsEstimate() {
@@ -276,13 +285,25 @@ func gather(ctx context.Context, r *stream.Rows, o Options, target bool) (*adapt
 		return nil, nil, err
 	}
 	column := o.column(r)
+	if !r.HoldOut(o.HoldOut) && o.needsHeldOut() {
+		r.HoldOut(DefaultHoldOut)
+	}
 	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: target, Labels: true, Start: true})
 	if err != nil {
 		return nil, nil, err
 	}
 	p := &adapt.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}
-	p.Shape, err = r.ShapeOr(o.Shape, column, s.Source.Cols)
+	p.Shape, err = r.ShapeOf(column, s.Source.Cols)
 	return p, s, err
+}
+
+// start is the p_T that training starts from: what the user states, or what earlier stages
+// found; nil if nobody has said anything.
+func (o Options) start(r *stream.Rows, s *stream.Samples) ([]float64, error) {
+	if o.Given == nil {
+		return startProportions(r, s)
+	}
+	return o.Given(s.Classes)
 }
 
 // startProportions is the p_T that earlier stages found: p_T(y) = w†(y) p_S(y)

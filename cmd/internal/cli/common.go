@@ -132,7 +132,7 @@ func columnField(c *arrowio.Columns, name string) *string {
 		"features": &c.Features, "embedding": &c.Embedding, "component": &c.Component,
 		"matched": &c.Matched, "weight": &c.Weight, "prediction": &c.Prediction,
 		"predicted_class": &c.PredictedClass, "probability": &c.Probability,
-		"typicality": &c.Typicality,
+		"typicality": &c.Typicality, "unseen": &c.Unseen,
 	}
 	field, ok := fields[name]
 	if !ok {

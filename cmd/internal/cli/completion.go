@@ -120,7 +120,11 @@ func completeValues(cmd *cobra.Command) {
 
 func completeFlag(cmd *cobra.Command, f *pflag.Flag) {
 	values, known := valuesOf[f.Name]
-	switch one, isOne := f.Value.(oneOf); {
+	one, isOne := f.Value.(oneOf)
+	if e, ok := f.Value.(*estimatorFlag); ok {
+		one, isOne = e.names(), true
+	}
+	switch {
 	case isOne:
 		values = cobra.FixedCompletions(one.from, cobra.ShellCompDirectiveNoFileComp)
 	case f.Name == "init" && cmd.Name() == "run":

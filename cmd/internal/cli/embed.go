@@ -20,6 +20,7 @@ func Embed() *cobra.Command {
 rows. With --load it applies a saved model instead,
 to any number of rows in constant memory; models of mars-train work too.`,
 		Example: `  mars-featurize toy | mars-embed --save g.safetensors -o embedded.arrow
+  mars-embed --hold-out 3 --save g.safetensors features.arrow -o embedded.arrow
   mars-embed --load g.safetensors more.arrow -o more-embedded.arrow
   mars-featurize --source a.csv --target b.csv | mars-embed --arch identity | mars-cluster`,
 	}
@@ -28,13 +29,13 @@ to any number of rows in constant memory; models of mars-train work too.`,
 	n.register(cmd.Flags())
 	cmd.Flags().StringVar(&o.Save, "save", "", "keep the model in this safetensors file")
 	cmd.Flags().StringVar(&load, "load", "", "apply the model in this file instead of learning one")
-	return streamCommand(cmd, []string{"features", "domain", "label", "embedding"}, func(cmd *cobra.Command, c *common) (stages.Func, error) {
+	return streamCommand(cmd, []string{"features", "domain", "label", "embedding", "unseen"}, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
 			return embed.Apply(load), refuse(cmd, "--load applies a model and learns nothing", append(networkFlagNames, "save", "method"))
 		}
 		var err error
-		o.Arch, o.Tune = n.arch, n.tune(cmd.Flags())
-		o.Shape, err = n.parseShape()
+		o.Arch, o.HoldOut, o.Tune = n.arch, n.holdOut, n.tune(cmd.Flags())
+		o.Shape, err = parseShape(n.shape)
 		return embed.Fit(o), err
 	})
 }

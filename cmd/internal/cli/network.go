@@ -15,20 +15,21 @@ import (
 // not. A flag that is not given leaves the architecture's measured default.
 type networkFlags struct {
 	arch, shape, optimiser, input string
-	epochs, batch                 int
+	epochs, batch, holdOut        int
 	rate, momentum, weightDecay   float64
 }
 
 // architectures are the values of --arch, but for auto and mlp.
 var architectures = []string{"toy", "visda", "office", "digits", "ganin", "digits-gn", "resnet8", "identity"}
 
-var networkFlagNames = []string{"arch", "shape", "epochs", "batch", "optimiser", "learning-rate", "momentum", "weight-decay", "input"}
+var networkFlagNames = []string{"arch", "shape", "epochs", "batch", "optimiser", "learning-rate", "momentum", "weight-decay", "input", "hold-out"}
 
 func (n *networkFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&n.arch, "arch", "auto", "networks: "+strings.Join(architectures, ", ")+", mlp:2048-100-100, or auto to choose by the shape of the features")
-	f.StringVar(&n.shape, "shape", "", "shape of a row of features, CxHxW for images (default: what the stream says)")
+	f.StringVar(&n.shape, "shape", "", shapeHelp)
 	countVar(f, &n.epochs, "epochs", 0, 1, "passes over the source rows; parts of 90 steps in self-training (default: the schedule's)")
 	countVar(f, &n.batch, "batch", 0, 2, "rows of each domain in a batch (default: the schedule's)")
+	countVar(f, &n.holdOut, "hold-out", 0, 2, "keep one of so many source rows of each class from training, and mark it in the column unseen: mars-reweight counts the classifier's mistakes on these")
 	f.Var(oneOf{&n.optimiser, []string{"sgd", "adam"}}, "optimiser", "update rule (default: the schedule's)")
 	amountVar(f, &n.rate, "learning-rate", math.MaxFloat32, "learning rate (default: the schedule's)")
 	amountVar(f, &n.momentum, "momentum", 1, "momentum of sgd")
@@ -36,11 +37,13 @@ func (n *networkFlags) register(f *pflag.FlagSet) {
 	f.Var(oneOf{&n.input, []string{"as-is", "symmetric", "standard", "row"}}, "input", "mapping of the features, kept in the model: as they are, [0,1] to [-1,1], each to mean 0 and deviation 1 over the source, or each row to mean 0 and deviation 1 (default: the architecture's)")
 }
 
-func (n *networkFlags) parseShape() ([]int, error) {
-	if n.shape == "" {
+const shapeHelp = "shape of a row of features, CxHxW for images (default: what the stream says)"
+
+func parseShape(text string) ([]int, error) {
+	if text == "" {
 		return nil, nil
 	}
-	shape, err := stages.ParseShape(n.shape)
+	shape, err := stages.ParseShape(text)
 	if err != nil {
 		return nil, usagef("--shape: %w", err)
 	}

@@ -46,6 +46,11 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer closeInput()
+	if in != nil {
+		if env.Shape, err = parseShape(q.files.shape); err != nil {
+			return err
+		}
+	}
 	ready, err := q.ready(cmd.Context(), &env, in)
 	if err != nil {
 		return err

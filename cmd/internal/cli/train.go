@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -17,6 +19,7 @@ import (
 	"mars.dev/mars/stages/algorithms/gmmot"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/featurize/shift"
 	"mars.dev/mars/stages/predict"
 	"mars.dev/mars/stages/train"
 )
@@ -63,6 +66,7 @@ func Train() *cobra.Command {
 		Example: `  mars-featurize toy --shift 8 | mars-train --method marsc --save model.safetensors -o labelled.arrow
   mars-train --method translate --decision balanced features.arrow -o labels.csv
   mars-train --method marsc --proportions mte features.arrow -o labelled.arrow
+  mars-train --method marsc --proportions 0.7,0.2,0.1 features.arrow -o labelled.arrow
   mars-embed features.arrow | mars-train --method gmm-ot -o labelled.arrow
   mars-train --method wd --beta 1 --metrics epochs.arrows features.arrow -o labelled.arrow
   mars-train --method marsc --checkpoint run.ckpt --resume features.arrow -o labelled.arrow
@@ -71,7 +75,7 @@ func Train() *cobra.Command {
 	f := cmd.Flags()
 	o.Method = "marsc"
 	f.Var(oneOf{&o.Method, train.Methods()}, "method", "how to adapt")
-	f.Var(oneOf{&o.Proportions, train.ProportionNames()}, "proportions", "how marsc and marsg estimate p_T as they train: mars (the default), stream (keep what mars-reweight found), or an estimator of mars-reweight")
+	f.Var(&estimatorFlag{o: &o}, "proportions", "how marsc and marsg estimate p_T as they train: mars (the default), stream (keep what mars-reweight found), an estimator of mars-reweight, or p_T itself: 0.5,0.3,0.2 or a=0.7,b=0.3")
 	f.Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for (default: accuracy for translate, self-training and hedge, none for the others)")
 	f.Float64Var(&o.Beta, "beta", 0, "β of method wd: how much larger the target's mass is taken to be")
 	f.Var(oneOf{(*string)(&o.Schedule), []string{string(adapt.ScheduleDefault), string(adapt.SchedulePaper)}}, "schedule", "defaults of all that follows: measured to be good and cheap, or the paper's")
@@ -85,7 +89,7 @@ func Train() *cobra.Command {
 	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
 	f.StringVar(&o.Initial, "init", "", "start from the weights in this file instead of random ones")
 	f.StringVar(&load, "load", "", "apply the model in this file instead of training one")
-	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "prediction", "predicted_class", "probability", "typicality"}
+	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "unseen", "prediction", "predicted_class", "probability", "typicality"}
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		c.labels = true
 		if load != "" {
@@ -97,8 +101,8 @@ func Train() *cobra.Command {
 		}
 		o.Assume, o.Classifiers = h.views(), h.members()
 		var err error
-		o.Arch = n.arch
-		if o.Shape, err = n.parseShape(); err != nil {
+		o.Arch, o.HoldOut = n.arch, n.holdOut
+		if o.Shape, err = parseShape(n.shape); err != nil {
 			return nil, err
 		}
 		if o.Tune, err = a.tune(cmd.Flags()); err != nil {
@@ -113,6 +117,35 @@ func Train() *cobra.Command {
 		o.Tune = append(n.tune(cmd.Flags()), o.Tune...)
 		return train.Fit(o), nil
 	})
+}
+
+// estimatorFlag is the estimator of p_T in training, or p_T itself.
+type estimatorFlag struct {
+	o    *train.Options
+	text string
+}
+
+func (e *estimatorFlag) names() oneOf {
+	from := slices.DeleteFunc(train.ProportionNames(), func(name string) bool { return name == "given" })
+	return oneOf{&e.o.Proportions, from}
+}
+
+func (e *estimatorFlag) Type() string   { return e.names().Type() + "|SHARES" }
+func (e *estimatorFlag) String() string { return e.text }
+
+func (e *estimatorFlag) Set(s string) error {
+	e.o.Given, e.text = nil, s
+	switch {
+	case s == "given":
+		return errors.New("give the proportions themselves: 0.5,0.3,0.2 or a=0.7,b=0.3")
+	case s == "plan" || s == "oracle":
+		return fmt.Errorf("%s is no estimate on the embedding as it trains: run mars-reweight --estimator %s before, and train with --proportions stream", s, s)
+	case strings.ContainsAny(s, ",="):
+		e.o.Proportions = "given"
+		e.o.Given = func(classes []string) ([]float64, error) { return shift.ParseProportions(s, classes) }
+		return nil
+	}
+	return e.names().Set(s)
 }
 
 // augmentHelp is that of --augment.

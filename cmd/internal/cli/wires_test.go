@@ -47,6 +47,7 @@ var sharedWires = map[string]wire{
 	"embedding": {values: "embedding2"}, "component": {values: "component2"}, "matched": {values: "matched2"},
 	"weight": {values: "weight2"}, "truth": {values: "truth2"}, "probability": {values: "probability2"},
 	"prediction": {values: "p"}, "predicted-class": {values: "c"}, "typicality": {values: "t"},
+	"unseen": {values: "unseen2", rows: "held.arrow"},
 }
 
 // fileWires are of the flags that say what to read and what to make of it.
@@ -104,6 +105,7 @@ var networkWires = map[string]wire{
 	"learning-rate": {values: "0.01 0.02"},
 	"momentum":      {values: "0.5 0.9", with: "--optimiser=sgd"},
 	"weight-decay":  {values: "0.1 0.2"},
+	"hold-out":      {values: "2 3"},
 	"input":         {values: "symmetric standard row"},
 }
 
@@ -154,21 +156,24 @@ var wires = map[string][]map[string]wire{
 		"load": {values: "matching.state", bare: true},
 	}},
 	"reweight": {{
-		"estimator":   {values: "plan mte refit cc bbse bbse-soft rlls em"},
-		"calibration": {values: "temperature bcts", with: "--estimator=em"},
+		"estimator":   {values: "plan mte refit cc bbse bbse-soft rlls em", rows: "held.arrow"},
+		"calibration": {values: "temperature none", with: "--estimator=em", rows: "held.arrow"},
+		"unseen":      {values: "unseen2", with: "--estimator=em", rows: "held.arrow"},
+		"shape":       {values: "36", with: "--estimator=mte", rows: "images.arrow"},
+		"all-unseen":  {values: "true", with: "--estimator=em", rows: "held.arrow"},
 		"proportions": {values: "0.5,0.3,0.2 0.6,0.2,0.2", with: "--estimator=given", fails: true},
 		"save":        {values: "out/other.arrow"},
 		"load":        {values: "weights.state", bare: true},
 		"seed":        {values: "1", with: "--estimator=refit"},
 		"features":    {values: "features2", with: "--estimator=mte --embedding=none"},
 		"embedding":   {values: "embedding2", with: "--estimator=mte", rows: "images.arrow"},
-		"probability": {values: "probability2", with: "--estimator=em"},
+		"probability": {values: "probability2", with: "--estimator=em --calibration=none"},
 		"truth":       {values: "truth2", with: "--estimator=oracle --i-know"},
 		"i-know":      {values: "true", with: "--estimator=oracle", fails: true},
 	}},
 	"train": {networkWires, hedgeWires, {
 		"method":               {values: "source marsg wd dann iw-wd"},
-		"proportions":          {values: "stream mte refit cc bbse bbse-soft rlls em", with: "--epochs=20 --start-align=12 --reestimate-every=6 --lambda=0.01"},
+		"proportions":          {values: "stream 0.5,0.3,0.2 0.2,0.3,0.5 mte refit cc bbse bbse-soft rlls em", with: "--hold-out=3 --epochs=20 --start-align=12 --reestimate-every=6 --lambda=0.01"},
 		"decision":             {values: "accuracy balanced"},
 		"beta":                 {values: "1 2", with: "--method=wd"},
 		"schedule":             {values: "paper", with: slow},

@@ -58,6 +58,9 @@ match: --output=matched1.arrow clustered.arrow
 match: --embedding=embedding2 --component=component2 --matched=matched2 --save=matching.state --output=matched2.arrow matched1.arrow
 predict: --model=g.safetensors --output=matched3.arrow matched2.arrow
 predict: --model=g.safetensors --features=features2 --prediction=prediction2 --predicted-class=class2 --probability=probability2 --output=matched.arrow matched3.arrow
+embed: --epochs=4 --learning-rate=0.1 --hold-out=2 --seed=2 --embedding=e --save=h.safetensors --output=held1.arrow matched.arrow
+predict: --model=h.safetensors --output=held2.arrow held1.arrow
+embed: --epochs=8 --learning-rate=0.1 --hold-out=3 --seed=1 --unseen=unseen2 --embedding=e --output=held.arrow held2.arrow
 reweight: --estimator=given --proportions=0.5,0.25,0.25 --save=weights.state --output=weighted1.arrow matched.arrow
 reweight: --estimator=given --proportions=0.2,0.2,0.6 --weight=weight2 --output=weighted.arrow weighted1.arrow
 train: --epochs=8 --learning-rate=0.1 --save=model.safetensors --output=labelled.arrow weighted.arrow

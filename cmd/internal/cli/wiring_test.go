@@ -39,7 +39,12 @@ func TestWiring(t *testing.T) {
 			w := wiring{s, map[string]outcome{}}
 			for _, name := range slices.Sorted(maps.Keys(s.Flags)) {
 				if role := s.Flags[name].Role; role != pipeline.Reserved && role != pipeline.Resume {
-					t.Run(name, func(t *testing.T) { w.test(t, name) })
+					t.Run(name, func(t *testing.T) {
+						w.test(t, name)
+						if s.Name == "train" {
+							w.testResume(t, name)
+						}
+					})
 				}
 			}
 			w.forgotten(t)

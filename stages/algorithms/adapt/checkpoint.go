@@ -209,6 +209,13 @@ func (t *trainer) fingerprint() (string, error) {
 	for _, net := range t.all() {
 		fmt.Fprintln(h, nn.FormatLayers(net.Specs))
 	}
+	fmt.Fprintf(h, "%q %v\n", t.problem.Classes, t.problem.shape())
+	t.input.hash(h.Write)
+	if c.Initial != nil {
+		for _, net := range c.Initial.all() {
+			hashFloats(h.Write, net.Params)
+		}
+	}
 	for _, x := range []blas32.General{t.problem.Source, t.problem.Target} {
 		hashRows(h.Write, x)
 	}
@@ -220,12 +227,21 @@ func (t *trainer) fingerprint() (string, error) {
 }
 
 func hashRows(write func([]byte) (int, error), x blas32.General) {
-	var bytes []byte
 	for i := range x.Rows {
-		bytes = bytes[:0]
-		for _, v := range x.Data[i*x.Stride : i*x.Stride+x.Cols] {
-			bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(v))
-		}
-		_, _ = write(bytes) // a hash's Write never fails
+		hashFloats(write, x.Data[i*x.Stride:i*x.Stride+x.Cols])
 	}
+}
+
+func hashFloats(write func([]byte) (int, error), values []float32) {
+	bytes := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		bytes = binary.LittleEndian.AppendUint32(bytes, math.Float32bits(v))
+	}
+	_, _ = write(bytes) // a hash's Write never fails
+}
+
+func (in input) hash(write func([]byte) (int, error)) {
+	hashFloats(write, in.offset)
+	hashFloats(write, in.scale)
+	_, _ = write(fmt.Appendln(nil, in.byRow, len(in.offset)))
 }

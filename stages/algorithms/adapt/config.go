@@ -160,6 +160,9 @@ type Config struct {
 	// Estimate estimates p_T from the current embeddings. Methods for which
 	// Method.NeedsEstimate is true need it.
 	Estimate Estimator `json:"-"`
+	// Estimated says in words what Estimate is and what it depends on beside its Snapshot, so
+	// that training is not resumed with another.
+	Estimated string `json:",omitempty"`
 	// StartProportions is p_T before the first estimate, or nil for p_S. It also weights
 	// the classification loss in the epochs before StartAlign.
 	StartProportions []float64
@@ -196,6 +199,8 @@ type Snapshot struct {
 	Source blas32.General // n_S×h embeddings
 	Labels []int32        // class of each source row
 	Target blas32.General // n_T×h embeddings
+	// Predict computes the class probabilities of other rows of features.
+	Predict func(x blas32.General) blas32.General
 	// SourcePosteriors and TargetPosteriors compute the n×C class probabilities of h, for
 	// estimators that use a classifier.
 	SourcePosteriors func() blas32.General

@@ -55,7 +55,7 @@ func (t *trainer) snapshot() Snapshot {
 		Epoch: t.epoch, Classes: len(t.problem.Classes),
 		Proportions: t.proportions, Estimates: (t.epoch - t.config.StartAlign) / t.config.ReestimateEvery,
 		Source: t.z.source, Labels: t.problem.Labels, Target: t.z.target,
-		SourcePosteriors: posteriors(t.z.source), TargetPosteriors: posteriors(t.z.target),
+		Predict: m.Predict, SourcePosteriors: posteriors(t.z.source), TargetPosteriors: posteriors(t.z.target),
 	}
 }
 

@@ -162,16 +162,24 @@ func TestResumeRefusesOtherSettings(t *testing.T) {
 	c.Checkpoint = keepIn(state)
 	mustTrain(t, p, c)
 	c.ResumeFile, c.Checkpoint = state, nil
-	c.Lambda++
-	_, err := Train(context.Background(), p, c)
-	if err == nil || !strings.Contains(err.Error(), "other data or settings") {
-		t.Errorf("another lambda: %v", err)
-	}
-	c.Lambda--
-	p.Source.Data = slices.Clone(p.Source.Data)
-	p.Source.Data[3]++
-	if _, err = Train(context.Background(), p, c); err == nil || !strings.Contains(err.Error(), "other data or settings") {
-		t.Errorf("other data: %v", err)
+	started := mustTrain(t, p, c)
+	for name, change := range map[string]func(*Problem, *Config){
+		"lambda":         func(_ *Problem, c *Config) { c.Lambda++ },
+		"estimator":      func(_ *Problem, c *Config) { c.Estimated = "another" },
+		"proportions":    func(_ *Problem, c *Config) { c.StartProportions = []float64{0.5, 0.25, 0.25} },
+		"weight decay":   func(_ *Problem, c *Config) { c.WeightDecay = 0.1 },
+		"initial weight": func(_ *Problem, c *Config) { c.Initial = started },
+		"scaling":        func(_ *Problem, c *Config) { c.Input = InputStandard },
+		"schedule":       func(_ *Problem, c *Config) { c.published("toy") },
+		"names":          func(p *Problem, _ *Config) { p.Classes = []string{"x", "y", "z"} },
+		"data":           func(p *Problem, _ *Config) { p.Source.Data = slices.Clone(p.Source.Data); p.Source.Data[3]++ },
+		"target":         func(p *Problem, _ *Config) { p.Target.Data = slices.Clone(p.Target.Data); p.Target.Data[3]++ },
+	} {
+		p, c := p, c
+		change(&p, &c)
+		if _, err := Train(context.Background(), p, c); err == nil || !strings.Contains(err.Error(), "other data or settings") {
+			t.Errorf("another %s: %v", name, err)
+		}
 	}
 }
 

@@ -59,6 +59,14 @@ func NeedsOf(name string) (Needs, error) {
 	return 0, fmt.Errorf("there is no estimator %q: choose one of %s", name, strings.Join(Names(Known, Rows, Posteriors), ", "))
 }
 
+// NeedsUnseen reports whether the named estimator looks at posteriors of source rows,
+// which have to be rows that the classifier was not trained on. em does for its
+// calibration.
+func NeedsUnseen(name string) bool {
+	needs, err := NeedsOf(name)
+	return err == nil && needs == Posteriors && name != "cc"
+}
+
 // Estimate estimates p_T by the named estimator. This is the one way to an
 // estimate by name:
 //

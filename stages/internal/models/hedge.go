@@ -20,6 +20,7 @@ type Hedged struct {
 // FitHedge gathers the vectors of a column and fits a model under several assumptions to
 // them.
 func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []string, o hedge.Options) (*Hedged, error) {
+	r.HoldOut(0)
 	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true, MaxTarget: hedge.MaxRows})
 	if err != nil {
 		return nil, err

@@ -24,6 +24,9 @@ func (r *Rows) Vectors() string {
 
 // Images reports whether the features are images: of three axes.
 func (r *Rows) Images() bool {
+	if r.Env.Shape != nil {
+		return len(r.Env.Shape) == 3
+	}
 	for _, i := range r.Schema().FieldIndices(r.Columns.Features) {
 		if text, ok := r.Schema().Field(i).Metadata.GetValue(arrowio.ShapeKey); ok {
 			shape, err := stages.ParseShape(text)

@@ -18,6 +18,7 @@ type Added struct {
 // Emit passes every row on to out with the columns added. Meta, with the stage's
 // step added to its provenance, becomes the project's metadata.
 func (r *Rows) Emit(ctx context.Context, out arrowio.Sink, meta arrowio.Meta, added Added) error {
+	added = r.markHeldOut(added, meta.Classes)
 	meta.Provenance = arrowio.WithStep(meta.Provenance, r.Step)
 	schema := meta.Apply(arrowio.WithColumns(r.Schema(), added.Fields...))
 	if err := out.Begin(schema); err != nil {

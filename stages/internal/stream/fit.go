@@ -26,7 +26,7 @@ func Fit(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sin
 		return err
 	}
 	defer spool.Close()
-	r := &Rows{env, spool}
+	r := &Rows{Env: env, Stream: spool}
 	state, err := learn(ctx, r)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,7 +15,9 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
-// Samples are the vectors of both domains, in the order of their rows.
+// Samples are the vectors of both domains, in the order of their rows. Where rows are
+// held out (see Rows.HoldOut), Held and HeldLabels have those of the source, and Source,
+// Labels and SourceWeight the others.
 type Samples struct {
 	Classes        []string
 	Source, Target blas32.General
@@ -22,6 +25,8 @@ type Samples struct {
 	SourceWeight   []float32
 	TargetMatched  arrowio.Ints
 	TargetRows     int // that there are, kept or not
+	Held           blas32.General
+	HeldLabels     []int32
 }
 
 // Want says what Gather keeps.
@@ -37,11 +42,17 @@ type Want struct {
 // error, and so is a class that has none where labels are wanted.
 func (r *Rows) Gather(ctx context.Context, classes []string, want Want) (*Samples, error) {
 	g := gatherer{Rows: r, want: want, samples: &Samples{Classes: classes}, width: -1, rng: rand.New(rand.NewPCG(r.Seed, streamSample))}
+	if r.held != nil {
+		r.held.restart(r.Seed, len(classes))
+	}
 	if err := r.Each(ctx, g.add); err != nil {
 		return nil, err
 	}
 	g.samples.TargetRows = g.rows[arrowio.TargetDomain]
-	return g.samples, g.check()
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	return g.samples, g.checkLost(want.Vector, g.width, g.samples.Source.Data, g.samples.Held.Data, g.samples.Target.Data)
 }
 
 type gatherer struct {
@@ -69,29 +80,59 @@ func (g *gatherer) add(rec arrow.Record) error {
 	if err != nil {
 		return err
 	}
-	for i, domain := range domains {
-		g.keep(domain, vectors.Row(i))
-	}
+	var labels []int32
 	if g.want.Labels {
-		labels, err := g.Labels(rec, domains, g.samples.Classes)
-		if err != nil {
+		if labels, err = g.Labels(rec, domains, g.samples.Classes); err != nil {
 			return err
 		}
-		g.samples.Labels = appendOf(g.samples.Labels, labels, domains, arrowio.SourceDomain)
+	}
+	trained := places(domains, arrowio.SourceDomain)
+	if g.held != nil {
+		if trained, err = g.setApart(rec, domains, labels, vectors); err != nil {
+			return err
+		}
+	}
+	g.keep(vectors, trained, places(domains, arrowio.TargetDomain))
+	if g.want.Labels {
+		g.samples.Labels = appendOf(g.samples.Labels, labels, trained)
 	}
 	if g.want.Start {
-		return g.addStart(rec, domains)
+		return g.addStart(rec, domains, trained)
 	}
 	return nil
 }
 
-func (g *gatherer) keep(domain arrowio.Domain, row []float32) {
-	g.rows[domain]++
-	switch {
-	case domain == arrowio.SourceDomain && g.want.Source:
-		AppendRow(&g.samples.Source, row)
-	case domain == arrowio.TargetDomain && g.want.Target:
-		g.keepTarget(row)
+// setApart keeps the rows that are held out, and returns the places of the other source
+// rows.
+func (g *gatherer) setApart(rec arrow.Record, domains []arrowio.Domain, labels []int32, vectors arrowio.Vectors) (others []int, err error) {
+	marks, err := g.held.marks(g.Rows, rec, domains, labels)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range places(domains, arrowio.SourceDomain) {
+		if !marks[i] {
+			others = append(others, i)
+			continue
+		}
+		AppendRow(&g.samples.Held, vectors.Row(i))
+		g.samples.HeldLabels = append(g.samples.HeldLabels, labels[i])
+	}
+	return others, nil
+}
+
+// keep keeps the rows at those places.
+func (g *gatherer) keep(vectors arrowio.Vectors, source, target []int) {
+	g.rows[arrowio.SourceDomain] += len(source)
+	if g.want.Source {
+		for _, i := range source {
+			AppendRow(&g.samples.Source, vectors.Row(i))
+		}
+	}
+	for _, i := range target {
+		g.rows[arrowio.TargetDomain]++
+		if g.want.Target {
+			g.keepTarget(vectors.Row(i))
+		}
 	}
 }
 
@@ -110,14 +151,14 @@ func (g *gatherer) keepTarget(row []float32) {
 	}
 }
 
-func (g *gatherer) addStart(rec arrow.Record, domains []arrowio.Domain) error {
-	s, names := g.samples, g.Columns
+func (g *gatherer) addStart(rec arrow.Record, domains []arrowio.Domain, source []int) error {
+	s, names, target := g.samples, g.Columns, places(domains, arrowio.TargetDomain)
 	if arrowio.HasColumn(rec.Schema(), names.Weight) {
 		weights, err := arrowio.FloatColumn(rec, names.Weight)
 		if err != nil {
 			return err
 		}
-		s.SourceWeight = appendOf(s.SourceWeight, weights, domains, arrowio.SourceDomain)
+		s.SourceWeight = appendOf(s.SourceWeight, weights, source)
 	}
 	if arrowio.HasColumn(rec.Schema(), names.Matched) {
 		matched, err := arrowio.IntColumn(rec, names.Matched)
@@ -128,14 +169,16 @@ func (g *gatherer) addStart(rec arrow.Record, domains []arrowio.Domain) error {
 		if valid == nil {
 			valid = slices.Repeat([]bool{true}, len(domains))
 		}
-		s.TargetMatched.Values = appendOf(s.TargetMatched.Values, matched.Values, domains, arrowio.TargetDomain)
-		s.TargetMatched.Valid = appendOf(s.TargetMatched.Valid, valid, domains, arrowio.TargetDomain)
+		s.TargetMatched.Values = appendOf(s.TargetMatched.Values, matched.Values, target)
+		s.TargetMatched.Valid = appendOf(s.TargetMatched.Valid, valid, target)
 	}
 	return nil
 }
 
 func (g *gatherer) check() error {
 	switch {
+	case g.rows[arrowio.SourceDomain] == 0 && g.samples.Held.Rows > 0:
+		return g.Fail(g.Columns.Unseen, errors.New("all source rows are held out, so none is left to train on"), "hold fewer rows out, or drop the column")
 	case g.rows[arrowio.SourceDomain] == 0 && (g.want.Source || g.want.Labels):
 		return g.EmptyDomain(arrowio.SourceDomain)
 	case g.rows[arrowio.TargetDomain] == 0 && g.want.Target:
@@ -200,11 +243,21 @@ func AppendRow(m *blas32.General, row []float32) {
 	m.Cols, m.Stride = len(row), len(row)
 }
 
-func appendOf[T any](to, values []T, domains []arrowio.Domain, domain arrowio.Domain) []T {
+// places are those of the rows of a domain.
+func places(domains []arrowio.Domain, domain arrowio.Domain) []int {
+	var at []int
 	for i, d := range domains {
 		if d == domain {
-			to = append(to, values[i])
+			at = append(at, i)
 		}
+	}
+	return at
+}
+
+// appendOf adds the values at those places.
+func appendOf[T any](to, values []T, places []int) []T {
+	for _, i := range places {
+		to = append(to, values[i])
 	}
 	return to
 }

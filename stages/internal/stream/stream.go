@@ -22,6 +22,7 @@ import (
 type Rows struct {
 	stages.Env
 	arrowio.Stream
+	held *holdOut // nil: no source row is kept from training
 }
 
 // Each calls f with every batch that is left, until an error or the end of ctx.
