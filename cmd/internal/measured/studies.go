@@ -1,0 +1,46 @@
+package main
+
+// The spreads are what the same runs differed by with other kernels (MARS_KERNEL) or another
+// number of threads, rounded up: adversarial training goes another way after the first
+// rounding, and what trains nothing stays where it is.
+var (
+	trained = map[string]float64{"balanced_accuracy": 0.06, "accuracy": 0.03, "proportions_l1": 0.08,
+		"source balanced_accuracy": 0.02, "source accuracy": 0.02, "gmm-ot balanced_accuracy": 0.005, "gmm-ot proportions_l1": 0.005}
+	estimated = map[string]float64{"estimators_l1": 0.005, "expected_error": 0.005, "balanced_accuracy": 0.01, "accuracy": 0.01}
+	signs     = map[string]float64{"estimators_l1.mte": 0.005, "expected_error": 0.005, "disagreement": 0.005, "translate.accuracy": 0.01}
+)
+
+// studies are all that the pages rest on.
+var studies = []study{
+	{name: "readme", file: "readme.toml", seconds: 10, axes: []string{"seed"}, spread: map[string]float64{"label.balanced_accuracy": 0.005, "pipe.balanced_accuracy": 0.03}, sample: []string{"matrix.seed=0"}},
+	{name: "toy", file: "toy.toml", seconds: 70, axes: []string{"method", "seed"}, spread: trained, sample: []string{"matrix.seed=0"}},
+	{name: "toy-table", file: "toy-table.toml", seconds: 1500, axes: []string{"point", "method", "seed"}, spread: trained,
+		sample: []string{"matrix.point=5:2", "matrix.method=source,gmm-ot,wd1", "matrix.seed=0"}},
+	{name: "schedules-toy", file: "schedules-toy.toml", seconds: 300, axes: []string{"changed", "seed"}, spread: trained,
+		sample: []string{"matrix.changed=20-epochs", "matrix.seed=0"}},
+	{name: "estimators-toy", file: "estimators-toy.toml", seconds: 30, axes: []string{"family", "seed"}, spread: estimated, sample: []string{"matrix.seed=0"}},
+	{name: "labels-toy", file: "labels-toy.toml", seconds: 20, axes: []string{"labels", "seed"}, spread: estimated, sample: []string{"matrix.seed=0"}},
+	{name: "diagnostics-toy", file: "diagnostics-toy.toml", seconds: 500, axes: []string{"noise", "shift", "balance"}, spread: signs,
+		sample: []string{"matrix.noise=mid", "matrix.shift=3"}},
+	{name: "diagnostics-blobs", file: "diagnostics-blobs.toml", seconds: 400, axes: []string{"classes", "spread", "move"}, spread: signs,
+		sample: []string{"matrix.classes=3", "matrix.spread=3", "matrix.move=1"}},
+	{name: "diagnostics-hipc", file: "diagnostics-hipc.toml", seconds: 400, data: true, axes: []string{"from", "to"}, spread: signs,
+		sample: []string{"matrix.from=FTV_1"}},
+	{name: "signs", seconds: 900, data: true, axes: []string{"cluster", "family"}, spread: map[string]float64{"l1": 0.001},
+		command: []string{"env", "MARS_STUDY={out}.jsonl", "MARS_DRAWS=4", "go", "test", "./stages/algorithms/transport", "-run", "SignsOfFailure", "-timeout", "0", "-count", "1"}},
+	{name: "simulated", seconds: 1200, axes: []string{"family"}, spread: map[string]float64{"l1": 0.02, "expected_error": 0.02},
+		command: []string{"env", "MARS_STUDY={out}.jsonl", "MARS_DRAWS=200", "go", "test", "./stages/algorithms/labelshift", "-run", "Coverage", "-timeout", "0", "-count", "1"},
+		sample:  []string{"env", "MARS_STUDY={out}.jsonl", "MARS_DRAWS=1", "go", "test", "./stages/algorithms/labelshift", "-run", "Coverage/3_", "-count", "1"}},
+	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=source"}},
+	{name: "labels-hipc", file: "labels-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to", "labels"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},
+	{name: "estimators-hipc", file: "estimators-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},
+	{name: "estimators-digits", file: "estimators-digits.toml", seconds: 600, data: true, axes: []string{"family", "seed"}, spread: estimated},
+	{name: "digits", file: "digits.toml", set: []string{"matrix.task=um-mid,um-high,mu-mid,mu-high,mm-2"}, seconds: 6000, data: true,
+		axes: []string{"task", "method", "seed"}, spread: trained, sample: []string{"matrix.task=um-mid", "matrix.method=source", "matrix.seed=0"}},
+	{name: "schedules-digits", file: "schedules-digits.toml", set: []string{"matrix.task=um-mid"}, seconds: 400, data: true, axes: []string{"changed"}, spread: trained},
+	{name: "digits-weighted", file: "digits.toml", set: []string{"matrix.task=um-mid,um-high,mu-mid,mu-high", "matrix.method=marsc", "train.class-loss=weighted"},
+		seconds: 500, data: true, axes: []string{"task", "seed"}, spread: trained},
+	{name: "self-training", file: "self-training.toml", seconds: 2700, data: true, axes: []string{"task", "seed"}, spread: map[string]float64{"balanced_accuracy": 0.02, "proportions_l1": 0.03}},
+	{name: "doubts", seconds: 1500, data: true, axes: []string{"task"}, spread: map[string]float64{"accuracy": 0.05},
+		command: []string{"python3", "docs/experiments/doubts.py", "$MARS_DATA", "{out}.csv"}},
+}
