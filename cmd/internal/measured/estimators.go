@@ -14,14 +14,27 @@ type group struct {
 
 // groups are the families of the studies of estimators, and what they add up to. The toy
 // is simulated, whoever reads "real" must be able to rely on it.
-func groups(b book) (all []group) {
+func groups(b book) []group {
 	real := slices.Concat(b["estimators-hipc"].runs, b["estimators-digits"].runs)
 	simulated := slices.Concat(b["estimators-toy"].runs, b["simulated"].runs)
 	every := slices.Concat(real, simulated)
-	for _, family := range values(every, "family") {
-		all = append(all, group{family, where(every, "family", family)})
+	return append(families(every), group{"real", real}, group{"simulated", simulated}, group{"all", every})
+}
+
+// families are the groups of runs of one kind.
+func families(runs []run) (all []group) {
+	for _, family := range values(runs, "family") {
+		all = append(all, group{family, where(runs, "family", family)})
 	}
-	return append(all, group{"real", real}, group{"simulated", simulated}, group{"all", every})
+	return all
+}
+
+// ofGroup is a figure of one of the groups.
+func ofGroup(name string, of func([]run) string) func(book) string {
+	return func(b book) string {
+		all := groups(b)
+		return of(all[slices.IndexFunc(all, func(g group) bool { return g.name == name })].runs)
+	}
 }
 
 // l1 is the mean error of an estimator, which the simulations call by another name, in the
@@ -87,7 +100,11 @@ func every(runs []run) []run { return runs }
 
 // errorsTable has the mean error of every estimator.
 func errorsTable(b book) string {
-	of := slices.DeleteFunc(groups(b), func(g group) bool { return slices.Contains([]string{"real", "simulated", "all"}, g.name) })
+	all := groups(b)
+	return errorsOf(all[:len(all)-3])
+}
+
+func errorsOf(of []group) string {
 	cells := append([]cell{{"tasks", howMany(full)}}, l1Cells("mte", "refit", "adapt", "aligned", "cc", "bbse", "bbse-soft", "rlls", "em", "marsc", "marsg", "source")...)
 	return groupTable(of, "mean L1", cells...)
 }
@@ -110,7 +127,9 @@ func shortErrorsTable(b book) string {
 }
 
 // intervalsTable tells how often intervals hold, each and jointly.
-func intervalsTable(b book) string {
+func intervalsTable(b book) string { return intervalsOf(groups(b)) }
+
+func intervalsOf(of []group) string {
 	expected := func(runs []run) string { return mean("expected_error")(runs) }
 	mte := func(runs []run) string {
 		var of []float64
@@ -120,7 +139,7 @@ func intervalsTable(b book) string {
 		return digits(average(of), 3)
 	}
 	joint := func(runs []run) string { return mean("inside_region")(runs) }
-	return groupTable(groups(b), "family", cell{"tasks", howMany(every)}, cell{"shares in their 90 % interval", coverage},
+	return groupTable(of, "family", cell{"tasks", howMany(every)}, cell{"shares in their 90 % interval", coverage},
 		cell{"targets in the joint region of 90 %", joint}, cell{"mean width", width}, cell{"L1 of mte", mte}, cell{"expected", expected})
 }
 

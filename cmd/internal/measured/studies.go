@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // The spreads are what the same runs differed by with other kernels (MARS_KERNEL) or another
 // number of threads, rounded up: adversarial training goes another way after the first
 // rounding, and what trains nothing stays where it is.
@@ -9,6 +11,15 @@ var (
 	estimated = map[string]float64{"estimators_l1": 0.005, "expected_error": 0.005, "balanced_accuracy": 0.01, "accuracy": 0.01}
 	signs     = map[string]float64{"estimators_l1.mte": 0.005, "expected_error": 0.005, "disagreement": 0.005, "translate.accuracy": 0.01}
 )
+
+const shiftTests = "./stages/algorithms/labelshift"
+
+var simulated = map[string]float64{"l1": 0.005, "expected_error": 0.005}
+
+// goTest is a test that writes what came of its tasks.
+func goTest(draws, pkg, run string) []string {
+	return []string{"env", "MARS_STUDY={out}.jsonl", draws, "go", "test", pkg, "-run", run, "-timeout", "0", "-count", "1"}
+}
 
 // studies are all that the pages rest on.
 var studies = []study{
@@ -26,11 +37,15 @@ var studies = []study{
 		sample: []string{"matrix.classes=3", "matrix.spread=3", "matrix.move=1"}},
 	{name: "diagnostics-hipc", file: "diagnostics-hipc.toml", seconds: 400, data: true, axes: []string{"from", "to"}, spread: signs,
 		sample: []string{"matrix.from=FTV_1"}},
-	{name: "signs", seconds: 900, data: true, axes: []string{"cluster", "family"}, spread: map[string]float64{"l1": 0.001},
-		command: []string{"env", "MARS_STUDY={out}.jsonl", "MARS_DRAWS=4", "go", "test", "./stages/algorithms/transport", "-run", "SignsOfFailure", "-timeout", "0", "-count", "1"}},
-	{name: "simulated", seconds: 1200, axes: []string{"family"}, spread: map[string]float64{"l1": 0.02, "expected_error": 0.02},
-		command: []string{"env", "MARS_STUDY={out}.jsonl", "MARS_DRAWS=200", "go", "test", "./stages/algorithms/labelshift", "-run", "Coverage", "-timeout", "0", "-count", "1"},
-		sample:  []string{"env", "MARS_STUDY={out}.jsonl", "MARS_DRAWS=1", "go", "test", "./stages/algorithms/labelshift", "-run", "Coverage/3_", "-count", "1"}},
+	{name: "signs", seconds: 60, data: true, axes: []string{"cluster", "family"}, spread: map[string]float64{"l1": 0.01},
+		command: goTest("MARS_DRAWS=4", "./stages/algorithms/transport", "SignsOfFailure")},
+	{name: "simulated", seconds: 1500, axes: []string{"family"}, spread: simulated,
+		command: []string{"sh", "-c", strings.Join(goTest("MARS_DRAWS=200", shiftTests, "Coverage/3_"), " ") + " && " + strings.Join(goTest("MARS_DRAWS=40", shiftTests, "Coverage/10_"), " ")},
+		sample:  goTest("MARS_DRAWS=1", shiftTests, "Coverage/3_")},
+	{name: "simulated-many", seconds: 3000, axes: []string{"family"}, spread: simulated,
+		command: []string{"sh", "-c", strings.Join(goTest("MARS_DRAWS=80", shiftTests, "'Coverage/(31|65)_'"), " ")}},
+	{name: "choices", seconds: 6000, resumes: true, axes: []string{"method", "knobs", "task"}, spread: map[string]float64{"forward": 0.06},
+		command: []string{"go", "run", "./cmd/internal/choose", "-results", "{out}.jsonl"}},
 	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=source"}},
 	{name: "labels-hipc", file: "labels-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to", "labels"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},
 	{name: "estimators-hipc", file: "estimators-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},

@@ -25,7 +25,8 @@ type study struct {
 	name    string
 	file    string   // of mars run, in docs/experiments
 	set     []string // of mars run
-	command []string // instead of a file; {out} is the CSV or JSON lines file to write
+	command []string // instead of a file; {out}.csv or {out}.jsonl is what it writes
+	resumes bool     // the command goes on where its file ends
 	seconds int      // about, on two cores
 	data    bool     // needs $MARS_DATA
 	axes    []string // columns that say which run it is; runs alike in them are told by their order
@@ -96,8 +97,8 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// measure runs a study. What mars run has done stays in a cache of this program's own, so
-// that a study that was interrupted goes on where it was.
+// measure runs a study. What is done stays in a cache of this program's own, so that a
+// study that was interrupted goes on where it was.
 func (p program) measure(ctx context.Context, s study) (record, error) {
 	runs, err := p.run(ctx, s, nil, filepath.Join(p.folder, "cache-"+p.hash))
 	name, cores := machine()
@@ -112,22 +113,19 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	environment := append(os.Environ(), "PATH="+filepath.Dir(p.path)+string(os.PathListSeparator)+os.Getenv("PATH"), "MARS_BLOBS="+filepath.Join(p.folder, "blobs"))
 	if err := p.makeBlobs(s); err != nil {
 		return nil, err
 	}
-	out := filepath.Join(dir, "runs")
-	cmd := exec.CommandContext(ctx, p.path, s.arguments(sample, out+".csv", cmp.Or(cache, filepath.Join(dir, "cache")))...)
-	if s.command != nil {
-		args := s.command
-		if sample != nil {
-			args = sample
-		}
-		text := strings.ReplaceAll(strings.Join(args, "\x00"), "{out}", out)
-		args = strings.Split(strings.ReplaceAll(text, "$MARS_DATA", os.Getenv("MARS_DATA")), "\x00")
-		cmd = exec.CommandContext(ctx, args[0], args[1:]...)
+	out := filepath.Join(dir, s.name)
+	if s.resumes && cache != "" {
+		out = filepath.Join(cache, s.name)
 	}
-	cmd.Env = environment
+	args := append([]string{p.path}, s.arguments(sample, out+".csv", cmp.Or(cache, filepath.Join(dir, "cache")))...)
+	if s.command != nil {
+		args = s.filled(sample, out)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(p.path)+string(os.PathListSeparator)+os.Getenv("PATH"), "MARS_BLOBS="+filepath.Join(p.folder, "blobs"))
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, text)
 	}
@@ -135,6 +133,16 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 		return readRuns(out + ".jsonl")
 	}
 	return readRuns(out + ".csv")
+}
+
+// filled is a command with the names of its files.
+func (s study) filled(sample []string, out string) []string {
+	args := s.command
+	if sample != nil {
+		args = sample
+	}
+	text := strings.ReplaceAll(strings.Join(args, "\x00"), "{out}", out)
+	return strings.Split(strings.ReplaceAll(text, "$MARS_DATA", os.Getenv("MARS_DATA")), "\x00")
 }
 
 // arguments are those of mars.

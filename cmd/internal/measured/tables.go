@@ -14,7 +14,7 @@ const (
 
 var (
 	diagnosticStudies = []string{"diagnostics-toy", "diagnostics-blobs", "diagnostics-hipc"}
-	estimatorStudies  = []string{"estimators-hipc", "estimators-toy", "estimators-digits", "simulated"}
+	estimatorStudies  = []string{"estimators-hipc", "estimators-digits", "estimators-toy", "simulated"}
 )
 
 // tables are the parts of pages that are written from runs.
@@ -34,11 +34,18 @@ var tables = []table{
 
 	{name: "estimators-short", page: estimatorsPage, of: estimatorStudies, text: shortErrorsTable},
 	{name: "estimators", page: estimatorsPage, of: estimatorStudies, text: errorsTable},
+	{name: "many-classes", page: estimatorsPage, of: []string{"simulated-many"}, text: func(b book) string { return errorsOf(families(b["simulated-many"].runs)) }},
+	{name: "many-intervals", page: estimatorsPage, of: []string{"simulated-many"}, text: func(b book) string { return intervalsOf(families(b["simulated-many"].runs)) }},
 	{name: "intervals", page: estimatorsPage, of: estimatorStudies, text: intervalsTable},
 	{name: "doubt", page: estimatorsPage, of: estimatorStudies, text: doubtTable},
 	{name: "expected", page: estimatorsPage, of: estimatorStudies, text: expectedTable},
 	{name: "labels", page: estimatorsPage, of: []string{"estimators-hipc", "estimators-digits", "estimators-toy"}, text: labelsTable},
 	{name: "labels-all", page: estimatorsPage, of: []string{"labels-hipc", "labels-toy"}, text: labelsAllTable},
+
+	{name: "coverage-all", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("all", coverage)},
+	{name: "coverage-real", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("real", coverage)},
+	{name: "tasks-all", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("all", howMany(every))},
+	{name: "tasks-real", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("real", howMany(every))},
 
 	{name: "signs", page: diagnosticsPage, of: []string{"signs"}, text: signsTable},
 	{name: "diagnostics", page: diagnosticsPage, of: diagnosticStudies, text: diagnosticsTable},
