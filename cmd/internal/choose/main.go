@@ -69,7 +69,6 @@ func (t task) String() string {
 // choosingTasks are what settings are chosen on: no table has these shifts, shares and
 // seeds.
 var choosingTasks = []task{
-	{"mid", 4, []float64{0.5, 0.3, 0.2}, 100},
 	{"mid", 7, []float64{0.2, 0.2, 0.6}, 101},
 	{"mid", 9, []float64{0.7, 0.2, 0.1}, 102},
 	{"high", 6, []float64{0.5, 0.25, 0.25}, 103},
@@ -100,7 +99,7 @@ var (
 	}
 	// knobs are what may be chosen: the first value is where the search begins.
 	knobs = map[string][]string{
-		"epochs": {"40", "20", "80"}, "learning-rate": {"0.05", "0.02", "0.1"}, "lambda": {"1", "0.3", "3"},
+		"epochs": {"40", "20"}, "learning-rate": {"0.05", "0.02"}, "lambda": {"1", "0.3", "3"},
 		"critic-steps": {"5", "2", "10"}, "class-loss": {"weighted", "balanced"}, "reestimate-every": {"10", "3"},
 	}
 )

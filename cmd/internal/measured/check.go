@@ -112,20 +112,22 @@ func (s study) byPlace(runs []run) map[string]run {
 	return found
 }
 
-// allowed is how far a number of a run may move: that of the longest name that fits. A name
+// allowed is how far a number of a run may move.
+func (s study) allowed(r run, number string) float64 { return s.spread[s.rule(r, number)] }
+
+// rule is the spread that a number of a run goes by: the longest name that fits. A name
 // may begin with a value of an axis.
-func (s study) allowed(r run, number string) (by float64) {
-	longest := -1
-	for name, v := range s.spread {
+func (s study) rule(r run, number string) (rule string) {
+	for name := range s.spread {
 		value, of, ok := strings.Cut(name, " ")
 		if !ok {
 			of = name
 		} else if !slices.ContainsFunc(s.axes, func(axis string) bool { return r.at(axis) == value }) {
 			continue
 		}
-		if len(name) > longest && (number == of || strings.HasPrefix(number, of+".") || strings.HasSuffix(number, "."+of)) {
-			longest, by = len(name), v
+		if len(name) > len(rule) && (number == of || strings.HasPrefix(number, of+".") || strings.HasSuffix(number, "."+of)) {
+			rule = name
 		}
 	}
-	return by
+	return rule
 }

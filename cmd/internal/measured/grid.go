@@ -111,11 +111,6 @@ func mean(name string) func([]run) string {
 	return func(runs []run) string { return digits(average(numbers(runs, name)), 3) }
 }
 
-// whole is a mean without digits after the point.
-func whole(name string) func([]run) string {
-	return func(runs []run) string { return digits(average(numbers(runs, name)), 0) }
-}
-
 // spread is the mean ± the standard deviation, if there are several runs.
 func spread(name string) func([]run) string {
 	return func(runs []run) string {

@@ -138,23 +138,32 @@ func (b book) caption(t table) string {
 		add(&seeds, r.seeds())
 		for _, s := range studies {
 			if s.name == name {
-				add(&spreads, s.spreadText())
+				add(&spreads, s.spreadText(r.runs))
 			}
 		}
 	}
 	list := func(of []string) string { return strings.Join(of, "; ") }
 	text := fmt.Sprintf("`make measured MEASURED=%s`: commit %s; %s; %s; %s.", t.name, list(commits), list(seeds), list(machines), list(when))
 	if spread := strings.TrimSpace(list(slices.DeleteFunc(spreads, func(s string) bool { return s == "" }))); spread != "" {
-		text += " With other kernels a single run may move by: " + spread + "."
+		text += " With other kernels a single run may move: " + spread + "."
 	}
 	return "<sub>" + text + "</sub>"
 }
 
-// spreadText lists how far the numbers of a study may move.
-func (s study) spreadText() string {
+// spreadText lists how far the numbers of these runs may move.
+func (s study) spreadText(runs []run) string {
+	rules := map[string]float64{}
+	for _, r := range runs {
+		for number := range r {
+			if rule := s.rule(r, number); rule != "" {
+				rules[rule] = s.spread[rule]
+			}
+		}
+	}
 	var parts []string
-	for name, by := range s.spread {
-		parts = append(parts, fmt.Sprintf("%s %s", strings.ReplaceAll(name, "_", " "), shortest(by)))
+	for name, by := range rules {
+		name = strings.NewReplacer("proportions_l1", "L1 of p_T", "estimators_l1", "L1", "_", " ").Replace(name)
+		parts = append(parts, fmt.Sprintf("%s by %s", name, shortest(by)))
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, ", ")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -188,4 +189,32 @@ func signsTable(b book) string {
 		lines = append(lines, []string{s.below, low + " bad", lowGMM + " bad"}, []string{s.above, high, highGMM})
 	}
 	return markdown([]string{"", "ward", "gmm"}, lines)
+}
+
+// signsFamiliesTable is signsTable within each kind of task, and the errors with either cost.
+func signsFamiliesTable(b book) string {
+	all := b["signs"].runs
+	heads, isBad := []string{"tasks"}, wrongBy("l1")
+	for _, cluster := range []string{"ward", "gmm"} {
+		for _, what := range []string{"bad", "AUROC of `separation`", "of (`second` − `best`)/`best`", "mean L1, means", "mean L1, bures"} {
+			heads = append(heads, cluster+": "+what)
+		}
+	}
+	var lines [][]string
+	for _, family := range append([]string{""}, values(all, "family")...) {
+		line := []string{cmp.Or(family, "all")}
+		for _, cluster := range []string{"ward", "gmm"} {
+			of := where(all, "cluster", cluster)
+			if family != "" {
+				of = where(of, "family", family)
+			}
+			line = append(line, count(of, isBad))
+			for _, name := range []string{"separation", "margin/cost"} {
+				line = append(line, digits(auroc(of, isBad, func(r run) float64 { return -named("signs." + name)(r) }), 2))
+			}
+			line = append(line, mean("l1")(of), mean("bures")(of))
+		}
+		lines = append(lines, line)
+	}
+	return markdown(heads, lines)
 }

@@ -48,6 +48,7 @@ var tables = []table{
 	{name: "tasks-real", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("real", howMany(every))},
 
 	{name: "signs", page: diagnosticsPage, of: []string{"signs"}, text: signsTable},
+	{name: "signs-families", page: diagnosticsPage, of: []string{"signs"}, text: signsFamiliesTable},
 	{name: "diagnostics", page: diagnosticsPage, of: diagnosticStudies, text: diagnosticsTable},
 
 	{name: "self-training", page: imagesPage, of: []string{"self-training"}, text: selfTrainingTable},
@@ -79,8 +80,7 @@ var (
 func toyTable(b book) string {
 	runs := b["toy"].runs
 	cells := across(runs, "seed", mean("balanced_accuracy"))
-	cells = append(cells, cell{"mean", spread("balanced_accuracy")}, cell{"L1 of p_T", spread("proportions_l1")},
-		cell{"seconds of training", whole("train.seconds")}, cell{"peak MB", whole("train.megabytes")})
+	cells = append(cells, cell{"mean", spread("balanced_accuracy")}, cell{"L1 of p_T", spread("proportions_l1")})
 	return grid(runs, []axis{methodAxis}, cells...)
 }
 
@@ -134,14 +134,13 @@ func bestTable(b book) string {
 
 func digitsTable(b book) string {
 	return grid(b["digits"].runs, []axis{taskAxis, {"method", "method", nil}}, cell{"balanced accuracy", spread("balanced_accuracy")},
-		cell{"the paper's", mean("paper")}, cell{"L1 of p_T", spread("proportions_l1")},
-		cell{"seconds of training", whole("train.seconds")}, cell{"peak MB", whole("train.megabytes")})
+		cell{"the paper's", mean("paper")}, cell{"L1 of p_T", spread("proportions_l1")})
 }
 
 func schedulesTable(study string) func(book) string {
 	return func(b book) string {
 		return grid(b[study].runs, []axis{{"changed", "changed", nil}}, cell{"balanced accuracy", spread("balanced_accuracy")},
-			cell{"L1 of p_T", spread("proportions_l1")}, cell{"seconds of training", whole("train.seconds")})
+			cell{"L1 of p_T", spread("proportions_l1")})
 	}
 }
 
@@ -154,7 +153,7 @@ func classLossTable(b book) string {
 
 func hipcTable(b book) string {
 	return grid(b["hipc"].runs, []axis{methodAxis}, cell{"balanced accuracy", mean("balanced_accuracy")}, cell{"accuracy", mean("accuracy")},
-		cell{"L1 of p_T", mean("proportions_l1")}, cell{"seconds of training", whole("train.seconds")}, cell{"peak MB", whole("train.megabytes")})
+		cell{"L1 of p_T", mean("proportions_l1")})
 }
 
 // labelsTable has what match, translate, retrain comes to on the tasks of the estimators.
@@ -182,7 +181,7 @@ func selfTrainingTable(b book) string {
 	most := func(v ...float64) float64 { return slices.Max(v) }
 	return grid(b["self-training"].runs, []axis{taskAxis}, cell{"seeds", howMany(every)}, cell{"balanced accuracy", mean("balanced_accuracy")},
 		cell{"worst seed", worst("balanced_accuracy", least)}, cell{"the paper's MARS", mean("paper")}, cell{"L1 of p_T", mean("proportions_l1")},
-		cell{"worst", worst("proportions_l1", most)}, cell{"seconds of training", whole("train.seconds")})
+		cell{"worst", worst("proportions_l1", most)})
 }
 
 func doubtsTable(b book) string {
