@@ -72,15 +72,23 @@ func (l *lab) result(ctx context.Context, m method, c candidate, t task) (result
 	if err := l.measure(ctx, m.arguments(c), t, &r); err != nil {
 		return r, err
 	}
+	return r, l.keep(r)
+}
+
+// keep adds a result to the file, if it is not there.
+func (l *lab) keep(r result) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if _, ok := l.done[r.key()]; ok {
+		return nil
+	}
 	l.done[r.key()] = r
 	file, err := os.OpenFile(l.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer file.Close()
-	return r, json.NewEncoder(file).Encode(r)
+	return json.NewEncoder(file).Encode(r)
 }
 
 // measure trains there and, unless the task is for the report, back.

@@ -45,6 +45,9 @@ func run(ctx context.Context, l *lab, only string, jobs int) error {
 			return err
 		}
 		fmt.Printf("%s: %s\n", m.name, chosen)
+		if err := l.keep(result{Method: m.name, Knobs: chosen.String(), Task: "chosen"}); err != nil {
+			return err
+		}
 		for _, c := range []candidate{start(m), chosen} {
 			if _, err := l.try(ctx, m, c, freshTasks); err != nil {
 				return err

@@ -18,6 +18,7 @@ type table struct {
 	name, page string
 	of         []string // studies
 	figure     bool
+	some       bool // it is written of those studies that were run
 	text       func(book) string
 }
 
@@ -39,9 +40,13 @@ func readBook(folder string) (book, error) {
 	return b, nil
 }
 
-// lacks names the studies of a table that were not run.
+// lacks names the studies that a table needs and that were not run.
 func (b book) lacks(t table) []string {
-	return slices.DeleteFunc(slices.Clone(t.of), func(name string) bool { _, ok := b[name]; return ok })
+	lacks := slices.DeleteFunc(slices.Clone(t.of), func(name string) bool { _, ok := b[name]; return ok })
+	if t.some && len(lacks) < len(t.of) {
+		return nil
+	}
+	return lacks
 }
 
 // writePages writes every table of which there are runs.
@@ -131,7 +136,10 @@ func (b book) caption(t table) string {
 		}
 	}
 	for _, name := range t.of {
-		r := b[name]
+		r, ok := b[name]
+		if !ok {
+			continue
+		}
 		add(&when, r.Date)
 		add(&commits, r.Commit)
 		add(&machines, fmt.Sprintf("%s, %d cores, kernels %s", r.Processor, r.Cores, r.Kernels))

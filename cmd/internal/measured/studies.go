@@ -21,6 +21,13 @@ func goTest(draws, pkg, run string) []string {
 	return []string{"env", "MARS_STUDY={out}.jsonl", draws, "go", "test", pkg, "-run", run, "-timeout", "0", "-count", "1"}
 }
 
+// choice is the choice of a method's settings.
+func choice(method string, seconds int) study {
+	return study{name: "choices-" + method, seconds: seconds, resumes: true, axes: []string{"method", "knobs", "task"},
+		spread:  map[string]float64{"forward": 0.06, "reverse": 0.06},
+		command: []string{"go", "run", "./cmd/internal/choose", "-methods", method, "-results", "{out}.jsonl"}}
+}
+
 // studies are all that the pages rest on.
 var studies = []study{
 	{name: "readme", file: "readme.toml", seconds: 10, axes: []string{"seed"}, spread: map[string]float64{"label.balanced_accuracy": 0.005, "pipe.balanced_accuracy": 0.03}, sample: []string{"matrix.seed=0"}},
@@ -44,8 +51,7 @@ var studies = []study{
 		sample:  goTest("MARS_DRAWS=1", shiftTests, "Coverage/3_")},
 	{name: "simulated-many", seconds: 3000, axes: []string{"family"}, spread: simulated,
 		command: []string{"sh", "-c", strings.Join(goTest("MARS_DRAWS=80", shiftTests, "'Coverage/(31|65)_'"), " ")}},
-	{name: "choices", seconds: 6000, resumes: true, axes: []string{"method", "knobs", "task"}, spread: map[string]float64{"forward": 0.06},
-		command: []string{"go", "run", "./cmd/internal/choose", "-results", "{out}.jsonl"}},
+	choice("source", 60), choice("marsc", 700), choice("marsg", 700), choice("iw-wd", 600), choice("wd1", 500), choice("dann", 300),
 	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=source"}},
 	{name: "labels-hipc", file: "labels-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to", "labels"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},
 	{name: "estimators-hipc", file: "estimators-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},

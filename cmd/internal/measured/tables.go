@@ -10,10 +10,12 @@ const (
 	estimatorsPage  = "docs/measured/estimators.md"
 	diagnosticsPage = "docs/measured/diagnostics.md"
 	imagesPage      = "docs/measured/images.md"
+	choicesPage     = "docs/measured/choices.md"
 )
 
 var (
 	diagnosticStudies = []string{"diagnostics-toy", "diagnostics-blobs", "diagnostics-hipc"}
+	choiceStudies     = []string{"choices-source", "choices-marsc", "choices-marsg", "choices-iw-wd", "choices-wd1", "choices-dann"}
 	estimatorStudies  = []string{"estimators-hipc", "estimators-digits", "estimators-toy", "simulated"}
 )
 
@@ -50,6 +52,9 @@ var tables = []table{
 	{name: "signs", page: diagnosticsPage, of: []string{"signs"}, text: signsTable},
 	{name: "signs-families", page: diagnosticsPage, of: []string{"signs"}, text: signsFamiliesTable},
 	{name: "diagnostics", page: diagnosticsPage, of: diagnosticStudies, text: diagnosticsTable},
+
+	{name: "choices-tried", page: choicesPage, of: choiceStudies, some: true, text: triedTable},
+	{name: "choices", page: choicesPage, of: choiceStudies, some: true, text: choicesTable},
 
 	{name: "self-training", page: imagesPage, of: []string{"self-training"}, text: selfTrainingTable},
 	{name: "doubts", page: imagesPage, of: []string{"doubts"}, text: doubtsTable},

@@ -1,0 +1,43 @@
+package main
+
+import "slices"
+
+// knobNames are what cmd/internal/choose chooses, in its order.
+const knobNames = "epochs rate λ critic steps loss re-estimation"
+
+// choosing are the runs of a study of choices that the rule saw, and fresh those that report
+// what came of it.
+func choosing(runs []run) []run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r run) bool { return r.at("fresh") == "1" || r.at("task") == "chosen" })
+}
+
+func fresh(runs []run) []run { return where(runs, "fresh", "1") }
+
+// triedTable has every candidate, and what the rule saw of it.
+func triedTable(b book) string {
+	var runs []run
+	for _, name := range choiceStudies {
+		runs = append(runs, choosing(b[name].runs)...)
+	}
+	return grid(runs, []axis{{"method", "method", nil}, {"knobs", knobNames, nil}}, cell{"source's labels that come back", mean("reverse")},
+		cell{"processor seconds", mean("seconds")}, cell{"target's labels (not used)", mean("forward")})
+}
+
+// choicesTable has what the present settings and the choice come to on fresh seeds.
+func choicesTable(b book) string {
+	var lines [][]string
+	for _, name := range choiceStudies {
+		runs := b[name].runs
+		if len(runs) == 0 {
+			continue
+		}
+		line := []string{runs[0].at("method")}
+		now, chosen := runs[0].at("knobs"), where(runs, "task", "chosen")[0].at("knobs")
+		for _, knobs := range []string{now, chosen} {
+			of := where(fresh(runs), "knobs", knobs)
+			line = append(line, knobs, spread("forward")(of), mean("seconds")(of))
+		}
+		lines = append(lines, line)
+	}
+	return markdown([]string{"method", "now: " + knobNames, "balanced accuracy", "processor seconds", "chosen", "balanced accuracy", "processor seconds"}, lines)
+}
