@@ -75,7 +75,7 @@ func measure(ctx context.Context, o options, out io.Writer) error {
 			continue
 		}
 		path := filepath.Join(runsFolder, s.name+".jsonl")
-		if old, err := readRecord(path); err == nil && old.Program == p.hash && old.Command == s.shown() {
+		if old, err := readRecord(path); err == nil && old.Program == p.hash && old.Command == s.shown() && old.Content == s.content() {
 			fmt.Fprintf(out, "%-20s is of this program already\n", s.name)
 			continue
 		}

@@ -18,7 +18,8 @@ type record struct {
 	Study     string `json:"study"`
 	Command   string `json:"command"`
 	Commit    string `json:"commit"`
-	Program   string `json:"program"` // the beginning of the SHA-256 of mars
+	Content   string `json:"content"` // of the file of mars run: the beginning of its SHA-256
+	Program   string `json:"program"` // the same of mars
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`
 	Kernels   string `json:"kernels"`

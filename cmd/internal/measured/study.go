@@ -50,6 +50,21 @@ func (s study) shown() string {
 	return strings.Join(append(parts, "docs/experiments/"+s.file), " ")
 }
 
+// content tells files of mars run apart that do not run the same. Comments do not count.
+func (s study) content() string {
+	text, err := os.ReadFile(filepath.Join("docs", "experiments", s.file))
+	if s.command != nil || err != nil {
+		return ""
+	}
+	lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.HasPrefix(line, "#") })
+	return hash([]byte(strings.Join(lines, "\n")))
+}
+
+func hash(of []byte) string {
+	sum := sha256.Sum256(of)
+	return hex.EncodeToString(sum[:6])
+}
+
 // missing says why a study cannot run here.
 func (s study) missing() string {
 	if s.data && os.Getenv("MARS_DATA") == "" {
@@ -79,8 +94,7 @@ func build(ctx context.Context, folder string) (p program, err error) {
 	if err != nil {
 		return p, err
 	}
-	sum := sha256.Sum256(content)
-	p.hash = hex.EncodeToString(sum[:6])
+	p.hash = hash(content)
 	if p.commit, err = output(ctx, "git", "rev-parse", "--short", "HEAD"); err != nil {
 		p.commit = "unknown"
 	} else if changed, err := output(ctx, "git", "status", "--porcelain", "--", "*.go", "*.s", "go.mod", ":!*_test.go", ":!cmd/internal"); err != nil || changed != "" {
@@ -102,7 +116,7 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 func (p program) measure(ctx context.Context, s study) (record, error) {
 	runs, err := p.run(ctx, s, nil, filepath.Join(p.folder, "cache-"+p.hash))
 	name, cores := machine()
-	return record{Study: s.name, Command: s.shown(), Commit: p.commit, Program: p.hash, Processor: name, Cores: cores,
+	return record{Study: s.name, Command: s.shown(), Content: s.content(), Commit: p.commit, Program: p.hash, Processor: name, Cores: cores,
 		Kernels: p.kernels, Date: time.Now().Format(time.DateOnly), runs: runs}, err
 }
 
