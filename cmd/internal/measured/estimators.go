@@ -16,7 +16,7 @@ type group struct {
 // is simulated, whoever reads "real" must be able to rely on it.
 func groups(b book) []group {
 	real := slices.Concat(b["estimators-hipc"].runs, b["estimators-digits"].runs)
-	simulated := slices.Concat(b["estimators-toy"].runs, b["simulated"].runs)
+	simulated := slices.Concat(b["estimators-toy"].runs, b["simulated-3"].runs, b["simulated-10"].runs)
 	every := slices.Concat(real, simulated)
 	return append(families(every), group{"real", real}, group{"simulated", simulated}, group{"all", every})
 }

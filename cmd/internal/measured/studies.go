@@ -1,7 +1,5 @@
 package main
 
-import "strings"
-
 // The spreads are what the same runs differed by with other kernels (MARS_KERNEL) or another
 // number of threads, rounded up: adversarial training goes another way after the first
 // rounding, and what trains nothing stays where it is.
@@ -46,11 +44,10 @@ var studies = []study{
 		sample: []string{"matrix.from=FTV_1"}},
 	{name: "signs", seconds: 60, data: true, axes: []string{"cluster", "family"}, spread: map[string]float64{"l1": 0.01},
 		command: goTest("MARS_DRAWS=4", "./stages/algorithms/transport", "SignsOfFailure")},
-	{name: "simulated", seconds: 1500, axes: []string{"family"}, spread: simulated,
-		command: []string{"sh", "-c", strings.Join(goTest("MARS_DRAWS=200", shiftTests, "Coverage/3_"), " ") + " && " + strings.Join(goTest("MARS_DRAWS=40", shiftTests, "Coverage/10_"), " ")},
-		sample:  goTest("MARS_DRAWS=1", shiftTests, "Coverage/3_")},
-	{name: "simulated-many", seconds: 3000, axes: []string{"family"}, spread: simulated,
-		command: []string{"sh", "-c", strings.Join(goTest("MARS_DRAWS=80", shiftTests, "'Coverage/(31|65)_'"), " ")}},
+	{name: "simulated-3", seconds: 500, axes: []string{"family"}, spread: simulated,
+		command: goTest("MARS_DRAWS=200", shiftTests, "Coverage/3_"), sample: goTest("MARS_DRAWS=1", shiftTests, "Coverage/3_")},
+	{name: "simulated-10", seconds: 300, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=20", shiftTests, "Coverage/10_")},
+	{name: "simulated-many", seconds: 3000, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=80", shiftTests, "Coverage/(31|65)_")},
 	choice("source", 60), choice("marsc", 700), choice("marsg", 700), choice("iw-wd", 600), choice("wd1", 500), choice("dann", 300),
 	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=source"}},
 	{name: "labels-hipc", file: "labels-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to", "labels"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},

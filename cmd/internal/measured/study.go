@@ -131,8 +131,17 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 		return nil, err
 	}
 	out := filepath.Join(dir, s.name)
+	kept := filepath.Join(cache, s.name)
+	if s.command != nil && cache != "" {
+		if runs, err := readEither(kept); err == nil && !s.resumes {
+			return runs, nil
+		}
+		if err := os.MkdirAll(cache, 0o777); err != nil {
+			return nil, err
+		}
+	}
 	if s.resumes && cache != "" {
-		out = filepath.Join(cache, s.name)
+		out = kept
 	}
 	args := append([]string{p.path}, s.arguments(sample, out+".csv", cmp.Or(cache, filepath.Join(dir, "cache")))...)
 	if s.command != nil {
@@ -143,10 +152,23 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, text)
 	}
-	if _, err := os.Stat(out + ".jsonl"); err == nil {
-		return readRuns(out + ".jsonl")
+	if s.command != nil && out != kept && cache != "" {
+		for _, ext := range []string{".csv", ".jsonl"} {
+			if err := os.Rename(out+ext, kept+ext); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return nil, err
+			}
+		}
+		out = kept
 	}
-	return readRuns(out + ".csv")
+	return readEither(out)
+}
+
+// readEither reads JSON lines, or a table.
+func readEither(path string) ([]run, error) {
+	if _, err := os.Stat(path + ".jsonl"); err == nil {
+		return readRuns(path + ".jsonl")
+	}
+	return readRuns(path + ".csv")
 }
 
 // filled is a command with the names of its files.

@@ -16,7 +16,7 @@ const (
 var (
 	diagnosticStudies = []string{"diagnostics-toy", "diagnostics-blobs", "diagnostics-hipc"}
 	choiceStudies     = []string{"choices-source", "choices-marsc", "choices-marsg", "choices-iw-wd", "choices-wd1", "choices-dann"}
-	estimatorStudies  = []string{"estimators-hipc", "estimators-digits", "estimators-toy", "simulated"}
+	estimatorStudies  = []string{"estimators-hipc", "estimators-digits", "estimators-toy", "simulated-3", "simulated-10"}
 )
 
 // tables are the parts of pages that are written from runs.
