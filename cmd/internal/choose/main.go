@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 )
 
 func main() {
@@ -23,7 +24,7 @@ func main() {
 	only := flag.String("methods", "", "choose for these methods alone, apart by commas")
 	jobs := flag.Int("jobs", 2, "trainings at once")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, &l, *only, *jobs); err != nil {
 		fmt.Fprintln(os.Stderr, "choose:", err)

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // runsFolder holds what came of the studies.
@@ -36,7 +37,7 @@ func main() {
 	list := flag.Bool("list", false, "list the studies and tables")
 	data := flag.String("blobs", "", "write the tasks of diagnostics-blobs.toml into this folder")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var err error
 	switch {

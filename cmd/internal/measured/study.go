@@ -148,6 +148,8 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 		args = s.filled(sample, out)
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // mars run stops its stages
+	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(p.path)+string(os.PathListSeparator)+os.Getenv("PATH"), "MARS_BLOBS="+filepath.Join(p.folder, "blobs"))
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, text)
