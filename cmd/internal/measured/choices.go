@@ -1,6 +1,9 @@
 package main
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // knobNames are what cmd/internal/choose chooses, in its order.
 const knobNames = "epochs rate λ critic steps loss re-estimation"
@@ -33,11 +36,22 @@ func choicesTable(b book) string {
 		}
 		line := []string{runs[0].at("method")}
 		now, chosen := runs[0].at("knobs"), where(runs, "task", "chosen")[0].at("knobs")
+		of := map[string][]float64{}
 		for _, knobs := range []string{now, chosen} {
-			of := where(fresh(runs), "knobs", knobs)
-			line = append(line, knobs, spread("forward")(of), mean("seconds")(of))
+			some := where(fresh(runs), "knobs", knobs)
+			of[knobs] = numbers(some, "forward")
+			line = append(line, knobs, digits(average(of[knobs]), 3), mean("seconds")(some))
 		}
-		lines = append(lines, line)
+		lines = append(lines, append(line, difference(of[now], of[chosen])))
 	}
-	return markdown([]string{"method", "now: " + knobNames, "balanced accuracy", "processor seconds", "chosen", "balanced accuracy", "processor seconds"}, lines)
+	return markdown([]string{"method", "now: " + knobNames, "balanced accuracy", "processor seconds", "chosen", "balanced accuracy", "processor seconds", "gain"}, lines)
+}
+
+// difference is the mean gain by task, and its standard error.
+func difference(from, to []float64) string {
+	var gains []float64
+	for i, v := range to {
+		gains = append(gains, v-from[i])
+	}
+	return digits(average(gains), 3) + " ± " + digits(deviation(gains)/math.Sqrt(float64(len(gains))), 3)
 }

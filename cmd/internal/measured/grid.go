@@ -144,7 +144,11 @@ func digits(v float64, n int) string {
 	if math.IsNaN(v) {
 		return ""
 	}
-	return strings.Replace(strconv.FormatFloat(v, 'f', n, 64), "0.", ".", 1)
+	text := strconv.FormatFloat(v, 'f', n, 64)
+	if math.Abs(v) < 1 {
+		text = strings.Replace(text, "0.", ".", 1)
+	}
+	return text
 }
 
 func shortest(v float64) string {

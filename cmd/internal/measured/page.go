@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -143,9 +144,9 @@ func (b book) caption(t table) string {
 		add(&when, r.Date)
 		add(&commits, r.Commit)
 		add(&machines, fmt.Sprintf("%s, %d cores, kernels %s", r.Processor, r.Cores, r.Kernels))
-		add(&seeds, r.seeds())
 		for _, s := range studies {
 			if s.name == name {
+				add(&seeds, cmp.Or(s.seeds, r.seeds()))
 				add(&spreads, s.spreadText(r.runs))
 			}
 		}

@@ -10,18 +10,21 @@ var (
 	signs     = map[string]float64{"estimators_l1.mte": 0.005, "expected_error": 0.005, "disagreement": 0.005, "translate.accuracy": 0.01}
 )
 
-const shiftTests = "./stages/algorithms/labelshift"
+const (
+	shiftTests = "./stages/algorithms/labelshift"
+	draws      = "seeds 0 and up"
+)
 
 var simulated = map[string]float64{"l1": 0.005, "expected_error": 0.005}
 
 // goTest is a test that writes what came of its tasks.
-func goTest(draws, pkg, run string) []string {
-	return []string{"env", "MARS_STUDY={out}.jsonl", draws, "go", "test", pkg, "-run", run, "-timeout", "0", "-count", "1"}
+func goTest(count, pkg, run string) []string {
+	return []string{"env", "MARS_STUDY={out}.jsonl", count, "go", "test", pkg, "-run", run, "-timeout", "0", "-count", "1"}
 }
 
 // choice is the choice of a method's settings.
 func choice(method string, seconds int) study {
-	return study{name: "choices-" + method, seconds: seconds, resumes: true, axes: []string{"method", "knobs", "task"},
+	return study{name: "choices-" + method, seconds: seconds, resumes: true, seeds: "seeds 101 to 103, 200 to 205", axes: []string{"method", "knobs", "task"},
 		spread:  map[string]float64{"forward": 0.06, "reverse": 0.06},
 		command: []string{"go", "run", "./cmd/internal/choose", "-methods", method, "-results", "{out}.jsonl"}}
 }
@@ -42,12 +45,12 @@ var studies = []study{
 		sample: []string{"matrix.classes=3", "matrix.spread=3", "matrix.move=1"}},
 	{name: "diagnostics-hipc", file: "diagnostics-hipc.toml", seconds: 400, data: true, axes: []string{"from", "to"}, spread: signs,
 		sample: []string{"matrix.from=FTV_1"}},
-	{name: "signs", seconds: 60, data: true, axes: []string{"cluster", "family"}, spread: map[string]float64{"l1": 0.01},
+	{name: "signs", seconds: 60, seeds: "seeds of the test", data: true, axes: []string{"cluster", "family"}, spread: map[string]float64{"l1": 0.01},
 		command: goTest("MARS_DRAWS=4", "./stages/algorithms/transport", "SignsOfFailure")},
-	{name: "simulated-3", seconds: 500, axes: []string{"family"}, spread: simulated,
+	{name: "simulated-3", seconds: 500, seeds: draws, axes: []string{"family"}, spread: simulated,
 		command: goTest("MARS_DRAWS=200", shiftTests, "Coverage/3_"), sample: goTest("MARS_DRAWS=1", shiftTests, "Coverage/3_")},
-	{name: "simulated-10", seconds: 300, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=20", shiftTests, "Coverage/10_")},
-	{name: "simulated-many", seconds: 3000, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=80", shiftTests, "Coverage/(31|65)_")},
+	{name: "simulated-10", seconds: 300, seeds: draws, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=20", shiftTests, "Coverage/10_")},
+	{name: "simulated-many", seconds: 3000, seeds: draws, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=80", shiftTests, "Coverage/(31|65)_")},
 	choice("source", 60), choice("marsc", 700), choice("marsg", 700), choice("iw-wd", 600), choice("wd1", 500), choice("dann", 300),
 	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=source"}},
 	{name: "labels-hipc", file: "labels-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to", "labels"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},

@@ -27,6 +27,7 @@ type study struct {
 	set     []string // of mars run
 	command []string // instead of a file; {out}.csv or {out}.jsonl is what it writes
 	resumes bool     // the command goes on where its file ends
+	seeds   string   // if the runs have no column "seed"
 	seconds int      // about, on two cores
 	data    bool     // needs $MARS_DATA
 	axes    []string // columns that say which run it is; runs alike in them are told by their order
