@@ -3,18 +3,24 @@ package main
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // knobNames are what cmd/internal/choose chooses, in its order.
 const knobNames = "epochs rate λ critic steps loss re-estimation"
 
-// choosing are the runs of a study of choices that the rule saw, and fresh those that report
+// choosing are the runs of a study of choices that the rule saw; fresh are those that report
 // what came of it.
 func choosing(runs []run) []run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r run) bool { return r.at("fresh") == "1" || r.at("task") == "chosen" })
 }
 
-func fresh(runs []run) []run { return where(runs, "fresh", "1") }
+// fresh are in the order of their tasks, whichever ended first.
+func fresh(runs []run) []run {
+	found := where(runs, "fresh", "1")
+	slices.SortStableFunc(found, func(a, b run) int { return strings.Compare(a.at("task"), b.at("task")) })
+	return found
+}
 
 // triedTable has every candidate, and what the rule saw of it.
 func triedTable(b book) string {
