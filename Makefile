@@ -106,5 +106,5 @@ fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
 	  done; done
 	$(GO) test ./arrowio -run TestMutations -mutations 20000 -timeout 60m
 
-clean: ## remove what make build made
-	rm -rf $(BIN)
+clean: ## remove what make build and make measured made, but for runs and pages
+	rm -rf $(BIN) .measured
