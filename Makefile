@@ -12,7 +12,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall demo test mutants lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean
+.PHONY: help build install uninstall demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -49,6 +49,13 @@ MUTANTS ?= 20
 SEED ?= 1
 mutants: ## break lines one at a time, a fixed list and MUTANTS chosen by SEED, and see that tests notice
 	$(GO) run ./cmd/internal/mutants -chosen $(MUTANTS) -seed $(SEED)
+
+MEASURED ?=
+measured: ## measure what the pages say: the cheap studies, or MEASURED=names of tables; some need real data in $MARS_DATA
+	$(GO) run ./cmd/internal/measured -only '$(MEASURED)'
+
+measured-check: ## run a sample of each study again, and fail where a figure of the pages has moved
+	$(GO) run ./cmd/internal/measured -check -only '$(MEASURED)'
 
 lint: ## gofmt, go vet, staticcheck, and that the assembly is what its generator writes
 	@unformatted=$$(gofmt -l $$(git ls-files "*.go")); \
@@ -99,5 +106,5 @@ fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
 	  done; done
 	$(GO) test ./arrowio -run TestMutations -mutations 20000 -timeout 60m
 
-clean: ## remove what make build made
-	rm -rf $(BIN)
+clean: ## remove what make build and make measured made, but for runs and pages
+	rm -rf $(BIN) .measured

@@ -61,5 +61,7 @@ var fixedMutants = []mutant{
 	{"EM stops after a step", "stages/algorithms/labelshift/em.go", "e.Converged = dense.L1(e.Proportions, next) < o.Tolerance", "e.Converged = true", 0, of(shiftPackage, "TestLabelShift|TestPosteriorsOracle")},
 	{"Ward's heights are squares", "stages/algorithms/mixture/ward.go", "Height: math.Sqrt(squaredHeight)", "Height: math.Abs(squaredHeight)", 0, of(mixturePackage, "Ward|Oracle")},
 	{"the expected error has another factor", "stages/algorithms/labelshift/interval.go", "math.Sqrt(2/math.Pi)", "math.Sqrt(1/math.Pi)", 0, of(shiftPackage, "TestInterval|TestQuantiles|TestPanel")},
+	{"a threshold is not that of the pages", "stages/internal/diagnostics/parts.go", "maxLeft          = 1.2", "maxLeft          = 1.3", 0, of("./cmd/internal/measured", "TestThresholds")},
+	{"a figure that moved is not told", "cmd/internal/measured/check.go", "far > 1 ||", "far > 1000 ||", 0, of("./cmd/internal/measured", "TestCompare")},
 	{"a stream that fails looks complete", "arrowio/writer.go", "w.out.w.Write(poison(cause))", "_ = poison(cause)", 0, of("./arrowio", "")},
 }

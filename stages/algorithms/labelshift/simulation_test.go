@@ -156,7 +156,7 @@ func addOthers(t *testing.T, opinions map[string][]float64, p mte.Problem) {
 // what is expected of errors. MARS_DRAWS sets how many tasks there are of each
 // kind (fewer of those of many classes); the few that there are without it can
 // only tell intervals that are far too narrow. MARS_STUDY names a file for what
-// came of each task, a JSON object a line, for docs/experiments/statistics.py.
+// came of each task, a JSON object a line, for make measured.
 func TestCoverage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulations take long under the race detector")

@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -31,10 +32,11 @@ type task struct {
 // outcome is the result of Algorithm 2 for a task: the error of its proportions,
 // and the diagnostics that might predict it.
 type outcome struct {
-	family string
-	l1     float64
-	bures  float64            // the error with the cost Bures
-	signs  map[string]float64 // the greater, the better it looks
+	Cluster string             `json:"cluster"`
+	Family  string             `json:"family"`
+	L1      float64            `json:"l1"`
+	Bures   float64            `json:"bures"` // the error with the cost Bures
+	Signs   map[string]float64 `json:"signs"` // the greater, the better it looks
 }
 
 // A clustering fits a mixture of k components.
@@ -45,12 +47,18 @@ const bad = 0.2 // the error in L1 from which on an estimate is bad
 // TestSignsOfFailure measures how well the diagnostics of clustering and matching
 // predict the tasks at which Algorithm 2 fails. The thresholds of
 // docs/measured/diagnostics.md come from it. MARS_DRAWS is the number of random
-// problems of each kind, MARS_DATA the folder of hipc/*.npz.
+// problems of each kind, MARS_DATA the folder of hipc/*.npz. MARS_STUDY names a file for
+// what came of each, a JSON object a line, for make measured.
 func TestSignsOfFailure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulations take long under the race detector")
 	}
 	draws, _ := strconv.Atoi(os.Getenv("MARS_DRAWS"))
+	study, err := os.OpenFile(os.Getenv("MARS_STUDY"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		study, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	}
+	defer study.Close()
 	tasks := slices.Concat(toys(t, max(1, draws)), movedBlobs([]int{3, 10}, max(1, draws)), movedBlobs([]int{31}, draws), cytometry(t))
 	for name, cluster := range map[string]clustering{
 		"ward": func(x blas32.General, k int) (*mixture.Result, error) {
@@ -62,10 +70,15 @@ func TestSignsOfFailure(t *testing.T) {
 	} {
 		var all []outcome
 		for _, k := range tasks {
-			all = append(all, k.run(t, cluster))
+			o := k.run(t, cluster)
+			o.Cluster = name
+			if err := json.NewEncoder(study).Encode(o); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, o)
 		}
 		for _, family := range []string{"", "toy", "blobs of 3", "blobs of 10", "blobs of 31", "cytometry"} {
-			of := slices.DeleteFunc(slices.Clone(all), func(o outcome) bool { return family != "" && o.family != family })
+			of := slices.DeleteFunc(slices.Clone(all), func(o outcome) bool { return family != "" && o.Family != family })
 			if len(of) > 0 {
 				report(t, name+" "+family, of)
 			}
@@ -111,7 +124,7 @@ func (k task) run(t *testing.T, cluster clustering) outcome {
 	if c.Monotone[transport.Distances] {
 		monotone = 1
 	}
-	return outcome{k.family, distance(m.Proportions, truth), distance(other.Proportions, truth), map[string]float64{
+	return outcome{"", k.family, distance(m.Proportions, truth), distance(other.Proportions, truth), map[string]float64{
 		"separation": c.Separation, "margin/cost": (c.Second - c.Cost) / c.Cost, "monotone": monotone,
 		"nearest": float64(c.Nearest) / float64(c.Classes), "height gap": r.HeightGap, "unambiguous": -r.Ambiguity,
 		"hard is soft": -r.HardSoft(), "rows": float64(r.Counts[r.Smallest]),
@@ -130,9 +143,9 @@ func gaussians(t *testing.T, x blas32.General, labels []int32, classes int) tran
 func report(t *testing.T, name string, all []outcome) {
 	failures, means, bures := 0, 0.0, 0.0
 	for _, o := range all {
-		means += o.l1 / float64(len(all))
-		bures += o.bures / float64(len(all))
-		if o.l1 > bad {
+		means += o.L1 / float64(len(all))
+		bures += o.Bures / float64(len(all))
+		if o.L1 > bad {
 			failures++
 		}
 	}
@@ -148,11 +161,11 @@ func auroc(all []outcome, sign string) float64 {
 	right, pairs := 0.0, 0.0
 	for _, a := range all {
 		for _, b := range all {
-			if a.l1 <= bad || b.l1 > bad {
+			if a.L1 <= bad || b.L1 > bad {
 				continue
 			}
 			pairs++
-			if x, y := a.signs[sign], b.signs[sign]; x < y {
+			if x, y := a.Signs[sign], b.Signs[sign]; x < y {
 				right++
 			} else if x == y {
 				right += 0.5
@@ -165,10 +178,10 @@ func auroc(all []outcome, sign string) float64 {
 func split(all []outcome, sign string, threshold float64) (above, failedAbove, below, failedBelow int) {
 	for _, o := range all {
 		failed := 0
-		if o.l1 > bad {
+		if o.L1 > bad {
 			failed = 1
 		}
-		if o.signs[sign] < threshold {
+		if o.Signs[sign] < threshold {
 			below, failedBelow = below+1, failedBelow+failed
 		} else {
 			above, failedAbove = above+1, failedAbove+failed

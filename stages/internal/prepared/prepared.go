@@ -27,8 +27,8 @@ type Preparation struct {
 	// they are its columns.
 	Inputs json.RawMessage `json:"inputs,omitempty"`
 
-	Source  Side     `json:"source"`
-	Target  Side     `json:"target"`
+	Source Side `json:"source"`
+	Target Side `json:"target"`
 }
 
 // version is that of the JSON.

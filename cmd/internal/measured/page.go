@@ -1,0 +1,179 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A table is a part of a page that is written from the runs of studies. It stands between
+// the comments "measured: NAME" and "end": on lines of their own a table and its caption,
+// within a line a figure.
+type table struct {
+	name, page string
+	of         []string // studies
+	figure     bool
+	some       bool // it is written of those studies that were run
+	text       func(book) string
+}
+
+// A book has the records by the names of their studies.
+type book map[string]record
+
+// readBook reads what is kept of studies.
+func readBook(folder string) (book, error) {
+	b := book{}
+	for _, s := range studies {
+		r, err := readRecord(filepath.Join(folder, s.name+".jsonl"))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return nil, fmt.Errorf("runs of %s: %w", s.name, err)
+		}
+		b[s.name] = r
+	}
+	return b, nil
+}
+
+// lacks names the studies that a table needs and that were not run.
+func (b book) lacks(t table) []string {
+	lacks := slices.DeleteFunc(slices.Clone(t.of), func(name string) bool { _, ok := b[name]; return ok })
+	if t.some && len(lacks) < len(t.of) {
+		return nil
+	}
+	return lacks
+}
+
+// writePages writes every table of which there are runs.
+func writePages(out io.Writer, folder string) error {
+	b, err := readBook(folder)
+	if err != nil {
+		return err
+	}
+	for _, page := range pages() {
+		old, err := os.ReadFile(page)
+		if err != nil {
+			return err
+		}
+		text, err := b.fill(page, string(old))
+		if err != nil {
+			return err
+		}
+		if text == string(old) {
+			continue
+		}
+		if err := os.WriteFile(page, []byte(text), 0o666); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, "wrote", page)
+	}
+	for _, t := range tables {
+		if lacks := b.lacks(t); len(lacks) > 0 {
+			fmt.Fprintf(out, "%s: the page has what it had, since there are no runs of %s\n", t.name, strings.Join(lacks, ", "))
+		}
+	}
+	return nil
+}
+
+// pages are the pages with tables, each once.
+func pages() (names []string) {
+	for _, t := range tables {
+		if !slices.Contains(names, t.page) {
+			names = append(names, t.page)
+		}
+	}
+	return names
+}
+
+// region is a marked part of a page: the opening comment, its name, what is between, and
+// the closing one.
+var region = regexp.MustCompile(`(?s)(<!-- measured: ([a-z0-9-]+) -->)(.*?)(<!-- end -->)`)
+
+// fill returns a page with its tables written anew.
+func (b book) fill(page, text string) (string, error) {
+	var failed []error
+	seen := map[string]bool{}
+	text = region.ReplaceAllStringFunc(text, func(all string) string {
+		m := region.FindStringSubmatch(all)
+		i := slices.IndexFunc(tables, func(t table) bool { return t.name == m[2] && t.page == page })
+		if i < 0 || seen[m[2]] && !tables[i].figure {
+			failed = append(failed, fmt.Errorf("%s: no table is named %q there, or it is there twice", page, m[2]))
+			return all
+		}
+		seen[m[2]] = true
+		if t := tables[i]; len(b.lacks(t)) == 0 {
+			return m[1] + b.written(t) + m[4]
+		}
+		return all
+	})
+	for _, t := range tables {
+		if t.page == page && !seen[t.name] {
+			failed = append(failed, fmt.Errorf("%s has no place for the table %s: <!-- measured: %s --> … <!-- end -->", page, t.name, t.name))
+		}
+	}
+	return text, errors.Join(failed...)
+}
+
+// written is what stands between the markers.
+func (b book) written(t table) string {
+	if t.figure {
+		return t.text(b)
+	}
+	return "\n\n" + strings.TrimSpace(t.text(b)) + "\n\n" + b.caption(t) + "\n\n"
+}
+
+// caption says how a table was made, and how far its figures may move.
+func (b book) caption(t table) string {
+	var when, commits, machines, seeds, spreads []string
+	add := func(list *[]string, what string) {
+		if !slices.Contains(*list, what) {
+			*list = append(*list, what)
+		}
+	}
+	for _, name := range t.of {
+		r, ok := b[name]
+		if !ok {
+			continue
+		}
+		add(&when, r.Date)
+		add(&commits, r.Commit)
+		add(&machines, fmt.Sprintf("%s, %d cores, kernels %s", r.Processor, r.Cores, r.Kernels))
+		for _, s := range studies {
+			if s.name == name {
+				add(&seeds, cmp.Or(s.seeds, r.seeds()))
+				add(&spreads, s.spreadText(r.runs))
+			}
+		}
+	}
+	list := func(of []string) string { return strings.Join(of, "; ") }
+	text := fmt.Sprintf("`make measured MEASURED=%s`: commit %s; %s; %s; %s.", t.name, list(commits), list(seeds), list(machines), list(when))
+	if spread := strings.TrimSpace(list(slices.DeleteFunc(spreads, func(s string) bool { return s == "" }))); spread != "" {
+		text += " With other kernels a single run may move: " + spread + "."
+	}
+	return "<sub>" + text + "</sub>"
+}
+
+// spreadText lists how far the numbers of these runs may move.
+func (s study) spreadText(runs []run) string {
+	rules := map[string]float64{}
+	for _, r := range runs {
+		for number := range r {
+			if rule := s.rule(r, number); rule != "" {
+				rules[rule] = s.spread[rule]
+			}
+		}
+	}
+	var parts []string
+	for name, by := range rules {
+		name = strings.NewReplacer("proportions_l1", "L1 of p_T", "estimators_l1", "L1", "_", " ").Replace(name)
+		parts = append(parts, fmt.Sprintf("%s by %s", name, shortest(by)))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}

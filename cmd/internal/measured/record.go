@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A record is what came of a study, and of what. Its file has a line for the study and one
+// for each run.
+type record struct {
+	Study     string `json:"study"`
+	Command   string `json:"command"`
+	Commit    string `json:"commit"`
+	Content   string `json:"content"` // of the file of mars run: the beginning of its SHA-256
+	Program   string `json:"program"` // the same of mars
+	Processor string `json:"processor"`
+	Cores     int    `json:"cores"`
+	Kernels   string `json:"kernels"`
+	Date      string `json:"date"`
+
+	runs []run
+}
+
+func readRecord(path string) (r record, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return r, err
+	}
+	head, rest, _ := bytes.Cut(text, []byte("\n"))
+	if err := json.Unmarshal(head, &r); err != nil {
+		return r, err
+	}
+	r.runs, err = readLines(bytes.NewReader(rest))
+	return r, err
+}
+
+// write writes a record. Numbers keep the digits that a table can show.
+func (r record) write(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	if err := e.Encode(r); err != nil {
+		return err
+	}
+	for _, run := range r.runs {
+		for name, v := range run {
+			if v, ok := v.(float64); ok {
+				run[name], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
+			}
+		}
+		if err := e.Encode(run); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(path, text.Bytes(), 0o666)
+}
+
+// seeds says which seeds the runs have.
+func (r record) seeds() string {
+	var seeds []int
+	for _, run := range r.runs {
+		if v, ok := run.number("seed"); ok && !slices.Contains(seeds, int(v)) {
+			seeds = append(seeds, int(v))
+		}
+	}
+	slices.Sort(seeds)
+	switch n := len(seeds); {
+	case n == 0:
+		return "seed 0"
+	case n == 1:
+		return "seed " + strconv.Itoa(seeds[0])
+	case seeds[n-1]-seeds[0] == n-1:
+		return "seeds " + strconv.Itoa(seeds[0]) + " to " + strconv.Itoa(seeds[n-1])
+	}
+	var text []string
+	for _, s := range seeds {
+		text = append(text, strconv.Itoa(s))
+	}
+	return "seeds " + strings.Join(text, ", ")
+}
+
+// machine is the processor, as far as the system says, and how many cores it has.
+func machine() (string, int) {
+	name := runtime.GOARCH
+	if file, err := os.Open("/proc/cpuinfo"); err == nil {
+		defer file.Close()
+		for s := bufio.NewScanner(file); s.Scan(); {
+			if key, value, _ := strings.Cut(s.Text(), ":"); strings.TrimSpace(key) == "model name" {
+				name = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	return name, runtime.NumCPU()
+}

@@ -1,0 +1,292 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A study is a file of mars run, or another command that writes what comes of each of
+// many runs.
+type study struct {
+	name    string
+	file    string   // of mars run, in docs/experiments
+	set     []string // of mars run
+	command []string // instead of a file; {out}.csv or {out}.jsonl is what it writes
+	resumes bool     // the command goes on where its file ends
+	seeds   string   // if the runs have no column "seed"
+	seconds int      // about, on two cores
+	data    bool     // needs $MARS_DATA
+	axes    []string // columns that say which run it is; runs alike in them are told by their order
+
+	// spread is how far a figure may be from this one on another machine, by the number's
+	// name or how that begins. A number that has none is not checked.
+	spread map[string]float64
+	// sample are values of the matrix, or the command, of the runs that -check repeats.
+	sample []string
+}
+
+// shown is the command as a user types it.
+func (s study) shown() string {
+	if s.command != nil {
+		return strings.Join(s.command, " ")
+	}
+	parts := []string{"mars run"}
+	for _, v := range s.set {
+		parts = append(parts, "--set "+v)
+	}
+	return strings.Join(append(parts, "docs/experiments/"+s.file), " ")
+}
+
+// content tells files of mars run apart that do not run the same. Comments do not count.
+func (s study) content() string {
+	text, err := os.ReadFile(filepath.Join("docs", "experiments", s.file))
+	if s.command != nil || err != nil {
+		return ""
+	}
+	lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.HasPrefix(line, "#") })
+	return hash([]byte(strings.Join(lines, "\n")))
+}
+
+func hash(of []byte) string {
+	sum := sha256.Sum256(of)
+	return hex.EncodeToString(sum[:6])
+}
+
+// missing says why a study cannot run here.
+func (s study) missing() string {
+	if s.data && os.Getenv("MARS_DATA") == "" {
+		return "MARS_DATA, the folder of the real data, is not set"
+	}
+	return ""
+}
+
+// A program is the mars that is measured, and where it was built.
+type program struct {
+	folder, path, hash, commit, kernels string
+}
+
+// build builds mars as it ships, but for its version: two commits that differ in pages
+// alone make the same program.
+func build(ctx context.Context, folder string) (p program, err error) {
+	if p.folder, err = filepath.Abs(folder); err != nil {
+		return p, err
+	}
+	p.path = filepath.Join(p.folder, "bin", "mars")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", p.path, "./cmd/mars")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return p, fmt.Errorf("go build: %w\n%s", err, text)
+	}
+	content, err := os.ReadFile(p.path)
+	if err != nil {
+		return p, err
+	}
+	p.hash = hash(content)
+	if p.commit, err = output(ctx, "git", "rev-parse", "--short", "HEAD"); err != nil {
+		p.commit = "unknown"
+	} else if changed, err := output(ctx, "git", "status", "--porcelain", "--", "*.go", "*.s", "go.mod", ":!*_test.go", ":!cmd/internal"); err != nil || changed != "" {
+		p.commit += " with changes"
+	}
+	version, err := output(ctx, p.path, "version")
+	_, kernels, _ := strings.Cut(version, "kernels: ")
+	p.kernels, _, _ = strings.Cut(kernels, ",")
+	return p, err
+}
+
+func output(ctx context.Context, name string, args ...string) (string, error) {
+	text, err := exec.CommandContext(ctx, name, args...).Output()
+	return strings.TrimSpace(string(text)), err
+}
+
+// measure runs a study. What is done stays in a cache of this program's own, so that a
+// study that was interrupted goes on where it was.
+func (p program) measure(ctx context.Context, s study) (record, error) {
+	runs, err := p.run(ctx, s, nil, filepath.Join(p.folder, "cache-"+p.hash))
+	name, cores := machine()
+	return record{Study: s.name, Command: s.shown(), Content: s.content(), Commit: p.commit, Program: p.hash, Processor: name, Cores: cores,
+		Kernels: p.kernels, Date: time.Now().Format(time.DateOnly), runs: runs}, err
+}
+
+// run runs a study, or the sample of one, and returns what came of each run.
+func (p program) run(ctx context.Context, s study, sample []string, cache string) ([]run, error) {
+	dir, err := os.MkdirTemp(p.folder, "run-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := p.makeBlobs(s); err != nil {
+		return nil, err
+	}
+	out := filepath.Join(dir, s.name)
+	kept := filepath.Join(cache, s.name)
+	if s.command != nil && cache != "" {
+		if runs, err := readEither(kept); err == nil && !s.resumes {
+			return runs, nil
+		}
+		if err := os.MkdirAll(cache, 0o777); err != nil {
+			return nil, err
+		}
+	}
+	if s.resumes && cache != "" {
+		out = kept
+	}
+	args := append([]string{p.path}, s.arguments(sample, out+".csv", cmp.Or(cache, filepath.Join(dir, "cache")))...)
+	if s.command != nil {
+		args = s.filled(sample, out)
+	}
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // mars run stops its stages
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(p.path)+string(os.PathListSeparator)+os.Getenv("PATH"), "MARS_BLOBS="+filepath.Join(p.folder, "blobs"))
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, text)
+	}
+	if s.command != nil && out != kept && cache != "" {
+		for _, ext := range []string{".csv", ".jsonl"} {
+			if err := os.Rename(out+ext, kept+ext); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return nil, err
+			}
+		}
+		out = kept
+	}
+	return readEither(out)
+}
+
+// readEither reads JSON lines, or a table.
+func readEither(path string) ([]run, error) {
+	if _, err := os.Stat(path + ".jsonl"); err == nil {
+		return readRuns(path + ".jsonl")
+	}
+	return readRuns(path + ".csv")
+}
+
+// filled is a command with the names of its files.
+func (s study) filled(sample []string, out string) []string {
+	args := s.command
+	if sample != nil {
+		args = sample
+	}
+	text := strings.ReplaceAll(strings.Join(args, "\x00"), "{out}", out)
+	return strings.Split(strings.ReplaceAll(text, "$MARS_DATA", os.Getenv("MARS_DATA")), "\x00")
+}
+
+// arguments are those of mars.
+func (s study) arguments(sample []string, out, cache string) []string {
+	args := []string{"run", "-q", "--cache", cache, "--table", out}
+	for _, v := range slices.Concat(s.set, sample) {
+		args = append(args, "--set", v)
+	}
+	return append(args, filepath.Join("docs", "experiments", s.file))
+}
+
+func (p program) makeBlobs(s study) error {
+	folder := filepath.Join(p.folder, "blobs")
+	if !strings.Contains(s.file, "blobs") {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	return blobs(folder)
+}
+
+// A run is what came of one run: its place in the study, which is text, and its numbers.
+type run map[string]any
+
+// at is the text of a column.
+func (r run) at(name string) string {
+	switch v := r[name].(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return ""
+}
+
+func (r run) number(name string) (float64, bool) {
+	v, ok := r[name].(float64)
+	return v, ok
+}
+
+// readRuns reads a table of mars run, or JSON lines.
+func readRuns(path string) ([]run, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if strings.HasSuffix(path, ".jsonl") {
+		return readLines(file)
+	}
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return nil, fmt.Errorf("%s has no rows: %w", filepath.Base(path), err)
+	}
+	var runs []run
+	for _, row := range rows[1:] {
+		r := run{}
+		for j, name := range rows[0] {
+			if v, err := strconv.ParseFloat(row[j], 64); err == nil {
+				r[name] = v
+			} else if row[j] != "" {
+				r[name] = row[j]
+			}
+		}
+		runs = append(runs, r)
+	}
+	return runs, nil
+}
+
+func readLines(file io.Reader) (runs []run, err error) {
+	for d := json.NewDecoder(file); ; {
+		var nested map[string]any
+		if err := d.Decode(&nested); errors.Is(err, io.EOF) {
+			return runs, nil
+		} else if err != nil {
+			return nil, err
+		}
+		r := run{}
+		r.flatten("", nested)
+		runs = append(runs, r)
+	}
+}
+
+// flatten joins names of nested objects by points. Truths and lists are numbers too.
+func (r run) flatten(name string, value any) {
+	below := func(key string, v any) {
+		if name != "" {
+			key = name + "." + key
+		}
+		r.flatten(key, v)
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		for key, v := range v {
+			below(key, v)
+		}
+	case []any:
+		for i, v := range v {
+			below(strconv.Itoa(i), v)
+		}
+	case bool:
+		r[name] = map[bool]float64{true: 1}[v]
+	case nil:
+	default:
+		r[name] = v
+	}
+}

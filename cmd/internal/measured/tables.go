@@ -1,0 +1,216 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+const (
+	resultsPage     = "docs/measured/results.md"
+	estimatorsPage  = "docs/measured/estimators.md"
+	diagnosticsPage = "docs/measured/diagnostics.md"
+	imagesPage      = "docs/measured/images.md"
+	choicesPage     = "docs/measured/choices.md"
+)
+
+var (
+	diagnosticStudies = []string{"diagnostics-toy", "diagnostics-blobs", "diagnostics-hipc"}
+	choiceStudies     = []string{"choices-source", "choices-marsc", "choices-marsg", "choices-iw-wd", "choices-wd1", "choices-dann"}
+	estimatorStudies  = []string{"estimators-hipc", "estimators-digits", "estimators-toy", "simulated-3", "simulated-10"}
+)
+
+// tables are the parts of pages that are written from runs.
+var tables = []table{
+	{name: "readme-label", page: "README.md", of: []string{"readme"}, figure: true, text: figure("readme", "label.balanced_accuracy", 2)},
+	{name: "readme-pipe", page: "README.md", of: []string{"readme"}, figure: true, text: figure("readme", "pipe.balanced_accuracy", 2)},
+
+	{name: "best", page: resultsPage, of: []string{"toy-table", "digits", "hipc"}, text: bestTable},
+	{name: "toy", page: resultsPage, of: []string{"toy"}, text: toyTable},
+	{name: "toy-table", page: resultsPage, of: []string{"toy-table"}, text: func(b book) string { return pointsTable(b, "balanced_accuracy", "") }},
+	{name: "toy-table-shares", page: resultsPage, of: []string{"toy-table"}, text: func(b book) string { return pointsTable(b, "proportions_l1", "iw-wd") }},
+	{name: "digits", page: resultsPage, of: []string{"digits"}, text: digitsTable},
+	{name: "schedules-toy", page: resultsPage, of: []string{"schedules-toy"}, text: schedulesTable("schedules-toy")},
+	{name: "schedules-digits", page: resultsPage, of: []string{"schedules-digits"}, text: schedulesTable("schedules-digits")},
+	{name: "class-loss", page: resultsPage, of: []string{"digits", "digits-weighted"}, text: classLossTable},
+	{name: "hipc", page: resultsPage, of: []string{"hipc"}, text: hipcTable},
+
+	{name: "estimators-short", page: estimatorsPage, of: estimatorStudies, text: shortErrorsTable},
+	{name: "estimators", page: estimatorsPage, of: estimatorStudies, text: errorsTable},
+	{name: "many-classes", page: estimatorsPage, of: []string{"simulated-many"}, text: func(b book) string { return errorsOf(families(b["simulated-many"].runs)) }},
+	{name: "many-intervals", page: estimatorsPage, of: []string{"simulated-many"}, text: func(b book) string { return intervalsOf(families(b["simulated-many"].runs)) }},
+	{name: "intervals", page: estimatorsPage, of: estimatorStudies, text: intervalsTable},
+	{name: "doubt", page: estimatorsPage, of: estimatorStudies, text: doubtTable},
+	{name: "expected", page: estimatorsPage, of: estimatorStudies, text: expectedTable},
+	{name: "labels", page: estimatorsPage, of: []string{"estimators-hipc", "estimators-digits", "estimators-toy"}, text: labelsTable},
+	{name: "labels-all", page: estimatorsPage, of: []string{"labels-hipc", "labels-toy"}, text: labelsAllTable},
+
+	{name: "coverage-all", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("all", coverage)},
+	{name: "coverage-real", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("real", coverage)},
+	{name: "tasks-all", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("all", howMany(every))},
+	{name: "tasks-real", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("real", howMany(every))},
+
+	{name: "signs", page: diagnosticsPage, of: []string{"signs"}, text: signsTable},
+	{name: "signs-families", page: diagnosticsPage, of: []string{"signs"}, text: signsFamiliesTable},
+	{name: "diagnostics", page: diagnosticsPage, of: diagnosticStudies, text: diagnosticsTable},
+
+	{name: "choices-tried", page: choicesPage, of: choiceStudies, some: true, text: triedTable},
+	{name: "choices", page: choicesPage, of: choiceStudies, some: true, text: choicesTable},
+
+	{name: "diagnostics-short", page: diagnosticsPage, of: diagnosticStudies, figure: true, text: diagnosticsShort},
+	{name: "diagnostics-none", page: diagnosticsPage, of: diagnosticStudies, figure: true, text: diagnosticsNone},
+	{name: "diagnostics-near", page: diagnosticsPage, of: diagnosticStudies, figure: true, text: diagnosticsNear},
+
+	{name: "self-training", page: imagesPage, of: []string{"self-training"}, text: selfTrainingTable},
+	{name: "doubts", page: imagesPage, of: []string{"doubts"}, text: doubtsTable},
+}
+
+// figure is one number, which is a mean over the runs of a study.
+func figure(study, number string, places int) func(book) string {
+	return func(b book) string { return digits(average(numbers(b[study].runs, number)), places) }
+}
+
+var (
+	methodAxis = axis{"method", "method", map[string]string{"source": "source alone", "marsc": "MARSc", "marsg": "MARSg"}}
+	taskAxis   = axis{"task", "task", taskNames}
+	taskNames  = map[string]string{
+		"um-balanced": "USPS → MNIST balanced", "um-mid": "USPS → MNIST mid", "um-high": "USPS → MNIST high",
+		"mu-balanced": "MNIST → USPS balanced", "mu-mid": "MNIST → USPS mid", "mu-high": "MNIST → USPS high",
+		"mm-1": "MNIST → MNIST-M 1", "mm-2": "MNIST → MNIST-M 2", "mm-3": "MNIST → MNIST-M 3",
+	}
+	// points are those of toy-table.toml.
+	points = []struct{ name, setting, noise, shift, first string }{
+		{"5:2", "5", "mid", "2", "80 %"}, {"5:5", "5", "mid", "5", "80 %"}, {"5:8", "5", "mid", "8", "80 %"},
+		{"4:0", "4", "mid", "8", "34 %"}, {"4:5", "4", "mid", "8", "66 %"}, {"4:8", "4", "mid", "8", "85 %"},
+		{"6:0", "6", "high", "8", "34 %"}, {"6:5", "6", "high", "8", "66 %"}, {"6:8", "6", "high", "8", "85 %"},
+	}
+	adversarial = []string{"dann", "wd0", "wd1", "wd2", "wd3", "wd4", "iw-wd"}
+)
+
+func toyTable(b book) string {
+	runs := b["toy"].runs
+	cells := across(runs, "seed", mean("balanced_accuracy"))
+	cells = append(cells, cell{"mean", spread("balanced_accuracy")}, cell{"L1 of p_T", spread("proportions_l1")})
+	return grid(runs, []axis{methodAxis}, cells...)
+}
+
+// pointsTable has a row for each point of the toy, and a column for each method, or for
+// those from one on that have the number.
+func pointsTable(b book, number, first string) string {
+	heads := []string{"setting", "noise", "shift", "first class"}
+	methods := values(b["toy-table"].runs, "method")
+	if i := slices.Index(methods, first); i > 0 {
+		methods = methods[i:]
+	}
+	var lines [][]string
+	for _, p := range points {
+		line := []string{p.setting, p.noise, p.shift, p.first}
+		for _, m := range methods {
+			line = append(line, spread(number)(where(where(b["toy-table"].runs, "point", p.name), "method", m)))
+		}
+		lines = append(lines, line)
+	}
+	return markdown(append(heads, methods...), lines)
+}
+
+// bestTable has the paper's methods on all tasks, and the best of the others, which is
+// chosen with the target's labels.
+func bestTable(b book) string {
+	var lines [][]string
+	add := func(name string, runs []run) {
+		of := func(method string) []float64 { return numbers(where(runs, "method", method), "balanced_accuracy") }
+		best, most := "", 0.0
+		for _, m := range adversarial {
+			if a := average(of(m)); a > most {
+				best, most = digits(a, 3)+" ("+m+")", a
+			}
+		}
+		line := []string{name, digits(average(of("source")), 3), best}
+		for _, m := range []string{"marsg", "marsc", "gmm-ot"} {
+			line = append(line, digits(average(of(m)), 3))
+		}
+		lines = append(lines, line)
+	}
+	for _, p := range points[3:] {
+		noise := strings.Replace(p.noise, "mid", "medium", 1)
+		add("toy, "+noise+" noise, shift 8, "+p.first+" in the first class", where(b["toy-table"].runs, "point", p.name))
+	}
+	for _, task := range values(b["digits"].runs, "task") {
+		add(taskNames[task], where(b["digits"].runs, "task", task))
+	}
+	add("flow cytometry, FTV_1 → FTV_7", b["hipc"].runs)
+	return markdown([]string{"task", "source alone", "best other", "MARSg", "MARSc", "GMM+OT"}, lines)
+}
+
+func digitsTable(b book) string {
+	return grid(b["digits"].runs, []axis{taskAxis, {"method", "method", nil}}, cell{"balanced accuracy", spread("balanced_accuracy")},
+		cell{"the paper's", mean("paper")}, cell{"L1 of p_T", spread("proportions_l1")})
+}
+
+func schedulesTable(study string) func(book) string {
+	return func(b book) string {
+		return grid(b[study].runs, []axis{{"changed", "changed", nil}}, cell{"balanced accuracy", spread("balanced_accuracy")},
+			cell{"L1 of p_T", spread("proportions_l1")})
+	}
+}
+
+func classLossTable(b book) string {
+	even := func(runs []run) string {
+		return mean("balanced_accuracy")(where(where(b["digits"].runs, "task", runs[0].at("task")), "method", "marsc"))
+	}
+	return grid(b["digits-weighted"].runs, []axis{taskAxis}, cell{"even weights", even}, cell{"weighted by p_T/p_S", mean("balanced_accuracy")})
+}
+
+func hipcTable(b book) string {
+	return grid(b["hipc"].runs, []axis{methodAxis}, cell{"balanced accuracy", mean("balanced_accuracy")}, cell{"accuracy", mean("accuracy")},
+		cell{"L1 of p_T", mean("proportions_l1")})
+}
+
+// labelsTable has what match, translate, retrain comes to on the tasks of the estimators.
+func labelsTable(b book) string {
+	runs := slices.Concat(b["estimators-hipc"].runs, b["estimators-digits"].runs, b["estimators-toy"].runs)
+	return grid(runs, []axis{{"family", "labels", nil}}, cell{"tasks", howMany(every)}, cell{"accuracy", mean("accurate.accuracy")},
+		cell{"balanced accuracy", mean("balanced.balanced_accuracy")})
+}
+
+func labelsAllTable(b book) string {
+	toy := func(number string) func([]run) string {
+		return func(runs []run) string {
+			return mean(number)(where(b["labels-toy"].runs, "labels", runs[0].at("labels")))
+		}
+	}
+	return grid(b["labels-hipc"].runs, []axis{{"labels", "labels", nil}}, cell{"HIPC accuracy", mean("accuracy")}, cell{"HIPC balanced", mean("balanced_accuracy")},
+		cell{"toy accuracy", toy("accuracy")}, cell{"toy balanced", toy("balanced_accuracy")})
+}
+
+func selfTrainingTable(b book) string {
+	worst := func(name string, of func(...float64) float64) func([]run) string {
+		return func(runs []run) string { return digits(of(numbers(runs, name)...), 3) }
+	}
+	least := func(v ...float64) float64 { return slices.Min(v) }
+	most := func(v ...float64) float64 { return slices.Max(v) }
+	return grid(b["self-training"].runs, []axis{taskAxis}, cell{"seeds", howMany(every)}, cell{"balanced accuracy", mean("balanced_accuracy")},
+		cell{"worst seed", worst("balanced_accuracy", least)}, cell{"the paper's best", paperBest}, cell{"L1 of p_T", mean("proportions_l1")},
+		cell{"worst", worst("proportions_l1", most)})
+}
+
+// paperBest is the best figure of a task in the paper, by any method.
+func paperBest(runs []run) string {
+	published, err := readRuns("docs/experiments/paper.csv")
+	if err != nil {
+		return ""
+	}
+	of := numbers(where(published, "task", runs[0].at("task")), "paper")
+	if len(of) == 0 {
+		return ""
+	}
+	return digits(slices.Max(of), 3)
+}
+
+func doubtsTable(b book) string {
+	cells := []cell{}
+	for _, name := range []string{"accuracy", "proportions_l1", "first_kept", "kept", "agreement", "moved"} {
+		cells = append(cells, cell{strings.Replace(name, "proportions_l1", "L1 of p_T", 1), mean(name)})
+	}
+	warned := func(runs []run) string { return map[string]string{"True": "yes"}[runs[0].at("warned")] }
+	return grid(b["doubts"].runs, []axis{{"task", "task", nil}}, append(cells, cell{"warned", warned})...)
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"mars.dev/mars/stages/algorithms/adapt"
+)
+
+// thresholds are numbers of the pages, and of help texts, that the code decides: where the
+// page has them, each as a group, and the constants.
+var thresholds = []struct{ page, text, constants string }{
+	{"docs/measured/diagnostics.md", "`height_gap` < N, `ambiguity` > N, or a component of fewer than N rows", "stages/internal/diagnostics.minHeightGap maxAmbiguity stages/algorithms/mixture.fewRows"},
+	{"docs/measured/diagnostics.md", "`separation` < N, or one", "stages/internal/diagnostics.minSeparation"},
+	{"docs/measured/diagnostics.md", "`max` > N, `effective_rows` < N", "stages/internal/diagnostics.maxWeight minEffectiveRows"},
+	{"docs/measured/diagnostics.md", "expected to be off? | > N", "stages/algorithms/labelshift.Threshold"},
+	{"docs/measured/diagnostics.md", "The same, of the default | > N", "stages/algorithms/labelshift.Threshold"},
+	{"docs/measured/diagnostics.md", "`expected_accuracy` < N, `untypical` > N", "stages/internal/diagnostics.minExpectedAccuracy maxUntypical"},
+	{"docs/measured/diagnostics.md", "`after` > N × `floor`", "stages/internal/diagnostics.maxLeft"},
+	{"docs/measured/diagnostics.md", "`first_kept` < N, `moved` > N", "stages/internal/diagnostics.minFirstKept maxMoved"},
+	{"docs/measured/diagnostics.md", "`wasserstein` > N × `wasserstein_floor`", "stages/internal/diagnostics.maxApart"},
+	{"docs/measured/diagnostics.md", "of **fewer than N rows** has a mean", "stages/algorithms/mixture.fewRows"},
+	{"docs/measured/diagnostics.md", "Above N, one mislabelled", "stages/internal/diagnostics.maxWeight"},
+	{"docs/measured/diagnostics.md", "With N, the standard error", "stages/internal/diagnostics.minEffectiveRows"},
+	{"docs/measured/images.md", "if `first_kept` is below N or `moved` above N", "stages/internal/diagnostics.minFirstKept maxMoved"},
+	{"docs/default.md", "Above N, do not believe the proportions", "stages/algorithms/labelshift.Threshold"},
+	{"docs/default.md", "values are cut off at N deviations", "stages/algorithms/prepare.clipping"},
+	{"docs/default.md", "More than N columns become N principal", "stages/algorithms/prepare.maxAxes maxAxes"},
+	{"docs/default.md", "It looks at no more than N rows of each domain", "stages/algorithms/hedge.MaxRows"},
+	{"docs/default.md", "keeps its share, but at least N rows", "stages/algorithms/hedge.minClassRows"},
+	{"docs/default.md", "Below N are about 5 %", "stages/algorithms/hedge.UntypicalRate"},
+	{"docs/methods.md", "Below N target rows, and for classes of fewer than N source rows", "stages/algorithms/hedge.fewRows fewRowsOfClass"},
+	{"docs/methods.md", "`mte` and `translate` warn below N target rows and above N classes", "stages/algorithms/labelshift.fewRows manyClasses"},
+	{"docs/methods.md", "Above N there is a warning", "stages/algorithms/labelshift.Threshold"},
+	{"docs/how-to/proportions.md", "Above N, do not believe the proportions; above N, take care", "stages/algorithms/labelshift.Threshold Care"},
+	{"docs/how-to/doubts.md", "expected to be off by more than N |", "stages/algorithms/labelshift.Threshold"},
+	{"docs/how-to/doubts.md", "how right the answer is below N |", "stages/algorithms/hedge.fewRows"},
+	{"cmd/internal/cli/proportions.go", "by more than N in L1 it is not to be believed", "stages/algorithms/labelshift.Threshold"},
+}
+
+// A threshold of a page is the one of the code.
+func TestThresholds(t *testing.T) {
+	for _, threshold := range thresholds {
+		pattern := strings.ReplaceAll(regexp.QuoteMeta(threshold.text), "N", `(\.?[0-9][0-9.,]*)`)
+		pattern = strings.ReplaceAll(pattern, " ", `\s+`)
+		found := regexp.MustCompile(pattern).FindStringSubmatch(read(t, threshold.page))
+		names := strings.Fields(threshold.constants)
+		if len(found) != len(names)+1 {
+			t.Errorf("%s does not say %q", threshold.page, threshold.text)
+			continue
+		}
+		folder := ""
+		for i, name := range names {
+			if strings.Contains(name, "/") {
+				folder, name, _ = strings.Cut(name, ".")
+			}
+			shown := strings.ReplaceAll(strings.TrimRight(found[i+1], ".,"), ",", "")
+			if want := constant(t, folder, name); number(t, shown) != want {
+				t.Errorf("%s: %q has %s, and %s.%s is %v", threshold.page, threshold.text, shown, path.Base(folder), name, want)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, page string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func number(t *testing.T, text string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// constant is the value of a constant of a package, which need not be exported.
+func constant(t *testing.T, folder, name string) float64 {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var literal string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			for i := 0; ok && i < len(spec.Values); i++ {
+				if value, ok := spec.Values[i].(*ast.BasicLit); ok && spec.Names[i].Name == name {
+					literal = value.Value
+				}
+			}
+			return true
+		})
+	}
+	if literal == "" {
+		t.Fatalf("%s has no constant %s", folder, name)
+	}
+	return number(t, literal)
+}
+
+// The settings that the pages call the defaults are those of the recipes.
+func TestRecipesOfPages(t *testing.T) {
+	page := strings.Join(strings.Fields(read(t, resultsPage)), " ")
+	for _, r := range []struct {
+		arch  string
+		shape []int
+		text  string
+	}{
+		{"toy", []int{2}, "for the toy are SGD RATE, EPOCHS epochs, alignment from epoch START, CRITIC critic steps, λ = LAMBDA and γ = GAMMA."},
+		{"digits", []int{1, 28, 28}, "For digits they are Adam RATE, EPOCHS epochs, alignment from epoch START, CRITIC critic steps, λ = LAMBDA and γ = GAMMA."},
+	} {
+		c, err := adapt.Recipe(r.arch, r.shape, adapt.ScheduleDefault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		short := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+		rate := short(float64(c.LearningRate))
+		if rate == "0.001" {
+			rate = "1e-3"
+		}
+		want := strings.NewReplacer("RATE", rate, "EPOCHS", strconv.Itoa(c.Epochs), "START", strconv.Itoa(c.StartAlign), "CRITIC", strconv.Itoa(c.CriticSteps),
+			"LAMBDA", short(float64(c.Lambda)), "GAMMA", short(float64(c.Gamma))).Replace(r.text)
+		if !strings.Contains(page, want) {
+			t.Errorf("%s does not say %q", resultsPage, want)
+		}
+	}
+}
