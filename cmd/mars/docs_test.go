@@ -124,7 +124,7 @@ func runPage(t *testing.T, text, bin string) {
 var programsBeside = filepath.Join("..", "..", "docs", "how-to")
 
 // probes are commands that fail where what a block needs is not installed.
-var probes = map[string]string{"torch": "python3 -c 'import torch'", "R": "Rscript --version"}
+var probes = map[string]string{"torch": "python3 -c 'import torch'", "R": "Rscript --version", "anndata": "python3 -c 'import anndata'"}
 
 type block struct{ info, text string }
 
