@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // Float32 returns the float32 that strconv.ParseFloat makes of a decimal number. ok is
@@ -203,15 +204,13 @@ func round(digits uint64, exponent int) (v float32, ok bool) {
 
 // slow asks strconv.
 func slow(field []byte, point byte) (float32, bool) {
-	text := []byte(field)
+	text := string(field)
 	if point != '.' {
-		text = append(make([]byte, 0, len(field)), field...)
-		for i, c := range text {
-			if c == point {
-				text[i] = '.'
-			}
-		}
+		text = strings.Replace(text, string(rune(point)), ".", 1)
 	}
-	v, err := strconv.ParseFloat(string(text), 32)
-	return float32(v), err == nil
+	x, err := strconv.ParseFloat(text, 32)
+	if err != nil {
+		return 0, false
+	}
+	return float32(x), true
 }

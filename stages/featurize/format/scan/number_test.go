@@ -101,3 +101,50 @@ func BenchmarkFloat32(b *testing.B) {
 		}
 	}
 }
+
+func TestStyle(t *testing.T) {
+	for _, tc := range []struct {
+		style Style
+		field string
+		want  float32
+		ok    bool
+	}{
+		{Style{}, "1234.5", 1234.5, true},
+		{Style{}, "1,234.5", 0, false},
+		{Style{Decimal: '.', Thousands: ','}, "1,234.5", 1234.5, true},
+		{Style{Thousands: ','}, "-12,345,678.25e-3", -12345.67825, true},
+		{Style{Thousands: ','}, "+123,456", 123456, true},
+		{Style{Thousands: ','}, "123456.5", 123456.5, true},
+		{Style{Thousands: ','}, "0.25", 0.25, true},
+		{Style{Thousands: ','}, "1,23", 0, false},
+		{Style{Thousands: ','}, "1,2345", 0, false},
+		{Style{Thousands: ','}, "1234,567", 0, false},
+		{Style{Thousands: ','}, "1,234,56", 0, false},
+		{Style{Thousands: ','}, ",234", 0, false},
+		{Style{Thousands: ','}, "1,234,", 0, false},
+		{Style{Thousands: ','}, "1.234,567", 0, false},
+		{Style{Decimal: ','}, "1234,5", 1234.5, true},
+		{Style{Decimal: ','}, "1234.5", 0, false},
+		{Style{Decimal: ','}, "1,23456789012345678901234567890", 1.2345679, true},
+		{Style{Decimal: ',', Thousands: '.'}, "1.234,5", 1234.5, true},
+		{Style{Decimal: ',', Thousands: '.'}, "1.234", 1234, true},
+		{Style{Decimal: ',', Thousands: ' '}, "-1 234 567,5", -1234567.5, true},
+		{Style{Decimal: ',', Thousands: ' '}, "1\u202f234\u00a0567,5", 1234567.5, true},
+		{Style{Thousands: '\''}, "1'234'567.5", 1234567.5, true},
+		{Style{Thousands: '’'}, "1’234.5", 1234.5, true},
+		{Style{Thousands: ' '}, "1\xff234", 0, false},
+		{Style{Thousands: ','}, "1" + strings.Repeat(",000", 12), 1e36, true},
+		{Style{Thousands: ','}, "1" + strings.Repeat(",000", 13), 0, false},
+		{Style{Thousands: ','}, "", 0, false},
+	} {
+		got, ok := tc.style.Float32([]byte(tc.field))
+		if got != tc.want || ok != tc.ok {
+			t.Errorf("%q of %+v is %v, %v; want %v, %v", tc.field, tc.style, got, ok, tc.want, tc.ok)
+		}
+		if plain := strings.Replace(tc.style.Ungroup(tc.field), ",", ".", 1); tc.ok {
+			if v, err := strconv.ParseFloat(plain, 32); err != nil || float32(v) != tc.want {
+				t.Errorf("%q of %+v is %q without groups", tc.field, tc.style, plain)
+			}
+		}
+	}
+}
