@@ -2,13 +2,11 @@ package format
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"strings"
 	"sync"
 	"unsafe"
@@ -201,19 +199,16 @@ func (r *recordReader) split(c *scan.Chunk, b *textBlock, numbers, texts []int, 
 		if b.numbers, err = extend(r.mem, b.numbers, len(numbers), maxElements); err != nil {
 			return err
 		}
-		for k, i := range numbers {
-			field := c.Field(i)
-			if n := len(field); n > 0 && (field[0] <= ' ' || field[n-1] <= ' ') {
-				field = bytes.TrimSpace(field)
-			}
-			v, ok := style.Float32(field)
-			if !ok {
-				v = float32(math.NaN())
-				if b.odd, err = push(r.mem, b.odd, oddCell{row, i, c.FieldLine(i), view(field)}); err != nil {
+		values := b.numbers[at:]
+		if c.Numbers(numbers, style, values) > 0 {
+			for k, i := range numbers {
+				if v := values[k]; v == v {
+					continue
+				}
+				if b.odd, err = push(r.mem, b.odd, oddCell{row, i, view(c.Field(i))}); err != nil {
 					return err
 				}
 			}
-			b.numbers[at+k] = v
 		}
 		for _, i := range texts {
 			if b.texts, err = push(r.mem, b.texts, view(c.Field(i))); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"math"
 	"math/bits"
 	"unicode"
 	"unsafe"
@@ -28,9 +29,8 @@ type Chunk struct {
 	began int // its line
 	ends  []int
 
-	// Those of one with quotes, and their lines.
+	// Those of one with quotes.
 	fields  [][]byte
-	lines   []int
 	scratch []byte // holds those that are not in data as they are
 }
 
@@ -41,7 +41,7 @@ const spare = 24
 // Next goes to the next record. It returns io.EOF after the last. If a record has another
 // number of fields than others, they are there with the error.
 func (c *Chunk) Next() error {
-	c.ends, c.lines = c.ends[:0], c.lines[:0]
+	c.ends, c.fields = c.ends[:0], c.fields[:0]
 	if !c.skipBlank() {
 		return c.end()
 	}
@@ -54,11 +54,11 @@ func (c *Chunk) Next() error {
 }
 
 // Len is how many fields the record has.
-func (c *Chunk) Len() int { return len(c.ends) + len(c.lines) }
+func (c *Chunk) Len() int { return len(c.ends) + len(c.fields) }
 
 // Field is field i of the record. It is valid until the chunk has been delivered.
 func (c *Chunk) Field(i int) []byte {
-	if len(c.lines) > 0 {
+	if len(c.fields) > 0 {
 		return c.fields[i]
 	}
 	begin := c.from
@@ -68,16 +68,29 @@ func (c *Chunk) Field(i int) []byte {
 	return c.buffer[begin:c.ends[i]]
 }
 
+// Numbers puts the numbers in columns of the record into values, and NaN for fields that
+// are none. It returns how many those are.
+func (c *Chunk) Numbers(columns []int, style Style, values []float32) (odd int) {
+	point := style.point()
+	for k, i := range columns {
+		var v float32
+		ok := false
+		if field := c.Field(i); len(field) <= maxShort {
+			v, ok = parseShort(field[:spare], len(field), point)
+		}
+		if !ok {
+			if v, ok = style.Float32(bytes.TrimSpace(c.Field(i))); !ok {
+				v = float32(math.NaN())
+				odd++
+			}
+		}
+		values[k] = v
+	}
+	return odd
+}
+
 // Line is the line of the record, from 1.
 func (c *Chunk) Line() int { return c.began }
-
-// FieldLine is the line on which field i begins.
-func (c *Chunk) FieldLine(i int) int {
-	if len(c.lines) > 0 {
-		return c.lines[i]
-	}
-	return c.began
-}
 
 // set gives the chunk its records.
 func (c *Chunk) set(data []byte, line int, offset int64) {
@@ -250,7 +263,6 @@ func (c *Chunk) nextLine() line {
 
 // splitQuoted splits any record.
 func (c *Chunk) splitQuoted() (err error) {
-	c.fields = c.fields[:0]
 	q := quoted{c: c, line: c.line, column: 1}
 	q.rest = c.nextLine()
 	for another := true; another; {
@@ -269,16 +281,13 @@ func (c *Chunk) splitQuoted() (err error) {
 }
 
 // add appends a field of a record with quotes.
-func (c *Chunk) add(field []byte, line int) (err error) {
+func (c *Chunk) add(field []byte) (err error) {
 	if len(c.fields) == cap(c.fields) {
 		if c.fields, err = more(c, c.fields); err != nil {
 			return err
 		}
-		if c.lines, err = more(c, c.lines); err != nil {
-			return err
-		}
 	}
-	c.fields, c.lines = append(c.fields, field), append(c.lines, line)
+	c.fields = append(c.fields, field)
 	return nil
 }
 
@@ -300,7 +309,6 @@ func (q *quoted) wrong(column int, err error) error {
 
 // field takes the next field, and reports whether another one follows.
 func (q *quoted) field() (another bool, err error) {
-	line := q.line
 	var field []byte
 	if len(q.rest.text) > 0 && q.rest.text[0] == '"' {
 		q.skip(1)
@@ -311,7 +319,7 @@ func (q *quoted) field() (another bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return another, q.c.add(field, line)
+	return another, q.c.add(field)
 }
 
 func (q *quoted) unquoted() (field []byte, more bool, err error) {

@@ -14,65 +14,62 @@ func Float32(field []byte) (v float32, ok bool) { return parse(field, '.') }
 
 // parse is Float32 of a number whose decimal mark is point.
 func parse(field []byte, point byte) (v float32, ok bool) {
-	if v, ok = parseShort(field, point); ok {
-		return v, ok
+	if len(field) <= maxShort && cap(field) >= spare {
+		if v, ok = parseShort(field[:spare], len(field), point); ok {
+			return v, ok
+		}
 	}
 	return parseAny(field, point)
 }
 
-// parseShort reads what most fields are: up to 16 digits and a decimal mark, among the
-// first eight bytes if there are more, with a minus or without. ok is false for others.
+// maxShort is how many bytes a field may have that parseShort reads.
+const maxShort = 17
+
+// parseShort reads what most fields are, in the first n bytes of text: up to 16 digits or
+// decimal mark, which is one of the first eight bytes, with a minus or without. ok is false
+// for others.
 //
 // It takes words of eight bytes, be they within the field or behind it, and shifts out of
-// them what is not a digit of it. There is nothing to go wrong for a processor that guesses
+// them what is not a digit of it. There is little to go wrong for a processor that guesses
 // how branches go: the sign and the length of a number are not to be guessed.
-func parseShort(field []byte, point byte) (v float32, ok bool) {
-	n := len(field)
-	if n == 0 || n > 17 || cap(field) < 24 {
-		return 0, false
-	}
-	text := field[:24]
+func parseShort(text []byte, n int, point byte) (v float32, ok bool) {
+	_ = text[spare-1]
 	minus := (uint64(text[0]^'-') - 1) >> 63 // 1 or 0
-	first := binary.LittleEndian.Uint64(text[minus:])
-	n -= int(minus)
-	if n == 0 {
+	if n -= int(minus); n <= 0 || n > 16 {
 		return 0, false
 	}
-	inside := ^uint64(0)
-	if n < 8 {
-		inside >>= 64 - 8*uint(n)
-	}
+	first := binary.LittleEndian.Uint64(text[minus:]) ^ zeros
 	var second uint64
-	if n > 8 {
-		second = binary.LittleEndian.Uint64(text[minus+8:])
+	inside, long := ^uint64(0), n > 8
+	if !long {
+		inside >>= uint(64-8*n) & 63
+	} else {
+		second = binary.LittleEndian.Uint64(text[minus+8:]) ^ zeros
 	}
 	exponent := 0
-	if mark := equal(first, uint64(point)*ones) & inside; mark != 0 {
-		at := uint(bits.TrailingZeros64(mark)) & 56
+	if odd := notDigits(first) & inside; odd != 0 {
+		at := uint(bits.TrailingZeros64(odd)) & 56
+		if odd&(odd-1) != 0 || byte(first>>at) != point^'0' {
+			return 0, false
+		}
 		below := uint64(1)<<at - 1
 		first = first&below | (first>>8|second<<56)&^below
 		second >>= 8
 		n--
-		exponent = int(at/8) - n
+		exponent = int(at>>3) - n
 	}
-	first ^= zeros
 	var digits uint64
-	switch {
-	case n <= 8:
-		first <<= 64 - 8*uint(n)
-		digits = eightDigits(first)
-	case n <= 16:
-		second = (second ^ zeros) << (128 - 8*uint(n))
-		if !areDigits(second) {
+	if !long {
+		digits = eightDigits(first << uint(64-8*n))
+	} else {
+		second <<= uint(128 - 8*n)
+		if notDigits(first)|notDigits(second) != 0 {
 			return 0, false
 		}
 		digits = eightDigits(first)*smallTens[n-8] + eightDigits(second)
 	}
-	if !areDigits(first) || n == 0 || n > 16 {
-		return 0, false
-	}
 	v, ok = round(digits, exponent)
-	return math.Float32frombits(math.Float32bits(v) | uint32(minus)<<31), ok
+	return math.Float32frombits(math.Float32bits(v) | uint32(minus)<<31), ok && n > 0
 }
 
 // parseAny is parse, digit by digit.
@@ -122,7 +119,7 @@ const maxDigits = 19
 func fraction(digits uint64, field []byte, at int) (uint64, int) {
 	for len(field)-at >= 8 {
 		word := binary.LittleEndian.Uint64(field[at:]) ^ zeros
-		if !areDigits(word) {
+		if notDigits(word) != 0 {
 			break
 		}
 		digits, at = 1e8*digits+eightDigits(word), at+8
@@ -138,8 +135,9 @@ const zeros = '0' * ones
 // smallTens are 10⁰ to 10⁸.
 var smallTens = [9]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
-// areDigits reports whether all bytes of a word are at most 9.
-func areDigits(word uint64) bool { return (word|(word+(0x7f-9)*ones))&highs == 0 }
+// notDigits marks bytes of a word that are more than 9, by their high bits: the first of
+// them, and perhaps others that follow it.
+func notDigits(word uint64) uint64 { return (word | (word + (0x7f-9)*ones)) & highs }
 
 // eightDigits is the number of which a word has the digits, the first in the lowest byte.
 func eightDigits(word uint64) uint64 {

@@ -18,10 +18,7 @@ type Style struct {
 // Float32 is Float32 of a number that is written so. Numbers need not have groups of
 // thousands, but those that are there must be right: 1.23 is no 123.
 func (s Style) Float32(field []byte) (v float32, ok bool) {
-	point := s.Decimal
-	if point == 0 {
-		point = '.'
-	}
+	point := s.point()
 	if v, ok = parse(field, point); ok || s.Thousands == 0 {
 		return v, ok
 	}
@@ -31,6 +28,13 @@ func (s Style) Float32(field []byte) (v float32, ok bool) {
 		return 0, false
 	}
 	return parse(whole, point)
+}
+
+func (s Style) point() byte {
+	if s.Decimal == 0 {
+		return '.'
+	}
+	return s.Decimal
 }
 
 // Ungroup returns a number without what is between its thousands, or the field itself if
