@@ -75,7 +75,7 @@ func (c *Chunk) Numbers(columns []int, style Style, values []float32) (odd int) 
 	for k, i := range columns {
 		var v float32
 		ok := false
-		if field := c.Field(i); len(field) <= maxShort {
+		if field := c.Field(i); len(field) <= maxShort && cap(field) >= spare {
 			v, ok = parseShort(field[:spare], len(field), point)
 		}
 		if !ok {
