@@ -12,7 +12,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean
+.PHONY: help build install uninstall demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -91,6 +91,9 @@ generate: ## write the kernels' assembly again
 
 bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
 	$(GO) run ./arrowio/internal/benchio
+
+bench-read: ## reading CSV, Parquet and Arrow beside polars, DuckDB and pyarrow
+	$(GO) run ./cmd/internal/benchread -python $(PYTHON) $(BENCHFLAGS)
 
 bench-default: build ## time and memory of mars label and mars proportions on tables of several sizes
 	$(GO) run ./cmd/internal/benchdefault $(BIN)

@@ -17,3 +17,6 @@ func KernelLevel() string { return kernel.Level() }
 // CheckKernel returns an error if the environment variable MARS_KERNEL asks for code
 // that this processor cannot run.
 func CheckKernel() error { return kernel.CheckLevel() }
+
+// Jobs is the number of threads that algorithms compute with.
+func Jobs() int { return kernel.Jobs() }

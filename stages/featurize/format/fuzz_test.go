@@ -142,9 +142,9 @@ func checkMixed(t *testing.T, data []byte, name string) {
 
 func seed(f *testing.F, names ...string) {
 	f.Helper()
-	usual := blockValues
-	f.Cleanup(func() { blockValues = usual })
-	blockValues = 8 // so that small inputs have several blocks
+	values, chunk := blockValues, textChunk
+	f.Cleanup(func() { blockValues, textChunk = values, chunk })
+	blockValues, textChunk = 8, 20 // so that small inputs have several blocks
 	for _, name := range names {
 		f.Add(oracleFile(f, name))
 	}

@@ -1,7 +1,6 @@
 package format
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -60,41 +59,6 @@ func Limited(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: give fewer rows or columns, or raise --memory-limit", err)
-}
-
-// A meter counts what a reader of bytes may make of them in memory: perByte for each
-// byte, and perMark for each byte that is mark. It holds the most that any record
-// needed, because a reader keeps its buffers.
-type meter struct {
-	r                io.Reader
-	mem              *arrowio.Budget
-	mark             byte
-	perByte, perMark int64
-	record, held     int64
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	n, err := m.r.Read(p)
-	m.record += int64(n) * m.perByte
-	if m.perMark > 0 {
-		m.record += int64(bytes.Count(p[:n], []byte{m.mark})) * m.perMark
-	}
-	if more := m.record - m.held; more > 0 {
-		if err := m.mem.Take(more); err != nil {
-			return 0, err
-		}
-		m.held = m.record
-	}
-	return n, err
-}
-
-// next begins another record.
-func (m *meter) next() { m.record = 0 }
-
-// close gives back what was held.
-func (m *meter) close() {
-	m.mem.Give(m.held)
-	m.held = 0
 }
 
 // readAll reads all of r, in memory of mem.

@@ -323,7 +323,7 @@ func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
 	case kindNPZ:
 		return readNPZLabels(ctx, in, o)
 	case kindText:
-		return readTextLabels(in, o)
+		return readTextLabels(ctx, in, o)
 	}
 	return nil, fmt.Errorf("labels: cannot be read from %s: give IDX, npy, npz or CSV", in.kind)
 }

@@ -174,7 +174,7 @@ func textBatches(in *input, o Options, read func(*arrow.Schema, records) error) 
 	if err != nil {
 		return err
 	}
-	defer r.meter.close()
+	defer r.close()
 	var fields []arrow.Field
 	for _, name := range r.header {
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
@@ -201,7 +201,7 @@ func textBatches(in *input, o Options, read func(*arrow.Schema, records) error) 
 			if err != nil {
 				return nil, err
 			}
-			for i, field := range record {
+			for i, field := range record.fields {
 				b.Field(i).(*array.StringBuilder).Append(field)
 			}
 		}

@@ -3,7 +3,6 @@ package format
 import (
 	"bufio"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/featurize/format/scan"
 )
 
 // readText reads a text table: a header, then one line for each row. Fields may
@@ -23,7 +23,7 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.meter.close()
+	defer r.close()
 	p, err := planText(r.header, o)
 	if err != nil {
 		return nil, r.explain(err)
@@ -46,96 +46,11 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	return out, r.explain(err)
 }
 
-// Memory of a record: its bytes are in several buffers, which grow by doubling, and
-// each field has a string and a place. A column also has a name and its uses.
-const (
-	costPerByte   = 6
-	costPerField  = 100
-	costPerColumn = 200
-)
-
-// A recordReader reads the records of a text table after its header.
-type recordReader struct {
-	*csv.Reader
-	header []string
-	meter  *meter
-	spaced bool // the columns seem to be apart by spaces
-	asked  bool // the separator was given
-	last   []string
-}
-
-// newTextReader reads the header and finds the separator.
-func newTextReader(in *input, o Options) (*recordReader, error) {
-	decoded, err := newTextDecoder(in.Reader, o.Encoding)
-	if err != nil {
-		return nil, err
-	}
-	text := bufio.NewReaderSize(decoded, 1<<16)
-	skipMark(text)
-	comma := separator(text, in.name, o)
-	head, _ := text.Peek(text.Size()) // lines, or the beginning of one
-	spaced := o.Separator == 0 && isSpaced(string(head), comma)
-	m := &meter{r: text, mem: in.mem, mark: byte(comma), perByte: costPerByte, perMark: costPerField}
-	r := &recordReader{Reader: csv.NewReader(m), meter: m}
-	r.Comma, r.ReuseRecord = comma, true
-	r.TrimLeadingSpace = comma == ' ' // so that several spaces are one separator
-	r.spaced, r.asked = spaced, o.Separator != 0
-	record, err := r.next()
-	if err != nil {
-		return nil, err
-	}
-	if err := in.mem.Take(int64(len(record)) * costPerColumn); err != nil {
-		return nil, fmt.Errorf("line 1: %w", err)
-	}
-	if r.header, err = headerOf(record); err != nil {
-		return nil, r.explain(err)
-	}
-	return r, nil
-}
-
-// explain says what to do about an error of the header, if the fields are apart in
-// another way.
-func (r *recordReader) explain(err error) error {
-	switch {
-	case err == nil || len(r.header) > 1:
-	case r.spaced:
-		return fmt.Errorf("line 1: the columns seem to be apart by spaces: give --separator ' '")
-	case r.asked:
-		return fmt.Errorf("%w; its header has no %q, and --separator holds for all tables: leave it out, and each table's own is found", err, r.Comma)
-	}
-	return err
-}
-
-// isSpaced reports whether the first lines look like columns with spaces in between.
-func isSpaced(head string, comma rune) bool {
-	lines := strings.SplitN(head, "\n", 3)
-	if len(lines) < 2 || strings.ContainsRune(lines[0], comma) {
-		return false
-	}
-	names, values := len(strings.Fields(lines[0])), len(strings.Fields(lines[1]))
-	return names > 1 && (values == names || values == names+1) // R writes row names without a header
-}
-
-// next reads the next record, which is valid until the call that follows.
-func (r *recordReader) next() ([]string, error) {
-	r.meter.next()
-	record, err := r.Read()
-	r.last = record
-	var limit *arrowio.LimitError
-	switch {
-	case errors.As(err, &limit):
-		return nil, fmt.Errorf("the record that begins at byte %d: %w", r.InputOffset(), limit)
-	case err == nil || r.header != nil && errors.Is(err, io.EOF):
-		return record, err
-	}
-	return nil, r.textError(err)
-}
-
 // headerOf checks the names of the columns.
 func headerOf(record []string) ([]string, error) {
 	header, seen := make([]string, len(record)), make(map[string]bool, len(record))
 	for i, name := range record {
-		header[i] = strings.TrimSpace(name)
+		header[i] = strings.Clone(strings.TrimSpace(name))
 		if seen[header[i]] && header[i] != "" {
 			return nil, fmt.Errorf("line 1: column %q is there twice: rename one", header[i])
 		}
@@ -185,32 +100,6 @@ func isData(header []string) bool {
 	return !counted
 }
 
-// textError explains an error of the CSV reader.
-func (r *recordReader) textError(err error) error {
-	fields := len(r.header)
-	var bad *csv.ParseError
-	var coded *encodingError
-	switch {
-	case errors.As(err, &coded):
-		return coded
-	case errors.Is(err, io.EOF):
-		return errors.New("has no header line: check what wrote it")
-	case !errors.As(err, &bad):
-		return readError(err)
-	case r.spaced:
-		return r.explain(err)
-	case errors.Is(err, csv.ErrFieldCount) && bad.Line == 2 && len(r.last) == fields+1:
-		comma := ""
-		if r.Comma == ',' {
-			comma = "; if a comma is a decimal mark, another character has to be between the fields"
-		}
-		return fmt.Errorf("line 2: has %d fields and the header %d: if the first are the row names that R writes, write the table without them (row.names = FALSE)%s", fields+1, fields, comma)
-	case errors.Is(err, csv.ErrFieldCount):
-		return fmt.Errorf("line %d: has another number of fields than the %d of the header: mend the line, or check the separator", bad.Line, fields)
-	}
-	return fmt.Errorf("line %d, column %d: %w: mend the quotes of the line", bad.Line, bad.Column, bad.Err)
-}
-
 // textTables are the tables of an input, a table a part. The first rows wait until it is
 // settled what the columns are.
 type textTables struct {
@@ -223,15 +112,16 @@ type textTables struct {
 	mem    *arrowio.Budget
 }
 
-// A textRow is a record that waits.
+// A textRow is a record, its part and which row of the input it was.
 type textRow struct {
-	record          []string
-	part, row, line int
+	*textRecord
+	part, row int
 }
 
-// addAll adds the records of r.
+// addAll adds the records of r. Once it is settled what the columns are, several threads
+// read them.
 func (t *textTables) addAll(ctx context.Context, r *recordReader) error {
-	for {
+	for !t.plan.settled {
 		record, err := r.next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -239,41 +129,38 @@ func (t *textTables) addAll(ctx context.Context, r *recordReader) error {
 		if err != nil {
 			return err
 		}
-		if err := t.add(ctx, record, r.Reader); err != nil {
+		if err := t.add(ctx, record); err != nil {
 			return err
 		}
 	}
+	numbers, texts := t.plan.uses()
+	return r.each(ctx, numbers, texts, scan.Style{Decimal: t.plan.decimal}, func(record *textRecord) error { return t.add(ctx, record) })
 }
 
-// add adds the next record, which need not stay as it is. r gives its place.
-func (t *textTables) add(ctx context.Context, record []string, r *csv.Reader) error {
+// add adds the next record, which need not stay as it is.
+func (t *textTables) add(ctx context.Context, record *textRecord) error {
 	domain := ""
 	if i := t.plan.domain; i >= 0 {
-		domain = record[i]
+		domain = record.fields[i]
 	}
 	row := t.split.rows
 	k, err := t.split.part(domain)
 	if err != nil {
 		return err
 	}
-	line, _ := r.FieldPos(0)
-	t.lines = t.lines && line == row+2
+	t.lines = t.lines && record.line == row+2
 	if k < 0 {
 		return nil
 	}
 	if t.plan.settled {
-		return t.addRow(ctx, textRow{record, k, row, line})
+		return t.addRow(ctx, textRow{record, k, row})
 	}
-	size := int64(0)
-	for i, field := range record {
-		record[i] = strings.Clone(field)
-		size += int64(len(field)) + sizeOf[string]()
-	}
+	kept, size := record.clone()
 	if err := t.mem.Take(size); err != nil {
 		return err
 	}
 	t.held += size
-	t.first = append(t.first, textRow{slices.Clone(record), k, row, line})
+	t.first = append(t.first, textRow{kept, k, row})
 	if len(t.first) < settleRows && t.plan.options.Mixed {
 		return nil
 	}
@@ -284,7 +171,7 @@ func (t *textTables) add(ctx context.Context, record []string, r *csv.Reader) er
 func (t *textTables) settle(ctx context.Context) error {
 	sample := make([][]string, len(t.first))
 	for i, row := range t.first {
-		sample[i] = row.record
+		sample[i] = row.fields
 	}
 	if err := t.plan.settle(sample); err != nil {
 		return err
@@ -366,11 +253,11 @@ func newTextTables(p *textPlan, parts []Part, o Options, mem *arrowio.Budget) []
 
 // add appends a row.
 func (t *textTable) add(row textRow) (err error) {
-	at, record := len(t.data), row.record
+	at, record := len(t.data), row.fields
 	if t.data, err = extend(t.mem, t.data, t.plan.width, maxElements); err != nil {
 		return err
 	}
-	if err := t.plan.read(t.data[at:], record, row.line, t.mem); err != nil {
+	if err := t.plan.read(t.data[at:], row.textRecord, t.mem); err != nil {
 		return err
 	}
 	for k := range t.plan.skipped {
@@ -481,12 +368,12 @@ func wholeLabels(labels []string) ([]string, error) {
 
 // readTextLabels reads only the labels of a text table: its label column, or its
 // only column.
-func readTextLabels(in *input, o Options) ([]string, error) {
+func readTextLabels(ctx context.Context, in *input, o Options) ([]string, error) {
 	r, err := newTextReader(in, o)
 	if err != nil {
 		return nil, err
 	}
-	defer r.meter.close()
+	defer r.close()
 	column := 0
 	if len(r.header) > 1 || o.Label != "" {
 		if column = slices.Index(r.header, orDefault(o.Label, "label")); column < 0 {
@@ -494,17 +381,9 @@ func readTextLabels(in *input, o Options) ([]string, error) {
 		}
 	}
 	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1}, settled: true}
-	t := newTextTables(plan, []Part{{}}, Options{}, in.mem)[0]
-	for row := 0; ; row++ {
-		record, err := r.next()
-		if errors.Is(err, io.EOF) {
-			return wholeLabels(t.names)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := t.add(textRow{record: record, row: row}); err != nil {
-			return nil, err
-		}
+	t := &textTables{plan: plan, split: newSplitter(Options{}, in.mem), tables: newTextTables(plan, []Part{{}}, Options{}, in.mem)}
+	if err := t.addAll(ctx, r); err != nil {
+		return nil, err
 	}
+	return wholeLabels(t.tables[0].names)
 }

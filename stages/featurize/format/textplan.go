@@ -248,23 +248,55 @@ func (p *textPlan) names() (features []string, skipped []Skipped) {
 	return features, skipped
 }
 
-// read fills row with the cells of a record, which begins at that line.
-func (p *textPlan) read(row []float32, record []string, line int, mem *arrowio.Budget) error {
-	k := 0
+// uses are the columns that are read as numbers, in their order, and those that are read as
+// they are.
+func (p *textPlan) uses() (numbers, texts []int) {
+	for _, c := range p.cells {
+		if c.field.Kind == Number {
+			numbers = append(numbers, c.at)
+		} else {
+			texts = append(texts, c.at)
+		}
+	}
+	for _, s := range p.skipped {
+		texts = append(texts, s.at)
+	}
+	for _, i := range []int{p.label, p.id, p.domain} {
+		if i >= 0 {
+			texts = append(texts, i)
+		}
+	}
+	return numbers, texts
+}
+
+// read fills row with the cells of a record.
+func (p *textPlan) read(row []float32, record *textRecord, mem *arrowio.Budget) error {
+	if len(record.numbers) == len(row) && !record.odd { // all are numbers
+		copy(row, record.numbers)
+		return nil
+	}
+	k, numbers := 0, record.numbers
 	for i := range p.cells {
 		c := &p.cells[i]
-		text := strings.TrimSpace(record[c.at])
+		if c.field.Kind == Number && len(numbers) > 0 {
+			row[k], numbers = numbers[0], numbers[1:]
+			if row[k] == row[k] {
+				k++
+				continue
+			}
+		}
+		text := strings.TrimSpace(record.fields[c.at])
 		var err error
 		switch c.field.Kind {
 		case Number:
 			if row[k], err = p.value(text); err != nil {
-				err = p.note(badCell{c.at, 1, line, err})
+				err = p.note(badCell{c.at, 1, record.line, err})
 			}
 		case Category:
 			row[k], err = c.category.code(text, mem)
 		default:
 			if err = c.readMoment(row[k:], text); err != nil {
-				err = p.at(c.at, line, err)
+				err = p.at(c.at, record.line, err)
 			}
 			if c.timed {
 				k++

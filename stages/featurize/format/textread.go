@@ -1,0 +1,274 @@
+package format
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms"
+	"mars.dev/mars/stages/featurize/format/scan"
+)
+
+// costPerColumn is the memory of a column's name and its uses.
+const costPerColumn = 200
+
+// textChunk is about how many bytes are read at a time, 0: what is usual; a variable for
+// tests.
+var textChunk = 0
+
+// A recordReader reads the records of a text table after its header.
+type recordReader struct {
+	scanner *scan.Scanner
+	header  []string
+	comma   rune
+	spaced  bool // the columns seem to be apart by spaces
+	asked   bool // the separator was given
+	record  textRecord
+	mem     *arrowio.Budget
+
+	lock   sync.Mutex
+	blocks []*textBlock // that are not at work
+}
+
+// A textRecord is a record of a text table. It is valid until the next one is read.
+type textRecord struct {
+	line   int      // on which it begins
+	fields []string // by column. Of columns that were read as numbers only those that are none
+
+	// numbers are the values of the columns that were read as numbers, in their order; NaN
+	// stands for fields that are none, or not plainly. nil: no columns were.
+	numbers []float32
+	odd     bool // NaN is among them
+}
+
+// clone returns a record, all of whose fields are text, that stays valid, and its size.
+func (r *textRecord) clone() (kept *textRecord, size int64) {
+	kept = &textRecord{line: r.line, fields: make([]string, len(r.fields))}
+	for i, field := range r.fields {
+		kept.fields[i] = strings.Clone(field)
+		size += int64(len(field)) + sizeOf[string]()
+	}
+	return kept, size
+}
+
+// newTextReader reads the header and finds the separator.
+func newTextReader(in *input, o Options) (*recordReader, error) {
+	decoded, err := newTextDecoder(in.Reader, o.Encoding)
+	if err != nil {
+		return nil, err
+	}
+	text := bufio.NewReaderSize(decoded, 1<<16)
+	skipMark(text)
+	r := &recordReader{comma: separator(text, in.name, o), asked: o.Separator != 0, mem: in.mem}
+	head, _ := text.Peek(text.Size()) // lines, or the beginning of one
+	r.spaced = !r.asked && isSpaced(string(head), r.comma)
+	// Several spaces are one separator.
+	if r.scanner, err = scan.New(text, scan.Options{Separator: r.comma, Trim: r.comma == ' ', Memory: in.mem, Chunk: textChunk}); err != nil {
+		return nil, err
+	}
+	record, err := r.next()
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	if err := in.mem.Take(int64(len(record.fields)) * costPerColumn); err != nil {
+		r.close()
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	if r.header, err = headerOf(record.fields); err != nil {
+		r.close()
+		return nil, r.explain(err)
+	}
+	return r, nil
+}
+
+// close gives back the memory.
+func (r *recordReader) close() {
+	r.scanner.Close()
+	for _, b := range r.blocks {
+		b.close(r.mem)
+	}
+}
+
+// next reads the next record.
+func (r *recordReader) next() (*textRecord, error) {
+	c, err := r.scanner.Next()
+	if err != nil {
+		if r.header != nil && errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		return nil, r.textError(err, c.Len())
+	}
+	record := &r.record
+	record.line, record.fields = c.Line(), record.fields[:0]
+	for i := range c.Len() {
+		record.fields = append(record.fields, view(c.Field(i)))
+	}
+	return record, nil
+}
+
+// view is a string in the memory of a chunk.
+func view(field []byte) string { return unsafe.String(unsafe.SliceData(field), len(field)) }
+
+// each calls add for each of the other records, in order. The columns in numbers are read
+// as numbers, by several threads at once, and those in texts are kept as they are.
+func (r *recordReader) each(ctx context.Context, numbers, texts []int, style scan.Style, add func(*textRecord) error) error {
+	record := &textRecord{fields: make([]string, len(r.header))}
+	split := func(c *scan.Chunk) (*textBlock, error) {
+		b := r.newBlock()
+		return b, r.split(c, b, numbers, texts, style)
+	}
+	return scan.Each(ctx, r.scanner, algorithms.Jobs(), split, func(b *textBlock) error {
+		defer r.free(b)
+		odd := b.odd
+		for row, line := range b.lines {
+			record.line = line
+			record.numbers = b.numbers[row*len(numbers) : (row+1)*len(numbers)]
+			for k, i := range texts {
+				record.fields[i] = b.texts[row*len(texts)+k]
+			}
+			record.odd = len(odd) > 0 && odd[0].row == row
+			for ; len(odd) > 0 && odd[0].row == row; odd = odd[1:] {
+				record.fields[odd[0].column] = odd[0].text
+			}
+			if err := add(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// A textBlock is what several threads make of the records of a chunk.
+type textBlock struct {
+	lines   []int     // a record
+	numbers []float32 // of each record
+	texts   []string  // of each record, in the chunk's memory
+	odd     []oddCell
+}
+
+// An oddCell is one in a column of numbers that is none, or not plainly.
+type oddCell struct {
+	row, column int
+	text        string // in the chunk's memory
+}
+
+func (r *recordReader) newBlock() *textBlock {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if n := len(r.blocks); n > 0 {
+		b := r.blocks[n-1]
+		r.blocks = r.blocks[:n-1]
+		return b
+	}
+	return &textBlock{}
+}
+
+// free keeps a block for another chunk.
+func (r *recordReader) free(b *textBlock) {
+	*b = textBlock{b.lines[:0], b.numbers[:0], b.texts[:0], b.odd[:0]}
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	r.blocks = append(r.blocks, b)
+}
+
+func (b *textBlock) close(mem *arrowio.Budget) {
+	give[int](mem, cap(b.lines))
+	give[float32](mem, cap(b.numbers))
+	give[string](mem, cap(b.texts))
+	give[oddCell](mem, cap(b.odd))
+}
+
+// split adds the records of a chunk to b.
+func (r *recordReader) split(c *scan.Chunk, b *textBlock, numbers, texts []int, style scan.Style) error {
+	for row := 0; ; row++ {
+		if err := c.Next(); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return r.textError(err, c.Len())
+		}
+		at := len(b.numbers)
+		var err error
+		if b.numbers, err = extend(r.mem, b.numbers, len(numbers), maxElements); err != nil {
+			return err
+		}
+		values := b.numbers[at:]
+		if c.Numbers(numbers, style, values) > 0 {
+			for k, i := range numbers {
+				if v := values[k]; v == v {
+					continue
+				}
+				if b.odd, err = push(r.mem, b.odd, oddCell{row, i, view(c.Field(i))}); err != nil {
+					return err
+				}
+			}
+		}
+		for _, i := range texts {
+			if b.texts, err = push(r.mem, b.texts, view(c.Field(i))); err != nil {
+				return err
+			}
+		}
+		if b.lines, err = push(r.mem, b.lines, c.Line()); err != nil {
+			return err
+		}
+	}
+}
+
+// explain says what to do about an error of the header, if the fields are apart in
+// another way.
+func (r *recordReader) explain(err error) error {
+	switch {
+	case err == nil || len(r.header) > 1:
+	case r.spaced:
+		return fmt.Errorf("line 1: the columns seem to be apart by spaces: give --separator ' '")
+	case r.asked:
+		return fmt.Errorf("%w; its header has no %q, and --separator holds for all tables: leave it out, and each table's own is found", err, r.comma)
+	}
+	return err
+}
+
+// isSpaced reports whether the first lines look like columns with spaces in between.
+func isSpaced(head string, comma rune) bool {
+	lines := strings.SplitN(head, "\n", 3)
+	if len(lines) < 2 || strings.ContainsRune(lines[0], comma) {
+		return false
+	}
+	names, values := len(strings.Fields(lines[0])), len(strings.Fields(lines[1]))
+	return names > 1 && (values == names || values == names+1) // R writes row names without a header
+}
+
+// textError explains an error of a record with that many fields.
+func (r *recordReader) textError(err error, found int) error {
+	fields := len(r.header)
+	var bad *csv.ParseError
+	var coded *encodingError
+	var limit *arrowio.LimitError
+	switch {
+	case errors.As(err, &coded):
+		return coded
+	case errors.As(err, &limit):
+		return err
+	case errors.Is(err, io.EOF):
+		return errors.New("has no header line: check what wrote it")
+	case !errors.As(err, &bad):
+		return readError(err)
+	case r.spaced:
+		return r.explain(err)
+	case errors.Is(err, csv.ErrFieldCount) && bad.Line == 2 && found == fields+1:
+		comma := ""
+		if r.comma == ',' {
+			comma = "; if a comma is a decimal mark, another character has to be between the fields"
+		}
+		return fmt.Errorf("line 2: has %d fields and the header %d: if the first are the row names that R writes, write the table without them (row.names = FALSE)%s", fields+1, fields, comma)
+	case errors.Is(err, csv.ErrFieldCount):
+		return fmt.Errorf("line %d: has another number of fields than the %d of the header: mend the line, or check the separator", bad.Line, fields)
+	}
+	return fmt.Errorf("line %d, column %d: %w: mend the quotes of the line", bad.Line, bad.Column, bad.Err)
+}
