@@ -1,7 +1,6 @@
 package featurize
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,13 +40,17 @@ type Options struct {
 
 	// Disjoint draws target rows from those that the source has not drawn, where both
 	// come from one file.
-	Disjoint    bool
-	Classes     []string // keep only these, in this order; nil: all that the source has
-	Truth       bool     // write the target's labels as truth
-	Nameless    bool     // nobody will see the identities of rows
-	Standardize string   // "none", "source" or "domain": by whose mean and deviation
-	Save        string   // state file to write; "" for none
-	Load        string   // state file that replaces Images, Classes and Standardize
+	Disjoint bool
+	Classes  []string // keep only these, in this order; nil: all that the source has
+	Truth    bool     // write the target's labels as truth
+	Nameless bool     // nobody will see the identities of rows
+	// Standardize says by whose rows features are scaled: "source", "domain" or "none"; "" is
+	// "none", but "source" where Scale says how.
+	Standardize string
+	Scale       scale.Method    // how features are scaled; "": by mean and deviation
+	Transform   scale.Transform // of features that are numbers, before they are scaled
+	Save        string          // state file to write; "" for none
+	Load        string          // state file that replaces Images, Classes, Transform, Standardize and Scale
 	// Prepared, of the column of features that a model was trained on
 	// (arrowio.PreparationKey), and Classes replace them too; "" does not.
 	Prepared string
@@ -60,7 +63,13 @@ var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
 
 // Files reads source and target and writes the stream.
 func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) error {
+	if o.Standardize == "" && o.Scale != "" && o.Scale != scale.Moments {
+		o.Standardize = "source"
+	}
 	st := &preparation{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
+	if !o.Transform.None() {
+		st.Transform = &o.Transform
+	}
 	if o.Load != "" {
 		loaded, sum, err := loadPreparation(o.Load)
 		if err != nil {
@@ -267,7 +276,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	if o.Mixed.RefuseMissing {
 		for _, t := range tables {
 			if err := refuseMissing(t); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%s: %w", t.Name, err)
 			}
 		}
 	}
@@ -367,6 +376,9 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, format.Limited(err))
 	}
+	if err := st.transform(ctx, t); err != nil {
+		return fmt.Errorf("%s: %w", t.Name, err)
+	}
 	if domain == arrowio.SourceDomain && o.Disjoint {
 		d.taken = chosen
 	}
@@ -457,60 +469,4 @@ func (d *dataset) sameShape(o Options) error {
 	}
 	return fmt.Errorf("a row of %s has %d numbers and one of %s has %d: bring images to one shape with --source-resize, --target-resize and --source-pad, --target-pad, and name the common columns of tables with --columns",
 		o.Source.Path, a.x.Cols, o.Target.Path, b.x.Cols)
-}
-
-// standardize applies the moments of the columns, which it fits unless they were
-// loaded.
-func (st *preparation) standardize(ctx context.Context, env stages.Env, d *dataset, o Options) error {
-	if o.Load == "" && o.Prepared == "" {
-		if err := st.fit(ctx, env, d, o.Standardize); err != nil {
-			return err
-		}
-	}
-	for _, s := range d.sides {
-		m := st.moments(s.domain)
-		if m == nil {
-			continue
-		}
-		if err := m.Check(s.x.Cols); err != nil {
-			return fmt.Errorf("%s: %w", cmp.Or(o.Load, "the model"), err)
-		}
-		if err := m.Apply(ctx, s.x); err != nil {
-			return fmt.Errorf("%s: %w", o.side(s.domain).Path, err)
-		}
-	}
-	if f := d.flow; f != nil {
-		if f.moments = st.moments(arrowio.TargetDomain); f.moments != nil {
-			if err := f.moments.Check(f.width()); err != nil {
-				return fmt.Errorf("%s: %w", cmp.Or(o.Load, "the model"), err)
-			}
-		}
-	}
-	return nil
-}
-
-func (st *preparation) fit(ctx context.Context, env stages.Env, d *dataset, by string) error {
-	for _, s := range d.sides {
-		switch {
-		case by == "none" || by == "":
-		case by == "domain" || s.domain == arrowio.SourceDomain:
-			m, constant, err := scale.Fit(ctx, s.x)
-			if err != nil {
-				return err
-			}
-			if len(constant) == s.x.Cols {
-				return fmt.Errorf("%s rows: all %d features are constant, so there is nothing to learn from: choose others with --columns", s.domain, len(constant))
-			}
-			if len(constant) > 0 {
-				env.Logger().Warn(fmt.Sprintf("%d of %d features are constant over the %s rows and become 0", len(constant), s.x.Cols, s.domain))
-			}
-			st.setMoments(s.domain, &m)
-			if by == "source" {
-				st.setMoments(arrowio.TargetDomain, &m)
-			}
-		case st.moments(s.domain) == nil:
-			return errors.New("--standardize source needs --source: give it, or --load the state of a run that had it")
-		}
-	}
-	return nil
 }

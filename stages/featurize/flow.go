@@ -22,7 +22,7 @@ type flow struct {
 	strange *strangeness  // counts missing and new values
 	refuse  bool          // missing values
 	ids     *format.Table // the identities; of no rows if there are none
-	moments *scale.Standard
+	scaling scale.Scaling
 
 	rows    int           // that have been read
 	spreads []spread      // of the columns
@@ -153,17 +153,18 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 // run gives the rows to write, a block at a time.
 func (f *flow) run(ctx context.Context, write func(side) error) error {
 	reading := f.options
-	reading.Each = func(t *format.Table) error {
+	reading.Each = func(t *format.Table) error { // whose errors are given the file's name
 		for j := range f.spreads {
 			f.spreads[j].addColumn(t, j)
 		}
 		if err := f.encode(ctx, t); err != nil {
 			return err
 		}
-		if f.moments != nil {
-			if err := f.moments.Apply(ctx, t.Features); err != nil {
-				return fmt.Errorf("%s: %w", f.path, err)
-			}
+		if err := f.st.transform(ctx, t); err != nil {
+			return err
+		}
+		if err := f.scaling.Apply(ctx, t.Features); err != nil {
+			return err
 		}
 		s, err := f.side(t)
 		if err != nil {
@@ -190,7 +191,7 @@ func (f *flow) encode(ctx context.Context, t *format.Table) error {
 	f.strange.add(t, e)
 	if f.refuse {
 		if err := refuseMissing(t); err != nil {
-			return fmt.Errorf("%s: %w", f.path, err)
+			return err
 		}
 	}
 	encoded, err := e.Apply(ctx, t)

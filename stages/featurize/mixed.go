@@ -230,7 +230,7 @@ func refuseMissing(t *format.Table) error {
 	for i := range t.Features.Rows {
 		for j, v := range t.Row(i) {
 			if v != v {
-				return fmt.Errorf("%s: %s, column %q: the value is missing: fill or drop the row, leave the column out with --exclude, or give --missing impute", t.Name, t.Place(i), t.Columns[j])
+				return fmt.Errorf("%s, column %q: the value is missing: fill or drop the row, leave the column out with --exclude, or give --missing impute", t.Place(i), t.Columns[j])
 			}
 		}
 	}

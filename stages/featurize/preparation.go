@@ -21,7 +21,9 @@ type preparation struct {
 	Columns []string        `json:",omitempty"` // columns of tables that are read, in order
 	Encoder *encode.Encoder `json:",omitempty"` // makes features of them; nil: they are
 
-	source, target *scale.Standard // nil: not standardised
+	Transform *scale.Transform `json:",omitempty"` // of the features that are numbers; nil: none
+
+	source, target scale.Scaling
 	dropped        []encode.Column // columns of which nothing is left
 }
 
@@ -32,19 +34,11 @@ func (p *preparation) images(d arrowio.Domain) ImageOptions {
 	return p.Target
 }
 
-func (p *preparation) moments(d arrowio.Domain) *scale.Standard {
+func (p *preparation) scaling(d arrowio.Domain) *scale.Scaling {
 	if d == arrowio.SourceDomain {
-		return p.source
+		return &p.source
 	}
-	return p.target
-}
-
-func (p *preparation) setMoments(d arrowio.Domain, m *scale.Standard) {
-	if d == arrowio.SourceDomain {
-		p.source = m
-	} else {
-		p.target = m
-	}
+	return &p.target
 }
 
 // text is what the stream says of the preparation (arrowio.PreparationKey); "" if nothing
@@ -60,7 +54,7 @@ func (p *preparation) text() (string, error) {
 	}
 	for _, d := range domains {
 		side := note.Of(d)
-		side.Standard = p.moments(d)
+		side.Transform, side.Scaling = p.Transform, *p.scaling(d)
 		if images := p.images(d); !reflect.DeepEqual(images, ImageOptions{}) {
 			text, err := json.Marshal(images)
 			if err != nil {
@@ -78,7 +72,7 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{Classes: classes, Columns: note.Columns}
+	p := &preparation{Classes: classes, Columns: note.Columns, Transform: note.Target.Transform}
 	if len(note.Inputs) > 0 {
 		p.Encoder = &encode.Encoder{}
 		if err := json.Unmarshal(note.Inputs, p.Encoder); err != nil {
@@ -87,7 +81,7 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 		p.Columns = p.Encoder.Inputs()
 	}
 	for d, images := range map[arrowio.Domain]*ImageOptions{arrowio.SourceDomain: &p.Source, arrowio.TargetDomain: &p.Target} {
-		p.setMoments(d, note.Of(d).Standard)
+		*p.scaling(d) = note.Of(d).Scaling
 		if raw := note.Of(d).Images; len(raw) > 0 {
 			if err := json.Unmarshal(raw, images); err != nil {
 				return nil, fmt.Errorf("%s: images: %w", arrowio.PreparationKey, err)
@@ -99,8 +93,8 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 
 const preparationKey = "mars.featurize"
 
-// save writes one row for each of the width features, with its moments in each
-// domain.
+// save writes one row for each of the width features, with its moments or quantiles in
+// each domain.
 func (p *preparation) save(path string, width int) (string, error) {
 	t := state.NewTable("featurize", width)
 	features := make([]int32, width)
@@ -114,9 +108,12 @@ func (p *preparation) save(path string, width int) (string, error) {
 	}
 	t.SetMeta(preparationKey, string(options))
 	for _, d := range domains {
-		if m := p.moments(d); m != nil {
-			t.AddFloats(d.String()+"_mean", m.Mean)
-			t.AddFloats(d.String()+"_deviation", m.Deviation)
+		switch m := p.scaling(d); {
+		case m.Standard != nil:
+			t.AddFloats(d.String()+"_mean", m.Standard.Mean)
+			t.AddFloats(d.String()+"_deviation", m.Standard.Deviation)
+		case m.Quantiles != nil:
+			t.AddVectors(d.String()+"_quantiles", m.Quantiles.Values)
 		}
 	}
 	return t.Save(path)
@@ -131,23 +128,19 @@ func loadPreparation(path string) (*preparation, string, error) {
 	if err := json.Unmarshal([]byte(t.Meta(preparationKey)), p); err != nil {
 		return nil, "", fmt.Errorf("%s: its metadata key %s cannot be read: save it again", path, preparationKey)
 	}
+	if p.Transform != nil {
+		if err := p.Transform.Check(); err != nil {
+			return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
+		}
+	}
 	for _, d := range domains {
-		if !t.Has(d.String() + "_mean") {
-			continue
-		}
-		m := &scale.Standard{}
-		if m.Mean, err = t.Floats(d.String() + "_mean"); err != nil {
+		m := p.scaling(d)
+		if err := loadScaling(t, d.String(), m); err != nil {
 			return nil, "", err
 		}
-		if m.Deviation, err = t.Floats(d.String() + "_deviation"); err != nil {
-			return nil, "", err
+		if err := m.Check(m.Width()); err != nil {
+			return nil, "", fmt.Errorf("%s: %s %w", path, d, err)
 		}
-		for i, v := range m.Deviation {
-			if v < 0 {
-				return nil, "", fmt.Errorf("%s: the %s deviation of feature %d is %v: save it again", path, d, i, v)
-			}
-		}
-		p.setMoments(d, m)
 	}
 	if err := p.Source.check(); err != nil {
 		return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
@@ -156,4 +149,21 @@ func loadPreparation(path string) (*preparation, string, error) {
 		return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
 	}
 	return p, sum, nil
+}
+
+// loadScaling reads the scaling of a domain, if the state has one.
+func loadScaling(t *state.Table, domain string, into *scale.Scaling) (err error) {
+	switch {
+	case t.Has(domain + "_mean"):
+		m := &scale.Standard{}
+		if m.Mean, err = t.Floats(domain + "_mean"); err != nil {
+			return err
+		}
+		into.Standard = m
+		m.Deviation, err = t.Floats(domain + "_deviation")
+	case t.Has(domain + "_quantiles"):
+		into.Quantiles = &scale.Quantiles{}
+		into.Quantiles.Values, err = t.Vectors(domain + "_quantiles")
+	}
+	return err
 }

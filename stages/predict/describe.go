@@ -81,19 +81,32 @@ func writePrepared(w io.Writer, text string) error {
 	if p.Target.Images != nil {
 		fmt.Fprintf(w, "  images: %s\n", p.Target.Images)
 	}
-	standard := p.Of(arrowio.TargetDomain).Standard
-	if standard == nil {
+	side := p.Of(arrowio.TargetDomain)
+	if side.Transform != nil {
+		fmt.Fprintf(w, "  numbers are transformed by %s\n", side.Transform)
+	}
+	if side.None() {
 		_, err := fmt.Fprintf(w, "  columns, as they are: %s\n", strings.Join(p.Columns, ", "))
 		return err
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "  feature\tcolumn\tless\tdivided by")
-	for j, mean := range standard.Mean {
+	heading := "less\tdivided by"
+	if side.Quantiles != nil {
+		heading = "least\tmedian\tgreatest"
+	}
+	fmt.Fprintln(tw, "  feature\tcolumn\t"+heading)
+	for j := range side.Width() {
 		name := ""
 		if j < len(p.Columns) {
 			name = p.Columns[j]
 		}
-		fmt.Fprintf(tw, "  %d\t%s\t%g\t%g\n", j+1, name, mean, standard.Deviation[j])
+		fmt.Fprintf(tw, "  %d\t%s", j+1, name)
+		if q := side.Quantiles; q != nil {
+			v := q.Values[j]
+			fmt.Fprintf(tw, "\t%g\t%g\t%g\n", v[0], (v[(len(v)-1)/2]+v[len(v)/2])/2, v[len(v)-1])
+			continue
+		}
+		fmt.Fprintf(tw, "\t%g\t%g\n", side.Standard.Mean[j], side.Standard.Deviation[j])
 	}
 	return tw.Flush()
 }

@@ -14,6 +14,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/featurize/shift"
@@ -76,21 +77,23 @@ type sideFlags struct {
 }
 
 type featurizeFlags struct {
-	source, target          sideFlags
-	label, id, separator    string
-	domainColumn, decimal   string
-	encoding                string
-	columns, classes        []string
-	exclude, categorical    []string
-	missing                 string
-	mixed                   featurize.MixedOptions
-	explain                 bool
-	resize, shape           string
-	pad                     int
-	colour, raw, truth      bool
-	disjoint, nameless      bool
-	standardize, save, load string
-	preview                 featurize.Preview
+	source, target        sideFlags
+	label, id, separator  string
+	domainColumn, decimal string
+	encoding              string
+	columns, classes      []string
+	exclude, categorical  []string
+	missing               string
+	mixed                 featurize.MixedOptions
+	explain               bool
+	resize, shape         string
+	pad                   int
+	colour, raw, truth    bool
+	disjoint, nameless    bool
+	standardize, scale    string
+	transform             scale.Transform
+	save, load            string
+	preview               featurize.Preview
 }
 
 func (o *featurizeFlags) register(f *pflag.FlagSet) {
@@ -142,8 +145,40 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.StringVar(&o.target.photographs, "target-photographs", "", "the same for target images: with --target-binarise makes MNIST-M of MNIST")
 	f.BoolVar(&o.colour, "colour", false, "repeat the channel of grey images three times")
 
-	o.standardize = "none"
-	f.Var(oneOf{&o.standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own")
+	o.registerScaling(f)
+}
+
+// registerScaling registers what is done to numbers.
+func (o *featurizeFlags) registerScaling(f *pflag.FlagSet) {
+	f.BoolVar(&o.transform.Log1p, "log1p", false, "replace numbers x by log(1 + x), as counts and concentrations need it")
+	f.Var(positive{&o.transform.Cofactor}, "arcsinh", "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence")
+	f.Var(oneOf{&o.standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own (default none; source if --scale is given)")
+	o.scale = string(scale.Moments)
+	f.Var(oneOf{&o.scale, scales()}, "scale", "how --standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile)")
+}
+
+// scales are the values of --scale.
+func scales() (names []string) {
+	for _, m := range scale.Methods {
+		names = append(names, string(m))
+	}
+	return names
+}
+
+// checkScaling checks what is done to numbers.
+func (o *featurizeFlags) checkScaling() error {
+	if o.transform.Log1p && o.transform.Cofactor > 0 {
+		return usagef("--log1p and --arcsinh: give one of them")
+	}
+	if o.standardize == "none" && o.scale != string(scale.Moments) {
+		return usagef("--scale %s says how --standardize scales: leave --standardize none out", o.scale)
+	}
+	return nil
+}
+
+// changesNumbers reports whether numbers are to be changed.
+func (o *featurizeFlags) changesNumbers() bool {
+	return !o.transform.None() || o.scale != string(scale.Moments) || o.standardize != "" && o.standardize != "none"
 }
 
 // registerMixed registers what becomes of columns that are no complete numbers.
@@ -198,12 +233,12 @@ func (o *featurizeFlags) completeSides() error {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Scale: scale.Method(o.scale), Transform: o.transform, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed}
 	options.Mixed.RefuseMissing = o.missing == "error"
 	if o.explain {
 		options.Mixed.Explain = os.Stderr
 	}
-	if err := o.completeSides(); err != nil {
+	if err := errors.Join(o.completeSides(), o.checkScaling()); err != nil {
 		return options, err
 	}
 	if o.preview.Path == "" && o.preview.Augment != "auto" && o.preview.Augment != "" {
@@ -213,8 +248,8 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
 	}
 	if o.load != "" && (o.shape+o.resize+o.source.resize+o.target.resize != "" || o.pad+o.source.pad+o.target.pad > 0 ||
-		o.source.binarise || o.target.binarise || o.colour || o.raw || o.standardize != "none" || o.save != "" || o.classes != nil) {
-		return options, usagef("--load brings shape, image steps, classes and standardisation with it: leave their flags and --save out")
+		o.source.binarise || o.target.binarise || o.colour || o.raw || o.changesNumbers() || o.save != "" || o.classes != nil) {
+		return options, usagef("--load brings shape, image steps, classes, transformation and standardisation with it: leave their flags and --save out")
 	}
 	var err error
 	if options.Source, err = o.side("source", o.source); err != nil {

@@ -136,6 +136,25 @@ func (a amount) Set(s string) error {
 	return nil
 }
 
+// positive is a number above 0, or 0 if it is not given.
+type positive struct{ value *float64 }
+
+func (p positive) Type() string { return "float" }
+
+func (p positive) String() string { return strconv.FormatFloat(*p.value, 'g', -1, 64) }
+
+func (p positive) Set(s string) error {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return err
+	}
+	if !(v > 0) || v > math.MaxFloat32 {
+		return fmt.Errorf("%s is out of range: want a number above 0", s)
+	}
+	*p.value = v
+	return nil
+}
+
 // flagError says what is wrong with a flag in words of this program.
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError

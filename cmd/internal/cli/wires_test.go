@@ -93,6 +93,9 @@ var fileWires = map[string]wire{
 	"target-photographs": {values: "photographs", with: "images --colour"},
 	"colour":             {values: "true", with: "images"},
 	"standardize":        {values: "source domain"},
+	"scale":              {values: "robust quantile", with: "--standardize=source"},
+	"log1p":              {values: "true", with: "--source=mixed-source.csv --target=mixed-target.csv --columns=n"},
+	"arcsinh":            {values: "0.5 5"},
 }
 
 // networkWires are of the flags of training.

@@ -1,6 +1,8 @@
 // Package scale standardises feature columns to mean 0 and standard deviation
 // 1, by the moments of one set of rows: the source, or each domain separately.
 // The moments are plain slices, so they can be saved and applied to other rows.
+// Medians and interquartile ranges may take their place (FitRobust), and quantiles
+// (FitQuantiles); a Transform goes before.
 package scale
 
 import (
@@ -108,7 +110,7 @@ func (s Standard) Check(d int) error {
 		return fmt.Errorf("standardisation: fitted to %d features, the data have %d: apply it to the features it was fitted to", len(s.Mean), d)
 	}
 	for j := range s.Mean {
-		if math.IsNaN(s.Mean[j]) || math.IsInf(s.Mean[j], 0) || !(s.Deviation[j] >= 0) || math.IsInf(s.Deviation[j], 0) {
+		if notFinite(s.Mean[j]) || !(s.Deviation[j] >= 0) || math.IsInf(s.Deviation[j], 0) {
 			return fmt.Errorf("standardisation: feature %d has mean %v and deviation %v: fit it again", j, s.Mean[j], s.Deviation[j])
 		}
 	}

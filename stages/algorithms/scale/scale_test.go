@@ -57,16 +57,30 @@ func TestFunctionsStopWithTheirContext(t *testing.T) {
 		return err
 	})
 	contexttest.Stops(t, 3, func(ctx context.Context) error { return s.Apply(ctx, x) })
+	x = matrix(2, 3, 3, make([]float32, 6))
+	for _, m := range []Method{Robust, Quantile} {
+		contexttest.Stops(t, 3, func(ctx context.Context) error {
+			_, _, err := FitBy(ctx, m, x)
+			return err
+		})
+	}
+	x = matrix(3, checkedValues, checkedValues, make([]float32, 3*checkedValues))
+	q := Quantiles{Values: slices.Repeat([][]float64{{0, 0}}, checkedValues)}
+	contexttest.Stops(t, 3, func(ctx context.Context) error { return q.Apply(ctx, x) })
 }
 
 func TestErrors(t *testing.T) {
 	s := Standard{Mean: []float64{0, 0}, Deviation: []float64{1, 1e-40}}
 	for want, err := range map[string]error{
-		"fitted to 2 features, the data have 3": s.Check(3),
-		"2 means but 1 deviations":              Standard{Mean: []float64{0, 0}, Deviation: []float64{1}}.Check(2),
-		"feature 1 has mean 0 and deviation -1": Standard{Mean: []float64{0, 0}, Deviation: []float64{1, -1}}.Check(2),
-		"feature 0 has mean NaN":                Standard{Mean: []float64{math.NaN()}, Deviation: []float64{1}}.Check(1),
-		"row 2, feature 2: 3 lies":              s.Apply(t.Context(), matrix(2, 2, 2, []float32{0, 0, 0, 3})),
+		"fitted to 2 features, the data have 3":            s.Check(3),
+		"2 means but 1 deviations":                         Standard{Mean: []float64{0, 0}, Deviation: []float64{1}}.Check(2),
+		"feature 1 has mean 0 and deviation -1":            Standard{Mean: []float64{0, 0}, Deviation: []float64{1, -1}}.Check(2),
+		"feature 0 has mean NaN":                           Standard{Mean: []float64{math.NaN()}, Deviation: []float64{1}}.Check(1),
+		"quantiles: fitted to 1 features, the data have 2": Quantiles{Values: [][]float64{{1}}}.Check(2),
+		"those of feature 1 are no 2 ascending":            Quantiles{Values: [][]float64{{1, 2}, {2, 1}}}.Check(2),
+		"those of feature 0 are no 1 ascending":            Quantiles{Values: [][]float64{{math.NaN()}, {1}}}.Check(2),
+		"log1p true with the cofactor 5":                   Transform{Log1p: true, Cofactor: 5}.Check(),
+		"row 2, feature 2: 3 lies":                         s.Apply(t.Context(), matrix(2, 2, 2, []float32{0, 0, 0, 3})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
@@ -86,5 +100,38 @@ func TestConstantColumnElsewhere(t *testing.T) {
 	}
 	if scales := s.Scales(); scales[1] != 0 || math.Abs(scales[0]*s.Deviation[0]-1) > 1e-15 {
 		t.Errorf("scales %v", scales)
+	}
+}
+
+// What had one value becomes 0 however it is scaled, and so does the only row.
+func TestConstantColumnsOfAllMethods(t *testing.T) {
+	for _, m := range Methods {
+		for _, rows := range []int{1, 3} {
+			x := matrix(rows, 1, 1, slices.Repeat([]float32{5}, rows))
+			s, constant, err := FitBy(t.Context(), m, x)
+			if err != nil || !slices.Equal(constant, []int{0}) {
+				t.Errorf("%s of %d rows: constant %v, %v", m, rows, constant, err)
+			}
+			x.Data[0] = 7
+			if err := s.Apply(t.Context(), x); err != nil || x.Data[0] != 0 {
+				t.Errorf("%s of %d rows: %v, %v", m, rows, x.Data[0], err)
+			}
+		}
+	}
+}
+
+// Small numbers have normal scores as others do.
+func TestQuantilesOfSmallNumbers(t *testing.T) {
+	x := matrix(5, 1, 1, []float32{1e-9, 2e-9, 3e-9, 4e-9, 5e-9})
+	q, _, _ := FitQuantiles(t.Context(), x)
+	if err := q.Apply(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	want := []float32{-5.1993375, -0.6744898, 0, 0.6744898, 5.1993375}
+	for i, w := range want {
+		if math.Abs(float64(x.Data[i]-w)) > 1e-6 {
+			t.Errorf("%v, want %v", x.Data, want)
+			break
+		}
 	}
 }

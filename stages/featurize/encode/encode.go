@@ -507,3 +507,17 @@ func (c *Column) Filled() string {
 	}
 	return "the median"
 }
+
+// Numbers are the indices of the features that are the numbers of a column, and no parts of
+// dates, values of categories or missing cells.
+func (e *Encoder) Numbers() (at []int) {
+	k := 0
+	for j := range e.Columns {
+		c := &e.Columns[j]
+		if slices.Contains(c.Parts, plain) { // which is the first
+			at = append(at, k)
+		}
+		k += c.width()
+	}
+	return at
+}

@@ -488,6 +488,7 @@ func (t *columnTable) pass(ctx context.Context, p *columnPlan, each func(*Table)
 		return err
 	}
 	block.Skipped, block.Columns = p.skipped, p.names(cols)
+	block.origin = origin{before: t.passed, lines: t.lines}
 	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
 	return each(block)
 }

@@ -199,14 +199,15 @@ func (t *Table) split(ctx context.Context, domains []string, o Options) ([]*Tabl
 
 // An origin is where the rows of a table were in the input.
 type origin struct {
-	at    []int // the row of the input, from 0, of each row; nil: the same
-	lines bool  // row i is on line i+2, as in a text table where no record has several lines
+	at     []int // the row of the input, from 0, of each row; nil: the same
+	before int   // rows of the input before the first, where at is nil
+	lines  bool  // row i of the input is on line i+2, as in a text table where no record has several lines
 }
 
 // In is the row of the input that row i was, from 0.
 func (w origin) In(i int) int {
 	if w.at == nil {
-		return i
+		return w.before + i
 	}
 	return w.at[i]
 }

@@ -191,6 +191,7 @@ func (t *textTables) addRow(ctx context.Context, row textRow) error {
 	if err := table.add(row); err != nil {
 		return err
 	}
+	table.lines = t.lines
 	return table.pass(ctx, t.plan.options.Each, blockValues)
 }
 
@@ -210,6 +211,7 @@ func (t *textTables) finish(ctx context.Context) ([]*Table, error) {
 	if err := t.plan.badCells(); err != nil {
 		return nil, err
 	}
+	t.tables[0].lines = t.lines
 	if err := t.tables[0].pass(ctx, t.plan.options.Each, 0); err != nil {
 		return nil, err
 	}
@@ -297,6 +299,7 @@ func (t *textTable) pass(ctx context.Context, each func(*Table) error, values in
 		return err
 	}
 	block.Columns, block.Skipped = t.plan.names()
+	block.origin = origin{before: t.passed, lines: t.lines}
 	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
 	return each(block)
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -36,8 +35,9 @@ const version = 1
 
 // Side is the preparation of a domain's rows.
 type Side struct {
-	Images   json.RawMessage `json:"images,omitempty"` // the steps of images
-	Standard *scale.Standard `json:"standard,omitempty"`
+	Images    json.RawMessage  `json:"images,omitempty"`    // the steps of images
+	Transform *scale.Transform `json:"transform,omitempty"` // of numbers; nil: none
+	scale.Scaling
 }
 
 // Of returns the side of a domain.
@@ -67,15 +67,20 @@ func Parse(text string) (*Preparation, error) {
 	if p.Version != version {
 		return nil, fmt.Errorf("%s: version %d is not known: use the program that made it", arrowio.PreparationKey, p.Version)
 	}
-	for _, s := range []*scale.Standard{p.Source.Standard, p.Target.Standard} {
-		if s != nil && (len(s.Mean) != len(s.Deviation) || slices.ContainsFunc(append(slices.Clone(s.Mean), s.Deviation...), notFinite)) {
-			return nil, errors.New(arrowio.PreparationKey + ": means and deviations do not fit")
+	for _, s := range []Side{p.Source, p.Target} {
+		if err := errors.Join(s.Check(s.Width()), s.transform().Check()); err != nil {
+			return nil, fmt.Errorf("%s: %w", arrowio.PreparationKey, err)
 		}
 	}
 	return p, nil
 }
 
-func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+func (s *Side) transform() (t scale.Transform) {
+	if s.Transform != nil {
+		t = *s.Transform
+	}
+	return t
+}
 
 // OfColumn is the text in the metadata of a column, "" if there is none.
 func OfColumn(s *arrow.Schema, column string) string {
@@ -107,7 +112,10 @@ func CheckAlike(model, rows string) error {
 	if string(m.Target.Images) != string(r.Target.Images) {
 		return fmt.Errorf("the images were prepared by %s, and the model's by %s", orNothing(r.Target.Images), orNothing(m.Target.Images))
 	}
-	return sameStandard(m.Target.Standard, r.Target.Standard, r.Columns)
+	if was, is := m.Target.transform(), r.Target.transform(); was != is {
+		return fmt.Errorf("the rows were transformed by %s, and the model's by %s", is, was)
+	}
+	return sameScaling(m.Target.Scaling, r.Target.Scaling, r.Columns)
 }
 
 func orNothing(text json.RawMessage) string {
@@ -132,23 +140,34 @@ func sameColumns(model, rows []string) error {
 	return nil
 }
 
-// sameStandard reports the first column that was standardised otherwise.
-func sameStandard(model, rows *scale.Standard, columns []string) error {
+// sameScaling reports the first column that was standardised otherwise.
+func sameScaling(model, rows scale.Scaling, columns []string) error {
 	switch {
-	case model == nil && rows == nil:
+	case model.None() && rows.None():
 		return nil
-	case model == nil:
+	case model.None():
 		return errors.New("the rows were standardised, and the model's were not")
-	case rows == nil:
+	case rows.None():
 		return errors.New("the rows were not standardised, and the model's were")
+	case model.Quantiles == nil && rows.Quantiles != nil:
+		return errors.New("the rows were standardised by their quantiles, and the model's were not")
+	case model.Quantiles != nil && rows.Quantiles == nil:
+		return errors.New("the rows were not standardised by quantiles, and the model's were")
 	}
-	for i := range min(len(model.Mean), len(rows.Mean)) {
-		if model.Mean[i] != rows.Mean[i] || model.Deviation[i] != rows.Deviation[i] {
-			name := strconv.Itoa(i + 1)
-			if i < len(columns) {
-				name = strconv.Quote(columns[i])
+	for i := range min(model.Width(), rows.Width()) {
+		name := strconv.Itoa(i + 1)
+		if i < len(columns) {
+			name = strconv.Quote(columns[i])
+		}
+		if model.Quantiles != nil {
+			if !slices.Equal(model.Quantiles.Values[i], rows.Quantiles.Values[i]) {
+				return fmt.Errorf("feature %s was standardised by other quantiles than the model's", name)
 			}
-			return fmt.Errorf("feature %s was standardised by mean %.6g and deviation %.6g, and the model's by %.6g and %.6g", name, rows.Mean[i], rows.Deviation[i], model.Mean[i], model.Deviation[i])
+			continue
+		}
+		m, r := model.Standard, rows.Standard
+		if m.Mean[i] != r.Mean[i] || m.Deviation[i] != r.Deviation[i] {
+			return fmt.Errorf("feature %s was standardised by centre %.6g and width %.6g, and the model's by %.6g and %.6g", name, r.Mean[i], r.Deviation[i], m.Mean[i], m.Deviation[i])
 		}
 	}
 	return nil

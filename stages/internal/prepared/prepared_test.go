@@ -19,27 +19,44 @@ func text(t *testing.T, p Preparation) string {
 
 // What differs is named; what says nothing differs from nothing.
 func TestCheckAlike(t *testing.T) {
-	standard := func(mean float64) *scale.Standard {
-		return &scale.Standard{Mean: []float64{0, mean}, Deviation: []float64{1, 2}}
+	standard := func(mean float64) scale.Scaling {
+		return scale.Scaling{Standard: &scale.Standard{Mean: []float64{0, mean}, Deviation: []float64{1, 2}}}
 	}
-	model := Preparation{Columns: []string{"a", "b"}, Target: Side{Standard: standard(1. / 3)}}
+	quantiles := func(top float64) scale.Scaling {
+		return scale.Scaling{Quantiles: &scale.Quantiles{Values: [][]float64{{0, 1}, {0, top}}}}
+	}
+	model := Preparation{Columns: []string{"a", "b"}, Target: Side{Scaling: standard(1. / 3)}}
 	for _, test := range []struct {
 		rows Preparation
 		want string // "" if they are alike
 	}{
 		{model, ""},
-		{Preparation{Columns: []string{"a", "b"}, Source: Side{Standard: standard(5)}, Target: Side{Standard: standard(1. / 3)}}, ""},
+		{Preparation{Columns: []string{"a", "b"}, Source: Side{Scaling: standard(5)}, Target: Side{Scaling: standard(1. / 3)}}, ""},
 		{Preparation{Columns: []string{"b", "a"}, Target: model.Target}, `feature 1 of the model is the column "a", and of the rows "b"`},
 		{Preparation{Columns: []string{"a"}, Target: model.Target}, `the column "b", which the rows do not have`},
 		{Preparation{Columns: []string{"a", "b", "c"}, Target: model.Target}, `the column "c", which the model does not have`},
 		{Preparation{Columns: []string{"a", "b"}}, "the rows were not standardised"},
-		{Preparation{Columns: []string{"a", "b"}, Target: Side{Standard: standard(.4)}}, `feature "b" was standardised by mean 0.4`},
-		{Preparation{Columns: []string{"a", "b"}, Target: Side{Images: json.RawMessage(`{"pad":2}`), Standard: standard(1. / 3)}}, "the images were prepared by"},
+		{Preparation{Columns: []string{"a", "b"}, Target: Side{Scaling: standard(.4)}}, `feature "b" was standardised by centre 0.4 and width 2, and the model's by 0.333333 and 2`},
+		{Preparation{Columns: []string{"a", "b"}, Target: Side{Images: json.RawMessage(`{"pad":2}`), Scaling: standard(1. / 3)}}, "the images were prepared by"},
+		{Preparation{Columns: []string{"a", "b"}, Target: Side{Scaling: standard(1. / 3), Transform: &scale.Transform{Log1p: true}}}, "the rows were transformed by log1p, and the model's by nothing"},
+		{Preparation{Columns: []string{"a", "b"}, Target: Side{Scaling: quantiles(2)}}, "the rows were standardised by their quantiles, and the model's were not"},
 	} {
 		err := CheckAlike(text(t, model), text(t, test.rows))
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("want %q, got %v", test.want, err)
 		}
+	}
+	scores := func(top float64) string {
+		return text(t, Preparation{Columns: []string{"a", "b"}, Target: Side{Scaling: quantiles(top)}})
+	}
+	if err := CheckAlike(scores(2), scores(2)); err != nil {
+		t.Error(err)
+	}
+	if err := CheckAlike(scores(2), scores(3)); err == nil || !strings.Contains(err.Error(), `feature "b" was standardised by other quantiles`) {
+		t.Error(err)
+	}
+	if err := CheckAlike(scores(2), text(t, model)); err == nil || !strings.Contains(err.Error(), "not standardised by quantiles") {
+		t.Error(err)
 	}
 	if err := CheckAlike("", text(t, model)); err != nil {
 		t.Error(err)
@@ -50,7 +67,8 @@ func TestCheckAlike(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, bad := range []string{"", "[]", `{"version":2}`, `{"version":1,"target":{"standard":{"mean":[1],"deviation":[]}}}`} {
+	for _, bad := range []string{"", "[]", `{"version":2}`, `{"version":1,"target":{"standard":{"mean":[1],"deviation":[]}}}`,
+		`{"version":1,"target":{"quantiles":{"values":[[2,1]]}}}`, `{"version":1,"target":{"transform":{"log1p":true,"arcsinh":5}}}`, `{"version":1,"source":{"transform":{"arcsinh":-5}}}`} {
 		if _, err := Parse(bad); err == nil || !strings.Contains(err.Error(), "mars.preparation") {
 			t.Errorf("%q: %v", bad, err)
 		}
