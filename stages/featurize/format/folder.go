@@ -80,7 +80,7 @@ func pictureNames(ctx context.Context, path string) ([]string, error) {
 func noPictures(path string) error {
 	files, _ := os.ReadDir(path)
 	for _, f := range files {
-		if _, table := extensions[strings.ToLower(filepath.Ext(strings.TrimSuffix(f.Name(), ".gz")))]; table {
+		if _, table := extensions[strings.ToLower(filepath.Ext(bareName(f.Name())))]; table {
 			return fmt.Errorf("is a folder of tables (%s is there), and one file is read: name one, or %s", f.Name(), joinAdvice)
 		}
 	}

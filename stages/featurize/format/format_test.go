@@ -48,7 +48,8 @@ func TestKindErrors(t *testing.T) {
 		{"a.csv", "version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"},
 		{"a", "\x01\x02\x03\x04\x05", "a: begins with bytes 01 02 03 04 05, which is no kind of file that can be read"},
 		{"a.csv", "caf\xe9,b\n1,2\n", "line 1, column 4 (byte 3 from 0): 0xe9 is not valid UTF-8"},
-		{"a.gz", "\x1f\x8b\x00", "is not valid gzip"},
+		{"a.gz", "\x1f\x8b\x00", "is truncated: its gzip data stop at byte 3, after 0 bytes of content"},
+		{"a.gz", "\x1f\x8b" + strings.Repeat("x", 20), "is damaged (gzip: invalid header): copy or download it again"},
 	} {
 		_, err := read(tc.name, tc.text, Options{})
 		wantError(t, err, tc.want)

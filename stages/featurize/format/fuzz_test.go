@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"mars.dev/mars/arrowio"
 )
 
 // checkFuzzed reads arbitrary bytes. If that is no error, the table must be
@@ -138,6 +140,19 @@ func FuzzText(f *testing.F) {
 		checkFuzzed(t, data, "a.csv", Options{})
 		checkDomains(t, data, "a.csv", "label", "cat", "dog")
 		checkFuzzed(t, data, "a", Options{Label: "name", Columns: []string{"a"}, Separator: ';'})
+	})
+}
+
+// FuzzCompressed changes compressed tables.
+func FuzzCompressed(f *testing.F) {
+	for _, ext := range []string{"gz", "zst", "bz2", "xz", "lz4"} {
+		seed(f, "../formats/frame.csv."+ext, "../formats/twice.csv."+ext)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := Options{Memory: arrowio.NewBudget(64 << 20)}
+		if _, err := Read(t.Context(), bytes.NewReader(data), "a", o); err == nil {
+			checkFuzzed(t, data, "a", Options{})
+		}
 	})
 }
 

@@ -49,15 +49,18 @@ var remedies = map[arrowio.Format]string{
 	arrowio.FormatAvro:       "write it as Parquet",
 	arrowio.FormatPDF:        "give the data that it shows",
 	arrowio.FormatPickle:     "save its arrays in Python with numpy.savez, or its data frame with to_parquet",
-	arrowio.FormatZstd:       "decompress it, or compress it with gzip",
-	arrowio.FormatLZ4:        "decompress it, or compress it with gzip",
-	arrowio.FormatBzip2:      "decompress it, or compress it with gzip",
-	arrowio.FormatXZ:         "decompress it, or compress it with gzip",
-	arrowio.FormatGzip:       "it is compressed twice: decompress it once",
+	arrowio.FormatGzip:       twice,
+	arrowio.FormatZstd:       twice,
+	arrowio.FormatLZ4:        twice,
+	arrowio.FormatBzip2:      twice,
+	arrowio.FormatXZ:         twice,
 	arrowio.FormatJPEG:       "give the folder of the images, a table or an array",
 	arrowio.FormatPNG:        "give the folder of the images, a table or an array",
 	arrowio.FormatFeatherV1:  "write it again with a newer version",
 }
+
+// twice is what to do about a compressed file in a compressed file.
+const twice = "it is compressed twice: decompress it once"
 
 // tell returns the kind of a file that begins with head. Text that is not UTF-8 may
 // have the encoding, or be an error when it is read. It fails if the file's name

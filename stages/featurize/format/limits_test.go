@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+
 	"mars.dev/mars/arrowio"
 )
 
@@ -21,20 +24,24 @@ func TestMemoryLimit(t *testing.T) {
 		return io.MultiReader(strings.NewReader(head), &repeat{unit: unit, left: 64 << 20})
 	}
 	for name, r := range map[string]io.Reader{
-		"line.csv":    fill("x,label\n", "1"),
-		"header.csv":  fill("", "a"),
-		"field.csv":   fill("x,label\n\"", "a\n"),
-		"commas.csv":  fill("x", ","),
-		"rows.csv":    fill("x,label\n", "1,a\n"),
-		"labels.csv":  &counted{head: "x,label\n", row: "1,a%d\n"},
-		"ids.csv":     &counted{head: "x,id\n", row: "1,%d\n"},
-		"shape.npy":   fill(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (16777216, 1), }", ""), "\x00"),
-		"names.npy":   &counted{head: string(npy("{'descr': '|S65536', 'fortran_order': False, 'shape': (16777216,), }", "")), row: "%d "},
-		"images":      fill("\x00\x00\x08\x03\x01\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x04", "\x01"),
-		"zip.npz":     fill("PK\x03\x04", "\x00"),
-		"pq.parquet":  fill("PAR1", "\x00"),
-		"zip.npz.gz":  zipped(fill("PK\x03\x04", "\x00")),
-		"line.csv.gz": zipped(fill("x,label\n", "1")),
+		"line.csv":     fill("x,label\n", "1"),
+		"header.csv":   fill("", "a"),
+		"field.csv":    fill("x,label\n\"", "a\n"),
+		"commas.csv":   fill("x", ","),
+		"rows.csv":     fill("x,label\n", "1,a\n"),
+		"labels.csv":   &counted{head: "x,label\n", row: "1,a%d\n"},
+		"ids.csv":      &counted{head: "x,id\n", row: "1,%d\n"},
+		"shape.npy":    fill(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (16777216, 1), }", ""), "\x00"),
+		"names.npy":    &counted{head: string(npy("{'descr': '|S65536', 'fortran_order': False, 'shape': (16777216,), }", "")), row: "%d "},
+		"images":       fill("\x00\x00\x08\x03\x01\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x04", "\x01"),
+		"zip.npz":      fill("PK\x03\x04", "\x00"),
+		"pq.parquet":   fill("PAR1", "\x00"),
+		"zip.npz.gz":   zipped(fill("PK\x03\x04", "\x00")),
+		"line.csv.gz":  zipped(fill("x,label\n", "1")),
+		"line.csv.zst": packed(fill("x,label\n", "1"), func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w, zstd.WithWindowSize(1<<20)); return z }),
+		"line.csv.lz4": packed(fill("x,label\n", "1"), func(w io.Writer) io.WriteCloser { return lz4.NewWriter(w) }),
+		"line.csv.xz":  bytes.NewReader(oracleFile(t, "../formats/bomb.csv.xz")),
+		"line.csv.bz2": bytes.NewReader(oracleFile(t, "../formats/bomb.csv.bz2")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
@@ -95,9 +102,13 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 func zipped(r io.Reader) io.Reader {
+	return packed(r, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+}
+
+func packed(r io.Reader, writer func(io.Writer) io.WriteCloser) io.Reader {
 	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	io.Copy(w, r)
+	w := writer(&out)
+	io.Copy(struct{ io.Writer }{w}, r)
 	w.Close()
 	return &out
 }

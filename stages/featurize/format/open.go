@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-
 	"mars.dev/mars/arrowio"
 )
 
@@ -343,23 +341,20 @@ func neighbour(path string) string {
 // ended.
 type input struct {
 	*bufio.Reader
-	name string // without .gz
+	name string // without the extension of a compression
 	kind kind
 	file *os.File // the file itself if it is not compressed and allows random access
 	mem  *arrowio.Budget
 }
 
 func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input, error) {
-	in := &input{Reader: bufio.NewReaderSize(arrowio.WithContext(ctx, r), 1<<16), name: name, mem: o.Memory}
+	in := &input{Reader: bufio.NewReaderSize(arrowio.WithContext(ctx, r), 1<<16), name: bareName(name), mem: o.Memory}
 	in.file = seekable(r)
-	if head, err := in.Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
-		unzipped, err := gzip.NewReader(in.Reader)
-		if err != nil {
-			return nil, fmt.Errorf("is not valid gzip (%w): copy or download it again", err)
-		}
-		unzipped.Multistream(false)
-		in.Reader = bufio.NewReaderSize(&members{unzipped, in.Reader}, 1<<16)
-		in.name = strings.TrimSuffix(name, ".gz")
+	plain, compressed, err := decompressed(in.Reader, in.mem)
+	if err != nil {
+		return nil, readError(err)
+	}
+	if in.Reader = plain; compressed {
 		in.file = nil
 	}
 	head, err := in.Peek(arrowio.SniffLength)
@@ -368,47 +363,6 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 	}
 	in.kind, err = tell(head, in.name, o.Encoding)
 	return in, err
-}
-
-// members reads the members of a gzip file one after another. What follows them is an
-// error, but for zeros, with which archives on tape were filled up and which gzip ignores.
-type members struct {
-	*gzip.Reader
-	compressed *bufio.Reader
-}
-
-// errNotGzip is what follows the members of a gzip file and is none.
-var errNotGzip = errors.New("has bytes after its gzip data that are not gzip")
-
-func (m *members) Read(b []byte) (int, error) {
-	n, err := m.Reader.Read(b)
-	if errors.Is(err, io.EOF) {
-		err = m.next()
-	}
-	return n, err
-}
-
-func (m *members) next() error {
-	next, err := m.compressed.ReadByte()
-	for err == nil && next == 0 {
-		next, err = m.compressed.ReadByte()
-	}
-	if err != nil {
-		return err
-	}
-	if err := m.compressed.UnreadByte(); err != nil {
-		return err
-	}
-	if magic, err := m.compressed.Peek(2); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	} else if string(magic) != "\x1f\x8b" {
-		return errNotGzip
-	}
-	if err := m.Reset(m.compressed); err != nil {
-		return err
-	}
-	m.Multistream(false)
-	return nil
 }
 
 // seekable returns r as a file with random access, nil if r is not one.
@@ -431,14 +385,11 @@ func readError(err error) error {
 	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
 		return err
 	}
+	if damaged := (*damage)(nil); errors.As(err, &damaged) {
+		return damaged
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("is truncated: copy or download it again")
-	}
-	if errors.Is(err, errNotGzip) {
-		return fmt.Errorf("%w: was something appended to it? Copy or download it again, or keep its beginning: gzip -dc FILE 2>/dev/null", err)
-	}
-	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) {
-		return fmt.Errorf("is damaged (%w): copy or download it again", err)
 	}
 	return fmt.Errorf("cannot be read (%w)", err)
 }

@@ -1,0 +1,92 @@
+"""Writes a small table, and small arrays, in every format and as many programs write
+them; manifest.json says what must be read from each file, and which program made it.
+
+    python generate.py [folder]        (default: the folder of this program)
+
+Made with the versions of testdata/requirements.txt, and zstandard 0.25.0, lz4 4.4.5,
+FlowIO 1.4.0, FlowUtils 1.2.2, fcsparser 0.2.4.
+"""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import pathlib
+import struct
+import sys
+
+import duckdb
+import lz4.frame
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import scipy
+import sklearn.datasets
+import zstandard
+
+out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+out = out if out.is_dir() else out.parent
+manifest = []
+
+halves = np.array([[1, 2, 3], [4, 0, 6], [7, 8, 9], [10, 11, 12], [13, 14, 5]]) / 2 - 3
+y = np.array([2, 0, 1, 10, 2])
+names = ["2", "0", "1", "10", "2"]
+words = ["cat", "dog, big", "é\"q\"", "cat", "dog, big"]
+frame = pd.DataFrame(halves, columns=["a", "b, c", "d"])
+frame["name"] = words
+frame["label"] = y
+frame["id"] = [11, 12, 13, 14, 15]
+table = dict(X=halves, labels=names, columns=["a", "b, c", "d"], ids=[11, 12, 13, 14, 15], skipped=["name"])
+versions = {m.__name__: m.__version__ for m in (pd, pl, pa, duckdb, np, scipy)}
+
+
+def case(file, format, writer, X=None, labels=None, shape=None, options=None, **more):
+    """Records what must be read from file, which writer made."""
+    X = np.asarray(X, np.float64)
+    manifest.append({
+        "file": file, "format": format, "writer": writer, "options": options or {},
+        "features": X.reshape(len(X), -1).tolist(), "shape": list(shape or [X[0].size]), "labels": labels, **more,
+    })
+
+
+def save(file, data):
+    (out / file).write_bytes(data)
+    return file
+
+
+# --- compressed as a whole
+def lz4_frame(data):
+    return lz4.frame.compress(data, content_checksum=True)  # as the command lz4 does
+
+
+def zstd_frame(data):
+    return zstandard.ZstdCompressor(write_checksum=True).compress(data)  # as the command zstd does
+
+
+text = frame.to_csv(index=False).encode()
+case(save("frame.csv.gz", gzip.compress(text, mtime=0)), "CSV, gzip", "Python gzip", **table)
+case(save("frame.csv.zst", zstd_frame(text)), "CSV, zstd", "Python zstandard", **table)
+case(save("frame.csv.bz2", bz2.compress(text)), "CSV, bzip2", "Python bz2", **table)
+case(save("frame.csv.xz", lzma.compress(text)), "CSV, xz", "Python lzma", **table)
+case(save("frame.csv.lz4", lz4_frame(text)), "CSV, lz4", "Python lz4.frame", **table)
+head, rest = text[:90], text[90:]
+for ext, how in [("gz", lambda b: gzip.compress(b, mtime=0)), ("zst", zstd_frame), ("bz2", bz2.compress), ("xz", lzma.compress),
+                 ("lz4", lz4_frame)]:
+    case(save(f"twice.csv.{ext}", how(head) + how(rest)), f"CSV, {ext} of two parts", "the same, joined with cat", **table)
+bomb = b"x,label\n" + b"1" * (64 << 20)  # refused, see TestMemoryLimit
+save("bomb.csv.bz2", bz2.compress(bomb))
+save("bomb.csv.xz", lzma.compress(bomb, preset=0))
+buffer = io.BytesIO()
+with pa.ipc.new_stream(buffer, pa.Table.from_pandas(frame).schema) as w:
+    w.write_table(pa.Table.from_pandas(frame))
+case(save("frame.arrows.zst", zstd_frame(buffer.getvalue())), "Arrow stream, zstd", "pyarrow, zstandard", **table)
+buffer = io.BytesIO()
+frame.to_parquet(buffer, index=False)
+case(save("frame.parquet.lz4", lz4_frame(buffer.getvalue())), "Parquet, lz4", "pandas to_parquet, lz4", **table)
+buffer = io.BytesIO()
+np.save(buffer, halves)
+case(save("halves.npy.xz", lzma.compress(buffer.getvalue())), "npy, xz", "numpy.save, lzma", X=halves)
+
+(out / "manifest.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in manifest) + "\n]\n")
