@@ -2,9 +2,14 @@ package format
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
 
 	"mars.dev/mars/arrowio"
 )
@@ -45,7 +50,7 @@ func checkConsistent(t *testing.T, got *Table) {
 func checkBlocks(t *testing.T, data []byte, name string, o Options) {
 	t.Helper()
 	in, err := newInput(t.Context(), bytes.NewReader(data), name, o)
-	if err != nil || !slices.Contains([]kind{kindText, kindParquet, kindArrow}, in.kind) {
+	if err != nil || !hasBatches(in.kind) {
 		return
 	}
 	o.NoLabels = true
@@ -140,6 +145,45 @@ func FuzzText(f *testing.F) {
 		checkFuzzed(t, data, "a.csv", Options{})
 		checkDomains(t, data, "a.csv", "label", "cat", "dog")
 		checkFuzzed(t, data, "a", Options{Label: "name", Columns: []string{"a"}, Separator: ';'})
+	})
+}
+
+// FuzzJSONLines reads lines that encoding/json reads too, or refuses them.
+func FuzzJSONLines(f *testing.F) {
+	seed(f, "../formats/pandas.jsonl", "../formats/polars.ndjson", "../formats/duckdb.jsonl", "../formats/nested.jsonl")
+	f.Add([]byte("{\"a\":[1,2],\"b\":\"\\ud83d\\ude00\\n\"}\n\n{\"a\":[3,NaN]}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.jsonl", Options{})
+		checkDomains(t, data, "a.jsonl", "label", "cat", "dog")
+		in, err := newInput(t.Context(), bytes.NewReader(data), "a.jsonl", Options{})
+		if err != nil {
+			return
+		}
+		b, err := openJSONLines(t.Context(), in, Options{})
+		if err != nil {
+			return
+		}
+		defer b.release()
+		rows, end := 0, error(nil)
+		for end == nil {
+			var rec arrow.Record
+			if rec, end = b.next(); end == nil {
+				rows += int(rec.NumRows())
+			}
+		}
+		lines := 0
+		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+			if line = bytes.TrimSpace(line); len(line) == 0 {
+				continue
+			}
+			lines++
+			if errors.Is(end, io.EOF) && !json.Valid(line) && !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {
+				t.Fatalf("%q is read, and is no JSON", line)
+			}
+		}
+		if errors.Is(end, io.EOF) && rows != lines {
+			t.Fatalf("%d rows of %d lines", rows, lines)
+		}
 	})
 }
 

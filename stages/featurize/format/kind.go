@@ -21,11 +21,14 @@ const (
 	kindParquet kind = "Parquet"
 	kindArrow   kind = "Arrow"
 	kindText    kind = "a text table"
+
+	kindJSONLines kind = "JSON lines"
 )
 
 // extensions are those that claim a kind. Others claim none.
 var extensions = map[string]kind{
 	".npy": kindNPY, ".npz": kindNPZ, ".csv": kindText, ".tsv": kindText,
+	".jsonl": kindJSONLines, ".ndjson": kindJSONLines,
 	".parquet": kindParquet, ".arrow": kindArrow, ".arrows": kindArrow, ".feather": kindArrow,
 }
 
@@ -71,7 +74,7 @@ func tell(head []byte, name, encoding string) (kind, error) {
 	}
 	found, err := tellContent(head, name, encoding)
 	if err == nil && found == kindText {
-		err = foreignText(head)
+		found, err = tellText(head)
 	}
 	if err != nil {
 		return "", err
@@ -97,7 +100,7 @@ func tellContent(head []byte, name, encoding string) (kind, error) {
 	if remedy, ok := remedies[format]; ok {
 		return "", fmt.Errorf("holds %s, which cannot be read: %s", format, remedy)
 	}
-	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give IDX, npy, npz, CSV, TSV, Parquet or Arrow", head[:min(8, len(head))])
+	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give IDX, npy, npz, CSV, TSV, JSON lines, Parquet or Arrow", head[:min(8, len(head))])
 }
 
 // foreignTexts are text that is no table, by its beginning, and what to do about it.
@@ -105,21 +108,33 @@ var foreignTexts = []struct {
 	begins       *regexp.Regexp
 	what, remedy string
 }{
-	{regexp.MustCompile(`^\s*\{.*\}\s*\n\s*\{`), "JSON lines", `convert it in Python: pandas.read_json("x.jsonl", lines=True).to_csv("x.csv", index=False)`},
-	{regexp.MustCompile(`^\s*(\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*,))`), "JSON", `convert it in Python: pandas.read_json("x.json").to_csv("x.csv", index=False)`},
+	{regexp.MustCompile(`^\s*(\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*,))`), "JSON", `convert it in Python: pandas.read_json("x.json").to_json("x.jsonl", orient="records", lines=True)`},
 	{regexp.MustCompile(`^[-+]?\d+(\.\d*)?([eE][-+]?\d+)?(,\d+)*( +qid:\d+)? +\d+:[-+.\d]\S*( +\d+:\S+|\s*\n)`), "svmlight (LIBSVM) rows", `convert it in Python: X, y = sklearn.datasets.load_svmlight_file("x"); numpy.savez("x.npz", X=X.toarray(), y=y)`},
 	{regexp.MustCompile(`^%%MatrixMarket`), "a MatrixMarket matrix", `convert it in Python: numpy.savez("x.npz", X=scipy.io.mmread("x.mtx").toarray())`},
 	{regexp.MustCompile(`(?i)^(\s*%[^\n]*\n)*\s*@relation\s`), "ARFF", `convert it in Python: pandas.DataFrame(scipy.io.arff.loadarff("x.arff")[0]).to_csv("x.csv", index=False)`},
 	{regexp.MustCompile(`^\s*<\?xml`), "XML", "write it as CSV"},
 }
 
-// foreignText returns an error for text that is no table.
-func foreignText(head []byte) error {
+// textKinds are text that is no table of fields, by its beginning.
+var textKinds = []struct {
+	begins *regexp.Regexp
+	kind   kind
+}{
+	{regexp.MustCompile(`^\s*\{[ \t]*("|\}\s*\n\s*\{)`), kindJSONLines},
+}
+
+// tellText tells the kind of text. It fails for what is no table.
+func tellText(head []byte) (kind, error) {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	for _, f := range foreignTexts {
-		if f.begins.Match(head) {
-			return fmt.Errorf("holds %s, which cannot be read: %s", f.what, f.remedy)
+	for _, t := range textKinds {
+		if t.begins.Match(head) {
+			return t.kind, nil
 		}
 	}
-	return nil
+	for _, f := range foreignTexts {
+		if f.begins.Match(head) {
+			return "", fmt.Errorf("holds %s, which cannot be read: %s", f.what, f.remedy)
+		}
+	}
+	return kindText, nil
 }

@@ -92,7 +92,7 @@ func HasBlocks(ctx context.Context, path string, o Options) bool {
 		return false
 	}
 	in, err := newInput(ctx, f, path, o)
-	return err == nil && slices.Contains([]kind{kindText, kindParquet, kindArrow}, in.kind)
+	return err == nil && hasBatches(in.kind)
 }
 
 // noLabels reports whether no part is to have labels.
@@ -251,10 +251,16 @@ func readTables(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		return readNPZ(ctx, in, o)
 	case kindParquet:
 		return readParquet(ctx, in, o)
-	case kindArrow:
-		return readArrow(ctx, in, o)
 	case kindText:
 		return readText(ctx, in, o)
+	}
+	if open := batchFormats[in.kind]; open != nil {
+		b, err := open(ctx, in, o)
+		if err != nil {
+			return nil, err
+		}
+		defer b.release()
+		return readBatches(ctx, b.schema, b.next, o, in.mem)
 	}
 	if o.Domain != "" {
 		return nil, fmt.Errorf("is %s, which has no column %q: give source and target as two files", in.kind, o.Domain)

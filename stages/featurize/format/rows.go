@@ -140,8 +140,6 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 	switch in.kind {
 	case kindText:
 		err = textBatches(in, o, flat)
-	case kindArrow:
-		err = arrowBatches(in, flat)
 	case kindParquet:
 		err = withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
 			r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
@@ -160,7 +158,7 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 			return flat(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
 		})
 	default:
-		err = fmt.Errorf("is %s, which has no named columns", in.kind)
+		err = openBatches(ctx, in, o, flat)
 	}
 	if err != nil {
 		return named(path, err)
@@ -213,14 +211,18 @@ func textBatches(in *input, o Options, read func(*arrow.Schema, records) error) 
 	})
 }
 
-// arrowBatches reads an Arrow stream or file.
-func arrowBatches(in *input, read func(*arrow.Schema, records) error) error {
-	r, err := newArrowReader(in)
+// openBatches reads what has batches of its own.
+func openBatches(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
+	open := batchFormats[in.kind]
+	if open == nil {
+		return fmt.Errorf("is %s, which has no named columns", in.kind)
+	}
+	b, err := open(ctx, in, o)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	return read(r.Schema(), r.Next)
+	defer b.release()
+	return read(b.schema, b.next)
 }
 
 // schema is that of the batches.

@@ -89,4 +89,23 @@ buffer = io.BytesIO()
 np.save(buffer, halves)
 case(save("halves.npy.xz", lzma.compress(buffer.getvalue())), "npy, xz", "numpy.save, lzma", X=halves)
 
+# --- JSON lines
+frame.to_json(out / "pandas.jsonl", orient="records", lines=True)
+case("pandas.jsonl", "JSON lines", "pandas to_json", **table)
+pl.from_pandas(frame).write_ndjson(out / "polars.ndjson")
+case("polars.ndjson", "JSON lines", "polars write_ndjson", **table)
+duckdb.sql(f"copy (select * from frame) to '{out / 'duckdb.jsonl'}' (format json)")
+case("duckdb.jsonl", "JSON lines", "duckdb copy", **table)
+frame.to_json(out / "pandas.jsonl.gz", orient="records", lines=True, compression={"method": "gzip", "mtime": 0})
+case("pandas.jsonl.gz", "JSON lines, gzip", "pandas to_json", **table)
+nested = [{"pos": {"x": a, "y": {"z": b}}, "label": w, "id": f"r{i}", "name": None if i == 1 else "n", "ok": bool(i % 2)}
+          for i, ((a, b, _), w) in enumerate(zip(halves.tolist(), words))]
+nested[2]["late"] = 1
+nested[4]["late"] = 2.5
+save("nested.jsonl", "".join(json.dumps(r) + "\n" for r in nested).encode())
+case("nested.jsonl", "JSON lines", "Python json.dumps", np.column_stack([halves[:, :2], np.arange(5) % 2]), words, options={"Columns": ["pos.x", "pos.y.z", "ok"]},
+     columns=["pos.x", "pos.y.z", "ok"], id_names=[f"r{i}" for i in range(5)], skipped=["name", "late"])
+save("vectors.jsonl", "".join(json.dumps({"v": r, "label": int(k), "tags": ["a"]}) + "\n" for r, k in zip(halves.tolist(), y)).encode())
+case("vectors.jsonl", "JSON lines", "Python json.dumps", halves, names, skipped=["tags"])
+
 (out / "manifest.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in manifest) + "\n]\n")
