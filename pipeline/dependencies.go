@@ -34,8 +34,11 @@ func (in Input) maker() string {
 	return key
 }
 
+// namesFlag is the flag of a column with the names of inputs.
+const namesFlag = "file-column"
+
 // Key is a hash: equal dependencies, and no others, have equal keys. What inputs
-// are called does not count.
+// are called does not count, unless their names are in the result.
 func (d Dependencies) Key() string {
 	anonymous := d
 	if d.Rows != nil {
@@ -45,7 +48,9 @@ func (d Dependencies) Key() string {
 	}
 	anonymous.Files = map[string]Input{}
 	for flag, in := range d.Files {
-		in.Name = ""
+		if d.Options[namesFlag] == "" {
+			in.Name = ""
+		}
 		anonymous.Files[flag] = in
 	}
 	text, err := json.Marshal(anonymous)

@@ -55,7 +55,6 @@ const columnCost = 1 << 10
 // A batchBuilder makes batches of rows.
 type batchBuilder struct {
 	*array.RecordBuilder
-	rows int // of the next batch
 	most int // rows of a batch
 	last arrow.Record
 }

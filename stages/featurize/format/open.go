@@ -67,6 +67,10 @@ type Options struct {
 	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
 	Memory *arrowio.Budget
 
+	// FileColumn is the name of a column with the path of each row's file, which Columns
+	// and EachBatch have beside those of the table; "" for none.
+	FileColumn string
+
 	// Each is given the rows block by block as they are read, without labels and
 	// identities, and the table of all has no Features.Data; nil: it has. Only what HasBlocks can be read so, as one part.
 	Each func(*Table) error
@@ -80,9 +84,14 @@ type Options struct {
 // variable for tests.
 var blockValues = 1 << 18
 
-// HasBlocks reports whether the rows of a file can be read block by block, as often as
-// one likes: text, Parquet and Arrow, in a regular file.
+// HasBlocks reports whether the rows of a path can be read block by block, as often as
+// one likes: those of formats with columns, in regular files.
 func HasBlocks(ctx context.Context, path string, o Options) bool {
+	paths, err := Expand(path)
+	return err == nil && !slices.ContainsFunc(paths, func(path string) bool { return !hasBlocksIn(ctx, path, o) })
+}
+
+func hasBlocksIn(ctx context.Context, path string, o Options) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -116,8 +125,27 @@ func first(tables []*Table, err error) (*Table, error) {
 	return tables[0], nil
 }
 
-// OpenParts reads a table for each of the options' Parts, in one pass.
+// OpenParts reads a table for each of the options' Parts, in one pass. A path may name
+// several files, see Expand: their rows follow one another.
 func OpenParts(ctx context.Context, path string, o Options) ([]*Table, error) {
+	paths, err := Expand(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) > 1 {
+		return openSeveral(ctx, path, paths, o)
+	}
+	return openFile(ctx, paths[0], o)
+}
+
+// openFile reads one file, or standard input.
+func openFile(ctx context.Context, path string, o Options) ([]*Table, error) {
+	if each := o.Each; each != nil {
+		o.Each = func(t *Table) error {
+			t.Name = path
+			return each(t)
+		}
+	}
 	if path == "-" {
 		return readParts(ctx, os.Stdin, StandardInput, o)
 	}
@@ -148,24 +176,11 @@ const StandardInput = "standard input"
 
 // absent explains that there is no such file.
 func absent(path string, err error) error {
-	switch {
-	case !errors.Is(err, fs.ErrNotExist):
-	case isURL(path):
+	if errors.Is(err, fs.ErrNotExist) && isURL(path) {
 		return fmt.Errorf("%s: is a URL, and files are read from this machine: download it first", path)
-	case strings.ContainsAny(path, "*?["):
-		if found, _ := filepath.Glob(path); len(found) > 0 {
-			return fmt.Errorf("%s: is a pattern of %d files, and one file is read: %s", path, len(found), joinAdvice)
-		}
-	case strings.Contains(path, ","):
-		if _, err := os.Stat(strings.Split(path, ",")[0]); err == nil {
-			return fmt.Errorf("%s: is a list of files, and one file is read: %s", path, joinAdvice)
-		}
 	}
 	return fmt.Errorf("%w: check the path", err)
 }
-
-// joinAdvice is how several tables become one.
-const joinAdvice = "join them, for example CSV files with awk 'NR == 1 || FNR > 1' *.csv > all.csv"
 
 func isURL(path string) bool {
 	scheme, _, found := strings.Cut(path, "://")
@@ -322,7 +337,7 @@ func splitPath(path string) (file, inner string, err error) {
 		return path, "", nil
 	}
 	cut := strings.LastIndexByte(path, ':')
-	if file, inner = path[:cut], path[cut+1:]; filepath.Ext(file) != ".npz" {
+	if file, inner = path[:cut], path[cut+1:]; !hasMembers(file) {
 		return "", "", fmt.Errorf("%s: there is no such file, and only .npz archives have members to name after a colon: check the path", path)
 	}
 	return file, inner, nil
