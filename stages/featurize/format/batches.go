@@ -19,6 +19,8 @@ type batches struct {
 	schema *arrow.Schema
 	next   records
 	close  func() // may be nil
+
+	skipped []Skipped // what is no column and not read
 }
 
 // batchFormats are the formats that are read as Arrow batches and nothing else.
@@ -28,6 +30,8 @@ func init() { // the functions use the map
 	batchFormats = map[kind]func(context.Context, *input, Options) (*batches, error){
 		kindArrow:     openArrow,
 		kindJSONLines: openJSONLines,
+		kindSVMLight:  openSVMLight,
+		kindARFF:      openARFF,
 	}
 }
 
@@ -40,6 +44,20 @@ func (b *batches) release() {
 	if b.close != nil {
 		b.close()
 	}
+}
+
+// readBatchFormat reads the tables of a format that is read as batches.
+func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error) {
+	b, err := batchFormats[in.kind](ctx, in, o)
+	if err != nil {
+		return nil, err
+	}
+	defer b.release()
+	tables, err := readBatches(ctx, b.schema, b.next, o, in.mem)
+	for _, t := range tables {
+		t.Skipped = append(t.Skipped, b.skipped...)
+	}
+	return tables, err
 }
 
 // Bounds of a batch that is made of text.

@@ -187,6 +187,22 @@ func FuzzJSONLines(f *testing.F) {
 	})
 }
 
+func FuzzSVMLight(f *testing.F) {
+	seed(f, "../formats/zero-false.svmlight", "../formats/queries.svm", "../formats/wanted.libsvm")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.svm", Options{})
+		checkFuzzed(t, data, "a.svm", Options{Columns: []string{"0", "3"}})
+	})
+}
+
+func FuzzARFF(f *testing.F) {
+	seed(f, "../formats/dense.arff", "../formats/sparse.arff")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.arff", Options{})
+		checkDomains(t, data, "a.arff", "kind", "cat", "it's")
+	})
+}
+
 // FuzzCompressed changes compressed tables.
 func FuzzCompressed(f *testing.F) {
 	for _, ext := range []string{"gz", "zst", "bz2", "xz", "lz4"} {

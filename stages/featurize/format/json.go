@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // A jsonParser reads the values of a line of JSON. It takes what Python writes too: NaN,
@@ -210,7 +209,7 @@ func isJSONNumber(text []byte) bool {
 
 // jsonFloat is the value of a number.
 func jsonFloat(text []byte) float64 {
-	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(text), len(text)), 64)
+	v, err := strconv.ParseFloat(textOf(text), 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return math.NaN() // cannot be: it is a number
 	}

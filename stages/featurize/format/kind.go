@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mars.dev/mars/arrowio"
@@ -23,12 +24,15 @@ const (
 	kindText    kind = "a text table"
 
 	kindJSONLines kind = "JSON lines"
+	kindSVMLight  kind = "svmlight (LIBSVM) rows"
+	kindARFF      kind = "ARFF"
 )
 
 // extensions are those that claim a kind. Others claim none.
 var extensions = map[string]kind{
 	".npy": kindNPY, ".npz": kindNPZ, ".csv": kindText, ".tsv": kindText,
 	".jsonl": kindJSONLines, ".ndjson": kindJSONLines,
+	".svm": kindSVMLight, ".svmlight": kindSVMLight, ".libsvm": kindSVMLight, ".arff": kindARFF,
 	".parquet": kindParquet, ".arrow": kindArrow, ".arrows": kindArrow, ".feather": kindArrow,
 }
 
@@ -80,6 +84,9 @@ func tell(head []byte, name, encoding string) (kind, error) {
 		return "", err
 	}
 	ext := strings.ToLower(filepath.Ext(name))
+	if found == kindText && isTextKind(extensions[ext]) {
+		found = extensions[ext] // whose errors say what is wrong with it
+	}
 	if claimed, ok := extensions[ext]; ok && claimed != found {
 		return "", fmt.Errorf("is named %s but holds %s: rename it, or check what wrote it", ext, found)
 	}
@@ -100,7 +107,7 @@ func tellContent(head []byte, name, encoding string) (kind, error) {
 	if remedy, ok := remedies[format]; ok {
 		return "", fmt.Errorf("holds %s, which cannot be read: %s", format, remedy)
 	}
-	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give IDX, npy, npz, CSV, TSV, JSON lines, Parquet or Arrow", head[:min(8, len(head))])
+	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give CSV, TSV, JSON lines, Parquet, Arrow, npy, npz, IDX, MATLAB, FCS, ARFF or svmlight", head[:min(8, len(head))])
 }
 
 // foreignTexts are text that is no table, by its beginning, and what to do about it.
@@ -109,18 +116,25 @@ var foreignTexts = []struct {
 	what, remedy string
 }{
 	{regexp.MustCompile(`^\s*(\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*,))`), "JSON", `convert it in Python: pandas.read_json("x.json").to_json("x.jsonl", orient="records", lines=True)`},
-	{regexp.MustCompile(`^[-+]?\d+(\.\d*)?([eE][-+]?\d+)?(,\d+)*( +qid:\d+)? +\d+:[-+.\d]\S*( +\d+:\S+|\s*\n)`), "svmlight (LIBSVM) rows", `convert it in Python: X, y = sklearn.datasets.load_svmlight_file("x"); numpy.savez("x.npz", X=X.toarray(), y=y)`},
 	{regexp.MustCompile(`^%%MatrixMarket`), "a MatrixMarket matrix", `convert it in Python: numpy.savez("x.npz", X=scipy.io.mmread("x.mtx").toarray())`},
-	{regexp.MustCompile(`(?i)^(\s*%[^\n]*\n)*\s*@relation\s`), "ARFF", `convert it in Python: pandas.DataFrame(scipy.io.arff.loadarff("x.arff")[0]).to_csv("x.csv", index=False)`},
 	{regexp.MustCompile(`^\s*<\?xml`), "XML", "write it as CSV"},
 }
 
-// textKinds are text that is no table of fields, by its beginning.
-var textKinds = []struct {
+// A textKind is a kind of text.
+type textKind struct {
 	begins *regexp.Regexp
 	kind   kind
-}{
+}
+
+// textKinds are text that is no table of fields, by its beginning.
+var textKinds = []textKind{
 	{regexp.MustCompile(`^\s*\{[ \t]*("|\}\s*\n\s*\{)`), kindJSONLines},
+	{regexp.MustCompile(`^(\s*#[^\n]*\n)*[-+]?\d+(\.\d*)?([eE][-+]?\d+)?(,\d+)*([ \t]+qid:\d+)?[ \t]+\d+:[-+.\d]\S*([ \t]+\d+:\S*|\s*\n|\s*#|\s*$)`), kindSVMLight},
+	{regexp.MustCompile(`(?i)^(\s*%[^\n]*\n|\s*\n)*\s*@relation\s`), kindARFF},
+}
+
+func isTextKind(k kind) bool {
+	return slices.ContainsFunc(textKinds, func(t textKind) bool { return t.kind == k })
 }
 
 // tellText tells the kind of text. It fails for what is no table.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unsafe"
 
 	"mars.dev/mars/arrowio"
 )
@@ -68,6 +69,9 @@ func (l *lineReader) add(part []byte) error {
 	copy(l.long[at:], part)
 	return nil
 }
+
+// textOf is text that is valid as long as the bytes stay as they are.
+func textOf(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }
 
 // lineError says where in a text something is.
 func lineError(line int, format string, args ...any) error {

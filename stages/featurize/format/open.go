@@ -269,13 +269,8 @@ func readTables(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	case kindText:
 		return readText(ctx, in, o)
 	}
-	if open := batchFormats[in.kind]; open != nil {
-		b, err := open(ctx, in, o)
-		if err != nil {
-			return nil, err
-		}
-		defer b.release()
-		return readBatches(ctx, b.schema, b.next, o, in.mem)
+	if batchFormats[in.kind] != nil {
+		return readBatchFormat(ctx, in, o)
 	}
 	if o.Domain != "" {
 		return nil, fmt.Errorf("is %s, which has no column %q: give source and target as two files", in.kind, o.Domain)

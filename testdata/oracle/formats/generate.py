@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import scipy
+import scipy.io.arff
 import sklearn.datasets
 import zstandard
 
@@ -107,5 +107,53 @@ case("nested.jsonl", "JSON lines", "Python json.dumps", np.column_stack([halves[
      columns=["pos.x", "pos.y.z", "ok"], id_names=[f"r{i}" for i in range(5)], skipped=["name", "late"])
 save("vectors.jsonl", "".join(json.dumps({"v": r, "label": int(k), "tags": ["a"]}) + "\n" for r, k in zip(halves.tolist(), y)).encode())
 case("vectors.jsonl", "JSON lines", "Python json.dumps", halves, names, skipped=["tags"])
+
+# --- svmlight
+for zero in [False, True]:
+    file = f"zero-{zero}.svmlight".lower()
+    sklearn.datasets.dump_svmlight_file(halves, y, str(out / file), zero_based=zero)
+    read, labels = sklearn.datasets.load_svmlight_file(str(out / file), n_features=3, zero_based=zero)
+    case(file, "svmlight", f"sklearn dump_svmlight_file(zero_based={zero})", read.toarray(), names,
+         columns=[str(i) for i in range(1 - zero, 4 - zero)])
+sklearn.datasets.dump_svmlight_file(halves, y, str(out / "queries.svm"), zero_based=False, query_id=np.arange(5), comment="two\nlines")
+case("queries.svm", "svmlight", "sklearn dump_svmlight_file with qid and comments", halves, names, columns=["1", "2", "3"], skipped=["qid"])
+save("wanted.libsvm", b"+1 2:0.5 # last\n\n-1 1:-3e-1\n")
+case("wanted.libsvm", "svmlight", "by hand", [[0, 0.5, 0, 0], [np.float32(-0.3), 0, 0, 0]], ["1", "-1"], options={"Columns": ["1", "2", "0", "7"]},
+     columns=["1", "2", "0", "7"], skipped=["3", "4", "5", "6"])
+
+# --- ARFF
+dense = """% a comment
+@RELATION 'a table'
+
+@attribute a REAL
+@attribute 'b, c' numeric
+@ATTRIBUTE d integer
+@attribute kind {cat,'dog, big', "it's"}
+@attribute day date "yyyy-MM-dd HH:mm"
+@attribute label {2,0,1,10}
+@data
+-2.5,-2,-15,cat,"2020-01-02 03:04",2
+% another
+-1, -3 ,0,'dog, big',"2021-12-31 23:59",0
+0.5,1,15,"it's","1969-07-20 20:17",1
+2,2.5,30,?,?,10
+3.5,4e0,-5,cat,'2020-02-29 00:00',2
+"""
+save("dense.arff", dense.encode())
+rows, meta = scipy.io.arff.loadarff(io.StringIO(dense.replace('"it\'s"', "its").replace("'dog, big'", "dog").replace(" its", "its")))
+case("dense.arff", "ARFF", "by hand, as scipy.io.arff reads it", np.column_stack([rows[n] for n in ["a", "b, c", "d"]]), [l.decode() for l in rows["label"]],
+     columns=["a", "b, c", "d"], skipped=["kind", "day"])
+save("sparse.arff", b"""@relation sparse
+@attribute x numeric
+@attribute word string
+@attribute y numeric
+@attribute class {no,yes}
+@data
+{0 1.5, 2 -2}
+{}
+{1 'a \\'b\\'', 3 yes}
+{2 7, 3 yes}, {5}
+""")
+case("sparse.arff", "ARFF, sparse", "by hand", [[1.5, -2], [0, 0], [0, 0], [0, 7]], ["no", "no", "yes", "yes"], options={"Label": "class"}, columns=["x", "y"], skipped=["word"])
 
 (out / "manifest.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in manifest) + "\n]\n")
