@@ -264,7 +264,7 @@ func (r *arffReader) append() (int, error) {
 // isWeight reports whether all that is left of a row is a weight, as in {2}.
 func isWeight(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, ", \t")
-	return len(rest) > 2 && rest[0] == '{' && rest[len(rest)-1] == '}' && bytes.IndexAny(rest, ", ") < 0
+	return len(rest) > 2 && rest[0] == '{' && rest[len(rest)-1] == '}' && !bytes.ContainsAny(rest, ", ")
 }
 
 // appendSparse reads a row such as {1 x, 5 y}, from behind its brace. What it leaves out is
