@@ -62,7 +62,7 @@ func isMember(path string) bool {
 
 // hasMembers reports whether members may follow the path of a file.
 func hasMembers(file string) bool {
-	return slices.Contains([]string{".npz"}, strings.ToLower(filepath.Ext(file)))
+	return slices.Contains([]string{".npz", ".mat"}, strings.ToLower(filepath.Ext(file)))
 }
 
 func expandOne(path string) ([]string, error) {

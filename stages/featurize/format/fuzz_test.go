@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -200,6 +201,20 @@ func FuzzARFF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.arff", Options{})
 		checkDomains(t, data, "a.arff", "kind", "cat", "it's")
+	})
+}
+
+func FuzzMAT(f *testing.F) {
+	seed(f, "../formats/plain-false.mat", "../formats/plain-true.mat", "../formats/types.mat", "../formats/big-endian.mat")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.mat", Options{})
+		o := Options{Memory: arrowio.NewBudget(64 << 20)}
+		for _, names := range []string{"sparse,cells", "images,chars", "flag,row"} {
+			o.X, o.Y, _ = strings.Cut(names, ",")
+			if got, err := Read(t.Context(), bytes.NewReader(data), "a.mat", o); err == nil {
+				checkConsistent(t, got)
+			}
+		}
 	})
 }
 

@@ -23,6 +23,7 @@ const (
 	kindArrow   kind = "Arrow"
 	kindText    kind = "a text table"
 
+	kindMAT       kind = "MATLAB (mat)"
 	kindJSONLines kind = "JSON lines"
 	kindSVMLight  kind = "svmlight (LIBSVM) rows"
 	kindARFF      kind = "ARFF"
@@ -30,7 +31,7 @@ const (
 
 // extensions are those that claim a kind. Others claim none.
 var extensions = map[string]kind{
-	".npy": kindNPY, ".npz": kindNPZ, ".csv": kindText, ".tsv": kindText,
+	".npy": kindNPY, ".npz": kindNPZ, ".mat": kindMAT, ".csv": kindText, ".tsv": kindText,
 	".jsonl": kindJSONLines, ".ndjson": kindJSONLines,
 	".svm": kindSVMLight, ".svmlight": kindSVMLight, ".libsvm": kindSVMLight, ".arff": kindARFF,
 	".parquet": kindParquet, ".arrow": kindArrow, ".arrows": kindArrow, ".feather": kindArrow,
@@ -38,7 +39,7 @@ var extensions = map[string]kind{
 
 // kinds are the formats that can be read.
 var kinds = map[arrowio.Format]kind{
-	arrowio.FormatNPY: kindNPY, arrowio.FormatZip: kindNPZ, arrowio.FormatParquet: kindParquet, arrowio.FormatIDX: kindIDX,
+	arrowio.FormatNPY: kindNPY, arrowio.FormatZip: kindNPZ, arrowio.FormatMATLAB: kindMAT, arrowio.FormatParquet: kindParquet, arrowio.FormatIDX: kindIDX,
 	arrowio.FormatArrowFile: kindArrow, arrowio.FormatArrowStream: kindArrow, arrowio.FormatText: kindText,
 }
 
@@ -47,7 +48,6 @@ var remedies = map[arrowio.Format]string{
 	arrowio.FormatLFSPointer: "fetch the file itself with git lfs pull",
 	arrowio.FormatHTML:       "download the file itself",
 	arrowio.FormatHDF5:       "save its arrays in Python with numpy.savez",
-	arrowio.FormatMATLAB:     "save its arrays in Python: numpy.savez(\"x.npz\", X=scipy.io.loadmat(\"x.mat\")[\"X\"])",
 	arrowio.FormatFCS:        "convert it in R: write.csv(flowCore::exprs(flowCore::read.FCS(\"x.fcs\")), \"x.csv\", row.names = FALSE)",
 	arrowio.FormatExcel:      "save the sheet as CSV",
 	arrowio.FormatSQLite:     "write its table as CSV: sqlite3 -header -csv x.db 'select * from t' > x.csv",
@@ -95,13 +95,20 @@ func tell(head []byte, name, encoding string) (kind, error) {
 
 func tellContent(head []byte, name, encoding string) (kind, error) {
 	format := arrowio.Sniff(head)
-	if format == arrowio.FormatUnknown && (encoding != "" && encoding != Encodings[0] || maybeText(head)) {
+	if format == arrowio.FormatUnknown && !strings.EqualFold(filepath.Ext(name), ".mat") && (encoding != "" && encoding != Encodings[0] || maybeText(head)) {
 		return kindText, nil
+	}
+	ext := strings.ToLower(filepath.Ext(name))
+	switch {
+	case bytes.HasPrefix(head, []byte("MATLAB 7.3")):
+		return "", errors.New("holds a MATLAB file of version 7.3 (HDF5), which cannot be read: save it in MATLAB with save(\"x.mat\", \"X\", \"y\", \"-v7\"), or its arrays in Python: numpy.savez(\"x.npz\", X=h5py.File(\"x.mat\")[\"X\"][()].T)")
+	case ext == ".mat" && (format == arrowio.FormatUnknown || format == arrowio.FormatIDX):
+		return "", errors.New("holds a MATLAB file of version 4, or none, which cannot be read: save it in MATLAB with save(\"x.mat\", \"X\", \"y\", \"-v7\"), or in Python: scipy.io.savemat(\"new.mat\", scipy.io.loadmat(\"x.mat\"))")
 	}
 	if k, ok := kinds[format]; ok {
 		return k, nil
 	}
-	if ext := strings.ToLower(filepath.Ext(name)); format == arrowio.FormatHDF5 && (ext == ".h5ad" || ext == ".loom") {
+	if format == arrowio.FormatHDF5 && (ext == ".h5ad" || ext == ".loom") {
 		return "", fmt.Errorf("holds AnnData (%s), which cannot be read: write a table in Python: a = anndata.read_h5ad(\"x.h5ad\"); a.to_df().join(a.obs).to_parquet(\"x.parquet\")", format)
 	}
 	if remedy, ok := remedies[format]; ok {

@@ -264,6 +264,8 @@ func readTables(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	switch in.kind {
 	case kindNPZ:
 		return readNPZ(ctx, in, o)
+	case kindMAT:
+		return readMAT(ctx, in, o)
 	case kindParquet:
 		return readParquet(ctx, in, o)
 	case kindText:
@@ -320,10 +322,12 @@ func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
 		return readArrayLabels(readNPY(in, in.mem))
 	case kindNPZ:
 		return readNPZLabels(ctx, in, o)
+	case kindMAT:
+		return readMATLabels(ctx, in, o)
 	case kindText:
 		return readTextLabels(in, o)
 	}
-	return nil, fmt.Errorf("labels: cannot be read from %s: give IDX, npy, npz or CSV", in.kind)
+	return nil, fmt.Errorf("labels: cannot be read from %s: give IDX, npy, npz, mat or CSV", in.kind)
 }
 
 // splitPath separates the path of an npz archive from what follows its colon.
@@ -333,7 +337,7 @@ func splitPath(path string) (file, inner string, err error) {
 	}
 	cut := strings.LastIndexByte(path, ':')
 	if file, inner = path[:cut], path[cut+1:]; !hasMembers(file) {
-		return "", "", fmt.Errorf("%s: there is no such file, and only .npz archives have members to name after a colon: check the path", path)
+		return "", "", fmt.Errorf("%s: there is no such file, and only .npz and .mat files have members to name after a colon: check the path", path)
 	}
 	return file, inner, nil
 }

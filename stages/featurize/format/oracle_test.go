@@ -130,10 +130,15 @@ func TestTruncated(t *testing.T) {
 		"plain.npy", "version2.npy", "zipped.npy.gz", "plain.npz", "train-images-idx3-ubyte", "digits.gz",
 		"stream.arrows", "stream.arrow", "snappy.parquet", "frame.csv.gz",
 		"../formats/frame.csv.zst", "../formats/frame.csv.bz2", "../formats/frame.csv.xz", "../formats/frame.csv.lz4",
+		"../formats/plain-false.mat", "../formats/plain-true.mat",
 	} {
 		data := oracleFile(t, name)
+		var o Options
+		if strings.HasSuffix(name, ".mat") { // which may end after any variable
+			o.X, o.Y = "X", "y"
+		}
 		for cut := range data {
-			if _, err := Read(t.Context(), bytes.NewReader(data[:cut]), name, Options{}); err == nil {
+			if _, err := Read(t.Context(), bytes.NewReader(data[:cut]), name, o); err == nil {
 				t.Errorf("%s cut to %d of %d bytes was read without an error", name, cut, len(data))
 			}
 		}

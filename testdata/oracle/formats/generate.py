@@ -23,6 +23,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import scipy.io.arff
+import scipy.sparse
 import sklearn.datasets
 import zstandard
 
@@ -155,5 +156,42 @@ save("sparse.arff", b"""@relation sparse
 {2 7, 3 yes}, {5}
 """)
 case("sparse.arff", "ARFF, sparse", "by hand", [[1.5, -2], [0, 0], [0, 0], [0, 7]], ["no", "no", "yes", "yes"], options={"Label": "class"}, columns=["x", "y"], skipped=["word"])
+
+# --- MATLAB version 5
+wide = {"X": halves, "y": y.reshape(-1, 1)}
+for compressed in [False, True]:
+    file = f"plain-{compressed}.mat".lower()
+    scipy.io.savemat(out / file, {"notes": "text", **wide}, do_compression=compressed)
+    case(file, "MATLAB 5", f"scipy.io.savemat(do_compression={compressed})", halves, names)
+kinds = {f"X_{t}": np.abs(halves * 2).astype(t) if t[0] in "u" else (halves * 2).astype(t)
+         for t in ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"]}
+extra = {"images": np.arange(2 * 4 * 5).reshape(2, 4, 5).astype(np.uint8), "flag": halves > 0, "small": np.round(halves * 2),
+         "sparse": scipy.sparse.csc_matrix(halves), "cells": np.array(words, dtype=object).reshape(-1, 1),
+         "chars": np.array(["cat", "dog", "cow", "cat", "a"]), "row": y.reshape(1, -1), "side": np.array(["s", "t", "s", "t", "o"], dtype=object)}
+scipy.io.savemat(out / "types.mat", {**kinds, **extra}, do_compression=True)
+for name, X in kinds.items():
+    more = {"X_uint8": dict(largest=255), "X_uint16": dict(largest=65535)}.get(name, {})
+    case(f"types.mat:{name},row", "MATLAB 5", f"scipy.io.savemat, {name[2:]}", X, names, **more)
+case("types.mat:sparse,cells", "MATLAB 5, sparse", "scipy.io.savemat", halves, words)
+case("types.mat:small,chars", "MATLAB 5, labels of characters", "scipy.io.savemat", halves * 2, ["cat", "dog", "cow", "cat", "a"])
+case("types.mat:flag", "MATLAB 5, logical", "scipy.io.savemat", halves > 0)
+case("types.mat:images", "MATLAB 5, images", "scipy.io.savemat", extra["images"], shape=[1, 4, 5], largest=255)
+
+
+def big_endian_mat(name, matrix):
+    """A variable as MATLAB writes it on machines of the other byte order, which scipy reads."""
+    def tag(kind, data):
+        return struct.pack(">II", kind, len(data)) + data + b"\0" * (-len(data) % 8)
+    body = tag(6, struct.pack(">II", 6, 0)) + tag(5, struct.pack(">ii", *matrix.shape))
+    body += struct.pack(">HH4s", len(name), 1, name.encode())
+    body += tag(9, matrix.astype(">f8").tobytes("F"))
+    return tag(14, body)
+
+
+save("big-endian.mat", b"MATLAB 5.0 MAT-file".ljust(124) + b"\x01\x00MI" + big_endian_mat("X", halves) + big_endian_mat("y", y.reshape(-1, 1)))
+read = scipy.io.loadmat(out / "big-endian.mat")
+case("big-endian.mat", "MATLAB 5, big-endian", "by hand, as scipy.io.loadmat reads it", read["X"], [str(int(v)) for v in read["y"][:, 0]])
+case("plain-true.mat", "MATLAB 5, labels alone", "scipy.io.savemat", halves, names, options={"X": "X", "Labels": "plain-false.mat"})
+scipy.io.savemat(out / "old.mat", wide, format="4")  # refused
 
 (out / "manifest.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in manifest) + "\n]\n")
