@@ -37,8 +37,12 @@ func (in Input) maker() string {
 	return key
 }
 
+// namesFlag is the flag of a column with the names of inputs.
+const namesFlag = "file-column"
+
 // Key is a hash: equal dependencies, and no others, have equal keys. What inputs
-// are called does not count, but for what a name says of how to read them.
+// are called does not count, but for what a name says of how to read them, and unless
+// their names are in the result.
 func (d Dependencies) Key() string {
 	anonymous := d
 	if d.Rows != nil {
@@ -49,7 +53,9 @@ func (d Dependencies) Key() string {
 	anonymous.Files, anonymous.Options = map[string]Input{}, map[string]string{}
 	maps.Copy(anonymous.Options, d.Options)
 	for flag, in := range d.Files {
-		in.Name = ""
+		if d.Options[namesFlag] == "" {
+			in.Name = ""
+		}
 		anonymous.Files[flag] = in
 		anonymous.Options[flag] = d.reading(flag)
 	}
@@ -62,7 +68,7 @@ func (d Dependencies) Key() string {
 }
 
 // compressions are the endings that are put behind one that says what a file is.
-var compressions = []string{".gz", ".zst", ".bz2", ".xz"}
+var compressions = []string{".gz", ".zst", ".bz2", ".xz", ".lz4"}
 
 // reading is what the name of a flag's file says of how to read it: its ending, the member
 // of an archive, and which other flag names the same file.

@@ -26,6 +26,7 @@ type side struct {
 	ids     []int64
 	idNames []string // instead of ids
 	shape   []int    // of an image, or of the row
+	files   []string // of each row, if the stream has a column of them
 }
 
 // A dataset holds what the stream is made of.
@@ -38,6 +39,7 @@ type dataset struct {
 	truth    bool   // write the truth of target rows
 	taken    []int  // rows of the source's table that the target is not to have; nil: none
 	prepared string // see arrowio.PreparationKey; "" says nothing
+	files    string // column of the rows' files; "" for none
 }
 
 // batchBytes is the approximate size of a batch's features.
@@ -116,7 +118,11 @@ func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {
 	if d.truth {
 		fields = append(fields, arrow.Field{Name: c.Truth, Type: arrow.PrimitiveTypes.Int32, Nullable: true})
 	}
-	return arrow.NewSchema(append(fields, features), nil)
+	fields = append(fields, features)
+	if d.files != "" {
+		fields = append(fields, arrow.Field{Name: d.files, Type: arrow.BinaryTypes.String})
+	}
+	return arrow.NewSchema(fields, nil)
 }
 
 func (d *dataset) namedIDs() bool {
@@ -141,7 +147,11 @@ func (d *dataset) columns(s side, lo, hi int) []arrow.Array {
 		columns = append(columns, s.classColumn(lo, hi, s.domain == arrowio.TargetDomain))
 	}
 	data := s.x.Data[lo*s.x.Stride : (hi-1)*s.x.Stride+s.x.Cols]
-	return append(columns, arrowio.NewVectorArray(arrowio.Vectors{Data: data, Rows: n, Width: s.x.Cols}))
+	columns = append(columns, arrowio.NewVectorArray(arrowio.Vectors{Data: data, Rows: n, Width: s.x.Cols}))
+	if d.files != "" {
+		columns = append(columns, arrowio.NewStringArray(s.files[lo:hi]))
+	}
+	return columns
 }
 
 func (d *dataset) ids(s side, lo, hi int) arrow.Array {

@@ -38,6 +38,10 @@ type Options struct {
 	// "source" and "target", and may be one file.
 	Domain string
 
+	// FileColumn is the name of a column of the stream with the path of each row's file; ""
+	// for none.
+	FileColumn string
+
 	// Disjoint draws target rows from those that the source has not drawn, where both
 	// come from one file.
 	Disjoint bool
@@ -123,7 +127,10 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 
 // read reads both sides, with one shape and one set of classes.
 func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dataset, error) {
-	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != ""}
+	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != "", files: o.FileColumn}
+	if err := checkFileColumn(env, o.FileColumn); err != nil {
+		return nil, err
+	}
 	if o.Disjoint && o.Domain != "" {
 		return nil, errors.New("the rows of two domains of a column are disjoint: leave --disjoint out, or --domain-column")
 	}
@@ -167,6 +174,15 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 		}
 	}
 	return d, d.sameShape(o)
+}
+
+// checkFileColumn refuses a name that the stream has already.
+func checkFileColumn(env stages.Env, name string) error {
+	c := env.Columns
+	if name != "" && slices.Contains([]string{c.ID, c.Domain, c.Label, c.Truth, c.Features}, name) {
+		return fmt.Errorf("--file-column %s: the stream has a column of that name: choose another", name)
+	}
+	return nil
 }
 
 func (o *Options) side(domain arrowio.Domain) *SideOptions {
@@ -387,6 +403,12 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 		s.ids = make([]int64, len(chosen))
 		for i, row := range chosen {
 			s.ids[i] = int64(whole.In(row))
+		}
+	}
+	if d.files != "" {
+		s.files = make([]string, len(chosen))
+		for i, row := range chosen {
+			s.files[i] = whole.File(row)
 		}
 	}
 	d.sides, d.shape = append(d.sides, s), shape

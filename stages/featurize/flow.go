@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -228,6 +229,7 @@ func (f *flow) side(t *format.Table) (side, error) {
 		s.ids = f.ids.IDInts[lo:hi]
 	}
 	f.rows += n
+	s.files = slices.Repeat([]string{t.Name}, n) // a block is of one file
 	return s, nil
 }
 

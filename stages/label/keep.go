@@ -27,7 +27,7 @@ type Keep struct {
 // that cannot be read twice, or has no columns that have names.
 func NewKeep(ctx context.Context, path string, o format.Options, names []string) (*Keep, error) {
 	if !format.HasBlocks(ctx, path, o) {
-		return nil, fmt.Errorf("%s: its columns cannot be kept: give CSV, Parquet or Arrow in a file", path)
+		return nil, fmt.Errorf("%s: its columns cannot be kept: give a table in a file, such as CSV or Parquet", path)
 	}
 	fields, err := format.Columns(ctx, path, o)
 	if err != nil {

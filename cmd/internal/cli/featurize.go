@@ -36,6 +36,10 @@ mars-reweight --estimator oracle and mars proportions --truth.
 One table may hold both domains: --domain-column names the column that says which domain a
 row is of. Rows of other values are left out.
 
+Several files are one table: --target day-1.csv --target day-2.parquet, or --target 'day-*.csv',
+whose files are read in the order of their names. Columns are matched by name, and ids have to
+be unique in all of them. --file-column file says in a column which file a row is from.
+
 In an npz archive the members X and y are read; other names are given in the path, as in
 data.npz:images,labels. IDX labels are found beside their images, or given with
 --source-labels. In a folder of images the label of an image is the folder that it is in,
@@ -79,6 +83,7 @@ type sideFlags struct {
 type featurizeFlags struct {
 	source, target        sideFlags
 	label, id, separator  string
+	fileColumn            string
 	domainColumn, decimal string
 	encoding              string
 	columns, classes      []string
@@ -106,10 +111,11 @@ func (o *featurizeFlags) register(f *pflag.FlagSet) {
 
 // registerFiles registers what says what to read and what to make of it.
 func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
-	f.StringVar(&o.source.path, "source", "", "file with the labelled rows, or folder of images in a folder for each class")
-	f.StringVar(&o.target.path, "target", "", "file with the rows to label, or folder of images")
-	f.StringVar(&o.source.labels, "source-labels", "", "file with the labels of --source, where they are apart")
-	f.StringVar(&o.target.labels, "target-labels", "", "file with the labels of --target (for --truth and --target-proportions)")
+	f.Var((*fileList)(&o.source.path), "source", "file with the labelled rows, or several (again, or a pattern such as 'day-*.csv'), or folder of images in a folder for each class")
+	f.Var((*fileList)(&o.target.path), "target", "file with the rows to label, or several, or folder of images")
+	f.Var((*fileList)(&o.source.labels), "source-labels", "file with the labels of --source, where they are apart; one for each of several")
+	f.Var((*fileList)(&o.target.labels), "target-labels", "file with the labels of --target (for --truth and --target-proportions)")
+	o.registerFileColumn(f)
 	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
@@ -192,6 +198,10 @@ func (o *featurizeFlags) registerMixed(f *pflag.FlagSet) {
 	f.BoolVar(&o.explain, "explain", false, "print on standard error what became of each column of a table")
 }
 
+func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
+	f.StringVar(&o.fileColumn, "file-column", "", "add a column of this name with the file that each row is from")
+}
+
 // registerText registers what says how text tables are written.
 func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 	f.StringVar(&o.separator, "separator", "", "field separator of text tables, such as ' ' (default: by each file's name and header)")
@@ -233,7 +243,7 @@ func (o *featurizeFlags) completeSides() error {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Scale: scale.Method(o.scale), Transform: o.transform, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Scale: scale.Method(o.scale), Transform: o.transform, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed, FileColumn: o.fileColumn}
 	options.Mixed.RefuseMissing = o.missing == "error"
 	if o.explain {
 		options.Mixed.Explain = os.Stderr
@@ -265,7 +275,7 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 		return featurize.SideOptions{}, err
 	}
 	text.Exclude, text.Categorical = o.exclude, o.categorical
-	text.Labels, text.Columns, text.Label, text.ID = s.labels, o.columns, o.label, o.id
+	text.Labels, text.Columns, text.Label, text.ID, text.FileColumn = s.labels, o.columns, o.label, o.id, o.fileColumn
 	side := featurize.SideOptions{
 		Path:        s.path,
 		Stream:      s.stream,

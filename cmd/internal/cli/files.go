@@ -74,14 +74,27 @@ func unchanged(cmd *cobra.Command) error {
 // written.
 var reportFlags = map[string]bool{"table": true, "pipeline": true, "augment-preview": true}
 
-// uses are all files that are read when a path is given: that of the labels may lie
-// beside it.
+// uses are all files that are read when a path is given: it may name several, and that of
+// the labels may lie beside it.
 func uses(flag, path string) []arrowio.FileUse {
-	all := []arrowio.FileUse{{Flag: flag, Path: path}}
+	var all []arrowio.FileUse
 	for _, file := range format.Files(path) {
-		if file != path {
-			all = append(all, arrowio.FileUse{Flag: flag, Path: file})
-		}
+		all = append(all, arrowio.FileUse{Flag: flag, Path: file})
 	}
 	return all
+}
+
+// A fileList is the value of a flag that names files. Given again it names more: it is a
+// list with commas, as a list in a pipeline file is.
+type fileList string
+
+func (l *fileList) String() string { return string(*l) }
+func (l *fileList) Type() string   { return "string" }
+
+func (l *fileList) Set(path string) error {
+	if *l != "" {
+		path = string(*l) + "," + path
+	}
+	*l = fileList(path)
+	return nil
 }

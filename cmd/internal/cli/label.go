@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -139,7 +140,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 // keepColumns finds which columns of the target's file labels get.
 func (l *labeller) keepColumns(ctx context.Context) error {
 	switch {
-	case l.keep == keepID:
+	case l.keep == keepID && l.files.fileColumn == "":
 		return nil
 	case l.files.target.path == "" && l.files.source.path == "":
 		return usagef("--keep %s: the rows are a stream, which has no file: give --source and --target", l.keep)
@@ -169,6 +170,12 @@ func newKeep(ctx context.Context, keep string, o featurize.Options) (*label.Keep
 		var err error
 		if names, err = csv.NewReader(strings.NewReader(keep)).Read(); err != nil {
 			return nil, usagef("--keep %q: want id, all or names with commas between", keep)
+		}
+		if keep == keepID {
+			names = nil
+		}
+		if file := how.FileColumn; file != "" && !slices.Contains(names, file) {
+			names = append(names, file)
 		}
 	}
 	return label.NewKeep(ctx, o.Target.Path, how, names)

@@ -10,6 +10,7 @@ import (
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/featurize"
+	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/predict"
 )
@@ -42,7 +43,8 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f := cmd.Flags()
 	f.StringVar(&p.options.Model, "model", "", "file that mars-train, mars-label or mars-embed saved (required)")
 	f.Var(oneOf{&p.options.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
-	f.StringVar(&p.files.target.path, "target", "", "file with the rows to label, instead of FILE (-: standard input)")
+	f.Var((*fileList)(&p.files.target.path), "target", "file with the rows to label, instead of FILE (-: standard input), or several: again, or a pattern such as 'day-*.csv'")
+	p.files.registerFileColumn(f)
 	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringVar(&p.files.domainColumn, "domain-column", "", "column of a table that says which domain a row is of")
 	f.StringSliceVar(&p.files.target.domains, "target-domain", nil, "values of --domain-column in the rows to label (default \"target\")")
@@ -95,7 +97,7 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if !raw && format.Name == label.Arrow {
-		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "encoding", "keep"}); err != nil {
+		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "encoding", "keep", "file-column"}); err != nil {
 			return err
 		}
 		return c.filter(cmd, predict.Apply(p.options))
@@ -109,6 +111,7 @@ func isTable(path string, columns arrowio.Columns) bool {
 	if isPipe(path) {
 		return false
 	}
+	path = format.Files(path)[0]
 	if f, err := arrowio.SniffFile(path); err != nil || !f.IsArrow() {
 		return err == nil
 	}
@@ -142,7 +145,7 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 		if err != nil {
 			return err
 		}
-		if p.keep != keepID {
+		if p.keep != keepID || p.files.fileColumn != "" {
 			if c.kept, err = newKeep(cmd.Context(), p.keep, options); err != nil {
 				return err
 			}
@@ -176,7 +179,7 @@ func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
 		return featurize.Options{}, err
 	}
 	how, err := p.files.text()
-	how.ID = p.files.id
+	how.ID, how.FileColumn = p.files.id, p.files.fileColumn
 	target := featurize.SideOptions{Path: p.common.input, Format: how, Domains: p.files.target.domains}
-	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn}, err
+	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn, FileColumn: p.files.fileColumn}, err
 }

@@ -11,16 +11,6 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
-// readArrow reads an Arrow stream or file.
-func readArrow(ctx context.Context, in *input, o Options) ([]*Table, error) {
-	r, err := newArrowReader(in)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return readBatches(ctx, r.Schema(), r.Next, o, in.mem)
-}
-
 func newArrowReader(in *input) (*arrowio.Reader, error) {
 	source := io.Reader(in)
 	if in.file != nil { // Arrow files need random access

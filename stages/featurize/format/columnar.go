@@ -284,6 +284,7 @@ type columnTables struct {
 	plan   *columnPlan
 	split  *splitter
 	tables []*columnTable
+	all    []int // 0, 1, …: the rows of a batch, where all are of one part
 	widths []int // of each feature column, from the first batch with rows
 }
 
@@ -329,11 +330,16 @@ func (t *columnTables) add(ctx context.Context, rec arrow.Record) error {
 
 // divide returns the rows of each part in a batch, and whether some are in none.
 func (t *columnTables) divide(rec arrow.Record) (rows [][]int, left bool, err error) {
-	values := make([]string, rec.NumRows())
-	if t.plan.domain != "" {
-		if values, err = domainsOf(rec, t.plan.domain); err != nil {
-			return nil, false, err
+	if t.plan.domain == "" {
+		for len(t.all) < int(rec.NumRows()) {
+			t.all = append(t.all, len(t.all))
 		}
+		t.split.rows += int(rec.NumRows())
+		return [][]int{t.all[:rec.NumRows()]}, false, nil
+	}
+	values, err := domainsOf(rec, t.plan.domain)
+	if err != nil {
+		return nil, false, err
 	}
 	rows = make([][]int, len(t.tables))
 	for i, value := range values {

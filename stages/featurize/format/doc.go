@@ -1,6 +1,7 @@
 // Package format reads data files of all kinds into a Table: IDX, npy and npz,
-// CSV and TSV, Parquet, Arrow streams and files, each plain or compressed with
-// gzip, and folders of JPEG and PNG files.
+// CSV and TSV, JSON lines, svmlight rows, ARFF, Parquet, Arrow streams and files,
+// each plain or compressed as a whole (gzip, zstd, bzip2, xz, lz4), and folders of
+// JPEG and PNG files.
 //
 // The first bytes of a file tell its kind; it is an error if its name claims
 // another one. The package does not trust what a file says about itself: sizes

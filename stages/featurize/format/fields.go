@@ -71,7 +71,7 @@ type category struct {
 
 // newCategory knows the values of a field.
 func newCategory(f Field, open bool) *category {
-	c := &category{codes: map[string]int{}, values: f.Values, buckets: f.Buckets, open: open}
+	c := &category{codes: map[string]int{}, values: slices.Clone(f.Values), buckets: f.Buckets, open: open}
 	for i, value := range f.Values {
 		c.codes[value] = i
 	}

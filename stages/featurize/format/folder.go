@@ -80,11 +80,17 @@ func pictureNames(ctx context.Context, path string) ([]string, error) {
 func noPictures(path string) error {
 	files, _ := os.ReadDir(path)
 	for _, f := range files {
-		if _, table := extensions[strings.ToLower(filepath.Ext(strings.TrimSuffix(f.Name(), ".gz")))]; table {
-			return fmt.Errorf("is a folder of tables (%s is there), and one file is read: name one, or %s", f.Name(), joinAdvice)
+		if _, table := extensions[strings.ToLower(filepath.Ext(bareName(f.Name())))]; table {
+			return fmt.Errorf("is a folder of tables (%s is there), and files are read: name them with a pattern, as in '%s'", f.Name(), filepath.Join(path, "*"+strings.TrimPrefix(f.Name(), stem(f.Name()))))
 		}
 	}
 	return errors.New("is a folder without .jpg, .jpeg or .png files: name a folder of images, or a file")
+}
+
+// stem is a name without its extensions.
+func stem(name string) string {
+	bare := bareName(name)
+	return strings.TrimSuffix(bare, filepath.Ext(bare))
 }
 
 // folderLabels are the labels by the pictures' folders, nil if there are none.

@@ -48,7 +48,8 @@ func TestKindErrors(t *testing.T) {
 		{"a.csv", "version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"},
 		{"a", "\x01\x02\x03\x04\x05", "a: begins with bytes 01 02 03 04 05, which is no kind of file that can be read"},
 		{"a.csv", "caf\xe9,b\n1,2\n", "line 1, column 4 (byte 3 from 0): 0xe9 is not valid UTF-8"},
-		{"a.gz", "\x1f\x8b\x00", "is not valid gzip"},
+		{"a.gz", "\x1f\x8b\x00", "is truncated: its gzip data stop at byte 3, after 0 bytes of content"},
+		{"a.gz", "\x1f\x8b" + strings.Repeat("x", 20), "is damaged (gzip: invalid header): copy or download it again"},
 	} {
 		_, err := read(tc.name, tc.text, Options{})
 		wantError(t, err, tc.want)
@@ -68,15 +69,15 @@ func TestOpenErrors(t *testing.T) {
 	_, whole := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "plain.npz"), Y: "X"})
 	_, column := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "frame.csv"), Label: "class"})
 	for want, err := range map[string]error{
-		"absent.csv: no such file or directory: check the path": absent,
-		"is a folder without .jpg, .jpeg or .png files":         isFolder,
-		"only .npz archives have members to name after a colon": colon,
+		"absent.csv: no such file or directory: check the path":       absent,
+		"is a folder without .jpg, .jpeg or .png files":               isFolder,
+		"only .npz and .mat files have members to name after a colon": colon,
 		"labels: open": labels,
-		"plain.npy: 5 rows but 2 labels (" + oracle + "/digit-labels.gz)":  rows,
-		"has shape [2 4 5]: labels need one axis":                          axes,
-		"labels: cannot be read from Parquet: give IDX, npy, npz or CSV":   kind,
-		"plain.npz: member X: has shape [5 3]: labels need one axis":       whole,
-		`frame.csv: has no column "class" (its columns are a, b, c, d, na`: column,
+		"plain.npy: 5 rows but 2 labels (" + oracle + "/digit-labels.gz)":     rows,
+		"has shape [2 4 5]: labels need one axis":                             axes,
+		"labels: cannot be read from Parquet: give IDX, npy, npz, mat or CSV": kind,
+		"plain.npz: member X: has shape [5 3]: labels need one axis":          whole,
+		`frame.csv: has no column "class" (its columns are a, b, c, d, na`:    column,
 	} {
 		wantError(t, err, want)
 	}

@@ -2,10 +2,17 @@ package format
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars.dev/mars/arrowio"
 )
 
 // checkFuzzed reads arbitrary bytes. If that is no error, the table must be
@@ -44,7 +51,7 @@ func checkConsistent(t *testing.T, got *Table) {
 func checkBlocks(t *testing.T, data []byte, name string, o Options) {
 	t.Helper()
 	in, err := newInput(t.Context(), bytes.NewReader(data), name, o)
-	if err != nil || !slices.Contains([]kind{kindText, kindParquet, kindArrow}, in.kind) {
+	if err != nil || !hasBatches(in.kind) {
 		return
 	}
 	o.NoLabels = true
@@ -184,6 +191,88 @@ func FuzzText(f *testing.F) {
 		checkDomains(t, data, "a.csv", "label", "cat", "dog")
 		checkMixed(t, data, "a.csv")
 		checkFuzzed(t, data, "a", Options{Label: "name", Columns: []string{"a"}, Separator: ';'})
+	})
+}
+
+// FuzzJSONLines reads lines that encoding/json reads too, or refuses them.
+func FuzzJSONLines(f *testing.F) {
+	seed(f, "../formats/pandas.jsonl", "../formats/polars.ndjson", "../formats/duckdb.jsonl", "../formats/nested.jsonl")
+	f.Add([]byte("{\"a\":[1,2],\"b\":\"\\ud83d\\ude00\\n\"}\n\n{\"a\":[3,NaN]}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.jsonl", Options{})
+		checkDomains(t, data, "a.jsonl", "label", "cat", "dog")
+		in, err := newInput(t.Context(), bytes.NewReader(data), "a.jsonl", Options{})
+		if err != nil {
+			return
+		}
+		b, err := openJSONLines(t.Context(), in, Options{})
+		if err != nil {
+			return
+		}
+		defer b.release()
+		rows, end := 0, error(nil)
+		for end == nil {
+			var rec arrow.Record
+			if rec, end = b.next(); end == nil {
+				rows += int(rec.NumRows())
+			}
+		}
+		lines := 0
+		for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+			if line = bytes.TrimSpace(line); len(line) == 0 {
+				continue
+			}
+			lines++
+			if errors.Is(end, io.EOF) && !json.Valid(line) && !bytes.Contains(line, []byte("NaN")) && !bytes.Contains(line, []byte("Infinity")) {
+				t.Fatalf("%q is read, and is no JSON", line)
+			}
+		}
+		if errors.Is(end, io.EOF) && rows != lines {
+			t.Fatalf("%d rows of %d lines", rows, lines)
+		}
+	})
+}
+
+func FuzzSVMLight(f *testing.F) {
+	seed(f, "../formats/zero-false.svmlight", "../formats/queries.svm", "../formats/wanted.libsvm")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.svm", Options{})
+		checkFuzzed(t, data, "a.svm", Options{Columns: []string{"0", "3"}})
+	})
+}
+
+func FuzzARFF(f *testing.F) {
+	seed(f, "../formats/dense.arff", "../formats/sparse.arff")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.arff", Options{})
+		checkDomains(t, data, "a.arff", "kind", "cat", "it's")
+	})
+}
+
+func FuzzMAT(f *testing.F) {
+	seed(f, "../formats/plain-false.mat", "../formats/plain-true.mat", "../formats/types.mat", "../formats/big-endian.mat")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.mat", Options{})
+		o := Options{Memory: arrowio.NewBudget(64 << 20)}
+		for _, names := range []string{"sparse,cells", "images,chars", "flag,row"} {
+			o.X, o.Y, _ = strings.Cut(names, ",")
+			if got, err := Read(t.Context(), bytes.NewReader(data), "a.mat", o); err == nil {
+				checkConsistent(t, got)
+			}
+		}
+	})
+}
+
+// FuzzCompressed changes compressed tables.
+func FuzzCompressed(f *testing.F) {
+	for _, ext := range []string{"gz", "zst", "bz2", "xz", "lz4"} {
+		seed(f, "../formats/frame.csv."+ext, "../formats/twice.csv."+ext)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		o := Options{Memory: arrowio.NewBudget(64 << 20)}
+		if _, err := Read(t.Context(), bytes.NewReader(data), "a", o); err == nil {
+			checkFuzzed(t, data, "a", Options{})
+		}
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"mars.dev/mars/arrowio"
@@ -21,17 +22,24 @@ const (
 	kindParquet kind = "Parquet"
 	kindArrow   kind = "Arrow"
 	kindText    kind = "a text table"
+
+	kindMAT       kind = "MATLAB (mat)"
+	kindJSONLines kind = "JSON lines"
+	kindSVMLight  kind = "svmlight (LIBSVM) rows"
+	kindARFF      kind = "ARFF"
 )
 
 // extensions are those that claim a kind. Others claim none.
 var extensions = map[string]kind{
-	".npy": kindNPY, ".npz": kindNPZ, ".csv": kindText, ".tsv": kindText,
+	".npy": kindNPY, ".npz": kindNPZ, ".mat": kindMAT, ".csv": kindText, ".tsv": kindText,
+	".jsonl": kindJSONLines, ".ndjson": kindJSONLines,
+	".svm": kindSVMLight, ".svmlight": kindSVMLight, ".libsvm": kindSVMLight, ".arff": kindARFF,
 	".parquet": kindParquet, ".arrow": kindArrow, ".arrows": kindArrow, ".feather": kindArrow,
 }
 
 // kinds are the formats that can be read.
 var kinds = map[arrowio.Format]kind{
-	arrowio.FormatNPY: kindNPY, arrowio.FormatZip: kindNPZ, arrowio.FormatParquet: kindParquet, arrowio.FormatIDX: kindIDX,
+	arrowio.FormatNPY: kindNPY, arrowio.FormatZip: kindNPZ, arrowio.FormatMATLAB: kindMAT, arrowio.FormatParquet: kindParquet, arrowio.FormatIDX: kindIDX,
 	arrowio.FormatArrowFile: kindArrow, arrowio.FormatArrowStream: kindArrow, arrowio.FormatText: kindText,
 }
 
@@ -40,7 +48,6 @@ var remedies = map[arrowio.Format]string{
 	arrowio.FormatLFSPointer: "fetch the file itself with git lfs pull",
 	arrowio.FormatHTML:       "download the file itself",
 	arrowio.FormatHDF5:       "save its arrays in Python with numpy.savez",
-	arrowio.FormatMATLAB:     "save its arrays in Python: numpy.savez(\"x.npz\", X=scipy.io.loadmat(\"x.mat\")[\"X\"])",
 	arrowio.FormatFCS:        "convert it in R: write.csv(flowCore::exprs(flowCore::read.FCS(\"x.fcs\")), \"x.csv\", row.names = FALSE)",
 	arrowio.FormatExcel:      "save the sheet as CSV",
 	arrowio.FormatSQLite:     "write its table as CSV: sqlite3 -header -csv x.db 'select * from t' > x.csv",
@@ -49,15 +56,18 @@ var remedies = map[arrowio.Format]string{
 	arrowio.FormatAvro:       "write it as Parquet",
 	arrowio.FormatPDF:        "give the data that it shows",
 	arrowio.FormatPickle:     "save its arrays in Python with numpy.savez, or its data frame with to_parquet",
-	arrowio.FormatZstd:       "decompress it, or compress it with gzip",
-	arrowio.FormatLZ4:        "decompress it, or compress it with gzip",
-	arrowio.FormatBzip2:      "decompress it, or compress it with gzip",
-	arrowio.FormatXZ:         "decompress it, or compress it with gzip",
-	arrowio.FormatGzip:       "it is compressed twice: decompress it once",
+	arrowio.FormatGzip:       twice,
+	arrowio.FormatZstd:       twice,
+	arrowio.FormatLZ4:        twice,
+	arrowio.FormatBzip2:      twice,
+	arrowio.FormatXZ:         twice,
 	arrowio.FormatJPEG:       "give the folder of the images, a table or an array",
 	arrowio.FormatPNG:        "give the folder of the images, a table or an array",
 	arrowio.FormatFeatherV1:  "write it again with a newer version",
 }
+
+// twice is what to do about a compressed file in a compressed file.
+const twice = "it is compressed twice: decompress it once"
 
 // tell returns the kind of a file that begins with head. Text that is not UTF-8 may
 // have the encoding, or be an error when it is read. It fails if the file's name
@@ -68,12 +78,15 @@ func tell(head []byte, name, encoding string) (kind, error) {
 	}
 	found, err := tellContent(head, name, encoding)
 	if err == nil && found == kindText {
-		err = foreignText(head)
+		found, err = tellText(head)
 	}
 	if err != nil {
 		return "", err
 	}
 	ext := strings.ToLower(filepath.Ext(name))
+	if found == kindText && isTextKind(extensions[ext]) {
+		found = extensions[ext] // whose errors say what is wrong with it
+	}
 	if claimed, ok := extensions[ext]; ok && claimed != found {
 		return "", fmt.Errorf("is named %s but holds %s: rename it, or check what wrote it", ext, found)
 	}
@@ -82,19 +95,26 @@ func tell(head []byte, name, encoding string) (kind, error) {
 
 func tellContent(head []byte, name, encoding string) (kind, error) {
 	format := arrowio.Sniff(head)
-	if format == arrowio.FormatUnknown && (encoding != "" && encoding != Encodings[0] || maybeText(head)) {
+	if format == arrowio.FormatUnknown && !strings.EqualFold(filepath.Ext(name), ".mat") && (encoding != "" && encoding != Encodings[0] || maybeText(head)) {
 		return kindText, nil
+	}
+	ext := strings.ToLower(filepath.Ext(name))
+	switch {
+	case bytes.HasPrefix(head, []byte("MATLAB 7.3")):
+		return "", errors.New("holds a MATLAB file of version 7.3 (HDF5), which cannot be read: save it in MATLAB with save(\"x.mat\", \"X\", \"y\", \"-v7\"), or its arrays in Python: numpy.savez(\"x.npz\", X=h5py.File(\"x.mat\")[\"X\"][()].T)")
+	case ext == ".mat" && (format == arrowio.FormatUnknown || format == arrowio.FormatIDX):
+		return "", errors.New("holds a MATLAB file of version 4, or none, which cannot be read: save it in MATLAB with save(\"x.mat\", \"X\", \"y\", \"-v7\"), or in Python: scipy.io.savemat(\"new.mat\", scipy.io.loadmat(\"x.mat\"))")
 	}
 	if k, ok := kinds[format]; ok {
 		return k, nil
 	}
-	if ext := strings.ToLower(filepath.Ext(name)); format == arrowio.FormatHDF5 && (ext == ".h5ad" || ext == ".loom") {
+	if format == arrowio.FormatHDF5 && (ext == ".h5ad" || ext == ".loom") {
 		return "", fmt.Errorf("holds AnnData (%s), which cannot be read: write a table in Python: a = anndata.read_h5ad(\"x.h5ad\"); a.to_df().join(a.obs).to_parquet(\"x.parquet\")", format)
 	}
 	if remedy, ok := remedies[format]; ok {
 		return "", fmt.Errorf("holds %s, which cannot be read: %s", format, remedy)
 	}
-	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give IDX, npy, npz, CSV, TSV, Parquet or Arrow", head[:min(8, len(head))])
+	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give CSV, TSV, JSON lines, Parquet, Arrow, npy, npz, IDX, MATLAB, FCS, ARFF or svmlight", head[:min(8, len(head))])
 }
 
 // foreignTexts are text that is no table, by its beginning, and what to do about it.
@@ -102,21 +122,40 @@ var foreignTexts = []struct {
 	begins       *regexp.Regexp
 	what, remedy string
 }{
-	{regexp.MustCompile(`^\s*\{.*\}\s*\n\s*\{`), "JSON lines", `convert it in Python: pandas.read_json("x.jsonl", lines=True).to_csv("x.csv", index=False)`},
-	{regexp.MustCompile(`^\s*(\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*,))`), "JSON", `convert it in Python: pandas.read_json("x.json").to_csv("x.csv", index=False)`},
-	{regexp.MustCompile(`^[-+]?\d+(\.\d*)?([eE][-+]?\d+)?(,\d+)*( +qid:\d+)? +\d+:[-+.\d]\S*( +\d+:\S+|\s*\n)`), "svmlight (LIBSVM) rows", `convert it in Python: X, y = sklearn.datasets.load_svmlight_file("x"); numpy.savez("x.npz", X=X.toarray(), y=y)`},
+	{regexp.MustCompile(`^\s*(\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*,))`), "JSON", `convert it in Python: pandas.read_json("x.json").to_json("x.jsonl", orient="records", lines=True)`},
 	{regexp.MustCompile(`^%%MatrixMarket`), "a MatrixMarket matrix", `convert it in Python: numpy.savez("x.npz", X=scipy.io.mmread("x.mtx").toarray())`},
-	{regexp.MustCompile(`(?i)^(\s*%[^\n]*\n)*\s*@relation\s`), "ARFF", `convert it in Python: pandas.DataFrame(scipy.io.arff.loadarff("x.arff")[0]).to_csv("x.csv", index=False)`},
 	{regexp.MustCompile(`^\s*<\?xml`), "XML", "write it as CSV"},
 }
 
-// foreignText returns an error for text that is no table.
-func foreignText(head []byte) error {
+// A textKind is a kind of text.
+type textKind struct {
+	begins *regexp.Regexp
+	kind   kind
+}
+
+// textKinds are text that is no table of fields, by its beginning.
+var textKinds = []textKind{
+	{regexp.MustCompile(`^\s*\{[ \t]*("|\}\s*\n\s*\{)`), kindJSONLines},
+	{regexp.MustCompile(`^(\s*#[^\n]*\n)*[-+]?\d+(\.\d*)?([eE][-+]?\d+)?(,\d+)*([ \t]+qid:\d+)?[ \t]+\d+:[-+.\d]\S*([ \t]+\d+:\S*|\s*\n|\s*#|\s*$)`), kindSVMLight},
+	{regexp.MustCompile(`(?i)^(\s*%[^\n]*\n|\s*\n)*\s*@relation\s`), kindARFF},
+}
+
+func isTextKind(k kind) bool {
+	return slices.ContainsFunc(textKinds, func(t textKind) bool { return t.kind == k })
+}
+
+// tellText tells the kind of text. It fails for what is no table.
+func tellText(head []byte) (kind, error) {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	for _, f := range foreignTexts {
-		if f.begins.Match(head) {
-			return fmt.Errorf("holds %s, which cannot be read: %s", f.what, f.remedy)
+	for _, t := range textKinds {
+		if t.begins.Match(head) {
+			return t.kind, nil
 		}
 	}
-	return nil
+	for _, f := range foreignTexts {
+		if f.begins.Match(head) {
+			return "", fmt.Errorf("holds %s, which cannot be read: %s", f.what, f.remedy)
+		}
+	}
+	return kindText, nil
 }

@@ -3,12 +3,16 @@ package format
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
 
 	"mars.dev/mars/arrowio"
 )
@@ -21,27 +25,47 @@ func TestMemoryLimit(t *testing.T) {
 		return io.MultiReader(strings.NewReader(head), &repeat{unit: unit, left: 64 << 20})
 	}
 	for name, r := range map[string]io.Reader{
-		"line.csv":    fill("x,label\n", "1"),
-		"header.csv":  fill("", "a"),
-		"field.csv":   fill("x,label\n\"", "a\n"),
-		"commas.csv":  fill("x", ","),
-		"rows.csv":    fill("x,label\n", "1,a\n"),
-		"labels.csv":  &counted{head: "x,label\n", row: "1,a%d\n"},
-		"ids.csv":     &counted{head: "x,id\n", row: "1,%d\n"},
-		"shape.npy":   fill(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (16777216, 1), }", ""), "\x00"),
-		"names.npy":   &counted{head: string(npy("{'descr': '|S65536', 'fortran_order': False, 'shape': (16777216,), }", "")), row: "%d "},
-		"images":      fill("\x00\x00\x08\x03\x01\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x04", "\x01"),
-		"zip.npz":     fill("PK\x03\x04", "\x00"),
-		"pq.parquet":  fill("PAR1", "\x00"),
-		"zip.npz.gz":  zipped(fill("PK\x03\x04", "\x00")),
-		"line.csv.gz": zipped(fill("x,label\n", "1")),
+		"line.csv":     fill("x,label\n", "1"),
+		"header.csv":   fill("", "a"),
+		"field.csv":    fill("x,label\n\"", "a\n"),
+		"commas.csv":   fill("x", ","),
+		"rows.csv":     fill("x,label\n", "1,a\n"),
+		"labels.csv":   &counted{head: "x,label\n", row: "1,a%d\n"},
+		"ids.csv":      &counted{head: "x,id\n", row: "1,%d\n"},
+		"line.jsonl":   fill("{\"x\":1,\"y\":\"", "1"),
+		"keys.jsonl":   &counted{head: "{\"x\":1", row: ",\"k%d\":1"},
+		"rows.jsonl":   fill("", "{\"x\":1,\"label\":2}\n"),
+		"wide.jsonl":   &counted{row: "{\"k%d\":1}\n"},
+		"deep.jsonl":   fill("{\"x\":", "["),
+		"ids.jsonl":    &counted{row: "{\"x\":1,\"id\":\"r%d\"}\n"},
+		"row.svm":      fill("1", " 1:1"),
+		"value.svm":    fill("1 1:", "1"),
+		"rows.svm":     fill("", "1 1:1\n"),
+		"far.svm":      fill("1 16384:1\n", "1 1:1\n"),
+		"head.arff":    &counted{head: "@relation a\n", row: "@attribute a%d real\n"},
+		"values.arff":  &counted{head: "@relation a\n@attribute a {", row: "v%d,"},
+		"rows.arff":    fill("@relation a\n@attribute a real\n@data\n", "1\n"),
+		"line.arff":    fill("@relation a\n@attribute a string\n@attribute x real\n@data\n", "1"),
+		"shape.npy":    fill(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (16777216, 1), }", ""), "\x00"),
+		"names.npy":    &counted{head: string(npy("{'descr': '|S65536', 'fortran_order': False, 'shape': (16777216,), }", "")), row: "%d "},
+		"images":       fill("\x00\x00\x08\x03\x01\x00\x00\x00\x00\x00\x00\x04\x00\x00\x00\x04", "\x01"),
+		"zip.npz":      fill("PK\x03\x04", "\x00"),
+		"pq.parquet":   fill("PAR1", "\x00"),
+		"zip.npz.gz":   zipped(fill("PK\x03\x04", "\x00")),
+		"line.csv.gz":  zipped(fill("x,label\n", "1")),
+		"line.csv.zst": packed(fill("x,label\n", "1"), func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w, zstd.WithWindowSize(1<<20)); return z }),
+		"line.csv.lz4": packed(fill("x,label\n", "1"), func(w io.Writer) io.WriteCloser { return lz4.NewWriter(w) }),
+		"line.csv.xz":  bytes.NewReader(oracleFile(t, "../formats/bomb.csv.xz")),
+		"line.csv.bz2": bytes.NewReader(oracleFile(t, "../formats/bomb.csv.bz2")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			o := Options{Memory: arrowio.NewBudget(limit)}
 			var err error
-			if strings.HasPrefix(name, "names") {
+			if name == "text.mat" {
+				_, err = Read(t.Context(), r, name, Options{Memory: o.Memory, X: "none", Y: "y"})
+			} else if strings.HasPrefix(name, "names") {
 				_, err = readArrayLabels(readNPY(r, o.Memory))
 			} else {
 				_, err = Read(t.Context(), r, name, o)
@@ -56,6 +80,18 @@ func TestMemoryLimit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// matOf is the beginning of a MATLAB file with a variable, up to its values.
+func matOf(class byte, rows, cols uint32, name string, kind, size uint32) string {
+	u := func(values ...uint32) (out string) {
+		for _, v := range values {
+			out += string(binary.LittleEndian.AppendUint32(nil, v))
+		}
+		return out
+	}
+	body := u(6, 8, uint32(class), 0, 5, 8, rows, cols, 1<<16|1) + name + "\x00\x00\x00" + u(kind, size)
+	return fmt.Sprintf("%-124s\x00\x01IM", "MATLAB 5.0") + u(14, uint32(len(body))+size) + body
 }
 
 // repeat gives unit again and again.
@@ -95,9 +131,13 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 func zipped(r io.Reader) io.Reader {
+	return packed(r, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) })
+}
+
+func packed(r io.Reader, writer func(io.Writer) io.WriteCloser) io.Reader {
 	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	io.Copy(w, r)
+	w := writer(&out)
+	io.Copy(struct{ io.Writer }{w}, r)
 	w.Close()
 	return &out
 }

@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-
 	"mars.dev/mars/arrowio"
 )
 
@@ -58,6 +56,9 @@ type Options struct {
 	// Fields are the columns to read, as a Table that was read before has them: they take
 	// the place of Columns and Categorical. nil: they are found.
 	Fields []Field
+	// growing says that Fields are of a file before: values that their categories lack are
+	// appended.
+	growing bool
 
 	// Label and ID are the label and identity columns of a table. If empty,
 	// they are "label" and "id", if the table has these.
@@ -85,6 +86,10 @@ type Options struct {
 	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
 	Memory *arrowio.Budget
 
+	// FileColumn is the name of a column with the path of each row's file, which Columns
+	// and EachBatch have beside those of the table; "" for none.
+	FileColumn string
+
 	// Each is given the rows block by block as they are read, without labels and
 	// identities, and the table of all has no Features.Data; nil: it has. Only what HasBlocks can be read so, as one part.
 	Each func(*Table) error
@@ -98,9 +103,14 @@ type Options struct {
 // variable for tests.
 var blockValues = 1 << 18
 
-// HasBlocks reports whether the rows of a file can be read block by block, as often as
-// one likes: text, Parquet and Arrow, in a regular file.
+// HasBlocks reports whether the rows of a path can be read block by block, as often as
+// one likes: those of formats with columns, in regular files.
 func HasBlocks(ctx context.Context, path string, o Options) bool {
+	paths, err := Expand(path)
+	return err == nil && !slices.ContainsFunc(paths, func(path string) bool { return !hasBlocksIn(ctx, path, o) })
+}
+
+func hasBlocksIn(ctx context.Context, path string, o Options) bool {
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -110,7 +120,7 @@ func HasBlocks(ctx context.Context, path string, o Options) bool {
 		return false
 	}
 	in, err := newInput(ctx, f, path, o)
-	return err == nil && slices.Contains([]kind{kindText, kindParquet, kindArrow}, in.kind)
+	return err == nil && hasBatches(in.kind)
 }
 
 // noLabels reports whether no part is to have labels.
@@ -134,8 +144,27 @@ func first(tables []*Table, err error) (*Table, error) {
 	return tables[0], nil
 }
 
-// OpenParts reads a table for each of the options' Parts, in one pass.
+// OpenParts reads a table for each of the options' Parts, in one pass. A path may name
+// several files, see Expand: their rows follow one another.
 func OpenParts(ctx context.Context, path string, o Options) ([]*Table, error) {
+	paths, err := Expand(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(paths) > 1 {
+		return openSeveral(ctx, path, paths, o)
+	}
+	return openFile(ctx, paths[0], o)
+}
+
+// openFile reads one file, or standard input.
+func openFile(ctx context.Context, path string, o Options) ([]*Table, error) {
+	if each := o.Each; each != nil {
+		o.Each = func(t *Table) error {
+			t.Name = path
+			return each(t)
+		}
+	}
 	if path == "-" {
 		return readParts(ctx, os.Stdin, StandardInput, o)
 	}
@@ -166,24 +195,11 @@ const StandardInput = "standard input"
 
 // absent explains that there is no such file.
 func absent(path string, err error) error {
-	switch {
-	case !errors.Is(err, fs.ErrNotExist):
-	case isURL(path):
+	if errors.Is(err, fs.ErrNotExist) && isURL(path) {
 		return fmt.Errorf("%s: is a URL, and files are read from this machine: download it first", path)
-	case strings.ContainsAny(path, "*?["):
-		if found, _ := filepath.Glob(path); len(found) > 0 {
-			return fmt.Errorf("%s: is a pattern of %d files, and one file is read: %s", path, len(found), joinAdvice)
-		}
-	case strings.Contains(path, ","):
-		if _, err := os.Stat(strings.Split(path, ",")[0]); err == nil {
-			return fmt.Errorf("%s: is a list of files, and one file is read: %s", path, joinAdvice)
-		}
 	}
 	return fmt.Errorf("%w: check the path", err)
 }
-
-// joinAdvice is how several tables become one.
-const joinAdvice = "join them, for example CSV files with awk 'NR == 1 || FNR > 1' *.csv > all.csv"
 
 func isURL(path string) bool {
 	scheme, _, found := strings.Cut(path, "://")
@@ -267,12 +283,15 @@ func readTables(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	switch in.kind {
 	case kindNPZ:
 		return readNPZ(ctx, in, o)
+	case kindMAT:
+		return readMAT(ctx, in, o)
 	case kindParquet:
 		return readParquet(ctx, in, o)
-	case kindArrow:
-		return readArrow(ctx, in, o)
 	case kindText:
 		return readText(ctx, in, o)
+	}
+	if batchFormats[in.kind] != nil {
+		return readBatchFormat(ctx, in, o)
 	}
 	if o.Domain != "" {
 		return nil, fmt.Errorf("is %s, which has no column %q: give source and target as two files", in.kind, o.Domain)
@@ -322,10 +341,12 @@ func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
 		return readArrayLabels(readNPY(in, in.mem))
 	case kindNPZ:
 		return readNPZLabels(ctx, in, o)
+	case kindMAT:
+		return readMATLabels(ctx, in, o)
 	case kindText:
 		return readTextLabels(ctx, in, o)
 	}
-	return nil, fmt.Errorf("labels: cannot be read from %s: give IDX, npy, npz or CSV", in.kind)
+	return nil, fmt.Errorf("labels: cannot be read from %s: give IDX, npy, npz, mat or CSV", in.kind)
 }
 
 // splitPath separates the path of an npz archive from what follows its colon.
@@ -334,8 +355,8 @@ func splitPath(path string) (file, inner string, err error) {
 		return path, "", nil
 	}
 	cut := strings.LastIndexByte(path, ':')
-	if file, inner = path[:cut], path[cut+1:]; filepath.Ext(file) != ".npz" {
-		return "", "", fmt.Errorf("%s: there is no such file, and only .npz archives have members to name after a colon: check the path", path)
+	if file, inner = path[:cut], path[cut+1:]; !hasMembers(file) {
+		return "", "", fmt.Errorf("%s: there is no such file, and only .npz and .mat files have members to name after a colon: check the path", path)
 	}
 	return file, inner, nil
 }
@@ -359,23 +380,20 @@ func neighbour(path string) string {
 // ended.
 type input struct {
 	*bufio.Reader
-	name string // without .gz
+	name string // without the extension of a compression
 	kind kind
 	file *os.File // the file itself if it is not compressed and allows random access
 	mem  *arrowio.Budget
 }
 
 func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input, error) {
-	in := &input{Reader: bufio.NewReaderSize(arrowio.WithContext(ctx, r), 1<<16), name: name, mem: o.Memory}
+	in := &input{Reader: bufio.NewReaderSize(arrowio.WithContext(ctx, r), 1<<16), name: bareName(name), mem: o.Memory}
 	in.file = seekable(r)
-	if head, err := in.Peek(2); err == nil && head[0] == 0x1f && head[1] == 0x8b {
-		unzipped, err := gzip.NewReader(in.Reader)
-		if err != nil {
-			return nil, fmt.Errorf("is not valid gzip (%w): copy or download it again", err)
-		}
-		unzipped.Multistream(false)
-		in.Reader = bufio.NewReaderSize(&members{unzipped, in.Reader}, 1<<16)
-		in.name = strings.TrimSuffix(name, ".gz")
+	plain, compressed, err := decompressed(in.Reader, in.mem)
+	if err != nil {
+		return nil, readError(err)
+	}
+	if in.Reader = plain; compressed {
 		in.file = nil
 	}
 	head, err := in.Peek(arrowio.SniffLength)
@@ -384,47 +402,6 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 	}
 	in.kind, err = tell(head, in.name, o.Encoding)
 	return in, err
-}
-
-// members reads the members of a gzip file one after another. What follows them is an
-// error, but for zeros, with which archives on tape were filled up and which gzip ignores.
-type members struct {
-	*gzip.Reader
-	compressed *bufio.Reader
-}
-
-// errNotGzip is what follows the members of a gzip file and is none.
-var errNotGzip = errors.New("has bytes after its gzip data that are not gzip")
-
-func (m *members) Read(b []byte) (int, error) {
-	n, err := m.Reader.Read(b)
-	if errors.Is(err, io.EOF) {
-		err = m.next()
-	}
-	return n, err
-}
-
-func (m *members) next() error {
-	next, err := m.compressed.ReadByte()
-	for err == nil && next == 0 {
-		next, err = m.compressed.ReadByte()
-	}
-	if err != nil {
-		return err
-	}
-	if err := m.compressed.UnreadByte(); err != nil {
-		return err
-	}
-	if magic, err := m.compressed.Peek(2); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	} else if string(magic) != "\x1f\x8b" {
-		return errNotGzip
-	}
-	if err := m.Reset(m.compressed); err != nil {
-		return err
-	}
-	m.Multistream(false)
-	return nil
 }
 
 // seekable returns r as a file with random access, nil if r is not one.
@@ -447,14 +424,11 @@ func readError(err error) error {
 	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
 		return err
 	}
+	if damaged := (*damage)(nil); errors.As(err, &damaged) {
+		return damaged
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("is truncated: copy or download it again")
-	}
-	if errors.Is(err, errNotGzip) {
-		return fmt.Errorf("%w: was something appended to it? Copy or download it again, or keep its beginning: gzip -dc FILE 2>/dev/null", err)
-	}
-	if errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) {
-		return fmt.Errorf("is damaged (%w): copy or download it again", err)
 	}
 	return fmt.Errorf("cannot be read (%w)", err)
 }

@@ -11,11 +11,16 @@ import (
 	"testing"
 )
 
-const oracle = "../../../testdata/oracle/featurize"
+const (
+	oracle  = "../../../testdata/oracle/featurize"
+	formats = "../../../testdata/oracle/formats" // a table of formats and programs that write them
+)
 
 // An oracleCase holds the expected content of a file that another tool wrote.
 type oracleCase struct {
 	File     string
+	Format   string // and the program that wrote it, if it is one of formats
+	Writer   string
 	Options  Options
 	Features [][]float64
 	Shape    []int
@@ -27,31 +32,38 @@ type oracleCase struct {
 	Largest  float32
 }
 
-func oracleCases(t testing.TB) []oracleCase {
+// oracleCases are those of both folders, with the path in File.
+func oracleCases(t testing.TB) (all []oracleCase) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(oracle, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{oracle, formats} {
+		text, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cases []oracleCase
+		if err := json.Unmarshal(text, &cases); err != nil {
+			t.Fatal(err)
+		}
+		if len(cases) == 0 {
+			t.Fatal("no cases")
+		}
+		for _, c := range cases {
+			c.File = filepath.Join(folder, c.File)
+			if c.Options.Labels != "" {
+				c.Options.Labels = filepath.Join(folder, c.Options.Labels)
+			}
+			all = append(all, c)
+		}
 	}
-	var cases []oracleCase
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	if len(cases) == 0 {
-		t.Fatal("no cases")
-	}
-	return cases
+	return all
 }
 
 // The files are written by NumPy, pandas, pyarrow and polars, see generate.py
 // next to them.
 func TestOracle(t *testing.T) {
 	for _, tc := range oracleCases(t) {
-		t.Run(fmt.Sprintf("%s %+v", tc.File, tc.Options), func(t *testing.T) {
-			if tc.Options.Labels != "" {
-				tc.Options.Labels = filepath.Join(oracle, tc.Options.Labels)
-			}
-			got, err := Open(t.Context(), filepath.Join(oracle, tc.File), tc.Options)
+		t.Run(fmt.Sprintf("%s %+v", filepath.Base(tc.File), tc.Options), func(t *testing.T) {
+			got, err := Open(t.Context(), tc.File, tc.Options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,10 +109,10 @@ func (tc oracleCase) check(t *testing.T, got *Table) {
 // Every file reads the same from a pipe, which has no random access.
 func TestOraclePiped(t *testing.T) {
 	for _, tc := range oracleCases(t) {
-		if tc.Options.Labels != "" || strings.Contains(tc.File, ":") || strings.HasPrefix(tc.File, "train-") {
+		if tc.Options.Labels != "" || strings.Contains(tc.File, ":") || strings.HasPrefix(filepath.Base(tc.File), "train-") {
 			continue // these need other files, which only Open can find
 		}
-		data, err := os.ReadFile(filepath.Join(oracle, tc.File))
+		data, err := os.ReadFile(tc.File)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -117,13 +129,16 @@ func TestTruncated(t *testing.T) {
 	for _, name := range []string{
 		"plain.npy", "version2.npy", "zipped.npy.gz", "plain.npz", "train-images-idx3-ubyte", "digits.gz",
 		"stream.arrows", "stream.arrow", "snappy.parquet", "frame.csv.gz",
+		"../formats/frame.csv.zst", "../formats/frame.csv.bz2", "../formats/frame.csv.xz", "../formats/frame.csv.lz4",
+		"../formats/plain-false.mat", "../formats/plain-true.mat",
 	} {
-		data, err := os.ReadFile(filepath.Join(oracle, name))
-		if err != nil {
-			t.Fatal(err)
+		data := oracleFile(t, name)
+		var o Options
+		if strings.HasSuffix(name, ".mat") { // which may end after any variable
+			o.X, o.Y = "X", "y"
 		}
 		for cut := range data {
-			if _, err := Read(t.Context(), bytes.NewReader(data[:cut]), name, Options{}); err == nil {
+			if _, err := Read(t.Context(), bytes.NewReader(data[:cut]), name, o); err == nil {
 				t.Errorf("%s cut to %d of %d bytes was read without an error", name, cut, len(data))
 			}
 		}

@@ -199,9 +199,10 @@ func (t *Table) split(ctx context.Context, domains []string, o Options) ([]*Tabl
 
 // An origin is where the rows of a table were in the input.
 type origin struct {
-	at     []int // the row of the input, from 0, of each row; nil: the same
-	before int   // rows of the input before the first, where at is nil
-	lines  bool  // row i of the input is on line i+2, as in a text table where no record has several lines
+	at     []int  // the row of the input, from 0, of each row; nil: the same
+	before int    // rows of the input before the first, where at is nil
+	lines  bool   // row i of the input is on line i+2, as in a text table where no record has several lines
+	spans  []span // of several files; nil: there is one
 }
 
 // In is the row of the input that row i was, from 0.
@@ -212,10 +213,25 @@ func (w origin) In(i int) int {
 	return w.at[i]
 }
 
+// span is that of row i, nil if there is one file.
+func (w origin) span(i int) *span {
+	in := w.In(i)
+	for k := len(w.spans) - 1; k >= 0; k-- {
+		if w.spans[k].first <= in {
+			return &w.spans[k]
+		}
+	}
+	return nil
+}
+
 // Place names row i for a message, as people count: from 1.
 func (w origin) Place(i int) string {
-	if w.lines {
-		return fmt.Sprintf("line %d", w.In(i)+2)
+	in, lines, file := w.In(i), w.lines, ""
+	if s := w.span(i); s != nil {
+		in, lines, file = in-s.first, s.lines, s.file+", "
 	}
-	return fmt.Sprintf("row %d", w.In(i)+1)
+	if lines {
+		return fmt.Sprintf("%sline %d", file, in+2)
+	}
+	return fmt.Sprintf("%srow %d", file, in+1)
 }

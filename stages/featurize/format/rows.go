@@ -22,18 +22,36 @@ import (
 const textRows = 4096
 
 // Columns are the names and types of the columns of a table that EachBatch can give: not
-// lists. Fields of structs are columns of their own, as in pos.x. Only what HasBlocks.
+// lists. Fields of structs are columns of their own, as in pos.x. Of several files they are
+// those that all have, with one type. Only what HasBlocks.
 func Columns(ctx context.Context, path string, o Options) ([]arrow.Field, error) {
-	var fields []arrow.Field
-	err := openRows(ctx, path, o, func(schema *arrow.Schema, _ records, _ int) error {
-		for _, f := range schema.Fields() {
-			if !arrow.IsNested(f.Type.ID()) && f.Name != "" {
-				fields = append(fields, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+	paths, err := Expand(path)
+	if err != nil {
+		return nil, err
+	}
+	var all []arrow.Field
+	for k, path := range paths {
+		var fields []arrow.Field
+		err := openRows(ctx, path, o, func(schema *arrow.Schema, _ records, _ int) error {
+			for _, f := range schema.Fields() {
+				if !arrow.IsNested(f.Type.ID()) && f.Name != "" {
+					fields = append(fields, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return fields, err
+		if k == 0 {
+			all = fields
+			continue
+		}
+		all = slices.DeleteFunc(all, func(f arrow.Field) bool {
+			return !slices.ContainsFunc(fields, func(other arrow.Field) bool { return other.Name == f.Name && arrow.TypeEqual(other.Type, f.Type) })
+		})
+	}
+	return all, nil
 }
 
 // EachBatch gives the rows of a table in batches of the named columns, as they are: text as
@@ -41,7 +59,21 @@ func Columns(ctx context.Context, path string, o Options) ([]arrow.Field, error)
 // domains it gives the rows of the options' only Part. A batch is valid until the call
 // returns. Only what HasBlocks.
 func EachBatch(ctx context.Context, path string, o Options, names []string, each func(arrow.Record) error) error {
+	paths, err := Expand(path)
+	if err != nil {
+		return err
+	}
 	o.Each = func(*Table) error { return nil } // no labels and identities are kept
+	for _, path := range paths {
+		if err := eachBatch(ctx, path, o, names, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachBatch is EachBatch of one file.
+func eachBatch(ctx context.Context, path string, o Options, names []string, each func(arrow.Record) error) error {
 	return openRows(ctx, path, o, func(schema *arrow.Schema, next records, domain int) error {
 		split := newSplitter(o, o.Memory)
 		var fields []arrow.Field
@@ -67,22 +99,49 @@ func EachBatch(ctx context.Context, path string, o Options, names []string, each
 				return err
 			}
 			for _, run := range runs {
-				columns := make([]arrow.Array, len(at))
-				for k, i := range at {
-					columns[k] = array.NewSlice(rec.Column(i), run[0], run[1])
-				}
-				part := array.NewRecord(kept, columns, run[1]-run[0])
-				for _, c := range columns {
-					c.Release()
-				}
-				err := each(part)
-				part.Release()
-				if err != nil {
+				if err := giveRun(rec, kept, at, run, each); err != nil {
 					return err
 				}
 			}
 		}
 	})
+}
+
+// giveRun gives some columns of some rows of a batch.
+func giveRun(rec arrow.Record, kept *arrow.Schema, at []int, run [2]int64, each func(arrow.Record) error) error {
+	columns := make([]arrow.Array, len(at))
+	for k, i := range at {
+		columns[k] = array.NewSlice(rec.Column(i), run[0], run[1])
+	}
+	part := array.NewRecord(kept, columns, run[1]-run[0])
+	defer part.Release()
+	for _, c := range columns {
+		c.Release()
+	}
+	return each(part)
+}
+
+// withFile adds the column that says which file a row is of.
+func withFile(schema *arrow.Schema, next records, name, path string) (*arrow.Schema, records, error) {
+	if schema.HasField(name) {
+		return nil, nil, fmt.Errorf("has a column %q: give --file-column another name", name)
+	}
+	with := arrow.NewSchema(append(slices.Clone(schema.Fields()), arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true}), nil)
+	var last arrow.Record
+	return with, func() (arrow.Record, error) {
+		if last != nil {
+			last.Release()
+			last = nil
+		}
+		rec, err := next()
+		if err != nil {
+			return nil, err
+		}
+		files := arrowio.NewStringArray(slices.Repeat([]string{path}, int(rec.NumRows())))
+		defer files.Release()
+		last = array.NewRecord(with, append(slices.Clone(rec.Columns()), files), rec.NumRows())
+		return last, nil
+	}, nil
 }
 
 // runsOf are the bounds [from, to) of the rows of a batch that are of the only part.
@@ -135,13 +194,18 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 			}
 			domain = i[0]
 		}
-		return read(columns, flattened(schema, next), domain)
+		next = flattened(schema, next)
+		if o.FileColumn != "" {
+			var err error
+			if columns, next, err = withFile(columns, next, o.FileColumn, path); err != nil {
+				return err
+			}
+		}
+		return read(columns, next, domain)
 	}
 	switch in.kind {
 	case kindText:
 		err = textBatches(in, o, flat)
-	case kindArrow:
-		err = arrowBatches(in, flat)
 	case kindParquet:
 		err = withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
 			r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
@@ -160,7 +224,7 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 			return flat(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
 		})
 	default:
-		err = fmt.Errorf("is %s, which has no named columns", in.kind)
+		err = openBatches(ctx, in, o, flat)
 	}
 	if err != nil {
 		return named(path, err)
@@ -213,14 +277,18 @@ func textBatches(in *input, o Options, read func(*arrow.Schema, records) error) 
 	})
 }
 
-// arrowBatches reads an Arrow stream or file.
-func arrowBatches(in *input, read func(*arrow.Schema, records) error) error {
-	r, err := newArrowReader(in)
+// openBatches reads what has batches of its own.
+func openBatches(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
+	open := batchFormats[in.kind]
+	if open == nil {
+		return fmt.Errorf("is %s, which has no named columns", in.kind)
+	}
+	b, err := open(ctx, in, o)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
-	return read(r.Schema(), r.Next)
+	defer b.release()
+	return read(b.schema, b.next)
 }
 
 // schema is that of the batches.

@@ -86,7 +86,7 @@ func (p *textPlan) use(fields []Field) error {
 		}
 		c := textCell{at: i, field: f}
 		if f.Kind == Category {
-			c.category = newCategory(f, false)
+			c.category = newCategory(f, p.options.growing)
 		}
 		p.cells = append(p.cells, c)
 	}
