@@ -51,7 +51,7 @@ func diagnosticsShort(b book) string {
 	runs := diagnosed(b)
 	wrong := only(runs, mteIsBad)
 	return fmt.Sprintf("On %d tasks a distance left after translation of more than 1.2 times its floor found %d of %d wrong\n"+
-		"estimates, with %d false alarms. An expected error above 0.2 found %d, with %d, and both together %d.",
+		"estimates (false alarms: %d), an expected error above 0.2 found %d (%d), and both together %d.",
 		len(runs), only(runs, mteIsBad, isLeft), wrong, only(runs, not(mteIsBad), isLeft),
 		only(runs, mteIsBad, isExpected), only(runs, not(mteIsBad), isExpected), wrong-only(runs, mteIsBad, not(isLeft), not(isExpected)))
 }
