@@ -72,7 +72,8 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 	if problem.Shape, err = r.ShapeOf(r.Columns.Features, s.Source.Cols); err != nil {
 		return nil, err
 	}
-	config, err := o.config(problem.Shape)
+	o.Arch = r.Arch(o.Arch)
+	config, err := o.config(problem)
 	if err != nil {
 		return nil, err
 	}
@@ -100,11 +101,13 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 }
 
 // config returns the settings of the method.
-func (o Options) config(shape []int) (adapt.Config, error) {
+func (o Options) config(p adapt.Problem) (adapt.Config, error) {
 	if o.Method == selftrain.Method {
-		return selftrain.Config(o.Arch, shape)
+		return selftrain.Config(o.Arch, p.Shape)
 	}
-	return adapt.Recipe(o.Arch, shape, adapt.ScheduleDefault)
+	c, err := adapt.Recipe(o.Arch, p.Shape, adapt.ScheduleDefault)
+	c.ForRows(p.Source.Rows)
+	return c, err
 }
 
 // train trains by the method.

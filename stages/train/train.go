@@ -246,10 +246,11 @@ func fitAligned(ctx context.Context, r *stream.Rows, o Options) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := adapt.Recipe(o.Arch, p.Shape, o.Schedule)
+	c, err := adapt.Recipe(r.Arch(o.Arch), p.Shape, o.Schedule)
 	if err != nil {
 		return nil, err
 	}
+	c.ForRows(p.Source.Rows)
 	c.SetMethod(method)
 	c.Seed, c.Jobs = r.Seed, r.Jobs
 	if o.AsPublishedCode {

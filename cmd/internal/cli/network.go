@@ -25,7 +25,7 @@ var architectures = []string{"toy", "visda", "office", "digits", "ganin", "digit
 var networkFlagNames = []string{"arch", "shape", "epochs", "batch", "optimiser", "learning-rate", "momentum", "weight-decay", "input", "hold-out"}
 
 func (n *networkFlags) register(f *pflag.FlagSet) {
-	f.StringVar(&n.arch, "arch", "auto", "networks: "+strings.Join(architectures, ", ")+", mlp:2048-100-100, or auto to choose by the shape of the features")
+	f.StringVar(&n.arch, "arch", "auto", "networks: "+strings.Join(architectures, ", ")+", mlp:2048-100-100, or auto: by the shape of the features, and toy for rows of mars-featurize toy")
 	f.StringVar(&n.shape, "shape", "", shapeHelp)
 	countVar(f, &n.epochs, "epochs", 0, 1, "passes over the source rows; parts of 90 steps in self-training (default: the schedule's)")
 	countVar(f, &n.batch, "batch", 0, 2, "rows of each domain in a batch (default: the schedule's)")
@@ -34,7 +34,7 @@ func (n *networkFlags) register(f *pflag.FlagSet) {
 	amountVar(f, &n.rate, "learning-rate", math.MaxFloat32, "learning rate (default: the schedule's)")
 	amountVar(f, &n.momentum, "momentum", 1, "momentum of sgd")
 	amountVar(f, &n.weightDecay, "weight-decay", math.MaxFloat32, "L2 penalty Ω on the weights of g and h (default: the schedule's)")
-	f.Var(oneOf{&n.input, []string{"as-is", "symmetric", "standard", "row"}}, "input", "mapping of the features, kept in the model: as they are, [0,1] to [-1,1], each to mean 0 and deviation 1 over the source, or each row to mean 0 and deviation 1 (default: the architecture's)")
+	f.Var(oneOf{&n.input, []string{"as-is", "symmetric", "standard", "row"}}, "input", "mapping of the features, kept in the model: as they are, [0,1] to [-1,1], each to mean 0 and deviation 1 over the source, or each row to mean 0 and deviation 1 (default: standard for tables, the architecture's for images, toy, visda and office)")
 }
 
 const shapeHelp = "shape of a row of features, CxHxW for images (default: what the stream says)"

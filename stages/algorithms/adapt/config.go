@@ -107,6 +107,8 @@ type Config struct {
 	Method Method // see ParseMethod
 	Arch   string // toy, visda, office, digits, ganin, digits-gn, resnet8, identity, mlp:… or auto
 
+	minSteps int // see ForRows
+
 	Epochs          int // number of passes over the source rows, or of Iterations steps
 	Iterations      int `json:",omitempty"` // steps in an epoch; 0 for a pass over the source rows
 	StartAlign      int // first epoch in which the domains are aligned

@@ -3,6 +3,7 @@ package adapt
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"mars.dev/mars/stages/algorithms/internal/nn"
 )
@@ -22,6 +23,7 @@ func Recipe(arch string, shape []int, s Schedule) (Config, error) {
 		c.published(a.Name)
 	case s == ScheduleDefault:
 		c.measured(a.Name)
+		c.forTables(arch, a)
 	default:
 		return Config{}, fmt.Errorf("adapt: schedule %q is unknown: want %s or %s", s, ScheduleDefault, SchedulePaper)
 	}
@@ -39,6 +41,34 @@ func common() Config {
 		Batches: BatchesShared, Sampling: SamplingStratified, Input: InputAsIs,
 		CheckpointEvery: 10, Jobs: runtime.GOMAXPROCS(0),
 	}
+}
+
+// forTables has plain columns standardised, whatever they are measured in, and trains on few
+// rows for more epochs. The networks of the paper's problems take their own data as they
+// are, if asked for by name, and identity gives what it takes.
+func (c *Config) forTables(asked string, a nn.Arch) {
+	own := []string{"toy", "visda", "office", "identity"}
+	if len(a.Input) == 1 && !slices.Contains(own, asked) {
+		c.Input, c.minSteps = InputStandard, tableSteps
+	}
+}
+
+// tableSteps is how many steps a table is trained for at least, as many as the toy's 3,000
+// rows are in 40 epochs; maxTableEpochs bounds the epochs that these make of few rows.
+const (
+	tableSteps     = 1000
+	maxTableEpochs = 200
+)
+
+// ForRows lengthens the schedule of a table where the source has few rows.
+func (c *Config) ForRows(n int) {
+	steps := max(1, n/c.Batch)
+	epochs := min(maxTableEpochs, (c.minSteps+steps-1)/steps)
+	if epochs <= c.Epochs {
+		return
+	}
+	c.ReestimateEvery = c.ReestimateEvery * epochs / c.Epochs
+	c.SetEpochs(epochs)
 }
 
 // measured sets the fastest schedule of those that measured best.
@@ -99,10 +129,22 @@ func (c *Config) optimise(o Optimiser, rate, lambda float64) {
 const maxCriticRate = 0.1
 
 // SetMethod sets the method. The critic's loss grows with 1+β, so the critic's rate is
-// lowered where SGD would diverge.
+// lowered where SGD would diverge. iw-wd estimates often enough.
 func (c *Config) SetMethod(m Method) {
 	c.Method = m
 	if c.Optimiser == SGD {
 		c.CriticLearningRate = min(c.CriticLearningRate, maxCriticRate/(1+m.Beta))
+	}
+	c.estimateOften()
+}
+
+// minEstimates is how many estimates of p_T iw-wd makes at least. Each is averaged half and
+// half with the last, so that 1/1024 of p_S is left of what it began with.
+const minEstimates = 10
+
+// estimateOften has iw-wd estimate as often as its moving average needs.
+func (c *Config) estimateOften() {
+	if c.Method.Name == "iw-wd" {
+		c.ReestimateEvery = max(1, min(c.ReestimateEvery, (c.Epochs-c.StartAlign)/minEstimates))
 	}
 }

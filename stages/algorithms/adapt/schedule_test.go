@@ -41,6 +41,69 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
+// Tables are standardised, and trained for as many steps if they are short; the paper's
+// networks take their problems as they are.
+func TestTablesAreStandardised(t *testing.T) {
+	for _, want := range []struct {
+		arch     string
+		shape    []int
+		schedule Schedule
+		rows     int
+		input    InputScaling
+		epochs   int
+	}{
+		{"auto", []int{2}, ScheduleDefault, 600, InputStandard, 200},
+		{"auto", []int{7}, ScheduleDefault, 1500, InputStandard, 84},
+		{"auto", []int{50}, ScheduleDefault, 30, InputStandard, 200},
+		{"auto", []int{50}, ScheduleDefault, 30_000, InputStandard, 60},
+		{"mlp:5-7-6", []int{5}, ScheduleDefault, 30_000, InputStandard, 60},
+		{"toy", []int{2}, ScheduleDefault, 600, InputAsIs, 40},
+		{"identity", []int{5}, ScheduleDefault, 600, InputAsIs, 60},
+		{"auto", []int{5}, SchedulePaper, 600, InputAsIs, 200},
+		{"auto", []int{1, 28, 28}, ScheduleDefault, 600, InputSymmetric, 20},
+	} {
+		c, err := Recipe(want.arch, want.shape, want.schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.ForRows(want.rows)
+		if c.Input != want.input || c.Epochs != want.epochs || c.AverageFrom > c.Epochs || c.ReestimateEvery > c.Epochs {
+			t.Errorf("%s of %v and %d rows, %s: %s input and %d epochs, want %s and %d", want.arch, want.shape, want.rows, want.schedule, c.Input, c.Epochs, want.input, want.epochs)
+		}
+	}
+}
+
+// The moving average of iw-wd halves what is left of p_S with every estimate: by three of
+// them, as many as the others made, p_T kept an eighth of it.
+func TestEstimatesOfIWWD(t *testing.T) {
+	iwwd, err := ParseMethod("iw-wd", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		arch     string
+		schedule Schedule
+		epochs   int // 0: the schedule's
+		every    int
+	}{
+		{"toy", ScheduleDefault, 0, 3}, {"digits", ScheduleDefault, 0, 1}, {"mlp:5-7-6", ScheduleDefault, 0, 5},
+		{"toy", ScheduleDefault, 12, 1}, {"toy", SchedulePaper, 0, 10}, {"digits", SchedulePaper, 0, 5},
+	} {
+		shape := map[string][]int{"toy": {2}, "digits": {1, 28, 28}, "mlp:5-7-6": {5}}[want.arch]
+		c, err := Recipe(want.arch, shape, want.schedule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.SetMethod(iwwd)
+		if want.epochs > 0 {
+			c.SetEpochs(want.epochs)
+		}
+		if c.ReestimateEvery != want.every {
+			t.Errorf("%s, %s, %d epochs: an estimate every %d, want %d", want.arch, want.schedule, c.Epochs, c.ReestimateEvery, want.every)
+		}
+	}
+}
+
 // epochsOf trains and returns the figures of every epoch.
 func epochsOf(t *testing.T, method string, change func(*Config)) (seen []EpochMetrics, last *Model) {
 	t.Helper()

@@ -169,7 +169,7 @@ func TestResumeRefusesOtherSettings(t *testing.T) {
 		"proportions":    func(_ *Problem, c *Config) { c.StartProportions = []float64{0.5, 0.25, 0.25} },
 		"weight decay":   func(_ *Problem, c *Config) { c.WeightDecay = 0.1 },
 		"initial weight": func(_ *Problem, c *Config) { c.Initial = started },
-		"scaling":        func(_ *Problem, c *Config) { c.Input = InputStandard },
+		"scaling":        func(_ *Problem, c *Config) { c.Input = InputRow },
 		"schedule":       func(_ *Problem, c *Config) { c.published("toy") },
 		"names":          func(p *Problem, _ *Config) { p.Classes = []string{"x", "y", "z"} },
 		"data":           func(p *Problem, _ *Config) { p.Source.Data = slices.Clone(p.Source.Data); p.Source.Data[3]++ },

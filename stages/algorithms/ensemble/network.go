@@ -45,7 +45,7 @@ func (t *Tuned) trainNetwork(ctx context.Context, x blas32.General, labels []int
 		return nil, err
 	}
 	c.Optimiser, c.LearningRate, c.Beta1, c.WeightDecay = adapt.Adam, learningRate, beta1, weightDecay
-	c.Batch, c.Seed, c.Jobs = batch, t.seed, 1
+	c.Batch, c.Seed, c.Jobs, c.Input = batch, t.seed, 1, adapt.InputAsIs // x is prepared
 	c.SetEpochs(max(minEpochs, min(maxEpochs, trainedRows/x.Rows)))
 	n.model, err = adapt.Train(ctx, adapt.Problem{Source: x, Labels: number, Classes: numbers(len(present))}, c)
 	return n, err

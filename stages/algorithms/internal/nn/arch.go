@@ -32,7 +32,7 @@ var ArchNames = []string{"toy", "visda", "office", "digits", "ganin", "digits-gn
 //	resnet8   seven 3×3 convolutions with group norm, two residual pairs among them, the mean of 64 channels; h 64→C; v 64→100→1
 //	mlp:a-b-c a→b→c with ReLU between, a the width of a row; h c→c→C; v c→c→1
 //	identity  the features themselves; h linear; v d→100→1
-//	auto      for images of a size that they take, ganin in colour and digits otherwise; toy for two columns; else mlp:d-100-100
+//	auto      for images of a size that they take, ganin in colour and digits otherwise; else mlp:d-100-100
 func ParseArch(name string, input []int, classes int) (Arch, error) {
 	if err := CheckShape(input); err != nil {
 		return Arch{}, err
@@ -100,8 +100,6 @@ func resolveAuto(name string, input []int) string {
 			return "ganin"
 		}
 		return "digits"
-	case size(input) == 2:
-		return "toy"
 	}
 	return fmt.Sprintf("mlp:%d-100-100", size(input))
 }

@@ -17,7 +17,7 @@ func TestParseArch(t *testing.T) {
 	}{
 		{"toy", []int{2}, "toy", "linear 2 200, relu, linear 200 200, relu, linear 200 200, relu",
 			"linear 200 200, relu, linear 200 7", "linear 200 200 nobias, relu, linear 200 200 nobias, relu, linear 200 1 nobias"},
-		{"auto", []int{2}, "toy", "linear 2 200, relu, linear 200 200, relu, linear 200 200, relu", "", ""},
+		{"auto", []int{2}, "mlp:2-100-100", "linear 2 100, relu, linear 100 100", "", ""},
 		{"visda", []int{2048}, "visda", "linear 2048 100, relu, linear 100 100", "linear 100 100, relu, dropout 0.5, linear 100 7", "linear 100 100, relu, linear 100 1 nobias"},
 		{"office", []int{2048}, "office", "linear 2048 100, relu, linear 100 50", "linear 50 50, relu, linear 50 7", "linear 50 50, relu, linear 50 1 nobias"},
 		{"auto", []int{1, 28, 28}, "digits", "conv 1 32 5, maxpool 2, relu, conv 32 20 5, maxpool 2, relu, linear 320 128, relu",
