@@ -89,6 +89,7 @@ type featurizeFlags struct {
 	pad                     int
 	colour, raw, truth      bool
 	disjoint, nameless      bool
+	compensate              bool
 	standardize, save, load string
 	preview                 featurize.Preview
 }
@@ -149,18 +150,19 @@ func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
 	f.StringVar(&o.fileColumn, "file-column", "", "add a column of this name with the file that each row is from")
 }
 
-// registerText registers what says how text tables are written.
+// registerText registers what says how tables are written.
 func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 	f.StringVar(&o.separator, "separator", "", "field separator of text tables, such as ' ' (default: by each file's name and header)")
 	o.decimal = "."
 	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables")
 	o.encoding = format.Encodings[0]
 	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
+	f.BoolVar(&o.compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
 }
 
 // text is the format of text tables that the flags say.
 func (o *featurizeFlags) text() (format.Options, error) {
-	f := format.Options{Encoding: o.encoding}
+	f := format.Options{Encoding: o.encoding, Compensate: o.compensate}
 	if o.decimal == "," {
 		f.Decimal = ','
 	}
