@@ -25,10 +25,10 @@ func Featurize() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-featurize",
 		Short: "Turn raw data of two domains into an Arrow stream",
-		Long: `Reads labelled rows (--source) and rows to label (--target) from IDX (.gz too), npy,
-npz, CSV, TSV, Parquet and Arrow files, in any mix, and from folders of JPEG and PNG
-files, and writes one stream with the columns id, domain, label and features. A target's labels are written only with --truth,
-as the column truth. No stage learns from it: mars-eval compares with it, and so do
+		Long: `Reads labelled rows (--source) and rows to label (--target) from CSV, TSV, JSON lines,
+Parquet, Arrow, npz, npy, MATLAB (5), FCS, ARFF, svmlight and IDX files, compressed or not, in
+any mix, and from folders of JPEG and PNG files, and writes one stream with the columns id,
+domain, label and features. A target's labels are written only with --truth, as the column truth. No stage learns from it: mars-eval compares with it, and so do
 mars-reweight --estimator oracle and mars proportions --truth.
 
 One table may hold both domains: --domain-column names the column that says which domain a
@@ -38,8 +38,8 @@ Several files are one table: --target day-1.csv --target day-2.parquet, or --tar
 whose files are read in the order of their names. Columns are matched by name, and ids have to
 be unique in all of them. --file-column file says in a column which file a row is from.
 
-In an npz archive the members X and y are read; other names are given in the path, as in
-data.npz:images,labels. IDX labels are found beside their images, or given with
+In npz archives and MATLAB files the members X and y are read; other names are given in the
+path, as in data.npz:images,labels. IDX labels are found beside their images, or given with
 --source-labels. In a folder of images the label of an image is the folder that it is in,
 such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
