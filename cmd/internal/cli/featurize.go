@@ -27,10 +27,10 @@ func Featurize() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-featurize",
 		Short: "Turn raw data of two domains into an Arrow stream",
-		Long: `Reads labelled rows (--source) and rows to label (--target) from IDX (.gz too), npy,
-npz, CSV, TSV, Parquet and Arrow files, in any mix, and from folders of JPEG and PNG
-files, and writes one stream with the columns id, domain, label and features. A target's labels are written only with --truth,
-as the column truth. No stage learns from it: mars-eval compares with it, and so do
+		Long: `Reads labelled rows (--source) and rows to label (--target) from CSV, TSV, JSON lines,
+Parquet, Arrow, npz, npy, MATLAB (5), FCS, ARFF, svmlight and IDX files, compressed or not, in
+any mix, and from folders of JPEG and PNG files, and writes one stream with the columns id,
+domain, label and features. A target's labels are written only with --truth, as the column truth. No stage learns from it: mars-eval compares with it, and so do
 mars-reweight --estimator oracle and mars proportions --truth.
 
 One table may hold both domains: --domain-column names the column that says which domain a
@@ -40,8 +40,8 @@ Several files are one table: --target day-1.csv --target day-2.parquet, or --tar
 whose files are read in the order of their names. Columns are matched by name, and ids have to
 be unique in all of them. --file-column file says in a column which file a row is from.
 
-In an npz archive the members X and y are read; other names are given in the path, as in
-data.npz:images,labels. IDX labels are found beside their images, or given with
+In npz archives and MATLAB files the members X and y are read; other names are given in the
+path, as in data.npz:images,labels. IDX labels are found beside their images, or given with
 --source-labels. In a folder of images the label of an image is the folder that it is in,
 such as 7 for digits/7/a.png, and its id is its path within the folder.`,
 		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
@@ -95,6 +95,7 @@ type featurizeFlags struct {
 	pad                   int
 	colour, raw, truth    bool
 	disjoint, nameless    bool
+	compensate            bool
 	standardize, scale    string
 	transform             scale.Transform
 	save, load            string
@@ -202,18 +203,19 @@ func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
 	f.StringVar(&o.fileColumn, "file-column", "", "add a column of this name with the file that each row is from")
 }
 
-// registerText registers what says how text tables are written.
+// registerText registers what says how tables are written.
 func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 	f.StringVar(&o.separator, "separator", "", "field separator of text tables, such as ' ' (default: by each file's name and header)")
 	o.decimal = "."
 	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables")
 	o.encoding = format.Encodings[0]
 	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
+	f.BoolVar(&o.compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
 }
 
 // text is the format of text tables that the flags say.
 func (o *featurizeFlags) text() (format.Options, error) {
-	f := format.Options{Encoding: o.encoding}
+	f := format.Options{Encoding: o.encoding, Compensate: o.compensate}
 	if o.decimal == "," {
 		f.Decimal = ','
 	}

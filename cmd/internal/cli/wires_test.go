@@ -69,6 +69,7 @@ var fileWires = map[string]wire{
 	"target-domain":     {values: "old new", with: "--domain-column=side"},
 	"separator":         {values: "|", with: "--source=bars.csv --target=bars.csv"},
 	"decimal":           {values: ",", with: "--source=commas.csv --target=commas.csv", fails: true},
+	"compensate":        {values: "true", fails: true}, // of tables that have no spillover
 	"encoding":          {values: "latin1", with: "--source=accents.csv --target=accents.csv", meta: true},
 	"classes":           {values: "q,p r,q,p"},
 	"truth":             {values: "true"},

@@ -32,6 +32,7 @@ func init() { // the functions use the map
 		kindJSONLines: openJSONLines,
 		kindSVMLight:  openSVMLight,
 		kindARFF:      openARFF,
+		kindFCS:       openFCS,
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package format reads data files of all kinds into a Table: IDX, npy and npz,
-// CSV and TSV, JSON lines, svmlight rows, ARFF, Parquet, Arrow streams and files,
+// Package format reads data files of all kinds into a Table: IDX, npy, npz and mat,
+// FCS, CSV and TSV, JSON lines, svmlight rows, ARFF, Parquet, Arrow streams and files,
 // each plain or compressed as a whole (gzip, zstd, bzip2, xz, lz4), and folders of
 // JPEG and PNG files.
 //

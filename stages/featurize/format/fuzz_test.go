@@ -249,6 +249,14 @@ func FuzzARFF(f *testing.F) {
 	})
 }
 
+func FuzzFCS(f *testing.F) {
+	seed(f, "../formats/log.fcs", "../formats/mixed.fcs", "../formats/floats.fcs", "../formats/two.fcs")
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.fcs", Options{})
+		checkFuzzed(t, data, "a.fcs", Options{Compensate: true})
+	})
+}
+
 func FuzzMAT(f *testing.F) {
 	seed(f, "../formats/plain-false.mat", "../formats/plain-true.mat", "../formats/types.mat", "../formats/big-endian.mat")
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -24,6 +24,7 @@ const (
 	kindText    kind = "a text table"
 
 	kindMAT       kind = "MATLAB (mat)"
+	kindFCS       kind = "FCS"
 	kindJSONLines kind = "JSON lines"
 	kindSVMLight  kind = "svmlight (LIBSVM) rows"
 	kindARFF      kind = "ARFF"
@@ -31,7 +32,7 @@ const (
 
 // extensions are those that claim a kind. Others claim none.
 var extensions = map[string]kind{
-	".npy": kindNPY, ".npz": kindNPZ, ".mat": kindMAT, ".csv": kindText, ".tsv": kindText,
+	".npy": kindNPY, ".npz": kindNPZ, ".mat": kindMAT, ".fcs": kindFCS, ".lmd": kindFCS, ".csv": kindText, ".tsv": kindText,
 	".jsonl": kindJSONLines, ".ndjson": kindJSONLines,
 	".svm": kindSVMLight, ".svmlight": kindSVMLight, ".libsvm": kindSVMLight, ".arff": kindARFF,
 	".parquet": kindParquet, ".arrow": kindArrow, ".arrows": kindArrow, ".feather": kindArrow,
@@ -39,7 +40,7 @@ var extensions = map[string]kind{
 
 // kinds are the formats that can be read.
 var kinds = map[arrowio.Format]kind{
-	arrowio.FormatNPY: kindNPY, arrowio.FormatZip: kindNPZ, arrowio.FormatMATLAB: kindMAT, arrowio.FormatParquet: kindParquet, arrowio.FormatIDX: kindIDX,
+	arrowio.FormatNPY: kindNPY, arrowio.FormatZip: kindNPZ, arrowio.FormatMATLAB: kindMAT, arrowio.FormatFCS: kindFCS, arrowio.FormatParquet: kindParquet, arrowio.FormatIDX: kindIDX,
 	arrowio.FormatArrowFile: kindArrow, arrowio.FormatArrowStream: kindArrow, arrowio.FormatText: kindText,
 }
 
@@ -48,7 +49,6 @@ var remedies = map[arrowio.Format]string{
 	arrowio.FormatLFSPointer: "fetch the file itself with git lfs pull",
 	arrowio.FormatHTML:       "download the file itself",
 	arrowio.FormatHDF5:       "save its arrays in Python with numpy.savez",
-	arrowio.FormatFCS:        "convert it in R: write.csv(flowCore::exprs(flowCore::read.FCS(\"x.fcs\")), \"x.csv\", row.names = FALSE)",
 	arrowio.FormatExcel:      "save the sheet as CSV",
 	arrowio.FormatSQLite:     "write its table as CSV: sqlite3 -header -csv x.db 'select * from t' > x.csv",
 	arrowio.FormatR:          "write its table in R: write.csv(readRDS(\"x.rds\"), \"x.csv\", row.names = FALSE)",
@@ -102,6 +102,8 @@ func tellContent(head []byte, name, encoding string) (kind, error) {
 	switch {
 	case bytes.HasPrefix(head, []byte("MATLAB 7.3")):
 		return "", errors.New("holds a MATLAB file of version 7.3 (HDF5), which cannot be read: save it in MATLAB with save(\"x.mat\", \"X\", \"y\", \"-v7\"), or its arrays in Python: numpy.savez(\"x.npz\", X=h5py.File(\"x.mat\")[\"X\"][()].T)")
+	case format == arrowio.FormatFCS && !isFCS(head):
+		return "", fmt.Errorf("holds FCS of version %q: 2.0, 3.0 and 3.1 can be read: export it as one of them", head[3:6])
 	case ext == ".mat" && (format == arrowio.FormatUnknown || format == arrowio.FormatIDX):
 		return "", errors.New("holds a MATLAB file of version 4, or none, which cannot be read: save it in MATLAB with save(\"x.mat\", \"X\", \"y\", \"-v7\"), or in Python: scipy.io.savemat(\"new.mat\", scipy.io.loadmat(\"x.mat\"))")
 	}

@@ -83,6 +83,10 @@ type Options struct {
 	// Encoding is that of text, one of Encodings; "" is UTF-8.
 	Encoding string
 
+	// Compensate takes the spillover of channels, by the matrix in the file, out of FCS
+	// files. Other formats have none.
+	Compensate bool
+
 	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
 	Memory *arrowio.Budget
 
@@ -322,6 +326,7 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 		return nil, fmt.Errorf("labels: %w", absent(path, err))
 	}
 	defer f.Close()
+	o.Compensate = false
 	in, err := newInput(ctx, f, path, o)
 	if err != nil {
 		return nil, named(path, err)
@@ -401,6 +406,9 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 		return nil, readError(err)
 	}
 	in.kind, err = tell(head, in.name, o.Encoding)
+	if err == nil && o.Compensate && in.kind != kindFCS {
+		err = fmt.Errorf("is %s, and --compensate is for FCS files of a cytometer: leave it out", in.kind)
+	}
 	return in, err
 }
 

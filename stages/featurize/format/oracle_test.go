@@ -130,6 +130,7 @@ func TestTruncated(t *testing.T) {
 		"plain.npy", "version2.npy", "zipped.npy.gz", "plain.npz", "train-images-idx3-ubyte", "digits.gz",
 		"stream.arrows", "stream.arrow", "snappy.parquet", "frame.csv.gz",
 		"../formats/frame.csv.zst", "../formats/frame.csv.bz2", "../formats/frame.csv.xz", "../formats/frame.csv.lz4",
+		"../formats/log.fcs", "../formats/mixed.fcs", "../formats/floats.fcs",
 		"../formats/plain-false.mat", "../formats/plain-true.mat",
 	} {
 		data := oracleFile(t, name)

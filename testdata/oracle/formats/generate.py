@@ -17,6 +17,9 @@ import struct
 import sys
 
 import duckdb
+import fcsparser
+import flowio
+import flowutils
 import lz4.frame
 import numpy as np
 import pandas as pd
@@ -193,5 +196,74 @@ read = scipy.io.loadmat(out / "big-endian.mat")
 case("big-endian.mat", "MATLAB 5, big-endian", "by hand, as scipy.io.loadmat reads it", read["X"], [str(int(v)) for v in read["y"][:, 0]])
 case("plain-true.mat", "MATLAB 5, labels alone", "scipy.io.savemat", halves, names, options={"X": "X", "Labels": "plain-false.mat"})
 scipy.io.savemat(out / "old.mat", wide, format="4")  # refused
+
+# --- FCS
+def fcs(version, channels, rows, more=None, kind="I", order="1,2,3,4", delimiter="/", text_offsets=False, supplemental=None):
+    """A file of one data set; channels are ($PnN, $PnS, $PnB, $PnR, $PnE, $PnG)."""
+    end = {"1,2,3,4": "<", "4,3,2,1": ">"}[order]
+    codes = {"I": {8: "B", 16: "H", 32: "I", 64: "Q"}, "F": {32: "f"}, "D": {64: "d"}}[kind]
+    data = b"".join(struct.pack(end + "".join(codes[c[2]] for c in channels), *row) for row in rows)
+    keys = {"$MODE": "L", "$DATATYPE": kind, "$BYTEORD": order, "$PAR": len(channels), "$NEXTDATA": 0, "$TOT": len(rows), **(more or {})}
+    for i, (n, s, b, r, e, g) in enumerate(channels, 1):
+        keys |= {f"$P{i}N": n, f"$P{i}B": b, f"$P{i}R": r, f"$P{i}E": e} | ({f"$P{i}S": s} if s else {}) | ({f"$P{i}G": g} if g else {})
+
+    def segment(keys):
+        return (delimiter + "".join(str(k).replace(delimiter, 2 * delimiter) + delimiter + str(v).replace(delimiter, 2 * delimiter) + delimiter
+                                    for k, v in keys.items())).encode()
+    extra = segment(supplemental) if supplemental else b""
+    for _ in range(2):  # the offsets are in the text themselves, with as many digits
+        at = 256 + len(segment(keys | {"$BEGINDATA": "0" * 8, "$ENDDATA": "0" * 8, "$BEGINSTEXT": "0" * 8, "$ENDSTEXT": "0" * 8}))
+        begin, stop = at + len(extra), at + len(extra) + len(data) - 1
+        offsets = {"$BEGINDATA": f"{begin:08d}", "$ENDDATA": f"{stop:08d}", "$BEGINSTEXT": f"{at if extra else 0:08d}", "$ENDSTEXT": f"{at + len(extra) - 1 if extra else 0:08d}"}
+    body = segment(keys | offsets)
+    shown = (0, 0) if text_offsets else (begin, stop)
+    return (f"FCS{version}    " + "".join(f"{v:8d}" for v in (256, 255 + len(body), *shown, 0, 0))).encode().ljust(256) + body + extra + data
+
+
+def read_fcs(file, compensate=False):
+    """What flowio and flowutils make of a file."""
+    data = flowio.FlowData(str(out / file), use_header_offsets=False, ignore_offset_discrepancy=True)
+    events = data.as_array(preprocess=True)
+    if compensate:
+        matrix, names = flowutils.compensate.get_spill(data.text.get("spillover") or data.text["spill"])
+        at = [data.pnn_labels.index(n) for n in names]
+        events = flowutils.compensate.compensate(events, matrix, at)
+    return events
+
+
+def fcs_case(file, what, columns, writer="by hand, as flowio reads it", **more):
+    events = read_fcs(file, more.get("options", {}).get("Compensate", False)).astype(np.float32)
+    case(file, what, writer, events, columns=columns, **more)
+
+
+rng = np.random.default_rng(0)
+linear = [("FSC-A", "", 16, 1024, "0,0", ""), ("FL1-A", "CD3/a", 16, 1024, "4,1", ""), ("FL2-A", "CD4", 16, 1024, "2.5,0", ""), ("Time", "", 16, 65536, "0,0", "")]
+rows = rng.integers(0, 1024, (6, 4)).tolist()
+save("log.fcs", fcs("2.0", linear, rows, order="4,3,2,1"))
+fcs_case("log.fcs", "FCS 2.0, 16 bits, big-endian, logarithmic", ["FSC-A", "CD3/a", "CD4", "Time"])
+mixed = [("A", "", 8, 256, "0,0", "2"), ("B", "", 32, 262144, "0,0", ""), ("C", "same", 16, 1000, "0,0", "0.5"), ("D", "same", 32, 2**32, "0,0", "")]
+rows = [[int(rng.integers(0, 2**c[2])) for c in mixed] for _ in range(5)]
+save("mixed.fcs", fcs("3.0", mixed, rows, delimiter="|", supplemental={"EXTRA": "a||b"}, text_offsets=True))
+fcs_case("mixed.fcs", "FCS 3.0, mixed widths, masks, gains, supplemental text", ["A", "B", "C", "D"])
+floats = [(n, s, 32, 262144, "0,0", "") for n, s in [("FSC-A", ""), ("FITC-A", "CD3"), ("PE-A", "CD4"), ("APC-A", "CD8")]]
+rows = np.round(rng.normal(100, 50, (7, 4)), 3).tolist()
+matrix = "3,PE-A,FITC-A,APC-A,1,0.02,0.1,0.15,1,0,0.01,0.03,1"
+save("floats.fcs", fcs("3.1", floats, rows, {"$SPILLOVER": matrix}, kind="F", order="4,3,2,1"))
+names = ["FSC-A", "CD3", "CD4", "CD8"]
+fcs_case("floats.fcs", "FCS 3.1, float, big-endian", names)
+fcs_case("floats.fcs", "FCS 3.1, compensated", names, "by hand, as flowio and flowutils read it", options={"Compensate": True})
+two = fcs("3.1", floats, rows, {"$NEXTDATA": 5000}, kind="F")
+save("two.fcs", two.ljust(5000) + two)
+case("two.fcs", "FCS 3.1, two data sets", "by hand", read_fcs("floats.fcs").astype(np.float32), columns=names, skipped=["data sets after the first"])
+save("spill.fcs", fcs("3.0", floats, rows, {"SPILL": matrix}, kind="F"))
+fcs_case("spill.fcs", "FCS 3.0, compensated by SPILL", names, "by hand, as flowio and flowutils read it", options={"Compensate": True})
+doubles = [(n, "", 64, 1, "0,0", "") for n in ["a", "b"]]
+save("doubles.fcs", fcs("3.1", doubles, halves[:, :2].tolist(), kind="D"))
+fcs_case("doubles.fcs", "FCS 3.1, double", ["a", "b"])
+with open(out / "flowio.fcs", "wb") as f:
+    flowio.create_fcs(f, halves.flatten().tolist(), ["a", "b", "c"], opt_channel_names=["CD3", "", "CD4"])
+fcs_case("flowio.fcs", "FCS 3.1", ["CD3", "b", "CD4"], "flowio.create_fcs")
+for file in ["spill.fcs", "doubles.fcs", "flowio.fcs"]:
+    assert np.allclose(fcsparser.parse(str(out / file))[1].to_numpy(), read_fcs(file), atol=1e-6), file
 
 (out / "manifest.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in manifest) + "\n]\n")
