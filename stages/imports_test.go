@@ -13,6 +13,7 @@ var floors = []struct {
 	holds func(path string) bool
 	peers bool
 }{
+	{"words", within("internal/spelling"), false},
 	{"algorithms/internal", within("stages/algorithms/internal"), true},
 	{"algorithms", within("stages/algorithms"), true},
 	{"arrowio", within("arrowio"), true},

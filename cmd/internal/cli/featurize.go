@@ -86,6 +86,9 @@ type featurizeFlags struct {
 	fileColumn            string
 	domainColumn, decimal string
 	encoding              string
+	thousands, comment    string
+	skipLines             int
+	noHeader              bool
 	columns, classes      []string
 	exclude, categorical  []string
 	missing               string
@@ -209,6 +212,10 @@ func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 	o.decimal = "."
 	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables")
 	o.encoding = format.Encodings[0]
+	f.StringVar(&o.thousands, "thousands", "", "character between thousands in the numbers of text tables, such as , or ' '")
+	f.StringVar(&o.comment, "comment", "", "lines of text tables that begin with this are left out, such as '#'")
+	countVar(f, &o.skipLines, "skip-lines", 0, 0, "lines of text tables before the header to leave out")
+	f.BoolVar(&o.noHeader, "no-header", false, "text tables have no header: their columns are c1, c2, …")
 	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
 	f.BoolVar(&o.compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
 }
@@ -218,6 +225,14 @@ func (o *featurizeFlags) text() (format.Options, error) {
 	f := format.Options{Encoding: o.encoding, Compensate: o.compensate}
 	if o.decimal == "," {
 		f.Decimal = ','
+	}
+	f.Comment, f.SkipLines, f.NoHeader = o.comment, o.skipLines, o.noHeader
+	if o.thousands != "" {
+		mark := []rune(o.thousands)
+		if len(mark) != 1 || strings.ContainsAny(o.thousands, "0123456789+-eE\"\r\n") || o.thousands == o.decimal {
+			return f, usagef("--thousands %q: want one character that is no digit, no sign and not the decimal mark", o.thousands)
+		}
+		f.Thousands = mark[0]
 	}
 	var err error
 	f.Separator, err = o.parseSeparator()

@@ -203,6 +203,14 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 		}
 		writeInput(t, file, table.String())
 	}
+	grouped, remarks, bare := "a,b,label\n", "# of Monday\na,b,label\n", ""
+	for i := range 42 {
+		grouped += fmt.Sprintf("1'%03d.5,%d,%c\n", rng.IntN(1000), rng.IntN(9), "pqr"[i%3])
+		bare += fmt.Sprintf("%.3f,%.3f,%c\n", rng.NormFloat64(), rng.NormFloat64(), "pqr"[i%3])
+	}
+	writeInput(t, "grouped.csv", grouped)
+	writeInput(t, "remarks.csv", remarks+bare)
+	writeInput(t, "bare.csv", bare)
 	var bars, commas, accents strings.Builder
 	bars.WriteString("x|y,label,v,c|label|w\n")
 	commas.WriteString("a;b;label\n")

@@ -80,6 +80,18 @@ type Options struct {
 	// Decimal is the decimal mark of the numbers in text, ',' or 0 for a point.
 	Decimal byte
 
+	// Thousands is the character between the thousands of numbers in text, 0 for none.
+	Thousands rune
+
+	// Comment is what lines of text tables begin with that are no rows; "": there are none.
+	Comment string
+
+	// SkipLines is how many lines a text table has before its header.
+	SkipLines int
+
+	// NoHeader says that text tables have no header: their columns are c1, c2, ….
+	NoHeader bool
+
 	// Encoding is that of text, one of Encodings; "" is UTF-8.
 	Encoding string
 

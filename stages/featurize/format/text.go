@@ -13,7 +13,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/stages/featurize/format/scan"
 )
 
 // readText reads a text table: a header, then one line for each row. Fields may
@@ -76,8 +75,7 @@ func separator(text *bufio.Reader, name string, o Options) rune {
 	if strings.EqualFold(filepath.Ext(name), ".tsv") {
 		return '\t'
 	}
-	head, _ := text.Peek(text.Size()) // the header line, or its beginning
-	line, _, _ := strings.Cut(string(head), "\n")
+	line, _, _ := strings.Cut(beginning(text, o), "\n")
 	best := ','
 	for _, s := range ";\t|" {
 		if strings.Count(line, string(s)) > strings.Count(line, string(best)) {
@@ -134,7 +132,7 @@ func (t *textTables) addAll(ctx context.Context, r *recordReader) error {
 		}
 	}
 	numbers, texts := t.plan.uses()
-	return r.each(ctx, numbers, texts, scan.Style{Decimal: t.plan.decimal}, func(record *textRecord) error { return t.add(ctx, record) })
+	return r.each(ctx, numbers, texts, t.plan.style(), func(record *textRecord) error { return t.add(ctx, record) })
 }
 
 // add adds the next record, which need not stay as it is.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/featurize/format/scan"
 )
 
 // A textPlan says what each column of a text table is for.
@@ -407,8 +408,16 @@ func (p *textPlan) value(field string) (float32, error) {
 	return float32(v), nil // NaN is found when all are read
 }
 
+// style is how numbers are written.
+func (p *textPlan) style() scan.Style {
+	return scan.Style{Decimal: p.decimal, Thousands: p.options.Thousands}
+}
+
 // number reads a feature: a decimal number, or true or false as 1 and 0.
 func (p *textPlan) number(field string, bits int) (float64, error) {
+	if p.options.Thousands != 0 {
+		field = p.style().Ungroup(field)
+	}
 	switch {
 	case len(field) == 4 && strings.EqualFold(field, "true"):
 		return 1, nil
@@ -430,10 +439,10 @@ var isCommaDecimal = regexp.MustCompile(`^[-+]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][
 func (p *textPlan) otherDecimal(column, field string) error {
 	switch {
 	case p.decimal == 0 && isCommaDecimal(field):
-		return fmt.Errorf("column %q: %q looks like a number with a decimal comma: give --decimal , or choose other feature columns with --columns", column, field)
+		return fmt.Errorf("column %q: %q looks like a number with a decimal comma: give --decimal , (or --thousands , if it is none), or leave the column out with --exclude", column, field)
 	case p.decimal == ',':
 		if _, err := parseFloat(field, 64); err == nil || isCommaDecimal(field) {
-			return fmt.Errorf("column %q: %q has a point, and --decimal says that a comma is the decimal mark: write numbers without separators of thousands, or leave --decimal out", column, field)
+			return fmt.Errorf("column %q: %q has a point, and --decimal says that a comma is the decimal mark: give --thousands . too if points are between thousands, or leave --decimal out", column, field)
 		}
 	}
 	return nil

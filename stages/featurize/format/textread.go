@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -67,11 +68,13 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 	text := bufio.NewReaderSize(decoded, 1<<16)
 	skipMark(text)
 	r := &recordReader{comma: separator(text, in.name, o), asked: o.Separator != 0, mem: in.mem}
-	head, _ := text.Peek(text.Size()) // lines, or the beginning of one
-	r.spaced = !r.asked && isSpaced(string(head), r.comma)
+	r.spaced = !r.asked && isSpaced(beginning(text, o), r.comma)
 	// Several spaces are one separator.
-	if r.scanner, err = scan.New(text, scan.Options{Separator: r.comma, Trim: r.comma == ' ', Memory: in.mem, Chunk: textChunk}); err != nil {
+	if r.scanner, err = scan.New(text, scan.Options{Separator: r.comma, Trim: r.comma == ' ', Comment: o.Comment, Skip: o.SkipLines, Memory: in.mem, Chunk: textChunk}); err != nil {
 		return nil, err
+	}
+	if o.NoHeader {
+		return r, r.number()
 	}
 	record, err := r.next()
 	if err != nil {
@@ -87,6 +90,33 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 		return nil, r.explain(err)
 	}
 	return r, nil
+}
+
+// number gives the columns of a table without a header names, by their first record.
+func (r *recordReader) number() error {
+	c, err := r.scanner.Peek()
+	if err == nil {
+		err = r.mem.Take(int64(c.Len()) * costPerColumn)
+	}
+	if err != nil {
+		r.close()
+		return r.textError(err, 0)
+	}
+	for i := range c.Len() {
+		r.header = append(r.header, fmt.Sprintf("c%d", i+1))
+	}
+	return nil
+}
+
+// beginning are the first lines of a table, or the beginning of one.
+func beginning(text *bufio.Reader, o Options) string {
+	head, _ := text.Peek(text.Size())
+	lines := strings.SplitAfter(string(head), "\n")
+	lines = lines[min(o.SkipLines, len(lines)):]
+	if o.Comment != "" {
+		lines = slices.DeleteFunc(lines, func(line string) bool { return strings.HasPrefix(line, o.Comment) })
+	}
+	return strings.Join(lines, "")
 }
 
 // close gives back the memory.
