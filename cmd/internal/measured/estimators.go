@@ -174,3 +174,12 @@ func expectedTable(b book) string {
 	}
 	return markdown([]string{"expected error", "tasks", "off by more than 0.2"}, lines)
 }
+
+// jointText says how often the joint region holds, in the simulations that have the draws for it.
+func jointText(b book) string {
+	var parts []string
+	for _, g := range families(b["simulated-3"].runs) {
+		parts = append(parts, fmt.Sprintf("%s of %d (%s)", mean("inside_region")(g.runs), len(g.runs), g.name))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -46,6 +46,7 @@ var tables = []table{
 
 	{name: "coverage-all", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("all", coverage)},
 	{name: "coverage-real", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("real", coverage)},
+	{name: "joint", page: estimatorsPage, of: []string{"simulated-3"}, figure: true, text: jointText},
 	{name: "tasks-all", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("all", howMany(every))},
 	{name: "tasks-real", page: estimatorsPage, of: estimatorStudies, figure: true, text: ofGroup("real", howMany(every))},
 
