@@ -24,7 +24,9 @@ class Model:
         self.classes, self.decision = self.get("mars.classes"), self.about.get("mars.decision")
         self.prepared = self.get("mars.preparation", {"version": 1, "target": {}})
         self.columns = self.prepared.get("columns")
-        if self.prepared["version"] != 1 or not self.prepared["target"].keys() <= {"standard"}:
+        inputs = self.prepared.get("inputs", {}).get("columns", [])
+        mixed = any("kind" in column or "gaps" in column for column in inputs)  # dates, categories, gaps
+        if self.prepared["version"] != 1 or mixed or not self.prepared["target"].keys() <= {"standard"}:
             raise ValueError(f"{path}: prepare the rows with mars featurize --load")
 
     def array(self, values):
