@@ -218,7 +218,7 @@ var wires = map[string][]map[string]wire{
 		"keep":            {values: "all key"},
 		"separator":       {values: "|", with: "--model=bars.safetensors --target=bars.csv", fails: true},
 		"decimal":         {values: ",", with: "--model=commas.safetensors --target=commas.csv", fails: true},
-		"thousands":       {values: "'", with: "--model=tables.safetensors --target=grouped.csv", fails: true},
+		"thousands":       {values: "'", with: "--model=grouped.safetensors --target=grouped.csv", fails: true},
 		"comment":         {values: "1", with: "--model=tables.safetensors --target=target.csv"},
 		"skip-lines":      {values: "1", with: "--model=tables.safetensors --target=target.csv", fails: true},
 		"no-header":       {values: "true", with: "--model=tables.safetensors --target=target.csv", fails: true},

@@ -70,6 +70,7 @@ featurize: --source=source.csv --target=target.csv --output=tables.arrow
 label: --source=source.csv --target=target.csv --save=tables.safetensors --output=labels.arrow
 label: --source=source.csv --target=target.csv --assume=stay --seed=1 --save=tables2.safetensors --output=labels.arrow
 label: --source=bars.csv --target=bars.csv --separator=| --save=bars.safetensors --output=labels.arrow
+label: --source=grouped.csv --target=grouped.csv --thousands=' --save=grouped.safetensors --output=labels.arrow
 label: --source=commas.csv --target=commas.csv --decimal=, --save=commas.safetensors --output=labels.arrow
 label: --source=accents.csv --target=accents.csv --save=accents.safetensors --output=labels.arrow
 featurize: --source=source.npy --source-labels=source-labels.npy --target=target.npy --output=pixels.arrow
