@@ -11,7 +11,7 @@ import (
 // flagGroups are headings of a command's help, with the flags that are under them: those
 // that few need. The others come first.
 var flagGroups = []struct{ title, flags string }{
-	{"Tables", "source-labels target-labels domain-column source-domain target-domain separator decimal encoding classes"},
+	{"Tables", "source-labels target-labels domain-column source-domain target-domain separator decimal encoding classes file-column compensate"},
 	{"Images", "shape raw resize source-resize target-resize pad source-pad target-pad source-binarise target-binarise source-photographs target-photographs colour augment-preview augment"},
 	{"Which rows are drawn", "source-proportions target-proportions source-rows target-rows max-source-rows max-target-rows disjoint"},
 	{"How it is done", "method log1p arcsinh standardize scale classifier decision unknown epochs level bootstrap seed"},
