@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -54,8 +55,8 @@ func TestExpand(t *testing.T) {
 // their rows.
 func TestSeveral(t *testing.T) {
 	t.Chdir(t.TempDir())
-	parts := []string{"1,2,a,3,s\n2,3,b,1,t\n", "4,5,a,x,t\n6,7,b,9,s\n7,7,a,8,o\n", "1,1,b,77,t\n2,1,b,78,s\n"}
-	const header = "x,y,label,id,from\n"
+	parts := []string{"1,2,a,3,s,q,2020-01-01\n2,3,b,1,t,p,2020-01-02\n", "4,5,a,x,t,r,2021-05-05\n6,7,b,9,s,p,1999-09-09\n7,7,a,8,o,r,2021-05-06\n", "1,1,b,77,t,p,2020-01-02\n2,1,b,78,s,u,2020-01-02\n"}
+	const header = "x,y,label,id,from,word,day\n"
 	var names []string
 	for k, rows := range parts {
 		names = append(names, string(rune('a'+k))+".csv")
@@ -67,7 +68,7 @@ func TestSeveral(t *testing.T) {
 		t.Fatal(err)
 	}
 	domains := []Part{{Name: "source", Values: []string{"s"}}, {Name: "target", Values: []string{"t"}, NoLabels: true}}
-	for _, o := range []Options{{}, {NoLabels: true}, {Columns: []string{"y"}}, {Label: "from", ID: "id"}, {Domain: "from", Parts: domains}} {
+	for _, o := range []Options{{}, {NoLabels: true}, {Columns: []string{"y"}}, {Label: "from", ID: "id"}, {Mixed: true}, {Domain: "from", Parts: domains, Mixed: true}, {Domain: "from", Parts: domains}} {
 		o.Memory = arrowio.NewBudget(0)
 		got, err := OpenParts(t.Context(), "?.csv", o)
 		if err != nil {
@@ -79,6 +80,9 @@ func TestSeveral(t *testing.T) {
 		}
 		for k, w := range want {
 			g := got[k]
+			if !reflect.DeepEqual(g.Fields, w.Fields) {
+				t.Errorf("%+v: part %d has %+v, not %+v", o, k, g.Fields, w.Fields)
+			}
 			if !slices.Equal(g.Features.Data, w.Features.Data) || g.Features.Rows != w.Features.Rows || !slices.Equal(g.Labels, w.Labels) || !slices.Equal(g.IDNames, w.IDNames) || !slices.Equal(g.IDInts, w.IDInts) || g.Others() != w.Others() {
 				t.Errorf("%+v: part %d is\n%+v\nand not\n%+v", o, k, g, w)
 			}
