@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,8 @@ import (
 // blocks run in order, in a folder of their own, after the files that their
 // other blocks hold ("python cluster.py" after the fence) are written. The
 // programs beside the pages are there too. A block with "sh needs torch" after
-// the fence is skipped where that is not installed. MARS_SOURCE is the clone, which
+// the fence is skipped where that is not installed; MARS_PYTHON_TORCH may name a Python of its
+// own that has it. MARS_SOURCE is the clone, which
 // the programs in Go import.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(programsBeside, "*.md"))
@@ -90,7 +92,7 @@ func runPage(t *testing.T, text, bin string) {
 		t.Fatal(err)
 	}
 	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "MARS_SOURCE="+root)
-	run := func(t *testing.T, text string) {
+	run := func(t *testing.T, text string, environment []string) {
 		cmd := exec.Command("bash", "-eu", "-c", text)
 		cmd.Dir, cmd.Env = dir, environment
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -108,14 +110,18 @@ func runPage(t *testing.T, text, bin string) {
 		case kind != "sh" || strings.Contains(b.text, "make demo"):
 		case needs:
 			t.Run(need, func(t *testing.T) {
+				environment := environment
+				if python := os.Getenv("MARS_PYTHON_" + strings.ToUpper(need)); python != "" {
+					environment = append(slices.Clone(environment), "PATH="+filepath.Dir(python)+":"+path+":"+os.Getenv("PATH"))
+				}
 				probe := exec.Command("bash", "-c", probes[need])
 				if probe.Env = environment; probe.Run() != nil {
 					t.Skipf("%s is not installed: its block is not run", need)
 				}
-				run(t, b.text)
+				run(t, b.text, environment)
 			})
 		default:
-			run(t, b.text)
+			run(t, b.text, environment)
 		}
 	}
 }
