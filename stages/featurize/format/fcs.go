@@ -115,7 +115,7 @@ func (f *fcsFile) keywords(what string, begin, end int64) error {
 	}
 	for _, parts := range [][]string{
 		splitKeywords(string(raw[1:]), raw[0]),
-		strings.Split(strings.Trim(string(raw), " \r\n\x00"+string(rune(raw[0]))), string(rune(raw[0]))), // values that are empty look like a delimiter
+		strings.Split(strings.TrimSuffix(strings.TrimRight(string(raw[1:]), " \r\n\x00"), string(raw[:1])), string(raw[:1])), // values that are empty look like a delimiter
 	} {
 		if len(parts)%2 != 0 {
 			continue

@@ -2,6 +2,8 @@ package format
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -15,8 +17,8 @@ func fcsOf(version, data string, changes ...string) string {
 		}
 	}
 	text := "|"
-	for k, v := range keys {
-		text += k + "|" + v + "|"
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		text += k + "|" + keys[k] + "|"
 	}
 	begin := 58 + len(text)
 	return fmt.Sprintf("%s    %8d%8d%8d%8d%8d%8d", version, 58, begin-1, begin, begin+len(data)-1, 0, 0) + text + data
@@ -50,9 +52,11 @@ func TestFCSErrors(t *testing.T) {
 		_, err := read("a.fcs", tc.text, Options{})
 		wantError(t, err, tc.want)
 	}
-	empty := strings.Replace(fcsOf("FCS3.1", data, "NOTE", "12345678"), "NOTE|12345678|", "NOTE||         ", 1)
-	if got, err := read("a.fcs", empty, Options{}); err != nil || got.Features.Rows != 2 {
-		t.Errorf("an empty value: %v, %v", got, err)
+	for _, key := range []string{"A", "z"} { // the first and the last keyword
+		empty := strings.Replace(fcsOf("FCS3.1", data, key, "12345678"), key+"|12345678|", key+"||        ", 1)
+		if got, err := read("a.fcs", empty, Options{}); err != nil || got.Features.Rows != 2 {
+			t.Errorf("an empty value: %v, %v", got, err)
+		}
 	}
 	got, err := read("a.fcs", fcsOf("FCS2.0", data, "$TOT", "", "$P1E", "2,0", "$P1R", "2", "$P1S", "CD3"), Options{})
 	if err != nil || len(got.Features.Data) != 2 || got.Features.Data[0] != 10 || got.Features.Data[1] != 1 || got.Columns[0] != "CD3" {
