@@ -7,6 +7,7 @@ import (
 	stdimage "image"
 	_ "image/jpeg" // the formats that photographs may have
 	_ "image/png"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func IsPicture(name string) bool {
 	return false
 }
 
-// ReadPhotograph decodes a JPEG or PNG file. It takes what decoding needs from mem, as the
+// ReadPhotograph decodes a JPEG or PNG file, and turns it as its Exif data say. It takes what decoding needs from mem, as the
 // file's header has it, and gives it back but for the pixels.
 func ReadPhotograph(path string, mem *arrowio.Budget) (Photograph, error) {
 	f, err := os.Open(path)
@@ -93,7 +94,10 @@ func ReadPhotograph(path string, mem *arrowio.Budget) (Photograph, error) {
 	if err != nil {
 		return Photograph{}, fmt.Errorf("%s: %w: replace or remove it", path, err)
 	}
-	return newPhotograph(picture), nil
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return Photograph{}, err
+	}
+	return newPhotograph(picture).turned(orientation(f)), nil
 }
 
 func newPhotograph(picture stdimage.Image) Photograph {
