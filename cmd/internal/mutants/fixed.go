@@ -62,7 +62,7 @@ var fixedMutants = []mutant{
 	{"--target-binarise is that of the source", "cmd/internal/cli/featurize.go", `f.BoolVar(&o.target.binarise, "target-binarise"`, `f.BoolVar(&o.source.binarise, "target-binarise"`, 0, wiring("featurize", "target-binarise")},
 	{"a file named a second time is ignored", "cmd/internal/cli/files.go", "*l = fileList(path)", "if *l == \"\" {\n\t\t*l = fileList(path)\n\t}", 0, of("./cmd/mars", "TestScripts/^several$")},
 	{"categories of a second file have codes of their own", "stages/featurize/format/several.go", "each.Fields, each.growing = all[0].Fields, true", "each.Columns = all[0].Columns", 0, of("./stages/featurize/format", "TestSeveral$")},
-	{"rows of several files have the place of the first", "stages/featurize/format/parts.go", "if w.spans[k].first <= in {", "if w.spans[k].first <= 0 {", 0, of("./stages/featurize/format", "TestSeveral")},
+	{"rows of several files have the place of the first", "stages/featurize/format/parts.go", "if w.spans[k].first <= in {", "if w.spans[k].first <= min(in, 0) {", 0, of("./stages/featurize/format", "TestSeveral")},
 	{"spillover stays in the channels", "stages/featurize/format/fcsdata.go", "if e.spill != nil {", "if false {", 0, of("./stages/featurize/format", "TestOracle$")},
 	{"gains of a cytometer are ignored", "stages/featurize/format/fcsdata.go", "return func(v float64) float64 { return v / gain }, nil", "return nil, nil", 0, of("./stages/featurize/format", "TestOracle$")},
 	{"--shift is ignored", "cmd/internal/cli/featurize.go", "o.Noise, o.Shift = toy.Noise(t.setting), t.shift", "o.Noise, o.Shift = toy.Noise(t.setting), 0", 0, wiring("featurize toy", "shift")},

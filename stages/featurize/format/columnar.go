@@ -459,13 +459,12 @@ func (t *columnTable) add(ctx context.Context, parts []arrowio.Vectors, labels, 
 	if t.data, err = extend(t.mem, t.data, len(rows)*width, maxElements); err != nil {
 		return err
 	}
-	for k, i := range rows {
-		if err := ended(ctx, k); err != nil {
-			return err
-		}
-		for _, v := range parts {
-			at += copy(t.data[at:], v.Row(i))
-		}
+	if err := ctx.Err(); err != nil { // a batch has few rows
+		return err
+	}
+	for _, v := range parts {
+		fill(t.data[at:], v, rows, width)
+		at += v.Width
 	}
 	t.rows += len(rows)
 	if t.labelled {
@@ -481,6 +480,20 @@ func (t *columnTable) add(ctx context.Context, parts []arrowio.Vectors, labels, 
 		}
 	}
 	return err
+}
+
+// fill copies rows of a column to the beginnings of rows of that width: column by column is
+// several times as fast as row by row.
+func fill(data []float32, v arrowio.Vectors, rows []int, width int) {
+	if v.Width == 1 {
+		for k, i := range rows {
+			data[k*width] = v.Data[i]
+		}
+		return
+	}
+	for k, i := range rows {
+		copy(data[k*width:], v.Row(i))
+	}
 }
 
 // pass gives the rows to each if they have that many values, and forgets them.
