@@ -18,7 +18,6 @@ import (
 type flow struct {
 	path    string
 	options format.Options
-	columns []string // that are read
 	st      *preparation
 	strange *strangeness  // counts missing and new values
 	refuse  bool          // missing values
@@ -81,8 +80,7 @@ func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, so
 		}
 		st.Columns = f.options.Columns
 	}
-	f.columns = st.Columns
-	width := len(f.columns)
+	width := len(st.Columns)
 	if st.Encoder != nil {
 		if err := f.glance(ctx, env, source); err != nil {
 			return nil, err
@@ -112,8 +110,7 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table)
 	if _, err := format.Open(ctx, f.path, first); err != nil && !errors.Is(err, errSeen) {
 		return err
 	}
-	f.st.dropStrangers(env, source, s, f.path)
-	f.columns = f.st.Columns
+	f.st.dropStrangers(env, s, f.path, source)
 	f.options.Columns, f.options.Fields = f.st.Columns, e.Fields()
 	return nil
 }
@@ -123,9 +120,8 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 	var scans []keyScan
 	all := f.options
 	all.Mixed = true
-	mixed := false
 	all.Each = func(t *format.Table) error {
-		if mixed = mixed || isMixed(t); mixed {
+		if isMixed(t) {
 			return errSeen // the table is read as a whole, to learn from it
 		}
 		if scans == nil {
@@ -208,7 +204,7 @@ func (f *flow) width() int {
 	if f.st.Encoder != nil {
 		return f.st.Encoder.Width()
 	}
-	return len(f.columns)
+	return len(f.st.Columns)
 }
 
 // side is the next block, with its identities.
@@ -241,7 +237,7 @@ func (f *flow) changed() error {
 func (f *flow) tell(env stages.Env, source *format.Table, o Options) {
 	env.Logger().Info(fmt.Sprintf("%s: %d target rows of %d numbers", f.path, f.rows, f.width()))
 	if source == nil {
-		env.Logger().Info("features: " + nameColumns(f.columns))
+		env.Logger().Info("features: " + nameColumns(f.st.Columns))
 	}
 	if f.strange != nil {
 		f.st.tellGaps(env, f.path, arrowio.TargetDomain, f.strange)

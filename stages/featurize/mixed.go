@@ -106,18 +106,20 @@ const maxStrange = 0.5
 type strangeness struct {
 	rows         int
 	unseen, gaps []int
-	spreads      []spread
+	days         []spread // of columns of days
 }
 
 func newStrangeness(columns int) *strangeness {
-	return &strangeness{unseen: make([]int, columns), gaps: make([]int, columns), spreads: newSpreads(columns)}
+	return &strangeness{unseen: make([]int, columns), gaps: make([]int, columns), days: newSpreads(columns)}
 }
 
 // add adds rows of the target, as they were read.
 func (s *strangeness) add(t *format.Table, e *encode.Encoder) {
 	s.rows += t.Features.Rows
 	for j, c := range e.Columns {
-		s.spreads[j].addColumn(t, j)
+		if c.Kind == format.Day {
+			s.days[j].addColumn(t, j)
+		}
 		for i := range t.Features.Rows {
 			switch v := t.Row(i)[j]; {
 			case v != v:
@@ -132,16 +134,17 @@ func (s *strangeness) add(t *format.Table, e *encode.Encoder) {
 // dropStrangers leaves columns out that give the domains away and say nothing else: categories
 // whose values the target does not share, and the number of days where one domain is older
 // than the other.
-func (st *preparation) dropStrangers(env stages.Env, source *format.Table, s *strangeness, target string) {
+func (st *preparation) dropStrangers(env stages.Env, s *strangeness, target string, source *format.Table, others ...*format.Table) {
 	e := st.Encoder
-	days := spreadsOf(source)
+	own := newStrangeness(len(e.Columns))
+	own.add(source, e)
 	var strange, apart []string
 	for j := range e.Columns {
 		c := &e.Columns[j]
 		switch {
 		case c.Kind == format.Category && float64(s.unseen[j]) > maxStrange*float64(s.rows):
 			strange = append(strange, c.Name)
-		case c.Kind == format.Day && (s.spreads[j].low > days[j].high || s.spreads[j].high < days[j].low):
+		case c.Kind == format.Day && (s.days[j].low > own.days[j].high || s.days[j].high < own.days[j].low):
 			apart = append(apart, c.Name)
 			e.DropDays(j)
 		}
@@ -155,7 +158,7 @@ func (st *preparation) dropStrangers(env stages.Env, source *format.Table, s *st
 	if len(apart) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: all dates are outside those of %s, so how many days they are apart is left out: %s", target, source.Name, nameColumns(apart)))
 	}
-	st.prune(env, source.Name, source)
+	st.prune(env, source.Name, append(others, source)...)
 }
 
 // dropAbsent leaves columns of text and dates out that the target lacks, with a warning. Other
@@ -191,12 +194,7 @@ func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, tables ma
 	if source != nil && target != nil {
 		s := newStrangeness(len(e.Columns))
 		s.add(target, e)
-		before := len(e.Columns)
-		names := e.Inputs()
-		st.dropStrangers(env, source, s, target.Name)
-		if len(e.Columns) < before {
-			*target = *target.Select(slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(st.Columns, n) }))
-		}
+		st.dropStrangers(env, s, target.Name, source, target)
 	}
 	for _, domain := range domains {
 		t := tables[domain]

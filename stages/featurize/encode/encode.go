@@ -12,7 +12,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strings"
@@ -25,17 +24,16 @@ type Encoder struct {
 	Columns []Column `json:"columns"`
 }
 
-// A Column says what becomes of a column as it was read (format.Field). All are read, also
-// those of which nothing is left, so that the rows of other tables are alike.
+// A Column says what becomes of a column as it was read (format.Field).
 type Column struct {
 	format.Field
-	Fill    float32 `json:"fill"`             // instead of a missing value
-	Gaps    bool    `json:"gaps,omitempty"`   // a column says which were missing
-	Levels  []int   `json:"levels,omitempty"` // the values of a category with a column of their own
-	Other   bool    `json:"other,omitempty"`  // a column is for the other values
-	Parts   []part  `json:"parts,omitempty"`  // of numbers, dates and times
-	Origin  float32 `json:"origin,omitempty"` // the day that is 0
-	Dropped string  `json:"dropped,omitempty"`
+	Fill    float32 `json:"fill"`              // instead of a missing value
+	Gaps    bool    `json:"gaps,omitempty"`    // a column says which were missing
+	Levels  []int   `json:"levels,omitempty"`  // the values of a category with a column of their own
+	Other   bool    `json:"other,omitempty"`   // a column is for the other values
+	Parts   []part  `json:"parts,omitempty"`   // of numbers, dates and times
+	Origin  float32 `json:"origin,omitempty"`  // the day that is 0
+	Dropped string  `json:"dropped,omitempty"` // why nothing is left of it, until Prune
 }
 
 // A part of a number, date or time is one column, or a sine and a cosine.
@@ -132,7 +130,7 @@ func (e *Encoder) Plain() bool {
 // Width is the number of features.
 func (e *Encoder) Width() (n int) {
 	for j := range e.Columns {
-		n += e.Columns[j].width()
+		n += e.Columns[j].Width()
 	}
 	return n
 }
@@ -171,7 +169,8 @@ func (c *Column) drop(why string) {
 	}
 }
 
-func (c *Column) width() (n int) {
+// Width is the number of features of the column.
+func (c *Column) Width() (n int) {
 	n = len(c.Levels) + c.Buckets
 	if c.Other {
 		n++
@@ -255,7 +254,7 @@ func (c *Column) encode(v float32, features []float32) int {
 		features[k] = v - c.Origin
 		k++
 	}
-	n := c.width()
+	n := c.Width()
 	clear(features[k:n])
 	if missing && c.Gaps {
 		features[n-1] = 1
@@ -316,7 +315,7 @@ func (l *learner) learn(j int) {
 	if c.Dropped != "" || l.options.Keep || l.options.KeepConstant {
 		return
 	}
-	if values[0] == values[len(values)-1] && constant(values) {
+	if constant(values) {
 		if c.Levels, c.Parts, c.Other = nil, nil, false; !c.Gaps {
 			c.drop("everywhere the same")
 			return
@@ -332,16 +331,14 @@ func constant(values []float32) bool {
 // dropCopy drops a column that is the same as one before.
 func (l *learner) dropCopy(j int) {
 	c := &l.encoder.Columns[j]
-	key := fnv.New64a()
-	var bits [4]byte
+	const offset, prime = 14695981039346656037, 1099511628211 // of FNV-1a, by cells
+	key := uint64(offset)
 	for i := range l.table.Features.Rows {
-		b := math.Float32bits(l.value(i, j))
-		bits = [4]byte{byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24)}
-		key.Write(bits[:])
+		key = (key ^ uint64(math.Float32bits(l.value(i, j)))) * prime
 	}
-	first, there := l.seen[key.Sum64()]
+	first, there := l.seen[key]
 	if !there {
-		l.seen[key.Sum64()] = j
+		l.seen[key] = j
 		return
 	}
 	f := l.encoder.Columns[first]
@@ -399,6 +396,10 @@ func (l *learner) learnCategory(j int, values []float32) {
 		if n > 0 {
 			used++
 		}
+	}
+	if used == format.MaxValues {
+		c.drop(fmt.Sprintf("text: %d different values, and maybe more", used))
+		return
 	}
 	if used > 1 && float64(used) > distinct*float64(len(values)) && !l.options.Keep {
 		c.drop(fmt.Sprintf("text: %d different values in %d rows", used, len(values)))
@@ -469,13 +470,10 @@ func (l *learner) hash(j, level int) {
 	c.Values = []string{}
 }
 
-// Width is the number of features of the column.
-func (c *Column) Width() int { return c.width() }
-
 // DropDays leaves the number of days of column j out.
 func (e *Encoder) DropDays(j int) {
 	c := &e.Columns[j]
-	if c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p part) bool { return p == days }); c.width() == 0 {
+	if c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p part) bool { return p == days }); c.Width() == 0 {
 		c.drop("all dates of the target are outside those of the source")
 	}
 }
@@ -517,7 +515,7 @@ func (e *Encoder) Numbers() (at []int) {
 		if slices.Contains(c.Parts, plain) { // which is the first
 			at = append(at, k)
 		}
-		k += c.width()
+		k += c.Width()
 	}
 	return at
 }

@@ -15,8 +15,7 @@ import (
 // A columnCells reads the feature columns of mixed batches. What a column of text holds is
 // settled by the first batch.
 type columnCells struct {
-	text    textPlan // reads the values of text
-	settled bool
+	text textPlan // reads the values of text
 }
 
 // newColumnCells is for features of a schema; nil if they are not mixed, as columns of lists.
@@ -34,7 +33,6 @@ func newColumnCells(schema *arrow.Schema, features []string, o Options) (*column
 	}
 	if o.Fields != nil {
 		c.text.cells = nil
-		c.settled = true
 		return c, c.text.use(o.Fields)
 	}
 	return c, nil
@@ -46,9 +44,8 @@ func (c *columnCells) settle(rec arrow.Record) error {
 		cell := &c.text.cells[k]
 		name := cell.field.Name
 		t := rec.Schema().Field(rec.Schema().FieldIndices(name)[0]).Type
-		categorical := slices.ContainsFunc(c.text.options.Categorical, func(pattern string) bool { return matches(pattern, name) })
 		switch {
-		case categorical:
+		case c.text.options.categorical(name):
 			cell.field.Kind = Category
 		case isText(t):
 			values, err := arrowio.StringColumn(rec, name)
@@ -73,7 +70,6 @@ func (c *columnCells) settle(rec arrow.Record) error {
 		}
 	}
 	c.text.done()
-	c.settled = true
 	return nil
 }
 
@@ -92,7 +88,7 @@ func isDate(t arrow.DataType) bool {
 
 // read reads the columns of a batch.
 func (c *columnCells) read(rec arrow.Record, mem *arrowio.Budget) ([]arrowio.Vectors, error) {
-	if !c.settled {
+	if !c.text.settled {
 		if err := c.settle(rec); err != nil {
 			return nil, err
 		}

@@ -135,6 +135,11 @@ func (o Options) excluded(name string) bool {
 	return slices.ContainsFunc(o.Exclude, func(pattern string) bool { return matches(pattern, name) })
 }
 
+// categorical reports whether a column of that name is a category, whatever it holds.
+func (o Options) categorical(name string) bool {
+	return slices.ContainsFunc(o.Categorical, func(pattern string) bool { return matches(pattern, name) })
+}
+
 func matches(pattern, name string) bool {
 	ok, err := path.Match(pattern, name)
 	return pattern == name || err == nil && ok

@@ -31,11 +31,12 @@ type Field struct {
 	Layout  Layout   `json:"layout,omitempty"`  // of dates in text
 }
 
-// maxValues is the largest number of different values of a category. float32 holds larger
-// whole numbers, but nobody learns from so many.
-const maxValues = 1 << 16
+// MaxValues is the largest number of different values of a category. float32 holds larger
+// whole numbers, but nobody learns from so many: what comes after them is missing, and the
+// column is text that says nothing.
+const MaxValues = 1 << 16
 
-// Missing is the cell of a value that is not there.
+// missingCell is the cell of a value that is not there.
 func missingCell() float32 { return float32(math.NaN()) }
 
 // noCategory are the words for a missing value in a column of text. In a column of numbers
@@ -48,9 +49,6 @@ func isMissingText(text string) bool {
 
 // canonical is a value of a category as values are compared: programs write 3 as 3.0.
 func canonical(text string) string {
-	if len(text) == 0 || text[0] > '9' && text[0] != 'I' && text[0] != 'i' && text[0] != 'N' && text[0] != 'n' {
-		return text
-	}
 	if whole, ok := strings.CutSuffix(text, ".0"); ok {
 		if _, err := strconv.ParseInt(whole, 10, 64); err == nil {
 			return whole
@@ -65,8 +63,7 @@ type category struct {
 	buckets int
 	codes   map[string]int
 	open    bool // values that are new get an index
-	many    bool // there are too many: it is text, and says nothing
-	rows    int
+	many    bool // there are too many
 }
 
 // newCategory knows the values of a field.
@@ -80,7 +77,6 @@ func newCategory(f Field, open bool) *category {
 
 // code is the cell of a value. The text need not stay as it is.
 func (c *category) code(text string, mem *arrowio.Budget) (float32, error) {
-	c.rows++
 	if c.many || isMissingText(text) {
 		return missingCell(), nil
 	}
@@ -94,7 +90,7 @@ func (c *category) code(text string, mem *arrowio.Budget) (float32, error) {
 	switch {
 	case !c.open:
 		return float32(len(c.values)), nil
-	case len(c.values) == maxValues:
+	case len(c.values) == MaxValues:
 		c.many, c.codes = true, nil
 		return missingCell(), nil
 	}

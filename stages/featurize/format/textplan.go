@@ -172,7 +172,7 @@ func (p *textPlan) cellOf(i int, values []string) (c textCell, why string, err e
 			left = append(left, value)
 		}
 	}
-	categorical := slices.ContainsFunc(p.options.Categorical, func(pattern string) bool { return matches(pattern, name) })
+	categorical := p.options.categorical(name)
 	switch {
 	case !categorical && numbers >= mostNumbers*len(left): // none is left, or few
 		return c, "", nil

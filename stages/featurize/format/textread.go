@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unsafe"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms"
@@ -139,13 +138,10 @@ func (r *recordReader) next() (*textRecord, error) {
 	record := &r.record
 	record.line, record.fields = c.Line(), record.fields[:0]
 	for i := range c.Len() {
-		record.fields = append(record.fields, view(c.Field(i)))
+		record.fields = append(record.fields, textOf(c.Field(i)))
 	}
 	return record, nil
 }
-
-// view is a string in the memory of a chunk.
-func view(field []byte) string { return unsafe.String(unsafe.SliceData(field), len(field)) }
 
 // each calls add for each of the other records, in order. The columns in numbers are read
 // as numbers, by several threads at once, and those in texts are kept as they are.
@@ -235,13 +231,13 @@ func (r *recordReader) split(c *scan.Chunk, b *textBlock, numbers, texts []int, 
 				if v := values[k]; v == v {
 					continue
 				}
-				if b.odd, err = push(r.mem, b.odd, oddCell{row, i, view(c.Field(i))}); err != nil {
+				if b.odd, err = push(r.mem, b.odd, oddCell{row, i, textOf(c.Field(i))}); err != nil {
 					return err
 				}
 			}
 		}
 		for _, i := range texts {
-			if b.texts, err = push(r.mem, b.texts, view(c.Field(i))); err != nil {
+			if b.texts, err = push(r.mem, b.texts, textOf(c.Field(i))); err != nil {
 				return err
 			}
 		}
