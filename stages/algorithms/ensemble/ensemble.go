@@ -9,10 +9,10 @@ package ensemble
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
@@ -108,11 +108,13 @@ func Mean(members []blas32.General) blas32.General {
 	if mean.Rows == 0 {
 		return mean
 	}
-	logs := make([]float64, len(mean.Data))
+	logs, own := make([]float64, len(mean.Data)), make([]float64, len(mean.Data))
 	for _, p := range members {
 		for i, v := range p.Data {
-			logs[i] += math.Log(max(float64(v), minPosterior)) / float64(len(members))
+			own[i] = max(float64(v), minPosterior)
 		}
+		kernel.Log64(own, own)
+		floats.AddScaled(logs, 1/float64(len(members)), own)
 	}
 	kernel.Softmax64(logs, mean.Cols)
 	for i, v := range logs {

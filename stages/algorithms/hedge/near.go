@@ -52,24 +52,31 @@ func nearest(x, z blas32.General, same bool) []float64 {
 	return means
 }
 
-// meanOfLeast is the mean of the least values, neighbours of them if there are so many.
+// meanOfLeast is the mean of the least finite values, neighbours of them if there are so
+// many.
 func meanOfLeast(values []float64) float64 {
-	var least [neighbours]float64
-	n := 0
+	var least [neighbours]float64 // rising
+	for i := range least {
+		least[i] = math.Inf(1)
+	}
+	greatest := least[neighbours-1]
 	for _, v := range values {
-		if n == neighbours && v >= least[n-1] || math.IsInf(v, 1) {
+		if v >= greatest {
 			continue
 		}
-		n = min(n+1, neighbours)
-		i := n - 1
+		i := neighbours - 1
 		for ; i > 0 && least[i-1] > v; i-- {
 			least[i] = least[i-1]
 		}
 		least[i] = v
+		greatest = least[neighbours-1]
 	}
-	sum := 0.0
-	for _, v := range least[:n] {
-		sum += v
+	n, sum := 0, 0.0
+	for _, v := range least {
+		if math.IsInf(v, 1) {
+			break
+		}
+		n, sum = n+1, sum+max(v, 0) // below 0 by rounding
 	}
 	return sum / float64(max(n, 1))
 }

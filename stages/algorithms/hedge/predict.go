@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
@@ -13,7 +14,7 @@ import (
 const minWeight = 0.002
 
 // blockRows is how many rows are labelled at a time.
-const blockRows = 4_096
+const blockRows = 1_024
 
 // Width is the number of values of a row.
 func (m *Model) Width() int { return m.preparation.Columns }
@@ -26,16 +27,19 @@ func (m *Model) Prepare(x blas32.General) blas32.General { return m.preparation.
 // proportions. It returns ctx.Err() if ctx ends.
 func (m *Model) Predict(ctx context.Context, z blas32.General) (blas32.General, error) {
 	posteriors := dense.New(z.Rows, len(m.Classes))
-	for lo := 0; lo < z.Rows; lo += blockRows {
+	return posteriors, eachBlock(ctx, z.Rows, func(lo, hi int) error {
+		return m.mix(dense.Rows(posteriors, lo, hi), dense.Rows(z, lo, hi))
+	})
+}
+
+// eachBlock calls f for blocks of n rows, as many at a time as there are threads.
+func eachBlock(ctx context.Context, n int, f func(lo, hi int) error) error {
+	return kernel.Each((n+blockRows-1)/blockRows, func(i int) error {
 		if err := ctx.Err(); err != nil {
-			return posteriors, err
+			return err
 		}
-		hi := min(lo+blockRows, z.Rows)
-		if err := m.mix(dense.Rows(posteriors, lo, hi), dense.Rows(z, lo, hi)); err != nil {
-			return posteriors, err
-		}
-	}
-	return posteriors, nil
+		return f(i*blockRows, min((i+1)*blockRows, n))
+	})
 }
 
 // Typicality returns how typical each prepared row is of the class of its greatest
@@ -43,16 +47,11 @@ func (m *Model) Predict(ctx context.Context, z blas32.General) (blas32.General, 
 // class in the source, wherever the views have moved it. It returns ctx.Err() if ctx
 // ends, and panics if the numbers of rows differ.
 func (m *Model) Typicality(ctx context.Context, z, posteriors blas32.General) ([]float32, error) {
-	labels := dense.ArgmaxRows(posteriors)
-	var all []float32
-	for lo := 0; lo < z.Rows; lo += blockRows {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		hi := min(lo+blockRows, z.Rows)
-		all = append(all, m.typicalityOf(dense.Rows(z, lo, hi), labels[lo:hi])...)
-	}
-	return all, nil
+	labels, all := dense.ArgmaxRows(posteriors), make([]float32, z.Rows)
+	return all, eachBlock(ctx, z.Rows, func(lo, hi int) error {
+		copy(all[lo:hi], m.typicalityOf(dense.Rows(z, lo, hi), labels[lo:hi]))
+		return nil
+	})
 }
 
 // mix writes the weighted mean of the views' posteriors of prepared rows to dst.

@@ -28,15 +28,21 @@ func SquaredDistances(x, z blas32.General) blas64.General {
 	kernel.Parallel(x.Rows, grain, func(lo, hi int) {
 		newPoints(dense.Rows(x, lo, hi)).squaredDistances(rows64(d, lo, hi), others)
 	})
+	for i, v := range d.Data {
+		d.Data[i] = max(v, 0) // below 0 by rounding
+	}
 	return d
 }
 
 // EachSquaredDistances calls f with |x_i − z_j|² of each row i of x to all rows of z, on
-// several threads at once. f may write to d, which is valid until it returns.
+// several threads at once. By rounding some may be a little below 0. f may write to d,
+// which is valid until it returns.
 func EachSquaredDistances(x, z blas32.General, f func(i int, d []float64)) {
 	others := newOthers(z)
 	kernel.Parallel((x.Rows+scoredRows-1)/scoredRows, 1, func(first, last int) {
-		some, d := newPoints(dense.New(scoredRows, x.Cols)), dense.New64(scoredRows, z.Rows)
+		some := newPoints(dense.New(scoredRows, x.Cols))
+		d, giveBack := dense.Borrow64(scoredRows, z.Rows)
+		defer giveBack()
 		for block := first; block < last; block++ {
 			lo, hi := block*scoredRows, min((block+1)*scoredRows, x.Rows)
 			some.set(dense.Rows(x, lo, hi))
@@ -95,20 +101,12 @@ func extend(dst []float64, x []float32, factor float64) (square float64) {
 	return square
 }
 
-// squaredDistances writes |p_i − q_j|² to d, n×m.
+// squaredDistances writes |p_i − q_j|² to d, n×m, which may be below 0 by rounding.
 func (p points) squaredDistances(d blas64.General, q others) {
 	if d.Rows == 0 || d.Cols == 0 {
 		return
 	}
 	kernel.Gemm64(false, true, 1, p.General, q.General, 0, d)
-	for i := range d.Rows {
-		row := d.Data[i*d.Stride:][:d.Cols]
-		for j, v := range row {
-			if v < 0 { // by rounding
-				row[j] = 0
-			}
-		}
-	}
 }
 
 // gaussian writes exp(−gamma |p_i − q_j|²) to k, n×m.

@@ -21,10 +21,12 @@ func (m *Model) Scores(x blas32.General) blas32.General {
 	scores := dense.New(x.Rows, len(m.Mean))
 	landmarks, coefficients := newOthers(m.Landmarks), wide(m.Coefficients)
 	kernel.Parallel((x.Rows+scoredRows-1)/scoredRows, 1, func(first, last int) {
+		kernel, giveBack := dense.Borrow64(scoredRows, m.Landmarks.Rows)
+		defer giveBack()
 		s := &scorer{
 			gamma: m.Gamma, mean: m.Mean, landmarks: landmarks, coefficients: coefficients,
 			points: newPoints(dense.New(scoredRows, x.Cols)),
-			kernel: dense.New64(scoredRows, m.Landmarks.Rows),
+			kernel: kernel,
 			scores: dense.New64(scoredRows, scores.Cols),
 		}
 		for i := first; i < last; i++ {

@@ -119,9 +119,10 @@ func logarithms(x blas32.General) []float64 {
 	logs := make([]float64, 0, x.Rows*x.Cols)
 	for i := range x.Rows {
 		for _, v := range dense.Row(x, i) {
-			logs = append(logs, math.Log(max(float64(v), minPosterior)))
+			logs = append(logs, max(float64(v), minPosterior))
 		}
 	}
+	kernel.Log64(logs, logs)
 	return logs
 }
 

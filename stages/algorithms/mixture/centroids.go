@@ -40,7 +40,7 @@ func newCentroids(means *mat.Dense) *centroids {
 
 // score gives x·c − |c|²/2, half of |x|² − |x − c|².
 func (c *centroids) score(_ context.Context, dst blas64.General, x blas32.General, lo, hi int) {
-	centred, giveBack := borrow(hi-lo, x.Cols)
+	centred, giveBack := dense.Borrow64(hi-lo, x.Cols)
 	defer giveBack()
 	centre(centred, x, lo, hi, c.origin)
 	kernel.Gemm64(false, true, 1, centred, c.means, 0, dst)

@@ -134,9 +134,9 @@ func (g *gaussian) logVolume() float64 {
 
 // score writes log(weight·density) of each row.
 func (g *gaussians) score(ctx context.Context, dst blas64.General, x blas32.General, lo, hi int) {
-	deviation, giveDeviation := borrow(hi-lo, x.Cols)
+	deviation, giveDeviation := dense.Borrow64(hi-lo, x.Cols)
 	defer giveDeviation()
-	white, giveWhite := borrow(hi-lo, x.Cols)
+	white, giveWhite := dense.Borrow64(hi-lo, x.Cols)
 	defer giveWhite()
 	for k := range g.components {
 		if ctx.Err() != nil {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -95,17 +94,6 @@ func sumBlocks(ctx context.Context, n int, f func(lo, hi int) float64) (float64,
 		total += s
 	}
 	return total, err
-}
-
-// scratch holds memory for matrices that are needed for one block of rows.
-var scratch = sync.Pool{New: func() any { return new([]float64) }}
-
-// borrow returns a rows×cols matrix with arbitrary values and the function
-// that returns its memory to scratch.
-func borrow(rows, cols int) (m blas64.General, giveBack func()) {
-	data := scratch.Get().(*[]float64)
-	*data = slices.Grow((*data)[:0], rows*cols)[:rows*cols]
-	return blas64.General{Rows: rows, Cols: cols, Stride: cols, Data: *data}, func() { scratch.Put(data) }
 }
 
 // view returns rows [r0, r1) and columns [c0, c1) of m, sharing its memory.
