@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mars.dev/mars/pipeline/internal/grid"
 )
 
 // grids are the tables that people read: one with a column for each number, or, if the
 // values of an axis are the columns, one for each number.
-func (t *Results) grids(spec *Table) ([]grid, error) {
+func (t *Results) grids(spec *Table) ([]grid.Grid, error) {
 	over := spec.Over
 	if over == nil {
 		over = []string{seedAxis}
@@ -22,9 +24,9 @@ func (t *Results) grids(spec *Table) ([]grid, error) {
 		}
 	}
 	if spec.Columns == "" {
-		return []grid{s.flat()}, nil
+		return []grid.Grid{s.flat()}, nil
 	}
-	var all []grid
+	var all []grid.Grid
 	for _, name := range s.numbers {
 		all = append(all, s.wide(name, spec.Columns))
 	}
@@ -55,26 +57,26 @@ type summary struct {
 }
 
 // flat has a row for each combination of the axes, and a column for each number.
-func (s *summary) flat() grid {
+func (s *summary) flat() grid.Grid {
 	groups := s.groups(s.axes)
-	g := grid{head: append(slices.Clone(s.axes), "runs")}
+	g := grid.Grid{Head: append(slices.Clone(s.axes), "runs")}
 	for _, rows := range groups {
-		g.rows = append(g.rows, append(s.values(rows[0], s.axes), strconv.Itoa(len(rows)-failures(rows))))
+		g.Rows = append(g.Rows, append(s.values(rows[0], s.axes), strconv.Itoa(len(rows)-failures(rows))))
 	}
 	if s.failed() {
-		g.head = append(g.head, "failed")
+		g.Head = append(g.Head, "failed")
 		for i, rows := range groups {
-			g.rows[i] = append(g.rows[i], strconv.Itoa(failures(rows)))
+			g.Rows[i] = append(g.Rows[i], strconv.Itoa(failures(rows)))
 		}
 	}
 	for _, name := range s.numbers {
-		g.head = append(g.head, name)
-		var means []mean
+		g.Head = append(g.Head, name)
+		var means []grid.Mean
 		for _, rows := range groups {
-			means = append(means, newMean(rows, name))
+			means = append(means, meanOf(rows, name))
 		}
-		for i, text := range texts(means) {
-			g.rows[i] = append(g.rows[i], text)
+		for i, text := range grid.Texts(means) {
+			g.Rows[i] = append(g.Rows[i], text)
 		}
 	}
 	return g
@@ -82,24 +84,24 @@ func (s *summary) flat() grid {
 
 // wide has the means of one number: a row for each combination of the axes, and a
 // column for each value of another axis.
-func (s *summary) wide(number, axis string) grid {
+func (s *summary) wide(number, axis string) grid.Grid {
 	columns := s.groups([]string{axis})
-	g := grid{head: slices.Clone(s.axes)}
+	g := grid.Grid{Head: slices.Clone(s.axes)}
 	for _, rows := range columns {
-		g.head = append(g.head, s.values(rows[0], []string{axis})...)
+		g.Head = append(g.Head, s.values(rows[0], []string{axis})...)
 	}
-	var means []mean
+	var means []grid.Mean
 	for _, rows := range s.groups(s.axes) {
-		g.rows = append(g.rows, s.values(rows[0], s.axes))
+		g.Rows = append(g.Rows, s.values(rows[0], s.axes))
 		for _, column := range columns {
-			means = append(means, newMean(both(rows, column), number))
+			means = append(means, meanOf(both(rows, column), number))
 		}
 	}
-	for i, text := range texts(means) {
-		row := &g.rows[i/len(columns)]
+	for i, text := range grid.Texts(means) {
+		row := &g.Rows[i/len(columns)]
 		*row = append(*row, text)
 	}
-	g.title = number + ofRuns(means)
+	g.Title = number + ofRuns(means)
 	return g
 }
 
@@ -151,87 +153,25 @@ func failures(rows []*ResultRow) (n int) {
 	return n
 }
 
-// A mean is that of a number over some runs.
-type mean struct {
-	value, deviation float64 // of one run the deviation is 0
-	runs             int     // that have the number
-}
-
-// rounding is the relative error of a mean of equal numbers.
-const rounding = 1e-12
-
-func newMean(rows []*ResultRow, name string) (m mean) {
+// meanOf is that of a number over some runs.
+func meanOf(rows []*ResultRow, name string) grid.Mean {
 	var values []float64
 	for _, row := range rows {
 		if v, ok := row.Numbers[name]; ok {
 			values = append(values, v)
-			m.value += v
 		}
 	}
-	m.runs = len(values)
-	if m.runs == 0 {
-		return m
-	}
-	m.value /= float64(m.runs)
-	squares := 0.0
-	for _, v := range values {
-		squares += (v - m.value) * (v - m.value)
-	}
-	m.deviation = math.Sqrt(squares / max(1, float64(m.runs-1)))
-	if m.deviation <= rounding*math.Abs(m.value) {
-		m.deviation = 0
-	}
-	return m
-}
-
-// texts writes means that stand together with the same number of decimals.
-func texts(means []mean) []string {
-	decimals := decimalsFor(means)
-	all := make([]string, len(means))
-	for i, m := range means {
-		switch {
-		case m.runs == 0:
-		case m.deviation > 0:
-			all[i] = fmt.Sprintf("%.*f ± %.*f", decimals, m.value, decimals, m.deviation)
-		default:
-			all[i] = strconv.FormatFloat(m.value, 'f', decimals, 64)
-		}
-	}
-	return all
-}
-
-// minDecimals is how many decimals people give of a share.
-const minDecimals = 3
-
-// decimalsFor is 3 for numbers below 10, so many less for greater ones that four digits
-// are left, and so many more that three are if all are below 0.001. Whole numbers have
-// none.
-func decimalsFor(means []mean) int {
-	greatest, whole := 0.0, true
-	for _, m := range means {
-		greatest = max(greatest, math.Abs(m.value), m.deviation)
-		whole = whole && m.value == math.Trunc(m.value) && m.deviation == 0
-	}
-	if whole {
-		return 0
-	}
-	switch exponent := int(math.Floor(math.Log10(greatest))); {
-	case exponent > 0:
-		return max(0, minDecimals-exponent)
-	case exponent < -minDecimals:
-		return minDecimals - 1 - exponent
-	}
-	return minDecimals
+	return grid.MeanOf(values)
 }
 
 // ofRuns says what the means are of, if some are of several different runs.
-func ofRuns(means []mean) string {
+func ofRuns(means []grid.Mean) string {
 	least, greatest, vary := math.MaxInt, 0, false
 	for _, m := range means {
-		if m.runs > 0 {
-			least, greatest = min(least, m.runs), max(greatest, m.runs)
+		if m.Runs > 0 {
+			least, greatest = min(least, m.Runs), max(greatest, m.Runs)
 		}
-		vary = vary || m.deviation > 0
+		vary = vary || m.Deviation > 0
 	}
 	switch {
 	case !vary:

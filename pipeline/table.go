@@ -11,6 +11,7 @@ import (
 
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/pipeline/internal/grid"
 )
 
 // writeTable writes the results to the table's file, as its name asks for, and prints
@@ -32,17 +33,17 @@ func (r *Runner) writeTable() error {
 	if r.Text == nil {
 		return nil
 	}
-	return writeText(r.Text, grids)
+	return grid.WriteText(r.Text, grids)
 }
 
 // writer writes a file of results: Markdown (.md) and aligned text (.txt) are what is
 // printed, all else is CSV with a row for each run.
-func (t *Results) writer(path string, grids []grid, plain bool) func(io.Writer) error {
+func (t *Results) writer(path string, grids []grid.Grid, plain bool) func(io.Writer) error {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".md":
-		return func(w io.Writer) error { return writeMarkdown(safetext.NewWriter(w), grids) }
+		return func(w io.Writer) error { return grid.WriteMarkdown(safetext.NewWriter(w), grids) }
 	case ".txt":
-		return func(w io.Writer) error { return writeText(safetext.NewWriter(w), grids) }
+		return func(w io.Writer) error { return grid.WriteText(safetext.NewWriter(w), grids) }
 	}
 	return func(w io.Writer) error { return t.WriteCSV(w, plain) }
 }

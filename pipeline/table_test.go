@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"mars.dev/mars/pipeline/internal/grid"
 )
 
 // testResults are those of two methods on two tasks with two seeds, of which one run
@@ -18,7 +20,7 @@ func testResults() *Results {
 	return t
 }
 
-func grids(t *testing.T, spec Table) []grid {
+func grids(t *testing.T, spec Table) []grid.Grid {
 	t.Helper()
 	all, err := testResults().grids(&spec)
 	if err != nil {
@@ -45,7 +47,7 @@ x     b       1     1       0.700          1862000  0.000000100  25.00
 y     a       1     0       0.900          1862000  0.000000100  50.00
 y     b       1     0       1.000          1862000  0.000000100  62.50
 `
-	if got := text(t, func(b *strings.Builder) error { return writeText(b, grids(t, Table{})) }); got != want {
+	if got := text(t, func(b *strings.Builder) error { return grid.WriteText(b, grids(t, Table{})) }); got != want {
 		t.Errorf("the table is\n%s", got)
 	}
 	want = `| method | runs | failed | l1.0 | l1.1 |
@@ -54,7 +56,7 @@ y     b       1     0       1.000          1862000  0.000000100  62.50
 | b | 2 | 1 | 0.000000100 | 43.75 ± 26.52 |
 `
 	if got := text(t, func(b *strings.Builder) error {
-		return writeMarkdown(b, grids(t, Table{Over: []string{"seed", "task"}, Show: []string{"l1"}}))
+		return grid.WriteMarkdown(b, grids(t, Table{Over: []string{"seed", "task"}, Show: []string{"l1"}}))
 	}); got != want {
 		t.Errorf("the table is\n%s", got)
 	}
@@ -77,7 +79,7 @@ n
 | y | 1862000 | 1862000 |
 `
 	if got := text(t, func(b *strings.Builder) error {
-		return writeMarkdown(b, grids(t, Table{Columns: "method", Show: []string{"accuracy", "n"}}))
+		return grid.WriteMarkdown(b, grids(t, Table{Columns: "method", Show: []string{"accuracy", "n"}}))
 	}); got != want {
 		t.Errorf("the tables are\n%s", got)
 	}
@@ -98,35 +100,6 @@ x,b,1,,,,,"train: no, ""it"" diverged"
 	whole.Rows[3].Error = ""
 	if got := text(t, func(b *strings.Builder) error { return whole.WriteCSV(b, false) }); strings.Contains(got, "error") {
 		t.Errorf("without failures the rows are\n%s", got)
-	}
-}
-
-func TestMarkdownEscapes(t *testing.T) {
-	g := []grid{{head: []string{"a|b"}, rows: [][]string{{"c|d"}}}}
-	if got := text(t, func(b *strings.Builder) error { return writeMarkdown(b, g) }); got != "| a\\|b |\n|---|\n| c\\|d |\n" {
-		t.Errorf("the table is\n%s", got)
-	}
-}
-
-func TestDecimals(t *testing.T) {
-	for want, values := range map[string][]float64{
-		"0 12 1862":         {0, 12, 1862},
-		"0.005 0.500":       {0.005, 0.5},
-		"0.500 9.990":       {0.5, 9.99},
-		"0.50 12.34":        {0.5, 12.3449},
-		"0.5 123.5":         {0.54, 123.456},
-		"0 1234":            {0.4, 1234.4},
-		"-0.050 0.000":      {-0.05, 0.0001},
-		"0.001":             {0.001234},
-		"0.000123 0.000012": {0.0001234, 0.0000123},
-	} {
-		var means []mean
-		for _, v := range values {
-			means = append(means, mean{value: v, runs: 1})
-		}
-		if got := strings.Join(texts(means), " "); got != want {
-			t.Errorf("%v are written %s, want %s", values, got, want)
-		}
 	}
 }
 

@@ -40,6 +40,8 @@
 //   - hedge: labels and proportions under several assumptions about what has changed,
 //     weighted by reverse validation (Zhong, Fan, Yang & Verscheure 2010); p-values of
 //     rows by conformal prediction (Vovk, Gammerman & Shafer 2005).
+//   - ranktest: comparisons of methods by ranks (Wilcoxon 1945, Friedman 1937, Demšar
+//     2006).
 //   - safetensors: the file format of trained models.
 //
 // Long computations take a context and return its error soon after it ends. All

@@ -15,7 +15,7 @@ var groups = []struct {
 	{"Answers, from two files:", []func() *cobra.Command{proportionsCommand, labelCommand, Predict}},
 	{"Steps, each a filter over a stream of rows:", []func() *cobra.Command{Featurize, Embed, Cluster, Match, Reweight, Train, Eval}},
 	{"Looking at what there is:", []func() *cobra.Command{inspectCommand, provenanceCommand, versionCommand}},
-	{"Studies:", []func() *cobra.Command{runCommand, cacheCommand}},
+	{"Studies:", []func() *cobra.Command{runCommand, compareCommand, cacheCommand}},
 }
 
 // Mars is the command that holds all others.

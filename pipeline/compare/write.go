@@ -1,0 +1,232 @@
+package compare
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/pipeline/internal/grid"
+)
+
+// Formats are the names of what Write writes.
+var Formats = []string{"text", "markdown", "latex", "csv", "json"}
+
+// Write writes the comparison in a format: tables for people, or one row for each setting
+// and method (csv), or all (json).
+func (c *Comparison) Write(w io.Writer, format string) error {
+	switch format {
+	case "text":
+		return grid.WriteText(w, c.grids())
+	case "markdown":
+		return grid.WriteMarkdown(w, c.grids())
+	case "latex":
+		return grid.WriteLaTeX(w, c.grids())
+	case "csv":
+		return c.writeCSV(w)
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(c)
+	}
+	return fmt.Errorf("format: %q is not known: choose %s", format, strings.Join(Formats, ", "))
+}
+
+func (c *Comparison) grids() []grid.Grid {
+	grids := []grid.Grid{c.table()}
+	if g, ok := c.rankGrid(); ok {
+		grids = append(grids, g)
+	}
+	if g, ok := c.pairGrid(); ok {
+		grids = append(grids, g)
+	}
+	return grids
+}
+
+// table has a row for each setting and a column for each method.
+func (c *Comparison) table() grid.Grid {
+	g := grid.Grid{Head: append(slices.Clone(c.Columns), c.Methods...), Notes: c.Notes}
+	var means []grid.Mean
+	runs := map[int]bool{}
+	for _, s := range c.Settings {
+		for _, r := range s.Results {
+			means = append(means, grid.Mean{Value: r.Mean, Deviation: r.Deviation, Runs: r.Runs})
+			if r.Runs > 0 {
+				runs[r.Runs] = true
+			}
+		}
+	}
+	texts := grid.Texts(means)
+	if len(c.Columns) == 0 {
+		g.Head = append([]string{""}, c.Methods...)
+	}
+	width := len(g.Head) - len(c.Methods)
+	for i, s := range c.Settings {
+		row := slices.Clone(s.Values)
+		if width > len(row) {
+			row = append(row, c.Number)
+		}
+		g.Rows = append(g.Rows, append(row, texts[i*len(c.Methods):][:len(c.Methods)]...))
+	}
+	g.Strong = func(i, j int) bool { return i < len(c.Settings) && j >= width && c.Settings[i].Results[j-width].Best }
+	g.Title = c.Number + c.ofRuns(runs) + "; marked: the best, and all that are not significantly worse (signed-rank test at " + short(c.Level) + ")"
+	foot := func(name string, cells []string) {
+		g.Rows = append(g.Rows, append(append([]string{name}, make([]string, width-1)...), cells...))
+	}
+	if len(c.Settings) > 1 {
+		if c.Means != nil {
+			foot("mean", together(c.Means))
+			foot("mean rank", decimals(c.Ranks, 2))
+		}
+		wins := make([]string, len(c.Wins))
+		for m, n := range c.Wins {
+			wins[m] = strconv.Itoa(n)
+		}
+		foot(fmt.Sprintf("wins of %d", len(c.Settings)), wins)
+	}
+	for _, o := range c.Others {
+		cells := together(o.Means)
+		for m, n := range o.runs {
+			if n == 0 {
+				cells[m] = ""
+			}
+		}
+		foot(o.Name, cells)
+	}
+	return g
+}
+
+// ofRuns says what the means are of.
+func (c *Comparison) ofRuns(runs map[int]bool) string {
+	least, greatest := 0, 0
+	for n := range runs {
+		if least == 0 || n < least {
+			least = n
+		}
+		greatest = max(greatest, n)
+	}
+	switch {
+	case greatest <= 1:
+		return ""
+	case least == greatest:
+		return fmt.Sprintf(", mean ± standard deviation of %d runs", greatest)
+	}
+	return fmt.Sprintf(", mean ± standard deviation of %d to %d runs", least, greatest)
+}
+
+// together writes numbers that stand together.
+func together(values []float64) []string {
+	means := make([]grid.Mean, len(values))
+	for i, v := range values {
+		means[i] = grid.Mean{Value: v, Runs: 1}
+	}
+	return grid.Texts(means)
+}
+
+func decimals(values []float64, n int) []string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = strconv.FormatFloat(v, 'f', n, 64)
+	}
+	return all
+}
+
+// rankGrid has the methods by their ranks, and those together that the critical difference
+// cannot tell apart.
+func (c *Comparison) rankGrid() (g grid.Grid, ok bool) {
+	if c.Friedman == nil {
+		return g, false
+	}
+	differ := "does not say that any differ"
+	if c.Friedman.PF < c.Level {
+		differ = "says that some differ"
+	}
+	n := 0
+	for _, s := range c.Settings {
+		if s.Results[0].Rank > 0 {
+			n++
+		}
+	}
+	g.Title = fmt.Sprintf("Mean ranks over %d settings. Friedman's test %s: p = %s (Iman and Davenport: %s). Ranks differ if they are %.2f apart (Nemenyi, %s).",
+		n, differ, short(c.Friedman.P), short(c.Friedman.PF), c.Friedman.CriticalDifference, short(c.Level))
+	g.Head = []string{"rank", "method", "not told apart from"}
+	order := make([]int, len(c.Methods))
+	for m := range order {
+		order[m] = m
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch d := c.Ranks[a] - c.Ranks[b]; {
+		case d < 0:
+			return -1
+		case d > 0:
+			return 1
+		}
+		return 0
+	})
+	for _, m := range order {
+		var alike []string
+		for _, other := range order {
+			if d := c.Ranks[m] - c.Ranks[other]; other != m && max(d, -d) < c.Friedman.CriticalDifference {
+				alike = append(alike, c.Methods[other])
+			}
+		}
+		g.Rows = append(g.Rows, []string{strconv.FormatFloat(c.Ranks[m], 'f', 2, 64), c.Methods[m], strings.Join(alike, ", ")})
+	}
+	return g, true
+}
+
+// pairGrid has the signed-rank tests.
+func (c *Comparison) pairGrid() (g grid.Grid, ok bool) {
+	if len(c.Pairs) == 0 {
+		return g, false
+	}
+	g.Title = fmt.Sprintf("Signed-rank tests over %s, corrected for being %d (Holm); marked: significant at %s", c.PairedBy, len(c.Pairs), short(c.Level))
+	if len(c.Pairs) == 1 {
+		g.Title = fmt.Sprintf("Signed-rank test over %s; marked: significant at %s", c.PairedBy, short(c.Level))
+	}
+	g.Head = []string{"first", "second", "first is better", "worse", "equal", "p", "corrected"}
+	for _, p := range c.Pairs {
+		g.Rows = append(g.Rows, []string{p.First, p.Second, strconv.Itoa(p.Better), strconv.Itoa(p.Worse), strconv.Itoa(p.Equal), short(p.P), short(p.Corrected)})
+	}
+	last := len(g.Head) - 1
+	g.Strong = func(i, j int) bool { return j == last && c.Pairs[i].Significant }
+	return g, true
+}
+
+// short writes a p-value for people.
+func short(p float64) string { return strconv.FormatFloat(p, 'g', 2, 64) }
+
+// digits are as many as a mean of rounded numbers has.
+const digits = 12
+
+// writeCSV writes a row for each setting and method.
+func (c *Comparison) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(append(slices.Clone(c.Columns), "method", "number", "mean", "deviation", "runs", "rank", "best", "p")) //nolint:errcheck // Error says
+	exact := func(v float64) string { return strconv.FormatFloat(v, 'g', digits, 64) }
+	for _, s := range c.Settings {
+		for m, r := range s.Results {
+			if r.Runs == 0 {
+				continue
+			}
+			rank, p := "", ""
+			if r.Rank > 0 {
+				rank = exact(r.Rank)
+			}
+			if r.P != nil {
+				p = exact(*r.P)
+			}
+			cells := append(slices.Clone(s.Values), c.Methods[m], c.Number, exact(r.Mean), exact(r.Deviation), strconv.Itoa(r.Runs), rank, strconv.FormatBool(r.Best), p)
+			for i, cell := range cells[:len(s.Values)+1] {
+				cells[i] = safetext.Escape(cell)
+			}
+			out.Write(cells) //nolint:errcheck // Error says
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
