@@ -174,7 +174,7 @@ func (c *comparer) choose() error {
 	c.Over = over
 	if c.Settings == nil {
 		for _, name := range c.columns {
-			if name != c.Method && name != c.Number && !slices.Contains(c.Over, name) && !isResult(name) && !c.constant(name) {
+			if name != c.Method && name != c.Number && !slices.Contains(c.Over, name) && !isResult(name) && c.tellsApart(name) {
 				c.Settings = append(c.Settings, name)
 			}
 		}
@@ -190,14 +190,21 @@ func (c *comparer) choose() error {
 	return nil
 }
 
-// constant reports whether a column tells no rows apart.
-func (c *comparer) constant(name string) bool {
+// tellsApart reports whether a column may tell settings apart: it has several values, and some
+// two methods have one of them. A number that belongs to each method, such as a published one,
+// does not.
+func (c *comparer) tellsApart(name string) bool {
+	method := map[string]string{} // that has a value first
+	shared := false
 	for i := range c.rows {
-		if c.rows[i].cells[name] != c.rows[0].cells[name] {
-			return false
+		cells := c.rows[i].cells
+		first, known := method[cells[name]]
+		if !known {
+			method[cells[name]] = cells[c.Method]
 		}
+		shared = shared || known && first != cells[c.Method]
 	}
-	return true
+	return shared && len(method) > 1
 }
 
 func (c *comparer) unknown(name string) error {

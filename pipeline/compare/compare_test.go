@@ -53,6 +53,15 @@ func manyRuns() string {
 	return b.String()
 }
 
+// A column that is the same everywhere, or a number of each method, makes no settings.
+func TestSettings(t *testing.T) {
+	text := "task,data,method,published,accuracy\nx,d,a,.5,.1\nx,d,b,.6,.2\ny,d,a,.5,.3\ny,d,b,.6,.4\n"
+	c, err := Files([]string{results(t, "runs.csv", text)}, Options{})
+	if err != nil || strings.Join(c.Columns, " ") != "task" || len(c.Settings) != 2 {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 func TestWinsAndTies(t *testing.T) {
 	file := results(t, "runs.csv", manyRuns())
 	c, err := Files([]string{file}, Options{})
