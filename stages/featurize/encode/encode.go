@@ -352,11 +352,44 @@ func (l *learner) dropCopy(j int) {
 	}
 }
 
-// median is the middle of the values; of two, their mean. It sorts them.
+// median is the middle of the values; of two, their mean. It changes their order.
 func median(values []float32) float32 {
-	slices.Sort(values)
 	n := len(values)
-	return float32((float64(values[(n-1)/2]) + float64(values[n/2])) / 2)
+	upper := nth(values, n/2)
+	if n%2 == 1 {
+		return upper
+	}
+	return float32((float64(slices.Max(values[:n/2])) + float64(upper)) / 2)
+}
+
+// nth is the value that would stand at place k if values were sorted (Hoare's selection): the
+// median of millions of rows does not wait for all to be sorted. It puts no greater ones
+// before it.
+func nth(values []float32, k int) float32 {
+	for lo, hi := 0, len(values)-1; lo < hi; {
+		pivot, i, j := values[lo+(hi-lo)/2], lo, hi
+		for i <= j {
+			for values[i] < pivot {
+				i++
+			}
+			for values[j] > pivot {
+				j--
+			}
+			if i <= j {
+				values[i], values[j] = values[j], values[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return values[k]
+		}
+	}
+	return values[k]
 }
 
 // Spans in days from which a cycle is seen: two weeks, and a year.
@@ -369,7 +402,7 @@ func learnDays(c *Column, values []float32) {
 	c.Fill = float32(math.Floor(float64(median(values))))
 	c.Origin = c.Fill
 	c.Parts = []part{days}
-	span := values[len(values)-1] - values[0]
+	span := slices.Max(values) - slices.Min(values)
 	if span >= weeks {
 		c.Parts = append(c.Parts, week)
 	}
