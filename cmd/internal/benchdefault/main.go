@@ -7,12 +7,17 @@
 package main
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,11 +29,17 @@ import (
 
 const classes = 5
 
-// tables are those measured: rows of the source, of the target, and columns.
-var tables = []struct{ source, target, columns int }{
-	{4_000, 4_000, 50},
-	{2_000, 2_000, 5_000},
-	{20_000, 1_000_000, 50},
+// A table is one of those measured.
+type table struct {
+	source, target, columns int  // rows of both, and columns
+	csv                     bool // two files of CSV, otherwise a stream
+}
+
+var tables = []table{
+	{4_000, 4_000, 50, false},
+	{2_000, 2_000, 5_000, false},
+	{20_000, 1_000_000, 50, false},
+	{20_000, 2_000_000, 20, true},
 }
 
 func main() {
@@ -48,25 +59,98 @@ func run(bin string) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	fmt.Println("| source rows | target rows | columns | command | seconds | processor seconds | MB |\n|---|---|---|---|---|---|---|")
+	fmt.Println("| source rows | target rows | columns | read | command | seconds | processor seconds | MB |\n|---|---|---|---|---|---|---|---|")
 	for _, t := range tables {
-		file := filepath.Join(folder, "rows.arrow")
-		if err := makeTable(file, t.source, t.target, t.columns); err != nil {
+		if err := measure(bin, folder, t); err != nil {
 			return err
-		}
-		for _, command := range [][]string{{"label", file, "-q", "-o", filepath.Join(folder, "out.arrow")}, {"proportions", file, "-q", "--json"}} {
-			c := exec.Command(filepath.Join(bin, "mars"), command...)
-			c.Stderr = os.Stderr
-			began := time.Now()
-			if err := c.Run(); err != nil {
-				return err
-			}
-			took, use := time.Since(began), c.ProcessState.SysUsage().(*syscall.Rusage)
-			fmt.Printf("| %d | %d | %d | %s | %.1f | %.1f | %d |\n", t.source, t.target, t.columns, command[0], took.Seconds(),
-				(c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), use.Maxrss>>10)
 		}
 	}
 	return nil
+}
+
+// measure prints a line for each of the two commands.
+func measure(bin, folder string, t table) error {
+	rows := filepath.Join(folder, "rows.arrow")
+	read, inputs, output, err := "stream", []string{rows}, "out.arrow", makeTable(rows, t.source, t.target, t.columns)
+	if t.csv && err == nil {
+		source, target := filepath.Join(folder, "source.csv"), filepath.Join(folder, "target.csv")
+		read, inputs, output = "CSV", []string{"--source", source, "--target", target, "--label", "label"}, "out.csv"
+		err = makeCSV(rows, source, target)
+	}
+	if err != nil {
+		return err
+	}
+	for _, command := range [][]string{{"label", "-q", "-o", filepath.Join(folder, output)}, {"proportions", "-q", "--json"}} {
+		c := exec.Command(filepath.Join(bin, "mars"), append(command, inputs...)...)
+		c.Stderr = os.Stderr
+		began := time.Now()
+		if err := c.Run(); err != nil {
+			return err
+		}
+		took, use := time.Since(began), c.ProcessState.SysUsage().(*syscall.Rusage)
+		fmt.Printf("| %d | %d | %d | %s | %s | %.1f | %.1f | %d |\n", t.source, t.target, t.columns, read, command[0], took.Seconds(),
+			(c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), use.Maxrss>>10)
+	}
+	return nil
+}
+
+// makeCSV writes the rows of a stream to two files, with five decimals; those of the source
+// have labels.
+func makeCSV(rows string, files ...string) error {
+	in, err := arrowio.Open(rows, arrowio.ReadOptions{})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	var out [2]*bufio.Writer
+	for domain, name := range files {
+		f, err := os.Create(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		out[domain] = bufio.NewWriter(f)
+	}
+	began := false
+	for {
+		rec, err := in.Next()
+		if err == io.EOF {
+			return errors.Join(out[0].Flush(), out[1].Flush())
+		}
+		if err != nil {
+			return err
+		}
+		x, err := arrowio.VectorColumn(rec, "features")
+		if err != nil {
+			return err
+		}
+		labels := rec.Column(1).(*array.Int32)
+		if !began {
+			var names []string
+			for j := range x.Width {
+				names = append(names, fmt.Sprintf("m%d", j))
+			}
+			head := strings.Join(names, ",")
+			fmt.Fprintln(out[arrowio.SourceDomain], head+",label")
+			fmt.Fprintln(out[arrowio.TargetDomain], head)
+			began = true
+		}
+		for i := range x.Rows {
+			var line []byte
+			for j, v := range x.Row(i) {
+				if j > 0 {
+					line = append(line, ',')
+				}
+				line = strconv.AppendFloat(line, float64(v), 'f', 5, 64)
+			}
+			domain := arrowio.TargetDomain
+			if labels.IsValid(i) {
+				domain = arrowio.SourceDomain
+				line = strconv.AppendInt(append(line, ','), int64(labels.Value(i)), 10)
+			}
+			out[domain].Write(append(line, '\n')) //nolint:errcheck // Flush says
+		}
+	}
 }
 
 // makeTable writes a stream of Gaussian classes, which have other proportions and other
