@@ -1,9 +1,12 @@
 # make help lists what there is to make.
 GO ?= go
-VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
 CLI = mars.dev/mars/cmd/internal/cli
-LDFLAGS = -s -w -X $(CLI).version=$(VERSION) -X $(CLI).revision=$(COMMIT)
+# A clone knows its version from git, an archive of the source has it in the program already.
+git = $(shell if grep -q 'Format:' cmd/internal/cli/origin.txt; then git $(1) 2>/dev/null; fi)
+VERSION ?= $(call git,describe --tags --always --dirty)
+COMMIT ?= $(call git,rev-parse HEAD)
+DATE ?= $(call git,log -1 --format=%cI)
+LDFLAGS = -s -w -X $(CLI).version=$(VERSION) -X $(CLI).revision=$(COMMIT) -X $(CLI).date=$(DATE)
 # All programs are one file, which is the one that it is called by.
 BIN ?= bin
 PROGRAMS = $(notdir $(wildcard cmd/mars-*))
@@ -25,18 +28,15 @@ build: ## build mars into bin/, with links for the separate programs
 $(BIN)/mars:
 	$(MAKE) build
 
-install: $(BIN)/mars ## install what make build made, with shell completions, in PREFIX (/usr/local)
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(SHARE)/bash-completion/completions" "$(SHARE)/zsh/site-functions" "$(SHARE)/fish/vendor_completions.d"
+install: $(BIN)/mars ## install what make build made, with manual and shell completions, in PREFIX (/usr/local)
+	install -d "$(DESTDIR)$(PREFIX)/bin"
 	install -m 755 $(BIN)/mars "$(DESTDIR)$(PREFIX)/bin/mars"
-	@set -e; cd "$(DESTDIR)$(PREFIX)/bin"; for p in $(PROGRAMS); do ln -sf mars $$p; done; \
-	  for p in mars $(PROGRAMS); do \
-	    ./$$p completion bash > "$(abspath $(SHARE))/bash-completion/completions/$$p"; \
-	    ./$$p completion zsh > "$(abspath $(SHARE))/zsh/site-functions/_$$p"; \
-	    ./$$p completion fish > "$(abspath $(SHARE))/fish/vendor_completions.d/$$p.fish"; done
+	@set -e; cd "$(DESTDIR)$(PREFIX)/bin"; for p in $(PROGRAMS); do ln -sf mars $$p; done
+	$(BIN)/mars share "$(SHARE)"
 
 uninstall: ## remove what make install installed
-	for p in mars $(PROGRAMS); do rm -f "$(DESTDIR)$(PREFIX)/bin/$$p" "$(SHARE)/bash-completion/completions/$$p" \
-	  "$(SHARE)/zsh/site-functions/_$$p" "$(SHARE)/fish/vendor_completions.d/$$p.fish"; done
+	@"$(DESTDIR)$(PREFIX)/bin/mars" share --list "$(SHARE)" | while IFS= read -r f; do rm -f "$$f"; done
+	for p in mars $(PROGRAMS); do rm -f "$(DESTDIR)$(PREFIX)/bin/$$p"; done
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh

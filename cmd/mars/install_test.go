@@ -33,8 +33,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// make install installs one file, links to it and completions, and make uninstall takes
-// all of it away.
+// make install installs one file, links to it, completions and pages of the manual, which man
+// finds, and make uninstall takes all of it away.
 func TestMakeInstall(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("there is no make")
@@ -69,6 +69,19 @@ func TestMakeInstall(t *testing.T) {
 	}
 	if files != 1 {
 		t.Errorf("%d files are installed, want 1 with links", files)
+	}
+	manual := filepath.Join(root, "usr", "share", "man")
+	for _, name := range append(cli.Programs(), "mars", "mars-run", "mars-featurize-toy") {
+		if info, err := os.Stat(filepath.Join(manual, "man1", name+".1")); err != nil || info.Size() == 0 {
+			t.Errorf("%s has no page of the manual: %v", name, err)
+		}
+	}
+	if _, err := exec.LookPath("man"); err == nil {
+		cmd := exec.Command("man", "-M", manual, "mars-label")
+		cmd.Env = append(os.Environ(), "MANPAGER=cat", "MANWIDTH=80")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "MARS-LABEL(1)") {
+			t.Errorf("man mars-label prints %.200s, error %v", out, err)
+		}
 	}
 	run("uninstall")
 	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -25,48 +27,68 @@ var flagGroups = []struct{ title, flags string }{
 // grouped are the commands that have so many flags that they need headings.
 var grouped = map[string]bool{"mars-label": true, "mars-proportions": true, "mars-predict": true, "mars-featurize": true}
 
-// flagHelp lists the flags of a command, in paragraphs that fit on a terminal.
-func flagHelp(cmd *cobra.Command) string {
-	heading := map[string]string{}
+// A flagGroup is the flags of a command that are under one heading; the first has none.
+type flagGroup struct {
+	title string
+	flags []*pflag.Flag
+}
+
+// flagsOf are the flags of a command as its help and its page of the manual list them.
+func flagsOf(cmd *cobra.Command) []flagGroup {
+	all := []flagGroup{{}}
+	heading := map[string]int{}
 	if grouped["mars-"+strings.TrimPrefix(cmd.Name(), "mars-")] {
 		for _, g := range flagGroups {
 			for _, name := range strings.Fields(g.flags) {
-				heading[name] = g.title
+				heading[name] = len(all)
 			}
+			all = append(all, flagGroup{title: g.title})
 		}
 	}
-	under := map[string]*strings.Builder{}
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if under[heading[f.Name]] == nil {
-			under[heading[f.Name]] = &strings.Builder{}
-		}
-		writeFlag(under[heading[f.Name]], f)
-	})
-	text := "Flags:\n" + under[""].String()
-	for _, g := range flagGroups {
-		if b := under[g.title]; b != nil {
-			text += "\n" + g.title + ":\n" + b.String()
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	add := func(f *pflag.Flag) {
+		g := &all[heading[f.Name]]
+		g.flags = append(g.flags, f)
+	}
+	cmd.LocalFlags().VisitAll(add)
+	cmd.InheritedFlags().VisitAll(add)
+	return slices.DeleteFunc(all, func(g flagGroup) bool { return len(g.flags) == 0 })
+}
+
+// flagHelp lists the flags of a command, in paragraphs that fit on a terminal.
+func flagHelp(cmd *cobra.Command) string {
+	var b strings.Builder
+	for _, g := range flagsOf(cmd) {
+		fmt.Fprintf(&b, "\n%s:\n", cmp.Or(g.title, "Flags"))
+		for _, f := range g.flags {
+			writeFlag(&b, f)
 		}
 	}
-	return strings.TrimRight(text, "\n")
+	return strings.TrimSpace(b.String())
+}
+
+// flagUsage is a flag as it is written ("  -o, --output string") and what it does.
+func flagUsage(f *pflag.Flag) (name, does string) {
+	alone := pflag.NewFlagSet("", pflag.ContinueOnError)
+	alone.AddFlag(f)
+	line := strings.TrimRight(alone.FlagUsages(), "\n") // "  -o, --output string   write to …"
+	end := 6 + strings.Index(line[6:], "   ")
+	return line[:end], strings.TrimSpace(line[end:])
 }
 
 // writeFlag writes a flag and what it does, which begins on a line of its own if the flag
 // has many values.
 func writeFlag(b *strings.Builder, f *pflag.Flag) {
 	const indent, width = 26, 80
-	alone := pflag.NewFlagSet("", pflag.ContinueOnError)
-	alone.AddFlag(f)
-	line := strings.TrimRight(alone.FlagUsages(), "\n") // "  -o, --output string   write to …"
-	end := 6 + strings.Index(line[6:], "   ")
-	name := line[:end]
+	name, does := flagUsage(f)
 	if len(name) > indent-2 {
 		fmt.Fprintf(b, "%s\n", name)
 		name = ""
 	}
 	fmt.Fprintf(b, "%-*s", indent-1, name)
 	column := indent - 1
-	for _, word := range strings.Fields(line[end:]) {
+	for _, word := range strings.Fields(does) {
 		if n := len([]rune(word)) + 1; column+n > width {
 			fmt.Fprintf(b, "\n%*s", indent-1, "")
 			column = indent - 1 + n

@@ -31,9 +31,35 @@ const (
 	exitBrokenPipe  = 141 // whoever read the output stopped reading
 )
 
-const exitCodesHelp = `Exit status: 0 done; 1 bad input or failure (no output file is left);
-2 wrong use; 3 training diverged (the last good model, if any, is kept);
-130 interrupted; 141 the reader of the output went away.`
+// exitStatuses are what the help says of them; a line of it ends with each that ends one.
+var exitStatuses = []struct {
+	code    int
+	meaning string
+	ends    bool
+}{
+	{exitOK, "done", false},
+	{exitFailed, "bad input or failure (no output file is left)", true},
+	{exitUsage, "wrong use", false},
+	{exitDiverged, "training diverged (the last good model, if any, is kept)", true},
+	{exitInterrupted, "interrupted", false},
+	{exitBrokenPipe, "the reader of the output went away", false},
+}
+
+func exitCodesHelp() string {
+	text := "Exit status:"
+	for i, s := range exitStatuses {
+		after := ";"
+		if i == len(exitStatuses)-1 {
+			after = "."
+		}
+		before := " "
+		if i > 0 && exitStatuses[i-1].ends {
+			before = "\n"
+		}
+		text += fmt.Sprintf("%s%d %s%s", before, s.code, s.meaning, after)
+	}
+	return text
+}
 
 // Main runs cmd on the program's arguments and exits.
 func Main(cmd *cobra.Command) {
@@ -61,7 +87,7 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 	cmd.SetOut(safetext.NewWriter(out))
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.Version = Version()
-	cmd.SetVersionTemplate("{{.DisplayName}} " + versionText())
+	cmd.SetVersionTemplate("{{.DisplayName}} " + thisBuild().String())
 	ran := cmd
 	asked, err := complete(cmd, args, os.Stdout)
 	if err == nil {
@@ -158,7 +184,7 @@ func usagef(format string, args ...any) error {
 
 // newCommand applies the conventions that all commands share.
 func newCommand(cmd *cobra.Command) *cobra.Command {
-	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + exitCodesHelp)
+	cmd.Long = strings.TrimSpace(cmd.Long + "\n\n" + exitCodesHelp())
 	cobra.AddTemplateFunc("flagHelp", flagHelp)
 	cmd.SetHelpTemplate(helpTemplate)
 	cmd.SetUsageTemplate(usageTemplate)

@@ -42,7 +42,7 @@ mars-featurize, mars-embed and so on.`,
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(completionCommand())
+	root.AddCommand(completionCommand(), shareCommand())
 	root.SetHelpCommand(helpCommand(root))
 	return newCommand(root)
 }
