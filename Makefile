@@ -3,7 +3,7 @@ GO ?= go
 CLI = mars.dev/mars/cmd/internal/cli
 # A clone knows its version from git, an archive of the source has it in the program already.
 git = $(shell if grep -q 'Format:' cmd/internal/cli/origin.txt; then git $(1) 2>/dev/null; fi)
-VERSION ?= $(call git,describe --tags --always --dirty)
+VERSION ?= $(call git,describe --tags --always --abbrev=12 --dirty)
 COMMIT ?= $(call git,rev-parse HEAD)
 DATE ?= $(call git,log -1 --format=%cI)
 LDFLAGS = -s -w -X $(CLI).version=$(VERSION) -X $(CLI).revision=$(COMMIT) -X $(CLI).date=$(DATE)

@@ -95,7 +95,7 @@ func (c *common) runFlags(f *pflag.FlagSet) {
 	if !withoutChance[c.name] {
 		f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
 	}
-	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads")
+	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads (default: as many as processors)")
 	c.cacheFlag(f)
 	c.logFlags(f)
 }

@@ -74,7 +74,11 @@ func flagUsage(f *pflag.Flag) (name, does string) {
 	alone.AddFlag(f)
 	line := strings.TrimRight(alone.FlagUsages(), "\n") // "  -o, --output string   write to …"
 	end := 6 + strings.Index(line[6:], "   ")
-	return line[:end], strings.TrimSpace(line[end:])
+	name, does = line[:end], strings.TrimSpace(line[end:])
+	if strings.Contains(f.Usage, "(default:") { // in words, as that of --jobs, which is another on each machine
+		_, does = pflag.UnquoteUsage(f)
+	}
+	return name, does
 }
 
 // writeFlag writes a flag and what it does, which begins on a line of its own if the flag

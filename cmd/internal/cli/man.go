@@ -178,7 +178,9 @@ func (p *page) options(cmd *cobra.Command) {
 
 // surroundings are the variables and files that matter to cmd.
 func (p *page) surroundings(cmd *cobra.Command) {
-	has := func(name string) bool { return cmd.LocalFlags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil }
+	has := func(name string) bool {
+		return cmd.LocalFlags().Lookup(name) != nil || cmd.InheritedFlags().Lookup(name) != nil
+	}
 	p.section("ENVIRONMENT")
 	for _, v := range environment {
 		if v.flag == "" || has(v.flag) {
@@ -245,4 +247,3 @@ func roff(text string) string {
 	}
 	return b.String()
 }
-

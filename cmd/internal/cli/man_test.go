@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -103,6 +104,27 @@ func TestRoff(t *testing.T) {
 			if words := strings.Join(strings.Fields(text), " "); found && strings.Count(shown, words) != 2 {
 				t.Errorf("%s shows %q as\n%s", program[0], text, shown)
 			}
+		}
+	}
+}
+
+// What is made for all machines does not depend on the one that it is made on.
+func TestShareIsTheSameEverywhere(t *testing.T) {
+	before, err := Share()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 3))
+	for _, variable := range []string{"HOME", "TMPDIR", "XDG_CACHE_HOME", "MARS_CACHE"} {
+		t.Setenv(variable, t.TempDir())
+	}
+	after, err := Share()
+	if err != nil || len(after) != len(before) {
+		t.Fatalf("%d files, and then %d, error %v", len(before), len(after), err)
+	}
+	for name, text := range before {
+		if !bytes.Equal(after[name], text) {
+			t.Errorf("%s is another with other processors and folders", name)
 		}
 	}
 }
