@@ -15,7 +15,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
+.PHONY: help build install uninstall dist demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -37,6 +37,11 @@ install: $(BIN)/mars ## install what make build made, with manual and shell comp
 uninstall: ## remove what make install installed
 	@"$(DESTDIR)$(PREFIX)/bin/mars" share --list "$(SHARE)" | while IFS= read -r f; do rm -f "$$f"; done
 	for p in mars $(PROGRAMS); do rm -f "$(DESTDIR)$(PREFIX)/bin/$$p"; done
+
+DIST ?= dist
+PLATFORMS ?=
+dist: ## make archives of PLATFORMS (all), with manual, licences and checksums, and of the source, in DIST (dist)
+	$(GO) run -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(PLATFORMS),,-source) $(PLATFORMS)
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh

@@ -36,6 +36,13 @@ func Share() (map[string][]byte, error) {
 	return all, nil
 }
 
+// Completion is the completion script of mars for a shell.
+func Completion(shell string) ([]byte, error) {
+	var script bytes.Buffer
+	err := writeCompletion(Mars(), shell, &script)
+	return script.Bytes(), err
+}
+
 // shareCommand is "mars share FOLDER".
 func shareCommand() *cobra.Command {
 	list := false

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mars.dev/mars/cmd/internal/cli"
+)
+
+// archive is that of a platform: the program, the names that it goes by, the licences of
+// what it is made of, and what is common to all.
+func (d dist) archive(platform string, common []entry) (a archive, err error) {
+	system, processor, ok := strings.Cut(platform, "/")
+	if !ok {
+		return a, fmt.Errorf("want a system and a processor, as in linux/amd64")
+	}
+	a = archive{folder: "mars-" + d.version + "-" + system + "-" + processor, time: d.time, entries: slices.Clone(common)}
+	program, err := d.build(system, processor)
+	if err != nil {
+		return a, err
+	}
+	linked, err := packages(platform)
+	if err != nil {
+		return a, err
+	}
+	licences, err := notices(linked)
+	if err != nil {
+		return a, err
+	}
+	a.entries = append(a.entries, entry{name: "THIRD-PARTY-LICENSES", content: licences})
+	if system == "windows" { // which has no links that everybody may make, and no man
+		a.name = a.folder + ".zip"
+		script, err := cli.Completion("powershell")
+		a.entries = append(a.entries, entry{name: "mars.exe", executable: true, content: program}, entry{name: "mars.ps1", content: script})
+		return a, err
+	}
+	a.name = a.folder + ".tar.gz"
+	a.entries = append(a.entries, entry{name: "bin/mars", executable: true, content: program})
+	for _, name := range cli.Programs() {
+		a.entries = append(a.entries, entry{name: "bin/" + name, link: "mars"})
+	}
+	share, err := cli.Share()
+	for name, content := range share {
+		a.entries = append(a.entries, entry{name: "share/" + name, content: content})
+	}
+	return a, err
+}
+
+// build is the program for a platform, whatever this machine's settings are.
+func (d dist) build(system, processor string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "mars-dist-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	out := filepath.Join(dir, "mars")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", d.ldflags, "-o", out, "./cmd/mars")
+	cmd.Env = append(environment(system, processor), "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("go build: %w", err)
+	}
+	return os.ReadFile(out)
+}
+
+// environment has Go work for a platform, without C.
+func environment(system, processor string) []string {
+	return append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor)
+}
+
+// common are the files that every archive has: what one reads first, and all pages that
+// these and the help name.
+func (d dist) common() ([]entry, error) {
+	var entries []entry
+	add := func(path string) error {
+		content, err := os.ReadFile(path)
+		entries = append(entries, entry{name: filepath.ToSlash(path), content: bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))})
+		return err
+	}
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		if err := add(name); err != nil {
+			return nil, err
+		}
+	}
+	return entries, filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".md") {
+			err = add(path)
+		}
+		return err
+	})
+}
