@@ -15,14 +15,14 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
+.PHONY: help build install uninstall dist licences demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 build: ## build mars into bin/, with links for the separate programs
 	@mkdir -p $(BIN)
-	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/mars
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/mars
 	@for p in $(PROGRAMS); do ln -sf mars $(BIN)/$$p; done
 
 $(BIN)/mars:
@@ -41,7 +41,12 @@ uninstall: ## remove what make install installed
 DIST ?= dist
 PLATFORMS ?=
 dist: ## make archives of PLATFORMS (all), with manual, licences and checksums, and of the source, in DIST (dist)
-	$(GO) run -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(PLATFORMS),,-source) $(PLATFORMS)
+	$(GO) run -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(PLATFORMS),,$(if $(wildcard .git),-source)) $(PLATFORMS)
+
+LICENCES ?= $(DIST)/THIRD-PARTY-LICENSES
+licences: ## write the licences of what is linked to the file LICENCES; a module without one is an error
+	@mkdir -p $(dir $(LICENCES))
+	$(GO) run ./cmd/internal/dist -notices '$(LICENCES)'
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh

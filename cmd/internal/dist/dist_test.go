@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -174,6 +175,39 @@ func TestNotices(t *testing.T) {
 	}
 	if _, err := notices([]linked{of("none", "none")}); err == nil || !strings.Contains(err.Error(), "example.com/none v1.0.0 has no licence") {
 		t.Errorf("a module without a licence is %v", err)
+	}
+}
+
+// The program has the zones of time in it, so that it makes the same features of times where
+// the system has none.
+func TestZonesAreInTheProgram(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", ".."))
+	all, err := packages("linux/amd64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(all, func(p linked) bool { return p.ImportPath == "time/tzdata" }) {
+		t.Error("time/tzdata is not linked")
+	}
+}
+
+// The formula names the archive and its checksum.
+func TestFormula(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", ".."))
+	d := dist{version: "1.2.3", folder: t.TempDir()}
+	if err := d.formula("0123abcd"); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(d.folder, "mars.rb")
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), "/mars-1.2.3-source.tar.gz\"") || !strings.Contains(string(text), "sha256 \"0123abcd\"") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if _, err := exec.LookPath("ruby"); err != nil {
+		t.Skip("ruby is not installed: the syntax of the formula is not checked")
+	}
+	if out, err := exec.Command("ruby", "-c", path).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

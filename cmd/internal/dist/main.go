@@ -109,6 +109,10 @@ func (d dist) make(platforms string, source bool) error {
 		if err == nil {
 			err = add(s.name, s.write)
 		}
+		if err == nil {
+			sum, _, _ := strings.Cut(sums[len(sums)-1], " ")
+			err = d.formula(sum)
+		}
 		if err != nil {
 			return fmt.Errorf("source: %w", err)
 		}

@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"mars.dev/mars/arrowio/atomicfile"
 )
 
 // source is the archive of the present commit, with the modules that it needs in a folder
@@ -27,6 +29,18 @@ func (d dist) source() (a archive, err error) {
 	vendored, err := d.vendored()
 	a.entries = append(a.entries, vendored...)
 	return a, err
+}
+
+// formula writes Homebrew's formula for the archive of the source, which has that checksum.
+func (d dist) formula(sum string) error {
+	const name = "mars.rb"
+	text, err := os.ReadFile(filepath.Join("packaging", "homebrew", name))
+	if err != nil {
+		return err
+	}
+	_, text, _ = bytes.Cut(text, []byte("\n")) // which says that this is done
+	filled := strings.NewReplacer("VERSION", d.version, "SHA256", sum).Replace(string(text))
+	return atomicfile.WriteFile(filepath.Join(d.folder, name), []byte(filled))
 }
 
 // unpacked are the files of an archive.
