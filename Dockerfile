@@ -7,12 +7,13 @@ WORKDIR /src
 COPY . .
 # The folder is not the builder's, and git would say nothing of its version.
 RUN git config --global --add safe.directory /src \
- && make install licences DESTDIR=/out PREFIX=/usr LICENCES=/out/usr/share/doc/mars/THIRD-PARTY-LICENSES \
+ && make build install licences DESTDIR=/out PREFIX=/usr LICENCES=/out/usr/share/doc/mars/THIRD-PARTY-LICENSES \
  && cp LICENSE README.md CHANGELOG.md /out/usr/share/doc/mars/ \
- && install -d -m 1777 /out/tmp && install -d -o 65532 -g 65532 /out/data
+ && install -d -m 1777 /out/tmp && mkdir /data
 
 FROM scratch
 COPY --from=build /out /
+COPY --from=build --chown=65532:65532 /data /data
 # A user without a name or rights.
 USER 65532:65532
 WORKDIR /data

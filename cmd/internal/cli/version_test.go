@@ -1,6 +1,14 @@
 package cli
 
-import "testing"
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+)
 
 // A build says where it is from: the commit and its day are left out where they are not known.
 func TestVersionText(t *testing.T) {
@@ -32,5 +40,34 @@ func TestOrigin(t *testing.T) {
 	}
 	if got := fromOrigin("version: $Format:%H$\n", "version"); got != "" {
 		t.Errorf("the version of a clone is %q", got)
+	}
+}
+
+// git archive puts in which commit it is of.
+func TestOriginOfArchive(t *testing.T) {
+	head, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		t.Skip("this is no clone, or there is no git: what git archive writes is not looked at")
+	}
+	packed, err := exec.Command("git", "archive", "HEAD", "origin.txt").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := tar.NewReader(bytes.NewReader(packed))
+	var text []byte
+	for h := (&tar.Header{}); err == nil && h.Name != "origin.txt"; {
+		h, err = files.Next()
+	}
+	if err == nil {
+		text, err = io.ReadAll(files)
+	}
+	if got := fromOrigin(string(text), "commit"); err != nil || got != strings.TrimSpace(string(head)) {
+		t.Errorf("the archive's commit is %q, want %s; error %v", got, head, err)
+	}
+	if _, err := time.Parse(time.RFC3339, fromOrigin(string(text), "date")); err != nil {
+		t.Error(err)
+	}
+	if got := fromOrigin(string(text), "version"); strings.Contains(got, "$") || strings.Contains(got, "%") {
+		t.Errorf("the archive's version is %q", got)
 	}
 }
