@@ -41,12 +41,12 @@ uninstall: ## remove what make install installed
 DIST ?= dist
 PLATFORMS ?=
 dist: ## make archives of PLATFORMS (all), with manual, licences and checksums, and of the source, in DIST (dist)
-	$(GO) run -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(PLATFORMS),,$(if $(wildcard .git),-source)) $(PLATFORMS)
+	CGO_ENABLED=0 $(GO) run -trimpath -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(PLATFORMS),,$(if $(wildcard .git),-source)) $(PLATFORMS)
 
 LICENCES ?= $(DIST)/THIRD-PARTY-LICENSES
 licences: ## write the licences of what is linked to the file LICENCES; a module without one is an error
 	@mkdir -p $(dir $(LICENCES))
-	$(GO) run ./cmd/internal/dist -notices '$(LICENCES)'
+	CGO_ENABLED=0 $(GO) run -trimpath ./cmd/internal/dist -notices '$(LICENCES)'
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh
@@ -119,5 +119,5 @@ fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
 	  done; done
 	$(GO) test ./arrowio -run TestMutations -mutations 20000 -timeout 60m
 
-clean: ## remove what make build and make measured made, but for runs and pages
-	rm -rf $(BIN) .measured
+clean: ## remove what make build, make dist and make measured made, but for runs and pages
+	rm -rf $(BIN) $(DIST) .measured
