@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func manPage(cmd *cobra.Command) []byte {
 	p.section("SYNOPSIS")
 	p.synopsis(cmd)
 	p.section("DESCRIPTION")
-	p.paragraphs(strings.TrimSpace(strings.TrimSuffix(cmd.Long, exitCodesHelp())))
+	p.paragraphs(cmp.Or(strings.TrimSpace(strings.TrimSuffix(cmd.Long, exitCodesHelp())), cmd.Short+"."))
 	p.commands(cmd)
 	p.options(cmd)
 	if cmd.HasExample() {

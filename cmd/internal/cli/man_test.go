@@ -21,6 +21,9 @@ func TestManPagesSayWhatHelpSays(t *testing.T) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {
 		name := pageName(cmd) + ".1"
+		if strings.Contains(string(pages[name]), "\n\n") {
+			t.Errorf("%s has an empty section or line", name)
+		}
 		page := plain(string(pages[name]))
 		delete(pages, name)
 		parts := []string{cmd.Short, strings.TrimSuffix(cmd.Long, exitCodesHelp()), cmd.Example}
