@@ -3,6 +3,7 @@
 # Labels as names that the program takes as they are, and the factor levels that they stand for.
 encode_labels <- function(y) {
   if (is.list(y) || is.matrix(y) || is.null(y)) stop("the labels have to be a factor or a vector with a value for each row of the source", call. = FALSE)
+  if (is.character(y)) y[!nzchar(trimws(y))] <- NA
   levels <- if (is.factor(y)) levels(y) else if (is.character(y)) sort(unique(y), method = "radix") else sort(unique(y))
   values <- if (is.factor(y)) as.integer(y) else match(y, levels)
   text <- if (is.numeric(levels) && !is.object(levels)) format_number(levels) else enc2utf8(as.character(levels))

@@ -121,6 +121,7 @@ finish_problem <- function(recipe, source, target, name, y) {
 
 # Runs a command on the files of a problem.
 run_problem <- function(command, problem, arguments, folder, quiet, stdout = NULL) {
+  if (!length(problem$target)) stop("target has none of the columns that the features are made of", call. = FALSE)
   files <- c(source = write_columns(problem$source, folder, "source"), target = write_columns(problem$target, folder, "target"))
   categories <- if (length(problem$categories)) paste0("--categorical=", paste(quoted(literal(problem$categories)), collapse = ","))
   arguments <- c(paste0("--", names(files), "=", files), paste0("--label=", problem$label), categories, arguments)
@@ -143,12 +144,13 @@ rewording <- function(files, problem) {
   }
 }
 
+# Where a message says "source: line 6" or "source: column "x": row 5". A header is line 1.
 renumbered <- function(text, name, rows) {
-  found <- regmatches(text, regexec(paste0(name, ": (line|row) ([0-9]+)"), text))
+  found <- regmatches(text, regexec(paste0("(", name, ": (column .*: )?)(line|row) ([0-9]+)"), text))
   for (i in which(lengths(found) > 0)) {
-    row <- as.integer(found[[i]][3]) - (found[[i]][2] == "line")
-    if (!is.null(rows) && row %in% seq_along(rows)) row <- rows[row]
-    if (row > 0) text[i] <- sub(found[[i]][1], paste0(name, ": row ", row), text[i], fixed = TRUE)
+    row <- as.integer(found[[i]][5]) - (found[[i]][4] == "line")
+    if (row %in% seq_along(rows)) row <- rows[row]
+    if (row > 0) text[i] <- sub(found[[i]][1], paste0(found[[i]][2], "row ", row), text[i], fixed = TRUE)
   }
   text
 }

@@ -51,9 +51,7 @@ write_csv <- function(columns, path) {
 }
 
 # Numbers as text that gives the same numbers back.
-format_number <- function(x) {
-  if (is.integer(x)) sprintf("%d", x) else formatC(as.double(x), digits = 17, format = "g", mode = "double", decimal.mark = ".")
-}
+format_number <- function(x) if (is.integer(x)) sprintf("%d", x) else sprintf("%.17g", x)
 
 # Text as a field of CSV: in quotes if it needs them.
 quoted <- function(text) {
