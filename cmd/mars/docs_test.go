@@ -91,7 +91,8 @@ func runPage(t *testing.T, text, bin string) {
 	if err := os.CopyFS(dir, os.DirFS(programsBeside)); err != nil {
 		t.Fatal(err)
 	}
-	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "MARS_SOURCE="+root)
+	library := t.TempDir() // of packages that a page in R installs
+	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "MARS_SOURCE="+root, "R_LIBS="+library+":"+os.Getenv("R_LIBS"))
 	run := func(t *testing.T, text string, environment []string) {
 		cmd := exec.Command("bash", "-eu", "-c", text)
 		cmd.Dir, cmd.Env = dir, environment
@@ -130,7 +131,7 @@ func runPage(t *testing.T, text, bin string) {
 var programsBeside = filepath.Join("..", "..", "docs", "how-to")
 
 // probes are commands that fail where what a block needs is not installed.
-var probes = map[string]string{"torch": "python3 -c 'import torch'", "R": "Rscript --version", "anndata": "python3 -c 'import anndata'"}
+var probes = map[string]string{"torch": "python3 -c 'import torch'", "R": "Rscript -e 'library(processx); library(jsonlite)'", "anndata": "python3 -c 'import anndata'"}
 
 type block struct{ info, text string }
 

@@ -155,7 +155,8 @@ stopifnot(
   identical(levels(table$class), levels(ordered_old$celltype)), sum(table$rows) == nrow(new), abs(table$target - c(120, 40, 30) / 190) < 0.1,
   table$lower <= table$target, table$target <= table$upper, identical(shares$level, 0.9), is.character(shares$verdict),
   identical(shares$report$proportions$estimated[match(table$class, shares$report$classes)], table$target),
-  identical(dim(as.data.frame(shares, estimators = TRUE)), c(3L, 6L + ncol(shares$estimators))), abs(colSums(shares$estimators) - 1) < 1e-9
+  identical(dim(as.data.frame(shares, estimators = TRUE)), c(3L, 6L + ncol(shares$estimators))), abs(colSums(shares$estimators) - 1) < 0.01,
+  identical(unname(shares$estimators[, "same"]), shares$report$estimators$same[match(table$class, shares$report$classes)])
 )
 by_formula <- mars_proportions(celltype ~ ., data = ordered_old, newdata = new, level = 0.5)
 stopifnot(identical(by_formula$table$target, table$target), by_formula$level == 0.5, by_formula$table$upper < table$upper)
