@@ -87,7 +87,8 @@ flags <- function(options, ours = NULL) {
 
 always_ours <- c("source", "target", "label", "id", "output", "format", "save", "load", "model", "json", "quiet", "q", "o", "h", "help",
                  "log-format", "keep", "truth", "details", "force", "compression", "spreadsheet", "cached", "source-labels", "target-labels",
-                 "file-column", "domain-column", "source-domain", "target-domain", "domain", "features", "embedding")
+                 "file-column", "domain-column", "source-domain", "target-domain", "domain", "features", "embedding",
+                 "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "compensate")
 
 lists <- c("columns", "exclude", "categorical", "classes")
 

@@ -73,7 +73,7 @@ options(mars.binary = fake(paste0("trap '' INT; echo $$ > '", pid, "'"), "exec s
 program <- sprintf("library(marsr); source('with/cells.R'); options(mars.binary = '%s', mars.transport = 'csv')
   tryCatch(mars_label(old, new, 'celltype'), interrupt = function(i) cat('interrupted', length(list.files(tempdir(), '^mars')), '\\n'))", getOption("mars.binary"))
 child <- processx::process$new(file.path(R.home("bin"), "Rscript"), c("-e", program), stdout = "|", stderr = NULL)
-for (i in 1:300) if (file.exists(pid) && length(readLines(pid))) break else Sys.sleep(0.1)
+for (i in 1:1200) if (file.exists(pid) && length(readLines(pid))) break else Sys.sleep(0.1)
 sleeping <- as.integer(readLines(pid))
 invisible(child$interrupt())
 child$wait(30000)
