@@ -197,7 +197,7 @@ print.summary.mars_label <- function(x, ...) {
   cat("Call: ", paste(deparse(x$labels$call), collapse = "\n  "), "\n\n", sep = "")
   print.mars_label(x$labels)
   cat("\nThe program's log:\n")
-  cat(strwrap(x$labels$log$message[x$labels$log$level != "WARN"], exdent = 2), sep = "\n")
+  print_text(x$labels$log$message[x$labels$log$level != "WARN"])
   invisible(x)
 }
 

@@ -122,7 +122,8 @@ NULL
 #' @export
 print.mars_proportions <- function(x, ...) {
   print_shares(x)
-  cat("\n", x$verdict, "\n", sep = "")
+  cat("\n")
+  print_text(x$verdict)
   print_notes(x$warnings)
   invisible(x)
 }
@@ -138,7 +139,9 @@ print_shares <- function(x) {
 
 percent <- function(x) sprintf("%.1f %%", 100 * x)
 
-print_notes <- function(warnings) for (text in warnings) cat(strwrap(paste("Warning:", text), exdent = 2), sep = "\n")
+print_text <- function(text) cat(strwrap(text, exdent = 2), sep = "\n")
+
+print_notes <- function(warnings) for (text in warnings) print_text(paste("Warning:", text))
 
 #' @rdname proportions-methods
 #' @export
@@ -152,9 +155,10 @@ print.summary.mars_proportions <- function(x, ...) {
   print_shares(x)
   cat("\nWhat each assumption or estimator alone would say:\n")
   print(round(x$estimators, 3))
-  cat("\n", x$verdict, "\n", sep = "")
-  if (length(x$grounds)) cat("Why: ", x$grounds, ".\n", sep = "")
-  cat("Next: ", sub("--details", "above", x$advice, fixed = TRUE), ".\n", sep = "")
+  cat("\n")
+  print_text(x$verdict)
+  if (length(x$grounds)) print_text(paste0("Why: ", x$grounds, "."))
+  print_text(paste0("Next: ", sub("--details", "above", x$advice, fixed = TRUE), "."))
   print_notes(x$warnings)
   invisible(x)
 }
@@ -178,7 +182,7 @@ plot.mars_proportions <- function(x, ...) {
   table <- x$table
   at <- graphics::barplot(rbind(table$source, table$target), beside = TRUE, names.arg = as.character(table$class), ylab = "share",
                           ylim = c(0, max(table$upper, table$source)), legend.text = c("source", "target"), col = shades, ...)[2, ]
-  graphics::arrows(at, table$lower, at, table$upper, angle = 90, code = 3, length = 0.05)
+  graphics::segments(at, table$lower, at, table$upper, lwd = 2)
   invisible(x)
 }
 

@@ -193,4 +193,11 @@ drawn <- list(plot(shares), plot(fit))
 if (requireNamespace("ggplot2", quietly = TRUE)) {
   stopifnot(all(vapply(drawn, ggplot2::is.ggplot, NA)), identical(ggplot2::layer_data(drawn[[1]], 2)$ymax[!is.na(ggplot2::layer_data(drawn[[1]], 2)$ymax)], table$upper))
 }
+# As where ggplot2 is not installed.
+without <- list2env(list(requireNamespace = function(...) FALSE), parent = asNamespace("marsr"))
+draw <- function(method, x) {
+  environment(method) <- without
+  method(x)
+}
+stopifnot(identical(draw(marsr:::plot.mars_proportions, shares), shares), identical(draw(marsr:::plot.mars_label, fit), fit))
 invisible(dev.off())
