@@ -181,7 +181,8 @@ plot.mars_proportions <- function(x, ...) {
   }
   table <- x$table
   at <- graphics::barplot(rbind(table$source, table$target), beside = TRUE, names.arg = as.character(table$class), ylab = "share",
-                          ylim = c(0, max(table$upper, table$source)), legend.text = c("source", "target"), col = shades, ...)[2, ]
+                          ylim = c(0, 1.2 * max(table$upper, table$source)), col = shades, ...)[2, ]
+  graphics::legend("top", c("source", "target"), fill = shades, horiz = TRUE, bty = "n")
   graphics::segments(at, table$lower, at, table$upper, lwd = 2)
   invisible(x)
 }

@@ -25,6 +25,7 @@ fails(answer("pigeon"), "mars.transport is pigeon: want auto, nanoarrow, arrow, 
 python <- Sys.getenv("MARS_PYTHON")
 if (!requireNamespace("arrow", quietly = TRUE) && nzchar(python) && requireNamespace("reticulate", quietly = TRUE)) {
   reticulate::use_python(python, required = TRUE)
+  if (!reticulate::py_module_available("pyarrow")) quit("no")
   pa <- reticulate::import("pyarrow", convert = FALSE)
   by_pyarrow <- function(columns, path) {
     arrays <- lapply(columns, function(x) {
