@@ -232,6 +232,7 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 				what = "columns"
 			}
 			env.Logger().Info(fmt.Sprintf("%s: %d %s rows of %d %s", t.Name, t.Features.Rows, domain, t.Features.Cols, what))
+			tellNote(env, t)
 		}
 		if others := read[0].Others(); others != "" {
 			env.Logger().Info(read[0].Name + ": " + others)
@@ -241,6 +242,13 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 		env.Logger().Info("features: " + nameColumns(st.Columns))
 	}
 	return tables, nil
+}
+
+// tellNote says how a table was read, if it is to be said.
+func tellNote(env stages.Env, t *format.Table) {
+	if t.Note != "" {
+		env.Logger().Info(t.Name + ": " + t.Note)
+	}
 }
 
 // readSides reads the sides that are of one input, with its columns in the order of those

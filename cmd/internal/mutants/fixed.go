@@ -69,6 +69,7 @@ var fixedMutants = []mutant{
 	{"spillover stays in the channels", "stages/featurize/format/fcsdata.go", "if e.spill != nil {", "if false {", 0, of("./stages/featurize/format", "TestOracle$")},
 	{"gains of a cytometer are ignored", "stages/featurize/format/fcsdata.go", "return func(v float64) float64 { return v / gain }, nil", "return nil, nil", 0, of("./stages/featurize/format", "TestOracle$")},
 	{"--shift is ignored", "cmd/internal/cli/featurize.go", "o.Noise, o.Shift = toy.Noise(t.setting), t.shift", "o.Noise, o.Shift = toy.Noise(t.setting), 0", 0, wiring("featurize toy", "shift")},
+	{"--hash-features is ignored", "cmd/internal/cli/featurize.go", "o.exclude, o.categorical, o.hash", "o.exclude, o.categorical, 0", 0, wiring("featurize", "hash-features")},
 	{"--scale is ignored", "cmd/internal/cli/featurize.go", "Scale: scale.Method(o.scale)", "Scale: scale.Moments", 0, wiring("featurize", "scale")},
 	{"--log1p and --arcsinh are ignored", "cmd/internal/cli/featurize.go", "Transform: o.transform", "Transform: scale.Transform{}", 0, wiring("label", "log1p")},
 	{"blocks of a file are not transformed", "stages/featurize/flow.go", "f.st.transform(ctx, t)", "error(nil)", 0, of("./cmd/mars", "TestScript/scaling")},

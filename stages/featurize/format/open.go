@@ -99,6 +99,10 @@ type Options struct {
 	// files. Other formats have none.
 	Compensate bool
 
+	// Hash is how many features the indices of svmlight rows are hashed to. 0: DefaultHash if
+	// there are too many, or as many as the names in Columns or Fields say.
+	Hash int
+
 	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
 	Memory *arrowio.Budget
 
@@ -338,7 +342,7 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 		return nil, fmt.Errorf("labels: %w", absent(path, err))
 	}
 	defer f.Close()
-	o.Compensate = false
+	o.Compensate, o.Hash = false, 0
 	in, err := newInput(ctx, f, path, o)
 	if err != nil {
 		return nil, named(path, err)
@@ -420,6 +424,9 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 	in.kind, err = tell(head, in.name, o.Encoding)
 	if err == nil && o.Compensate && in.kind != kindFCS {
 		err = fmt.Errorf("is %s, and --compensate is for FCS files of a cytometer: leave it out", in.kind)
+	}
+	if err == nil && o.Hash > 0 && in.kind != kindSVMLight {
+		err = fmt.Errorf("is %s, and --hash-features is for svmlight files: leave it out", in.kind)
 	}
 	return in, err
 }

@@ -34,7 +34,7 @@ func Columns(ctx context.Context, path string, o Options) ([]arrow.Field, error)
 		var fields []arrow.Field
 		err := openRows(ctx, path, o, func(schema *arrow.Schema, _ records, _ int) error {
 			for _, f := range schema.Fields() {
-				if !arrow.IsNested(f.Type.ID()) && f.Name != "" {
+				if !arrow.IsNested(f.Type.ID()) && f.Name != "" && !hashedName.MatchString(f.Name) { // hashes are no columns of a file
 					fields = append(fields, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
 				}
 			}
