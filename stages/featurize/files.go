@@ -92,6 +92,11 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if o.Mixed.MaxCategories == 0 {
 		o.Mixed.MaxCategories = DefaultMaxCategories
 	}
+	if o.Load == "" && o.Prepared == "" {
+		st.Compensate = o.Source.Format.Compensate || o.Target.Format.Compensate
+	} else {
+		o.Source.Format.Compensated, o.Target.Format.Compensated = st.Compensate, st.Compensate
+	}
 	memory := arrowio.NewBudget(o.Memory)
 	o.Source.Format.Memory, o.Target.Format.Memory = memory, memory
 	d, err := read(ctx, env, o, st)
@@ -248,6 +253,9 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 func tellNote(env stages.Env, t *format.Table) {
 	if t.Note != "" {
 		env.Logger().Info(t.Name + ": " + t.Note)
+	}
+	if t.Doubt != "" {
+		env.Logger().Warn(t.Name + ": " + t.Doubt)
 	}
 }
 

@@ -99,6 +99,10 @@ type Options struct {
 	// files. Other formats have none.
 	Compensate bool
 
+	// Compensated says that what was learnt on was compensated, so that FCS files are; other
+	// formats are taken to be.
+	Compensated bool
+
 	// Hash is how many features the indices of svmlight rows are hashed to. 0: DefaultHash if
 	// there are too many, or as many as the names in Columns or Fields say.
 	Hash int
@@ -267,6 +271,11 @@ func readInput(ctx context.Context, r io.Reader, name string, o Options) ([]*Tab
 	if err != nil {
 		return nil, named(name, err)
 	}
+	for _, t := range tables {
+		if o.Compensated && in.kind != kindFCS {
+			t.Doubt = fmt.Sprintf("is %s, and what was learnt on was compensated (--compensate): its numbers are taken to be too", in.kind)
+		}
+	}
 	return tables, complete(ctx, tables, name, o)
 }
 
@@ -342,7 +351,7 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 		return nil, fmt.Errorf("labels: %w", absent(path, err))
 	}
 	defer f.Close()
-	o.Compensate, o.Hash = false, 0
+	o.Compensate, o.Compensated, o.Hash = false, false, 0
 	in, err := newInput(ctx, f, path, o)
 	if err != nil {
 		return nil, named(path, err)
