@@ -20,7 +20,7 @@ type roles struct{ label, id, domain int }
 // rolesOf fails if a column that the options name is missing.
 func rolesOf(header []string, o Options) (r roles, err error) {
 	label, id := o.Label, o.ID
-	if (o.noLabels() || o.OptionalLabel) && !slices.Contains(header, label) {
+	if (o.noLabels() || o.OptionalLabel || o.Labels != "") && !slices.Contains(header, label) {
 		label = "" // a table without labels need not have the label column of the other one
 	}
 	if o.OptionalID && !slices.Contains(header, id) {

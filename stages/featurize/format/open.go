@@ -19,8 +19,8 @@ import (
 // Options say what to read from an input. The zero value reads features and
 // labels under their usual names.
 type Options struct {
-	// Labels is a file with the labels, if they are not in the input: IDX, npy,
-	// npz or CSV, one label for each row. If the input is a file of IDX images
+	// Labels is a file with the labels, if they are not in the input: an array, a table of one
+	// column, or of several of which Label is one, one label for each row. If the input is a file of IDX images
 	// called …images-idx3… and there is a file …labels-idx1… next to it, that
 	// is the default.
 	Labels string
@@ -335,48 +335,6 @@ func readArray(ctx context.Context, in *input) (*Table, error) {
 	}
 	a, err := readNPY(in, in.mem)
 	return readArrayTable(ctx, a, err)
-}
-
-// openLabels reads a file of labels.
-func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
-	path, inner, err := splitPath(path)
-	if err != nil {
-		return nil, fmt.Errorf("labels: %w", err)
-	}
-	if inner != "" {
-		o.Y = inner
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("labels: %w", absent(path, err))
-	}
-	defer f.Close()
-	o.Compensate, o.Compensated, o.Hash = false, false, 0
-	in, err := newInput(ctx, f, path, o)
-	if err != nil {
-		return nil, named(path, err)
-	}
-	labels, err := readLabels(ctx, in, o)
-	if err != nil {
-		return nil, named(path, err)
-	}
-	return labels, nil
-}
-
-func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
-	switch in.kind {
-	case kindIDX:
-		return readArrayLabels(readIDX(in, in.mem))
-	case kindNPY:
-		return readArrayLabels(readNPY(in, in.mem))
-	case kindNPZ:
-		return readNPZLabels(ctx, in, o)
-	case kindMAT:
-		return readMATLabels(ctx, in, o)
-	case kindText:
-		return readTextLabels(ctx, in, o)
-	}
-	return nil, fmt.Errorf("labels: cannot be read from %s: give IDX, npy, npz, mat or CSV", in.kind)
 }
 
 // splitPath separates the path of an npz archive from what follows its colon.

@@ -235,11 +235,16 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 		}
 		return read(columns, next, domain)
 	}
+	return named(path, openColumns(ctx, in, o, flat))
+}
+
+// openColumns opens an input with columns and calls read with its schema and batches.
+func openColumns(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
 	switch in.kind {
 	case kindText:
-		err = textBatches(in, o, flat)
+		return textBatches(in, o, read)
 	case kindParquet:
-		err = withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
+		return withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
 			r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
 			if err != nil {
 				return parquetError(err)
@@ -253,15 +258,10 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 				return !arrow.IsNested(schema.Field(top[i]).Type.ID()) || schema.Field(top[i]).Type.ID() == arrow.STRUCT
 			})
 			defer rows.close()
-			return flat(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
+			return read(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
 		})
-	default:
-		err = openBatches(ctx, in, o, flat)
 	}
-	if err != nil {
-		return named(path, err)
-	}
-	return nil
+	return openBatches(ctx, in, o, read)
 }
 
 // textBatches reads a text table as columns of text.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -343,48 +342,4 @@ func (t *textTable) finish(ctx context.Context) (*Table, error) {
 		}
 	}
 	return out, nil
-}
-
-// wholeLabels rewrites labels as integers if all are whole numbers: pandas writes
-// 3.0 in a column of integers with missing values. Other labels stay as they are.
-func wholeLabels(labels []string) ([]string, error) {
-	names := map[string]string{"": ""}
-	for _, label := range labels {
-		if _, done := names[label]; done {
-			continue
-		}
-		v, err := parseFloat(label, 64)
-		if err != nil {
-			return labels, nil
-		}
-		if names[label], err = floatLabel(v); err != nil {
-			return nil, err
-		}
-	}
-	for i, label := range labels {
-		labels[i] = names[label]
-	}
-	return labels, nil
-}
-
-// readTextLabels reads only the labels of a text table: its label column, or its
-// only column.
-func readTextLabels(ctx context.Context, in *input, o Options) ([]string, error) {
-	r, err := newTextReader(in, o)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close()
-	column := 0
-	if len(r.header) > 1 || o.Label != "" {
-		if column = slices.Index(r.header, orDefault(o.Label, "label")); column < 0 {
-			return nil, fmt.Errorf("has no column %q (its columns are %s): name the label column", orDefault(o.Label, "label"), list(r.header))
-		}
-	}
-	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1}, settled: true}
-	t := &textTables{plan: plan, split: newSplitter(Options{}, in.mem), tables: newTextTables(plan, []Part{{}}, Options{}, in.mem)}
-	if err := t.addAll(ctx, r); err != nil {
-		return nil, err
-	}
-	return wholeLabels(t.tables[0].names)
 }
