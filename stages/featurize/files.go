@@ -103,6 +103,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if err != nil {
 		return err
 	}
+	st.warnWithoutNumbers(env, o)
 	if err := st.standardize(ctx, env, d, o); err != nil {
 		return err
 	}
