@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -54,6 +55,9 @@ func headerOf(record []string) ([]string, error) {
 		}
 		seen[header[i]] = true
 	}
+	if i := slices.IndexFunc(header, func(name string) bool { return strings.Contains(name, "\r") }); i >= 0 {
+		return nil, errors.New("line 1: the lines end with carriage returns alone, as on old Macs: write them with line feeds: tr '\\r' '\\n' < old.csv > new.csv")
+	}
 	if isData(header) {
 		return nil, errors.New("line 1: has numbers where the columns' names should be: add a header line")
 	}
@@ -65,6 +69,25 @@ func skipMark(r *bufio.Reader) {
 	if head, err := r.Peek(3); err == nil && string(head) == "\xef\xbb\xbf" {
 		r.Discard(3) // cannot fail: the bytes are there
 	}
+}
+
+// separatorLine is the separator that a first line such as sep=; says, which Excel writes and
+// reads; 0 if there is no such line, or lines are left out anyway.
+func separatorLine(text *bufio.Reader, o Options) rune {
+	if o.SkipLines > 0 {
+		return 0
+	}
+	head, _ := text.Peek(16)
+	line, _, found := strings.Cut(string(head), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	if quoted, ok := strings.CutPrefix(line, `"`); ok {
+		line = strings.TrimSuffix(quoted, `"`)
+	}
+	mark, ok := strings.CutPrefix(line, "sep=")
+	if runes := []rune(mark); found && ok && len(runes) == 1 && runes[0] != '"' {
+		return runes[0]
+	}
+	return 0
 }
 
 func separator(text *bufio.Reader, name string, o Options) rune {
