@@ -1,9 +1,11 @@
 package format
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +93,16 @@ func TestWideSVMLight(t *testing.T) {
 		columns := fmt.Sprint(got.Columns[0], " ", len(got.Columns))
 		if columns != tc.columns || !strings.HasPrefix(got.Note, tc.note) || (got.Note == "") != (tc.note == "") || sum(got) != tc.sum {
 			t.Errorf("%q %+v: columns %s, note %q, sum %g", tc.text, tc.options, columns, got.Note, sum(got))
+		}
+	}
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.WriteFile("n.svm", []byte(narrow), 0o666), os.WriteFile("w.svm", []byte(wide), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"n.svm,w.svm": "w.svm " + left, "w.svm,n.svm": "has features up to 90210"} {
+		got, err := Open(t.Context(), path, Options{})
+		if err != nil || !strings.HasPrefix(got.Note, want) || got.Features.Rows != 4 {
+			t.Errorf("%s: %v, %v", path, got, err)
 		}
 	}
 	_, err := read("t.svm", wide, Options{Hash: 8, Columns: []string{"1"}})
