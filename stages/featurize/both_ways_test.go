@@ -70,6 +70,18 @@ func (f fixture) floats() (rows [][]float32) {
 	return rows
 }
 
+// npy are the features as an array.
+func (f fixture) npy() []byte {
+	var npy bytes.Buffer
+	header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", len(f.Features), len(f.Features[0]))
+	header += strings.Repeat(" ", 117-len(header)) + "\n"
+	npy.WriteString("\x93NUMPY\x01\x00")
+	binary.Write(&npy, binary.LittleEndian, uint16(len(header)))
+	npy.WriteString(header)
+	binary.Write(&npy, binary.LittleEndian, slices.Concat(f.floats()...))
+	return npy.Bytes()
+}
+
 // copies writes the table of a fixture in other formats, and returns their files.
 func (f fixture) copies(t *testing.T, dir string) (files []string) {
 	t.Helper()
@@ -81,14 +93,7 @@ func (f fixture) copies(t *testing.T, dir string) (files []string) {
 		files = append(files, name)
 	}
 	if f.Columns == nil {
-		var npy bytes.Buffer
-		header := fmt.Sprintf("{'descr': '<f4', 'fortran_order': False, 'shape': (%d, %d), }", len(f.Features), len(f.Features[0]))
-		header += strings.Repeat(" ", 117-len(header)) + "\n"
-		npy.WriteString("\x93NUMPY\x01\x00")
-		binary.Write(&npy, binary.LittleEndian, uint16(len(header)))
-		npy.WriteString(header)
-		binary.Write(&npy, binary.LittleEndian, slices.Concat(f.floats()...))
-		write("copy.npy", npy.Bytes())
+		write("copy.npy", f.npy())
 		return files
 	}
 	var text, lines bytes.Buffer

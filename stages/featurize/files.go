@@ -70,32 +70,12 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if o.Standardize == "" && o.Scale != "" && o.Scale != scale.Moments {
 		o.Standardize = "source"
 	}
-	st := &preparation{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
-	if !o.Transform.None() {
-		st.Transform = &o.Transform
-	}
-	if o.Load != "" {
-		loaded, sum, err := loadPreparation(o.Load)
-		if err != nil {
-			return err
-		}
-		st = loaded
-		env.KeepState(o.Load, sum)
-	}
-	if o.Prepared != "" {
-		var err error
-		if st, err = parsePreparation(o.Prepared, o.Classes); err != nil {
-			return err
-		}
-		o.Classes = nil
+	st, err := o.preparation(&env)
+	if err != nil {
+		return err
 	}
 	if o.Mixed.MaxCategories == 0 {
 		o.Mixed.MaxCategories = DefaultMaxCategories
-	}
-	if o.Load == "" && o.Prepared == "" {
-		st.Compensate = o.Source.Format.Compensate || o.Target.Format.Compensate
-	} else {
-		o.Source.Format.Compensated, o.Target.Format.Compensated = st.Compensate, st.Compensate
 	}
 	memory := arrowio.NewBudget(o.Memory)
 	o.Source.Format.Memory, o.Target.Format.Memory = memory, memory
@@ -129,6 +109,33 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		d.flow.tell(env, d.source, o)
 	}
 	return nil
+}
+
+// preparation is what is known of it before any row is read: that of a state or a model, or
+// what the options say. What these know already is no option any more.
+func (o *Options) preparation(env *stages.Env) (st *preparation, err error) {
+	switch {
+	case o.Prepared != "":
+		st, err = parsePreparation(o.Prepared, o.Classes)
+		o.Classes = nil
+	case o.Load != "":
+		var sum string
+		if st, sum, err = loadPreparation(o.Load); err == nil {
+			env.KeepState(o.Load, sum)
+		}
+	default:
+		st = &preparation{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
+		st.Compensate = o.Source.Format.Compensate || o.Target.Format.Compensate
+		if !o.Transform.None() {
+			st.Transform = &o.Transform
+		}
+		return st, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Source.Format.Compensated, o.Target.Format.Compensated = st.Compensate, st.Compensate
+	return st, nil
 }
 
 // read reads both sides, with one shape and one set of classes.
