@@ -70,6 +70,8 @@ var fixedMutants = []mutant{
 	{"gains of a cytometer are ignored", "stages/featurize/format/fcsdata.go", "return func(v float64) float64 { return v / gain }, nil", "return nil, nil", 0, of("./stages/featurize/format", "TestOracle$")},
 	{"--shift is ignored", "cmd/internal/cli/featurize.go", "o.Noise, o.Shift = toy.Noise(t.setting), t.shift", "o.Noise, o.Shift = toy.Noise(t.setting), 0", 0, wiring("featurize toy", "shift")},
 	{"--hash-features is ignored", "cmd/internal/cli/featurize.go", "o.exclude, o.categorical, o.hash", "o.exclude, o.categorical, 0", 0, wiring("featurize", "hash-features")},
+	{"models forget --compensate", "stages/featurize/files.go", "o.Source.Format.Compensated, o.Target.Format.Compensated = st.Compensate, st.Compensate", "_ = st.Compensate", 0, of("./cmd/mars", "TestScripts/^compensate$")},
+	{"hashes lose their sign", "stages/featurize/format/svmlight.go", "c.row[at] += sign * values[k]", "c.row[at] += values[k] + 0*sign", 0, of("./stages/featurize/format", "TestOracle$")},
 	{"--scale is ignored", "cmd/internal/cli/featurize.go", "Scale: scale.Method(o.scale)", "Scale: scale.Moments", 0, wiring("featurize", "scale")},
 	{"--log1p and --arcsinh are ignored", "cmd/internal/cli/featurize.go", "Transform: o.transform", "Transform: scale.Transform{}", 0, wiring("label", "log1p")},
 	{"blocks of a file are not transformed", "stages/featurize/flow.go", "f.st.transform(ctx, t)", "error(nil)", 0, of("./cmd/mars", "TestScript/scaling")},
