@@ -65,7 +65,7 @@ func TestOpenErrors(t *testing.T) {
 	_, labels := Open(t.Context(), x, Options{Labels: filepath.Join(folder, "absent.npy")})
 	_, rows := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "digit-labels.gz")})
 	_, axes := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "train-images-idx3-ubyte")})
-	_, kind := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "zstd.parquet")})
+	_, kind := Open(t.Context(), x, Options{Labels: filepath.Join(formats, "doubles.fcs")})
 	_, whole := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "plain.npz"), Y: "X"})
 	_, column := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "frame.csv"), Label: "class"})
 	for want, err := range map[string]error{
@@ -73,11 +73,11 @@ func TestOpenErrors(t *testing.T) {
 		"is a folder without .jpg, .jpeg or .png files":               isFolder,
 		"only .npz and .mat files have members to name after a colon": colon,
 		"labels: open": labels,
-		"plain.npy: 5 rows but 2 labels (" + oracle + "/digit-labels.gz)":     rows,
-		"has shape [2 4 5]: labels need one axis":                             axes,
-		"labels: cannot be read from Parquet: give IDX, npy, npz, mat or CSV": kind,
-		"plain.npz: member X: has shape [5 3]: labels need one axis":          whole,
-		`frame.csv: has no column "class" (its columns are a, b, c, d, na`:    column,
+		"plain.npy: 5 rows but 2 labels (" + oracle + "/digit-labels.gz)":  rows,
+		"has shape [2 4 5]: labels need one axis":                          axes,
+		`doubles.fcs: has no column "label" (its columns are a, b)`:        kind,
+		"plain.npz: member X: has shape [5 3]: labels need one axis":       whole,
+		`frame.csv: has no column "class" (its columns are a, b, c, d, na`: column,
 	} {
 		wantError(t, err, want)
 	}

@@ -111,9 +111,6 @@ func labelColumn(header []string, o Options) (int, error) {
 
 // readTableLabels reads only the labels of a table that is no text.
 func readTableLabels(ctx context.Context, in *input, o Options) (labels []string, err error) {
-	if !hasBatches(in.kind) {
-		return nil, fmt.Errorf("labels: cannot be read from %s: give a table or an array", in.kind)
-	}
 	err = openColumns(ctx, in, o, func(schema *arrow.Schema, next records) error {
 		flat, _ := flatSchema(schema)
 		header := make([]string, flat.NumFields())
