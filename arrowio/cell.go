@@ -17,6 +17,9 @@ type cellWriter struct {
 	elements int // how many of a list are shown, 0 for all
 }
 
+// Cell is value i of col as text, as in CSV; ok is false if it is null.
+func Cell(col arrow.Array, i int) (text string, ok bool) { return cell(col, i, 0) }
+
 // cell is value i of col as text; ok is false if it is null.
 func cell(col arrow.Array, i, elements int) (text string, ok bool) {
 	if isNull(col, i) {

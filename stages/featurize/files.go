@@ -70,24 +70,9 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if o.Standardize == "" && o.Scale != "" && o.Scale != scale.Moments {
 		o.Standardize = "source"
 	}
-	st := &preparation{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
-	if !o.Transform.None() {
-		st.Transform = &o.Transform
-	}
-	if o.Load != "" {
-		loaded, sum, err := loadPreparation(o.Load)
-		if err != nil {
-			return err
-		}
-		st = loaded
-		env.KeepState(o.Load, sum)
-	}
-	if o.Prepared != "" {
-		var err error
-		if st, err = parsePreparation(o.Prepared, o.Classes); err != nil {
-			return err
-		}
-		o.Classes = nil
+	st, err := o.preparation(&env)
+	if err != nil {
+		return err
 	}
 	if o.Mixed.MaxCategories == 0 {
 		o.Mixed.MaxCategories = DefaultMaxCategories
@@ -98,6 +83,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if err != nil {
 		return err
 	}
+	st.warnWithoutNumbers(env, o)
 	if err := st.standardize(ctx, env, d, o); err != nil {
 		return err
 	}
@@ -123,6 +109,33 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 		d.flow.tell(env, d.source, o)
 	}
 	return nil
+}
+
+// preparation is what is known of it before any row is read: that of a state or a model, or
+// what the options say. What these know already is no option any more.
+func (o *Options) preparation(env *stages.Env) (st *preparation, err error) {
+	switch {
+	case o.Prepared != "":
+		st, err = parsePreparation(o.Prepared, o.Classes)
+		o.Classes = nil
+	case o.Load != "":
+		var sum string
+		if st, sum, err = loadPreparation(o.Load); err == nil {
+			env.KeepState(o.Load, sum)
+		}
+	default:
+		st = &preparation{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
+		st.Compensate = o.Source.Format.Compensate || o.Target.Format.Compensate
+		if !o.Transform.None() {
+			st.Transform = &o.Transform
+		}
+		return st, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Source.Format.Compensated, o.Target.Format.Compensated = st.Compensate, st.Compensate
+	return st, nil
 }
 
 // read reads both sides, with one shape and one set of classes.
@@ -232,6 +245,7 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 				what = "columns"
 			}
 			env.Logger().Info(fmt.Sprintf("%s: %d %s rows of %d %s", t.Name, t.Features.Rows, domain, t.Features.Cols, what))
+			tellNote(env, t)
 		}
 		if others := read[0].Others(); others != "" {
 			env.Logger().Info(read[0].Name + ": " + others)
@@ -241,6 +255,16 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 		env.Logger().Info("features: " + nameColumns(st.Columns))
 	}
 	return tables, nil
+}
+
+// tellNote says how a table was read, if it is to be said.
+func tellNote(env stages.Env, t *format.Table) {
+	if t.Note != "" {
+		env.Logger().Info(t.Name + ": " + t.Note)
+	}
+	if t.Doubt != "" {
+		env.Logger().Warn(t.Name + ": " + t.Doubt)
+	}
 }
 
 // readSides reads the sides that are of one input, with its columns in the order of those

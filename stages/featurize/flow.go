@@ -236,6 +236,7 @@ func (f *flow) changed() error {
 // tell says what was read, after it was.
 func (f *flow) tell(env stages.Env, source *format.Table, o Options) {
 	env.Logger().Info(fmt.Sprintf("%s: %d target rows of %d numbers", f.path, f.rows, f.width()))
+	tellNote(env, f.table)
 	if source == nil {
 		env.Logger().Info("features: " + nameColumns(f.st.Columns))
 	}

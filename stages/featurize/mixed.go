@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -90,11 +91,36 @@ func (st *preparation) prune(env stages.Env, name string, tables ...*format.Tabl
 		}
 		columns[c.Dropped] = append(columns[c.Dropped], c.Name)
 	}
+	st.tellUnits(env, name, dropped)
 	for i, w := range why {
 		why[i] = fmt.Sprintf("%s (%s)", nameColumns(columns[w]), w)
 	}
 	if len(why) > 0 {
 		env.Logger().Info(fmt.Sprintf("%s: columns left out: %s", name, strings.Join(why, "; ")))
+	}
+}
+
+// withUnit matches a number with something beside it, such as $3.50, 12 kg, 5% or −1 with the
+// minus of typesetters.
+var withUnit = regexp.MustCompile(`^[(\-+]?\s?[$€£¥−]?\s?-?\d[\d., ]*([eE][-+]?\d+)?\s?(%|\)|°?[A-Za-zµ€£$]{1,4}(/[A-Za-z]{1,4})?)?$`)
+
+// tellUnits warns of columns of text that are left out and look like numbers with something
+// beside them.
+func (st *preparation) tellUnits(env stages.Env, name string, dropped []encode.Column) {
+	var columns []string
+	for _, c := range dropped {
+		n := 0
+		for _, value := range c.Values {
+			if withUnit.MatchString(value) {
+				n++
+			}
+		}
+		if c.Kind == format.Category && len(c.Values) > 1 && 10*n >= 9*len(c.Values) {
+			columns = append(columns, fmt.Sprintf("%s (such as %.20q)", c.Name, c.Values[0]))
+		}
+	}
+	if len(columns) > 0 {
+		env.Logger().Warn(fmt.Sprintf("%s: columns of text that are left out and look like numbers with something beside them: %s: take that away if they say something of the class", name, nameColumns(columns)))
 	}
 }
 

@@ -21,6 +21,8 @@ type preparation struct {
 	Columns []string        `json:",omitempty"` // columns of tables that are read, in order
 	Encoder *encode.Encoder `json:",omitempty"` // makes features of them; nil: they are
 
+	Compensate bool `json:",omitempty"` // take the spillover out of FCS files
+
 	Transform *scale.Transform `json:",omitempty"` // of the features that are numbers; nil: none
 
 	source, target scale.Scaling
@@ -44,7 +46,7 @@ func (p *preparation) scaling(d arrowio.Domain) *scale.Scaling {
 // text is what the stream says of the preparation (arrowio.PreparationKey); "" if nothing
 // is to be said.
 func (p *preparation) text() (string, error) {
-	note := prepared.Preparation{Columns: p.Columns}
+	note := prepared.Preparation{Columns: p.Columns, Compensate: p.Compensate}
 	if p.Encoder != nil {
 		note.Columns = p.Encoder.Names()
 		var err error
@@ -72,7 +74,7 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{Classes: classes, Columns: note.Columns, Transform: note.Target.Transform}
+	p := &preparation{Classes: classes, Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}
 	if len(note.Inputs) > 0 {
 		p.Encoder = &encode.Encoder{}
 		if err := json.Unmarshal(note.Inputs, p.Encoder); err != nil {
@@ -89,6 +91,12 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 		}
 	}
 	return p, nil
+}
+
+// Compensated reports whether a preparation takes the spillover out of FCS files.
+func Compensated(text string) bool {
+	note, err := prepared.Parse(text)
+	return err == nil && note.Compensate
 }
 
 const preparationKey = "mars.featurize"

@@ -27,6 +27,20 @@ func (st *preparation) numbers(d int) []int {
 	return all
 }
 
+// warnWithoutNumbers warns of flags that are for numbers where there are none.
+func (st *preparation) warnWithoutNumbers(env stages.Env, o Options) {
+	if st.Encoder == nil || len(st.Encoder.Numbers()) > 0 || o.Load != "" || o.Prepared != "" {
+		return
+	}
+	name := cmp.Or(o.Source.Path, o.Target.Path)
+	if st.Transform != nil {
+		env.Logger().Warn(fmt.Sprintf("%s: no feature is a number, so %s changes nothing: leave it out, or choose columns of numbers with --columns", name, st.Transform))
+	}
+	if o.Scale != "" && o.Scale != scale.Moments {
+		env.Logger().Warn(fmt.Sprintf("%s: no feature is a number, so --scale %s is of categories, dates and times alone: leave it out, or choose columns of numbers with --columns", name, o.Scale))
+	}
+}
+
 // transform transforms the numbers of a table, in which no value is missing any more, in
 // place.
 func (st *preparation) transform(ctx context.Context, t *format.Table) error {

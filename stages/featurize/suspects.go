@@ -314,7 +314,7 @@ func (o *Options) otherColumns(ctx context.Context, domain arrowio.Domain) (name
 	if domain != arrowio.SourceDomain || o.Target.Path == "" || o.Target.Stream != nil || !format.HasBlocks(ctx, o.Target.Path, o.Target.Format) {
 		return nil
 	}
-	fields, err := format.Columns(ctx, o.Target.Path, o.Target.Format)
+	fields, _, err := format.Columns(ctx, o.Target.Path, o.Target.Format)
 	if err != nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -21,6 +22,7 @@ type Keep struct {
 	Path    string
 	Options format.Options // as the file was read
 	Fields  []arrow.Field
+	Uneven  []string // those of Fields that not all files have with one type
 }
 
 // NewKeep keeps the named columns of a file, or all if names is nil. It fails for a file
@@ -29,7 +31,7 @@ func NewKeep(ctx context.Context, path string, o format.Options, names []string)
 	if !format.HasBlocks(ctx, path, o) {
 		return nil, fmt.Errorf("%s: its columns cannot be kept: give a table in a file, such as CSV or Parquet", path)
 	}
-	fields, err := format.Columns(ctx, path, o)
+	fields, uneven, err := format.Columns(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +50,24 @@ func NewKeep(ctx context.Context, path string, o format.Options, names []string)
 		if slices.Contains(own, f.Name) {
 			return nil, k.taken(f.Name)
 		}
+		if slices.Contains(uneven, f.Name) {
+			k.Uneven = append(k.Uneven, f.Name)
+		}
 	}
 	return k, nil
+}
+
+// Warning says that files differ in the columns; "" if they do not.
+func (k *Keep) Warning() string {
+	if len(k.Uneven) == 0 {
+		return ""
+	}
+	const most = 12
+	names := strings.Join(k.Uneven[:min(len(k.Uneven), most)], ", ")
+	if n := len(k.Uneven); n > most {
+		names += fmt.Sprintf(", … (%d in all)", n)
+	}
+	return fmt.Sprintf("%s: not all files have these columns with one type: %s: they are empty where a file has none, and text where types differ", k.Path, names)
 }
 
 // own are the columns of labels whatever they are of.
@@ -76,7 +94,6 @@ func (k *Keep) With(ctx context.Context, labels arrowio.Stream) (*Kept, error) {
 		}
 	}
 	id := schema.Field(0).Name
-	var names []string
 	var fields []arrow.Field
 	for _, f := range k.Fields {
 		switch {
@@ -84,14 +101,14 @@ func (k *Keep) With(ctx context.Context, labels arrowio.Stream) (*Kept, error) {
 		case written[f.Name]:
 			return nil, k.taken(f.Name)
 		default:
-			names, fields = append(names, f.Name), append(fields, f)
+			fields = append(fields, f)
 		}
 	}
 	metadata := schema.Metadata()
-	kept := &Kept{Stream: labels, path: k.Path, columns: len(names), schema: arrow.NewSchema(slices.Insert(slices.Clone(schema.Fields()), 1, fields...), &metadata)}
+	kept := &Kept{Stream: labels, path: k.Path, columns: len(fields), schema: arrow.NewSchema(slices.Insert(slices.Clone(schema.Fields()), 1, fields...), &metadata)}
 	kept.next, kept.stop = iter.Pull2(func(yield func(arrow.Record, error) bool) {
 		done := errors.New("enough")
-		err := format.EachBatch(ctx, k.Path, k.Options, names, func(rec arrow.Record) error {
+		err := format.EachBatch(ctx, k.Path, k.Options, fields, func(rec arrow.Record) error {
 			if !yield(rec, nil) {
 				return done
 			}

@@ -81,6 +81,9 @@ func writePrepared(w io.Writer, text string) error {
 	if p.Target.Images != nil {
 		fmt.Fprintf(w, "  images: %s\n", p.Target.Images)
 	}
+	if p.Compensate {
+		fmt.Fprintln(w, "  FCS files are compensated by their spillover matrix")
+	}
 	side := p.Of(arrowio.TargetDomain)
 	if side.Transform != nil {
 		fmt.Fprintf(w, "  numbers are transformed by %s\n", side.Transform)

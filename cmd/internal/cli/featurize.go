@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"slices"
@@ -99,6 +100,7 @@ type featurizeFlags struct {
 	colour, raw, truth    bool
 	disjoint, nameless    bool
 	compensate            bool
+	hash                  int
 	standardize, scale    string
 	transform             scale.Transform
 	save, load            string
@@ -199,6 +201,7 @@ func (o *featurizeFlags) registerMixed(f *pflag.FlagSet) {
 	f.Var(oneOf{&o.missing, []string{"impute", "error"}}, "missing", "what to do about missing values: fill in the source's median or most frequent value, or refuse them")
 	o.mixed.Indicator = 0.05
 	amountVar(f, &o.mixed.Indicator, "missing-indicator", 1, "add a feature that says which values were missing if more than this share of the source's are")
+	countVar(f, &o.hash, "hash-features", 0, 0, fmt.Sprintf("hash the features of svmlight files to so many (default: as they are up to %d, else %d)", format.MaxHash, format.DefaultHash))
 	f.BoolVar(&o.explain, "explain", false, "print on standard error what became of each column of a table")
 }
 
@@ -275,7 +278,7 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
 	}
 	if o.load != "" && (o.shape+o.resize+o.source.resize+o.target.resize != "" || o.pad+o.source.pad+o.target.pad > 0 ||
-		o.source.binarise || o.target.binarise || o.colour || o.raw || o.changesNumbers() || o.save != "" || o.classes != nil) {
+		o.source.binarise || o.target.binarise || o.colour || o.raw || o.hash > 0 || o.changesNumbers() || o.save != "" || o.classes != nil) {
 		return options, usagef("--load brings shape, image steps, classes, transformation and standardisation with it: leave their flags and --save out")
 	}
 	var err error
@@ -291,7 +294,7 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	if err != nil {
 		return featurize.SideOptions{}, err
 	}
-	text.Exclude, text.Categorical = o.exclude, o.categorical
+	text.Exclude, text.Categorical, text.Hash = o.exclude, o.categorical, o.hash
 	text.Labels, text.Columns, text.Label, text.ID, text.FileColumn = s.labels, o.columns, o.label, o.id, o.fileColumn
 	side := featurize.SideOptions{
 		Path:        s.path,
@@ -305,6 +308,9 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	}
 	if s.pad > 0 {
 		side.Images.Pad = s.pad
+	}
+	if o.hash == 1 || o.hash > format.MaxHash {
+		return side, usagef("--hash-features %d: want a number from 2 to %d", o.hash, format.MaxHash)
 	}
 	if side.Rows > 0 && side.MaxRows > 0 {
 		return side, usagef("--%s-rows and --max-%s-rows: give one of them", name, name)

@@ -286,6 +286,9 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 	tally := label.NewTally(labels)
 	rows := arrowio.Stream(tally)
 	if c.kept != nil {
+		if warning := c.kept.Warning(); warning != "" {
+			env.Logger().Warn(warning)
+		}
 		with, err := c.kept.With(cmd.Context(), tally)
 		if err != nil {
 			return err

@@ -179,6 +179,7 @@ func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
 		return featurize.Options{}, err
 	}
 	how, err := p.files.text()
+	how.Compensated = featurize.Compensated(text)
 	how.ID, how.FileColumn = p.files.id, p.files.fileColumn
 	target := featurize.SideOptions{Path: p.common.input, Format: how, Domains: p.files.target.domains}
 	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn, FileColumn: p.files.fileColumn}, err

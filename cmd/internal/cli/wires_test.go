@@ -63,6 +63,7 @@ var fileWires = map[string]wire{
 	"categorical":       {values: "n", with: "--source=mixed-source.csv --target=mixed-target.csv"},
 	"max-categories":    {values: "2 3", with: "--source=mixed-source.csv --target=mixed-target.csv"},
 	"missing":           {values: "error", with: "--source=mixed-source.csv --target=mixed-target.csv", fails: true},
+	"hash-features":     {values: "3 5", with: "--source=sparse.svm --target=sparse.svm"},
 	"missing-indicator": {values: "0.5", with: "--source=mixed-source.csv --target=mixed-target.csv"},
 	"domain-column":     {values: "side"},
 	"source-domain":     {values: "old new", with: "--domain-column=side"},

@@ -204,6 +204,11 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 		}
 		writeInput(t, file, table.String())
 	}
+	sparse := ""
+	for i := range 42 {
+		sparse += fmt.Sprintf("%d %d:%.3f 9:%.3f\n", i%3, 1+i%3+rng.IntN(2), 1+rng.Float64(), rng.Float64())
+	}
+	writeInput(t, "sparse.svm", sparse)
 	grouped, remarks, bare := "a,b,label\n", "# of Monday\na,b,label\n", ""
 	for i := range 42 {
 		grouped += fmt.Sprintf("1'%03d.5,%d,%c\n", rng.IntN(1000), rng.IntN(9), "pqr"[i%3])

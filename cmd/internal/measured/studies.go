@@ -54,6 +54,8 @@ var studies = []study{
 	choice("source", 60), choice("marsc", 700), choice("marsg", 700), choice("iw-wd", 600), choice("wd1", 500), choice("dann", 300),
 	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=source"}},
 	{name: "labels-hipc", file: "labels-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to", "labels"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},
+	{name: "mixed", file: "mixed.toml", seconds: 120, data: true, axes: []string{"task", "method"}, spread: map[string]float64{"balanced_accuracy": 0.02, "accuracy": 0.02, "proportions_l1": 0.03},
+		sample: []string{"matrix.task=mushrooms-te"}},
 	{name: "estimators-hipc", file: "estimators-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},
 	{name: "estimators-digits", file: "estimators-digits.toml", seconds: 600, data: true, axes: []string{"family", "seed"}, spread: estimated},
 	{name: "digits", file: "digits.toml", set: []string{"matrix.task=um-mid,um-high,mu-mid,mu-high,mm-2"}, seconds: 6000, data: true,

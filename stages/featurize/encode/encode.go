@@ -68,9 +68,19 @@ func Learn(ctx context.Context, t *format.Table, parts []*format.Table, o Option
 		e, err = learnAll(ctx, t, parts, o)
 	}
 	if err == nil && e.Width() == 0 {
-		err = fmt.Errorf("%s: no column says anything: all are empty, or text that is another in each row: name others with --columns", t.Name)
+		err = fmt.Errorf("%s: no column says anything: all are empty, or text that is another in each row%s: name others with --columns", t.Name, e.example())
 	}
 	return e, err
+}
+
+// example is a value of text, for a message; "" if there is none.
+func (e *Encoder) example() string {
+	for _, c := range e.Columns {
+		if len(c.Values) > 0 {
+			return fmt.Sprintf(" (%s has %.20q)", c.Name, c.Values[0])
+		}
+	}
+	return ""
 }
 
 func learnAll(ctx context.Context, t *format.Table, parts []*format.Table, o Options) (*Encoder, error) {
@@ -164,9 +174,6 @@ func (e *Encoder) Drop(name, why string) {
 
 func (c *Column) drop(why string) {
 	c.Dropped, c.Levels, c.Parts, c.Gaps, c.Other, c.Buckets = why, nil, nil, false, false, 0
-	if c.Kind == format.Category {
-		c.Values = []string{} // nobody asks what they are
-	}
 }
 
 // Width is the number of features of the column.
@@ -483,7 +490,7 @@ func (l *learner) sort(j int, counts []int) []int {
 func (l *learner) recode(j int, codes []float32) {
 	for _, t := range l.parts {
 		for i := range t.Features.Rows {
-			if v := &t.Row(i)[j]; *v == *v {
+			if v := &t.Row(i)[j]; *v == *v && int(*v) < len(codes) { // others are of no value of the source
 				*v = codes[int(*v)]
 			}
 		}

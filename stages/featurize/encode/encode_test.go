@@ -208,3 +208,34 @@ func TestCopies(t *testing.T) {
 		t.Errorf("columns %v are kept of those that were named", names)
 	}
 }
+
+// A table of which nothing is left is learnt from again with what is constant. Text that is
+// another in each row stays left out, and values that only the other part of a file has are
+// none of the source's.
+func TestNothingLeft(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a\n1.5%\n2.5%\n3.5%\n4.5%\n")
+	table := open(t, path, format.Options{})
+	_, err := encode.Learn(t.Context(), table, []*format.Table{table}, usual)
+	if err == nil || !strings.Contains(err.Error(), `no column says anything: all are empty, or text that is another in each row (a has "1.5%")`) {
+		t.Error(err)
+	}
+	write("d,k,s\nx,u1,new\nx,u2,new\nx,u3,new\ny,u4,old\nz,u5,old\n")
+	parts, err := format.OpenParts(t.Context(), path, format.Options{Mixed: true, Columns: []string{"d", "k"}, Domain: "s", Parts: []format.Part{{Name: "source", Values: []string{"new"}}, {Name: "target", Values: []string{"old"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := encode.Learn(t.Context(), parts[0], parts, usual)
+	if err != nil || e.Columns[0].Dropped != "" || e.Columns[1].Dropped == "" || !slices.Equal(e.Columns[0].Values, []string{"x"}) {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	e.Prune(parts...)
+	if got := apply(t, e, parts[1]); !slices.Equal(got.Features.Data, []float32{0, 0}) || !slices.Equal(got.Columns, []string{"d=x"}) {
+		t.Errorf("%v %q", got.Features.Data, got.Columns)
+	}
+}

@@ -34,6 +34,9 @@ func readBatches(ctx context.Context, schema *arrow.Schema, next records, o Opti
 
 // named puts the input's name before an error, unless it is there already.
 func named(name string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if at := (*arrowio.Error)(nil); errors.As(err, &at) && at.Input == name {
 		return at
 	}

@@ -21,6 +21,7 @@ type batches struct {
 	close  func() // may be nil
 
 	skipped []Skipped // what is no column and not read
+	note    string    // see Table.Note
 }
 
 // batchFormats are the formats that are read as Arrow batches and nothing else.
@@ -56,7 +57,7 @@ func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error
 	defer b.release()
 	tables, err := readBatches(ctx, b.schema, b.next, o, in.mem)
 	for _, t := range tables {
-		t.Skipped = append(t.Skipped, b.skipped...)
+		t.Skipped, t.Note = append(t.Skipped, b.skipped...), b.note
 	}
 	return tables, err
 }

@@ -20,7 +20,7 @@ type roles struct{ label, id, domain int }
 // rolesOf fails if a column that the options name is missing.
 func rolesOf(header []string, o Options) (r roles, err error) {
 	label, id := o.Label, o.ID
-	if (o.noLabels() || o.OptionalLabel) && !slices.Contains(header, label) {
+	if (o.noLabels() || o.OptionalLabel || o.Labels != "") && !slices.Contains(header, label) {
 		label = "" // a table without labels need not have the label column of the other one
 	}
 	if o.OptionalID && !slices.Contains(header, id) {
@@ -68,6 +68,9 @@ func didYouMean(name string, header []string) string {
 
 // likeData says that a header looks like a row: one of its names is a number.
 func likeData(header []string) string {
+	if blank := len(header) - len(slices.DeleteFunc(slices.Clone(header), func(name string) bool { return name == "" })); 2*blank > len(header) {
+		return ". Its first line may be a title: then leave the lines before the names out with --skip-lines"
+	}
 	for i, name := range header {
 		if _, err := parseFloat(name, 64); err == nil && name != strconv.Itoa(i) {
 			return fmt.Sprintf(". Its first line may be a row, as %s is a number: then add a line with the columns' names", name)

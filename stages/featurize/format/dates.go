@@ -113,6 +113,9 @@ func dayNumber(year, month, day int) int {
 		year--
 		month += 12
 	}
+	if year < 0 { // January and February of the year 0
+		return dayNumber(year+400, month, day) - 146097
+	}
 	era := year / 400
 	ofEra := year - 400*era
 	ofYear := (153*(month-3)+2)/5 + day - 1

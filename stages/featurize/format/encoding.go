@@ -109,6 +109,32 @@ func (t *utf16Text) unit(raw []byte) uint16 {
 	return uint16(raw[1])<<8 | uint16(raw[0])
 }
 
+// decodedText is an input as UTF-8. Text that begins with the mark of UTF-16, as Excel writes
+// it, is that, unless another encoding is named.
+func decodedText(in *input, encoding string) (*textReader, error) {
+	if head, err := in.Peek(2); err == nil && (encoding == "" || encoding == Encodings[0]) && isUTF16(head) {
+		encoding = "utf-16"
+	}
+	return newTextDecoder(in.Reader, encoding)
+}
+
+// isUTF16 reports whether a head has the mark of UTF-16.
+func isUTF16(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff"))
+}
+
+// unmarkedUTF16 reports whether a head looks like text in UTF-16 of a language with Latin
+// letters, without its mark.
+func unmarkedUTF16(head []byte) bool {
+	const least = 8
+	for i, b := range head[:len(head)&^1] {
+		if i%2 == 1 && b != 0 || i%2 == 0 && (b < ' ' && b != '\t' && b != '\r' && b != '\n') {
+			return false
+		}
+	}
+	return len(head) >= least
+}
+
 // maxCharacter is the greatest length of a character's bytes, in any encoding.
 const maxCharacter = 4
 
@@ -191,7 +217,7 @@ func (e *encodingError) Error() string { return e.text }
 // maybeText reports whether a beginning that is not UTF-8 may be text all the same,
 // in a single-byte encoding or, with its mark, UTF-16.
 func maybeText(head []byte) bool {
-	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+	if isUTF16(head) {
 		return true
 	}
 	return !bytes.ContainsFunc(head, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' && r != '\r' })

@@ -42,14 +42,21 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Compensate {
-		if set.spill, err = f.spillover(set.channels); err != nil {
+	if o.Compensate || o.Compensated {
+		without := "leave --compensate out"
+		if !o.Compensate {
+			without = "what was learnt on was compensated: learn again without --compensate"
+		}
+		if set.spill, err = f.spillover(set.channels, without); err != nil {
 			return nil, err
 		}
 	}
 	b, err := set.batches()
 	if err != nil {
 		return nil, err
+	}
+	if o.Compensated {
+		b.note = "is compensated, as what was learnt on was"
 	}
 	if next, _ := f.text.number("$NEXTDATA"); next > 0 {
 		b.skipped = []Skipped{{Name: "data sets after the first"}}
@@ -173,11 +180,12 @@ func (t fcsText) need(key string, lo, hi int64) (int64, error) {
 	return v, nil
 }
 
-// spillover reads the matrix of spillover, which the channels are to be rid of.
-func (f *fcsFile) spillover(channels []fcsChannel) (*spill, error) {
+// spillover reads the matrix of spillover, which the channels are to be rid of. without says
+// how to do without it.
+func (f *fcsFile) spillover(channels []fcsChannel, without string) (*spill, error) {
 	for _, key := range []string{"$SPILLOVER", "SPILLOVER", "$SPILL", "SPILL"} {
 		if text := f.text[key]; text != "" {
-			s, err := parseSpill(text, channels)
+			s, err := parseSpill(text, channels, without)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", key, err)
 			}
@@ -185,9 +193,9 @@ func (f *fcsFile) spillover(channels []fcsChannel) (*spill, error) {
 		}
 	}
 	if f.text["$COMP"] != "" {
-		return nil, errors.New("has its compensation in $COMP, which names no channels: compensate it in R with flowCore, or leave --compensate out")
+		return nil, fmt.Errorf("has its compensation in $COMP, which names no channels: compensate it in R with flowCore, or %s", without)
 	}
-	return nil, errors.New("has no spillover matrix ($SPILLOVER or SPILL): leave --compensate out, or export it with one")
+	return nil, fmt.Errorf("has no spillover matrix ($SPILLOVER or SPILL): %s, or export it with one", without)
 }
 
 // fcsError explains an error of reading a part of a file.

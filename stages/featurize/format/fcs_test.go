@@ -77,9 +77,19 @@ func TestCompensation(t *testing.T) {
 	} {
 		_, err := read("a.fcs", fcsOf("FCS3.1", data, tc.key, tc.value), Options{Compensate: true})
 		wantError(t, err, tc.want)
+		_, err = read("a.fcs", fcsOf("FCS3.1", data, tc.key, tc.value), Options{Compensated: true})
+		wantError(t, err, strings.Replace(tc.want, "leave --compensate out", "what was learnt on was compensated: learn again without --compensate", 1))
 	}
 	got, err := read("a.fcs", fcsOf("FCS3.1", data, "$SPILLOVER", "1,1,2"), Options{Compensate: true})
 	if err != nil || got.Features.Data[1] != 1 {
+		t.Errorf("%v, %v", got, err)
+	}
+	got, err = read("a.fcs", fcsOf("FCS3.1", data, "$SPILLOVER", "1,1,2"), Options{Compensated: true})
+	if err != nil || got.Features.Data[1] != 1 || got.Note == "" || got.Doubt != "" {
+		t.Errorf("%v, %v", got, err)
+	}
+	got, err = read("a.csv", "a\n1\n", Options{Compensated: true})
+	if err != nil || !strings.HasPrefix(got.Doubt, "is a text table, and what was learnt on was compensated") {
 		t.Errorf("%v, %v", got, err)
 	}
 	_, err = read("a.csv", "a\n1\n", Options{Compensate: true})

@@ -266,7 +266,7 @@ type spill struct {
 }
 
 // parseSpill reads a matrix as $SPILLOVER has it: n, names and n×n numbers, row by row.
-func parseSpill(text string, channels []fcsChannel) (*spill, error) {
+func parseSpill(text string, channels []fcsChannel, without string) (*spill, error) {
 	parts := strings.Split(text, ",")
 	n, err := strconv.Atoi(strings.TrimSpace(parts[0]))
 	if err != nil || n < 1 || n > len(channels) || len(parts) != 1+n+n*n {
@@ -288,7 +288,7 @@ func parseSpill(text string, channels []fcsChannel) (*spill, error) {
 	}
 	s.inverse = mat.NewDense(n, n, nil)
 	if err := s.inverse.Inverse(mat.NewDense(n, n, values)); err != nil {
-		return nil, fmt.Errorf("cannot be inverted (%w): leave --compensate out, or export the file with another matrix", err)
+		return nil, fmt.Errorf("cannot be inverted (%w): %s, or export the file with another matrix", err, without)
 	}
 	return s, nil
 }

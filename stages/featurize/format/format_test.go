@@ -65,7 +65,7 @@ func TestOpenErrors(t *testing.T) {
 	_, labels := Open(t.Context(), x, Options{Labels: filepath.Join(folder, "absent.npy")})
 	_, rows := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "digit-labels.gz")})
 	_, axes := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "train-images-idx3-ubyte")})
-	_, kind := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "zstd.parquet")})
+	_, kind := Open(t.Context(), x, Options{Labels: filepath.Join(formats, "doubles.fcs")})
 	_, whole := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "plain.npz"), Y: "X"})
 	_, column := Open(t.Context(), x, Options{Labels: filepath.Join(oracle, "frame.csv"), Label: "class"})
 	for want, err := range map[string]error{
@@ -73,11 +73,11 @@ func TestOpenErrors(t *testing.T) {
 		"is a folder without .jpg, .jpeg or .png files":               isFolder,
 		"only .npz and .mat files have members to name after a colon": colon,
 		"labels: open": labels,
-		"plain.npy: 5 rows but 2 labels (" + oracle + "/digit-labels.gz)":     rows,
-		"has shape [2 4 5]: labels need one axis":                             axes,
-		"labels: cannot be read from Parquet: give IDX, npy, npz, mat or CSV": kind,
-		"plain.npz: member X: has shape [5 3]: labels need one axis":          whole,
-		`frame.csv: has no column "class" (its columns are a, b, c, d, na`:    column,
+		"plain.npy: 5 rows but 2 labels (" + oracle + "/digit-labels.gz)":  rows,
+		"has shape [2 4 5]: labels need one axis":                          axes,
+		`doubles.fcs: has no column "label" (its columns are a, b)`:        kind,
+		"plain.npz: member X: has shape [5 3]: labels need one axis":       whole,
+		`frame.csv: has no column "class" (its columns are a, b, c, d, na`: column,
 	} {
 		wantError(t, err, want)
 	}
@@ -154,6 +154,12 @@ func TestTextErrors(t *testing.T) {
 		want string
 	}{
 		{"a,b\n1,2\n3\n", Options{}, "t.csv: line 3: has another number of fields than the 2 of the header"},
+		{"a,b\n1,2,\n3,4,\n", Options{}, "line 2: ends with a separator, and the header does not: take it away from all rows"},
+		{"a,b,\n1,2\n", Options{}, "line 2: has 2 fields, and the header 3, since it ends with a separator: take that away"},
+		{"a,b\r1,2\r", Options{}, "line 1: the lines end with carriage returns alone, as on old Macs"},
+		{"My table,,\na,b,c\n1,2,3\n", Options{Label: "c"}, `has no column "c" (its columns are My table, , ): name one of them as the label column. Its first line may be a title: then leave the lines before the names out with --skip-lines`},
+		{"a\x00,\x00b\x00\n\x001\x00,\x002\x00", Options{}, "holds text in UTF-16: give --encoding utf-16"},
+		{"sep=;\na;b\n1;x\n2;\n", Options{Columns: []string{"a", "b"}}, `line 3, column "b": "x" is not a number`},
 		{"a,b\n1,2\n3,\n", Options{}, `line 3, column "b": the value is missing (""): fill or drop the row, or choose other feature columns`},
 		{"a,b\n1,2\n\n3,NA\n", Options{}, `line 4, column "b": the value is missing ("NA")`},
 		{"a,b\n1,nan\n", Options{}, `line 2, column "b": the value is missing ("nan")`},
@@ -195,6 +201,14 @@ func TestText(t *testing.T) {
 		{"truth is no feature", "truth,a\n1,6\n", Options{}, []float32{6}, []string{"a"}, nil},
 		{"truth asked for", "truth,a\n1,6\n", Options{Label: "truth"}, []float32{6}, []string{"a"}, []string{"1"}},
 		{"separator", "a|b\n1|2\n", Options{Separator: '|'}, []float32{1, 2}, []string{"a", "b"}, nil},
+		{"Excel's first line", "sep=;\r\na;b\r\n1;2\r\n", Options{}, []float32{1, 2}, []string{"a", "b"}, nil},
+		{"it is quoted and marked", "\ufeff\"sep=|\"\na,c|b\n1|2\n", Options{}, []float32{1, 2}, []string{"a,c", "b"}, nil},
+		{"it is left out by the user", "sep=;\na;b\n1;2\n", Options{SkipLines: 1}, []float32{1, 2}, []string{"a", "b"}, nil},
+		{"sep is a column", "sep=;b\n1;2\n", Options{}, []float32{1, 2}, []string{"sep=", "b"}, nil},
+		{"a separator behind each line", "a,b,\n1,2,\n", Options{}, []float32{1, 2}, []string{"a", "b"}, nil},
+		{"no line end, spaces around names", "a , b\r\n1, 2", Options{}, []float32{1, 2}, []string{"a", "b"}, nil},
+		{"UTF-16 by its mark", "\xff\xfea\x00\n\x007\x00", Options{}, []float32{7}, []string{"a"}, nil},
+		{"UTF-16 by its mark, big", "\xfe\xff\x00a\x00\n\x007", Options{}, []float32{7}, []string{"a"}, nil},
 		{"one column", "a\n1\n2\n", Options{}, []float32{1, 2}, []string{"a"}, nil},
 		{"gaps", "a,label\n1,3.0\n2,\n3,nan\n", Options{}, []float32{1, 2, 3}, []string{"a"}, []string{"3", "", ""}},
 		{"names", "a,label\n1,3.0\n2,x\n", Options{}, []float32{1, 2}, []string{"a"}, []string{"3.0", "x"}},

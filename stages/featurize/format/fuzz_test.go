@@ -234,10 +234,11 @@ func FuzzJSONLines(f *testing.F) {
 }
 
 func FuzzSVMLight(f *testing.F) {
-	seed(f, "../formats/zero-false.svmlight", "../formats/queries.svm", "../formats/wanted.libsvm")
+	seed(f, "../formats/zero-false.svmlight", "../formats/queries.svm", "../formats/wanted.libsvm", "../formats/wide.svmlight")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.svm", Options{})
 		checkFuzzed(t, data, "a.svm", Options{Columns: []string{"0", "3"}})
+		checkFuzzed(t, data, "a.svm", Options{Hash: 3})
 	})
 }
 

@@ -116,6 +116,9 @@ func tellContent(head []byte, name, encoding string) (kind, error) {
 	if remedy, ok := remedies[format]; ok {
 		return "", fmt.Errorf("holds %s, which cannot be read: %s", format, remedy)
 	}
+	if unmarkedUTF16(head) {
+		return "", errors.New("holds text in UTF-16: give --encoding utf-16")
+	}
 	return "", fmt.Errorf("begins with bytes % x, which is no kind of file that can be read: give CSV, TSV, JSON lines, Parquet, Arrow, npy, npz, IDX, MATLAB, FCS, ARFF or svmlight", head[:min(8, len(head))])
 }
 

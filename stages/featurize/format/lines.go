@@ -20,7 +20,7 @@ type lineReader struct {
 }
 
 func newLineReader(in *input, encoding string) (*lineReader, error) {
-	decoded, err := newTextDecoder(in.Reader, encoding)
+	decoded, err := decodedText(in, encoding)
 	if err != nil {
 		return nil, err
 	}

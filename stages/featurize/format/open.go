@@ -19,8 +19,8 @@ import (
 // Options say what to read from an input. The zero value reads features and
 // labels under their usual names.
 type Options struct {
-	// Labels is a file with the labels, if they are not in the input: IDX, npy,
-	// npz or CSV, one label for each row. If the input is a file of IDX images
+	// Labels is a file with the labels, if they are not in the input: an array, a table of one
+	// column, or of several of which Label is one, one label for each row. If the input is a file of IDX images
 	// called …images-idx3… and there is a file …labels-idx1… next to it, that
 	// is the default.
 	Labels string
@@ -98,6 +98,14 @@ type Options struct {
 	// Compensate takes the spillover of channels, by the matrix in the file, out of FCS
 	// files. Other formats have none.
 	Compensate bool
+
+	// Compensated says that what was learnt on was compensated, so that FCS files are; other
+	// formats are taken to be.
+	Compensated bool
+
+	// Hash is how many features the indices of svmlight rows are hashed to. 0: DefaultHash if
+	// there are too many, or as many as the names in Columns or Fields say.
+	Hash int
 
 	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
 	Memory *arrowio.Budget
@@ -263,6 +271,11 @@ func readInput(ctx context.Context, r io.Reader, name string, o Options) ([]*Tab
 	if err != nil {
 		return nil, named(name, err)
 	}
+	for _, t := range tables {
+		if o.Compensated && in.kind != kindFCS {
+			t.Doubt = fmt.Sprintf("is %s, and what was learnt on was compensated (--compensate): its numbers are taken to be too", in.kind)
+		}
+	}
 	return tables, complete(ctx, tables, name, o)
 }
 
@@ -324,48 +337,6 @@ func readArray(ctx context.Context, in *input) (*Table, error) {
 	return readArrayTable(ctx, a, err)
 }
 
-// openLabels reads a file of labels.
-func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
-	path, inner, err := splitPath(path)
-	if err != nil {
-		return nil, fmt.Errorf("labels: %w", err)
-	}
-	if inner != "" {
-		o.Y = inner
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("labels: %w", absent(path, err))
-	}
-	defer f.Close()
-	o.Compensate = false
-	in, err := newInput(ctx, f, path, o)
-	if err != nil {
-		return nil, named(path, err)
-	}
-	labels, err := readLabels(ctx, in, o)
-	if err != nil {
-		return nil, named(path, err)
-	}
-	return labels, nil
-}
-
-func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
-	switch in.kind {
-	case kindIDX:
-		return readArrayLabels(readIDX(in, in.mem))
-	case kindNPY:
-		return readArrayLabels(readNPY(in, in.mem))
-	case kindNPZ:
-		return readNPZLabels(ctx, in, o)
-	case kindMAT:
-		return readMATLabels(ctx, in, o)
-	case kindText:
-		return readTextLabels(ctx, in, o)
-	}
-	return nil, fmt.Errorf("labels: cannot be read from %s: give IDX, npy, npz, mat or CSV", in.kind)
-}
-
 // splitPath separates the path of an npz archive from what follows its colon.
 func splitPath(path string) (file, inner string, err error) {
 	if _, err := os.Stat(path); err == nil || !strings.Contains(path, ":") || isURL(path) {
@@ -420,6 +391,9 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 	in.kind, err = tell(head, in.name, o.Encoding)
 	if err == nil && o.Compensate && in.kind != kindFCS {
 		err = fmt.Errorf("is %s, and --compensate is for FCS files of a cytometer: leave it out", in.kind)
+	}
+	if err == nil && o.Hash > 0 && in.kind != kindSVMLight {
+		err = fmt.Errorf("is %s, and --hash-features is for svmlight files: leave it out", in.kind)
 	}
 	return in, err
 }

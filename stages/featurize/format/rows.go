@@ -23,49 +23,59 @@ const textRows = 4096
 
 // Columns are the names and types of the columns of a table that EachBatch can give: not
 // lists. Fields of structs are columns of their own, as in pos.x. Of several files they are
-// those that all have, with one type. Only what HasBlocks.
-func Columns(ctx context.Context, path string, o Options) ([]arrow.Field, error) {
+// those of any, in the order in which they are found; the names of those that not all have
+// with one type are uneven, and text where types differ. Only what HasBlocks.
+func Columns(ctx context.Context, path string, o Options) (columns []arrow.Field, uneven []string, err error) {
 	paths, err := Expand(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var all []arrow.Field
+	files := map[string]int{} // how many have the column
 	for k, path := range paths {
-		var fields []arrow.Field
 		err := openRows(ctx, path, o, func(schema *arrow.Schema, _ records, _ int) error {
 			for _, f := range schema.Fields() {
-				if !arrow.IsNested(f.Type.ID()) && f.Name != "" {
-					fields = append(fields, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+				if arrow.IsNested(f.Type.ID()) || f.Name == "" || hashedName.MatchString(f.Name) { // hashes are no columns of a file
+					continue
 				}
+				at := slices.IndexFunc(columns, func(other arrow.Field) bool { return other.Name == f.Name })
+				switch {
+				case at < 0:
+					columns = append(columns, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+				case k == 0: // twice in one file
+					columns = append(columns, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+				case !arrow.TypeEqual(columns[at].Type, f.Type):
+					columns[at].Type = arrow.BinaryTypes.String
+					continue // so that it is counted as uneven
+				}
+				files[f.Name]++
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if k == 0 {
-			all = fields
-			continue
-		}
-		all = slices.DeleteFunc(all, func(f arrow.Field) bool {
-			return !slices.ContainsFunc(fields, func(other arrow.Field) bool { return other.Name == f.Name && arrow.TypeEqual(other.Type, f.Type) })
-		})
 	}
-	return all, nil
+	for _, f := range columns {
+		if files[f.Name] < len(paths) {
+			uneven = append(uneven, f.Name)
+		}
+	}
+	return columns, uneven, nil
 }
 
-// EachBatch gives the rows of a table in batches of the named columns, as they are: text as
-// text, and what Parquet and Arrow hold in its own type. Of a table with a column of
-// domains it gives the rows of the options' only Part. A batch is valid until the call
-// returns. Only what HasBlocks.
-func EachBatch(ctx context.Context, path string, o Options, names []string, each func(arrow.Record) error) error {
+// EachBatch gives the rows of a table in batches of columns, as they are: text as text, and
+// what Parquet and Arrow hold in its own type. A column that a file of several lacks is null,
+// and one of another type becomes text. Of a table with a column of domains it gives the
+// rows of the options' only Part. A batch is valid until the call returns. Only what
+// HasBlocks.
+func EachBatch(ctx context.Context, path string, o Options, columns []arrow.Field, each func(arrow.Record) error) error {
 	paths, err := Expand(path)
 	if err != nil {
 		return err
 	}
 	o.Each = func(*Table) error { return nil } // no labels and identities are kept
 	for _, path := range paths {
-		if err := eachBatch(ctx, path, o, names, each); err != nil {
+		if err := eachBatch(ctx, path, o, arrow.NewSchema(columns, nil), each); err != nil {
 			return err
 		}
 	}
@@ -73,19 +83,20 @@ func EachBatch(ctx context.Context, path string, o Options, names []string, each
 }
 
 // eachBatch is EachBatch of one file.
-func eachBatch(ctx context.Context, path string, o Options, names []string, each func(arrow.Record) error) error {
+func eachBatch(ctx context.Context, path string, o Options, kept *arrow.Schema, each func(arrow.Record) error) error {
 	return openRows(ctx, path, o, func(schema *arrow.Schema, next records, domain int) error {
 		split := newSplitter(o, o.Memory)
-		var fields []arrow.Field
-		var at []int
-		for _, name := range names {
-			i := schema.FieldIndices(name)
-			if len(i) != 1 {
-				return fmt.Errorf("%s: has no column %q", path, name)
+		at := make([]int, kept.NumFields())
+		for k, f := range kept.Fields() {
+			switch i := schema.FieldIndices(f.Name); {
+			case len(i) > 1:
+				return fmt.Errorf("%s: has several columns %q: give each a name of its own", path, f.Name)
+			case len(i) == 1:
+				at[k] = i[0]
+			default:
+				at[k] = -1
 			}
-			at, fields = append(at, i[0]), append(fields, schema.Field(i[0]))
 		}
-		kept := arrow.NewSchema(fields, nil)
 		for {
 			rec, err := next()
 			if errors.Is(err, io.EOF) {
@@ -111,7 +122,7 @@ func eachBatch(ctx context.Context, path string, o Options, names []string, each
 func giveRun(rec arrow.Record, kept *arrow.Schema, at []int, run [2]int64, each func(arrow.Record) error) error {
 	columns := make([]arrow.Array, len(at))
 	for k, i := range at {
-		columns[k] = array.NewSlice(rec.Column(i), run[0], run[1])
+		columns[k] = columnRun(rec, i, kept.Field(k).Type, run)
 	}
 	part := array.NewRecord(kept, columns, run[1]-run[0])
 	defer part.Release()
@@ -119,6 +130,27 @@ func giveRun(rec arrow.Record, kept *arrow.Schema, at []int, run [2]int64, each 
 		c.Release()
 	}
 	return each(part)
+}
+
+// columnRun is column i in some rows of a batch, nulls if i is −1.
+func columnRun(rec arrow.Record, i int, t arrow.DataType, run [2]int64) arrow.Array {
+	if i < 0 {
+		return array.MakeArrayOfNull(memory.DefaultAllocator, t, int(run[1]-run[0]))
+	}
+	column := rec.Column(i)
+	if arrow.TypeEqual(column.DataType(), t) {
+		return array.NewSlice(column, run[0], run[1])
+	}
+	text := array.NewStringBuilder(memory.DefaultAllocator)
+	defer text.Release()
+	for row := run[0]; row < run[1]; row++ {
+		if value, ok := arrowio.Cell(column, int(row)); ok {
+			text.Append(value)
+		} else {
+			text.AppendNull()
+		}
+	}
+	return text.NewArray()
 }
 
 // withFile adds the column that says which file a row is of.
@@ -203,11 +235,16 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 		}
 		return read(columns, next, domain)
 	}
+	return named(path, openColumns(ctx, in, o, flat))
+}
+
+// openColumns opens an input with columns and calls read with its schema and batches.
+func openColumns(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
 	switch in.kind {
 	case kindText:
-		err = textBatches(in, o, flat)
+		return textBatches(in, o, read)
 	case kindParquet:
-		err = withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
+		return withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
 			r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
 			if err != nil {
 				return parquetError(err)
@@ -221,15 +258,10 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 				return !arrow.IsNested(schema.Field(top[i]).Type.ID()) || schema.Field(top[i]).Type.ID() == arrow.STRUCT
 			})
 			defer rows.close()
-			return flat(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
+			return read(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
 		})
-	default:
-		err = openBatches(ctx, in, o, flat)
 	}
-	if err != nil {
-		return named(path, err)
-	}
-	return nil
+	return openBatches(ctx, in, o, read)
 }
 
 // textBatches reads a text table as columns of text.

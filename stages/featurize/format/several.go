@@ -99,6 +99,12 @@ func (t *Table) join(next *Table, file string, first int) error {
 	if err := t.joinRows(next, file, first); err != nil {
 		return fmt.Errorf("%s: %w", file, Limited(err))
 	}
+	if t.Note == "" && next.Note != "" {
+		t.Note = file + " " + next.Note
+	}
+	if t.Doubt == "" && next.Doubt != "" {
+		t.Doubt = file + " " + next.Doubt
+	}
 	for _, s := range next.Skipped {
 		if !slices.ContainsFunc(t.Skipped, func(have Skipped) bool { return have.Name == s.Name }) {
 			t.Skipped = append(t.Skipped, s)

@@ -113,7 +113,7 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("in blocks %v of %d rows, %v", rows, blocks.Features.Rows, err)
 	}
 	files := 0
-	err = EachBatch(t.Context(), "?.csv", Options{FileColumn: "file"}, []string{"file", "x"}, func(rec arrow.Record) error {
+	err = EachBatch(t.Context(), "?.csv", Options{FileColumn: "file"}, textFields("file", "x"), func(rec arrow.Record) error {
 		files += int(rec.NumRows()) * len(rec.Column(0).ValueStr(0))
 		return nil
 	})

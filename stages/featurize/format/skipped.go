@@ -33,12 +33,15 @@ const (
 	WhyText  = "text" // it may be a category
 	whyDates = "dates or times"
 	WhyIndex = "row numbers"
+	whyBlank = "row numbers, or a separator at the end of the lines"
 )
 
 // reservedWhy says why a reserved column is not read.
 func reservedWhy(name string) string {
 	switch name {
-	case "", "__index_level_0__":
+	case "":
+		return whyBlank
+	case "__index_level_0__":
 		return WhyIndex
 	case "truth":
 		return "the answer"

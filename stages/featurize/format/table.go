@@ -21,6 +21,8 @@ type Table struct {
 	Fields   []Field        // what the columns are, if that was asked for; nil: numbers
 	Skipped  []Skipped      // columns of the input that were not read
 	Unread   string         // the column of labels, if it was not read
+	Note     string         // what people are told of how the input was read; "" for nothing
+	Doubt    string         // what they are warned of; "" for nothing
 
 	// Largest is the largest value that the stored type can hold, for scaling
 	// to [0, 1]: 255 for uint8, 65535 for uint16, 0 for all others.

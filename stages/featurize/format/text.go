@@ -55,6 +55,9 @@ func headerOf(record []string) ([]string, error) {
 		}
 		seen[header[i]] = true
 	}
+	if i := slices.IndexFunc(header, func(name string) bool { return strings.Contains(name, "\r") }); i >= 0 {
+		return nil, errors.New("line 1: the lines end with carriage returns alone, as on old Macs: write them with line feeds: tr '\\r' '\\n' < old.csv > new.csv")
+	}
 	if isData(header) {
 		return nil, errors.New("line 1: has numbers where the columns' names should be: add a header line")
 	}
@@ -66,6 +69,25 @@ func skipMark(r *bufio.Reader) {
 	if head, err := r.Peek(3); err == nil && string(head) == "\xef\xbb\xbf" {
 		r.Discard(3) // cannot fail: the bytes are there
 	}
+}
+
+// separatorLine is the separator that a first line such as sep=; says, which Excel writes and
+// reads; 0 if there is no such line, or lines are left out anyway.
+func separatorLine(text *bufio.Reader, o Options) rune {
+	if o.SkipLines > 0 {
+		return 0
+	}
+	head, _ := text.Peek(16)
+	line, _, found := strings.Cut(string(head), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	if quoted, ok := strings.CutPrefix(line, `"`); ok {
+		line = strings.TrimSuffix(quoted, `"`)
+	}
+	mark, ok := strings.CutPrefix(line, "sep=")
+	if runes := []rune(mark); found && ok && len(runes) == 1 && runes[0] != '"' {
+		return runes[0]
+	}
+	return 0
 }
 
 func separator(text *bufio.Reader, name string, o Options) rune {
@@ -343,48 +365,4 @@ func (t *textTable) finish(ctx context.Context) (*Table, error) {
 		}
 	}
 	return out, nil
-}
-
-// wholeLabels rewrites labels as integers if all are whole numbers: pandas writes
-// 3.0 in a column of integers with missing values. Other labels stay as they are.
-func wholeLabels(labels []string) ([]string, error) {
-	names := map[string]string{"": ""}
-	for _, label := range labels {
-		if _, done := names[label]; done {
-			continue
-		}
-		v, err := parseFloat(label, 64)
-		if err != nil {
-			return labels, nil
-		}
-		if names[label], err = floatLabel(v); err != nil {
-			return nil, err
-		}
-	}
-	for i, label := range labels {
-		labels[i] = names[label]
-	}
-	return labels, nil
-}
-
-// readTextLabels reads only the labels of a text table: its label column, or its
-// only column.
-func readTextLabels(ctx context.Context, in *input, o Options) ([]string, error) {
-	r, err := newTextReader(in, o)
-	if err != nil {
-		return nil, err
-	}
-	defer r.close()
-	column := 0
-	if len(r.header) > 1 || o.Label != "" {
-		if column = slices.Index(r.header, orDefault(o.Label, "label")); column < 0 {
-			return nil, fmt.Errorf("has no column %q (its columns are %s): name the label column", orDefault(o.Label, "label"), list(r.header))
-		}
-	}
-	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1}, settled: true}
-	t := &textTables{plan: plan, split: newSplitter(Options{}, in.mem), tables: newTextTables(plan, []Part{{}}, Options{}, in.mem)}
-	if err := t.addAll(ctx, r); err != nil {
-		return nil, err
-	}
-	return wholeLabels(t.tables[0].names)
 }

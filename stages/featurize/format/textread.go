@@ -60,12 +60,15 @@ func (r *textRecord) clone() (kept *textRecord, size int64) {
 
 // newTextReader reads the header and finds the separator.
 func newTextReader(in *input, o Options) (*recordReader, error) {
-	decoded, err := newTextDecoder(in.Reader, o.Encoding)
+	decoded, err := decodedText(in, o.Encoding)
 	if err != nil {
 		return nil, err
 	}
 	text := bufio.NewReaderSize(decoded, 1<<16)
 	skipMark(text)
+	if mark := separatorLine(text, o); mark != 0 {
+		o.Separator, o.SkipLines = mark, 1
+	}
 	r := &recordReader{comma: separator(text, in.name, o), asked: o.Separator != 0, mem: in.mem}
 	r.spaced = !r.asked && isSpaced(beginning(text, o), r.comma)
 	// Several spaces are one separator.
@@ -99,7 +102,7 @@ func (r *recordReader) number() error {
 	}
 	if err != nil {
 		r.close()
-		return r.textError(err, 0)
+		return r.textError(err, nil)
 	}
 	for i := range c.Len() {
 		r.header = append(r.header, fmt.Sprintf("c%d", i+1))
@@ -133,7 +136,7 @@ func (r *recordReader) next() (*textRecord, error) {
 		if r.header != nil && errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		return nil, r.textError(err, c.Len())
+		return nil, r.textError(err, c)
 	}
 	record := &r.record
 	record.line, record.fields = c.Line(), record.fields[:0]
@@ -218,7 +221,7 @@ func (r *recordReader) split(c *scan.Chunk, b *textBlock, numbers, texts []int, 
 		if err := c.Next(); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return r.textError(err, c.Len())
+			return r.textError(err, c)
 		}
 		at := len(b.numbers)
 		var err error
@@ -270,9 +273,12 @@ func isSpaced(head string, comma rune) bool {
 	return names > 1 && (values == names || values == names+1) // R writes row names without a header
 }
 
-// textError explains an error of a record with that many fields.
-func (r *recordReader) textError(err error, found int) error {
-	fields := len(r.header)
+// textError explains an error of the record of a chunk.
+func (r *recordReader) textError(err error, c *scan.Chunk) error {
+	fields, found := len(r.header), 0
+	if c != nil {
+		found = c.Len()
+	}
 	var bad *csv.ParseError
 	var coded *encodingError
 	var limit *arrowio.LimitError
@@ -287,6 +293,10 @@ func (r *recordReader) textError(err error, found int) error {
 		return readError(err)
 	case r.spaced:
 		return r.explain(err)
+	case errors.Is(err, csv.ErrFieldCount) && found == fields+1 && len(c.Field(fields)) == 0:
+		return fmt.Errorf("line %d: ends with a separator, and the header does not: take it away from all rows, or put one behind the header", bad.Line)
+	case errors.Is(err, csv.ErrFieldCount) && found == fields-1 && r.header[fields-1] == "":
+		return fmt.Errorf("line %d: has %d fields, and the header %d, since it ends with a separator: take that away, or put one behind each row", bad.Line, found, fields)
 	case errors.Is(err, csv.ErrFieldCount) && bad.Line == 2 && found == fields+1:
 		comma := ""
 		if r.comma == ',' {

@@ -26,6 +26,9 @@ type Preparation struct {
 	// they are its columns.
 	Inputs json.RawMessage `json:"inputs,omitempty"`
 
+	// Compensate says that FCS files were rid of spillover.
+	Compensate bool `json:"compensate,omitempty"`
+
 	Source Side `json:"source"`
 	Target Side `json:"target"`
 }
@@ -109,6 +112,9 @@ func CheckAlike(model, rows string) error {
 	if err := sameColumns(m.Columns, r.Columns); err != nil {
 		return err
 	}
+	if m.Compensate != r.Compensate {
+		return fmt.Errorf("the rows were %s, and the model's were %s", compensated(r.Compensate), compensated(m.Compensate))
+	}
 	if string(m.Target.Images) != string(r.Target.Images) {
 		return fmt.Errorf("the images were prepared by %s, and the model's by %s", orNothing(r.Target.Images), orNothing(m.Target.Images))
 	}
@@ -116,6 +122,13 @@ func CheckAlike(model, rows string) error {
 		return fmt.Errorf("the rows were transformed by %s, and the model's by %s", is, was)
 	}
 	return sameScaling(m.Target.Scaling, r.Target.Scaling, r.Columns)
+}
+
+func compensated(yes bool) string {
+	if yes {
+		return "compensated"
+	}
+	return "not"
 }
 
 func orNothing(text json.RawMessage) string {

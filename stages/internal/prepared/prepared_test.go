@@ -36,6 +36,7 @@ func TestCheckAlike(t *testing.T) {
 		{Preparation{Columns: []string{"a"}, Target: model.Target}, `the column "b", which the rows do not have`},
 		{Preparation{Columns: []string{"a", "b", "c"}, Target: model.Target}, `the column "c", which the model does not have`},
 		{Preparation{Columns: []string{"a", "b"}}, "the rows were not standardised"},
+		{Preparation{Columns: []string{"a", "b"}, Compensate: true, Target: model.Target}, "the rows were compensated, and the model's were not"},
 		{Preparation{Columns: []string{"a", "b"}, Target: Side{Scaling: standard(.4)}}, `feature "b" was standardised by centre 0.4 and width 2, and the model's by 0.333333 and 2`},
 		{Preparation{Columns: []string{"a", "b"}, Target: Side{Images: json.RawMessage(`{"pad":2}`), Scaling: standard(1. / 3)}}, "the images were prepared by"},
 		{Preparation{Columns: []string{"a", "b"}, Target: Side{Scaling: standard(1. / 3), Transform: &scale.Transform{Log1p: true}}}, "the rows were transformed by log1p, and the model's by nothing"},

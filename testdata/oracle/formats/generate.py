@@ -28,6 +28,7 @@ import pyarrow as pa
 import scipy.io.arff
 import scipy.sparse
 import sklearn.datasets
+import sklearn.feature_extraction
 import zstandard
 
 out = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
@@ -124,6 +125,14 @@ case("queries.svm", "svmlight", "sklearn dump_svmlight_file with qid and comment
 save("wanted.libsvm", b"+1 2:0.5 # last\n\n-1 1:-3e-1\n")
 case("wanted.libsvm", "svmlight", "by hand", [[0, 0.5, 0, 0], [np.float32(-0.3), 0, 0, 0]], ["1", "-1"], options={"Columns": ["1", "2", "0", "7"]},
      columns=["1", "2", "0", "7"], skipped=["3", "4", "5", "6"])
+columns = [3, 16384, 16385, 99999, 2_000_000_000]
+far = scipy.sparse.csr_matrix((halves[:, [0, 1, 2, 0, 1]].flatten(), (np.repeat(range(5), 5), columns * 5)), shape=(5, columns[-1] + 1))
+far.eliminate_zeros()
+sklearn.datasets.dump_svmlight_file(far, y, str(out / "wide.svmlight"), zero_based=True)
+for n in [7, 16]:
+    rows = [{str(i): v for i, v in zip(columns, r[[0, 1, 2, 0, 1]])} for r in halves]
+    case("wide.svmlight", f"svmlight, hashed to {n}", "sklearn dump_svmlight_file, FeatureHasher", sklearn.feature_extraction.FeatureHasher(n).transform(rows).toarray(),
+         names, options={"Hash": n}, columns=[f"hash{k + 1}/{n}" for k in range(n)])
 
 # --- ARFF
 dense = """% a comment
