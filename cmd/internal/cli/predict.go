@@ -44,6 +44,7 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f.StringVar(&p.options.Model, "model", "", "file that mars-train, mars-label or mars-embed saved (required)")
 	f.Var(oneOf{&p.options.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
 	f.Var((*fileList)(&p.files.target.path), "target", "file with the rows to label, instead of FILE (-: standard input), or several: again, or a pattern such as 'day-*.csv'")
+	p.files.registerImageColumn(f)
 	p.files.registerFileColumn(f)
 	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringVar(&p.files.domainColumn, "domain-column", "", "column of a table that says which domain a row is of")
@@ -97,7 +98,7 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if !raw && format.Name == label.Arrow {
-		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "keep", "file-column", "compensate"}); err != nil {
+		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "keep", "file-column", "image-column", "compensate"}); err != nil {
 			return err
 		}
 		return c.filter(cmd, predict.Apply(p.options))
@@ -181,5 +182,5 @@ func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
 	how, err := p.files.text()
 	how.ID, how.FileColumn = p.files.id, p.files.fileColumn
 	target := featurize.SideOptions{Path: p.common.input, Format: how, Domains: p.files.target.domains}
-	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn, FileColumn: p.files.fileColumn}, err
+	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn, FileColumn: p.files.fileColumn, Image: p.files.image}, err
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/featurize/image"
 )
 
 // An Encoder is what is done to each column. Its JSON is kept with models.
@@ -62,23 +63,34 @@ type Options struct {
 // Learn learns from the rows of the source what to do with its columns, and gives its
 // categories, and those of the other parts of its file, the order that the encoder has.
 func Learn(ctx context.Context, t *format.Table, parts []*format.Table, o Options) (*Encoder, error) {
-	e, err := learnAll(ctx, t, parts, o)
+	e, err := learnAll(ctx, t, parts, o, nil)
 	if err == nil && e.Width() == 0 { // nothing that is learnt from constants is wrong
 		o.KeepConstant = true
-		e, err = learnAll(ctx, t, parts, o)
+		e, err = learnAll(ctx, t, parts, o, e.Columns)
 	}
 	if err == nil && e.Width() == 0 {
+		for _, c := range e.Columns {
+			if c.Dropped == pictures {
+				return nil, fmt.Errorf("%s: column %q has the paths of images, and no other says anything: give --image-column %s to read them", t.Name, c.Name, c.Name)
+			}
+		}
 		err = fmt.Errorf("%s: no column says anything: all are empty, or text that is another in each row: name others with --columns", t.Name)
 	}
 	return e, err
 }
 
-func learnAll(ctx context.Context, t *format.Table, parts []*format.Table, o Options) (*Encoder, error) {
+// learnAll learns from all columns. What it has dropped before are categories whose values
+// are forgotten.
+func learnAll(ctx context.Context, t *format.Table, parts []*format.Table, o Options, before []Column) (*Encoder, error) {
 	e := &Encoder{Columns: make([]Column, len(t.Fields))}
 	l := learner{table: t, parts: parts, options: o, seen: map[uint64]int{}, encoder: e}
 	for j := range e.Columns {
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if before != nil && before[j].Kind == format.Category {
+			e.Columns[j] = before[j]
+			continue
 		}
 		e.Columns[j].Field = t.Fields[j]
 		l.learn(j)
@@ -418,6 +430,9 @@ func rare(rows int) int { return max(2, min(5, rows/100)) }
 // something of other rows.
 const distinct = 0.5
 
+// pictures is why the paths of images are dropped.
+const pictures = "paths of images, which --image-column reads"
+
 func (l *learner) learnCategory(j int, values []float32) {
 	c := &l.encoder.Columns[j]
 	counts := make([]int, len(c.Values))
@@ -430,11 +445,16 @@ func (l *learner) learnCategory(j int, values []float32) {
 			used++
 		}
 	}
+	spread := used > 1 && float64(used) > distinct*float64(len(values)) && !l.options.Keep
+	if (spread || used == format.MaxValues) && image.IsPicture(c.Values[0]) {
+		c.drop(pictures)
+		return
+	}
 	if used == format.MaxValues {
 		c.drop(fmt.Sprintf("text: %d different values, and maybe more", used))
 		return
 	}
-	if used > 1 && float64(used) > distinct*float64(len(values)) && !l.options.Keep {
+	if spread {
 		c.drop(fmt.Sprintf("text: %d different values in %d rows", used, len(values)))
 		return
 	}
