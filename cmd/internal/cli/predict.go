@@ -21,7 +21,7 @@ func Predict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-predict [flags] [FILE]",
 		Short: "Label rows with a trained model",
-		Long: `FILE is rows as mars label reads them (CSV, Parquet, npz and others) or a stream of
+		Long: `FILE is rows as mars label reads them (CSV, Parquet, npz, folders of images and others) or a stream of
 mars-featurize; without FILE the stream is read from standard input. --target FILE is rows as
 mars label reads them for certain: a pipe too, or - for standard input.
 
@@ -107,12 +107,18 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 }
 
 // isTable reports whether a file is to be featurized: it is no Arrow data, or has no
-// column of features. A pipe is not looked at: what is read of it is gone.
+// column of features. A folder of images is too. A pipe is not looked at: what is read of it
+// is gone.
 func isTable(path string, columns arrowio.Columns) bool {
 	if isPipe(path) {
 		return false
 	}
-	path = format.Files(path)[0]
+	if paths, err := format.Expand(path); err == nil {
+		path = paths[0]
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return true
+	}
 	if f, err := arrowio.SniffFile(path); err != nil || !f.IsArrow() {
 		return err == nil
 	}

@@ -5,10 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+
+	"github.com/apache/arrow/go/v15/arrow"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms"
@@ -49,9 +53,7 @@ func (t *Table) readColumn(ctx context.Context, folder string, fit image.Fit, o 
 		case isURL(path):
 			return fmt.Errorf("%s, column %q: %s is a URL, and images are read from this machine: download it first", t.Place(i), o.Image, path)
 		}
-		if paths[i] = filepath.FromSlash(path); !filepath.IsAbs(paths[i]) {
-			paths[i] = filepath.Join(folder, paths[i])
-		}
+		paths[i] = inFolder(path, folder)
 	}
 	place := func(i int, err error) error {
 		err = fmt.Errorf("%s, column %q: %w", t.Place(i), o.Image, err)
@@ -178,4 +180,60 @@ func (p *pictures) checkMemory() error {
 		return fmt.Errorf("%d images of %d×%d×%d: %w", len(p.paths), first.C, first.H, first.W, &arrowio.LimitError{Need: need, Limit: p.mem.Limit()})
 	}
 	return nil
+}
+
+// listed are the pictures that a table names, whether they are to be read or not: those of
+// columns whose first value is the name of one. Tables that cannot be read have none.
+func listed(path string) (files []string) {
+	ctx, o := context.Background(), Options{}
+	if !hasBlocksIn(ctx, path, o) {
+		return nil
+	}
+	fields, err := Columns(ctx, path, o)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, f := range fields {
+		if isText(f.Type) {
+			names = append(names, f.Name)
+		}
+	}
+	seen, first := map[string]bool{}, true
+	_ = EachBatch(ctx, path, o, names, func(rec arrow.Record) error { // what cannot be read names none
+		if first {
+			names = slices.DeleteFunc(names, func(name string) bool {
+				values, err := namesOf(rec, name)
+				return err != nil || len(values) == 0 || !image.IsPicture(strings.TrimSpace(values[0]))
+			})
+		}
+		if first = false; len(names) == 0 {
+			return errListed
+		}
+		for _, name := range names {
+			values, err := namesOf(rec, name)
+			if err != nil {
+				return err
+			}
+			for _, value := range values {
+				file := inFolder(strings.TrimSpace(value), filepath.Dir(path))
+				if info, err := os.Stat(file); !seen[file] && err == nil && info.Mode().IsRegular() {
+					seen[file], files = true, append(files, file)
+				}
+			}
+		}
+		return nil
+	})
+	return files
+}
+
+// errListed ends a look at a table that names no pictures.
+var errListed = errors.New("no pictures")
+
+// inFolder is a path in a table as it is from here.
+func inFolder(path, folder string) string {
+	if path = filepath.FromSlash(path); filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
 }
