@@ -119,27 +119,30 @@ type pictures struct {
 }
 
 // decodeAll decodes the pictures, some at a time, so that an error is that of the first file
-// that has one.
+// that has one. That there is no memory for all is known before, or from the first.
 func (p *pictures) decodeAll(ctx context.Context) error {
 	const each = 16 // pictures a thread, so that none waits long for another
-	part := each * algorithms.Jobs()
-	for lo := 0; lo < len(p.paths); lo += part {
+	height, width := p.fit.Size()
+	if err := p.checkMemory(image.Picture{C: 1, H: height, W: width}); err != nil {
+		return err
+	}
+	for lo, hi := 0, 1; lo < len(p.paths); lo, hi = hi, min(hi+each*algorithms.Jobs(), len(p.paths)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		errs := p.decode(lo, min(lo+part, len(p.paths)))
-		for k, err := range errs {
+		for k, err := range p.decode(lo, hi) {
+			i := lo + k
 			if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) { // perhaps alone
-				p.read[lo+k], err = image.ReadPicture(p.paths[lo+k], p.fit, p.mem)
+				p.read[i], err = image.ReadPicture(p.paths[i], p.fit, p.mem)
 			}
 			if err == nil {
-				err = p.check(lo + k)
+				err = p.check(i)
 			}
 			if err != nil {
-				return p.place(lo+k, err)
+				return p.place(i, err)
 			}
 		}
-		if err := p.checkMemory(); err != nil {
+		if err := p.checkMemory(p.read[0]); err != nil {
 			return err
 		}
 	}
@@ -172,12 +175,10 @@ func (p *pictures) check(i int) error {
 	return nil
 }
 
-// checkMemory returns an error if there is too little for so many as the first, before all
-// are decoded.
-func (p *pictures) checkMemory() error {
-	first := p.read[0]
-	if need := int64(len(p.paths)) * int64(len(first.Pix)) * sizeOf[float32](); need > p.mem.Limit() {
-		return fmt.Errorf("%d images of %d×%d×%d: %w", len(p.paths), first.C, first.H, first.W, &arrowio.LimitError{Need: need, Limit: p.mem.Limit()})
+// checkMemory returns an error if there is too little for so many as this.
+func (p *pictures) checkMemory(one image.Picture) error {
+	if need := int64(len(p.paths)) * int64(one.C*one.H*one.W) * sizeOf[float32](); need > p.mem.Limit() {
+		return fmt.Errorf("%d images of %d×%d×%d: %w", len(p.paths), one.C, one.H, one.W, &arrowio.LimitError{Need: need, Limit: p.mem.Limit()})
 	}
 	return nil
 }

@@ -32,6 +32,14 @@ func (f Fit) Check() error {
 	return nil
 }
 
+// Size is that of all images, 0 if they keep theirs.
+func (f Fit) Size() (height, width int) {
+	if f.CropHeight > 0 {
+		return f.CropHeight, f.CropWidth
+	}
+	return f.Height, f.Width
+}
+
 // A cut is a part of a resized image.
 type cut struct {
 	height, width   int // of the resized image
