@@ -490,6 +490,17 @@ func pick[T any](values []T, at []int) []T {
 	return picked
 }
 
+// inChannels names what images of so many channels are.
+func inChannels(n int) string {
+	switch n {
+	case 1:
+		return "grey"
+	case 3:
+		return "in colour"
+	}
+	return fmt.Sprintf("of %d channels", n)
+}
+
 // sameShape returns an error if the rows of the two domains differ in width.
 func (d *dataset) sameShape(o Options) error {
 	if len(d.sides) < 2 || d.sides[0].x.Cols == d.sides[1].x.Cols {
@@ -497,8 +508,8 @@ func (d *dataset) sameShape(o Options) error {
 	}
 	a, b := d.sides[0], d.sides[1]
 	if len(a.shape) == 3 && len(b.shape) == 3 && a.shape[0] != b.shape[0] {
-		return fmt.Errorf("images of %s have %d channels and those of %s %d: give --grey to make those in colour grey, or --colour to repeat the channel of grey ones",
-			o.Source.Path, a.shape[0], o.Target.Path, b.shape[0])
+		return fmt.Errorf("images of %s are %s and those of %s %s: give --grey to make those in colour grey, or --colour to repeat the channel of grey ones",
+			o.Source.Path, inChannels(a.shape[0]), o.Target.Path, inChannels(b.shape[0]))
 	}
 	if len(a.shape) == 3 && len(b.shape) == 3 && a.shape[0] == b.shape[0] {
 		return fmt.Errorf("images of %s are %d×%d and those of %s %d×%d: give --target-resize %dx%d, or bring them to one shape with --source-resize, --source-pad and --target-pad",

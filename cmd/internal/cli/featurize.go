@@ -212,7 +212,7 @@ func (o *featurizeFlags) registerMixed(f *pflag.FlagSet) {
 }
 
 func (o *featurizeFlags) registerImageColumn(f *pflag.FlagSet) {
-	f.StringVar(&o.image, "image-column", "", "column of a table with the paths of images, from the table's folder: the rows are these images")
+	f.StringVar(&o.image, "image-column", "", "column of a table with the paths of images, as they are from where the table is: the rows are these images")
 }
 
 func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
