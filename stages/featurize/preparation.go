@@ -74,7 +74,7 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{Classes: classes, Columns: note.Columns, Pictures: note.Pictures, Transform: note.Target.Transform}
+	p := &preparation{Classes: classes, Pictures: note.Pictures, Columns: note.Columns, Transform: note.Target.Transform}
 	if len(note.Inputs) > 0 {
 		p.Encoder = &encode.Encoder{}
 		if err := json.Unmarshal(note.Inputs, p.Encoder); err != nil {

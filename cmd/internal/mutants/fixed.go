@@ -65,7 +65,7 @@ var fixedMutants = []mutant{
 	{"--target-binarise is that of the source", "cmd/internal/cli/featurize.go", `f.BoolVar(&o.target.binarise, "target-binarise"`, `f.BoolVar(&o.source.binarise, "target-binarise"`, 0, wiring("featurize", "target-binarise")},
 	{"--grey is ignored", "cmd/internal/cli/featurize.go", "side.Images.Grey = o.grey", "_ = o.grey", 0, wiring("featurize", "grey")},
 	{"mars predict forgets how pictures were fitted", "stages/featurize/files.go", "f.Image, f.Fit, f.Colour = st.Pictures.Column, st.images(group[0]).Fit, st.Pictures.Colour", "f.Image = st.Pictures.Column", 0, of("./cmd/mars", "TestScripts/^images$")},
-	{"fitted pictures are fitted again", "stages/featurize/images.go", "if t.Pictures {", "if false {", 0, of("./cmd/mars", "TestScripts/^images$")},
+	{"fitted pictures are fitted again", "stages/featurize/images.go", "if t.Pictures {", "if false {", 0, of("./stages/featurize", "TestPicturesAreFittedOnce")},
 	{"pictures are resized without antialiasing", "stages/featurize/image/resample.go", "reach := max(ratio, 1)", "reach := 1.0", 0, of("./stages/featurize/image", "TestFitOracle")},
 	{"the cache does not know the pictures of a table", "stages/featurize/format/files.go", "all = append(all, listed(file)...)", "_ = listed(file)", 0, of("./cmd/mars", "TestScripts/^images$")},
 	{"a file named a second time is ignored", "cmd/internal/cli/files.go", "*l = fileList(path)", "if *l == \"\" {\n\t\t*l = fileList(path)\n\t}", 0, of("./cmd/mars", "TestScripts/^several$")},
