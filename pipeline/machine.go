@@ -108,8 +108,12 @@ func hashFile(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
+	buffer := 1 << 20
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() { // of folders of small files there are many
+		buffer = int(min(int64(buffer), info.Size()+1))
+	}
 	h := sha256.New()
-	if _, err := io.CopyBuffer(h, arrowio.WithContext(ctx, f), make([]byte, 1<<20)); err != nil {
+	if _, err := io.CopyBuffer(h, arrowio.WithContext(ctx, f), make([]byte, buffer)); err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

@@ -42,6 +42,10 @@ type Options struct {
 	// for none.
 	FileColumn string
 
+	// Image is a column of the tables with the paths of images, which are the rows; "" for
+	// none, or that of the state.
+	Image string
+
 	// Disjoint draws target rows from those that the source has not drawn, where both
 	// come from one file.
 	Disjoint bool
@@ -73,6 +77,9 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	st, err := o.preparation(&env)
 	if err != nil {
 		return err
+	}
+	if o.Image != "" {
+		st.Pictures.Column = o.Image
 	}
 	if o.Mixed.MaxCategories == 0 {
 		o.Mixed.MaxCategories = DefaultMaxCategories
@@ -276,9 +283,10 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	f.OptionalLabel = o.optionalLabels(group[0])
 	f.OptionalID = group[0] == arrowio.SourceDomain && len(group) == 1 && o.Target.Path != ""
 	for _, domain := range group {
-		f.Parts = append(f.Parts, format.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain)})
+		f.Parts = append(f.Parts, format.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain), Fit: st.images(domain).Fit})
 	}
-	f.Mixed = st.Columns == nil || st.Encoder != nil
+	f.Image, f.Fit, f.Colour = st.Pictures.Column, st.images(group[0]).Fit, st.Pictures.Colour
+	f.Mixed = (st.Columns == nil || st.Encoder != nil) && f.Image == ""
 	if st.Columns != nil {
 		f.Columns, f.Exclude, f.Categorical = st.Columns, nil, nil
 	}
@@ -319,6 +327,9 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 				return nil, fmt.Errorf("%s: %w", t.Name, err)
 			}
 		}
+	}
+	if t := tables[0]; t.Pictures && t.Shape[0] == 3 && (group[0] == arrowio.SourceDomain || o.Source.Path == "") {
+		st.Pictures.Colour = true
 	}
 	if st.Columns == nil && tables[0].Columns != nil {
 		if err := st.learn(ctx, env, tables, group[0], o); err != nil {
@@ -503,12 +514,27 @@ func pick[T any](values []T, at []int) []T {
 	return picked
 }
 
+// inChannels names what images of so many channels are.
+func inChannels(n int) string {
+	switch n {
+	case 1:
+		return "grey"
+	case 3:
+		return "in colour"
+	}
+	return fmt.Sprintf("of %d channels", n)
+}
+
 // sameShape returns an error if the rows of the two domains differ in width.
 func (d *dataset) sameShape(o Options) error {
 	if len(d.sides) < 2 || d.sides[0].x.Cols == d.sides[1].x.Cols {
 		return nil
 	}
 	a, b := d.sides[0], d.sides[1]
+	if len(a.shape) == 3 && len(b.shape) == 3 && a.shape[0] != b.shape[0] {
+		return fmt.Errorf("images of %s are %s and those of %s %s: give --grey to make those in colour grey, or --colour to repeat the channel of grey ones",
+			o.Source.Path, inChannels(a.shape[0]), o.Target.Path, inChannels(b.shape[0]))
+	}
 	if len(a.shape) == 3 && len(b.shape) == 3 && a.shape[0] == b.shape[0] {
 		return fmt.Errorf("images of %s are %d×%d and those of %s %d×%d: give --target-resize %dx%d, or bring them to one shape with --source-resize, --source-pad and --target-pad",
 			o.Source.Path, a.shape[1], a.shape[2], o.Target.Path, b.shape[1], b.shape[2], a.shape[1], a.shape[2])

@@ -38,6 +38,8 @@ func (o *Options) flows(ctx context.Context, st *preparation) bool {
 	switch {
 	case t.Path == "" || t.Path == "-" || t.Stream != nil || t.drawn() || o.Disjoint || o.Domain != "" || !o.hidesLabels(arrowio.TargetDomain):
 		return false
+	case st.Pictures.Column != "":
+		return false
 	case o.Preview.Path != "" || !reflect.DeepEqual(st.Target, ImageOptions{}):
 		return false
 	case o.Source.Path != "" && st.Columns == nil: // arrays, or a column of lists

@@ -14,26 +14,21 @@ import (
 // ImageOptions are the steps that bring the images of a domain to a shape and
 // range, in the order of the fields.
 type ImageOptions struct {
-	Shape         []int  `json:"shape,omitempty"`       // C, H, W of a flat row
-	Raw           bool   `json:"raw,omitempty"`         // do not divide integers by their largest value
-	Height, Width int    `json:",omitempty"`            // size to resize to; 0: no resizing
-	Pad           int    `json:"pad,omitempty"`         // pixels of 0 on each side
-	Binarise      bool   `json:"binarise,omitempty"`    // every pixel above 0 becomes 1
-	Photographs   string `json:"photographs,omitempty"` // folder to blend with, as for MNIST-M
-	Colour        bool   `json:"colour,omitempty"`      // repeat the channel of grey images
+	Shape []int `json:"shape,omitempty"` // C, H, W of a flat row
+	Raw   bool  `json:"raw,omitempty"`   // do not divide integers by their largest value
+	image.Fit
+	Pad         int    `json:"pad,omitempty"`         // pixels of 0 on each side
+	Binarise    bool   `json:"binarise,omitempty"`    // every pixel above 0 becomes 1
+	Photographs string `json:"photographs,omitempty"` // folder to blend with, as for MNIST-M
+	Colour      bool   `json:"colour,omitempty"`      // repeat the channel of grey images
 }
-
-// maxSide is the greatest height, width or padding of an image, in pixels.
-const maxSide = 1 << 14
 
 // check returns an error if a step is none that a command line can ask for.
 func (o ImageOptions) check() error {
-	for what, n := range map[string]int{"height": o.Height, "width": o.Width, "pad": o.Pad} {
-		if n < 0 || n > maxSide {
-			return fmt.Errorf("images have a %s of %d, want 0 to %d", what, n, maxSide)
-		}
+	if o.Pad < 0 || o.Pad > image.MaxSide {
+		return fmt.Errorf("images have a pad of %d, want 0 to %d", o.Pad, image.MaxSide)
 	}
-	return nil
+	return o.Fit.Check()
 }
 
 // apply changes the table in place and returns the shape of its rows.
@@ -44,7 +39,7 @@ func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64, m
 		}
 	}
 	if len(t.Shape) != 3 {
-		if o.Height > 0 || o.Pad > 0 || o.Binarise || o.Photographs != "" || o.Colour {
+		if o.Fit != (image.Fit{}) || o.Pad > 0 || o.Binarise || o.Photographs != "" || o.Colour {
 			return nil, fmt.Errorf("rows of %d numbers are no images: say which shape they have with --shape CxHxW", t.Features.Cols)
 		}
 		return t.Shape, nil
@@ -56,6 +51,9 @@ func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64, m
 	}
 	x := t.Features
 	t.Features = blas32.General{} // free once a step has made others of them
+	if t.Pictures {
+		o.Fit = image.Fit{} // as they were decoded
+	}
 	images, err := o.transform(ctx, x, t.Shape, seed, mem)
 	if err != nil {
 		return nil, err
@@ -69,10 +67,8 @@ func (o ImageOptions) transform(ctx context.Context, x blas32.General, shape []i
 	if err != nil {
 		return images, err
 	}
-	if o.Height > 0 {
-		if images, err = images.Resize(ctx, o.Height, o.Width); err != nil {
-			return images, err
-		}
+	if images, err = images.Fit(ctx, o.Fit); err != nil {
+		return images, err
 	}
 	if o.Pad > 0 {
 		if images, err = images.Pad(ctx, o.Pad, 0); err != nil {

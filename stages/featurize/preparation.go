@@ -18,6 +18,8 @@ type preparation struct {
 	Classes        []string `json:"classes"`
 	Source, Target ImageOptions
 
+	Pictures prepared.Pictures `json:",omitzero"` // of files
+
 	Columns []string        `json:",omitempty"` // columns of tables that are read, in order
 	Encoder *encode.Encoder `json:",omitempty"` // makes features of them; nil: they are
 
@@ -46,7 +48,7 @@ func (p *preparation) scaling(d arrowio.Domain) *scale.Scaling {
 // text is what the stream says of the preparation (arrowio.PreparationKey); "" if nothing
 // is to be said.
 func (p *preparation) text() (string, error) {
-	note := prepared.Preparation{Columns: p.Columns, Compensate: p.Compensate}
+	note := prepared.Preparation{Columns: p.Columns, Pictures: p.Pictures, Compensate: p.Compensate}
 	if p.Encoder != nil {
 		note.Columns = p.Encoder.Names()
 		var err error
@@ -74,7 +76,7 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{Classes: classes, Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}
+	p := &preparation{Classes: classes, Pictures: note.Pictures, Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}
 	if len(note.Inputs) > 0 {
 		p.Encoder = &encode.Encoder{}
 		if err := json.Unmarshal(note.Inputs, p.Encoder); err != nil {
@@ -87,6 +89,9 @@ func parsePreparation(text string, classes []string) (*preparation, error) {
 		if raw := note.Of(d).Images; len(raw) > 0 {
 			if err := json.Unmarshal(raw, images); err != nil {
 				return nil, fmt.Errorf("%s: images: %w", arrowio.PreparationKey, err)
+			}
+			if err := images.check(); err != nil {
+				return nil, fmt.Errorf("%s: %w", arrowio.PreparationKey, err)
 			}
 		}
 	}

@@ -188,7 +188,7 @@ func (st *preparation) tellColumns(env stages.Env, source, target *format.Table,
 		}
 		if len(rest) > 0 {
 			line := fmt.Sprintf("%s: columns not used: %s", t.Name, nameSkipped(rest))
-			if o.Load == "" && o.Prepared == "" { // else the columns are chosen already
+			if o.Load == "" && o.Prepared == "" && !t.Pictures { // else the columns are chosen already
 				line += "; choose with --columns"
 			}
 			env.Logger().Info(line)

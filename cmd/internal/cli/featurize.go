@@ -18,6 +18,7 @@ import (
 	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/featurize/image"
 	"mars.dev/mars/stages/featurize/shift"
 	"mars.dev/mars/stages/featurize/toy"
 )
@@ -44,10 +45,13 @@ be unique in all of them. --file-column file says in a column which file a row i
 In npz archives and MATLAB files the members X and y are read; other names are given in the
 path, as in data.npz:images,labels. IDX labels are found beside their images, or given with
 --source-labels. In a folder of images the label of an image is the folder that it is in,
-such as 7 for digits/7/a.png, and its id is its path within the folder.`,
+such as 7 for digits/7/a.png, and its id is its path within the folder. A table may name images
+too: --image-column path says which column has their paths, from the table's folder. Images of
+several sizes need --resize.`,
 		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
   mars-featurize --source patients.csv --target new.csv --label celltype --standardize source -o cells.arrow
   mars-featurize --source both.csv --domain-column batch --source-domain old --target-domain new --label celltype -o cells.arrow
+  mars-featurize --source images.csv --image-column path --label class --target scans/ --resize 64 --crop 64 -o images.arrow
   mars-featurize --source usps.npz --source-resize 20 --source-pad 4 --target t10k-images-idx3-ubyte.gz -o digits.arrow`,
 		Args: cobra.NoArgs,
 	}
@@ -95,9 +99,11 @@ type featurizeFlags struct {
 	missing               string
 	mixed                 featurize.MixedOptions
 	explain               bool
-	resize, shape         string
+	image                 string
+	resize, crop, shape   string
 	pad                   int
-	colour, raw, truth    bool
+	grey, colour          bool
+	raw, truth            bool
 	disjoint, nameless    bool
 	compensate            bool
 	hash                  int
@@ -145,9 +151,12 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 
 	f.StringVar(&o.shape, "shape", "", "shape of flat images, CxHxW")
 	f.BoolVar(&o.raw, "raw", false, "keep integer pixels as they are (default: divide by their largest value)")
-	f.StringVar(&o.resize, "resize", "", "resize images of both domains to HxW, bilinear")
+	o.registerImageColumn(f)
+	f.BoolVar(&o.grey, "grey", false, "make images of both domains grey")
+	f.StringVar(&o.resize, "resize", "", "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with --crop the shorter side")
 	f.StringVar(&o.source.resize, "source-resize", "", "resize images of the source alone")
 	f.StringVar(&o.target.resize, "target-resize", "", "resize images of the target alone")
+	f.StringVar(&o.crop, "crop", "", "then cut HxW out of the centre of images of both domains")
 	countVar(f, &o.pad, "pad", 0, 0, "then surround images of both domains with so many pixels of 0")
 	countVar(f, &o.source.pad, "source-pad", 0, 0, "pad images of the source alone")
 	countVar(f, &o.target.pad, "target-pad", 0, 0, "pad images of the target alone")
@@ -203,6 +212,10 @@ func (o *featurizeFlags) registerMixed(f *pflag.FlagSet) {
 	amountVar(f, &o.mixed.Indicator, "missing-indicator", 1, "add a feature that says which values were missing if more than this share of the source's are")
 	countVar(f, &o.hash, "hash-features", 0, 0, fmt.Sprintf("hash the features of svmlight files to so many (default: as they are up to %d, else %d)", format.MaxHash, format.DefaultHash))
 	f.BoolVar(&o.explain, "explain", false, "print on standard error what became of each column of a table")
+}
+
+func (o *featurizeFlags) registerImageColumn(f *pflag.FlagSet) {
+	f.StringVar(&o.image, "image-column", "", "column of a table with the paths of images, as they are from where the table is: the rows are these images")
 }
 
 func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
@@ -263,7 +276,7 @@ func (o *featurizeFlags) completeSides() error {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Scale: scale.Method(o.scale), Transform: o.transform, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed, FileColumn: o.fileColumn}
+	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Scale: scale.Method(o.scale), Transform: o.transform, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed, FileColumn: o.fileColumn, Image: o.image}
 	options.Mixed.RefuseMissing = o.missing == "error"
 	if o.explain {
 		options.Mixed.Explain = os.Stderr
@@ -277,7 +290,10 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 	if o.source.path == "" && o.target.path == "" {
 		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
 	}
-	if o.load != "" && (o.shape+o.resize+o.source.resize+o.target.resize != "" || o.pad+o.source.pad+o.target.pad > 0 ||
+	if o.image != "" && (o.columns != nil || o.exclude != nil || o.categorical != nil) {
+		return options, usagef("--image-column: the pixels of the images are the features: leave --columns, --exclude and --categorical out")
+	}
+	if o.load != "" && (o.shape+o.resize+o.source.resize+o.target.resize+o.crop != "" || o.grey || o.pad+o.source.pad+o.target.pad > 0 ||
 		o.source.binarise || o.target.binarise || o.colour || o.raw || o.hash > 0 || o.changesNumbers() || o.save != "" || o.classes != nil) {
 		return options, usagef("--load brings shape, image steps, classes, transformation and standardisation with it: leave their flags and --save out")
 	}
@@ -326,8 +342,22 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	if s.resize != "" {
 		size = s.resize
 	}
-	side.Images.Height, side.Images.Width, err = parseSize(size)
+	side.Images.Fit, err = parseFit(size, o.crop)
+	side.Images.Grey = o.grey
 	return side, err
+}
+
+// parseFit reads the sizes of --resize and --crop. As for torchvision one number to resize
+// to is the shorter side, where the rest is cut off.
+func parseFit(resize, crop string) (f image.Fit, err error) {
+	if f.CropHeight, f.CropWidth, err = parseSize(crop); err != nil {
+		return f, err
+	}
+	f.Height, f.Width, err = parseSize(resize)
+	if crop != "" && !strings.Contains(resize, "x") {
+		f.Shorter, f.Height, f.Width = f.Height, 0, 0
+	}
+	return f, err
 }
 
 // parseSeparator returns the separator of text tables, 0 if none is given.
@@ -353,7 +383,7 @@ func parseSize(text string) (height, width int, err error) {
 	}
 	height, errH := strconv.Atoi(h)
 	width, errW := strconv.Atoi(w)
-	if errH != nil || errW != nil || height < 1 || width < 1 || height > 1<<14 || width > 1<<14 {
+	if errH != nil || errW != nil || height < 1 || width < 1 || height > image.MaxSide || width > image.MaxSide {
 		return 0, 0, usagef("%q is no size: write height and width as in 28x28, or one number for a square", text)
 	}
 	return height, width, nil

@@ -16,7 +16,7 @@ var flagGroups = []struct{ title, flags string }{
 	{"Tables", "source-labels target-labels domain-column source-domain target-domain file-column classes"},
 	{"What columns become", "categorical max-categories missing missing-indicator hash-features explain"},
 	{"How files are written", "separator decimal thousands comment skip-lines no-header encoding compensate"},
-	{"Images", "shape raw resize source-resize target-resize pad source-pad target-pad source-binarise target-binarise source-photographs target-photographs colour augment-preview augment"},
+	{"Images", "image-column shape raw grey resize source-resize target-resize crop pad source-pad target-pad source-binarise target-binarise source-photographs target-photographs colour augment-preview augment"},
 	{"Which rows are drawn", "source-proportions target-proportions source-rows target-rows max-source-rows max-target-rows disjoint"},
 	{"How it is done", "method log1p arcsinh standardize scale classifier decision unknown epochs level bootstrap seed"},
 	{"Output", "format spreadsheet compression force log-format cached"},

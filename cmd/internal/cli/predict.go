@@ -21,7 +21,7 @@ func Predict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-predict [flags] [FILE]",
 		Short: "Label rows with a trained model",
-		Long: `FILE is rows as mars label reads them (CSV, Parquet, npz and others) or a stream of
+		Long: `FILE is rows as mars label reads them (CSV, Parquet, npz, folders of images and others) or a stream of
 mars-featurize; without FILE the stream is read from standard input. --target FILE is rows as
 mars label reads them for certain: a pipe too, or - for standard input.
 
@@ -44,6 +44,7 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f.StringVar(&p.options.Model, "model", "", "file that mars-train, mars-label or mars-embed saved (required)")
 	f.Var(oneOf{&p.options.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
 	f.Var((*fileList)(&p.files.target.path), "target", "file with the rows to label, instead of FILE (-: standard input), or several: again, or a pattern such as 'day-*.csv'")
+	p.files.registerImageColumn(f)
 	p.files.registerFileColumn(f)
 	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringVar(&p.files.domainColumn, "domain-column", "", "column of a table that says which domain a row is of")
@@ -97,7 +98,7 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if !raw && format.Name == label.Arrow {
-		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "keep", "file-column", "compensate"}); err != nil {
+		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "keep", "file-column", "image-column", "compensate"}); err != nil {
 			return err
 		}
 		return c.filter(cmd, predict.Apply(p.options))
@@ -106,12 +107,18 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 }
 
 // isTable reports whether a file is to be featurized: it is no Arrow data, or has no
-// column of features. A pipe is not looked at: what is read of it is gone.
+// column of features. A folder of images is too. A pipe is not looked at: what is read of it
+// is gone.
 func isTable(path string, columns arrowio.Columns) bool {
 	if isPipe(path) {
 		return false
 	}
-	path = format.Files(path)[0]
+	if paths, err := format.Expand(path); err == nil {
+		path = paths[0]
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return true
+	}
 	if f, err := arrowio.SniffFile(path); err != nil || !f.IsArrow() {
 		return err == nil
 	}
@@ -182,5 +189,5 @@ func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
 	how.Compensated = featurize.Compensated(text)
 	how.ID, how.FileColumn = p.files.id, p.files.fileColumn
 	target := featurize.SideOptions{Path: p.common.input, Format: how, Domains: p.files.target.domains}
-	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn, FileColumn: p.files.fileColumn}, err
+	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn, FileColumn: p.files.fileColumn, Image: p.files.image}, err
 }

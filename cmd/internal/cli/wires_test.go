@@ -88,6 +88,9 @@ var fileWires = map[string]wire{
 
 	"shape":              {values: "1x6x6 1x4x9", with: "images --source=flat.npy --target=flat.npy", meta: true},
 	"raw":                {values: "true", with: "images"},
+	"image-column":       {values: "path other", with: "images --source=listed.csv --target=listed.csv", fails: true},
+	"grey":               {values: "true", with: "images --source=tinted.npy --target=tinted.npy"},
+	"crop":               {values: "4 5x4", with: "images"},
 	"resize":             {values: "6 7x6", with: "images"},
 	"source-resize":      {values: "6 7", with: "images --target-resize=6", fails: true},
 	"target-resize":      {values: "6 7", with: "images --source-resize=6", fails: true},
@@ -214,6 +217,7 @@ var wires = map[string][]map[string]wire{
 		"typicality":           {values: "t", with: "--method=hedge", bare: true},
 	}},
 	"predict": {fileWires, {
+		"image-column":    {values: "other", with: "--model=listed.safetensors --target=listed.csv"},
 		"model":           {values: "tables.safetensors tables2.safetensors", fails: true},
 		"decision":        {values: "balanced none"},
 		"keep":            {values: "all key"},

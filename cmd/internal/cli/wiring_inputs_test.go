@@ -73,6 +73,7 @@ label: --source=bars.csv --target=bars.csv --separator=| --save=bars.safetensors
 label: --source=grouped.csv --target=grouped.csv --thousands=' --save=grouped.safetensors --output=labels.arrow
 label: --source=commas.csv --target=commas.csv --decimal=, --save=commas.safetensors --output=labels.arrow
 label: --source=accents.csv --target=accents.csv --save=accents.safetensors --output=labels.arrow
+label: --source=listed.csv --target=listed.csv --image-column=path --method=source --epochs=1 --save=listed.safetensors --output=labels.arrow
 featurize: --source=source.npy --source-labels=source-labels.npy --target=target.npy --output=pixels.arrow
 double: pixels.arrow pixels2.arrow
 embed: --epochs=1 --output=images1.arrow pixels2.arrow
@@ -262,6 +263,12 @@ func writeImages(t *testing.T, rng *rand.Rand) {
 		flat[i] = byte(i/36%3*50 + rng.IntN(100))
 	}
 	writeInput(t, "flat.npy", npy(flat, "(45, 36)"))
+	tinted := make([]byte, n*side*side*3)
+	for i := range tinted {
+		tinted[i] = byte(i/75%3*50 + rng.IntN(100))
+	}
+	writeInput(t, "tinted.npy", npy(tinted, "(45, 5, 5, 3)"))
+	writeListed(t, tinted, n, side)
 	picture := image.NewRGBA(image.Rect(0, 0, 32, 32))
 	for i := range 32 * 32 {
 		picture.Set(i%32, i/32, color.RGBA{byte(rng.IntN(256)), byte(rng.IntN(256)), byte(rng.IntN(256)), 255})
@@ -271,6 +278,26 @@ func writeImages(t *testing.T, rng *rand.Rand) {
 		t.Fatal(err)
 	}
 	writeInput(t, "photographs/a.png", b.String())
+}
+
+// writeListed writes n pictures, and a table with their paths in two orders.
+func writeListed(t *testing.T, pixels []byte, n, side int) {
+	t.Helper()
+	if err := os.MkdirAll("listed", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	table := "path,other,label\n"
+	for i := range n {
+		picture := image.NewGray(image.Rect(0, 0, side, side))
+		copy(picture.Pix, pixels[i*side*side:])
+		var b bytes.Buffer
+		if err := png.Encode(&b, picture); err != nil {
+			t.Fatal(err)
+		}
+		writeInput(t, fmt.Sprintf("listed/%d.png", i), b.String())
+		table += fmt.Sprintf("listed/%d.png,listed/%d.png,%c\n", i, n-1-i, "pqr"[i%3])
+	}
+	writeInput(t, "listed.csv", table)
 }
 
 // npy is a NumPy file of bytes.

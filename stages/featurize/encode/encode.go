@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/featurize/image"
 )
 
 // An Encoder is what is done to each column. Its JSON is kept with models.
@@ -68,6 +69,11 @@ func Learn(ctx context.Context, t *format.Table, parts []*format.Table, o Option
 		e, err = learnAll(ctx, t, parts, o)
 	}
 	if err == nil && e.Width() == 0 {
+		for _, c := range e.Columns {
+			if c.Dropped == pictures {
+				return nil, fmt.Errorf("%s: column %q has the paths of images, and no other says anything: give --image-column %s to read them", t.Name, c.Name, c.Name)
+			}
+		}
 		err = fmt.Errorf("%s: no column says anything: all are empty, or text that is another in each row%s: name others with --columns", t.Name, e.example())
 	}
 	return e, err
@@ -425,6 +431,9 @@ func rare(rows int) int { return max(2, min(5, rows/100)) }
 // something of other rows.
 const distinct = 0.5
 
+// pictures is why the paths of images are dropped.
+const pictures = "paths of images, which --image-column reads"
+
 func (l *learner) learnCategory(j int, values []float32) {
 	c := &l.encoder.Columns[j]
 	counts := make([]int, len(c.Values))
@@ -437,11 +446,16 @@ func (l *learner) learnCategory(j int, values []float32) {
 			used++
 		}
 	}
+	spread := used > 1 && float64(used) > distinct*float64(len(values)) && !l.options.Keep
+	if (spread || used == format.MaxValues) && image.IsPicture(c.Values[0]) {
+		c.drop(pictures)
+		return
+	}
 	if used == format.MaxValues {
 		c.drop(fmt.Sprintf("text: %d different values, and maybe more", used))
 		return
 	}
-	if used > 1 && float64(used) > distinct*float64(len(values)) && !l.options.Keep {
+	if spread {
 		c.drop(fmt.Sprintf("text: %d different values in %d rows", used, len(values)))
 		return
 	}

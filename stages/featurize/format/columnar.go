@@ -58,6 +58,7 @@ type columnPlan struct {
 	features          []string
 	cells             *columnCells // reads them if they are mixed; nil: all are numbers or lists
 	label, id, domain string       // "" if there is none or it is not needed
+	image             string       // column of paths; "" if there is none
 	unread            string       // the column of labels
 	skipped           []Skipped
 	text              []string // those of skipped that are text
@@ -82,7 +83,7 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(columns) == 0 {
+	if len(columns) == 0 && o.Image == "" {
 		if features, err = usualFeatures(schema, r, o); err != nil {
 			return nil, err
 		}
@@ -104,16 +105,16 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 			p.id = name
 		case i == r.domain:
 			p.domain = name
-		case !used[i]:
-			p.skip(f, len(columns) == 0 && !o.excluded(name))
+		case i != r.image && !used[i]:
+			p.skip(f, len(columns) == 0 && o.Image == "" && !o.excluded(name))
 		}
 	}
 	for _, i := range features {
 		p.features = append(p.features, header[i])
 	}
 	p.tallies = make([]tally, len(p.text))
-	if o.OnlyIDs {
-		p.features, p.text = nil, nil
+	if o.OnlyIDs || o.Image != "" {
+		p.features, p.text, p.image = nil, nil, o.Image
 		return p, nil
 	}
 	p.cells, err = newColumnCells(schema, p.features, o)
@@ -207,7 +208,7 @@ func (p *columnPlan) skippedNow() []Skipped {
 
 // uses is the set of the columns that the plan reads.
 func (p *columnPlan) uses() map[string]bool {
-	set := map[string]bool{p.label: true, p.id: true, p.domain: true}
+	set := map[string]bool{p.label: true, p.id: true, p.domain: true, p.image: true}
 	for _, name := range p.features {
 		set[name] = true
 	}
@@ -291,7 +292,7 @@ type columnTables struct {
 func newColumnTables(p *columnPlan, o Options, mem *arrowio.Budget) *columnTables {
 	t := &columnTables{plan: p, split: newSplitter(o, mem)}
 	for _, part := range t.split.parts {
-		t.tables = append(t.tables, &columnTable{mem: mem, labelled: p.label != "" && !part.NoLabels && o.Each == nil && !o.OnlyIDs, named: p.id != "" && o.Each == nil, onlyIDs: o.OnlyIDs})
+		t.tables = append(t.tables, &columnTable{mem: mem, labelled: p.label != "" && !part.NoLabels && o.Each == nil && !o.OnlyIDs, named: p.id != "" && o.Each == nil, bare: o.OnlyIDs || o.Image != ""})
 	}
 	return t
 }
@@ -365,7 +366,7 @@ func (t *columnTables) addRows(ctx context.Context, rec arrow.Record, rows [][]i
 	if err != nil {
 		return err
 	}
-	var labels, ids []string
+	var labels, ids, paths []string
 	if t.plan.label != "" {
 		if labels, err = namesOf(rec, t.plan.label); err != nil {
 			return err
@@ -376,12 +377,22 @@ func (t *columnTables) addRows(ctx context.Context, rec arrow.Record, rows [][]i
 			return err
 		}
 	}
+	if t.plan.image != "" {
+		if paths, err = namesOf(rec, t.plan.image); err != nil {
+			return err
+		}
+	}
 	if err := t.tally(rec); err != nil {
 		return err
 	}
 	for k, table := range t.tables {
 		if err := table.add(ctx, parts, labels, ids, rows[k]); err != nil {
 			return err
+		}
+		if paths != nil {
+			if table.paths, err = table.keep(table.paths, paths, rows[k]); err != nil {
+				return err
+			}
 		}
 		if t.split.column == "" {
 			continue
@@ -440,11 +451,12 @@ type columnTable struct {
 	mem      *arrowio.Budget
 	labelled bool
 	named    bool // identities are kept
-	onlyIDs  bool
+	bare     bool // without features
 	data     []float32
 	rows     int
 	passed   int // rows that are not in data any more
 	labels   []string
+	paths    []string // of pictures
 	ids      identities
 	origin
 }
@@ -657,14 +669,14 @@ func (t *columnTables) finish(ctx context.Context) ([]*Table, error) {
 func (t *columnTable) finish(ctx context.Context, p *columnPlan) (*Table, error) {
 	out := &Table{Features: blas32.General{Rows: t.rows, Cols: len(p.features)}, mem: t.mem}
 	width := len(p.features)
-	if !t.onlyIDs && t.passed == 0 {
+	if !t.bare && t.passed == 0 {
 		width = len(t.data) / t.rows
 		var err error
 		if out, err = newMixedTable(ctx, t.data, p.fields(), t.rows, width, []int{width}, t.mem); err != nil {
 			return nil, err
 		}
 	}
-	out.origin, out.Fields = t.origin, p.fields()
+	out.origin, out.paths, out.Fields = t.origin, t.paths, p.fields()
 	out.Columns = p.names(width)
 	out.Labels, out.Skipped = t.labels, p.skippedNow()
 	if !t.labelled {

@@ -23,7 +23,7 @@ func newColumnCells(schema *arrow.Schema, features []string, o Options) (*column
 	if !o.Mixed {
 		return nil, nil
 	}
-	c := &columnCells{text: textPlan{header: features, options: o, decimal: o.Decimal, roles: roles{-1, -1, -1}}}
+	c := &columnCells{text: textPlan{header: features, options: o, decimal: o.Decimal, roles: noRoles}}
 	for i, name := range features {
 		f := schema.Field(schema.FieldIndices(name)[0])
 		if isList(f.Type) {

@@ -15,7 +15,10 @@ import (
 var reserved = []string{"truth", "domain", "__index_level_0__", ""}
 
 // roles are the indices of columns that are no features, −1 where there is none.
-type roles struct{ label, id, domain int }
+type roles struct{ label, id, domain, image int }
+
+// noRoles are those of a table of features alone.
+var noRoles = roles{-1, -1, -1, -1}
 
 // rolesOf fails if a column that the options name is missing.
 func rolesOf(header []string, o Options) (r roles, err error) {
@@ -38,7 +41,14 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 			return r, err
 		}
 	}
+	if r.image = -1; o.Image != "" {
+		if r.image, err = role(header, o.Image, "", "image"); err != nil {
+			return r, err
+		}
+	}
 	switch {
+	case r.image >= 0 && (r.image == r.label || r.image == r.domain):
+		return r, fmt.Errorf("column %q has the paths of images, and is the label or domain column: name two columns", header[r.image])
 	case r.label >= 0 && r.label == r.id:
 		return r, fmt.Errorf("column %q is named as label and as id: name two columns", header[r.label])
 	case r.domain >= 0 && (r.domain == r.label || r.domain == r.id):
@@ -48,7 +58,9 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 }
 
 // has reports whether column i has one of the roles.
-func (r roles) has(i int) bool { return i == r.label || i == r.id || i == r.domain }
+func (r roles) has(i int) bool {
+	return i == r.label || i == r.id || i == r.domain || i == r.image
+}
 
 func role(header []string, asked, usual, what string) (int, error) {
 	i := slices.Index(header, orDefault(asked, usual))

@@ -87,8 +87,8 @@ func expandOne(path string) ([]string, error) {
 }
 
 // Files returns the files that Open reads for path, without the members of an archive that
-// it may name, and the files of labels next to them. A cache that depends on the content of
-// its inputs hashes these.
+// it may name, the files of labels next to them, and the pictures that tables name. A cache
+// that depends on the content of its inputs hashes these.
 func Files(path string) []string {
 	paths, err := Expand(path)
 	if err != nil {
@@ -104,6 +104,7 @@ func Files(path string) []string {
 		if labels := neighbour(file); labels != "" {
 			all = append(all, labels)
 		}
+		all = append(all, listed(file)...)
 	}
 	return all
 }

@@ -29,11 +29,16 @@ func (l *identities) add(mem *arrowio.Budget, name string) (err error) {
 			return err
 		}
 	}
-	if err := mem.Take(int64(len(name))); err != nil {
-		return err
-	}
-	l.names, err = push(mem, l.names, strings.Clone(name))
+	l.names, err = pushName(mem, l.names, name)
 	return err
+}
+
+// pushName appends a name, which need not stay as it is.
+func pushName(mem *arrowio.Budget, names []string, name string) ([]string, error) {
+	if err := mem.Take(int64(len(name))); err != nil {
+		return names, err
+	}
+	return push(mem, names, strings.Clone(name))
 }
 
 // parseID reads an integer that is written as it would be here.

@@ -87,7 +87,7 @@ func readTextLabels(ctx context.Context, in *input, o Options) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1}, settled: true}
+	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1, image: -1}, settled: true}
 	t := &textTables{plan: plan, split: newSplitter(Options{}, in.mem), tables: newTextTables(plan, []Part{{}}, Options{}, in.mem)}
 	if err := t.addAll(ctx, r); err != nil {
 		return nil, err

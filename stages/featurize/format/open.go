@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/featurize/image"
 )
 
 // Options say what to read from an input. The zero value reads features and
@@ -67,6 +68,17 @@ type Options struct {
 	// OptionalID reads no identities if a table lacks the column ID, and OptionalLabel no
 	// labels if it lacks Label.
 	OptionalID, OptionalLabel bool
+
+	// Image is a column with the paths of pictures, from the folder of the table's file: rows
+	// are these, and no column is a feature. Only tables have columns. "": none has.
+	Image string
+
+	// Fit brings pictures of a folder or a column Image to one size; Part.Fit where Domain says
+	// of which part a row is.
+	Fit image.Fit
+
+	// Colour gives pictures three channels though all be grey.
+	Colour bool
 
 	// Domain is a column, or a member of an npz archive, that says which of Parts a row
 	// is of; rows of none are left out. "": all rows are one part.
@@ -253,6 +265,9 @@ func FromStream(ctx context.Context, in arrowio.Stream, o Options) ([]*Table, er
 		o.Memory = arrowio.NewBudget(0)
 	}
 	tables, err := readBatches(ctx, in.Schema(), in.Next, o, o.Memory)
+	if err == nil {
+		err = readListed(ctx, tables, "", o)
+	}
 	if err != nil {
 		return nil, named(in.Name(), err)
 	}
@@ -268,6 +283,9 @@ func readInput(ctx context.Context, r io.Reader, name string, o Options) ([]*Tab
 		return nil, named(name, err)
 	}
 	tables, err := readTables(ctx, in, o)
+	if err == nil && hasBatches(in.kind) {
+		err = readListed(ctx, tables, folderOf(name), o)
+	}
 	if err != nil {
 		return nil, named(name, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/featurize/image"
 )
 
 // A Part is those rows of an input that make a table of their own.
@@ -16,6 +17,7 @@ type Part struct {
 	Name     string   // "source" or "target"
 	Values   []string // of the column Options.Domain in its rows; nil: Name
 	NoLabels bool     // see Options.NoLabels
+	Fit      image.Fit
 }
 
 // A Count is how many rows have a value.
@@ -27,7 +29,7 @@ type Count struct {
 // parts are those of the options: without a column of domains all rows are one part.
 func (o Options) parts() []Part {
 	if o.Domain == "" {
-		return []Part{{NoLabels: o.NoLabels}}
+		return []Part{{NoLabels: o.NoLabels, Fit: o.Fit}}
 	}
 	return o.Parts
 }

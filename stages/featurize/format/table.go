@@ -38,6 +38,9 @@ type Table struct {
 	IDInts  []int64
 	IDNames []string
 
+	Pictures bool // the rows are pictures of files, which Options.Fit has fitted
+
+	paths  []string        // of the column Options.Image
 	origin                 // where the rows were in the input
 	others []Count         // rows of the input that are in no part
 	mem    *arrowio.Budget // what the table was read with

@@ -249,17 +249,18 @@ func (t *textTables) finish(ctx context.Context) ([]*Table, error) {
 
 // A textTable grows row by row. The tables of an input share their plan and the names.
 type textTable struct {
-	plan    *textPlan
-	mem     *arrowio.Budget
-	labels  bool // to be kept
-	ids     bool // to be kept
-	onlyIDs bool
-	divide  bool // the input has other rows too
-	data    []float32
-	rows    int
-	passed  int // rows that are not in data any more
+	plan   *textPlan
+	mem    *arrowio.Budget
+	labels bool // to be kept
+	ids    bool // to be kept
+	bare   bool // without features
+	divide bool // the input has other rows too
+	data   []float32
+	rows   int
+	passed int // rows that are not in data any more
 	origin
 	names []string // labels
+	paths []string // of pictures
 	named identities
 	known map[string]string // lets equal labels share memory
 }
@@ -268,7 +269,7 @@ func newTextTables(p *textPlan, parts []Part, o Options, mem *arrowio.Budget) []
 	known := map[string]string{}
 	tables := make([]*textTable, len(parts))
 	for k, part := range parts {
-		tables[k] = &textTable{plan: p, mem: mem, known: known, onlyIDs: o.OnlyIDs, divide: o.Domain != "", ids: p.id >= 0 && o.Each == nil, labels: p.label >= 0 && o.Labels == "" && !part.NoLabels && o.Each == nil && !o.OnlyIDs}
+		tables[k] = &textTable{plan: p, mem: mem, known: known, bare: o.OnlyIDs || o.Image != "", divide: o.Domain != "", ids: p.id >= 0 && o.Each == nil, labels: p.label >= 0 && o.Labels == "" && !part.NoLabels && o.Each == nil && !o.OnlyIDs}
 	}
 	return tables
 }
@@ -299,6 +300,11 @@ func (t *textTable) add(row textRow) (err error) {
 			return err
 		}
 		if t.names, err = push(t.mem, t.names, name); err != nil {
+			return err
+		}
+	}
+	if i := t.plan.image; i >= 0 && t.bare {
+		if t.paths, err = pushName(t.mem, t.paths, strings.TrimSpace(record[i])); err != nil {
 			return err
 		}
 	}
@@ -338,17 +344,17 @@ func (t *textTable) intern(name string) (string, error) {
 
 func (t *textTable) finish(ctx context.Context) (*Table, error) {
 	p := t.plan
-	if p.width == 0 && !t.onlyIDs {
+	if p.width == 0 && !t.bare {
 		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): make numbers of text, or name the feature columns", list(p.header))
 	}
 	out := &Table{Features: blas32.General{Rows: t.rows, Cols: p.width}, Fields: p.fields(), mem: t.mem}
-	if !t.onlyIDs && t.passed == 0 {
+	if !t.bare && t.passed == 0 {
 		var err error
 		if out, err = newMixedTable(ctx, t.data, p.fields(), t.rows, p.width, []int{p.width}, t.mem); err != nil {
 			return nil, err
 		}
 	}
-	out.origin = t.origin
+	out.origin, out.paths = t.origin, t.paths
 	if p.label >= 0 && !t.labels {
 		out.Unread = p.header[p.label]
 	}

@@ -56,7 +56,7 @@ func planText(header []string, o Options) (*textPlan, error) {
 	if p.roles, err = rolesOf(header, o); err != nil {
 		return nil, err
 	}
-	if o.Fields != nil {
+	if o.Fields != nil || o.Image != "" {
 		return p, p.use(o.Fields)
 	}
 	for what, patterns := range map[string][]string{"exclude": o.Exclude, "categorical": o.Categorical} {
@@ -69,7 +69,9 @@ func planText(header []string, o Options) (*textPlan, error) {
 }
 
 // open reports whether no features were named.
-func (p *textPlan) open() bool { return len(p.options.Columns) == 0 && p.options.Fields == nil }
+func (p *textPlan) open() bool {
+	return len(p.options.Columns) == 0 && p.options.Fields == nil && p.options.Image == ""
+}
 
 // use reads the columns as the fields say.
 func (p *textPlan) use(fields []Field) error {
@@ -262,8 +264,8 @@ func (p *textPlan) uses() (numbers, texts []int) {
 	for _, s := range p.skipped {
 		texts = append(texts, s.at)
 	}
-	for _, i := range []int{p.label, p.id, p.domain} {
-		if i >= 0 {
+	for _, i := range []int{p.label, p.id, p.domain, p.image} {
+		if i >= 0 && !slices.Contains(texts, i) {
 			texts = append(texts, i)
 		}
 	}

@@ -4,24 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	stdimage "image"
-	_ "image/jpeg" // the formats that photographs may have
-	_ "image/png"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"mars.dev/mars/arrowio"
-)
-
-const (
-	// maxPhotographPixels is the greatest size of a photograph.
-	maxPhotographPixels = 64 << 20
-	// decodeCost is the memory of a pixel while it is decoded, in bytes: the coefficients
-	// of a progressive JPEG file in four colours, and what is made of them.
-	decodeCost = 20
 )
 
 // A Photograph is a colour picture. Pix has H·W pixels of red, green, blue.
@@ -65,51 +53,6 @@ func IsPicture(name string) bool {
 		return true
 	}
 	return false
-}
-
-// ReadPhotograph decodes a JPEG or PNG file, and turns it as its Exif data say. It takes what decoding needs from mem, as the
-// file's header has it, and gives it back but for the pixels.
-func ReadPhotograph(path string, mem *arrowio.Budget) (Photograph, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return Photograph{}, err
-	}
-	defer f.Close()
-	header, _, err := stdimage.DecodeConfig(f)
-	if err != nil {
-		return Photograph{}, fmt.Errorf("%s: %w: replace or remove it", path, err)
-	}
-	if header.Width*header.Height > maxPhotographPixels {
-		return Photograph{}, fmt.Errorf("%s: is %d×%d pixels: make it smaller than %d million pixels", path, header.Width, header.Height, maxPhotographPixels>>20)
-	}
-	pixels := int64(header.Width) * int64(header.Height)
-	if err := mem.Take((decodeCost + 3) * pixels); err != nil {
-		return Photograph{}, fmt.Errorf("%s: is %d×%d pixels: %w", path, header.Width, header.Height, err)
-	}
-	defer mem.Give(decodeCost * pixels)
-	if _, err := f.Seek(0, 0); err != nil {
-		return Photograph{}, err
-	}
-	picture, _, err := stdimage.Decode(f)
-	if err != nil {
-		return Photograph{}, fmt.Errorf("%s: %w: replace or remove it", path, err)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return Photograph{}, err
-	}
-	return newPhotograph(picture).turned(orientation(f)), nil
-}
-
-func newPhotograph(picture stdimage.Image) Photograph {
-	b := picture.Bounds()
-	p := Photograph{Pix: make([]uint8, 0, 3*b.Dx()*b.Dy()), H: b.Dy(), W: b.Dx()}
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			red, green, blue, _ := picture.At(x, y).RGBA()
-			p.Pix = append(p.Pix, uint8(red>>8), uint8(green>>8), uint8(blue>>8))
-		}
-	}
-	return p
 }
 
 // Blend blends every image with a patch of a photograph, as Ganin & Lempitsky

@@ -46,7 +46,7 @@ func TestResizeOracle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range cases {
-		got, err := images(t, tc.Input, tc.Shape...).Resize(t.Context(), tc.Size[0], tc.Size[1])
+		got, err := images(t, tc.Input, tc.Shape...).Fit(t.Context(), Fit{Height: tc.Size[0], Width: tc.Size[1]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestStepsStopWithTheirContext(t *testing.T) {
 	}
 	m := images(t, slices.Repeat([][]float32{{0, 0.1, 0.2, 0.3}}, 20), 1, 2, 2)
 	for name, step := range map[string]func(context.Context) error{
-		"Resize":   func(ctx context.Context) error { _, err := m.Resize(ctx, 3, 3); return err },
+		"Fit":      func(ctx context.Context) error { _, err := m.Fit(ctx, Fit{Height: 3, Width: 3}); return err },
 		"Pad":      func(ctx context.Context) error { _, err := m.Pad(ctx, 1, 0); return err },
 		"Binarise": m.Binarise,
 		"Colour":   func(ctx context.Context) error { _, err := m.Colour(ctx); return err },

@@ -25,12 +25,20 @@ type Preparation struct {
 	// Inputs says how the features are made of the columns of a table (encode.Encoder); nil:
 	// they are its columns.
 	Inputs json.RawMessage `json:"inputs,omitempty"`
+	// Pictures says how images were found in files, which says nothing of what became of them.
+	Pictures Pictures `json:"pictures,omitzero"`
 
 	// Compensate says that FCS files were rid of spillover.
 	Compensate bool `json:"compensate,omitempty"`
 
 	Source Side `json:"source"`
 	Target Side `json:"target"`
+}
+
+// Pictures are images of files.
+type Pictures struct {
+	Column string `json:"column,omitempty"` // of a table, with their paths; "" for folders
+	Colour bool   `json:"colour,omitempty"` // they have three channels, though all be grey
 }
 
 // version is that of the JSON.
