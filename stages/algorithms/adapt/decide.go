@@ -20,21 +20,29 @@ const minPrior = 1e-4
 // (Proportions, or Prior if the method makes no estimate). Without a Decision it does
 // nothing. With a Decision and no Prior it fails.
 func (m *Model) Decide(posteriors blas32.General) error {
+	prior, target, err := m.shares()
+	if err != nil || m.Decision == nil {
+		return err
+	}
+	return m.Decision.Adjust(posteriors, prior, target)
+}
+
+// shares are the proportions that a Decision goes from and to; nil without one.
+func (m *Model) shares() (prior, target []float64, err error) {
 	if m.Decision == nil {
-		return nil
+		return nil, nil, nil
 	}
 	if m.Prior == nil {
-		return fmt.Errorf("adapt: the model does not say which class proportions its posteriors assume, which decision %s needs: train it again, or choose the decision none", *m.Decision)
+		return nil, nil, fmt.Errorf("adapt: the model does not say which class proportions its posteriors assume, which decision %s needs: train it again, or choose the decision none", *m.Decision)
 	}
-	target := m.Proportions
-	if target == nil {
+	if target = m.Proportions; target == nil {
 		target = m.Prior
 	}
-	prior := make([]float64, len(m.Prior))
+	prior = make([]float64, len(m.Prior))
 	for k, p := range m.Prior {
 		prior[k] = max(p, minPrior)
 	}
-	return m.Decision.Adjust(posteriors, prior, target)
+	return prior, target, nil
 }
 
 // prior is the class proportions that the coefficients of the classification loss give.
@@ -55,7 +63,7 @@ func (m *Model) saveUse(f *safetensors.File) error {
 		if err != nil {
 			return fmt.Errorf("adapt: prior: %w", err)
 		}
-		f.Metadata[keyPrior] = string(text)
+		f.Metadata[KeyPrior] = string(text)
 	}
 	if m.Decision != nil {
 		f.Metadata[KeyDecision] = m.Decision.String()
@@ -79,14 +87,14 @@ func (l *loader) use(m *Model) error {
 		}
 		m.Decision = &d
 	}
-	if _, there := l.file.Metadata[keyPrior]; !there {
+	if _, there := l.file.Metadata[KeyPrior]; !there {
 		return nil
 	}
-	if err := l.decode(keyPrior, &m.Prior); err != nil {
+	if err := l.decode(KeyPrior, &m.Prior); err != nil {
 		return err
 	}
 	if err := checkProportions(m.Prior, len(m.Classes)); err != nil {
-		return fmt.Errorf("metadata %s: %w", keyPrior, err)
+		return fmt.Errorf("metadata %s: %w", KeyPrior, err)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ const (
 	KeyDecision    = "mars.decision"
 	KeyVectors     = "mars.vectors"
 	KeyPreparation = "mars.preparation"
+	KeyPrior       = "mars.prior"
 )
 
 const (
@@ -33,7 +34,6 @@ const (
 	keyLayers = "mars.layers" // followed by .g, .h or .v: nn.FormatLayers
 	keySeed   = "mars.seed"
 	keyEpoch  = "mars.epoch"
-	keyPrior  = "mars.prior"
 
 	modelFormat  = "mars-model-1"
 	offsetTensor = "input.offset" // x enters g as (x − offset)·scale

@@ -17,6 +17,7 @@ import (
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/onnx"
 	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
@@ -67,6 +68,8 @@ type scorer interface {
 	width() int
 	// put adds the member to a file; the names of its tensors begin with prefix.
 	put(f *safetensors.File, prefix string) error
+	// onnx adds posteriors to a graph. Its tensors have the names that put gives them.
+	onnx(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value
 }
 
 // A Model is a trained ensemble. Its methods do not change it.

@@ -117,6 +117,11 @@ func (m *Model) Decide(posteriors blas32.General) error {
 	if m.Decision == nil {
 		return nil
 	}
+	return m.Decision.Adjust(posteriors, m.prior(), m.Proportions)
+}
+
+// prior is the sum of each class' mixing weights.
+func (m *Model) prior() []float64 {
 	prior := make([]float64, len(m.Classes))
 	for k, w := range m.Mixture.Weights {
 		prior[m.ClassOf[k]] += w
@@ -124,7 +129,7 @@ func (m *Model) Decide(posteriors blas32.General) error {
 	for c := range prior {
 		prior[c] = math.Max(prior[c], minPrior)
 	}
-	return m.Decision.Adjust(posteriors, prior, m.Proportions)
+	return prior
 }
 
 // minPrior is what a class' share of the prior counts as if it is less.

@@ -13,15 +13,24 @@ const minShare = 1e-4
 // Decision. They carry p_T and are ready for accuracy. Balanced divides them by p_T.
 // Without a Decision they carry p_S.
 func (m *Model) Decide(posteriors blas32.General) error {
+	if d, from, to := m.adjustment(); to != nil {
+		return d.Adjust(posteriors, from, to)
+	}
+	return nil
+}
+
+// adjustment is how posteriors change for the Decision, and between which proportions;
+// those are nil if they stay.
+func (m *Model) adjustment() (d labelshift.Decision, from, to []float64) {
 	target := make([]float64, len(m.Proportions))
 	for k, p := range m.Proportions {
 		target[k] = max(p, minShare)
 	}
 	switch {
 	case m.Decision == nil:
-		return labelshift.Accuracy.Adjust(posteriors, target, m.prior)
+		return labelshift.Accuracy, target, m.prior
 	case *m.Decision == labelshift.Balanced:
-		return labelshift.Balanced.Adjust(posteriors, target, nil)
+		return labelshift.Balanced, target, target
 	}
-	return nil
+	return labelshift.Accuracy, nil, nil
 }

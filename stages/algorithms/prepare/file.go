@@ -37,14 +37,19 @@ func (p *Preparation) Put(f *safetensors.File, prefix string) error {
 		return nil
 	}
 	rows, cols := p.Axes.Dims()
-	var axes []float32
+	f.Put(prefix+axesTensor, p.axes(), rows, cols)
+	return nil
+}
+
+// axes are the values of Axes, row by row.
+func (p *Preparation) axes() (values []float32) {
+	rows, _ := p.Axes.Dims()
 	for i := range rows {
 		for _, v := range p.Axes.RawRowView(i) {
-			axes = append(axes, float32(v))
+			values = append(values, float32(v))
 		}
 	}
-	f.Put(prefix+axesTensor, axes, rows, cols)
-	return nil
+	return values
 }
 
 // Get reads what Put has added with the same prefix. It checks that all parts fit

@@ -63,6 +63,12 @@ type entry struct {
 	Offsets [2]int64 `json:"data_offsets"`
 }
 
+// Fits reports whether a tensor's shape is possible and that of its values.
+func Fits(t Tensor) bool {
+	n, err := elements(t.Shape)
+	return err == nil && n == int64(len(t.Data))
+}
+
 // Write writes the file with a checksum of its content. It panics if a tensor's shape does not fit its values.
 func Write(w io.Writer, f File) error {
 	header, err := formatHeader(f)
@@ -98,7 +104,7 @@ func formatHeader(f File) ([]byte, error) {
 	}
 	var offset int64
 	for _, t := range f.Tensors {
-		if n, err := elements(t.Shape); err != nil || n != int64(len(t.Data)) {
+		if !Fits(t) {
 			panic("safetensors: Write: shape of " + t.Name + " does not fit its values")
 		}
 		end := offset + 4*int64(len(t.Data))

@@ -109,3 +109,38 @@ func Bucket(value string, n int) int {
 	h.Write([]byte(value))
 	return int(h.Sum32() % uint32(n))
 }
+
+// Spellings are the texts that are a value of a category.
+func Spellings(value string) []string {
+	if canonical(value+".0") == value {
+		return []string{value, value + ".0"}
+	}
+	return []string{value}
+}
+
+// MissingTexts are all texts for a missing value of a category, the empty one first.
+func MissingTexts() []string {
+	var texts []string
+	for _, word := range noCategory {
+		texts = append(texts, cases(word)...)
+	}
+	return texts
+}
+
+// cases are all ways to write a word in small and large letters.
+func cases(word string) []string {
+	texts := []string{""}
+	for _, r := range word {
+		small, large := string(r), strings.ToUpper(string(r))
+		n := len(texts)
+		for _, t := range texts {
+			if large != small {
+				texts = append(texts, t+large)
+			}
+		}
+		for i, t := range texts[:n] {
+			texts[i] = t + small
+		}
+	}
+	return texts
+}

@@ -124,6 +124,20 @@ func readTable(path, kind string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	return tableOf(r, path, kind)
+}
+
+// ReadTable is LoadTable of what r gives; name names it in errors.
+func ReadTable(r io.Reader, name, kind string) (*Table, error) {
+	in, err := arrowio.NewReader(r, name, arrowio.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(in, name, kind)
+}
+
+// tableOf reads a table and closes r.
+func tableOf(r *arrowio.Reader, path, kind string) (*Table, error) {
 	defer r.Close()
 	t := &Table{name: path, meta: r.Schema().Metadata().ToMap(), fields: r.Schema().Fields()}
 	if found := t.meta[kindKey]; found != kind {

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"mars.dev/mars/stages/export"
+)
+
+// exportCommand writes a trained model for other programs.
+func exportCommand() *cobra.Command {
+	c := &common{name: "mars-export"}
+	var o export.Options
+	cmd := &cobra.Command{
+		Use:   "export [flags] MODEL",
+		Short: "Write a trained model for ONNX Runtime or PyTorch",
+		Long: `MODEL is a file that mars label, mars train or mars embed saved. What is written gives the
+posteriors of mars predict, to less than 0.00001.
+
+--to onnx writes one file, which ONNX Runtime and others run, in any language; mars predict
+takes it too. Its input is features (a row the numbers of the model's columns, as they are in
+the table), image (pixels as they are in the column features of a stream), embedding, or for a
+table of more than numbers one input a column. Outputs are probability, label, prediction (the
+number of the label) and confidence. --to torch writes a Python program, and the model's numbers beside it in
+a file of the same name that ends in .safetensors.`,
+		Example: `  mars export model.safetensors -o model.onnx
+  mars export model.safetensors --to torch -o model.py
+  mars export model.onnx --to torch -o model.py`,
+		Args: cobra.ExactArgs(1),
+	}
+	f := cmd.Flags()
+	o.To = export.Formats[0]
+	f.Var(oneOf{&o.To, export.Formats}, "to", "what to write: an ONNX model, or a program for PyTorch")
+	f.StringVarP(&o.Output, "output", "o", "", "write to this file (required)")
+	f.BoolVar(&o.Prepared, "prepared", false, "leave out how columns are prepared: the input is the column features of a stream of mars featurize")
+	c.logFlags(f)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if o.Output == "" || o.Output == "-" {
+			return usagef("say which file to write: -o FILE")
+		}
+		o.Model, o.Version = args[0], Version()
+		env, done := c.env(cmd)
+		defer done()
+		o.Log = env.Logger()
+		return guarded(func() error { return export.Write(cmd.Context(), o) })
+	}
+	return newCommand(cmd)
+}

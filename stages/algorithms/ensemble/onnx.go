@@ -1,0 +1,63 @@
+package ensemble
+
+import (
+	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/onnx"
+)
+
+// ONNX adds Predict to a graph, for rows x of float32. Its tensors have the names that Put gives
+// them with the same prefix.
+func (m *Model) ONNX(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
+	var sum onnx.Value
+	for _, k := range m.members {
+		p := k.calibrator.ONNX(g, k.onnx(g, prefix+k.name+".", x))
+		logs := labelshift.LogONNX(g, p, minPosterior)
+		if sum == "" {
+			sum = logs
+		} else {
+			sum = g.Op("Add", sum, logs)
+		}
+	}
+	mean := g.Op("Div", sum, g.Scalar(float64(len(m.members))))
+	return g.Cast(g.Softmax(mean), onnx.Float)
+}
+
+func (l linear) onnx(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
+	w := l.model.Weights
+	weights, bias := g.Tensor(prefix+"weights", w.Data, w.Rows, w.Cols), g.Tensor(prefix+"bias", l.model.Bias, w.Cols)
+	return g.Softmax(g.Op("Gemm", x, weights, bias))
+}
+
+// onnx computes squared distances as one product, in float64: |x − l|² = |x|² + |l|² − 2x·l.
+func (r ridge) onnx(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
+	m := r.model
+	z := g.Cast(x, onnx.Double)
+	landmarks := g.Cast(g.Tensor(prefix+"landmarks", m.Landmarks.Data, m.Landmarks.Rows, m.Landmarks.Cols), onnx.Double)
+	lengths := g.Node("Transpose", []onnx.Value{g.RowSums(g.Op("Mul", landmarks, landmarks))}, onnx.Ints("perm", 1, 0))
+	products := g.Op("MatMul", z, g.Node("Transpose", []onnx.Value{landmarks}, onnx.Ints("perm", 1, 0)))
+	squares := g.Op("Sub", g.Op("Add", g.RowSums(g.Op("Mul", z, z)), lengths), g.Op("Mul", products, g.Scalar(2)))
+	kernel := g.Op("Exp", g.Op("Mul", squares, g.Scalar(-m.Gamma)))
+	coefficients := g.Cast(g.Tensor(prefix+"coefficients", m.Coefficients.Data, m.Coefficients.Rows, m.Coefficients.Cols), onnx.Double)
+	mean := g.Cast(g.Tensor(prefix+"mean", m.Mean, len(m.Mean)), onnx.Double)
+	scores := g.Cast(g.Op("Add", g.Op("MatMul", kernel, coefficients), mean), onnx.Float)
+	return g.Softmax(g.Op("Mul", scores, g.Floats([]float32{sharpness}, 1)))
+}
+
+// onnx spreads the posteriors of the classes that had rows over all.
+func (n network) onnx(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
+	if n.model == nil { // one class is certain, whatever the row
+		bias := make([]float32, n.classes)
+		bias[n.present[0]] = 1
+		return g.Op("Gemm", x, g.Floats(make([]float32, n.inputs*n.classes), n.inputs, n.classes), g.Floats(bias, n.classes))
+	}
+	_, p := n.model.ONNX(g, prefix, x)
+	if len(n.present) == n.classes {
+		return p
+	}
+	spread := dense.New(len(n.present), n.classes)
+	for j, k := range n.present {
+		dense.Row(spread, j)[k] = 1
+	}
+	return g.Op("MatMul", p, g.Floats(spread.Data, spread.Rows, spread.Cols))
+}

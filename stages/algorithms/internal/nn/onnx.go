@@ -1,0 +1,85 @@
+package nn
+
+import (
+	"strconv"
+
+	"mars.dev/mars/stages/algorithms/onnx"
+)
+
+// ONNX adds the network, as it is after training, to a graph: x are rows of float32 of
+// that shape, and the outputs n×Outputs. Tensors have PyTorch's names after a prefix.
+func (n *Network) ONNX(g *onnx.Graph, prefix string, x onnx.Value, shape []int) onnx.Value {
+	tensors := map[string]onnx.Value{}
+	for _, t := range n.Tensors {
+		name := strconv.Itoa(t.Layer) + "." + t.Name
+		tensors[name] = g.Tensor(prefix+name, n.Export(t, n.Params), t.Shape...)
+	}
+	flat := len(shape) != 3 // rows are columns, and no images any more
+	flatten := func() {
+		if !flat {
+			x, flat = g.Node("Flatten", []onnx.Value{x}, onnx.Int("axis", 1)), true
+		}
+	}
+	inputs := make([]onnx.Value, len(n.Specs))
+	for i, layer := range n.Specs {
+		if layer.Kind == Linear || layer.Kind == LayerNorm {
+			flatten()
+		}
+		inputs[i] = x
+		parameters := []onnx.Value{tensors[strconv.Itoa(i)+".weight"]}
+		if bias, there := tensors[strconv.Itoa(i)+".bias"]; there {
+			parameters = append(parameters, bias)
+		}
+		switch layer.Kind {
+		case GroupNorm:
+			x = layer.groupNormONNX(g, x, parameters)
+		case Add:
+			x = g.Op("Add", x, inputs[i-layer.Back])
+		case Dropout: // does nothing after training
+		default:
+			x = layer.onnx(g, append([]onnx.Value{x}, parameters...))
+		}
+	}
+	flatten()
+	return x
+}
+
+// onnx adds a layer that is one operator: its input, then its parameters.
+func (s LayerSpec) onnx(g *onnx.Graph, in []onnx.Value) onnx.Value {
+	switch s.Kind {
+	case Linear:
+		return g.Node("Gemm", in, onnx.Int("transB", 1))
+	case Conv:
+		pad := 0
+		if s.Same {
+			pad = s.Side / 2
+		}
+		return g.Node("Conv", in, onnx.Ints("kernel_shape", s.Side, s.Side), onnx.Ints("pads", pad, pad, pad, pad))
+	case MaxPool:
+		return g.Node("MaxPool", in[:1], onnx.Ints("kernel_shape", s.Side, s.Side), onnx.Ints("strides", s.Side, s.Side))
+	case AvgPool:
+		return g.Op("GlobalAveragePool", in[0])
+	case ReLU:
+		return g.Op("Relu", in[0])
+	case LayerNorm:
+		return g.Node("LayerNormalization", in, onnx.Int("axis", -1), onnx.Number("epsilon", normEpsilon))
+	}
+	panic("nn: no operator for the layer " + s.String())
+}
+
+// groupNormONNX normalises groups of channels as if each were a channel: opset 17 has no
+// operator for groups.
+func (s LayerSpec) groupNormONNX(g *onnx.Graph, x onnx.Value, parameters []onnx.Value) onnx.Value {
+	ones := make([]float32, s.Groups)
+	for i := range ones {
+		ones[i] = 1
+	}
+	one, zero := g.Floats(ones, s.Groups), g.Floats(make([]float32, s.Groups), s.Groups)
+	groups := g.Op("Reshape", x, g.Ints(0, s.Groups, -1))
+	normal := g.Node("InstanceNormalization", []onnx.Value{groups, one, zero}, onnx.Number("epsilon", normEpsilon))
+	y := g.Op("Reshape", normal, g.Op("Shape", x))
+	for i, op := range []string{"Mul", "Add"} {
+		y = g.Op(op, y, g.Op("Reshape", parameters[i], g.Ints(-1, 1, 1)))
+	}
+	return y
+}

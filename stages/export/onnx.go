@@ -1,0 +1,153 @@
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms/onnx"
+	"mars.dev/mars/stages/featurize/encode"
+	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/stages/internal/state"
+)
+
+// Names of inputs and outputs.
+const (
+	featuresInput  = "features"
+	embeddingInput = "embedding"
+	imageInput     = "image"
+)
+
+// columnsKey is the key of the names of the columns of the input features, in the metadata.
+const columnsKey = "mars.columns"
+
+func (m *source) writeONNX(o Options) error {
+	g := &onnx.Graph{}
+	x, columns, err := m.input(g)
+	if err != nil {
+		return advised(o, err)
+	}
+	p, embedding, err := m.ONNX(g, x)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Model, err)
+	}
+	m.outputs(g, p, embedding)
+	model := &onnx.Model{Producer: "mars", Version: o.Version, Graph: g, Metadata: map[string]string{}}
+	content, err := m.file.Content()
+	if err != nil {
+		return err
+	}
+	if err := models.PutOrigin(model, content); err != nil {
+		return fmt.Errorf("%s: %w", o.Model, err)
+	}
+	if err := m.describe(model, columns); err != nil {
+		return err
+	}
+	b, err := model.Marshal()
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.Model, err)
+	}
+	if _, err := state.Save(o.Output, func(w io.Writer) error {
+		_, err := w.Write(b)
+		return err
+	}); err != nil {
+		return err
+	}
+	o.Log.Info(fmt.Sprintf("%s: inputs %s; outputs %s", o.Output, strings.Join(g.Inputs(), ", "), strings.Join(g.Outputs(), ", ")))
+	return nil
+}
+
+// describe says in the metadata what a program wants to know, also of a matched mixture, whose
+// own metadata are in its file.
+func (m *source) describe(model *onnx.Model, columns []string) error {
+	put := func(key string, value any) error {
+		text, err := json.Marshal(value)
+		model.Metadata[key] = string(text)
+		return err
+	}
+	if columns != nil {
+		if err := put(columnsKey, columns); err != nil {
+			return err
+		}
+	}
+	if m.Preparation != "" {
+		model.Metadata[arrowio.PreparationKey] = m.Preparation
+	}
+	return put(arrowio.ClassesKey, m.Classes)
+}
+
+// input adds the inputs and what prepares them: x are rows as the model takes them. columns
+// are the names of those of the input features, nil if nobody knows them.
+func (m *source) input(g *onnx.Graph) (x onnx.Value, columns []string, err error) {
+	switch p := m.preparation; {
+	case m.Vectors != "":
+		return g.Input(embeddingInput, onnx.Float, onnx.Rows, m.Width), nil, nil
+	case m.isImages():
+		x = g.Input(imageInput, onnx.Float, append([]int{onnx.Rows}, m.Shape...)...)
+		x = g.Op("Reshape", x, g.Ints(-1, m.Width))
+	case p == nil:
+		return g.Input(featuresInput, onnx.Float, onnx.Rows, m.Width), nil, nil
+	case len(p.Inputs) > 0:
+		return m.encoded(g)
+	default:
+		x, columns = g.Input(featuresInput, onnx.Float, onnx.Rows, m.Width), p.Columns
+	}
+	x, err = m.scaled(g, x, nil)
+	return x, columns, err
+}
+
+// encoded adds inputs for the columns of a table that become features, and what makes them.
+func (m *source) encoded(g *onnx.Graph) (onnx.Value, []string, error) {
+	e := &encode.Encoder{}
+	if err := json.Unmarshal(m.preparation.Inputs, e); err != nil {
+		return "", nil, err
+	}
+	x, err := e.ONNX(g, featuresInput)
+	if err != nil {
+		return "", nil, err
+	}
+	numbers := e.Numbers()
+	if len(numbers) == m.Width {
+		numbers = nil
+	}
+	x, err = m.scaled(g, x, numbers)
+	if !e.Numeric() {
+		return x, nil, err // inputs have the columns' names
+	}
+	return x, e.Inputs(), err
+}
+
+// scaled adds the transform, which is of the numbers among the features (nil: all), and the
+// scaling of the target's rows.
+func (m *source) scaled(g *onnx.Graph, x onnx.Value, numbers []int) (onnx.Value, error) {
+	if m.preparation == nil {
+		return x, nil
+	}
+	side := m.preparation.Of(arrowio.TargetDomain)
+	if t := side.Transform; t != nil {
+		y := t.ONNX(g, x)
+		if numbers != nil {
+			is := make([]bool, m.Width)
+			for _, j := range numbers {
+				is[j] = true
+			}
+			y = g.Op("Where", g.Bools(is), y, x)
+		}
+		x = y
+	}
+	return side.Scaling.ONNX(g, x)
+}
+
+// outputs adds what the model says of each row.
+func (m *source) outputs(g *onnx.Graph, p, embedding onnx.Value) {
+	class := g.Node("ArgMax", []onnx.Value{p}, onnx.Int("axis", 1), onnx.Int("keepdims", 0))
+	g.Output("probability", p, onnx.Float, onnx.Rows, len(m.Classes))
+	g.Output("label", g.Op("Gather", g.Strings(m.Classes), class), onnx.String, onnx.Rows)
+	g.Output("prediction", class, onnx.Int64, onnx.Rows)
+	g.Output("confidence", g.Node("ReduceMax", []onnx.Value{p}, onnx.Ints("axes", 1), onnx.Int("keepdims", 0)), onnx.Float, onnx.Rows)
+	if embedding != "" && m.Vectors == "" {
+		g.Output("embedding", embedding, onnx.Float, onnx.Rows, m.EmbeddingWidth)
+	}
+}

@@ -1,0 +1,110 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"gonum.org/v1/gonum/mat"
+
+	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/gmmot"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mixture"
+	"mars.dev/mars/stages/internal/state"
+)
+
+// stateKind is the kind of state (state.NewTable) that a matched mixture is kept as.
+const stateKind = "train"
+
+// SaveMixture writes the model to an Arrow file with a row a component: its class,
+// share of the target's rows, weight, mean and covariance (d·d, row-major).
+func SaveMixture(path string, m *gmmot.Model) (sum string, err error) {
+	t := state.NewTable(stateKind, m.Mixture.K())
+	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions} {
+		text, err := json.Marshal(value)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+		t.SetMeta(key, string(text))
+	}
+	t.SetMeta(adapt.KeyMethod, gmmot.Method)
+	if m.Vectors != "" {
+		t.SetMeta(adapt.KeyVectors, m.Vectors)
+	}
+	if m.Decision != nil {
+		t.SetMeta(adapt.KeyDecision, m.Decision.String())
+	}
+	if m.Provenance != "" {
+		t.SetMeta(adapt.KeyProvenance, m.Provenance)
+	}
+	if m.Preparation != "" {
+		t.SetMeta(adapt.KeyPreparation, m.Preparation)
+	}
+	means := make([][]float64, m.Mixture.K())
+	for k := range means {
+		means[k] = m.Mixture.Means.RawRowView(k)
+	}
+	t.AddInts("class", m.ClassOf)
+	t.AddFloats("proportion", m.Mixture.Proportions)
+	t.AddFloats("weight", m.Mixture.Weights)
+	t.AddVectors("mean", means)
+	t.AddVectors("covariance", m.Mixture.Covariances)
+	return t.Save(path)
+}
+
+// loadMixture reads what SaveMixture wrote.
+func loadMixture(ctx context.Context, f *File) (*gmmot.Model, string, error) {
+	path := f.path
+	t, sum, err := load(f, func(r io.Reader, name string) (*state.Table, error) { return state.ReadTable(r, name, stateKind) })
+	if err != nil {
+		return nil, "", err
+	}
+	m := &gmmot.Model{Vectors: t.Meta(adapt.KeyVectors), Provenance: t.Meta(adapt.KeyProvenance), Preparation: t.Meta(adapt.KeyPreparation)}
+	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions} {
+		if err := json.Unmarshal([]byte(t.Meta(key)), value); err != nil {
+			return nil, "", fmt.Errorf("%s: metadata %s: %w: train it again", path, key, err)
+		}
+	}
+	if text := t.Meta(adapt.KeyDecision); text != "" {
+		if m.Decision, err = labelshift.ParseDecisionOrNone(text); err != nil {
+			return nil, "", fmt.Errorf("%s: metadata %s: %w", path, adapt.KeyDecision, err)
+		}
+	}
+	if m.ClassOf, err = t.Ints("class"); err != nil {
+		return nil, "", err
+	}
+	if m.Mixture, err = components(t); err != nil {
+		return nil, "", err
+	}
+	if err := m.Ready(ctx); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
+	}
+	return m, sum, nil
+}
+
+func components(t *state.Table) (c mixture.Components, err error) {
+	if c.Proportions, err = t.Shares("proportion"); err != nil {
+		return c, err
+	}
+	if c.Weights, err = t.Floats("weight"); err != nil {
+		return c, err
+	}
+	if c.Covariances, err = t.Vectors("covariance"); err != nil {
+		return c, err
+	}
+	means, err := t.Vectors("mean")
+	if err != nil {
+		return c, err
+	}
+	if len(means) == 0 || len(means[0]) == 0 {
+		return c, errors.New("the model holds no component: train it again")
+	}
+	c.Means = mat.NewDense(len(means), len(means[0]), nil)
+	for k, mean := range means {
+		c.Means.SetRow(k, mean)
+	}
+	return c, nil
+}
