@@ -6,7 +6,9 @@
 package embed
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -130,9 +132,9 @@ func Apply(path string) stages.Func {
 		if err := r.Require("begin with mars-featurize, or name the column with a flag", env.Columns.Features); err != nil {
 			return err
 		}
-		model, sum, err := state.Load(path, adapt.Load)
+		model, sum, err := models.LoadNetworks(path)
 		if err != nil {
-			return err
+			return advise(path, err)
 		}
 		if err := models.CheckPreparation(r, model.Preparation); err != nil {
 			return err
@@ -140,6 +142,21 @@ func Apply(path string) stages.Func {
 		r.KeepState(path, sum)
 		return (&encoder{Model: model}).Emit(ctx, r, out)
 	}
+}
+
+// advise says how to embed with another program's model.
+func advise(path string, err error) error {
+	foreign := (*models.Foreign)(nil)
+	if !errors.As(err, &foreign) {
+		return err
+	}
+	input := "x"
+	if len(foreign.Inputs) > 0 {
+		input = foreign.Inputs[0]
+	}
+	return fmt.Errorf(`%s: this is an ONNX model of %s, and only those of mars export are read: embed in Python, and give mars label or mars featurize the file:
+  z = onnxruntime.InferenceSession(%q).run(None, {%q: x})[0]
+  numpy.savez("source.npz", X=z, y=labels)`, path, cmp.Or(foreign.Producer, "another program"), path, input)
 }
 
 // An encoder adds the embedding of a model.

@@ -86,7 +86,7 @@ func (m *source) input(g *onnx.Graph) (x onnx.Value, columns []string, err error
 		return g.Input(embeddingInput, onnx.Float, onnx.Rows, m.Width), nil, nil
 	case m.isImages():
 		x = g.Input(imageInput, onnx.Float, append([]int{onnx.Rows}, m.Shape...)...)
-		x = g.Op("Reshape", x, g.Ints(-1, m.Width))
+		x = g.Op("Reshape", x, g.Ints(0, m.Width))
 	case p == nil:
 		return g.Input(featuresInput, onnx.Float, onnx.Rows, m.Width), nil, nil
 	case len(p.Inputs) > 0:

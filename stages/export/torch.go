@@ -1,3 +1,174 @@
 package export
 
-func (m *source) writeTorch(o Options) error { return nil }
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/featurize/encode"
+	"mars.dev/mars/stages/internal/models"
+)
+
+// programs are the parts of the program for PyTorch.
+//
+//go:embed torch
+var programs embed.FS
+
+// parts are those of each kind of model, in order.
+var parts = map[models.Kind][]string{
+	models.KindNetworks: {"base", "layers", "networks"},
+	models.KindHedge:    {"base", "layers", "hedge"},
+	models.KindMixture:  {"base", "mixture"},
+}
+
+// writeTorch writes a program and, beside it, the safetensors file that it reads.
+func (m *source) writeTorch(o Options) error {
+	if err := m.checkTorch(); err != nil {
+		return advised(o, err)
+	}
+	stem, isProgram := strings.CutSuffix(o.Output, ".py")
+	if !isProgram {
+		return fmt.Errorf("%s: a program for PyTorch has to end in .py: name it so", o.Output)
+	}
+	program, err := m.program(o, filepath.Base(stem)+".safetensors")
+	if err != nil {
+		return err
+	}
+	numbers, err := m.numbers(o.Model, stem+".safetensors")
+	if err != nil {
+		return err
+	}
+	if numbers != nil {
+		defer numbers.Close()
+	}
+	file, err := atomicfile.Create(o.Output)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if _, err := file.WriteString(program); err != nil {
+		return err
+	}
+	if numbers != nil {
+		if err := numbers.Commit(); err != nil {
+			return err
+		}
+	}
+	if err := file.Commit(); err != nil {
+		return err
+	}
+	o.Log.Info(fmt.Sprintf("%s: a program that reads %s beside it", o.Output, filepath.Base(stem)+".safetensors"))
+	return nil
+}
+
+// numbers starts the safetensors file, which is complete when committed; nil if it is the
+// model itself.
+func (m *source) numbers(model, path string) (*atomicfile.File, error) {
+	if same(model, path) {
+		return nil, nil
+	}
+	file, err := atomicfile.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if m.Tensors == nil {
+		content, err := m.file.Content()
+		if err == nil {
+			_, err = file.Write(content)
+		}
+		return file, orClose(file, err)
+	}
+	f, err := m.Tensors()
+	if err == nil {
+		err = safetensors.Write(file, f)
+	}
+	return file, orClose(file, err)
+}
+
+// orClose gives the file up if there is an error.
+func orClose(file *atomicfile.File, err error) error {
+	if err != nil {
+		file.Close()
+	}
+	return err
+}
+
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
+}
+
+// checkTorch fails for rows whose preparation the program does not do.
+func (m *source) checkTorch() error {
+	p := m.preparation
+	if p == nil {
+		return nil
+	}
+	if p.Of(arrowio.TargetDomain).Quantiles != nil {
+		return errors.New("its columns are scaled by quantiles (--scale quantile)")
+	}
+	if len(p.Inputs) == 0 {
+		return nil
+	}
+	e := &encode.Encoder{}
+	if err := json.Unmarshal(p.Inputs, e); err != nil {
+		return err
+	}
+	if !e.Numeric() {
+		return errors.New("its table has columns of text or dates, of which PyTorch knows nothing")
+	}
+	return nil
+}
+
+// program is the text of the program.
+func (m *source) program(o Options, file string) (string, error) {
+	name, err := json.Marshal(file) // which is a text of Python too
+	if err != nil {
+		return "", err
+	}
+	prepared := "False"
+	if m.preparation == nil {
+		prepared = "True"
+	}
+	text := fmt.Sprintf(`"""A model of MARS in PyTorch, as mars export %s wrote it.
+
+    model = Model()           # reads the file beside this program, or Model(path)
+    posteriors = model(x)     # a row a class of model.classes
+
+x are %s. It needs the packages torch and safetensors.
+"""
+
+`, o.Version, m.rowsInWords())
+	for _, part := range parts[m.file.Kind] {
+		b, err := programs.ReadFile("torch/" + part + ".py")
+		if err != nil {
+			return "", err
+		}
+		text += string(b) + "\n\n"
+		if part == "base" {
+			text = strings.Replace(text, "\nLEAST =", fmt.Sprintf("\nFILE = %s\nPREPARED = %s  # rows come as mars featurize prepares them\nLEAST =", name, prepared), 1)
+		}
+	}
+	return strings.TrimRight(text, "\n") + "\n", nil
+}
+
+// rowsInWords says what the model takes.
+func (m *source) rowsInWords() string {
+	switch {
+	case m.isImages():
+		return fmt.Sprintf("images, n×%d×%d×%d, as a stream of mars featurize has them in the column features", m.Shape[0], m.Shape[1], m.Shape[2])
+	case m.Vectors != "":
+		return fmt.Sprintf("embeddings of another model, n×%d", m.Width)
+	case m.preparation == nil:
+		return fmt.Sprintf("rows as a stream of mars featurize has them in the column features, n×%d", m.Width)
+	}
+	return "rows of the columns model.columns, as they are in the table"
+}

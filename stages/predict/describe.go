@@ -12,12 +12,14 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/onnx"
 	"mars.dev/mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/prepared"
 )
 
-// IsModel reports whether a file begins as a safetensors file does: with the length of a
-// header, and the header, which is a JSON object.
+// IsModel reports whether a file begins as a safetensors file does, with the length of a
+// header, and the header, which is a JSON object; or as an ONNX file.
 func IsModel(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -28,44 +30,84 @@ func IsModel(path string) bool {
 	if _, err := io.ReadFull(f, head); err != nil {
 		return false
 	}
-	return head[7] == 0 && head[8] == '{'
+	return head[7] == 0 && head[8] == '{' || models.IsONNX(path)
+}
+
+// A description is what a model's file says of it.
+type description struct {
+	kind     string
+	metadata map[string]string
+	tensors  []safetensors.Tensor // names and shapes
 }
 
 // Describe shows what a model's file says of it.
 func Describe(w io.Writer, path string, asJSON bool) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
+	read := readTensors
+	if models.IsONNX(path) {
+		read = readONNX
 	}
-	defer file.Close()
-	f, err := safetensors.Read(file)
+	d, err := read(path)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if asJSON {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
-		return e.Encode(f.Metadata)
+		return e.Encode(d.metadata)
 	}
 	values := 0
-	for _, t := range f.Tensors {
-		values += len(t.Data)
+	for _, t := range d.tensors {
+		n := 1
+		for _, k := range t.Shape {
+			n *= k
+		}
+		values += n
 	}
-	fmt.Fprintf(w, "%s: a model of %d tensors, %d numbers\n", path, len(f.Tensors), values)
-	if err := writePrepared(w, f.Metadata[adapt.KeyPreparation]); err != nil {
+	fmt.Fprintf(w, "%s: %s of %d tensors, %d numbers\n", path, d.kind, len(d.tensors), values)
+	if err := writePrepared(w, d.metadata[adapt.KeyPreparation]); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	for _, key := range slices.Sorted(maps.Keys(f.Metadata)) {
+	for _, key := range slices.Sorted(maps.Keys(d.metadata)) {
 		if key != adapt.KeyPreparation {
-			fmt.Fprintf(w, "  %s = %s\n", key, f.Metadata[key])
+			fmt.Fprintf(w, "  %s = %s\n", key, d.metadata[key])
 		}
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "\ntensor\tshape")
-	for _, t := range f.Tensors {
+	for _, t := range d.tensors {
 		fmt.Fprintf(tw, "%s\t%s\n", t.Name, strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×"), "[]"))
 	}
 	return tw.Flush()
+}
+
+func readTensors(path string) (*description, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	f, err := safetensors.Read(file)
+	return &description{"a model", f.Metadata, f.Tensors}, err
+}
+
+// readONNX leaves out what a graph has beside its named tensors.
+func readONNX(path string) (*description, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := onnx.Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	d := &description{kind: "an ONNX model", metadata: f.Metadata}
+	delete(d.metadata, models.OriginKey)
+	for _, t := range f.Tensors {
+		if !strings.HasPrefix(t.Name, "/") {
+			d.tensors = append(d.tensors, safetensors.Tensor{Name: t.Name, Shape: t.Shape})
+		}
+	}
+	return d, nil
 }
 
 // writePrepared shows the columns that a model takes and how they are prepared.

@@ -210,7 +210,7 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, *diagn
 		tune(&job.config)
 	}
 	if o.Initial != "" {
-		if job.config.Initial, _, err = state.Load(o.Initial, adapt.Load); err != nil {
+		if job.config.Initial, _, err = models.LoadNetworks(o.Initial); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 func (m *Model) ONNX(g *onnx.Graph, prefix string, x onnx.Value) (embedding, posteriors onnx.Value) {
 	x = m.input.onnx(g, prefix, x)
 	if len(m.arch.Input) == 3 {
-		x = g.Op("Reshape", x, g.Ints(append([]int{-1}, m.arch.Input...)...))
+		x = g.Op("Reshape", x, g.Ints(append([]int{0}, m.arch.Input...)...))
 	}
 	embedding = m.g.ONNX(g, prefix+networkNames[0]+".", x, m.arch.Input)
 	logits := m.h.ONNX(g, prefix+networkNames[1]+".", embedding, []int{m.g.Outputs})

@@ -11,6 +11,7 @@ import (
 type File struct {
 	Producer, Version string
 	Metadata          map[string]string
+	Inputs            []string // names
 	Tensors           []Tensor // the graph's constants, without texts
 	Graph             []byte   // as Graph.Marshal returns it
 }
@@ -45,14 +46,10 @@ func Parse(b []byte) (*File, error) {
 		case modelGraph:
 			f.Graph = v
 		case modelMetadata:
-			var entry [3]string
-			err := eachField(v, func(number protowire.Number, v []byte, _ uint64) error {
-				if number == 1 || number == 2 {
-					entry[number] = string(v)
-				}
-				return nil
-			})
-			f.Metadata[entry[1]] = entry[2]
+			key, err := textOf(v, 1)
+			if err == nil {
+				f.Metadata[key], err = textOf(v, 2)
+			}
 			return err
 		}
 		return nil
@@ -64,13 +61,29 @@ func Parse(b []byte) (*File, error) {
 		return nil, fmt.Errorf("%w: it has no graph", errDamaged)
 	}
 	return f, eachField(f.Graph, func(number protowire.Number, v []byte, _ uint64) error {
-		if number != graphTensor {
-			return nil
+		switch number {
+		case graphInput:
+			name, err := textOf(v, 1)
+			f.Inputs = append(f.Inputs, name)
+			return err
+		case graphTensor:
+			t, err := parseTensor(v)
+			f.Tensors = append(f.Tensors, t)
+			return err
 		}
-		t, err := parseTensor(v)
-		f.Tensors = append(f.Tensors, t)
-		return err
+		return nil
 	})
+}
+
+// textOf is a field of a message that is a text, "" if it is not there.
+func textOf(b []byte, field protowire.Number) (text string, err error) {
+	err = eachField(b, func(number protowire.Number, v []byte, _ uint64) error {
+		if number == field {
+			text = string(v)
+		}
+		return nil
+	})
+	return text, err
 }
 
 func parseTensor(b []byte) (t Tensor, err error) {

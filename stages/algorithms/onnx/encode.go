@@ -52,6 +52,7 @@ const (
 	modelMetadata  = 14
 
 	graphTensor = 5
+	graphInput  = 11
 
 	tensorShape = 1
 	tensorType  = 2
@@ -97,7 +98,7 @@ func (g *Graph) Marshal() []byte {
 		b.bytes(graphTensor, t.marshal())
 	}
 	for _, p := range g.inputs {
-		b.bytes(11, p.marshal())
+		b.bytes(graphInput, p.marshal())
 	}
 	for _, p := range g.outputs {
 		b.bytes(12, p.marshal())

@@ -88,3 +88,12 @@ func load[T any](f *File, read func(r io.Reader, name string) (T, error)) (T, st
 	m, err := read(bytes.NewReader(f.content), f.path)
 	return m, f.sum, err
 }
+
+// LoadNetworks reads the networks of a model's file, and its SHA-256.
+func LoadNetworks(path string) (*adapt.Model, string, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, "", err
+	}
+	return load(f, adapt.Load)
+}

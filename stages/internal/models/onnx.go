@@ -2,6 +2,7 @@ package models
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -22,15 +23,15 @@ import (
 
 // An ONNX file holds the model that it was made of: its metadata under their own keys, its
 // tensors as constants of the graph as far as the graph has them by the same names, and
-// under originKey what is left. Checksums tell a file that another program has changed, whose
+// under OriginKey what is left. Checksums tell a file that another program has changed, whose
 // graph and origin may say different things.
 
-const (
-	originKey    = "mars.onnx"
-	originFormat = "mars-onnx-1"
-)
+// OriginKey is the key in the metadata of an ONNX file of what it was made of.
+const OriginKey = "mars.onnx"
 
-// An origin is the value of originKey.
+const originFormat = "mars-onnx-1"
+
+// An origin is the value of OriginKey.
 type origin struct {
 	Format string `json:"format"`
 	Graph  string `json:"graph"` // SHA-256
@@ -81,7 +82,7 @@ func PutOrigin(m *onnx.Model, content []byte) error {
 	}
 	o.Sum = sum(content)
 	text, err := json.Marshal(o)
-	m.Metadata[originKey] = string(text)
+	m.Metadata[OriginKey] = string(text)
 	return err
 }
 
@@ -101,25 +102,21 @@ var errChanged = errors.New("this ONNX model was changed after mars export wrote
 
 // restore returns the file that an ONNX file was made of, and the SHA-256 of the ONNX file.
 func restore(path string) (content []byte, fileSum string, err error) {
-	type read struct {
-		*onnx.File
-	}
-	file, fileSum, err := state.Load(path, func(r io.Reader, _ string) (read, error) {
+	file, fileSum, err := state.Load(path, func(r io.Reader, _ string) (*onnx.File, error) {
 		b, err := io.ReadAll(r)
 		if err != nil {
-			return read{}, err
+			return nil, err
 		}
-		f, err := onnx.Parse(b)
-		return read{f}, err
+		return onnx.Parse(b)
 	})
 	if err != nil {
 		return nil, "", err
 	}
 	var o origin
-	text, there := file.Metadata[originKey]
+	text, there := file.Metadata[OriginKey]
 	switch {
 	case !there:
-		return nil, "", foreign(file.Producer)
+		return nil, "", &Foreign{file.Producer, file.Inputs}
 	case json.Unmarshal([]byte(text), &o) != nil:
 		return nil, "", errChanged
 	case o.Format != originFormat:
@@ -129,7 +126,7 @@ func restore(path string) (content []byte, fileSum string, err error) {
 	}
 	content = o.Rest
 	if o.Tensors != nil {
-		if content, err = o.safetensors(file.File); err != nil {
+		if content, err = o.safetensors(file); err != nil {
 			return nil, "", err
 		}
 	}
@@ -139,12 +136,15 @@ func restore(path string) (content []byte, fileSum string, err error) {
 	return content, fileSum, nil
 }
 
-// foreign is the error of another program's model.
-func foreign(producer string) error {
-	if producer == "" {
-		producer = "another program"
-	}
-	return fmt.Errorf("this is an ONNX model of %s, and only those of mars export are read: run it with ONNX Runtime, and give mars label its outputs as columns of a table", producer)
+// A Foreign is the error of another program's ONNX model.
+type Foreign struct {
+	Producer string
+	Inputs   []string // names
+}
+
+func (e *Foreign) Error() string {
+	return fmt.Sprintf("this is an ONNX model of %s, and only those of mars export are read: run it with ONNX Runtime, and give mars label its outputs as columns of a table",
+		cmp.Or(e.Producer, "another program"))
 }
 
 // safetensors puts the file together again.

@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"slices"
 	"strconv"
 
 	"mars.dev/mars/stages/algorithms/onnx"
@@ -32,7 +33,7 @@ func (n *Network) ONNX(g *onnx.Graph, prefix string, x onnx.Value, shape []int) 
 		}
 		switch layer.Kind {
 		case GroupNorm:
-			x = layer.groupNormONNX(g, x, parameters)
+			x = layer.groupNormONNX(g, x, parameters, n.inputSize(i))
 		case Add:
 			x = g.Op("Add", x, inputs[i-layer.Back])
 		case Dropout: // does nothing after training
@@ -42,6 +43,12 @@ func (n *Network) ONNX(g *onnx.Graph, prefix string, x onnx.Value, shape []int) 
 	}
 	flatten()
 	return x
+}
+
+// inputSize is the number of values that go into layer i, with which a block begins.
+func (n *Network) inputSize(i int) int {
+	b := slices.IndexFunc(n.blocks, func(b block) bool { return b.index == i })
+	return size(n.blocks[b].in)
 }
 
 // onnx adds a layer that is one operator: its input, then its parameters.
@@ -68,14 +75,14 @@ func (s LayerSpec) onnx(g *onnx.Graph, in []onnx.Value) onnx.Value {
 }
 
 // groupNormONNX normalises groups of channels as if each were a channel: opset 17 has no
-// operator for groups.
-func (s LayerSpec) groupNormONNX(g *onnx.Graph, x onnx.Value, parameters []onnx.Value) onnx.Value {
+// operator for groups. size is the number of values of a row.
+func (s LayerSpec) groupNormONNX(g *onnx.Graph, x onnx.Value, parameters []onnx.Value, size int) onnx.Value {
 	ones := make([]float32, s.Groups)
 	for i := range ones {
 		ones[i] = 1
 	}
 	one, zero := g.Floats(ones, s.Groups), g.Floats(make([]float32, s.Groups), s.Groups)
-	groups := g.Op("Reshape", x, g.Ints(0, s.Groups, -1))
+	groups := g.Op("Reshape", x, g.Ints(0, s.Groups, size/s.Groups))
 	normal := g.Node("InstanceNormalization", []onnx.Value{groups, one, zero}, onnx.Number("epsilon", normEpsilon))
 	y := g.Op("Reshape", normal, g.Op("Shape", x))
 	for i, op := range []string{"Mul", "Add"} {

@@ -1,0 +1,57 @@
+import json
+import pathlib
+
+import torch
+from safetensors import safe_open
+from torch import nn
+
+LEAST = 1e-4  # what a class' share counts as if it is less
+
+
+def reweight(posteriors, source, target):
+    """Posteriors that carry the proportions source, with those of target."""
+    factors = [max(t, LEAST) / s if s > 0 else 0 for s, t in zip(source, target)]
+    p = posteriors * torch.tensor(factors, dtype=posteriors.dtype, device=posteriors.device)
+    return p / p.sum(1, keepdim=True)
+
+
+class Base(nn.Module):
+    def __init__(self, path):
+        super().__init__()
+        with safe_open(path or pathlib.Path(__file__).with_name(FILE), "pt") as file:
+            self.about = file.metadata()
+            self.tensors = {name: file.get_tensor(name) for name in file.keys()}
+        self.classes, self.decision = self.get("mars.classes"), self.about.get("mars.decision")
+        prepared = {} if PREPARED else self.get("mars.preparation", {})
+        inputs = prepared.get("inputs", {}).get("columns", [])
+        self.columns = [c["name"] for c in inputs] or prepared.get("columns")
+        self.side = prepared.get("target", {})
+        self.constant("fill", [c["fill"] for c in inputs] or 0)
+        self.kept = [j for j, c in enumerate(inputs) if c.get("parts")]
+        self.gaps = [j for j, c in enumerate(inputs) if c.get("gaps")]
+        self.order = sorted(range(len(self.kept + self.gaps)), key=(self.kept + self.gaps).__getitem__)
+        if standard := self.side.get("standard"):
+            self.constant("mean", standard["mean"])
+            self.constant("scale", [1 / d if d > 0 else 0 for d in standard["deviation"]])
+
+    def constant(self, name, values):
+        self.register_buffer(name, torch.as_tensor(values, dtype=torch.float64))
+
+    def get(self, key, default=None):
+        return json.loads(self.about[key]) if key in self.about else default
+
+    def rows(self, x):
+        """Rows as the model was trained on, n×d of float32, of those of a table."""
+        x = torch.as_tensor(x, dtype=torch.float32, device=self.fill.device).flatten(1)
+        if self.kept or self.gaps:
+            missing = x.isnan()
+            x = torch.where(missing, self.fill.float(), x)
+            x = torch.cat([x[:, self.kept], missing[:, self.gaps].float()], 1)[:, self.order]
+        numbers = [k for k, i in enumerate(self.order) if i < len(self.kept)] or slice(None)
+        if transform := self.side.get("transform"):
+            x, cofactor = x.clone(), transform.get("arcsinh")
+            v = x[:, numbers].double()
+            x[:, numbers] = (torch.asinh(v / cofactor) if cofactor else torch.log1p(v)).float()
+        if "standard" in self.side:
+            x = ((x.double() - self.mean) * self.scale).float()
+        return x
