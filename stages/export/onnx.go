@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 
 	"mars.dev/mars/arrowio"
@@ -62,20 +63,19 @@ func (m *source) writeONNX(o Options) error {
 // describe says in the metadata what a program wants to know, also of a matched mixture, whose
 // own metadata are in its file.
 func (m *source) describe(model *onnx.Model, columns []string) error {
-	put := func(key string, value any) error {
-		text, err := json.Marshal(value)
-		model.Metadata[key] = string(text)
-		return err
-	}
 	if columns != nil {
-		if err := put(columnsKey, columns); err != nil {
+		text, err := json.Marshal(columns)
+		if err != nil {
 			return err
 		}
+		model.Metadata[columnsKey] = string(text)
 	}
-	if m.Preparation != "" {
-		model.Metadata[arrowio.PreparationKey] = m.Preparation
+	if m.Tensors == nil {
+		return nil // its file's metadata are there
 	}
-	return put(arrowio.ClassesKey, m.Classes)
+	f, err := m.Tensors()
+	maps.Copy(model.Metadata, f.Metadata)
+	return err
 }
 
 // input adds the inputs and what prepares them: x are rows as the model takes them. columns

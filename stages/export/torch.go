@@ -1,6 +1,7 @@
 package export
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -33,15 +34,12 @@ func (m *source) writeTorch(o Options) error {
 	if err := m.checkTorch(); err != nil {
 		return advised(o, err)
 	}
-	stem, isProgram := strings.CutSuffix(o.Output, ".py")
-	if !isProgram {
-		return fmt.Errorf("%s: a program for PyTorch has to end in .py: name it so", o.Output)
-	}
+	stem := strings.TrimSuffix(o.Output, ".py")
 	program, err := m.program(o, filepath.Base(stem)+".safetensors")
 	if err != nil {
 		return err
 	}
-	numbers, err := m.numbers(o.Model, stem+".safetensors")
+	numbers, err := m.numbers(o, stem+".safetensors")
 	if err != nil {
 		return err
 	}
@@ -68,42 +66,47 @@ func (m *source) writeTorch(o Options) error {
 	return nil
 }
 
-// numbers starts the safetensors file, which is complete when committed; nil if it is the
-// model itself.
-func (m *source) numbers(model, path string) (*atomicfile.File, error) {
-	if same(model, path) {
+// numbers starts the safetensors file, which is complete when committed; nil if it is there
+// already. Another file by that name is only replaced with the program that it belongs to.
+func (m *source) numbers(o Options, path string) (*atomicfile.File, error) {
+	content, err := m.tensors()
+	if err != nil {
+		return nil, err
+	}
+	there, err := os.ReadFile(path)
+	switch {
+	case err == nil && bytes.Equal(there, content):
 		return nil, nil
+	case err == nil && !exists(o.Output):
+		return nil, fmt.Errorf("%s: this is the name of the file for the model's numbers, and another file has it: name the program otherwise", path)
 	}
 	file, err := atomicfile.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	if m.Tensors == nil {
-		content, err := m.file.Content()
-		if err == nil {
-			_, err = file.Write(content)
-		}
-		return file, orClose(file, err)
-	}
-	f, err := m.Tensors()
-	if err == nil {
-		err = safetensors.Write(file, f)
-	}
-	return file, orClose(file, err)
-}
-
-// orClose gives the file up if there is an error.
-func orClose(file *atomicfile.File, err error) error {
-	if err != nil {
+	if _, err = file.Write(content); err != nil {
 		file.Close()
 	}
-	return err
+	return file, err
 }
 
-func same(a, b string) bool {
-	one, err := os.Stat(a)
-	other, err2 := os.Stat(b)
-	return err == nil && err2 == nil && os.SameFile(one, other)
+// tensors is the content of a safetensors file of the model.
+func (m *source) tensors() ([]byte, error) {
+	if m.Tensors == nil {
+		return m.file.Content()
+	}
+	f, err := m.Tensors()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = safetensors.Write(&b, f)
+	return b.Bytes(), err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // checkTorch fails for rows whose preparation the program does not do.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/stages/export"
@@ -34,8 +36,11 @@ a file of the same name that ends in .safetensors.`,
 	f.BoolVar(&o.Prepared, "prepared", false, "leave out how columns are prepared: the input is the column features of a stream of mars featurize")
 	c.logFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if o.Output == "" || o.Output == "-" {
+		switch {
+		case o.Output == "" || o.Output == "-":
 			return usagef("say which file to write: -o FILE")
+		case o.To == "torch" && filepath.Ext(o.Output) != ".py":
+			return usagef("--output %s: the name of a program for PyTorch ends in .py: name it so", o.Output)
 		}
 		o.Model, o.Version = args[0], Version()
 		env, done := c.env(cmd)

@@ -56,7 +56,7 @@ func Open(path string) (*File, error) {
 	defer r.Close()
 	metadata, err := safetensors.ReadMetadata(r)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w: give the file that mars label --save or mars train --save wrote", path, err)
 	}
 	if metadata[adapt.KeyMethod] == hedge.Method {
 		f.Kind = KindHedge
