@@ -11,8 +11,8 @@ func (m *Model) ONNX(g *onnx.Graph, prefix string, x onnx.Value) (embedding, pos
 	if len(m.arch.Input) == 3 {
 		x = g.Op("Reshape", x, g.Ints(append([]int{0}, m.arch.Input...)...))
 	}
-	embedding = m.g.ONNX(g, prefix+networkNames[0]+".", x, m.arch.Input)
-	logits := m.h.ONNX(g, prefix+networkNames[1]+".", embedding, []int{m.g.Outputs})
+	embedding = networkONNX(g, m.g, prefix+networkNames[0]+".", x, m.arch.Input)
+	logits := networkONNX(g, m.h, prefix+networkNames[1]+".", embedding, []int{m.g.Outputs})
 	return embedding, g.Softmax(logits)
 }
 

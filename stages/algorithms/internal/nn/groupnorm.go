@@ -6,8 +6,8 @@ import (
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
-// normEpsilon is added to variances. It is PyTorch's default.
-const normEpsilon = 1e-5
+// NormEpsilon is added to variances. It is PyTorch's default.
+const NormEpsilon = 1e-5
 
 // groupNormStep computes y = relu(γ (x − μ)/σ + β), with or without relu, where μ and σ²
 // are the mean and the variance of a group of channels of one image (Wu & He 2018). γ and β
@@ -93,7 +93,7 @@ func (s *groupNormStep) measure(rows, k int, mean, inverse *kernel.Pixel) {
 	s.squares = kernel.Pixel{}
 	kernel.PixelSquares(x, mean, &s.squares)
 	for i, v := range s.squares {
-		inverse[i] = float32(1 / math.Sqrt(float64(v/n)+normEpsilon))
+		inverse[i] = float32(1 / math.Sqrt(float64(v/n)+NormEpsilon))
 	}
 }
 

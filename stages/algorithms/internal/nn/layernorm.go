@@ -36,7 +36,7 @@ func (s *layerNormStep) forward(x []float32, rows int) []float32 {
 	for i := range rows {
 		row := s.normal[i*s.width : (i+1)*s.width]
 		kernel.Affine(row, 1, -kernel.Sum(row)/n)
-		s.inverse[i] = float32(1 / math.Sqrt(float64(kernel.Dot(row, row)/n)+normEpsilon))
+		s.inverse[i] = float32(1 / math.Sqrt(float64(kernel.Dot(row, row)/n)+NormEpsilon))
 		kernel.Scale(s.inverse[i], row)
 		out := y[i*s.width : (i+1)*s.width]
 		copy(out, row)

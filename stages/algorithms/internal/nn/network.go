@@ -230,6 +230,13 @@ func transpose(dst, src []float32, rows, cols int) {
 	}
 }
 
+// InputSize is the number of values that go into a layer, which must not be pooling or a ReLU
+// that is computed with the layer before it.
+func (n *Network) InputSize(layer int) int {
+	b := slices.IndexFunc(n.blocks, func(b block) bool { return b.index == layer })
+	return size(n.blocks[b].in)
+}
+
 // Clone returns a network with parameters of its own.
 func (n *Network) Clone() *Network {
 	clone := *n

@@ -1,15 +1,15 @@
-package nn
+package adapt
 
 import (
-	"slices"
 	"strconv"
 
+	"mars.dev/mars/stages/algorithms/internal/nn"
 	"mars.dev/mars/stages/algorithms/onnx"
 )
 
-// ONNX adds the network, as it is after training, to a graph: x are rows of float32 of
+// networkONNX adds a network, as it is after training, to a graph: x are rows of float32 of
 // that shape, and the outputs n×Outputs. Tensors have PyTorch's names after a prefix.
-func (n *Network) ONNX(g *onnx.Graph, prefix string, x onnx.Value, shape []int) onnx.Value {
+func networkONNX(g *onnx.Graph, n *nn.Network, prefix string, x onnx.Value, shape []int) onnx.Value {
 	tensors := map[string]onnx.Value{}
 	for _, t := range n.Tensors {
 		name := strconv.Itoa(t.Layer) + "." + t.Name
@@ -23,7 +23,7 @@ func (n *Network) ONNX(g *onnx.Graph, prefix string, x onnx.Value, shape []int) 
 	}
 	inputs := make([]onnx.Value, len(n.Specs))
 	for i, layer := range n.Specs {
-		if layer.Kind == Linear || layer.Kind == LayerNorm {
+		if layer.Kind == nn.Linear || layer.Kind == nn.LayerNorm {
 			flatten()
 		}
 		inputs[i] = x
@@ -32,58 +32,52 @@ func (n *Network) ONNX(g *onnx.Graph, prefix string, x onnx.Value, shape []int) 
 			parameters = append(parameters, bias)
 		}
 		switch layer.Kind {
-		case GroupNorm:
-			x = layer.groupNormONNX(g, x, parameters, n.inputSize(i))
-		case Add:
+		case nn.GroupNorm:
+			x = groupNormONNX(g, layer, x, parameters, n.InputSize(i))
+		case nn.Add:
 			x = g.Op("Add", x, inputs[i-layer.Back])
-		case Dropout: // does nothing after training
+		case nn.Dropout: // does nothing after training
 		default:
-			x = layer.onnx(g, append([]onnx.Value{x}, parameters...))
+			x = layerONNX(g, layer, append([]onnx.Value{x}, parameters...))
 		}
 	}
 	flatten()
 	return x
 }
 
-// inputSize is the number of values that go into layer i, with which a block begins.
-func (n *Network) inputSize(i int) int {
-	b := slices.IndexFunc(n.blocks, func(b block) bool { return b.index == i })
-	return size(n.blocks[b].in)
-}
-
-// onnx adds a layer that is one operator: its input, then its parameters.
-func (s LayerSpec) onnx(g *onnx.Graph, in []onnx.Value) onnx.Value {
+// layerONNX adds a layer that is one operator: its input, then its parameters.
+func layerONNX(g *onnx.Graph, s nn.LayerSpec, in []onnx.Value) onnx.Value {
 	switch s.Kind {
-	case Linear:
+	case nn.Linear:
 		return g.Node("Gemm", in, onnx.Int("transB", 1))
-	case Conv:
+	case nn.Conv:
 		pad := 0
 		if s.Same {
 			pad = s.Side / 2
 		}
 		return g.Node("Conv", in, onnx.Ints("kernel_shape", s.Side, s.Side), onnx.Ints("pads", pad, pad, pad, pad))
-	case MaxPool:
+	case nn.MaxPool:
 		return g.Node("MaxPool", in[:1], onnx.Ints("kernel_shape", s.Side, s.Side), onnx.Ints("strides", s.Side, s.Side))
-	case AvgPool:
+	case nn.AvgPool:
 		return g.Op("GlobalAveragePool", in[0])
-	case ReLU:
+	case nn.ReLU:
 		return g.Op("Relu", in[0])
-	case LayerNorm:
-		return g.Node("LayerNormalization", in, onnx.Int("axis", -1), onnx.Number("epsilon", normEpsilon))
+	case nn.LayerNorm:
+		return g.Node("LayerNormalization", in, onnx.Int("axis", -1), onnx.Number("epsilon", nn.NormEpsilon))
 	}
-	panic("nn: no operator for the layer " + s.String())
+	panic("adapt: no operator for the layer " + s.String())
 }
 
 // groupNormONNX normalises groups of channels as if each were a channel: opset 17 has no
 // operator for groups. size is the number of values of a row.
-func (s LayerSpec) groupNormONNX(g *onnx.Graph, x onnx.Value, parameters []onnx.Value, size int) onnx.Value {
+func groupNormONNX(g *onnx.Graph, s nn.LayerSpec, x onnx.Value, parameters []onnx.Value, size int) onnx.Value {
 	ones := make([]float32, s.Groups)
 	for i := range ones {
 		ones[i] = 1
 	}
 	one, zero := g.Floats(ones, s.Groups), g.Floats(make([]float32, s.Groups), s.Groups)
 	groups := g.Op("Reshape", x, g.Ints(0, s.Groups, size/s.Groups))
-	normal := g.Node("InstanceNormalization", []onnx.Value{groups, one, zero}, onnx.Number("epsilon", normEpsilon))
+	normal := g.Node("InstanceNormalization", []onnx.Value{groups, one, zero}, onnx.Number("epsilon", nn.NormEpsilon))
 	y := g.Op("Reshape", normal, g.Op("Shape", x))
 	for i, op := range []string{"Mul", "Add"} {
 		y = g.Op(op, y, g.Op("Reshape", parameters[i], g.Ints(-1, 1, 1)))
