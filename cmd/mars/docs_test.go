@@ -131,7 +131,14 @@ func runPage(t *testing.T, text, bin string) {
 var programsBeside = filepath.Join("..", "..", "docs", "how-to")
 
 // probes are commands that fail where what a block needs is not installed.
-var probes = map[string]string{"torch": "python3 -c 'import torch'", "R": "Rscript -e 'library(processx); library(jsonlite)'", "anndata": "python3 -c 'import anndata'", "PIL": "python3 -c 'import PIL'"}
+var probes = map[string]string{
+	"onnx":    "python3 -c 'import onnxruntime'",
+	"node":    `node -e 'require("onnxruntime-node")'`,
+	"torch":   "python3 -c 'import torch'",
+	"R":       "Rscript -e 'library(processx); library(jsonlite)'",
+	"anndata": "python3 -c 'import anndata'",
+	"PIL":     "python3 -c 'import PIL'",
+}
 
 type block struct{ info, text string }
 

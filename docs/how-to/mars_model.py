@@ -1,7 +1,7 @@
-"""Models of `mars label --save` and `mars train --save` for tables, in NumPy or PyTorch.
+"""Models of `mars label --save` and `mars train --save` for tables, in NumPy.
 
-    model = Model("model.safetensors")         # or Model("model.safetensors", torch)
-    posteriors = model(rows)                   # a row a class of model.classes
+    model = Model("model.safetensors")
+    posteriors = model(rows)             # a row a class of model.classes
 
 rows are the columns model.columns as they are in the file that mars predict reads. It needs
 the package safetensors.
@@ -16,8 +16,7 @@ LEAST = 1e-4  # what a class' share counts as if it is less
 
 
 class Model:
-    def __init__(self, path, xp=np):
-        self.xp = xp  # numpy or torch
+    def __init__(self, path):
         with safe_open(path, "np") as file:
             self.about = file.metadata()
             self.tensors = {name: self.array(file.get_tensor(name)) for name in file.keys()}
@@ -30,7 +29,7 @@ class Model:
             raise ValueError(f"{path}: prepare the rows with mars featurize --load")
 
     def array(self, values):
-        return self.xp.asarray(values, dtype=self.xp.float64)
+        return np.asarray(values, dtype=np.float64)
 
     def get(self, key, default=None):
         return json.loads(self.about[key]) if key in self.about else default
@@ -55,11 +54,11 @@ class Model:
         return p / p.sum(1)[:, None]
 
     def softmax(self, logits):
-        e = self.xp.exp(logits - self.xp.amax(logits, 1)[:, None])
+        e = np.exp(logits - np.amax(logits, 1)[:, None])
         return e / e.sum(1)[:, None]
 
     def log(self, posteriors, least):
-        return self.xp.log(posteriors * (posteriors > least) + least * (posteriors <= least))
+        return np.log(posteriors * (posteriors > least) + least * (posteriors <= least))
 
     def network(self, prefix, x):
         """The softmax of h(g(x))."""
@@ -73,7 +72,7 @@ class Model:
                 elif layer == "relu":
                     x = x * (x > 0)
                 elif not layer.startswith("dropout"):  # which does nothing after training
-                    raise ValueError(f"layer {layer}: see networks.py")
+                    raise ValueError(f"layer {layer}: see mars export --to torch")
         return self.softmax(x)
 
     def hedge(self, x):
@@ -95,12 +94,12 @@ class Model:
         about = self.get("prepare")
         x = x[:, about["kept"]]
         if about["counts"]:
-            x = self.xp.log1p(x * (x > 0))
+            x = np.log1p(x * (x > 0))
             length = (x**2).sum(1)[:, None] ** 0.5
             x = x / (length + (length == 0))
         z = (x - self.array(about["mean"])) * self.array(about["scale"])
         if not about.get("together"):
-            z = self.xp.clip(z, -8, 8)
+            z = np.clip(z, -8, 8)
         if "prepare.axes" in self.tensors:  # more than 100 columns: principal components
             z = z @ self.tensors["prepare.axes"] + self.array(about["origin"])
         return self.array(np.asarray(z, np.float32))
@@ -120,5 +119,5 @@ class Model:
     def kernel(self, prefix, z):
         landmarks = self.tensors[prefix + "landmarks"]
         squares = (z**2).sum(1)[:, None] + (landmarks**2).sum(1) - 2 * z @ landmarks.T
-        k = self.xp.exp(-self.get(prefix + "gamma") * squares)
+        k = np.exp(-self.get(prefix + "gamma") * squares)
         return self.softmax(5 * (k @ self.tensors[prefix + "coefficients"] + self.tensors[prefix + "mean"]))
