@@ -83,7 +83,7 @@ var valuesOf = map[string]completer{
 	"target-photographs": folders,
 	"cache":              folders,
 	"cached":             folders,
-	"model":              files("safetensors", "arrow"),
+	"model":              files("safetensors", "arrow", "onnx"),
 	"load":               files("arrow", "safetensors"),
 	"save":               files("arrow", "safetensors"),
 	"metrics":            files("arrow", "arrows"),
@@ -110,6 +110,8 @@ func completeValues(cmd *cobra.Command) {
 	case cmd.ValidArgsFunction != nil || cmd.ValidArgs != nil:
 	case cmd.Name() == "run":
 		cmd.ValidArgsFunction = files("toml")
+	case cmd.Name() == "export":
+		cmd.ValidArgsFunction = files("safetensors", "arrow", "onnx")
 	case cmd.Args != nil && cmd.Args(cmd, []string{"FILE"}) != nil:
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}

@@ -98,4 +98,8 @@ var fixedMutants = []mutant{
 	{"archives have no links", "cmd/internal/dist/archive.go", `if e.link != "" {`, "if false {", 0, of("./cmd/internal/dist", "TestWriteArchive")},
 	{"the manual lacks flags that are under a heading", "cmd/internal/cli/man.go", "for _, g := range flagsOf(cmd) {", "for _, g := range flagsOf(cmd)[:1] {", 0, of("./cmd/internal/cli", "TestManPages")},
 	{"the manual depends on the machine", "cmd/internal/cli/help.go", `if strings.Contains(f.Usage, "(default:") {`, "if false {", 0, of("./cmd/internal/cli", "TestShareIsTheSameEverywhere")},
+	{"an ONNX file whose graph was changed is taken", "stages/internal/models/onnx.go", "case sum(file.Graph) != o.Graph:", "case false:", 0, of("./cmd/mars", "TestScripts/^export$")},
+	{"an ONNX file whose metadata were changed is taken", "stages/internal/models/onnx.go", "if sum(content) != o.Sum {", "if false {", 0, of("./cmd/mars", "TestScripts/^export$")},
+	{"export --prepared is ignored", "cmd/internal/cli/export.go", "f.BoolVar(&o.Prepared,", "f.BoolVar(new(bool),", 0, of("./cmd/mars", "TestScripts/^export$")},
+	{"export writes over another model's numbers", "stages/export/torch.go", "case err == nil && !exists(o.Output):", "case false:", 0, of("./cmd/mars", "TestScripts/^export$")},
 }
