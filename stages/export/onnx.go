@@ -94,8 +94,7 @@ func (m *source) input(g *onnx.Graph) (x onnx.Value, columns []string, err error
 	default:
 		x, columns = g.Input(featuresInput, onnx.Float, onnx.Rows, m.Width), p.Columns
 	}
-	x, err = m.scaled(g, x, nil)
-	return x, columns, err
+	return m.scaled(g, x, nil), columns, nil
 }
 
 // encoded adds inputs for the columns of a table that become features, and what makes them.
@@ -112,18 +111,18 @@ func (m *source) encoded(g *onnx.Graph) (onnx.Value, []string, error) {
 	if len(numbers) == m.Width {
 		numbers = nil
 	}
-	x, err = m.scaled(g, x, numbers)
+	x = m.scaled(g, x, numbers)
 	if !e.Numeric() {
-		return x, nil, err // inputs have the columns' names
+		return x, nil, nil // inputs have the columns' names
 	}
-	return x, e.Inputs(), err
+	return x, e.Inputs(), nil
 }
 
 // scaled adds the transform, which is of the numbers among the features (nil: all), and the
 // scaling of the target's rows.
-func (m *source) scaled(g *onnx.Graph, x onnx.Value, numbers []int) (onnx.Value, error) {
+func (m *source) scaled(g *onnx.Graph, x onnx.Value, numbers []int) onnx.Value {
 	if m.preparation == nil {
-		return x, nil
+		return x
 	}
 	side := m.preparation.Of(arrowio.TargetDomain)
 	if t := side.Transform; t != nil {

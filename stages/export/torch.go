@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/stages/algorithms/safetensors"
 	"mars.dev/mars/stages/featurize/encode"
@@ -112,13 +111,7 @@ func exists(path string) bool {
 // checkTorch fails for rows whose preparation the program does not do.
 func (m *source) checkTorch() error {
 	p := m.preparation
-	if p == nil {
-		return nil
-	}
-	if p.Of(arrowio.TargetDomain).Quantiles != nil {
-		return errors.New("its columns are scaled by quantiles (--scale quantile)")
-	}
-	if len(p.Inputs) == 0 {
+	if p == nil || len(p.Inputs) == 0 {
 		return nil
 	}
 	e := &encode.Encoder{}

@@ -14,6 +14,8 @@ for member in logistic kernel network; do
 done
 model numbers standardized --standardize source
 model gaps robust --standardize domain --scale robust --method marsc --epochs 2
+model gaps quantiles --standardize source --scale quantile
+model counts quantiles-of-ties --standardize domain --scale quantile --method source --epochs 2
 model positive logs --log1p --method translate --epochs 2 --decision balanced
 model mixed arcsinh --arcsinh 5 --standardize source --method source --epochs 2
 model numbers table-gmm-ot --method gmm-ot

@@ -1,10 +1,6 @@
 package scale
 
-import (
-	"errors"
-
-	"mars.dev/mars/stages/algorithms/onnx"
-)
+import "mars.dev/mars/stages/algorithms/onnx"
 
 // ONNX adds Of to a graph, for x of float32.
 func (t Transform) ONNX(g *onnx.Graph, x onnx.Value) onnx.Value {
@@ -21,16 +17,15 @@ func (t Transform) ONNX(g *onnx.Graph, x onnx.Value) onnx.Value {
 	return g.Cast(g.Op("Mul", g.Op("Sign", v), g.Op("Log", g.Op("Add", size, root))), onnx.Float)
 }
 
-// ONNX adds Apply to a graph, for rows x of float32. It fails for quantiles, which ONNX has no
-// normal scores for.
-func (s Scaling) ONNX(g *onnx.Graph, x onnx.Value) (onnx.Value, error) {
+// ONNX adds Apply to a graph, for rows x of float32.
+func (s Scaling) ONNX(g *onnx.Graph, x onnx.Value) onnx.Value {
 	switch {
 	case s.Quantiles != nil:
-		return "", errors.New("its columns are scaled by quantiles (--scale quantile), which ONNX has no operator for")
+		return s.Quantiles.onnx(g, x)
 	case s.Standard == nil:
-		return x, nil
+		return x
 	}
 	z := g.Op("Sub", g.Cast(x, onnx.Double), g.Doubles(s.Standard.Mean, len(s.Standard.Mean)))
 	by := s.Standard.Scales()
-	return g.Cast(g.Op("Mul", z, g.Doubles(by, len(by))), onnx.Float), nil
+	return g.Cast(g.Op("Mul", z, g.Doubles(by, len(by))), onnx.Float)
 }

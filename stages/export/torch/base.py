@@ -15,6 +15,18 @@ def reweight(posteriors, source, target):
     return p / p.sum(1, keepdim=True)
 
 
+def normal_scores(x, quantiles):
+    """The normal score of the share of rows below each value of a column."""
+    last = len(quantiles) - 1
+    below, not_above = torch.searchsorted(quantiles, x), torch.searchsorted(quantiles, x, right=True)
+    k = below.clamp(min(1, last), last)
+    between = k - 1 + (x - quantiles[k - 1]) / (quantiles[k] - quantiles[k - 1])
+    share = torch.where(not_above > below, (below + not_above - 1) / 2.0, between) / max(last, 1)
+    share[x >= quantiles[-1]] = 1
+    share[x <= quantiles[0]] = 0
+    return torch.special.ndtri(share.clamp(1e-7, 1 - 1e-7)) * float(quantiles[0] < quantiles[-1])
+
+
 class Base(nn.Module):
     def __init__(self, path):
         super().__init__()
@@ -33,6 +45,8 @@ class Base(nn.Module):
         if standard := self.side.get("standard"):
             self.constant("mean", standard["mean"])
             self.constant("scale", [1 / d if d > 0 else 0 for d in standard["deviation"]])
+        if quantiles := self.side.get("quantiles"):
+            self.constant("quantiles", quantiles["values"])
 
     def constant(self, name, values):
         self.register_buffer(name, torch.as_tensor(values, dtype=torch.float64))
@@ -54,4 +68,7 @@ class Base(nn.Module):
             x[:, numbers] = (torch.asinh(v / cofactor) if cofactor else torch.log1p(v)).float()
         if "standard" in self.side:
             x = ((x.double() - self.mean) * self.scale).float()
+        if "quantiles" in self.side:
+            columns = zip(x.double().T.contiguous(), self.quantiles)
+            x = torch.stack([normal_scores(*both) for both in columns], 1).float()
         return x
