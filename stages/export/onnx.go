@@ -30,11 +30,11 @@ func (m *source) writeONNX(o Options) error {
 	if err != nil {
 		return advised(o, err)
 	}
-	p, embedding, err := m.ONNX(g, x)
+	out, err := m.ONNX(g, x)
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.Model, err)
 	}
-	m.outputs(g, p, embedding)
+	m.outputs(g, out)
 	model := &onnx.Model{Producer: "mars", Version: o.Version, Graph: g, Metadata: map[string]string{}}
 	content, err := m.file.Content()
 	if err != nil {
@@ -140,13 +140,17 @@ func (m *source) scaled(g *onnx.Graph, x onnx.Value, numbers []int) onnx.Value {
 }
 
 // outputs adds what the model says of each row.
-func (m *source) outputs(g *onnx.Graph, p, embedding onnx.Value) {
+func (m *source) outputs(g *onnx.Graph, out models.Outputs) {
+	p := out.Posteriors
 	class := g.Node("ArgMax", []onnx.Value{p}, onnx.Int("axis", 1), onnx.Int("keepdims", 0))
 	g.Output("probability", p, onnx.Float, onnx.Rows, len(m.Classes))
 	g.Output("label", g.Op("Gather", g.Strings(m.Classes), class), onnx.String, onnx.Rows)
 	g.Output("prediction", class, onnx.Int64, onnx.Rows)
 	g.Output("confidence", g.Node("ReduceMax", []onnx.Value{p}, onnx.Ints("axes", 1), onnx.Int("keepdims", 0)), onnx.Float, onnx.Rows)
-	if embedding != "" && m.Vectors == "" {
-		g.Output("embedding", embedding, onnx.Float, onnx.Rows, m.EmbeddingWidth)
+	if out.Typicality != nil {
+		g.Output("typicality", out.Typicality(class), onnx.Float, onnx.Rows)
+	}
+	if out.Embedding != "" && m.Vectors == "" {
+		g.Output("embedding", out.Embedding, onnx.Float, onnx.Rows, m.EmbeddingWidth)
 	}
 }

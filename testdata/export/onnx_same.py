@@ -44,14 +44,15 @@ def feeds(session, meta, rows):
 
 
 def expected(model, rows, classes):
-    """What mars predict says: posteriors, names of classes."""
+    """What mars predict says: posteriors, names of classes, and typicality or None."""
     out = model + (".arrow" if rows.endswith(".arrow") else ".csv")
     subprocess.run(["mars", "predict", "-q", "--model", model, rows, "-o", out], check=True)
     if rows.endswith(".arrow"):
         table = pa.ipc.open_file(out).read_all()
-        return vectors(table, "probability"), table["predicted_class"].to_pylist()
+        typical = table["typicality"].to_numpy() if "typicality" in table.column_names else None
+        return vectors(table, "probability"), table["predicted_class"].to_pylist(), typical
     frame = pd.read_csv(out)
-    return frame[["probability_" + c for c in classes]].to_numpy(), frame["predicted_class"].tolist()
+    return frame[["probability_" + c for c in classes]].to_numpy(), frame["predicted_class"].tolist(), frame.get("typicality")
 
 
 def check(model, rows):
@@ -68,7 +69,7 @@ def check(model, rows):
     classes = json.loads(meta["mars.classes"])
     given = feeds(session, meta, rows)
     p, label, prediction, confidence = session.run(["probability", "label", "prediction", "confidence"], given)
-    want, names = expected(model, rows, classes)
+    want, names, typical = expected(model, rows, classes)
     difference = np.abs(p - want).max()
     print(f"{model}: {difference:.1e}", [f"{i.name}{i.shape}" for i in session.get_inputs()][:3])
     assert want.std() > 1e-3 and p.dtype == np.float32 and p.shape == want.shape
@@ -76,6 +77,10 @@ def check(model, rows):
     sure = np.partition(want, -2, 1)[:, -2] < want.max(1) - 1e-4
     assert (label == np.array(names))[sure].all() and [classes[k] for k in prediction] == list(label)
     assert np.abs(confidence - p.max(1)).max() == 0
+    assert (typical is not None) == ("typicality" in [o.name for o in session.get_outputs()])
+    if typical is not None:  # a rank, which may be the next where two distances are nearly one
+        far = np.abs(session.run(["typicality"], given)[0] - typical)
+        assert np.median(far) < 1e-6 and (far > 1e-6).mean() < 0.02 and far.max() < 0.1, (far.max(), (far > 1e-6).mean())
     for n in (1, 0):  # any number of rows
         some, = session.run(["probability"], {name: x[:n] for name, x in given.items()})
         assert some.shape == (n, len(classes)) and np.allclose(some, p[:n], atol=1e-6)

@@ -18,12 +18,14 @@ func exportCommand() *cobra.Command {
 		Long: `MODEL is a file that mars label, mars train or mars embed saved. What is written gives the
 posteriors of mars predict, to less than 0.00001.
 
---to onnx writes one file, which ONNX Runtime and others run, in any language; mars predict
-takes it too. Its input is features (a row the numbers of the model's columns, as they are in
-the table), image (pixels as they are in the column features of a stream), embedding, or for a
-table of more than numbers one input a column. Outputs are probability, label, prediction (the
-number of the label) and confidence. --to torch writes a Python program, and the model's numbers beside it in
-a file of the same name that ends in .safetensors.`,
+--to onnx writes one file, which ONNX Runtime and others run, in any language; mars predict takes
+it too. The input is features (the model's columns as they are in the table), image (pixels as
+the column features of a stream has them) or embedding; for a table with text or dates it is one
+input a column. Outputs are probability, label, prediction (the number of the label), confidence
+and, where the model has them, typicality and embedding.
+
+--to torch writes a Python program, and the model's numbers beside it in a file of that name
+that ends in .safetensors.`,
 		Example: `  mars export model.safetensors -o model.onnx
   mars export model.safetensors --to torch -o model.py
   mars export model.onnx --to torch -o model.py`,

@@ -29,19 +29,8 @@ func (l linear) onnx(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
 	return g.Softmax(g.Op("Gemm", x, weights, bias))
 }
 
-// onnx computes squared distances as one product, in float64: |x − l|² = |x|² + |l|² − 2x·l.
 func (r ridge) onnx(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
-	m := r.model
-	z := g.Cast(x, onnx.Double)
-	landmarks := g.Cast(g.Tensor(prefix+"landmarks", m.Landmarks.Data, m.Landmarks.Rows, m.Landmarks.Cols), onnx.Double)
-	lengths := g.Node("Transpose", []onnx.Value{g.RowSums(g.Op("Mul", landmarks, landmarks))}, onnx.Ints("perm", 1, 0))
-	products := g.Op("MatMul", z, g.Node("Transpose", []onnx.Value{landmarks}, onnx.Ints("perm", 1, 0)))
-	squares := g.Op("Sub", g.Op("Add", g.RowSums(g.Op("Mul", z, z)), lengths), g.Op("Mul", products, g.Scalar(2)))
-	kernel := g.Op("Exp", g.Op("Mul", squares, g.Scalar(-m.Gamma)))
-	coefficients := g.Cast(g.Tensor(prefix+"coefficients", m.Coefficients.Data, m.Coefficients.Rows, m.Coefficients.Cols), onnx.Double)
-	mean := g.Cast(g.Tensor(prefix+"mean", m.Mean, len(m.Mean)), onnx.Double)
-	scores := g.Cast(g.Op("Add", g.Op("MatMul", kernel, coefficients), mean), onnx.Float)
-	return g.Softmax(g.Op("Mul", scores, g.Floats([]float32{sharpness}, 1)))
+	return g.Softmax(g.Op("Mul", r.model.ONNX(g, prefix, x), g.Floats([]float32{sharpness}, 1)))
 }
 
 // onnx spreads the posteriors of the classes that had rows over all.

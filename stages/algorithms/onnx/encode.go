@@ -111,6 +111,9 @@ func (n node) marshal(i int) (b message) {
 		b.text(1, string(v))
 	}
 	b.text(2, string(n.output))
+	if n.second != "" {
+		b.text(2, string(n.second))
+	}
 	b.text(3, fmt.Sprintf("%s_%d", n.op, i))
 	b.text(4, n.op)
 	for _, a := range n.attributes {

@@ -55,6 +55,7 @@ type node struct {
 	op, domain string
 	inputs     []Value
 	output     Value
+	second     Value // "" of most: an output that nobody reads
 	attributes []Attribute
 }
 
@@ -268,6 +269,11 @@ func (g *Graph) Softmax(v Value) Value {
 
 // RowSums is the sum of each row of v (n×k), n×1.
 func (g *Graph) RowSums(v Value) Value { return g.Op("ReduceSum", v, g.Ints(1)) }
+
+// Least are the k least values of each row of v, in order.
+func (g *Graph) Least(v Value, k int) Value {
+	return g.add(node{op: "TopK", inputs: []Value{v, g.Ints(k)}, second: g.fresh("places"), attributes: []Attribute{Int("largest", 0)}})
+}
 
 // Columns are some of the columns of v.
 func (g *Graph) Columns(v Value, index []int) Value {

@@ -33,9 +33,8 @@ type Labeller struct {
 
 	// Shape is that of a row, C, H and W of an image or Width.
 	Shape []int
-	// ONNX adds Prepare, Predict and Decide to a graph, for rows x of Width columns. The
-	// embedding is "" of a model that makes none.
-	ONNX func(g *onnx.Graph, x onnx.Value) (posteriors, embedding onnx.Value, err error)
+	// ONNX adds Prepare, Predict and Decide to a graph, for rows x of Width columns.
+	ONNX func(g *onnx.Graph, x onnx.Value) (Outputs, error)
 	// EmbeddingWidth is that of the embedding.
 	EmbeddingWidth int
 	// Tensors is a matched mixture as a safetensors file; nil for other models, whose files
@@ -43,37 +42,48 @@ type Labeller struct {
 	Tensors func() (safetensors.File, error)
 }
 
+// Outputs are what a graph says of rows.
+type Outputs struct {
+	Posteriors onnx.Value
+	Embedding  onnx.Value // "" of a model that makes none
+	// Typicality adds Labeller.Typicality, for the number of each row's class; nil for a
+	// model that cannot tell.
+	Typicality func(class onnx.Value) onnx.Value
+}
+
 // Networks is the labeller of trained networks.
 func Networks(m *adapt.Model) *Labeller {
 	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: m.Shape(), Preparation: m.Preparation, Decide: m.Decide,
 		EmbeddingWidth: m.EmbeddingWidth()}
 	l.Predict = func(_ context.Context, x blas32.General) (blas32.General, error) { return m.Predict(x), nil }
-	l.ONNX = func(g *onnx.Graph, x onnx.Value) (onnx.Value, onnx.Value, error) {
+	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
 		embedding, p := m.ONNX(g, "", x)
 		p, err := m.DecideONNX(g, p)
-		return p, embedding, err
+		return Outputs{Posteriors: p, Embedding: embedding}, err
 	}
 	return l
 }
 
 // Mixture is the labeller of a matched mixture.
 func Mixture(m *gmmot.Model) *Labeller {
-	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
-		Predict: m.Predict, Decide: m.Decide, ONNX: alone(m.ONNX), Tensors: m.Tensors}
+	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
+		Predict: m.Predict, Decide: m.Decide, Tensors: m.Tensors}
+	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
+		p, err := m.ONNX(g, x)
+		return Outputs{Posteriors: p}, err
+	}
+	return l
 }
 
 // Hedge is the labeller of a mean of several assumptions.
 func Hedge(m *hedge.Model) *Labeller {
-	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
-		Prepare: m.Prepare, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality, ONNX: alone(m.ONNX)}
-}
-
-// alone is Labeller.ONNX of a model without embedding.
-func alone(f func(*onnx.Graph, onnx.Value) (onnx.Value, error)) func(*onnx.Graph, onnx.Value) (onnx.Value, onnx.Value, error) {
-	return func(g *onnx.Graph, x onnx.Value) (onnx.Value, onnx.Value, error) {
-		p, err := f(g, x)
-		return p, "", err
+	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
+		Prepare: m.Prepare, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality}
+	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
+		z, p, err := m.ONNX(g, x)
+		return Outputs{Posteriors: p, Typicality: func(class onnx.Value) onnx.Value { return m.TypicalityONNX(g, z, class) }}, err
 	}
+	return l
 }
 
 // Load reads a model that mars-train saved, or mars export made of one, and its SHA-256. A
