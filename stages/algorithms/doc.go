@@ -42,6 +42,7 @@
 //     rows by conformal prediction (Vovk, Gammerman & Shafer 2005).
 //   - ranktest: comparisons of methods by ranks (Wilcoxon 1945, Friedman 1937, Demšar
 //     2006).
+//   - onnx: the file format of models that other programs run.
 //   - safetensors: the file format of trained models.
 //
 // Long computations take a context and return its error soon after it ends. All

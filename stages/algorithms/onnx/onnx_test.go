@@ -66,7 +66,8 @@ func TestMarshal(t *testing.T) {
 
 func TestConstantsAreShared(t *testing.T) {
 	g := &Graph{}
-	if g.Scalar(1) != g.Scalar(1) || g.Scalar(1) == g.Scalar(2) || g.Ints(1) == g.Scalar(math.Float64frombits(1)) {
+	one, again := g.Scalar(1), g.Scalar(1)
+	if one != again || one == g.Scalar(2) || g.Ints(1) == g.Scalar(math.Float64frombits(1)) {
 		t.Error("constants are shared that differ, or not shared that do not")
 	}
 	if !g.Has(string(g.Tensor("w", []float32{1}, 1)), []int{1}, FloatBytes([]float32{1})) || g.Has("w", []int{1, 1}, FloatBytes([]float32{1})) {
