@@ -42,7 +42,7 @@ def flags(function: str, known: Mapping[str, str], options: Mapping[str, Any]) -
             near = difflib.get_close_matches(name, known, n=3)
             hint = f": did you mean {' or '.join(map(repr, near))}?" if near else ""
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{hint}")
-        if value is not None:
+        if value is not None and name != "id":  # which Inputs looks after
             found += [f"--{name.replace('_', '-')}{text}" for text in _values(name, value)]
     return found
 
@@ -82,6 +82,15 @@ def is_path(data: Any) -> bool:
 class Inputs:
     """Source and target of a command: files are flags, anything else is a table.
 
+    Parameters
+    ----------
+    sides : mapping of str to object
+        Tables, paths, or a pair of features and labels, by "source" and "target".
+    label : hashable, optional
+        The source's column of labels.
+    options : mapping of str to object
+        Keywords that the user has given.
+
     Attributes
     ----------
     flags : list of str
@@ -92,48 +101,47 @@ class Inputs:
         The same with all columns, as they came in.
     labels : pyarrow.ChunkedArray or None
         The source's labels, if it is a table.
+    numbered : bool
+        Whether rows of tables come back with their number as id.
     """
 
-    def __init__(self, identity: str | None = None, columns: Any = None) -> None:
+    def __init__(self, sides: Mapping[str, Any], label: Hashable, options: Mapping[str, Any]) -> None:
         self.flags: list[str] = []
         self.tables: dict[str, pa.Table] = {}
         self.originals: dict[str, pa.Table] = {}
         self.labels: Any = None
-        self._identity = identity
-        self._columns = [columns] if isinstance(columns, str) else list(columns or [])
+        identity, columns = options.get("id"), options.get("columns") or []
+        for name, data in sides.items():
+            if is_path(data):
+                paths = [data] if isinstance(data, (str, os.PathLike)) else data
+                self.flags += [f"--{name}={os.fspath(path)}" for path in paths]
+            elif name == "source" and isinstance(data, (tuple, list)) and len(data) == 2:
+                self.originals[name] = with_column(to_arrow(data[0], name=name), str(label), data[1], name)
+            else:
+                self.originals[name] = to_arrow(data, name=name)
+        if "source" in self.originals and str(label) in self.originals["source"].column_names:
+            self.labels = self.originals["source"][str(label)]
+        # Rows come back in their order and by their number, so that names of rows of tables
+        # are not sent. They need not be unique then.
+        self.numbered = identity is None or not self.flags
+        if not self.numbered:
+            self.flags.append(f"--id={identity}")
+        unsent = [] if not self.numbered or (identity or "id") in _names(columns) else [identity or "id"]
+        for name, table in self.originals.items():
+            if identity is not None and name == "target" and identity not in table.column_names:
+                raise ValueError(f"{name}: has no column {identity!r} (its columns are {', '.join(table.column_names)})")
+            self.tables[name] = _decoded(table.select([c for c in table.column_names if c not in unsent]))
 
-    def add(self, name: str, data: Any, label: Hashable = None) -> None:
-        """Add a source or a target; a source may be a pair of features and labels."""
-        if is_path(data):
-            paths = [data] if isinstance(data, (str, os.PathLike)) else data
-            self.flags += [f"--{name}={os.fspath(path)}" for path in paths]
-            return
-        if label is not None and isinstance(data, (tuple, list)) and len(data) == 2:
-            table = with_column(to_arrow(data[0], name=name), str(label), data[1], name)
-        else:
-            table = to_arrow(data, name=name)
-        self.originals[name] = table
-        if label is not None and str(label) in table.column_names:
-            self.labels = table[str(label)]
-        self.tables[name] = _decoded(self._without_identity(table, name))
 
-    def _without_identity(self, table: pa.Table, name: str) -> pa.Table:
-        """A table without names of its rows: they come back in their order and by their number, and need not be unique."""
-        identity = self._identity or "id"
-        if identity in self._columns:
-            return table
-        if identity in table.column_names:
-            return table.drop_columns([identity])
-        if self._identity is not None and name == "target":
-            raise ValueError(f"{name}: has no column {identity!r} (its columns are {', '.join(table.column_names)})")
-        return table
+def _names(columns: Any) -> Sequence[str]:
+    return [columns] if isinstance(columns, str) else columns
 
 
 def _decoded(table: pa.Table) -> pa.Table:
     """A table whose categories, where they are no text, are the values that they stand for."""
     for i, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type) and not _is_text(field.type.value_type):
-            table = table.set_column(i, field.name, table.column(i).cast(field.type.value_type))
+            table = table.set_column(i, field.name, pa.chunked_array([c.dictionary_decode() for c in table.column(i).chunks], field.type.value_type))
     return table
 
 
@@ -145,6 +153,8 @@ def with_column(table: pa.Table, column: str, values: Any, name: str) -> pa.Tabl
     """A table with a column of its own, such as labels that are apart from the features."""
     if hasattr(values, "detach"):  # a tensor
         values = values.detach().cpu().numpy()
+    if getattr(values, "ndim", 1) != 1 or hasattr(values, "columns"):
+        raise ValueError(f"{name}: labels are one column: give an array of one dimension")
     if not isinstance(values, (pa.Array, pa.ChunkedArray)):
         values = values.to_arrow() if hasattr(values, "to_arrow") else pa.array(values, from_pandas=True)
     if len(values) != table.num_rows:

@@ -39,7 +39,8 @@ def to_arrow(data: Any, *, name: str = "data") -> pa.Table:
     try:
         table = _convert(data, name)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as e:
-        raise TypeError(f"{name}: no Arrow table can be made of it: {e}. A column has to have values of one type") from e
+        why = ": ".join(map(str, reversed(e.args)))  # pyarrow adds the column's name behind
+        raise TypeError(f"{name}: no Arrow table can be made of it: {why}: give the column values of one type, or leave it out") from e
     twice = [column for column, n in Counter(table.column_names).items() if n > 1]
     if twice:
         raise ValueError(f"{name}: several columns are called {', '.join(map(repr, twice))}: give them names of their own")
@@ -167,6 +168,9 @@ def _from_pandas(frame: Any, name: str) -> pa.Table:
     if not frame.columns.is_unique:  # pandas numbers them itself otherwise
         twice = [str(c) for c, n in Counter(frame.columns).items() if n > 1]
         raise ValueError(f"{name}: several columns are called {', '.join(map(repr, twice))}: give them names of their own")
+    sparse = [str(c) for c, kind in frame.dtypes.items() if str(kind).startswith("Sparse")]
+    if sparse:
+        raise TypeError(f"{name}: Arrow has no sparse columns, as {', '.join(map(repr, sparse[:3]))}: give frame.sparse.to_dense()")
     return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
 
 
@@ -176,7 +180,10 @@ def _from_array(array: Any, name: str) -> pa.Table:
     if array.ndim == 1:
         array = array.reshape(-1, 1)
     if array.ndim != 2:
-        raise ValueError(f"{name}: an array of {array.ndim} dimensions is no table: give one of two, a row for each object")
+        raise ValueError(
+            f"{name}: an array of {array.ndim} dimensions is no table: give one of two, a row for each object; "
+            "images as X.reshape(len(X), -1), with shape='1x28x28'"
+        )
     # Columns that are not contiguous are copied by Arrow, one after another: turning all is faster.
     columns = array.T if array.flags.f_contiguous else array.T.copy()
     return pa.table({f"x{i}": column for i, column in enumerate(columns)})
@@ -190,11 +197,15 @@ def _join(table: pa.Table, columns: pa.Table) -> pa.Table:
 
 
 def _like_pandas(frame: Any, columns: pa.Table) -> Any:
+    import pandas
+
+    new = columns.to_pandas().set_axis(frame.index)
     frame = frame.copy(deep=False)
-    for name, values in _plain(columns):
-        # Text and categories become what pandas makes of them; the index is the frame's own.
-        frame[name] = values.to_pandas().set_axis(frame.index)
-    return frame
+    for name in [n for n in new.columns if n in frame.columns or frame.columns.nlevels > 1]:
+        frame[name] = new.pop(name)
+    joined = pandas.concat([frame, new], axis=1)
+    joined.attrs = frame.attrs
+    return joined
 
 
 def _plain(columns: pa.Table) -> Iterable[tuple[str, Any]]:
@@ -220,7 +231,8 @@ def _tensors(columns: pa.Table) -> Any:
 
 def _array(values: Any) -> Any:
     """A column as a NumPy array: text of a fixed width, lists of one length as rows."""
-    values = values.combine_chunks()
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_fixed_size_list(values.type):

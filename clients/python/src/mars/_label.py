@@ -108,10 +108,7 @@ def label(
     {'sick': 300, 'well': 100}
     """
     command = ["label", f"--label={label}", *flags("label", LABEL, options)]
-    inputs = Inputs(options.get("id"), options.get("columns"))
-    inputs.add("source", source, label)
-    if target is not None:
-        inputs.add("target", target)
+    inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
     # Rows that are unlike any class are of none, whatever its type.
     labels = None if options.get("unknown") else inputs.labels
     if target is None:
@@ -165,8 +162,7 @@ def predict(model: str | os.PathLike[str], target: Any, *, posteriors: bool = Fa
     ['0', '0', '0']
     """
     command = ["predict", f"--model={os.fspath(model)}", *flags("predict", PREDICT, options)]
-    inputs = Inputs(options.get("id"))
-    inputs.add("target", target)
+    inputs = Inputs({"target": target}, None, options)
     return _joined("target", target, command, inputs, None, posteriors, progress)
 
 
@@ -178,10 +174,13 @@ def _joined(name: str, data: Any, command: list[str], inputs: Inputs, labels: An
     if name not in inputs.tables:
         return columns
     table = inputs.originals[name]
-    rows = answer["id"].cast(pa.int64())
     columns = columns.drop_columns(["id"])
-    if len(rows) != table.num_rows or not pc.all(pc.equal(rows, pa.array(range(len(rows)), pa.int64()))).as_py():
-        data, table = take(data, table, rows)  # only some rows were labelled
+    if inputs.numbered:
+        rows = answer["id"].cast(pa.int64())
+        if not rows.equals(pa.chunked_array([pa.array(range(table.num_rows), pa.int64())])):
+            data, table = take(data, table, rows)  # only some rows were labelled
+    elif len(answer) != table.num_rows:
+        raise ValueError("id: only some rows of the target were labelled, and their names cannot be found again: give both tables, or both files")
     return like(data, columns, table)
 
 

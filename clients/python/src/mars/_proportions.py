@@ -194,10 +194,7 @@ def proportions(
     'These proportions can be believed'
     """
     command = ["proportions", f"--label={label}", *flags("proportions", PROPORTIONS, options)]
-    inputs = Inputs(options.get("id"), options.get("columns"))
-    inputs.add("source", source, label)
-    if target is not None:
-        inputs.add("target", target)
+    inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
     # The report is for a person on standard output, and for this program in a file.
     with tempfile.TemporaryDirectory(prefix="mars-") as folder:
         path = os.path.join(folder, "report.json")
