@@ -15,7 +15,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
+.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -47,6 +47,10 @@ LICENCES ?= $(DIST)/THIRD-PARTY-LICENSES
 licences: ## write the licences of what is linked to the file LICENCES; a module without one is an error
 	@mkdir -p $(dir $(LICENCES))
 	CGO_ENABLED=0 $(GO) run -trimpath ./cmd/internal/dist -notices '$(LICENCES)'
+
+WHEELFLAGS ?=
+wheels: ## build Python wheels that carry the program into clients/python/dist, for all systems (WHEELFLAGS: some, linux/amd64)
+	$(PYTHON) clients/python/wheels.py --go '$(GO)' --ldflags '$(LDFLAGS)' $(WHEELFLAGS)
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh

@@ -11,7 +11,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def documents(help: Mapping[str, str], types: type) -> Callable[[F], F]:
-    """Put options into the docstring of a function, for ``{options}``, and into its signature.
+    """Put options into the docstring of a function, for ``**OPTIONS**``, and into its signature.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def documents(help: Mapping[str, str], types: type) -> Callable[[F], F]:
         kinds = {name: getattr(kind, "__forward_arg__", str(kind)) for name, kind in types.__annotations__.items()}
         entries = [f"{name} : {_kind(kinds[name])}, optional\n" + _wrapped(text) for name, text in help.items()]
         if function.__doc__ is not None:  # python -OO has none
-            function.__doc__ = function.__doc__.replace("{options}", textwrap.indent("\n".join(entries), "    ").lstrip())
+            function.__doc__ = function.__doc__.replace("**OPTIONS**", textwrap.indent("\n".join(entries), "    ").lstrip())
         plain = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
         options = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind) for n, kind in kinds.items()]
         function.__signature__ = inspect.Signature([*plain, *options])  # type: ignore[attr-defined]

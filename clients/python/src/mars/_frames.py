@@ -201,7 +201,9 @@ def _like_pandas(frame: Any, columns: pa.Table) -> Any:
 
     new = columns.to_pandas().set_axis(frame.index)
     frame = frame.copy(deep=False)
-    for name in [n for n in new.columns if n in frame.columns or frame.columns.nlevels > 1]:
+    if frame.columns.nlevels > 1:
+        new.columns = pandas.MultiIndex.from_tuples([(n, *[""] * (frame.columns.nlevels - 1)) for n in new.columns])
+    for name in [n for n in new.columns if n in frame.columns]:
         frame[name] = new.pop(name)
     joined = pandas.concat([frame, new], axis=1)
     joined.attrs = frame.attrs

@@ -75,7 +75,7 @@ def label(
         Whether to add a column ``probability_CLASS`` for each class.
     progress : bool or callable, optional
         True shows the log as it comes; a function is called with each of its lines.
-    {options}
+    **OPTIONS**
 
     Returns
     -------
@@ -142,7 +142,7 @@ def predict(model: str | os.PathLike[str], target: Any, *, posteriors: bool = Fa
         Whether to add a column ``probability_CLASS`` for each class.
     progress : bool or callable, optional
         True shows the log as it comes; a function is called with each of its lines.
-    {options}
+    **OPTIONS**
 
     Returns
     -------

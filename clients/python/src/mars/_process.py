@@ -93,51 +93,85 @@ def run(
     >>> run(["version"], text=True).startswith(b"mars")
     True
     """
-    with contextlib.ExitStack() as stack:
-        inputs = [stack.enter_context(_Input(name, table)) for name, table in tables.items()]
-        log = [] if text else ["--log-format=json"]
-        child = subprocess.Popen(
-            [binary(), *command, *log, *(i.flag for i in inputs)],
+    child = _Child([*command, *([] if text else ["--log-format=json"])], tables, progress)
+    try:
+        child.start()
+        while not child.ended.wait(1):  # in parts, as Windows does not interrupt it
+            pass
+    except BaseException:  # Ctrl-C above all: leave no process behind
+        child.stop()
+        raise
+    return child.answer()
+
+
+class _Child(threading.Thread):
+    """A thread that runs the program. Python gives signals to the main thread alone, so none comes between a start and its end."""
+
+    def __init__(self, command: Sequence[str], tables: Mapping[str, Any], progress: Progress) -> None:
+        super().__init__(name="mars", daemon=True)
+        self._command, self._progress = [binary(), *command], progress
+        self._inputs = [_Input(name, table) for name, table in tables.items()]
+        self._messages: _Messages | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = threading.Event()
+        self.ended = threading.Event()  # an interrupted join takes a thread for ended that is not
+        self._failure: BaseException | None = None
+        self._output = b""
+
+    def run(self) -> None:
+        try:
+            with contextlib.ExitStack() as stack:
+                for i in self._inputs:
+                    stack.enter_context(i)
+                self._work()
+        except BaseException as e:
+            self._failure = e
+        finally:
+            self.ended.set()
+
+    def _work(self) -> None:
+        process = subprocess.Popen(
+            [*self._command, *(i.flag for i in self._inputs)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=[i.read for i in inputs if i.read is not None],
+            pass_fds=[i.read for i in self._inputs if i.read is not None],
         )
-        assert child.stdout is not None and child.stderr is not None
-        messages = _Messages(child.stderr, {i.path: i.name for i in inputs}, progress)
-        messages.start()
-        for i in inputs:
-            i.start()
-        try:
-            output = child.stdout.read()
-            status = child.wait()
-        except BaseException:  # Ctrl-C above all: leave no process behind
-            _end(child)
-            raise
-        finally:
-            for thread in (messages, *inputs):
+        with process:
+            self._process = process
+            assert process.stdout is not None and process.stderr is not None
+            self._messages = _Messages(process.stderr, {i.path: i.name for i in self._inputs}, self._progress)
+            threads = [self._messages, *self._inputs]
+            for thread in threads:
+                thread.start()
+            if self._stopped.is_set():
+                process.terminate()
+            self._output = process.stdout.read()
+            for thread in threads:
                 thread.join()
-            child.stdout.close()
-            child.stderr.close()
-    for i in inputs:
-        if i.failure is not None:
-            raise i.failure
-    messages.warn()
-    if status != 0:
-        raise MarsError(messages.error(status), status)
-    return output
 
+    def stop(self) -> None:
+        """End a program that is no longer wanted: kindly, so that it cleans up, then at once."""
+        self._stopped.set()
+        try:
+            if self._process is not None:
+                self._process.terminate()
+            self.ended.wait(5)
+        finally:
+            if self._process is not None:
+                self._process.kill()
+        self.ended.wait(5)
 
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """End a child that is no longer wanted: kindly, so that it cleans up, then at once."""
-    try:
-        child.terminate()
-        child.wait(5)
-    except subprocess.TimeoutExpired:
-        pass
-    finally:
-        child.kill()
-        child.wait()
+    def answer(self) -> bytes:
+        """What the program has written, once it has ended."""
+        for failure in (self._failure, *(i.failure for i in self._inputs)):
+            if failure is not None:
+                raise failure
+        assert self._process is not None and self._messages is not None
+        self._messages.warn()
+        if status := self._process.returncode:
+            raise MarsError(self._messages.error(status), status)
+        return self._output
 
 
 class _Input(threading.Thread):
@@ -235,7 +269,11 @@ class _Messages(threading.Thread):
             _log.log(level, "%s", message)
             if level >= logging.WARNING:
                 self._warnings.append(message)
-            _show(self._progress, message)
+            try:
+                _show(self._progress, message)
+            except Exception:  # what is shown is no part of the work, and the log has to be read on
+                self._progress = None
+                _log.exception("progress failed")
 
     def warn(self) -> None:
         """Warn in the caller's thread, with the caller's place."""
@@ -246,7 +284,7 @@ class _Messages(threading.Thread):
         """Why the child failed."""
         text = "\n".join(self._lines).strip()
         if not text:
-            return f"mars ended with status {status} and said nothing"
+            return f"mars ended {f'with status {status}' if status > 0 else f'by signal {-status}'} and said nothing"
         return text
 
 

@@ -167,7 +167,7 @@ def proportions(
         The source's column of labels.
     progress : bool or callable, optional
         True shows the log as it comes; a function is called with each of its lines.
-    {options}
+    **OPTIONS**
 
     Returns
     -------
