@@ -18,7 +18,6 @@ import os
 import re
 import struct
 import subprocess
-import sys
 import tempfile
 import time
 import tomllib
@@ -98,14 +97,16 @@ def write(platform: str, program: bytes, out: Path, when: int) -> Path:
     for path in sorted(files):
         rows.writerow([path, digest(files[path]), len(files[path])])
     rows.writerow([f"{info}/RECORD", "", ""])
+    names = [*sorted(files), f"{info}/RECORD"]
+    files[f"{info}/RECORD"] = record.getvalue().encode()
     wheel = out / f"{name}-{version}-py3-none-{PLATFORMS[platform]}.whl"
     unfinished = wheel.with_suffix(".new")
     with zipfile.ZipFile(unfinished, "w") as archive:
-        for path in [*sorted(files), f"{info}/RECORD"]:
+        for path in names:
             entry = zipfile.ZipInfo(path, time.gmtime(max(when, 315532800))[:6])
             entry.create_system, entry.compress_type = 3, zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if path == program_name(platform) else 0o100644) << 16
-            archive.writestr(entry, files.get(path) or record.getvalue().encode(), compresslevel=9)
+            archive.writestr(entry, files[path], compresslevel=9)
     unfinished.replace(wheel)
     return wheel
 
@@ -119,7 +120,7 @@ def sources() -> list[Path]:
 def package_version() -> str:
     found = re.search(r'^__version__ = "(.+)"$', (HERE / "src" / "mars" / "__init__.py").read_text("utf-8"), re.MULTILINE)
     assert found is not None
-    return found[1]
+    return str(found[1])
 
 
 def program_name(platform: str) -> str:
@@ -136,7 +137,7 @@ def metadata(project: dict[str, Any], version: str) -> str:
     for extra, needs in project["optional-dependencies"].items():
         lines += [f"Provides-Extra: {extra}", *(f'Requires-Dist: {d}; extra == "{extra}"' for d in needs)]
     lines += ["Description-Content-Type: text/markdown"]
-    return "\n".join(lines) + "\n\n" + (HERE / project["readme"]).read_text("utf-8")
+    return "\n".join(lines) + "\n\n" + Path(HERE, project["readme"]).read_text("utf-8")
 
 
 def digest(data: bytes) -> str:
@@ -180,4 +181,4 @@ def kind(program: bytes) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
