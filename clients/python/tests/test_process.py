@@ -213,3 +213,16 @@ def test_names_of_the_package() -> None:
     assert "MarsClassifier" in dir(mars)
     with pytest.raises(AttributeError, match="module 'mars' has no attribute 'nothing'"):
         mars.nothing  # noqa: B018
+
+
+def test_tables_as_files_where_pipes_have_no_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: pd.DataFrame, target: pd.DataFrame
+) -> None:
+    piped = mars.label(source, target, assume="same")
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    pd.testing.assert_frame_equal(mars.label(source, target, assume="same"), piped)
+    with pytest.raises(mars.MarsError, match='^mars label: source: has no column "y"') as raised:
+        mars.label(target, target)
+    assert str(tmp_path) not in str(raised.value)
+    assert not list(tmp_path.iterdir())
