@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import logging
 import os
 import shutil
@@ -62,6 +63,31 @@ def test_progress_is_shown(capfd: pytest.CaptureFixture[str], source: pd.DataFra
     assert "labelled" not in capfd.readouterr().err
     mars.label(source, target, assume="same", progress=True)
     assert "labelled 140 rows" in capfd.readouterr().err
+
+
+def test_steps_are_shown(monkeypatch: pytest.MonkeyPatch, source: pd.DataFrame, target: pd.DataFrame) -> None:
+    lines: list[str] = []
+    mars.label(source, target, method="source", epochs=3, progress=lines.append)
+    assert "epochs 3 of 3" in lines and any(line.startswith("labelled 140 rows") for line in lines)
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    mars.label(source, target, method="source", epochs=3, progress=True)
+    text = sys.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "\repochs 3 of 3" in text or text.startswith("epochs 3 of 3")
+    assert "\nlabelled 140 rows" in text or "\rlabelled 140 rows" in text
+    assert text.endswith(("\n", "\r"))
+
+
+def test_progress_that_fails_is_no_failure(caplog: pytest.LogCaptureFixture, source: pd.DataFrame, target: pd.DataFrame) -> None:
+    def broken(line: str) -> None:
+        raise KeyError(line)
+
+    assert len(mars.label(source, target, assume="same", progress=broken)) == len(target)
+    assert "progress failed" in caplog.text
 
 
 def test_status_of_wrong_use() -> None:

@@ -15,7 +15,8 @@ from mars._command import Inputs, flags
 from mars._docs import documents
 from mars._frames import is_array, like, take
 from mars._options import LABEL, PREDICT, LabelOptions, Paths, PredictOptions
-from mars._process import Progress, run
+from mars._process import run
+from mars._progress import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -74,7 +75,8 @@ def label(
     posteriors : bool, default False
         Whether to add a column ``probability_CLASS`` for each class.
     progress : bool or callable, optional
-        True shows the log as it comes; a function is called with each of its lines.
+        True shows the log as it comes, and how far the work is; a function is called
+        with each line.
     **OPTIONS**
 
     Returns
@@ -141,7 +143,8 @@ def predict(model: str | os.PathLike[str], target: Any, *, posteriors: bool = Fa
     posteriors : bool, default False
         Whether to add a column ``probability_CLASS`` for each class.
     progress : bool or callable, optional
-        True shows the log as it comes; a function is called with each of its lines.
+        True shows the log as it comes, and how far the work is; a function is called
+        with each line.
     **OPTIONS**
 
     Returns

@@ -11,19 +11,16 @@ import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, Union
+from collections.abc import Mapping, Sequence
+from typing import IO, Any
 
 import pyarrow as pa
 
 from mars._binary import binary
+from mars._progress import Display, Progress, Steps
 
 _log = logging.getLogger("mars")
 _log.addHandler(logging.NullHandler())  # who wants the log says so; warnings are Python's
-
-# What says how far the work is: True shows the log's lines as they come, a function
-# gets them, False and None do nothing.
-Progress = Union[bool, None, Callable[[str], None]]
 
 _BATCH_ROWS = 1 << 16
 
@@ -71,8 +68,9 @@ def run(
         ``--source=/dev/fd/N``. On Windows, which has no such pipes, a table is written
         to a temporary Arrow file, which is removed at the end.
     progress : bool or callable, optional
-        True shows the log's lines on standard error as they come; a function is called
-        with each. They go to ``logging.getLogger("mars")`` in any case.
+        True shows the log's lines on standard error as they come, and how far the work
+        is; a function is called with each. The lines go to ``logging.getLogger("mars")``
+        in any case.
     text : bool
         Whether what the command writes is for a person (``--help``): its log is not
         asked for as JSON then.
@@ -109,7 +107,7 @@ class _Child(threading.Thread):
 
     def __init__(self, command: Sequence[str], tables: Mapping[str, Any], progress: Progress) -> None:
         super().__init__(name="mars", daemon=True)
-        self._command, self._progress = [binary(), *command], progress
+        self._command, self._display = [binary(), *command], Display(progress)
         self._inputs = [_Input(name, table) for name, table in tables.items()]
         self._messages: _Messages | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -130,18 +128,24 @@ class _Child(threading.Thread):
             self.ended.set()
 
     def _work(self) -> None:
-        process = subprocess.Popen(
-            [*self._command, *(i.flag for i in self._inputs)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=[i.read for i in self._inputs if i.read is not None],
-        )
+        steps, fds, environment = self._steps()
+        try:
+            process = subprocess.Popen(
+                [*self._command, *(i.flag for i in self._inputs)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                pass_fds=[i.read for i in self._inputs if i.read is not None] + fds,
+                env={k: v for k, v in os.environ.items() if k != "MARS_PROGRESS_FD"} | environment,  # that of who runs us
+            )
+        finally:
+            for fd in fds:
+                os.close(fd)
         with process:
             self._process = process
             assert process.stdout is not None and process.stderr is not None
-            self._messages = _Messages(process.stderr, {i.path: i.name for i in self._inputs}, self._progress)
-            threads = [self._messages, *self._inputs]
+            self._messages = _Messages(process.stderr, {i.path: i.name for i in self._inputs}, self._display)
+            threads = [self._messages, *self._inputs, *steps]
             for thread in threads:
                 thread.start()
             if self._stopped.is_set():
@@ -149,6 +153,14 @@ class _Child(threading.Thread):
             self._output = process.stdout.read()
             for thread in threads:
                 thread.join()
+        self._display.clear()
+
+    def _steps(self) -> tuple[list[Steps], list[int], dict[str, str]]:
+        """What reads how far the program is, if anybody wants to know; the program's file for it; and how that is told."""
+        if not self._display.wanted or sys.platform == "win32":
+            return [], [], {}
+        read, write = os.pipe()
+        return [Steps(open(read), self._display)], [write], {"MARS_PROGRESS_FD": str(write)}
 
     def stop(self) -> None:
         """End a program that is no longer wanted: kindly, so that it cleans up, then at once."""
@@ -248,32 +260,31 @@ def _write(table: Any, writer: Any) -> None:
 class _Messages(threading.Thread):
     """Reads what a child writes to standard error: its log, and why it failed."""
 
-    def __init__(self, stream: IO[bytes], names: Mapping[str, str], progress: Progress) -> None:
+    def __init__(self, stream: IO[bytes], names: Mapping[str, str], display: Display) -> None:
         super().__init__(name="mars-log", daemon=True)
-        self._names = names  # of the inputs, by path
-        self._stream = stream
-        self._progress = progress
+        self._names = sorted(names.items(), reverse=True)  # of the inputs, by path: /dev/fd/31 before /dev/fd/3
+        self._stream, self._display = stream, display
         self._warnings: list[str] = []
         self._lines: list[str] = []
 
     def run(self) -> None:
         for raw in self._stream:
             line = raw.decode("utf-8", "replace").rstrip("\r\n")
-            for path, name in self._names.items():
-                line = line.replace(path, name)
             record = _record(line)
             if record is None:
-                self._lines.append(line)
+                self._lines.append(self._named(line))
                 continue
-            level, message = record
+            level, message = record[0], self._named(record[1])
             _log.log(level, "%s", message)
             if level >= logging.WARNING:
                 self._warnings.append(message)
-            try:
-                _show(self._progress, message)
-            except Exception:  # what is shown is no part of the work, and the log has to be read on
-                self._progress = None
-                _log.exception("progress failed")
+            self._display.line(message)
+
+    def _named(self, text: str) -> str:
+        """A message with names of inputs in place of their paths."""
+        for path, name in self._names:
+            text = text.replace(path, name)
+        return text
 
     def warn(self) -> None:
         """Warn in the caller's thread, with the caller's place."""
@@ -286,13 +297,6 @@ class _Messages(threading.Thread):
         if not text:
             return f"mars ended {f'with status {status}' if status > 0 else f'by signal {-status}'} and said nothing"
         return text
-
-
-def _show(progress: Progress, message: str) -> None:
-    if callable(progress):
-        progress(message)
-    elif progress:
-        print(message, file=sys.stderr, flush=True)
 
 
 def _record(line: str) -> tuple[int, str] | None:

@@ -16,7 +16,8 @@ from mars._command import Inputs, flags
 from mars._docs import documents
 from mars._frames import same_kind
 from mars._options import PROPORTIONS, ProportionsOptions
-from mars._process import Progress, run
+from mars._process import run
+from mars._progress import Progress
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -166,7 +167,8 @@ def proportions(
     label : hashable, default "y"
         The source's column of labels.
     progress : bool or callable, optional
-        True shows the log as it comes; a function is called with each of its lines.
+        True shows the log as it comes, and how far the work is; a function is called
+        with each line.
     **OPTIONS**
 
     Returns
