@@ -297,6 +297,8 @@ BAD: dict[str, tuple[Callable[[pd.DataFrame, pd.DataFrame], Any], type[Exception
     "sparse columns": (lambda s, t: same(s, t.astype(pd.SparseDtype(float))), TypeError, "target: Arrow has no sparse columns, as 'a'"),
     "labels too few": (lambda s, t: same((s[["a"]], [1, 2]), t), ValueError, "source: there are 180 rows, but 2 labels"),
     "labels of two dimensions": (lambda s, t: same((s[["a"]], s[["y"]]), t), ValueError, "source: labels are one column"),
+    "labels of any kind": (lambda s, t: same((s[["a"]], [1, "x"] * 90), t), TypeError, "source: its labels are of several types"),
+    "a source row without label": (lambda s, t: same((s[["a", "b", "c"]], [None, 1, 2] * 60), t), mars.MarsError, "source: row 1: the source row has no label"),
     "labels called as a feature": (lambda s, t: same((s, s["y"]), t), ValueError, "source: the features have a column 'y'"),
     "images": (lambda s, t: same((np.zeros((9, 2, 2)), [0] * 9), t), ValueError, "an array of 3 dimensions is no table"),
     "no file": (lambda s, t: same("none.csv", t), mars.MarsError, "open none.csv: no such file or directory"),

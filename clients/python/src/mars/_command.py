@@ -49,7 +49,7 @@ def flags(function: str, known: Mapping[str, str], options: Mapping[str, Any]) -
 
 def _values(name: str, value: Any) -> list[str]:
     """What follows a flag's name, once for each time that it is given."""
-    if isinstance(value, (bool,)) or type(value).__name__ == "bool":
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # NumPy's
         if name == "cached":
             return [""] if value else []
         return ["=true" if value else "=false"]
@@ -156,7 +156,10 @@ def with_column(table: pa.Table, column: str, values: Any, name: str) -> pa.Tabl
     if getattr(values, "ndim", 1) != 1 or hasattr(values, "columns"):
         raise ValueError(f"{name}: labels are one column: give an array of one dimension")
     if not isinstance(values, (pa.Array, pa.ChunkedArray)):
-        values = values.to_arrow() if hasattr(values, "to_arrow") else pa.array(values, from_pandas=True)
+        try:
+            values = values.to_arrow() if hasattr(values, "to_arrow") else pa.array(values, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as e:
+            raise TypeError(f"{name}: its labels are of several types: {e}") from e
     if len(values) != table.num_rows:
         raise ValueError(f"{name}: there are {table.num_rows} rows, but {len(values)} labels")
     if column in table.column_names:
