@@ -41,7 +41,7 @@ func TestPythonOptions(t *testing.T) {
 // make sense in a shell alone.
 var withoutKeyword = map[string]bool{
 	"help": true, "source": true, "target": true, "label": true, "model": true, // parameters
-	"output": true, "format": true, "json": true, "details": true, "log-format": true, // set
+	"output": true, "format": true, "json": true, "details": true, "log-format": true, "cached": true, // set, or against what is set
 	"compression": true, "force": true, "spreadsheet": true, "explain": true, "quiet": true, // how it is written
 	"domain": true, "features": true, "embedding": true, "prediction": true, // columns of a stream
 	"predicted-class": true, "probability": true, "typicality": true,
@@ -115,8 +115,6 @@ func pythonType(f *pflag.Flag) string {
 		return "Shares"
 	case f.Name == "keep":
 		return "Names"
-	case f.NoOptDefVal != "" && kind != "bool":
-		return "Union[bool, Path]"
 	case strings.HasSuffix(f.Name, "-labels"):
 		return "Paths"
 	case f.Name == "save" || strings.HasSuffix(f.Name, "-photographs"):

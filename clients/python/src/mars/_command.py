@@ -50,8 +50,6 @@ def flags(function: str, known: Mapping[str, str], options: Mapping[str, Any]) -
 def _values(name: str, value: Any) -> list[str]:
     """What follows a flag's name, once for each time that it is given."""
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # NumPy's
-        if name == "cached":
-            return [""] if value else []
         return ["=true" if value else "=false"]
     if isinstance(value, Mapping):
         return ["=" + ",".join(f"{k}={v}" for k, v in value.items())]

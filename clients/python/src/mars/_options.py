@@ -83,7 +83,6 @@ class LabelOptions(TypedDict, total=False):
     seed: int
     random_state: Union[int, None]
     jobs: int
-    cached: Union[bool, Path]
 
 
 LABEL: Mapping[str, str] = {
@@ -147,7 +146,6 @@ LABEL: Mapping[str, str] = {
     "max_classes": "refuse labels of more classes than this (default 4096)",
     "seed": "seed of everything random",
     "jobs": "number of threads",
-    "cached": "take the result from the cache of mars run (in $MARS_CACHE or the given folder) if it is there, else keep it there",
 }
 
 
@@ -213,7 +211,6 @@ class ProportionsOptions(TypedDict, total=False):
     seed: int
     random_state: Union[int, None]
     jobs: int
-    cached: Union[bool, Path]
 
 
 PROPORTIONS: Mapping[str, str] = {
@@ -275,7 +272,6 @@ PROPORTIONS: Mapping[str, str] = {
     "max_classes": "refuse labels of more classes than this (default 4096)",
     "seed": "seed of everything random",
     "jobs": "number of threads",
-    "cached": "take the result from the cache of mars run (in $MARS_CACHE or the given folder) if it is there, else keep it there",
 }
 
 
@@ -300,7 +296,6 @@ class PredictOptions(TypedDict, total=False):
     memory_limit: Union[int, str]
     max_classes: int
     jobs: int
-    cached: Union[bool, Path]
 
 
 PREDICT: Mapping[str, str] = {
@@ -322,5 +317,4 @@ PREDICT: Mapping[str, str] = {
     "memory_limit": "refuse input that needs more memory than this at a time (default 8G)",
     "max_classes": "refuse labels of more classes than this (default 4096)",
     "jobs": "number of threads",
-    "cached": "take the result from the cache of mars run (in $MARS_CACHE or the given folder) if it is there, else keep it there",
 }
