@@ -37,6 +37,8 @@ def restore(names: Any, labels: Any) -> Any:
         dictionary = labels.combine_chunks().dictionary if labels.num_chunks else pa.array([], kind.value_type)
         if isinstance(dictionary, pa.ChunkedArray):
             dictionary = dictionary.combine_chunks()
+        if str(dictionary.type) == "string_view":  # which older versions of pyarrow cannot cast
+            dictionary = pa.array(dictionary.to_pylist(), pa.string())
         codes = pc.index_in(_flat(names), value_set=dictionary.cast(pa.string()))
         if codes.null_count > 0:  # such as "unknown", which is no category
             return names
