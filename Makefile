@@ -50,7 +50,8 @@ licences: ## write the licences of what is linked to the file LICENCES; a module
 
 WHEELFLAGS ?=
 wheels: ## build Python wheels that carry the program into clients/python/dist, for all systems (WHEELFLAGS: some, linux/amd64)
-	$(PYTHON) clients/python/wheels.py --go '$(GO)' --ldflags '$(LDFLAGS)' $(WHEELFLAGS)
+	$(MAKE) licences LICENCES=clients/python/dist/THIRD-PARTY-LICENSES
+	$(PYTHON) clients/python/wheels.py --go '$(GO)' --ldflags '$(LDFLAGS)' --licences clients/python/dist/THIRD-PARTY-LICENSES $(WHEELFLAGS)
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh
@@ -123,5 +124,5 @@ fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
 	  done; done
 	$(GO) test ./arrowio -run TestMutations -mutations 20000 -timeout 60m
 
-clean: ## remove what make build, make dist and make measured made, but for runs and pages
-	rm -rf $(BIN) $(DIST) .measured
+clean: ## remove what make build, make dist, make wheels and make measured made, but for runs and pages
+	rm -rf $(BIN) $(DIST) clients/python/dist .measured

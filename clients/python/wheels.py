@@ -22,6 +22,7 @@ import tempfile
 import time
 import tomllib
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,9 @@ PLATFORMS = {
     "windows/arm64": "win_arm64",
 }
 
+# Whatever this machine's settings are, as make dist has them.
+SETTINGS = {"GOFLAGS": "", "GOEXPERIMENT": "", "GOAMD64": "v1", "GOARM64": "v8.0"}
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -45,13 +49,17 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "dist", help="folder for the wheels")
     parser.add_argument("--go", default="go", help="the go command")
     parser.add_argument("--ldflags", default="-s -w", help="flags for Go's linker")
+    parser.add_argument("--licences", type=Path, help="file with the licences of what the program is linked with")
     arguments = parser.parse_args()
     unknown = [p for p in arguments.platforms if p not in PLATFORMS]
     if unknown:
         parser.error(f"no such system: {', '.join(unknown)}; there are {', '.join(PLATFORMS)}")
     arguments.out.mkdir(parents=True, exist_ok=True)
+    licences = {"LICENSE": (HERE.parent.parent / "LICENSE").read_bytes()}
+    if arguments.licences is not None:
+        licences["THIRD-PARTY-LICENSES"] = arguments.licences.read_bytes()
     for platform in arguments.platforms or PLATFORMS:
-        wheel = write(platform, build(platform, arguments.go, arguments.ldflags), arguments.out, epoch())
+        wheel = write(platform, build(platform, arguments.go, arguments.ldflags), licences, arguments.out, epoch())
         check(wheel, platform)
         print(f"{wheel} ({wheel.stat().st_size / 1e6:.1f} MB)", flush=True)
 
@@ -62,9 +70,9 @@ def build(platform: str, go: str, ldflags: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "mars")
         subprocess.run(
-            [go, "build", "-trimpath", "-ldflags", ldflags, "-o", str(program), "./cmd/mars"],
+            [go, "build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags, "-o", str(program), "./cmd/mars"],
             cwd=HERE.parent.parent,
-            env={**os.environ, "GOOS": system, "GOARCH": arch, "CGO_ENABLED": "0"},
+            env={**os.environ, "GOOS": system, "GOARCH": arch, "CGO_ENABLED": "0", **SETTINGS},
             check=True,
         )
         return program.read_bytes()
@@ -79,19 +87,19 @@ def epoch() -> int:
     return int(commit.stdout) if commit.returncode == 0 else 315532800
 
 
-def write(platform: str, program: bytes, out: Path, when: int) -> Path:
-    """Write a wheel with a program for a system."""
+def write(platform: str, program: bytes, licences: dict[str, bytes], out: Path, when: int) -> Path:
+    """Write a wheel with a program for a system, and its licences."""
     project = tomllib.loads((HERE / "pyproject.toml").read_text("utf-8"))["project"]
     name, version = project["name"].replace("-", "_"), package_version()
     tags = [f"py3-none-{tag}" for tag in PLATFORMS[platform].split(".")]
     info = f"{name}-{version}.dist-info"
     files = {f"mars/{p.relative_to(HERE / 'src' / 'mars').as_posix()}": p.read_bytes() for p in sources()}
     files[program_name(platform)] = program
-    files[f"{info}/METADATA"] = metadata(project, version).encode()
+    files[f"{info}/METADATA"] = metadata(project, version, licences).encode()
     files[f"{info}/WHEEL"] = "".join(
         f"{line}\n" for line in ("Wheel-Version: 1.0", "Generator: mars", "Root-Is-Purelib: false", *(f"Tag: {tag}" for tag in tags))
     ).encode()
-    files[f"{info}/licenses/LICENSE"] = (HERE.parent.parent / "LICENSE").read_bytes()
+    files |= {f"{info}/licenses/{licence}": text for licence, text in licences.items()}
     record = io.StringIO()
     rows = csv.writer(record, lineterminator="\n")
     for path in sorted(files):
@@ -127,10 +135,10 @@ def program_name(platform: str) -> str:
     return "mars/bin/mars.exe" if platform.startswith("windows/") else "mars/bin/mars"
 
 
-def metadata(project: dict[str, Any], version: str) -> str:
+def metadata(project: dict[str, Any], version: str, licences: Iterable[str]) -> str:
     """What pyproject.toml says, as wheels have it."""
     lines = ["Metadata-Version: 2.4", f"Name: {project['name']}", f"Version: {version}", f"Summary: {project['description']}"]
-    lines += [f"License-Expression: {project['license']}", "License-File: LICENSE"]
+    lines += [f"License-Expression: {project['license']}", *(f"License-File: {licence}" for licence in licences)]
     lines += [f"Classifier: {c}" for c in project["classifiers"]]
     lines += [f"Requires-Python: {project['requires-python']}"]
     lines += [f"Requires-Dist: {d}" for d in project["dependencies"]]

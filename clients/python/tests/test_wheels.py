@@ -41,13 +41,15 @@ PROGRAMS = {
     "windows/arm64": b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + b"PE\0\0" + struct.pack("<H", 0xAA64),
 }
 
+LICENCES = {"LICENSE": b"ours", "THIRD-PARTY-LICENSES": b"others'"}
+
 
 @pytest.mark.parametrize("platform", PROGRAMS)
 def test_the_same_bytes(platform: str, tmp_path: Path) -> None:
     first, second = tmp_path / "1", tmp_path / "2"
     for folder in (first, second):
         folder.mkdir()
-        wheels.check(wheels.write(platform, PROGRAMS[platform], folder, 1_700_000_000), platform)
+        wheels.check(wheels.write(platform, PROGRAMS[platform], LICENCES, folder, 1_700_000_000), platform)
     (name,) = os.listdir(first)
     assert (first / name).read_bytes() == (second / name).read_bytes()
 
@@ -55,11 +57,11 @@ def test_the_same_bytes(platform: str, tmp_path: Path) -> None:
 def test_another_program_is_found_out(tmp_path: Path) -> None:
     for program, message in ((PROGRAMS["linux/arm64"], "is for linux/arm64"), (elf(62, 3), "not static"), (b"#!/bin/sh", "an unknown system")):
         with pytest.raises(AssertionError, match=message):
-            wheels.check(wheels.write("linux/amd64", program, tmp_path, 0), "linux/amd64")
+            wheels.check(wheels.write("linux/amd64", program, LICENCES, tmp_path, 0), "linux/amd64")
 
 
 def test_damage_is_found_out(tmp_path: Path) -> None:
-    wheel = wheels.write("linux/amd64", PROGRAMS["linux/amd64"], tmp_path, 0)
+    wheel = wheels.write("linux/amd64", PROGRAMS["linux/amd64"], LICENCES, tmp_path, 0)
     changed = tmp_path / "changed" / wheel.name
     changed.parent.mkdir()
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(changed, "w") as new:
@@ -73,7 +75,7 @@ def test_damage_is_found_out(tmp_path: Path) -> None:
 
 
 def test_pip_takes_it(tmp_path: Path) -> None:
-    wheel = wheels.write("linux/amd64", PROGRAMS["linux/amd64"], tmp_path, 0)
+    wheel = wheels.write("linux/amd64", PROGRAMS["linux/amd64"], LICENCES, tmp_path, 0)
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
     command += ["--target", str(tmp_path / "site"), "--only-binary=:all:", "--platform", "musllinux_1_2_x86_64", str(wheel)]
     if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode != 0:
@@ -81,6 +83,8 @@ def test_pip_takes_it(tmp_path: Path) -> None:
     subprocess.run(command, check=True)
     assert os.access(tmp_path / "site" / "mars" / "bin" / "mars", os.X_OK)
     meta = (next((tmp_path / "site").glob("*.dist-info")) / "METADATA").read_text()
+    assert "\nLicense-File: LICENSE\nLicense-File: THIRD-PARTY-LICENSES\n" in meta
+    assert (next((tmp_path / "site").glob("*.dist-info")) / "licenses" / "THIRD-PARTY-LICENSES").read_bytes() == b"others'"
     assert "\nRequires-Dist: pyarrow" in meta and "\n# " in meta
 
 

@@ -99,7 +99,7 @@ func pythonHelp(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "[]":
 	default:
-		if f.Name != "jobs" && !strings.Contains(usage, "(default") { // that of jobs is the machine's
+		if !strings.Contains(usage, "(default") {
 			usage += " (default " + f.DefValue + ")"
 		}
 	}

@@ -145,7 +145,7 @@ LABEL: Mapping[str, str] = {
     "memory_limit": "refuse input that needs more memory than this at a time (default 8G)",
     "max_classes": "refuse labels of more classes than this (default 4096)",
     "seed": "seed of everything random",
-    "jobs": "number of threads",
+    "jobs": "number of threads (default: as many as processors)",
 }
 
 
@@ -271,7 +271,7 @@ PROPORTIONS: Mapping[str, str] = {
     "memory_limit": "refuse input that needs more memory than this at a time (default 8G)",
     "max_classes": "refuse labels of more classes than this (default 4096)",
     "seed": "seed of everything random",
-    "jobs": "number of threads",
+    "jobs": "number of threads (default: as many as processors)",
 }
 
 
@@ -316,5 +316,5 @@ PREDICT: Mapping[str, str] = {
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",
     "memory_limit": "refuse input that needs more memory than this at a time (default 8G)",
     "max_classes": "refuse labels of more classes than this (default 4096)",
-    "jobs": "number of threads",
+    "jobs": "number of threads (default: as many as processors)",
 }
