@@ -101,8 +101,9 @@ SKADA_RESULTS ?= skada.jsonl
 bench-skada: build ## our labels beside skada's methods on SKADA-Bench's tasks (real data in $MARS_DATA)
 	$(PYTHON) docs/experiments/skada/bench.py --mars $(BIN)/mars --results $(SKADA_RESULTS) $(BENCHFLAGS)
 
-generate: ## write the kernels' assembly again
+generate: ## write the kernels' assembly and the options of the Python package again
 	$(GO) -C stages/algorithms/internal/kernel/gen run .
+	$(GO) test ./cmd/internal/cli -run TestPythonOptions -update
 
 bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
 	$(GO) run ./arrowio/internal/benchio

@@ -32,6 +32,7 @@ class LabelOptions(TypedDict, total=False):
     max_categories: int
     missing: Literal["impute", "error"]
     missing_indicator: float
+    hash_features: int
     domain_column: str
     source_domain: Names
     target_domain: Names
@@ -96,6 +97,7 @@ LABEL: Mapping[str, str] = {
     "max_categories": "make a feature of each value of a category, up to so many; more values share so many features, by a hash (default 32)",
     "missing": "what to do about missing values: fill in the source's median or most frequent value, or refuse them (default impute)",
     "missing_indicator": "add a feature that says which values were missing if more than this share of the source's are (default 0.05)",
+    "hash_features": "hash the features of svmlight files to so many (default: as they are up to 16384, else 1024)",
     "domain_column": "column of one table that says which domain a row is of; target may then be left out",
     "source_domain": "values of domain_column in source rows (default \"source\")",
     "target_domain": "values of domain_column in target rows (default \"target\")",
@@ -162,6 +164,7 @@ class ProportionsOptions(TypedDict, total=False):
     max_categories: int
     missing: Literal["impute", "error"]
     missing_indicator: float
+    hash_features: int
     domain_column: str
     source_domain: Names
     target_domain: Names
@@ -224,6 +227,7 @@ PROPORTIONS: Mapping[str, str] = {
     "max_categories": "make a feature of each value of a category, up to so many; more values share so many features, by a hash (default 32)",
     "missing": "what to do about missing values: fill in the source's median or most frequent value, or refuse them (default impute)",
     "missing_indicator": "add a feature that says which values were missing if more than this share of the source's are (default 0.05)",
+    "hash_features": "hash the features of svmlight files to so many (default: as they are up to 16384, else 1024)",
     "domain_column": "column of one table that says which domain a row is of; target may then be left out",
     "source_domain": "values of domain_column in source rows (default \"source\")",
     "target_domain": "values of domain_column in target rows (default \"target\")",
