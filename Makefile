@@ -15,7 +15,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
+.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -47,6 +47,11 @@ LICENCES ?= $(DIST)/THIRD-PARTY-LICENSES
 licences: ## write the licences of what is linked to the file LICENCES; a module without one is an error
 	@mkdir -p $(dir $(LICENCES))
 	CGO_ENABLED=0 $(GO) run -trimpath ./cmd/internal/dist -notices '$(LICENCES)'
+
+WHEELFLAGS ?=
+wheels: ## build Python wheels that carry the program into clients/python/dist, for all systems (WHEELFLAGS: some, linux/amd64)
+	$(MAKE) licences LICENCES=clients/python/dist/THIRD-PARTY-LICENSES
+	$(PYTHON) clients/python/wheels.py --go '$(GO)' --ldflags '$(LDFLAGS)' --licences clients/python/dist/THIRD-PARTY-LICENSES $(WHEELFLAGS)
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh
@@ -96,8 +101,9 @@ SKADA_RESULTS ?= skada.jsonl
 bench-skada: build ## our labels beside skada's methods on SKADA-Bench's tasks (real data in $MARS_DATA)
 	$(PYTHON) docs/experiments/skada/bench.py --mars $(BIN)/mars --results $(SKADA_RESULTS) $(BENCHFLAGS)
 
-generate: ## write the kernels' assembly again
+generate: ## write the kernels' assembly and the options of the Python package again
 	$(GO) -C stages/algorithms/internal/kernel/gen run .
+	$(GO) test ./cmd/internal/cli -run TestPythonOptions -update
 
 bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
 	$(GO) run ./arrowio/internal/benchio
@@ -119,5 +125,5 @@ fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
 	  done; done
 	$(GO) test ./arrowio -run TestMutations -mutations 20000 -timeout 60m
 
-clean: ## remove what make build, make dist and make measured made, but for runs and pages
-	rm -rf $(BIN) $(DIST) .measured
+clean: ## remove what make build, make dist, make wheels and make measured made, but for runs and pages
+	rm -rf $(BIN) $(DIST) clients/python/dist .measured

@@ -92,7 +92,8 @@ func runPage(t *testing.T, text, bin string) {
 		t.Fatal(err)
 	}
 	library := t.TempDir() // of packages that a page in R installs
-	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "MARS_SOURCE="+root, "R_LIBS="+library+":"+os.Getenv("R_LIBS"))
+	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "MARS_SOURCE="+root, "R_LIBS="+library+":"+os.Getenv("R_LIBS"),
+		"PYTHONPATH="+filepath.Join(root, "clients", "python", "src"), "PYTHONDONTWRITEBYTECODE=1", "MARS_BINARY=")
 	run := func(t *testing.T, text string, environment []string) {
 		cmd := exec.Command("bash", "-eu", "-c", text)
 		cmd.Dir, cmd.Env = dir, environment
@@ -160,8 +161,8 @@ func pythonFolder(t *testing.T) string {
 	if python == "" {
 		python = "python3"
 	}
-	if exec.Command(python, "-c", "import pandas, polars, pyarrow, safetensors, sklearn").Run() != nil {
-		t.Skip("no Python with pandas, polars, pyarrow, safetensors and scikit-learn: pip install -r testdata/requirements.txt, and let MARS_PYTHON name it")
+	if exec.Command(python, "-c", "import duckdb, pandas, polars, pyarrow, safetensors, sklearn").Run() != nil {
+		t.Skip("no Python with DuckDB, pandas, polars, pyarrow, safetensors and scikit-learn: pip install -r testdata/requirements.txt, and let MARS_PYTHON name it")
 	}
 	found, err := exec.LookPath(python)
 	if err != nil {

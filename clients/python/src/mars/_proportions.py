@@ -1,0 +1,206 @@
+"""Class proportions of a target."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import tempfile
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from mars._classes import restore
+from mars._command import Inputs, flags
+from mars._docs import documents
+from mars._frames import same_kind
+from mars._options import PROPORTIONS, ProportionsOptions
+from mars._process import run
+from mars._progress import Progress
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class Proportions:
+    """The class proportions of a target, with intervals and whether to believe them.
+
+    Attributes
+    ----------
+    table : table
+        A row for each class, with its share of the ``source`` and of the ``target``, and
+        the bounds ``lower`` and ``upper`` of an interval; ``true`` too, if the option
+        `truth` was set. A pandas or polars frame or a DuckDB relation if the target is
+        one, else a pyarrow table.
+    classes : list
+        The classes, as the source's labels write them.
+    estimators : dict
+        What assumptions or estimators give, by their names: a dict from class to share.
+    expected_error : float
+        How far off the shares are expected to be in L1, 0 to 2; above 0.2 they are not to
+        be believed.
+    verdict : str
+        Whether to believe them, in words.
+    warnings : list of str
+        What the program warns about.
+
+    Examples
+    --------
+    >>> import mars, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = np.r_[rng.normal(0, 0.4, (200, 2)), rng.normal(2, 0.4, (200, 2))], np.repeat([0, 1], 200)
+    >>> shares = mars.proportions((X, y), X[:250] + 0.5)
+    >>> [round(share, 1) for share in shares.table["target"].to_pylist()]
+    [0.8, 0.2]
+    """
+
+    def __init__(self, report: Mapping[str, Any], text: str = "", labels: Any = None, target: Any = None) -> None:
+        self._report = dict(report)
+        self._text = text
+        self._target = same_kind(target)
+        classes = restore(pa.array(report["classes"], pa.string()), labels)
+        self.classes: list[Any] = classes.to_pylist()
+        shares = report["proportions"]
+        columns = {"class": classes, "source": shares["source"], "target": shares["estimated"]}
+        columns |= {"lower": report["interval"]["lower"], "upper": report["interval"]["upper"]}
+        if "true" in shares:
+            columns["true"] = shares["true"]
+        self._table = pa.table(columns)
+
+    @property
+    def table(self) -> Any:
+        return self._target(self._table)
+
+    @property
+    def estimators(self) -> dict[str, dict[Any, float]]:
+        return {name: dict(zip(self.classes, shares)) for name, shares in self._report["estimators"].items()}
+
+    @property
+    def expected_error(self) -> float:
+        return float(self._report["expected_error"])
+
+    @property
+    def verdict(self) -> str:
+        return str(self._report["verdict"])
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(self._report["warnings"] or [])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the whole report, as ``mars proportions --json`` has it."""
+        return json.loads(json.dumps(self._report))  # type: ignore[no-any-return]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the shares with their intervals, and those of the source.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw. A new figure if it is left out.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        if ax is None:
+            try:
+                from matplotlib import pyplot
+            except ImportError as e:
+                raise ImportError("Proportions.plot needs matplotlib: pip install matplotlib") from e
+            _, ax = pyplot.subplots(figsize=(6, 1 + 0.4 * len(self.classes)), layout="constrained")
+        names = [str(c) for c in self.classes]
+        places = range(len(names))
+        t = self._table.to_pydict()
+        ax.barh(places, t["target"], color="C0", alpha=0.8, label="target")
+        ax.hlines(places, t["lower"], t["upper"], color="black", label=f"{self._report['interval']['level']:.0%} interval")
+        ax.plot(t["source"], places, "D", color="C1", label="source")
+        if "true" in t:
+            ax.plot(t["true"], places, "x", color="black", label="truth")
+        ax.set_yticks(places, names)
+        ax.invert_yaxis()
+        ax.set_xlim(left=0)
+        ax.set_xlabel("share")
+        ax.legend()
+        return ax
+
+    def __str__(self) -> str:
+        return self._text
+
+    def __repr__(self) -> str:
+        return self._text or f"Proportions({dict(zip(self.classes, self._table['target'].to_pylist()))})"
+
+    def _repr_html_(self) -> str:
+        t = self._table.to_pydict()
+        names = [n for n in t if n != "class"]
+        head = "".join(f"<th>{html.escape(n)}</th>" for n in ("class", *names))
+        rows = []
+        for i, name in enumerate(self.classes):
+            cells = "".join(f"<td>{t[n][i]:.1%}</td>" for n in names)
+            bar = f'<div style="background:#4c78a8;height:0.8em;width:{100 * t["target"][i]:.0f}px"></div>'
+            rows.append(f"<tr><th>{html.escape(str(name))}</th>{cells}<td>{bar}</td></tr>")
+        notes = [self.verdict, *self.warnings]
+        return (
+            f"<table><thead><tr>{head}<th></th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            + "".join(f"<p>{html.escape(note)}</p>" for note in notes)
+        )
+
+
+@documents(PROPORTIONS, ProportionsOptions)
+def proportions(
+    source: Any, target: Any = None, label: Hashable = "y", *, progress: Progress = None, **options: Unpack[ProportionsOptions]
+) -> Proportions:
+    """Estimate the class proportions of a target, with intervals and whether to believe them.
+
+    Parameters
+    ----------
+    source : table, pair or path
+        Rows with labels: a pandas or polars frame, a pyarrow table, a DuckDB relation, or
+        anything with ``__arrow_c_stream__``; or a pair ``(X, y)`` of features and labels,
+        for NumPy arrays and torch tensors; or the name of a file, or of several, which
+        the program reads itself.
+    target : table or path
+        Rows without labels. If one table holds both, leave it out and give
+        `domain_column`.
+    label : hashable, default "y"
+        The source's column of labels.
+    progress : bool or callable, optional
+        True shows the log as it comes, and how far the work is; a function is called
+        with each line.
+    **OPTIONS**
+
+    Returns
+    -------
+    Proportions
+        The shares, and whether to believe them.
+
+    Raises
+    ------
+    MarsError
+        With the program's message, if it fails.
+
+    Warns
+    -----
+    MarsWarning
+        Above all where the shares are not to be believed.
+
+    Examples
+    --------
+    >>> import mars, numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = np.r_[rng.normal(0, 0.4, (200, 2)), rng.normal(2, 0.4, (200, 2))], np.repeat(["a", "b"], 200)
+    >>> shares = mars.proportions((X, y), X[:250] + 0.5, level=0.95)
+    >>> shares.verdict.split(":")[0]
+    'These proportions can be believed'
+    """
+    command = ["proportions", f"--label={label}", *flags("proportions", PROPORTIONS, options)]
+    inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
+    # The report is for a person on standard output, and for this program in a file.
+    with tempfile.TemporaryDirectory(prefix="mars-") as folder:
+        path = os.path.join(folder, "report.json")
+        text = run([*command, f"--output={path}", *inputs.flags], inputs.tables, progress=progress).decode()
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+    return Proportions(report, text.rstrip("\n"), inputs.labels, source if target is None else target)
