@@ -123,8 +123,8 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 	all := f.options
 	all.Mixed = true
 	all.Each = func(t *format.Table) error {
-		if isMixed(t) {
-			return errSeen // the table is read as a whole, to learn from it
+		if isMixed(t) || t.Columns == nil {
+			return errSeen // the table is read as a whole: to learn from it, or as it is a column of lists
 		}
 		if scans == nil {
 			scans = newKeyScans(t.Features.Cols)
@@ -138,7 +138,7 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 	if errors.Is(err, errSeen) {
 		return false, nil
 	}
-	if err != nil || t.Columns == nil {
+	if err != nil {
 		return false, err
 	}
 	if f.options.Columns != nil {
