@@ -1,0 +1,170 @@
+"""A quantifier: class proportions of a target, as QuaPy has them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mars import _rows
+
+__all__ = ["MarsQuantifier"]
+
+
+class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
+    """Estimate the class proportions of samples, with QuaPy's ``fit`` and ``predict``.
+
+    `fit` keeps the labelled rows (the source). `predict` gives them and a sample (the
+    target) to ``mars proportions``, which adapts to that sample: it is no aggregation of
+    labels of single rows, and each sample is a process of its own that learns again.
+
+    Parameters
+    ----------
+    method : {"auto", "hedge", "mte"}, default="auto"
+        How to estimate: "auto" is "hedge" for rows of numbers.
+    assume : str, default="auto"
+        What has happened to the classes, for "hedge": "stay" (only their shares have
+        changed, as QuaPy's protocols do), "move", or one assumption: "same", "balance",
+        "together", "classes" or "parts". "auto" weighs all of them.
+    classifier : {"ensemble", "logistic", "kernel", "network"}, default="ensemble"
+        What learns the source's labels, for "hedge".
+    n_jobs : int, optional
+        Number of threads; None and -1 take all.
+    random_state : int, RandomState instance or None, default=0
+        Seed of everything random. An int is the command's ``--seed``, whose default is 0
+        too. None takes another each time, from NumPy's global generator.
+    verbose : bool, default=False
+        Whether to show the program's log on standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if `X` had such that are all strings.
+
+    See Also
+    --------
+    mars.proportions : The same of tables as they are, with a verdict.
+    MarsClassifier : Labels of the rows.
+
+    Notes
+    -----
+    QuaPy need not be installed. Samples that are hard to believe are warned of, as
+    `mars.MarsWarning`; below 100 rows all are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mars import MarsQuantifier
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.choice(["a", "b"], 300)
+    >>> X = rng.normal(size=(300, 3)) + 4 * (y == "b")[:, None]
+    >>> sample = X[np.r_[np.flatnonzero(y == "a")[:30], np.flatnonzero(y == "b")[:120]]]
+    >>> MarsQuantifier().fit(X, y).predict(sample).round(1)
+    array([0.2, 0.8])
+    """
+
+    def __init__(
+        self,
+        method: str = "auto",
+        *,
+        assume: str = "auto",
+        classifier: str = "ensemble",
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        verbose: bool = False,
+    ) -> None:
+        self.method = method
+        self.assume = assume
+        self.classifier = classifier
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> MarsQuantifier:
+        """Keep the labelled rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; or a LabelledCollection of QuaPy, as its older versions have it.
+        y : array-like of shape (n_samples,)
+            Their labels, of any kind that scikit-learn takes.
+
+        Returns
+        -------
+        MarsQuantifier
+            The estimator itself.
+        """
+        if y is None and hasattr(X, "Xy"):
+            X, y = X.Xy
+        self._source, labels = validate_data(self, X, y, dtype=np.float32)
+        check_classification_targets(labels)
+        self.classes_, self._codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"the labelled rows have one class ({self.classes_[0]!r}): give rows of two classes or more")
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Estimate the class proportions of a sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows of the sample.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            The share of each class, in the order of `classes_`.
+        """
+        return np.array(self.report(X, bootstrap=2)["proportions"]["estimated"])
+
+    def quantify(self, X: Any) -> Any:
+        """Estimate the class proportions of a sample: what QuaPy called `predict` before.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows of the sample.
+
+        Returns
+        -------
+        ndarray of shape (n_classes,)
+            The share of each class, in the order of `classes_`.
+        """
+        return self.predict(X)
+
+    def report(self, X: Any, *, level: float = 0.9, bootstrap: int = 200) -> dict[str, Any]:
+        """Say all that ``mars proportions --json`` says of a sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows of the sample.
+        level : float, default=0.9
+            Probability with which an interval is to hold the true share.
+        bootstrap : int, default=200
+            Replicates of the bootstrap behind the intervals.
+
+        Returns
+        -------
+        dict
+            Proportions, intervals, expected error, verdict, and what they rest on.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float32, reset=False)
+        command = ["proportions", "--json", "--method", self.method, "--seed", _rows.seed(self.random_state)]
+        command += ["--level", str(level), "--bootstrap", str(bootstrap)]
+        command += _rows.shape_flag(None, X.shape[1]) + _rows.jobs(self.n_jobs)
+        command += _rows.unless("--assume", self.assume, "auto") + _rows.unless("--classifier", self.classifier, "ensemble")
+        rows = _rows.labelled(self._source, self._codes, X, self.classes_, getattr(self, "feature_names_in_", None))
+        report: dict[str, Any] = json.loads(_rows.ask(command, rows, self.verbose))
+        return report
