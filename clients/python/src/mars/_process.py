@@ -65,8 +65,9 @@ def run(
         The command and its flags, such as ``["label", "--label", "y"]``.
     tables : mapping of str to pyarrow.Table or pyarrow.RecordBatchReader
         Tables by the name of their flag: ``{"source": table}`` becomes
-        ``--source=/dev/fd/N``. On Windows, which has no such pipes, a table is written
-        to a temporary Arrow file, which is removed at the end.
+        ``--source=/dev/fd/N``; ``rows`` is what the command reads as its FILE. On Windows,
+        which has no such pipes, a table is written to a temporary Arrow file, which is
+        removed at the end.
     progress : bool or callable, optional
         True shows the log's lines on standard error as they come, and how far the work
         is; a function is called with each. The lines go to ``logging.getLogger("mars")``
@@ -206,7 +207,7 @@ class _Input(threading.Thread):
             self.path = os.path.join(self._folder.name, f"{self.name}.arrow")
             with open(self.path, "wb") as file:
                 _write(self._table, pa.ipc.new_file(file, self._table.schema))
-        self.flag = f"--{self.name}={self.path}"
+        self.flag = self.path if self.name == "rows" else f"--{self.name}={self.path}"
         return self
 
     def __exit__(self, *_: object) -> None:

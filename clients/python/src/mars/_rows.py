@@ -50,7 +50,7 @@ def labelled(source: Any, codes: Any, target: Any, classes: Any, names: Any) -> 
 
 def class_names(classes: Any) -> list[str]:
     """What the program calls the classes in what it says, all of them different."""
-    names = [str(c) for c in classes.tolist()]
+    names = [str(int(c)) if isinstance(c, float) and c.is_integer() else str(c) for c in classes.tolist()]
     return names if len(set(names)) == len(names) else [f"{name} ({k})" for k, name in enumerate(names)]
 
 
@@ -91,7 +91,7 @@ def unless(flag: str, value: str, default: str) -> list[str]:
 def ask(command: Sequence[str], rows: pa.Table, verbose: bool) -> bytes:
     """Run a command on rows. What it refuses is a ValueError, as scikit-learn has it."""
     try:
-        return run(command, rows=rows, progress=verbose)
+        return run(command, {"rows": rows}, progress=verbose)
     except MarsError as e:
         if e.status in (1, 2):  # bad input, or a parameter that there is not
             raise ValueError(e.message) from e

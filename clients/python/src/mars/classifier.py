@@ -291,7 +291,7 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             What `predict_proba` gives, as logarithms.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self.predict_proba(X), dtype=np.float64)  # float32 would make equals of some
 
     def score(
         self,

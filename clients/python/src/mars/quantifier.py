@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import tempfile
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mars import _rows
+from mars._process import MarsWarning
+from mars._proportions import Proportions
 
 __all__ = ["MarsQuantifier"]
 
@@ -56,8 +62,11 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    QuaPy need not be installed. Samples that are hard to believe are warned of, as
-    `mars.MarsWarning`; below 100 rows all are.
+    QuaPy need not be installed. `predict` warns of what is not to be believed, as
+    `mars.MarsWarning`; of samples below 100 rows always.
+
+    QuaPy's protocols draw samples in which only the shares differ. That is what
+    ``assume="stay"`` says; "auto" does not know it, and pays for that in precision.
 
     Examples
     --------
@@ -125,25 +134,15 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_classes,)
             The share of each class, in the order of `classes_`.
         """
-        return np.array(self.report(X, bootstrap=2)["proportions"]["estimated"])
+        report, _ = self._ask(X, ["--bootstrap", "2"])  # intervals are not looked at
+        for doubt in report["warnings"] or []:
+            warnings.warn(doubt, MarsWarning, stacklevel=2)
+        return np.array(report["proportions"]["estimated"])
 
-    def quantify(self, X: Any) -> Any:
-        """Estimate the class proportions of a sample: what QuaPy called `predict` before.
+    quantify = predict  # its name in QuaPy before 0.2
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows of the sample.
-
-        Returns
-        -------
-        ndarray of shape (n_classes,)
-            The share of each class, in the order of `classes_`.
-        """
-        return self.predict(X)
-
-    def report(self, X: Any, *, level: float = 0.9, bootstrap: int = 200) -> dict[str, Any]:
-        """Say all that ``mars proportions --json`` says of a sample.
+    def report(self, X: Any, *, level: float = 0.9, bootstrap: int = 200) -> Proportions:
+        """Say all of a sample's class proportions, and whether to believe them.
 
         Parameters
         ----------
@@ -156,15 +155,21 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        dict
-            Proportions, intervals, expected error, verdict, and what they rest on.
+        mars.Proportions
+            What `mars.proportions` gives of tables.
         """
+        report, text = self._ask(X, ["--level", str(level), "--bootstrap", str(bootstrap)])
+        return Proportions(report, text, pa.chunked_array([pa.array(self.classes_.tolist())]), X)
+
+    def _ask(self, X: Any, flags: list[str]) -> tuple[dict[str, Any], str]:
+        """The report on a sample, for this program and for a person."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
-        command = ["proportions", "--json", "--method", self.method, "--seed", _rows.seed(self.random_state)]
-        command += ["--level", str(level), "--bootstrap", str(bootstrap)]
+        command = ["proportions", "--method", self.method, "--seed", _rows.seed(self.random_state), *flags]
         command += _rows.shape_flag(None, X.shape[1]) + _rows.jobs(self.n_jobs)
         command += _rows.unless("--assume", self.assume, "auto") + _rows.unless("--classifier", self.classifier, "ensemble")
         rows = _rows.labelled(self._source, self._codes, X, self.classes_, getattr(self, "feature_names_in_", None))
-        report: dict[str, Any] = json.loads(_rows.ask(command, rows, self.verbose))
-        return report
+        with tempfile.TemporaryDirectory(prefix="mars-") as folder:
+            path = Path(folder, "report.json")
+            text = _rows.ask([*command, "--output", str(path)], rows, self.verbose).decode()
+            return json.loads(path.read_bytes()), text.rstrip("\n")
