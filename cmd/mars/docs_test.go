@@ -17,7 +17,7 @@ import (
 // programs beside the pages are there too. A block with "sh needs torch" after
 // the fence is skipped where that is not installed; MARS_PYTHON_TORCH may name a Python of its
 // own that has it. MARS_SOURCE is the clone, which
-// the programs in Go import.
+// the programs in Go import, and from which those in Python import mars.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(programsBeside, "*.md"))
 	if err != nil || len(pages) == 0 {
@@ -139,6 +139,8 @@ var probes = map[string]string{
 	"R":       "Rscript -e 'library(processx); library(jsonlite)'",
 	"anndata": "python3 -c 'import anndata'",
 	"PIL":     "python3 -c 'import PIL'",
+	"quapy":   "python3 -c 'import quapy'",
+	"skada":   "python3 -c 'import skada'",
 }
 
 type block struct{ info, text string }
