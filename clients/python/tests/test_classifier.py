@@ -24,7 +24,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mars import MarsClassifier, MarsError, MarsWarning, binary
 from mars._process import run
 
-pytestmark = pytest.mark.filterwarnings("ignore::mars.MarsWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::mars.MarsWarning"),
+    pytest.mark.filterwarnings("ignore:The `return_X_y` parameter:DeprecationWarning"),  # of skada, by skada
+]
 
 
 class Adapted(MarsClassifier):
@@ -150,6 +153,7 @@ def test_warnings_name_the_classes(domains):
         ({}, lambda X, y, T: (X, y, {"sample_domain": T, "Xt": T}), "the target is given twice"),
         ({}, lambda X, y, T: (X, y, {"sample_domain": -np.ones(len(X))}), "no row is of the source"),
         ({}, lambda X, y, T: (X, y, {"sample_domain": ["s"] * len(X)}), "give whole numbers"),
+        ({}, lambda X, y, T: (X, y, {"sample_domain": X[:, 0]}), "give whole numbers"),
         ({}, lambda X, y, T: (X, y, {"sample_domain": np.ones(3)}), "inconsistent numbers of samples"),
         ({}, lambda X, y, T: (X, np.where(y, y, np.nan), {"sample_domain": np.ones(len(X))}), "Input y contains NaN in source rows"),
         ({}, lambda X, y, T: (X, None, {"sample_domain": np.ones(len(X))}), "requires y to be passed"),
@@ -181,6 +185,37 @@ def test_a_program_that_cannot_be_run_is_no_value_error(domains, monkeypatch, tm
     monkeypatch.setenv("MARS_BINARY", str(killed))
     with pytest.raises(MarsError):
         MarsClassifier().fit(Xs, ys, Xt)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "adapted", "flags"),
+    [
+        ({}, True, "label --method auto --decision accuracy --seed 0 --shape 4"),
+        ({"method": "mars", "decision": "balanced", "random_state": 7}, True, "label --method mars --decision balanced --seed 7 --shape 4"),
+        ({"assume": "stay", "classifier": "kernel"}, True, "--shape 4 --assume stay --classifier kernel --save"),
+        ({"epochs": 5, "n_jobs": 2}, True, "--shape 4 --jobs 2 --epochs 5 --save"),
+        ({"n_jobs": -1, "shape": (1, 2, 2)}, True, "--shape 1x2x2 --save"),
+        ({"shape": "4x1x1"}, True, "--shape 4x1x1 --save"),
+        ({"method": "marsc", "assume": "stay", "epochs": 5}, False, "train --method source --decision accuracy --seed 0 --shape 4 --epochs 5 --save"),
+    ],
+)
+def test_parameters_are_flags(domains, monkeypatch, tmp_path, parameters, adapted, flags):
+    recorder = tmp_path / "mars"
+    recorder.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/flags\nexit 1\n')
+    recorder.chmod(0o755)
+    monkeypatch.setenv("MARS_BINARY", str(recorder))
+    Xs, ys, Xt, _ = domains
+    with pytest.raises(ValueError):
+        MarsClassifier(**parameters).fit(Xs, ys, Xt if adapted else None)
+    assert f" {flags} " in f" {(tmp_path / 'flags').read_text()}"
+
+
+def test_verbose_shows_the_log(domains, capfd):
+    Xs, ys, Xt, _ = domains
+    MarsClassifier(verbose=True).fit(Xs, ys, Xt)
+    assert "labelled 200 rows" in capfd.readouterr().err
+    MarsClassifier().fit(Xs, ys, Xt)
+    assert capfd.readouterr().err == ""
 
 
 def test_seeds(domains):

@@ -196,7 +196,7 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if domain.ndim == 0:
             domain = np.full(len(X), domain)
         domain = column_or_1d(domain)
-        if domain.dtype.kind not in "iu" and not (domain.dtype.kind == "f" and np.isfinite(domain).all()):
+        if domain.dtype.kind not in "iu" and not (domain.dtype.kind == "f" and (domain % 1 == 0).all()):
             raise ValueError("sample_domain: give whole numbers, 0 and above for source rows and below 0 for target rows")
         check_consistent_length(X, y, domain)
         of_source = domain >= 0
