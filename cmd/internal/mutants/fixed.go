@@ -79,6 +79,7 @@ var fixedMutants = []mutant{
 	{"hashes lose their sign", "stages/featurize/format/svmlight.go", "c.row[at] += sign * values[k]", "c.row[at] += values[k] + 0*sign", 0, of("./stages/featurize/format", "TestOracle$")},
 	{"--scale is ignored", "cmd/internal/cli/featurize.go", "Scale: scale.Method(o.scale)", "Scale: scale.Moments", 0, wiring("featurize", "scale")},
 	{"--log1p and --arcsinh are ignored", "cmd/internal/cli/featurize.go", "Transform: o.transform", "Transform: scale.Transform{}", 0, wiring("label", "log1p")},
+	{"a column of lists is one feature", "stages/featurize/flow.go", "isMixed(t) || t.Columns == nil", "isMixed(t)", 0, of("./cmd/mars", "TestScripts/^flow$")},
 	{"blocks of a file are not transformed", "stages/featurize/flow.go", "f.st.transform(ctx, t)", "error(nil)", 0, of("./cmd/mars", "TestScript/scaling")},
 	{"blocks of a file are not scaled", "stages/featurize/flow.go", "f.scaling.Apply(ctx, t.Features)", "error(nil)", 0, of("./cmd/mars", "TestScript/scaling")},
 	{"a model's rows are not transformed", "stages/featurize/preparation.go", "Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}", "Columns: note.Columns, Compensate: note.Compensate}", 0, of("./cmd/mars", "TestScript/scaling")},
