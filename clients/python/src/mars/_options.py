@@ -55,9 +55,12 @@ class LabelOptions(TypedDict, total=False):
     disjoint: bool
     shape: str
     raw: bool
+    image_column: str
+    grey: bool
     resize: str
     source_resize: str
     target_resize: str
+    crop: str
     pad: int
     source_pad: int
     target_pad: int
@@ -120,9 +123,12 @@ LABEL: Mapping[str, str] = {
     "disjoint": "draw target rows that the source has not drawn, where both are from one file",
     "shape": "shape of flat images, CxHxW",
     "raw": "keep integer pixels as they are (default: divide by their largest value)",
-    "resize": "resize images of both domains to HxW, bilinear",
+    "image_column": "column of a table with the paths of images, as they are from where the table is: the rows are these images",
+    "grey": "make images of both domains grey",
+    "resize": "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with crop the shorter side",
     "source_resize": "resize images of the source alone",
     "target_resize": "resize images of the target alone",
+    "crop": "then cut HxW out of the centre of images of both domains",
     "pad": "then surround images of both domains with so many pixels of 0",
     "source_pad": "pad images of the source alone",
     "target_pad": "pad images of the target alone",
@@ -187,9 +193,12 @@ class ProportionsOptions(TypedDict, total=False):
     disjoint: bool
     shape: str
     raw: bool
+    image_column: str
+    grey: bool
     resize: str
     source_resize: str
     target_resize: str
+    crop: str
     pad: int
     source_pad: int
     target_pad: int
@@ -250,9 +259,12 @@ PROPORTIONS: Mapping[str, str] = {
     "disjoint": "draw target rows that the source has not drawn, where both are from one file",
     "shape": "shape of flat images, CxHxW",
     "raw": "keep integer pixels as they are (default: divide by their largest value)",
-    "resize": "resize images of both domains to HxW, bilinear",
+    "image_column": "column of a table with the paths of images, as they are from where the table is: the rows are these images",
+    "grey": "make images of both domains grey",
+    "resize": "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with crop the shorter side",
     "source_resize": "resize images of the source alone",
     "target_resize": "resize images of the target alone",
+    "crop": "then cut HxW out of the centre of images of both domains",
     "pad": "then surround images of both domains with so many pixels of 0",
     "source_pad": "pad images of the source alone",
     "target_pad": "pad images of the target alone",
@@ -283,6 +295,7 @@ class PredictOptions(TypedDict, total=False):
     """Options of mars predict."""
 
     decision: Literal["accuracy", "balanced", "none"]
+    image_column: str
     file_column: str
     id: str
     domain_column: str
@@ -304,6 +317,7 @@ class PredictOptions(TypedDict, total=False):
 
 PREDICT: Mapping[str, str] = {
     "decision": "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)",
+    "image_column": "column of a table with the paths of images, as they are from where the table is: the rows are these images",
     "file_column": "add a column of this name with the file that each row is from",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "domain_column": "column of a table that says which domain a row is of",
