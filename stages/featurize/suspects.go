@@ -382,48 +382,55 @@ func separates(t *format.Table, j int) bool {
 		for k := range few {
 			few[k] = k * n / glanceRows
 		}
-		if together, code := tells(t, j, few); !together && !code {
-			return false
+		if !sideBySide(t, j, few) { // nor are all rows
+			return codesClasses(t, j)
 		}
 	}
 	rows := make([]int, n)
 	for i := range rows {
 		rows[i] = i
 	}
-	together, code := tells(t, j, rows)
-	return together || code
+	return sideBySide(t, j, rows) || codesClasses(t, j)
 }
 
-// tells sorts rows by column j. together says that the rows of each class are then side by
-// side, and code that rows of one value are of one class; code is true of the whole table
-// only if the values are repeated. Of one class nothing can be said.
-func tells(t *format.Table, j int, rows []int) (together, code bool) {
+// sideBySide sorts rows by column j, and reports whether the rows of each class are then
+// together. Of all rows there have to be several classes.
+func sideBySide(t *format.Table, j int, rows []int) bool {
 	value := func(i int) float32 { return t.Features.Data[i*t.Features.Stride+j] }
 	slices.SortFunc(rows, func(a, b int) int {
 		return cmp.Or(cmp.Compare(value(a), value(b)), strings.Compare(t.Labels[a], t.Labels[b]))
 	})
-	ended, values := map[string]bool{}, 1
-	together = true
+	ended := map[string]bool{}
 	for k := 1; k < len(rows); k++ {
-		same := value(rows[k-1]) == value(rows[k])
-		if !same {
-			values++
-		}
 		before, now := t.Labels[rows[k-1]], t.Labels[rows[k]]
 		if before == now {
 			continue
 		}
-		if same {
-			return false, false
+		if value(rows[k-1]) == value(rows[k]) || ended[now] {
+			return false
 		}
-		together = together && !ended[now]
 		ended[before] = true
 	}
-	whole := len(rows) == t.Features.Rows
-	if whole && len(ended) == 0 {
-		return false, false
+	return len(ended) > 0 || len(rows) < t.Features.Rows
+}
+
+// codesClasses reports whether all rows of one value of column j are of one class, there are several
+// classes, and the values are repeated.
+func codesClasses(t *format.Table, j int) bool {
+	class, several := map[float32]string{}, false
+	for i, now := range t.Labels {
+		several = several || now != t.Labels[0]
+		v := t.Features.Data[i*t.Features.Stride+j]
+		switch of, known := class[v]; {
+		case known && of != now:
+			return false
+		case !known && (len(class)+1)*repeatedValues > len(t.Labels):
+			return false
+		case !known:
+			class[v] = now
+		}
 	}
-	return together, !whole || values*repeatedValues <= len(rows)
+	return several
 }
 
 // A spread is where the values of a column are.
@@ -464,8 +471,8 @@ func (s *spread) addColumn(t *format.Table, j int) {
 	s.rows += t.Features.Rows
 }
 
-// isCode reports whether the column has few values, each repeated.
-func (s *spread) isCode() bool { return len(s.values) <= min(s.rows/repeatedValues, glanceRows) }
+// codesClasses reports whether the column has few values, each repeated.
+func (s *spread) codesClasses() bool { return len(s.values) <= min(s.rows/repeatedValues, glanceRows) }
 
 // apart reports whether a column tells two tables apart: its ranges in them do not
 // overlap, or it is a code whose values in one are none of the other.
@@ -473,7 +480,7 @@ func apart(a, b *spread) bool {
 	if a.low > b.high || b.low > a.high {
 		return true
 	}
-	if !a.isCode() || !b.isCode() {
+	if !a.codesClasses() || !b.codesClasses() {
 		return false
 	}
 	for v := range a.values {
