@@ -33,15 +33,21 @@ that ends in .safetensors.`,
 	}
 	f := cmd.Flags()
 	o.To = export.Formats[0]
-	f.Var(oneOf{&o.To, export.Formats}, "to", "what to write: an ONNX model, or a program for PyTorch")
+	f.Var(oneOf{&o.To, export.Formats}, "to", "what to write: an ONNX model, or a program for PyTorch (default: torch for a name that ends in .py, otherwise onnx)")
 	f.StringVarP(&o.Output, "output", "o", "", "write to this file (required)")
 	f.BoolVar(&o.Prepared, "prepared", false, "leave out how columns are prepared: the input is the column features of a stream of mars featurize")
 	c.logFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		program := filepath.Ext(o.Output) == ".py"
+		if program && !cmd.Flags().Changed("to") {
+			o.To = "torch"
+		}
 		switch {
 		case o.Output == "" || o.Output == "-":
 			return usagef("say which file to write: -o FILE")
-		case o.To == "torch" && filepath.Ext(o.Output) != ".py":
+		case o.To == "onnx" && program:
+			return usagef("--output %s: an ONNX model is no Python program: name it .onnx, or say --to torch", o.Output)
+		case o.To == "torch" && !program:
 			return usagef("--output %s: the name of a program for PyTorch ends in .py: name it so", o.Output)
 		}
 		o.Model, o.Version = args[0], Version()
