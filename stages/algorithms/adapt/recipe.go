@@ -71,7 +71,7 @@ func (c *Config) ForRows(n int) {
 	c.SetEpochs(epochs)
 }
 
-// measured sets the fastest schedule of those that measured best.
+// measured sets the default schedule, which docs/measured/choices.md is about.
 func (c *Config) measured(arch string) {
 	c.Decay = 0.1
 	switch arch {
