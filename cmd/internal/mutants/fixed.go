@@ -26,6 +26,7 @@ var fixedMutants = []mutant{
 	{"wins are not tested", "pipeline/compare/compare.go", "r.Best || w.P >= c.Level", "r.Best", 0, of("./pipeline/compare", "TestWinsAndTies")},
 	{"results of two versions are mixed", "pipeline/compare/compare.go", "o.program != first.program && !c.Mixed", "false", 0, of("./pipeline/compare", "TestJSONLines")},
 	{"zeros have no ranks", "stages/algorithms/ranktest/wilcoxon.go", "used = append(used, ranks[i])", "used = append(used, ranks[i]-1)", 0, of("./stages/algorithms/ranktest", "TestSignedRanksAreSciPys")},
+	{"axes of rounding are kept", "stages/algorithms/mte/discriminant.go", "<= leastVariance*scatter.At(0, 0)", "< 0", 0, of("./stages/algorithms/mte", "TestFewRowsOfManyColumns")},
 	{"marsg is marsc", "stages/train/reestimate.go", `return "marsg"`, `return "marsc"`, 0, wiring("train", "method")},
 	{"marsc is marsg", "stages/train/reestimate.go", `return "marsc"`, `return "marsg"`, 0, wiring("train", "method")},
 	{"train --proportions is ignored", "stages/train/reestimate.go", `case o.Proportions != "" && o.Proportions != "mars":`, `case false:`, 0, wiring("train", "proportions")},

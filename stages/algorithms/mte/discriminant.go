@@ -109,12 +109,24 @@ func (m *moments) within() *mat.SymDense {
 	return w
 }
 
-// principal returns the q axes of greatest variance, d×q, in units of the mean
+// leastVariance is the variance along an axis, in units of the greatest, that is rounding:
+// n rows have n−1 axes. Standardised it would be noise in the source, and anything in the
+// target.
+const leastVariance = 1e-10
+
+// principal returns the axes of greatest variance, d×q or fewer, in units of the mean
 // standard deviation along them.
 func (m *moments) principal(ctx context.Context, q int) (*mat.Dense, error) {
 	axes, err := eigen.Leading(ctx, m.scatter, q)
 	if err != nil {
 		return nil, err
+	}
+	scatter, real := m.project(axes).scatter, 1
+	for d, found := axes.Dims(); real < found; real++ {
+		if scatter.At(real, real) <= leastVariance*scatter.At(0, 0) {
+			axes = mat.DenseCopyOf(axes.Slice(0, d, 0, real))
+			break
+		}
 	}
 	axes.Scale(1/m.project(axes).meanDeviation(), axes)
 	return axes, nil

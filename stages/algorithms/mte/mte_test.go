@@ -291,3 +291,14 @@ func TestPrepared(t *testing.T) {
 		t.Error("a prepared column has lost its scale")
 	}
 }
+
+// Few rows of many columns span fewer axes than are kept at most. What is left over is
+// rounding, and no axis.
+func TestFewRowsOfManyColumns(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	data := simulate.Blobs(rng, 30, 40, 80, []float64{0.5, 0.5}, []float64{0.5, 0.5}, 2.5, 0.8)
+	rows, _ := mustFit(t, problem(data), Options{}).SourceRows()
+	if rows.Cols != 29 {
+		t.Errorf("30 rows have %d axes, want 29", rows.Cols)
+	}
+}

@@ -54,12 +54,15 @@ func Fit(ctx context.Context, x blas32.General) (s Standard, constant []int, err
 	return s, constant, err
 }
 
+// leastDeviation is the least whose inverse is a float32.
+const leastDeviation = 0x1p-126
+
 // Scales returns what each column is multiplied by after its mean is taken away:
-// 1/Deviation, or 0.
+// 1/Deviation, or 0 if that is no float32: the column is as good as constant.
 func (s Standard) Scales() []float64 {
 	scales := make([]float64, len(s.Deviation))
 	for j, d := range s.Deviation {
-		if d > 0 {
+		if d >= leastDeviation {
 			scales[j] = 1 / d
 		}
 	}

@@ -135,3 +135,13 @@ func TestQuantilesOfSmallNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A deviation whose inverse is no float32 counts as none: it would be infinite, and NaN times 0.
+func TestScalesAreFinite(t *testing.T) {
+	s := Standard{Mean: make([]float64, 4), Deviation: []float64{0, 1e-44, 1e-38, 4}}
+	for j, by := range s.Scales() {
+		if want := []float64{0, 0, 0, 0.25}[j]; j != 2 && by != want || math.IsInf(float64(float32(by)), 0) {
+			t.Errorf("deviation %g: times %g", s.Deviation[j], by)
+		}
+	}
+}
