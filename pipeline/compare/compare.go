@@ -78,11 +78,10 @@ type Result struct {
 	P *float64 `json:"p,omitempty"`
 }
 
-// An Other is the mean of another number over all runs, by method.
+// An Other is the mean of another number over all runs, by method: nil if it has none.
 type Other struct {
-	Name  string    `json:"name"`
-	Means []float64 `json:"means"`
-	runs  []int
+	Name  string     `json:"name"`
+	Means []*float64 `json:"means"`
 }
 
 // A Rank is Friedman's test, and how far apart ranks have to be (Nemenyi).

@@ -92,7 +92,7 @@ func TestWinsAndTies(t *testing.T) {
 			t.Errorf("where lower is better, %s wins %d times", method, lower.Wins[m])
 		}
 	}
-	if len(c.Others) != 1 || c.Others[0].Name != "train.seconds" || c.Others[0].Means[0] != 2 {
+	if len(c.Others) != 1 || c.Others[0].Name != "train.seconds" || *c.Others[0].Means[0] != 2 {
 		t.Errorf("others: %+v", c.Others)
 	}
 }
@@ -133,6 +133,18 @@ func TestBadResults(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "runs.csv") && !strings.Contains(want, "missing") && !strings.Contains(want, "task y") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// What a method lacks is no 0.
+func TestOthersThatAreMissing(t *testing.T) {
+	c, err := Files([]string{results(t, "runs.csv", "method,accuracy,proportions_l1\na,.5,\nb,.6,.1\n")}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := c.Write(&b, "json"); err != nil || c.Others[0].Means[0] != nil || *c.Others[0].Means[1] != 0.1 || !strings.Contains(b.String(), "null") {
+		t.Errorf("%+v, %v: %s", c.Others, err, b.String())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"mars.dev/mars/pipeline/internal/grid"
 	"mars.dev/mars/stages/algorithms/ranktest"
 )
 
@@ -139,7 +140,7 @@ func (c *comparer) others() error {
 		if name == c.Number || slices.Contains(c.Settings, name) || !isError(name) || name == "error" {
 			continue
 		}
-		o := Other{Name: name, Means: make([]float64, len(c.to.Methods)), runs: make([]int, len(c.to.Methods))}
+		values := make([][]float64, len(c.to.Methods))
 		for i := range c.rows {
 			r := &c.rows[i]
 			v, known, err := r.number(name)
@@ -147,12 +148,14 @@ func (c *comparer) others() error {
 				return err
 			}
 			if m := slices.Index(c.to.Methods, r.cells[c.Method]); known {
-				o.Means[m] += v
-				o.runs[m]++
+				values[m] = append(values[m], v)
 			}
 		}
-		for m, n := range o.runs {
-			o.Means[m] /= float64(max(n, 1))
+		o := Other{Name: name, Means: make([]*float64, len(values))}
+		for m, of := range values {
+			if mean := grid.MeanOf(of); mean.Runs > 0 {
+				o.Means[m] = &mean.Value
+			}
 		}
 		c.to.Others = append(c.to.Others, o)
 	}

@@ -37,22 +37,8 @@ type origin struct{ file, program, study, text string }
 func read(files []string) (*table, error) {
 	t := &table{}
 	for _, name := range files {
-		f := os.Stdin
-		if name != "-" {
-			var err error
-			if f, err = os.Open(name); err != nil {
-				return nil, err
-			}
-		}
-		before, err := len(t.rows), error(nil)
-		switch strings.ToLower(filepath.Ext(name)) {
-		case ".jsonl", ".ndjson":
-			err = t.addLines(name, f)
-		default:
-			err = t.addCSV(name, f)
-		}
-		f.Close()
-		if err != nil {
+		before := len(t.rows)
+		if err := t.addFile(name); err != nil {
 			return nil, err
 		}
 		if len(t.rows) == before {
@@ -60,6 +46,22 @@ func read(files []string) (*table, error) {
 		}
 	}
 	return t, nil
+}
+
+func (t *table) addFile(name string) error {
+	if name == "-" {
+		return t.addCSV(name, os.Stdin)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".jsonl", ".ndjson":
+		return t.addLines(name, f)
+	}
+	return t.addCSV(name, f)
 }
 
 func (t *table) addCSV(name string, r io.Reader) error {

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -79,7 +80,11 @@ func (c *Comparison) table() grid.Grid {
 	}
 	if len(c.Settings) > 1 {
 		if c.Means != nil {
-			foot("mean", together(c.Means))
+			means := make([]*float64, len(c.Means))
+			for m := range means {
+				means[m] = &c.Means[m]
+			}
+			foot("mean", together(means))
 			foot("mean rank", decimals(c.Ranks, 2))
 		}
 		wins := make([]string, len(c.Wins))
@@ -89,13 +94,7 @@ func (c *Comparison) table() grid.Grid {
 		foot(fmt.Sprintf("wins of %d", len(c.Settings)), wins)
 	}
 	for _, o := range c.Others {
-		cells := together(o.Means)
-		for m, n := range o.runs {
-			if n == 0 {
-				cells[m] = ""
-			}
-		}
-		foot(o.Name, cells)
+		foot(o.Name, together(o.Means))
 	}
 	return g
 }
@@ -118,11 +117,13 @@ func (c *Comparison) ofRuns(runs map[int]bool) string {
 	return fmt.Sprintf(", mean ± standard deviation of %d to %d runs", least, greatest)
 }
 
-// together writes numbers that stand together.
-func together(values []float64) []string {
+// together writes numbers that stand together; nil is empty.
+func together(values []*float64) []string {
 	means := make([]grid.Mean, len(values))
 	for i, v := range values {
-		means[i] = grid.Mean{Value: v, Runs: 1}
+		if v != nil {
+			means[i] = grid.Mean{Value: *v, Runs: 1}
+		}
 	}
 	return grid.Texts(means)
 }
@@ -158,15 +159,7 @@ func (c *Comparison) rankGrid() (g grid.Grid, ok bool) {
 	for m := range order {
 		order[m] = m
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch d := c.Ranks[a] - c.Ranks[b]; {
-		case d < 0:
-			return -1
-		case d > 0:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Ranks[a], c.Ranks[b]) })
 	for _, m := range order {
 		var alike []string
 		for _, other := range order {

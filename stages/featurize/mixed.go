@@ -162,15 +162,17 @@ func (s *strangeness) add(t *format.Table, e *encode.Encoder) {
 // than the other.
 func (st *preparation) dropStrangers(env stages.Env, s *strangeness, target string, source *format.Table, others ...*format.Table) {
 	e := st.Encoder
-	own := newStrangeness(len(e.Columns))
-	own.add(source, e)
+	own := newSpreads(len(e.Columns))
 	var strange, apart []string
 	for j := range e.Columns {
 		c := &e.Columns[j]
+		if c.Kind == format.Day {
+			own[j].addColumn(source, j)
+		}
 		switch {
 		case c.Kind == format.Category && float64(s.unseen[j]) > maxStrange*float64(s.rows):
 			strange = append(strange, c.Name)
-		case c.Kind == format.Day && (s.days[j].low > own.days[j].high || s.days[j].high < own.days[j].low):
+		case c.Kind == format.Day && (s.days[j].low > own[j].high || s.days[j].high < own[j].low):
 			apart = append(apart, c.Name)
 			e.DropDays(j)
 		}

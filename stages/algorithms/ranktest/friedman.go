@@ -1,6 +1,7 @@
 package ranktest
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -23,7 +24,7 @@ type Friedman struct {
 func CompareRanks(tasks [][]float64) (*Friedman, error) {
 	n := len(tasks)
 	if n < 2 || len(tasks[0]) < 3 {
-		return nil, fmt.Errorf("ranktest: Friedman's test needs at least 2 tasks and 3 methods")
+		return nil, errors.New("ranktest: Friedman's test needs at least 2 tasks and 3 methods")
 	}
 	k := len(tasks[0])
 	f, tied := &Friedman{Ranks: make([]float64, k)}, 0.0

@@ -21,9 +21,7 @@ func rangeProbability(k int, q float64) float64 {
 	density := func(z float64) float64 {
 		return float64(k) * normal.Prob(z) * math.Pow(normal.CDF(z)-normal.CDF(z-q), float64(k-1))
 	}
-	// The density has a kink in no place, but is narrow: both sides of it are integrated.
-	middle := quad.Fixed(density, -normalEdge, 0, points, quad.Legendre{}, 0)
-	return middle + quad.Fixed(density, 0, normalEdge, points, quad.Legendre{}, 0)
+	return quad.Fixed(density, -normalEdge, normalEdge, points, quad.Legendre{}, 0)
 }
 
 // rangeQuantile is the q whose rangeProbability is p.
