@@ -50,7 +50,7 @@ func open(ctx context.Context, o Options) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	labeller, _, err := models.Load(ctx, o.Model, "")
+	labeller, _, err := file.Load(ctx, "")
 	if err != nil {
 		return nil, err
 	}

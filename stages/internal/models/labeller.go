@@ -89,15 +89,20 @@ func Hedge(m *hedge.Model) *Labeller {
 // Load reads a model that mars-train saved, or mars export made of one, and its SHA-256. A
 // decision ("accuracy", "balanced" or "none") takes the place of the model's own; "" keeps it.
 func Load(ctx context.Context, path, decision string) (*Labeller, string, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, "", err
+	}
+	return f.Load(ctx, decision)
+}
+
+// Load reads the model of the file: see the function.
+func (f *File) Load(ctx context.Context, decision string) (*Labeller, string, error) {
 	decide := func(d **labelshift.Decision) (err error) {
 		if decision != "" {
 			*d, err = labelshift.ParseDecisionOrNone(decision)
 		}
 		return err
-	}
-	f, err := Open(path)
-	if err != nil {
-		return nil, "", err
 	}
 	switch f.Kind {
 	case KindMixture:

@@ -9,6 +9,7 @@ from typing import Any, Union
 import numpy as np
 import pyarrow as pa
 from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 
 from mars._process import MarsError, run
 
@@ -48,6 +49,20 @@ def labelled(source: Any, codes: Any, target: Any, classes: Any, names: Any) -> 
     return pa.table([domain, label, column], schema=schema)
 
 
+def classes(labels: Any) -> tuple[Any, Any]:
+    """The classes, sorted, and their numbers by row. There have to be two."""
+    check_classification_targets(labels)
+    found, codes = np.unique(labels, return_inverse=True)
+    if len(found) < 2:
+        raise ValueError(f"the labelled rows have one class ({found[0]!r}): give rows of two classes or more")
+    return found, codes
+
+
+def hedge(assume: str, classifier: str) -> list[str]:
+    """The flags that only "hedge" knows, unless they say what it does anyway."""
+    return _unless("--assume", assume, "auto") + _unless("--classifier", classifier, "ensemble")
+
+
 def class_names(classes: Any) -> list[str]:
     """What the program calls the classes in what it says, all of them different."""
     names = [str(int(c)) if isinstance(c, float) and c.is_integer() else str(c) for c in classes.tolist()]
@@ -83,8 +98,7 @@ def shape_flag(shape: Shape, width: int) -> list[str]:
     return ["--shape", shape if isinstance(shape, str) else "x".join(str(int(n)) for n in shape)]
 
 
-def unless(flag: str, value: str, default: str) -> list[str]:
-    """A flag that only some methods know, unless it says what they do anyway."""
+def _unless(flag: str, value: str, default: str) -> list[str]:
     return [] if value == default else [flag, value]
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from mars import _rows
@@ -179,10 +178,7 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             source, labels = validate_data(self, X, y, dtype=np.float32)
             target = source[:0] if Xt is None else validate_data(self, Xt, dtype=np.float32, reset=False)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"the labelled rows have one class ({self.classes_[0]!r}): give rows of two classes or more")
+        self.classes_, codes = _rows.classes(labels)
         self._train(source, codes, target)
         return self
 
@@ -214,7 +210,7 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.epochs is not None:
             command += ["--epochs", str(self.epochs)]
         if len(target):
-            command += _rows.unless("--assume", self.assume, "auto") + _rows.unless("--classifier", self.classifier, "ensemble")
+            command += _rows.hedge(self.assume, self.classifier)
         rows = _rows.labelled(source, codes, target, self.classes_, getattr(self, "feature_names_in_", None))
         with tempfile.TemporaryDirectory(prefix="mars-") as folder:
             model = Path(folder, "model")

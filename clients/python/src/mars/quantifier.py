@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from sklearn.base import BaseEstimator
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mars import _rows
@@ -115,10 +114,7 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
         if y is None and hasattr(X, "Xy"):
             X, y = X.Xy
         self._source, labels = validate_data(self, X, y, dtype=np.float32)
-        check_classification_targets(labels)
-        self.classes_, self._codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"the labelled rows have one class ({self.classes_[0]!r}): give rows of two classes or more")
+        self.classes_, self._codes = _rows.classes(labels)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -167,7 +163,7 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, dtype=np.float32, reset=False)
         command = ["proportions", "--method", self.method, "--seed", _rows.seed(self.random_state), *flags]
         command += _rows.shape_flag(None, X.shape[1]) + _rows.jobs(self.n_jobs)
-        command += _rows.unless("--assume", self.assume, "auto") + _rows.unless("--classifier", self.classifier, "ensemble")
+        command += _rows.hedge(self.assume, self.classifier)
         rows = _rows.labelled(self._source, self._codes, X, self.classes_, getattr(self, "feature_names_in_", None))
         with tempfile.TemporaryDirectory(prefix="mars-") as folder:
             path = Path(folder, "report.json")
