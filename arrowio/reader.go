@@ -124,6 +124,10 @@ func (r *Reader) Name() string { return r.name }
 // Kind says whether the input is a stream or a file.
 func (r *Reader) Kind() Kind { return r.kind }
 
+// Progress is how many bytes of the input have been read, about, and how many it has, 0 if
+// that is not known.
+func (r *Reader) Progress() (done, all int64) { return r.offset, max(r.input.size, 0) }
+
 // Schema is the schema of every batch.
 func (r *Reader) Schema() *arrow.Schema { return r.schema }
 

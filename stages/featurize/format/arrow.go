@@ -23,13 +23,13 @@ func newArrowReader(in *input) (*arrowio.Reader, error) {
 }
 
 // readBatches reads batches of a schema.
-func readBatches(ctx context.Context, schema *arrow.Schema, next records, o Options, mem *arrowio.Budget) ([]*Table, error) {
+func readBatches(ctx context.Context, schema *arrow.Schema, next records, ahead forecast, o Options, mem *arrowio.Budget) ([]*Table, error) {
 	flat, _ := flatSchema(schema)
 	plan, err := planColumns(flat, o)
 	if err != nil {
 		return nil, err
 	}
-	return readRecords(ctx, flattened(schema, next), plan, o, mem)
+	return readRecords(ctx, flattened(schema, next), ahead, plan, o, mem)
 }
 
 // named puts the input's name before an error, unless it is there already.

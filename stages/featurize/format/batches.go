@@ -18,6 +18,7 @@ import (
 type batches struct {
 	schema *arrow.Schema
 	next   records
+	ahead  forecast
 	close  func() // may be nil
 
 	skipped []Skipped // what is no column and not read
@@ -55,7 +56,7 @@ func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error
 		return nil, err
 	}
 	defer b.release()
-	tables, err := readBatches(ctx, b.schema, b.next, o, in.mem)
+	tables, err := readBatches(ctx, b.schema, b.next, b.ahead, o, in.mem)
 	for _, t := range tables {
 		t.Skipped, t.Note = append(t.Skipped, b.skipped...), b.note
 	}
@@ -127,5 +128,5 @@ func openArrow(_ context.Context, in *input, _ Options) (*batches, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &batches{schema: r.Schema(), next: r.Next, close: func() { r.Close() }}, nil
+	return &batches{schema: r.Schema(), next: r.Next, ahead: func() float64 { return forecastOf(r.Progress()) }, close: func() { r.Close() }}, nil
 }

@@ -20,11 +20,14 @@ import (
 type records func() (arrow.Record, error)
 
 // readRecords reads the tables of Arrow batches.
-func readRecords(ctx context.Context, next records, p *columnPlan, o Options, mem *arrowio.Budget) ([]*Table, error) {
+func readRecords(ctx context.Context, next records, ahead forecast, p *columnPlan, o Options, mem *arrowio.Budget) ([]*Table, error) {
 	if o.OnlyIDs && p.id == "" {
 		return []*Table{{}}, nil
 	}
 	t := newColumnTables(p, o, mem)
+	for _, table := range t.tables {
+		table.ahead = ahead
+	}
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -453,6 +456,7 @@ type columnTable struct {
 	named    bool // identities are kept
 	bare     bool // without features
 	data     []float32
+	ahead    forecast // of data
 	rows     int
 	passed   int // rows that are not in data any more
 	labels   []string
@@ -468,15 +472,19 @@ func (t *columnTable) add(ctx context.Context, parts []arrowio.Vectors, labels, 
 		width += v.Width
 	}
 	at := len(t.data)
-	if t.data, err = extend(t.mem, t.data, len(rows)*width, maxElements); err != nil {
+	if t.data, err = extendAhead(t.mem, t.data, len(rows)*width, t.ahead); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil { // a batch has few rows
 		return err
 	}
-	for _, v := range parts {
-		fill(t.data[at:], v, rows, width)
-		at += v.Width
+	for some := range slices.Chunk(rows, cachedRows) {
+		column := at
+		for _, v := range parts {
+			fill(t.data[column:], v, some, width)
+			column += v.Width
+		}
+		at += len(some) * width
 	}
 	t.rows += len(rows)
 	if t.labelled {
@@ -493,6 +501,9 @@ func (t *columnTable) add(ctx context.Context, parts []arrowio.Vectors, labels, 
 	}
 	return err
 }
+
+// cachedRows is how many rows are filled at a time, so that they stay in a processor's cache.
+const cachedRows = 256
 
 // fill copies rows of a column to the beginnings of rows of that width: column by column is
 // several times as fast as row by row.

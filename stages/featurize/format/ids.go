@@ -41,10 +41,15 @@ func pushName(mem *arrowio.Budget, names []string, name string) ([]string, error
 	return push(mem, names, strings.Clone(name))
 }
 
-// parseID reads an integer that is written as it would be here.
+// parseID reads an integer that is written as it would be here: without a plus, and zeros
+// before it.
 func parseID(name string) (int64, bool) {
+	digits := strings.TrimPrefix(name, "-")
+	if digits == "" || digits[0] == '+' || digits[0] == '0' && name != "0" {
+		return 0, false
+	}
 	v, err := strconv.ParseInt(name, 10, 64)
-	return v, err == nil && strconv.FormatInt(v, 10) == name
+	return v, err == nil
 }
 
 // name makes names of the integers.

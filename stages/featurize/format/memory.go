@@ -17,17 +17,50 @@ func extend[T any](mem *arrowio.Budget, s []T, k, limit int) ([]T, error) {
 	if need <= cap(s) {
 		return s[:need], nil
 	}
-	grown := max(need, min(cap(s)+cap(s)/2, limit))
-	if err := take[T](mem, grown); err != nil {
+	return move(mem, s, need, max(need, min(cap(s)+cap(s)/2, limit)))
+}
+
+// move returns s with need values and room for so many.
+func move[T any](mem *arrowio.Budget, s []T, need, room int) ([]T, error) {
+	if err := take[T](mem, room); err != nil {
 		return nil, err
 	}
-	if int64(grown)*sizeOf[T]() > mem.Limit()/8 {
+	if int64(room)*sizeOf[T]() > mem.Limit()/8 {
 		runtime.GC() // the pieces before s are garbage, and large
 	}
-	out := make([]T, need, grown)
+	out := make([]T, need, room)
 	copy(out, s)
 	give[T](mem, cap(s))
 	return out, nil
+}
+
+// A forecast says how many times what has been read the whole input is, and 0 as long as that
+// is not known; nil: it never is.
+type forecast func() float64
+
+// forecastOf is a forecast after done of all bytes or rows. It believes what an input says of
+// itself once a part of it has been seen.
+func forecastOf(done, all int64) float64 {
+	const part = 16
+	if done <= 0 || done > all || done < all/part {
+		return 0
+	}
+	return float64(all) / float64(done)
+}
+
+// extendAhead is extend of what grows with the input: it makes room for the whole once, where
+// growing by halves copies each value twice.
+func extendAhead[T any](mem *arrowio.Budget, s []T, k int, ahead forecast) ([]T, error) {
+	const spare = 1.02
+	if need := len(s) + k; ahead != nil && need > cap(s) {
+		room := min(spare*ahead()*float64(need), maxElements)
+		if int(room) > cap(s)+cap(s)/2 {
+			if out, err := move(mem, s, need, max(int(room), need)); err == nil {
+				return out, nil
+			}
+		}
+	}
+	return extend(mem, s, k, maxElements)
 }
 
 // push appends one value to s as extend does.

@@ -264,7 +264,7 @@ func FromStream(ctx context.Context, in arrowio.Stream, o Options) ([]*Table, er
 	if o.Memory == nil {
 		o.Memory = arrowio.NewBudget(0)
 	}
-	tables, err := readBatches(ctx, in.Schema(), in.Next, o, o.Memory)
+	tables, err := readBatches(ctx, in.Schema(), in.Next, nil, o, o.Memory)
 	if err == nil {
 		err = readListed(ctx, tables, "", o)
 	}
@@ -443,6 +443,18 @@ func readError(err error) error {
 		return errors.New("is truncated: copy or download it again")
 	}
 	return fmt.Errorf("cannot be read (%w)", err)
+}
+
+// size is how many bytes the input has, 0 if that is not known.
+func (in *input) size() int64 {
+	if in.file == nil {
+		return 0
+	}
+	info, err := in.file.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // whole returns the input with random access, and its size.

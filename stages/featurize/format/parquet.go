@@ -116,7 +116,7 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 		}
 		return rec, err
 	}
-	t, err := readRecords(ctx, flattened(columns, next), plan, o, mem.mem)
+	t, err := readRecords(ctx, flattened(columns, next), func() float64 { return forecastOf(seen, f.NumRows()) }, plan, o, mem.mem)
 	if all := !o.OnlyIDs || plan.id != ""; err == nil && all && seen != f.NumRows() {
 		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), seen)
 	}

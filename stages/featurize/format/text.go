@@ -154,6 +154,9 @@ func (t *textTables) addAll(ctx context.Context, r *recordReader) error {
 		}
 	}
 	numbers, texts := t.plan.uses()
+	for _, table := range t.tables {
+		table.ahead = r.ahead
+	}
 	return r.each(ctx, numbers, texts, t.plan.style(), func(record *textRecord) error { return t.add(ctx, record) })
 }
 
@@ -256,6 +259,7 @@ type textTable struct {
 	bare   bool // without features
 	divide bool // the input has other rows too
 	data   []float32
+	ahead  forecast // of data
 	rows   int
 	passed int // rows that are not in data any more
 	origin
@@ -277,7 +281,7 @@ func newTextTables(p *textPlan, parts []Part, o Options, mem *arrowio.Budget) []
 // add appends a row.
 func (t *textTable) add(row textRow) (err error) {
 	at, record := len(t.data), row.fields
-	if t.data, err = extend(t.mem, t.data, t.plan.width, maxElements); err != nil {
+	if t.data, err = extendAhead(t.mem, t.data, t.plan.width, t.ahead); err != nil {
 		return err
 	}
 	if err := t.plan.read(t.data[at:], row.textRecord, t.mem); err != nil {

@@ -33,6 +33,8 @@ type recordReader struct {
 	record  textRecord
 	mem     *arrowio.Budget
 
+	size, done int64 // bytes of the text, 0 if that is not known, and of the records that each has given
+
 	lock   sync.Mutex
 	blocks []*textBlock // that are not at work
 }
@@ -69,7 +71,7 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 	if mark := separatorLine(text, o); mark != 0 {
 		o.Separator, o.SkipLines = mark, 1
 	}
-	r := &recordReader{comma: separator(text, in.name, o), asked: o.Separator != 0, mem: in.mem}
+	r := &recordReader{comma: separator(text, in.name, o), asked: o.Separator != 0, mem: in.mem, size: in.size()}
 	r.spaced = !r.asked && isSpaced(beginning(text, o), r.comma)
 	// Several spaces are one separator.
 	if r.scanner, err = scan.New(text, scan.Options{Separator: r.comma, Trim: r.comma == ' ', Comment: o.Comment, Skip: o.SkipLines, Memory: in.mem, Chunk: textChunk}); err != nil {
@@ -152,10 +154,12 @@ func (r *recordReader) each(ctx context.Context, numbers, texts []int, style sca
 	record := &textRecord{fields: make([]string, len(r.header))}
 	split := func(c *scan.Chunk) (*textBlock, error) {
 		b := r.newBlock()
+		b.end = c.End()
 		return b, r.split(c, b, numbers, texts, style)
 	}
 	return scan.Each(ctx, r.scanner, algorithms.Jobs(), split, func(b *textBlock) error {
 		defer r.free(b)
+		r.done = b.end
 		odd := b.odd
 		for row, line := range b.lines {
 			record.line = line
@@ -175,12 +179,16 @@ func (r *recordReader) each(ctx context.Context, numbers, texts []int, style sca
 	})
 }
 
+// ahead is a forecast of the records that each gives.
+func (r *recordReader) ahead() float64 { return forecastOf(r.done, r.size) }
+
 // A textBlock is what several threads make of the records of a chunk.
 type textBlock struct {
 	lines   []int     // a record
 	numbers []float32 // of each record
 	texts   []string  // of each record, in the chunk's memory
 	odd     []oddCell
+	end     int64 // of the chunk in the text
 }
 
 // An oddCell is one in a column of numbers that is none, or not plainly.
@@ -202,7 +210,7 @@ func (r *recordReader) newBlock() *textBlock {
 
 // free keeps a block for another chunk.
 func (r *recordReader) free(b *textBlock) {
-	*b = textBlock{b.lines[:0], b.numbers[:0], b.texts[:0], b.odd[:0]}
+	*b = textBlock{lines: b.lines[:0], numbers: b.numbers[:0], texts: b.texts[:0], odd: b.odd[:0]}
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	r.blocks = append(r.blocks, b)

@@ -92,6 +92,9 @@ func (c *Chunk) Numbers(columns []int, style Style, values []float32) (odd int) 
 // Line is the line of the record, from 1.
 func (c *Chunk) Line() int { return c.began }
 
+// End is where the text goes on behind the chunk's records, in bytes from its beginning.
+func (c *Chunk) End() int64 { return c.offset + int64(len(c.data)) }
+
 // set gives the chunk its records.
 func (c *Chunk) set(data []byte, line int, offset int64) {
 	c.data, c.at, c.err, c.line, c.offset = data, 0, nil, line, offset
