@@ -16,6 +16,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/augment"
 	"mars.dev/mars/stages/algorithms/selftrain"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/models"
@@ -32,6 +33,8 @@ type Options struct {
 	// HoldOut keeps one of so many source rows of each class from training; 0: those that
 	// the column unseen marks, if there is one.
 	HoldOut int
+	// Augment is how rows are changed at random in self-training (see augment.Parse); "" is auto.
+	Augment string
 	Save    string // model file to write; "" for none
 }
 
@@ -78,6 +81,11 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*encoder, error) {
 	config, err := o.config(problem)
 	if err != nil {
 		return nil, err
+	}
+	if o.Augment != "" {
+		if config.Augment, err = augment.Parse(o.Augment, problem.Shape); err != nil {
+			return nil, r.Fail(r.Columns.Features, err, "")
+		}
 	}
 	config.Seed, config.Jobs = r.Seed, r.Jobs
 	for _, tune := range o.Tune {

@@ -2,6 +2,7 @@ package embed
 
 import (
 	"context"
+	"errors"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -26,6 +27,10 @@ func Images(o Options) stages.Func {
 			}
 			env.Logger().Info("the rows are images: learning an embedding " + how + " first")
 			return Fit(o)(ctx, env, in, out)
+		}
+		if o.Augment != "" {
+			r := &stream.Rows{Env: env, Stream: in}
+			return r.Fail("", errors.New("these rows are no images without an embedding, so no image is changed"), "leave --augment out, or say the shape of the images with --shape")
 		}
 		if err := out.Begin(in.Schema()); err != nil {
 			return err

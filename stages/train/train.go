@@ -96,6 +96,9 @@ func Fit(o Options) stages.Func {
 		if o.Method == Auto {
 			o.Method = autoMethod(r)
 		}
+		if o.Augment != "" && o.Method == hedge.Method {
+			return r.Fail("", errors.New("these rows are no images, and method hedge changes no row at random"), "leave --augment out, or say the shape of the images with --shape")
+		}
 		c, column := env.Columns, o.column(r)
 		if err := r.Require("begin with mars-featurize, or name the column with a flag", column, c.Domain, c.Label); err != nil {
 			return err

@@ -27,11 +27,17 @@ to any number of rows in constant memory; models of mars-train work too.`,
 	o.Method = embed.Methods()[0]
 	cmd.Flags().Var(oneOf{&o.Method, embed.Methods()}, "method", "how to learn: on the source alone, or on augmented rows of both domains, with labels that the network gives the target")
 	n.register(cmd.Flags())
+	cmd.Flags().StringVar(&o.Augment, "augment", "", augmentHelp("with self-training"))
 	cmd.Flags().StringVar(&o.Save, "save", "", "keep the model in this safetensors file")
 	cmd.Flags().StringVar(&load, "load", "", "apply the model in this file instead of learning one")
 	return streamCommand(cmd, []string{"features", "domain", "label", "embedding", "unseen"}, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
-			return embed.Apply(load), refuse(cmd, "--load applies a model and learns nothing", append(networkFlagNames, "save", "method"))
+			return embed.Apply(load), refuse(cmd, "--load applies a model and learns nothing", append(networkFlagNames, "save", "method", "augment"))
+		}
+		if o.Method == embed.Methods()[0] {
+			if err := refuse(cmd, "--method "+o.Method+" changes no row at random", []string{"augment"}); err != nil {
+				return nil, err
+			}
 		}
 		var err error
 		o.Arch, o.HoldOut, o.Tune = n.arch, n.holdOut, n.tune(cmd.Flags())

@@ -15,6 +15,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/selftrain"
 	"mars.dev/mars/stages/algorithms/translate"
 	"mars.dev/mars/stages/embed"
 	"mars.dev/mars/stages/featurize"
@@ -63,6 +64,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	l.files.registerFiles(f)
 	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt: auto is hedge for tables and embeddings, self-training for images")
 	countVar(f, &l.epochs, "epochs", 0, 1, "length of the training, for a first look (default: the method's)")
+	f.StringVar(&l.options.Augment, "augment", "", imageAugmentHelp)
 	l.hedge.register(f)
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
 	l.options.Decision = "accuracy"
@@ -189,6 +191,9 @@ func (l *labeller) checkMethod(cmd *cobra.Command) error {
 		return err
 	}
 	l.options.Assume, l.options.Classifiers = l.hedge.views(), l.hedge.members()
+	if l.options.Augment != "" && method != train.Auto && method != selftrain.Method {
+		return usagef("--augment: --method %s changes no image at random: choose %s", method, selftrain.Method)
+	}
 	switch u := l.labels.Unknown; {
 	case !(u >= 0 && u < 1):
 		return usagef("--unknown %g: want a rate from 0 to 1, such as 0.01", u)

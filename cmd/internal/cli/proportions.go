@@ -55,6 +55,7 @@ not look at them.`,
 	f.Var(oneOf{&p.options.Method, proportions.Methods}, "method", "how to estimate: auto is hedge for tables and embeddings, mte for images")
 	p.hedge.register(f)
 	countVar(f, &p.epochs, "epochs", 0, 1, "length of the training that gives images an embedding, for a first look (default: the method's)")
+	f.StringVar(&p.augment, "augment", "", imageAugmentHelp)
 	f.BoolVar(&p.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&p.details, "details", false, "print also what the estimate rests on: assumptions, other estimators, diagnostics")
 	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")
@@ -71,6 +72,7 @@ type estimator struct {
 	options         proportions.Options
 	hedge           hedgeFlags
 	epochs          int
+	augment         string
 	asJSON, details bool
 }
 
@@ -82,11 +84,11 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	images := embed.Options{Method: selftrain.Method, Arch: "auto"}
+	images := embed.Options{Method: selftrain.Method, Arch: "auto", Augment: p.augment}
 	if cmd.Flags().Changed("epochs") {
 		images.Tune = append(images.Tune, func(c *adapt.Config) { c.SetEpochs(p.epochs) })
 	}
-	q := question{files: &p.files, common: c, embed: embed.Images(images)}
+	q := question{files: &p.files, common: c, embed: embed.Images(images), augmented: p.augment != ""}
 	if err := q.check(args); err != nil {
 		return err
 	}

@@ -20,9 +20,11 @@ import (
 type question struct {
 	files  *featurizeFlags
 	common *common
-	embed  stages.Func   // gives images an embedding first; nil for none
-	stages []stages.Func // that the rows go through
-	answer func(context.Context, stages.Env, arrowio.Stream) error
+	embed  stages.Func // gives images an embedding first; nil for none
+	// augmented says that it was said how images are changed for that: other rows are an error.
+	augmented bool
+	stages    []stages.Func // that the rows go through
+	answer    func(context.Context, stages.Env, arrowio.Stream) error
 }
 
 // check checks what there is to read, before anything is read.
@@ -127,7 +129,7 @@ func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, 
 // ready are the stages that make the rows ready.
 func (q *question) ready(ctx context.Context, env *stages.Env, in arrowio.Stream) (ready []stages.Func, err error) {
 	if in != nil {
-		if q.embed != nil && embed.Wanted(*env, in) { // else the stages read the file itself, and need not hold it
+		if q.embed != nil && (q.augmented || embed.Wanted(*env, in)) { // else the stages read the file itself, and need not hold it
 			ready = append(ready, q.embed)
 		}
 		return ready, nil

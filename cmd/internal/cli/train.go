@@ -83,7 +83,7 @@ func Train() *cobra.Command {
 	f.BoolVar(&o.AsPublishedCode, "as-published-code", false, "do as the authors' program does where it differs from their paper, with --schedule paper unless another is given")
 	n.register(f)
 	a.register(f)
-	f.StringVar(&o.Augment, "augment", "", augmentHelp)
+	f.StringVar(&o.Augment, "augment", "", augmentHelp("with self-training, none with the other methods"))
 	h.register(f)
 	f.StringVar(&o.Save, "save", "", "keep the model in this safetensors file (gmm-ot: Arrow file)")
 	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
@@ -148,9 +148,14 @@ func (e *estimatorFlag) Set(s string) error {
 	return e.names().Set(s)
 }
 
-// augmentHelp is that of --augment.
-var augmentHelp = "random changes of the rows trained on: " + strings.Join(augment.Presets(), ", ") + ", or a list such as affine,filter=0.5 of parts with strengths, from " +
-	strings.Join(augment.Names(), ", ") + " (default: digits for images and columns for tables with self-training, none with the other methods)"
+// augmentHelp is that of --augment, whose default holds under a condition.
+func augmentHelp(condition string) string {
+	return "random changes of the rows trained on: " + strings.Join(augment.Presets(), ", ") + ", or a list such as affine,filter=0.5 of parts with strengths, from " +
+		strings.Join(augment.Names(), ", ") + " (default: digits for images and columns for tables " + condition + ")"
+}
+
+// imageAugmentHelp is that of --augment where it is for images alone.
+var imageAugmentHelp = "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize --augment-preview shows them)"
 
 // decisions are the values of --decision.
 var decisions = []string{"accuracy", "balanced", "none"}
@@ -162,7 +167,7 @@ func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error
 		return refuse(cmd, "--method gmm-ot trains no networks", append(names, adaptation...))
 	}
 	if o.Method == hedge.Method {
-		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init")
+		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment")
 		return refuse(cmd, "--method hedge trains classifiers of its own", append(names, adaptation...))
 	}
 	if o.Method == translate.Method {

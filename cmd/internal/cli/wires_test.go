@@ -146,9 +146,10 @@ var wires = map[string][]map[string]wire{
 		"truth":                    {values: "true"},
 	}},
 	"embed": {networkWires, {
-		"method": {values: "self-training"},
-		"save":   {values: "out/other.safetensors"},
-		"load":   {values: "g.safetensors", bare: true},
+		"method":  {values: "self-training"},
+		"augment": {values: "none noise=0.5", with: "--method=self-training"},
+		"save":    {values: "out/other.safetensors"},
+		"load":    {values: "g.safetensors", bare: true},
 	}},
 	"cluster": {{
 		"method":           {values: "gmm kmeans"},
@@ -250,6 +251,7 @@ var wires = map[string][]map[string]wire{
 		"json":        {values: "true"},
 		"details":     {values: "true", with: tables, bare: true},
 		"epochs":      {values: "1 2", with: "images", among: true},
+		"augment":     {values: "affine photos", with: "images", among: true},
 		"id":          {values: "key", idle: true}, // no row is named
 		"file-column": {values: "file", idle: true},
 		"domain":      {values: "domain2", rows: "toy.arrow", bare: true},
@@ -262,6 +264,7 @@ var wires = map[string][]map[string]wire{
 		"keep":      {values: "all key"},
 		"unknown":   {values: "0.3 0.5"},
 		"epochs":    {values: "1 2", with: "images", among: true},
+		"augment":   {values: "affine photos", with: "images --method=self-training", among: true},
 		"save":      {values: "out/other.safetensors"},
 		"domain":    {values: "domain2", rows: "toy.arrow", bare: true},
 		"features":  {values: "features2", rows: "toy.arrow", bare: true},

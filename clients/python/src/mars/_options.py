@@ -75,6 +75,7 @@ class LabelOptions(TypedDict, total=False):
     scale: Literal["standard", "robust", "quantile"]
     method: Literal["auto", "source", "dann", "wd", "iw-wd", "marsg", "marsc", "self-training", "gmm-ot", "translate", "hedge"]
     epochs: int
+    augment: str
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
     classifier: Literal["ensemble", "logistic", "kernel", "network"]
     unknown: float
@@ -143,6 +144,7 @@ LABEL: Mapping[str, str] = {
     "scale": "how standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile) (default standard)",
     "method": "how to adapt: auto is hedge for tables and embeddings, self-training for images (default auto)",
     "epochs": "length of the training, for a first look (default: the method's)",
+    "augment": "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize augment_preview shows them)",
     "assume": "what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto weighs all by how well they bring the source's labels back (default auto)",
     "classifier": "what learns the source's labels: all three together, or one (default ensemble)",
     "unknown": "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it",
@@ -215,6 +217,7 @@ class ProportionsOptions(TypedDict, total=False):
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
     classifier: Literal["ensemble", "logistic", "kernel", "network"]
     epochs: int
+    augment: str
     level: float
     bootstrap: int
     memory: Union[int, str]
@@ -281,6 +284,7 @@ PROPORTIONS: Mapping[str, str] = {
     "assume": "what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto weighs all by how well they bring the source's labels back (default auto)",
     "classifier": "what learns the source's labels: all three together, or one (default ensemble)",
     "epochs": "length of the training that gives images an embedding, for a first look (default: the method's)",
+    "augment": "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize augment_preview shows them)",
     "level": "probability with which an interval is to hold the true share (default 0.9)",
     "bootstrap": "replicates of the bootstrap behind the intervals (default 200)",
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",
