@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -124,7 +125,11 @@ func (c *columnCells) readColumn(rec arrow.Record, cell *textCell, data []float3
 		}
 		return nil
 	case cell.field.Kind == Day || cell.field.Kind == Clock:
-		if at := momentOf(col, t); at != nil {
+		at, err := momentOf(col, t)
+		if err != nil {
+			return fmt.Errorf("column %q: %w", name, err)
+		}
+		if at != nil {
 			return readMoments(col, at, cell, data, width)
 		}
 	}
@@ -151,24 +156,26 @@ func (c *columnCells) readColumn(rec arrow.Record, cell *textCell, data []float3
 }
 
 // momentOf gives the values of a column of dates or times; nil of another.
-func momentOf(col arrow.Array, t arrow.DataType) func(i int) time.Time {
+// A zone that is not known is an error: hours would be others than they seem.
+func momentOf(col arrow.Array, t arrow.DataType) (func(i int) time.Time, error) {
 	switch a := col.(type) {
 	case *array.Date32:
-		return func(i int) time.Time { return a.Value(i).ToTime() }
+		return func(i int) time.Time { return a.Value(i).ToTime() }, nil
 	case *array.Date64:
-		return func(i int) time.Time { return a.Value(i).ToTime() }
+		return func(i int) time.Time { return a.Value(i).ToTime() }, nil
 	case *array.Time32:
-		return func(i int) time.Time { return a.Value(i).ToTime(t.(*arrow.Time32Type).Unit) }
+		return func(i int) time.Time { return a.Value(i).ToTime(t.(*arrow.Time32Type).Unit) }, nil
 	case *array.Time64:
-		return func(i int) time.Time { return a.Value(i).ToTime(t.(*arrow.Time64Type).Unit) }
+		return func(i int) time.Time { return a.Value(i).ToTime(t.(*arrow.Time64Type).Unit) }, nil
 	case *array.Timestamp:
-		to, err := t.(*arrow.TimestampType).GetToTimeFunc()
-		if err != nil { // a zone that is not known here
-			to = func(v arrow.Timestamp) time.Time { return v.ToTime(t.(*arrow.TimestampType).Unit) }
+		zoned := t.(*arrow.TimestampType)
+		to, err := zoned.GetToTimeFunc()
+		if err != nil {
+			return nil, fmt.Errorf("its times are in the zone %q, which is not known: write them in UTC, or leave the column out with --exclude", zoned.TimeZone)
 		}
-		return func(i int) time.Time { return to(a.Value(i)) }
+		return func(i int) time.Time { return to(a.Value(i)) }, nil
 	}
-	return nil
+	return nil, nil
 }
 
 func readMoments(col arrow.Array, at func(i int) time.Time, cell *textCell, data []float32, width int) error {

@@ -1,10 +1,18 @@
 package format
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
 // A date is read as Go's own reader of that layout reads it, and what that refuses is refused.
@@ -36,4 +44,25 @@ func FuzzDates(f *testing.F) {
 		}
 		layoutOf(strings.Split(text, "\n"))
 	})
+}
+
+// A zone that is not known is an error that names the column, and no other zone.
+func TestUnknownZone(t *testing.T) {
+	for zone, known := range map[string]bool{"": true, "UTC": true, "Europe/Berlin": true, "+02:00": true, "Mars/Olympus": false} {
+		schema := arrow.NewSchema([]arrow.Field{{Name: "at", Type: &arrow.TimestampType{Unit: arrow.Second, TimeZone: zone}}}, nil)
+		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+		for i := range 30 {
+			b.Field(0).(*array.TimestampBuilder).Append(arrow.Timestamp(1_700_000_000 + 5000*i))
+		}
+		rec := b.NewRecord()
+		var file bytes.Buffer
+		w := ipc.NewWriter(&file, ipc.WithSchema(schema))
+		if err := errors.Join(w.Write(rec), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Read(context.Background(), &file, "times.arrows", Options{Mixed: true})
+		if known != (err == nil) || err != nil && !strings.Contains(err.Error(), `column "at": its times are in the zone "Mars/Olympus", which is not known`) {
+			t.Errorf("zone %q: %v", zone, err)
+		}
+	}
 }
