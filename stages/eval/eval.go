@@ -49,6 +49,8 @@ type tally struct {
 	labels  map[int32]int
 	weights map[int32]float64
 	sources int
+	rows    int // of batches before
+	survey  Survey
 }
 
 func (t *tally) add(rec arrow.Record) error {
@@ -65,6 +67,10 @@ func (t *tally) add(rec arrow.Record) error {
 	if err != nil {
 		return err
 	}
+	confidence, ids, err := t.confidences(rec)
+	if err != nil {
+		return err
+	}
 	if t.counts == nil {
 		t.counts, t.labels, t.weights = map[[2]int32]int{}, map[int32]int{}, map[int32]float64{}
 	}
@@ -77,11 +83,51 @@ func (t *tally) add(rec arrow.Record) error {
 		}
 		t.counts[[2]int32{truth.Values[i], predicted.Values[i]}]++
 		t.largest = max(t.largest, truth.Values[i], predicted.Values[i])
+		if confidence != nil {
+			name := func(k int32) string { return t.className(k) }
+			if err := t.survey.Add(confidence(i, predicted.Values[i]), name(predicted.Values[i]), name(truth.Values[i]), func() string { return ids(i) }); err != nil {
+				return t.fail(c.Probability, fmt.Errorf("row %d of its batch has %w", i+1, err))
+			}
+		}
 		if truth.Values[i] < 0 || predicted.Values[i] < 0 {
 			return t.fail(c.Truth, fmt.Errorf("row %d of its batch has a negative class", i+1))
 		}
 	}
+	t.rows += int(rec.NumRows())
 	return t.addSource(rec, domains)
+}
+
+// confidences gives the posterior of a class of a row of a batch, and its identity; nil if there
+// are no posteriors.
+func (t *tally) confidences(rec arrow.Record) (of func(i int, class int32) float64, ids func(i int) string, err error) {
+	c := t.Columns
+	if !arrowio.HasColumn(rec.Schema(), c.Probability) {
+		return nil, nil, nil
+	}
+	p, err := arrowio.VectorColumn(rec, c.Probability)
+	if err != nil {
+		return nil, nil, err
+	}
+	if p.Width < len(t.classes) || p.Width == 0 {
+		return nil, nil, nil // they are of other classes
+	}
+	ids = func(i int) string { return fmt.Sprint(t.rows + i + 1) }
+	if at := rec.Schema().FieldIndices(c.ID); len(at) == 1 {
+		ids = func(i int) string { return rec.Column(at[0]).ValueStr(i) }
+	}
+	return func(i int, class int32) float64 {
+		if row := p.Row(i); int(class) < len(row) {
+			return float64(row[max(class, 0)])
+		}
+		return 0
+	}, ids, nil
+}
+
+func (t *tally) className(k int32) string {
+	if int(k) >= 0 && int(k) < len(t.classes) {
+		return t.classes[k]
+	}
+	return fmt.Sprint(k)
 }
 
 func (t *tally) addSource(rec arrow.Record, domains []arrowio.Domain) error {
@@ -137,6 +183,7 @@ func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 		confusion[pair[0]][pair[1]] = n
 	}
 	m := newMetrics(classes, confusion)
+	m.Survey = t.survey.Finish()
 	source, estimated := t.proportions(meta, len(classes))
 	if estimated != nil {
 		m.setProportions(source, estimated)

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/survey"
 	"mars.dev/mars/stages/internal/tables"
 )
 
@@ -23,12 +24,19 @@ type Metrics struct {
 	Recall           []*float64 `json:"recall"`            // share of a class' rows predicted right; null if it has none
 	Confusion        [][]int    `json:"confusion_matrix"`  // rows: true class, columns: predicted class
 
+	// Survey says how sure the predictions are, how often those of a confidence are right, and
+	// which are most in doubt; nil without posteriors.
+	Survey *Survey `json:"confidence,omitempty"`
+
 	Proportions   *Proportions `json:"proportions,omitempty"`
 	ProportionsL1 *float64     `json:"proportions_l1,omitempty"` // Σ |estimated − true|, 0 to 2
 
 	// Diagnostics are what the stages before said of themselves; they know no truth.
 	Diagnostics *diagnostics.Diagnostics `json:"diagnostics,omitempty"`
 }
+
+// Survey is a count of predictions by their confidence.
+type Survey = survey.Survey
 
 // Proportions are shares of the classes.
 type Proportions struct {

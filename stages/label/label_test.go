@@ -109,7 +109,7 @@ func TestSummarise(t *testing.T) {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := Summarise(t.Context(), &text, l); err != nil {
+	if err := Summarise(t.Context(), &text, NewTally(l)); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"cat    3     75.0 %  0.833", "dog    1     25.0 %  0.562", "all    4", "labels with a confidence below 0.6: 1, most of class dog (1)", "a   cat              1.000"} {

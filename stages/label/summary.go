@@ -16,6 +16,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages/internal/survey"
 )
 
 const (
@@ -35,7 +36,11 @@ type Tally struct {
 	judged   bool
 	head     []string // lines of cells
 	wantHead bool
+	survey   Survey
 }
+
+// Survey is a count of labels by their confidence.
+type Survey = survey.Survey
 
 type classTally struct {
 	rows, doubtful int
@@ -45,6 +50,29 @@ type classTally struct {
 // NewTally counts labels.
 func NewTally(labels *Labels) *Tally {
 	return &Tally{Labels: labels, classes: map[string]*classTally{}}
+}
+
+// NewCount is a tally of labels that Count gives it.
+func NewCount() *Tally { return &Tally{Labels: &Labels{}, classes: map[string]*classTally{}} }
+
+// Count counts a label. The text of id is asked for where the label is in doubt; truth is "" if
+// it is not known.
+func (t *Tally) Count(id func() string, label string, confidence float64, truth string) error {
+	if err := t.survey.Add(confidence, label, truth, id); err != nil {
+		return err
+	}
+	class := t.classes[label]
+	if class == nil {
+		class = &classTally{}
+		t.classes[strings.Clone(label)] = class
+	}
+	t.rows++
+	class.rows++
+	class.confidence += confidence
+	if confidence < doubtful {
+		class.doubtful++
+	}
+	return nil
 }
 
 // Next gives the next labels.
@@ -68,31 +96,41 @@ func (t *Tally) add(rec arrow.Record) error {
 	if !isText || !isFloat {
 		return t.in.Fail(names.PredictedClass, errors.New("is not text, or confidence is not float32"), "run mars label anew")
 	}
+	truth, known := at(names.Truth).(*array.String)
 	typicality, judged := at(names.Typicality).(*array.Float32)
 	t.judged = judged
 	if t.wantHead && t.head == nil {
 		t.head = []string{strings.Join([]string{names.ID, names.PredictedClass, Confidence}, "\t")}
 	}
 	for i := range int(rec.NumRows()) {
-		class := t.classes[classes.Value(i)]
-		if class == nil {
-			class = &classTally{}
-			t.classes[strings.Clone(classes.Value(i))] = class
-		}
 		sure := float64(confidence.Value(i))
-		class.rows++
-		class.confidence += sure
-		if sure < doubtful {
-			class.doubtful++
+		right := ""
+		if known && truth.IsValid(i) {
+			right = truth.Value(i)
+		}
+		if err := t.Count(func() string { return rec.Column(0).ValueStr(i) }, classes.Value(i), sure, right); err != nil {
+			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
 		if judged && typicality.Value(i) < strangeRow {
 			t.strange++
 		}
-		if t.rows++; t.wantHead && t.rows <= headRows {
+		if t.wantHead && t.rows <= headRows {
 			t.head = append(t.head, fmt.Sprintf("%s\t%s\t%.3f", safetext.Escape(rec.Column(0).ValueStr(i)), safetext.Escape(classes.Value(i)), sure))
 		}
 	}
 	return nil
+}
+
+// Survey says how sure the labels are, and which are most in doubt; nil without labels.
+func (t *Tally) Survey() *Survey { return t.survey.Finish() }
+
+// Counts are the classes that rows have, that of the most rows first, and how many rows each has.
+func (t *Tally) Counts() (classes []string, rows []int) {
+	classes = t.byRows()
+	for _, class := range classes {
+		rows = append(rows, t.classes[class].rows)
+	}
+	return classes, rows
 }
 
 // byRows are the classes, that of the most rows first.
@@ -148,8 +186,7 @@ func (t *Tally) Check() string {
 
 // Summarise writes for a person to read how many rows have each class, how sure their
 // labels are, what to check, and the first of them.
-func Summarise(ctx context.Context, w io.Writer, labels *Labels) error {
-	t := NewTally(labels)
+func Summarise(ctx context.Context, w io.Writer, t *Tally) error {
 	t.wantHead = true
 	if err := arrowio.Each(ctx, t, func(arrow.Record) error { return nil }); err != nil {
 		return err

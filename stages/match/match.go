@@ -276,11 +276,7 @@ func Apply(path string) stages.Func {
 		if err := r.Require("run mars-cluster --load before", env.Columns.Component); err != nil {
 			return err
 		}
-		t, sum, err := state.LoadTable(path, "match")
-		if err != nil {
-			return err
-		}
-		plan, err := t.Vectors("plan")
+		classes, plan, sum, err := load(path)
 		if err != nil {
 			return err
 		}
@@ -288,16 +284,7 @@ func Apply(path string) stages.Func {
 		if err != nil {
 			return err
 		}
-		if meta.Classes, err = t.Names("class"); err != nil {
-			return err
-		}
-		for _, row := range plan {
-			for _, mass := range row {
-				if mass < 0 || mass > 1+1e-9 {
-					return fmt.Errorf("%s: its plan holds a mass of %v, want 0 to 1: save it again", path, mass)
-				}
-			}
-		}
+		meta.Classes = classes
 		r.KeepState(path, sum)
 		return emit(ctx, r, out, meta, classOf(plan))
 	}
@@ -341,4 +328,31 @@ func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Me
 		}
 		return []arrow.Array{arrowio.NewIntArray(class, valid)}, nil
 	}})
+}
+
+// LoadPlan reads the classes and the transport plan, classes × components, that Fit saved.
+func LoadPlan(path string) (classes []string, plan [][]float64, err error) {
+	classes, plan, _, err = load(path)
+	return classes, plan, err
+}
+
+func load(path string) (classes []string, plan [][]float64, sum string, err error) {
+	t, sum, err := state.LoadTable(path, "match")
+	if err != nil {
+		return nil, nil, "", err
+	}
+	if plan, err = t.Vectors("plan"); err != nil {
+		return nil, nil, "", err
+	}
+	if classes, err = t.Names("class"); err != nil {
+		return nil, nil, "", err
+	}
+	for _, row := range plan {
+		for _, mass := range row {
+			if mass < 0 || mass > 1+1e-9 {
+				return nil, nil, "", fmt.Errorf("%s: its plan holds a mass of %v, want 0 to 1: save it again", path, mass)
+			}
+		}
+	}
+	return classes, plan, sum, nil
 }

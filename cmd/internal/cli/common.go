@@ -41,6 +41,7 @@ type common struct {
 	columns     arrowio.Columns
 	labels      bool        // the output may be a table of labels
 	kept        *label.Keep // columns that labels get beside their own; nil: none
+	page        string      // HTML file of a page about the labels; "" for none
 }
 
 // streamCommand turns a stage into a command that reads a stream (FILE or

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
+	"mars.dev/mars/pipeline/report"
 	"mars.dev/mars/stages/eval"
 	"mars.dev/mars/stages/label"
 )
@@ -29,6 +32,7 @@ class, .json the whole.`,
 	cmd.RunE = e.run
 	f, c := cmd.Flags(), e.common
 	f.StringVarP(&c.output, "output", "o", "", "write it to this file too: .json the whole, .csv, .tsv, .jsonl and .parquet a row a class")
+	pageFlag(f, &e.page)
 	f.BoolVar(&e.asJSON, "json", false, "print one JSON object with scikit-learn's names")
 	c.limitFlag(f)
 	c.classesFlag(f)
@@ -40,6 +44,7 @@ class, .json the whole.`,
 type evaluator struct {
 	common *common
 	asJSON bool
+	page   string
 }
 
 func (e *evaluator) run(cmd *cobra.Command, args []string) error {
@@ -58,7 +63,7 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 	if handled, err := c.hosted(cmd); handled {
 		return err
 	}
-	if err := c.checkReport(); err != nil {
+	if err := cmp.Or(c.checkReport(), checkPage(e.page)); err != nil {
 		return err
 	}
 	m, err := e.evaluate(cmd)
@@ -67,6 +72,12 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 	}
 	if c.output != "" && c.output != "-" {
 		if err := m.Save(cmd.Context(), c.output, format); err != nil {
+			return err
+		}
+	}
+	if e.page != "" {
+		part, err := report.Evaluation(m)
+		if err := pageOf(cmd, e.page, part, err); err != nil {
 			return err
 		}
 	}

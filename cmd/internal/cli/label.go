@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/pipeline"
+	"mars.dev/mars/pipeline/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/hedge"
@@ -73,6 +75,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	f.StringVar(&l.options.Save, "save", "", "keep the model in this safetensors file, for mars predict")
 	f.Var(oneOf{&l.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
 	f.BoolVar(&l.spreadsheet, "spreadsheet", false, "in CSV, put ' before text that a spreadsheet would take for a formula")
+	pageFlag(f, &l.common.page)
 	l.common.outputFlags(f)
 	writesTables(f, "write to this file instead of standard output")
 	l.common.runFlags(f)
@@ -123,7 +126,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if handled, err := c.hosted(cmd); handled {
 		return err
 	}
-	if err := c.checkOutput(cmd, format); err != nil {
+	if err := cmp.Or(c.checkOutput(cmd, format), checkPage(c.page)); err != nil {
 		return err
 	}
 	if err := l.keepColumns(cmd.Context()); err != nil {
@@ -285,10 +288,13 @@ func (c *common) labelled(cmd *cobra.Command, env stages.Env, in arrowio.Stream,
 // writeLabels writes labels to the output, and logs how many there are of each class and
 // which to check first. On a terminal it shows them instead.
 func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Format, labels *label.Labels) error {
-	if c.summarises(cmd, format) {
-		return label.Summarise(cmd.Context(), cmd.OutOrStdout(), labels)
-	}
 	tally := label.NewTally(labels)
+	if c.summarises(cmd, format) {
+		if err := label.Summarise(cmd.Context(), cmd.OutOrStdout(), tally); err != nil {
+			return err
+		}
+		return c.writePage(cmd, tally)
+	}
 	rows := arrowio.Stream(tally)
 	if c.kept != nil {
 		if warning := c.kept.Warning(); warning != "" {
@@ -304,6 +310,9 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 	if err := c.saveLabels(cmd, format, rows); err != nil {
 		return err
 	}
+	if err := c.writePage(cmd, tally); err != nil {
+		return err
+	}
 	env.Logger().Info(tally.Line())
 	if warning := tally.Warning(); warning != "" {
 		env.Logger().Warn(warning)
@@ -312,6 +321,15 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		env.Logger().Info(check)
 	}
 	return nil
+}
+
+// writePage writes the page about labels that is asked for.
+func (c *common) writePage(cmd *cobra.Command, tally *label.Tally) error {
+	if c.page == "" {
+		return nil
+	}
+	part, err := report.Labels(tally)
+	return pageOf(cmd, c.page, part, err)
 }
 
 func (c *common) saveLabels(cmd *cobra.Command, format label.Format, labels arrowio.Stream) error {

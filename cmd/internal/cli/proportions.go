@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/selftrain"
@@ -60,6 +62,7 @@ not look at them.`,
 	f.BoolVar(&p.details, "details", false, "print also what the estimate rests on: assumptions, other estimators, diagnostics")
 	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")
 	f.IntVar(&p.options.Bootstrap, "bootstrap", 200, "replicates of the bootstrap behind the intervals")
+	pageFlag(f, &p.page)
 	p.common.outputFlags(f)
 	writesTables(f, "write the report to this file too")
 	p.common.runFlags(f)
@@ -72,7 +75,7 @@ type estimator struct {
 	options         proportions.Options
 	hedge           hedgeFlags
 	epochs          int
-	augment         string
+	augment, page   string
 	asJSON, details bool
 }
 
@@ -100,7 +103,7 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 	if handled, err := c.hosted(cmd); handled {
 		return err
 	}
-	if err := c.checkReport(); err != nil {
+	if err := cmp.Or(c.checkReport(), checkPage(p.page)); err != nil {
 		return err
 	}
 	q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
@@ -113,6 +116,12 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 		}
 		if err := p.save(cmd, format, r); err != nil {
 			return err
+		}
+		if p.page != "" {
+			part, err := report.Proportions(r)
+			if err := pageOf(cmd, p.page, part, err); err != nil {
+				return err
+			}
 		}
 		return p.print(cmd, r)
 	}

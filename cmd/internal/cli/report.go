@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/pipeline/report"
+)
+
+// plotCommand draws one figure.
+func plotCommand() *cobra.Command {
+	var kind, output string
+	cmd := &cobra.Command{
+		Use:   "plot [flags] FILE -o FIGURE",
+		Short: "Draw a figure of what other commands wrote, as SVG, PNG or PDF",
+		Long: `Reads a file that another command wrote and draws it. What there is to draw, by the file
+and --kind, whose default is the first:
+
+  mars proportions --json > p.json      shares: source and target with intervals, and what each
+                                        assumption or estimator says
+  mars eval --json > e.json             confusion: true by predicted class; recall by class;
+                                        calibration: share of right labels by confidence;
+                                        confidence: how many labels have which
+  mars label -o labels.csv (or .arrow)  labels: rows by label; confidence; calibration, if the
+                                        labels have the column truth
+  mars train --metrics m.arrow          losses by epoch; proportions: p_T by epoch; critic: its
+                                        distance by epoch
+  mars match --save match.arrow         plan: the transport plan
+  mars compare study.csv -o c.json      ranks: critical-difference diagram
+
+mars report puts all figures of several files into one page.`,
+		Example: `  mars proportions --source a.csv --target b.csv --label y --json > p.json
+  mars plot p.json -o shares.svg
+  mars plot e.json --kind calibration -o calibration.pdf
+  mars plot metrics.arrow --kind proportions -o proportions.png`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output == "" {
+				return usagef("say with -o where the figure goes: a file named %s", strings.Join(figures.Formats, ", "))
+			}
+			format, err := figures.FormatOf(output)
+			if err != nil {
+				return usagef("--output %w", err)
+			}
+			if err := arrowio.CheckOutput(output, arrowio.WriteOptions{}); err != nil {
+				return err
+			}
+			part, err := report.Open(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			f, err := part.Figure(kind)
+			if err != nil {
+				return err
+			}
+			return atomicfile.Write(output, func(w io.Writer) error { return f.Write(w, format) })
+		},
+	}
+	cmd.Flags().StringVar(&kind, "kind", "", "which figure: "+strings.Join(figures.Kinds, ", ")+" (default: the file's first)")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write the figure to this file: "+strings.Join(figures.Formats, ", "))
+	return newCommand(cmd)
+}
+
+// reportCommand makes a page of several files.
+func reportCommand() *cobra.Command {
+	var title, output string
+	cmd := &cobra.Command{
+		Use:   "report [flags] FILE... -o PAGE.html",
+		Short: "Make one page to look at of what other commands wrote",
+		Long: `Reads files that other commands wrote and makes one HTML page of them: the answer in a
+sentence, warnings, figures with their numbers as tables. The page is one file that needs no
+network and no script, in light and dark, on paper and on a phone. It has a part for each file:
+see mars plot --help for which files there are. mars proportions, mars label and mars eval make
+a page of their own answer with --report.`,
+		Example: `  mars report p.json e.json metrics.arrow -o report.html
+  mars label --source a.csv --target b.csv --label y -o labels.csv --report labels.html`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if output == "" {
+				return usagef("say with -o where the page goes: a file named .html")
+			}
+			if err := checkPage(output); err != nil {
+				return err
+			}
+			page := newPage(cmd, title)
+			page.Command = "mars report " + quoted(append(args, "-o", output))
+			for _, path := range args {
+				part, err := report.Open(cmd.Context(), path)
+				if err != nil {
+					return err
+				}
+				page.Parts = append(page.Parts, part)
+			}
+			return writePage(output, page)
+		},
+	}
+	cmd.Flags().StringVar(&title, "title", "Report", "title of the page")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write the page to this file, .html")
+	return newCommand(cmd)
+}
+
+// newPage is a page that says what made it.
+func newPage(cmd *cobra.Command, title string) *report.Page {
+	return &report.Page{Title: title, Made: "Made by mars " + Version() + ".", Command: commandLine(cmd)}
+}
+
+// commandLine is the command with the flags that were given.
+func commandLine(cmd *cobra.Command) string {
+	var words []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		words = append(words, "--"+f.Name)
+		if f.Value.Type() == "bool" && f.Value.String() == "true" {
+			return
+		}
+		text := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			text = strings.Join(list.GetSlice(), ",")
+		}
+		words[len(words)-1] += "=" + text
+	})
+	return strings.TrimSpace("mars " + strings.TrimPrefix(cmd.Name(), "mars-") + " " + quoted(append(words, cmd.Flags().Args()...)))
+}
+
+// quoted joins words as a shell takes them apart.
+func quoted(words []string) string {
+	out := slices.Clone(words)
+	for i, word := range out {
+		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r))
+		}) {
+			out[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// pageFlag is --report of a command.
+func pageFlag(f *pflag.FlagSet, path *string) {
+	f.StringVar(path, "report", "", "make a page to look at of the answer too, in this HTML file")
+}
+
+// checkPage reports before the work what is wrong with the file of a page; "" is none.
+func checkPage(path string) error {
+	switch ending := strings.ToLower(filepath.Ext(path)); {
+	case path == "":
+		return nil
+	case ending != ".html" && ending != ".htm":
+		return usagef("%s: a page is HTML: name it .html", path)
+	}
+	return arrowio.CheckOutput(path, arrowio.WriteOptions{})
+}
+
+// pageOf writes the page of one answer; "" is none.
+func pageOf(cmd *cobra.Command, path string, part *report.Part, err error) error {
+	if err != nil {
+		return fmt.Errorf("--report %s: %w", path, err)
+	}
+	page := newPage(cmd, part.Title)
+	page.Parts = []*report.Part{part}
+	return writePage(path, page)
+}
+
+func writePage(path string, page *report.Page) error {
+	return atomicfile.Write(path, page.Write)
+}

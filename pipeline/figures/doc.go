@@ -1,0 +1,10 @@
+// Package figures draws what the programs say: shares with intervals, confusion, recall,
+// calibration, training, transport plans and ranks. Each figure is a file; Figure.Write writes it
+// as SVG, PNG or PDF, and package report puts several into a page.
+//
+// Colours are those of Okabe & Ito (2008), which colour-blind people tell apart, and nothing is
+// said by colour alone. A figure has the numbers that it shows as a table, too.
+package figures
+
+// Kinds are those of all figures.
+var Kinds = []string{"shares", "confusion", "recall", "calibration", "confidence", "labels", "losses", "proportions", "critic", "plan", "ranks"}

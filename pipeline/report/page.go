@@ -1,0 +1,60 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"mars.dev/mars/pipeline/figures"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// A Page is some parts in one HTML file, which needs nothing else: no network, no script.
+type Page struct {
+	Title   string
+	Parts   []*Part
+	Made    string // what made it: program and version
+	Command string // that makes it again; "" if it is not known
+}
+
+// maxTable is how many rows of a table a page has.
+const maxTable = 500
+
+type drawn struct {
+	*figures.Figure
+	SVG  template.HTML
+	More int // rows of the table that are left out
+}
+
+type section struct {
+	*Part
+	ID    string
+	Drawn []drawn
+}
+
+// Write writes the page.
+func (p *Page) Write(w io.Writer) error {
+	var sections []section
+	for i, part := range p.Parts {
+		s := section{Part: part, ID: fmt.Sprintf("part-%d", i+1)}
+		for k, f := range part.Figures {
+			svg, err := f.Inline(fmt.Sprintf("figure-%d-%d", i+1, k+1))
+			if err != nil {
+				return err
+			}
+			shown := *f
+			d := drawn{Figure: &shown, SVG: template.HTML(svg)}
+			if d.More = len(f.Table.Rows) - maxTable; d.More > 0 {
+				shown.Table.Rows = f.Table.Rows[:maxTable]
+			}
+			s.Drawn = append(s.Drawn, d)
+		}
+		sections = append(sections, s)
+	}
+	return page.Execute(w, map[string]any{"Page": p, "Sections": sections})
+}

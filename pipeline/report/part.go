@@ -1,0 +1,166 @@
+// Package report makes pages and figures of what the programs wrote: reports of proportions,
+// evaluations, labels, figures of training, transport plans and comparisons of methods.
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"mars.dev/mars/pipeline/compare"
+	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/stages/eval"
+	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/proportions"
+)
+
+// A Part is what there is to see of one answer.
+type Part struct {
+	Title    string
+	From     string // the file it was read from; "" for none
+	Lead     string // the answer in a sentence
+	Text     []string
+	Warnings []string
+	Figures  []*figures.Figure
+	Tables   []Table
+}
+
+// A Table has a title.
+type Table struct {
+	Title string
+	figures.Table
+}
+
+// figure adds a figure, if it can be drawn.
+func (p *Part) figure(f *figures.Figure, err error) error {
+	if err == nil {
+		p.Figures = append(p.Figures, f)
+	}
+	return err
+}
+
+// Proportions is what there is to see of an estimate of proportions.
+func Proportions(r *proportions.Report) (*Part, error) {
+	p := &Part{Title: "Class proportions of the target", Lead: r.Verdict, Warnings: r.Warnings}
+	if r.Grounds != "" {
+		p.Text = append(p.Text, "Why: "+r.Grounds+".")
+	}
+	if r.Advice != "" {
+		p.Text = append(p.Text, "What next: "+r.Advice+".")
+	}
+	if r.L1 != nil {
+		p.Text = append(p.Text, fmt.Sprintf("Against the truth: the shares are off by %.3f in all (L1 error); the source's own would be off by %.3f.", *r.L1, r.L1s["source"]))
+	}
+	return p, p.figure(figures.Shares(r))
+}
+
+// Evaluation is what there is to see of labels beside the truth.
+func Evaluation(m *eval.Metrics) (*Part, error) {
+	p := &Part{Title: "Labels beside the truth", Lead: fmt.Sprintf("%.1f %% of %d rows have the right label (accuracy); the mean over classes is %.1f %% (balanced accuracy).", 100*m.Accuracy, m.N, 100*m.BalancedAccuracy)}
+	if m.ProportionsL1 != nil {
+		p.Text = append(p.Text, fmt.Sprintf("The estimated class proportions are off by %.3f (L1 error, 0 to 2).", *m.ProportionsL1))
+	}
+	if err := cmp.Or(p.figure(figures.Confusion(m)), p.figure(figures.Recall(m))); err != nil {
+		return nil, err
+	}
+	return p, p.survey(m.Survey)
+}
+
+// survey adds what there is to see of how sure labels are; nothing of nil.
+func (p *Part) survey(s *eval.Survey) error {
+	if s == nil {
+		return nil
+	}
+	if s.Error != nil {
+		if err := p.figure(figures.Calibration(s)); err != nil {
+			return err
+		}
+	}
+	p.Tables = append(p.Tables, Table{"Labels most in doubt", figures.Doubts(s)})
+	return p.figure(figures.Confidence(s))
+}
+
+// Labels is what there is to see of labels, of which the truth may be known.
+func Labels(t *label.Tally) (*Part, error) {
+	classes, rows := t.Counts()
+	all := 0
+	for _, n := range rows {
+		all += n
+	}
+	p := &Part{Title: "Labels of the target", Lead: fmt.Sprintf("%d rows have a label, of %d classes.", all, len(classes))}
+	for _, warning := range []string{t.Warning(), t.Check()} {
+		if warning != "" {
+			p.Warnings = append(p.Warnings, strings.ToUpper(warning[:1])+warning[1:]+".")
+		}
+	}
+	return p, cmp.Or(p.figure(figures.Counts(classes, rows)), p.survey(t.Survey()))
+}
+
+// Training is what there is to see of the epochs of a training.
+func Training(e *figures.Epochs) (*Part, error) {
+	p := &Part{Title: "Training", Lead: fmt.Sprintf("%d epochs.", len(e.Epoch))}
+	if n := len(e.Epoch) - 1; n >= 0 && e.Accuracy[n] == e.Accuracy[n] {
+		p.Lead = fmt.Sprintf("%d epochs. At the end the loss is %.3f, and %.1f %% of the source's rows have the right label.", n+1, e.Loss[n], 100*e.Accuracy[n])
+	}
+	if err := p.figure(figures.Losses(e)); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(e.Proportions, func(p []float64) bool { return p != nil }) {
+		if err := p.figure(figures.Trace(e)); err != nil {
+			return nil, err
+		}
+	}
+	if slices.ContainsFunc(e.Critic, func(v float64) bool { return v == v }) {
+		return p, p.figure(figures.CriticDistance(e))
+	}
+	return p, nil
+}
+
+// Plan is what there is to see of a matching.
+func Plan(classes []string, plan [][]float64) (*Part, error) {
+	p := &Part{Title: "Matching", Lead: fmt.Sprintf("%d classes matched with the components of the target.", len(classes))}
+	return p, p.figure(figures.Plan(classes, plan))
+}
+
+// Comparison is what there is to see of a comparison of methods.
+func Comparison(c *compare.Comparison) (*Part, error) {
+	p := &Part{Title: "Comparison of methods", Lead: fmt.Sprintf("%d methods in %d settings, by %s.", len(c.Methods), len(c.Settings), c.Number), Text: c.Notes}
+	t := Table{Title: "Means", Table: figures.Table{Head: append(slices.Clone(c.Columns), c.Methods...)}}
+	for _, s := range c.Settings {
+		row := slices.Clone(s.Values)
+		for _, r := range s.Results {
+			cell := ""
+			if r.Runs > 0 {
+				cell = fmt.Sprintf("%.3f", r.Mean)
+				if r.Best {
+					cell += " *"
+				}
+			}
+			row = append(row, cell)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	p.Tables = append(p.Tables, t)
+	p.Text = append(p.Text, "* marks the best of a setting, and all that are not significantly worse.")
+	if c.Friedman == nil || len(c.Ranks) != len(c.Methods) || len(c.Methods) < 2 {
+		p.Warnings = append(p.Warnings, "Ranks need two methods or more and several settings that have all of them.")
+		return p, nil
+	}
+	return p, p.figure(figures.Ranks(c))
+}
+
+// Figure is the part's figure of a kind, "" for the first.
+func (p *Part) Figure(kind string) (*figures.Figure, error) {
+	var kinds []string
+	for _, f := range p.Figures {
+		if f.Kind == kind || kind == "" {
+			return f, nil
+		}
+		kinds = append(kinds, f.Kind)
+	}
+	if len(kinds) == 0 {
+		return nil, fmt.Errorf("%s: holds nothing to draw", p.From)
+	}
+	return nil, fmt.Errorf("%s: has no figure %q: it has %s", p.From, kind, strings.Join(kinds, ", "))
+}

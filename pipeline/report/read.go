@@ -1,0 +1,291 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline/compare"
+	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/stages/eval"
+	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/match"
+	"mars.dev/mars/stages/proportions"
+)
+
+// maxJSON is how long a report in JSON may be.
+const maxJSON = 256 << 20
+
+// Readable says in words what Open reads.
+const Readable = "the JSON of mars proportions --json, mars eval --json or mars compare -o x.json; labels of mars label as CSV or Arrow; what mars train --metrics or mars match --save wrote"
+
+// Open reads a file that a program wrote, and says what there is to see of it.
+func Open(ctx context.Context, path string) (*Part, error) {
+	p, err := open(ctx, path)
+	if err != nil {
+		if strings.HasPrefix(err.Error(), path) {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	p.From = path
+	return p, nil
+}
+
+func open(ctx context.Context, path string) (*Part, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, errors.Unwrap(err)
+	}
+	defer f.Close()
+	head := make([]byte, arrowio.SniffLength)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("is empty: check what wrote it")
+		}
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	switch format := arrowio.Sniff(head[:n]); {
+	case format == arrowio.FormatArrowFile || format == arrowio.FormatArrowStream:
+		return openArrow(ctx, path)
+	case bytes.HasPrefix(bytes.TrimLeft(head[:n], " \t\r\n\ufeff"), []byte("{")):
+		return openJSON(f)
+	case bytes.Contains(firstLine(head[:n]), []byte("predicted_class")):
+		return openLabels(ctx, f)
+	}
+	return nil, errors.New("is nothing that can be drawn: give " + Readable)
+}
+
+func firstLine(head []byte) []byte {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	return line
+}
+
+// openJSON reads a report by the names that it has.
+func openJSON(r io.Reader) (*Part, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxJSON+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxJSON {
+		return nil, fmt.Errorf("has more than %d MB of JSON: no program here writes that", maxJSON>>20)
+	}
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(text, &names); err != nil {
+		return nil, fmt.Errorf("is no valid JSON object (%w): check what wrote it", err)
+	}
+	has := func(name string) bool { return names[name] != nil }
+	switch {
+	case has("expected_error") && has("interval"):
+		return decoded(text, Proportions)
+	case has("confusion_matrix"):
+		return decoded(text, Evaluation)
+	case has("methods") && has("settings"):
+		return decoded(text, Comparison)
+	}
+	return nil, errors.New("is JSON of another kind: give " + Readable)
+}
+
+func decoded[T proportions.Report | eval.Metrics | compare.Comparison](text []byte, part func(*T) (*Part, error)) (*Part, error) {
+	v := new(T)
+	if err := json.Unmarshal(text, v); err != nil {
+		return nil, fmt.Errorf("is damaged (%w): run the command that wrote it again", err)
+	}
+	return part(v)
+}
+
+func openArrow(ctx context.Context, path string) (*Part, error) {
+	r, err := arrowio.Open(path, arrowio.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	has := func(name string) bool { return arrowio.HasColumn(r.Schema(), name) }
+	switch {
+	case has("class") && has("plan"):
+		classes, plan, err := match.LoadPlan(path)
+		if err != nil {
+			return nil, err
+		}
+		return Plan(classes, plan)
+	case has("epoch") && has("class_loss"):
+		return openMetrics(ctx, r)
+	case has("predicted_class") && has(label.Confidence):
+		return arrowLabels(ctx, r)
+	}
+	return nil, errors.New("is Arrow of another kind: give " + Readable)
+}
+
+// openMetrics reads the figures of a training.
+func openMetrics(ctx context.Context, r *arrowio.Reader) (*Part, error) {
+	meta, err := arrowio.ReadMeta(r.Schema())
+	if err != nil {
+		return nil, err
+	}
+	e := figures.Epochs{Classes: meta.Classes}
+	err = arrowio.Each(ctx, r, func(rec arrow.Record) error {
+		for _, c := range []struct {
+			name string
+			to   *[]float64
+		}{{"epoch", &e.Epoch}, {"class_loss", &e.Loss}, {"source_accuracy", &e.Accuracy}, {"critic_distance", &e.Critic}} {
+			values, err := floats(rec, c.name)
+			if err != nil {
+				return err
+			}
+			*c.to = append(*c.to, values...)
+		}
+		lists, ok := rec.Column(max(slices.Index(names(rec.Schema()), "proportions"), 0)).(*array.List)
+		for i := range int(rec.NumRows()) {
+			var p []float64
+			if ok && lists.IsValid(i) {
+				from, to := lists.ValueOffsets(i)
+				if values, isFloat := lists.ListValues().(*array.Float64); isFloat && to-from == int64(len(e.Classes)) {
+					p = values.Float64Values()[from:to]
+				}
+			}
+			e.Proportions = append(e.Proportions, slices.Clone(p))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(e.Epoch) == 0 {
+		return nil, errors.New("has no epochs: the training was stopped before the first ended")
+	}
+	return Training(&e)
+}
+
+func names(schema *arrow.Schema) (all []string) {
+	for _, f := range schema.Fields() {
+		all = append(all, f.Name)
+	}
+	return all
+}
+
+// floats are the numbers of a column, NaN for null, and nothing but NaN where there is no such
+// column.
+func floats(rec arrow.Record, name string) ([]float64, error) {
+	out := slices.Repeat([]float64{math.NaN()}, int(rec.NumRows()))
+	at := rec.Schema().FieldIndices(name)
+	if len(at) != 1 {
+		return out, nil
+	}
+	for i := range out {
+		switch c := rec.Column(at[0]).(type) {
+		case *array.Float64:
+			if c.IsValid(i) {
+				out[i] = c.Value(i)
+			}
+		case *array.Int32:
+			if c.IsValid(i) {
+				out[i] = float64(c.Value(i))
+			}
+		default:
+			return nil, fmt.Errorf("column %q holds %s, want numbers: run mars train --metrics again", name, c.DataType())
+		}
+	}
+	return out, nil
+}
+
+// arrowLabels reads labels that mars label wrote as Arrow.
+func arrowLabels(ctx context.Context, r *arrowio.Reader) (*Part, error) {
+	t := label.NewCount()
+	err := arrowio.Each(ctx, r, func(rec arrow.Record) error {
+		classes, err := arrowio.StringColumn(rec, "predicted_class")
+		if err != nil {
+			return err
+		}
+		confidence, err := arrowio.FloatColumn(rec, label.Confidence)
+		if err != nil {
+			return err
+		}
+		var truth []string
+		if arrowio.HasColumn(rec.Schema(), "truth") {
+			if s, err := arrowio.StringColumn(rec, "truth"); err == nil {
+				truth = s.Values
+			}
+		}
+		for i, class := range classes.Values {
+			right := ""
+			if truth != nil {
+				right = truth[i]
+			}
+			if err := t.Count(func() string { return rec.Column(0).ValueStr(i) }, class, float64(confidence[i]), right); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return counted(t)
+}
+
+// openLabels reads labels that mars label wrote as CSV or TSV.
+func openLabels(ctx context.Context, f io.Reader) (*Part, error) {
+	r := csv.NewReader(f)
+	head, err := r.Read()
+	if err == nil && len(head) == 1 {
+		r.Comma = '\t'
+		head, err = csv.NewReader(strings.NewReader(strings.ReplaceAll(head[0], "\t", ","))).Read()
+		r.FieldsPerRecord = len(head)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("is no table (%w): check what wrote it", err)
+	}
+	class, sure, truth := slices.Index(head, "predicted_class"), slices.Index(head, label.Confidence), slices.Index(head, "truth")
+	if class < 0 || sure < 0 {
+		return nil, fmt.Errorf("has no columns predicted_class and %s: give the labels as mars label wrote them", label.Confidence)
+	}
+	t := label.NewCount()
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return counted(t)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("is no whole table (%w): check what wrote it", err)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		line, _ := r.FieldPos(0)
+		confidence, err := strconv.ParseFloat(row[sure], 64)
+		if err != nil {
+			return nil, fmt.Errorf("line %d, column %s: %q is no number: give the labels as mars label wrote them", line, label.Confidence, row[sure])
+		}
+		right := ""
+		if truth >= 0 {
+			right = row[truth]
+		}
+		if err := t.Count(func() string { return row[0] }, row[class], confidence, right); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+}
+
+func counted(t *label.Tally) (*Part, error) {
+	if classes, _ := t.Counts(); len(classes) == 0 {
+		return nil, errors.New("holds no labels")
+	}
+	return Labels(t)
+}
