@@ -16,6 +16,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"mars.dev/mars/arrowio/safetext"
 )
 
 // A Figure is a drawing with the words and numbers that go with it.
@@ -69,11 +71,18 @@ func (f *Figure) Write(w io.Writer, format string) error {
 	case ".pdf":
 		c := vgpdf.New(f.width, f.height)
 		f.draw(draw.New(c))
-		_, err := c.WriteTo(w)
+		var b bytes.Buffer
+		if _, err := c.WriteTo(&b); err != nil {
+			return err
+		}
+		_, err := w.Write(dateOfPDF.ReplaceAll(b.Bytes(), []byte("/$1 (D:19700101000000)")))
 		return err
 	}
 	return fmt.Errorf("format %q: want one of %s", format, strings.Join(Formats, ", "))
 }
+
+// dateOfPDF matches when a PDF was made: the same figure is to have the same bytes.
+var dateOfPDF = regexp.MustCompile(`/(CreationDate|ModDate) \(D:\d{14}\)`)
 
 const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
@@ -86,7 +95,7 @@ func (f *Figure) Inline(id string) (string, error) {
 	}
 	text = strings.ReplaceAll(text, "stroke:#000000", "stroke:currentColor")
 	text = strings.ReplaceAll(text, "fill:#FFFFFF", "fill:var(--page)")
-	return f.root(text, fmt.Sprintf(`role="img" aria-labelledby="%s-title %[1]s-text" style="max-width:%[2]spt" fill="currentColor"`, id, points(f.width)), id), nil
+	return f.root(text, fmt.Sprintf(`role="img" aria-labelledby="%s-title %[1]s-text" style="max-width:%[2]spt;min-width:min(%[2]spt,30rem)" fill="currentColor"`, id, points(f.width)), id), nil
 }
 
 // svg is what is inside of the figure's element.
@@ -128,7 +137,7 @@ func (f *Figure) root(inside, attributes string, id ...string) string {
 		names = [2]string{` id="` + id[0] + `-title"`, ` id="` + id[0] + `-text"`}
 	}
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 %s %s" %s>`+"\n<title%s>%s</title>\n<desc%s>%s</desc>%s</svg>\n",
-		points(f.width), points(f.height), attributes, names[0], html.EscapeString(f.Title), names[1], html.EscapeString(f.Text), inside)
+		points(f.width), points(f.height), attributes, names[0], html.EscapeString(safetext.Escape(f.Title)), names[1], html.EscapeString(safetext.Escape(f.Text)), inside)
 }
 
 func points(l vg.Length) string { return fmt.Sprintf("%.4g", l.Points()) }

@@ -6,13 +6,14 @@ import (
 	"html/template"
 	"io"
 
+	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/pipeline/figures"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"plain": safetext.Escape}).Parse(pageText))
 
 // A Page is some parts in one HTML file, which needs nothing else: no network, no script.
 type Page struct {

@@ -89,12 +89,18 @@ func Labels(t *label.Tally) (*Part, error) {
 		all += n
 	}
 	p := &Part{Title: "Labels of the target", Lead: fmt.Sprintf("%d rows have a label, of %d classes.", all, len(classes))}
-	for _, warning := range []string{t.Warning(), t.Check()} {
-		if warning != "" {
-			p.Warnings = append(p.Warnings, strings.ToUpper(warning[:1])+warning[1:]+".")
-		}
+	if warning := t.Warning(); warning != "" {
+		p.Warnings = append(p.Warnings, sentence(warning))
+	}
+	if check := t.Check(); check != "" {
+		p.Text = append(p.Text, sentence(check))
 	}
 	return p, cmp.Or(p.figure(figures.Counts(classes, rows)), p.survey(t.Survey()))
+}
+
+// sentence gives what a log says a capital and a full stop.
+func sentence(text string) string {
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
 // Training is what there is to see of the epochs of a training.

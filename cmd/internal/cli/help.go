@@ -19,7 +19,7 @@ var flagGroups = []struct{ title, flags string }{
 	{"Images", "image-column shape raw grey resize source-resize target-resize crop pad source-pad target-pad source-binarise target-binarise source-photographs target-photographs colour augment-preview augment"},
 	{"Which rows are drawn", "source-proportions target-proportions source-rows target-rows max-source-rows max-target-rows disjoint"},
 	{"How it is done", "method log1p arcsinh standardize scale classifier decision unknown epochs level bootstrap seed"},
-	{"Output", "format spreadsheet compression force log-format cached"},
+	{"Output", "report format spreadsheet compression force log-format cached"},
 	{"Columns of a stream", "domain features embedding prediction predicted-class probability typicality"},
 	{"Memory and threads", "memory memory-limit max-classes jobs"},
 }

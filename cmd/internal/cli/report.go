@@ -65,7 +65,7 @@ mars report puts all figures of several files into one page.`,
 			return atomicfile.Write(output, func(w io.Writer) error { return f.Write(w, format) })
 		},
 	}
-	cmd.Flags().StringVar(&kind, "kind", "", "which figure: "+strings.Join(figures.Kinds, ", ")+" (default: the file's first)")
+	cmd.Flags().StringVar(&kind, "kind", "", "which figure: "+strings.Join(figures.Kinds, ", ")+" (default: the first that there is)")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the figure to this file: "+strings.Join(figures.Formats, ", "))
 	return newCommand(cmd)
 }

@@ -238,6 +238,7 @@ var wires = map[string][]map[string]wire{
 	}},
 	"eval": {{
 		"json":       {values: "true"},
+		"report":     {values: refused}, // for the eye
 		"prediction": {values: "prediction2"},
 		"domain":     {values: "domain3"},
 		"label":      {values: "label2", rows: "bare.arrow"},
@@ -249,6 +250,7 @@ var wires = map[string][]map[string]wire{
 		"bootstrap":   {values: "6 7"},
 		"level":       {values: "0.5 0.8"},
 		"json":        {values: "true"},
+		"report":      {values: refused},
 		"details":     {values: "true", with: tables, bare: true},
 		"epochs":      {values: "1 2", with: "images", among: true},
 		"augment":     {values: "affine photos", with: "images", among: true},
@@ -262,6 +264,7 @@ var wires = map[string][]map[string]wire{
 		"method":    {values: "source marsc marsg dann translate"},
 		"decision":  {values: "balanced none"},
 		"keep":      {values: "all key"},
+		"report":    {values: refused},
 		"unknown":   {values: "0.3 0.5"},
 		"epochs":    {values: "1 2", with: "images", among: true},
 		"augment":   {values: "affine photos", with: "images --method=self-training", among: true},

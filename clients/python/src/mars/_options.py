@@ -82,6 +82,7 @@ class LabelOptions(TypedDict, total=False):
     decision: Literal["accuracy", "balanced", "none"]
     keep: Names
     save: Path
+    report: str
     memory: Union[int, str]
     memory_limit: Union[int, str]
     max_classes: int
@@ -151,6 +152,7 @@ LABEL: Mapping[str, str] = {
     "decision": "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced) (default accuracy)",
     "keep": "columns of the target's table that the labels get too: id, all, or some by name, as in patient,day (default id)",
     "save": "keep the model in this safetensors file, for mars predict",
+    "report": "make a page to look at of the answer too, in this HTML file",
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",
     "memory_limit": "refuse input that needs more memory than this at a time (default 8G)",
     "max_classes": "refuse labels of more classes than this (default 4096)",
@@ -220,6 +222,7 @@ class ProportionsOptions(TypedDict, total=False):
     augment: str
     level: float
     bootstrap: int
+    report: str
     memory: Union[int, str]
     memory_limit: Union[int, str]
     max_classes: int
@@ -287,6 +290,7 @@ PROPORTIONS: Mapping[str, str] = {
     "augment": "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize augment_preview shows them)",
     "level": "probability with which an interval is to hold the true share (default 0.9)",
     "bootstrap": "replicates of the bootstrap behind the intervals (default 200)",
+    "report": "make a page to look at of the answer too, in this HTML file",
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",
     "memory_limit": "refuse input that needs more memory than this at a time (default 8G)",
     "max_classes": "refuse labels of more classes than this (default 4096)",

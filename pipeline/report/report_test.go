@@ -1,0 +1,338 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"mars.dev/mars/pipeline/compare"
+	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/stages/eval"
+	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/proportions"
+)
+
+// hostile names are those of classes that try to be something else.
+var hostile = []string{`<script>alert("x")</script>`, `</svg><img src=http://example.org/x onerror=alert(1)>`, "a&b \"c\" 'd'", "two\nlines \x1b[31m", "]]>-->", strings.Repeat("long ", 60), "日本語"}
+
+func proportionsOf(classes []string) *proportions.Report {
+	r := &proportions.Report{Classes: classes, TargetRows: 20000, Verdict: "These proportions <b>can</b> be believed.", Warnings: []string{"a <i>warning</i>"}, Estimators: map[string][]float64{"em <x>": nil, "mte": nil}}
+	r.Interval.Level = 0.9
+	for k := range classes {
+		p := float64(k+1) / float64(len(classes)*(len(classes)+1)/2)
+		r.Proportions.Source = append(r.Proportions.Source, 1/float64(len(classes)))
+		r.Proportions.Estimated = append(r.Proportions.Estimated, p)
+		r.Proportions.True = append(r.Proportions.True, p)
+		r.Interval.Lower, r.Interval.Upper = append(r.Interval.Lower, p/2), append(r.Interval.Upper, math.Min(2*p, 1))
+		for name := range r.Estimators {
+			r.Estimators[name] = append(r.Estimators[name], p)
+		}
+	}
+	return r
+}
+
+func evaluationOf(classes []string) *eval.Metrics {
+	m := &eval.Metrics{Classes: classes, N: 20000, Accuracy: 0.8, BalancedAccuracy: 0.75, Survey: &eval.Survey{}}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for k := range classes {
+		recall := rng.Float64()
+		m.Recall = append(m.Recall, &recall)
+		row := make([]int, len(classes))
+		for j := range row {
+			row[j] = rng.IntN(50)
+		}
+		m.Confusion = append(m.Confusion, row)
+		for range 100 {
+			sure := rng.Float64()
+			truth := classes[k]
+			if rng.Float64() > sure {
+				truth = classes[rng.IntN(len(classes))]
+			}
+			m.Survey.Add(sure, classes[k], truth, func() string { return classes[k] })
+		}
+	}
+	m.Recall[0] = nil
+	m.Survey.Finish()
+	return m
+}
+
+func labelsOf(t *testing.T, classes []string, rows int) *label.Tally {
+	t.Helper()
+	tally := label.NewCount()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for i := range rows {
+		if err := tally.Count(func() string { return fmt.Sprint("row ", i) }, classes[rng.IntN(len(classes))], rng.Float64(), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tally
+}
+
+func comparisonOf(methods []string) *compare.Comparison {
+	c := &compare.Comparison{Number: "balanced_accuracy", Level: 0.01, Methods: methods, Columns: []string{"task"}, Friedman: &compare.Rank{CriticalDifference: 2.1}}
+	for k := range methods {
+		c.Ranks, c.Wins = append(c.Ranks, 1+0.9*float64(k)), append(c.Wins, k)
+	}
+	for i := range 4 {
+		s := compare.Setting{Values: []string{fmt.Sprint("task <", i)}}
+		for range methods {
+			s.Results = append(s.Results, compare.Result{Mean: 0.5, Runs: 3})
+		}
+		c.Settings = append(c.Settings, s)
+	}
+	return c
+}
+
+func trainingOf(classes []string) *figures.Epochs {
+	e := &figures.Epochs{Classes: classes}
+	for k := range 12 {
+		e.Epoch = append(e.Epoch, float64(k))
+		e.Loss, e.Accuracy = append(e.Loss, 1/float64(k+1)), append(e.Accuracy, 0.5)
+		critic, p := math.NaN(), []float64(nil)
+		if k > 3 {
+			critic = 0.1 * float64(k)
+			p = slices.Repeat([]float64{1 / float64(len(classes))}, len(classes))
+		}
+		e.Critic, e.Proportions = append(e.Critic, critic), append(e.Proportions, p)
+	}
+	return e
+}
+
+func planOf(classes []string) [][]float64 {
+	plan := make([][]float64, len(classes))
+	for i := range plan {
+		plan[i] = make([]float64, len(classes)+1)
+		plan[i][i] = 1 / float64(len(classes))
+	}
+	return plan
+}
+
+// allParts are parts of every kind.
+func allParts(t *testing.T, classes []string) (parts []*Part) {
+	t.Helper()
+	add := func(p *Part, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, p)
+	}
+	add(Proportions(proportionsOf(classes)))
+	add(Evaluation(evaluationOf(classes)))
+	add(Labels(labelsOf(t, classes, 20_000)))
+	add(Training(trainingOf(classes)))
+	add(Plan(classes, planOf(classes)))
+	add(Comparison(comparisonOf(classes)))
+	return parts
+}
+
+// Every kind of figure is drawn in every format, whatever its classes are called, and SVG is
+// well-formed, with its words as text.
+func TestFigures(t *testing.T) {
+	drawn := map[string]bool{}
+	many := make([]string, 100)
+	for k := range many {
+		many[k] = fmt.Sprint("class ", k)
+	}
+	for _, classes := range [][]string{hostile, {"a", "b"}, many[:55]} {
+		for _, p := range allParts(t, classes) {
+			for _, f := range p.Figures {
+				drawn[f.Kind] = true
+				var svg, image, pdf bytes.Buffer
+				if err := errors.Join(f.Write(&svg, ".svg"), f.Write(&image, ".png"), f.Write(&pdf, ".pdf")); err != nil {
+					t.Fatalf("%s: %v", f.Kind, err)
+				}
+				words := wellFormed(t, f.Kind, svg.Bytes())
+				if !strings.Contains(words, f.Title) || !strings.Contains(words, f.Text) {
+					t.Errorf("%s: its title or text is not in the SVG", f.Kind)
+				}
+				if picture, err := png.Decode(&image); err != nil || picture.Bounds().Dx() < 200 {
+					t.Errorf("%s: PNG: %v", f.Kind, err)
+				}
+				if !bytes.HasPrefix(pdf.Bytes(), []byte("%PDF-")) || !bytes.Contains(pdf.Bytes()[pdf.Len()-10:], []byte("%%EOF")) {
+					t.Errorf("%s: no whole PDF", f.Kind)
+				}
+				if len(f.Table.Rows) == 0 {
+					t.Errorf("%s: no table", f.Kind)
+				}
+				for _, row := range f.Table.Rows {
+					if len(row) != len(f.Table.Head) {
+						t.Errorf("%s: a row of %d cells under %d names", f.Kind, len(row), len(f.Table.Head))
+						break
+					}
+				}
+			}
+		}
+	}
+	for _, kind := range figures.Kinds {
+		if !drawn[kind] {
+			t.Errorf("no figure %q was drawn", kind)
+		}
+	}
+	if len(drawn) != len(figures.Kinds) {
+		t.Errorf("drawn are %d kinds of %d", len(drawn), len(figures.Kinds))
+	}
+	if p, err := Proportions(proportionsOf(many)); err != nil || p.Figures[0].Notes == nil {
+		t.Errorf("100 classes: %v, and no note that some are not drawn", err)
+	}
+}
+
+// wellFormed reads XML, and returns its text.
+func wellFormed(t *testing.T, name string, text []byte) (words string) {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(text))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return words
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if data, ok := token.(xml.CharData); ok {
+			words += string(data)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			if slices.Contains([]string{"script", "img", "foreignObject", "image"}, e.Name.Local) {
+				t.Errorf("%s: has an element %s", name, e.Name.Local)
+			}
+			for _, a := range e.Attr {
+				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") {
+					t.Errorf("%s: %s has %s=%q", name, e.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		}
+	}
+}
+
+// A page needs nothing else, says what names say as text, and stays small.
+func TestPage(t *testing.T) {
+	page := &Page{Title: "A <page>", Parts: allParts(t, hostile), Made: "Made by mars.", Command: `mars report '<x>' -o "y"`}
+	var out bytes.Buffer
+	if err := page.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if len(text) > 2<<20 {
+		t.Errorf("the page has %d bytes", len(text))
+	}
+	for _, bad := range []string{"<script", "<img", "onerror=alert(1)>", "<b>can", "<i>warning", "\x1b"} {
+		if strings.Contains(text, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+	if urls := regexp.MustCompile(`<[^>&]*(src|href)\s*=\s*["']?(https?:)?//|url\(`).FindString(text); urls != "" {
+		t.Errorf("the page asks for %s", urls)
+	}
+	for _, want := range []string{"&lt;script&gt;alert(", "A &lt;page&gt;", "日本語", "prefers-color-scheme: dark", `<th scope="row">`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	ids := map[string]bool{}
+	for _, m := range regexp.MustCompile(` id="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		if ids[m[1]] {
+			t.Errorf("two elements have the id %q", m[1])
+		}
+		ids[m[1]] = true
+	}
+	for _, m := range regexp.MustCompile(`aria-labelledby="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		for _, id := range strings.Fields(m[1]) {
+			if !ids[id] {
+				t.Errorf("there is no element %q, by which another is named", id)
+			}
+		}
+	}
+}
+
+// What is read from files is what was written, and other files are errors that say what to give.
+func TestOpen(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string, content any) string {
+		path := filepath.Join(folder, name)
+		text, isText := content.(string)
+		if !isText {
+			b, err := json.Marshal(content)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(b)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, c := range map[string]struct {
+		content any
+		kinds   string
+	}{
+		"p.json":    {proportionsOf(hostile), "shares"},
+		"e.json":    {evaluationOf(hostile), "confusion recall calibration confidence"},
+		"c.json":    {comparisonOf(hostile), "ranks"},
+		"l.csv":     {"id,predicted_class,confidence,truth\n1,a,0.9,a\n2,b,0.4,a\n", "labels calibration confidence"},
+		"l.tsv":     {"id\tpredicted_class\tconfidence\n1\ta\t0.9\n", "labels confidence"},
+		"space.csv": {"\"my id\",predicted_class,confidence\n\"x,y\",\"a\nb\",1\n", "labels confidence"},
+	} {
+		p, err := Open(t.Context(), write(name, c.content))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var kinds []string
+		for _, f := range p.Figures {
+			kinds = append(kinds, f.Kind)
+		}
+		if got := strings.Join(kinds, " "); got != c.kinds {
+			t.Errorf("%s: figures %q, want %q", name, got, c.kinds)
+		}
+	}
+	short, other := proportionsOf(hostile), evaluationOf([]string{"a", "b"})
+	short.Proportions.Source = short.Proportions.Source[1:]
+	other.Confusion[0] = other.Confusion[0][:1]
+	for name, c := range map[string]struct {
+		content any
+		want    string
+	}{
+		"short.json":   {short, "shares are not those of its classes"},
+		"square.json":  {other, "not square"},
+		"empty.json":   {"", "is empty"},
+		"cut.json":     {`{"expected_error": 1, "interval"`, "no valid JSON"},
+		"array.json":   {`[1]`, "nothing that can be drawn"},
+		"unknown.json": {`{"a": 1}`, "JSON of another kind: give the JSON of mars proportions"},
+		"types.json":   {`{"expected_error": "x", "interval": {}, "classes": []}`, "is damaged"},
+		"rows.csv":     {"a,b\n1,2\n", "nothing that can be drawn"},
+		"words.csv":    {"id,predicted_class,confidence\n1,a,much\n", `line 2, column confidence: "much" is no number`},
+		"range.csv":    {"id,predicted_class,confidence\n1,a,0.5\n2,a,1.5\n", "line 3: a confidence of 1.5"},
+		"nan.csv":      {"id,predicted_class,confidence\n1,a,NaN\n", "a confidence of NaN"},
+		"ragged.csv":   {"id,predicted_class,confidence\n1,a\n", "no whole table"},
+		"none.csv":     {"id,predicted_class,confidence\n", "holds no labels"},
+		"lonely.csv":   {"id,predicted_class\n1,a\n", "no columns predicted_class and confidence"},
+	} {
+		path := write(name, c.content)
+		if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), path) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := Open(t.Context(), filepath.Join(folder, "absent")); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	p, err := Open(t.Context(), filepath.Join(folder, "p.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Figure("recall"); err == nil || !strings.Contains(err.Error(), `has no figure "recall": it has shares`) {
+		t.Errorf("a figure that is not there: %v", err)
+	}
+}
