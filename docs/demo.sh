@@ -26,7 +26,7 @@ mars featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 -
 columns toy.arrow 3
 
 say "mars proportions: the shares of the classes in the target"
-mars proportions --truth toy.arrow
+mars proportions --truth toy.arrow -o proportions.json
 
 say "mars label: the class of each row"
 mars label toy.arrow -o labels.csv
@@ -70,3 +70,9 @@ reweighted source, so that the borders fit again. mars label weighs several assu
 about what has changed, and here finds that each class has moved by itself. Even with
 the true densities, no rule could reach more than .994.
 EOF
+
+say "A page to look at"
+mars-eval labelled.arrow -o evaluation.json >evaluation.txt
+page=${MARS_REPORT:-${TMPDIR:-/tmp}/mars-demo.html}
+mars report --title "MARS on the toy problem" proportions.json labels.csv evaluation.json -o "$page"
+printf 'These results as figures: open %s in a browser.\n' "$page"
