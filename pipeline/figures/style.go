@@ -33,9 +33,6 @@ var Palette = []color.Color{blue, orange, green, vermilion, purple, sky, grey, y
 // dashes tell lines apart as the palette does.
 var dashes = [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 3, 2, 3}, {4, 2}, {1, 3}, {10, 3}, {3, 5}}
 
-// marks tell points apart as the palette does.
-var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.TriangleGlyph{}, draw.SquareGlyph{}, draw.CrossGlyph{}, draw.RingGlyph{}, draw.PlusGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}}
-
 // fontSize is that of all text, but for titles of axes.
 const fontSize = 10
 
