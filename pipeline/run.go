@@ -31,6 +31,8 @@ type Runner struct {
 	Rows      arrowio.Sink // takes the rows of a Single graph that go to no file
 	Table     string       // file for the results of all runs; "" for none
 	Plain     bool         // in CSV, no text is a formula of a spreadsheet
+	// Results is given the numbers of all runs, if it is not nil.
+	Results func(*Results) error
 
 	store    *store
 	beside   *beside // the table's; nil: none
@@ -449,9 +451,19 @@ func (r *Runner) launcher() launcher {
 // showResults prints and writes the results of the runs, if there was no failure or
 // the others were to go on.
 func (r *Runner) showResults(ctx context.Context, err error) error {
-	switch {
-	case err != nil && !r.KeepGoing:
+	if err != nil && !r.KeepGoing {
 		return nil
+	}
+	if r.Results != nil {
+		t, err := r.results()
+		if err != nil {
+			return err
+		}
+		if err := r.Results(t); err != nil {
+			return err
+		}
+	}
+	switch {
 	case r.Table != "" || r.Graph.File.Table != nil:
 		return r.writeTable()
 	case r.Graph.Nodes[0].shown && r.Rows != nil:

@@ -17,8 +17,8 @@ import (
 // critical difference (Demšar 2006).
 func Ranks(c *compare.Comparison) (*Figure, error) {
 	switch {
-	case len(c.Ranks) != len(c.Methods) || len(c.Methods) < 2:
-		return nil, errors.New("holds no mean ranks: they need at least two methods, and settings that have all of them")
+	case len(c.Ranks) != len(c.Methods) || len(c.Methods) < 3:
+		return nil, errors.New("holds no mean ranks: they need at least three methods, and settings that have all of them")
 	case c.Friedman == nil:
 		return nil, errors.New("holds no critical difference: it needs at least two settings")
 	}

@@ -13,7 +13,7 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"plain": safetext.Escape}).Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"plain": safetext.Escape, "lines": safetext.EscapeLines}).Parse(pageText))
 
 // A Page is some parts in one HTML file, which needs nothing else: no network, no script.
 type Page struct {
@@ -21,7 +21,11 @@ type Page struct {
 	Parts   []*Part
 	Made    string // what made it: program and version
 	Command string // that makes it again; "" if it is not known
+	Sources []Source
 }
+
+// A Source is the text of a file that a page was made by.
+type Source struct{ Name, Text string }
 
 // maxTable is how many rows of a table a page has.
 const maxTable = 500

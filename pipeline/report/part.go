@@ -149,8 +149,8 @@ func Comparison(c *compare.Comparison) (*Part, error) {
 	}
 	p.Tables = append(p.Tables, t)
 	p.Text = append(p.Text, "* marks the best of a setting, and all that are not significantly worse.")
-	if c.Friedman == nil || len(c.Ranks) != len(c.Methods) || len(c.Methods) < 2 {
-		p.Warnings = append(p.Warnings, "Ranks need two methods or more and several settings that have all of them.")
+	if c.Friedman == nil || len(c.Ranks) != len(c.Methods) || len(c.Methods) < 3 {
+		p.Text = append(p.Text, "Ranks are compared where there are three methods or more, and several settings that have all of them.")
 		return p, nil
 	}
 	return p, p.figure(figures.Ranks(c))

@@ -145,7 +145,7 @@ func TestFigures(t *testing.T) {
 	for k := range many {
 		many[k] = fmt.Sprint("class ", k)
 	}
-	for _, classes := range [][]string{hostile, {"a", "b"}, many[:55]} {
+	for _, classes := range [][]string{hostile, {"a", "b", "c"}, many[:55]} {
 		for _, p := range allParts(t, classes) {
 			for _, f := range p.Figures {
 				drawn[f.Kind] = true

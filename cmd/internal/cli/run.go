@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline"
+	"mars.dev/mars/pipeline/report"
 	"mars.dev/mars/stages/algorithms"
 	"mars.dev/mars/stages/featurize/format"
 )
@@ -21,7 +23,8 @@ type runFlags struct {
 	cache                                       string
 	jobs, threads                               int
 	memory                                      bytesFlag
-	table, example                              string
+	table, example, page                        string
+	text                                        string // of the pipeline file
 	set                                         []string
 	noCache, inProcess, keepGoing, spreadsheet  bool
 	quiet, verbose, explain, shell, printConfig bool
@@ -73,6 +76,7 @@ func (o *runFlags) register(cmd *cobra.Command) {
 	f.IntVar(&o.threads, "threads", 0, "threads of each stage (default: all processors); results depend on it")
 	f.BoolVar(&o.inProcess, "in-process", false, "run all stages in this process, joined by channels: the same bytes")
 	f.StringVar(&o.table, "table", "", "write the numbers of the runs to this file: a row for each run (.csv), or their means (.md: Markdown, .txt: text)")
+	f.StringVar(&o.page, "report", "", "make a page to look at of all runs, in this HTML file: their numbers, methods compared, and what makes them again")
 	f.BoolVar(&o.spreadsheet, "spreadsheet", false, "in a table that is CSV, put ' before text that a spreadsheet would take for a formula")
 	f.StringArrayVar(&o.set, "set", nil, "set a stage's flag (train.lambda=0.5), values of the matrix (matrix.seed=0,1) or a key of the table (table.columns=method)")
 	f.BoolVarP(&o.keepGoing, "keep-going", "k", false, "after a failure, run what does not depend on it")
@@ -128,7 +132,10 @@ func (o *runFlags) load(cmd *cobra.Command, path string) (*pipeline.File, error)
 	if err != nil {
 		return nil, err
 	}
-	for _, flag := range []*string{&o.cache, &o.table} {
+	if err := checkPage(o.page); err != nil {
+		return nil, err
+	}
+	for _, flag := range []*string{&o.cache, &o.table, &o.page} {
 		if *flag == "" {
 			continue
 		}
@@ -136,6 +143,7 @@ func (o *runFlags) load(cmd *cobra.Command, path string) (*pipeline.File, error)
 			return nil, err
 		}
 	}
+	o.text = string(text)
 	if err := os.Chdir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
@@ -258,7 +266,7 @@ func (s *settings) complete(file *pipeline.File) {
 func (o *runFlags) checkFiles(graph *pipeline.Graph, s settings, path string) error {
 	inputs := []arrowio.FileUse{{Path: path}}
 	inputs = append(inputs, arrowio.FileUse{Flag: "cache", Path: s.cache})
-	if err := graph.CheckFiles(inputs, []arrowio.FileUse{{Flag: "table", Path: s.table}}, format.Files); err != nil {
+	if err := graph.CheckFiles(inputs, []arrowio.FileUse{{Flag: "table", Path: s.table}, {Flag: "report", Path: o.page}}, format.Files); err != nil {
 		return usageError{err}
 	}
 	return nil
@@ -282,7 +290,22 @@ func (o *runFlags) execute(cmd *cobra.Command, graph *pipeline.Graph, s settings
 	}
 	r := &pipeline.Runner{Graph: graph, Cache: cache, Jobs: s.jobs, Memory: int64(s.memory), InProcess: s.inProcess,
 		Verbose: o.verbose, KeepGoing: o.keepGoing, Program: program, Version: Version(), View: view, Text: cmd.OutOrStdout(), Table: s.table, Plain: o.spreadsheet}
+	if o.page != "" {
+		r.Results = func(results *pipeline.Results) error { return o.writePage(cmd, results) }
+	}
 	return r.Run(cmd.Context())
+}
+
+// writePage writes the page of all runs.
+func (o *runFlags) writePage(cmd *cobra.Command, results *pipeline.Results) error {
+	parts, err := report.Study(results)
+	if err != nil {
+		return fmt.Errorf("--report %s: %w", o.page, err)
+	}
+	name := filepath.Base(cmd.Flags().Arg(0))
+	page := newPage(cmd, strings.TrimSuffix(name, filepath.Ext(name)))
+	page.Parts, page.Sources = parts, []report.Source{{Name: name, Text: o.text}}
+	return writePage(o.page, page)
 }
 
 // explain says what would run. It makes no cache.
