@@ -40,6 +40,9 @@
 //   - hedge: labels and proportions under several assumptions about what has changed,
 //     weighted by reverse validation (Zhong, Fan, Yang & Verscheure 2010); p-values of
 //     rows by conformal prediction (Vovk, Gammerman & Shafer 2005).
+//   - validate: scores of classifiers without labels of the target: reverse validation,
+//     importance weighting, deep embedded validation, soft neighbourhood density, entropy,
+//     MixVal.
 //   - ranktest: comparisons of methods by ranks (Wilcoxon 1945, Friedman 1937, Demšar
 //     2006).
 //   - onnx: the file format of models that other programs run.

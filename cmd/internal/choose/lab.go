@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"sync"
 
+	"mars.dev/mars/stages/algorithms/validate"
 	"mars.dev/mars/stages/featurize/toy"
 )
 
@@ -106,13 +107,13 @@ func (l *lab) measure(ctx context.Context, args []string, t task, r *result) err
 	if err != nil || labels == nil {
 		return err
 	}
-	if r.Forward = balancedAccuracy(labels, target.Labels); r.Fresh {
+	if r.Forward = validate.BalancedAccuracy(labels, target.Labels, toy.Classes); r.Fresh {
 		return nil
 	}
 	target.Labels = labels
 	back, err := l.label(ctx, args, folder, target, source, r)
 	if err == nil && back != nil {
-		r.Reverse = balancedAccuracy(back, source.Labels)
+		r.Reverse = validate.BalancedAccuracy(back, source.Labels, toy.Classes)
 	}
 	return err
 }
@@ -196,19 +197,4 @@ func classes(labels []int32) map[int32]bool {
 		found[label] = true
 	}
 	return found
-}
-
-// balancedAccuracy is the mean recall of the classes.
-func balancedAccuracy(labels, truth []int32) float64 {
-	var right, all [toy.Classes]float64
-	for i, k := range truth {
-		if all[k]++; labels[i] == k {
-			right[k]++
-		}
-	}
-	sum := 0.0
-	for k := range all {
-		sum += right[k] / all[k]
-	}
-	return sum / toy.Classes
 }

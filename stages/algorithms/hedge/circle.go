@@ -7,6 +7,7 @@ import (
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/kernelridge"
+	"mars.dev/mars/stages/algorithms/validate"
 )
 
 const (
@@ -29,7 +30,7 @@ func (f *fit) circle(ctx context.Context, x, q blas32.General) (float64, error) 
 	if err != nil {
 		return 0, err
 	}
-	return balancedAccuracy(dense.ArgmaxRows(back.Scores(x)), f.labels, q.Cols), nil
+	return validate.BalancedAccuracy(dense.ArgmaxRows(back.Scores(x)), f.labels, q.Cols), nil
 }
 
 // balancing returns weights of rows with which all classes that occur have the same
@@ -47,24 +48,4 @@ func balancing(labels []int32, classes int) []float64 {
 		weights[i] = min(float64(len(labels))/counts[k]/present, maxCircleWeight)
 	}
 	return weights
-}
-
-// balancedAccuracy is the mean, over the classes of labels, of the share of their
-// rows that found has right.
-func balancedAccuracy(found, labels []int32, classes int) float64 {
-	right, all := make([]float64, classes), make([]float64, classes)
-	for i, y := range labels {
-		all[y]++
-		if found[i] == y {
-			right[y]++
-		}
-	}
-	sum, present := 0.0, 0.0
-	for k, n := range all {
-		if n > 0 {
-			sum += right[k] / n
-			present++
-		}
-	}
-	return sum / present
 }
