@@ -40,6 +40,22 @@ type Step struct {
 	Seed    uint64            `json:"seed,omitempty"`
 	Options map[string]string `json:"options,omitempty"`
 	State   map[string]string `json:"state,omitempty"` // SHA-256 of files, by name
+	// Selection is what the step chose some of its settings from; nil if all were given.
+	Selection *Selection `json:"selection,omitempty"`
+}
+
+// A Selection is a choice among settings by a score.
+type Selection struct {
+	Score      string            `json:"score"`  // by which was chosen
+	Chosen     map[string]string `json:"chosen"` // the value of each flag
+	Candidates []Candidate       `json:"candidates"`
+}
+
+// A Candidate is what a choice was made among.
+type Candidate struct {
+	Settings map[string]string  `json:"settings"`
+	Scores   map[string]float64 `json:"scores,omitempty"` // by name
+	Failed   string             `json:"failed,omitempty"` // why it was left out; "" if it was not
 }
 
 // WithStep is the steps and one more after them. A step without a stage is none: the

@@ -15,7 +15,7 @@ import (
 )
 
 // learnMixture labels by a matched mixture, without adapting.
-func learnMixture(ctx context.Context, r *stream.Rows, o Options) (stream.State, error) {
+func learnMixture(ctx context.Context, r *stream.Rows, o Options) (*trained, error) {
 	p, _, err := gather(ctx, r, o, true)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 )
 
 // learnHedge labels under several assumptions.
-func learnHedge(ctx context.Context, r *stream.Rows, o Options) (stream.State, error) {
+func learnHedge(ctx context.Context, r *stream.Rows, o Options) (*trained, error) {
 	classes, err := r.Classes(ctx)
 	if err != nil {
 		return nil, err

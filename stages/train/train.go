@@ -63,6 +63,8 @@ type Options struct {
 	HoldOut int
 	Save    string // model file to write; "" for none
 	Metrics string // Arrow file for the figures of each epoch; "" for none
+
+	trial bool // the model is to be scored: nothing is said of it
 }
 
 // Methods are the names of the ways to train.
@@ -99,34 +101,47 @@ func Fit(o Options) stages.Func {
 		if o.Augment != "" && o.Method == hedge.Method {
 			return r.Fail("", errors.New("these rows are no images, and method hedge changes no row at random"), "leave --augment out, or say the shape of the images with --shape")
 		}
-		c, column := env.Columns, o.column(r)
-		if err := r.Require("begin with mars-featurize, or name the column with a flag", column, c.Domain, c.Label); err != nil {
+		if err := o.require(r); err != nil {
 			return err
 		}
 		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
-			switch o.Method {
-			case gmmot.Method:
-				return learnMixture(ctx, r, o)
-			case hedge.Method:
-				return learnHedge(ctx, r, o)
-			}
-			model, said, err := learn(ctx, r, o)
-			if model != nil {
-				model.Vectors, model.Preparation = models.VectorsOf(env, column), models.Preparation(r)
-			}
-			if err != nil {
-				return nil, keep(model, o.Save, err)
-			}
-			if model.Provenance, err = r.Provenance(); err != nil {
+			t, err := fit(ctx, r, o)
+			if err != nil { // not a nil *trained, which is a State
 				return nil, err
 			}
-			if model.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
-				return nil, err
-			}
-			save := func(path string) (string, error) { return state.Save(path, model.Save) }
-			return &trained{models.Networks(model), save, model.Proportions, said}, nil
+			return t, nil
 		})
 	}
+}
+
+// require reports the first column that training needs and that is missing.
+func (o Options) require(r *stream.Rows) error {
+	return r.Require("begin with mars-featurize, or name the column with a flag", o.column(r), r.Columns.Domain, r.Columns.Label)
+}
+
+// fit trains by the method. If training breaks down, the last good model is saved.
+func fit(ctx context.Context, r *stream.Rows, o Options) (*trained, error) {
+	switch o.Method {
+	case gmmot.Method:
+		return learnMixture(ctx, r, o)
+	case hedge.Method:
+		return learnHedge(ctx, r, o)
+	}
+	model, said, err := learn(ctx, r, o)
+	if model != nil {
+		model.Vectors, model.Preparation = models.VectorsOf(r.Env, o.column(r)), models.Preparation(r)
+	}
+	if err != nil {
+		return nil, keep(model, o.Save, err)
+	}
+	if model.Provenance, err = r.Provenance(); err != nil {
+		return nil, err
+	}
+	if model.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
+		return nil, err
+	}
+	save := func(path string) (string, error) { return state.Save(path, model.Save) }
+	return &trained{models.Networks(model), save, model.Proportions, said}, nil
 }
 
 // column is that of the vectors to train on. A mixture is fitted where the paper's
@@ -225,6 +240,9 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, *diagn
 	model, err := job.train(ctx, job.problem, job.config)
 	if err := metrics.close(err); err != nil {
 		return model, nil, err
+	}
+	if o.trial {
+		return model, nil, nil
 	}
 	said, err := job.diagnose(ctx, r, model)
 	return model, said, err

@@ -48,17 +48,23 @@ on three sets of points, a new batch for every critic step (wd: one for all), no
 after the first epoch (source and dann keep it), the first batch counted twice in estimates
 of p_T and, for marsg, a mixture of the first 2,000 shuffled rows and the mean of all estimates.
 
+--select chooses among settings without a label of the target: all combinations of the values
+listed are trained on the source without a fifth of its rows, scored, and the best is trained on
+all rows, as it would be with these values given. Scores (the higher, the better): reverse, the
+paper's (what is trained on the target, with the labels that it was given, labels the rows
+held out; their mean recall), circular (the same on the rows trained on), importance (accuracy on
+the rows held out, weighted by how likely they are in the target), dev (deep embedded validation),
+density (soft neighbourhood density), entropy (of the predictions), mixval (consistency on
+mixtures of rows). Of several scores the first chooses and the others are told.
+
 --decision makes probability and prediction ready for the most right rows (accuracy:
 posteriors times p_T over the proportions of training) or for the best mean recall of the
 classes (balanced: posteriors over the proportions of training).`
 
 // Train is the command of the stage that adapts.
 func Train() *cobra.Command {
-	var o train.Options
-	var load string
-	var n networkFlags
-	var a adaptFlags
-	var h hedgeFlags
+	var t trainFlags
+	var s selectFlags
 	cmd := &cobra.Command{
 		Use:   "mars-train",
 		Short: "Train a classifier adapted to the target and label every row",
@@ -69,54 +75,83 @@ func Train() *cobra.Command {
   mars-train --method marsc --proportions 0.7,0.2,0.1 features.arrow -o labelled.arrow
   mars-embed features.arrow | mars-train --method gmm-ot -o labelled.arrow
   mars-train --method wd --beta 1 --metrics epochs.arrows features.arrow -o labelled.arrow
+  mars-train --method marsc --select learning-rate=0.01,0.05 --select lambda=0.3,1 --score reverse features.arrow -o labelled.arrow
   mars-train --method marsc --checkpoint run.ckpt --resume features.arrow -o labelled.arrow
   mars-train --load model.safetensors more.arrow -o more-labelled.arrow`,
 	}
 	f := cmd.Flags()
-	o.Method = "marsc"
-	f.Var(oneOf{&o.Method, train.Methods()}, "method", "how to adapt")
-	f.Var(&estimatorFlag{o: &o}, "proportions", "how marsc and marsg estimate p_T as they train: mars (the default), stream (keep what mars-reweight found), an estimator of mars-reweight, or p_T itself: 0.5,0.3,0.2 or a=0.7,b=0.3")
-	f.Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for (default: accuracy for translate, self-training and hedge, none for the others)")
-	f.Float64Var(&o.Beta, "beta", 0, "β of method wd: how much larger the target's mass is taken to be")
-	f.Var(oneOf{(*string)(&o.Schedule), []string{string(adapt.ScheduleDefault), string(adapt.SchedulePaper)}}, "schedule", "defaults of all that follows: measured to be good and cheap, or the paper's")
-	o.Schedule = adapt.ScheduleDefault
-	f.BoolVar(&o.AsPublishedCode, "as-published-code", false, "do as the authors' program does where it differs from their paper, with --schedule paper unless another is given")
-	n.register(f)
-	a.register(f)
-	f.StringVar(&o.Augment, "augment", "", augmentHelp("with self-training, none with the other methods"))
-	h.register(f)
-	f.StringVar(&o.Save, "save", "", "keep the model in this safetensors file (gmm-ot: Arrow file)")
-	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file")
-	f.StringVar(&o.Initial, "init", "", "start from the weights in this file instead of random ones")
-	f.StringVar(&load, "load", "", "apply the model in this file instead of training one")
+	t.register(f)
+	s.register(f)
+	f.StringVar(&t.load, "load", "", "apply the model in this file instead of training one")
 	columns := []string{"features", "embedding", "domain", "label", "weight", "matched", "unseen", "prediction", "predicted_class", "probability", "typicality"}
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		c.labels = true
-		if load != "" {
-			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "augment", "assume", "classifier")
-			return predict.Apply(predict.Options{Model: load, Decision: o.Decision}), refuse(cmd, "--load applies a model and trains none", append(names, a.names()...))
+		if t.load != "" {
+			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "augment", "assume", "classifier", "select", "score")
+			return predict.Apply(predict.Options{Model: t.load, Decision: t.o.Decision}), refuse(cmd, "--load applies a model and trains none", append(names, t.a.names()...))
 		}
-		if err := h.refuseUnless(cmd, o.Method == hedge.Method, o.Method); err != nil {
+		if err := s.check(cmd); err != nil {
 			return nil, err
 		}
-		o.Assume, o.Classifiers = h.views(), h.members()
-		var err error
-		o.Arch, o.HoldOut = n.arch, n.holdOut
-		if o.Shape, err = parseShape(n.shape); err != nil {
-			return nil, err
+		if s.settings.items != nil {
+			choice, err := s.choice(cmd)
+			return train.Select(choice), err
 		}
-		if o.Tune, err = a.tune(cmd.Flags()); err != nil {
-			return nil, err
-		}
-		if err := checkMethod(cmd, o, a.names()); err != nil {
-			return nil, err
-		}
-		if o.AsPublishedCode && !cmd.Flags().Changed("schedule") {
-			o.Schedule = adapt.SchedulePaper
-		}
-		o.Tune = append(n.tune(cmd.Flags()), o.Tune...)
-		return train.Fit(o), nil
+		o, err := t.options(cmd)
+		return train.Fit(o), err
 	})
+}
+
+// trainFlags are those that say how to train.
+type trainFlags struct {
+	o    train.Options
+	load string
+	n    networkFlags
+	a    adaptFlags
+	h    hedgeFlags
+}
+
+func (t *trainFlags) register(f *pflag.FlagSet) {
+	o := &t.o
+	o.Method = "marsc"
+	f.Var(oneOf{&o.Method, train.Methods()}, "method", "how to adapt")
+	f.Var(&estimatorFlag{o: o}, "proportions", "how marsc and marsg estimate p_T as they train: mars (the default), stream (keep what mars-reweight found), an estimator of mars-reweight, or p_T itself: 0.5,0.3,0.2 or a=0.7,b=0.3")
+	f.Var(oneOf{&o.Decision, decisions}, "decision", "what predictions are made ready for (default: accuracy for translate, self-training and hedge, none for the others)")
+	f.Float64Var(&o.Beta, "beta", 0, "β of method wd: how much larger the target's mass is taken to be")
+	o.Schedule = adapt.ScheduleDefault
+	f.Var(oneOf{(*string)(&o.Schedule), []string{string(adapt.ScheduleDefault), string(adapt.SchedulePaper)}}, "schedule", "defaults of all that follows: measured to be good and cheap, or the paper's")
+	f.BoolVar(&o.AsPublishedCode, "as-published-code", false, "do as the authors' program does where it differs from their paper, with --schedule paper unless another is given")
+	t.n.register(f)
+	t.a.register(f)
+	f.StringVar(&o.Augment, "augment", "", augmentHelp("with self-training, none with the other methods"))
+	t.h.register(f)
+	f.StringVar(&o.Save, "save", "", "keep the model in this safetensors file (gmm-ot: Arrow file)")
+	f.StringVar(&o.Metrics, "metrics", "", "write losses, proportions and critic distance of each epoch to this Arrow file, or, with --select, the scores of each candidate")
+	f.StringVar(&o.Initial, "init", "", "start from the weights in this file instead of random ones")
+}
+
+// options are those that the flags, which are parsed, ask for.
+func (t *trainFlags) options(cmd *cobra.Command) (o train.Options, err error) {
+	if err := t.h.refuseUnless(cmd, t.o.Method == hedge.Method, t.o.Method); err != nil {
+		return o, err
+	}
+	o = t.o
+	o.Assume, o.Classifiers = t.h.views(), t.h.members()
+	o.Arch, o.HoldOut = t.n.arch, t.n.holdOut
+	if o.Shape, err = parseShape(t.n.shape); err != nil {
+		return o, err
+	}
+	if o.Tune, err = t.a.tune(cmd.Flags()); err != nil {
+		return o, err
+	}
+	if err := checkMethod(cmd, o, t.a.names()); err != nil {
+		return o, err
+	}
+	if o.AsPublishedCode && !cmd.Flags().Changed("schedule") {
+		o.Schedule = adapt.SchedulePaper
+	}
+	o.Tune = append(t.n.tune(cmd.Flags()), o.Tune...)
+	return o, nil
 }
 
 // estimatorFlag is the estimator of p_T in training, or p_T itself.

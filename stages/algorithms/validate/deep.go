@@ -16,9 +16,9 @@ const (
 	// two classes, where that has one vector of weights.
 	domainC = 0.5
 	// domainTolerance ends its fit where its posteriors no longer change.
-	domainTolerance = 1e-7
+	domainTolerance = 1e-5
 	// domainIterations bounds it.
-	domainIterations = 2_000
+	domainIterations = 500
 	// leastPosterior is the least that a loss takes a posterior for.
 	leastPosterior = 1e-15
 )

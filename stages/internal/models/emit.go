@@ -79,14 +79,8 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		if err != nil {
 			return nil, err
 		}
-		if l.Prepare != nil {
-			x = l.Prepare(x)
-		}
-		p, err := l.Predict(ctx, x)
+		x, p, err := l.Label(ctx, x)
 		if err != nil {
-			return nil, err
-		}
-		if err := l.Decide(p); err != nil {
 			return nil, err
 		}
 		predictions := adapt.Argmax(p)

@@ -30,6 +30,8 @@ type Labeller struct {
 	// Typicality returns how typical each row is of the class of its greatest posterior,
 	// from 0 to 1; nil for a model that cannot tell.
 	Typicality func(ctx context.Context, x, posteriors blas32.General) ([]float32, error)
+	// Embed returns the embeddings of rows; nil of a model that makes none.
+	Embed func(x blas32.General) blas32.General
 
 	// Shape is that of a row, C, H and W of an image or Width.
 	Shape []int
@@ -54,7 +56,7 @@ type Outputs struct {
 // Networks is the labeller of trained networks.
 func Networks(m *adapt.Model) *Labeller {
 	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: m.Shape(), Preparation: m.Preparation, Decide: m.Decide,
-		EmbeddingWidth: m.EmbeddingWidth()}
+		EmbeddingWidth: m.EmbeddingWidth(), Embed: m.Embed}
 	l.Predict = func(_ context.Context, x blas32.General) (blas32.General, error) { return m.Predict(x), nil }
 	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
 		embedding, p := m.ONNX(g, "", x)
@@ -84,6 +86,18 @@ func Hedge(m *hedge.Model) *Labeller {
 		return Outputs{Posteriors: p, Typicality: func(class onnx.Value) onnx.Value { return m.TypicalityONNX(g, z, class) }}, err
 	}
 	return l
+}
+
+// Label makes rows ready for the model, and returns them with their posteriors, which are
+// ready for its decision.
+func (l *Labeller) Label(ctx context.Context, x blas32.General) (ready, posteriors blas32.General, err error) {
+	if l.Prepare != nil {
+		x = l.Prepare(x)
+	}
+	if posteriors, err = l.Predict(ctx, x); err != nil {
+		return x, posteriors, err
+	}
+	return x, posteriors, l.Decide(posteriors)
 }
 
 // Load reads a model that mars-train saved, or mars export made of one, and its SHA-256. A
