@@ -183,6 +183,9 @@ func (n *Node) checkWants() error {
 	for first.Parent != nil {
 		first = first.Parent
 	}
+	if n.Stage.Unless != "" && n.Flags[n.Stage.Unless] == "true" {
+		return nil
+	}
 	wants := n.Stage.Wants
 	if f := first.Stage.Flags[wants]; first == n || !f.Bool || first.Flags[wants] == "true" {
 		return nil

@@ -18,6 +18,7 @@ type Stage struct {
 	Flags     map[string]Flag
 	Instead   []string // flags that name files to read instead of rows
 	Wants     string   // flag that the first stage before it has to set, if it has that flag
+	Unless    string   // flag of its own with which it does not want that
 
 	// Check validates arguments without running the stage, and returns the flags
 	// that are set, with their values as the command understands them.

@@ -191,6 +191,11 @@ func (t *tally) metrics(meta arrowio.Meta) (*Metrics, error) {
 	if meta.Diagnostics != nil {
 		m.Diagnostics = diagnostics.Read(meta)
 	}
+	for _, step := range meta.Provenance {
+		if step.Selection != nil {
+			m.Selection = step.Selection
+		}
+	}
 	return m, nil
 }
 

@@ -33,6 +33,10 @@ type Metrics struct {
 
 	// Diagnostics are what the stages before said of themselves; they know no truth.
 	Diagnostics *diagnostics.Diagnostics `json:"diagnostics,omitempty"`
+	// Scores are those that know no truth either; nil unless asked for.
+	Scores *Scores `json:"label_free,omitempty"`
+	// Selection is what the last stage that chose its settings chose from; nil if none did.
+	Selection *arrowio.Selection `json:"selection,omitempty"`
 }
 
 // Survey is a count of predictions by their confidence.

@@ -3,7 +3,9 @@ package eval
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"mars.dev/mars/arrowio/safetext"
@@ -39,6 +41,11 @@ func (m *Metrics) WriteTable(w io.Writer) error {
 		return err
 	}
 	m.writeDiagnostics(w)
+	m.writeSelection(w)
+	if m.Scores != nil {
+		fmt.Fprintln(w)
+		return m.Scores.WriteTable(w)
+	}
 	return nil
 }
 
@@ -54,6 +61,18 @@ func (m *Metrics) writeDiagnostics(w io.Writer) {
 	for _, warning := range m.Diagnostics.AllWarnings() {
 		fmt.Fprintf(w, "warning: %s\n", safetext.Escape(warning))
 	}
+}
+
+// writeSelection writes which settings were chosen.
+func (m *Metrics) writeSelection(w io.Writer) {
+	if m.Selection == nil {
+		return
+	}
+	var texts []string
+	for _, flag := range slices.Sorted(maps.Keys(m.Selection.Chosen)) {
+		texts = append(texts, flag+"="+m.Selection.Chosen[flag])
+	}
+	fmt.Fprintf(w, "\nchosen by %s among %d: %s\n", safetext.Escape(m.Selection.Score), len(m.Selection.Candidates), safetext.Escape(strings.Join(texts, " ")))
 }
 
 // mostSquare is the number of classes up to which the whole confusion matrix is shown;

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"cmp"
+	"context"
+	"io"
 
 	"github.com/spf13/cobra"
 
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline/report"
+	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/eval"
 	"mars.dev/mars/stages/label"
 )
@@ -19,14 +23,21 @@ func Eval() *cobra.Command {
 and prints accuracy, balanced accuracy, the recall of each class, the confusion matrix and,
 where they were estimated, the class proportions beside the true ones.
 
+--scores adds what can be said without the truth, to compare several labellings of one target
+(higher is better): entropy of the posteriors, density (soft neighbourhood density) and, where
+mars-train --hold-out has marked source rows in the column unseen, importance (accuracy on these,
+weighted by how likely they are in the target) and dev (deep embedded validation). With it the
+column truth may be missing. None of them tells how many rows are right.
+
 The name of --output says how that is written: .csv, .tsv, .jsonl and .parquet get a row a
 class, .json the whole.`,
 		Example: `  mars-featurize toy --shift 8 --truth | mars-train --method marsc | mars-eval
   mars-eval --json labelled.arrow
   mars-eval labelled.arrow -o recall.csv
+  mars-eval --scores labelled.arrow
   mars-eval --prediction matched matched.arrow`,
 	}
-	e := evaluator{common: newCommon(cmd, cmd.Use, "domain", "label", "truth", "prediction", "weight")}
+	e := evaluator{common: newCommon(cmd, cmd.Use, "domain", "label", "truth", "prediction", "weight", "features", "probability", "unseen")}
 	cmd.Use += " [flags] [FILE]"
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = e.run
@@ -34,6 +45,7 @@ class, .json the whole.`,
 	f.StringVarP(&c.output, "output", "o", "", "write it to this file too: .json the whole, .csv, .tsv, .jsonl and .parquet a row a class")
 	pageFlag(f, &e.page)
 	f.BoolVar(&e.asJSON, "json", false, "print one JSON object with scikit-learn's names")
+	f.BoolVar(&e.scores, "scores", false, "also score the predictions without the truth, which may then be missing")
 	c.limitFlag(f)
 	c.classesFlag(f)
 	c.cacheFlag(f)
@@ -45,6 +57,14 @@ type evaluator struct {
 	common *common
 	asJSON bool
 	page   string
+	scores bool
+}
+
+// An evaluation is what is printed.
+type evaluation interface {
+	WriteTable(w io.Writer) error
+	WriteJSON(w io.Writer) error
+	Save(ctx context.Context, path string, f label.Format) error
 }
 
 func (e *evaluator) run(cmd *cobra.Command, args []string) error {
@@ -70,13 +90,17 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	compared, _ := m.(*eval.Metrics)
+	if e.page != "" && compared == nil {
+		return usagef("--report %s: it compares with the truth, and these rows have none: leave it out", e.page)
+	}
 	if c.output != "" && c.output != "-" {
 		if err := m.Save(cmd.Context(), c.output, format); err != nil {
 			return err
 		}
 	}
 	if e.page != "" {
-		part, err := report.Evaluation(m)
+		part, err := report.Evaluation(compared)
 		if err := pageOf(cmd, e.page, part, err); err != nil {
 			return err
 		}
@@ -87,7 +111,7 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 	return m.WriteTable(cmd.OutOrStdout())
 }
 
-func (e *evaluator) evaluate(cmd *cobra.Command) (*eval.Metrics, error) {
+func (e *evaluator) evaluate(cmd *cobra.Command) (evaluation, error) {
 	in, closeInput, err := e.common.open(cmd, e.common.input)
 	if err != nil {
 		return nil, err
@@ -95,9 +119,39 @@ func (e *evaluator) evaluate(cmd *cobra.Command) (*eval.Metrics, error) {
 	defer closeInput()
 	env, done := e.common.env(cmd)
 	defer done()
-	m, err := eval.Evaluate(cmd.Context(), env, in)
+	evaluate := evaluateTruth
+	if e.scores {
+		evaluate = evaluateScores
+	}
+	m, err := evaluate(cmd.Context(), env, in)
 	if err != nil {
 		return nil, err
 	}
 	return m, unchanged(cmd)
+}
+
+func evaluateTruth(ctx context.Context, env stages.Env, in arrowio.Stream) (evaluation, error) {
+	return eval.Evaluate(ctx, env, in)
+}
+
+// evaluateScores scores, and compares with the truth if there is one.
+func evaluateScores(ctx context.Context, env stages.Env, in arrowio.Stream) (evaluation, error) {
+	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer spool.Close()
+	scores, err := eval.Score(ctx, env, spool)
+	if err != nil || !arrowio.HasColumn(in.Schema(), env.Columns.Truth) {
+		return scores, err
+	}
+	if err := spool.Rewind(); err != nil {
+		return nil, err
+	}
+	m, err := eval.Evaluate(ctx, env, spool)
+	if err != nil {
+		return nil, err
+	}
+	m.Scores = scores
+	return m, nil
 }

@@ -61,7 +61,8 @@ func catalogue() pipeline.Catalogue {
 			all = append(all, describe(sub, command, name+" "+sub.Name(), sub.Name()))
 		}
 	}
-	all.Find("eval").Wants = "truth"
+	eval := all.Find("eval")
+	eval.Wants, eval.Unless = "truth", "scores"
 	return append(all, proportionsStage(), labelStage())
 }
 

@@ -83,7 +83,7 @@ func (s *Subject) score(ctx context.Context, name string) (float64, error) {
 	case DeepScore:
 		return s.deep(ctx)
 	case DensityScore:
-		return Density(ctx, dense.Gather(s.TargetPosteriors, s.sample(s.Target.Rows)))
+		return Density(ctx, dense.Gather(s.TargetPosteriors, s.sample(s.TargetPosteriors.Rows)))
 	case EntropyScore:
 		return Entropy(s.TargetPosteriors), nil
 	case MixedScore:
