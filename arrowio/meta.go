@@ -46,14 +46,14 @@ type Step struct {
 
 // A Selection is a choice among settings by a score.
 type Selection struct {
-	Score      string            `json:"score"`  // by which was chosen
-	Chosen     map[string]string `json:"chosen"` // the value of each flag
-	Candidates []Candidate       `json:"candidates"`
+	Score      string         `json:"score"`  // by which was chosen
+	Chosen     map[string]any `json:"chosen"` // the value of each flag: a number or text
+	Candidates []Candidate    `json:"candidates"`
 }
 
 // A Candidate is what a choice was made among.
 type Candidate struct {
-	Settings map[string]string  `json:"settings"`
+	Settings map[string]any     `json:"settings"`
 	Scores   map[string]float64 `json:"scores,omitempty"` // by name
 	Failed   string             `json:"failed,omitempty"` // why it was left out; "" if it was not
 }

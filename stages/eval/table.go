@@ -70,7 +70,7 @@ func (m *Metrics) writeSelection(w io.Writer) {
 	}
 	var texts []string
 	for _, flag := range slices.Sorted(maps.Keys(m.Selection.Chosen)) {
-		texts = append(texts, flag+"="+m.Selection.Chosen[flag])
+		texts = append(texts, fmt.Sprintf("%s=%v", flag, m.Selection.Chosen[flag]))
 	}
 	fmt.Fprintf(w, "\nchosen by %s among %d: %s\n", safetext.Escape(m.Selection.Score), len(m.Selection.Candidates), safetext.Escape(strings.Join(texts, " ")))
 }

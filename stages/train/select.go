@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,10 +34,15 @@ func (c Candidate) String() string {
 	return strings.Join(texts, " ")
 }
 
-func (c Candidate) settings() map[string]string {
-	values := map[string]string{}
+// settings are the values by flag, as numbers where they are.
+func (c Candidate) settings() map[string]any {
+	values := map[string]any{}
 	for _, s := range c.Settings {
-		values[s.Flag] = s.Value
+		if v, err := strconv.ParseFloat(s.Value, 64); err == nil && !math.IsNaN(v) && !math.IsInf(v, 0) {
+			values[s.Flag] = v
+		} else {
+			values[s.Flag] = s.Value
+		}
 	}
 	return values
 }

@@ -210,6 +210,8 @@ var wires = map[string][]map[string]wire{
 		"checkpoint-every":     {values: "1", with: "--checkpoint=out/checkpoint"},
 		"save":                 {values: "out/other.safetensors"},
 		"metrics":              {values: "out/epochs.arrow"},
+		"select":               {values: "class-loss=balanced lambda=0.1,0.2;gamma=1"},
+		"score":                {values: "entropy", with: "--method=source --select=learning-rate=0.0001,0.001,0.01;epochs=1", bare: true},
 		"init":                 {values: "model.safetensors"},
 		"load":                 {values: "model.safetensors", bare: true},
 		"embedding":            {values: "embedding2", with: "--method=gmm-ot", bare: true},
@@ -237,13 +239,17 @@ var wires = map[string][]map[string]wire{
 		"typicality":      {values: "t", with: "--model=tables.safetensors", rows: "tables.arrow", bare: true},
 	}},
 	"eval": {{
-		"json":       {values: "true"},
-		"report":     {values: refused}, // for the eye
-		"prediction": {values: "prediction2"},
-		"domain":     {values: "domain3"},
-		"label":      {values: "label2", rows: "bare.arrow"},
-		"weight":     {values: "weight2", rows: "bare.arrow"},
-		"output":     {values: "out/other.csv"},
+		"json":        {values: "true"},
+		"report":      {values: refused}, // for the eye
+		"prediction":  {values: "prediction2"},
+		"domain":      {values: "domain3"},
+		"label":       {values: "label2", rows: "bare.arrow"},
+		"weight":      {values: "weight2", rows: "bare.arrow"},
+		"output":      {values: "out/other.csv"},
+		"scores":      {values: "true"},
+		"probability": {values: "probability2", with: "--scores"},
+		"unseen":      {values: "unseen2", with: "--scores", rows: "held.arrow"},
+		"features":    {values: "features2", with: "--scores", rows: "held.arrow"},
 	}},
 	"proportions": {fileWires, hedgeWires, {
 		"method":      {values: "mte"},
