@@ -3,6 +3,9 @@ package arrowio
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -56,6 +59,20 @@ type Candidate struct {
 	Settings map[string]any     `json:"settings"`
 	Scores   map[string]float64 `json:"scores,omitempty"` // by name
 	Failed   string             `json:"failed,omitempty"` // why it was left out; "" if it was not
+}
+
+// Choice is what was chosen: "epochs=30 lambda=0.1".
+func (s *Selection) Choice() string { return settingsText(s.Chosen) }
+
+// String is what the candidate was: "epochs=30 lambda=0.1".
+func (c Candidate) String() string { return settingsText(c.Settings) }
+
+func settingsText(settings map[string]any) string {
+	var texts []string
+	for _, flag := range slices.Sorted(maps.Keys(settings)) {
+		texts = append(texts, fmt.Sprintf("%s=%v", flag, settings[flag]))
+	}
+	return strings.Join(texts, " ")
 }
 
 // WithStep is the steps and one more after them. A step without a stage is none: the

@@ -39,6 +39,8 @@ type HistoryStep struct {
 	Rows    *HistoryInput           `json:"rows,omitempty"`
 	Files   map[string]HistoryInput `json:"files,omitempty"` // read, by flag
 	Saved   map[string]string       `json:"saved,omitempty"` // written, by flag
+	// Selection is what it chose settings from, where its rows or its model say so.
+	Selection *arrowio.Selection `json:"selection,omitempty"`
 }
 
 // A HistoryInput is what a step reads: a file, or what an earlier step put out.
@@ -191,7 +193,7 @@ func fromSteps(path string, steps []arrowio.Step, catalogue Catalogue) (*History
 		if err := stage.checkRecorded(recorded); err != nil && h.refused == nil {
 			h.refused = fmt.Errorf("%s: step %d of its provenance (%s): %w", path, i+1, stage.Name, err)
 		}
-		s := &HistoryStep{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]HistoryInput{}, Saved: map[string]string{}}
+		s := &HistoryStep{Stage: stage.Name, Version: recorded.Version, Options: maps.Clone(recorded.Options), Files: map[string]HistoryInput{}, Saved: map[string]string{}, Selection: recorded.Selection}
 		if s.Options == nil {
 			s.Options = map[string]string{}
 		}
@@ -276,8 +278,23 @@ func (h *History) WriteText(w io.Writer) error {
 		for _, flag := range slices.Sorted(maps.Keys(s.Saved)) {
 			p.line("   %s: SHA-256 %s", safetext.Escape(flag), safetext.Escape(s.Saved[flag]))
 		}
+		if s.Selection != nil {
+			p.selection(s.Selection)
+		}
 	}
 	return p.err
+}
+
+// selection writes what was chosen from.
+func (p *printer) selection(s *arrowio.Selection) {
+	p.line("   chosen by %s: %s, from", safetext.Escape(s.Score), safetext.Escape(s.Choice()))
+	for _, c := range s.Candidates {
+		if c.Failed != "" {
+			p.line("     %s: left out: %s", safetext.Escape(c.String()), safetext.Escape(c.Failed))
+			continue
+		}
+		p.line("     %s: %.4f", safetext.Escape(c.String()), c.Scores[s.Score])
+	}
 }
 
 func (h *History) inputText(s HistoryInput) string {

@@ -3,9 +3,7 @@ package eval
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"mars.dev/mars/arrowio/safetext"
@@ -68,11 +66,7 @@ func (m *Metrics) writeSelection(w io.Writer) {
 	if m.Selection == nil {
 		return
 	}
-	var texts []string
-	for _, flag := range slices.Sorted(maps.Keys(m.Selection.Chosen)) {
-		texts = append(texts, fmt.Sprintf("%s=%v", flag, m.Selection.Chosen[flag]))
-	}
-	fmt.Fprintf(w, "\nchosen by %s among %d: %s\n", safetext.Escape(m.Selection.Score), len(m.Selection.Candidates), safetext.Escape(strings.Join(texts, " ")))
+	fmt.Fprintf(w, "\nchosen by %s among %d: %s\n", safetext.Escape(m.Selection.Score), len(m.Selection.Candidates), safetext.Escape(m.Selection.Choice()))
 }
 
 // mostSquare is the number of classes up to which the whole confusion matrix is shown;
