@@ -28,6 +28,8 @@ type trials struct {
 	env   stages.Env
 	spool *arrowio.Spool
 	data  map[string]*stream.Samples // by column of vectors
+
+	saidFew bool // that importance rests on few rows, which is so for all candidates
 }
 
 // score trains by the options and scores that. An error is not the candidate's.
@@ -60,7 +62,8 @@ func (t *trials) score(ctx context.Context, o Options, names []string) (result o
 			t.env.Logger().Warn(err.Error())
 		}
 	}
-	if s.Effective > 0 && s.Effective < fewEffective {
+	if s.Effective > 0 && s.Effective < fewEffective && !t.saidFew {
+		t.saidFew = true
 		t.env.Logger().Warn(fmt.Sprintf("the score importance rests on %.1f rows: the source has hardly any where the target is, or there are too many columns", s.Effective))
 	}
 	return result, nil

@@ -1,7 +1,7 @@
 """What is the choice by each score without target labels worth?
 
     mars run docs/experiments/select-toy.toml
-    python3 docs/experiments/select.py docs/experiments/select-toy.csv …
+    python3 docs/experiments/scores.py docs/experiments/select-toy.csv …
 
 It reads the tables of select-toy.toml and select-office.toml, and the scores beside them by mars
 inspect, which must be on the PATH. It prints, as Markdown, the balanced accuracy on the target of
