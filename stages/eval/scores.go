@@ -160,7 +160,7 @@ func (g *scored) scores(ctx context.Context) (*Scores, error) {
 			if s.Why == nil {
 				s.Why = map[string]string{}
 			}
-			s.Why[name] = err.Error()
+			s.Why[name] = errors.Unwrap(err).Error() // without the name
 		}
 	}
 	return s, nil
