@@ -30,7 +30,6 @@ def chosen(path, score):
 
 def main(paths):
     lines = collections.defaultdict(lambda: collections.defaultdict(list))
-    gains = collections.defaultdict(list)
     for path in map(pathlib.Path, paths):
         accuracy = collections.defaultdict(dict)
         for row in csv.DictReader(open(path)):
@@ -38,22 +37,25 @@ def main(paths):
                 accuracy[row["task"], row["method"], row["seed"]][row["rate"], row["weight"]] = float(row["balanced_accuracy"])
         for (task, method, seed), of in accuracy.items():
             scores = path.parent / f"scores-{task}-{method}-{seed}.arrow"
-            if not scores.exists():
-                continue
             found = {"default": of["default", "default"], "best": max(of.values()), "mean": statistics.mean(of.values())}
             for score in SCORES:
                 found[score] = of[chosen(scores, score)]
             for name, value in found.items():
                 lines[task, method][name].append(value)
-                gains[name].append(value - found["default"])
     print("| task | method |", " | ".join(COLUMNS), "|")
     print("|---" * (len(COLUMNS) + 2) + "|")
     for (task, method), of in lines.items():
-        print(f"| {task} | {method} |", " | ".join(f"{statistics.mean(of[name]):.3f}"[1 if statistics.mean(of[name]) < 0.9995 else 0:] for name in COLUMNS), "|")
-    print("| gain over the default | all |", " | ".join(
-        "" if name == "default" else f"{statistics.mean(gains[name]):+.3f} ± {statistics.stdev(gains[name]) / len(gains[name]) ** 0.5:.3f}" for name in COLUMNS), "|")
-    print("| better, worse than it | of", len(gains["default"]), "|", " | ".join(
-        "" if name == "default" else f"{sum(g > 0.001 for g in gains[name])}, {sum(g < -0.001 for g in gains[name])}" for name in COLUMNS), "|")
+        print(f"| {task} | {method} |", " | ".join(short(statistics.mean(of[name])) for name in COLUMNS), "|")
+    for beside in ("default", "mean"):
+        gains = {name: [v - w for of in lines.values() for v, w in zip(of[name], of[beside])] for name in COLUMNS}
+        texts = {name: f"{short(statistics.mean(g), '+')} ± {short(statistics.stdev(g) / len(g) ** 0.5)}" for name, g in gains.items() if name != beside}
+        wins = {name: f"{sum(v > 0.001 for v in g)}, {sum(v < -0.001 for v in g)}" for name, g in gains.items() if name != beside}
+        print(f"| gain over the {beside} | all |", " | ".join(texts.get(name, "") for name in COLUMNS), "|")
+        print(f"| better, worse than it | of {len(gains[beside])} |", " | ".join(wins.get(name, "") for name in COLUMNS), "|")
+
+
+def short(value, sign=""):
+    return f"{value:{sign}.3f}".replace("0.", ".", 1).replace("-", "−")
 
 
 main(sys.argv[1:])
