@@ -73,7 +73,7 @@ def bench(folder: Path, rows: int, columns: int, cores: int, limit: float) -> in
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     begun = time.monotonic()
-    spark = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR").getOrCreate()
+    spark = SparkSession.builder.master(f"local[{cores}]").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR").getOrCreate()
     print(f"Spark's start   {seconds():8.1f} s of processors, {time.monotonic() - begun:6.1f} s")
     spent = []
     for name in ("first job", "second job"):
