@@ -16,7 +16,7 @@ import (
 // other blocks hold ("python cluster.py" after the fence) are written. The
 // programs beside the pages are there too. A block with "sh needs torch" after
 // the fence is skipped where that is not installed; MARS_PYTHON_TORCH may name a Python of its
-// own that has it. MARS_SOURCE is the clone, which
+// own that has it, as MARS_PYTHON_SPARK and others may. MARS_SOURCE is the clone, which
 // the programs in Go import, and from which those in Python import mars.
 func TestDocs(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(programsBeside, "*.md"))
@@ -141,6 +141,9 @@ var probes = map[string]string{
 	"PIL":     "python3 -c 'import PIL'",
 	"quapy":   "python3 -c 'import quapy'",
 	"skada":   "python3 -c 'import skada'",
+	"spark":   "python3 -c 'import pyspark' && java -version",
+	"ray":     "python3 -c 'import ray.data'",
+	"dask":    "python3 -c 'import dask.dataframe'",
 }
 
 type block struct{ info, text string }

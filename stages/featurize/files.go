@@ -20,6 +20,7 @@ import (
 type SideOptions struct {
 	Path    string         // "": the domain is left out
 	Stream  arrowio.Stream // read instead of the file Path, which is its name; nil for none
+	piped   *format.Piped  // the same, of an input that is no Arrow stream
 	Format  format.Options
 	Domains []string // see Options.Domain
 	Images  ImageOptions
@@ -86,6 +87,13 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	}
 	memory := arrowio.NewBudget(o.Memory)
 	o.Source.Format.Memory, o.Target.Format.Memory = memory, memory
+	if st.Columns != nil && o.Source.Path == "" {
+		closePipe, err := o.Target.openPipe(ctx)
+		if err != nil {
+			return err
+		}
+		defer closePipe()
+	}
 	d, err := read(ctx, env, o, st)
 	if err != nil {
 		return err
@@ -339,9 +347,32 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	return tables, nil
 }
 
+// openPipe looks at what an input holds that can be read but once: rows of an Arrow stream
+// need not all be held.
+func (so *SideOptions) openPipe(ctx context.Context) (done func(), err error) {
+	if so.Stream != nil || so.Format.Labels != "" || !format.IsPiped(so.Path) {
+		return func() {}, nil
+	}
+	p, err := format.OpenPiped(ctx, so.Path, so.Format)
+	if err != nil {
+		return nil, err
+	}
+	if so.Stream, err = p.Arrow(); err != nil {
+		p.Close()
+		return nil, err
+	}
+	if so.Stream == nil {
+		so.piped = p
+	}
+	return func() { p.Close() }, nil
+}
+
 func open(ctx context.Context, so *SideOptions, f format.Options) ([]*format.Table, error) {
 	if so.Stream != nil {
 		return format.FromStream(ctx, so.Stream, f)
+	}
+	if so.piped != nil {
+		return so.piped.ReadParts(ctx, f)
 	}
 	return format.OpenParts(ctx, so.Path, f)
 }

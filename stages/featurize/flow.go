@@ -17,6 +17,7 @@ import (
 // take no more memory than few.
 type flow struct {
 	path    string
+	stream  arrowio.Stream // the rows, if they can be read but once; nil: they are in the file
 	options format.Options
 	st      *preparation
 	strange *strangeness  // counts missing and new values
@@ -36,7 +37,7 @@ type flow struct {
 func (o *Options) flows(ctx context.Context, st *preparation) bool {
 	t := o.Target
 	switch {
-	case t.Path == "" || t.Path == "-" || t.Stream != nil || t.drawn() || o.Disjoint || o.Domain != "" || !o.hidesLabels(arrowio.TargetDomain):
+	case t.Path == "" || t.piped != nil || t.drawn() || o.Disjoint || o.Domain != "" || !o.hidesLabels(arrowio.TargetDomain):
 		return false
 	case st.Pictures.Column != "":
 		return false
@@ -47,7 +48,10 @@ func (o *Options) flows(ctx context.Context, st *preparation) bool {
 	case o.Load == "" && o.Prepared == "" && (o.Standardize == "domain" || o.Standardize == "source" && o.Source.Path == ""):
 		return false
 	}
-	return format.HasBlocks(ctx, t.Path, t.Format)
+	if t.Stream != nil {
+		return st.Columns != nil && o.Source.Path == "" // nothing has to be looked up in the rows
+	}
+	return t.Path != "-" && format.HasBlocks(ctx, t.Path, t.Format)
 }
 
 // newFlow looks through the target's file once or twice: for its identities, and for which
@@ -61,6 +65,14 @@ func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, so
 	}
 	if st.Encoder != nil {
 		f.options.Fields, f.options.Mixed = st.Encoder.Fields(), true
+	}
+	if f.stream = o.Target.Stream; f.stream != nil {
+		named, err := format.HasIdentities(f.stream.Schema(), f.options)
+		if err != nil || named {
+			return nil, nil // identities are in the schema, and compared with each other, before the first row is written
+		}
+		f.path, f.ids = f.stream.Name(), &format.Table{}
+		return f.begin(), nil
 	}
 	var err error
 	only := f.options
@@ -82,16 +94,23 @@ func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, so
 		}
 		st.Columns = f.options.Columns
 	}
-	width := len(st.Columns)
 	if st.Encoder != nil {
 		if err := f.glance(ctx, env, source); err != nil {
 			return nil, err
 		}
-		width = len(st.Encoder.Columns)
+	}
+	return f.begin(), nil
+}
+
+// begin makes room for what is counted of the columns.
+func (f *flow) begin() *flow {
+	width := len(f.st.Columns)
+	if e := f.st.Encoder; e != nil {
+		width = len(e.Columns)
 		f.strange = newStrangeness(width)
 	}
 	f.spreads = newSpreads(width)
-	return f, nil
+	return f
 }
 
 // errSeen ends a look at a file's first rows.
@@ -153,6 +172,9 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 func (f *flow) run(ctx context.Context, write func(side) error) error {
 	reading := f.options
 	reading.Each = func(t *format.Table) error { // whose errors are given the file's name
+		if f.stream != nil {
+			t.Name = f.stream.Name()
+		}
 		for j := range f.spreads {
 			f.spreads[j].addColumn(t, j)
 		}
@@ -172,13 +194,24 @@ func (f *flow) run(ctx context.Context, write func(side) error) error {
 		return write(s)
 	}
 	var err error
-	if f.table, err = format.Open(ctx, f.path, reading); err != nil {
+	if f.table, err = f.open(ctx, reading); err != nil {
 		return err
 	}
 	if n := f.ids.Features.Rows; n > 0 && n != f.rows {
 		return f.changed()
 	}
 	return nil
+}
+
+func (f *flow) open(ctx context.Context, o format.Options) (*format.Table, error) {
+	if f.stream == nil {
+		return format.Open(ctx, f.path, o)
+	}
+	tables, err := format.FromStream(ctx, f.stream, o)
+	if err != nil {
+		return nil, err
+	}
+	return tables[0], nil
 }
 
 // encode makes features of the columns of a block.

@@ -282,6 +282,14 @@ func readInput(ctx context.Context, r io.Reader, name string, o Options) ([]*Tab
 	if err != nil {
 		return nil, named(name, err)
 	}
+	return readOpened(ctx, in, name, o)
+}
+
+// readOpened is readInput of an input of which the kind is known.
+func readOpened(ctx context.Context, in *input, name string, o Options) ([]*Table, error) {
+	if o.Memory == nil {
+		o.Memory = in.mem
+	}
 	tables, err := readTables(ctx, in, o)
 	if err == nil && hasBatches(in.kind) {
 		err = readListed(ctx, tables, folderOf(name), o)
