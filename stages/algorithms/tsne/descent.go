@@ -95,17 +95,9 @@ func (s *similarities) attract(points []float64, i int) (forceX, forceY float64)
 	x, y := points[2*i], points[2*i+1]
 	columns := s.column[s.first[i]:s.first[i+1]]
 	values := s.value[s.first[i]:][:len(columns)]
-	for ; len(columns) >= 2; columns, values = columns[2:], values[2:] { // as in push
-		a, b := points[2*columns[0]:][:2:2], points[2*columns[1]:][:2:2]
-		ax, ay, bx, by := x-a[0], y-a[1], x-b[0], y-b[1]
-		da, db := 1+ax*ax+ay*ay, 1+bx*bx+by*by
-		both := 1 / (da * db)
-		wa, wb := float64(values[0])*both*db, float64(values[1])*both*da
-		forceX += wa*ax + wb*bx
-		forceY += wa*ay + wb*by
-	}
 	for k, j := range columns {
-		dx, dy := x-points[2*j], y-points[2*j+1]
+		b := points[2*j:][:2:2]
+		dx, dy := x-b[0], y-b[1]
 		w := float64(values[k]) / (1 + dx*dx + dy*dy)
 		forceX += w * dx
 		forceY += w * dy

@@ -205,26 +205,17 @@ func (t *tree) around(bodies []body, points []point, theta float64) []body {
 }
 
 // push returns the force of bodies, of which one is the point itself, and the sum of its
-// similarities to the others. Two bodies share a division, which is what takes longest.
+// similarities to the others.
 func push(x, y float64, bodies []body) (forceX, forceY, sum float64) {
-	for ; len(bodies) >= 2; bodies = bodies[2:] {
-		a, b := &bodies[0], &bodies[1]
-		ax, ay, bx, by := x-a.x, y-a.y, x-b.x, y-b.y
-		da, db := 1+ax*ax+ay*ay, 1+bx*bx+by*by
-		both := 1 / (da * db)
-		qa, qb := both*db, both*da
-		ma, mb := a.mass*qa, b.mass*qb
-		sum += ma + mb
-		ma, mb = ma*qa, mb*qb
-		forceX += ma*ax + mb*bx
-		forceY += ma*ay + mb*by
-	}
-	for _, b := range bodies {
+	for i := range bodies {
+		b := &bodies[i]
 		dx, dy := x-b.x, y-b.y
 		q := 1 / (1 + dx*dx + dy*dy)
-		sum += b.mass * q
-		forceX += b.mass * q * q * dx
-		forceY += b.mass * q * q * dy
+		mq := b.mass * q
+		sum += mq
+		mq *= q
+		forceX += mq * dx
+		forceY += mq * dy
 	}
 	return forceX, forceY, sum - 1
 }
