@@ -35,13 +35,14 @@ func TestScripts(t *testing.T) {
 
 func TestMain(m *testing.M) {
 	programs := map[string]func(){
-		"dropcolumn": edit(dropColumn),
-		"rotate":     edit(rotateColumn),
-		"dropmeta":   edit(dropMetadata),
-		"relabel":    edit(renameLabel),
-		"pictures":   pictures,
-		"provenance": edit(setProvenance),
-		"evil":       edit(evilText),
+		"dropcolumn":   edit(dropColumn),
+		"rotate":       edit(rotateColumn),
+		"dropmeta":     edit(dropMetadata),
+		"relabel":      edit(renameLabel),
+		"pictures":     pictures,
+		"madefeatures": madeFeatures,
+		"provenance":   edit(setProvenance),
+		"evil":         edit(evilText),
 	}
 	for _, name := range append(cli.Programs(), "mars") {
 		programs[name] = main

@@ -28,9 +28,11 @@
 //   - selftrain: self-training on augmented rows of both domains, with pseudo-labels that
 //     are corrected for the target's proportions.
 //   - gmmot: the paper's GMM+OT, labels by a matched mixture.
-//   - prepare: the columns of any table as features for distances and networks;
-//     principal components by randomised subspace iteration (Halko, Martinsson &
+//   - prepare: the columns of any table as features for distances and networks.
+//   - pca: principal components by randomised subspace iteration (Halko, Martinsson &
 //     Tropp 2011).
+//   - tsne: rows in the plane by Barnes–Hut t-SNE (van der Maaten 2014), and the
+//     trustworthiness of a layout (Venna & Kaski 2001).
 //   - logistic: multinomial logistic regression by L-BFGS (Liu & Nocedal 1989).
 //   - kernelridge: kernel ridge regression of the classes (Saunders, Gammerman &
 //     Vovk 1998), with landmarks (Nyström's method, Williams & Seeger 2001) and

@@ -28,6 +28,7 @@ type SideOptions struct {
 	Rows        int    // rows to draw; 0: all, or the most that Proportions allow
 	MaxRows     int    // the most rows to draw if Rows is 0; 0: no limit
 	Proportions string // see shift.ParseProportions, or shift.Random; "": those of the data
+	Fractions   string // kept of each class before rows are drawn, see shift.ParseFractions; "": all
 }
 
 // Options of reading files.
@@ -393,14 +394,14 @@ func (o *Options) oneFile() bool {
 // hidesLabels reports whether the labels of a domain are not read. Those of the target are
 // only if the truth is to be written or rows are chosen by class.
 func (o *Options) hidesLabels(domain arrowio.Domain) bool {
-	return domain == arrowio.TargetDomain && !o.Truth && o.Target.Proportions == "" && o.Classes == nil
+	return domain == arrowio.TargetDomain && !o.Truth && o.Target.Proportions == "" && o.Target.Fractions == "" && o.Classes == nil
 }
 
 // optionalLabels reports whether the labels of a domain are looked at if there are any: the
 // classes that are kept are those of the source, and of the target's rows only where it has
 // labels.
 func (o *Options) optionalLabels(domain arrowio.Domain) bool {
-	return domain == arrowio.TargetDomain && !o.Truth && o.Target.Proportions == "" && o.Classes != nil
+	return domain == arrowio.TargetDomain && !o.Truth && o.Target.Proportions == "" && o.Target.Fractions == "" && o.Classes != nil
 }
 
 // lacks is the error of a table that lacks columns which the source, or a model, has.
@@ -502,6 +503,11 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, d
 		}
 	}
 	so := o.side(domain)
+	if so.Fractions != "" {
+		if chosen, labels, err = d.thin(ctx, env, domain, so.Fractions, chosen, labels); err != nil {
+			return nil, nil, fmt.Errorf("--%s-fractions: %w", domain, err)
+		}
+	}
 	if so.Proportions == "" && so.Rows == 0 && so.MaxRows == 0 {
 		return chosen, labels, nil
 	}
@@ -523,6 +529,22 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, d
 		return nil, nil, err
 	}
 	return pick(chosen, drawn), pick(labels, drawn), nil
+}
+
+// thin keeps fractions of the classes of the chosen rows.
+func (d *dataset) thin(ctx context.Context, env stages.Env, domain arrowio.Domain, text string, chosen []int, labels []int32) ([]int, []int32, error) {
+	if labels == nil {
+		return nil, nil, errors.New("the rows have no labels to choose by: give them labels")
+	}
+	fractions, err := shift.ParseFractions(text, d.classes)
+	if err != nil {
+		return nil, nil, err
+	}
+	kept, err := shift.Thin(ctx, labels, fractions, env.Seed^uint64(domain)<<32)
+	if err == nil && len(kept) == 0 {
+		err = errors.New("no rows are left: keep some of a class that has rows")
+	}
+	return pick(chosen, kept), pick(labels, kept), err
 }
 
 // without returns the rows that are not taken.

@@ -325,7 +325,9 @@ func (o *Options) otherColumns(ctx context.Context, domain arrowio.Domain) (name
 }
 
 // drawn reports whether only some rows of the file are drawn.
-func (o SideOptions) drawn() bool { return o.Rows > 0 || o.MaxRows > 0 || o.Proportions != "" }
+func (o SideOptions) drawn() bool {
+	return o.Rows > 0 || o.MaxRows > 0 || o.Proportions != "" || o.Fractions != ""
+}
 
 // warnOfCopies warns of columns that tell the source's classes apart by themselves, as a
 // copy of the label does, and of columns that tell the domains apart by themselves.

@@ -81,6 +81,7 @@ type sideFlags struct {
 	domains                                        []string
 	stream                                         arrowio.Stream // instead of the file path, which is its name
 	path, labels, resize, proportions, photographs string
+	fractions                                      string
 	rows, maxRows, pad                             int
 	binarise                                       bool
 }
@@ -89,6 +90,7 @@ type featurizeFlags struct {
 	source, target        sideFlags
 	label, id, separator  string
 	fileColumn            string
+	fileLabel             bool
 	domainColumn, decimal string
 	encoding              string
 	thousands, comment    string
@@ -129,6 +131,7 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.Var((*fileList)(&o.target.labels), "target-labels", "file with the labels of --target (for --truth and --target-proportions)")
 	o.registerFileColumn(f)
 	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
+	f.BoolVar(&o.fileLabel, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
 	f.StringSliceVar(&o.exclude, "exclude", nil, "columns that are no features, or patterns such as 'x*'")
@@ -142,6 +145,8 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 
 	f.StringVar(&o.source.proportions, "source-proportions", "", "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3; random: drawn by the seed, all alike probable")
 	f.StringVar(&o.target.proportions, "target-proportions", "", "the same for target rows, by labels that are not written")
+	f.StringVar(&o.source.fractions, "source-fractions", "", "keep these fractions of the rows of each class, before any are drawn: 0.3,0.8,1 or a=0.3 (all of the others)")
+	f.StringVar(&o.target.fractions, "target-fractions", "", "the same for target rows, by labels that are not written")
 	countVar(f, &o.source.rows, "source-rows", 0, 0, "number of source rows to draw (0: all, or the most the proportions allow)")
 	countVar(f, &o.target.rows, "target-rows", 0, 0, "number of target rows to draw")
 	countVar(f, &o.source.maxRows, "max-source-rows", 0, 0, "draw so many source rows, or all that there are (0: no limit)")
@@ -317,6 +322,7 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	}
 	text.Exclude, text.Categorical, text.Hash = o.exclude, o.categorical, o.hash
 	text.Labels, text.Columns, text.Label, text.ID, text.FileColumn = s.labels, o.columns, o.label, o.id, o.fileColumn
+	text.LabelFromFile = o.fileLabel
 	side := featurize.SideOptions{
 		Path:        s.path,
 		Stream:      s.stream,
@@ -326,12 +332,16 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 		Rows:        s.rows,
 		MaxRows:     s.maxRows,
 		Proportions: s.proportions,
+		Fractions:   s.fractions,
 	}
 	if s.pad > 0 {
 		side.Images.Pad = s.pad
 	}
 	if o.hash == 1 || o.hash > format.MaxHash {
 		return side, usagef("--hash-features %d: want a number from 2 to %d", o.hash, format.MaxHash)
+	}
+	if o.fileLabel && (o.label != "" || s.labels != "") {
+		return side, usagef("--label-from-file says where labels are: leave --label and --%s-labels out", name)
 	}
 	if side.Rows > 0 && side.MaxRows > 0 {
 		return side, usagef("--%s-rows and --max-%s-rows: give one of them", name, name)

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,21 +36,20 @@ and --kind, whose default is the first:
   mars match --save match.arrow         plan: the transport plan
   mars compare study.csv -o c.json      ranks: critical-difference diagram
 
+mars plot pca and mars plot tsne draw the rows of streams in two dimensions, and mars plot study
+draws accuracy, or errors of p_T, against shift, balance or task.
+
 mars report puts all figures of several files into one page.`,
 		Example: `  mars proportions --source a.csv --target b.csv --label y --json > p.json
   mars plot p.json -o shares.svg
   mars plot e.json --kind calibration -o calibration.pdf
-  mars plot metrics.arrow --kind proportions -o proportions.png`,
+  mars plot metrics.arrow --kind proportions -o proportions.png
+  mars plot tsne labelled.arrow -o tsne.svg
+  mars plot study paper-toy.csv -o accuracy.svg`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if output == "" {
-				return usagef("say with -o where the figure goes: a file named %s", strings.Join(figures.Formats, ", "))
-			}
-			format, err := figures.FormatOf(output)
+			format, err := figureFormat(output)
 			if err != nil {
-				return usagef("--output %w", err)
-			}
-			if err := arrowio.CheckOutput(output, arrowio.WriteOptions{}); err != nil {
 				return err
 			}
 			part, err := report.Open(cmd.Context(), args[0])
@@ -62,11 +60,12 @@ mars report puts all figures of several files into one page.`,
 			if err != nil {
 				return err
 			}
-			return atomicfile.Write(output, func(w io.Writer) error { return f.Write(w, format) })
+			return writeFigure(output, f, format)
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", "", "which figure: "+strings.Join(figures.Kinds, ", ")+" (default: the first that there is)")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "write the figure to this file: "+strings.Join(figures.Formats, ", "))
+	plotOutput(cmd.Flags(), &output)
+	cmd.AddCommand(plotRowsCommand(false), plotRowsCommand(true), plotStudyCommand())
 	return newCommand(cmd)
 }
 

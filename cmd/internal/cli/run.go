@@ -48,6 +48,7 @@ stage's flag), which beats the file, which beats the default: see --print-config
 		Example: `  mars run --init toy > toy.toml
   mars run toy.toml
   mars run --explain toy.toml
+  mars run --init paper-office31 > paper-office31.toml
   mars run --set train.lambda=0.5 --set matrix.seed=0,1 toy.toml
   mars run --table toy.md --set table.show=accuracy,train.seconds toy.toml`,
 		Args: cobra.MaximumNArgs(1),
@@ -83,7 +84,7 @@ func (o *runFlags) register(cmd *cobra.Command) {
 	f.BoolVar(&o.explain, "explain", false, "say for each stage whether it would run, and why, and run nothing")
 	f.BoolVar(&o.shell, "shell", false, "print the shell lines that do the same, and run nothing")
 	f.BoolVar(&o.printConfig, "print-config", false, "print all that holds and where it comes from, and run nothing")
-	f.StringVar(&o.example, "init", "", "print a commented example: toy, digits or table")
+	f.StringVar(&o.example, "init", "", "print a commented example: "+strings.Join(pipeline.ExampleNames(), ", "))
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "only warnings and errors on standard error")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "pass on all that the stages say")
 	cmd.MarkFlagsMutuallyExclusive("explain", "shell", "print-config", "init")

@@ -52,13 +52,14 @@ var sharedWires = map[string]wire{
 
 // fileWires are of the flags that say what to read and what to make of it.
 var fileWires = map[string]wire{
-	"source":        {values: "source.csv target.csv", fails: true},
-	"target":        {values: "source.csv target.csv", fails: true},
-	"source-labels": {values: "other-labels.npy", with: "images", fails: true},
-	"target-labels": {values: "other-labels.npy", with: "images --truth", fails: true},
-	"columns":       {values: "a b"},
-	"file-column":   {values: "file from"},
-	"label":         {values: "kind"}, "id": {values: "key"},
+	"source":          {values: "source.csv target.csv", fails: true},
+	"target":          {values: "source.csv target.csv", fails: true},
+	"source-labels":   {values: "other-labels.npy", with: "images", fails: true},
+	"target-labels":   {values: "other-labels.npy", with: "images --truth", fails: true},
+	"columns":         {values: "a b"},
+	"file-column":     {values: "file from"},
+	"label-from-file": {values: "true", with: "--source=first.csv,second.csv"},
+	"label":           {values: "kind"}, "id": {values: "key"},
 	"exclude":           {values: "b a"},
 	"categorical":       {values: "n", with: "--source=mixed-source.csv --target=mixed-target.csv"},
 	"max-categories":    {values: "2 3", with: "--source=mixed-source.csv --target=mixed-target.csv"},
@@ -82,6 +83,8 @@ var fileWires = map[string]wire{
 
 	"source-proportions": {values: "p=0.5,q=0.3,r=0.2 random"},
 	"target-proportions": {values: "p=0.5,q=0.3,r=0.2 random"},
+	"source-fractions":   {values: "p=0.5 0.5,0.7,1"},
+	"target-fractions":   {values: "p=0.5 0.5,0.7,1"},
 	"source-rows":        {values: "20 25"}, "target-rows": {values: "20 25"},
 	"max-source-rows": {values: "20 25"}, "max-target-rows": {values: "20 25"},
 	"disjoint": {values: "true", with: "--target=source.csv --source-rows=20 --target-rows=15"},

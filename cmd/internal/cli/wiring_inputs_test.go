@@ -218,6 +218,10 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 	writeInput(t, "grouped.csv", grouped)
 	writeInput(t, "remarks.csv", remarks+bare)
 	writeInput(t, "bare.csv", bare)
+	half := len(bare) / 2
+	half += strings.Index(bare[half:], "\n") + 1
+	writeInput(t, "first.csv", "a,b,label\n"+bare[:half])
+	writeInput(t, "second.csv", "a,b,label\n"+bare[half:])
 	var bars, commas, accents strings.Builder
 	bars.WriteString("x|y,label,v,c|label|w\n")
 	commas.WriteString("a;b;label\n")

@@ -16,6 +16,7 @@ import (
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/internal/simulate"
+	"mars.dev/mars/stages/algorithms/pca"
 )
 
 // oracleCase is one of testdata/oracle/classifiers/prepare.json.
@@ -97,7 +98,7 @@ func TestFitFollowsItsDocumentation(t *testing.T) {
 			t.Errorf("%v: kept %v, sparse %v, width %d; want %v, %v, %d", c.Data, p.Kept, p.Counts, p.Width(), c.Kept, c.Sparse, len(c.Deviations))
 			continue
 		}
-		if p.Axes != nil && x.Rows > maxAxes+spareAxes {
+		if p.Axes != nil && x.Rows > maxAxes+pca.SpareAxes {
 			continue
 		}
 		z := p.Apply(x)
@@ -125,7 +126,7 @@ func TestFitFollowsItsDocumentation(t *testing.T) {
 func TestComponentsOfManyRows(t *testing.T) {
 	for _, c := range oracle(t) {
 		x := c.table()
-		if x.Rows <= maxAxes+spareAxes || len(c.Deviations) != maxAxes {
+		if x.Rows <= maxAxes+pca.SpareAxes || len(c.Deviations) != maxAxes {
 			continue
 		}
 		var mean, got, want float64
@@ -193,7 +194,7 @@ func TestApplyPanicsAtAnotherWidth(t *testing.T) {
 
 func TestContextEndsFit(t *testing.T) {
 	x := wide(300)
-	contexttest.Stops(t, axesRounds, func(ctx context.Context) error {
+	contexttest.Stops(t, pca.Rounds, func(ctx context.Context) error {
 		_, err := Fit(ctx, x, 0)
 		return err
 	})

@@ -65,6 +65,9 @@ type Options struct {
 	// they are "label" and "id", if the table has these.
 	Label, ID string
 
+	// LabelFromFile labels each row by its file: the name without folder and endings.
+	LabelFromFile bool
+
 	// OptionalID reads no identities if a table lacks the column ID, and OptionalLabel no
 	// labels if it lacks Label.
 	OptionalID, OptionalLabel bool
@@ -195,6 +198,9 @@ func OpenParts(ctx context.Context, path string, o Options) ([]*Table, error) {
 
 // openFile reads one file, or standard input.
 func openFile(ctx context.Context, path string, o Options) ([]*Table, error) {
+	if o.LabelFromFile {
+		return openClass(ctx, path, o)
+	}
 	if each := o.Each; each != nil {
 		o.Each = func(t *Table) error {
 			t.Name = path

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,12 +23,7 @@ const SumTolerance = 1e-6
 // unknown or repeated, a number is negative, or the sum differs from 1 by more
 // than SumTolerance.
 func ParseProportions(text string, classes []string) ([]float64, error) {
-	items := strings.Split(text, ",")
-	parse := parseList
-	if strings.Contains(text, "=") {
-		parse = parseMap
-	}
-	p, err := parse(items, classes)
+	p, err := parseNumbers(text, classes, 0)
 	if err == nil {
 		err = normalise(p)
 	}
@@ -35,6 +31,29 @@ func ParseProportions(text string, classes []string) ([]float64, error) {
 		return nil, &OptionError{fmt.Errorf("proportions %q: %w", text, err)}
 	}
 	return p, nil
+}
+
+// ParseFractions reads a number from 0 to 1 for each class, in the forms of
+// ParseProportions; classes that are not named have 1.
+func ParseFractions(text string, classes []string) ([]float64, error) {
+	f, err := parseNumbers(text, classes, 1)
+	for i := 0; err == nil && i < len(f); i++ {
+		if !(f[i] >= 0 && f[i] <= 1) {
+			err = fmt.Errorf("number %d is %v: a fraction is from 0 to 1", i+1, f[i])
+		}
+	}
+	if err != nil {
+		return nil, &OptionError{fmt.Errorf("fractions %q: %w", text, err)}
+	}
+	return f, nil
+}
+
+func parseNumbers(text string, classes []string, otherwise float64) ([]float64, error) {
+	items := strings.Split(text, ",")
+	if strings.Contains(text, "=") {
+		return parseMap(items, classes, otherwise)
+	}
+	return parseList(items, classes)
 }
 
 // An OptionError says that proportions which a user gave are none.
@@ -72,12 +91,13 @@ func parseList(items, classes []string) ([]float64, error) {
 	return p, nil
 }
 
-func parseMap(items, classes []string) ([]float64, error) {
+// parseMap reads class=number for some classes; the others have the number otherwise.
+func parseMap(items, classes []string, otherwise float64) ([]float64, error) {
 	index := make(map[string]int, len(classes))
 	for i, c := range classes {
 		index[c] = i
 	}
-	p := make([]float64, len(classes))
+	p := slices.Repeat([]float64{otherwise}, len(classes))
 	seen := make([]bool, len(classes))
 	for _, item := range items {
 		cut := strings.LastIndexByte(item, '=')

@@ -286,3 +286,41 @@ func FuzzParseProportions(f *testing.F) {
 		}
 	})
 }
+
+// Each class keeps its fraction, rounded, and one row at least; the rows stay in order.
+func TestThin(t *testing.T) {
+	labels := make([]int32, 0, 203)
+	for i := range 100 {
+		labels = append(labels, 0, 1)
+		if i == 50 {
+			labels = append(labels, 2, 3, -1)
+		}
+	}
+	classes := []string{"a", "b", "c", "d"}
+	fractions, err := ParseFractions("a=0.3,b=4/5,c=0.01,d=0", classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := Thin(t.Context(), labels, fractions, 1)
+	if err != nil || !slices.IsSorted(rows) {
+		t.Fatal(rows, err)
+	}
+	counts := make([]int, 4)
+	for _, i := range rows {
+		counts[labels[i]]++
+	}
+	if !slices.Equal(counts, []int{30, 80, 1, 0}) {
+		t.Errorf("of 100, 100, 1 and 1 rows there are %v", counts)
+	}
+	if other, _ := Thin(t.Context(), labels, fractions, 2); slices.Equal(other, rows) {
+		t.Error("another seed keeps the same rows")
+	}
+	if f, err := ParseFractions("b=0.5", classes); err != nil || !slices.Equal(f, []float64{1, .5, 1, 1}) {
+		t.Errorf("of classes without a fraction: %v, %v", f, err)
+	}
+	for _, text := range []string{"0.5", "1,1,1,1.5", "a=-1", "e=1", "a=NaN", "a=1,a=1"} {
+		if f, err := ParseFractions(text, classes); err == nil {
+			t.Errorf("%q are %v", text, f)
+		}
+	}
+}

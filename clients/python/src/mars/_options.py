@@ -25,6 +25,7 @@ class LabelOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    label_from_file: bool
     id: str
     columns: Names
     exclude: Names
@@ -48,6 +49,8 @@ class LabelOptions(TypedDict, total=False):
     truth: bool
     source_proportions: Shares
     target_proportions: Shares
+    source_fractions: str
+    target_fractions: str
     source_rows: int
     target_rows: int
     max_source_rows: int
@@ -95,6 +98,7 @@ LABEL: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
     "exclude": "columns that are no features, or patterns such as 'x*'",
@@ -118,6 +122,8 @@ LABEL: Mapping[str, str] = {
     "truth": "write the target's labels as truth, to compare with",
     "source_proportions": "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3; random: drawn by the seed, all alike probable",
     "target_proportions": "the same for target rows, by labels that are not written",
+    "source_fractions": "keep these fractions of the rows of each class, before any are drawn: 0.3,0.8,1 or a=0.3 (all of the others)",
+    "target_fractions": "the same for target rows, by labels that are not written",
     "source_rows": "number of source rows to draw (0: all, or the most the proportions allow)",
     "target_rows": "number of target rows to draw",
     "max_source_rows": "draw so many source rows, or all that there are (0: no limit)",
@@ -167,6 +173,7 @@ class ProportionsOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    label_from_file: bool
     id: str
     columns: Names
     exclude: Names
@@ -190,6 +197,8 @@ class ProportionsOptions(TypedDict, total=False):
     truth: bool
     source_proportions: Shares
     target_proportions: Shares
+    source_fractions: str
+    target_fractions: str
     source_rows: int
     target_rows: int
     max_source_rows: int
@@ -235,6 +244,7 @@ PROPORTIONS: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
     "exclude": "columns that are no features, or patterns such as 'x*'",
@@ -258,6 +268,8 @@ PROPORTIONS: Mapping[str, str] = {
     "truth": "write the target's labels as truth, to compare with",
     "source_proportions": "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3; random: drawn by the seed, all alike probable",
     "target_proportions": "the same for target rows, by labels that are not written",
+    "source_fractions": "keep these fractions of the rows of each class, before any are drawn: 0.3,0.8,1 or a=0.3 (all of the others)",
+    "target_fractions": "the same for target rows, by labels that are not written",
     "source_rows": "number of source rows to draw (0: all, or the most the proportions allow)",
     "target_rows": "number of target rows to draw",
     "max_source_rows": "draw so many source rows, or all that there are (0: no limit)",
