@@ -14,8 +14,8 @@
 //   - Mixed: MixVal, consistency on mixtures of target rows (Hu, Luo, Liang & Foo 2023).
 //
 // All are better when they are higher: losses have their sign changed. The numbers are those
-// of skada.metrics, but for Deep: the default loss of skada 0.6.0 multiplies the losses of all rows
-// with the weights of all. None can tell how right a classifier is: Entropy, Density and Mixed look
+// of skada.metrics, but for Deep: by default skada 0.6.0 multiplies the losses of all rows with
+// the weights of all. None can tell how right a classifier is: Entropy, Density and Mixed look
 // at the target alone, and may like one that gives all rows one label; Importance and Deep
 // suppose that a row has the same label wherever it comes from, which fails if classes move;
 // labels that come back say that two trainings agree. The source rows of Importance and Deep

@@ -16,14 +16,21 @@ import (
 
 // The names of the scores.
 const (
-	Reversed          = "reverse"
-	Circular          = "circular"
-	ImportanceScore   = "importance"
-	DeepScore         = "dev"
-	DensityScore      = "density"
-	EntropyScore      = "entropy"
-	MixedScore        = "mixval"
-	maxRows           = 5_000 // of each kind that Importance, Deep and Density look at; of more a sample
+	Reversed        = "reverse"
+	Circular        = "circular"
+	ImportanceScore = "importance"
+	DeepScore       = "dev"
+	DensityScore    = "density"
+	EntropyScore    = "entropy"
+	MixedScore      = "mixval"
+)
+
+// maxRows is how many rows of each kind Importance, Deep and Density look at; of more they
+// take a sample.
+const maxRows = 5_000
+
+// Streams of random numbers.
+const (
 	streamScoreSample = 0x5c01
 	streamMixture     = 0x5c02
 )
