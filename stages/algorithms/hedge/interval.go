@@ -51,21 +51,32 @@ func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.Genera
 	if err != nil {
 		return nil, err
 	}
-	parts, sum := make([]float64, f.classes), 0.0
-	for k, p := range m.Proportions {
-		parts[k] = math.Pow(max(p*(1-p), minShare), shareExponent)
-		sum += parts[k]
-	}
+	model := m.Variance(m.Proportions)
 	z := distuv.UnitNormal.Quantile((1 + o.Level) / 2)
 	v := &Interval{Level: o.Level, Lower: make([]float64, f.classes), Upper: make([]float64, f.classes)}
 	for k, p := range m.Proportions {
-		variance := sampling[k] + math.Pow(m.Evidence.ExpectedError*parts[k]/sum, 2) + minDeviation*minDeviation
-		for _, w := range m.Views {
-			variance += w.Weight * (w.Proportions[k] - p) * (w.Proportions[k] - p)
-		}
+		variance := sampling[k] + model[k]
 		v.Lower[k], v.Upper[k] = max(0, p-z*math.Sqrt(variance)), min(1, p+z*math.Sqrt(variance))
 	}
 	return v, nil
+}
+
+// Variance is what the model, and not the rows, adds to the variance of each of the shares
+// (C) of rows that have moved as its target has: see interval.
+func (m *Model) Variance(shares []float64) []float64 {
+	parts, sum := make([]float64, len(shares)), 0.0
+	for k, p := range shares {
+		parts[k] = math.Pow(max(p*(1-p), minShare), shareExponent)
+		sum += parts[k]
+	}
+	variance := make([]float64, len(shares))
+	for k, p := range m.Proportions {
+		variance[k] = math.Pow(m.Evidence.ExpectedError*parts[k]/sum, 2) + minDeviation*minDeviation
+		for _, w := range m.Views {
+			variance[k] += w.Weight * (w.Proportions[k] - p) * (w.Proportions[k] - p)
+		}
+	}
+	return variance
 }
 
 // bootstrap returns the variance of each share of the mean over replicates of the

@@ -33,6 +33,12 @@ type Labeller struct {
 	// Embed returns the embeddings of rows; nil of a model that makes none.
 	Embed func(x blas32.General) blas32.General
 
+	// Prior is the class proportions that the posteriors carry; nil if nobody knows.
+	Prior []float64
+	// Variance returns what the model adds to the variance of each of the shares p, of rows
+	// like its target's; nil for a model that cannot tell.
+	Variance func(p []float64) []float64
+
 	// Shape is that of a row, C, H and W of an image or Width.
 	Shape []int
 	// ONNX adds Prepare, Predict and Decide to a graph, for rows x of Width columns.
@@ -56,7 +62,7 @@ type Outputs struct {
 // Networks is the labeller of trained networks.
 func Networks(m *adapt.Model) *Labeller {
 	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: m.Shape(), Preparation: m.Preparation, Decide: m.Decide,
-		EmbeddingWidth: m.EmbeddingWidth(), Embed: m.Embed}
+		EmbeddingWidth: m.EmbeddingWidth(), Embed: m.Embed, Prior: m.Prior}
 	l.Predict = func(_ context.Context, x blas32.General) (blas32.General, error) { return m.Predict(x), nil }
 	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
 		embedding, p := m.ONNX(g, "", x)
@@ -69,7 +75,7 @@ func Networks(m *adapt.Model) *Labeller {
 // Mixture is the labeller of a matched mixture.
 func Mixture(m *gmmot.Model) *Labeller {
 	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
-		Predict: m.Predict, Decide: m.Decide, Tensors: m.Tensors}
+		Predict: m.Predict, Decide: m.Decide, Tensors: m.Tensors, Prior: m.Proportions}
 	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
 		p, err := m.ONNX(g, x)
 		return Outputs{Posteriors: p}, err
@@ -80,7 +86,7 @@ func Mixture(m *gmmot.Model) *Labeller {
 // Hedge is the labeller of a mean of several assumptions.
 func Hedge(m *hedge.Model) *Labeller {
 	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
-		Prepare: m.Prepare, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality}
+		Prepare: m.Prepare, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality, Prior: m.Proportions, Variance: m.Variance}
 	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
 		z, p, err := m.ONNX(g, x)
 		return Outputs{Posteriors: p, Typicality: func(class onnx.Value) onnx.Value { return m.TypicalityONNX(g, z, class) }}, err

@@ -1,0 +1,64 @@
+package drift
+
+import "slices"
+
+// A Sample is a fair sample of rows that arrive one by one, in bounded memory: those
+// whose keys are the least. A key is a hash of the row's number, so that which rows are
+// kept depends neither on their values, nor on how they arrive in batches.
+type Sample struct {
+	Width, Most int       // numbers of a row; rows
+	Rows        int64     // all that were offered
+	Keys        []uint64  // of the rows that are kept, in the order of arrival
+	Values      []float32 // of these, one row after another
+}
+
+// Add offers a row and its key. It does not keep the slice.
+func (s *Sample) Add(key uint64, row []float32) {
+	s.Rows++
+	if len(s.Keys) >= 2*s.Most {
+		s.Settle()
+	}
+	s.Keys = append(s.Keys, key)
+	s.Values = append(s.Values, row...)
+}
+
+// Settle leaves the Most rows of the least keys.
+func (s *Sample) Settle() {
+	if len(s.Keys) <= s.Most {
+		return
+	}
+	sorted := slices.Clone(s.Keys)
+	slices.Sort(sorted)
+	limit, n := sorted[s.Most-1], 0
+	for i, key := range s.Keys {
+		if key <= limit && n < s.Most {
+			s.Keys[n] = key
+			copy(s.Values[n*s.Width:(n+1)*s.Width], s.Values[i*s.Width:])
+			n++
+		}
+	}
+	s.Keys, s.Values = s.Keys[:n], s.Values[:n*s.Width]
+}
+
+// Row is row i of those that are kept.
+func (s *Sample) Row(i int) []float32 { return s.Values[i*s.Width : (i+1)*s.Width] }
+
+// Hash mixes numbers into one that looks random (SplitMix64's finaliser, Steele, Lea &
+// Flood 2014, once a number).
+func Hash(numbers ...uint64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, n := range numbers {
+		h = mix(h ^ n)
+	}
+	return h
+}
+
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// uniform is a number from 0 to 1 of a hash.
+func uniform(h uint64) float64 { return (float64(h>>11) + 0.5) / (1 << 53) }

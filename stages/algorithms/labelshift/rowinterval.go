@@ -1,0 +1,219 @@
+package labelshift
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"mars.dev/mars/stages/algorithms/internal/dense"
+)
+
+// RowIntervalOptions are the options of RowInterval. The zero value is usable.
+type RowIntervalOptions struct {
+	Level float64 // of each interval; 0 means 0.9
+	// Weights are those that EM was given; nil counts each row once.
+	Weights []float64
+	// Model is the variance of each share for which not the rows but the model is to
+	// blame, C values; nil: none is known.
+	Model []float64
+}
+
+// A RowInterval says how far the shares of rows may be from what EM found.
+type RowInterval struct {
+	Level float64
+	// Lower and Upper bound each class' share, C values from 0 to 1.
+	Lower, Upper []float64
+	// Deviation is the standard deviation of each share, of rows and model.
+	Deviation []float64
+	// ExpectedError is the L1 error, 0 to 2, to expect of normal errors of Deviation.
+	ExpectedError float64
+}
+
+// NewRowInterval puts bounds around proportions that EM has found in posteriors (n×C)
+// which carry the source's proportions. It is quick, and honest for few rows, which the
+// bootstrap and the normal approximation are not: of one class in ten rows they say that
+// nothing else can be there.
+//
+// The inverse of the information of the shares (Fisher's, as observed), at proportions to which half a row a
+// class has been added, says how many rows of known class the rows at hand are worth for each
+// share: p(1−p)/variance, as surveys count rows of a design (Korn & Graubard 1998). The
+// interval is Wilson's (1927) for that many. A class that the posteriors do not tell from
+// another is worth next to no row, and has an interval from about 0 to 1. Model's variance
+// widens it by the root of the sum of squares.
+//
+// It panics if shapes differ.
+func NewRowInterval(posteriors blas32.General, source, proportions []float64, o RowIntervalOptions) (*RowInterval, error) {
+	classes := posteriors.Cols
+	if len(source) != classes || len(proportions) != classes || o.Weights != nil && len(o.Weights) != posteriors.Rows || o.Model != nil && len(o.Model) != classes {
+		panic("labelshift: NewRowInterval: shapes differ")
+	}
+	if o.Level == 0 {
+		o.Level = 0.9
+	}
+	if !(o.Level > 0 && o.Level < 1) || posteriors.Rows == 0 {
+		return nil, fmt.Errorf("labelshift: an interval of level %v of %d rows: give a level between 0 and 1, and a row", o.Level, posteriors.Rows)
+	}
+	n := effectiveRows(posteriors.Rows, o.Weights)
+	center := make([]float64, classes) // with half a row a class
+	present := 0.0
+	for _, p := range source {
+		if p > 0 {
+			present++
+		}
+	}
+	for k, p := range proportions {
+		if source[k] > 0 {
+			center[k] = (n*p + 0.5) / (n + present/2)
+		}
+	}
+	variances := shareVariances(posteriors, source, center, o.Weights)
+	z := distuv.UnitNormal.Quantile((1 + o.Level) / 2)
+	v := &RowInterval{Level: o.Level, Lower: make([]float64, classes), Upper: make([]float64, classes), Deviation: make([]float64, classes)}
+	for k, p := range proportions {
+		rows := 0.0 // of known class that the rows are worth
+		if c := center[k]; c > 0 && variances[k] > 0 {
+			rows = min(n, c*(1-c)/variances[k])
+		}
+		low, high, deviation := wilson(p, rows, z)
+		if o.Model != nil {
+			extra := z * z * o.Model[k]
+			low, high = p-math.Sqrt((p-low)*(p-low)+extra), p+math.Sqrt((high-p)*(high-p)+extra)
+			deviation = math.Sqrt(deviation*deviation + o.Model[k])
+		}
+		if source[k] == 0 { // nothing is known of it
+			low, high = 0, 1
+		}
+		v.Lower[k], v.Upper[k], v.Deviation[k] = max(0, low), min(1, high), deviation
+		v.ExpectedError += math.Sqrt(2/math.Pi) * deviation
+	}
+	v.ExpectedError = min(2, v.ExpectedError)
+	return v, nil
+}
+
+// wilson is Wilson's interval of a share p of n rows, n at least 0 and not always whole,
+// and half its width in deviations.
+func wilson(p, n, z float64) (low, high, deviation float64) {
+	if n < 1e-9 {
+		return 0, 1, 0.5
+	}
+	center := (p + z*z/(2*n)) / (1 + z*z/n)
+	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	return min(p, center-half), max(p, center+half), half / z
+}
+
+// effectiveRows is how many rows of one weight are worth as much as weighted ones (Kish).
+func effectiveRows(rows int, weights []float64) float64 {
+	if weights == nil {
+		return float64(rows)
+	}
+	var sum, squares float64
+	for _, w := range weights {
+		sum, squares = sum+w, squares+w*w
+	}
+	return sum * sum / squares
+}
+
+// shareVariances is the diagonal of the inverse of the information of the shares, which
+// sum to 1: C values. Directions of which the rows say nothing get the variance 1.
+func shareVariances(x blas32.General, source, center, weights []float64) []float64 {
+	classes := x.Cols
+	inverse := ratios(onesOf(source), source) // 1/source, 0 where that is 0
+	info := mat.NewSymDense(classes, nil)
+	ratio := make([]float64, classes)
+	scale := 1.0
+	if weights != nil {
+		scale = effectiveRows(x.Rows, weights) / dense.Sum(weights)
+	}
+	raw := info.RawSymmetric().Data
+	for i := range x.Rows {
+		total := 0.0
+		for k, p := range dense.Row(x, i) {
+			ratio[k] = float64(p) * inverse[k]
+			total += ratio[k] * center[k]
+		}
+		w := scale / (total * total)
+		if weights != nil {
+			w *= weights[i]
+		}
+		for k, r := range ratio {
+			if wr := w * r; wr != 0 {
+				row := raw[k*classes:]
+				for l := k; l < classes; l++ {
+					row[l] += wr * ratio[l]
+				}
+			}
+		}
+	}
+	return constrainedInverse(info, center)
+}
+
+// constrainedInverse is the diagonal of B(BᵀIB)⁻¹Bᵀ, where the columns of B are an
+// orthonormal base of what sums to 0 among the classes whose center is not 0.
+func constrainedInverse(info *mat.SymDense, center []float64) []float64 {
+	var present []int
+	for k, c := range center {
+		if c > 0 {
+			present = append(present, k)
+		}
+	}
+	variances := make([]float64, len(center))
+	m := len(present)
+	if m < 2 {
+		return variances
+	}
+	base := mat.NewDense(m, m-1, nil) // Helmert's
+	for j := range m - 1 {
+		norm := math.Sqrt(float64((j + 1) * (j + 2)))
+		for i := range j + 1 {
+			base.Set(i, j, 1/norm)
+		}
+		base.Set(j+1, j, -float64(j+1)/norm)
+	}
+	some := mat.NewSymDense(m, nil)
+	for i, k := range present {
+		for j := i; j < m; j++ {
+			some.SetSym(i, j, info.At(k, present[j]))
+		}
+	}
+	var half, reduced mat.Dense
+	half.Mul(some, base)
+	reduced.Mul(base.T(), &half)
+	symmetric := mat.NewSymDense(m-1, nil)
+	for i := range m - 1 {
+		for j := i; j < m-1; j++ {
+			symmetric.SetSym(i, j, (reduced.At(i, j)+reduced.At(j, i))/2)
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(symmetric, true) {
+		for _, k := range present {
+			variances[k] = 1
+		}
+		return variances
+	}
+	var vectors, directions mat.Dense
+	eigen.VectorsTo(&vectors)
+	directions.Mul(base, &vectors)
+	for j, value := range eigen.Values(nil) {
+		variance := 1.0 // no share is farther off
+		if value > 1 {
+			variance = 1 / value
+		}
+		for i, k := range present {
+			d := directions.At(i, j)
+			variances[k] += d * d * variance
+		}
+	}
+	return variances
+}
+
+func onesOf(x []float64) []float64 {
+	ones := make([]float64, len(x))
+	for i := range ones {
+		ones[i] = 1
+	}
+	return ones
+}
