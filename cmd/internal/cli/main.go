@@ -27,6 +27,7 @@ const (
 	exitFailed      = 1   // bad input, or the work could not be done; no output is left
 	exitUsage       = 2   // the command line is wrong
 	exitDiverged    = 3   // training diverged; the last good model is kept
+	exitAlert       = 4   // mars watch --alert has an alarm
 	exitInterrupted = 130 // by a signal
 	exitBrokenPipe  = 141 // whoever read the output stopped reading
 )
@@ -41,6 +42,7 @@ var exitStatuses = []struct {
 	{exitFailed, "bad input or failure (no output file is left)", true},
 	{exitUsage, "wrong use", false},
 	{exitDiverged, "training diverged (the last good model, if any, is kept)", true},
+	{exitAlert, "mars watch --alert has found drift", false},
 	{exitInterrupted, "interrupted", false},
 	{exitBrokenPipe, "the reader of the output went away", false},
 }
@@ -150,6 +152,7 @@ func exitCode(ctx context.Context, err error) int {
 	var diverged *adapt.DivergedError
 	var option optionError
 	var stage *pipeline.StageError
+	var alert *alertError
 	switch {
 	case err == nil:
 		return exitOK
@@ -159,6 +162,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.As(err, &usage), errors.As(err, &option):
 		return exitUsage
+	case errors.As(err, &alert):
+		return exitAlert
 	case errors.As(err, &diverged):
 		return exitDiverged
 	case errors.As(err, &stage) && stage.Status == exitDiverged:

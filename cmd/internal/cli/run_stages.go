@@ -34,7 +34,7 @@ var flagRoles = map[string]pipeline.Role{
 	"source": pipeline.InputFile, "target": pipeline.InputFile,
 	"source-labels": pipeline.InputFile, "target-labels": pipeline.InputFile,
 	"source-photographs": pipeline.InputFile, "target-photographs": pipeline.InputFile,
-	"load": pipeline.LoadFile, "model": pipeline.InputFile, "init": pipeline.InputFile,
+	"load": pipeline.LoadFile, "model": pipeline.InputFile, "init": pipeline.InputFile, "reference": pipeline.InputFile,
 	"output": pipeline.RowsFile, "save": pipeline.StateFile, "metrics": pipeline.MetricsFile,
 	"compression": pipeline.Encoding, "jobs": pipeline.Threads, "seed": pipeline.Seed,
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,

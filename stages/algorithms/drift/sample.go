@@ -10,11 +10,22 @@ type Sample struct {
 	Rows        int64     // all that were offered
 	Keys        []uint64  // of the rows that are kept, in the order of arrival
 	Values      []float32 // of these, one row after another
+	Limit       uint64    // rows of this key and above are not kept; 0: none is known
 }
+
+// Wants reports whether a row of this key may be kept. One that may not need not be given
+// to Add, but to Skip.
+func (s *Sample) Wants(key uint64) bool { return s.Limit == 0 || key < s.Limit }
+
+// Skip counts a row that Wants is false for.
+func (s *Sample) Skip() { s.Rows++ }
 
 // Add offers a row and its key. It does not keep the slice.
 func (s *Sample) Add(key uint64, row []float32) {
 	s.Rows++
+	if !s.Wants(key) {
+		return
+	}
 	if len(s.Keys) >= 2*s.Most {
 		s.Settle()
 	}
@@ -37,7 +48,7 @@ func (s *Sample) Settle() {
 			n++
 		}
 	}
-	s.Keys, s.Values = s.Keys[:n], s.Values[:n*s.Width]
+	s.Keys, s.Values, s.Limit = s.Keys[:n], s.Values[:n*s.Width], limit
 }
 
 // Row is row i of those that are kept.

@@ -37,12 +37,13 @@ type RowInterval struct {
 // bootstrap and the normal approximation are not: of one class in ten rows they say that
 // nothing else can be there.
 //
-// The inverse of the information of the shares (Fisher's, as observed), at proportions to which half a row a
-// class has been added, says how many rows of known class the rows at hand are worth for each
-// share: p(1−p)/variance, as surveys count rows of a design (Korn & Graubard 1998). The
-// interval is Wilson's (1927) for that many. A class that the posteriors do not tell from
-// another is worth next to no row, and has an interval from about 0 to 1. Model's variance
-// widens it by the root of the sum of squares.
+// The variance of a share p of n rows is p(1−p)/n, as of rows of known class, and what
+// the doubt about their classes adds. The latter is found from the inverse of the information
+// (Fisher's, as observed) at proportions to which half a row a class has been added. The
+// interval holds the p that are within z deviations of the estimate, each with its own
+// variance: Wilson's (1927) where classes are certain. A class that the posteriors do not
+// tell from another has an interval from about 0 to 1. Model's variance widens it by the
+// root of the sum of squares.
 //
 // It panics if shapes differ.
 func NewRowInterval(posteriors blas32.General, source, proportions []float64, o RowIntervalOptions) (*RowInterval, error) {
@@ -73,11 +74,8 @@ func NewRowInterval(posteriors blas32.General, source, proportions []float64, o 
 	z := distuv.UnitNormal.Quantile((1 + o.Level) / 2)
 	v := &RowInterval{Level: o.Level, Lower: make([]float64, classes), Upper: make([]float64, classes), Deviation: make([]float64, classes)}
 	for k, p := range proportions {
-		rows := 0.0 // of known class that the rows are worth
-		if c := center[k]; c > 0 && variances[k] > 0 {
-			rows = min(n, c*(1-c)/variances[k])
-		}
-		low, high, deviation := wilson(p, rows, z)
+		low, high := scoreInterval(p, n, max(0, variances[k]-center[k]*(1-center[k])/n), z)
+		deviation := (high - low) / (2 * z)
 		if o.Model != nil {
 			extra := z * z * o.Model[k]
 			low, high = p-math.Sqrt((p-low)*(p-low)+extra), p+math.Sqrt((high-p)*(high-p)+extra)
@@ -93,15 +91,12 @@ func NewRowInterval(posteriors blas32.General, source, proportions []float64, o 
 	return v, nil
 }
 
-// wilson is Wilson's interval of a share p of n rows, n at least 0 and not always whole,
-// and half its width in deviations.
-func wilson(p, n, z float64) (low, high, deviation float64) {
-	if n < 1e-9 {
-		return 0, 1, 0.5
-	}
-	center := (p + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
-	return min(p, center-half), max(p, center+half), half / z
+// scoreInterval bounds the p with (share − p)² ≤ z²(p(1−p)/n + doubt).
+func scoreInterval(share, n, doubt, z float64) (low, high float64) {
+	a := 1 + z*z/n
+	b := share + z*z/(2*n)
+	root := math.Sqrt(max(0, b*b-a*(share*share-z*z*doubt)))
+	return max(0, min(share, (b-root)/a)), min(1, max(share, (b+root)/a))
 }
 
 // effectiveRows is how many rows of one weight are worth as much as weighted ones (Kish).

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// A feed reads an input ahead, as much as there is, so that who takes from it gets what
+// has arrived at once, and much when much has arrived.
+type feed struct {
+	mu    sync.Mutex
+	news  *sync.Cond
+	ctx   context.Context
+	stop  func() bool
+	ready []byte
+	err   error // of reading; io.EOF at the end
+}
+
+// feedAhead is how many bytes are read ahead.
+const feedAhead = 8 << 20
+
+func newFeed(ctx context.Context, r io.Reader) *feed {
+	f := &feed{ctx: ctx}
+	f.news = sync.NewCond(&f.mu)
+	f.stop = context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.news.Broadcast()
+	})
+	go f.read(r)
+	return f
+}
+
+func (f *feed) read(r io.Reader) {
+	part := make([]byte, 1<<18)
+	for {
+		n, err := r.Read(part)
+		f.mu.Lock()
+		f.ready = append(f.ready, part[:n]...)
+		f.err = err
+		f.news.Broadcast()
+		for len(f.ready) >= feedAhead && f.ctx.Err() == nil {
+			f.news.Wait()
+		}
+		f.mu.Unlock()
+		if err != nil || f.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// take appends what has arrived to dst, and waits for something if there is nothing. It
+// returns io.EOF after the last bytes.
+func (f *feed) take(dst []byte) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.ready) == 0 && f.err == nil && f.ctx.Err() == nil {
+		f.news.Wait()
+	}
+	if err := f.ctx.Err(); err != nil {
+		return dst, err
+	}
+	if len(f.ready) == 0 {
+		return dst, f.err
+	}
+	dst = append(dst, f.ready...)
+	f.ready = f.ready[:0]
+	f.news.Broadcast()
+	return dst, nil
+}
+
+// followEvery is how often a file that is followed is looked at.
+const followEvery = 100 * time.Millisecond
+
+// headMark is how many bytes at the beginning of a followed file tell it from others.
+const headMark = 4096
+
+// A follower reads a file that grows, and waits at its end. When another file has its
+// name, as after a rotation of logs, it ends with errRotated.
+type follower struct {
+	ctx    context.Context
+	path   string
+	file   *os.File
+	offset int64
+}
+
+// errRotated says that a followed file has been put aside for a new one of its name.
+var errRotated = errors.New("there is a new file of that name")
+
+// Read reads what has come.
+func (f *follower) Read(p []byte) (int, error) {
+	rotated := false
+	for {
+		n, err := f.file.Read(p)
+		if f.offset += int64(n); n > 0 || err != nil && !errors.Is(err, io.EOF) {
+			return n, err
+		}
+		if rotated { // and what was written before is read
+			return 0, errRotated
+		}
+		is, err := f.file.Stat()
+		if err != nil {
+			return 0, err
+		}
+		if is.Size() < f.offset {
+			return 0, fmt.Errorf("%s: has become shorter, and what follows cannot be told from what was read: let who writes it make a new file, or only append", f.path)
+		}
+		if named, err := os.Stat(f.path); err == nil && !os.SameFile(is, named) {
+			rotated = true
+			continue
+		}
+		select {
+		case <-f.ctx.Done():
+			return 0, f.ctx.Err()
+		case <-time.After(followEvery):
+		}
+	}
+}
+
+// mark is a hash of the first n bytes of a file.
+func mark(path string, n int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if got, err := io.CopyN(h, f, n); err != nil {
+		return nil, fmt.Errorf("%s: has %d bytes, and the checkpoint is of one that had %d: it is another file, remove the checkpoint to begin anew", path, got, n)
+	}
+	return h.Sum(nil), nil
+}
+
+// isMarked reports an error if a file does not begin as that of a checkpoint.
+func isMarked(path string, n int64, want []byte) error {
+	got, err := mark(path, n)
+	if err == nil && !bytes.Equal(got, want) {
+		err = fmt.Errorf("%s: is another file than that of the checkpoint: remove the checkpoint to begin anew", path)
+	}
+	return err
+}

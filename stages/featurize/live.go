@@ -1,0 +1,248 @@
+package featurize
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/featurize/format"
+)
+
+// Live prepares parts of a table as the rows of a model were, each for itself, as they
+// come: a table that never ends cannot be looked through first.
+type Live struct {
+	st      *preparation
+	options format.Options
+	time    string // the column with the time of each row; "" for none
+	parse   func(string) (int64, error)
+}
+
+// LiveRows are the rows of a part.
+type LiveRows struct {
+	Features blas32.General
+	Times    []int64 // nil without a column of times
+	Missing  []int   // cells without a value, by row; nil: none
+}
+
+// NewLive prepares rows as a model says (Options.Prepared), of text that is written as
+// text says. time is a column of which parse reads the times; "" for none.
+func NewLive(prepared string, text format.Options, time string, parse func(string) (int64, error)) (*Live, error) {
+	st, err := parsePreparation(prepared, nil)
+	if err != nil {
+		return nil, err
+	}
+	if st.Pictures.Column != "" || !reflect.DeepEqual(st.Target, ImageOptions{}) {
+		return nil, errors.New("the model takes images, which are no rows of a stream: give it to mars predict")
+	}
+	l := &Live{st: st, options: text, time: time, parse: parse}
+	o := &l.options
+	o.Compensated = st.Compensate
+	o.OptionalID, o.NoLabels, o.Label = true, time == "", time
+	o.Columns, o.Exclude, o.Categorical, o.Mixed = st.Columns, nil, nil, st.Encoder != nil
+	if st.Columns == nil {
+		return nil, errors.New("the model was trained on rows without names of columns: give it to mars predict")
+	}
+	if st.Encoder != nil {
+		o.Fields = st.Encoder.Fields()
+	}
+	for _, name := range st.Columns {
+		if name == time {
+			return nil, fmt.Errorf("the column %q is a feature of the model, and cannot be the time too: give the time in a column of its own", time)
+		}
+	}
+	// Identities would have to be unique, and nobody sees them.
+	o.ID = noColumn
+	return l, nil
+}
+
+// noColumn is the name of a column that no table has.
+const noColumn = "\x00none"
+
+// Read reads the rows of a file of any kind.
+func (l *Live) Read(ctx context.Context, r io.Reader, name string) (*LiveRows, error) {
+	t, err := format.Read(ctx, r, name, l.options)
+	if err != nil {
+		return nil, err
+	}
+	return l.prepare(ctx, t)
+}
+
+// Open reads the rows of a file, or several.
+func (l *Live) Open(ctx context.Context, path string) (*LiveRows, error) {
+	all := *l
+	all.options.NoLabels, all.options.Label, all.time = true, "", ""
+	t, err := format.Open(ctx, path, all.options)
+	if err != nil {
+		return nil, err
+	}
+	return all.prepare(ctx, t)
+}
+
+// Batch reads the rows of a batch of Arrow data, and calls rows for those that can be
+// read and bad for each that cannot, in their order.
+func (l *Live) Batch(ctx context.Context, rec arrow.Record, name string, first int64, rows func(*LiveRows) (int, error), bad func(error) error) error {
+	if rec.NumRows() == 0 {
+		return nil
+	}
+	rec, err := l.textTimes(rec)
+	if err != nil {
+		return err
+	}
+	return halve(ctx, 0, int(rec.NumRows()), func(lo, hi int) (*LiveRows, error) {
+		part := rec.NewSlice(int64(lo), int64(hi))
+		defer part.Release()
+		tables, err := format.FromStream(ctx, &oneBatch{name: name, rec: part}, l.options)
+		if err == nil {
+			var read *LiveRows
+			if read, err = l.prepare(ctx, tables[0]); err == nil {
+				return read, nil
+			}
+		}
+		if hi-lo == 1 {
+			err = renumber(err, "row", 1, first+int64(lo)+1)
+		}
+		return nil, err
+	}, func(_, _ int, r *LiveRows) error {
+		_, err := rows(r)
+		return err
+	}, bad)
+}
+
+// halve reads rows lo to hi: together, or where that fails by halves.
+func halve(ctx context.Context, lo, hi int, read func(lo, hi int) (*LiveRows, error), rows func(lo, hi int, r *LiveRows) error, bad func(error) error) error {
+	if lo == hi {
+		return nil
+	}
+	got, err := read(lo, hi)
+	lacking := (*format.MissingColumns)(nil)
+	switch {
+	case err == nil && got == nil:
+		return nil
+	case err == nil:
+		return rows(lo, hi, got)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &lacking):
+		return err
+	case hi-lo == 1:
+		return bad(err)
+	}
+	middle := (lo + hi) / 2
+	if err := halve(ctx, lo, middle, read, rows, bad); err != nil {
+		return err
+	}
+	return halve(ctx, middle, hi, read, rows, bad)
+}
+
+// A numbered error is that of a row whose number in its part is not that in the stream.
+type numbered struct {
+	error
+	text string
+}
+
+// Error is the text with the number in the stream.
+func (n *numbered) Error() string { return n.text }
+
+// Unwrap is the error.
+func (n *numbered) Unwrap() error { return n.error }
+
+// renumber puts the number in the stream where an error says that in the part.
+func renumber(err error, what string, was, is int64) error {
+	place := fmt.Sprintf("%s %d", what, is)
+	text := strings.Replace(err.Error(), fmt.Sprintf("%s %d", what, was), place, 1)
+	if !strings.Contains(text, place) {
+		text = place + ": " + text
+	}
+	return &numbered{err, text}
+}
+
+// textTimes makes text of times that Arrow knows as such.
+func (l *Live) textTimes(rec arrow.Record) (arrow.Record, error) {
+	at := rec.Schema().FieldIndices(l.time)
+	if len(at) != 1 {
+		return rec, nil
+	}
+	times, ok := rec.Column(at[0]).(*array.Timestamp)
+	if !ok {
+		return rec, nil
+	}
+	toTime, err := times.DataType().(*arrow.TimestampType).GetToTimeFunc()
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, times.Len())
+	for i := range texts {
+		if !times.IsNull(i) {
+			texts[i] = toTime(times.Value(i)).UTC().Format(time.RFC3339Nano)
+		}
+	}
+	columns := append([]arrow.Array(nil), rec.Columns()...)
+	columns[at[0]] = arrowio.NewStringArray(texts)
+	fields := append([]arrow.Field(nil), rec.Schema().Fields()...)
+	fields[at[0]].Type = arrow.BinaryTypes.String
+	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows()), nil
+}
+
+// oneBatch is a stream of one batch.
+type oneBatch struct {
+	name string
+	rec  arrow.Record
+	done bool
+}
+
+// Name is that of the input.
+func (o *oneBatch) Name() string { return o.name }
+
+// Schema is that of the batch.
+func (o *oneBatch) Schema() *arrow.Schema { return o.rec.Schema() }
+
+// Next gives the batch once.
+func (o *oneBatch) Next() (arrow.Record, error) {
+	if o.done {
+		return nil, io.EOF
+	}
+	o.done = true
+	return o.rec, nil
+}
+
+func (l *Live) prepare(ctx context.Context, t *format.Table) (*LiveRows, error) {
+	rows := &LiveRows{}
+	for i, text := range t.Labels {
+		at, err := l.parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s, column %q: %w", t.Name, t.Place(i), l.time, err)
+		}
+		rows.Times = append(rows.Times, at)
+	}
+	for i, v := range t.Features.Data {
+		if v != v {
+			if rows.Missing == nil {
+				rows.Missing = make([]int, t.Features.Rows)
+			}
+			rows.Missing[i/t.Features.Stride]++
+		}
+	}
+	if e := l.st.Encoder; e != nil {
+		var err error
+		if t, err = e.Apply(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.st.transform(ctx, t); err != nil {
+		return nil, err
+	}
+	if err := l.st.target.Apply(ctx, t.Features); err != nil {
+		return nil, err
+	}
+	rows.Features = t.Features
+	return rows, nil
+}

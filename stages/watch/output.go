@@ -1,0 +1,113 @@
+package watch
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/internal/tables"
+)
+
+// Formats are what windows can be written as: a table to read, and rows for programs.
+var Formats = []string{"text", "csv", "tsv", "jsonl", tables.Arrow}
+
+// FormatOf is the format that a file's name asks for; "text" for standard output and
+// names that end in .txt.
+func FormatOf(path string) (string, error) {
+	if path == "" || path == "-" || len(path) > 4 && path[len(path)-4:] == ".txt" {
+		return "text", nil
+	}
+	f, err := tables.FormatOf(path)
+	switch {
+	case err != nil:
+		return "", err
+	case f.Compression != "" || f.Name == "json" || f.Name == "parquet":
+		return "", fmt.Errorf("%s: windows are written one by one, which that format cannot: name it .csv, .tsv, .jsonl, .arrows or .txt", path)
+	}
+	return f.Name, nil
+}
+
+// A Writer writes windows as they end.
+type Writer struct {
+	watcher *Watcher
+	format  string
+	out     io.Writer
+	begun   bool
+	arrow   *arrowio.Writer
+}
+
+// NewWriter writes in one of Formats. begun says that out has windows already.
+func (w *Watcher) NewWriter(out io.Writer, name, format string, begun bool) *Writer {
+	o := &Writer{watcher: w, format: format, out: out, begun: begun}
+	if format == tables.Arrow {
+		o.arrow = arrowio.NewWriter(out, name, arrowio.WriteOptions{})
+	}
+	return o
+}
+
+// Write writes a window at once.
+func (o *Writer) Write(ctx context.Context, r *Row) error {
+	if o.format == "text" {
+		return o.watcher.WriteLine(o.out, r)
+	}
+	rec := o.watcher.Record(r)
+	defer rec.Release()
+	if o.arrow != nil {
+		if !o.begun {
+			if err := o.arrow.Begin(rec.Schema()); err != nil {
+				return err
+			}
+			o.begun = true
+		}
+		return o.arrow.Write(rec)
+	}
+	var b bytes.Buffer
+	if err := tables.Write(ctx, &b, tables.Format{Name: o.format}, &window{rec: rec}); err != nil {
+		return err
+	}
+	text := b.Bytes()
+	if o.begun && o.format != "jsonl" { // the head is there
+		_, text, _ = bytes.Cut(text, []byte("\n"))
+	}
+	o.begun = true
+	_, err := o.out.Write(text)
+	return err
+}
+
+// Close ends the output.
+func (o *Writer) Close() error {
+	if o.arrow == nil {
+		return nil
+	}
+	if !o.begun {
+		if err := o.arrow.Begin(o.watcher.Schema()); err != nil {
+			return err
+		}
+	}
+	return o.arrow.Close()
+}
+
+// window is a stream of one window.
+type window struct {
+	rec  arrow.Record
+	done bool
+}
+
+// Name is that of a window.
+func (o *window) Name() string { return "window" }
+
+// Schema is that of the batch.
+func (o *window) Schema() *arrow.Schema { return o.rec.Schema() }
+
+// Next gives the batch once.
+func (o *window) Next() (arrow.Record, error) {
+	if o.done {
+		return nil, io.EOF
+	}
+	o.done = true
+	return o.rec, nil
+}

@@ -1,0 +1,497 @@
+// Package watch is the stage that looks after a stream that never ends: for every window
+// of rows it says what the class shares are, how sure that is, and whether the rows have
+// drifted.
+//
+// It reads vectors that the model takes, and times; it writes a Row a window. Memory is
+// bounded: of a window it keeps a sample of 50,000 rows' posteriors and of 1,000 rows'
+// scores, and of all before nothing but counts.
+package watch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars.dev/mars/stages/algorithms/drift"
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/stages/internal/prepared"
+)
+
+// Options of a watch.
+type Options struct {
+	Model  string // file
+	Window Span
+	Slide  Span // by which windows move on; zero: by their length
+	// Late is how long rows may be late: a window is closed when a row comes that is so
+	// much after its end.
+	Late time.Duration
+	// Level is that of the intervals; 0 means 0.9.
+	Level float64
+	// FalseAlarm is the probability that a stream without drift ever has an alarm; 0 means
+	// 0.01. Half of it is for drift since the reference, and half for that between windows.
+	FalseAlarm float64
+	Seed       uint64
+}
+
+// MaxSlides is how many times windows may overlap.
+const MaxSlides = 1_000
+
+// maxStray is how many rows may be late in succession.
+const maxStray = 10_000
+
+// emTolerance ends the estimation of shares when a step changes them by less, in L1.
+const emTolerance = 1e-6
+
+// A Watcher makes rows of windows.
+type Watcher struct {
+	State   State
+	Classes []string
+
+	options Options
+	model   *models.Labeller
+	sum     string
+	slides  int   // panes of a window
+	size    int64 // of a pane: rows, or nanoseconds
+	names   []string
+	weights []float64
+	row     []float32
+}
+
+// State is all that a Watcher knows of the stream: see Watcher.Resume.
+type State struct {
+	Rows    int64 // that were taken
+	Written int64 // windows
+	Latest  int64 // time of any row
+	Closed  int64 // the number of the last pane that was closed
+	First   int64 // the number of the first pane
+	Begun   bool
+	Open    []*pane // by number
+	Recent  []*pane // closed ones that windows to come share, by number
+	Stray   int64   // rows in succession that were late
+
+	// Since the last window that was written:
+	Late, Bad, Missing int64
+
+	Test    *drift.Test
+	Steps   int64     // pairs of panes that were tested
+	Before  []float32 // scores of the pane before
+	Shares  []float64 // of the window before
+	Drifted bool
+}
+
+// New makes a Watcher.
+func New(ctx context.Context, o Options) (*Watcher, error) {
+	o.Level, o.FalseAlarm = cmp.Or(o.Level, 0.9), cmp.Or(o.FalseAlarm, 0.01)
+	w := &Watcher{options: o, slides: 1}
+	if err := w.divide(); err != nil {
+		return nil, err
+	}
+	var err error
+	if w.model, w.sum, err = models.Load(ctx, o.Model, ""); err != nil {
+		return nil, err
+	}
+	w.Classes = w.model.Classes
+	if w.model.Prior == nil {
+		return nil, fmt.Errorf("%s: the model does not say which class proportions its posteriors assume, from which those of a window follow: train it again", o.Model)
+	}
+	return w, w.nameScores()
+}
+
+// divide finds the panes of a window.
+func (w *Watcher) divide() error {
+	o := &w.options
+	if o.Slide == (Span{}) {
+		o.Slide = o.Window
+	}
+	window, slide := o.Window.Rows, o.Slide.Rows
+	if o.Window.Time > 0 {
+		window, slide = int64(o.Window.Time), int64(o.Slide.Time)
+	}
+	switch {
+	case slide == 0:
+		return errors.New("windows and the steps by which they slide are both of rows, or both of time")
+	case slide > window || window%slide != 0:
+		return errors.New("the length of a window has to be a multiple of the step by which it slides")
+	case window/slide > MaxSlides:
+		return fmt.Errorf("a window is %d steps long: want at most %d", window/slide, MaxSlides)
+	}
+	w.size, w.slides = slide, int(window/slide)
+	return nil
+}
+
+// Preparation is how rows have to be prepared; it fails for a model that takes embeddings
+// or does not know.
+func (w *Watcher) Preparation() (string, error) {
+	switch {
+	case w.model.Vectors != "":
+		return "", fmt.Errorf("%s: the model takes embeddings, which a stream does not have: train one on features", w.options.Model)
+	case w.model.Preparation == "":
+		return "", fmt.Errorf("%s: the model does not say how its rows were prepared: train it again, on a file", w.options.Model)
+	}
+	return w.model.Preparation, nil
+}
+
+// maxScores is how many classes, and how many features, tests of drift look at. Of more
+// features, as those of images, none are: they are in the posteriors.
+const maxScores = 64
+
+// nameScores finds what tests of drift look at: the posteriors, the features and the
+// typicality. These groups have the same part of the bets.
+func (w *Watcher) nameScores() error {
+	var columns []string
+	if text := w.model.Preparation; text != "" {
+		p, err := prepared.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.options.Model, err)
+		}
+		columns = p.Columns
+	}
+	var groups []int
+	if n := len(w.Classes); n <= maxScores {
+		for _, class := range w.Classes {
+			w.names = append(w.names, "class "+class)
+		}
+		groups = append(groups, n)
+	}
+	if d := w.model.Width; d <= maxScores {
+		for j := range d {
+			name := "feature " + strconv.Itoa(j+1)
+			if len(columns) == d {
+				name = "column " + columns[j]
+			}
+			w.names = append(w.names, name)
+		}
+		groups = append(groups, d)
+	}
+	if w.model.Typicality != nil {
+		w.names = append(w.names, "typicality")
+		groups = append(groups, 1)
+	}
+	if len(groups) == 0 {
+		return fmt.Errorf("%s: the model has %d classes and %d features, and drift can be told of %d classes or features at most", w.options.Model, len(w.Classes), w.model.Width, maxScores)
+	}
+	for _, n := range groups {
+		for range n {
+			w.weights = append(w.weights, 1/float64(n*len(groups)))
+		}
+	}
+	return nil
+}
+
+// predict returns the posteriors of rows.
+func (w *Watcher) predict(ctx context.Context, x blas32.General) (blas32.General, error) {
+	if x.Cols != w.model.Width {
+		return blas32.General{}, fmt.Errorf("rows have %d numbers, and the model takes %d: give the rows that it was trained for", x.Cols, w.model.Width)
+	}
+	if w.model.Prepare != nil {
+		x = w.model.Prepare(x)
+	}
+	p, err := w.model.Predict(ctx, x)
+	if err != nil {
+		return p, err
+	}
+	for _, v := range p.Data[:p.Rows*p.Cols] {
+		if v-v != 0 {
+			return p, errors.New("the model gives a posterior that is no number: values of the rows are too large for it")
+		}
+	}
+	return p, nil
+}
+
+// Refer takes rows as the reference of drift, instead of the first pane.
+func (w *Watcher) Refer(ctx context.Context, x blas32.General) error {
+	p, err := w.predict(ctx, x)
+	if err != nil {
+		return err
+	}
+	some := &pane{Scores: drift.Sample{Width: p.Cols + x.Cols, Most: 5 * maxTested}}
+	for i := range x.Rows {
+		w.row = append(append(w.row[:0], p.Data[i*p.Stride:i*p.Stride+p.Cols]...), x.Data[i*x.Stride:i*x.Stride+x.Cols]...)
+		some.Scores.Add(drift.Hash(w.options.Seed, 1<<63+uint64(i)), w.row)
+	}
+	scores, _, err := w.scores(ctx, some)
+	if err != nil {
+		return err
+	}
+	w.State.Test = drift.NewTest(scores, len(w.names), w.weights, w.options.Seed)
+	return nil
+}
+
+// Accept makes the next pane the reference of drift, and begins the tests anew.
+func (w *Watcher) Accept() {
+	w.State.Test, w.State.Before, w.State.Steps, w.State.Drifted = nil, nil, 0, false
+}
+
+// A LateError is too many late rows in succession.
+type LateError struct{ After int64 }
+
+// Error says what is wrong.
+func (e *LateError) Error() string {
+	return fmt.Sprintf("%d rows in succession are late: their times are before windows that are closed, which a row of %s has closed: if the clock was set back, or that row's time was wrong, begin anew without the checkpoint; or allow later rows with --late", maxStray, timeText(e.After))
+}
+
+// Add takes rows x in the order of their arrival, with their times in nanoseconds since
+// 1970 if windows are of time, and the numbers of their missing cells or nil. It gives the
+// windows that have ended to write. After an error of that it takes no more rows; taken is
+// how many it has.
+func (w *Watcher) Add(ctx context.Context, x blas32.General, times []int64, missing []int, write func(*Row) error) (taken int, err error) {
+	p, err := w.predict(ctx, x)
+	if err != nil {
+		return 0, err
+	}
+	s := &w.State
+	for i := range x.Rows {
+		number := s.Rows / w.size
+		if w.options.Window.Time > 0 {
+			number = times[i] / w.size
+			if s.Begun && number <= s.Closed {
+				s.Late++
+				if s.Stray++; s.Stray >= maxStray {
+					return i, &LateError{s.Latest}
+				}
+				continue
+			}
+			s.Stray = 0
+			if s.Latest = max(s.Latest, times[i]); !s.Begun {
+				s.Closed = number - 1 - int64(w.options.Late)/w.size // rows may yet come that are earlier
+				s.First = number
+				s.Begun = true
+			}
+			s.First = min(s.First, number)
+			// Windows close before the row is taken, and at its row for whoever looks.
+			if err := w.closeTo(ctx, (s.Latest-int64(w.options.Late))/w.size-1, write); err != nil {
+				return i, err
+			}
+		}
+		w.addRow(w.open(number), p, x, i)
+		if missing != nil {
+			s.Missing += int64(missing[i])
+		}
+		if w.options.Window.Rows > 0 && s.Rows%w.size == 0 {
+			if err := w.closeTo(ctx, number, write); err != nil {
+				return i + 1, err
+			}
+		}
+	}
+	return x.Rows, nil
+}
+
+// Bad counts a row that could not be read.
+func (w *Watcher) Bad() { w.State.Bad++ }
+
+// open is the open pane of a number.
+func (w *Watcher) open(number int64) *pane {
+	s := &w.State
+	if n := len(s.Open); n > 0 && s.Open[n-1].Number == number {
+		return s.Open[n-1]
+	}
+	at, found := slices.BinarySearchFunc(s.Open, number, func(p *pane, n int64) int { return cmp.Compare(p.Number, n) })
+	if !found {
+		s.Open = slices.Insert(s.Open, at, w.newPane(number))
+	}
+	return s.Open[at]
+}
+
+// closeTo closes the panes up to a number.
+func (w *Watcher) closeTo(ctx context.Context, number int64, write func(*Row) error) error {
+	s := &w.State
+	for len(s.Open) > 0 && s.Open[0].Number <= number {
+		p := s.Open[0]
+		s.Open = s.Open[1:]
+		if err := w.close(ctx, p, true, write); err != nil {
+			return err
+		}
+	}
+	if s.Closed < number || !s.Begun {
+		s.Closed = number
+	}
+	return nil
+}
+
+// Finish closes the panes that are open, whose windows are not complete: the stream has
+// ended.
+func (w *Watcher) Finish(ctx context.Context, write func(*Row) error) error {
+	s := &w.State
+	for len(s.Open) > 0 {
+		p := s.Open[0]
+		s.Open = s.Open[1:]
+		if err := w.close(ctx, p, false, write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close tests a pane and writes the window that ends with it.
+func (w *Watcher) close(ctx context.Context, p *pane, complete bool, write func(*Row) error) error {
+	s := &w.State
+	p.Posteriors.Settle()
+	scores, untypical, err := w.scores(ctx, p)
+	if err != nil {
+		return err
+	}
+	p.Scores = drift.Sample{}
+	row := &Row{Untypical: untypical, Complete: complete}
+	w.test(row, scores)
+	s.Recent = append(s.Recent, p)
+	s.Recent = slices.DeleteFunc(s.Recent, func(q *pane) bool { return q.Number <= p.Number-int64(w.slides) })
+	if p.Number-s.First+1 < int64(w.slides) && complete {
+		return nil // the first window has not ended
+	}
+	if err := w.estimate(row, s.Recent); err != nil {
+		return err
+	}
+	w.place(row, p)
+	w.judge(row)
+	s.Written++
+	row.Window = s.Written
+	row.Late, row.Bad, row.Missing = s.Late, s.Bad, s.Missing
+	s.Late, s.Bad, s.Missing = 0, 0, 0
+	if w.slides == 1 {
+		s.Recent = nil
+	}
+	return write(row)
+}
+
+// scores are what tests of drift look at of a pane's sample, and the share of it that is
+// not typical.
+func (w *Watcher) scores(ctx context.Context, p *pane) (scores []float32, untypical *float64, err error) {
+	s := &p.Scores
+	s.Settle()
+	n, classes, d := len(s.Keys), len(w.Classes), w.model.Width
+	var typicality []float32
+	if w.model.Typicality != nil {
+		x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+		post := blas32.General{Rows: n, Cols: classes, Stride: classes, Data: make([]float32, n*classes)}
+		for i := range n {
+			copy(post.Data[i*classes:], s.Row(i)[:classes])
+			copy(x.Data[i*d:], s.Row(i)[classes:])
+		}
+		if w.model.Prepare != nil {
+			x = w.model.Prepare(x)
+		}
+		if typicality, err = w.model.Typicality(ctx, x, post); err != nil {
+			return nil, nil, err
+		}
+		strange := 0.0
+		for _, t := range typicality {
+			if t < untypicalRate {
+				strange++
+			}
+		}
+		strange /= float64(n)
+		untypical = &strange
+	}
+	scores = make([]float32, 0, n*len(w.names))
+	for i := range n {
+		row := s.Row(i)
+		if classes <= maxScores {
+			scores = append(scores, row[:classes]...)
+		}
+		if d <= maxScores {
+			scores = append(scores, row[classes:]...)
+		}
+		if typicality != nil {
+			scores = append(scores, typicality[i])
+		}
+	}
+	return scores, untypical, nil
+}
+
+// untypicalRate is the typicality below which rows are untypical (hedge.UntypicalRate).
+const untypicalRate = 0.05
+
+// test tests the scores of a pane for drift since the reference and the pane before.
+func (w *Watcher) test(row *Row, scores []float32) {
+	s, n := &w.State, len(w.names)
+	if s.Test == nil {
+		s.Test = drift.NewTest(scores, n, w.weights, w.options.Seed)
+		row.Reference = true
+	} else {
+		s.Test.Add(scores)
+		p := min(1, 2*s.Test.P())
+		row.DriftP = &p
+	}
+	if s.Before != nil {
+		s.Steps++
+		step := drift.Between(s.Before, scores, n, w.weights, s.Steps, w.options.Seed)
+		p := min(1, 2*step.P)
+		row.ChangeP = &p
+		if row.changed = p <= w.options.FalseAlarm; row.changed {
+			row.Moved = w.names[step.Most]
+		}
+	}
+	if row.DriftP != nil && *row.DriftP <= w.options.FalseAlarm {
+		s.Drifted = true
+		row.drifted = true
+		row.Moved = w.names[s.Test.Most()]
+	}
+	s.Before = scores
+}
+
+// estimate finds the shares of the rows of panes.
+func (w *Watcher) estimate(row *Row, panes []*pane) error {
+	classes := len(w.Classes)
+	var x blas32.General
+	var weights []float64
+	even := true
+	for _, p := range panes {
+		used := len(p.Posteriors.Keys)
+		row.Rows += p.Posteriors.Rows
+		row.Used += int64(used)
+		x.Data = append(x.Data, p.Posteriors.Values...)
+		weight := float64(p.Posteriors.Rows) / float64(used)
+		even = even && weight == 1
+		weights = append(weights, slices.Repeat([]float64{weight}, used)...)
+	}
+	x.Rows, x.Cols, x.Stride = int(row.Used), classes, classes
+	if even {
+		weights = nil
+	}
+	e, err := labelshift.EM(x, w.model.Prior, labelshift.EMOptions{Tolerance: emTolerance, Weights: weights, Accelerate: true})
+	if err != nil {
+		return err
+	}
+	o := labelshift.RowIntervalOptions{Level: w.options.Level, Weights: weights}
+	if w.model.Variance != nil {
+		o.Model = w.model.Variance(e.Proportions)
+	}
+	v, err := labelshift.NewRowInterval(x, w.model.Prior, e.Proportions, o)
+	if err != nil {
+		return err
+	}
+	row.Shares, row.Lower, row.Upper, row.ExpectedError = e.Proportions, v.Lower, v.Upper, v.ExpectedError
+	row.Shift = distance(e.Proportions, w.model.Prior)
+	if w.State.Shares != nil {
+		d := distance(e.Proportions, w.State.Shares)
+		row.Change = &d
+	}
+	w.State.Shares = e.Proportions
+	return nil
+}
+
+// distance is the L1 distance of shares, 0 to 2.
+func distance(a, b []float64) float64 {
+	sum := 0.0
+	for k := range a {
+		sum += math.Abs(a[k] - b[k])
+	}
+	return sum
+}
+
+// place says where the window that ends with a pane is.
+func (w *Watcher) place(row *Row, p *pane) {
+	if w.options.Window.Time > 0 {
+		row.Start, row.End = timeText((p.Number-int64(w.slides)+1)*w.size), timeText((p.Number+1)*w.size)
+		return
+	}
+	row.Start, row.End = strconv.FormatInt(w.State.Recent[0].First+1, 10), strconv.FormatInt(p.Last+1, 10)
+}
