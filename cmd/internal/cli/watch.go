@@ -106,6 +106,7 @@ type watching struct {
 	log     *slog.Logger
 	bad     int // rows in succession
 	written bool
+	told    bool // of drift
 }
 
 // maxBad is how many rows in succession may be bad.
@@ -324,7 +325,10 @@ func (w *watching) write(ctx context.Context) func(*watch.Row) error {
 		if w.alert {
 			return &alertError{r.Sentence()}
 		}
-		w.log.Warn(r.Sentence())
+		if r.Verdict != watch.Drift || !w.told {
+			w.log.Warn(r.Sentence())
+		}
+		w.told = w.told || r.Verdict == watch.Drift // which stays
 		return nil
 	}
 }
