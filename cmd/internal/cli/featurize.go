@@ -222,8 +222,14 @@ func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
 	f.StringVar(&o.fileColumn, "file-column", "", "add a column of this name with the file that each row is from")
 }
 
-// registerText registers what says how tables are written.
+// registerText registers what says how tables and FCS files are written.
 func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
+	o.registerTables(f)
+	f.BoolVar(&o.compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
+}
+
+// registerTables registers what says how tables are written.
+func (o *featurizeFlags) registerTables(f *pflag.FlagSet) {
 	f.StringVar(&o.separator, "separator", "", "field separator of text tables, such as ' ' (default: by each file's name and header)")
 	o.decimal = "."
 	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables")
@@ -233,7 +239,6 @@ func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 	countVar(f, &o.skipLines, "skip-lines", 0, 0, "lines of text tables before the header to leave out")
 	f.BoolVar(&o.noHeader, "no-header", false, "text tables have no header: their columns are c1, c2, …")
 	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
-	f.BoolVar(&o.compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
 }
 
 // text is the format of text tables that the flags say.

@@ -25,7 +25,7 @@ var flagGroups = []struct{ title, flags string }{
 }
 
 // grouped are the commands that have so many flags that they need headings.
-var grouped = map[string]bool{"mars-label": true, "mars-proportions": true, "mars-predict": true, "mars-featurize": true}
+var grouped = map[string]bool{"mars-label": true, "mars-proportions": true, "mars-predict": true, "mars-featurize": true, "mars-watch": true}
 
 // A flagGroup is the flags of a command that are under one heading; the first has none.
 type flagGroup struct {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,8 +76,7 @@ first window of change or drift.`,
 	f.Float64Var(&w.options.FalseAlarm, "false-alarm", 0.01, "probability that a stream without drift ever has an alarm")
 	f.Float64Var(&w.options.Level, "level", 0.9, "level of the intervals of shares")
 	f.StringVar(&w.metrics, "metrics-file", "", "keep the last window in this file for Prometheus, for node_exporter's textfile collector")
-	w.files.registerText(f)
-	f.Lookup("compensate").Hidden = true
+	w.files.registerTables(f)
 	f.Var(oneOf{&w.format, watch.Formats}, "format", "what to write (default: by the name of the output, text where it does not say)")
 	f.StringVarP(&c.output, "output", "o", "", "write to this file instead of standard output, as its name says: .txt, .csv, .tsv, .jsonl, .arrows")
 	c.memory = arrowio.DefaultSpoolMemory
@@ -224,7 +224,9 @@ func (w *watching) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	how.Memory = nil
+	if strings.HasPrefix(how.Encoding, "utf-16") {
+		return usagef("--encoding %s: a stream is cut at the ends of its lines, which that encoding writes otherwise: convert it before, as in iconv -f utf-16 -t utf-8", how.Encoding)
+	}
 	if w.live, err = featurize.NewLive(preparation, how, w.time, watch.ParseTime); err != nil {
 		return fmt.Errorf("%s: %w", w.options.Model, err)
 	}
