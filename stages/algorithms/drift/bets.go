@@ -53,14 +53,17 @@ const block = 64
 func (w wealth) play(p []float64) {
 	for len(p) > 0 {
 		n := min(block, len(p))
+		var side, scale [block]float64
+		for i, v := range p[:n] {
+			side[i], scale[i] = shapes(v)
+		}
 		for i, b := range bets {
-			product := 1.0
-			for _, v := range p[:n] {
-				side, scale := shapes(v)
-				if b.scale {
-					side = scale
-				}
-				product *= 1 + b.stake*side
+			on, product := &side, 1.0
+			if b.scale {
+				on = &scale
+			}
+			for _, v := range on[:n] {
+				product *= 1 + b.stake*v
 			}
 			w[i] = max(nothing, w[i]+math.Log(product))
 		}

@@ -33,13 +33,19 @@ func newBins(values []float32) Bins {
 	return b
 }
 
-// of is the bin of a value.
+// of is the bin of a value: how many edges are not above it.
 func (b *Bins) of(v float32) int {
-	i, same := slices.BinarySearch(b.Edges, v)
-	if same {
-		i++
+	low, n := 0, len(b.Edges)
+	for n > 0 { // slices.BinarySearch without its care for NaN, which no score is
+		half := n / 2
+		if b.Edges[low+half] <= v {
+			low += half + 1
+			n -= half + 1
+		} else {
+			n = half
+		}
 	}
-	return i
+	return low
 }
 
 // rank counts a value and returns its smoothed p-value among all that were counted: the

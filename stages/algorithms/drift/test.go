@@ -1,6 +1,10 @@
 package drift
 
-import "math"
+import (
+	"math"
+
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+)
 
 // A Test looks for drift since the reference. It is made by NewTest; its fields are its
 // whole state, for who saves it.
@@ -27,21 +31,23 @@ func NewTest(reference []float32, scores int, weights []float64, seed uint64) *T
 		}
 	}
 	t := &Test{Seed: seed, Scores: scores, Weights: weights}
+	t.Bins, t.Wealth = make([]Bins, scores), make([]wealth, scores)
 	n := len(reference) / scores
-	values := make([]float32, 0, n)
-	for j := range scores {
-		values = values[:0]
-		for i := 0; i < n; i += 2 {
-			values = append(values, reference[i*scores+j])
+	kernel.Parallel(scores, 1, func(first, last int) {
+		values := make([]float32, 0, n)
+		for j := first; j < last; j++ {
+			values = values[:0]
+			for i := 0; i < n; i += 2 {
+				values = append(values, reference[i*scores+j])
+			}
+			bins := newBins(values)
+			for i := 1; i < n; i += 2 {
+				bins.Counts[bins.of(reference[i*scores+j])]++
+				bins.All++
+			}
+			t.Bins[j], t.Wealth[j] = bins, newWealth()
 		}
-		bins := newBins(values)
-		for i := 1; i < n; i += 2 {
-			bins.Counts[bins.of(reference[i*scores+j])]++
-			bins.All++
-		}
-		t.Bins = append(t.Bins, bins)
-		t.Wealth = append(t.Wealth, newWealth())
-	}
+	})
 	return t
 }
 
@@ -58,15 +64,17 @@ func (t *Test) Add(rows []float32) {
 // play invests an amount, a logarithm, and bets on rows.
 func (t *Test) play(rows []float32, amount float64) {
 	n := len(rows) / t.Scores
-	p := make([]float64, n)
-	for j := range t.Scores {
-		t.Wealth[j].invest(amount + math.Log(t.Weights[j]))
-		for i := range p {
-			u := uniform(Hash(t.Seed, uint64(j), uint64(t.Rows)+uint64(i)))
-			p[i] = t.Bins[j].rank(rows[i*t.Scores+j], u)
+	kernel.Parallel(t.Scores, 1, func(first, last int) {
+		p := make([]float64, n)
+		for j := first; j < last; j++ {
+			t.Wealth[j].invest(amount + math.Log(t.Weights[j]))
+			for i := range p {
+				u := uniform(Hash(t.Seed, uint64(j), uint64(t.Rows)+uint64(i)))
+				p[i] = t.Bins[j].rank(rows[i*t.Scores+j], u)
+			}
+			t.Wealth[j].play(p)
 		}
-		t.Wealth[j].play(p)
-	}
+	})
 	t.Rows += int64(n)
 }
 
