@@ -108,7 +108,7 @@ func (l *Live) Batch(ctx context.Context, rec arrow.Record, name string, first i
 			}
 		}
 		if hi-lo == 1 {
-			err = renumber(err, "row", 1, first+int64(lo)+1)
+			err = renumber(err, name, "row", 1, first+int64(lo)+1)
 		}
 		return nil, err
 	}, func(_, _ int, r *LiveRows) error {
@@ -155,14 +155,19 @@ func (n *numbered) Error() string { return n.text }
 // Unwrap is the error.
 func (n *numbered) Unwrap() error { return n.error }
 
-// renumber puts the number in the stream where an error says that in the part.
-func renumber(err error, what string, was, is int64) error {
+// renumber puts the number in the stream where an error of an input says that in the part.
+func renumber(err error, name, what string, was, is int64) error {
 	place := fmt.Sprintf("%s %d", what, is)
-	text := strings.Replace(err.Error(), fmt.Sprintf("%s %d", what, was), place, 1)
+	text := strings.TrimPrefix(err.Error(), name+": ")
+	for _, word := range []string{"line", "row"} {
+		if there := fmt.Sprintf("%s %d", word, was); !strings.Contains(text, place) {
+			text = strings.Replace(text, there, place, 1)
+		}
+	}
 	if !strings.Contains(text, place) {
 		text = place + ": " + text
 	}
-	return &numbered{err, text}
+	return &numbered{err, name + ": " + text}
 }
 
 // textTimes makes text of times that Arrow knows as such.

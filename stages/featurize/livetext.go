@@ -83,7 +83,7 @@ func (t *LiveText) Read(ctx context.Context, text []byte, rows func(*LiveRows) (
 		read, err := t.part(ctx, text[begin(lo):ends[hi-1]])
 		if err != nil && hi-lo == 1 {
 			line := before + 1 + int64(bytes.Count(text[:begin(lo)], []byte("\n")))
-			err = renumber(err, "line", int64(bytes.Count([]byte(t.Head), []byte("\n")))+1, line)
+			err = renumber(err, t.Name, "line", int64(bytes.Count([]byte(t.Head), []byte("\n")))+1, line)
 		}
 		return read, err
 	}, func(lo, hi int, r *LiveRows) error {

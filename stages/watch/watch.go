@@ -39,7 +39,12 @@ type Options struct {
 	// 0.01. Half of it is for drift since the reference, and half for that between windows.
 	FalseAlarm float64
 	Seed       uint64
+	// SkipBad leaves out rows for which the model gives no posteriors, and counts them.
+	SkipBad bool
 }
+
+// ErrPosterior is the error of a row for which the model gives no posteriors.
+var ErrPosterior = errors.New("the model gives a posterior that is no number, as values are too large for it: mend the row; --bad-rows skip leaves such rows out")
 
 // MaxSlides is how many times windows may overlap.
 const MaxSlides = 1_000
@@ -194,16 +199,17 @@ func (w *Watcher) predict(ctx context.Context, x blas32.General) (blas32.General
 	if w.model.Prepare != nil {
 		x = w.model.Prepare(x)
 	}
-	p, err := w.model.Predict(ctx, x)
-	if err != nil {
-		return p, err
-	}
-	for _, v := range p.Data[:p.Rows*p.Cols] {
+	return w.model.Predict(ctx, x)
+}
+
+// isDistribution reports whether all posteriors of row i are numbers.
+func isDistribution(p blas32.General, i int) bool {
+	for _, v := range p.Data[i*p.Stride : i*p.Stride+p.Cols] {
 		if v-v != 0 {
-			return p, errors.New("the model gives a posterior that is no number: values of the rows are too large for it")
+			return false
 		}
 	}
-	return p, nil
+	return true
 }
 
 // Refer takes rows as the reference of drift, instead of the first pane.
@@ -214,6 +220,9 @@ func (w *Watcher) Refer(ctx context.Context, x blas32.General) error {
 	}
 	some := &pane{Scores: drift.Sample{Width: p.Cols + x.Cols, Most: 5 * maxTested}}
 	for i := range x.Rows {
+		if !isDistribution(p, i) {
+			return fmt.Errorf("row %d: %w", i+1, ErrPosterior)
+		}
 		w.row = append(append(w.row[:0], p.Data[i*p.Stride:i*p.Stride+p.Cols]...), x.Data[i*x.Stride:i*x.Stride+x.Cols]...)
 		some.Scores.Add(drift.Hash(w.options.Seed, 1<<63+uint64(i)), w.row)
 	}
@@ -249,6 +258,13 @@ func (w *Watcher) Add(ctx context.Context, x blas32.General, times []int64, miss
 	}
 	s := &w.State
 	for i := range x.Rows {
+		if !isDistribution(p, i) {
+			if !w.options.SkipBad {
+				return i, ErrPosterior
+			}
+			s.Bad++
+			continue
+		}
 		number := s.Rows / w.size
 		if w.options.Window.Time > 0 {
 			number = times[i] / w.size

@@ -188,7 +188,7 @@ func (w *watching) parse(cmd *cobra.Command) (err error) {
 	case w.accept && w.reference != "":
 		return usagef("the reference is --reference, or what comes next, by --accept: give one of them")
 	}
-	o.Seed = c.seed
+	o.Seed, o.SkipBad = c.seed, w.badRows == "skip"
 	if w.format == "" {
 		if w.format, err = watch.FormatOf(c.output); err != nil {
 			return usageError{err}
@@ -401,6 +401,7 @@ func (w *watching) followFile(ctx context.Context) error {
 // read takes rows from a feed until it ends.
 func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 	var held []byte
+	work := context.WithoutCancel(ctx) // what is begun is done, so that the state is that after a line
 	for {
 		var err error
 		held, err = f.take(held)
@@ -424,7 +425,7 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 			return cutErr
 		}
 		if n > 0 {
-			done, err := w.text.Read(ctx, held[:n], w.rows(ctx), w.badRow)
+			done, err := w.text.Read(work, held[:n], w.rows(work), w.badRow)
 			if err == nil || errors.As(err, new(*alertError)) {
 				err = errors.Join(err, w.advance(int64(done)))
 			}
@@ -434,7 +435,7 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 			held = append(held[:0], held[n:]...)
 		}
 		if end {
-			if w.text.Lines == 0 {
+			if w.text.Lines == 0 && errors.Is(err, io.EOF) {
 				return fmt.Errorf("%s: is empty: check what writes it", w.name)
 			}
 			if errors.Is(err, errRotated) {
@@ -447,6 +448,9 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 
 // located names the input in an error that does not.
 func (w *watching) located(err error) error {
+	if errors.Is(err, watch.ErrPosterior) {
+		err = fmt.Errorf("line %d: %w", w.text.Lines+1, err)
+	}
 	if text := err.Error(); errors.As(err, new(*alertError)) || len(text) > len(w.name) && text[:len(w.name)] == w.name {
 		return err
 	}
@@ -523,6 +527,7 @@ func (w *watching) readArrow(ctx context.Context, r io.Reader) error {
 		return err
 	}
 	defer in.Close()
+	work := context.WithoutCancel(ctx)
 	first := int64(0)
 	for {
 		rec, err := in.Next()
@@ -535,7 +540,7 @@ func (w *watching) readArrow(ctx context.Context, r io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if err := w.live.Batch(ctx, rec, w.name, first, w.rows(ctx), w.badRow); err != nil {
+		if err := w.live.Batch(work, rec, w.name, first, w.rows(work), w.badRow); err != nil {
 			return w.located(err)
 		}
 		first += rec.NumRows()

@@ -1,0 +1,117 @@
+package featurize
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/stages/internal/prepared"
+)
+
+func newLiveText(t testing.TB, o format.Options) *LiveText {
+	t.Helper()
+	text, err := (&prepared.Preparation{Columns: []string{"a", "b"}}).Text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	live, err := NewLive(text, o, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &LiveText{Live: live, Name: "test"}
+}
+
+// readLive reads text in parts that end where cuts are, and says what came of it.
+func readLive(t testing.TB, o format.Options, text string, cuts []int) (said []string) {
+	t.Helper()
+	in := newLiveText(t, o)
+	var held []byte
+	at := 0
+	for _, cut := range append(cuts, len(text)) {
+		held = append(held, text[at:cut]...)
+		at = cut
+		end := cut == len(text)
+		n, err := in.Cut(held, end)
+		if err != nil {
+			return append(said, err.Error())
+		}
+		done, err := in.Read(context.Background(), held[:n], func(r *LiveRows) (int, error) {
+			for i := range r.Features.Rows {
+				said = append(said, fmt.Sprint(r.Features.Data[i*r.Features.Stride:i*r.Features.Stride+2]))
+			}
+			return r.Features.Rows, nil
+		}, func(err error) error {
+			said = append(said, err.Error())
+			return nil
+		})
+		if err != nil {
+			return append(said, err.Error())
+		}
+		if done != n {
+			t.Fatalf("%d of %d bytes", done, n)
+		}
+		held = held[n:]
+	}
+	return said
+}
+
+// Where a stream is cut does not change what is read, nor the places of what cannot be.
+func TestLiveTextCuts(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for name, text := range map[string]string{
+		"csv":      "a,b,c\n1,2,x\n3,oops,y\n\n5,6,z\n7\n8,9,\"two\nlines\"\n10,11,\"a \"\"quote\"\"\"\n12,13,w\n,1,v\n14,15,u",
+		"crlf":     "a;b\r\n1;2\r\nx;4\r\n5;6\r\n",
+		"json":     "{\"a\": 1, \"b\": 2, \"c\": \"x\"}\n{\"b\": 4, \"a\": 3}\n{\"a\": 5}\n\n{oops\n{\"a\": 7.5, \"b\": null}\n{\"a\": 9, \"b\": 10}\n",
+		"comments": "# made by hand\na,b\n1,2\n# a pause\n3,4\n",
+	} {
+		o := format.Options{}
+		if name == "comments" {
+			o.Comment = "#"
+		}
+		want := readLive(t, o, text, nil)
+		if len(want) < 2 {
+			t.Fatalf("%s: %q", name, want)
+		}
+		t.Logf("%s: %q", name, want)
+		for range 200 {
+			var cuts []int
+			for range rng.IntN(6) {
+				cuts = append(cuts, rng.IntN(len(text)+1))
+			}
+			slices.Sort(cuts)
+			cuts = slices.DeleteFunc(slices.Compact(cuts), func(c int) bool { return c == len(text) })
+			if got := readLive(t, o, text, cuts); !slices.Equal(got, want) {
+				t.Fatalf("%s, cut at %v:\n%q\nwant\n%q", name, cuts, got, want)
+			}
+		}
+	}
+}
+
+// A reader that stops says after which line.
+func TestLiveTextStops(t *testing.T) {
+	const text = "a,b\n1,2\n\n3,4\n5,6\n"
+	in := newLiveText(t, format.Options{})
+	stop := fmt.Errorf("stop")
+	done, err := in.Read(context.Background(), []byte(text), func(*LiveRows) (int, error) { return 2, stop }, func(err error) error { return err })
+	if err != stop || text[done:] != "5,6\n" || in.Lines != 4 {
+		t.Errorf("%v after %q and %d lines", err, text[:done], in.Lines)
+	}
+}
+
+func FuzzLiveText(f *testing.F) {
+	f.Add("a,b\n1,2\n3,4\n", uint16(5))
+	f.Add("{\"a\":1,\"b\":2}\n{\"a\":\n", uint16(9))
+	f.Add("\"a\",b\n\"1\n\",2\n", uint16(3))
+	f.Fuzz(func(t *testing.T, text string, at uint16) {
+		cut := int(at) % (len(text) + 1)
+		if strings.ContainsAny(text, "\x00") || cut == len(text) {
+			return
+		}
+		readLive(t, format.Options{}, text, nil)
+		readLive(t, format.Options{}, text, []int{cut})
+	})
+}
