@@ -79,14 +79,15 @@ func (t *LiveText) Read(ctx context.Context, text []byte, rows func(*LiveRows) (
 		return ends[i-1]
 	}
 	before, stopped := t.Lines, len(text)
-	err = halve(ctx, 0, len(ends), func(lo, hi int) (*LiveRows, error) {
+	read := func(lo, hi int) (*LiveRows, error) {
 		read, err := t.part(ctx, text[begin(lo):ends[hi-1]])
 		if err != nil && hi-lo == 1 {
 			line := before + 1 + int64(bytes.Count(text[:begin(lo)], []byte("\n")))
 			err = renumber(err, t.Name, "line", int64(bytes.Count([]byte(t.Head), []byte("\n")))+1, line)
 		}
 		return read, err
-	}, func(lo, hi int, r *LiveRows) error {
+	}
+	err = eachPiece(ctx, len(ends), read, func(lo, hi int, r *LiveRows) error {
 		taken, err := rows(r)
 		if err != nil {
 			stopped = t.after(text, ends[lo:hi], begin(lo), taken)
@@ -99,6 +100,47 @@ func (t *LiveText) Read(ctx context.Context, text []byte, rows func(*LiveRows) (
 		t.Lines++
 	}
 	return head + stopped, err
+}
+
+// pieceLines is how many lines are read at a time.
+const pieceLines = 8192
+
+// eachPiece is halve for pieces of n lines, one after another. While rows looks at one, the
+// next is read.
+func eachPiece(ctx context.Context, n int, read func(lo, hi int) (*LiveRows, error), rows func(lo, hi int, r *LiveRows) error, bad func(error) error) error {
+	type piece struct {
+		rows *LiveRows
+		err  error
+	}
+	ahead := make(chan piece, 1)
+	begin := func(lo int) {
+		if lo < n {
+			go func() {
+				r, err := read(lo, min(lo+pieceLines, n))
+				ahead <- piece{r, err}
+			}()
+		}
+	}
+	begin(0)
+	for lo := 0; lo < n; lo += pieceLines {
+		hi, got := min(lo+pieceLines, n), <-ahead
+		begin(hi)
+		first := true
+		err := halve(ctx, lo, hi, func(lo, hi int) (*LiveRows, error) {
+			if first {
+				first = false
+				return got.rows, got.err
+			}
+			return read(lo, hi)
+		}, rows, bad)
+		if err != nil {
+			if hi < n {
+				<-ahead
+			}
+			return err
+		}
+	}
+	return nil
 }
 
 // after is where the line after so many rows begins.
