@@ -15,7 +15,11 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
+<<<<<<< HEAD
 .PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits bench-watch fuzz clean bench-read bench-spark
+=======
+.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits bench-watch fuzz clean bench-read
+>>>>>>> watch
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16

@@ -157,6 +157,9 @@ func (n *numbered) Unwrap() error { return n.error }
 
 // renumber puts the number in the stream where an error of an input says that in the part.
 func renumber(err error, name, what string, was, is int64) error {
+	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) {
+		return err // all rows lack them
+	}
 	place := fmt.Sprintf("%s %d", what, is)
 	text := strings.TrimPrefix(err.Error(), name+": ")
 	for _, word := range []string{"line", "row"} {
