@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -87,9 +86,8 @@ class _Child:
         self._sent = 0
         self._failure: BaseException | None = None
         self._stopped = threading.Event()
-        self._folder = tempfile.TemporaryDirectory(prefix="mars-")  # for what the program spools
         environment = {k: v for k, v in os.environ.items() if k != "MARS_PROGRESS_FD"}
-        environment |= {"GOMAXPROCS": str(threads), "TMPDIR": self._folder.name}
+        environment["GOMAXPROCS"] = str(threads)
         try:
             self._process = subprocess.Popen(
                 [*command, "--log-format=json"],
@@ -97,10 +95,8 @@ class _Child:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 env=environment,
-                start_new_session=False,  # a signal to the worker's group is for it too
             )
         except OSError as e:
-            self._folder.cleanup()
             raise TaskError(f"{self._at()}{command[0]} cannot be started: {e}: is it a program for this system, and may programs be run from this folder?") from e
         assert self._process.stdin is not None and self._process.stdout is not None and self._process.stderr is not None
         for pipe in (self._process.stdin, self._process.stdout):
@@ -155,9 +151,12 @@ class _Child:
 
     def _wait(self, broken: BaseException | None) -> int:
         if broken is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            try:
                 self._process.wait(5)  # it is about to say why
-            self._process.kill()
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+                return 0  # it did not fail by itself
         status = self._process.wait()
         for thread in self._threads[:1]:
             thread.join(5)
@@ -218,7 +217,6 @@ class _Child:
         for pipe in (self._process.stdout, self._process.stderr):
             if pipe is not None:
                 pipe.close()
-        self._folder.cleanup()
 
 
 def sendable(batch: Any, names: Mapping[str, str] | None) -> Any:
