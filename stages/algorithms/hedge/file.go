@@ -138,6 +138,11 @@ func (m *Model) check() error {
 		if err := checkShares(keyModel+": view "+v.Name, v.Proportions, len(m.Classes)); err != nil {
 			return err
 		}
+		if v.FixedPoint != nil {
+			if err := checkShares(keyModel+": fixed point of view "+v.Name, v.FixedPoint, len(m.Classes)); err != nil {
+				return err
+			}
+		}
 		if v.Classifier < 0 || v.Classifier >= len(Views) {
 			return fmt.Errorf("metadata %s: view %s has classifier %d", keyModel, v.Name, v.Classifier)
 		}

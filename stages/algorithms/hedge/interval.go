@@ -51,21 +51,27 @@ func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.Genera
 	if err != nil {
 		return nil, err
 	}
-	parts, sum := make([]float64, f.classes), 0.0
-	for k, p := range m.Proportions {
+	return around(m.Proportions, m.Views, m.Evidence, sampling, o.Level), nil
+}
+
+// around puts the bounds of a level around the mean p of the views' shares, of which the rows
+// at hand leave open the variances sampling.
+func around(mean []float64, views []View, e Evidence, sampling []float64, level float64) *Interval {
+	parts, sum := make([]float64, len(mean)), 0.0
+	for k, p := range mean {
 		parts[k] = math.Pow(max(p*(1-p), minShare), shareExponent)
 		sum += parts[k]
 	}
-	z := distuv.UnitNormal.Quantile((1 + o.Level) / 2)
-	v := &Interval{Level: o.Level, Lower: make([]float64, f.classes), Upper: make([]float64, f.classes)}
-	for k, p := range m.Proportions {
-		variance := sampling[k] + math.Pow(m.Evidence.ExpectedError*parts[k]/sum, 2) + minDeviation*minDeviation
-		for _, w := range m.Views {
+	z := distuv.UnitNormal.Quantile((1 + level) / 2)
+	v := &Interval{Level: level, Lower: make([]float64, len(mean)), Upper: make([]float64, len(mean))}
+	for k, p := range mean {
+		variance := sampling[k] + math.Pow(e.ExpectedError*parts[k]/sum, 2) + minDeviation*minDeviation
+		for _, w := range views {
 			variance += w.Weight * (w.Proportions[k] - p) * (w.Proportions[k] - p)
 		}
 		v.Lower[k], v.Upper[k] = max(0, p-z*math.Sqrt(variance)), min(1, p+z*math.Sqrt(variance))
 	}
-	return v, nil
+	return v
 }
 
 // bootstrap returns the variance of each share of the mean over replicates of the
