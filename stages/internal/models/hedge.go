@@ -31,9 +31,20 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 		return nil, r.Fail(column, err, "")
 	}
 	said, counts := diagnostics.OfHedge(m), stream.Counts(s.Labels, len(classes))
+	targetRows, all, err := r.Totals(classes)
+	if err != nil {
+		return nil, err
+	}
+	if all != nil {
+		counts = all
+	}
 	source := stream.Shares(counts)
 	if weights, err := labelshift.Weights(m.Proportions, source); err == nil {
 		said.Weights = diagnostics.NewWeights(classes, weights, counts)
 	}
-	return &Hedged{m, source, s.TargetRows, said}, nil
+	if targetRows == 0 {
+		targetRows = s.TargetRows
+	}
+	m.Vectors, m.Preparation = VectorsOf(r.Env, column), Preparation(r)
+	return &Hedged{m, source, targetRows, said}, nil
 }
