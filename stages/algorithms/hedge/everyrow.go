@@ -33,9 +33,9 @@ type Sums struct {
 }
 
 const (
-	// fixedTolerance is what a step, in L1, is below at a fixed point. Its square is what is
-	// left to go.
-	fixedTolerance = 1e-8
+	// fixedTolerance is what a step to a fixed point, in L1, is below. Its square is about
+	// what is left to go.
+	fixedTolerance = 1e-6
 	// maxPasses bounds the steps of a fit to its own rows.
 	maxPasses = 60
 )
@@ -192,7 +192,7 @@ type EveryRow struct {
 // were matched: so it is the fit's own answer if these are all rows. same gets the mean
 // posterior of all rows. A view without a classifier, of a weight below 0.002, stays. level is
 // that of the interval; 0 means 0.9.
-func (m *Model) Answer(s *Sums, point, next Point, level float64) (*EveryRow, error) {
+func (m *Model) Answer(s *Sums, next Point, level float64) (*EveryRow, error) {
 	if level == 0 {
 		level = 0.9
 	}
@@ -261,4 +261,21 @@ func (m *Model) meanVariance(s *labelshift.EMSums, mean []float64) []float64 {
 		variances[k] = max(0, square-mean[k]*mean[k]) / float64(s.Rows)
 	}
 	return variances
+}
+
+// With returns the model with the proportions, the evidence and the interval of all rows in the
+// place of those of the rows that were fitted to.
+func (m *Model) With(a *EveryRow) *Model {
+	all := *m
+	all.Views, all.Proportions, all.Evidence, all.Interval = a.Views, a.Proportions, a.Evidence, a.Interval
+	return &all
+}
+
+// Shares are those of the classes among the source's rows: C values. They are those of all of
+// them where that was said (SourceShares), else of those that were fitted to.
+func (m *Model) Shares() []float64 {
+	if m.SourceShares != nil {
+		return m.SourceShares
+	}
+	return m.prior
 }

@@ -32,7 +32,7 @@ func everyRow(t *testing.T, m *Model, p Problem, parts int) (*EveryRow, *Sums, P
 			t.Fatal(err)
 		}
 		if Done(step) {
-			a, err := m.Answer(total, point, next, 0.9)
+			a, err := m.Answer(total, next, 0.9)
 			if err != nil {
 				t.Fatal(err)
 			}
