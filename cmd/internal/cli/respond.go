@@ -47,7 +47,7 @@ refused.`,
 	f.StringVar(&r.model, "model", "", "file that mars label --save wrote, with the method hedge (required)")
 	f.StringVar(&r.after, "after", "", "merged sums of the pass before (default: this is the first)")
 	registerOutput(f, &r.common.output, "write the sums to this file (required)")
-	f.StringVar(&r.part, "part", "", "name of the part (default: that of its file): parts of one name and content count once")
+	f.StringVar(&r.part, "part", "", "what the part is called (default: as FILE is): parts of one name and content count once")
 	f.StringVar(&r.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	r.files.registerText(f)
 	f.IntVar(&r.common.jobs, "jobs", runtime.GOMAXPROCS(0), "number of parts that are read at a time (default: as many as processors)")

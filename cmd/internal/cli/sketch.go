@@ -48,7 +48,7 @@ different rows, unless the same part is merged twice.`,
 	f.StringSliceVar(&k.files.categorical, "categorical", nil, "columns of numbers that are categories, or patterns")
 	k.files.registerText(f)
 	countVar(f, &k.sample, "sample", sketch.DefaultSample, 1, "rows of the sample; a fit of the default looks at 20,000")
-	f.StringVar(&k.part, "part", "", "name of the part (default: that of its file): parts of one name and content count once")
+	f.StringVar(&k.part, "part", "", "what the part is called (default: as FILE is): parts of one name and content count once")
 	f.Uint64Var(&k.common.seed, "seed", 0, "seed of the hashes, which choose the sample")
 	f.IntVar(&k.common.jobs, "jobs", runtime.GOMAXPROCS(0), "number of parts that are read at a time (default: as many as processors)")
 	k.common.limitFlag(f)

@@ -33,6 +33,9 @@ func NewBuilder(h Header, part string) *Builder {
 // Add adds a row, whose slices need not stay as they are. It fails for an identity that the
 // sample has already.
 func (b *Builder) Add(id, label string, numbers []float32, texts []string) error {
+	if b.header.ID == "" {
+		id = ""
+	}
 	var key Key
 	key, b.buffer = b.header.keyOf(b.buffer, id, label, numbers, texts)
 	b.addKey(key)
