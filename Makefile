@@ -15,7 +15,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits fuzz clean bench-read
+.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits bench-scale fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -116,6 +116,9 @@ bench-default: build ## time and memory of mars label and mars proportions on ta
 
 bench-limits: build ## memory and time of inputs far larger than --memory-limit
 	$(GO) run ./cmd/internal/benchlimits $(BIN)
+
+bench-scale: build ## rows a second and memory of sketch, respond, predict and label, to 10^7 rows (BENCHFLAGS='-rows 100000000')
+	$(GO) run ./cmd/internal/benchscale $(BENCHFLAGS) $(BIN)
 
 FUZZTIME ?= 2m
 fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
