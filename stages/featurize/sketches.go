@@ -88,6 +88,9 @@ func (o *Options) takeSketch(env stages.Env, s *SideOptions, domain arrowio.Doma
 	s.Stream = &oneBatch{name: s.Path, rec: k.Record(rows)}
 	t := k.Totals()
 	env.Logger().Info(fmt.Sprintf("%s: a sketch of %d %s rows of %d parts", s.Path, t.Rows, domain, len(k.Leaves)))
+	if t.Overlap > 1 {
+		env.Logger().Warn(fmt.Sprintf("%s: parts have rows in common: how many rows there are is an estimate from the sample", s.Path))
+	}
 	return nil
 }
 

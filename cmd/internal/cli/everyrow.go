@@ -92,8 +92,13 @@ func (p *estimator) takeParts(cmd *cobra.Command, args []string) error {
 	env, done := p.common.env(cmd)
 	defer done()
 	f.target.path = a.parts
-	f.target.sketch, err = sketch.Files(cmd.Context(), env, a.paths, o)
-	return err
+	if f.target.sketch, err = sketch.Files(cmd.Context(), env, a.paths, o); err != nil {
+		return err
+	}
+	if t := f.target.sketch.Totals(); t.Overlap > 1 && a.passes > 0 {
+		return fmt.Errorf("%s: parts have rows in common (a row is in %.3f of them, in the mean), and --passes would count them more than once: give each row in one part, or leave --passes out", a.parts, t.Overlap)
+	}
+	return nil
 }
 
 // passes goes through all rows of the parts until the sums are those of the fixed point.

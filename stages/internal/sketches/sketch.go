@@ -62,19 +62,10 @@ type Header struct {
 // version is that of the files.
 const version = 1
 
-// numbers and texts are how many a row has.
+// numbers is how many a row has.
 func (h *Header) numbers() (n int) {
 	for _, c := range h.Columns {
 		n += c.width()
-	}
-	return n
-}
-
-func (h *Header) texts() (n int) {
-	for _, c := range h.Columns {
-		if c.Kind == Text {
-			n++
-		}
 	}
 	return n
 }
