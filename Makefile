@@ -15,11 +15,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-<<<<<<< HEAD
-.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits bench-watch fuzz clean bench-read bench-spark
-=======
-.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits bench-watch fuzz clean bench-read
->>>>>>> watch
+.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits bench-watch bench-scale bench-spark fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -127,6 +123,9 @@ bench-limits: build ## memory and time of inputs far larger than --memory-limit
 SPARK_PYTHON ?= $(or $(MARS_PYTHON_SPARK),python3)
 bench-spark: build ## Spark's processor seconds beside the program's (MARS_PYTHON_SPARK has pyspark; BENCHFLAGS='--rows 1e6')
 	cd clients/python && MARS_BINARY='$(abspath $(BIN))/mars' PYTHONPATH=src $(SPARK_PYTHON) bench_spark.py $(BENCHFLAGS)
+
+bench-scale: build ## rows a second and memory of sketch, respond, predict and label, to 10^7 rows (BENCHFLAGS='-rows 100000000')
+	$(GO) run ./cmd/internal/benchscale $(BENCHFLAGS) $(BIN)
 
 FUZZTIME ?= 2m
 fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams

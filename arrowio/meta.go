@@ -19,6 +19,7 @@ const (
 	TargetProportionsKey = "mars.proportions.target"
 	ProvenanceKey        = "mars.provenance"
 	DiagnosticsKey       = "mars.diagnostics"
+	TotalsKey            = "mars.totals"      // of rows that are a sample: what all rows are
 	PreparationKey       = "mars.preparation" // of a column of features: how they were prepared
 	ShapeKey             = "mars.shape"       // of a column of images: C, H and W, as in "1x28x28"
 )

@@ -40,6 +40,7 @@ type dataset struct {
 	taken    []int  // rows of the source's table that the target is not to have; nil: none
 	prepared string // see arrowio.PreparationKey; "" says nothing
 	files    string // column of the rows' files; "" for none
+	totals   string // see arrowio.TotalsKey; "" says nothing
 }
 
 // batchBytes is the approximate size of a batch's features.
@@ -122,7 +123,11 @@ func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {
 	if d.files != "" {
 		fields = append(fields, arrow.Field{Name: d.files, Type: arrow.BinaryTypes.String})
 	}
-	return arrow.NewSchema(fields, nil)
+	if d.totals == "" {
+		return arrow.NewSchema(fields, nil)
+	}
+	meta := arrow.NewMetadata([]string{arrowio.TotalsKey}, []string{d.totals})
+	return arrow.NewSchema(fields, &meta)
 }
 
 func (d *dataset) namedIDs() bool {

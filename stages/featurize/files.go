@@ -14,6 +14,7 @@ import (
 	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/featurize/shift"
+	"mars.dev/mars/stages/internal/sketches"
 )
 
 // SideOptions say what to read of one domain and how to prepare it.
@@ -23,7 +24,9 @@ type SideOptions struct {
 	piped   *format.Piped  // the same, of an input that is no Arrow stream
 	Format  format.Options
 	Domains []string // see Options.Domain
-	Images  ImageOptions
+	// Sketch is read instead of the file Path, which is its name, or its names; nil for none.
+	Sketch *sketches.Sketch
+	Images ImageOptions
 
 	Rows        int    // rows to draw; 0: all, or the most that Proportions allow
 	MaxRows     int    // the most rows to draw if Rows is 0; 0: no limit
@@ -73,6 +76,10 @@ var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
 
 // Files reads source and target and writes the stream.
 func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) error {
+	totals, err := o.openSketches(env)
+	if err != nil {
+		return err
+	}
 	if o.Standardize == "" && o.Scale != "" && o.Scale != scale.Moments {
 		o.Standardize = "source"
 	}
@@ -99,6 +106,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if err != nil {
 		return err
 	}
+	d.totals = totals
 	st.warnWithoutNumbers(env, o)
 	if err := st.standardize(ctx, env, d, o); err != nil {
 		return err

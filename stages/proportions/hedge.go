@@ -19,14 +19,21 @@ func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Option
 	if err != nil {
 		return nil, err
 	}
-	said := m.Said
-	report := &Report{Classes: classes, Method: hedge.Method, TargetRows: m.TargetRows, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
+	report := newHedgeReport(m.Model, m.Source, m.TargetRows)
+	report.Diagnostics.Weights = m.Said.Weights
+	return report, nil
+}
+
+// newHedgeReport is the report of a model, of so many rows.
+func newHedgeReport(m *hedge.Model, source []float64, rows int) *Report {
+	said := diagnostics.OfHedge(m)
+	report := &Report{Classes: m.Classes, Method: hedge.Method, TargetRows: rows, model: m, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
-		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Weights: said.Weights, Hedge: said.Hedge}}
-	report.Proportions.Source, report.Proportions.Estimated = m.Source, m.Proportions
+		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
+	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
 	report.believe(fmt.Sprintf("what the assumptions about the change give differs by %s, and %.0f %% of the source's labels come back when they are guessed from the target's",
 		ofHundred(m.Evidence.Spread), 100*(1-m.Evidence.Failure)))
-	return report, nil
+	return report
 }
 
 // writeViews writes what was assumed, and what each assumption alone would say.

@@ -99,6 +99,16 @@ func answerMTE(ctx context.Context, r *stream.Rows, classes []string, o Options)
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	report.TargetRows = s.TargetRows
+	target, source, err := r.Totals(classes)
+	if err != nil {
+		return nil, err
+	}
+	if target > 0 {
+		report.TargetRows = target
+	}
+	if source != nil {
+		report.Proportions.Source = stream.Shares(source)
+	}
 	return report, nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
@@ -51,6 +52,10 @@ type Report struct {
 	L1  *float64           `json:"proportions_l1,omitempty"`
 	L1s map[string]float64 `json:"estimators_l1,omitempty"`
 
+	// EveryRow is there if the answer is of all rows, by sums, and not of a sample.
+	EveryRow *EveryRow `json:"every_row,omitempty"`
+
+	model *hedge.Model   // of the method hedge
 	steps []arrowio.Step // that led to the rows
 }
 

@@ -26,6 +26,9 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 			fmt.Fprintf(w, "Warning: %s.\n", safetext.Escape(warning))
 		}
 	}
+	if e := r.EveryRow; e != nil {
+		fmt.Fprintf(w, "Of all %d rows, in %d parts, by %d passes.\n", e.Rows, e.Parts, e.Passes)
+	}
 	if r.L1 != nil {
 		fmt.Fprintf(w, "In truth: L1 error %.4f (0 is perfect, 2 the worst).\n", *r.L1)
 	}

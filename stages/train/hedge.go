@@ -22,7 +22,6 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (*trained, error
 	if err != nil {
 		return nil, err
 	}
-	m.Vectors, m.Preparation = models.VectorsOf(r.Env, column), models.Preparation(r)
 	if m.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"mars.dev/mars/stages/featurize/image"
 	"mars.dev/mars/stages/featurize/shift"
 	"mars.dev/mars/stages/featurize/toy"
+	"mars.dev/mars/stages/sketch"
 )
 
 // Featurize is the command of the stage that reads raw data.
@@ -80,6 +81,7 @@ several sizes need --resize.`,
 type sideFlags struct {
 	domains                                        []string
 	stream                                         arrowio.Stream // instead of the file path, which is its name
+	sketch                                         *sketch.Sketch // the same
 	path, labels, resize, proportions, photographs string
 	fractions                                      string
 	rows, maxRows, pad                             int
@@ -326,6 +328,7 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	side := featurize.SideOptions{
 		Path:        s.path,
 		Stream:      s.stream,
+		Sketch:      s.sketch,
 		Format:      text,
 		Domains:     s.domains,
 		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Binarise: s.binarise, Photographs: s.photographs},

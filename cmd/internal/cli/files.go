@@ -44,7 +44,7 @@ type stampsKey struct{}
 
 // stateFlags name what the stage before in a pipe may save while this command waits for
 // its rows: these files are read at once, when the rows come, and carry checksums.
-var stateFlags = map[string]bool{"--model": true, "--load": true, "--init": true}
+var stateFlags = map[string]bool{"--model": true, "--load": true, "--init": true, "--after": true, "--sums": true}
 
 // stamp notes what the inputs are like before they are read. piped says that rows come
 // from standard input.

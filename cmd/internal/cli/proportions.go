@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/pipeline/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/selftrain"
@@ -41,12 +40,19 @@ they are first given an embedding that is learnt by self-training on both domain
 The name of --output says how the report is written: .csv, .tsv, .jsonl, .parquet and .arrow get
 a row a class, .json the whole report.
 
+For more rows than one machine or one sample has: --source and --target may be sketches of parts (mars
+sketch). --parts names the parts of the target instead, of which a sketch is made, and with
+--passes the proportions are those of all their rows, and the interval too, by exact sums. --model
+and --sums answer from sums that mars respond left elsewhere.
+
 --truth compares with labels that the target has, for checking alone: the estimate does
 not look at them.`,
 		Example: `  mars proportions --source patients.csv --target new.csv --label celltype
   mars proportions --source patients.csv --target new.csv --label celltype -o shares.csv
   mars proportions --source a.npz --target b.npz --json --level 0.95
   mars proportions --source patients.csv --target new.csv --label celltype --assume move --details
+  mars proportions --source patients.csv --parts 'shard-*.parquet' --label celltype --passes 5 --jobs 4
+  mars proportions --model model.safetensors --sums pass-3.arrow
   mars featurize toy --shift 8 --target-proportions 0.66,0.17,0.17 --truth | mars proportions --truth`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -63,6 +69,7 @@ not look at them.`,
 	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")
 	f.IntVar(&p.options.Bootstrap, "bootstrap", 200, "replicates of the bootstrap behind the intervals")
 	pageFlag(f, &p.page)
+	p.all.register(f)
 	p.common.outputFlags(f)
 	writesTables(f, "write the report to this file too")
 	p.common.runFlags(f)
@@ -74,6 +81,7 @@ type estimator struct {
 	files           featurizeFlags
 	options         proportions.Options
 	hedge           hedgeFlags
+	all             everyRow
 	epochs          int
 	augment, page   string
 	asJSON, details bool
@@ -85,6 +93,12 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	if err := c.check(); err != nil {
+		return err
+	}
+	if p.all.sums != "" || p.all.model != "" {
+		return p.fromSums(cmd, args)
+	}
+	if err := p.takeParts(cmd, args); err != nil {
 		return err
 	}
 	images := embed.Options{Method: selftrain.Method, Arch: "auto", Augment: p.augment}
@@ -111,19 +125,13 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
+		if r, err = p.passes(ctx, env, r); err != nil {
+			return err
+		}
 		if err := unchanged(cmd); err != nil {
 			return err
 		}
-		if err := p.save(cmd, format, r); err != nil {
-			return err
-		}
-		if p.page != "" {
-			part, err := report.Proportions(r)
-			if err := pageOf(cmd, p.page, part, err); err != nil {
-				return err
-			}
-		}
-		return p.print(cmd, r)
+		return p.put(cmd, format, r)
 	}
 	return q.ask(cmd, args)
 }

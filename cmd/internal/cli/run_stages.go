@@ -25,8 +25,8 @@ func stageCommands() []func() *cobra.Command {
 // algorithmVersions are the versions of what the stages compute, where it is not the
 // first. Raise a stage's when the same input, options and seed give other results
 // than before: what caches hold of it is then made again.
-var algorithmVersions = map[string]int{"featurize": 6, "cluster": 4, "match": 2, "reweight": 5, "embed": 5, "train": 11, "predict": 5, "eval": 2,
-	"label": 4, "proportions": 4}
+var algorithmVersions = map[string]int{"featurize": 6, "cluster": 4, "match": 2, "reweight": 5, "embed": 5, "train": 12, "predict": 5, "eval": 2,
+	"label": 4, "proportions": 5}
 
 // flagRoles are the flags that mean something to a pipeline beside their effect
 // on the result.
@@ -35,6 +35,7 @@ var flagRoles = map[string]pipeline.Role{
 	"source-labels": pipeline.InputFile, "target-labels": pipeline.InputFile,
 	"source-photographs": pipeline.InputFile, "target-photographs": pipeline.InputFile,
 	"load": pipeline.LoadFile, "model": pipeline.InputFile, "init": pipeline.InputFile, "reference": pipeline.InputFile,
+	"parts": pipeline.InputFile, "sums": pipeline.InputFile, "after": pipeline.InputFile, "save-model": pipeline.StateFile,
 	"output": pipeline.RowsFile, "save": pipeline.StateFile, "metrics": pipeline.MetricsFile,
 	"compression": pipeline.Encoding, "jobs": pipeline.Threads, "seed": pipeline.Seed,
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
@@ -70,7 +71,9 @@ func catalogue() pipeline.Catalogue {
 func proportionsStage() *pipeline.Stage {
 	s := questionStage(proportionsCommand, "embed", "reweight")
 	s.Rows = false
-	delete(s.Flags, "compression")
+	for _, name := range append([]string{"compression"}, everyRowFlags...) {
+		delete(s.Flags, name)
+	}
 	return s
 }
 

@@ -78,12 +78,18 @@ func (m *Model) judge(f *fit, learners []*learner, posteriors []blas32.General) 
 		}
 	}
 	e.Doubt = doubt(mean)
-	log := func(x float64) float64 { return math.Log(x + logOffset) }
-	share := math.Exp(shareConstant + shareSpread*log(e.Spread+e.Members) + shareFailure*log(e.Failure))
-	e.ExpectedError = min(2, shareFactor*max(share-shareOffset, minExpected))
-	wrong := math.Exp(labelConstant + labelDoubt*log(e.Doubt) + labelFailure*log(e.Failure) + labelNovelty*min(m.Novelty, maxNovelty))
+	e.expectError()
+	wrong := math.Exp(labelConstant + labelDoubt*logOf(e.Doubt) + labelFailure*logOf(e.Failure) + labelNovelty*min(m.Novelty, maxNovelty))
 	e.ExpectedAccuracy = 1 - min(1, labelFactor*max(wrong-labelOffset, 0))
 	return mean, nil
+}
+
+func logOf(x float64) float64 { return math.Log(x + logOffset) }
+
+// expectError finds ExpectedError from what else there is.
+func (e *Evidence) expectError() {
+	share := math.Exp(shareConstant + shareSpread*logOf(e.Spread+e.Members) + shareFailure*logOf(e.Failure))
+	e.ExpectedError = min(2, shareFactor*max(share-shareOffset, minExpected))
 }
 
 // membersApart is the mean L1 distance of the proportions by each member of an

@@ -24,6 +24,7 @@ const keyModel = "mars.hedge"
 type header struct {
 	Views    []View    `json:"views"`
 	Prior    []float64 `json:"prior"`
+	Source   []float64 `json:"source,omitempty"`
 	Novelty  float64   `json:"novelty"`
 	Evidence Evidence  `json:"evidence"`
 	Warnings []string  `json:"warnings,omitempty"`
@@ -35,7 +36,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		keyModel: header{m.Views, m.prior, m.Novelty, m.Evidence, m.Warnings, m.Seed}} {
+		keyModel: header{m.Views, m.prior, m.SourceShares, m.Novelty, m.Evidence, m.Warnings, m.Seed}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -103,7 +104,7 @@ func parse(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	m.Views, m.prior, m.Novelty, m.Evidence, m.Warnings, m.Seed = h.Views, h.Prior, h.Novelty, h.Evidence, h.Warnings, h.Seed
+	m.Views, m.prior, m.Novelty, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Novelty, h.Evidence, h.Warnings, h.Seed, h.Source
 	if text, there := f.Metadata[adapt.KeyDecision]; there {
 		d, err := labelshift.ParseDecision(text)
 		if err != nil {
@@ -132,11 +133,21 @@ func (m *Model) check() error {
 	if err := checkShares(keyModel+": prior", m.prior, len(m.Classes)); err != nil {
 		return err
 	}
+	if m.SourceShares != nil {
+		if err := checkShares(keyModel+": source", m.SourceShares, len(m.Classes)); err != nil {
+			return err
+		}
+	}
 	weights := make([]float64, len(m.Views))
 	for i, v := range m.Views {
 		weights[i] = v.Weight
 		if err := checkShares(keyModel+": view "+v.Name, v.Proportions, len(m.Classes)); err != nil {
 			return err
+		}
+		if v.FixedPoint != nil {
+			if err := checkShares(keyModel+": fixed point of view "+v.Name, v.FixedPoint, len(m.Classes)); err != nil {
+				return err
+			}
 		}
 		if v.Classifier < 0 || v.Classifier >= len(Views) {
 			return fmt.Errorf("metadata %s: view %s has classifier %d", keyModel, v.Name, v.Classifier)

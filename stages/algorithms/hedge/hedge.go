@@ -72,6 +72,9 @@ type Model struct {
 	// Preparation says how the model's rows were prepared before they came here; "" where
 	// nobody says.
 	Preparation string
+	// SourceShares are the classes' shares of all rows of the source, of which the fit may
+	// have seen a sample; nil where nobody says.
+	SourceShares []float64
 	// Seed is that of the fit.
 	Seed uint64
 

@@ -51,32 +51,44 @@ func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.Genera
 	if err != nil {
 		return nil, err
 	}
-	model := m.Variance(m.Proportions)
-	z := distuv.UnitNormal.Quantile((1 + o.Level) / 2)
-	v := &Interval{Level: o.Level, Lower: make([]float64, f.classes), Upper: make([]float64, f.classes)}
-	for k, p := range m.Proportions {
-		variance := sampling[k] + model[k]
+	return around(m.Proportions, m.Views, m.Evidence, sampling, o.Level), nil
+}
+
+// around puts the bounds of a level around the mean of the views' shares, of which the rows
+// at hand leave open the variances sampling.
+func around(mean []float64, views []View, e Evidence, sampling []float64, level float64) *Interval {
+	added := variance(mean, mean, views, e)
+	z := distuv.UnitNormal.Quantile((1 + level) / 2)
+	v := &Interval{Level: level, Lower: make([]float64, len(mean)), Upper: make([]float64, len(mean))}
+	for k, p := range mean {
+		variance := sampling[k] + added[k]
 		v.Lower[k], v.Upper[k] = max(0, p-z*math.Sqrt(variance)), min(1, p+z*math.Sqrt(variance))
 	}
-	return v, nil
+	return v
 }
 
 // Variance is what the model, and not the rows, adds to the variance of each of the shares
 // (C) of rows that have moved as its target has: see interval.
 func (m *Model) Variance(shares []float64) []float64 {
+	return variance(shares, m.Proportions, m.Views, m.Evidence)
+}
+
+// variance is what views and doubt add to the variance of each of the shares, where the views'
+// own have this mean.
+func variance(shares, mean []float64, views []View, e Evidence) []float64 {
 	parts, sum := make([]float64, len(shares)), 0.0
 	for k, p := range shares {
 		parts[k] = math.Pow(max(p*(1-p), minShare), shareExponent)
 		sum += parts[k]
 	}
-	variance := make([]float64, len(shares))
-	for k, p := range m.Proportions {
-		variance[k] = math.Pow(m.Evidence.ExpectedError*parts[k]/sum, 2) + minDeviation*minDeviation
-		for _, w := range m.Views {
-			variance[k] += w.Weight * (w.Proportions[k] - p) * (w.Proportions[k] - p)
+	added := make([]float64, len(shares))
+	for k, p := range mean {
+		added[k] = math.Pow(e.ExpectedError*parts[k]/sum, 2) + minDeviation*minDeviation
+		for _, w := range views {
+			added[k] += w.Weight * (w.Proportions[k] - p) * (w.Proportions[k] - p)
 		}
 	}
-	return variance
+	return added
 }
 
 // bootstrap returns the variance of each share of the mean over replicates of the

@@ -3,6 +3,7 @@ package hedge
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -30,6 +31,11 @@ type View struct {
 
 	// Classifier is the index of the view's classifier in the model's.
 	Classifier int `json:"classifier"`
+
+	// FixedPoint is the proportions, C values, at which EM stays on the posteriors of the
+	// view's classifier, over the target rows that were fitted to: nil of the view "same", and
+	// of models of older versions.
+	FixedPoint []float64 `json:"fixed_point,omitempty"`
 }
 
 // moves reports whether the view takes the source's rows to have moved.
@@ -43,6 +49,26 @@ type learner struct {
 	model   *ensemble.Model
 	members []blas32.General // n_T×C each: posteriors of the target that carry p_S
 	mean    blas32.General   // of the members
+}
+
+// fixedPoint returns where EM stays on the learner's posteriors.
+func (f *fit) fixedPoint(l *learner) ([]float64, error) {
+	p := slices.Clone(f.prior)
+	for range maxPasses {
+		sums := labelshift.NewEMSums(f.classes)
+		if err := sums.Add(l.mean, f.prior, p); err != nil {
+			return nil, err
+		}
+		next, err := sums.Next(p)
+		if err != nil {
+			return nil, err
+		}
+		step := dense.L1(p, next)
+		if p = next; step < fixedTolerance {
+			break
+		}
+	}
+	return p, nil
 }
 
 // moved returns the learners' rows, by the classifier's index: as they are, moved
@@ -144,6 +170,12 @@ func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
 		var err error
 		if v.Proportions, err = f.proportions(name, l); err != nil {
 			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
+		}
+		if name != "same" {
+			var err error
+			if v.FixedPoint, err = f.fixedPoint(l); err != nil {
+				return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
+			}
 		}
 		p := dense.Clone(l.mean)
 		if err := labelshift.Accuracy.Adjust(p, f.prior, v.Proportions); err != nil {

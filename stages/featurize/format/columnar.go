@@ -295,7 +295,7 @@ type columnTables struct {
 func newColumnTables(p *columnPlan, o Options, mem *arrowio.Budget) *columnTables {
 	t := &columnTables{plan: p, split: newSplitter(o, mem)}
 	for _, part := range t.split.parts {
-		t.tables = append(t.tables, &columnTable{mem: mem, labelled: p.label != "" && !part.NoLabels && o.Each == nil && !o.OnlyIDs, named: p.id != "" && o.Each == nil, bare: o.OnlyIDs || o.Image != ""})
+		t.tables = append(t.tables, &columnTable{mem: mem, labelled: p.label != "" && !part.NoLabels && (o.Each == nil || o.EachNames) && !o.OnlyIDs, named: p.id != "" && (o.Each == nil || o.EachNames), bare: o.OnlyIDs || o.Image != ""})
 	}
 	return t
 }
@@ -531,8 +531,23 @@ func (t *columnTable) pass(ctx context.Context, p *columnPlan, each func(*Table)
 	}
 	block.Skipped, block.Columns = p.skipped, p.names(cols)
 	block.origin = origin{before: t.passed, lines: t.lines}
+	block.takeNames(t.mem, &t.labels, &t.ids)
 	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
 	return each(block)
+}
+
+// takeNames gives a block the labels and identities that were kept since the last, and their
+// memory back.
+func (t *Table) takeNames(mem *arrowio.Budget, labels *[]string, ids *identities) {
+	t.Labels, t.IDInts, t.IDNames = *labels, ids.ints, ids.names
+	size := int64(cap(*labels)+cap(ids.names))*sizeOf[string]() + int64(cap(ids.ints))*sizeOf[int64]()
+	for _, names := range [][]string{*labels, ids.names} {
+		for _, name := range names {
+			size += int64(len(name))
+		}
+	}
+	mem.Give(size)
+	*labels, *ids = nil, identities{}
 }
 
 // keep appends the names of rows, which the batch does not share.
@@ -693,7 +708,7 @@ func (t *columnTable) finish(ctx context.Context, p *columnPlan) (*Table, error)
 	if !t.labelled {
 		out.Unread = p.unread
 	}
-	if t.named {
+	if t.named && t.passed == 0 {
 		if err := out.setIDs(ctx, t.ids); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.id, err)
 		}

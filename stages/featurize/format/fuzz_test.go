@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,6 +65,7 @@ func checkBlocks(t *testing.T, data []byte, name string, o Options) {
 		return nil
 	}
 	named.OnlyIDs = true
+	checkNames(t, data, name, inBlocks, whole)
 	blocks, blocksErr := Read(t.Context(), bytes.NewReader(data), name, inBlocks)
 	ids, idsErr := Read(t.Context(), bytes.NewReader(data), name, named)
 	switch {
@@ -77,6 +79,34 @@ func checkBlocks(t *testing.T, data []byte, name string, o Options) {
 		t.Fatalf("%d rows, block by block %d", whole.Features.Rows, blocks.Features.Rows)
 	case !slices.Equal(ids.IDInts, whole.IDInts) || !slices.Equal(ids.IDNames, whole.IDNames):
 		t.Fatalf("identities %v %q, alone %v %q", whole.IDInts, whole.IDNames, ids.IDInts, ids.IDNames)
+	}
+}
+
+// checkNames checks that blocks with names have those of the whole, nil if it cannot be read.
+func checkNames(t *testing.T, data []byte, name string, o Options, whole *Table) {
+	t.Helper()
+	var ids []string
+	o.EachNames = true
+	o.Each = func(block *Table) error {
+		for i := range block.Features.Rows {
+			switch {
+			case block.IDInts != nil:
+				ids = append(ids, strconv.FormatInt(block.IDInts[i], 10))
+			case block.IDNames != nil:
+				ids = append(ids, block.IDNames[i])
+			}
+		}
+		return nil
+	}
+	if _, err := Read(t.Context(), bytes.NewReader(data), name, o); err != nil || whole == nil {
+		return
+	}
+	var want []string
+	for _, v := range whole.IDInts {
+		want = append(want, strconv.FormatInt(v, 10))
+	}
+	if want = append(want, whole.IDNames...); !slices.Equal(ids, want) {
+		t.Fatalf("identities %q, block by block %q", want, ids)
 	}
 }
 

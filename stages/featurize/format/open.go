@@ -133,6 +133,10 @@ type Options struct {
 	// identities, and the table of all has no Features.Data; nil: it has. Only what HasBlocks can be read so, as one part.
 	Each func(*Table) error
 
+	// EachNames gives the blocks of Each the labels and identities of their rows. Whether
+	// identities are unique, and labels there, is not checked.
+	EachNames bool
+
 	// OnlyIDs reads the identities alone, if there are any, and not a row if there are
 	// none: only what HasBlocks. The columns are still checked.
 	OnlyIDs bool

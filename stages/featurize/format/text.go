@@ -273,7 +273,7 @@ func newTextTables(p *textPlan, parts []Part, o Options, mem *arrowio.Budget) []
 	known := map[string]string{}
 	tables := make([]*textTable, len(parts))
 	for k, part := range parts {
-		tables[k] = &textTable{plan: p, mem: mem, known: known, bare: o.OnlyIDs || o.Image != "", divide: o.Domain != "", ids: p.id >= 0 && o.Each == nil, labels: p.label >= 0 && o.Labels == "" && !part.NoLabels && o.Each == nil && !o.OnlyIDs}
+		tables[k] = &textTable{plan: p, mem: mem, known: known, bare: o.OnlyIDs || o.Image != "", divide: o.Domain != "", ids: p.id >= 0 && (o.Each == nil || o.EachNames), labels: p.label >= 0 && o.Labels == "" && !part.NoLabels && (o.Each == nil || o.EachNames) && !o.OnlyIDs}
 	}
 	return tables
 }
@@ -330,6 +330,11 @@ func (t *textTable) pass(ctx context.Context, each func(*Table) error, values in
 	}
 	block.Columns, block.Skipped = t.plan.names()
 	block.origin = origin{before: t.passed, lines: t.lines}
+	labels := t.names
+	t.names = nil // whose texts are shared
+	block.takeNames(t.mem, &t.names, &t.named)
+	give[string](t.mem, cap(labels))
+	block.Labels = labels
 	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
 	return each(block)
 }
@@ -364,12 +369,12 @@ func (t *textTable) finish(ctx context.Context) (*Table, error) {
 	}
 	out.Columns, out.Skipped = p.names()
 	var err error
-	if t.labels {
+	if t.labels && t.passed == 0 {
 		if out.Labels, err = wholeLabels(t.names); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.label], err)
 		}
 	}
-	if t.ids {
+	if t.ids && t.passed == 0 {
 		if err := out.setIDs(ctx, t.named); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.id], err)
 		}

@@ -2,6 +2,7 @@ package models
 
 import (
 	"context"
+	"fmt"
 
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
@@ -31,9 +32,33 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 		return nil, r.Fail(column, err, "")
 	}
 	said, counts := diagnostics.OfHedge(m), stream.Counts(s.Labels, len(classes))
+	targetRows, all, err := r.Totals(classes)
+	if err != nil {
+		return nil, err
+	}
+	if all != nil {
+		counts = all
+	}
 	source := stream.Shares(counts)
 	if weights, err := labelshift.Weights(m.Proportions, source); err == nil {
 		said.Weights = diagnostics.NewWeights(classes, weights, counts)
 	}
-	return &Hedged{m, source, s.TargetRows, said}, nil
+	if targetRows == 0 {
+		targetRows = s.TargetRows
+	}
+	m.SourceShares = source
+	m.Vectors, m.Preparation = VectorsOf(r.Env, column), Preparation(r)
+	return &Hedged{m, source, targetRows, said}, nil
+}
+
+// LoadHedge reads a model under several assumptions, and the SHA-256 of its file.
+func LoadHedge(path string) (*hedge.Model, string, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, "", err
+	}
+	if f.Kind != KindHedge {
+		return nil, "", fmt.Errorf("%s: is no model of the method hedge, which alone sums over all rows are made for: make it with mars label --method hedge --save", path)
+	}
+	return load(f, hedge.Load)
 }

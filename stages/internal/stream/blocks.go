@@ -46,7 +46,7 @@ func (r *Rows) TargetBlocks(ctx context.Context, column string) func(yield func(
 		}
 		stopped := false
 		err := r.Each(ctx, func(rec arrow.Record) error {
-			x, err := r.targetVectors(rec, column)
+			x, err := r.TargetVectors(rec, column)
 			if err != nil || stopped || x.Rows == 0 {
 				return err
 			}
@@ -59,9 +59,9 @@ func (r *Rows) TargetBlocks(ctx context.Context, column string) func(yield func(
 	}
 }
 
-// targetVectors are the vectors of a batch's target rows, the column's own
+// TargetVectors are the vectors of a batch's target rows, the column's own
 // memory where the batch has no others.
-func (r *Rows) targetVectors(rec arrow.Record, column string) (blas32.General, error) {
+func (r *Rows) TargetVectors(rec arrow.Record, column string) (blas32.General, error) {
 	domains, err := r.Domains(rec)
 	if err != nil {
 		return blas32.General{}, err

@@ -1,0 +1,112 @@
+package responses
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/labelshift"
+)
+
+// part is that of some rows of two classes, by one classifier of four.
+func part(tb testing.TB, pass int, model, name string, seed uint64) *Responses {
+	tb.Helper()
+	rng, em := rand.New(rand.NewPCG(seed, 0)), []*labelshift.EMSums{labelshift.NewEMSums(2), labelshift.NewEMSums(2)}
+	for _, s := range em {
+		s.Rows = int64(10 + rng.IntN(5))
+		for i := range s.First {
+			s.First[i].Add(rng.Float64())
+		}
+		for i := range s.Second {
+			s.Second[i].Add(rng.Float64() * 1e-9)
+		}
+		em[1].Rows = em[0].Rows
+	}
+	r, err := New(Header{Model: model, Classes: []string{"a", "b"}, Pass: pass, Point: hedge.Point{{.25, .75}, nil}}, name, &hedge.Sums{EM: []*labelshift.EMSums{em[0], nil}, Posteriors: em[1]})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+func saved(tb testing.TB, r *Responses) []byte {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "r.arrow")
+	if err := r.Save(path); err != nil {
+		tb.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return content
+}
+
+func merged(tb testing.TB, all ...*Responses) *Responses {
+	tb.Helper()
+	r, err := Merge(all, make([]string, len(all)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// A merge is associative, commutative and idempotent, to the byte of its file.
+func TestMergeIsAUnion(t *testing.T) {
+	var parts []*Responses
+	rows := int64(0)
+	for i := range uint64(6) {
+		parts = append(parts, part(t, 1, "m", fmt.Sprint(i), i))
+		rows += parts[i].Rows()
+	}
+	all := merged(t, parts...)
+	want := saved(t, all)
+	if all.Rows() != rows {
+		t.Errorf("there are %d rows, want %d", all.Rows(), rows)
+	}
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 10 {
+		shuffled := slices.Clone(parts)
+		rng.Shuffle(6, func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		if tree := merged(t, merged(t, shuffled[:3]...), merged(t, shuffled[2:]...), shuffled[5]); !bytes.Equal(saved(t, tree), want) {
+			t.Fatal("a merge of merges is something else")
+		}
+	}
+	got, err := Read(bytes.NewReader(want), "r")
+	if err != nil || !bytes.Equal(saved(t, got), want) {
+		t.Errorf("what was saved is read as something else: %v", err)
+	}
+}
+
+func TestMergeRefuses(t *testing.T) {
+	for want, other := range map[string]*Responses{"another model": part(t, 1, "n", "b", 2), "another pass": part(t, 2, "m", "b", 2)} {
+		if _, err := Merge([]*Responses{part(t, 1, "m", "a", 1), other}, []string{"a", "b"}); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "b: ") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if err := part(t, 1, "m", "a", 1).Check(&hedge.Model{Classes: []string{"a", "b"}}, "n"); err == nil {
+		t.Error("sums of another model pass")
+	}
+}
+
+// FuzzRead reads any file as sums: what it takes is saved and read as it was.
+func FuzzRead(f *testing.F) {
+	f.Add(saved(f, merged(f, part(f, 1, "m", "a", 1), part(f, 1, "m", "b", 2))))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		r, err := Read(bytes.NewReader(content), "r")
+		if err != nil {
+			return
+		}
+		first := saved(t, merged(t, r, r))
+		again, err := Read(bytes.NewReader(first), "r")
+		if err != nil || !bytes.Equal(saved(t, again), first) {
+			t.Errorf("sums that were read are saved as something else: %v", err)
+		}
+	})
+}

@@ -1,0 +1,124 @@
+package sketches
+
+import (
+	"math"
+	"slices"
+)
+
+// Totals are what all rows of a sketch are, as its leaves have counted them.
+type Totals struct {
+	Rows    int64            `json:"rows"`
+	Classes map[string]int64 `json:"classes,omitempty"` // rows with a label, by class
+	// Overlap is how many parts a row is in, in the mean: 1 unless parts have rows in common.
+	// Rows and Classes are then estimates, by the sample.
+	Overlap float64 `json:"overlap"`
+}
+
+// Totals counts.
+func (s *Sketch) Totals() Totals {
+	t := Totals{Overlap: s.overlap(func(*Row) bool { return true })}
+	counts := map[string]int64{}
+	for _, l := range s.Leaves {
+		t.Rows += l.Rows
+		for _, c := range l.Classes {
+			counts[c.Name] += c.Rows
+		}
+	}
+	if t.Overlap > 1 {
+		t.Rows = 0
+		for name, n := range counts {
+			counts[name] = int64(math.Round(float64(n) / s.overlap(func(r *Row) bool { return r.Label == name })))
+			t.Rows += counts[name]
+		}
+	}
+	if delete(counts, ""); len(counts) > 0 {
+		t.Classes = counts
+	}
+	return t
+}
+
+// overlap is the mean number of parts that a row is in: of the rows of the sample that are
+// counted, which are a fair sample of all.
+func (s *Sketch) overlap(counted func(*Row) bool) float64 {
+	rows, parts := 0, 0
+	for _, r := range s.Rows {
+		if counted(r) {
+			rows++
+			parts += len(r.parts)
+		}
+	}
+	if rows == 0 || s.ID == "" { // a content that is there twice may be two rows
+		return 1
+	}
+	return float64(parts) / float64(rows)
+}
+
+// Sample returns the rows that stand for all: no more than k, and those few of classes that
+// would otherwise be rare. A content that is there many times is given as often as is its
+// share.
+func (s *Sketch) Sample() []*Row {
+	uniform := s.Rows[:min(s.Header.Sample, len(s.Rows))]
+	total := int64(0)
+	for _, r := range uniform {
+		total += r.times(&s.Header)
+	}
+	if total == int64(len(uniform)) {
+		return s.Rows
+	}
+	var rows []*Row
+	n := min(total, int64(s.Header.Sample))
+	before, next := int64(0), int64(0)
+	for _, r := range uniform {
+		before += r.times(&s.Header)
+		// Of the n places (i + ½)·total/n of all rows, those before this one's end.
+		for next < n && (float64(next)+0.5)*float64(total)/float64(n) < float64(before) {
+			rows = append(rows, r)
+			next++
+		}
+	}
+	return append(rows, s.Rows[len(uniform):]...)
+}
+
+// Moments are those of each number of a row, over all parts, of rows of all classes.
+func (s *Sketch) Moments() []*Moments {
+	return s.moments(func(*Class) bool { return true })
+}
+
+// ClassMoments are those of a class.
+func (s *Sketch) ClassMoments(name string) []*Moments {
+	return s.moments(func(c *Class) bool { return c.Name == name })
+}
+
+func (s *Sketch) moments(counted func(*Class) bool) []*Moments {
+	all := newClass("", s.numbers()).Moments
+	for _, l := range s.Leaves {
+		for _, c := range l.Classes {
+			if counted(c) {
+				for j, m := range c.Moments {
+					all[j].Merge(m)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Quantiles returns those of a number of a row at the given shares, by the sample: their rank
+// is off by about 1/(2√k). NaN where all are missing.
+func (s *Sketch) Quantiles(number int, shares []float64) []float64 {
+	var values []float64
+	for _, r := range s.Sample() {
+		if v := r.Numbers[number]; v == v {
+			values = append(values, float64(v))
+		}
+	}
+	slices.Sort(values)
+	out := make([]float64, len(shares))
+	for i, q := range shares {
+		out[i] = math.NaN()
+		if len(values) > 0 {
+			out[i] = values[min(len(values)-1, int(q*float64(len(values))))]
+		}
+	}
+	return out
+}
