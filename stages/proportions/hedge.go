@@ -24,6 +24,10 @@ func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Option
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
 		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Weights: said.Weights, Hedge: said.Hedge}}
 	report.Proportions.Source, report.Proportions.Estimated = m.Source, m.Proportions
+	if said.Hedge.Stayed() {
+		report.believe(fmt.Sprintf("the source's classes explain the target where they are, and the classifiers' estimates differ by %s", ofHundred(m.Evidence.Members)))
+		return report, nil
+	}
 	report.believe(fmt.Sprintf("what the assumptions about the change give differs by %s, and %.0f %% of the source's labels come back when they are guessed from the target's",
 		ofHundred(m.Evidence.Spread), 100*(1-m.Evidence.Failure)))
 	return report, nil
@@ -32,6 +36,10 @@ func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Option
 // writeViews writes what was assumed, and what each assumption alone would say.
 func (r *Report) writeViews(w io.Writer) error {
 	h := r.Diagnostics.Hedge
+	if h.Stayed() {
+		fmt.Fprintf(w, "\nThe source's classes explain the target where they are, when only their proportions change: weight %.2f.\n", h.Stays.Trust)
+		fmt.Fprintf(w, "%.2f remains for the assumptions below by the labels that come back.\n", 1-h.Stays.Trust)
+	}
 	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. The more of the source's labels come back")
 	fmt.Fprintln(w, "when they are guessed from the target's labels by an assumption, the larger is its weight:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -25,6 +25,7 @@ type header struct {
 	Views    []View    `json:"views"`
 	Prior    []float64 `json:"prior"`
 	Novelty  float64   `json:"novelty"`
+	Stays    Stays     `json:"stays"`
 	Evidence Evidence  `json:"evidence"`
 	Warnings []string  `json:"warnings,omitempty"`
 	Seed     uint64    `json:"seed"`
@@ -35,7 +36,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		keyModel: header{m.Views, m.prior, m.Novelty, m.Evidence, m.Warnings, m.Seed}} {
+		keyModel: header{m.Views, m.prior, m.Novelty, m.Stays, m.Evidence, m.Warnings, m.Seed}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -103,7 +104,7 @@ func parse(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	m.Views, m.prior, m.Novelty, m.Evidence, m.Warnings, m.Seed = h.Views, h.Prior, h.Novelty, h.Evidence, h.Warnings, h.Seed
+	m.Views, m.prior, m.Novelty, m.Stays, m.Evidence, m.Warnings, m.Seed = h.Views, h.Prior, h.Novelty, h.Stays, h.Evidence, h.Warnings, h.Seed
 	if text, there := f.Metadata[adapt.KeyDecision]; there {
 		d, err := labelshift.ParseDecision(text)
 		if err != nil {
