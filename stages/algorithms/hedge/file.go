@@ -200,7 +200,7 @@ func getTypicality(f *safetensors.File, prefix string, d, classes int) (*typical
 		if c.rows, err = f.GetMatrix(prefix+"rows."+strconv.Itoa(k), safetensors.AnySize, q); err != nil {
 			return nil, err
 		}
-		if c.scores, err = f.GetVector(prefix+"scores."+strconv.Itoa(k), c.rows.Rows); err != nil {
+		if c.scores, err = f.GetVector(prefix+"scores."+strconv.Itoa(k), safetensors.AnySize); err != nil {
 			return nil, err
 		}
 	}

@@ -127,7 +127,7 @@ func TestStays(t *testing.T) {
 		"a new class":     {[]float64{.6, 0, .4}, nowhere, 60, 1},
 		"together":        {uneven, together, 0, 0},
 		"apart":           {uneven, apart, 0, 0},
-		"a little":        {even, [][]float64{{1.5, 0, 0, 0}, {0, -1.5, 0, 0}, {0, 0, 1.5, 0}}, 0, 0},
+		"by two sigma":    {even, [][]float64{{2, 0, 0, 0}, {0, -2, 0, 0}, {0, 0, 2, 0}}, 0, 0},
 	} {
 		p := newProblem(240, even, test.shares, test.displacement)
 		known := p.Target.Rows

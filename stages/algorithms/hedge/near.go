@@ -16,6 +16,8 @@ const (
 	nearAxes      = 15    // principal components of the source in which distances are taken
 	neighbours    = 5
 	novelQuantile = 0.95
+	// chanceDeviations of the expected share of far rows are no sign of new rows.
+	chanceDeviations = 3
 )
 
 // nearness says which rows lie where the source has few.
@@ -74,8 +76,9 @@ func (n *nearness) kept() (source, target []int) {
 }
 
 // newShare is the share of target rows that are of no class of the source, if these have
-// stayed and have the given shares: what makes more rows far than the classes would.
-func (n *nearness) newShare(labels []int32, shares []float64) float64 {
+// stayed and have the given shares: what makes more rows far than the classes would, and
+// than chance would among so many rows.
+func (n *nearness) newShare(labels []int32, shares []float64, rows int) float64 {
 	far, all := make([]float64, len(shares)), make([]float64, len(shares))
 	for i, row := range n.source {
 		k := labels[row]
@@ -90,7 +93,11 @@ func (n *nearness) newShare(labels []int32, shares []float64) float64 {
 			expected += share * far[k] / all[k]
 		}
 	}
-	return max(0, (n.novelty()-expected)/max(1-expected, 1-novelQuantile))
+	chance := math.Sqrt(expected * (1 - expected) / float64(rows))
+	if n.novelty() < expected+chanceDeviations*chance {
+		return 0
+	}
+	return (n.novelty() - expected) / max(1-expected, 1-novelQuantile)
 }
 
 // nearest returns the mean squared distance of each row of x to its nearest rows of z;

@@ -37,7 +37,7 @@ type Stays struct {
 	// reason alone; 0 if none of them may have weight.
 	Trust float64 `json:"trust"`
 	// New is the share of target rows, 0 to 1, that are rows of no class of the source
-	// if the classes have stayed.
+	// if the classes have stayed; 0 where it may be chance.
 	New float64 `json:"new"`
 }
 
@@ -73,7 +73,8 @@ func (f *fit) stays(ctx context.Context, near *nearness, balance []float64) (Sta
 		return Stays{}, nil
 	}
 	t := f.newStayTest(dense.Gather(f.source, source), dense.Gather(f.target, target), dense.Pick(f.labels, source))
-	t.draws = len(target) * effectiveRows(f.target, near.target, f.source, near.source) / len(near.target)
+	rows := effectiveRows(f.target, near.target, f.source, near.source)
+	t.draws = len(target) * rows / len(near.target)
 	if len(t.byClass) < 2 || t.draws < 1 {
 		return Stays{}, nil
 	}
@@ -85,7 +86,7 @@ func (f *fit) stays(ctx context.Context, near *nearness, balance []float64) (Sta
 	if f.source.Cols <= fewColumns && len(t.byClass) == 2 && slices.Max(balance) > onlyClass {
 		s.Trust = 0
 	}
-	s.New = near.newShare(f.labels, balance)
+	s.New = near.newShare(f.labels, balance, rows)
 	return s, nil
 }
 

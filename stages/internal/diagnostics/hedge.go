@@ -15,7 +15,7 @@ const (
 	minExpectedAccuracy = 0.6
 	maxAbsent           = 0.01 // upper bound of the share of a class that may be absent
 	maxUntypical        = 0.15 // share of untypical rows; a twentieth is expected
-	maxNew              = 0.08 // share of rows of no class of the source, if these have stayed
+	maxNew              = 0.05 // share of rows of no class of the source, if these have stayed
 	minTrust            = 0.5  // from which on they are said to have stayed
 	minShown            = 0.02 // weight of a view that is shown in a line
 )
