@@ -318,6 +318,35 @@ func TestTypicality(t *testing.T) {
 	}
 }
 
+// Rows of a class that the source lacks have p-values below 1/100 also where each class of
+// the source has only 60 rows, and few others do.
+func TestTypicalityOfSmallClasses(t *testing.T) {
+	p := newProblem(180, even, even, nowhere)
+	known := p.Target.Rows
+	rng := rand.New(rand.NewPCG(6, 0))
+	for range 60 {
+		dense.Append(&p.Target, []float32{float32(5 + rng.NormFloat64()), float32(5 + rng.NormFloat64()), 6, 6})
+	}
+	m, q := fitted(t, p, Options{})
+	typical, err := m.Typicality(t.Context(), m.Prepare(p.Target), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := [2]int{}
+	for i, v := range typical {
+		if v < .01 {
+			if i < known {
+				marked[0]++
+			} else {
+				marked[1]++
+			}
+		}
+	}
+	if marked[0] > 6 || marked[1] < 50 {
+		t.Errorf("below 0.01 are %d of %d known rows and %d of 60 new ones", marked[0], known, marked[1])
+	}
+}
+
 // The seed decides, the number of threads does not.
 func TestDeterministic(t *testing.T) {
 	defer kernel.SetJobs(0)
