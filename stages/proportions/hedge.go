@@ -31,6 +31,10 @@ func newHedgeReport(m *hedge.Model, source []float64, rows int) *Report {
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
 		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
 	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
+	if said.Hedge.Stayed() {
+		report.believe(fmt.Sprintf("the source's classes explain the target where they are, and the classifiers' estimates differ by %s", ofHundred(m.Evidence.Members)))
+		return report
+	}
 	report.believe(fmt.Sprintf("what the assumptions about the change give differs by %s, and %.0f %% of the source's labels come back when they are guessed from the target's",
 		ofHundred(m.Evidence.Spread), 100*(1-m.Evidence.Failure)))
 	return report
@@ -39,6 +43,10 @@ func newHedgeReport(m *hedge.Model, source []float64, rows int) *Report {
 // writeViews writes what was assumed, and what each assumption alone would say.
 func (r *Report) writeViews(w io.Writer) error {
 	h := r.Diagnostics.Hedge
+	if h.Stayed() {
+		fmt.Fprintf(w, "\nThe source's classes explain the target where they are, when only their proportions change: weight %.2f.\n", h.Stays.Trust)
+		fmt.Fprintf(w, "%.2f remains for the assumptions below by the labels that come back.\n", 1-h.Stays.Trust)
+	}
 	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. The more of the source's labels come back")
 	fmt.Fprintln(w, "when they are guessed from the target's labels by an assumption, the larger is its weight:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -28,8 +28,8 @@ believe it, why, and what to do next. --details shows what the estimate rests on
 
 Nobody has to know how the target differs from the source. The estimate is the mean of what
 five assumptions give, from "nothing has changed" to "each part of a class has moved by
-itself", weighed by how well each brings the source's own labels back. --assume says what is
-known. How far off the estimate is expected to be comes from how far apart the assumptions
+itself", weighed by how well each brings the source's own labels back, unless the source's
+classes explain the target where they are. --assume says what is known. How far off the estimate is expected to be comes from how far apart the assumptions
 are; by more than 0.2 in L1 it is not to be believed. docs/default.md says what this does and
 where it fails.
 

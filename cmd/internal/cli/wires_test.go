@@ -127,7 +127,8 @@ var networkWires = map[string]wire{
 
 // hedgeWires are of the flags of the method hedge.
 var hedgeWires = map[string]wire{
-	"assume":     {values: "stay move same together"},
+	// Not same: it is what auto takes these rows for.
+	"assume":     {values: "stay move together"},
 	"classifier": {values: "logistic kernel network"},
 }
 

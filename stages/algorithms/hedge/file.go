@@ -26,6 +26,7 @@ type header struct {
 	Prior    []float64 `json:"prior"`
 	Source   []float64 `json:"source,omitempty"`
 	Novelty  float64   `json:"novelty"`
+	Stays    Stays     `json:"stays"`
 	Evidence Evidence  `json:"evidence"`
 	Warnings []string  `json:"warnings,omitempty"`
 	Seed     uint64    `json:"seed"`
@@ -36,7 +37,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		keyModel: header{m.Views, m.prior, m.SourceShares, m.Novelty, m.Evidence, m.Warnings, m.Seed}} {
+		keyModel: header{m.Views, m.prior, m.SourceShares, m.Novelty, m.Stays, m.Evidence, m.Warnings, m.Seed}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -104,7 +105,7 @@ func parse(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	m.Views, m.prior, m.Novelty, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Novelty, h.Evidence, h.Warnings, h.Seed, h.Source
+	m.Views, m.prior, m.Novelty, m.Stays, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Novelty, h.Stays, h.Evidence, h.Warnings, h.Seed, h.Source
 	if text, there := f.Metadata[adapt.KeyDecision]; there {
 		d, err := labelshift.ParseDecision(text)
 		if err != nil {
@@ -210,7 +211,7 @@ func getTypicality(f *safetensors.File, prefix string, d, classes int) (*typical
 		if c.rows, err = f.GetMatrix(prefix+"rows."+strconv.Itoa(k), safetensors.AnySize, q); err != nil {
 			return nil, err
 		}
-		if c.scores, err = f.GetVector(prefix+"scores."+strconv.Itoa(k), c.rows.Rows); err != nil {
+		if c.scores, err = f.GetVector(prefix+"scores."+strconv.Itoa(k), safetensors.AnySize); err != nil {
 			return nil, err
 		}
 	}

@@ -57,6 +57,8 @@ type Model struct {
 	// Novelty is the share of target rows that are farther from the source than
 	// 95 % of its own rows, from 0 to 1.
 	Novelty float64
+	// Stays says whether the classes have stayed where they are.
+	Stays Stays
 	// Interval is around Proportions; nil unless asked for.
 	Interval *Interval
 	Evidence Evidence
@@ -276,7 +278,12 @@ const (
 	streamTarget
 	streamCircle
 	streamNovelty
-	streamReplicates
+	streamReplicates // and those after it, one a replicate
+)
+
+const (
+	streamFrequencies = 1_000_000
+	streamStays       = 2_000_000 // and those after it, one a replicate
 )
 
 func (f *fit) random(stream uint64) func() *rand.Rand {

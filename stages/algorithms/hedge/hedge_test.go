@@ -111,6 +111,84 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// Label shift alone is known as such, also where a class is gone and where there is one
+// that the source lacks. Movement is not.
+func TestStays(t *testing.T) {
+	for name, test := range map[string]struct {
+		shares       []float64
+		displacement [][]float64
+		strange      int     // rows of another class
+		trust        float64 // as it should be
+	}{
+		"nothing":         {even, nowhere, 0, 1},
+		"proportions":     {uneven, nowhere, 0, 1},
+		"a class is gone": {[]float64{.6, 0, .4}, nowhere, 0, 1},
+		"one class":       {[]float64{0, 0, 1}, nowhere, 0, 1},
+		"a new class":     {[]float64{.6, 0, .4}, nowhere, 60, 1},
+		"together":        {uneven, together, 0, 0},
+		"apart":           {uneven, apart, 0, 0},
+		"by two sigma":    {even, [][]float64{{2, 0, 0, 0}, {0, -2, 0, 0}, {0, 0, 2, 0}}, 0, 0},
+	} {
+		p := newProblem(240, even, test.shares, test.displacement)
+		known := p.Target.Rows
+		rng := rand.New(rand.NewPCG(5, 0))
+		for range test.strange {
+			dense.Append(&p.Target, []float32{float32(5 + rng.NormFloat64()), float32(5 + rng.NormFloat64()), float32(rng.NormFloat64()), 4})
+		}
+		m, q := fitted(t, p, Options{})
+		if m.Stays.Trust != test.trust {
+			t.Errorf("%s: trust %.3f in %+v, want %v", name, m.Stays.Trust, m.Stays, test.trust)
+		}
+		if test.trust == 0 {
+			continue
+		}
+		if e := dense.L1(m.Proportions, test.shares); test.strange == 0 && e > .03 {
+			t.Errorf("%s: p_T is off by %.3f: %v", name, e, m.Proportions)
+		}
+		if share := float64(test.strange) / float64(p.Target.Rows); math.Abs(m.Stays.New-share) > .04 {
+			t.Errorf("%s: %.3f of the rows are said to be new, and %.3f are", name, m.Stays.New, share)
+		}
+		typical, err := m.Typicality(t.Context(), m.Prepare(p.Target), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, rows := range map[string][]float32{"known": typical[:known], "new": typical[known:]} {
+			low := 0
+			for _, v := range rows {
+				if v < .02 {
+					low++
+				}
+			}
+			if share := float64(low) / float64(max(1, len(rows))); len(rows) > 0 && (share > .5) != (what == "new") {
+				t.Errorf("%s: %.3f of the %s rows have a typicality below .02", name, share, what)
+			}
+		}
+	}
+}
+
+// Equal rows of the target count once, unless the source has equal rows too.
+func TestEffectiveRows(t *testing.T) {
+	rows := func(values ...float32) (z blas32.General, index []int) {
+		z = dense.New(0, 1)
+		for i, v := range values {
+			dense.Append(&z, []float32{v})
+			index = append(index, i)
+		}
+		return z, index
+	}
+	distinct, d := rows(1, 2, 3, 4, 5, 6)
+	equal, e := rows(1, 1, 2, 2, 3, 3)
+	for name, got := range map[string]int{
+		"drawn again":   effectiveRows(equal, e, distinct, d),
+		"distinct":      effectiveRows(distinct, d, distinct, d),
+		"of few values": effectiveRows(equal, e, equal, e),
+	} {
+		if want := map[string]int{"drawn again": 3, "distinct": 6, "of few values": 6}[name]; got != want {
+			t.Errorf("%s: %d rows, want %d", name, got, want)
+		}
+	}
+}
+
 // A problem without an answer is doubted: the classes lie on one another in the target.
 func TestDoubt(t *testing.T) {
 	on := [][]float64{{2, 2, 0, 0}, {-3, 2, 0, 0}, {2, -3, 0, 0}}
@@ -237,6 +315,35 @@ func TestTypicality(t *testing.T) {
 		if rate := untypical(strange); rate < .95 {
 			t.Errorf("%s: only %.3f of the strange rows are untypical", name, rate)
 		}
+	}
+}
+
+// Rows of a class that the source lacks have p-values below 1/100 also where each class of
+// the source has only 60 rows, and few others do.
+func TestTypicalityOfSmallClasses(t *testing.T) {
+	p := newProblem(180, even, even, nowhere)
+	known := p.Target.Rows
+	rng := rand.New(rand.NewPCG(6, 0))
+	for range 60 {
+		dense.Append(&p.Target, []float32{float32(5 + rng.NormFloat64()), float32(5 + rng.NormFloat64()), 6, 6})
+	}
+	m, q := fitted(t, p, Options{})
+	typical, err := m.Typicality(t.Context(), m.Prepare(p.Target), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := [2]int{}
+	for i, v := range typical {
+		if v < .01 {
+			if i < known {
+				marked[0]++
+			} else {
+				marked[1]++
+			}
+		}
+	}
+	if marked[0] > 6 || marked[1] < 50 {
+		t.Errorf("below 0.01 are %d of %d known rows and %d of 60 new ones", marked[0], known, marked[1])
 	}
 }
 

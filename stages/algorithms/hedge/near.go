@@ -16,27 +16,88 @@ const (
 	nearAxes      = 15    // principal components of the source in which distances are taken
 	neighbours    = 5
 	novelQuantile = 0.95
+	// chanceDeviations of the expected share of far rows are no sign of new rows.
+	chanceDeviations = 3
 )
 
-// novelty returns the share of target rows that are farther from the source than
-// novelQuantile of the source's own rows are from the others.
-func (f *fit) novelty(ctx context.Context) (float64, error) {
+// nearness says which rows lie where the source has few.
+type nearness struct {
+	source, target       []int  // the rows looked at
+	sourceFar, targetFar []bool // of these, which are farther from the source than limit
+}
+
+// near finds the rows that are farther from the source than novelQuantile of the source's
+// own rows are from the others.
+func (f *fit) near(ctx context.Context) (*nearness, error) {
 	a, err := principalAxes(ctx, f.source, nearAxes)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	source := a.apply(dense.Gather(f.source, dense.Sample(f.source.Rows, nearRows, f.random(streamNovelty))))
-	target := a.apply(dense.Gather(f.target, dense.Sample(f.target.Rows, nearRows, f.random(streamNovelty))))
+	n := &nearness{source: dense.Sample(f.source.Rows, nearRows, f.random(streamNovelty)),
+		target: dense.Sample(f.target.Rows, nearRows, f.random(streamNovelty))}
+	source := a.apply(dense.Gather(f.source, n.source))
 	own := nearest(source, source, true)
-	slices.Sort(own)
-	limit := own[int(novelQuantile*float64(len(own)-1))]
-	novel := 0
-	for _, d := range nearest(target, source, false) {
-		if d > limit {
-			novel++
+	rising := slices.Sorted(slices.Values(own))
+	limit := rising[int(novelQuantile*float64(len(rising)-1))]
+	far := func(distances []float64) []bool {
+		far := make([]bool, len(distances))
+		for i, d := range distances {
+			far[i] = d > limit
+		}
+		return far
+	}
+	n.sourceFar = far(own)
+	n.targetFar = far(nearest(a.apply(dense.Gather(f.target, n.target)), source, false))
+	return n, ctx.Err()
+}
+
+// novelty returns the share of target rows that are far from the source.
+func (n *nearness) novelty() float64 {
+	far := 0
+	for _, is := range n.targetFar {
+		if is {
+			far++
 		}
 	}
-	return float64(novel) / float64(target.Rows), ctx.Err()
+	return float64(far) / float64(len(n.targetFar))
+}
+
+// kept returns the rows of the source and of the target that are not far.
+func (n *nearness) kept() (source, target []int) {
+	pick := func(rows []int, far []bool) (kept []int) {
+		for i, row := range rows {
+			if !far[i] {
+				kept = append(kept, row)
+			}
+		}
+		return kept
+	}
+	return pick(n.source, n.sourceFar), pick(n.target, n.targetFar)
+}
+
+// newShare is the share of target rows that are of no class of the source, if these have
+// stayed and have the given shares: what makes more rows far than the classes would, and
+// than chance would among so many rows.
+func (n *nearness) newShare(labels []int32, shares []float64, rows int) float64 {
+	far, all := make([]float64, len(shares)), make([]float64, len(shares))
+	for i, row := range n.source {
+		k := labels[row]
+		all[k]++
+		if n.sourceFar[i] {
+			far[k]++
+		}
+	}
+	expected := 0.0
+	for k, share := range shares {
+		if all[k] > 0 {
+			expected += share * far[k] / all[k]
+		}
+	}
+	chance := math.Sqrt(expected * (1 - expected) / float64(rows))
+	if n.novelty() < expected+chanceDeviations*chance {
+		return 0
+	}
+	return (n.novelty() - expected) / max(1-expected, 1-novelQuantile)
 }
 
 // nearest returns the mean squared distance of each row of x to its nearest rows of z;

@@ -22,12 +22,16 @@ type typicality struct {
 // classRows is the rows of a class. A class of few rows has those of all classes.
 type classRows struct {
 	rows   blas32.General // r×q: some of the source's, moved
-	scores []float32      // the distances of these rows to the others, rising
+	scores []float32      // the distances of these rows to the others, or those of all classes, rising
 }
 
 const (
 	maxClassRows = 500 // of a class that are kept
 	minOwnRows   = 20  // of a class that stands for itself
+	// A class of fewer rows than fineRows could not have p-values much below 1/100. It
+	// takes the scores of all classes, each in units of the class' median.
+	fineRows  = 200
+	maxScores = 1_000 // of all classes that are kept
 )
 
 // learnTypicality learns it from the (moved) source rows x.
@@ -57,8 +61,40 @@ func (f *fit) learnTypicality(ctx context.Context, x blas32.General) (*typicalit
 		}
 		t.classes = append(t.classes, *newClassRows(dense.Gather(z, some)))
 	}
+	t.refine()
 	return t, ctx.Err()
 }
+
+// refine gives classes of few rows the scores of all, in their own units.
+func (t *typicality) refine() {
+	var all []float32
+	for _, c := range t.classes {
+		if unit := c.unit(); unit > 0 {
+			for _, s := range c.scores {
+				all = append(all, s/unit)
+			}
+		}
+	}
+	slices.Sort(all)
+	if n := len(all); n > maxScores {
+		for i := range maxScores {
+			all[i] = all[(i+1)*n/maxScores-1]
+		}
+		all = all[:maxScores]
+	}
+	for k := range t.classes {
+		c := &t.classes[k]
+		if unit := c.unit(); unit > 0 && len(c.scores) < min(fineRows, len(all)) {
+			c.scores = slices.Clone(all)
+			for i := range c.scores {
+				c.scores[i] *= unit
+			}
+		}
+	}
+}
+
+// unit is the median score.
+func (c *classRows) unit() float32 { return c.scores[len(c.scores)/2] }
 
 func newClassRows(rows blas32.General) *classRows {
 	c := &classRows{rows: rows}

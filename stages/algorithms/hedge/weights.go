@@ -27,8 +27,12 @@ const (
 
 // weigh weights the views and takes their mean.
 func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posteriors []blas32.General) error {
-	var err error
-	if m.Novelty, err = f.novelty(ctx); err != nil {
+	near, err := f.near(ctx)
+	if err != nil {
+		return err
+	}
+	m.Novelty = near.novelty()
+	if m.Stays, err = f.stays(ctx, near, m.Views[1].Proportions); err != nil {
 		return err
 	}
 	err = kernel.Each(len(m.Views), func(i int) (err error) {
@@ -76,7 +80,29 @@ func (m *Model) setWeights(assume []string) error {
 	for i := range m.Views {
 		m.Views[i].Weight = math.Exp(scores[i]-top) / sum
 	}
+	m.trustStays(assume)
 	return nil
+}
+
+// trustStays gives the views that move nothing, as far as they may have weight, what the
+// test of Stays says, and leaves the rest for all views. The circle alone would be against
+// them where the target lacks a class, since the labels of that class can not come back.
+func (m *Model) trustStays(assume []string) {
+	may := func(i int) bool { return assume == nil || slices.Contains(assume, m.Views[i].Name) }
+	same := max(0, min(1, 1-m.Stays.Change/minChange))
+	switch {
+	case !may(0) && !may(1):
+		m.Stays.Trust = 0
+	case !may(1):
+		same = 1
+	case !may(0):
+		same = 0
+	}
+	for i := range m.Views {
+		m.Views[i].Weight *= 1 - m.Stays.Trust
+	}
+	m.Views[0].Weight += m.Stays.Trust * same
+	m.Views[1].Weight += m.Stays.Trust * (1 - same)
 }
 
 // undivided reports whether there is no view of the classes' parts.

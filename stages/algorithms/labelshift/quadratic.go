@@ -9,8 +9,8 @@ import (
 	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
-// simplexLeastSquares returns the p >= 0 of sum 1 for which |M·p − b| is least.
-func simplexLeastSquares(m *mat.Dense, b []float64) ([]float64, error) {
+// SimplexLeastSquares returns the p >= 0 of sum 1 for which |M·p − b| is least.
+func SimplexLeastSquares(m *mat.Dense, b []float64) ([]float64, error) {
 	var g, h mat.Dense
 	g.Mul(m.T(), m)
 	h.Mul(m.T(), mat.NewDense(len(b), 1, b))

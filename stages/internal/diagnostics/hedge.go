@@ -15,6 +15,8 @@ const (
 	minExpectedAccuracy = 0.6
 	maxAbsent           = 0.01 // upper bound of the share of a class that may be absent
 	maxUntypical        = 0.15 // share of untypical rows; a twentieth is expected
+	maxNew              = 0.05 // share of rows of no class of the source, if these have stayed
+	minTrust            = 0.5  // from which on they are said to have stayed
 	minShown            = 0.02 // weight of a view that is shown in a line
 )
 
@@ -26,13 +28,15 @@ type Hedge struct {
 	// Untypical is the share of target rows whose typicality is below 0.05, which a
 	// twentieth of known rows have.
 	Untypical float64 `json:"untypical"`
+	// Stays says whether the classes have stayed where they are.
+	Stays hedge.Stays `json:"stays"`
 	warned
 }
 
 // OfHedge is what an answer under several assumptions says of itself.
 func OfHedge(m *hedge.Model) *Diagnostics {
 	d := &Diagnostics{Estimator: hedge.Method, Estimators: map[string][]float64{}, ExpectedError: &m.Evidence.ExpectedError,
-		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical}}
+		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical, Stays: m.Stays}}
 	for _, v := range m.Views {
 		d.Estimators[v.Name] = v.Proportions
 	}
@@ -44,7 +48,10 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	if a := m.Evidence.ExpectedAccuracy; a < minExpectedAccuracy {
 		h.warn("only %.0f %% of the labels are expected to be right: check some of them before relying on them", 100*a)
 	}
-	if u := h.Untypical; u > maxUntypical {
+	switch u := h.Untypical; {
+	case h.Stayed() && h.Stays.New > maxNew:
+		h.warn("%.0f %% of the target's rows seem to be of no class of the source, and are counted as one of them: mars label --unknown marks such rows", 100*h.Stays.New)
+	case u > maxUntypical:
 		h.warn("%.0f %% of the target's rows are unlike the source's rows of their class (%.0f %% would be if nothing is new): the target may have a class that the source lacks; mars label --unknown marks such rows", 100*u, 100*hedge.UntypicalRate)
 	}
 	if v := m.Interval; v != nil {
@@ -56,6 +63,10 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	}
 	return d
 }
+
+// Stayed reports whether nothing in the target speaks against classes that have stayed
+// where they are.
+func (h *Hedge) Stayed() bool { return h.Stays.Trust >= minTrust }
 
 // assumptions are the views in words.
 var assumptions = map[string]string{
@@ -84,6 +95,10 @@ func (h *Hedge) Line() string {
 			parts = append(parts, fmt.Sprintf("%s (weight %.2f: %.0f %% of the source's labels come back)", Assumption(v.Name), v.Weight, 100*v.Circle))
 		}
 	}
-	return fmt.Sprintf("assumed: %s. %.0f %% of the labels are expected to be right; %.0f %% of the rows are untypical of their class (%.0f %% would be if nothing is new)",
-		strings.Join(parts, "; "), 100*h.ExpectedAccuracy, 100*h.Untypical, 100*hedge.UntypicalRate)
+	why := ""
+	if h.Stayed() {
+		why = ". The source's classes explain the target where they are"
+	}
+	return fmt.Sprintf("assumed: %s%s. %.0f %% of the labels are expected to be right; %.0f %% of the rows are untypical of their class (%.0f %% would be if nothing is new)",
+		strings.Join(parts, "; "), why, 100*h.ExpectedAccuracy, 100*h.Untypical, 100*hedge.UntypicalRate)
 }
