@@ -199,6 +199,9 @@ func (w *Watcher) predict(ctx context.Context, x blas32.General) (blas32.General
 	if w.model.Prepare != nil {
 		x = w.model.Prepare(x)
 	}
+	if w.model.Unadjusted != nil {
+		return w.model.Unadjusted(ctx, x)
+	}
 	return w.model.Predict(ctx, x)
 }
 
@@ -485,7 +488,11 @@ func (w *Watcher) estimate(row *Row, panes []*pane) error {
 		return err
 	}
 	row.Shares, row.Lower, row.Upper, row.ExpectedError = e.Proportions, v.Lower, v.Upper, v.ExpectedError
-	row.Shift = distance(e.Proportions, w.model.Prior)
+	fitted := w.model.Shares
+	if fitted == nil {
+		fitted = w.model.Prior
+	}
+	row.Shift = distance(e.Proportions, fitted)
 	if w.State.Shares != nil {
 		d := distance(e.Proportions, w.State.Shares)
 		row.Change = &d

@@ -32,6 +32,34 @@ func (m *Model) Predict(ctx context.Context, z blas32.General) (blas32.General, 
 	})
 }
 
+// Unadjusted returns the posteriors of prepared rows z, n×C, that carry Prior: the weighted
+// mean of the classifiers', where Predict has given each view its own shares of the target.
+// It returns ctx.Err() if ctx ends.
+func (m *Model) Unadjusted(ctx context.Context, z blas32.General) (blas32.General, error) {
+	posteriors := dense.New(z.Rows, len(m.Classes))
+	return posteriors, eachBlock(ctx, z.Rows, func(lo, hi int) error {
+		dst, rows := dense.Rows(posteriors, lo, hi), dense.Rows(z, lo, hi)
+		total := 0.0
+		for c, model := range m.classifiers {
+			if model == nil {
+				continue
+			}
+			w := m.classifierWeight(c)
+			total += w
+			for i, p := range model.Predict(rows).Data {
+				dst.Data[i] += float32(w) * p
+			}
+		}
+		for i := range dst.Data[:dst.Rows*dst.Cols] {
+			dst.Data[i] /= float32(total)
+		}
+		return nil
+	})
+}
+
+// Prior is the class proportions that Unadjusted posteriors carry.
+func (m *Model) Prior() []float64 { return m.prior }
+
 // eachBlock calls f for blocks of n rows, as many at a time as there are threads.
 func eachBlock(ctx context.Context, n int, f func(lo, hi int) error) error {
 	return kernel.Each((n+blockRows-1)/blockRows, func(i int) error {

@@ -33,8 +33,13 @@ type Labeller struct {
 	// Embed returns the embeddings of rows; nil of a model that makes none.
 	Embed func(x blas32.General) blas32.General
 
-	// Prior is the class proportions that the posteriors carry; nil if nobody knows.
-	Prior []float64
+	// Unadjusted returns posteriors as Predict does that carry Prior, by which shares of other
+	// rows can be estimated: those of a model that has given its target's shares to each of
+	// its parts cannot be told from rounding where a share was 0. nil: Predict's do.
+	Unadjusted func(ctx context.Context, x blas32.General) (blas32.General, error)
+	// Prior is the class proportions that the posteriors carry; nil if nobody knows. Shares
+	// are those of the target that the model was fitted to; nil: Prior.
+	Prior, Shares []float64
 	// Variance returns what the model adds to the variance of each of the shares p, of rows
 	// like its target's; nil for a model that cannot tell.
 	Variance func(p []float64) []float64
@@ -86,7 +91,8 @@ func Mixture(m *gmmot.Model) *Labeller {
 // Hedge is the labeller of a mean of several assumptions.
 func Hedge(m *hedge.Model) *Labeller {
 	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
-		Prepare: m.Prepare, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality, Prior: m.Proportions, Variance: m.Variance}
+		Prepare: m.Prepare, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality,
+		Unadjusted: m.Unadjusted, Prior: m.Prior(), Shares: m.Proportions, Variance: m.Variance}
 	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
 		z, p, err := m.ONNX(g, x)
 		return Outputs{Posteriors: p, Typicality: func(class onnx.Value) onnx.Value { return m.TypicalityONNX(g, z, class) }}, err
