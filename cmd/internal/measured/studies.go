@@ -52,7 +52,7 @@ var studies = []study{
 	{name: "simulated-10", seconds: 300, seeds: draws, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=20", shiftTests, "Coverage/10_")},
 	{name: "simulated-many", seconds: 3000, seeds: draws, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=80", shiftTests, "Coverage/(31|65)_")},
 	choice("source", 60), choice("marsc", 700), choice("marsg", 700), choice("iw-wd", 600), choice("wd1", 500), choice("dann", 300),
-	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=source"}},
+	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=marsc"}},
 	{name: "labels-hipc", file: "labels-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to", "labels"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},
 	{name: "mixed", file: "mixed.toml", seconds: 120, data: true, axes: []string{"task", "method"}, spread: map[string]float64{"balanced_accuracy": 0.02, "accuracy": 0.02, "proportions_l1": 0.03},
 		sample: []string{"matrix.task=mushrooms-te"}},

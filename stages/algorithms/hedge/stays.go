@@ -120,13 +120,14 @@ func (f *fit) newStayTest(source, target blas32.General, labels []int32) *stayTe
 func (f *fit) frequencies() blas32.General {
 	some := dense.Gather(f.source, dense.Sample(f.source.Rows, medianRows, f.random(streamFrequencies)))
 	var distances []float64
-	kernelridge.EachSquaredDistances(some, some, func(i int, d []float64) {
-		for _, v := range d[:i] {
+	all := kernelridge.SquaredDistances(some, some)
+	for i := range all.Rows {
+		for _, v := range all.Data[i*all.Stride:][:i] {
 			if v > 0 {
 				distances = append(distances, v)
 			}
 		}
-	})
+	}
 	unit := 1.0
 	if len(distances) > 0 {
 		unit = math.Sqrt(dense.Median(distances))
