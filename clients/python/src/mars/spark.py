@@ -328,7 +328,7 @@ def _vectors(df: DataFrame, features: str | None) -> str:
         if features not in df.columns:
             raise ValueError(f"df: has no column {features!r} (its columns are {', '.join(df.columns)})")
         return features
-    found = [f.name for f in df.schema.fields if _is_vector(f.dataType) or f.dataType.typeName() == "array"]
+    found: list[str] = [f.name for f in df.schema.fields if _is_vector(f.dataType) or f.dataType.typeName() == "array"]
     if len(found) != 1:
         raise ValueError(f"df: the model takes a column of vectors, and there are {', '.join(found) or 'none'}: name it as features=")
     return found[0]
