@@ -19,7 +19,7 @@ func of(pkg, run string) []tests { return []tests{{pkg, run}} }
 var fixedMutants = []mutant{
 	{"intervals of 90 % are of 80 %", "stages/algorithms/labelshift/interval.go", "Quantile((1 + level) / 2)", "Quantile(level)", 0, of(shiftPackage, "TestQuantiles")},
 	{"the joint region is too small", "stages/algorithms/labelshift/region.go", "Quantile(level)", "Quantile(level * level)", 0, of(shiftPackage, "TestQuantiles")},
-	{"hedge's intervals of 90 % are of 80 %", "stages/algorithms/hedge/interval.go", "Quantile((1 + o.Level) / 2)", "Quantile(o.Level)", 0, of("./stages/algorithms/hedge", "TestIntervalLevels")},
+	{"hedge's intervals of 90 % are of 80 %", "stages/algorithms/hedge/interval.go", "Quantile((1 + level) / 2)", "Quantile(level)", 0, of("./stages/algorithms/hedge", "TestIntervalLevels")},
 	{"numbers in the middle of two are rounded twice", "stages/featurize/format/scan/number.go", "if math.Float64bits(x)&lacking-(middle-near) <= 2*near {", "if false {", 0, of("./stages/featurize/format/scan", "TestFloat32$")},
 	{"text is cut within quotes", "stages/featurize/format/scan/scanner.go", "open = open != (bytes.Count(line, quote)%2 == 1)", "open = false", 0, of("./stages/featurize/format/scan", "TestScan$")},
 	{"fields of a table of text are those of another chunk", "stages/featurize/format/text.go", "header[i] = strings.Clone(strings.TrimSpace(name))", "header[i] = strings.TrimSpace(name)", 0, of("./stages/featurize/format", "TestTextInPieces")},

@@ -48,6 +48,20 @@ func main() {
 	}
 }
 
+// fits says whether each line of mutants is in the tree at dir, once.
+func fits(mutants []mutant, dir string) error {
+	for _, m := range mutants {
+		text, err := os.ReadFile(filepath.Join(dir, m.file))
+		if err != nil {
+			return err
+		}
+		if n := strings.Count(string(text), m.old); n != 1 {
+			return fmt.Errorf("%s: %q is there %d times, not once: mend the fixed list", m.file, m.old, n)
+		}
+	}
+	return nil
+}
+
 func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, scripts bool, limit time.Duration) error {
 	dir, err := copyTree(ctx)
 	if err != nil {
@@ -76,10 +90,8 @@ func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, 
 		fmt.Printf("%s %.0f s\n", line, time.Since(began).Seconds())
 		return nil
 	}
-	for _, m := range all {
-		if text, err := os.ReadFile(filepath.Join(dir, m.file)); err != nil || strings.Count(string(text), m.old) != 1 {
-			return fmt.Errorf("%s: %q is not there once: mend the fixed list (%v)", m.file, m.old, err)
-		}
+	if err := fits(all, dir); err != nil {
+		return err
 	}
 	for _, m := range all {
 		if !strings.Contains(m.what, only) {
