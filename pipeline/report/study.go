@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -57,18 +55,10 @@ func Study(results *pipeline.Results) ([]*Part, error) {
 
 // comparison compares the methods of a table.
 func comparison(text []byte) (*Part, error) {
-	folder, err := os.MkdirTemp("", "mars-report")
+	const name = "runs"
+	c, err := compare.Table(name, bytes.NewReader(text), compare.Options{})
 	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(folder)
-	path := filepath.Join(folder, "runs.csv")
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		return nil, err
-	}
-	c, err := compare.Files([]string{path}, compare.Options{})
-	if err != nil {
-		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), path+": "))
+		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), name+": "))
 	}
 	return Comparison(c)
 }
