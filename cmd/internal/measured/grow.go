@@ -182,6 +182,26 @@ func (s study) lacking(kept record, program string, axes []string, part []cellOf
 	return slices.DeleteFunc(slices.Clone(part), func(c cellOf) bool { return done[c.key()] })
 }
 
+// lacksSample says why the sample of a study cannot be compared: runs of it are not kept yet.
+func (s study) lacksSample(kept record) string {
+	sample, err := s.part(s.sample)
+	if err != nil {
+		return err.Error()
+	}
+	axes, _, err := s.cells()
+	if err != nil {
+		return err.Error()
+	}
+	there := map[string]bool{}
+	for _, r := range kept.runs {
+		there[cellAt(r, axes).key()] = true
+	}
+	if slices.ContainsFunc(sample, func(c cellOf) bool { return !there[c.key()] }) {
+		return fmt.Sprintf("its sample is not among the runs that are kept: make measured MEASURED=%s MEASUREDSET='%s'", s.name, strings.Join(s.sample, " "))
+	}
+	return ""
+}
+
 func cellAt(r run, axes []string) cellOf {
 	var c cellOf
 	for _, a := range axes {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/csv"
 	"fmt"
 	"slices"
@@ -390,61 +391,73 @@ func publishedCells(paper []run, task string, methods []string) (cells []string)
 	return cells
 }
 
-// paperDigitsTable has two rows for each task: ours, and the paper's.
-func paperDigitsTable(b book) string {
-	runs := b["paper-digits"].runs
-	methods := methodsOf("paper-digits", runs, "")
-	paper, err := published()
-	if err != nil {
-		return sentenceOf(err)
+// paperTasksTable has a row for each task and, where the paper has the same one, its own below.
+func paperTasksTable(study string, beside bool) func(book) string {
+	return func(b book) string {
+		runs := b[study].runs
+		methods := methodsOf(study, runs, "")
+		paper, err := published()
+		if err != nil {
+			return sentenceOf(err)
+		}
+		c, err := compared(runs, "balanced_accuracy", "", "task")
+		if err != nil {
+			return sentenceOf(err)
+		}
+		var lines [][]string
+		for _, s := range c.Settings {
+			lines = append(lines, taskLine(c, s, methods))
+			if beside {
+				lines = append(lines, append([]string{"the paper", "20"}, publishedCells(paper, s.Values[0], methods)...))
+			}
+		}
+		return markdown(append([]string{"task", "seeds"}, methods...), lines) + unrun(study, runs) + "\n" + notes(c)
 	}
-	c, err := compared(runs, "balanced_accuracy", "", "task")
-	if err != nil {
-		return sentenceOf(err)
-	}
-	var lines [][]string
-	for _, s := range c.Settings {
-		lines = append(lines, append([]string{taskNames[s.Values[0]], strconv.Itoa(most(s))}, cellsOf(c, s, methods)...),
-			append([]string{"the paper", "20"}, publishedCells(paper, s.Values[0], methods)...))
-	}
-	return markdown(append([]string{"task", "seeds"}, methods...), lines) + unrun("paper-digits", runs) + "\n" + notes(c)
 }
 
-func paperDigitsShares(b book) string {
-	runs := b["paper-digits"].runs
-	methods := methodsOf("paper-digits", runs, "proportions_l1")
-	c, err := compared(runs, "proportions_l1", "", "task")
-	if err != nil {
-		return sentenceOf(err)
-	}
-	var lines [][]string
-	for _, s := range c.Settings {
-		lines = append(lines, append([]string{taskNames[s.Values[0]], strconv.Itoa(most(s))}, cellsOf(c, s, methods)...))
-	}
-	return markdown(append([]string{"task", "seeds"}, methods...), lines) + "\n" + notes(c)
+func taskLine(c *compare.Comparison, s compare.Setting, methods []string) []string {
+	task := s.Values[0]
+	return append([]string{cmp.Or(taskNames[task], task), strconv.Itoa(most(s))}, cellsOf(c, s, methods)...)
 }
 
-// paperDigitsWins counts wins and ranks, here and in the paper, over the tasks that were run.
-func paperDigitsWins(b book) string {
-	runs := b["paper-digits"].runs
-	methods := methodsOf("paper-digits", runs, "")
-	paper, err := published()
-	if err != nil {
-		return sentenceOf(err)
+func paperTasksShares(study string) func(book) string {
+	return func(b book) string {
+		runs := b[study].runs
+		methods := methodsOf(study, runs, "proportions_l1")
+		c, err := compared(runs, "proportions_l1", "", "task")
+		if err != nil {
+			return sentenceOf(err)
+		}
+		var lines [][]string
+		for _, s := range c.Settings {
+			lines = append(lines, taskLine(c, s, methods))
+		}
+		return markdown(append([]string{"task", "seeds"}, methods...), lines) + "\n" + notes(c)
 	}
-	c, err := compared(runs, "balanced_accuracy", control(runs), "task")
-	if err != nil {
-		return sentenceOf(err)
+}
+
+// paperTasksWins counts wins and ranks, here and in the paper, over the tasks that were run.
+func paperTasksWins(study string) func(book) string {
+	return func(b book) string {
+		runs := b[study].runs
+		methods := methodsOf(study, runs, "")
+		paper, err := published()
+		if err != nil {
+			return sentenceOf(err)
+		}
+		c, err := compared(runs, "balanced_accuracy", control(runs), "task")
+		if err != nil {
+			return sentenceOf(err)
+		}
+		wins, ranks, err := publishedWins(where(paper, "task", values(runs, "task")...), methods)
+		if err != nil {
+			return sentenceOf(err)
+		}
+		n := len(c.Settings)
+		heads := []string{"method", fmt.Sprintf("wins of %d", n), "the paper's", "mean rank", "the paper's", "MARSc is better, worse, equal", "p (Holm)"}
+		columns := append([][]string{winsColumn(c, methods), wins, ranksColumn(c, methods), ranks}, againstColumns(c, methods)...)
+		return markdown(heads, columnsToLines(methods, columns)) + "\n" + ranksText(c) + notes(c)
 	}
-	paper = where(paper, "task", values(runs, "task")...)
-	wins, ranks, err := publishedWins(paper, methods)
-	if err != nil {
-		return sentenceOf(err)
-	}
-	n := len(c.Settings)
-	heads := []string{"method", fmt.Sprintf("wins of %d", n), "the paper's", "mean rank", "the paper's", "MARSc is better, worse, equal", "p (Holm)"}
-	columns := append([][]string{winsColumn(c, methods), wins, ranksColumn(c, methods), ranks}, againstColumns(c, methods)...)
-	return markdown(heads, columnsToLines(methods, columns)) + "\n" + ranksText(c) + notes(c)
 }
 
 // publishedWins are how often the paper marks a method in its tables, and the mean ranks of its
