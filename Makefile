@@ -66,8 +66,8 @@ mutants: ## break lines one at a time, a fixed list and MUTANTS chosen by SEED, 
 	$(GO) run ./cmd/internal/mutants -chosen $(MUTANTS) -seed $(SEED)
 
 MEASURED ?=
-measured: ## measure what the pages say: the cheap studies, or MEASURED=names of tables; some need real data in $MARS_DATA
-	$(GO) run ./cmd/internal/measured -only '$(MEASURED)'
+measured: ## measure what the pages say: the cheap studies, or MEASURED=names of tables, MEASUREDSET=a part of a paper-… study (matrix.seed=0,1); some need real data in $$MARS_DATA
+	$(GO) run ./cmd/internal/measured -only '$(MEASURED)' -set '$(MEASUREDSET)'
 
 measured-check: ## run a sample of each study again, and fail where a figure of the pages has moved
 	$(GO) run ./cmd/internal/measured -check -only '$(MEASURED)'

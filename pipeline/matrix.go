@@ -273,3 +273,30 @@ func (v *AxisValue) toml(axis string) string {
 	}
 	return "{" + strings.Join(pairs, ", ") + "}"
 }
+
+// Combinations are the names of the matrix's axes and, for each run that a pipeline file
+// makes, those of their values. Stages are not looked at.
+func Combinations(ctx context.Context, name, text string) (axes []string, runs [][]string, err error) {
+	f := &File{Name: name, lines: findLines(text)}
+	var raw struct{ Matrix map[string]any }
+	meta, err := toml.Decode(text, &raw)
+	if err != nil {
+		return nil, nil, f.syntaxError(err)
+	}
+	if err := f.readMatrix(raw.Matrix, meta); err != nil {
+		return nil, nil, err
+	}
+	points, err := f.points(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	axes = axisNames(f.Axes)
+	for _, p := range points {
+		var values []string
+		for _, axis := range axes {
+			values = append(values, p.names[axis])
+		}
+		runs = append(runs, values)
+	}
+	return axes, runs, nil
+}

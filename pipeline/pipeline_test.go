@@ -325,3 +325,23 @@ func TestLiveView(t *testing.T) {
 		}
 	}
 }
+
+// The runs of a file that ships are those that its head says.
+func TestCombinationsOfExamples(t *testing.T) {
+	for name, want := range map[string]int{"paper-toy": 17820, "paper-digits": 1980, "paper-visda": 2200, "paper-office31": 1320, "paper-officehome": 2640} {
+		text, err := Example(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		axes, runs, err := Combinations(t.Context(), name, text)
+		if err != nil || len(runs) != want {
+			t.Errorf("%s: %d runs (%v), want %d", name, len(runs), err, want)
+		}
+		if first := strings.Join(runs[0], " "); name == "paper-toy" && (strings.Join(axes, " ") != "setting x method seed" || first != "0 0 source 0") {
+			t.Errorf("%s: axes %v, the first run %s", name, axes, first)
+		}
+	}
+	if _, _, err := Combinations(t.Context(), "bad.toml", "[matrix]\na = ["); err == nil || !strings.Contains(err.Error(), "bad.toml") {
+		t.Errorf("no TOML: %v", err)
+	}
+}

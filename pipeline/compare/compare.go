@@ -5,6 +5,7 @@ package compare
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -110,6 +111,23 @@ func Files(files []string, o Options) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
+	return t.compare(o)
+}
+
+// Table compares the methods of a table that is CSV, such as pipeline.Results writes. Errors
+// name it.
+func Table(name string, r io.Reader, o Options) (*Comparison, error) {
+	t := &table{}
+	if err := t.addCSV(name, r); err != nil {
+		return nil, err
+	}
+	if len(t.rows) == 0 {
+		return nil, noResults(name)
+	}
+	return t.compare(o)
+}
+
+func (t *table) compare(o Options) (*Comparison, error) {
 	o.Method, o.Level = cmp.Or(o.Method, "method"), cmp.Or(o.Level, 0.01)
 	if o.Over == nil {
 		o.Over = []string{"seed"}

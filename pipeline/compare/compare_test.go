@@ -1,10 +1,12 @@
 package compare
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -185,5 +187,27 @@ func TestIncomplete(t *testing.T) {
 	}
 	if notes := strings.Join(c.Notes, "\n"); !strings.Contains(notes, "task x, b, seed 1") || !strings.Contains(notes, "lack a method") {
 		t.Errorf("notes: %s", notes)
+	}
+}
+
+// A table that is in memory is compared like a file, and named in errors.
+func TestTable(t *testing.T) {
+	text, err := os.ReadFile("testdata/paper.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Table("here", bytes.NewReader(text), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Files([]string{"testdata/paper.csv"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Wins, want.Wins) || !slices.Equal(got.Ranks, want.Ranks) {
+		t.Errorf("wins %v, ranks %v; of the file %v and %v", got.Wins, got.Ranks, want.Wins, want.Ranks)
+	}
+	if _, err := Table("here", strings.NewReader("method,seed,accuracy\n"), Options{}); err == nil || !strings.Contains(err.Error(), "here: there are no results") {
+		t.Errorf("no results: %v", err)
 	}
 }

@@ -42,11 +42,13 @@ func read(files []string) (*table, error) {
 			return nil, err
 		}
 		if len(t.rows) == before {
-			return nil, fmt.Errorf("%s: there are no results in it", name)
+			return nil, noResults(name)
 		}
 	}
 	return t, nil
 }
+
+func noResults(name string) error { return fmt.Errorf("%s: there are no results in it", name) }
 
 func (t *table) addFile(name string) error {
 	if name == "-" {

@@ -1,5 +1,5 @@
 // Package figures draws what the programs say: shares with intervals, confusion, recall,
-// calibration, training, transport plans and ranks. Each figure is a file; Figure.Write writes it
+// calibration, training, scores, transport plans, rows in the plane, and what studies found. Each figure is a file; Figure.Write writes it
 // as SVG, PNG or PDF, and package report puts several into a page.
 //
 // Colours are those of Okabe & Ito (2008), which colour-blind people tell apart, and nothing is
@@ -7,4 +7,4 @@
 package figures
 
 // Kinds are those of all figures.
-var Kinds = []string{"shares", "confusion", "recall", "calibration", "confidence", "labels", "losses", "proportions", "critic", "plan", "ranks"}
+var Kinds = []string{"shares", "confusion", "recall", "calibration", "confidence", "labels", "losses", "proportions", "critic", "plan", "study", "errors", "ranks", "pca", "tsne", "scores"}

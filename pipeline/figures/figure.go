@@ -30,6 +30,9 @@ type Figure struct {
 
 	width, height vg.Length
 	draw          func(draw.Canvas)
+	// bare draws it, lower, without the words that a page has beside it; nil if there are none.
+	bare       func(draw.Canvas)
+	bareHeight vg.Length
 }
 
 // A Table is the numbers of a figure.
@@ -89,14 +92,24 @@ const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 // Inline is the figure as an element of an HTML page: as wide as there is room, and with the
 // page's colour where it is black on white. Identities in it begin with id.
 func (f *Figure) Inline(id string) (string, error) {
+	if f.bare != nil {
+		b := *f
+		b.draw, b.height, b.bare = f.bare, f.bareHeight, nil
+		return b.Inline(id)
+	}
 	text, err := f.svg()
 	if err != nil {
 		return "", err
 	}
 	text = strings.ReplaceAll(text, "stroke:#000000", "stroke:currentColor")
+	text = strings.ReplaceAll(text, "#333333", "currentColor") // the palette's black
 	text = strings.ReplaceAll(text, "fill:#FFFFFF", "fill:var(--page)")
-	return f.root(text, fmt.Sprintf(`role="img" aria-labelledby="%s-title %[1]s-text" style="max-width:%[2]spt;min-width:min(%[2]spt,30rem)" fill="currentColor"`, id, points(f.width)), id), nil
+	return f.root(text, fmt.Sprintf(`role="img" aria-labelledby="%s-title %[1]s-text" style="max-width:%[2]spt;min-width:min(%[2]spt,max(30rem,%[3]spt))" fill="currentColor"`, id, points(f.width), points(readable*f.width)), id), nil
 }
+
+// readable is the part of its width below which the words of a figure are too small to read: a
+// narrow page scrolls it.
+const readable = 0.65
 
 // svg is what is inside of the figure's element.
 func (f *Figure) svg() (string, error) {

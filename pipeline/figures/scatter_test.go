@@ -20,6 +20,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline/compare"
 )
 
 // batches is a stream of n rows in batches of size, whose features are 10·row and 1, with
@@ -245,6 +246,15 @@ func results(t *testing.T, lines ...string) string {
 	return path
 }
 
+func comparison(t *testing.T, path string) *compare.Comparison {
+	t.Helper()
+	c, err := compare.Files([]string{path}, compare.Options{Incomplete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 func TestStudy(t *testing.T) {
 	path := results(t, "0,2,source,0,.9,", "0,2,source,1,.8,", "0,2,marsc,0,.95,.1", "0,2,marsc,1,.97,.2", "0,11,marsc,0,.6,.3",
 		"0,11,source,0,.5,", "0,11,source,1,.7,", "4,34,source,0,.2,", "4,34,marsc,0,.99,.1")
@@ -258,7 +268,7 @@ func TestStudy(t *testing.T) {
 			t.Errorf("the figure does not have %q", words)
 		}
 	}
-	sheet, _, err := studySheet([]string{path}, StudyOptions{})
+	sheet, _, err := studySheet(comparison(t, path), StudyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +291,7 @@ func TestStudy(t *testing.T) {
 // A line goes through the means, and the band is a deviation wide.
 func TestCurve(t *testing.T) {
 	path := results(t, "0,2,m,0,.5,", "0,2,m,1,.7,", "0,10,m,0,.9,", "0,10,m,1,.9,", "0,2,n,0,.8,", "0,2,n,1,.8,", "0,10,n,0,.8,", "0,10,n,1,.8,")
-	f, _, err := studySheet([]string{path}, StudyOptions{})
+	f, _, err := studySheet(comparison(t, path), StudyOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -331,5 +341,78 @@ func TestStudyOfOneSetting(t *testing.T) {
 	}
 	if svg := write(t, f); !strings.Contains(svg, "Means of 2 runs") || len(f.Table.Rows) != 1 || f.Table.Rows[0][0] != "0.850 ± 0.071" {
 		t.Errorf("%+v", f.Table)
+	}
+}
+
+// A method has the same colour in all figures of a study, also where another lacks the number.
+func TestSameColours(t *testing.T) {
+	path := results(t, "0,2,source,0,.9,", "0,5,source,0,.8,", "0,2,marsc,0,.95,.1", "0,5,marsc,0,.9,.1")
+	accuracy, _, err := studySheet(comparison(t, path), StudyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := compare.Files([]string{path}, compare.Options{Number: "proportions_l1", Incomplete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	errors, _, err := studySheet(c, StudyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(errors.legend) != 1 || errors.legend[0] != accuracy.legend[1] {
+		t.Errorf("marsc has %v, and elsewhere %v", errors.legend, accuracy.legend)
+	}
+}
+
+// A page says beside a figure what the figure says in a file.
+func TestBareInPages(t *testing.T) {
+	f, err := Study([]string{results(t, "0,2,a,0,.9,", "0,5,a,0,.8,", "0,2,b,0,.95,.1", "0,5,b,0,.9,.1")}, StudyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inline, err := f.Inline("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drawn := ">One run each"; !strings.Contains(write(t, f), drawn) || strings.Contains(strings.Replace(inline, "<desc id=\"x-text\""+drawn, "", 1), drawn) {
+		t.Error("the note is drawn in the page, or not in the file")
+	}
+	if f.bareHeight >= f.height {
+		t.Errorf("without its note it is %v high, and with it %v", f.bareHeight, f.height)
+	}
+}
+
+func candidates() *Candidates {
+	nan := math.NaN()
+	return &Candidates{Settings: []string{"epochs", "learning-rate"}, Values: [][]string{{"1", "default"}, {"30", "default"}, {"30", "50"}},
+		Scores: []string{"reverse", "dev"}, Of: [][]float64{{.8, -.1}, {.9, -.4}, {nan, nan}}, Seconds: []float64{1, 2, 3}, Failed: []string{"", "", "diverged"}, Chosen: 1}
+}
+
+func TestScores(t *testing.T) {
+	f, err := Scores(candidates())
+	if err != nil {
+		t.Fatal(err)
+	}
+	svg := write(t, f)
+	for _, words := range []string{">learning-rate</text>", ">reverse</text>", ">failed</text>", ">-0.4</text>", "reverse chose epochs=30 learning-rate=default."} {
+		if !strings.Contains(svg, words) {
+			t.Errorf("the figure does not have %q", words)
+		}
+	}
+	if want := []string{"30", "default", "0.9000", "-0.4000", "2", "chosen", ""}; len(f.Table.Rows) != 3 || !slices.Equal(f.Table.Rows[1], want) {
+		t.Errorf("table: %q", f.Table.Rows)
+	}
+	many := candidates()
+	for i := range 100 {
+		many.Values, many.Of = append(many.Values, []string{fmt.Sprint(i), "x"}), append(many.Of, []float64{float64(i) / 1000, 0})
+		many.Seconds, many.Failed = append(many.Seconds, 1), append(many.Failed, "")
+	}
+	if f, err = Scores(many); err != nil || len(f.Notes) != 1 || len(f.Table.Rows) != 103 || !slices.Contains(many.drawn(), many.Chosen) || len(many.drawn()) != maxCandidates {
+		t.Errorf("of 103 candidates %d are drawn: %v", len(many.drawn()), err)
+	}
+	for _, bad := range []*Candidates{{}, {Settings: []string{"a"}, Values: [][]string{{"1"}}, Scores: []string{"dev"}, Of: [][]float64{{1}}, Chosen: -1}} {
+		if _, err := Scores(bad); err == nil {
+			t.Errorf("%+v makes a figure", bad)
+		}
 	}
 }

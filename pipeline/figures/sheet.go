@@ -1,6 +1,7 @@
 package figures
 
 import (
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -18,6 +19,7 @@ type sheet struct {
 	note  string // what was left out, and how the figure was made
 
 	panels []*plot.Plot
+	perRow int  // panels at most; 0 means most of all
 	wide   bool // the only panel has many names along its axis
 	legend []entry
 }
@@ -31,31 +33,42 @@ type entry struct {
 
 const (
 	panelSide  = 9 * vg.Centimeter
-	perRow     = 3 // panels at most
+	mostPanels = 3 // in a row
 	margin     = 3 * vg.Millimeter
 	lineHeight = 14 // of legend and note, in points
 )
 
 // figure is the sheet as a figure of a kind, with the numbers that are shown.
 func (f *sheet) figure(kind string, numbers Table) *Figure {
-	cols := min(len(f.panels), perRow)
+	cols := min(len(f.panels), cmp.Or(f.perRow, mostPanels))
 	rows := (len(f.panels) + cols - 1) / cols
 	width := vg.Length(cols)*panelSide + 2*margin
 	if f.wide {
 		width = 1.8*panelSide + 2*margin
 	}
-	legend, note := f.flow(width-2*margin), wrap(f.note, width-2*margin)
-	below := vg.Length(len(legend)+len(note))*lineHeight + margin
-	height := vg.Length(rows)*panelSide + below + lineHeight + 3*margin
-	return &Figure{Kind: kind, Title: f.title, Text: f.note, Table: numbers, width: width, height: height,
-		draw: func(c draw.Canvas) { f.draw(c, cols, rows, below, legend, note) }}
+	legend := f.flow(width - 2*margin)
+	of := func(title string, note []string) (height vg.Length, drawing func(draw.Canvas)) {
+		below := vg.Length(len(legend)+len(note))*lineHeight + margin
+		above := vg.Length(0)
+		if title != "" {
+			above = lineHeight + margin
+		}
+		return vg.Length(rows)*panelSide + below + above + 2*margin,
+			func(c draw.Canvas) { f.draw(c, cols, rows, title, above, below, legend, note) }
+	}
+	result := &Figure{Kind: kind, Title: f.title, Text: f.note, Table: numbers, width: width}
+	result.height, result.draw = of(f.title, wrap(f.note, width-2*margin))
+	result.bareHeight, result.bare = of("", nil)
+	return result
 }
 
-func (f *sheet) draw(c draw.Canvas, cols, rows int, below vg.Length, legend [][]placed, note []string) {
+func (f *sheet) draw(c draw.Canvas, cols, rows int, title string, above, below vg.Length, legend [][]placed, note []string) {
 	c = draw.Crop(c, margin, -margin, margin, -margin)
-	title := pen(text.XLeft, text.YBottom, ink)
-	title.YAlign = text.YTop
-	c.FillText(title, vg.Point{X: c.Min.X, Y: c.Max.Y}, f.title)
+	style := pen(text.XLeft, text.YBottom, ink)
+	style.YAlign = text.YTop
+	if title != "" {
+		c.FillText(style, vg.Point{X: c.Min.X, Y: c.Max.Y}, title)
+	}
 	y := c.Min.Y + below - margin
 	for _, line := range legend {
 		y -= lineHeight
@@ -69,7 +82,7 @@ func (f *sheet) draw(c draw.Canvas, cols, rows int, below vg.Length, legend [][]
 		y -= lineHeight
 		c.FillText(pen(text.XLeft, text.YBottom, ink), vg.Point{X: c.Min.X, Y: y}, line)
 	}
-	f.drawPanels(draw.Crop(c, 0, 0, below, -lineHeight-margin), cols, rows)
+	f.drawPanels(draw.Crop(c, 0, 0, below, -above), cols, rows)
 }
 
 func (f *sheet) drawPanels(c draw.Canvas, cols, rows int) {

@@ -26,24 +26,32 @@ type StudyOptions struct {
 	Settings []string
 	// Mixed takes results of different versions of the program.
 	Mixed bool
+	// PerRow is how many panels stand side by side; 0 means three.
+	PerRow int
 }
 
 // Study draws a number by method against a column of the results, a panel for each setting of
 // the other columns: lines with bands of a standard deviation where the column has numbers,
 // else points with bars.
 func Study(files []string, o StudyOptions) (*Figure, error) {
-	f, s, err := studySheet(files, o)
+	c, err := compare.Files(files, compare.Options{Number: o.Number, Incomplete: true, Settings: o.Settings, Mixed: o.Mixed})
+	if err != nil {
+		return nil, err
+	}
+	return StudyOf(c, o)
+}
+
+// StudyOf draws a comparison as Study does, whose options Number, Settings and Mixed it has
+// behind it.
+func StudyOf(c *compare.Comparison, o StudyOptions) (*Figure, error) {
+	f, s, err := studySheet(c, o)
 	if err != nil {
 		return nil, err
 	}
 	return f.figure("study", s.table()), nil
 }
 
-func studySheet(files []string, o StudyOptions) (*sheet, *study, error) {
-	c, err := compare.Files(files, compare.Options{Number: o.Number, Incomplete: true, Settings: o.Settings, Mixed: o.Mixed})
-	if err != nil {
-		return nil, nil, err
-	}
+func studySheet(c *compare.Comparison, o StudyOptions) (*sheet, *study, error) {
 	s := &study{Comparison: c}
 	if err := s.chooseMethods(o.Methods); err != nil {
 		return nil, nil, err
@@ -51,7 +59,7 @@ func studySheet(files []string, o StudyOptions) (*sheet, *study, error) {
 	if err := s.chooseX(o.X); err != nil {
 		return nil, nil, err
 	}
-	f := &sheet{title: safetext.Escape(c.Number)}
+	f := &sheet{title: safetext.Escape(c.Number), perRow: o.PerRow}
 	for _, panel := range s.panels() {
 		f.panels = append(f.panels, s.draw(panel))
 	}
@@ -61,7 +69,7 @@ func studySheet(files []string, o StudyOptions) (*sheet, *study, error) {
 	sameRange(f.panels)
 	f.wide = len(f.panels) == 1 && !s.numbers
 	for k, m := range s.methods {
-		f.legend = append(f.legend, entry{safetext.Escape(c.Methods[m]), colourOf(k), markOf(k)})
+		f.legend = append(f.legend, entry{safetext.Escape(c.Methods[m]), colourOf(s.look(k)), markOf(s.look(k))})
 	}
 	f.note = s.note()
 	return f, s, nil
@@ -70,6 +78,7 @@ func studySheet(files []string, o StudyOptions) (*sheet, *study, error) {
 type study struct {
 	*compare.Comparison
 	methods []int // drawn
+	named   bool  // the user has chosen them
 	left    []string
 	x       int  // column of the axis
 	numbers bool // whether it has numbers
@@ -77,6 +86,7 @@ type study struct {
 
 // chooseMethods takes the methods that have the number.
 func (s *study) chooseMethods(names []string) error {
+	s.named = names != nil
 	for m, name := range s.Methods {
 		has := slices.ContainsFunc(s.Settings, func(t compare.Setting) bool { return t.Results[m].Runs > 0 })
 		switch {
@@ -236,9 +246,19 @@ func pad(a *plot.Axis) {
 // markOf is the mark of method k: colours are not all that tells methods apart.
 func markOf(k int) mark { return []mark{square, triangle, diamond, ring}[k%4] }
 
+// look is which colour and mark the method drawn in place k has: the same in all figures of a
+// study, also of a number that some methods lack.
+func (s *study) look(k int) int {
+	if s.named {
+		return k
+	}
+	return s.methods[k]
+}
+
 // trail is a method's in a panel.
 func (s *study) trail(settings []compare.Setting, k, m int) *trail {
-	c := &trail{colour: colourOf(k), mark: markOf(k), joined: s.numbers, dashed: k >= 4}
+	look := s.look(k)
+	c := &trail{colour: colourOf(look), mark: markOf(look), joined: s.numbers, dashed: look >= 4}
 	for i, t := range settings {
 		r := t.Results[m]
 		if r.Runs == 0 {

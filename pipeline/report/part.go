@@ -131,7 +131,14 @@ func Plan(classes []string, plan [][]float64) (*Part, error) {
 
 // Comparison is what there is to see of a comparison of methods.
 func Comparison(c *compare.Comparison) (*Part, error) {
-	p := &Part{Title: "Comparison of methods", Lead: fmt.Sprintf("%d methods in %d settings, by %s.", len(c.Methods), len(c.Settings), c.Number), Text: c.Notes}
+	p := &Part{Title: "Comparison of methods", Lead: fmt.Sprintf("%d methods in %d settings, by %s.", len(c.Methods), len(c.Settings), c.Number)}
+	for _, note := range c.Notes {
+		if strings.HasPrefix(note, "Missing and left out") {
+			p.Warnings = append(p.Warnings, note)
+		} else {
+			p.Text = append(p.Text, note)
+		}
+	}
 	t := Table{Title: "Means", Table: figures.Table{Head: append(slices.Clone(c.Columns), c.Methods...)}}
 	for _, s := range c.Settings {
 		row := slices.Clone(s.Values)
@@ -169,4 +176,36 @@ func (p *Part) Figure(kind string) (*figures.Figure, error) {
 		return nil, fmt.Errorf("%s: holds nothing to draw", p.From)
 	}
 	return nil, fmt.Errorf("%s: has no figure %q: it has %s", p.From, kind, strings.Join(kinds, ", "))
+}
+
+// Selection is what there is to see of a choice among settings.
+func Selection(c *figures.Candidates) (*Part, error) {
+	f, err := figures.Scores(c)
+	if err != nil {
+		return nil, err
+	}
+	p := &Part{Title: "Choice of settings", Figures: []*figures.Figure{f}}
+	p.Lead = fmt.Sprintf("%s is chosen of %d candidates, by %s (%.4f), without labels of the target.", c.Name(c.Chosen), len(c.Values), c.Scores[0], c.Of[c.Chosen][0])
+	p.Text = append(p.Text, "A score is a guess. docs/how-to/select.md says what scores were worth where the truth is known.")
+	for k, name := range c.Scores[1:] {
+		best := -1
+		for i := range c.Of {
+			if v := c.Of[i][k+1]; v == v && (best < 0 || v > c.Of[best][k+1]) {
+				best = i
+			}
+		}
+		if best >= 0 && c.Of[best][k+1] > c.Of[c.Chosen][k+1] {
+			p.Text = append(p.Text, fmt.Sprintf("By %s it would be %s.", name, c.Name(best)))
+		}
+	}
+	failed := 0
+	for _, why := range c.Failed {
+		if why != "" {
+			failed++
+		}
+	}
+	if failed > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d candidates failed and are left out: the table says why.", failed, len(c.Failed)))
+	}
+	return p, nil
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,11 +31,16 @@ import (
 const maxJSON = 256 << 20
 
 // Readable says in words what Open reads.
-const Readable = "the JSON of mars proportions --json, mars eval --json or mars compare -o x.json; labels of mars label as CSV or Arrow; what mars train --metrics or mars match --save wrote"
+const Readable = "the JSON of mars proportions --json, mars eval --json or mars compare -o x.json; labels of mars label as CSV or Arrow; what mars train --metrics or mars match --save wrote; a stream with features; the table of a study of methods (mars run)"
+
+// Options say what there is to see of files, beyond what there always is.
+type Options struct {
+	TSNE bool // lay the rows of streams out by t-SNE, too
+}
 
 // Open reads a file that a program wrote, and says what there is to see of it.
-func Open(ctx context.Context, path string) (*Part, error) {
-	p, err := open(ctx, path)
+func Open(ctx context.Context, path string, o Options) (*Part, error) {
+	p, err := open(ctx, path, o)
 	if err != nil {
 		if strings.HasPrefix(err.Error(), path) {
 			return nil, err
@@ -45,7 +51,7 @@ func Open(ctx context.Context, path string) (*Part, error) {
 	return p, nil
 }
 
-func open(ctx context.Context, path string) (*Part, error) {
+func open(ctx context.Context, path string, o Options) (*Part, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, errors.Unwrap(err)
@@ -64,11 +70,15 @@ func open(ctx context.Context, path string) (*Part, error) {
 	}
 	switch format := arrowio.Sniff(head[:n]); {
 	case format == arrowio.FormatArrowFile || format == arrowio.FormatArrowStream:
-		return openArrow(ctx, path)
+		return openArrow(ctx, path, o)
+	case slices.Contains([]string{".jsonl", ".ndjson"}, strings.ToLower(filepath.Ext(path))):
+		return openStudy(path)
 	case bytes.HasPrefix(bytes.TrimLeft(head[:n], " \t\r\n\ufeff"), []byte("{")):
 		return openJSON(f)
 	case bytes.Contains(firstLine(head[:n]), []byte("predicted_class")):
 		return openLabels(ctx, f)
+	case isStudy(firstLine(head[:n])):
+		return openStudy(path)
 	}
 	return nil, errors.New("is nothing that can be drawn: give " + Readable)
 }
@@ -76,6 +86,17 @@ func open(ctx context.Context, path string) (*Part, error) {
 func firstLine(head []byte) []byte {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	return line
+}
+
+// isStudy reports whether the first line of a file is that of a table of runs.
+func isStudy(line []byte) bool {
+	head, err := csv.NewReader(bytes.NewReader(line)).Read()
+	return err == nil && slices.ContainsFunc(head, func(name string) bool { return strings.TrimPrefix(name, "\ufeff") == "method" })
+}
+
+// openStudy reads what the runs of a study left.
+func openStudy(path string) (*Part, error) {
+	return methods(func(o compare.Options) (*compare.Comparison, error) { return compare.Files([]string{path}, o) })
 }
 
 // openJSON reads a report by the names that it has.
@@ -111,13 +132,13 @@ func decoded[T proportions.Report | eval.Metrics | compare.Comparison](text []by
 	return part(v)
 }
 
-func openArrow(ctx context.Context, path string) (*Part, error) {
+func openArrow(ctx context.Context, path string, o Options) (*Part, error) {
 	r, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	has := func(name string) bool { return arrowio.HasColumn(r.Schema(), name) }
+	has, columns := func(name string) bool { return arrowio.HasColumn(r.Schema(), name) }, arrowio.DefaultColumns()
 	switch {
 	case has("class") && has("plan"):
 		classes, plan, err := match.LoadPlan(path)
@@ -129,6 +150,10 @@ func openArrow(ctx context.Context, path string) (*Part, error) {
 		return openMetrics(ctx, r)
 	case has("predicted_class") && has(label.Confidence):
 		return arrowLabels(ctx, r)
+	case has("chosen") && has("seconds") && has("failed"):
+		return openSelection(ctx, r)
+	case has(columns.Domain) && (has(columns.Features) || has(columns.Embedding)):
+		return Rows(ctx, r, o)
 	}
 	return nil, errors.New("is Arrow of another kind: give " + Readable)
 }

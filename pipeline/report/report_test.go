@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -17,6 +18,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline/compare"
 	"mars.dev/mars/pipeline/figures"
 	"mars.dev/mars/stages/eval"
@@ -119,6 +124,58 @@ func planOf(classes []string) [][]float64 {
 	return plan
 }
 
+// studyOf is a table of runs of methods with these names, of which one lacks a run.
+func studyOf(t *testing.T, methods []string) string {
+	t.Helper()
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
+	lines := [][]string{{"setting", "x", "method", "seed", "balanced_accuracy", "proportions_l1", "train.seconds"}}
+	for k, m := range methods {
+		for i := range 8 {
+			if k > 0 || i > 0 {
+				lines = append(lines, []string{"<" + fmt.Sprint(i/4), fmt.Sprint(i / 2 % 2), m, fmt.Sprint(i % 2), fmt.Sprint(0.9 - 0.001*float64(k*i)), fmt.Sprint(0.01 * float64(k)), "1"})
+			}
+		}
+	}
+	if err := w.WriteAll(lines); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// rowsOf is a stream with a row of each class in each domain, and more, of features and embedding.
+func rowsOf(classes []string) arrowio.Stream {
+	const times = 4
+	var domains []arrowio.Domain
+	var labels []int32
+	var valid []bool
+	var x, z []float32
+	for i := range 2 * times * len(classes) {
+		domain := []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}[i%2]
+		domains, labels, valid = append(domains, domain), append(labels, int32(i/2%len(classes))), append(valid, i%2 == 0)
+		x, z = append(x, float32(i%7), float32(i%5), float32(i%3)), append(z, float32(i%3), float32(i))
+	}
+	fields := []arrow.Field{{Name: "domain", Type: arrow.BinaryTypes.String}, {Name: "label", Type: arrow.PrimitiveTypes.Int32, Nullable: true},
+		{Name: "features", Type: arrowio.VectorType(3)}, {Name: "embedding", Type: arrowio.VectorType(2)}}
+	schema := arrowio.Meta{Classes: classes}.Apply(arrow.NewSchema(fields, nil))
+	n := len(labels)
+	rec := array.NewRecord(schema, []arrow.Array{arrowio.NewDomainArray(domains), arrowio.NewIntArray(labels, valid),
+		arrowio.NewVectorArray(arrowio.Vectors{Data: x, Rows: n, Width: 3}), arrowio.NewVectorArray(arrowio.Vectors{Data: z, Rows: n, Width: 2})}, int64(n))
+	return &oneBatch{rec}
+}
+
+type oneBatch struct{ rec arrow.Record }
+
+func (b *oneBatch) Name() string          { return "rows" }
+func (b *oneBatch) Schema() *arrow.Schema { return b.rec.Schema() }
+func (b *oneBatch) Next() (arrow.Record, error) {
+	rec := b.rec
+	if b.rec = rec.NewSlice(0, 0); rec.NumRows() == 0 {
+		return nil, io.EOF
+	}
+	return rec, nil
+}
+
 // allParts are parts of every kind.
 func allParts(t *testing.T, classes []string) (parts []*Part) {
 	t.Helper()
@@ -134,6 +191,12 @@ func allParts(t *testing.T, classes []string) (parts []*Part) {
 	add(Training(trainingOf(classes)))
 	add(Plan(classes, planOf(classes)))
 	add(Comparison(comparisonOf(classes)))
+	add(Selection(&figures.Candidates{Settings: classes[:2], Values: [][]string{{classes[0], "1"}, {classes[1], "2"}}, Scores: []string{"reverse", "dev"},
+		Of: [][]float64{{.5, math.NaN()}, {.6, -1}}, Seconds: []float64{1, 2}, Failed: []string{"", classes[0]}, Chosen: 1}))
+	add(methods(func(o compare.Options) (*compare.Comparison, error) {
+		return compare.Table("runs", strings.NewReader(studyOf(t, classes)), o)
+	}))
+	add(Rows(t.Context(), rowsOf(classes), Options{TSNE: true}))
 	return parts
 }
 
@@ -278,14 +341,17 @@ func TestOpen(t *testing.T) {
 		content any
 		kinds   string
 	}{
-		"p.json":    {proportionsOf(hostile), "shares"},
-		"e.json":    {evaluationOf(hostile), "confusion recall calibration confidence"},
-		"c.json":    {comparisonOf(hostile), "ranks"},
-		"l.csv":     {"id,predicted_class,confidence,truth\n1,a,0.9,a\n2,b,0.4,a\n", "labels calibration confidence"},
-		"l.tsv":     {"id\tpredicted_class\tconfidence\n1\ta\t0.9\n", "labels confidence"},
-		"space.csv": {"\"my id\",predicted_class,confidence\n\"x,y\",\"a\nb\",1\n", "labels confidence"},
+		"p.json":      {proportionsOf(hostile), "shares"},
+		"e.json":      {evaluationOf(hostile), "confusion recall calibration confidence"},
+		"c.json":      {comparisonOf(hostile), "ranks"},
+		"l.csv":       {"id,predicted_class,confidence,truth\n1,a,0.9,a\n2,b,0.4,a\n", "labels calibration confidence"},
+		"l.tsv":       {"id\tpredicted_class\tconfidence\n1\ta\t0.9\n", "labels confidence"},
+		"study.csv":   {"task,method,seed,accuracy,proportions_l1\na,x,0,.9,.1\na,y,0,.8,\na,z,0,.7,\nb,x,0,.9,.2\nb,y,0,.8,\nb,z,0,.7,\n", "study errors ranks"},
+		"one.csv":     {"method,seed,accuracy\nx,0,.9\ny,0,.8\n", "study"},
+		"study.jsonl": {`{"study":"s","program":"p"}` + "\n" + `{"method":"x","seed":0,"accuracy":0.5}` + "\n" + `{"method":"y","seed":0,"accuracy":0.6}` + "\n", "study"},
+		"space.csv":   {"\"my id\",predicted_class,confidence\n\"x,y\",\"a\nb\",1\n", "labels confidence"},
 	} {
-		p, err := Open(t.Context(), write(name, c.content))
+		p, err := Open(t.Context(), write(name, c.content), Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -312,6 +378,7 @@ func TestOpen(t *testing.T) {
 		"array.json":   {`[1]`, "nothing that can be drawn"},
 		"unknown.json": {`{"a": 1}`, "JSON of another kind: give the JSON of mars proportions"},
 		"types.json":   {`{"expected_error": "x", "interval": {}, "classes": []}`, "is damaged"},
+		"alone.csv":    {"method,seed,accuracy\nx,0,.9\n", "there is only one method, x"},
 		"rows.csv":     {"a,b\n1,2\n", "nothing that can be drawn"},
 		"words.csv":    {"id,predicted_class,confidence\n1,a,much\n", `line 2, column confidence: "much" is no number`},
 		"range.csv":    {"id,predicted_class,confidence\n1,a,0.5\n2,a,1.5\n", "line 3: a confidence of 1.5"},
@@ -321,18 +388,36 @@ func TestOpen(t *testing.T) {
 		"lonely.csv":   {"id,predicted_class\n1,a\n", "no columns predicted_class and confidence"},
 	} {
 		path := write(name, c.content)
-		if _, err := Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), path) {
+		if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(err.Error(), path) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := Open(t.Context(), filepath.Join(folder, "absent")); err == nil || !strings.Contains(err.Error(), "no such file") {
+	if _, err := Open(t.Context(), filepath.Join(folder, "absent"), Options{}); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	p, err := Open(t.Context(), filepath.Join(folder, "p.json"))
+	p, err := Open(t.Context(), filepath.Join(folder, "p.json"), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Figure("recall"); err == nil || !strings.Contains(err.Error(), `has no figure "recall": it has shares`) {
 		t.Errorf("a figure that is not there: %v", err)
+	}
+}
+
+// What a study lacks is a warning, and results of two programs too.
+func TestStudyWarns(t *testing.T) {
+	p, err := methods(func(o compare.Options) (*compare.Comparison, error) {
+		return compare.Table("runs", strings.NewReader(studyOf(t, []string{"a", "b", "c"})), o)
+	})
+	if err != nil || len(p.Warnings) != 1 || !strings.HasPrefix(p.Warnings[0], "Missing and left out: setting <0, x 0, a, seed 0") {
+		t.Errorf("%+v %v", p, err)
+	}
+	path := filepath.Join(t.TempDir(), "two.jsonl")
+	two := `{"program":"p"}` + "\n" + `{"method":"x","seed":0,"accuracy":0.5}` + "\n" + `{"program":"q"}` + "\n" + `{"method":"y","seed":0,"accuracy":0.6}` + "\n"
+	if err := os.WriteFile(path, []byte(two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = Open(t.Context(), path, Options{}); err != nil || len(p.Warnings) != 1 || !strings.HasPrefix(p.Warnings[0], "The results are of several versions of the program") {
+		t.Errorf("%+v %v", p, err)
 	}
 }

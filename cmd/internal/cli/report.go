@@ -33,11 +33,15 @@ and --kind, whose default is the first:
                                         labels have the column truth
   mars train --metrics m.arrow          losses by epoch; proportions: p_T by epoch; critic: its
                                         distance by epoch
+  mars train --select --metrics s.arrow scores: what each score says of each candidate
   mars match --save match.arrow         plan: the transport plan
   mars compare study.csv -o c.json      ranks: critical-difference diagram
+  mars run study.toml (its table, .csv) study: accuracy by method against shift, balance or task;
+                                        errors: L1 error of p_T; ranks
+  streams of rows (.arrow)              pca: features and embedding in two dimensions; tsne
 
-mars plot pca and mars plot tsne draw the rows of streams in two dimensions, and mars plot study
-draws accuracy, or errors of p_T, against shift, balance or task.
+mars plot pca, mars plot tsne and mars plot study draw the last two with flags of their own: which
+columns, rows, methods and numbers.
 
 mars report puts all figures of several files into one page.`,
 		Example: `  mars proportions --source a.csv --target b.csv --label y --json > p.json
@@ -52,7 +56,7 @@ mars report puts all figures of several files into one page.`,
 			if err != nil {
 				return err
 			}
-			part, err := report.Open(cmd.Context(), args[0])
+			part, err := report.Open(cmd.Context(), args[0], report.Options{TSNE: kind == "tsne"})
 			if err != nil {
 				return err
 			}
@@ -72,6 +76,7 @@ mars report puts all figures of several files into one page.`,
 // reportCommand makes a page of several files.
 func reportCommand() *cobra.Command {
 	var title, output string
+	var options report.Options
 	cmd := &cobra.Command{
 		Use:   "report [flags] FILE... -o PAGE.html",
 		Short: "Make one page to look at of what other commands wrote",
@@ -79,8 +84,9 @@ func reportCommand() *cobra.Command {
 sentence, warnings, figures with their numbers as tables. The page is one file that needs no
 network and no script, in light and dark, on paper and on a phone. It has a part for each file:
 see mars plot --help for which files there are. mars proportions, mars label and mars eval make
-a page of their own answer with --report.`,
+a page of their own answer with --report, and mars run one of a study.`,
 		Example: `  mars report p.json e.json metrics.arrow -o report.html
+  mars report trained.arrow study.csv --tsne -o report.html
   mars label --source a.csv --target b.csv --label y -o labels.csv --report labels.html`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -91,9 +97,12 @@ a page of their own answer with --report.`,
 				return err
 			}
 			page := newPage(cmd, title)
-			page.Command = "mars report " + quoted(append(args, "-o", output))
+			page.Command = "mars report " + quoted(append(slices.Clone(args), "-o", output))
+			if options.TSNE {
+				page.Command += " --tsne"
+			}
 			for _, path := range args {
-				part, err := report.Open(cmd.Context(), path)
+				part, err := report.Open(cmd.Context(), path, options)
 				if err != nil {
 					return err
 				}
@@ -104,6 +113,7 @@ a page of their own answer with --report.`,
 	}
 	cmd.Flags().StringVar(&title, "title", "Report", "title of the page")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "write the page to this file, .html")
+	cmd.Flags().BoolVar(&options.TSNE, "tsne", false, "lay the rows of streams out by t-SNE too, which takes seconds")
 	return newCommand(cmd)
 }
 

@@ -31,12 +31,17 @@ func checkAll(ctx context.Context, o options, out io.Writer) error {
 	var failed []error
 	for _, s := range chosen {
 		kept, ok := b[s.name]
-		reason := s.missing()
+		reason := ""
 		switch {
 		case !ok:
 			reason = "no runs of it are kept: make measured MEASURED=" + s.name
 		case s.sample == nil:
 			reason = "no part of it is short enough: make measured MEASURED=" + s.name
+		case s.init != "":
+			reason = s.lacksSample(kept)
+		}
+		if missing := s.missing(); missing != "" {
+			reason = missing
 		}
 		if reason != "" {
 			fmt.Fprintf(out, "%-20s skipped: %s\n", s.name, reason)

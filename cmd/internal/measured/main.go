@@ -24,13 +24,15 @@ const runsFolder = "docs/measured/runs"
 type options struct {
 	only   string // names of tables or studies, apart by commas
 	cheap  bool
-	folder string // for the program, caches and data that are made
+	set    setFlag // the part of a study that is to be run
+	folder string  // for the program, caches and data that are made
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.only, "only", "", "measure these tables or studies, apart by commas (default: the cheap studies)")
 	flag.BoolVar(&o.cheap, "cheap", false, "leave out what takes more than two minutes")
+	flag.Var(&o.set, "set", "run this part of a study that grows, as in matrix.seed=0,1; several flags, or apart by spaces")
 	flag.StringVar(&o.folder, "folder", ".measured", "keep the program, its cache and data that are made here")
 	check := flag.Bool("check", false, "run a sample of each study again, and fail where a figure moved")
 	write := flag.Bool("write", false, "measure nothing: write the tables of the runs that are there")
@@ -65,6 +67,11 @@ func measure(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	for _, s := range chosen {
+		if err := s.checkPart(o.set); err != nil {
+			return err
+		}
+	}
 	p, err := build(ctx, o.folder)
 	if err != nil {
 		return err
@@ -76,6 +83,12 @@ func measure(ctx context.Context, o options, out io.Writer) error {
 			continue
 		}
 		path := filepath.Join(runsFolder, s.name+".jsonl")
+		if s.init != "" {
+			if err := p.grow(ctx, s, o.set, path, out); err != nil {
+				failed = append(failed, fmt.Errorf("%s: %w", s.name, err))
+			}
+			continue
+		}
 		if old, err := readRecord(path); err == nil && old.Program == p.hash && old.Command == s.shown() && old.Content == s.content() {
 			fmt.Fprintf(out, "%-20s is of this program already\n", s.name)
 			continue

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,6 +20,7 @@ type table struct {
 	name, page string
 	of         []string // studies
 	figure     bool
+	published  bool // it rests on the paper alone
 	some       bool // it is written of those studies that were run
 	text       func(book) string
 }
@@ -35,6 +37,9 @@ func readBook(folder string) (book, error) {
 			continue
 		} else if err != nil {
 			return nil, fmt.Errorf("runs of %s: %w", s.name, err)
+		}
+		if s.init != "" {
+			r.runs = s.ordered(r.runs)
 		}
 		b[s.name] = r
 	}
@@ -125,6 +130,9 @@ func (b book) written(t table) string {
 	if t.figure {
 		return t.text(b)
 	}
+	if t.published {
+		return "\n\n" + strings.TrimSpace(t.text(b)) + "\n\n<sub>The paper's own, of 20 runs: `docs/experiments/paper.csv` and `paper-marks.csv`, by `make measured`.</sub>\n\n"
+	}
 	return "\n\n" + strings.TrimSpace(t.text(b)) + "\n\n" + b.caption(t) + "\n\n"
 }
 
@@ -141,12 +149,14 @@ func (b book) caption(t table) string {
 		if !ok {
 			continue
 		}
-		add(&when, r.Date)
-		add(&commits, r.Commit)
-		add(&machines, fmt.Sprintf("%s, %d cores, kernels %s", r.Processor, r.Cores, r.Kernels))
+		for _, p := range r.parts {
+			add(&when, p.Date)
+			add(&commits, p.Commit+of(len(p.runs), len(r.parts)))
+			add(&machines, fmt.Sprintf("%s, %d cores, kernels %s", p.Processor, p.Cores, p.Kernels))
+		}
 		for _, s := range studies {
 			if s.name == name {
-				add(&seeds, cmp.Or(s.seeds, r.seeds()))
+				add(&seeds, cmp.Or(s.seeds, r.seeds())+s.howMuch(r))
 				add(&spreads, s.spreadText(r.runs))
 			}
 		}
@@ -157,6 +167,34 @@ func (b book) caption(t table) string {
 		text += " With other kernels a single run may move: " + spread + "."
 	}
 	return "<sub>" + text + "</sub>"
+}
+
+// of says how many runs a part is, of a record that has several.
+func of(runs, parts int) string {
+	if parts < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d runs)", runs)
+}
+
+// thousands writes a number of runs: 17,820.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// howMuch says how much there is of a study that grows.
+func (s study) howMuch(r record) string {
+	if s.init == "" {
+		return ""
+	}
+	_, all, err := s.cells()
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%s of %s runs)", thousands(len(r.runs)), thousands(len(all)))
 }
 
 // spreadText lists how far the numbers of these runs may move.

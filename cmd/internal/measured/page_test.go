@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,8 +55,29 @@ func TestRecords(t *testing.T) {
 			t.Errorf("%s: %d runs of %q, which is not the study's command %q: %v", file, len(r.runs), r.Command, s.shown(), err)
 			continue
 		}
+		if s.init != "" {
+			checkCells(t, file, s, r)
+		}
 		if places := s.byPlace(r.runs); len(places) != len(r.runs) || s.command == nil && strings.Contains(strings.Join(keys(places), ""), ", number ") {
 			t.Errorf("%s: the axes %v do not tell its runs apart", file, s.axes)
+		}
+	}
+}
+
+// checkCells sees that the runs of a study that grows are of its file as it is.
+func checkCells(t *testing.T, file string, s study, r record) {
+	axes, all, err := s.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range r.parts {
+		if p.Content != s.content() {
+			t.Errorf("%s: runs of commit %s are of another version of what mars run --init %s prints (%s, not %s): remove them, or, where they would be the same, change the line above them", file, p.Commit, s.init, p.Content, s.content())
+		}
+	}
+	for _, r := range r.runs {
+		if c := cellAt(r, axes); !slices.ContainsFunc(all, func(d cellOf) bool { return d.key() == c.key() }) {
+			t.Errorf("%s: a run of %v, which is not of the study", file, c)
 		}
 	}
 }

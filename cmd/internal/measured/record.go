@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,9 +13,23 @@ import (
 	"strings"
 )
 
-// A record is what came of a study, and of what. Its file has a line for the study and one
-// for each run.
+// A record is what came of a study, and of what. Its file has a line that says what made
+// the runs below it, a line for each of them, and the same again for each part that was added.
+// mars compare reads such a file.
 type record struct {
+	origin // of the newest part
+	parts  []part
+	runs   []run // of all parts
+}
+
+// A part is runs that were made together.
+type part struct {
+	origin
+	runs []run
+}
+
+// An origin is what made runs.
+type origin struct {
 	Study     string `json:"study"`
 	Command   string `json:"command"`
 	Commit    string `json:"commit"`
@@ -24,21 +39,40 @@ type record struct {
 	Cores     int    `json:"cores"`
 	Kernels   string `json:"kernels"`
 	Date      string `json:"date"`
-
-	runs []run
 }
 
-func readRecord(path string) (r record, err error) {
+// recordOf is a record of its parts, the newest last.
+func recordOf(parts ...part) record {
+	r := record{parts: parts}
+	for _, p := range parts {
+		r.origin, r.runs = p.origin, append(r.runs, p.runs...)
+	}
+	return r
+}
+
+func readRecord(path string) (record, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return r, err
+		return record{}, err
 	}
-	head, rest, _ := bytes.Cut(text, []byte("\n"))
-	if err := json.Unmarshal(head, &r); err != nil {
-		return r, err
+	var parts []part
+	for line := range bytes.Lines(text) {
+		var o origin
+		if err := json.Unmarshal(line, &o); err == nil && o.Program != "" {
+			parts = append(parts, part{origin: o})
+			continue
+		}
+		runs, err := readLines(bytes.NewReader(line))
+		if err != nil {
+			return record{}, err
+		}
+		if len(parts) == 0 {
+			return record{}, errors.New("its first line does not say what made it")
+		}
+		last := &parts[len(parts)-1]
+		last.runs = append(last.runs, runs...)
 	}
-	r.runs, err = readLines(bytes.NewReader(rest))
-	return r, err
+	return recordOf(parts...), nil
 }
 
 // write writes a record. Numbers keep the digits that a table can show.
@@ -48,17 +82,20 @@ func (r record) write(path string) error {
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
-	if err := e.Encode(r); err != nil {
-		return err
-	}
-	for _, run := range r.runs {
-		for name, v := range run {
-			if v, ok := v.(float64); ok {
-				run[name], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
-			}
-		}
-		if err := e.Encode(run); err != nil {
+	e.SetEscapeHTML(false)
+	for _, p := range r.parts {
+		if err := e.Encode(p.origin); err != nil {
 			return err
+		}
+		for _, run := range p.runs {
+			for name, v := range run {
+				if v, ok := v.(float64); ok {
+					run[name], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
+				}
+			}
+			if err := e.Encode(run); err != nil {
+				return err
+			}
 		}
 	}
 	return os.WriteFile(path, text.Bytes(), 0o666)

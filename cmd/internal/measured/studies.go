@@ -33,6 +33,12 @@ func choice(method string, seconds int) study {
 var studies = []study{
 	{name: "readme", file: "readme.toml", seconds: 10, axes: []string{"seed"}, spread: map[string]float64{"label.balanced_accuracy": 0.005, "pipe.balanced_accuracy": 0.03}, sample: []string{"matrix.seed=0"}},
 	{name: "toy", file: "toy.toml", seconds: 70, axes: []string{"method", "seed"}, spread: trained, sample: []string{"matrix.seed=0"}},
+	{name: "paper-toy", init: "paper-toy", seconds: 180_000, axes: []string{"setting", "x", "method", "seed"}, spread: trained,
+		sample: []string{"matrix.setting=5", "matrix.x=5", "matrix.method=source,gmm-ot,wd1", "matrix.seed=0"}},
+	{name: "paper-digits", init: "paper-digits", seconds: 150_000, data: true, axes: []string{"task", "method", "seed"}, spread: trained,
+		sample: []string{"matrix.task=um-mid", "matrix.method=source", "matrix.seed=0"}},
+	{name: "paper-office10", file: "paper-office10.toml", seconds: 300, data: true, axes: []string{"task", "method", "seed"}, spread: trained,
+		sample: []string{"matrix.task=D-A", "matrix.seed=0"}},
 	{name: "toy-table", file: "toy-table.toml", seconds: 1500, axes: []string{"point", "method", "seed"}, spread: trained,
 		sample: []string{"matrix.point=5:2", "matrix.method=source,gmm-ot,wd1", "matrix.seed=0"}},
 	{name: "schedules-toy", file: "schedules-toy.toml", seconds: 300, axes: []string{"changed", "seed"}, spread: trained,

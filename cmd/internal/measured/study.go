@@ -13,10 +13,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"mars.dev/mars/pipeline"
 )
 
 // A study is a file of mars run, or another command that writes what comes of each of
@@ -24,6 +27,7 @@ import (
 type study struct {
 	name    string
 	file    string   // of mars run, in docs/experiments
+	init    string   // instead of a file: what mars run --init prints; see grow.go
 	set     []string // of mars run
 	command []string // instead of a file; {out}.csv or {out}.jsonl is what it writes
 	resumes bool     // the command goes on where its file ends
@@ -44,6 +48,9 @@ func (s study) shown() string {
 	if s.command != nil {
 		return strings.Join(s.command, " ")
 	}
+	if s.init != "" {
+		return fmt.Sprintf("mars run --init %[1]s > %[1]s.toml; mars run %[1]s.toml", s.init)
+	}
 	parts := []string{"mars run"}
 	for _, v := range s.set {
 		parts = append(parts, "--set "+v)
@@ -53,12 +60,31 @@ func (s study) shown() string {
 
 // content tells files of mars run apart that do not run the same. Comments do not count.
 func (s study) content() string {
-	text, err := os.ReadFile(filepath.Join("docs", "experiments", s.file))
-	if s.command != nil || err != nil {
+	text, err := s.text()
+	if err != nil {
 		return ""
 	}
-	lines := slices.DeleteFunc(strings.Split(string(text), "\n"), func(line string) bool { return strings.HasPrefix(line, "#") })
+	if s.init != "" {
+		return hash([]byte(comment.ReplaceAllString(text, "\n")))
+	}
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(line string) bool { return strings.HasPrefix(line, "#") })
 	return hash([]byte(strings.Join(lines, "\n")))
+}
+
+// comment is what does not count of a file that mars run --init prints: none of its values has
+// a #.
+var comment = regexp.MustCompile(`[ \t]*(#.*)?\n+`)
+
+// text is the study's file of mars run; "" for one that has none.
+func (s study) text() (string, error) {
+	switch {
+	case s.command != nil:
+		return "", nil
+	case s.init != "":
+		return pipeline.Example(s.init)
+	}
+	text, err := os.ReadFile(filepath.Join("docs", "experiments", s.file))
+	return string(text), err
 }
 
 func hash(of []byte) string {
@@ -116,9 +142,14 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 // study that was interrupted goes on where it was.
 func (p program) measure(ctx context.Context, s study) (record, error) {
 	runs, err := p.run(ctx, s, nil, filepath.Join(p.folder, "cache-"+p.hash))
+	return recordOf(part{p.origin(s), runs}), err
+}
+
+// origin says that runs were made by this program, here and now.
+func (p program) origin(s study) origin {
 	name, cores := machine()
-	return record{Study: s.name, Command: s.shown(), Content: s.content(), Commit: p.commit, Program: p.hash, Processor: name, Cores: cores,
-		Kernels: p.kernels, Date: time.Now().Format(time.DateOnly), runs: runs}, err
+	return origin{Study: s.name, Command: s.shown(), Content: s.content(), Commit: p.commit, Program: p.hash, Processor: name, Cores: cores,
+		Kernels: p.kernels, Date: time.Now().Format(time.DateOnly)}
 }
 
 // run runs a study, or the sample of one, and returns what came of each run.
@@ -144,7 +175,11 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 	if s.resumes && cache != "" {
 		out = kept
 	}
-	args := append([]string{p.path}, s.arguments(sample, out+".csv", cmp.Or(cache, filepath.Join(dir, "cache")))...)
+	file, err := s.place(dir)
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{p.path}, s.arguments(sample, out+".csv", cmp.Or(cache, filepath.Join(dir, "cache")), file)...)
 	if s.command != nil {
 		args = s.filled(sample, out)
 	}
@@ -153,7 +188,8 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(p.path)+string(os.PathListSeparator)+os.Getenv("PATH"), "MARS_BLOBS="+filepath.Join(p.folder, "blobs"))
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, text)
+		err = fmt.Errorf("%w\n%s", err, text)
+		return s.whatIsThere(out), err
 	}
 	if s.command != nil && out != kept && cache != "" {
 		for _, ext := range []string{".csv", ".jsonl"} {
@@ -185,12 +221,15 @@ func (s study) filled(sample []string, out string) []string {
 }
 
 // arguments are those of mars.
-func (s study) arguments(sample []string, out, cache string) []string {
+func (s study) arguments(sample []string, out, cache, file string) []string {
 	args := []string{"run", "-q", "--cache", cache, "--table", out}
+	if s.init != "" {
+		args = append(args, "--keep-going") // what is there counts, and the rest is for another day
+	}
 	for _, v := range slices.Concat(s.set, sample) {
 		args = append(args, "--set", v)
 	}
-	return append(args, filepath.Join("docs", "experiments", s.file))
+	return append(args, file)
 }
 
 func (p program) makeBlobs(s study) error {

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPart(t *testing.T) {
+	s := studyNamed("paper-toy")
+	for set, want := range map[string]int{
+		"": 17820,
+		"matrix.x=2,5,8,34,66,85 matrix.seed=0,1,2,3,4":               (4*3 + 3*3) * 11 * 5,
+		"matrix.setting=5 matrix.x=2 matrix.method=wd1 matrix.seed=7": 1,
+	} {
+		part, err := s.part(strings.Fields(set))
+		if err != nil || len(part) != want {
+			t.Errorf("%q: %d runs (%v), want %d", set, len(part), err, want)
+		}
+	}
+	for set, want := range map[string]string{
+		"train.schedule=paper":           "chooses no part: write matrix.AXIS=VALUE,…, with one of the axes setting, x, method, seed",
+		"matrix.colour=red":              "chooses no part",
+		"matrix.seed":                    "chooses no part",
+		"matrix.x=7.5":                   `no run that is left has x "7.5"`,
+		"matrix.setting=4 matrix.x=2,34": `no run that is left has x "2"`,
+	} {
+		if _, err := s.part(strings.Fields(set)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", set, err)
+		}
+	}
+	if err := studyNamed("toy").checkPart([]string{"matrix.seed=0"}); err == nil || !strings.Contains(err.Error(), "measured as a whole") {
+		t.Errorf("a part of a study that does not grow: %v", err)
+	}
+}
+
+func toyRun(setting, x, method, seed, accuracy float64) run {
+	return run{"setting": setting, "x": x, "seed": seed, "method": []string{"source", "gmm-ot", "marsc"}[int(method)], "balanced_accuracy": accuracy}
+}
+
+// A part is added to what is kept: the same cell replaces the older run, each run stays with
+// what made it, and a file gives back what was written.
+func TestGrow(t *testing.T) {
+	s, path := studyNamed("paper-toy"), filepath.Join(t.TempDir(), "paper-toy.jsonl")
+	old, later := origin{Study: s.name, Program: "a", Commit: "one", Content: s.content()}, origin{Study: s.name, Program: "b", Commit: "two", Content: s.content()}
+	kept, err := s.add(record{}, old, []run{toyRun(5, 2, 0, 1, .5), toyRun(5, 2, 0, 0, .4), toyRun(5, 2, 1, 0, .9)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept, err = s.add(kept, later, []run{toyRun(5, 2, 0, 1, .6), toyRun(0, 11, 1, 3, .7)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := kept.write(path); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err = readRecord(path); err != nil {
+		t.Fatal(err)
+	}
+	if len(kept.parts) != 2 || kept.parts[0].origin != old || kept.parts[1].origin != later || kept.origin != later {
+		t.Fatalf("parts: %+v", kept.parts)
+	}
+	var accuracies []float64
+	for _, r := range s.ordered(kept.runs) {
+		accuracies = append(accuracies, r["balanced_accuracy"].(float64))
+	}
+	if want := []float64{.7, .4, .6, .9}; !slices.Equal(accuracies, want) {
+		t.Errorf("runs in the study's order: %v, want %v", accuracies, want)
+	}
+	axes, _, err := s.cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	part, err := s.part([]string{"matrix.setting=5", "matrix.x=2", "matrix.method=source,gmm-ot", "matrix.seed=0,1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := s.lacking(kept, "b", axes, part); len(left) != 3 {
+		t.Errorf("of 4 runs 1 is of the program, and %v are to be run", left)
+	}
+	if kept, err = s.add(kept, later, []run{toyRun(5, 2, 0, 0, .4), toyRun(5, 2, 1, 0, .9)}); err != nil || len(kept.parts) != 1 || len(kept.runs) != 4 {
+		t.Errorf("a part without runs is left: %+v %v", kept.parts, err)
+	}
+	if _, err := s.add(kept, later, []run{toyRun(5, 2.5, 0, 0, .4)}); err == nil {
+		t.Error("a run at x = 2.5, which the study does not have")
+	}
+}
+
+// Ordinary records keep their form.
+func TestRecordOfOnePart(t *testing.T) {
+	path := filepath.Join(runsFolder, "toy.jsonl")
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := readRecord(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(t.TempDir(), "toy.jsonl")
+	if err := r.write(again); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(again); err != nil || string(got) != string(want) {
+		t.Errorf("written again it differs (%v)", err)
+	}
+}
