@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 import os
 import signal
 import subprocess
@@ -280,6 +281,50 @@ def test_label_and_proportions(spark: Any, data: Data) -> None:
     marked = mars.spark.label(source.withColumn("kind", source["kind"].cast("string")), target, label="kind", assume="move", unknown=0.05)
     kinds = {row["predicted_class"]: row["count"] for row in marked.groupBy("predicted_class").count().collect()}
     assert set(kinds) == {"0", "1", "2", "unknown"} and 0.01 < kinds["unknown"] / ROWS < 0.2
+
+
+def test_a_sketch_is_that_of_the_shell(spark: Any, data: Data) -> None:
+    # Times of the day are not kept in sketches, and Spark's decimals come as they are.
+    def sums(sketch: Any) -> Any:
+        said = json.loads(subprocess.run([mars.binary(), "inspect", "--json", sketch], capture_output=True, check=True).stdout)
+        return sum(part["rows"] for part in json.loads(said["metadata"]["mars.sketch.parts"]))
+
+    data.shell("sketch", data.target, "--exclude", "at", "--sample", "500", "-o", "whole.sketch.arrow")
+    whole = pa.ipc.open_file(str(data.folder / "whole.sketch.arrow")).read_all().drop_columns("mars.parts")
+    target = spark.read.parquet(data.target)
+    for n in (1, 3, 40):  # 40: merged by tasks first
+        path = mars.spark.sketch(target.repartition(n), data.folder / f"{n}.sketch.arrow", exclude="at", sample=500)
+        table = pa.ipc.open_file(path).read_all().drop_columns("mars.parts")
+        assert table.equals(whole), n
+        assert sums(path) == ROWS
+    with pytest.raises(ValueError, match="no rows"):
+        mars.spark.sketch(target.limit(0), data.folder / "none.arrow")
+    with pytest.raises(ValueError, match="no column 'nothing'"):
+        mars.spark.sketch(target, data.folder / "none.arrow", id="nothing")
+    with pytest.raises(Exception, match="partition 0: .*no column .*zz"):
+        mars.spark.sketch(target.repartition(1), data.folder / "none.arrow", columns=["zz"])
+    assert not (data.folder / "none.arrow").exists()
+
+
+def test_proportions_of_all_rows_are_those_of_the_shell(spark: Any, data: Data) -> None:
+    # More rows than the fit looks at, so that it takes several passes.
+    rows, half = cells((18_000, 9_000, 3_000), 0.3, 2).select(["id", "a", "c", "city"]), 15_000
+    pq.write_table(rows, data.folder / "many.parquet")
+    for k in range(2):
+        pq.write_table(rows.slice(k * half, half), data.folder / f"half-{k}.parquet")
+    pq.write_table(cells((200, 200, 200), 0, 0).select(["id", "a", "c", "city", "kind"]), data.folder / "early.parquet")
+    data.shell("proportions", "--source", "early.parquet", "--parts", "half-*.parquet", "--label", "kind", "--passes", "6", "-o", "halves.json")
+    want = json.loads((data.folder / "halves.json").read_text())
+    target = spark.read.parquet(str(data.folder / "many.parquet")).repartition(5)
+    got = mars.spark.proportions(str(data.folder / "early.parquet"), target, label="kind", passes=6).to_dict()
+    assert got["every_row"]["rows"] == 2 * half and got["every_row"]["passes"] == want["every_row"]["passes"] > 1
+    assert np.allclose(got["proportions"]["estimated"], want["proportions"]["estimated"], rtol=1e-10, atol=0)
+    assert np.allclose(got["interval"]["lower"], want["interval"]["lower"], rtol=1e-10, atol=0)
+    with pytest.raises(ValueError, match="do not reach the fixed point"):
+        mars.spark.proportions(spark.read.parquet(str(data.folder / "early.parquet")), target, label="kind", passes=1)
+    with pytest.raises(ValueError, match="mte"):
+        mars.spark.proportions(str(data.folder / "early.parquet"), target, label="kind", passes=6, method="mte")
+    assert not children(b"--part=df/")
 
 
 def test_samples_are_fair(spark: Any) -> None:

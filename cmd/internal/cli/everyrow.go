@@ -117,7 +117,7 @@ func (p *estimator) passes(ctx context.Context, env stages.Env, r *proportions.R
 	}
 	env.Step.Stage = ""
 	for {
-		sums, err := partSums(ctx, env, p.common, &p.files, pass, m.Preparation, m.Classes, a.paths, "")
+		sums, err := partSums(ctx, env, p.common, &p.files, pass, m.Preparation, m.Classes, a.paths, "", false)
 		if err != nil {
 			return nil, err
 		}

@@ -33,17 +33,18 @@ The fixed point takes a few passes, three as a rule: each begins where the merge
 one lead (--after). mars proportions says when it is reached, and otherwise which command comes
 next. mars proportions --parts does all of this on one machine.
 
-FILE is what mars predict reads. The sums are exact: they do not depend on how rows are cut into
+FILE is what mars predict reads; --target FILE is a table for certain, and - is then a table in standard
+input. The sums are exact: they do not depend on how rows are cut into
 parts, nor on the order in which these are merged. The method is hedge; models of other methods are
 refused.`,
 		Example: `  mars label --source source.csv --target sample.csv --save model.safetensors -o sample-labels.csv
   mars respond --model model.safetensors 'shard-*.parquet' -o pass-1.arrow
   mars respond --model model.safetensors --after pass-1.arrow 'shard-*.parquet' -o pass-2.arrow
   mars proportions --model model.safetensors --sums pass-2.arrow`,
-		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.RunE = r.run
 	f := cmd.Flags()
+	f.StringVar(&r.target, "target", "", "a table, instead of FILE: - for standard input")
 	f.StringVar(&r.model, "model", "", "file that mars label --save wrote, with the method hedge (required)")
 	f.StringVar(&r.after, "after", "", "merged sums of the pass before (default: this is the first)")
 	registerOutput(f, &r.common.output, "write the sums to this file (required)")
@@ -62,6 +63,7 @@ type responder struct {
 	files       featurizeFlags
 	model, part string
 	after       string
+	target      string // a table
 }
 
 func (r *responder) run(cmd *cobra.Command, args []string) error {
@@ -74,6 +76,12 @@ func (r *responder) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := checkArrowFile(c.output); err != nil {
 		return err
+	}
+	if (r.target == "") == (len(args) == 0) {
+		return usagef("give either FILE, one or several, or --target FILE")
+	}
+	if r.target != "" {
+		args = []string{r.target}
 	}
 	paths, err := expandAll(args)
 	if err != nil {
@@ -92,7 +100,7 @@ func (r *responder) run(cmd *cobra.Command, args []string) error {
 	}
 	env, done := c.env(cmd)
 	defer done()
-	sums, err := partSums(cmd.Context(), env, c, &r.files, pass, text, classes, paths, r.part)
+	sums, err := partSums(cmd.Context(), env, c, &r.files, pass, text, classes, paths, r.part, r.target != "")
 	if err != nil {
 		return err
 	}
@@ -105,6 +113,9 @@ func (r *responder) run(cmd *cobra.Command, args []string) error {
 
 // preparation is how tables among the paths have to be prepared; "" if there are none.
 func (r *responder) preparation(ctx context.Context, paths []string) (text string, classes []string, err error) {
+	if r.target != "" {
+		return predict.Preparation(ctx, r.model)
+	}
 	for _, path := range paths {
 		if isTable(path, r.common.columns) {
 			return predict.Preparation(ctx, r.model)
@@ -113,16 +124,16 @@ func (r *responder) preparation(ctx context.Context, paths []string) (text strin
 	return "", nil, nil
 }
 
-// partSums are the merged sums of a pass over parts, which are tables or streams. Tables are
-// prepared as the text says.
-func partSums(ctx context.Context, env stages.Env, c *common, files *featurizeFlags, pass *respond.Pass, text string, classes, paths []string, part string) (*respond.Sums, error) {
+// partSums are the merged sums of a pass over parts, which are tables or streams, or tables for
+// certain. Tables are prepared as the text says.
+func partSums(ctx context.Context, env stages.Env, c *common, files *featurizeFlags, pass *respond.Pass, text string, classes, paths []string, part string, tables bool) (*respond.Sums, error) {
 	all := make([]*respond.Sums, len(paths))
 	err := eachPart(ctx, env, c.jobs, paths, func(ctx context.Context, env stages.Env, i int) (err error) {
 		name := part
 		if name == "" {
 			name = filepath.Base(paths[i])
 		}
-		all[i], err = onePart(ctx, env, c, files, pass, text, classes, paths[i], name)
+		all[i], err = onePart(ctx, env, c, files, pass, text, classes, paths[i], name, tables || isTable(paths[i], c.columns))
 		return err
 	})
 	if err != nil {
@@ -131,11 +142,11 @@ func partSums(ctx context.Context, env stages.Env, c *common, files *featurizeFl
 	return respond.Union(all, paths)
 }
 
-func onePart(ctx context.Context, env stages.Env, c *common, files *featurizeFlags, pass *respond.Pass, text string, classes []string, path, name string) (sums *respond.Sums, err error) {
+func onePart(ctx context.Context, env stages.Env, c *common, files *featurizeFlags, pass *respond.Pass, text string, classes []string, path, name string, table bool) (sums *respond.Sums, err error) {
 	if sketch.Is(path) {
 		return nil, fmt.Errorf("is a sketch, which has a sample of the rows: give the part itself")
 	}
-	if !isTable(path, c.columns) {
+	if !table {
 		in, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(c.limit)})
 		if err != nil {
 			return nil, err

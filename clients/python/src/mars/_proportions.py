@@ -6,7 +6,7 @@ import html
 import json
 import os
 import tempfile
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -59,6 +59,7 @@ class Proportions:
         self._report = dict(report)
         self._text = text
         self._target = same_kind(target)
+        self._labels = labels
         classes = restore(pa.array(report["classes"], pa.string()), labels)
         self.classes: list[Any] = classes.to_pylist()
         shares = report["proportions"]
@@ -195,12 +196,28 @@ def proportions(
     >>> shares.verdict.split(":")[0]
     'These proportions can be believed'
     """
-    command = ["proportions", f"--label={label}", *flags("proportions", PROPORTIONS, options)]
+    return fit(source, target, label, options, progress)
+
+
+def fit(source: Any, target: Any, label: Hashable, options: Any, progress: Progress = None, extra: Sequence[str] = ()) -> Proportions:
+    """What `proportions` does, with extra flags."""
+    command = ["proportions", f"--label={label}", *flags("proportions", PROPORTIONS, options), *extra]
     inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
-    # The report is for a person on standard output, and for this program in a file.
+    report, text = _report([*command, *inputs.flags], inputs.tables, progress)
+    return Proportions(report, text, inputs.labels, source if target is None else target)
+
+
+def of_sums(model: str, sums: str, like: Proportions) -> Proportions:
+    """The answer from sums over all rows, in the types of another answer, by the model that they are of."""
+    level = like.to_dict()["interval"]["level"]
+    report, text = _report(["proportions", f"--model={model}", f"--sums={sums}", f"--level={level}"], {}, None)
+    return Proportions(report, text, like._labels, like._target)
+
+
+def _report(command: Sequence[str], tables: Mapping[str, Any], progress: Progress) -> tuple[dict[str, Any], str]:
+    """The report, for this program and for a person."""
     with tempfile.TemporaryDirectory(prefix="mars-") as folder:
         path = os.path.join(folder, "report.json")
-        text = run([*command, f"--output={path}", *inputs.flags], inputs.tables, progress=progress).decode()
+        text = run([*command, f"--output={path}"], tables, progress=progress).decode()
         with open(path, encoding="utf-8") as file:
-            report = json.load(file)
-    return Proportions(report, text.rstrip("\n"), inputs.labels, source if target is None else target)
+            return json.load(file), text.rstrip("\n")

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -77,11 +78,77 @@ def label_batches(
         child.end()
 
 
+def left_file(
+    batches: Iterable[Any], command: Sequence[str], *, send: Mapping[str, str] | None = None, where: str = "", threads: int = 1
+) -> Iterator[Any]:
+    """Give the file that the program leaves of record batches, as one value.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        Rows, in batches of any size. Without any row nothing is started.
+    command : sequence of str
+        The program and its arguments. It reads an Arrow stream from its standard input, and
+        writes the file that ``--output`` names, which is added.
+    send, where, threads
+        As of `label_batches`.
+
+    Yields
+    ------
+    pyarrow.RecordBatch
+        One row with the content of the file, in a column ``file``.
+
+    Raises
+    ------
+    TaskError
+        If the program fails.
+    """
+    batches = iter(batches)
+    first = next((b for b in batches if b.num_rows), None)
+    if first is None:
+        return
+    with tempfile.TemporaryDirectory(prefix="mars-") as folder:
+        path = os.path.join(folder, "left.arrow")
+        child = _Child(first, batches, [*command, f"--output={path}"], send, where, threads, keep=False)
+        try:
+            child.wait()
+        finally:
+            child.end()
+        yield file_batch(path)
+
+
+def merged_files(batches: Iterable[Any], program: str, where: str = "") -> Iterator[Any]:
+    """Merge files that came as values of a column ``file``, and give the result in the same way."""
+    with tempfile.TemporaryDirectory(prefix="mars-") as folder:
+        paths: list[str] = []
+        for batch in batches:
+            for value in batch.column("file"):
+                paths.append(os.path.join(folder, f"{len(paths)}.arrow"))
+                with open(paths[-1], "wb") as file:
+                    file.write(value.as_buffer())
+        if not paths:
+            return
+        whole = os.path.join(folder, "merged.arrow")
+        merged = subprocess.run([program, "merge", "--quiet", f"--output={whole}", *paths], capture_output=True, text=True)
+        if merged.returncode != 0:
+            raise TaskError(f"{where}: {merged.stderr.strip()}" if where else merged.stderr.strip())
+        yield file_batch(whole)
+
+
+def file_batch(path: str) -> Any:
+    """A record batch with the content of a file."""
+    with open(path, "rb") as file:
+        return pa.RecordBatch.from_arrays([pa.array([file.read()], pa.binary())], names=["file"])
+
+
 class _Child:
     """The program, a thread that writes rows to it, and one that reads what it says."""
 
-    def __init__(self, first: Any, rest: Iterator[Any], command: Sequence[str], send: Mapping[str, str] | None, where: str, threads: int) -> None:
+    def __init__(
+        self, first: Any, rest: Iterator[Any], command: Sequence[str], send: Mapping[str, str] | None, where: str, threads: int, keep: bool = True
+    ) -> None:
         self._where = where
+        self._keep = keep  # batches until their labels have come back
         self._waiting: deque[Any] = deque()  # batches that were sent, whose labels have not come back
         self._sent = 0
         self._failure: BaseException | None = None
@@ -124,6 +191,12 @@ class _Child:
         self._finish(None)
         if read != self._sent:
             raise TaskError(f"{self._at()}{self._sent} rows were sent to mars, and {read} came back")
+
+    def wait(self) -> None:
+        """Wait until the program has read all rows and done its work."""
+        assert self._process.stdout is not None
+        self._process.stdout.read()  # nothing, until it ends
+        self._finish(None)
 
     def _joined(self, columns: Mapping[str, Any], rows: int, drop: Collection[str]) -> Iterator[Any]:
         at = 0
@@ -173,7 +246,8 @@ class _Child:
                         part = sendable(batch, send)
                         if writer is None:
                             writer = pa.ipc.new_stream(pipe, part.schema)
-                        self._waiting.append(batch)
+                        if self._keep:
+                            self._waiting.append(batch)
                         self._sent += batch.num_rows
                         writer.write_batch(part)
                     batch = next(rest, None)
@@ -271,5 +345,35 @@ def spark_task(program: str, model: str, flags: Sequence[str], shipped: bool, **
         path = SparkFiles.get(program) if shipped else program
         command = [path, "predict", f"--model={SparkFiles.get(model)}", "--target=-", "--format=arrow", "--quiet", *flags]
         return label_batches(batches, command, where=where, **options)
+
+    return task
+
+
+def spark_file_task(program: str, arguments: Sequence[str], files: Mapping[str, str], shipped: bool, part: str, **options: Any) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What ``mapInArrow`` of Spark runs where each partition leaves a file.
+
+    `files` are flags with files that Spark has brought.
+    """
+
+    def task(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import SparkFiles, TaskContext
+
+        context = TaskContext.get()
+        number = 0 if context is None else context.partitionId()
+        path = SparkFiles.get(program) if shipped else program
+        named = [f"--{flag}={SparkFiles.get(file)}" for flag, file in files.items()]
+        command = [path, *arguments, *named, f"--part={part}/{number}", "--quiet"]
+        return left_file(batches, command, where=f"partition {number}", **options)
+
+    return task
+
+
+def spark_merge_task(program: str, shipped: bool) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What ``mapInArrow`` of Spark runs to merge what partitions have left."""
+
+    def task(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import SparkFiles
+
+        return merged_files(batches, SparkFiles.get(program) if shipped else program)
 
     return task

@@ -2,9 +2,10 @@
 
 `predict` maps a saved model over all rows: each task runs the program ``mars`` as a child,
 and passes its partition through it as Arrow over pipes. `label` and `proportions` learn on a
-fair sample that comes to the driver; `label` then maps the model over all rows. Executors
-need pyarrow and pandas, as ``mapInArrow`` does, and not this package: the program and the
-model are sent to them.
+fair sample that comes to the driver; `label` then maps the model over all rows, and
+`proportions(…, passes=6)` finishes with exact sums over all of them. `sketch` leaves a sample
+and sums of a data frame in a file. Executors need pyarrow and pandas, as ``mapInArrow`` does,
+and not this package: the program and the model are sent to them.
 
 It needs Spark 4: ``pip install 'mars-labels[spark]'``.
 """
@@ -17,7 +18,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,13 +30,13 @@ from mars._command import flags, is_path
 from mars._docs import documents
 from mars._frames import to_arrow
 from mars._options import LABEL, PROPORTIONS, LabelOptions, ProportionsOptions
-from mars._process import run
+from mars._process import MarsError, run
 from mars._progress import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["label", "predict", "proportions"]
+__all__ = ["label", "predict", "proportions", "sketch"]
 
 # Rows that come to the driver: what the default looks at of the target; of the source more, as
 # it takes at least 100 rows of each class.
@@ -215,13 +216,17 @@ def proportions(
     max_source_rows: int = SOURCE_ROWS,
     max_target_rows: int = TARGET_ROWS,
     features: str | None = None,
+    passes: int = 0,
+    program: str | None = None,
+    threads: int | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> _proportions.Proportions:
     """Estimate the class proportions of a data frame, with intervals and whether to believe them.
 
     They are estimated on the driver from a fair sample of each domain. The intervals count
-    what the sample leaves open, as they do for a large file.
+    what the sample leaves open, as they do for a large file. With `passes` they are those of
+    all rows, by exact sums.
 
     Parameters
     ----------
@@ -237,6 +242,18 @@ def proportions(
         The same of the target. The default method looks at no more.
     features : str, optional
         The column of vectors, if the features are one.
+    passes : int, default 0
+        Go through all rows of the target so often at most, for the proportions and the
+        interval of all of them. Three or four are enough as a rule, and it is an error if
+        they are not. The fit is then to a sketch of the target (see `sketch`), so that the
+        result does not depend on how rows are cut into partitions. Each pass computes
+        `target` anew: cache it if that takes long, or if it could give other rows.
+    program : str, optional
+        For `passes`: path of the program on the executors. By default the driver's is sent
+        to them.
+    threads : int, optional
+        For `passes`: processors that each task's program may use. By default
+        ``spark.task.cpus``.
     progress : bool or callable, optional
         True shows the log as it comes, and how far the work is; a function is called
         with each line.
@@ -255,10 +272,165 @@ def proportions(
     Examples
     --------
     >>> print(mars.spark.proportions(cells, new, label="celltype"))  # doctest: +SKIP
+    >>> print(mars.spark.proportions(cells, new, label="celltype", passes=6))  # doctest: +SKIP
     """
     given = _given("proportions", _PROPORTIONS, options)
+    if passes:
+        return _of_all_rows(source, target, label, given, max_source_rows, features, passes, program, threads, progress)
     sides = _Sides(source, target, label, given, max_source_rows, max_target_rows, features)
     return _proportions.proportions(sides.source, sides.target, label, progress=progress, **given)
+
+
+def sketch(
+    df: DataFrame,
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    id: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    categorical: str | Sequence[str] | None = None,
+    sample: int | None = None,
+    seed: int | None = None,
+    part: str = "df",
+    program: str | None = None,
+    threads: int | None = None,
+) -> str:
+    """Leave a sketch of a data frame in a file on the driver: a sample of its rows, and sums of all.
+
+    Each task leaves the sketch of its partition, and the sketches are merged, so no rows but
+    those of the sample come to the driver. Counts, moments and the sample are those of
+    ``mars sketch`` on the same rows, however they are cut into partitions.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Rows of one domain.
+    path : path
+        File to write. It stands where tables do: in `mars.proportions`, `mars.label`, and
+        with sketches of other parts in ``mars merge``.
+    label : str, optional
+        The column of labels. By default ``label``, if there is one.
+    id : str, optional
+        The column of identities. By default ``id``, if there is one.
+    columns, exclude : str or list of str, optional
+        Columns to keep and to leave out, or patterns such as ``"m*"``. By default all.
+    categorical : str or list of str, optional
+        Columns of numbers that are categories, or patterns.
+    sample : int, default 20000
+        Rows of the sample.
+    seed : int, default 0
+        Seed of the hashes, which choose the sample.
+    part : str, default "df"
+        What the rows are called in the sketch. Of parts of one name and content, one counts.
+    program : str, optional
+        Path of the program on the executors. By default the driver's is sent to them.
+    threads : int, optional
+        Processors that each task's program may use. By default ``spark.task.cpus``.
+
+    Returns
+    -------
+    str
+        `path`.
+
+    Raises
+    ------
+    ValueError
+        If `df` has no rows.
+
+    Examples
+    --------
+    >>> today = mars.spark.sketch(df, "today.sketch.arrow")  # doctest: +SKIP
+    >>> print(mars.proportions("labelled.csv", today, label="celltype"))  # doctest: +SKIP
+    """
+    _check(df)
+    for name in (label, id):
+        if name is not None and name not in df.columns:
+            raise ValueError(f"df: has no column {name!r} (its columns are {', '.join(df.columns)})")
+    arguments = ["sketch"]
+    for flag, value in {"label": label, "id": id, "columns": columns, "exclude": exclude, "categorical": categorical, "sample": sample, "seed": seed}.items():
+        if value is not None:
+            arguments.append(f"--{flag}={value if isinstance(value, (str, int)) else ','.join(value)}")
+    for field in df.schema.fields:
+        if _is_vector(field.dataType):
+            df = df.withColumn(field.name, _array(df, field.name))
+    _leave(df, path, [*arguments, "-"], {}, None, part, program, threads)
+    return os.fspath(path)
+
+
+# Files that one task, or the driver, merges at a time.
+_MERGED = 32
+
+
+def _leave(
+    df: DataFrame, path: str | os.PathLike[str], arguments: list[str], files: Mapping[str, str], send: Mapping[str, str] | None, part: str, program: str | None, threads: int | None
+) -> None:
+    """Write to a file what each partition leaves, merged."""
+    where = program if program is not None else _ship(df, binary())
+    task = _task.spark_file_task(where, arguments, files, program is None, part, send=send, threads=_threads(df) if threads is None else threads)
+    schema = "file binary"
+    left = df.mapInArrow(task, schema)
+    merge = _task.spark_merge_task(where, program is None)
+    parts = _partitions(df)
+    while parts > _MERGED:
+        parts = -(-parts // _MERGED)
+        left = left.repartition(parts).mapInArrow(merge, schema)
+    whole = next(iter(_task.merged_files(left.toArrow().to_batches(), binary())), None)
+    if whole is None:
+        raise ValueError("df: has no rows: give a data frame with at least one")
+    folder = os.path.dirname(os.path.abspath(path))
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".mars-", delete=False) as file:
+        file.write(whole.column("file")[0].as_buffer())
+    os.replace(file.name, path)
+
+
+def _partitions(df: DataFrame) -> int:
+    """In how many partitions the rows are, as far as can be told before they are computed."""
+    try:
+        return int(df.rdd.getNumPartitions())
+    except Exception:  # Spark Connect has no RDDs
+        return _MERGED
+
+
+def _of_all_rows(
+    source: Any,
+    target: DataFrame,
+    label: str,
+    given: dict[str, Any],
+    source_rows: int,
+    features: str | None,
+    passes: int,
+    program: str | None,
+    threads: int | None,
+    progress: Progress,
+) -> _proportions.Proportions:
+    """The proportions of all rows of the target, by exact sums of each partition."""
+    if given.get("method") == "mte":
+        raise ValueError("passes: the method mte has no sums over all rows: take hedge, or leave passes out")
+    folder = tempfile.mkdtemp(prefix="pass-", dir=_folder())
+    try:
+        known = {name: given[name] for name in ("id", "columns", "exclude", "categorical", "seed") if given.get(name) is not None}
+        rows = target if features is None else target.select(*dict.fromkeys([f"`{n}`" for n in (known.get("id"), features) if n]))
+        sketched = sketch(rows, os.path.join(folder, "target.sketch.arrow"), program=program, threads=threads, **known)
+        model = os.path.join(folder, "model.safetensors")
+        if _is_frame(source):
+            source = _Sides.drawn(source, label, given, source_rows, features)
+        fitted = _proportions.fit(source, sketched, label, given, progress, [f"--save-model={model}"])
+        rows, send, _ = _sent(target, _Model(model), features)
+        sums, files = "", {"model": _ship(target, model)}
+        for number in range(1, passes + 1):
+            if sums:
+                files["after"] = _ship(target, sums)
+            sums = os.path.join(folder, f"pass-{number}.arrow")
+            _leave(rows, sums, ["respond", "--target=-"], files, send, "df", program, threads)
+            try:
+                return _proportions.of_sums(model, sums, fitted)
+            except MarsError as e:
+                if "not those of the fixed point yet" not in e.message:
+                    raise
+        raise ValueError(f"passes: {passes} passes do not reach the fixed point: give more")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class _Model:
@@ -426,21 +598,29 @@ class _Sides:
     """The rows to learn on, on the driver."""
 
     def __init__(self, source: Any, target: DataFrame, label: str, options: Mapping[str, Any], source_rows: int, target_rows: int, features: str | None) -> None:
-        seed = options.get("seed", options.get("random_state")) or 0
-        name = options.get("id")
         if _is_frame(source):
-            _check(source)
-            if label not in source.columns:
-                raise ValueError(f"source: has no column {label!r} (its columns are {', '.join(source.columns)}): name the labels by label=")
-            keep = None if features is None else [features, label]
-            source = _sample(source, source_rows, seed, name, keep)
+            source = self.drawn(source, label, options, source_rows, features)
         _check(target)
         self.source = source
-        self.target = _sample(target, target_rows, seed, name, None if features is None else [features])
+        self.target = _sample(target, target_rows, _seed(options), options.get("id"), None if features is None else [features])
         self.kind: Any = None  # of the labels; None: text
         if not is_path(source) and not isinstance(source, (tuple, list)):
             table = to_arrow(source, name="source")
             self.kind = table.schema.field(label).type if label in table.column_names else None
+
+
+    @staticmethod
+    def drawn(source: DataFrame, label: str, options: Mapping[str, Any], rows: int, features: str | None) -> pa.Table:
+        """Rows of a source that is a data frame of Spark."""
+        _check(source)
+        if label not in source.columns:
+            raise ValueError(f"source: has no column {label!r} (its columns are {', '.join(source.columns)}): name the labels by label=")
+        keep = None if features is None else [features, label]
+        return _sample(source, rows, _seed(options), options.get("id"), keep)
+
+
+def _seed(options: Mapping[str, Any]) -> int:
+    return options.get("seed", options.get("random_state")) or 0
 
 
 def _is_frame(data: Any) -> bool:
