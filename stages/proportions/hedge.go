@@ -43,6 +43,9 @@ func newHedgeReport(m *hedge.Model, source []float64, rows int) *Report {
 // writeViews writes what was assumed, and what each assumption alone would say.
 func (r *Report) writeViews(w io.Writer) error {
 	h := r.Diagnostics.Hedge
+	if n := h.Noisy(); n != "" {
+		fmt.Fprintf(w, "\n%s.\n", n)
+	}
 	if h.Stayed() {
 		fmt.Fprintf(w, "\nThe source's classes explain the target where they are, when only their proportions change: weight %.2f.\n", h.Stays.Trust)
 		fmt.Fprintf(w, "%.2f remains for the assumptions below by the labels that come back.\n", 1-h.Stays.Trust)

@@ -34,6 +34,10 @@ const (
 type Options struct {
 	// Members are some of Names, each at most once; nil means all.
 	Members []string
+	// Distinct is how many rows there are; those after them are copies of these rows, in the
+	// same order and as often as there are. A row is in one fold with its copies. 0 means
+	// that all rows are distinct.
+	Distinct int
 	// Seed draws folds, landmarks and initial weights.
 	Seed uint64
 }

@@ -1,6 +1,7 @@
 package ensemble
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +25,9 @@ type Tuned struct {
 	// are chosen whether it is a member or not.
 	Gamma, Lambda float64
 
-	members []member
-	seed    uint64
+	members  []member
+	distinct int // rows; the others are copies of them
+	seed     uint64
 }
 
 // member is a kind of classifier with its calibration.
@@ -47,7 +49,7 @@ func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o 
 	if err := check(x, labels, classes); err != nil {
 		return nil, err
 	}
-	t := &Tuned{Classes: classes, seed: o.Seed}
+	t := &Tuned{Classes: classes, distinct: cmp.Or(o.Distinct, x.Rows), seed: o.Seed}
 	tuned := names
 	if !slices.Contains(names, kernelName) {
 		tuned = append(slices.Clip(names), kernelName) // for Gamma and Lambda
@@ -97,7 +99,11 @@ func (t *Tuned) tune(ctx context.Context, name string, x blas32.General, labels 
 		heldOut, err = t.crossValidate(ctx, m.train, x, labels)
 	case kernelName:
 		m.train = t.trainKernel
-		heldOut, seen, err = t.chooseKernel(ctx, x, labels)
+		heldOut, seen, err = t.chooseKernel(ctx, dense.Rows(x, 0, t.distinct), labels[:t.distinct])
+		if err == nil && t.distinct < x.Rows {
+			m.train, seen = t.trainKernel, labels
+			heldOut, err = t.crossValidate(ctx, m.train, x, labels)
+		}
 	}
 	if err != nil {
 		return m, err
@@ -151,9 +157,12 @@ func (t *Tuned) divide(labels []int32) []int {
 	for k := range next {
 		next[k] = rng.IntN(folds)
 	}
-	for _, i := range rng.Perm(len(labels)) {
+	for _, i := range rng.Perm(t.distinct) {
 		fold[i] = next[labels[i]] % folds
 		next[labels[i]]++
+	}
+	for i := t.distinct; i < len(fold); i++ {
+		fold[i] = fold[i-t.distinct]
 	}
 	return fold
 }

@@ -15,5 +15,8 @@
 // weighted alike so that it does not punish new proportions. No view is dropped: on
 // real data no evidence without labels picks the right one reliably.
 //
+// A target that is the source with new proportions and noise in some columns, as from
+// worse sensors, is known by a test. The source then gets the same noise before all else.
+//
 // The classifier is that of package ensemble, on rows of package prepare.
 package hedge

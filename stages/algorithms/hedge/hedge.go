@@ -59,6 +59,8 @@ type Model struct {
 	Novelty float64
 	// Stays says whether the classes have stayed where they are.
 	Stays Stays
+	// Noise is what the source was given because the target has it; nil if there is none.
+	Noise *Noise
 	// Interval is around Proportions; nil unless asked for.
 	Interval *Interval
 	Evidence Evidence
@@ -95,6 +97,10 @@ type fit struct {
 	source, target blas32.General // prepared, at most MaxRows
 	labels         []int32
 	prior          []float64
+	distinct       int // source rows; those after them are copies of them, with other noise
+	nearness       *nearness
+	stays          tested
+	heard          *Noise // that the source was given; nil if none
 	tuned          *ensemble.Tuned
 	warnings       []string
 }
@@ -216,11 +222,19 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 		return nil, err
 	}
 	f.warnUnstudied(target.Rows)
-	if f.preparation, err = prepare.Fit(ctx, source, o.Seed); err != nil {
+	f.distinct = source.Rows
+	if err := f.prepare(ctx, source, target); err != nil {
 		return nil, err
 	}
-	f.source, f.target = f.preparation.Apply(source), f.preparation.Apply(target)
-	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Seed: o.Seed})
+	if f.heard, err = f.listen(ctx, source, target); err != nil {
+		return nil, err
+	}
+	if f.heard != nil {
+		if err := f.prepare(ctx, f.repeat(source), target); err != nil {
+			return nil, err
+		}
+	}
+	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Distinct: f.distinct, Seed: o.Seed})
 	return f, err
 }
 
@@ -283,6 +297,7 @@ const (
 
 const (
 	streamFrequencies = 1_000_000
+	streamNoise       = 1_000_001
 	streamStays       = 2_000_000 // and those after it, one a replicate
 )
 

@@ -166,6 +166,89 @@ func TestStays(t *testing.T) {
 	}
 }
 
+// Noise in the target is found, and the source learns with it. Movement, new proportions
+// and columns of two values have none.
+func TestNoise(t *testing.T) {
+	loud := func(p problem, columns []int) {
+		rng := rand.New(rand.NewPCG(6, 0))
+		for i := range p.Target.Rows {
+			for _, j := range columns {
+				dense.Row(p.Target, i)[j] += float32(3 * rng.NormFloat64())
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		shares       []float64
+		displacement [][]float64
+		columns      []int
+		assume       []string
+		found        bool
+	}{
+		"all columns":     {uneven, nowhere, []int{0, 1, 2, 3}, nil, true},
+		"one column":      {uneven, nowhere, []int{1}, nil, true},
+		"no class b":      {[]float64{.6, 0, .4}, nowhere, []int{0, 1}, nil, true},
+		"under stay":      {uneven, nowhere, []int{1}, []string{"balance"}, true},
+		"under move":      {uneven, nowhere, []int{1}, []string{"classes", "parts"}, false},
+		"no noise":        {uneven, nowhere, nil, nil, false},
+		"all moved":       {uneven, together, nil, nil, false},
+		"each moved":      {uneven, apart, nil, nil, false},
+		"moved and noisy": {uneven, apart, []int{0, 1, 2, 3}, nil, false},
+	} {
+		p := newProblem(600, even, test.shares, test.displacement)
+		loud(p, test.columns)
+		m, q := fitted(t, p, Options{Interval: &IntervalOptions{}, Assume: test.assume})
+		if found := m.Noise != nil; found != test.found {
+			t.Errorf("%s: noise %+v, misfit %.1f", name, m.Noise, m.Stays.Misfit)
+			continue
+		}
+		if !test.found {
+			continue
+		}
+		if n := m.Noise; n.Columns < len(test.columns) || !slices.Contains(test.columns, n.Loudest) || math.Abs(n.Ratio-3) > .6 {
+			t.Errorf("%s: noise of 3 deviations in columns %v is taken for %+v", name, test.columns, n)
+		}
+		if e := dense.L1(m.Proportions, test.shares); e > .2 || e > m.Evidence.ExpectedError+.1 {
+			t.Errorf("%s: p_T is off by %.3f, %.3f were expected: %v", name, e, m.Evidence.ExpectedError, m.Proportions)
+		}
+		// The best rule for noise of 3 deviations in all columns.
+		best := 0
+		for i, k := range p.truth {
+			score := func(c int) float64 {
+				s := math.Log(max(test.shares[c], 1e-9))
+				for j, v := range dense.Row(p.Target, i) {
+					variance := 1.0
+					if slices.Contains(test.columns, j) {
+						variance += 9
+					}
+					d := float64(v) - centres[c][j]
+					s -= d * d / 2 / variance
+				}
+				return s
+			}
+			if dense.Argmax([]float64{score(0), score(1), score(2)}) == int(k) {
+				best++
+			}
+		}
+		if a, best := accuracy(q, p.truth), float64(best)/float64(len(p.truth)); a < best-.04 {
+			t.Errorf("%s: accuracy %.3f, and the best rule has %.3f", name, a, best)
+		}
+	}
+}
+
+// A column of the target that has two values has no noise, however it varies.
+func TestNoiseOfTwoValues(t *testing.T) {
+	p := newProblem(600, even, uneven, nowhere)
+	for i := range p.Source.Rows {
+		dense.Row(p.Source, i)[3] = float32(i%50) / 50
+	}
+	for i := range p.Target.Rows {
+		dense.Row(p.Target, i)[3] = float32(10 * (i % 2))
+	}
+	if m, _ := fitted(t, p, Options{}); m.Noise != nil {
+		t.Errorf("noise %+v", m.Noise)
+	}
+}
+
 // Equal rows of the target count once, unless the source has equal rows too.
 func TestEffectiveRows(t *testing.T) {
 	rows := func(values ...float32) (z blas32.General, index []int) {

@@ -33,7 +33,7 @@ func (f *fit) near(ctx context.Context) (*nearness, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &nearness{source: dense.Sample(f.source.Rows, nearRows, f.random(streamNovelty)),
+	n := &nearness{source: dense.Sample(f.distinct, nearRows, f.random(streamNovelty)),
 		target: dense.Sample(f.target.Rows, nearRows, f.random(streamNovelty))}
 	source := a.apply(dense.Gather(f.source, n.source))
 	own := nearest(source, source, true)

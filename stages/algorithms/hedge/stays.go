@@ -65,29 +65,53 @@ const (
 // scales are the frequencies' standard deviations, in units of 1 / the median distance.
 var scales = []float64{0.5, 1, 2}
 
-// stays tests whether the classes have stayed. near says what rows are far off; balance is
-// p_T under the view that they have.
-func (f *fit) stays(ctx context.Context, near *nearness, balance []float64) (Stays, error) {
+// tested is what the test of Stays found. tested is false if there were too few rows to
+// compare.
+type tested struct {
+	Stays
+	tested  bool
+	classes int       // that have rows that were compared
+	rows    int       // of the target, what they are worth
+	shares  []float64 // p_T if the classes have stayed
+}
+
+// testStays tests whether the classes have stayed. near says what rows are far off.
+func (f *fit) testStays(ctx context.Context, near *nearness) (tested, error) {
 	source, target := near.kept()
 	if len(target) < minStayRows || float64(len(target)) < minStayShare*float64(len(near.target)) {
-		return Stays{}, nil
+		return tested{}, nil
 	}
 	t := f.newStayTest(dense.Gather(f.source, source), dense.Gather(f.target, target), dense.Pick(f.labels, source))
-	rows := effectiveRows(f.target, near.target, f.source, near.source)
-	t.draws = len(target) * rows / len(near.target)
+	found := tested{tested: true, classes: len(t.byClass), rows: effectiveRows(f.target, near.target, f.source, near.source)}
+	t.draws = len(target) * found.rows / len(near.target)
 	if len(t.byClass) < 2 || t.draws < 1 {
-		return Stays{}, nil
+		return tested{}, nil
 	}
-	s, err := t.run(ctx)
+	s, shares, err := t.run(ctx)
 	if err != nil {
-		return Stays{}, err
+		return tested{}, err
+	}
+	found.Stays, found.shares = s, make([]float64, f.classes)
+	for c, share := range shares {
+		found.shares[f.labels[source[t.byClass[c][0]]]] = share
+	}
+	found.New = near.newShare(f.labels, found.shares, found.rows)
+	return found, nil
+}
+
+// trust is what the test says of an answer: balance is p_T under the view that the classes
+// have stayed.
+func (f *fit) trust(balance []float64) Stays {
+	s := f.stays.Stays
+	if !f.stays.tested {
+		return s
 	}
 	s.Trust = max(0, min(1, (lastMisfit-s.Misfit)/(lastMisfit-firstMisfit)))
-	if f.source.Cols <= fewColumns && len(t.byClass) == 2 && slices.Max(balance) > onlyClass {
+	if f.source.Cols <= fewColumns && f.stays.classes == 2 && slices.Max(balance) > onlyClass {
 		s.Trust = 0
 	}
-	s.New = near.newShare(f.labels, balance, rows)
-	return s, nil
+	s.New = f.nearness.newShare(f.labels, balance, f.stays.rows)
+	return s
 }
 
 // stayTest is what Stays is computed from.
@@ -118,7 +142,7 @@ func (f *fit) newStayTest(source, target blas32.General, labels []int32) *stayTe
 
 // frequencies draws those of the features, d×frequencies.
 func (f *fit) frequencies() blas32.General {
-	some := dense.Gather(f.source, dense.Sample(f.source.Rows, medianRows, f.random(streamFrequencies)))
+	some := dense.Gather(f.source, dense.Sample(f.distinct, medianRows, f.random(streamFrequencies)))
 	var distances []float64
 	all := kernelridge.SquaredDistances(some, some)
 	for i := range all.Rows {
@@ -154,7 +178,8 @@ func fourier(z, directions blas32.General) blas32.General {
 	return features
 }
 
-func (t *stayTest) run(ctx context.Context) (Stays, error) {
+// run returns what the test found, but for the trust, and the shares that fit best.
+func (t *stayTest) run(ctx context.Context) (Stays, []float64, error) {
 	counts := make([][]float32, len(t.byClass))
 	for k, rows := range t.byClass {
 		counts[k] = make([]float32, t.features.Rows)
@@ -164,7 +189,7 @@ func (t *stayTest) run(ctx context.Context) (Stays, error) {
 	}
 	fitted, left, gain, err := t.explain(t.means(counts), t.target)
 	if err != nil {
-		return Stays{}, err
+		return Stays{}, nil, err
 	}
 	lefts, gains := make([]float64, stayReplicates), make([]float64, stayReplicates)
 	err = kernel.Each(2*stayReplicates, func(b int) (err error) {
@@ -179,7 +204,7 @@ func (t *stayTest) run(ctx context.Context) (Stays, error) {
 		}
 		return ctx.Err()
 	})
-	return Stays{Misfit: deviations(left, lefts), Change: deviations(gain, gains)}, err
+	return Stays{Misfit: deviations(left, lefts), Change: deviations(gain, gains)}, fitted, err
 }
 
 // deviations is how many standard deviations of the replicates x lies above their mean.

@@ -43,14 +43,14 @@ func (f *fit) learnTypicality(ctx context.Context, x blas32.General) (*typicalit
 	}
 	z, rng := t.axes.apply(x), f.random(streamNovelty)()
 	byClass := make([][]int, f.classes)
-	for i, y := range f.labels {
+	for i, y := range f.labels[:f.distinct] {
 		byClass[y] = append(byClass[y], i)
 	}
 	var all *classRows
 	for _, rows := range byClass {
 		if len(rows) < minOwnRows {
 			if all == nil {
-				all = newClassRows(dense.Gather(z, dense.Sample(z.Rows, nearRows, func() *rand.Rand { return rng })))
+				all = newClassRows(dense.Gather(z, dense.Sample(f.distinct, nearRows, func() *rand.Rand { return rng })))
 			}
 			t.classes = append(t.classes, *all)
 			continue

@@ -27,15 +27,9 @@ const (
 
 // weigh weights the views and takes their mean.
 func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posteriors []blas32.General) error {
-	near, err := f.near(ctx)
-	if err != nil {
-		return err
-	}
-	m.Novelty = near.novelty()
-	if m.Stays, err = f.stays(ctx, near, m.Views[1].Proportions); err != nil {
-		return err
-	}
-	err = kernel.Each(len(m.Views), func(i int) (err error) {
+	m.Novelty, m.Noise = f.nearness.novelty(), f.heard
+	m.Stays = f.trust(m.Views[1].Proportions)
+	err := kernel.Each(len(m.Views), func(i int) (err error) {
 		v := &m.Views[i]
 		v.Circle, err = f.circle(ctx, learners[v.Classifier].rows, posteriors[i])
 		return err

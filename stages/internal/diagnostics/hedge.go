@@ -30,13 +30,15 @@ type Hedge struct {
 	Untypical float64 `json:"untypical"`
 	// Stays says whether the classes have stayed where they are.
 	Stays hedge.Stays `json:"stays"`
+	// Noise is what the target has and the source was given; nil if there is none.
+	Noise *hedge.Noise `json:"noise,omitempty"`
 	warned
 }
 
 // OfHedge is what an answer under several assumptions says of itself.
 func OfHedge(m *hedge.Model) *Diagnostics {
 	d := &Diagnostics{Estimator: hedge.Method, Estimators: map[string][]float64{}, ExpectedError: &m.Evidence.ExpectedError,
-		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical, Stays: m.Stays}}
+		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical, Stays: m.Stays, Noise: m.Noise}}
 	for _, v := range m.Views {
 		d.Estimators[v.Name] = v.Proportions
 	}
@@ -87,6 +89,15 @@ func (h *Hedge) ByWeight() []hedge.View {
 	return views
 }
 
+// Noisy says in words that the source was given the target's noise; "" if it was not.
+func (h *Hedge) Noisy() string {
+	if h.Noise == nil {
+		return ""
+	}
+	return fmt.Sprintf("The target has noise in %d columns that the source has not, at most %.1f times the deviation within a class: the source was given the same noise",
+		h.Noise.Columns, h.Noise.Ratio)
+}
+
 // Line says it in one line.
 func (h *Hedge) Line() string {
 	var parts []string
@@ -96,8 +107,11 @@ func (h *Hedge) Line() string {
 		}
 	}
 	why := ""
+	if n := h.Noisy(); n != "" {
+		why = ". " + n
+	}
 	if h.Stayed() {
-		why = ". The source's classes explain the target where they are"
+		why += ". The source's classes explain the target where they are"
 	}
 	return fmt.Sprintf("assumed: %s%s. %.0f %% of the labels are expected to be right; %.0f %% of the rows are untypical of their class (%.0f %% would be if nothing is new)",
 		strings.Join(parts, "; "), why, 100*h.ExpectedAccuracy, 100*h.Untypical, 100*hedge.UntypicalRate)
