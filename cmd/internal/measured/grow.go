@@ -140,6 +140,7 @@ func (p program) grow(ctx context.Context, s study, set []string, path string, o
 		return nil
 	}
 	seed := slices.Index(axes, seedAxis)
+	var problems error
 	for len(left) > 0 {
 		is := left[0][seed]
 		var chunk []cellOf
@@ -157,18 +158,21 @@ func (p program) grow(ctx context.Context, s study, set []string, path string, o
 			if kept, err = s.add(kept, p.origin(s), runs); err != nil {
 				return err
 			}
-			if err := kept.write(path); err != nil {
+			if err := errors.Join(kept.write(path), writePages(io.Discard, runsFolder)); err != nil {
 				return err
 			}
 		}
+		if problems = errors.Join(problems, failed); len(runs) == 0 || ctx.Err() != nil {
+			return problems
+		}
 		if failed != nil {
-			return failed
+			continue // the cache has what did not fail
 		}
 		if err := os.RemoveAll(cache); err != nil { // the rows of all runs take gigabytes
 			return err
 		}
 	}
-	return nil
+	return problems
 }
 
 // lacking are the cells of a part of which no run of the program is kept.
