@@ -228,6 +228,26 @@ func sets(axes []string, cells []cellOf) (set []string) {
 	return set
 }
 
+// partOf is the part that has runs, as make measured takes it; "" for all of a study, or of one
+// that does not grow.
+func (s study) partOf(runs []run) string {
+	axes, all, err := s.cells()
+	if s.init == "" || err != nil {
+		return ""
+	}
+	there := map[string]bool{}
+	for _, r := range runs {
+		there[cellAt(r, axes).key()] = true
+	}
+	whole := sets(axes, all)
+	part := sets(axes, slices.DeleteFunc(all, func(c cellOf) bool { return !there[c.key()] }))
+	part = slices.DeleteFunc(part, func(set string) bool { return slices.Contains(whole, set) })
+	if len(part) == 0 {
+		return ""
+	}
+	return " MEASUREDSET='" + strings.Join(part, " ") + "'"
+}
+
 // add adds runs to a record in place of those that were at theirs. All are in the order of the
 // study's file.
 func (s study) add(kept record, made origin, runs []run) (record, error) {

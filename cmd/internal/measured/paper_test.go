@@ -56,7 +56,7 @@ func TestPaperToyTable(t *testing.T) {
 	shares := paperToyTable("proportions_l1")(toyBook(5, all))
 	contains(t, shares, "| x | seeds | marsc | gmm-ot |", "**.010 ± .000** |")
 	caption := toyBook(5, all).caption(tableNamed("paper-toy"))
-	contains(t, caption, "commit one (15 runs); two (15 runs); seeds 0 to 4 (30 of 17,820 runs)")
+	contains(t, caption, "`make measured MEASURED=paper-toy MEASUREDSET='matrix.setting=5 matrix.x=2,5 matrix.method=source,marsc,gmm-ot matrix.seed=0,1,2,3,4'`: ", "commit one (15 runs); two (15 runs); seeds 0 to 4 (30 of 17,820 runs)")
 }
 
 func TestPaperToyWins(t *testing.T) {
