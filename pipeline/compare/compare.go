@@ -235,9 +235,14 @@ func (c *comparer) unknown(name string) error {
 // sameProgram refuses results of different versions of the program.
 func (c *comparer) sameProgram() error {
 	for _, o := range c.origins {
-		if first := c.origins[0]; o.program != first.program && !c.Mixed {
-			return fmt.Errorf("%s was made by another version of the program (%s) than %s (%s): results of both compare the versions as well as the methods: make one again, or say --mixed", o.file, o.text, first.file, first.text)
+		first := c.origins[0]
+		if o.program == first.program || c.Mixed {
+			continue
 		}
+		if o.file == first.file {
+			return fmt.Errorf("%s has results of several versions of the program, such as %s and %s: they compare the versions as well as the methods: make some again, or say --mixed", o.file, first.text, o.text)
+		}
+		return fmt.Errorf("%s was made by another version of the program (%s) than %s (%s): results of both compare the versions as well as the methods: make one again, or say --mixed", o.file, o.text, first.file, first.text)
 	}
 	return nil
 }

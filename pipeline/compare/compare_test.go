@@ -211,3 +211,18 @@ func TestTable(t *testing.T) {
 		t.Errorf("no results: %v", err)
 	}
 }
+
+// A file may have parts that several versions made, and says which.
+func TestPartsOfOneFile(t *testing.T) {
+	path := results(t, "parts.jsonl", `{"study":"s","program":"a","commit":"one","date":"d"}
+{"method":"x","seed":0,"accuracy":0.5}
+{"study":"s","program":"b","commit":"two","date":"e"}
+{"method":"y","seed":0,"accuracy":0.6}
+`)
+	if _, err := Files([]string{path}, Options{}); err == nil || !strings.Contains(err.Error(), "several versions of the program, such as one d and two e") {
+		t.Error(err)
+	}
+	if c, err := Files([]string{path}, Options{Mixed: true}); err != nil || len(c.Methods) != 2 || len(c.Settings) != 1 {
+		t.Errorf("%+v %v", c, err)
+	}
+}

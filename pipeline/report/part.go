@@ -205,7 +205,7 @@ func Selection(c *figures.Candidates) (*Part, error) {
 		}
 	}
 	if failed > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d of %d candidates failed and are left out: the table says why.", failed, len(c.Failed)))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("Training failed for %d of %d candidates, which are left out: the table says why.", failed, len(c.Failed)))
 	}
 	return p, nil
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline/compare"
@@ -419,5 +420,45 @@ func TestStudyWarns(t *testing.T) {
 	}
 	if p, err = Open(t.Context(), path, Options{}); err != nil || len(p.Warnings) != 1 || !strings.HasPrefix(p.Warnings[0], "The results are of several versions of the program") {
 		t.Errorf("%+v %v", p, err)
+	}
+}
+
+// A choice is read as it was written, and a file that only looks like one is an error.
+func TestOpenSelection(t *testing.T) {
+	folder := t.TempDir()
+	text, float, truth := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Float64, arrow.FixedWidthTypes.Boolean
+	write := func(name string, json string, types ...arrow.DataType) string {
+		fields := []arrow.Field{}
+		for i, column := range []string{"epochs", "reverse", "seconds", "chosen", "failed"} {
+			fields = append(fields, arrow.Field{Name: column, Type: types[i], Nullable: true})
+		}
+		rec, _, err := array.RecordFromJSON(memory.DefaultAllocator, arrow.NewSchema(fields, nil), strings.NewReader(json))
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(folder, name)
+		out, err := arrowio.Create(path, arrowio.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := arrowio.Copy(t.Context(), out, &oneBatch{rec}); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good := `[{"epochs":"1","reverse":0.5,"seconds":1,"chosen":false},{"epochs":"9","reverse":0.75,"seconds":1,"chosen":true},{"epochs":"x","seconds":0,"chosen":false,"failed":"diverged"}]`
+	p, err := Open(t.Context(), write("good.arrow", good, text, float, float, truth, text), Options{})
+	if err != nil || p.Lead != "epochs=9 is chosen of 3 candidates, by reverse (0.7500), without labels of the target." || len(p.Warnings) != 1 || len(p.Figures) != 1 {
+		t.Errorf("%+v %v", p, err)
+	}
+	numbers := strings.NewReplacer("false", `"no"`, "true", `"yes"`).Replace(good)
+	for path, want := range map[string]string{
+		write("text.arrow", numbers, text, float, float, text, text):                                    "columns or scores that mars train --select does not write",
+		write("none.arrow", strings.ReplaceAll(good, "true", "false"), text, float, float, truth, text): "says of no candidate that it was chosen",
+		write("empty.arrow", "[]", text, float, float, truth, text):                                     "holds no candidates",
+	} {
+		if _, err := Open(t.Context(), path, Options{}); err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), path) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

@@ -55,7 +55,7 @@ func openSelection(ctx context.Context, r *arrowio.Reader) (*Part, error) {
 	return Selection(c)
 }
 
-var errNoSelection = errors.New("has columns that mars train --select does not write: run it again")
+var errNoSelection = errors.New("has columns or scores that mars train --select does not write: run it again")
 
 // addCandidates reads the settings, which are text, the scores, which are numbers before
 // seconds, and what became of each candidate.
@@ -93,6 +93,9 @@ func addCandidates(c *figures.Candidates, rec arrow.Record) error {
 			v := math.NaN()
 			if s.IsValid(i) {
 				v = s.Value(i)
+			}
+			if math.IsInf(v, 0) {
+				return errNoSelection
 			}
 			of = append(of, v)
 		}

@@ -140,6 +140,7 @@ func (p program) grow(ctx context.Context, s study, set []string, path string, o
 		return nil
 	}
 	seed := slices.Index(axes, seedAxis)
+	var problems error
 	for len(left) > 0 {
 		is := left[0][seed]
 		var chunk []cellOf
@@ -157,18 +158,21 @@ func (p program) grow(ctx context.Context, s study, set []string, path string, o
 			if kept, err = s.add(kept, p.origin(s), runs); err != nil {
 				return err
 			}
-			if err := kept.write(path); err != nil {
+			if err := errors.Join(kept.write(path), writePages(io.Discard, runsFolder)); err != nil {
 				return err
 			}
 		}
+		if problems = errors.Join(problems, failed); len(runs) == 0 || ctx.Err() != nil {
+			return problems
+		}
 		if failed != nil {
-			return failed
+			continue // the cache has what did not fail
 		}
 		if err := os.RemoveAll(cache); err != nil { // the rows of all runs take gigabytes
 			return err
 		}
 	}
-	return nil
+	return problems
 }
 
 // lacking are the cells of a part of which no run of the program is kept.
@@ -222,6 +226,26 @@ func sets(axes []string, cells []cellOf) (set []string) {
 		set = append(set, "matrix."+a+"="+strings.Join(values, ","))
 	}
 	return set
+}
+
+// partOf is the part that has runs, as make measured takes it; "" for all of a study, or of one
+// that does not grow.
+func (s study) partOf(runs []run) string {
+	axes, all, err := s.cells()
+	if s.init == "" || err != nil {
+		return ""
+	}
+	there := map[string]bool{}
+	for _, r := range runs {
+		there[cellAt(r, axes).key()] = true
+	}
+	whole := sets(axes, all)
+	part := sets(axes, slices.DeleteFunc(all, func(c cellOf) bool { return !there[c.key()] }))
+	part = slices.DeleteFunc(part, func(set string) bool { return slices.Contains(whole, set) })
+	if len(part) == 0 {
+		return ""
+	}
+	return " MEASUREDSET='" + strings.Join(part, " ") + "'"
 }
 
 // add adds runs to a record in place of those that were at theirs. All are in the order of the

@@ -106,3 +106,36 @@ func TestRecordOfOnePart(t *testing.T) {
 		t.Errorf("written again it differs (%v)", err)
 	}
 }
+
+// Of a study that grows, what did not fail is kept where other runs did; of another, nothing.
+func TestWhatIsThere(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "runs")
+	text := "setting,x,method,seed,balanced_accuracy,error\n5,2,source,0,0.9,\n5,2,wd1,0,,diverged\n5,5,source,0,,\n"
+	if err := os.WriteFile(out+".csv", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if runs := studyNamed("paper-toy").whatIsThere(out); len(runs) != 1 || runs[0].at("x") != "2" || runs[0].at("method") != "source" {
+		t.Errorf("%v", runs)
+	}
+	if runs := studyNamed("toy").whatIsThere(out); runs != nil {
+		t.Errorf("of a study that is measured as a whole: %v", runs)
+	}
+	if runs := studyNamed("paper-toy").whatIsThere(out + "-absent"); runs != nil {
+		t.Errorf("of no table: %v", runs)
+	}
+}
+
+// The sample of a study can be compared once its runs are kept.
+func TestLacksSample(t *testing.T) {
+	s := studyNamed("paper-toy")
+	runs := []run{}
+	for _, m := range []string{"source", "gmm-ot", "wd1"} {
+		if reason := s.lacksSample(recordOf(part{origin{}, runs})); !strings.Contains(reason, "make measured MEASURED=paper-toy MEASUREDSET='matrix.setting=5 matrix.x=5") {
+			t.Errorf("with %d runs: %q", len(runs), reason)
+		}
+		runs = append(runs, run{"setting": 5.0, "x": 5.0, "method": m, "seed": 0.0})
+	}
+	if reason := s.lacksSample(recordOf(part{origin{}, runs})); reason != "" {
+		t.Error(reason)
+	}
+}

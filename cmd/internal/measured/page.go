@@ -22,7 +22,9 @@ type table struct {
 	figure     bool
 	published  bool // it rests on the paper alone
 	some       bool // it is written of those studies that were run
-	text       func(book) string
+	// ready says what is lacking, although there are runs; nil if nothing can.
+	ready func(book) (lacks string)
+	text  func(book) string
 }
 
 // A book has the records by the names of their studies.
@@ -51,6 +53,11 @@ func (b book) lacks(t table) []string {
 	lacks := slices.DeleteFunc(slices.Clone(t.of), func(name string) bool { _, ok := b[name]; return ok })
 	if t.some && len(lacks) < len(t.of) {
 		return nil
+	}
+	if len(lacks) == 0 && t.ready != nil {
+		if more := t.ready(b); more != "" {
+			lacks = append(lacks, more)
+		}
 	}
 	return lacks
 }
@@ -139,6 +146,7 @@ func (b book) written(t table) string {
 // caption says how a table was made, and how far its figures may move.
 func (b book) caption(t table) string {
 	var when, commits, machines, seeds, spreads []string
+	part := "" // of a study that grows
 	add := func(list *[]string, what string) {
 		if !slices.Contains(*list, what) {
 			*list = append(*list, what)
@@ -158,11 +166,12 @@ func (b book) caption(t table) string {
 			if s.name == name {
 				add(&seeds, cmp.Or(s.seeds, r.seeds())+s.howMuch(r))
 				add(&spreads, s.spreadText(r.runs))
+				part = s.partOf(r.runs)
 			}
 		}
 	}
 	list := func(of []string) string { return strings.Join(of, "; ") }
-	text := fmt.Sprintf("`make measured MEASURED=%s`: commit %s; %s; %s; %s.", t.name, list(commits), list(seeds), list(machines), list(when))
+	text := fmt.Sprintf("`make measured MEASURED=%s%s`: commit %s; %s; %s; %s.", t.name, part, list(commits), list(seeds), list(machines), list(when))
 	if spread := strings.TrimSpace(list(slices.DeleteFunc(spreads, func(s string) bool { return s == "" }))); spread != "" {
 		text += " With other kernels a single run may move: " + spread + "."
 	}

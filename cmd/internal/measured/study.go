@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -187,9 +188,12 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // mars run stops its stages
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(p.path)+string(os.PathListSeparator)+os.Getenv("PATH"), "MARS_BLOBS="+filepath.Join(p.folder, "blobs"))
-	if text, err := cmd.CombinedOutput(); err != nil {
-		err = fmt.Errorf("%w\n%s", err, text)
-		return s.whatIsThere(out), err
+	var said bytes.Buffer
+	if cmd.Stderr = &said; s.command != nil {
+		cmd.Stdout = &said // go test fails there
+	}
+	if err := cmd.Run(); err != nil {
+		return s.whatIsThere(out), fmt.Errorf("%w\n%s", err, said.Bytes())
 	}
 	if s.command != nil && out != kept && cache != "" {
 		for _, ext := range []string{".csv", ".jsonl"} {

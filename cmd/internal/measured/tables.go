@@ -1,8 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strings"
+
+	"mars.dev/mars/pipeline/compare"
 )
 
 const (
@@ -26,14 +30,13 @@ var tables = []table{
 	{name: "readme-label", page: "README.md", of: []string{"readme"}, figure: true, text: figure("readme", "label.balanced_accuracy", 2)},
 	{name: "readme-pipe", page: "README.md", of: []string{"readme"}, figure: true, text: figure("readme", "pipe.balanced_accuracy", 2)},
 
-	{name: "best", page: resultsPage, of: []string{"toy-table", "digits", "hipc"}, text: bestTable},
+	{name: "best", page: resultsPage, of: []string{"paper-toy", "paper-digits", "hipc"}, ready: everyMethod("paper-toy", "paper-digits"), text: bestTable},
 	{name: "toy", page: resultsPage, of: []string{"toy"}, text: toyTable},
-	{name: "toy-table", page: resultsPage, of: []string{"toy-table"}, text: func(b book) string { return pointsTable(b, "balanced_accuracy", "") }},
-	{name: "toy-table-shares", page: resultsPage, of: []string{"toy-table"}, text: func(b book) string { return pointsTable(b, "proportions_l1", "iw-wd") }},
-	{name: "digits", page: resultsPage, of: []string{"digits"}, text: digitsTable},
+	{name: "toy-methods", page: resultsPage, of: []string{"paper-toy"}, ready: everyMethod("paper-toy"), figure: true, text: pointer("Balanced accuracy and the L1 error of p_T of every method, with wins and ranks", "toy")},
+	{name: "digits-methods", page: resultsPage, of: []string{"paper-digits"}, ready: everyMethod("paper-digits"), figure: true, text: pointer("Every method on nine tasks, beside the paper's figures", "digits")},
 	{name: "schedules-toy", page: resultsPage, of: []string{"schedules-toy"}, text: schedulesTable("schedules-toy")},
 	{name: "schedules-digits", page: resultsPage, of: []string{"schedules-digits"}, text: schedulesTable("schedules-digits")},
-	{name: "class-loss", page: resultsPage, of: []string{"digits", "digits-weighted"}, text: classLossTable},
+	{name: "class-loss", page: resultsPage, of: []string{"paper-digits", "digits-weighted"}, text: classLossTable},
 	{name: "hipc", page: resultsPage, of: []string{"hipc"}, text: hipcTable},
 
 	{name: "paper-toy", page: paperPage, of: []string{"paper-toy"}, text: paperToyTable("balanced_accuracy")},
@@ -95,12 +98,10 @@ var (
 		"mu-balanced": "MNIST → USPS balanced", "mu-mid": "MNIST → USPS mid", "mu-high": "MNIST → USPS high",
 		"mm-1": "MNIST → MNIST-M 1", "mm-2": "MNIST → MNIST-M 2", "mm-3": "MNIST → MNIST-M 3",
 	}
-	// points are those of toy-table.toml.
-	points = []struct{ name, setting, noise, shift, first string }{
-		{"5:2", "5", "mid", "2", "80 %"}, {"5:5", "5", "mid", "5", "80 %"}, {"5:8", "5", "mid", "8", "80 %"},
-		{"4:0", "4", "mid", "8", "34 %"}, {"4:5", "4", "mid", "8", "66 %"}, {"4:8", "4", "mid", "8", "85 %"},
-		{"6:0", "6", "high", "8", "34 %"}, {"6:5", "6", "high", "8", "66 %"}, {"6:8", "6", "high", "8", "85 %"},
-	}
+	// olderPoints and olderTasks are what the tables of results.md had before there was a page of
+	// the paper's: they stand until these are run by every method.
+	olderPoints = [][2]string{{"5", "2"}, {"5", "5"}, {"5", "8"}, {"4", "34"}, {"4", "66"}, {"4", "85"}, {"6", "34"}, {"6", "66"}, {"6", "85"}}
+	olderTasks  = []string{"um-mid", "um-high", "mu-mid", "mu-high", "mm-2"}
 	adversarial = []string{"dann", "wd0", "wd1", "wd2", "wd3", "wd4", "iw-wd"}
 )
 
@@ -111,57 +112,95 @@ func toyTable(b book) string {
 	return grid(runs, []axis{methodAxis}, cells...)
 }
 
-// pointsTable has a row for each point of the toy, and a column for each method, or for
-// those from one on that have the number.
-func pointsTable(b book, number, first string) string {
-	heads := []string{"setting", "noise", "shift", "first class"}
-	methods := values(b["toy-table"].runs, "method")
-	if i := slices.Index(methods, first); i > 0 {
-		methods = methods[i:]
-	}
-	var lines [][]string
-	for _, p := range points {
-		line := []string{p.setting, p.noise, p.shift, p.first}
-		for _, m := range methods {
-			line = append(line, spread(number)(where(where(b["toy-table"].runs, "point", p.name), "method", m)))
+// everyMethod says what the runs of the paper's studies lack of what is to replace older tables.
+func everyMethod(studies ...string) func(book) (lacks string) {
+	return func(b book) string {
+		for _, name := range studies {
+			runs := b[name].runs
+			for _, m := range methodsOf(name, runs, "") {
+				if lacks := lacking(name, where(runs, "method", m)); lacks != "" {
+					return fmt.Sprintf("%s of %s %s", name, m, lacks)
+				}
+			}
 		}
-		lines = append(lines, line)
+		return ""
 	}
-	return markdown(append(heads, methods...), lines)
+}
+
+// lacking is the first of the older points or tasks that the runs of a method lack.
+func lacking(study string, runs []run) string {
+	if study == "paper-digits" {
+		for _, task := range olderTasks {
+			if len(where(runs, "task", task)) == 0 {
+				return "on " + task
+			}
+		}
+		return ""
+	}
+	for _, p := range olderPoints {
+		if len(where(where(runs, "setting", p[0]), "x", p[1])) == 0 {
+			return fmt.Sprintf("in setting %s at %s", p[0], p[1])
+		}
+	}
+	return ""
+}
+
+// pointer is where a table went.
+func pointer(what, section string) func(book) string {
+	return func(book) string { return fmt.Sprintf("\n\n[%s](paper.md#%s).\n\n", what, section) }
 }
 
 // bestTable has the paper's methods on all tasks, and the best of the others, which is
 // chosen with the target's labels.
 func bestTable(b book) string {
 	var lines [][]string
-	add := func(name string, runs []run) {
-		of := func(method string) []float64 { return numbers(where(runs, "method", method), "balanced_accuracy") }
+	add := func(name string, of func(method string) float64) {
 		best, most := "", 0.0
 		for _, m := range adversarial {
-			if a := average(of(m)); a > most {
-				best, most = digits(a, 3)+" ("+m+")", a
+			switch v := of(m); {
+			case v != v:
+				best, most = missing, math.Inf(1)
+			case v > most:
+				best, most = digits(v, 3)+" ("+m+")", v
 			}
 		}
-		line := []string{name, digits(average(of("source")), 3), best}
+		line := []string{name, digits(of("source"), 3), best}
 		for _, m := range []string{"marsg", "marsc", "gmm-ot"} {
-			line = append(line, digits(average(of(m)), 3))
+			line = append(line, digits(of(m), 3))
 		}
 		lines = append(lines, line)
 	}
-	for _, p := range points[3:] {
-		noise := strings.Replace(p.noise, "mid", "medium", 1)
-		add("toy, "+noise+" noise, shift 8, "+p.first+" in the first class", where(b["toy-table"].runs, "point", p.name))
+	toy, err := compared(b["paper-toy"].runs, "balanced_accuracy", "", "setting", "x")
+	if err != nil {
+		return sentenceOf(err)
 	}
-	for _, task := range values(b["digits"].runs, "task") {
-		add(taskNames[task], where(b["digits"].runs, "task", task))
+	noise := map[string]string{"4": "medium", "6": "high"}
+	for _, s := range toy.Settings {
+		if noise[s.Values[0]] != "" && slices.Contains(olderPoints, [2]string(s.Values)) {
+			add("toy, "+noise[s.Values[0]]+" noise, shift 8, "+s.Values[1]+" % in the first class", meansOf(toy, s))
+		}
 	}
-	add("flow cytometry, FTV_1 → FTV_7", b["hipc"].runs)
+	images, err := compared(b["paper-digits"].runs, "balanced_accuracy", "", "task")
+	if err != nil {
+		return sentenceOf(err)
+	}
+	for _, s := range images.Settings {
+		add(taskNames[s.Values[0]], meansOf(images, s))
+	}
+	cells := b["hipc"].runs
+	lines = append(lines, []string{"flow cytometry, FTV_1 → FTV_7", mean("balanced_accuracy")(where(cells, "method", "source")), "",
+		mean("balanced_accuracy")(where(cells, "method", "marsg")), mean("balanced_accuracy")(where(cells, "method", "marsc")), ""})
 	return markdown([]string{"task", "source alone", "best other", "MARSg", "MARSc", "GMM+OT"}, lines)
 }
 
-func digitsTable(b book) string {
-	return grid(b["digits"].runs, []axis{taskAxis, {"method", "method", nil}}, cell{"balanced accuracy", spread("balanced_accuracy")},
-		cell{"the paper's", mean("paper")}, cell{"L1 of p_T", spread("proportions_l1")})
+// meansOf are the means of a setting by method; NaN where there is no run.
+func meansOf(c *compare.Comparison, s compare.Setting) func(method string) float64 {
+	return func(method string) float64 {
+		if i := slices.Index(c.Methods, method); i >= 0 && s.Results[i].Runs > 0 {
+			return s.Results[i].Mean
+		}
+		return math.NaN()
+	}
 }
 
 func schedulesTable(study string) func(book) string {
@@ -172,10 +211,14 @@ func schedulesTable(study string) func(book) string {
 }
 
 func classLossTable(b book) string {
+	marsc := where(b["paper-digits"].runs, "method", "marsc")
+	both := slices.DeleteFunc(slices.Clone(b["digits-weighted"].runs), func(r run) bool {
+		return len(where(where(marsc, "task", r.at("task")), "seed", r.at("seed"))) == 0
+	})
 	even := func(runs []run) string {
-		return mean("balanced_accuracy")(where(where(b["digits"].runs, "task", runs[0].at("task")), "method", "marsc"))
+		return mean("balanced_accuracy")(where(where(marsc, "task", runs[0].at("task")), "seed", values(runs, "seed")...))
 	}
-	return grid(b["digits-weighted"].runs, []axis{taskAxis}, cell{"even weights", even}, cell{"weighted by p_T/p_S", mean("balanced_accuracy")})
+	return grid(both, []axis{taskAxis}, cell{"seeds", howMany(every)}, cell{"even weights", even}, cell{"weighted by p_T/p_S", mean("balanced_accuracy")})
 }
 
 func hipcTable(b book) string {
