@@ -16,14 +16,17 @@ func Is(path string) bool { return sketches.Is(path) }
 
 // Merge merges the sketches in files: in any order the result is the same, to the byte.
 func Merge(env stages.Env, paths []string) (*Sketch, error) {
-	all := make([]*Sketch, len(paths))
-	for i, path := range paths {
-		var err error
-		if all[i], err = sketches.Load(path); err != nil {
+	var all sketches.Merger
+	for _, path := range paths {
+		s, err := sketches.Load(path)
+		if err == nil {
+			err = all.Add(s, path)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
-	s, err := sketches.Merge(all, paths)
+	s, err := all.Sketch()
 	if err == nil {
 		tell(env, s)
 	}

@@ -34,15 +34,18 @@ func Files(ctx context.Context, env stages.Env, paths []string, o Options) (*ske
 	if o.Part != "" && len(paths) > 1 {
 		return nil, fmt.Errorf("--part %s names one part, and %d are given: leave it out", o.Part, len(paths))
 	}
-	all := make([]*sketches.Sketch, len(paths))
-	err := InParallel(ctx, o.Jobs, len(paths), func(ctx context.Context, i int) (err error) {
-		all[i], err = File(ctx, env, paths[i], o)
-		return err
+	var all sketches.Merger
+	err := InParallel(ctx, o.Jobs, len(paths), func(ctx context.Context, i int) error {
+		s, err := File(ctx, env, paths[i], o)
+		if err != nil {
+			return err
+		}
+		return all.Add(s, paths[i])
 	}, func(done int) { env.Report("parts", int64(done), int64(len(paths))) })
 	if err != nil {
 		return nil, err
 	}
-	s, err := sketches.Merge(all, paths)
+	s, err := all.Sketch()
 	if err == nil {
 		tell(env, s)
 	}

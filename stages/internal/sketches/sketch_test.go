@@ -123,6 +123,27 @@ func TestCutsDoNotMatter(t *testing.T) {
 	}
 }
 
+// Sketches that are merged as they come are those that are merged at once.
+func TestMerger(t *testing.T) {
+	parts := cut(t, header(true), makeRows(5000, 5), 70, rand.New(rand.NewPCG(5, 5)))
+	var m Merger
+	for i := range parts {
+		if err := m.Add(parts[len(parts)-1-i], "a part"); err != nil {
+			t.Fatal(err)
+		}
+		if len(m.sketches) >= mergedAtOnce {
+			t.Fatalf("%d sketches are kept", len(m.sketches))
+		}
+	}
+	s, err := m.Sketch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(saved(t, s), saved(t, merged(t, parts...))) {
+		t.Error("it is another sketch")
+	}
+}
+
 // A merge is associative, commutative and idempotent, to the byte of its file.
 func TestMergeIsAUnion(t *testing.T) {
 	for _, id := range []bool{true, false} {
