@@ -98,6 +98,27 @@ func TestBetween(t *testing.T) {
 	}
 }
 
+// Of streams of 200 windows in which nothing changes, few ever have a pair with a small p-value.
+func TestLevelOfPairs(t *testing.T) {
+	const streams, windows, rows, level = 100, 200, 60, 0.1
+	alarmed := 0
+	for stream := range uint64(streams) {
+		rng := rand.New(rand.NewPCG(stream, 7))
+		before, least := draw(rng, rows, 1, 0, 1), 1.0
+		for s := range int64(windows) {
+			now := draw(rng, rows, 1, 0, 1)
+			least = min(least, Between(before, now, 1, nil, s+1, stream).P)
+			before = now
+		}
+		if least <= level {
+			alarmed++
+		}
+	}
+	if alarmed > 17 { // 2.3 deviations
+		t.Errorf("%d of %d streams have an alarm at the level %.1f", alarmed, streams, level)
+	}
+}
+
 // A sample does not depend on the batches, and keeps each row as often.
 func TestSample(t *testing.T) {
 	const n, most = 10_000, 100

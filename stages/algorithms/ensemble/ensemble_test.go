@@ -36,6 +36,21 @@ func checkDistributions(t *testing.T, what string, p blas32.General) {
 // On rows of the source's distribution that nothing was trained on, posteriors are
 // as high as rows are right, in total and by class, and rows are right nearly as
 // often as with the true densities.
+// A row must not be held out of models that a copy of it has trained.
+func TestCopiesAreInOneFold(t *testing.T) {
+	labels := make([]int32, 3*40)
+	for i := range labels {
+		labels[i] = int32(i % 40 % 3)
+	}
+	tuned := &Tuned{Classes: 3, distinct: 40, seed: 1}
+	fold := tuned.divide(labels)
+	for i := range labels {
+		if fold[i] != fold[i%40] {
+			t.Errorf("row %d is in fold %d, and its copy in %d", i%40, fold[i%40], fold[i])
+		}
+	}
+}
+
 func TestPosteriorsAreCalibrated(t *testing.T) {
 	shares := []float64{0.5, 0.3, 0.2}
 	rng := rand.New(rand.NewPCG(3, 4))

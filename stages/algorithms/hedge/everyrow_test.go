@@ -55,7 +55,12 @@ func hedged(t *testing.T, p Problem, assume ...string) *Model {
 
 // The sums of all rows, and so the answer, are the same however the rows are divided.
 func TestEveryRowInParts(t *testing.T) {
-	p := newProblem(1501, even, uneven, apart).Problem
+	for _, p := range []problem{newProblem(1501, even, uneven, apart), newProblem(1501, even, even, nowhere)} {
+		inParts(t, p.Problem)
+	}
+}
+
+func inParts(t *testing.T, p Problem) {
 	m := hedged(t, p)
 	whole, sums, _ := everyRow(t, m, p, 1)
 	for _, parts := range []int{7, 64, 1500} {
