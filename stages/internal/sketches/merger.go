@@ -3,7 +3,7 @@ package sketches
 import "sync"
 
 // mergedAtOnce is how many sketches a Merger keeps before it makes one of them.
-const mergedAtOnce = 16
+const mergedAtOnce = 4
 
 // A Merger merges sketches as they come, so that memory does not grow with their number.
 // The zero value is usable, by several goroutines.
