@@ -64,6 +64,7 @@ func TestLiveTextCuts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for name, text := range map[string]string{
 		"csv":      "a,b,c\n1,2,x\n3,oops,y\n\n5,6,z\n7\n8,9,\"two\nlines\"\n10,11,\"a \"\"quote\"\"\"\n12,13,w\n,1,v\n14,15,u",
+		"braces":   "c,a,b\nx,1,2\n{y,3,4\n{\"z,5,6\nw\",7,8\n",
 		"crlf":     "a;b\r\n1;2\r\nx;4\r\n5;6\r\n",
 		"json":     "{\"a\": 1, \"b\": 2, \"c\": \"x\"}\n{\"b\": 4, \"a\": 3}\n{\"a\": 5}\n\n{oops\n{\"a\": 7.5, \"b\": null}\n{\"a\": 9, \"b\": 10}\n",
 		"comments": "# made by hand\na,b\n1,2\n# a pause\n3,4\n",

@@ -232,6 +232,9 @@ func learn(ctx context.Context, r *stream.Rows, o Options) (*adapt.Model, *diagn
 			return nil, nil, err
 		}
 	}
+	if n, batch := len(job.problem.Classes), job.config.Batch; batch < n && !o.trial {
+		r.Logger().Warn(fmt.Sprintf("a batch of %d rows cannot have all %d classes: in each, those that it has weigh more for those that it lacks: give --batch %d or more", batch, n, n))
+	}
 	metrics, err := newMetrics(r.Env, o.Metrics, job.problem.Classes)
 	if err != nil {
 		return nil, nil, err

@@ -8,12 +8,14 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/stages/algorithms/drift"
 	"mars.dev/mars/stages/internal/models"
 )
 
@@ -294,6 +296,123 @@ func TestCoverage(t *testing.T) {
 		t.Logf("windows of %d rows: %.3f of intervals of 90 %% hold the share, mean width %.3f", rows, float64(held)/n, width/n)
 		if float64(held)/n < 0.87 {
 			t.Errorf("windows of %d rows: %d of %g intervals hold the share", rows, held, n)
+		}
+	}
+}
+
+// watch gives rows to a watcher whose model is changed first.
+func watch(t *testing.T, o Options, change func(*models.Labeller), x blas32.General, times []int64) (rows []*Row) {
+	t.Helper()
+	w := newWatcher(t, o)
+	change(w.model)
+	write := func(r *Row) error { rows = append(rows, r); return nil }
+	if n, err := w.Add(context.Background(), x, times, nil, write); err != nil || n != x.Rows {
+		t.Fatalf("%d of %d rows: %v", n, x.Rows, err)
+	}
+	return rows
+}
+
+func asItIs(*models.Labeller) {}
+
+// A window that slides is the window of its rows: it has their number, place and shares. Its
+// change is from the window before, and its shift from the shares that the model was fitted to.
+func TestWindowsAreThoseOfTheirRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 1))
+	x := drawRows(rng, 600, prior)
+	x.Data = append(x.Data, drawRows(rng, 600, []float64{0.1, 0.2, 0.7}).Data...)
+	x.Rows = 1200
+	fitted := []float64{0.2, 0.2, 0.6}
+	all := watch(t, Options{Window: Span{Rows: 400}, Slide: Span{Rows: 100}}, func(m *models.Labeller) { m.Shares = fitted }, x, nil)
+	if len(all) != 9 {
+		t.Fatalf("%d windows, want 9", len(all))
+	}
+	for k, r := range all {
+		alone := watch(t, Options{Window: Span{Rows: 400}}, asItIs, part(x, 100*k, 100*k+400), nil)[0]
+		if r.Rows != 400 || r.Used != 400 || r.Start != strconv.Itoa(100*k+1) || r.End != strconv.Itoa(100*k+400) {
+			t.Errorf("window %d has %d rows, %s to %s", r.Window, r.Rows, r.Start, r.End)
+		}
+		if distance(r.Shares, alone.Shares) > 1e-9 {
+			t.Errorf("window %d has the shares %v, and its rows alone %v", r.Window, r.Shares, alone.Shares)
+		}
+		if want := distance(r.Shares, fitted); math.Abs(r.Shift-want) > 1e-12 {
+			t.Errorf("window %d has moved by %g from the model's shares, want %g", r.Window, r.Shift, want)
+		}
+		if want := distance(r.Shares, all[max(0, k-1)].Shares); (k == 0) != (r.Change == nil) || k > 0 && math.Abs(*r.Change-want) > 1e-12 {
+			t.Errorf("window %d has changed by %v, want %g", r.Window, r.Change, want)
+		}
+	}
+}
+
+// Of a part with many rows a sample is kept, which counts as all of them beside a part with few.
+func TestSampledPartsCountAsAllTheirRows(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 1))
+	const many, few = 2 * maxUsed, maxUsed / 2
+	x := drawRows(rng, many, []float64{1, 0, 0})
+	x.Data = append(x.Data, drawRows(rng, few, []float64{0, 0, 1}).Data...)
+	x.Rows = many + few + 1
+	x.Data = append(x.Data, 0, 0) // closes the window
+	var times []int64
+	for i := range x.Rows {
+		at := int64(1.7e18)
+		if i >= many {
+			at += 60e9
+		}
+		if i == many+few {
+			at += 60e9
+		}
+		times = append(times, at-at%60e9)
+	}
+	r := watch(t, Options{Window: Span{Time: 2 * time.Minute}, Slide: Span{Time: time.Minute}}, asItIs, x, times)[0]
+	if want := []float64{0.8, 0, 0.2}; r.Rows != many+few || r.Used != maxUsed+few || distance(r.Shares, want) > 0.02 {
+		t.Errorf("%d rows, of which %d are used, have the shares %.3f, want %v", r.Rows, r.Used, r.Shares, want)
+	}
+}
+
+// Intervals are of the level that was asked for, and hold the doubt that the model has of itself.
+func TestIntervalsOfWindows(t *testing.T) {
+	x := drawRows(rand.New(rand.NewPCG(13, 1)), 1000, prior)
+	width := func(level, variance float64) float64 {
+		r := watch(t, Options{Window: Span{Rows: 1000}, Level: level, FalseAlarm: 0.01}, func(m *models.Labeller) {
+			m.Variance = func(p []float64) []float64 { return []float64{variance, variance, variance} }
+		}, x, nil)[0]
+		return r.Upper[0] - r.Lower[0]
+	}
+	usual := width(0.9, 0)
+	// The quantiles of the normal distribution are 1.645 and 0.674.
+	if got := width(0.5, 0) / usual; math.Abs(got-0.674/1.645) > 0.02 {
+		t.Errorf("intervals of 50 %% are %.3f times as wide as those of 90 %%", got)
+	}
+	if got, want := width(0.9, 0.01), math.Hypot(usual, 2*1.645*0.1); math.Abs(got-want) > 0.01 {
+		t.Errorf("with a doubt of 0.1 the interval is %.3f wide, want %.3f", got, want)
+	}
+}
+
+// Both tests have half of the probability of a false alarm: each p-value is doubled.
+func TestTestsShareFalseAlarms(t *testing.T) {
+	rng := rand.New(rand.NewPCG(14, 1))
+	o := Options{Window: Span{Rows: 200}, Seed: 3}
+	w := newWatcher(t, o)
+	scores := func(shift float32) (s []float32) {
+		x := drawRows(rng, 200, prior)
+		for i := range x.Rows {
+			s = append(s, 0.5, 0.3, 0.2, x.Data[2*i]+shift, x.Data[2*i+1])
+		}
+		return s
+	}
+	n := len(w.names)
+	first, second := scores(0), scores(0.35)
+	w.test(&Row{}, first)
+	var row Row
+	w.test(&row, second)
+	since := drift.NewTest(first, n, w.weights, o.Seed)
+	since.Add(second)
+	step := drift.Between(first, second, n, w.weights, 1, o.Seed)
+	for what, p := range map[string][2]float64{"since the reference": {*row.DriftP, since.P()}, "since the window before": {*row.ChangeP, step.P}} {
+		if !(p[1] > 0 && p[1] < 0.5) {
+			t.Fatalf("%s: p is %g: the test shows nothing", what, p[1])
+		}
+		if p[0] != 2*p[1] {
+			t.Errorf("%s: p is %g, want twice %g", what, p[0], p[1])
 		}
 	}
 }

@@ -87,6 +87,22 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// What was found once stays found, however long all is well after it, and a p-value is at most 1.
+func TestAlarmStays(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 1))
+	test := NewTest(draw(rng, 1000, 3, 0, 1), 3, nil, 1)
+	for _, shift := range []float64{0, 0, 1, 0} {
+		last := test.P()
+		for range 20 {
+			test.Add(draw(rng, 200, 3, shift, 1))
+			if p := test.P(); p > last || p > 1 {
+				t.Fatalf("p rises from %g to %g", last, p)
+			}
+			last = test.P()
+		}
+	}
+}
+
 func TestBetween(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	before := draw(rng, 1000, 3, 0, 1)

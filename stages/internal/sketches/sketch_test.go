@@ -176,8 +176,14 @@ func TestOverlap(t *testing.T) {
 	if !slices.EqualFunc(s.Rows, whole.Rows, func(a, b *Row) bool { return a.Key == b.Key }) {
 		t.Error("the sample is not that of the rows")
 	}
-	if got := s.Totals(); math.Abs(float64(got.Rows)-6000) > 250 || math.Abs(got.Overlap-4./3) > 0.05 {
+	got := s.Totals()
+	if math.Abs(float64(got.Rows)-6000) > 250 || math.Abs(got.Overlap-4./3) > 0.05 {
 		t.Errorf("the totals are %+v, want about 6000 rows", got)
+	}
+	for class, want := range whole.Totals().Classes {
+		if n := float64(got.Classes[class]); math.Abs(n-float64(want)) > 0.15*float64(want) {
+			t.Errorf("class %q has %g rows, want about %d", class, n, want)
+		}
 	}
 }
 
@@ -202,6 +208,24 @@ func TestRepeatedContents(t *testing.T) {
 	}
 	if got := s.Totals().Rows; got != 10_000 {
 		t.Errorf("there are %d rows", got)
+	}
+}
+
+// Without identities rows of one content are one row of the sample: 0 is −0, every missing number
+// is missing alike, and that is not 0.
+func TestContentsThatAreEqual(t *testing.T) {
+	h := Header{Sample: 10, Columns: []Column{{Name: "x", Kind: Number}}}
+	var rows []made
+	for _, bits := range []uint32{0, 1 << 31, 0x7fc00000, 0x7fc00001, 0xffc00000} {
+		rows = append(rows, made{numbers: []float32{math.Float32frombits(bits)}})
+	}
+	s := merged(t, sketchOf(t, h, "a", rows[:1]), sketchOf(t, h, "b", rows[1:3]), sketchOf(t, h, "c", rows[3:]))
+	counts := map[string]int64{}
+	for _, r := range s.Rows {
+		counts[fmt.Sprint(r.Numbers[0] == 0)] += r.times(&h)
+	}
+	if len(s.Rows) != 2 || counts["true"] != 2 || counts["false"] != 3 {
+		t.Errorf("%d contents, of which rows are 0: %v; want 2 of them and 3 that are missing", len(s.Rows), counts)
 	}
 }
 
