@@ -2,6 +2,7 @@ package compare
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -135,6 +136,30 @@ func TestBadResults(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "runs.csv") && !strings.Contains(want, "missing") && !strings.Contains(want, "task y") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// Of errors the least is the best and has rank 1. Equal means of few runs win together.
+func TestErrorsAndEqualMeans(t *testing.T) {
+	text := "task,method,proportions_l1\nx,a,.5\nx,b,.1\nx,c,.1\ny,a,.4\ny,b,.2\ny,c,.3\n"
+	c, err := Files([]string{results(t, "runs.csv", text)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Lower || !slices.Equal(c.Wins, []int{0, 2, 1}) || !slices.Equal(c.Ranks, []float64{3, 1.25, 1.75}) {
+		t.Errorf("lower is better: %v; wins %v, ranks %v", c.Lower, c.Wins, c.Ranks)
+	}
+}
+
+// P-values of many pairs are corrected as Holm (1979) does: the least by the number of tests.
+func TestPairsAreCorrected(t *testing.T) {
+	c, err := Files([]string{results(t, "runs.csv", manyRuns())}, Options{Over: []string{"seed", "task"}})
+	if err != nil || len(c.Pairs) != 3 {
+		t.Fatalf("%+v, %v", c.Pairs, err)
+	}
+	least := slices.MinFunc(c.Pairs, func(a, b Pair) int { return cmp.Compare(a.P, b.P) })
+	if math.Abs(least.Corrected-3*least.P) > 1e-15 {
+		t.Errorf("the least p of three is %g, and %g corrected", least.P, least.Corrected)
 	}
 }
 

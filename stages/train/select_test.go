@@ -166,6 +166,12 @@ func TestBest(t *testing.T) {
 			t.Errorf("%s: took %d, %v", name, got, err)
 		}
 	}
+	two := func(first, second float64) outcome {
+		return outcome{scores: map[string]float64{"dev": first, "entropy": second}}
+	}
+	if got, err := (Choice{Candidates: make([]Candidate, 3), Scores: []string{"dev", "entropy"}}).best([]outcome{two(1, 5), two(3, 0), two(2, 9)}); err != nil || got != 1 {
+		t.Errorf("of two scores the first chooses: took %d, %v", got, err)
+	}
 	choice := Choice{Candidates: make([]Candidate, 2), Scores: []string{"dev"}}
 	if _, err := choice.best([]outcome{{failed: failed}, {failed: failed}}); !errors.Is(err, failed) {
 		t.Errorf("all failed, and the error is %v", err)

@@ -400,7 +400,7 @@ func TestTestsShareFalseAlarms(t *testing.T) {
 		return s
 	}
 	n := len(w.names)
-	first, second := scores(0), scores(0.35)
+	first, second := scores(0), scores(0.7)
 	w.test(&Row{}, first)
 	var row Row
 	w.test(&row, second)

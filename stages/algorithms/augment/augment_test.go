@@ -82,6 +82,37 @@ func TestPartsDependOnSeedStepAndPlace(t *testing.T) {
 	}
 }
 
+// The rows of one batch change each in their own way, and a greater strength changes more.
+func TestPlacesAndStrengths(t *testing.T) {
+	for _, name := range Names() {
+		shape := shapesOf(name)[0]
+		row := image(shape, 3)
+		changed := func(policy string) (mean float64, different int) {
+			a, seen := parse(t, policy, shape).New(shape), map[string]bool{}
+			for place := range uint64(200) {
+				x := slices.Clone(row)
+				a.Apply(x, 1, 1, place)
+				for i, v := range x {
+					mean += math.Abs(float64(v-row[i])) / float64(200*len(x))
+				}
+				seen[fmt.Sprint(x)] = true
+			}
+			return mean, len(seen)
+		}
+		weak, _ := changed(name + "=0.2")
+		usual, different := changed(name)
+		if different < 2 {
+			t.Errorf("%s: all rows of a batch change alike", name)
+		}
+		if name == "flip" { // is done or not, with one probability
+			continue
+		}
+		if !(weak < 0.8*usual) {
+			t.Errorf("%s: strength 0.2 changes %.4f, and strength 1 %.4f", name, weak, usual)
+		}
+	}
+}
+
 // Every preset leaves finite rows of a sensible size, even of rows without any contrast.
 func TestPresetsStayInRange(t *testing.T) {
 	for _, name := range Presets() {

@@ -103,6 +103,30 @@ func TestEveryRowOfTheFit(t *testing.T) {
 	}
 }
 
+// A view that matches moves with the proportions of all rows, though the fit saw a part of the
+// target in which they are others.
+func TestEveryRowOfMatchedViews(t *testing.T) {
+	all := newProblem(3000, even, uneven, apart)
+	some := all.Problem
+	some.Target = dense.Rows(newProblem(1500, even, even, apart).Target, 0, 600)
+	m := hedged(t, some, "classes")
+	a, _, _ := everyRow(t, m, all.Problem, 3)
+	of := func(views []View) []float64 {
+		for _, v := range views {
+			if v.Name == "classes" && m.kept(v) {
+				return v.Proportions
+			}
+		}
+		t.Fatal("there is no view of classes")
+		return nil
+	}
+	before, after := dense.L1(of(m.Views), uneven), dense.L1(of(a.Views), uneven)
+	t.Logf("the view is off by %.3f as fitted, and by %.3f with all rows", before, after)
+	if before < 0.2 || after > 0.1 {
+		t.Errorf("of all rows the view is off by %.3f; as fitted by %.3f", after, before)
+	}
+}
+
 // Under label shift alone the answer is EM's fixed point on all rows, though the fit has seen
 // but some of them.
 func TestEveryRowIsEM(t *testing.T) {

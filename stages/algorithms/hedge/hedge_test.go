@@ -166,6 +166,39 @@ func TestStays(t *testing.T) {
 	}
 }
 
+// Of two classes in two columns, one that moves can land where the other was. So a target that
+// looks like one class alone is not trusted to be it there, but is in more columns.
+func TestStaysOfTwoClasses(t *testing.T) {
+	for _, c := range []struct {
+		columns int
+		share   float64 // of the first class in the target
+		trust   float64
+	}{{2, 0.95, 0}, {2, 0.7, 1}, {3, 0.95, 1}} {
+		rng := rand.New(rand.NewPCG(21, 0))
+		p := Problem{Source: dense.New(0, c.columns), Target: dense.New(0, c.columns), Classes: []string{"a", "b"}}
+		row := func(y int) []float32 {
+			x := make([]float32, c.columns)
+			for j := range x {
+				x[j] = float32(4*float64(y) + rng.NormFloat64())
+			}
+			return x
+		}
+		for i := range 400 {
+			dense.Append(&p.Source, row(i%2))
+			p.Labels = append(p.Labels, int32(i%2))
+			y := 0
+			if float64(i) >= 400*c.share {
+				y = 1
+			}
+			dense.Append(&p.Target, row(y))
+		}
+		m, _ := fitted(t, problem{Problem: p}, Options{})
+		if m.Stays.Trust != c.trust {
+			t.Errorf("%d columns, %.2f of one class: trust %.3f in %+v, want %v", c.columns, c.share, m.Stays.Trust, m.Stays, c.trust)
+		}
+	}
+}
+
 // Noise in the target is found, and the source learns with it. Movement, new proportions
 // and columns of two values have none.
 func TestNoise(t *testing.T) {

@@ -40,6 +40,27 @@ func TestLabel(t *testing.T) {
 	}
 }
 
+// Posteriors are corrected for the target's proportions: where most rows are of one class, a row
+// that leans to it by itself is labelled, and one that leans to the rare class is not.
+func TestLabelIsOfTheTargetsProportions(t *testing.T) {
+	x := blas32.General{Cols: 2, Stride: 2}
+	for range 95 {
+		x.Data = append(x.Data, 0.999, 0.001)
+	}
+	for range 5 {
+		x.Data = append(x.Data, 0.001, 0.999)
+	}
+	x.Data = append(x.Data, 0.7, 0.3, 0.08, 0.92)
+	x.Rows = 102
+	p, err := Label(t.Context(), x, []float64{0.5, 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Labels[100:]; !slices.Equal(got, []int32{0, -1}) {
+		t.Errorf("posteriors of .7 for the frequent class and of .92 for the rare one are labelled %v, want 0 and none", got)
+	}
+}
+
 // A class of few rows weighs at most maxWeight times the mean before scaling; no row has no
 // weights.
 func TestWeights(t *testing.T) {

@@ -123,6 +123,19 @@ func TestScoresAreSkadas(t *testing.T) {
 	}
 }
 
+// reverse is of the rows that were held out, circular of those that were trained on.
+func TestReverseIsOfHeldOutRows(t *testing.T) {
+	s := &Subject{Labels: []int32{0, 1, 0, 1}, HeldLabels: []int32{0, 1}, Held: dense.New(2, 1), TargetPosteriors: dense.New(1, 2),
+		Back: func(context.Context) (source, held []int32, err error) {
+			return []int32{0, 1, 0, 1}, []int32{0, 0}, nil
+		}}
+	for name, want := range map[string]float64{Reversed: 0.5, Circular: 1} {
+		if got, err := s.Score(t.Context(), name); err != nil || got != want {
+			t.Errorf("%s is %v, %v; want %v", name, got, err, want)
+		}
+	}
+}
+
 // Classes that no target row was given come back nowhere, and are numbered as before.
 func TestBackOfSomeClasses(t *testing.T) {
 	back, err := Back([]int32{4, 1, 4}, 2, func(labels, classes []int32) ([]int32, error) {
