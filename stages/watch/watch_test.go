@@ -179,10 +179,12 @@ func TestLateRows(t *testing.T) {
 			t.Errorf("window %d: %+v, want %+v", k+1, r, straight[k])
 		}
 	}
-	times[399] = times[0]
-	late := feed(t, o, x, times, nil, false)
-	if sum := late[len(late)-1].Late; sum != 1 {
-		t.Errorf("%d late rows, want 1", sum)
+	for _, at := range []int{0, 250} { // in a window that was written long ago, and in the last one that was
+		times[399] = times[at]
+		late := feed(t, o, x, times, nil, false)
+		if last := late[len(late)-1]; len(late) != 4 || last.Late != 1 || last.Rows != 99 {
+			t.Errorf("%d windows, of which the last has %d rows and %d late ones: want 4, 99 and 1", len(late), last.Rows, last.Late)
+		}
 	}
 }
 

@@ -270,6 +270,36 @@ func (c gradientCase) check(t *testing.T, jobs int) {
 	}
 }
 
+// Each weighting of the classification loss is PyTorch's cross entropy with weights of classes.
+func TestClassLossesAgreeWithPyTorch(t *testing.T) {
+	var cases []struct {
+		gradientCase
+		Kind ClassLoss
+	}
+	readOracle(t, "class-losses.json", &cases)
+	if len(cases) != 9 {
+		t.Fatalf("%d cases", len(cases))
+	}
+	seen := map[float64]bool{}
+	for _, c := range cases {
+		run := oracleRun{Method: "marsc", Points: PenaltyInterpolates, Arch: c.Arch}
+		tr := oracleTrainer(t, run, 2, 3)
+		tr.config.ClassLoss, tr.config.Lambda = c.Kind, 0
+		tr.nextBatch(false)
+		tr.pool.run(tr.phases.main)
+		if s := tr.collect(); !closeTo(s.class, c.ClassLoss) {
+			t.Errorf("%s, %s: class loss %.9g, want %.9g", c.Arch.Name, c.Kind, s.class, c.ClassLoss)
+		}
+		if n := checkGradients(t, tr, c.Main); n != len(c.Main) {
+			t.Errorf("%s, %s: %d tensors checked of %d", c.Arch.Name, c.Kind, n, len(c.Main))
+		}
+		seen[c.ClassLoss] = true
+	}
+	if len(seen) != len(cases) {
+		t.Errorf("%d losses of %d cases differ: the test shows nothing", len(seen), len(cases))
+	}
+}
+
 // checkGradients compares the tensors that the oracle has and returns their number. A
 // gradient that is 0 apart from rounding is compared relative to those of other tensors.
 func checkGradients(t *testing.T, tr *trainer, want map[string][]float64) int {

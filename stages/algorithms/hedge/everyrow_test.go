@@ -93,7 +93,11 @@ func TestEveryRowOfTheFit(t *testing.T) {
 				t.Errorf("view %s: the proportions of all rows are %v, of the fit %v", v.Name, a.Views[i].Proportions, v.Proportions)
 			}
 		}
-		for k := range a.Proportions {
+		for k, p := range a.Proportions {
+			// Classes that are far apart have the sampling error of a share.
+			if want := math.Sqrt(p * (1 - p) / 1500); math.Abs(a.Sampling[k]/want-1) > 0.2 {
+				t.Errorf("class %d: a sampling error of %v, want about %v", k, a.Sampling[k], want)
+			}
 			for _, ends := range [][2]float64{{a.Interval.Lower[k], m.Interval.Lower[k]}, {a.Interval.Upper[k], m.Interval.Upper[k]}} {
 				if math.Abs(ends[0]-ends[1]) > 0.02 {
 					t.Errorf("class %d: the interval ends at %v by sums, and at %v by the bootstrap", k, ends[0], ends[1])

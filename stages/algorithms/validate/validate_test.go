@@ -123,6 +123,14 @@ func TestScoresAreSkadas(t *testing.T) {
 	}
 }
 
+// One row in each domain is enough for densities.
+func TestImportanceOfOneRow(t *testing.T) {
+	x := dense.New(1, 2)
+	if score, effective, err := Importance(t.Context(), x, x, x, []int32{0}, []int32{0}); err != nil || score != 1 || effective != 1 {
+		t.Errorf("%v of %v rows, %v", score, effective, err)
+	}
+}
+
 // reverse is of the rows that were held out, circular of those that were trained on.
 func TestReverseIsOfHeldOutRows(t *testing.T) {
 	s := &Subject{Labels: []int32{0, 1, 0, 1}, HeldLabels: []int32{0, 1}, Held: dense.New(2, 1), TargetPosteriors: dense.New(1, 2),

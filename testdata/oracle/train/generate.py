@@ -4,7 +4,7 @@ Run with Python 3 and torch 2.15, numpy 2, safetensors 0.6 or later:
 
     python generate.py
 
-It writes gradients.json, curves.json, pytorch.safetensors with predictions.json,
+It writes gradients.json, curves.json, class-losses.json, pytorch.safetensors with predictions.json,
 residual.safetensors with residual-predictions.json, and mars-read.json, which is what Python's safetensors reads in mars.safetensors, a file that
 stages/algorithms/adapt has written (go test ./stages/algorithms/adapt -run Python -update). Weights,
 data and batches are formulas (uniform below), so that only results are stored.
@@ -246,6 +246,21 @@ def gradients():
     return cases
 
 
+def class_losses():
+    """The classification loss of MARS with each weighting of the source's rows, by PyTorch's own
+    cross entropy and its weights of classes, and its gradients with the alignment left out."""
+    cases = []
+    for arch in (SMALL["mlp"], SMALL["deep"], SMALL["conv"]):
+        for kind in ("weighted", "plain", "balanced"):
+            setup = Setup(arch)
+            xs, labels, _, _ = setup.batch(3)
+            counts = torch.bincount(labels, minlength=CLASSES)
+            weight = {"weighted": torch.tensor(PROPORTIONS) / counts, "plain": None, "balanced": 1 / counts}[kind]
+            loss = torch.nn.functional.cross_entropy(setup.h(setup.g(xs).flatten(1)), labels, weight=weight)
+            cases.append({"arch": setup.arch, "kind": kind, "class_loss": loss.item(), "main": named_gradients(setup, "gh", loss)})
+    return cases
+
+
 def optimiser(run, nets):
     parameters = [p for net in nets for p in net.parameters()]
     if not parameters:
@@ -329,6 +344,7 @@ def read_mars_file():
 if __name__ == "__main__":
     write("gradients.json", gradients())
     write("curves.json", curves())
+    write("class-losses.json", class_losses())
     write("predictions.json", model_file("conv", "pytorch.safetensors"))
     write("residual-predictions.json", model_file("residual", "residual.safetensors"))
     write("mars-read.json", read_mars_file())
