@@ -136,6 +136,8 @@ func TestVectorColumnRefuses(t *testing.T) {
 		{VectorType(2), `[[1, 2], null]`, `column "x": row 2: is null`},
 		{list, `[[1, 2], [1, 2], [1]]`, `row 3: has 1 elements, and the first row 2`},
 		{list, `[[1, 2], [1, null]]`, `row 2: element 2 is null`},
+		{list, `[[null, 2], [1, 2]]`, `row 1: element 1 is null`},
+		{list, `[null, [1, 2]]`, `row 1: is null`},
 		{arrow.ListOf(arrow.BinaryTypes.String), `[["a"]]`, `must be lists of numbers`},
 		{arrow.BinaryTypes.String, `["a"]`, `has type utf8: must be lists of numbers`},
 		{arrow.PrimitiveTypes.Float64, `[1e300]`, `row 1: element 1 is +Inf`},
