@@ -76,6 +76,11 @@ func TestEntry(t *testing.T) {
 	if o, known := c.Origin(nodes[0].Key); !known || o.Dependencies.Stage != "make" || o.Version != "test" {
 		t.Errorf("what is before it is %v", o)
 	}
+	for _, key := range []string{"", "../" + nodes[0].Key} {
+		if o, known := c.Origin(key); known {
+			t.Errorf("the key %q is of nothing, and known as %v", key, o)
+		}
+	}
 	f, _ := e.File("")
 	r, err := arrowio.Open(e.Path(f), arrowio.ReadOptions{})
 	if err != nil {
