@@ -76,5 +76,5 @@ class Steps(threading.Thread):
         with self._stream:
             for line in self._stream:
                 words = line.split()
-                if len(words) == 3 and words[0] in ("epochs", "rows", "steps"):
+                if len(words) == 3 and words[0] != "peak-memory":
                     self._display.step(words[0], int(words[1]), int(words[2]))
