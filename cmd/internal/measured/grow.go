@@ -255,14 +255,13 @@ func (s study) add(kept record, made origin, runs []run) (record, error) {
 	if err != nil {
 		return kept, err
 	}
-	order := map[string]int{}
-	for i, c := range all {
-		order[c.key()] = i
+	known, fresh := map[string]bool{}, map[string]bool{}
+	for _, c := range all {
+		known[c.key()] = true
 	}
-	fresh := map[string]bool{}
 	for _, r := range runs {
 		key := cellAt(r, axes).key()
-		if _, ok := order[key]; !ok {
+		if !known[key] {
 			return kept, fmt.Errorf("%s is not of the study", strings.ReplaceAll(key, "\x00", ", "))
 		}
 		fresh[key] = true
@@ -276,10 +275,7 @@ func (s study) add(kept record, made origin, runs []run) (record, error) {
 			parts = append(parts, p)
 		}
 	}
-	slices.SortStableFunc(runs, func(a, b run) int {
-		return cmp.Compare(order[cellAt(a, axes).key()], order[cellAt(b, axes).key()])
-	})
-	return recordOf(append(parts, part{made, runs})...), nil
+	return recordOf(append(parts, part{made, s.ordered(runs)})...), nil
 }
 
 // whatIsThere are the runs that did not fail, of a study that grows; nothing of another.

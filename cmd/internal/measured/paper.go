@@ -404,20 +404,25 @@ func paperTasksTable(study string, beside bool) func(book) string {
 		if err != nil {
 			return sentenceOf(err)
 		}
-		var lines [][]string
-		for _, s := range c.Settings {
-			lines = append(lines, taskLine(c, s, methods))
-			if beside {
-				lines = append(lines, append([]string{"the paper", "20"}, publishedCells(paper, s.Values[0], methods)...))
+		beneath := func(task string) [][]string {
+			if !beside {
+				return nil
 			}
+			return [][]string{append([]string{"the paper", "20"}, publishedCells(paper, task, methods)...)}
 		}
-		return markdown(append([]string{"task", "seeds"}, methods...), lines) + unrun(study, runs) + "\n" + notes(c)
+		return tasksTable(c, methods, beneath) + unrun(study, runs) + "\n" + notes(c)
 	}
 }
 
-func taskLine(c *compare.Comparison, s compare.Setting, methods []string) []string {
-	task := s.Values[0]
-	return append([]string{cmp.Or(taskNames[task], task), strconv.Itoa(most(s))}, cellsOf(c, s, methods)...)
+// tasksTable has a row for each task, and the rows that belong beneath it.
+func tasksTable(c *compare.Comparison, methods []string, beneath func(task string) [][]string) string {
+	var lines [][]string
+	for _, s := range c.Settings {
+		task := s.Values[0]
+		lines = append(lines, append([]string{cmp.Or(taskNames[task], task), strconv.Itoa(most(s))}, cellsOf(c, s, methods)...))
+		lines = append(lines, beneath(task)...)
+	}
+	return markdown(append([]string{"task", "seeds"}, methods...), lines)
 }
 
 func paperTasksShares(study string) func(book) string {
@@ -428,11 +433,7 @@ func paperTasksShares(study string) func(book) string {
 		if err != nil {
 			return sentenceOf(err)
 		}
-		var lines [][]string
-		for _, s := range c.Settings {
-			lines = append(lines, taskLine(c, s, methods))
-		}
-		return markdown(append([]string{"task", "seeds"}, methods...), lines) + "\n" + notes(c)
+		return tasksTable(c, methods, func(string) [][]string { return nil }) + "\n" + notes(c)
 	}
 }
 

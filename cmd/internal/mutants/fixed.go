@@ -107,7 +107,7 @@ var fixedMutants = []mutant{
 	{"label shift is not trusted where nothing speaks against it", "stages/algorithms/hedge/stays.go", "s.Trust = max(0, min(1, (lastMisfit-s.Misfit)/(lastMisfit-firstMisfit)))", "s.Trust = 0", 0, of("./stages/algorithms/hedge", "TestStays")},
 	{"rows of no class of the source are not counted", "stages/algorithms/hedge/stays.go", "s.New = f.nearness.newShare(f.labels, balance, f.stays.rows)", "s.New = 0", 0, of("./stages/algorithms/hedge", "TestStays")},
 	{"noise is believed that explains nothing", "stages/algorithms/hedge/noise.go", "case after.Misfit < firstMisfit && (", "case true || (", 0, of("./stages/algorithms/hedge", "TestNoise$")},
-	{"noise is given to columns of two values", "stages/algorithms/hedge/noise.go", "|| fewLevels(target, j) {", "|| false {", 0, of("./stages/algorithms/hedge", "TestNoiseOfTwoValues")},
+	{"noise is given to columns of two values", "stages/algorithms/hedge/noise.go", "|| dense.HasAtMost(noisyLevels, target, j) {", "|| false {", 0, of("./stages/algorithms/hedge", "TestNoiseOfTwoValues")},
 	{"copies of a row are in several folds", "stages/algorithms/ensemble/tune.go", "fold[i] = fold[i-t.distinct]", "fold[i] = i % folds", 0, of("./stages/algorithms/ensemble", "TestCopiesAreInOneFold")},
 	{"bets on drift win twice", "stages/algorithms/drift/bets.go", "w[i]+math.Log(product))", "w[i]+2*math.Log(product))", 0, of("./stages/algorithms/drift", "TestLevelOverThousandWindows")},
 	{"each window bets anew with all that there is", "stages/algorithms/drift/test.go", "t.play(rows, -math.Log(s*(s+1)))", "t.play(rows, -math.Log(s))", 0, of("./stages/algorithms/drift", "TestLevelOverThousandWindows")},

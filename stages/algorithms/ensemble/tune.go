@@ -101,7 +101,7 @@ func (t *Tuned) tune(ctx context.Context, name string, x blas32.General, labels 
 		m.train = t.trainKernel
 		heldOut, seen, err = t.chooseKernel(ctx, dense.Rows(x, 0, t.distinct), labels[:t.distinct])
 		if err == nil && t.distinct < x.Rows {
-			m.train, seen = t.trainKernel, labels
+			seen = labels
 			heldOut, err = t.crossValidate(ctx, m.train, x, labels)
 		}
 	}

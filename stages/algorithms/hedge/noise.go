@@ -100,7 +100,7 @@ func (f *fit) noise(source, target blas32.General, shares []float64) (*Noise, er
 			}
 		}
 		more := variance[j] - own - (square - middle*middle)
-		if own == 0 || more < minNoise*own || fewLevels(target, j) {
+		if own == 0 || more < minNoise*own || dense.HasAtMost(noisyLevels, target, j) {
 			continue
 		}
 		n.Columns++
@@ -172,17 +172,6 @@ func nearestShares(means [][]float64, mean, variance []float64) ([]float64, erro
 		shares[k] = fitted[c]
 	}
 	return shares, nil
-}
-
-// fewLevels reports whether column j has few values.
-func fewLevels(x blas32.General, j int) bool {
-	levels := map[float32]bool{}
-	for i := range x.Rows {
-		if levels[x.Data[i*x.Stride+j]] = true; len(levels) > noisyLevels {
-			return false
-		}
-	}
-	return true
 }
 
 // add returns the rows with noise.

@@ -82,25 +82,15 @@ func logarithms(row []float32) {
 	}
 }
 
-// widen raises the deviations of columns of few values.
+// widen raises the deviations of columns of few values, as the first rows have them.
 func widen(deviations []float64, x blas32.General) {
+	first := dense.Rows(x, 0, min(x.Rows, countedRows))
 	for j := range deviations {
-		if hasFew(x, j) {
+		if dense.HasAtMost(fewValues, first, j) {
 			least, greatest := extent(x, j)
 			deviations[j] = max(deviations[j], (greatest-least)/3)
 		}
 	}
-}
-
-// hasFew reports whether the first rows of column j have few values.
-func hasFew(x blas32.General, j int) bool {
-	values := map[float32]bool{}
-	for i := range min(x.Rows, countedRows) {
-		if values[x.Data[i*x.Stride+j]] = true; len(values) > fewValues {
-			return false
-		}
-	}
-	return true
 }
 
 // extent returns the least and the greatest value of column j.

@@ -101,6 +101,17 @@ func ColumnMeans(x blas32.General) []float64 {
 	return mean
 }
 
+// HasAtMost reports whether column j of x has n values or fewer.
+func HasAtMost(n int, x blas32.General, j int) bool {
+	values := map[float32]bool{}
+	for i := range x.Rows {
+		if values[x.Data[i*x.Stride+j]] = true; len(values) > n {
+			return false
+		}
+	}
+	return true
+}
+
 // Finite reports whether no value is NaN or infinite.
 func Finite[F float32 | float64](values []F) bool {
 	for _, v := range values {
