@@ -1,6 +1,7 @@
 """Spark data frames, on a real cluster of two workers on this machine.
 
-Without pyspark or Java this is skipped. All tests share one session, as its start is slow.
+Without pyspark or Java this is skipped. All tests share one session, as its start is slow. With
+MARS_SPARK_TESTS=connect it is one of Spark Connect.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ except (OSError, subprocess.CalledProcessError):
 import mars.spark  # noqa: E402
 
 ROWS = 3000
+CONNECT = os.environ.get("MARS_SPARK_TESTS") == "connect"
 
 
 @pytest.fixture(scope="module")
@@ -43,15 +45,18 @@ def spark() -> Iterator[Any]:
     os.environ["PYSPARK_PYTHON"] = sys.executable
     # The workers are to have no mars of their own: what they run is sent to them.
     os.environ.pop("PYTHONPATH", None)
+    cluster, begin = "local-cluster[2,1,1024]", SparkSession.builder
+    if CONNECT:
+        begin = begin.remote(cluster)
+    else:
+        begin = begin.master(cluster).config("spark.ui.enabled", "false").config("spark.log.level", "OFF")
     session = (
-        SparkSession.builder.master("local-cluster[2,1,1024]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "3")
+        begin.config("spark.sql.shuffle.partitions", "3")
         .config("spark.sql.session.timeZone", "Asia/Tokyo")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "500")
-        .config("spark.log.level", "OFF")
         .getOrCreate()
     )
+    assert type(session).__module__.startswith("pyspark.sql.connect") == CONNECT
     yield session
     session.stop()
 
