@@ -67,13 +67,13 @@ var tasks = []task{
 	}},
 	{"digits", "digits", []int{1, 28, 28}, 10, func(c *Config) {
 		c.Method, _ = ParseMethod("source", 0)
-		c.Batch, c.Input, c.StartProportions = 200, InputAsIs, nil
+		c.Batch, c.StartProportions = 200, nil
 		c.optimise(Adam, 1e-4, 0)
 		c.Beta1, c.Beta2 = 0.9, 0.999
 	}},
 	{"digits-gn", "digits-gn", []int{1, 28, 28}, 10, func(c *Config) { // a step of self-training, without its augmentation
 		c.Method, _ = ParseMethod("source", 0)
-		c.Batch, c.Input, c.StartProportions = 128, InputAsIs, nil
+		c.Batch, c.StartProportions = 128, nil
 		c.optimise(Adam, 1e-3, 0)
 		c.Beta1, c.Beta2 = 0.9, 0.999
 	}},
@@ -82,7 +82,7 @@ var tasks = []task{
 func (k task) trainer(tb testing.TB, jobs int) *trainer {
 	tb.Helper()
 	return formulaTrainer(tb, k.arch, k.shape, k.classes, func(c *Config) {
-		c.CriticSteps, c.Batches, c.Gamma, c.StartProportions = 10, BatchesShared, oracleGamma, oracleProportions
+		c.Input, c.CriticSteps, c.Batches, c.Gamma, c.StartProportions = InputAsIs, 10, BatchesShared, oracleGamma, oracleProportions
 		k.change(c)
 		c.Jobs = jobs
 	})
