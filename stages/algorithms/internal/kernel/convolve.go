@@ -164,6 +164,7 @@ type convolver struct {
 	convolve      [3]convolveFunc
 	correlateRows int // channels of one call of correlate
 	correlate     func(dst *float32, dstStep int, dy *float32, dyRow, dyLine, dyGroup int, x *float32, offsets *int32, xLine, xGroup int, cols, lines, groups int)
+	transforms    [transforms]transformFunc
 }
 
 // convolveFunc sets row r < rows, which must be one of the heights, of each vector of y to
@@ -193,6 +194,10 @@ var convolverGo = convolver{
 	width: Lanes, heights: []int{1},
 	convolve:      [3]convolveFunc{convolveGo(1), convolveGo(2), convolveGo(3)},
 	correlateRows: 1, correlate: correlateGo,
+	transforms: [transforms]transformFunc{
+		winogradInput: transformGo(winogradB, false, false), winogradInputBack: transformGo(winogradB, true, true),
+		winogradOutput: transformGo(winogradA, false, false), winogradOutputBack: transformGo(winogradA, true, false),
+	},
 }
 
 // convolveGo returns the tile of one row and the given number of vectors.

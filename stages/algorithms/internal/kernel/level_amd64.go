@@ -66,12 +66,20 @@ var convolverAVX512 = convolver{
 	width: 2 * Lanes, heights: []int{8, 4, 1},
 	convolve:      [3]convolveFunc{convolve1AVX512, convolve2AVX512, convolve3AVX512},
 	correlateRows: 4, correlate: correlateAVX512,
+	transforms: [transforms]transformFunc{
+		winogradInput: winogradInputAVX512, winogradInputBack: winogradInputBackAVX512,
+		winogradOutput: winogradOutputAVX512, winogradOutputBack: winogradOutputBackAVX512,
+	},
 }
 
 var convolverAVX2 = convolver{
 	width: Lanes, heights: []int{4, 1},
 	convolve:      [3]convolveFunc{convolve1AVX2, convolve2AVX2, convolve3AVX2},
 	correlateRows: 2, correlate: correlateAVX2,
+	transforms: [transforms]transformFunc{
+		winogradInput: winogradInputAVX2, winogradInputBack: winogradInputBackAVX2,
+		winogradOutput: winogradOutputAVX2, winogradOutputBack: winogradOutputBackAVX2,
+	},
 }
 
 // derive returns the generic level with some loops replaced.

@@ -26,6 +26,7 @@ type convStep struct {
 	lines                 []float32 // out×2×fullWidth: two lines before pooling
 	packed                []float32 // the weights in the layout of kernel.Convolution
 	taps                  []kernel.Tap
+	winograd              *winograd // nil: line by line with packed and taps
 	gradient              *convGradient
 }
 
@@ -46,9 +47,11 @@ func newConv(p *Pass, b block) *convStep {
 	if s.pool {
 		s.argmax = make([]uint8, len(s.y))
 	}
-	s.packed = make([]float32, roundUp(s.out, kernel.WeightBlock)*s.patch())
-	for k := range s.patch() {
-		s.taps = append(s.taps, kernel.Tap{Weight: int32(k * kernel.WeightBlock), Input: int32(s.tapOffset(k))})
+	if s.winograd = newWinograd(s); s.winograd == nil {
+		s.packed = make([]float32, roundUp(s.out, kernel.WeightBlock)*s.patch())
+		for k := range s.patch() {
+			s.taps = append(s.taps, kernel.Tap{Weight: int32(k * kernel.WeightBlock), Input: int32(s.tapOffset(k))})
+		}
 	}
 	if p.Grads != nil {
 		s.dw, s.db = b.weight.of(p.Grads), b.bias.of(p.Grads)
@@ -86,17 +89,26 @@ func roundUp(n, unit int) int { return (n + unit - 1) / unit * unit }
 
 func (s *convStep) forward(x []float32, rows int) []float32 {
 	s.x = x
-	for c := range s.out {
-		block := s.packed[c/kernel.WeightBlock*s.patch()*kernel.WeightBlock+c%kernel.WeightBlock:]
-		for k, w := range s.w[c*s.patch() : (c+1)*s.patch()] {
-			block[k*kernel.WeightBlock] = w
-		}
+	if s.winograd != nil {
+		s.winograd.pack()
+	} else {
+		s.pack()
 	}
 	y := s.y[:groups(rows)*s.outGroup()]
 	for g := range groups(rows) {
 		s.forwardGroup(g)
 	}
 	return y
+}
+
+// pack brings the weights up to date.
+func (s *convStep) pack() {
+	for c := range s.out {
+		block := s.packed[c/kernel.WeightBlock*s.patch()*kernel.WeightBlock+c%kernel.WeightBlock:]
+		for k, w := range s.w[c*s.patch() : (c+1)*s.patch()] {
+			block[k*kernel.WeightBlock] = w
+		}
+	}
 }
 
 func (s *convStep) forwardGroup(g int) {
@@ -108,8 +120,12 @@ func (s *convStep) forwardGroup(g int) {
 	}
 	for at := 0; at < s.fullHeight; at += 2 {
 		n := min(2, s.fullHeight-at)
-		for i := range n {
-			c.Into(s.lines[i*line:], x, (at+i)*s.width*kernel.Lanes)
+		if s.winograd != nil {
+			s.winograd.forwardLines(x, at)
+		} else {
+			for i := range n {
+				c.Into(s.lines[i*line:], x, (at+i)*s.width*kernel.Lanes)
+			}
 		}
 		if s.pool {
 			s.poolLine(g, at/2)

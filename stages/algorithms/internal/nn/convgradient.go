@@ -8,14 +8,25 @@ import "mars.dev/mars/stages/algorithms/internal/kernel"
 // one of them may need a pixel beyond the output.
 type convGradient struct {
 	*convStep
-	full    []float32 // groups×channels×fullHeight×(fullWidth+2), from index lead on
-	lead    int       // elements before the first line: a kernel's corner may lie there
-	dx      []float32
-	sums    []float32 // out×Lanes: db by image of a group
-	dw      []float32 // padded to whole tiles of channels and weights
-	offsets []int32   // tapOffset of each weight, padded likewise
-	packed  []float32 // the weights by input channel, in the layout of kernel.Convolution
-	taps    map[span][]kernel.Tap
+	full []float32 // groups×channels×fullHeight×(fullWidth+2), from index lead on
+	lead int       // elements before the first line: a kernel's corner may lie there
+	dx   []float32
+	sums []float32 // out×Lanes: db by image of a group
+	products
+}
+
+// products are the sums over pixels that take the time of a backward pass.
+type products interface {
+	// begin clears the gradient of the weights and, if that of the input is wanted,
+	// brings the weights up to date.
+	begin(wanted bool)
+	// weights adds the gradient of the weights from n groups of rows, from group from on.
+	weights(from, n int)
+	// input sets dx to the gradient of n groups of rows of the input, for which weights
+	// was called just before.
+	input(from, n int)
+	// finish adds the gradient of the weights to that of the step.
+	finish()
 }
 
 // gradientGroups is the number of groups of rows that go back at once: the number of
@@ -34,10 +45,10 @@ func newConvGradient(s *convStep, rows int) *convGradient {
 	g.lead = (s.side-1)*g.line() + s.side*kernel.Lanes
 	g.full = make([]float32, g.lead+gradientGroups*g.group())
 	g.sums = make([]float32, s.out*kernel.Lanes)
-	g.dw = make([]float32, roundUp(s.out, kernel.CorrelationTile)*g.stride())
-	g.offsets = make([]int32, g.stride())
-	for k := range s.patch() {
-		g.offsets[k] = int32(s.tapOffset(k))
+	if s.winograd != nil {
+		g.products = newWinogradGradient(g)
+	} else {
+		g.products = newDirectGradient(g)
 	}
 	return g
 }
@@ -47,14 +58,11 @@ func (g *convGradient) line() int    { return (g.fullWidth + 2) * kernel.Lanes }
 func (g *convGradient) channel() int { return g.fullHeight * g.line() }
 func (g *convGradient) group() int   { return roundUp(g.out, kernel.CorrelationTile) * g.channel() }
 
-// stride is the number of elements of a row of dw.
-func (g *convGradient) stride() int { return roundUp(g.patch(), kernel.CorrelationTile) }
-
 func (g *convGradient) backward(dy []float32, groups int, wanted bool) []float32 {
-	if wanted {
-		g.prepareInput()
+	if wanted && g.dx == nil {
+		g.dx = make([]float32, len(g.y)/g.outGroup()*g.inGroup())
 	}
-	clear(g.dw)
+	g.begin(wanted)
 	clear(g.sums)
 	for from := 0; from < groups; from += gradientGroups {
 		n := min(gradientGroups, groups-from)
@@ -66,9 +74,7 @@ func (g *convGradient) backward(dy []float32, groups int, wanted bool) []float32
 			g.input(from, n)
 		}
 	}
-	for c := range g.out {
-		kernel.Axpy(1, g.dw[c*g.stride():c*g.stride()+g.patch()], g.convStep.dw[c*g.patch():(c+1)*g.patch()])
-	}
+	g.finish()
 	for c := range g.db {
 		for _, sum := range g.sums[c*kernel.Lanes : (c+1)*kernel.Lanes] {
 			g.db[c] += sum
@@ -110,94 +116,9 @@ func (g *convGradient) spread(full, dy, y, sums []float32) {
 	}
 }
 
-// weights adds the gradient of the weights from n groups of rows, from group from on.
-func (g *convGradient) weights(from, n int) {
-	lines := max(1, lineBytes/4/(kernel.CorrelationTile*g.line()))
-	c := kernel.Correlation{
-		Step: g.stride(), DYChannel: g.channel(), DYLine: g.line(), DYGroup: g.group(),
-		XLine: g.width * kernel.Lanes, XGroup: g.inGroup(), Cols: g.fullWidth * kernel.Lanes, Groups: n,
-	}
-	for at := 0; at < g.fullHeight; at += lines {
-		c.Lines = min(lines, g.fullHeight-at)
-		x := g.x[from*g.inGroup()+at*c.XLine:]
-		for channel := 0; channel < g.out; channel += kernel.CorrelationTile {
-			dy := g.full[g.lead+channel*g.channel()+at*g.line()+kernel.Lanes:]
-			for k := 0; k < g.stride(); k += kernel.CorrelationTile {
-				c.AddTo(g.dw[channel*g.stride()+k:], dy, x, g.offsets[k:])
-			}
-		}
-	}
-}
-
-// prepareInput packs the weights for the gradient of the input in the order of its taps:
-// by row of the kernel, output channel and column of the kernel.
-func (g *convGradient) prepareInput() {
-	if g.dx == nil {
-		g.dx = make([]float32, len(g.y)/g.outGroup()*g.inGroup())
-		g.packed = make([]float32, roundUp(g.in, kernel.WeightBlock)*g.out*g.side*g.side)
-		g.taps = map[span][]kernel.Tap{}
-		for at := 0; at < g.width; at += vectorWidth(g.width) / kernel.Lanes {
-			if cols := g.colSpan(at); g.taps[cols] == nil {
-				g.taps[cols] = g.inputTaps(cols)
-			}
-		}
-	}
-	block := g.out * g.side * g.side * kernel.WeightBlock
-	i := 0
-	for c := range g.out {
-		for channel := range g.in {
-			to := g.packed[channel/kernel.WeightBlock*block+channel%kernel.WeightBlock:]
-			for row := range g.side {
-				for col := range g.side {
-					to[((row*g.out+c)*g.side+col)*kernel.WeightBlock] = g.w[i]
-					i++
-				}
-			}
-		}
-	}
-}
-
-// inputTaps lists the elements of the kernel in the given columns. Pixel (i, j) of the
-// input meets pixel (i−row, j−col) of the output. Offsets count from the first pixel of the
-// output that any tap reads.
-func (g *convGradient) inputTaps(cols span) []kernel.Tap {
-	var taps []kernel.Tap
-	for row := range g.side {
-		for c := range g.out {
-			for col := cols.lo; col < cols.hi; col++ {
-				taps = append(taps, kernel.Tap{
-					Weight: int32(((row*g.out+c)*g.side + col) * kernel.WeightBlock),
-					Input:  int32(c*g.channel() + (g.side-1-row)*g.line() + (g.side-1-col)*kernel.Lanes),
-				})
-			}
-		}
-	}
-	return taps
-}
-
 // colSpan is the columns of the kernel through which the pixels of a vector at column at
 // of the input meet the output.
 func (g *convGradient) colSpan(at int) span {
 	pixels := vectorWidth(g.width) / kernel.Lanes
 	return span{max(0, at-g.fullWidth+1), min(g.side, at+pixels)}
-}
-
-// input computes the gradient of n groups of rows of the input, from group from on.
-func (g *convGradient) input(from, n int) {
-	width := vectorWidth(g.width)
-	c := kernel.Convolution{
-		Channels: g.in, Weights: g.packed, Block: g.out * g.side * g.side * kernel.WeightBlock,
-		Vectors: n, Width: width, XStep: g.group(), YStep: g.inGroup(), YChannel: g.height * g.width * kernel.Lanes,
-	}
-	dx := g.dx[from*g.inGroup() : (from+n)*g.inGroup()]
-	for line := range g.height {
-		rows := span{max(0, line-g.fullHeight+1), min(g.side, line+1)}
-		for at := 0; at < g.width; at += width / kernel.Lanes {
-			cols := g.colSpan(at)
-			each := g.out * (cols.hi - cols.lo) // taps in a row of the kernel
-			c.Taps = g.taps[cols][rows.lo*each : rows.hi*each]
-			corner := g.lead + (line-g.side+1)*g.line() + (at+2-g.side)*kernel.Lanes
-			c.Into(dx[(line*g.width+at)*kernel.Lanes:], g.full, corner)
-		}
-	}
 }

@@ -28,6 +28,8 @@ var sources = []struct {
 	{"loops_avx2_amd64", "kernel", func(c *build.Context) { emitLoops(c, avx2) }},
 	{"convolve_avx512_amd64", "kernel", func(c *build.Context) { emitConvolutions(c, avx512) }},
 	{"convolve_avx2_amd64", "kernel", func(c *build.Context) { emitConvolutions(c, avx2) }},
+	{"winograd_avx512_amd64", "kernel", func(c *build.Context) { emitTransforms(c, avx512) }},
+	{"winograd_avx2_amd64", "kernel", func(c *build.Context) { emitTransforms(c, avx2) }},
 	{"peak/peak_amd64", "peak", func(c *build.Context) { emitPeak(c, avx512); emitPeak(c, avx2) }},
 }
 

@@ -1,0 +1,276 @@
+package nn
+
+import "mars.dev/mars/stages/algorithms/internal/kernel"
+
+// winograd computes a convolution with kernels of five rows by Winograd's algorithm along
+// columns: two lines of the output at a time need six convolutions along lines instead of
+// ten. There are six of everything, called points.
+type winograd struct {
+	*convStep
+	byRow   []float32    // the weights by row of the kernel, in the layout of kernel.Convolution
+	packed  []float32    // and by point
+	taps    []kernel.Tap // by input channel and column of the kernel
+	x       []float32    // points×in×width: the input's lines, transformed
+	y       []float32    // points×out×fullWidth: what is transformed to the output's lines
+	inLine  int          // elements of a line of the input, and of the output before pooling
+	outLine int
+}
+
+// winogradChannels is how many input channels it takes for fewer products to be worth the
+// transforms.
+const winogradChannels = 8
+
+// newWinograd returns nil for convolutions that are faster, or only possible, without.
+func newWinograd(s *convStep) *winograd {
+	if s.side != kernel.WinogradSide || s.fullHeight%kernel.WinogradLines != 0 || s.in < winogradChannels {
+		return nil
+	}
+	w := &winograd{convStep: s, inLine: s.width * kernel.Lanes, outLine: s.fullWidth * kernel.Lanes}
+	size := roundUp(s.out, kernel.WeightBlock) * s.in * s.side
+	w.byRow, w.packed = make([]float32, kernel.WinogradSide*size), make([]float32, kernel.WinogradPoints*size)
+	w.x, w.y = make([]float32, kernel.WinogradPoints*s.in*w.inLine), make([]float32, kernel.WinogradPoints*s.out*w.outLine)
+	for channel := range s.in {
+		for col := range s.side {
+			w.taps = append(w.taps, kernel.Tap{Weight: int32(len(w.taps) * kernel.WeightBlock), Input: int32(channel*w.inLine + col*kernel.Lanes)})
+		}
+	}
+	return w
+}
+
+// pack brings the weights up to date.
+func (w *winograd) pack() {
+	size, i := len(w.byRow)/kernel.WinogradSide, 0
+	for c := range w.out {
+		for channel := range w.in {
+			for row := range w.side {
+				to := w.byRow[row*size+w.weightAt(c, channel, 0):]
+				for col := range w.side {
+					to[col*kernel.WeightBlock] = w.w[i]
+					i++
+				}
+			}
+		}
+	}
+	weightsByPoint(w.packed, w.byRow)
+}
+
+// weightAt is the index in a row or a point of packed weights.
+func (w *winograd) weightAt(c, channel, col int) int {
+	return ((c/kernel.WeightBlock*w.in+channel)*w.side+col)*kernel.WeightBlock + c%kernel.WeightBlock
+}
+
+// weightsByPoint sets points to G times rows.
+func weightsByPoint(points, rows []float32) {
+	size := len(rows) / kernel.WinogradSide
+	clear(points)
+	for p, factors := range kernel.WinogradWeights {
+		for row, f := range factors {
+			if f != 0 {
+				kernel.Axpy(f, rows[row*size:(row+1)*size], points[p*size:(p+1)*size])
+			}
+		}
+	}
+}
+
+// gradientByRow adds to rows Gᵀ times points.
+func gradientByRow(rows, points []float32) {
+	size := len(rows) / kernel.WinogradSide
+	for p, factors := range kernel.WinogradWeights {
+		for row, f := range factors {
+			if f != 0 {
+				kernel.Axpy(f, points[p*size:(p+1)*size], rows[row*size:(row+1)*size])
+			}
+		}
+	}
+}
+
+// forwardLines computes lines at and at+1 of a group's output before pooling.
+func (w *winograd) forwardLines(x []float32, at int) {
+	width := vectorWidth(w.fullWidth)
+	c := kernel.Convolution{
+		Channels: w.out, Taps: w.taps, Block: w.in * w.side * kernel.WeightBlock,
+		Width: width, Vectors: w.outLine / width, XStep: width, YStep: width, YChannel: w.outLine,
+	}
+	kernel.WinogradInput(w.x, x[at*w.inLine:], kernel.Lines{Length: w.inLine, Blocks: w.in,
+		DstLine: w.in * w.inLine, DstBlock: w.inLine, SrcLine: w.inLine, SrcBlock: w.height * w.inLine})
+	size := len(w.packed) / kernel.WinogradPoints
+	for p := range kernel.WinogradPoints {
+		c.Weights = w.packed[p*size : (p+1)*size]
+		c.Into(w.y[p*w.out*w.outLine:], w.x[p*w.in*w.inLine:], 0)
+	}
+	kernel.WinogradOutput(w.lines, w.y, kernel.Lines{Length: w.outLine, Blocks: w.out,
+		DstLine: w.outLine, DstBlock: 2 * w.outLine, SrcLine: w.out * w.outLine, SrcBlock: w.outLine})
+}
+
+// winogradGradient is the backward pass of winograd. It holds the transformed lines of a few
+// groups at a time, as convGradient holds theirs.
+type winogradGradient struct {
+	*convGradient
+	pairs   int       // of lines of the output
+	lead    int       // elements of dy before the first line
+	dy      []float32 // points×groups×channels×pairs×(fullWidth+2), from index lead on
+	x       []float32 // points×groups×in×pairs×width; then its gradient
+	offsets []int32   // of each input channel and column of the kernel in x
+	dw      []float32 // by point, padded to whole tiles
+	byRow   []float32 // and by row of the kernel
+	byInput []float32 // the weights by row and input channel, in the layout of kernel.Convolution
+	packed  []float32 // and by point
+	taps    map[span][]kernel.Tap
+}
+
+func newWinogradGradient(g *convGradient) *winogradGradient {
+	w := &winogradGradient{convGradient: g, pairs: g.fullHeight / kernel.WinogradLines, lead: g.side * kernel.Lanes}
+	w.dy = make([]float32, w.lead+kernel.WinogradPoints*gradientGroups*w.dyGroup())
+	w.x = make([]float32, kernel.WinogradPoints*gradientGroups*w.xGroup())
+	w.offsets = make([]int32, w.stride())
+	for channel := range g.in {
+		for col := range g.side {
+			w.offsets[channel*g.side+col] = int32(channel*w.pairs*g.width*kernel.Lanes + col*kernel.Lanes)
+		}
+	}
+	size := roundUp(g.out, kernel.CorrelationTile) * w.stride()
+	w.dw, w.byRow = make([]float32, kernel.WinogradPoints*size), make([]float32, kernel.WinogradSide*size)
+	return w
+}
+
+func (w *winogradGradient) dyChannel() int { return w.pairs * w.line() }
+func (w *winogradGradient) dyGroup() int {
+	return roundUp(w.out, kernel.CorrelationTile) * w.dyChannel()
+}
+func (w *winogradGradient) xLine() int  { return w.width * kernel.Lanes }
+func (w *winogradGradient) xGroup() int { return w.in * w.pairs * w.xLine() }
+
+// stride is the number of elements of a row of dw.
+func (w *winogradGradient) stride() int { return roundUp(w.in*w.side, kernel.CorrelationTile) }
+
+func (w *winogradGradient) begin(wanted bool) {
+	clear(w.dw)
+	if wanted {
+		w.pack()
+	}
+}
+
+func (w *winogradGradient) weights(from, n int) {
+	kernel.WinogradOutputBack(w.dy[w.lead:], w.full[w.convGradient.lead:], kernel.Lines{Length: w.line(), Blocks: n * w.dyGroup() / w.line(),
+		DstLine: gradientGroups * w.dyGroup(), DstBlock: w.line(), SrcLine: w.line(), SrcBlock: kernel.WinogradLines * w.line()})
+	w.eachPair(from, n, func(x, lines []float32, steps kernel.Lines) {
+		steps.DstLine, steps.SrcLine = steps.SrcLine, steps.DstLine
+		steps.DstBlock, steps.SrcBlock = steps.SrcBlock, steps.DstBlock
+		kernel.WinogradInput(lines, x, steps)
+	}, w.convStep.x)
+	lines := max(1, lineBytes/4/(kernel.CorrelationTile*w.line()))
+	c := kernel.Correlation{
+		Step: w.stride(), DYChannel: w.dyChannel(), DYLine: w.line(), DYGroup: w.dyGroup(),
+		XLine: w.xLine(), XGroup: w.xGroup(), Cols: w.fullWidth * kernel.Lanes, Groups: n,
+	}
+	size := len(w.dw) / kernel.WinogradPoints
+	for p := range kernel.WinogradPoints {
+		for at := 0; at < w.pairs; at += lines {
+			c.Lines = min(lines, w.pairs-at)
+			x := w.x[p*gradientGroups*w.xGroup()+at*c.XLine:]
+			for channel := 0; channel < w.out; channel += kernel.CorrelationTile {
+				dy := w.dy[w.lead+p*gradientGroups*w.dyGroup()+channel*w.dyChannel()+at*w.line()+kernel.Lanes:]
+				for k := 0; k < w.stride(); k += kernel.CorrelationTile {
+					c.AddTo(w.dw[p*size+channel*w.stride()+k:], dy, x, w.offsets[k:])
+				}
+			}
+		}
+	}
+}
+
+// eachPair calls f with the lines of all channels, from those of a pair of lines on, of n
+// groups of rows from group from on: of the input, or its gradient, and of x. The steps are
+// those of a transform to the input.
+func (w *winogradGradient) eachPair(from, n int, f func(input, lines []float32, steps kernel.Lines), input []float32) {
+	steps := kernel.Lines{Length: w.xLine(), Blocks: w.in,
+		DstLine: w.xLine(), DstBlock: w.height * w.xLine(), SrcLine: gradientGroups * w.xGroup(), SrcBlock: w.pairs * w.xLine()}
+	for i := range n {
+		for pair := range w.pairs {
+			f(input[(from+i)*w.inGroup()+kernel.WinogradLines*pair*w.xLine():], w.x[i*w.xGroup()+pair*w.xLine():], steps)
+		}
+	}
+}
+
+func (w *winogradGradient) finish() {
+	clear(w.byRow)
+	gradientByRow(w.byRow, w.dw)
+	size, i := len(w.byRow)/kernel.WinogradSide, 0
+	for c := range w.out {
+		for channel := range w.in {
+			for row := range w.side {
+				from := w.byRow[row*size+c*w.stride()+channel*w.side:]
+				for col := range w.side {
+					w.convStep.dw[i] += from[col]
+					i++
+				}
+			}
+		}
+	}
+}
+
+// pack packs the weights for the gradient of the input in the order of its taps:
+// by output channel and column of the kernel.
+func (w *winogradGradient) pack() {
+	size := roundUp(w.in, kernel.WeightBlock) * w.out * w.side
+	if w.packed == nil {
+		w.packed = make([]float32, kernel.WinogradPoints*size)
+		w.byInput = make([]float32, kernel.WinogradSide*size)
+		w.taps = map[span][]kernel.Tap{}
+		for at := 0; at < w.width; at += vectorWidth(w.width) / kernel.Lanes {
+			if cols := w.colSpan(at); w.taps[cols] == nil {
+				w.taps[cols] = w.inputTaps(cols)
+			}
+		}
+	}
+	i := 0
+	for c := range w.out {
+		for channel := range w.in {
+			at := ((channel/kernel.WeightBlock*w.out+c)*w.side)*kernel.WeightBlock + channel%kernel.WeightBlock
+			for row := range w.side {
+				to := w.byInput[row*size+at:]
+				for col := range w.side {
+					to[col*kernel.WeightBlock] = w.w[i]
+					i++
+				}
+			}
+		}
+	}
+	weightsByPoint(w.packed, w.byInput)
+}
+
+// inputTaps lists the columns of the kernel in the given range, by output channel. Offsets
+// count from the first pixel of the output that any tap reads.
+func (w *winogradGradient) inputTaps(cols span) []kernel.Tap {
+	var taps []kernel.Tap
+	for c := range w.out {
+		for col := cols.lo; col < cols.hi; col++ {
+			taps = append(taps, kernel.Tap{
+				Weight: int32((c*w.side + col) * kernel.WeightBlock),
+				Input:  int32(c*w.dyChannel() + (w.side-1-col)*kernel.Lanes),
+			})
+		}
+	}
+	return taps
+}
+
+func (w *winogradGradient) input(from, n int) {
+	width := vectorWidth(w.width)
+	c := kernel.Convolution{
+		Channels: w.in, Block: w.out * w.side * kernel.WeightBlock,
+		Vectors: n, Width: width, XStep: w.dyGroup(), YStep: w.xGroup(), YChannel: w.pairs * w.xLine(),
+	}
+	size := len(w.packed) / kernel.WinogradPoints
+	for p := range kernel.WinogradPoints {
+		c.Weights = w.packed[p*size : (p+1)*size]
+		dy, dx := w.lead+p*gradientGroups*w.dyGroup(), w.x[p*gradientGroups*w.xGroup():]
+		for pair := range w.pairs {
+			for at := 0; at < w.width; at += width / kernel.Lanes {
+				c.Taps = w.taps[w.colSpan(at)]
+				corner := dy + pair*w.line() + (at+2-w.side)*kernel.Lanes
+				c.Into(dx[(pair*w.width+at)*kernel.Lanes:], w.dy, corner)
+			}
+		}
+	}
+	clear(w.dx[from*w.inGroup() : (from+n)*w.inGroup()])
+	w.eachPair(from, n, kernel.WinogradInputBack, w.dx)
+}
