@@ -196,7 +196,8 @@ var convolverGo = convolver{
 	correlateRows: 1, correlate: correlateGo,
 	transforms: [transforms]transformFunc{
 		winogradInput: transformGo(winogradB, false, false), winogradInputBack: transformGo(winogradB, true, true),
-		winogradOutput: transformGo(winogradA, false, false), winogradOutputBack: transformGo(winogradA, true, false),
+		winogradTwo: transformGo(winogradA[2], false, false), winogradTwoBack: transformGo(winogradA[2], true, false),
+		winogradFour: transformGo(winogradA[4], false, false), winogradFourBack: transformGo(winogradA[4], true, false),
 	},
 }
 

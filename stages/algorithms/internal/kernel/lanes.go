@@ -6,6 +6,13 @@ package kernel
 // A Pixel is a number for each of Lanes interleaved images.
 type Pixel [Lanes]float32
 
+// Fill sets all numbers of p to x.
+func (p *Pixel) Fill(x float32) {
+	for i := range p {
+		p[i] = x
+	}
+}
+
 // PixelSums adds the pixels of x to sum.
 func PixelSums(x []float32, sum *Pixel) {
 	checkPixels("PixelSums", x)

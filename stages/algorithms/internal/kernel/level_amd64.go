@@ -68,7 +68,8 @@ var convolverAVX512 = convolver{
 	correlateRows: 4, correlate: correlateAVX512,
 	transforms: [transforms]transformFunc{
 		winogradInput: winogradInputAVX512, winogradInputBack: winogradInputBackAVX512,
-		winogradOutput: winogradOutputAVX512, winogradOutputBack: winogradOutputBackAVX512,
+		winogradTwo: winogradTwoAVX512, winogradTwoBack: winogradTwoBackAVX512,
+		winogradFour: winogradFourAVX512, winogradFourBack: winogradFourBackAVX512,
 	},
 }
 
@@ -78,7 +79,8 @@ var convolverAVX2 = convolver{
 	correlateRows: 2, correlate: correlateAVX2,
 	transforms: [transforms]transformFunc{
 		winogradInput: winogradInputAVX2, winogradInputBack: winogradInputBackAVX2,
-		winogradOutput: winogradOutputAVX2, winogradOutputBack: winogradOutputBackAVX2,
+		winogradTwo: winogradTwoAVX2, winogradTwoBack: winogradTwoBackAVX2,
+		winogradFour: winogradFourAVX2, winogradFourBack: winogradFourBackAVX2,
 	},
 }
 

@@ -1,34 +1,49 @@
 package kernel
 
-// Winograd's algorithm F(2, 5) computes two neighbouring values of a convolution with five
-// weights by six products instead of ten (Lavin & Gray 2016, with the points 0, ±1, ±2 and
-// ∞): for the weights w and six inputs x they are
+// Winograd's algorithm computes neighbouring values of a convolution by fewer products: two
+// values with five weights, F(2, 5), or four with three, F(4, 3), by six products instead of
+// ten or twelve (Lavin & Gray 2016). For the weights w and six inputs x they are
 //
 //	y = Aᵀ·(G·w ∘ Bᵀ·x),
 //
-// where ∘ multiplies element by element. The functions below apply the matrices to lines of
-// interleaved images, so that the products that are left are convolutions along lines.
+// where ∘ multiplies element by element. The matrices are those of the points 0, ±1, ±2 and
+// ∞. The functions below apply them to lines of interleaved images, so that the products
+// that are left are convolutions along lines.
 
-// The sizes of F(2, 5): each pair of output lines needs as many lines of the input, each as
-// many products, as WinogradPoints.
-const (
-	WinogradSide   = 5 // of the kernel
-	WinogradLines  = 2 // of the output
-	WinogradPoints = WinogradSide + WinogradLines - 1
-)
+// WinogradPoints is the number of products, and of lines of the input that a few lines of
+// the output need.
+const WinogradPoints = 6
 
-// WinogradWeights is G, which turns a kernel's rows into those of the six products.
-var WinogradWeights = [WinogradPoints][WinogradSide]float32{
-	{1. / 4, 0, 0, 0, 0},
-	{-1. / 6, -1. / 6, -1. / 6, -1. / 6, -1. / 6},
-	{-1. / 6, 1. / 6, -1. / 6, 1. / 6, -1. / 6},
-	{1. / 24, 1. / 12, 1. / 6, 1. / 3, 2. / 3},
-	{1. / 24, -1. / 12, 1. / 6, -1. / 3, 2. / 3},
-	{0, 0, 0, 0, 1},
+// WinogradLines is the number of lines of the output that are computed at once with kernels
+// of side rows; 0 if the algorithm is not for them.
+func WinogradLines(side int) int {
+	if side != 3 && side != 5 {
+		return 0
+	}
+	return WinogradPoints - side + 1
 }
 
-// winogradB is Bᵀ, and winogradA is Aᵀ.
+// WinogradWeights is G, points×side, which turns a kernel's rows into those of the products.
+func WinogradWeights(side int) [][]float32 {
+	var g [][]float32
+	for _, row := range winogradG[:WinogradPoints-1] {
+		g = append(g, row[:side])
+	}
+	last := make([]float32, side) // the point ∞
+	last[side-1] = 1
+	return append(g, last)
+}
+
+// winogradG has G's rows of finite points: powers of the point. winogradB is Bᵀ; winogradA
+// is Aᵀ by the number of lines.
 var (
+	winogradG = [][]float32{
+		{1. / 4, 0, 0, 0, 0},
+		{-1. / 6, -1. / 6, -1. / 6, -1. / 6, -1. / 6},
+		{-1. / 6, 1. / 6, -1. / 6, 1. / 6, -1. / 6},
+		{1. / 24, 1. / 12, 1. / 6, 1. / 3, 2. / 3},
+		{1. / 24, -1. / 12, 1. / 6, -1. / 3, 2. / 3},
+	}
 	winogradB = [][]float32{
 		{4, 0, -5, 0, 1, 0},
 		{0, -4, -4, 1, 1, 0},
@@ -37,9 +52,17 @@ var (
 		{0, 2, -1, -2, 1, 0},
 		{0, 4, 0, -5, 0, 1},
 	}
-	winogradA = [][]float32{
-		{1, 1, 1, 1, 1, 0},
-		{0, 1, -1, 2, -2, 1},
+	winogradA = map[int][][]float32{
+		2: {
+			{1, 1, 1, 1, 1, 0},
+			{0, 1, -1, 2, -2, 1},
+		},
+		4: {
+			{1, 1, 1, 1, 1, 0},
+			{0, 1, -1, 2, -2, 0},
+			{0, 1, 1, 4, 4, 0},
+			{0, 1, -1, 8, -8, 1},
+		},
 	}
 )
 
@@ -57,23 +80,37 @@ type Lines struct {
 // WinogradInput sets the six lines of each block of dst to Bᵀ times the six of src.
 func WinogradInput(dst, src []float32, l Lines) { l.apply(winogradInput, dst, src) }
 
-// WinogradOutput sets the two lines of each block of dst to Aᵀ times the six of src.
-func WinogradOutput(dst, src []float32, l Lines) { l.apply(winogradOutput, dst, src) }
-
-// WinogradOutputBack sets the six lines of each block of dst to A times the two of src: the
-// gradient of WinogradOutput.
-func WinogradOutputBack(dst, src []float32, l Lines) { l.apply(winogradOutputBack, dst, src) }
-
 // WinogradInputBack adds B times the six lines of each block of src to the six of dst: the
 // gradient of WinogradInput.
 func WinogradInputBack(dst, src []float32, l Lines) { l.apply(winogradInputBack, dst, src) }
 
+// WinogradOutput sets the lines of each block of dst, two or four, to Aᵀ times the six of src.
+func WinogradOutput(lines int, dst, src []float32, l Lines) {
+	if lines == 2 {
+		l.apply(winogradTwo, dst, src)
+	} else {
+		l.apply(winogradFour, dst, src)
+	}
+}
+
+// WinogradOutputBack sets the six lines of each block of dst to A times the two or four of
+// src: the gradient of WinogradOutput.
+func WinogradOutputBack(lines int, dst, src []float32, l Lines) {
+	if lines == 2 {
+		l.apply(winogradTwoBack, dst, src)
+	} else {
+		l.apply(winogradFourBack, dst, src)
+	}
+}
+
 // The transforms, as convolver has them.
 const (
 	winogradInput = iota
-	winogradOutput
-	winogradOutputBack
 	winogradInputBack
+	winogradTwo
+	winogradTwoBack
+	winogradFour
+	winogradFourBack
 	transforms
 )
 
@@ -82,10 +119,12 @@ type transformFunc = func(dst *float32, dstLine, dstBlock int, src *float32, src
 
 // transformLines are the numbers of lines that each transform writes and reads.
 var transformLines = [transforms][2]int{
-	winogradInput:      {WinogradPoints, WinogradPoints},
-	winogradOutput:     {WinogradLines, WinogradPoints},
-	winogradOutputBack: {WinogradPoints, WinogradLines},
-	winogradInputBack:  {WinogradPoints, WinogradPoints},
+	winogradInput:     {WinogradPoints, WinogradPoints},
+	winogradInputBack: {WinogradPoints, WinogradPoints},
+	winogradTwo:       {2, WinogradPoints},
+	winogradTwoBack:   {WinogradPoints, 2},
+	winogradFour:      {4, WinogradPoints},
+	winogradFourBack:  {WinogradPoints, 4},
 }
 
 func (l Lines) apply(transform int, dst, src []float32) {

@@ -9,17 +9,27 @@ package kernel
 //go:noescape
 func winogradInputAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
 
-// winogradOutputAVX2 sets the two lines of each block of dst to Aᵀ times the six of src.
-//
-//go:noescape
-func winogradOutputAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
-
-// winogradOutputBackAVX2 sets the six lines of each block of dst to A times the two of src.
-//
-//go:noescape
-func winogradOutputBackAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
-
 // winogradInputBackAVX2 adds B times the six lines of each block of src to the six of dst.
 //
 //go:noescape
 func winogradInputBackAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+
+// winogradTwoAVX2 sets the two lines of each block of dst to Aᵀ times the six of src.
+//
+//go:noescape
+func winogradTwoAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+
+// winogradTwoBackAVX2 sets the six lines of each block of dst to A times the two of src.
+//
+//go:noescape
+func winogradTwoBackAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+
+// winogradFourAVX2 sets the four lines of each block of dst to Aᵀ times the six of src.
+//
+//go:noescape
+func winogradFourAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+
+// winogradFourBackAVX2 sets the six lines of each block of dst to A times the four of src.
+//
+//go:noescape
+func winogradFourBackAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)

@@ -73,108 +73,6 @@ vector:
 	VZEROUPPER
 	RET
 
-// func winogradOutputAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
-// Requires: AVX, FMA3
-TEXT ·winogradOutputAVX2(SB), $0-64
-	SHLQ $0x02, dstLine+8(FP)
-	SHLQ $0x02, dstBlock+16(FP)
-	SHLQ $0x02, srcLine+32(FP)
-	SHLQ $0x02, srcBlock+40(FP)
-	SHLQ $0x02, length+48(FP)
-	MOVQ dst+0(FP), AX
-	MOVQ dstLine+8(FP), CX
-	MOVQ src+24(FP), DX
-	MOVQ srcLine+32(FP), BX
-	LEAQ (BX)(BX*2), SI
-	LEAQ (BX)(BX*4), DI
-	MOVQ length+48(FP), R8
-	SUBQ R8, dstBlock+16(FP)
-	SUBQ R8, srcBlock+40(FP)
-
-block:
-	MOVQ length+48(FP), R8
-
-vector:
-	VMOVUPS      (DX), Y0
-	VMOVUPS      (DX)(BX*1), Y1
-	VMOVUPS      (DX)(BX*2), Y2
-	VMOVUPS      (DX)(SI*1), Y3
-	VMOVUPS      (DX)(BX*4), Y4
-	VMOVUPS      (DX)(DI*1), Y5
-	VMOVAPS      Y4, Y6
-	VADDPS       Y0, Y6, Y6
-	VADDPS       Y1, Y6, Y6
-	VADDPS       Y2, Y6, Y6
-	VADDPS       Y3, Y6, Y6
-	VMOVUPS      Y6, (AX)
-	VMOVAPS      Y5, Y7
-	VADDPS       Y1, Y7, Y7
-	VSUBPS       Y2, Y7, Y7
-	VFMADD231PS  float32_40000000<>+0(SB), Y3, Y7
-	VFNMADD231PS float32_40000000<>+0(SB), Y4, Y7
-	VMOVUPS      Y7, (AX)(CX*1)
-	ADDQ         $0x00000020, DX
-	ADDQ         $0x00000020, AX
-	SUBQ         $0x00000020, R8
-	JNZ          vector
-	ADDQ         srcBlock+40(FP), DX
-	ADDQ         dstBlock+16(FP), AX
-	DECQ         blocks+56(FP)
-	JNZ          block
-	VZEROUPPER
-	RET
-
-// func winogradOutputBackAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
-// Requires: AVX, FMA3
-TEXT ·winogradOutputBackAVX2(SB), $0-64
-	SHLQ $0x02, dstLine+8(FP)
-	SHLQ $0x02, dstBlock+16(FP)
-	SHLQ $0x02, srcLine+32(FP)
-	SHLQ $0x02, srcBlock+40(FP)
-	SHLQ $0x02, length+48(FP)
-	MOVQ dst+0(FP), AX
-	MOVQ dstLine+8(FP), CX
-	LEAQ (CX)(CX*2), DX
-	LEAQ (CX)(CX*4), BX
-	MOVQ src+24(FP), SI
-	MOVQ srcLine+32(FP), DI
-	MOVQ length+48(FP), R8
-	SUBQ R8, dstBlock+16(FP)
-	SUBQ R8, srcBlock+40(FP)
-
-block:
-	MOVQ length+48(FP), R8
-
-vector:
-	VMOVUPS      (SI), Y0
-	VMOVUPS      (SI)(DI*1), Y1
-	VMOVAPS      Y0, Y2
-	VMOVUPS      Y2, (AX)
-	VMOVAPS      Y1, Y3
-	VADDPS       Y0, Y3, Y3
-	VMOVUPS      Y3, (AX)(CX*1)
-	VMOVAPS      Y0, Y4
-	VSUBPS       Y1, Y4, Y4
-	VMOVUPS      Y4, (AX)(CX*2)
-	VMOVAPS      Y0, Y5
-	VFMADD231PS  float32_40000000<>+0(SB), Y1, Y5
-	VMOVUPS      Y5, (AX)(DX*1)
-	VMOVAPS      Y0, Y6
-	VFNMADD231PS float32_40000000<>+0(SB), Y1, Y6
-	VMOVUPS      Y6, (AX)(CX*4)
-	VMOVAPS      Y1, Y7
-	VMOVUPS      Y7, (AX)(BX*1)
-	ADDQ         $0x00000020, SI
-	ADDQ         $0x00000020, AX
-	SUBQ         $0x00000020, R8
-	JNZ          vector
-	ADDQ         srcBlock+40(FP), SI
-	ADDQ         dstBlock+16(FP), AX
-	DECQ         blocks+56(FP)
-	JNZ          block
-	VZEROUPPER
-	RET
-
 // func winogradInputBackAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
 // Requires: AVX, FMA3
 TEXT ·winogradInputBackAVX2(SB), $0-64
@@ -250,6 +148,234 @@ vector:
 	VZEROUPPER
 	RET
 
+// func winogradTwoAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+// Requires: AVX, FMA3
+TEXT ·winogradTwoAVX2(SB), $0-64
+	SHLQ $0x02, dstLine+8(FP)
+	SHLQ $0x02, dstBlock+16(FP)
+	SHLQ $0x02, srcLine+32(FP)
+	SHLQ $0x02, srcBlock+40(FP)
+	SHLQ $0x02, length+48(FP)
+	MOVQ dst+0(FP), AX
+	MOVQ dstLine+8(FP), CX
+	MOVQ src+24(FP), DX
+	MOVQ srcLine+32(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (BX)(BX*4), DI
+	MOVQ length+48(FP), R8
+	SUBQ R8, dstBlock+16(FP)
+	SUBQ R8, srcBlock+40(FP)
+
+block:
+	MOVQ length+48(FP), R8
+
+vector:
+	VMOVUPS      (DX), Y0
+	VMOVUPS      (DX)(BX*1), Y1
+	VMOVUPS      (DX)(BX*2), Y2
+	VMOVUPS      (DX)(SI*1), Y3
+	VMOVUPS      (DX)(BX*4), Y4
+	VMOVUPS      (DX)(DI*1), Y5
+	VMOVAPS      Y4, Y6
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y1, Y6, Y6
+	VADDPS       Y2, Y6, Y6
+	VADDPS       Y3, Y6, Y6
+	VMOVUPS      Y6, (AX)
+	VMOVAPS      Y5, Y7
+	VADDPS       Y1, Y7, Y7
+	VSUBPS       Y2, Y7, Y7
+	VFMADD231PS  float32_40000000<>+0(SB), Y3, Y7
+	VFNMADD231PS float32_40000000<>+0(SB), Y4, Y7
+	VMOVUPS      Y7, (AX)(CX*1)
+	ADDQ         $0x00000020, DX
+	ADDQ         $0x00000020, AX
+	SUBQ         $0x00000020, R8
+	JNZ          vector
+	ADDQ         srcBlock+40(FP), DX
+	ADDQ         dstBlock+16(FP), AX
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func winogradTwoBackAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+// Requires: AVX, FMA3
+TEXT ·winogradTwoBackAVX2(SB), $0-64
+	SHLQ $0x02, dstLine+8(FP)
+	SHLQ $0x02, dstBlock+16(FP)
+	SHLQ $0x02, srcLine+32(FP)
+	SHLQ $0x02, srcBlock+40(FP)
+	SHLQ $0x02, length+48(FP)
+	MOVQ dst+0(FP), AX
+	MOVQ dstLine+8(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	MOVQ src+24(FP), SI
+	MOVQ srcLine+32(FP), DI
+	MOVQ length+48(FP), R8
+	SUBQ R8, dstBlock+16(FP)
+	SUBQ R8, srcBlock+40(FP)
+
+block:
+	MOVQ length+48(FP), R8
+
+vector:
+	VMOVUPS      (SI), Y0
+	VMOVUPS      (SI)(DI*1), Y1
+	VMOVAPS      Y0, Y2
+	VMOVUPS      Y2, (AX)
+	VMOVAPS      Y1, Y3
+	VADDPS       Y0, Y3, Y3
+	VMOVUPS      Y3, (AX)(CX*1)
+	VMOVAPS      Y0, Y4
+	VSUBPS       Y1, Y4, Y4
+	VMOVUPS      Y4, (AX)(CX*2)
+	VMOVAPS      Y0, Y5
+	VFMADD231PS  float32_40000000<>+0(SB), Y1, Y5
+	VMOVUPS      Y5, (AX)(DX*1)
+	VMOVAPS      Y0, Y6
+	VFNMADD231PS float32_40000000<>+0(SB), Y1, Y6
+	VMOVUPS      Y6, (AX)(CX*4)
+	VMOVAPS      Y1, Y7
+	VMOVUPS      Y7, (AX)(BX*1)
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, AX
+	SUBQ         $0x00000020, R8
+	JNZ          vector
+	ADDQ         srcBlock+40(FP), SI
+	ADDQ         dstBlock+16(FP), AX
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func winogradFourAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+// Requires: AVX, FMA3
+TEXT ·winogradFourAVX2(SB), $0-64
+	SHLQ $0x02, dstLine+8(FP)
+	SHLQ $0x02, dstBlock+16(FP)
+	SHLQ $0x02, srcLine+32(FP)
+	SHLQ $0x02, srcBlock+40(FP)
+	SHLQ $0x02, length+48(FP)
+	MOVQ dst+0(FP), AX
+	MOVQ dstLine+8(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	MOVQ src+24(FP), BX
+	MOVQ srcLine+32(FP), SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (SI)(SI*4), R8
+	MOVQ length+48(FP), R9
+	SUBQ R9, dstBlock+16(FP)
+	SUBQ R9, srcBlock+40(FP)
+
+block:
+	MOVQ length+48(FP), R9
+
+vector:
+	VMOVUPS      (BX), Y0
+	VMOVUPS      (BX)(SI*1), Y1
+	VMOVUPS      (BX)(SI*2), Y2
+	VMOVUPS      (BX)(DI*1), Y3
+	VMOVUPS      (BX)(SI*4), Y4
+	VMOVUPS      (BX)(R8*1), Y5
+	VMOVAPS      Y4, Y6
+	VADDPS       Y0, Y6, Y6
+	VADDPS       Y1, Y6, Y6
+	VADDPS       Y2, Y6, Y6
+	VADDPS       Y3, Y6, Y6
+	VMOVUPS      Y6, (AX)
+	VMOVAPS      Y1, Y7
+	VSUBPS       Y2, Y7, Y7
+	VFMADD231PS  float32_40000000<>+0(SB), Y3, Y7
+	VFNMADD231PS float32_40000000<>+0(SB), Y4, Y7
+	VMOVUPS      Y7, (AX)(CX*1)
+	VMOVAPS      Y2, Y8
+	VADDPS       Y1, Y8, Y8
+	VFMADD231PS  float32_40800000<>+0(SB), Y3, Y8
+	VFMADD231PS  float32_40800000<>+0(SB), Y4, Y8
+	VMOVUPS      Y8, (AX)(CX*2)
+	VMOVAPS      Y5, Y9
+	VADDPS       Y1, Y9, Y9
+	VSUBPS       Y2, Y9, Y9
+	VFMADD231PS  float32_41000000<>+0(SB), Y3, Y9
+	VFNMADD231PS float32_41000000<>+0(SB), Y4, Y9
+	VMOVUPS      Y9, (AX)(DX*1)
+	ADDQ         $0x00000020, BX
+	ADDQ         $0x00000020, AX
+	SUBQ         $0x00000020, R9
+	JNZ          vector
+	ADDQ         srcBlock+40(FP), BX
+	ADDQ         dstBlock+16(FP), AX
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func winogradFourBackAVX2(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+// Requires: AVX, FMA3
+TEXT ·winogradFourBackAVX2(SB), $0-64
+	SHLQ $0x02, dstLine+8(FP)
+	SHLQ $0x02, dstBlock+16(FP)
+	SHLQ $0x02, srcLine+32(FP)
+	SHLQ $0x02, srcBlock+40(FP)
+	SHLQ $0x02, length+48(FP)
+	MOVQ dst+0(FP), AX
+	MOVQ dstLine+8(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	MOVQ src+24(FP), SI
+	MOVQ srcLine+32(FP), DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ (DI)(DI*4), R9
+	MOVQ length+48(FP), R9
+	SUBQ R9, dstBlock+16(FP)
+	SUBQ R9, srcBlock+40(FP)
+
+block:
+	MOVQ length+48(FP), R9
+
+vector:
+	VMOVUPS      (SI), Y0
+	VMOVUPS      (SI)(DI*1), Y1
+	VMOVUPS      (SI)(DI*2), Y2
+	VMOVUPS      (SI)(R8*1), Y3
+	VMOVAPS      Y0, Y4
+	VMOVUPS      Y4, (AX)
+	VMOVAPS      Y3, Y5
+	VADDPS       Y0, Y5, Y5
+	VADDPS       Y1, Y5, Y5
+	VADDPS       Y2, Y5, Y5
+	VMOVUPS      Y5, (AX)(CX*1)
+	VMOVAPS      Y2, Y6
+	VADDPS       Y0, Y6, Y6
+	VSUBPS       Y1, Y6, Y6
+	VSUBPS       Y3, Y6, Y6
+	VMOVUPS      Y6, (AX)(CX*2)
+	VMOVAPS      Y0, Y7
+	VFMADD231PS  float32_40000000<>+0(SB), Y1, Y7
+	VFMADD231PS  float32_40800000<>+0(SB), Y2, Y7
+	VFMADD231PS  float32_41000000<>+0(SB), Y3, Y7
+	VMOVUPS      Y7, (AX)(DX*1)
+	VMOVAPS      Y0, Y8
+	VFNMADD231PS float32_40000000<>+0(SB), Y1, Y8
+	VFMADD231PS  float32_40800000<>+0(SB), Y2, Y8
+	VFNMADD231PS float32_41000000<>+0(SB), Y3, Y8
+	VMOVUPS      Y8, (AX)(CX*4)
+	VMOVAPS      Y3, Y9
+	VMOVUPS      Y9, (AX)(BX*1)
+	ADDQ         $0x00000020, SI
+	ADDQ         $0x00000020, AX
+	SUBQ         $0x00000020, R9
+	JNZ          vector
+	ADDQ         srcBlock+40(FP), SI
+	ADDQ         dstBlock+16(FP), AX
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
 DATA float32_40000000<>+0(SB)/8, $0x4000000040000000
 DATA float32_40000000<>+8(SB)/8, $0x4000000040000000
 DATA float32_40000000<>+16(SB)/8, $0x4000000040000000
@@ -267,3 +393,9 @@ DATA float32_40a00000<>+8(SB)/8, $0x40a0000040a00000
 DATA float32_40a00000<>+16(SB)/8, $0x40a0000040a00000
 DATA float32_40a00000<>+24(SB)/8, $0x40a0000040a00000
 GLOBL float32_40a00000<>(SB), RODATA|NOPTR, $32
+
+DATA float32_41000000<>+0(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+8(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+16(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+24(SB)/8, $0x4100000041000000
+GLOBL float32_41000000<>(SB), RODATA|NOPTR, $32

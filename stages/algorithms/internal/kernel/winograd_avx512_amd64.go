@@ -9,17 +9,27 @@ package kernel
 //go:noescape
 func winogradInputAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
 
-// winogradOutputAVX512 sets the two lines of each block of dst to Aᵀ times the six of src.
-//
-//go:noescape
-func winogradOutputAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
-
-// winogradOutputBackAVX512 sets the six lines of each block of dst to A times the two of src.
-//
-//go:noescape
-func winogradOutputBackAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
-
 // winogradInputBackAVX512 adds B times the six lines of each block of src to the six of dst.
 //
 //go:noescape
 func winogradInputBackAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+
+// winogradTwoAVX512 sets the two lines of each block of dst to Aᵀ times the six of src.
+//
+//go:noescape
+func winogradTwoAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+
+// winogradTwoBackAVX512 sets the six lines of each block of dst to A times the two of src.
+//
+//go:noescape
+func winogradTwoBackAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+
+// winogradFourAVX512 sets the four lines of each block of dst to Aᵀ times the six of src.
+//
+//go:noescape
+func winogradFourAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+
+// winogradFourBackAVX512 sets the six lines of each block of dst to A times the four of src.
+//
+//go:noescape
+func winogradFourBackAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)

@@ -73,108 +73,6 @@ vector:
 	VZEROUPPER
 	RET
 
-// func winogradOutputAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
-// Requires: AVX, AVX512F
-TEXT ·winogradOutputAVX512(SB), $0-64
-	SHLQ $0x02, dstLine+8(FP)
-	SHLQ $0x02, dstBlock+16(FP)
-	SHLQ $0x02, srcLine+32(FP)
-	SHLQ $0x02, srcBlock+40(FP)
-	SHLQ $0x02, length+48(FP)
-	MOVQ dst+0(FP), AX
-	MOVQ dstLine+8(FP), CX
-	MOVQ src+24(FP), DX
-	MOVQ srcLine+32(FP), BX
-	LEAQ (BX)(BX*2), SI
-	LEAQ (BX)(BX*4), DI
-	MOVQ length+48(FP), R8
-	SUBQ R8, dstBlock+16(FP)
-	SUBQ R8, srcBlock+40(FP)
-
-block:
-	MOVQ length+48(FP), R8
-
-vector:
-	VMOVUPS      (DX), Z0
-	VMOVUPS      (DX)(BX*1), Z1
-	VMOVUPS      (DX)(BX*2), Z2
-	VMOVUPS      (DX)(SI*1), Z3
-	VMOVUPS      (DX)(BX*4), Z4
-	VMOVUPS      (DX)(DI*1), Z5
-	VMOVAPS      Z4, Z6
-	VADDPS       Z0, Z6, Z6
-	VADDPS       Z1, Z6, Z6
-	VADDPS       Z2, Z6, Z6
-	VADDPS       Z3, Z6, Z6
-	VMOVUPS      Z6, (AX)
-	VMOVAPS      Z5, Z7
-	VADDPS       Z1, Z7, Z7
-	VSUBPS       Z2, Z7, Z7
-	VFMADD231PS  float32_40000000<>+0(SB), Z3, Z7
-	VFNMADD231PS float32_40000000<>+0(SB), Z4, Z7
-	VMOVUPS      Z7, (AX)(CX*1)
-	ADDQ         $0x00000040, DX
-	ADDQ         $0x00000040, AX
-	SUBQ         $0x00000040, R8
-	JNZ          vector
-	ADDQ         srcBlock+40(FP), DX
-	ADDQ         dstBlock+16(FP), AX
-	DECQ         blocks+56(FP)
-	JNZ          block
-	VZEROUPPER
-	RET
-
-// func winogradOutputBackAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
-// Requires: AVX, AVX512F
-TEXT ·winogradOutputBackAVX512(SB), $0-64
-	SHLQ $0x02, dstLine+8(FP)
-	SHLQ $0x02, dstBlock+16(FP)
-	SHLQ $0x02, srcLine+32(FP)
-	SHLQ $0x02, srcBlock+40(FP)
-	SHLQ $0x02, length+48(FP)
-	MOVQ dst+0(FP), AX
-	MOVQ dstLine+8(FP), CX
-	LEAQ (CX)(CX*2), DX
-	LEAQ (CX)(CX*4), BX
-	MOVQ src+24(FP), SI
-	MOVQ srcLine+32(FP), DI
-	MOVQ length+48(FP), R8
-	SUBQ R8, dstBlock+16(FP)
-	SUBQ R8, srcBlock+40(FP)
-
-block:
-	MOVQ length+48(FP), R8
-
-vector:
-	VMOVUPS      (SI), Z0
-	VMOVUPS      (SI)(DI*1), Z1
-	VMOVAPS      Z0, Z2
-	VMOVUPS      Z2, (AX)
-	VMOVAPS      Z1, Z3
-	VADDPS       Z0, Z3, Z3
-	VMOVUPS      Z3, (AX)(CX*1)
-	VMOVAPS      Z0, Z4
-	VSUBPS       Z1, Z4, Z4
-	VMOVUPS      Z4, (AX)(CX*2)
-	VMOVAPS      Z0, Z5
-	VFMADD231PS  float32_40000000<>+0(SB), Z1, Z5
-	VMOVUPS      Z5, (AX)(DX*1)
-	VMOVAPS      Z0, Z6
-	VFNMADD231PS float32_40000000<>+0(SB), Z1, Z6
-	VMOVUPS      Z6, (AX)(CX*4)
-	VMOVAPS      Z1, Z7
-	VMOVUPS      Z7, (AX)(BX*1)
-	ADDQ         $0x00000040, SI
-	ADDQ         $0x00000040, AX
-	SUBQ         $0x00000040, R8
-	JNZ          vector
-	ADDQ         srcBlock+40(FP), SI
-	ADDQ         dstBlock+16(FP), AX
-	DECQ         blocks+56(FP)
-	JNZ          block
-	VZEROUPPER
-	RET
-
 // func winogradInputBackAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
 // Requires: AVX, AVX512F
 TEXT ·winogradInputBackAVX512(SB), $0-64
@@ -250,6 +148,234 @@ vector:
 	VZEROUPPER
 	RET
 
+// func winogradTwoAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·winogradTwoAVX512(SB), $0-64
+	SHLQ $0x02, dstLine+8(FP)
+	SHLQ $0x02, dstBlock+16(FP)
+	SHLQ $0x02, srcLine+32(FP)
+	SHLQ $0x02, srcBlock+40(FP)
+	SHLQ $0x02, length+48(FP)
+	MOVQ dst+0(FP), AX
+	MOVQ dstLine+8(FP), CX
+	MOVQ src+24(FP), DX
+	MOVQ srcLine+32(FP), BX
+	LEAQ (BX)(BX*2), SI
+	LEAQ (BX)(BX*4), DI
+	MOVQ length+48(FP), R8
+	SUBQ R8, dstBlock+16(FP)
+	SUBQ R8, srcBlock+40(FP)
+
+block:
+	MOVQ length+48(FP), R8
+
+vector:
+	VMOVUPS      (DX), Z0
+	VMOVUPS      (DX)(BX*1), Z1
+	VMOVUPS      (DX)(BX*2), Z2
+	VMOVUPS      (DX)(SI*1), Z3
+	VMOVUPS      (DX)(BX*4), Z4
+	VMOVUPS      (DX)(DI*1), Z5
+	VMOVAPS      Z4, Z6
+	VADDPS       Z0, Z6, Z6
+	VADDPS       Z1, Z6, Z6
+	VADDPS       Z2, Z6, Z6
+	VADDPS       Z3, Z6, Z6
+	VMOVUPS      Z6, (AX)
+	VMOVAPS      Z5, Z7
+	VADDPS       Z1, Z7, Z7
+	VSUBPS       Z2, Z7, Z7
+	VFMADD231PS  float32_40000000<>+0(SB), Z3, Z7
+	VFNMADD231PS float32_40000000<>+0(SB), Z4, Z7
+	VMOVUPS      Z7, (AX)(CX*1)
+	ADDQ         $0x00000040, DX
+	ADDQ         $0x00000040, AX
+	SUBQ         $0x00000040, R8
+	JNZ          vector
+	ADDQ         srcBlock+40(FP), DX
+	ADDQ         dstBlock+16(FP), AX
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func winogradTwoBackAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·winogradTwoBackAVX512(SB), $0-64
+	SHLQ $0x02, dstLine+8(FP)
+	SHLQ $0x02, dstBlock+16(FP)
+	SHLQ $0x02, srcLine+32(FP)
+	SHLQ $0x02, srcBlock+40(FP)
+	SHLQ $0x02, length+48(FP)
+	MOVQ dst+0(FP), AX
+	MOVQ dstLine+8(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	MOVQ src+24(FP), SI
+	MOVQ srcLine+32(FP), DI
+	MOVQ length+48(FP), R8
+	SUBQ R8, dstBlock+16(FP)
+	SUBQ R8, srcBlock+40(FP)
+
+block:
+	MOVQ length+48(FP), R8
+
+vector:
+	VMOVUPS      (SI), Z0
+	VMOVUPS      (SI)(DI*1), Z1
+	VMOVAPS      Z0, Z2
+	VMOVUPS      Z2, (AX)
+	VMOVAPS      Z1, Z3
+	VADDPS       Z0, Z3, Z3
+	VMOVUPS      Z3, (AX)(CX*1)
+	VMOVAPS      Z0, Z4
+	VSUBPS       Z1, Z4, Z4
+	VMOVUPS      Z4, (AX)(CX*2)
+	VMOVAPS      Z0, Z5
+	VFMADD231PS  float32_40000000<>+0(SB), Z1, Z5
+	VMOVUPS      Z5, (AX)(DX*1)
+	VMOVAPS      Z0, Z6
+	VFNMADD231PS float32_40000000<>+0(SB), Z1, Z6
+	VMOVUPS      Z6, (AX)(CX*4)
+	VMOVAPS      Z1, Z7
+	VMOVUPS      Z7, (AX)(BX*1)
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, AX
+	SUBQ         $0x00000040, R8
+	JNZ          vector
+	ADDQ         srcBlock+40(FP), SI
+	ADDQ         dstBlock+16(FP), AX
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func winogradFourAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·winogradFourAVX512(SB), $0-64
+	SHLQ $0x02, dstLine+8(FP)
+	SHLQ $0x02, dstBlock+16(FP)
+	SHLQ $0x02, srcLine+32(FP)
+	SHLQ $0x02, srcBlock+40(FP)
+	SHLQ $0x02, length+48(FP)
+	MOVQ dst+0(FP), AX
+	MOVQ dstLine+8(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	MOVQ src+24(FP), BX
+	MOVQ srcLine+32(FP), SI
+	LEAQ (SI)(SI*2), DI
+	LEAQ (SI)(SI*4), R8
+	MOVQ length+48(FP), R9
+	SUBQ R9, dstBlock+16(FP)
+	SUBQ R9, srcBlock+40(FP)
+
+block:
+	MOVQ length+48(FP), R9
+
+vector:
+	VMOVUPS      (BX), Z0
+	VMOVUPS      (BX)(SI*1), Z1
+	VMOVUPS      (BX)(SI*2), Z2
+	VMOVUPS      (BX)(DI*1), Z3
+	VMOVUPS      (BX)(SI*4), Z4
+	VMOVUPS      (BX)(R8*1), Z5
+	VMOVAPS      Z4, Z6
+	VADDPS       Z0, Z6, Z6
+	VADDPS       Z1, Z6, Z6
+	VADDPS       Z2, Z6, Z6
+	VADDPS       Z3, Z6, Z6
+	VMOVUPS      Z6, (AX)
+	VMOVAPS      Z1, Z7
+	VSUBPS       Z2, Z7, Z7
+	VFMADD231PS  float32_40000000<>+0(SB), Z3, Z7
+	VFNMADD231PS float32_40000000<>+0(SB), Z4, Z7
+	VMOVUPS      Z7, (AX)(CX*1)
+	VMOVAPS      Z2, Z8
+	VADDPS       Z1, Z8, Z8
+	VFMADD231PS  float32_40800000<>+0(SB), Z3, Z8
+	VFMADD231PS  float32_40800000<>+0(SB), Z4, Z8
+	VMOVUPS      Z8, (AX)(CX*2)
+	VMOVAPS      Z5, Z9
+	VADDPS       Z1, Z9, Z9
+	VSUBPS       Z2, Z9, Z9
+	VFMADD231PS  float32_41000000<>+0(SB), Z3, Z9
+	VFNMADD231PS float32_41000000<>+0(SB), Z4, Z9
+	VMOVUPS      Z9, (AX)(DX*1)
+	ADDQ         $0x00000040, BX
+	ADDQ         $0x00000040, AX
+	SUBQ         $0x00000040, R9
+	JNZ          vector
+	ADDQ         srcBlock+40(FP), BX
+	ADDQ         dstBlock+16(FP), AX
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
+// func winogradFourBackAVX512(dst *float32, dstLine int, dstBlock int, src *float32, srcLine int, srcBlock int, length int, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·winogradFourBackAVX512(SB), $0-64
+	SHLQ $0x02, dstLine+8(FP)
+	SHLQ $0x02, dstBlock+16(FP)
+	SHLQ $0x02, srcLine+32(FP)
+	SHLQ $0x02, srcBlock+40(FP)
+	SHLQ $0x02, length+48(FP)
+	MOVQ dst+0(FP), AX
+	MOVQ dstLine+8(FP), CX
+	LEAQ (CX)(CX*2), DX
+	LEAQ (CX)(CX*4), BX
+	MOVQ src+24(FP), SI
+	MOVQ srcLine+32(FP), DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ (DI)(DI*4), R9
+	MOVQ length+48(FP), R9
+	SUBQ R9, dstBlock+16(FP)
+	SUBQ R9, srcBlock+40(FP)
+
+block:
+	MOVQ length+48(FP), R9
+
+vector:
+	VMOVUPS      (SI), Z0
+	VMOVUPS      (SI)(DI*1), Z1
+	VMOVUPS      (SI)(DI*2), Z2
+	VMOVUPS      (SI)(R8*1), Z3
+	VMOVAPS      Z0, Z4
+	VMOVUPS      Z4, (AX)
+	VMOVAPS      Z3, Z5
+	VADDPS       Z0, Z5, Z5
+	VADDPS       Z1, Z5, Z5
+	VADDPS       Z2, Z5, Z5
+	VMOVUPS      Z5, (AX)(CX*1)
+	VMOVAPS      Z2, Z6
+	VADDPS       Z0, Z6, Z6
+	VSUBPS       Z1, Z6, Z6
+	VSUBPS       Z3, Z6, Z6
+	VMOVUPS      Z6, (AX)(CX*2)
+	VMOVAPS      Z0, Z7
+	VFMADD231PS  float32_40000000<>+0(SB), Z1, Z7
+	VFMADD231PS  float32_40800000<>+0(SB), Z2, Z7
+	VFMADD231PS  float32_41000000<>+0(SB), Z3, Z7
+	VMOVUPS      Z7, (AX)(DX*1)
+	VMOVAPS      Z0, Z8
+	VFNMADD231PS float32_40000000<>+0(SB), Z1, Z8
+	VFMADD231PS  float32_40800000<>+0(SB), Z2, Z8
+	VFNMADD231PS float32_41000000<>+0(SB), Z3, Z8
+	VMOVUPS      Z8, (AX)(CX*4)
+	VMOVAPS      Z3, Z9
+	VMOVUPS      Z9, (AX)(BX*1)
+	ADDQ         $0x00000040, SI
+	ADDQ         $0x00000040, AX
+	SUBQ         $0x00000040, R9
+	JNZ          vector
+	ADDQ         srcBlock+40(FP), SI
+	ADDQ         dstBlock+16(FP), AX
+	DECQ         blocks+56(FP)
+	JNZ          block
+	VZEROUPPER
+	RET
+
 DATA float32_40000000<>+0(SB)/8, $0x4000000040000000
 DATA float32_40000000<>+8(SB)/8, $0x4000000040000000
 DATA float32_40000000<>+16(SB)/8, $0x4000000040000000
@@ -279,3 +405,13 @@ DATA float32_40a00000<>+40(SB)/8, $0x40a0000040a00000
 DATA float32_40a00000<>+48(SB)/8, $0x40a0000040a00000
 DATA float32_40a00000<>+56(SB)/8, $0x40a0000040a00000
 GLOBL float32_40a00000<>(SB), RODATA|NOPTR, $64
+
+DATA float32_41000000<>+0(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+8(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+16(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+24(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+32(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+40(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+48(SB)/8, $0x4100000041000000
+DATA float32_41000000<>+56(SB)/8, $0x4100000041000000
+GLOBL float32_41000000<>(SB), RODATA|NOPTR, $64

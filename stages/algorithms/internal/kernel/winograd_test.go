@@ -8,7 +8,10 @@ import (
 // TestWinogradTransforms compares the transforms with products with their matrices, on
 // operands that end at a guarded page.
 func TestWinogradTransforms(t *testing.T) {
-	transforms := []struct {
+	lines := func(n int, f func(n int, dst, src []float32, l Lines)) func(dst, src []float32, l Lines) {
+		return func(dst, src []float32, l Lines) { f(n, dst, src, l) }
+	}
+	all := []struct {
 		name      string
 		apply     func(dst, src []float32, l Lines)
 		matrix    [][]float32
@@ -16,13 +19,15 @@ func TestWinogradTransforms(t *testing.T) {
 		adds      bool
 	}{
 		{"WinogradInput", WinogradInput, winogradB, false, false},
-		{"WinogradOutput", WinogradOutput, winogradA, false, false},
-		{"WinogradOutputBack", WinogradOutputBack, winogradA, true, false},
+		{"WinogradOutput, 2", lines(2, WinogradOutput), winogradA[2], false, false},
+		{"WinogradOutputBack, 2", lines(2, WinogradOutputBack), winogradA[2], true, false},
+		{"WinogradOutput, 4", lines(4, WinogradOutput), winogradA[4], false, false},
+		{"WinogradOutputBack, 4", lines(4, WinogradOutputBack), winogradA[4], true, false},
 		{"WinogradInputBack", WinogradInputBack, winogradB, true, true},
 	}
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(11, 12))
-		for _, f := range transforms {
+		for _, f := range all {
 			at := func(i, j int) float32 { return f.matrix[i][j] }
 			rows, columns := len(f.matrix), len(f.matrix[0])
 			if f.transpose {
@@ -62,27 +67,29 @@ func TestWinogradTransforms(t *testing.T) {
 }
 
 // TestWinogradIsConvolution checks that the matrices give the convolution that they stand
-// for, and that the points are so exact that float32 keeps five digits.
+// for.
 func TestWinogradIsConvolution(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	w, x := random(r, WinogradSide), random(r, WinogradPoints)
-	for i := range WinogradLines {
-		var want, got float64
-		for k, v := range w {
-			want += float64(v) * float64(x[i+k])
-		}
-		for p := range WinogradPoints {
-			var u, v float64
-			for k := range w {
-				u += float64(WinogradWeights[p][k]) * float64(w[k])
+	for _, side := range []int{3, 5} {
+		w, x, g := random(r, side), random(r, WinogradPoints), WinogradWeights(side)
+		for i, a := range winogradA[WinogradLines(side)] {
+			var want, got float64
+			for k, v := range w {
+				want += float64(v) * float64(x[i+k])
 			}
-			for k := range x {
-				v += float64(winogradB[p][k]) * float64(x[k])
+			for p := range WinogradPoints {
+				var u, v float64
+				for k := range w {
+					u += float64(g[p][k]) * float64(w[k])
+				}
+				for k := range x {
+					v += float64(winogradB[p][k]) * float64(x[k])
+				}
+				got += float64(a[p]) * u * v
 			}
-			got += float64(winogradA[i][p]) * u * v
-		}
-		if d := got - want; d > 1e-6 || d < -1e-6 {
-			t.Errorf("value %d is %g, want %g", i, got, want)
+			if d := got - want; d > 1e-6 || d < -1e-6 {
+				t.Errorf("side %d: value %d is %g, want %g", side, i, got, want)
+			}
 		}
 	}
 }

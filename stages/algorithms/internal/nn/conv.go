@@ -9,7 +9,7 @@ import (
 // convStep computes y = relu(pool(conv(x)) + b), with or without pool, b and relu. Bias and
 // ReLU come after pooling: they commute with a maximum, and then apply to a quarter of the
 // values. Rows are interleaved, so that each vector is one pixel of kernel.Lanes images.
-// Each group of rows is computed two lines of the output at a time, so that the values
+// Each group of rows is computed a few lines of the output at a time, so that the values
 // before pooling stay in cache.
 type convStep struct {
 	in, out               int // channels
@@ -23,7 +23,8 @@ type convStep struct {
 	dw, db                []float32
 	x, y                  []float32
 	argmax                []uint8   // as y
-	lines                 []float32 // out×2×fullWidth: two lines before pooling
+	together              int       // lines of the output before pooling that are computed at a time
+	lines                 []float32 // out×together×fullWidth
 	packed                []float32 // the weights in the layout of kernel.Convolution
 	taps                  []kernel.Tap
 	winograd              *winograd // nil: line by line with packed and taps
@@ -43,16 +44,17 @@ func newConv(p *Pass, b block) *convStep {
 		s.b = make([]float32, s.out)
 	}
 	s.y = make([]float32, groups(p.Rows)*s.outGroup())
-	s.lines = make([]float32, s.out*2*s.fullWidth*kernel.Lanes)
 	if s.pool {
 		s.argmax = make([]uint8, len(s.y))
 	}
+	s.together = 2
 	if s.winograd = newWinograd(s); s.winograd == nil {
 		s.packed = make([]float32, roundUp(s.out, kernel.WeightBlock)*s.patch())
 		for k := range s.patch() {
 			s.taps = append(s.taps, kernel.Tap{Weight: int32(k * kernel.WeightBlock), Input: int32(s.tapOffset(k))})
 		}
 	}
+	s.lines = make([]float32, s.out*s.together*s.fullWidth*kernel.Lanes)
 	if p.Grads != nil {
 		s.dw, s.db = b.weight.of(p.Grads), b.bias.of(p.Grads)
 		s.gradient = newConvGradient(s, p.Rows)
@@ -116,10 +118,10 @@ func (s *convStep) forwardGroup(g int) {
 	width, line := vectorWidth(s.fullWidth), s.fullWidth*kernel.Lanes
 	c := kernel.Convolution{
 		Channels: s.out, Taps: s.taps, Weights: s.packed, Block: s.patch() * kernel.WeightBlock,
-		Width: width, Vectors: line / width, XStep: width, YStep: width, YChannel: 2 * line,
+		Width: width, Vectors: line / width, XStep: width, YStep: width, YChannel: s.together * line,
 	}
-	for at := 0; at < s.fullHeight; at += 2 {
-		n := min(2, s.fullHeight-at)
+	for at := 0; at < s.fullHeight; at += s.together {
+		n := min(s.together, s.fullHeight-at)
 		if s.winograd != nil {
 			s.winograd.forwardLines(x, at)
 		} else {
@@ -128,37 +130,35 @@ func (s *convStep) forwardGroup(g int) {
 			}
 		}
 		if s.pool {
-			s.poolLine(g, at/2)
+			for i := 0; i < n; i += 2 {
+				s.poolLines(g, at, i)
+			}
 		} else {
 			s.biasLines(g, at, n)
 		}
 	}
 }
 
-// poolLine makes line at of the group's output from the two lines before pooling.
-func (s *convStep) poolLine(g, at int) {
+// poolLines makes a line of the group's output from lines i and i+1 of those from line at on.
+func (s *convStep) poolLines(g, at, i int) {
 	line := s.fullWidth * kernel.Lanes
 	for c, bias := range s.b {
-		both := s.lines[2*c*line : 2*(c+1)*line]
-		from, to := s.outLine(g, c, at)
+		both := s.lines[(s.together*c+i)*line : (s.together*c+i+2)*line]
+		from, to := s.outLine(g, c, (at+i)/2)
 		kernel.MaxPool(s.y[from:to], s.argmax[from:to], both[:line], both[line:], bias, s.floor)
 	}
 }
 
 // biasLines makes n lines of the group's output, from line at on, without pooling.
 func (s *convStep) biasLines(g, at, n int) {
+	var zero, one, offset kernel.Pixel
+	one.Fill(1)
 	line := s.fullWidth * kernel.Lanes
 	for c, bias := range s.b {
+		offset.Fill(bias)
 		for i := range n {
 			from, to := s.outLine(g, c, at+i)
-			y := s.y[from:to]
-			for j, v := range s.lines[(2*c+i)*line : (2*c+i+1)*line] {
-				v += bias
-				if v <= s.floor {
-					v = s.floor
-				}
-				y[j] = v
-			}
+			kernel.Normalise(s.y[from:to], s.lines[(s.together*c+i)*line:(s.together*c+i+1)*line], &zero, &one, &offset, s.floor)
 		}
 	}
 }

@@ -107,13 +107,12 @@ func (g *convGradient) unpool(dy []float32, group int, full []float32) {
 
 // spread is unpool for one line without pooling.
 func (g *convGradient) spread(full, dy, y, sums []float32) {
-	for i, d := range dy {
-		if y[i] <= g.floor {
-			d = 0
-		}
-		full[i] = d
-		sums[i%kernel.Lanes] += d
+	full = full[:len(dy)]
+	copy(full, dy)
+	if g.floor == 0 {
+		kernel.ReLUBackward(full, y)
 	}
+	kernel.PixelSums(full, (*kernel.Pixel)(sums))
 }
 
 // colSpan is the columns of the kernel through which the pixels of a vector at column at

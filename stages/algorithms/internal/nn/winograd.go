@@ -2,11 +2,12 @@ package nn
 
 import "mars.dev/mars/stages/algorithms/internal/kernel"
 
-// winograd computes a convolution with kernels of five rows by Winograd's algorithm along
-// columns: two lines of the output at a time need six convolutions along lines instead of
-// ten. There are six of everything, called points.
+// winograd computes a convolution with kernels of three or five rows by Winograd's algorithm
+// along columns: four or two lines of the output at a time need six convolutions along lines
+// instead of twelve or ten. There are six of everything, called points.
 type winograd struct {
 	*convStep
+	factors [][]float32  // of the kernel's rows in each point
 	byRow   []float32    // the weights by row of the kernel, in the layout of kernel.Convolution
 	packed  []float32    // and by point
 	taps    []kernel.Tap // by input channel and column of the kernel
@@ -22,12 +23,14 @@ const winogradChannels = 8
 
 // newWinograd returns nil for convolutions that are faster, or only possible, without.
 func newWinograd(s *convStep) *winograd {
-	if s.side != kernel.WinogradSide || s.fullHeight%kernel.WinogradLines != 0 || s.in < winogradChannels {
+	n := kernel.WinogradLines(s.side)
+	if n == 0 || s.fullHeight%n != 0 || s.in < winogradChannels {
 		return nil
 	}
-	w := &winograd{convStep: s, inLine: s.width * kernel.Lanes, outLine: s.fullWidth * kernel.Lanes}
+	s.together = n
+	w := &winograd{convStep: s, factors: kernel.WinogradWeights(s.side), inLine: s.width * kernel.Lanes, outLine: s.fullWidth * kernel.Lanes}
 	size := roundUp(s.out, kernel.WeightBlock) * s.in * s.side
-	w.byRow, w.packed = make([]float32, kernel.WinogradSide*size), make([]float32, kernel.WinogradPoints*size)
+	w.byRow, w.packed = make([]float32, s.side*size), make([]float32, kernel.WinogradPoints*size)
 	w.x, w.y = make([]float32, kernel.WinogradPoints*s.in*w.inLine), make([]float32, kernel.WinogradPoints*s.out*w.outLine)
 	for channel := range s.in {
 		for col := range s.side {
@@ -39,7 +42,7 @@ func newWinograd(s *convStep) *winograd {
 
 // pack brings the weights up to date.
 func (w *winograd) pack() {
-	size, i := len(w.byRow)/kernel.WinogradSide, 0
+	size, i := len(w.byRow)/w.side, 0
 	for c := range w.out {
 		for channel := range w.in {
 			for row := range w.side {
@@ -51,7 +54,7 @@ func (w *winograd) pack() {
 			}
 		}
 	}
-	weightsByPoint(w.packed, w.byRow)
+	w.weightsByPoint(w.packed, w.byRow)
 }
 
 // weightAt is the index in a row or a point of packed weights.
@@ -60,10 +63,10 @@ func (w *winograd) weightAt(c, channel, col int) int {
 }
 
 // weightsByPoint sets points to G times rows.
-func weightsByPoint(points, rows []float32) {
-	size := len(rows) / kernel.WinogradSide
+func (w *winograd) weightsByPoint(points, rows []float32) {
+	size := len(rows) / w.side
 	clear(points)
-	for p, factors := range kernel.WinogradWeights {
+	for p, factors := range w.factors {
 		for row, f := range factors {
 			if f != 0 {
 				kernel.Axpy(f, rows[row*size:(row+1)*size], points[p*size:(p+1)*size])
@@ -73,9 +76,9 @@ func weightsByPoint(points, rows []float32) {
 }
 
 // gradientByRow adds to rows Gᵀ times points.
-func gradientByRow(rows, points []float32) {
-	size := len(rows) / kernel.WinogradSide
-	for p, factors := range kernel.WinogradWeights {
+func (w *winograd) gradientByRow(rows, points []float32) {
+	size := len(rows) / w.side
+	for p, factors := range w.factors {
 		for row, f := range factors {
 			if f != 0 {
 				kernel.Axpy(f, points[p*size:(p+1)*size], rows[row*size:(row+1)*size])
@@ -84,7 +87,7 @@ func gradientByRow(rows, points []float32) {
 	}
 }
 
-// forwardLines computes lines at and at+1 of a group's output before pooling.
+// forwardLines computes the next lines of a group's output before pooling, from line at on.
 func (w *winograd) forwardLines(x []float32, at int) {
 	width := vectorWidth(w.fullWidth)
 	c := kernel.Convolution{
@@ -98,18 +101,18 @@ func (w *winograd) forwardLines(x []float32, at int) {
 		c.Weights = w.packed[p*size : (p+1)*size]
 		c.Into(w.y[p*w.out*w.outLine:], w.x[p*w.in*w.inLine:], 0)
 	}
-	kernel.WinogradOutput(w.lines, w.y, kernel.Lines{Length: w.outLine, Blocks: w.out,
-		DstLine: w.outLine, DstBlock: 2 * w.outLine, SrcLine: w.out * w.outLine, SrcBlock: w.outLine})
+	kernel.WinogradOutput(w.together, w.lines, w.y, kernel.Lines{Length: w.outLine, Blocks: w.out,
+		DstLine: w.outLine, DstBlock: w.together * w.outLine, SrcLine: w.out * w.outLine, SrcBlock: w.outLine})
 }
 
 // winogradGradient is the backward pass of winograd. It holds the transformed lines of a few
 // groups at a time, as convGradient holds theirs.
 type winogradGradient struct {
 	*convGradient
-	pairs   int       // of lines of the output
+	tiles   int       // of lines of the output that are computed together
 	lead    int       // elements of dy before the first line
-	dy      []float32 // points×groups×channels×pairs×(fullWidth+2), from index lead on
-	x       []float32 // points×groups×in×pairs×width; then its gradient
+	dy      []float32 // points×groups×channels×tiles×(fullWidth+2), from index lead on
+	x       []float32 // points×groups×in×tiles×width; then its gradient
 	offsets []int32   // of each input channel and column of the kernel in x
 	dw      []float32 // by point, padded to whole tiles
 	byRow   []float32 // and by row of the kernel
@@ -119,26 +122,26 @@ type winogradGradient struct {
 }
 
 func newWinogradGradient(g *convGradient) *winogradGradient {
-	w := &winogradGradient{convGradient: g, pairs: g.fullHeight / kernel.WinogradLines, lead: g.side * kernel.Lanes}
+	w := &winogradGradient{convGradient: g, tiles: g.fullHeight / g.together, lead: g.side * kernel.Lanes}
 	w.dy = make([]float32, w.lead+kernel.WinogradPoints*gradientGroups*w.dyGroup())
 	w.x = make([]float32, kernel.WinogradPoints*gradientGroups*w.xGroup())
 	w.offsets = make([]int32, w.stride())
 	for channel := range g.in {
 		for col := range g.side {
-			w.offsets[channel*g.side+col] = int32(channel*w.pairs*g.width*kernel.Lanes + col*kernel.Lanes)
+			w.offsets[channel*g.side+col] = int32(channel*w.tiles*g.width*kernel.Lanes + col*kernel.Lanes)
 		}
 	}
 	size := roundUp(g.out, kernel.CorrelationTile) * w.stride()
-	w.dw, w.byRow = make([]float32, kernel.WinogradPoints*size), make([]float32, kernel.WinogradSide*size)
+	w.dw, w.byRow = make([]float32, kernel.WinogradPoints*size), make([]float32, g.side*size)
 	return w
 }
 
-func (w *winogradGradient) dyChannel() int { return w.pairs * w.line() }
+func (w *winogradGradient) dyChannel() int { return w.tiles * w.line() }
 func (w *winogradGradient) dyGroup() int {
 	return roundUp(w.out, kernel.CorrelationTile) * w.dyChannel()
 }
 func (w *winogradGradient) xLine() int  { return w.width * kernel.Lanes }
-func (w *winogradGradient) xGroup() int { return w.in * w.pairs * w.xLine() }
+func (w *winogradGradient) xGroup() int { return w.in * w.tiles * w.xLine() }
 
 // stride is the number of elements of a row of dw.
 func (w *winogradGradient) stride() int { return roundUp(w.in*w.side, kernel.CorrelationTile) }
@@ -151,9 +154,9 @@ func (w *winogradGradient) begin(wanted bool) {
 }
 
 func (w *winogradGradient) weights(from, n int) {
-	kernel.WinogradOutputBack(w.dy[w.lead:], w.full[w.convGradient.lead:], kernel.Lines{Length: w.line(), Blocks: n * w.dyGroup() / w.line(),
-		DstLine: gradientGroups * w.dyGroup(), DstBlock: w.line(), SrcLine: w.line(), SrcBlock: kernel.WinogradLines * w.line()})
-	w.eachPair(from, n, func(x, lines []float32, steps kernel.Lines) {
+	kernel.WinogradOutputBack(w.together, w.dy[w.lead:], w.full[w.convGradient.lead:], kernel.Lines{Length: w.line(), Blocks: n * w.dyGroup() / w.line(),
+		DstLine: gradientGroups * w.dyGroup(), DstBlock: w.line(), SrcLine: w.line(), SrcBlock: w.together * w.line()})
+	w.eachTile(from, n, func(x, lines []float32, steps kernel.Lines) {
 		steps.DstLine, steps.SrcLine = steps.SrcLine, steps.DstLine
 		steps.DstBlock, steps.SrcBlock = steps.SrcBlock, steps.DstBlock
 		kernel.WinogradInput(lines, x, steps)
@@ -165,8 +168,8 @@ func (w *winogradGradient) weights(from, n int) {
 	}
 	size := len(w.dw) / kernel.WinogradPoints
 	for p := range kernel.WinogradPoints {
-		for at := 0; at < w.pairs; at += lines {
-			c.Lines = min(lines, w.pairs-at)
+		for at := 0; at < w.tiles; at += lines {
+			c.Lines = min(lines, w.tiles-at)
 			x := w.x[p*gradientGroups*w.xGroup()+at*c.XLine:]
 			for channel := 0; channel < w.out; channel += kernel.CorrelationTile {
 				dy := w.dy[w.lead+p*gradientGroups*w.dyGroup()+channel*w.dyChannel()+at*w.line()+kernel.Lanes:]
@@ -178,23 +181,23 @@ func (w *winogradGradient) weights(from, n int) {
 	}
 }
 
-// eachPair calls f with the lines of all channels, from those of a pair of lines on, of n
+// eachTile calls f with the lines of all channels, from those of a tile of lines on, of n
 // groups of rows from group from on: of the input, or its gradient, and of x. The steps are
 // those of a transform to the input.
-func (w *winogradGradient) eachPair(from, n int, f func(input, lines []float32, steps kernel.Lines), input []float32) {
+func (w *winogradGradient) eachTile(from, n int, f func(input, lines []float32, steps kernel.Lines), input []float32) {
 	steps := kernel.Lines{Length: w.xLine(), Blocks: w.in,
-		DstLine: w.xLine(), DstBlock: w.height * w.xLine(), SrcLine: gradientGroups * w.xGroup(), SrcBlock: w.pairs * w.xLine()}
+		DstLine: w.xLine(), DstBlock: w.height * w.xLine(), SrcLine: gradientGroups * w.xGroup(), SrcBlock: w.tiles * w.xLine()}
 	for i := range n {
-		for pair := range w.pairs {
-			f(input[(from+i)*w.inGroup()+kernel.WinogradLines*pair*w.xLine():], w.x[i*w.xGroup()+pair*w.xLine():], steps)
+		for tile := range w.tiles {
+			f(input[(from+i)*w.inGroup()+w.together*tile*w.xLine():], w.x[i*w.xGroup()+tile*w.xLine():], steps)
 		}
 	}
 }
 
 func (w *winogradGradient) finish() {
 	clear(w.byRow)
-	gradientByRow(w.byRow, w.dw)
-	size, i := len(w.byRow)/kernel.WinogradSide, 0
+	w.winograd.gradientByRow(w.byRow, w.dw)
+	size, i := len(w.byRow)/w.side, 0
 	for c := range w.out {
 		for channel := range w.in {
 			for row := range w.side {
@@ -214,7 +217,7 @@ func (w *winogradGradient) pack() {
 	size := roundUp(w.in, kernel.WeightBlock) * w.out * w.side
 	if w.packed == nil {
 		w.packed = make([]float32, kernel.WinogradPoints*size)
-		w.byInput = make([]float32, kernel.WinogradSide*size)
+		w.byInput = make([]float32, w.side*size)
 		w.taps = map[span][]kernel.Tap{}
 		for at := 0; at < w.width; at += vectorWidth(w.width) / kernel.Lanes {
 			if cols := w.colSpan(at); w.taps[cols] == nil {
@@ -235,7 +238,7 @@ func (w *winogradGradient) pack() {
 			}
 		}
 	}
-	weightsByPoint(w.packed, w.byInput)
+	w.winograd.weightsByPoint(w.packed, w.byInput)
 }
 
 // inputTaps lists the columns of the kernel in the given range, by output channel. Offsets
@@ -257,20 +260,20 @@ func (w *winogradGradient) input(from, n int) {
 	width := vectorWidth(w.width)
 	c := kernel.Convolution{
 		Channels: w.in, Block: w.out * w.side * kernel.WeightBlock,
-		Vectors: n, Width: width, XStep: w.dyGroup(), YStep: w.xGroup(), YChannel: w.pairs * w.xLine(),
+		Vectors: n, Width: width, XStep: w.dyGroup(), YStep: w.xGroup(), YChannel: w.tiles * w.xLine(),
 	}
 	size := len(w.packed) / kernel.WinogradPoints
 	for p := range kernel.WinogradPoints {
 		c.Weights = w.packed[p*size : (p+1)*size]
 		dy, dx := w.lead+p*gradientGroups*w.dyGroup(), w.x[p*gradientGroups*w.xGroup():]
-		for pair := range w.pairs {
+		for tile := range w.tiles {
 			for at := 0; at < w.width; at += width / kernel.Lanes {
 				c.Taps = w.taps[w.colSpan(at)]
-				corner := dy + pair*w.line() + (at+2-w.side)*kernel.Lanes
-				c.Into(dx[(pair*w.width+at)*kernel.Lanes:], w.dy, corner)
+				corner := dy + tile*w.line() + (at+2-w.side)*kernel.Lanes
+				c.Into(dx[(tile*w.width+at)*kernel.Lanes:], w.dy, corner)
 			}
 		}
 	}
 	clear(w.dx[from*w.inGroup() : (from+n)*w.inGroup()])
-	w.eachPair(from, n, kernel.WinogradInputBack, w.dx)
+	w.eachTile(from, n, kernel.WinogradInputBack, w.dx)
 }

@@ -12,12 +12,16 @@ import (
 func TestWinogradIsByDefinition(t *testing.T) {
 	for _, test := range []struct {
 		layers string
+		side   int
 		shape  []int
 	}{
-		{"conv 8 5 5", []int{8, 6, 6}},
-		{"conv 9 3 5 nobias", []int{9, 10, 7}},
-		{"conv 32 20 5", []int{32, 12, 12}},
-		{"conv 13 9 5", []int{13, 14, 24}},
+		{"conv 8 5 5", 5, []int{8, 6, 6}},
+		{"conv 9 3 5 nobias", 5, []int{9, 10, 7}},
+		{"conv 32 20 5", 5, []int{32, 12, 12}},
+		{"conv 13 9 5", 5, []int{13, 14, 24}},
+		{"conv 8 5 3", 3, []int{8, 6, 4}},
+		{"conv 9 17 3 nobias", 3, []int{9, 10, 7}},
+		{"conv 16 32 3", 3, []int{16, 18, 18}},
 	} {
 		n := network(t, test.layers, test.shape...)
 		if !slices.ContainsFunc(n.NewPass(1, true, nil).steps, func(s step) bool { c, ok := s.(*convStep); return ok && c.winograd != nil }) {
@@ -31,7 +35,7 @@ func TestWinogradIsByDefinition(t *testing.T) {
 		p := n.NewPass(rows, true, nil)
 		y := slices.Clone(p.Forward(x, rows))
 		dx := slices.Clone(p.Backward(slices.Clone(dy), rows, true))
-		want := byDefinition(n, x, dy, test.shape, rows)
+		want := byDefinition(n, x, dy, test.shape, test.side, rows)
 		compareTo(t, test.layers+": output", y, want.y)
 		compareTo(t, test.layers+": gradient of the input", dx, want.dx)
 		compareTo(t, test.layers+": gradient", p.Grads, want.grads)
@@ -41,8 +45,7 @@ func TestWinogradIsByDefinition(t *testing.T) {
 type passed struct{ y, dx, grads []float64 }
 
 // byDefinition is one convolution with bias, forward and backward.
-func byDefinition(n *Network, x, dy []float32, shape []int, rows int) passed {
-	const side = 5
+func byDefinition(n *Network, x, dy []float32, shape []int, side, rows int) passed {
 	in, height, width := shape[0], shape[1], shape[2]
 	weights := n.Tensors[0].of(n.Params)
 	out := len(weights) / (in * side * side)

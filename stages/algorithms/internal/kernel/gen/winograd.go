@@ -17,7 +17,7 @@ type transform struct {
 	adds bool // to dst, which is else replaced
 }
 
-// The matrices of Winograd's F(2, 5): see package kernel.
+// The matrices of Winograd's algorithm: see package kernel.
 var (
 	winogradB = [][]float64{
 		{4, 0, -5, 0, 1, 0},
@@ -27,9 +27,15 @@ var (
 		{0, 2, -1, -2, 1, 0},
 		{0, 4, 0, -5, 0, 1},
 	}
-	winogradA = [][]float64{
+	winogradA2 = [][]float64{
 		{1, 1, 1, 1, 1, 0},
 		{0, 1, -1, 2, -2, 1},
+	}
+	winogradA4 = [][]float64{
+		{1, 1, 1, 1, 1, 0},
+		{0, 1, -1, 2, -2, 0},
+		{0, 1, 1, 4, 4, 0},
+		{0, 1, -1, 8, -8, 1},
 	}
 )
 
@@ -45,9 +51,11 @@ func transposed(m [][]float64) [][]float64 {
 
 var transforms = []transform{
 	{"winogradInput", "sets the six lines of each block of dst to Bᵀ times the six of src.", winogradB, false},
-	{"winogradOutput", "sets the two lines of each block of dst to Aᵀ times the six of src.", winogradA, false},
-	{"winogradOutputBack", "sets the six lines of each block of dst to A times the two of src.", transposed(winogradA), false},
 	{"winogradInputBack", "adds B times the six lines of each block of src to the six of dst.", transposed(winogradB), true},
+	{"winogradTwo", "sets the two lines of each block of dst to Aᵀ times the six of src.", winogradA2, false},
+	{"winogradTwoBack", "sets the six lines of each block of dst to A times the two of src.", transposed(winogradA2), false},
+	{"winogradFour", "sets the four lines of each block of dst to Aᵀ times the six of src.", winogradA4, false},
+	{"winogradFourBack", "sets the six lines of each block of dst to A times the four of src.", transposed(winogradA4), false},
 }
 
 func emitTransforms(c *build.Context, l level) {
