@@ -36,7 +36,7 @@ var avx512 = derive("avx512", func(l *loops) {
 	l.sgd, l.momentumSGD, l.adam = sgdAVX512, momentumSGDAVX512, adamAVX512
 	l.exp, l.exp64, l.log64 = expAVX512, exp64AVX512, log64AVX512
 	l.pixels, l.pairs = &convolverAVX2, &convolverAVX512
-	l.maxPool, l.maxPoolBackward = maxPoolAVX2, maxPoolBackwardAVX2
+	l.maxPool, l.maxPoolBackward = maxPoolAVX512, maxPoolBackwardAVX2
 })
 
 var avx2 = derive("avx2", func(l *loops) {

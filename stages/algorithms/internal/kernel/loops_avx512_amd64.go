@@ -128,3 +128,8 @@ func normaliseBackwardAVX512(dx []float32, dy []float32, x []float32, mean *floa
 //
 //go:noescape
 func squaredDistancesAVX512(dst []float32, q []float32, x []float32)
+
+// maxPoolAVX512 sets y to max(bias + largest of 2×2 pixels, floor), and argmax to the index 0…3 of the largest.
+//
+//go:noescape
+func maxPoolAVX512(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)

@@ -256,10 +256,14 @@ func (t *correlation) finish() {
 
 // emitMaxPool emits 2×2 pooling of interleaved images, with the bias and the
 // ReLU that go with it, forward and backward: every vector is one pixel of eight images.
-func emitMaxPool(c *build.Context, n numbers) {
-	emitMaxPoolLoop(c, n, "maxPool", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)",
+// With masks it takes half of the instructions forward; backward it writes, and is no faster.
+func emitMaxPool(c *build.Context, l level, n numbers) {
+	emitMaxPoolLoop(c, l, n, "maxPool", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, bias, floor float32)",
 		"sets y to max(bias + largest of 2×2 pixels, floor), and argmax to the index 0…3 of the largest.", (*maxPool).forward)
-	emitMaxPoolLoop(c, n, "maxPoolBackward", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)",
+	if l.masks {
+		return
+	}
+	emitMaxPoolLoop(c, l, n, "maxPoolBackward", "func(y *float32, argmax *uint8, upper, lower *float32, pixels int, dy *float32, floor float32, sums *float32)",
 		"sets upper and lower to the gradient of maxPool's input: dy at argmax where y > floor, else 0. It adds that dy to sums.", (*maxPool).backward)
 }
 
@@ -269,15 +273,16 @@ type maxPool struct {
 	y, argmax, upper, lower, dy reg.GPVirtual
 	bias, floor, sums           reg.VecPhysical
 	numbers                     numbers
+	masks                       bool
 }
 
-func emitMaxPoolLoop(c *build.Context, n numbers, name, signature, doc string, pixel func(*maxPool)) {
-	c.Function(name + avx2.name)
+func emitMaxPoolLoop(c *build.Context, l level, n numbers, name, signature, doc string, pixel func(*maxPool)) {
+	c.Function(name + l.name)
 	c.SignatureExpr(signature)
 	c.Pragma("noescape")
-	c.Doc(name + avx2.name + " " + doc)
+	c.Doc(name + l.name + " " + doc)
 	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
-	p := &maxPool{c, load("y"), load("argmax"), load("upper"), load("lower"), nil, ymm[13], ymm[14], ymm[15], n}
+	p := &maxPool{c, load("y"), load("argmax"), load("upper"), load("lower"), nil, ymm[13], ymm[14], ymm[15], n, l.masks}
 	left := load("pixels")
 	c.VBROADCASTSS(address(c, "floor"), p.floor)
 	backward := name == "maxPoolBackward"
@@ -324,6 +329,13 @@ func (p *maxPool) forward() {
 	p.VXORPS(index, index, index)
 	for k := 1; k < 4; k++ {
 		p.VMOVUPS(p.corner(k), candidate)
+		if p.masks {
+			p.VCMPPS(operand.Imm(notLessEqual), best, candidate, reg.K1)
+			p.VCMPPS(operand.Imm(isOrdered), best, best, reg.K1, reg.K2)
+			p.VMOVAPS(candidate, reg.K2, best)
+			p.VMOVDQA32(p.numbers.whole(float32s, uint64(k)), reg.K2, index)
+			continue
+		}
 		p.VCMPPS(operand.Imm(notLessEqual), best, candidate, wins)
 		p.VCMPPS(operand.Imm(isOrdered), best, best, ordered)
 		p.VANDPS(ordered, wins, wins)

@@ -15,9 +15,7 @@ func emitLoops(c *build.Context, l level) {
 		f.emit(c, l, used)
 	}
 	emitDistances(c, l)
-	if l.name == avx2.name {
-		emitMaxPool(c, used) // for every level: a pixel of eight images fills 32 bytes
-	}
+	emitMaxPool(c, l, used)
 	used.emit(c, l)
 }
 
