@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"mars.dev/mars/stages/featurize/format"
 )
@@ -229,7 +231,8 @@ func (t *LiveText) part(ctx context.Context, text []byte) (*LiveRows, error) {
 	if !slices.ContainsFunc(bytes.Split(text[:min(len(text), 4096)], []byte("\n")), func(line []byte) bool { return !t.isBlank(bytes.TrimSpace(line)) }) && t.allBlank(text) {
 		return nil, nil
 	}
-	rows, err := t.Live.Read(ctx, bytes.NewReader(append([]byte(t.Head), text...)), t.Name)
+	headed := headedText{io.MultiReader(strings.NewReader(t.Head), bytes.NewReader(text)), len(t.Head) + len(text)}
+	rows, err := t.Live.Read(ctx, headed, t.Name)
 	if err != nil || !t.json || t.Head == "" {
 		return rows, err
 	}
@@ -247,6 +250,15 @@ func (t *LiveText) part(ctx context.Context, text []byte) (*LiveRows, error) {
 	}
 	return rows, nil
 }
+
+// headedText is a text of two parts, of known length.
+type headedText struct {
+	io.Reader
+	length int
+}
+
+// Len is the length.
+func (h headedText) Len() int { return h.length }
 
 func (t *LiveText) allBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {

@@ -25,9 +25,13 @@ type pane struct {
 }
 
 func (w *Watcher) newPane(number int64) *pane {
+	rows := int64(0) // of panes of time, nobody knows
+	if w.options.Window.Rows > 0 {
+		rows = w.size
+	}
 	return &pane{Number: number, First: w.State.Rows,
-		Posteriors: drift.Sample{Width: len(w.model.Classes), Most: maxUsed},
-		Scores:     drift.Sample{Width: len(w.model.Classes) + w.model.Width, Most: maxTested}}
+		Posteriors: drift.NewSample(len(w.model.Classes), maxUsed, rows),
+		Scores:     drift.NewSample(len(w.model.Classes)+w.model.Width, maxTested, rows)}
 }
 
 // add adds row i of posteriors and features.

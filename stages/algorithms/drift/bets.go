@@ -11,10 +11,13 @@ type bet struct {
 
 // bets are on p-values that are too high or too low, and too near the middle or too near
 // the ends. A small stake wins most, per row, on a small change.
-var bets = []bet{
+var bets = [2 * sides]bet{
 	{0.1, false}, {-0.1, false}, {0.35, false}, {-0.35, false}, {0.98, false}, {-0.98, false},
 	{0.15, true}, {-0.15, true}, {0.5, true}, {-0.5, true}, {1.6, true}, {-0.9, true},
 }
+
+// sides is how many bets are on the side, the first ones; as many are on the scale.
+const sides = 6
 
 // shapes are Legendre's polynomials of degree 1 and 2 of 2p − 1: from −1 to 1, and from
 // −1/2 to 1.
@@ -57,17 +60,27 @@ func (w wealth) play(p []float64) {
 		for i, v := range p[:n] {
 			side[i], scale[i] = shapes(v)
 		}
-		for i, b := range bets {
-			on, product := &side, 1.0
-			if b.scale {
-				on = &scale
-			}
-			for _, v := range on[:n] {
-				product *= 1 + b.stake*v
-			}
-			w[i] = max(nothing, w[i]+math.Log(product))
-		}
+		w[:sides].win(bets[:sides], side[:n])
+		w[sides:].win(bets[sides:], scale[:n])
 		p = p[n:]
+	}
+}
+
+// win multiplies wealth by what the bets on a shape bring. The products wait for nothing of
+// each other, so that a processor makes them side by side.
+func (w wealth) win(bets []bet, shape []float64) {
+	s0, s1, s2, s3, s4, s5 := bets[0].stake, bets[1].stake, bets[2].stake, bets[3].stake, bets[4].stake, bets[5].stake
+	p0, p1, p2, p3, p4, p5 := 1.0, 1.0, 1.0, 1.0, 1.0, 1.0
+	for _, v := range shape {
+		p0 *= 1 + s0*v
+		p1 *= 1 + s1*v
+		p2 *= 1 + s2*v
+		p3 *= 1 + s3*v
+		p4 *= 1 + s4*v
+		p5 *= 1 + s5*v
+	}
+	for i, product := range [sides]float64{p0, p1, p2, p3, p4, p5} {
+		w[i] = max(nothing, w[i]+math.Log(product))
 	}
 }
 

@@ -177,3 +177,54 @@ func TestConstantScores(t *testing.T) {
 		t.Errorf("scores that were all equal and are others: p %g", test.P())
 	}
 }
+
+// Ranks are what counting one by one gives, for ties, zeros of both signs, infinities and
+// bins of any number.
+func TestRanks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	special := []float32{0, float32(math.Copysign(0, -1)), math.MaxFloat32, -math.MaxFloat32, 1e-45, -1e-45, float32(math.Inf(1)), float32(math.Inf(-1))}
+	for range 300 {
+		values := make([]float32, 1+rng.IntN(300))
+		for i := range values {
+			switch rng.IntN(3) {
+			case 0:
+				values[i] = special[rng.IntN(len(special))]
+			case 1:
+				values[i] = float32(rng.IntN(5))
+			default:
+				values[i] = float32(rng.NormFloat64())
+			}
+		}
+		b := newBins(values)
+		binOf := func(v float32) (at int) {
+			for _, edge := range b.Edges {
+				if edge <= v {
+					at++
+				}
+			}
+			return at
+		}
+		var r ranker
+		r.load(&b)
+		counts := make([]int64, len(b.Counts))
+		for i, v := range append(values, special...) {
+			at, below := binOf(v), int64(0)
+			counts[at]++
+			for _, n := range counts[:at] {
+				below += n
+			}
+			want := (float64(below) + 0.25*float64(counts[at])) / float64(i+1)
+			if got := r.rank(v, 0.25); got != want {
+				t.Fatalf("edges %v: value %d, %g, ranks %g, want %g", b.Edges, i, v, got, want)
+			}
+			if i%50 == 49 { // as between windows
+				r.save(&b)
+				r.load(&b)
+			}
+		}
+		r.save(&b)
+		if !slices.Equal(b.Counts, counts) {
+			t.Fatalf("counts %v, want %v", b.Counts, counts)
+		}
+	}
+}

@@ -13,6 +13,13 @@ type Sample struct {
 	Limit       uint64    // rows of this key and above are not kept; 0: none is known
 }
 
+// NewSample makes a Sample of that many rows at most, with room for those that will be
+// offered.
+func NewSample(width, most int, offered int64) Sample {
+	room := int(min(offered, 2*int64(most)))
+	return Sample{Width: width, Most: most, Keys: make([]uint64, 0, room), Values: make([]float32, 0, room*width)}
+}
+
 // Wants reports whether a row of this key may be kept. One that may not need not be given
 // to Add, but to Skip.
 func (s *Sample) Wants(key uint64) bool { return s.Limit == 0 || key < s.Limit }

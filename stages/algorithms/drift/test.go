@@ -41,10 +41,12 @@ func NewTest(reference []float32, scores int, weights []float64, seed uint64) *T
 				values = append(values, reference[i*scores+j])
 			}
 			bins := newBins(values)
+			var r ranker
+			r.load(&bins)
 			for i := 1; i < n; i += 2 {
-				bins.Counts[bins.of(reference[i*scores+j])]++
-				bins.All++
+				r.count(reference[i*scores+j])
 			}
+			r.save(&bins)
 			t.Bins[j], t.Wealth[j] = bins, newWealth()
 		}
 	})
@@ -66,12 +68,16 @@ func (t *Test) play(rows []float32, amount float64) {
 	n := len(rows) / t.Scores
 	kernel.Parallel(t.Scores, 1, func(first, last int) {
 		p := make([]float64, n)
+		var r ranker
 		for j := first; j < last; j++ {
 			t.Wealth[j].invest(amount + math.Log(t.Weights[j]))
+			r.load(&t.Bins[j])
+			start := Hash(t.Seed, uint64(j))
 			for i := range p {
-				u := uniform(Hash(t.Seed, uint64(j), uint64(t.Rows)+uint64(i)))
-				p[i] = t.Bins[j].rank(rows[i*t.Scores+j], u)
+				u := uniform(mix(start ^ (uint64(t.Rows) + uint64(i)))) // Hash with one number more
+				p[i] = r.rank(rows[i*t.Scores+j], u)
 			}
+			r.save(&t.Bins[j])
 			t.Wealth[j].play(p)
 		}
 	})

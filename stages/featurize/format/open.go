@@ -407,18 +407,22 @@ type input struct {
 	name string // without the extension of a compression
 	kind kind
 	file *os.File // the file itself if it is not compressed and allows random access
+	held int      // bytes of an input that is in memory, not compressed
 	mem  *arrowio.Budget
 }
 
 func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input, error) {
 	in := &input{Reader: bufio.NewReaderSize(arrowio.WithContext(ctx, r), 1<<16), name: bareName(name), mem: o.Memory}
 	in.file = seekable(r)
+	if text, ok := r.(interface{ Len() int }); ok {
+		in.held = text.Len()
+	}
 	plain, compressed, err := decompressed(in.Reader, in.mem)
 	if err != nil {
 		return nil, readError(err)
 	}
 	if in.Reader = plain; compressed {
-		in.file = nil
+		in.file, in.held = nil, 0
 	}
 	head, err := in.Peek(arrowio.SniffLength)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -466,7 +470,7 @@ func readError(err error) error {
 // size is how many bytes the input has, 0 if that is not known.
 func (in *input) size() int64 {
 	if in.file == nil {
-		return 0
+		return int64(in.held)
 	}
 	info, err := in.file.Stat()
 	if err != nil {
