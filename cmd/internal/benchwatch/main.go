@@ -1,7 +1,7 @@
 //go:build unix
 
-// Command benchwatch measures mars watch: processor seconds for a million rows of 20
-// numbers, by the length of windows, and peak memory.
+// Command benchwatch measures mars watch: rows of 20 numbers a second, processor seconds for
+// a million of them, by the length of windows, and peak memory.
 //
 //	go run ./cmd/internal/benchwatch bin
 //
@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 const (
@@ -73,17 +74,19 @@ func run(mars string) error {
 			return fmt.Errorf("%v: %w\n%s", args, err, out)
 		}
 	}
-	fmt.Println("| model | rows of a window | processor seconds for 10⁶ rows | peak MB |\n|---|---|---|---|")
+	fmt.Println("| model | rows of a window | rows a second | processor seconds for 10⁶ rows | peak MB |\n|---|---|---|---|---|")
 	for _, model := range []string{"network", "hedge"} {
 		for _, window := range []string{"1000", "10000", "100000", "1000000000"} {
 			cmd := exec.Command(mars, "watch", "--model", model+".safetensors", "--window", window, "-q", "-o", "windows.csv", "stream.csv")
 			cmd.Dir = dir
+			start := time.Now()
 			if out, err := cmd.CombinedOutput(); err != nil {
 				return fmt.Errorf("window %s: %w\n%s", window, err, out)
 			}
+			speed := rows / time.Since(start).Seconds()
 			usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 			seconds := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-			fmt.Printf("| %s | %s | %.2f | %d |\n", model, window, seconds*1e6/rows, usage.Maxrss/1024)
+			fmt.Printf("| %s | %s | %.0f,000 | %.2f | %d |\n", model, window, speed/1000, seconds*1e6/rows, usage.Maxrss/1024)
 		}
 	}
 	return nil
