@@ -20,6 +20,10 @@ import (
 // Live prepares parts of a table as the rows of a model were, each for itself, as they
 // come: a table that never ends cannot be looked through first.
 type Live struct {
+	// Then, if it is not nil, is called with rows that have been read, while those before
+	// them are looked at: what it returns is kept with the rows.
+	Then func(context.Context, *LiveRows) any
+
 	st      *preparation
 	options format.Options
 	time    string // the column with the time of each row; "" for none
@@ -31,6 +35,15 @@ type LiveRows struct {
 	Features blas32.General
 	Times    []int64 // nil without a column of times
 	Missing  []int   // cells without a value, by row; nil: none
+	Then     any     // what Live.Then has made of them
+}
+
+// then lets Then see rows that are complete.
+func (l *Live) then(ctx context.Context, rows *LiveRows) *LiveRows {
+	if l.Then != nil {
+		rows.Then = l.Then(ctx, rows)
+	}
+	return rows
 }
 
 // NewLive prepares rows as a model says (Options.Prepared), of text that is written as
@@ -104,7 +117,7 @@ func (l *Live) Batch(ctx context.Context, rec arrow.Record, name string, first i
 		if err == nil {
 			var read *LiveRows
 			if read, err = l.prepare(ctx, tables[0]); err == nil {
-				return read, nil
+				return l.then(ctx, read), nil
 			}
 		}
 		if hi-lo == 1 {

@@ -25,19 +25,43 @@ func newLiveText(t testing.TB, o format.Options) *LiveText {
 	return &LiveText{Live: live, Name: "test"}
 }
 
-// readLive reads text in parts that end where cuts are, and says what came of it.
-func readLive(t testing.TB, o format.Options, text string, cuts []int) (said []string) {
+// readLive reads text in parts that end where cuts are, and says what came of it. Ahead,
+// the next part has come while one is read.
+func readLive(t testing.TB, o format.Options, text string, cuts []int, ahead bool) (said []string) {
 	t.Helper()
 	in := newLiveText(t, o)
+	at, cuts := 0, append(slices.Clone(cuts), len(text))
+	more := func(held []byte) []byte {
+		held = append(held, text[at:cuts[0]]...)
+		at, cuts = cuts[0], cuts[1:]
+		return held
+	}
 	var held []byte
-	at := 0
-	for _, cut := range append(cuts, len(text)) {
-		held = append(held, text[at:cut]...)
-		at = cut
-		end := cut == len(text)
-		n, err := in.Cut(held, end)
-		if err != nil {
-			return append(said, err.Error())
+	lines := 0 // of held, if that is known
+	for len(cuts) > 0 || lines > 0 {
+		if lines == 0 {
+			held = more(held)
+			var err error
+			if lines, err = in.Cut(held, len(cuts) == 0); err != nil {
+				return append(said, err.Error())
+			}
+		}
+		n := lines
+		var follows []byte
+		lines = 0
+		next := func() []byte {
+			follows = append(follows, held[n:]...)
+			if len(cuts) > 1 { // the last part is known to be that by its end alone
+				follows = more(follows)
+			}
+			var err error
+			if lines, err = in.Cut(follows, false); err != nil {
+				t.Fatal(err)
+			}
+			return follows[:lines]
+		}
+		if !ahead {
+			next = nil
 		}
 		done, err := in.Read(context.Background(), held[:n], func(r *LiveRows) (int, error) {
 			for i := range r.Features.Rows {
@@ -47,14 +71,16 @@ func readLive(t testing.TB, o format.Options, text string, cuts []int) (said []s
 		}, func(err error) error {
 			said = append(said, err.Error())
 			return nil
-		})
+		}, next)
 		if err != nil {
 			return append(said, err.Error())
 		}
 		if done != n {
 			t.Fatalf("%d of %d bytes", done, n)
 		}
-		held = held[n:]
+		if held = held[n:]; follows != nil {
+			held = follows
+		}
 	}
 	return said
 }
@@ -73,7 +99,7 @@ func TestLiveTextCuts(t *testing.T) {
 		if name == "comments" {
 			o.Comment = "#"
 		}
-		want := readLive(t, o, text, nil)
+		want := readLive(t, o, text, nil, false)
 		if len(want) < 2 {
 			t.Fatalf("%s: %q", name, want)
 		}
@@ -85,8 +111,10 @@ func TestLiveTextCuts(t *testing.T) {
 			}
 			slices.Sort(cuts)
 			cuts = slices.DeleteFunc(slices.Compact(cuts), func(c int) bool { return c == len(text) })
-			if got := readLive(t, o, text, cuts); !slices.Equal(got, want) {
-				t.Fatalf("%s, cut at %v:\n%q\nwant\n%q", name, cuts, got, want)
+			for _, ahead := range []bool{false, true} {
+				if got := readLive(t, o, text, cuts, ahead); !slices.Equal(got, want) {
+					t.Fatalf("%s, cut at %v, ahead %v:\n%q\nwant\n%q", name, cuts, ahead, got, want)
+				}
 			}
 		}
 	}
@@ -97,9 +125,25 @@ func TestLiveTextStops(t *testing.T) {
 	const text = "a,b\n1,2\n\n3,4\n5,6\n"
 	in := newLiveText(t, format.Options{})
 	stop := fmt.Errorf("stop")
-	done, err := in.Read(context.Background(), []byte(text), func(*LiveRows) (int, error) { return 2, stop }, func(err error) error { return err })
+	done, err := in.Read(context.Background(), []byte(text), func(*LiveRows) (int, error) { return 2, stop }, func(err error) error { return err }, nil)
 	if err != stop || text[done:] != "5,6\n" || in.Lines != 4 {
 		t.Errorf("%v after %q and %d lines", err, text[:done], in.Lines)
+	}
+}
+
+// A reader that stops while the lines that follow are read leaves nothing behind, and may go
+// on after where it stopped.
+func TestLiveTextStopsAhead(t *testing.T) {
+	in := newLiveText(t, format.Options{})
+	stop := fmt.Errorf("stop")
+	pass := func(err error) error { return err }
+	done, err := in.Read(context.Background(), []byte("a,b\n1,2\n3,4\n"), func(*LiveRows) (int, error) { return 1, stop }, pass, func() []byte { return []byte("5,6\n") })
+	if err != stop || done != len("a,b\n1,2\n") || in.Lines != 2 || in.ahead != nil {
+		t.Fatalf("%v after %d bytes and %d lines", err, done, in.Lines)
+	}
+	rows := 0
+	if _, err := in.Read(context.Background(), []byte("3,4\n5,6\n"), func(r *LiveRows) (int, error) { rows += r.Features.Rows; return rows, nil }, pass, nil); err != nil || rows != 2 || in.Lines != 4 {
+		t.Errorf("%v, %d rows, %d lines", err, rows, in.Lines)
 	}
 }
 
@@ -112,7 +156,7 @@ func FuzzLiveText(f *testing.F) {
 		if strings.ContainsAny(text, "\x00") || cut == len(text) {
 			return
 		}
-		readLive(t, format.Options{}, text, nil)
-		readLive(t, format.Options{}, text, []int{cut})
+		readLive(t, format.Options{}, text, nil, false)
+		readLive(t, format.Options{}, text, []int{cut / 2, cut}, true)
 	})
 }

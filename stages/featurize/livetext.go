@@ -20,8 +20,9 @@ type LiveText struct {
 	Lines int64  // that were read
 	// Head is what comes before the rows of each part: the header of CSV, or a row of JSON
 	// that shows the fields; "" while nothing was read.
-	Head string
-	json bool
+	Head  string
+	json  bool
+	ahead *liveLines // the text of the next call of Read, if it is known
 }
 
 // maxLine is the length of a line beyond which the input is taken to have none.
@@ -53,92 +54,170 @@ func (t *LiveText) isJSON(text []byte) bool {
 // Read reads whole lines, and calls rows for those that can be read and bad for each that
 // cannot, in their order. rows returns how many it has taken; after an error the rest is not
 // read. done is how many bytes were.
-func (t *LiveText) Read(ctx context.Context, text []byte, rows func(*LiveRows) (int, error), bad func(error) error) (done int, err error) {
-	all := text
-	if t.json = t.isJSON(text); !t.json && t.Head == "" && !t.options.NoHeader {
-		header := t.header(text)
-		if header == 0 {
-			t.Lines += int64(bytes.Count(text, []byte("\n")))
-			return len(all), nil
+//
+// When the last of text is being read, next is asked for the whole lines that follow, if some
+// have come, so that they are read meanwhile: they are then to be the text of the next call.
+// It may be nil.
+func (t *LiveText) Read(ctx context.Context, text []byte, rows func(*LiveRows) (int, error), bad func(error) error, next func() []byte) (done int, err error) {
+	l := t.ahead
+	if t.ahead = nil; l == nil {
+		if t.json = t.isJSON(text); !t.json && t.Head == "" && !t.options.NoHeader {
+			header := t.header(text)
+			if header == 0 {
+				t.Lines += int64(bytes.Count(text, []byte("\n")))
+				return len(text), nil
+			}
+			t.Head = string(text[:header])
+			if t.Head[header-1] != '\n' {
+				t.Head += "\n"
+			}
+			t.Lines += int64(bytes.Count([]byte(t.Head), []byte("\n")))
+			text, done = text[header:], header
 		}
-		t.Head = string(text[:header])
-		if t.Head[header-1] != '\n' {
-			t.Head += "\n"
+		l = t.liveLines(text, t.Lines)
+		if t.json && t.Head == "" {
+			if err := t.findHead(ctx, text, l.ends); err != nil {
+				return 0, err
+			}
 		}
-		t.Lines += int64(bytes.Count([]byte(t.Head), []byte("\n")))
-		text = text[header:]
+		l.begin(ctx)
 	}
-	ends, head := t.lineEnds(text), len(all)-len(text)
-	if t.json && t.Head == "" {
-		if err := t.findHead(ctx, text, ends); err != nil {
-			return 0, err
-		}
-	}
-	begin := func(i int) int {
-		if i == 0 {
-			return 0
-		}
-		return ends[i-1]
-	}
-	before, stopped := t.Lines, len(text)
-	read := func(lo, hi int) (*LiveRows, error) {
-		read, err := t.part(ctx, text[begin(lo):ends[hi-1]])
-		if err != nil && hi-lo == 1 {
-			line := before + 1 + int64(bytes.Count(text[:begin(lo)], []byte("\n")))
-			err = renumber(err, t.Name, "line", int64(bytes.Count([]byte(t.Head), []byte("\n")))+1, line)
-		}
-		return read, err
-	}
-	err = eachPiece(ctx, len(ends), read, func(lo, hi int, r *LiveRows) error {
+	stopped := len(l.text)
+	err = l.each(ctx, func(lo, hi int, r *LiveRows) error {
 		taken, err := rows(r)
 		if err != nil {
-			stopped = t.after(text, ends[lo:hi], begin(lo), taken)
+			stopped = t.after(l.text, l.ends[lo:hi], l.start(lo), taken)
 		}
 		return err
-	}, bad)
-	text = text[:stopped]
-	t.Lines += int64(bytes.Count(text, []byte("\n")))
-	if len(text) > 0 && text[len(text)-1] != '\n' {
-		t.Lines++
+	}, bad, func() {
+		if next == nil || t.json && t.Head == "" {
+			return
+		}
+		if follows := next(); len(follows) > 0 {
+			t.ahead = t.liveLines(follows, t.Lines+l.count)
+			t.ahead.begin(ctx)
+		}
+	})
+	if err != nil {
+		t.ahead.drop()
+		t.ahead = nil
 	}
-	return head + stopped, err
+	if stopped < len(l.text) {
+		l.count = lineCount(l.text[:stopped])
+	}
+	t.Lines += l.count
+	return done + stopped, err
 }
 
-// pieceLines is how many lines are read at a time.
-const pieceLines = 8192
+// lineCount is how many lines a text has, the last of which may lack its end.
+func lineCount(text []byte) int64 {
+	n := int64(bytes.Count(text, []byte("\n")))
+	if len(text) > 0 && text[len(text)-1] != '\n' {
+		n++
+	}
+	return n
+}
 
-// eachPiece is halve for pieces of n lines, one after another. While rows looks at one, the
-// next is read.
-func eachPiece(ctx context.Context, n int, read func(lo, hi int) (*LiveRows, error), rows func(lo, hi int, r *LiveRows) error, bad func(error) error) error {
-	type piece struct {
-		rows *LiveRows
-		err  error
+// liveLines are whole lines of a table, which are read piece by piece, the next ones while
+// rows are looked at.
+type liveLines struct {
+	table  *LiveText
+	text   []byte
+	count  int64 // of lines, those within quotes too
+	ends   []int // of the lines, cells in quotes with line ends in them being of one
+	before int64 // lines of the table before these
+	begun  int   // lines that are read, or have been
+	ahead  []chan livePiece
+}
+
+// A livePiece is what came of the lines of a piece.
+type livePiece struct {
+	rows *LiveRows
+	err  error
+}
+
+func (t *LiveText) liveLines(text []byte, before int64) *liveLines {
+	n := lineCount(text)
+	return &liveLines{table: t, text: text, count: n, ends: t.lineEnds(text, n), before: before}
+}
+
+// start is where line i begins.
+func (l *liveLines) start(i int) int {
+	if i == 0 {
+		return 0
 	}
-	ahead := make(chan piece, 1)
-	begin := func(lo int) {
-		if lo < n {
-			go func() {
-				r, err := read(lo, min(lo+pieceLines, n))
-				ahead <- piece{r, err}
-			}()
-		}
+	return l.ends[i-1]
+}
+
+func (l *liveLines) read(ctx context.Context, lo, hi int) (*LiveRows, error) {
+	t := l.table
+	read, err := t.part(ctx, l.text[l.start(lo):l.ends[hi-1]])
+	if err != nil && hi-lo == 1 {
+		line := l.before + 1 + int64(bytes.Count(l.text[:l.start(lo)], []byte("\n")))
+		err = renumber(err, t.Name, "line", int64(bytes.Count([]byte(t.Head), []byte("\n")))+1, line)
 	}
-	begin(0)
+	return read, err
+}
+
+const (
+	// pieceLines is how many lines are read at a time.
+	pieceLines = 8192
+	// piecesAhead is how many pieces are read while the rows of one are looked at, so that
+	// the steps of one that take one thread have those of another beside them.
+	piecesAhead = 2
+)
+
+// begin begins to read pieces.
+func (l *liveLines) begin(ctx context.Context) {
+	for len(l.ahead) < piecesAhead && l.begun < len(l.ends) {
+		piece := make(chan livePiece, 1)
+		lo, hi := l.begun, min(l.begun+pieceLines, len(l.ends))
+		go func() {
+			r, err := l.read(ctx, lo, hi)
+			piece <- livePiece{r, err}
+		}()
+		l.ahead, l.begun = append(l.ahead, piece), hi
+	}
+}
+
+// next waits for the next piece, and begins others.
+func (l *liveLines) next(ctx context.Context) livePiece {
+	got := <-l.ahead[0]
+	l.ahead = l.ahead[1:]
+	l.begin(ctx)
+	return got
+}
+
+// drop waits for the pieces that nobody will look at.
+func (l *liveLines) drop() {
+	if l == nil {
+		return
+	}
+	for _, piece := range l.ahead {
+		<-piece
+	}
+}
+
+// each is halve for all pieces, the first of which have been begun. begun is called once
+// all are.
+func (l *liveLines) each(ctx context.Context, rows func(lo, hi int, r *LiveRows) error, bad func(error) error, begun func()) error {
+	n, told := len(l.ends), false
 	for lo := 0; lo < n; lo += pieceLines {
-		hi, got := min(lo+pieceLines, n), <-ahead
-		begin(hi)
+		hi, got := min(lo+pieceLines, n), l.next(ctx)
+		if !told && l.begun == n {
+			told = true
+			begun()
+		}
 		first := true
 		err := halve(ctx, lo, hi, func(lo, hi int) (*LiveRows, error) {
 			if first {
 				first = false
 				return got.rows, got.err
 			}
-			return read(lo, hi)
+			return l.read(ctx, lo, hi)
 		}, rows, bad)
 		if err != nil {
-			if hi < n {
-				<-ahead
-			}
+			l.drop()
 			return err
 		}
 	}
@@ -181,9 +260,9 @@ func (t *LiveText) isBlank(line []byte) bool {
 	return len(line) == 0 || t.options.Comment != "" && bytes.HasPrefix(line, []byte(t.options.Comment))
 }
 
-// lineEnds are the ends of the lines, cells in quotes with line ends in them being of one.
-func (t *LiveText) lineEnds(text []byte) []int {
-	var ends []int
+// lineEnds are the ends of the lines, of which there are count with those within quotes.
+func (t *LiveText) lineEnds(text []byte, count int64) []int {
+	ends := make([]int, 0, count)
 	quoted := !t.json && bytes.IndexByte(text, '"') >= 0
 	odd, at := false, 0
 	for at < len(text) {
@@ -233,8 +312,11 @@ func (t *LiveText) part(ctx context.Context, text []byte) (*LiveRows, error) {
 	}
 	headed := headedText{io.MultiReader(strings.NewReader(t.Head), bytes.NewReader(text)), len(t.Head) + len(text)}
 	rows, err := t.Live.Read(ctx, headed, t.Name)
-	if err != nil || !t.json || t.Head == "" {
-		return rows, err
+	if err != nil {
+		return nil, err
+	}
+	if !t.json || t.Head == "" {
+		return t.then(ctx, rows), nil
 	}
 	x := &rows.Features // without the row that shows the fields
 	x.Rows--
@@ -248,7 +330,7 @@ func (t *LiveText) part(ctx context.Context, text []byte) (*LiveRows, error) {
 	if x.Rows == 0 {
 		return nil, nil
 	}
-	return rows, nil
+	return t.then(ctx, rows), nil
 }
 
 // headedText is a text of two parts, of known length.

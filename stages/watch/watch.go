@@ -191,8 +191,9 @@ func (w *Watcher) nameScores() error {
 	return nil
 }
 
-// predict returns the posteriors of rows.
-func (w *Watcher) predict(ctx context.Context, x blas32.General) (blas32.General, error) {
+// Predict returns the posteriors of rows. It changes nothing, so that it may be called from
+// any goroutine, ahead of Add.
+func (w *Watcher) Predict(ctx context.Context, x blas32.General) (blas32.General, error) {
 	if x.Cols != w.model.Width {
 		return blas32.General{}, fmt.Errorf("rows have %d numbers, and the model takes %d: give the rows that it was trained for", x.Cols, w.model.Width)
 	}
@@ -217,7 +218,7 @@ func isDistribution(p blas32.General, i int) bool {
 
 // Refer takes rows as the reference of drift, instead of the first pane.
 func (w *Watcher) Refer(ctx context.Context, x blas32.General) error {
-	p, err := w.predict(ctx, x)
+	p, err := w.Predict(ctx, x)
 	if err != nil {
 		return err
 	}
@@ -250,15 +251,11 @@ func (e *LateError) Error() string {
 	return fmt.Sprintf("%d rows in succession are late: their times are before windows that are closed, which a row of %s has closed: if the clock was set back, or that row's time was wrong, begin anew without the checkpoint; or allow later rows with --late", maxStray, timeText(e.After))
 }
 
-// Add takes rows x in the order of their arrival, with their times in nanoseconds since
-// 1970 if windows are of time, and the numbers of their missing cells or nil. It gives the
-// windows that have ended to write. After an error of that it takes no more rows; taken is
-// how many it has.
-func (w *Watcher) Add(ctx context.Context, x blas32.General, times []int64, missing []int, write func(*Row) error) (taken int, err error) {
-	p, err := w.predict(ctx, x)
-	if err != nil {
-		return 0, err
-	}
+// Add takes rows x in the order of their arrival, with their posteriors p, which Predict
+// gives, with their times in nanoseconds since 1970 if windows are of time, and the numbers
+// of their missing cells or nil. It gives the windows that have ended to write. After an
+// error of that it takes no more rows; taken is how many it has.
+func (w *Watcher) Add(ctx context.Context, x, p blas32.General, times []int64, missing []int, write func(*Row) error) (taken int, err error) {
 	s := &w.State
 	for i := range x.Rows {
 		if !isDistribution(p, i) {

@@ -24,6 +24,15 @@ const apart = 2.5
 
 var prior = []float64{0.5, 0.3, 0.2}
 
+// add predicts rows and adds them.
+func add(w *Watcher, x blas32.General, times []int64, missing []int, write func(*Row) error) (int, error) {
+	p, err := w.Predict(context.Background(), x)
+	if err != nil {
+		return 0, err
+	}
+	return w.Add(context.Background(), x, p, times, missing, write)
+}
+
 // lines is a model of three classes on the first of two numbers, right in all but the
 // proportions.
 func lines() *models.Labeller {
@@ -90,7 +99,7 @@ func feed(t *testing.T, o Options, x blas32.General, times []int64, cuts []int, 
 		if times != nil {
 			some = times[lo:hi]
 		}
-		if n, err := w.Add(context.Background(), part(x, lo, hi), some, nil, write); err != nil || n != hi-lo {
+		if n, err := add(w, part(x, lo, hi), some, nil, write); err != nil || n != hi-lo {
 			t.Fatalf("%d of %d rows: %v", n, hi-lo, err)
 		}
 		if lo = hi; restarts {
@@ -198,7 +207,7 @@ func TestClockSetBack(t *testing.T) {
 		if i >= 5 {
 			at -= 1e15
 		}
-		_, err := w.Add(context.Background(), x, []int64{at}, nil, write)
+		_, err := add(w, x, []int64{at}, nil, write)
 		if late := (*LateError)(nil); errors.As(err, &late) {
 			if i != maxStray+4 {
 				t.Errorf("the error comes at row %d", i)
@@ -242,7 +251,7 @@ func TestAlarms(t *testing.T) {
 				quiet = 50
 			}
 			for range quiet {
-				if _, err := w.Add(context.Background(), drawRows(rng, rows, prior), nil, nil, write); err != nil {
+				if _, err := add(w, drawRows(rng, rows, prior), nil, nil, write); err != nil {
 					t.Fatal(err)
 				}
 				if last.Verdict.Alarm() {
@@ -258,7 +267,7 @@ func TestAlarms(t *testing.T) {
 				if c.change != nil {
 					x = c.change(drawRows(rng, rows, prior))
 				}
-				if _, err := w.Add(context.Background(), x, nil, nil, write); err != nil {
+				if _, err := add(w, x, nil, nil, write); err != nil {
 					t.Fatal(err)
 				}
 				if delay++; delay > 10*streams {
@@ -308,7 +317,7 @@ func watch(t *testing.T, o Options, change func(*models.Labeller), x blas32.Gene
 	w := newWatcher(t, o)
 	change(w.model)
 	write := func(r *Row) error { rows = append(rows, r); return nil }
-	if n, err := w.Add(context.Background(), x, times, nil, write); err != nil || n != x.Rows {
+	if n, err := add(w, x, times, nil, write); err != nil || n != x.Rows {
 		t.Fatalf("%d of %d rows: %v", n, x.Rows, err)
 	}
 	return rows
@@ -426,7 +435,7 @@ func TestBoundedState(t *testing.T) {
 	write := func(*Row) error { return nil }
 	most := 0
 	for range 12 {
-		if _, err := w.Add(context.Background(), drawRows(rng, 50_000, prior), nil, nil, write); err != nil {
+		if _, err := add(w, drawRows(rng, 50_000, prior), nil, nil, write); err != nil {
 			t.Fatal(err)
 		}
 		values := 0

@@ -70,10 +70,21 @@ func (f *feed) take(dst []byte) ([]byte, error) {
 	if len(f.ready) == 0 {
 		return dst, f.err
 	}
+	return f.pass(dst), nil
+}
+
+// takeReady is take, but waits for nothing.
+func (f *feed) takeReady(dst []byte) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.pass(dst)
+}
+
+func (f *feed) pass(dst []byte) []byte {
 	dst = append(dst, f.ready...)
 	f.ready = f.ready[:0]
 	f.news.Broadcast()
-	return dst, nil
+	return dst
 }
 
 // followEvery is how often a file that is followed is looked at.

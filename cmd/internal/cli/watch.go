@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
@@ -230,6 +231,7 @@ func (w *watching) begin(ctx context.Context) (err error) {
 	if w.live, err = featurize.NewLive(preparation, how, w.time, watch.ParseTime); err != nil {
 		return fmt.Errorf("%s: %w", w.options.Model, err)
 	}
+	w.live.Then = w.predict
 	w.name = format.StandardInput
 	switch {
 	case w.follow != "":
@@ -400,11 +402,14 @@ func (w *watching) followFile(ctx context.Context) error {
 
 // read takes rows from a feed until it ends.
 func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
-	var held []byte
+	var held, follows []byte
+	lines := 0                         // bytes of held that are whole lines, if that is known
 	work := context.WithoutCancel(ctx) // what is begun is done, so that the state is that after a line
 	for {
 		var err error
-		held, err = f.take(held)
+		if lines == 0 {
+			held, err = f.take(held)
+		}
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -420,19 +425,32 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 				return fmt.Errorf("%s: is compressed, and a stream is read as it comes: decompress it before, as in zcat FILE | mars watch", w.name)
 			}
 		}
-		n, cutErr := w.text.Cut(held, end)
-		if cutErr != nil {
-			return cutErr
+		if lines == 0 {
+			var cutErr error
+			if lines, cutErr = w.text.Cut(held, end); cutErr != nil {
+				return cutErr
+			}
 		}
-		if n > 0 {
-			done, err := w.text.Read(work, held[:n], w.rows(work), w.badRow)
+		if n := lines; n > 0 {
+			lines, follows = 0, follows[:0]
+			done, err := w.text.Read(work, held[:n], w.rows(work), w.badRow, func() []byte {
+				follows = f.takeReady(append(follows, held[n:]...))
+				whole, cutErr := w.text.Cut(follows, false)
+				if cutErr == nil { // else it is said when more has come
+					lines = whole
+				}
+				return follows[:lines]
+			})
 			if err == nil || errors.As(err, new(*alertError)) {
 				err = errors.Join(err, w.advance(int64(done)))
 			}
 			if err != nil {
 				return w.located(err)
 			}
-			held = append(held[:0], held[n:]...)
+			if len(follows) == 0 {
+				follows = append(follows, held[n:]...)
+			}
+			held, follows = follows, held
 		}
 		if end {
 			if w.text.Lines == 0 && errors.Is(err, io.EOF) {
@@ -478,12 +496,28 @@ func (w *watching) advance(n int64) error {
 	return nil
 }
 
+// predicted is what the model says of rows.
+type predicted struct {
+	posteriors blas32.General
+	err        error
+}
+
+// predict is Live.Then.
+func (w *watching) predict(ctx context.Context, r *featurize.LiveRows) any {
+	p, err := w.watcher.Predict(ctx, r.Features)
+	return predicted{p, err}
+}
+
 // rows takes rows that could be read.
 func (w *watching) rows(ctx context.Context) func(*featurize.LiveRows) (int, error) {
 	write := w.write(ctx)
 	return func(r *featurize.LiveRows) (int, error) {
 		w.bad = 0
-		return w.watcher.Add(ctx, r.Features, r.Times, r.Missing, write)
+		p := r.Then.(predicted)
+		if p.err != nil {
+			return 0, p.err
+		}
+		return w.watcher.Add(ctx, r.Features, p.posteriors, r.Times, r.Missing, write)
 	}
 }
 

@@ -131,7 +131,7 @@ var fixedMutants = []mutant{
 	{"watch --level is ignored", "stages/watch/watch.go", "RowIntervalOptions{Level: w.options.Level, Weights", "RowIntervalOptions{Weights", 0, of("./stages/watch", "TestIntervalsOfWindows")},
 	{"rows that are late are in a window that was written", "stages/watch/watch.go", "number <= s.Closed {", "number < s.Closed {", 0, of("./stages/watch", "TestLateRows")},
 	{"an alarm goes away", "stages/algorithms/drift/test.go", "t.Best = max(t.Best, t.total())", "t.Best = t.total()", 0, of("./stages/algorithms/drift", "TestAlarmStays")},
-	{"equal scores are all above one another", "stages/algorithms/drift/bins.go", "u*float64(b.Counts[at])", "float64(b.Counts[at])", 0, of("./stages/algorithms/drift", "TestConstantScores")},
+	{"equal scores are all above one another", "stages/algorithms/drift/bins.go", "u*float64(r.counts[at&(maxBins-1)])", "float64(r.counts[at&(maxBins-1)])", 0, of("./stages/algorithms/drift", "TestConstantScores")},
 	{"missing numbers are 0 in a row's key", "stages/internal/sketches/sketch.go", "bits = 0x7fc00000", "bits = 0", 0, of("./stages/internal/sketches", "TestContentsThatAreEqual")},
 	{"deviations of parts are of no rows", "stages/internal/sketches/leaf.go", "m.Squares.AddSum(&o.Squares.Sum)", "_ = o.Squares", 0, of("./stages/internal/sketches", "TestMomentsAreExact")},
 	{"classes of rows that are in two parts count twice", "stages/internal/sketches/totals.go", "s.overlap(func(r *Row) bool { return r.Label == name })", "1", 0, of("./stages/internal/sketches", "TestOverlap")},
