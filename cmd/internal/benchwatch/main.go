@@ -74,7 +74,7 @@ func run(mars string) error {
 			return fmt.Errorf("%v: %w\n%s", args, err, out)
 		}
 	}
-	fmt.Println("| model | rows of a window | rows a second | processor seconds for 10⁶ rows | peak MB |\n|---|---|---|---|---|")
+	fmt.Println("| model | rows of a window | thousand rows a second | processor seconds for 10⁶ rows | peak MB |\n|---|---|---|---|---|")
 	for _, model := range []string{"network", "hedge"} {
 		for _, window := range []string{"1000", "10000", "100000", "1000000000"} {
 			cmd := exec.Command(mars, "watch", "--model", model+".safetensors", "--window", window, "-q", "-o", "windows.csv", "stream.csv")
@@ -86,7 +86,7 @@ func run(mars string) error {
 			speed := rows / time.Since(start).Seconds()
 			usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 			seconds := (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-			fmt.Printf("| %s | %s | %.0f,000 | %.2f | %d |\n", model, window, speed/1000, seconds*1e6/rows, usage.Maxrss/1024)
+			fmt.Printf("| %s | %s | %.0f | %.2f | %d |\n", model, window, speed/1000, seconds*1e6/rows, usage.Maxrss/1024)
 		}
 	}
 	return nil

@@ -1,6 +1,10 @@
 package drift
 
-import "slices"
+import (
+	"slices"
+
+	"mars.dev/mars/stages/algorithms/selection"
+)
 
 // A Sample is a fair sample of rows that arrive one by one, in bounded memory: those
 // whose keys are the least. A key is a hash of the row's number, so that which rows are
@@ -45,9 +49,7 @@ func (s *Sample) Settle() {
 	if len(s.Keys) <= s.Most {
 		return
 	}
-	sorted := slices.Clone(s.Keys)
-	slices.Sort(sorted)
-	limit, n := sorted[s.Most-1], 0
+	limit, n := selection.Nth(slices.Clone(s.Keys), s.Most-1), 0
 	for i, key := range s.Keys {
 		if key <= limit && n < s.Most {
 			s.Keys[n] = key

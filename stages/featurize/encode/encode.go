@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"mars.dev/mars/stages/algorithms/selection"
 	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/featurize/image"
 )
@@ -365,44 +366,15 @@ func (l *learner) dropCopy(j int) {
 	}
 }
 
-// median is the middle of the values; of two, their mean. It changes their order.
+// median is the middle of the values; of two, their mean. It changes their order: the median of
+// millions of rows does not wait for all to be sorted.
 func median(values []float32) float32 {
 	n := len(values)
-	upper := nth(values, n/2)
+	upper := selection.Nth(values, n/2)
 	if n%2 == 1 {
 		return upper
 	}
 	return float32((float64(slices.Max(values[:n/2])) + float64(upper)) / 2)
-}
-
-// nth is the value that would stand at place k if values were sorted (Hoare's selection): the
-// median of millions of rows does not wait for all to be sorted. It puts no greater ones
-// before it.
-func nth(values []float32, k int) float32 {
-	for lo, hi := 0, len(values)-1; lo < hi; {
-		pivot, i, j := values[lo+(hi-lo)/2], lo, hi
-		for i <= j {
-			for values[i] < pivot {
-				i++
-			}
-			for values[j] > pivot {
-				j--
-			}
-			if i <= j {
-				values[i], values[j] = values[j], values[i]
-				i, j = i+1, j-1
-			}
-		}
-		switch {
-		case k <= j:
-			hi = j
-		case k >= i:
-			lo = i
-		default:
-			return values[k]
-		}
-	}
-	return values[k]
 }
 
 // Spans in days from which a cycle is seen: two weeks, and a year.
