@@ -4,7 +4,7 @@ Run with Python 3 and torch 2.15, numpy 2, safetensors 0.6 or later:
 
     python generate.py
 
-It writes gradients.json, curves.json, class-losses.json, pytorch.safetensors with predictions.json,
+It writes gradients.json, curves.json, class-losses.json, dropout.json, pytorch.safetensors with predictions.json,
 residual.safetensors with residual-predictions.json, and mars-read.json, which is what Python's safetensors reads in mars.safetensors, a file that
 stages/algorithms/adapt has written (go test ./stages/algorithms/adapt -run Python -update). Weights,
 data and batches are formulas (uniform below), so that only results are stored.
@@ -261,6 +261,31 @@ def class_losses():
     return cases
 
 
+class Dropout(torch.nn.Module):
+    """torch.nn.Dropout with numbers by formula, so that others can drop the same values."""
+
+    def __init__(self, rate):
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, x):
+        kept = torch.from_numpy(uniform(99, x.numel()) < 1 - self.rate).reshape(x.shape)
+        return torch.where(kept, x, 0) / (1 - self.rate)
+
+
+def dropout():
+    """Output and gradients of a network that drops values, for the sum of its squared outputs."""
+    net = network("linear 5 8, relu, linear 8 6", 4)
+    net = Network(*net, Dropout(0.4), *network("relu, linear 6 3", 5))
+    x = float32(2 * uniform(9, BATCH * 5) - 1).reshape(BATCH, 5).requires_grad_()
+    y = net(x)
+    (y**2).sum().backward()
+    return {"layers": "linear 5 8, relu, linear 8 6, dropout 0.4, relu, linear 6 3", "x": x.flatten().tolist(), "y": y.flatten().tolist(),
+            "dx": x.grad.flatten().tolist(), "kept": (uniform(99, BATCH * 6) < 0.6).tolist(),
+            "parameters": {name: p.flatten().tolist() for name, p in net.named_parameters()},
+            "gradients": {name: p.grad.flatten().tolist() for name, p in net.named_parameters()}}
+
+
 def optimiser(run, nets):
     parameters = [p for net in nets for p in net.parameters()]
     if not parameters:
@@ -345,6 +370,7 @@ if __name__ == "__main__":
     write("gradients.json", gradients())
     write("curves.json", curves())
     write("class-losses.json", class_losses())
+    write("dropout.json", dropout())
     write("predictions.json", model_file("conv", "pytorch.safetensors"))
     write("residual-predictions.json", model_file("residual", "residual.safetensors"))
     write("mars-read.json", read_mars_file())
