@@ -258,6 +258,9 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 			}
 		}
 		read, err := readSides(ctx, env, group, o, st, tables[arrowio.SourceDomain])
+		if group[0] == arrowio.TargetDomain && st.resizeTarget(env, tables[arrowio.SourceDomain], read, err, o) {
+			read, err = readSides(ctx, env, group, o, st, tables[arrowio.SourceDomain])
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -2,11 +2,13 @@ package featurize
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/featurize/image"
 )
@@ -29,6 +31,38 @@ func (o ImageOptions) check() error {
 		return fmt.Errorf("images have a pad of %d, want 0 to %d", o.Pad, image.MaxSide)
 	}
 	return o.Fit.Check()
+}
+
+// sized reports whether the images get another size.
+func (o ImageOptions) sized() bool {
+	height, _ := o.Size()
+	return height > 0 || o.Shorter > 0 || o.Pad > 0
+}
+
+// resizeTarget brings a target's pictures to the size of the source's, if nothing was said
+// of theirs and they have others: networks take images of one size. It reports whether they
+// have to be decoded again. err is that of reading them.
+func (st *preparation) resizeTarget(env stages.Env, source *format.Table, read []*format.Table, err error, o Options) bool {
+	several := errors.As(err, new(*format.SizesError))
+	if err != nil && !several || source == nil || len(source.Shape) != 3 || st.Target.sized() || o.Load != "" || o.Prepared != "" || o.Target.Path == "-" || o.Target.piped != nil {
+		return false
+	}
+	height, width := st.Source.Size()
+	if height == 0 {
+		height, width = source.Shape[1], source.Shape[2]
+	}
+	height, width = height+2*st.Source.Pad, width+2*st.Source.Pad
+	was := "several sizes"
+	if !several {
+		t := read[0]
+		if !t.Pictures || t.Shape[1] == height && t.Shape[2] == width {
+			return false
+		}
+		was = fmt.Sprintf("%d×%d pixels", t.Shape[1], t.Shape[2])
+	}
+	st.Target.Height, st.Target.Width = height, width
+	env.Logger().Info(fmt.Sprintf("%s: images of %s are resized to %d×%d, as those of %s are; --target-resize says otherwise", o.Target.Path, was, height, width, source.Name))
+	return true
 }
 
 // apply changes the table in place and returns the shape of its rows.

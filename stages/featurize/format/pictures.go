@@ -169,10 +169,17 @@ func (p *pictures) decode(lo, hi int) []error {
 func (p *pictures) check(i int) error {
 	picture, first := p.read[i], p.read[0]
 	if picture.H != first.H || picture.W != first.W {
-		return fmt.Errorf("%s is %d×%d pixels (height×width) and %s is %d×%d: give a size to bring all to, as in --resize 64, or --resize 64 --crop 64 to keep their proportions",
-			p.paths[i], picture.H, picture.W, p.paths[0], first.H, first.W)
+		return &SizesError{fmt.Sprintf("%s is %d×%d pixels (height×width) and %s is %d×%d", p.paths[i], picture.H, picture.W, p.paths[0], first.H, first.W)}
 	}
 	return nil
+}
+
+// A SizesError is pictures of several sizes.
+type SizesError struct{ text string }
+
+// Error names two of them.
+func (e *SizesError) Error() string {
+	return e.text + ": give a size to bring all to, as in --resize 64, or --resize 64 --crop 64 to keep their proportions"
 }
 
 // checkMemory returns an error if there is too little for so many as this.
