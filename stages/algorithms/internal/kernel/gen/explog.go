@@ -61,7 +61,13 @@ func emitExp(v *iteration, e element, degree int) {
 	v.load("x", x)
 	e.min(c, x, v.k("high"), x) // the first operand if one is NaN
 	e.max(c, x, v.k("low"), x)
-	v.round(v.real(math.Log2E), x, bits, n)
+	if v.l.masks {
+		const nearest = 8 // whole number, and no exception if x is none
+		e.mul(c, v.real(math.Log2E), x, n)
+		e.roundScale(c, operand.Imm(nearest), n, n)
+	} else {
+		v.round(v.real(math.Log2E), x, bits, n)
+	}
 	high, low := e.split(math.Ln2, ln2Correction)
 	e.fnma(c, v.real(high), n, x)
 	e.fnma(c, v.real(low), n, x)
@@ -73,6 +79,11 @@ func emitExp(v *iteration, e element, degree int) {
 	for k := degree; k > 0; k-- {
 		factorial /= float64(k)
 		e.fmaInto(c, v.real(1/factorial), x, p)
+	}
+	if v.l.masks {
+		e.timesPower2(c, n, p, p)
+		v.store(p, "dst")
+		return
 	}
 	// 2^n is applied in two factors, neither of which overflows. Results below the
 	// normal range round once more.

@@ -66,7 +66,7 @@ type element struct {
 
 	move, add, sub, mul, div, min, max    emit
 	fma, fnma, fmaInto, broadcast         emit
-	fmaBroadcast                          emit // AVX-512 only
+	fmaBroadcast, roundScale, timesPower2 emit // AVX-512 only
 	compare                               emit
 	addInt, subInt, shiftLeft, shiftRight emit
 	moveZero, maskMove                    func(c *build.Context, a, b, d operand.Op)
@@ -78,8 +78,8 @@ var float32s = element{
 	mul: (*build.Context).VMULPS, div: (*build.Context).VDIVPS,
 	min: (*build.Context).VMINPS, max: (*build.Context).VMAXPS,
 	fma: (*build.Context).VFMADD231PS, fnma: (*build.Context).VFNMADD231PS, fmaInto: (*build.Context).VFMADD213PS,
-	fmaBroadcast: (*build.Context).VFMADD231PS_BCST,
-	broadcast:    (*build.Context).VBROADCASTSS, compare: (*build.Context).VCMPPS,
+	fmaBroadcast: (*build.Context).VFMADD231PS_BCST, roundScale: (*build.Context).VRNDSCALEPS, timesPower2: (*build.Context).VSCALEFPS,
+	broadcast: (*build.Context).VBROADCASTSS, compare: (*build.Context).VCMPPS,
 	addInt: (*build.Context).VPADDD, subInt: (*build.Context).VPSUBD,
 	shiftLeft: (*build.Context).VPSLLD, shiftRight: (*build.Context).VPSRLD,
 	moveZero: (*build.Context).VMOVUPS_Z, maskMove: (*build.Context).VMASKMOVPS,
@@ -91,8 +91,8 @@ var float64s = element{
 	mul: (*build.Context).VMULPD, div: (*build.Context).VDIVPD,
 	min: (*build.Context).VMINPD, max: (*build.Context).VMAXPD,
 	fma: (*build.Context).VFMADD231PD, fnma: (*build.Context).VFNMADD231PD, fmaInto: (*build.Context).VFMADD213PD,
-	fmaBroadcast: (*build.Context).VFMADD231PD_BCST,
-	broadcast:    (*build.Context).VBROADCASTSD, compare: (*build.Context).VCMPPD,
+	fmaBroadcast: (*build.Context).VFMADD231PD_BCST, roundScale: (*build.Context).VRNDSCALEPD, timesPower2: (*build.Context).VSCALEFPD,
+	broadcast: (*build.Context).VBROADCASTSD, compare: (*build.Context).VCMPPD,
 	addInt: (*build.Context).VPADDQ, subInt: (*build.Context).VPSUBQ,
 	shiftLeft: (*build.Context).VPSLLQ, shiftRight: (*build.Context).VPSRLQ,
 	moveZero: (*build.Context).VMOVUPD_Z, maskMove: (*build.Context).VMASKMOVPD,
