@@ -32,14 +32,6 @@ type Sums struct {
 	Posteriors *labelshift.EMSums
 }
 
-const (
-	// fixedTolerance is what a step to a fixed point, in L1, is below. Its square is about
-	// what is left to go.
-	fixedTolerance = 1e-6
-	// maxPasses bounds the steps of a fit to its own rows.
-	maxPasses = 60
-)
-
 // kept reports whether the classifier of a view was kept: others have a weight of next to nothing.
 func (m *Model) kept(v View) bool {
 	return m.classifiers[v.Classifier] != nil
@@ -169,7 +161,7 @@ func (m *Model) iterates(c int) bool {
 }
 
 // Done reports whether a step of Next led to the fixed point, but for rounding.
-func Done(step float64) bool { return step < fixedTolerance }
+func Done(step float64) bool { return step < labelshift.FixedTolerance }
 
 // An EveryRow is what all rows say.
 type EveryRow struct {

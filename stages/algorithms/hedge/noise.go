@@ -163,7 +163,7 @@ func nearestShares(means [][]float64, mean, variance []float64) ([]float64, erro
 			a.Set(j, c, unit*means[k][j])
 		}
 	}
-	fitted, err := labelshift.SimplexLeastSquares(a, b)
+	fitted, err := labelshift.SimplexLeastSquares(a, b, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -187,7 +187,7 @@ func (t *stayTest) run(ctx context.Context) (Stays, []float64, error) {
 			counts[k][i] = 1
 		}
 	}
-	fitted, left, gain, err := t.explain(t.means(counts), t.target)
+	fitted, left, gain, err := t.explain(t.means(counts), t.target, t.prior)
 	if err != nil {
 		return Stays{}, nil, err
 	}
@@ -236,7 +236,7 @@ func (t *stayTest) replicate(rng *rand.Rand, shares []float64) (left, gain float
 		counts[classes][t.byClass[k][rng.IntN(len(t.byClass[k]))]]++
 	}
 	means := t.means(counts)
-	_, left, gain, err = t.explain(means[:classes], means[classes])
+	_, left, gain, err = t.explain(means[:classes], means[classes], shares)
 	return left, gain, err
 }
 
@@ -261,14 +261,14 @@ func (t *stayTest) means(counts [][]float32) [][]float64 {
 	return means
 }
 
-// explain fits a mixture of the classes' means to the target's. left is the squared
+// explain fits a mixture of the classes' means to the target's, whose shares are near some. left is the squared
 // distance then, and gain what the source's own proportions have more.
-func (t *stayTest) explain(means [][]float64, target []float64) (shares []float64, left, gain float64, err error) {
+func (t *stayTest) explain(means [][]float64, target, near []float64) (shares []float64, left, gain float64, err error) {
 	m := mat.NewDense(len(target), len(means), nil)
 	for k, mean := range means {
 		m.SetCol(k, mean)
 	}
-	if shares, err = labelshift.SimplexLeastSquares(m, target); err != nil {
+	if shares, err = labelshift.SimplexLeastSquares(m, target, near); err != nil {
 		return nil, 0, 0, err
 	}
 	distance := func(p []float64) float64 {

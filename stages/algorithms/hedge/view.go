@@ -3,7 +3,6 @@ package hedge
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -49,26 +48,6 @@ type learner struct {
 	model   *ensemble.Model
 	members []blas32.General // n_T×C each: posteriors of the target that carry p_S
 	mean    blas32.General   // of the members
-}
-
-// fixedPoint returns where EM stays on the learner's posteriors.
-func (f *fit) fixedPoint(l *learner) ([]float64, error) {
-	p := slices.Clone(f.prior)
-	for range maxPasses {
-		sums := labelshift.NewEMSums(f.classes)
-		if err := sums.Add(l.mean, f.prior, p); err != nil {
-			return nil, err
-		}
-		next, err := sums.Next(p)
-		if err != nil {
-			return nil, err
-		}
-		step := dense.L1(p, next)
-		if p = next; step < fixedTolerance {
-			break
-		}
-	}
-	return p, nil
 }
 
 // moved returns the learners' rows, by the classifier's index: as they are, moved
@@ -173,7 +152,7 @@ func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
 		}
 		if name != "same" {
 			var err error
-			if v.FixedPoint, err = f.fixedPoint(l); err != nil {
+			if v.FixedPoint, err = labelshift.FixedPoint(l.mean, f.prior); err != nil {
 				return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
 			}
 		}

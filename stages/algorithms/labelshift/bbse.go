@@ -29,7 +29,7 @@ func BBSE(source blas32.General, labels []int32, target blas32.General, o BBSEOp
 	if err != nil {
 		return nil, err
 	}
-	p, err := SimplexLeastSquares(c.conditional(), c.target)
+	p, err := SimplexLeastSquares(c.conditional(), c.target, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
@@ -196,15 +197,30 @@ func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64
 	kernel.Softmax64(p, c)
 	gradient, hessian = make([]float64, m), mat.NewSymDense(m, nil)
 	n := float64(len(l.labels))
+	products := l.biases > matrixClasses
 	for i, y := range l.labels {
 		row, logs := p[i*c:(i+1)*c], l.logs[i*c:(i+1)*c]
 		value += (floats.LogSumExp(logits[i*c:(i+1)*c]) - logits[i*c+int(y)]) / n
-		l.addRow(gradient, hessian, row, logs, int(y), 1/n)
+		l.addRow(gradient, hessian, row, logs, int(y), 1/n, products)
+	}
+	if products {
+		all := blas64.General{Rows: len(l.labels), Cols: c, Stride: c, Data: p}
+		square := dense.New64(c, c)
+		kernel.Gemm64(true, false, 1/n, all, all, 0, square)
+		for k := range c {
+			for j := k; j < c; j++ {
+				hessian.SetSym(1+k, 1+j, hessian.At(1+k, 1+j)-square.Data[k*c+j])
+			}
+		}
 	}
 	return value, gradient, hessian
 }
 
-func (l *likelihood) addRow(gradient []float64, hessian *mat.SymDense, p, logs []float64, y int, weight float64) {
+// matrixClasses are so many that the products of a row's posteriors are left to one product of
+// matrices.
+const matrixClasses = 16
+
+func (l *likelihood) addRow(gradient []float64, hessian *mat.SymDense, p, logs []float64, y int, weight float64, left bool) {
 	mean, square := 0.0, 0.0
 	for k, v := range p {
 		mean += v * logs[k]
@@ -220,7 +236,7 @@ func (l *likelihood) addRow(gradient []float64, hessian *mat.SymDense, p, logs [
 		gradient[1+k] += weight * v
 		hessian.SetSym(0, 1+k, hessian.At(0, 1+k)+weight*v*(logs[k]-mean))
 		hessian.SetSym(1+k, 1+k, hessian.At(1+k, 1+k)+weight*v)
-		for j := k; j < len(p); j++ {
+		for j := k; j < len(p) && !left; j++ {
 			hessian.SetSym(1+k, 1+j, hessian.At(1+k, 1+j)-weight*v*p[j])
 		}
 	}

@@ -198,12 +198,16 @@ func addFewPosteriors(sums []float64, x blas32.General, weights, ratios []float6
 // reweighted returns each row of x times ratios, normalised.
 func reweighted(x blas32.General, ratios []float64) blas32.General {
 	out := dense.New(x.Rows, x.Cols)
-	sums := make([]float64, x.Cols)
+	products := make([]float64, x.Cols)
 	for i := range x.Rows {
-		clear(sums)
-		addPosteriors(sums, dense.Rows(x, i, i+1), nil, ratios)
-		for k, v := range sums {
-			out.Data[i*x.Cols+k] = float32(v)
+		total := 0.0
+		for k, v := range dense.Row(x, i) {
+			products[k] = float64(v) * ratios[k]
+			total += products[k]
+		}
+		inverse := 1 / total
+		for k, v := range products {
+			out.Data[i*x.Cols+k] = float32(v * inverse)
 		}
 	}
 	return out

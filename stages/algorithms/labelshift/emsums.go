@@ -49,21 +49,10 @@ func (s *EMSums) Add(posteriors blas32.General, source, p []float64) error {
 	}
 	g := s.densities
 	for i := range posteriors.Rows {
-		total := 0.0
-		for k, v := range dense.Row(posteriors, i) {
-			if !(v >= 0) {
-				return fmt.Errorf("labelshift: row %d, class %d has the posterior %v: give numbers from 0 to 1", i, k, v)
-			}
-			if g[k] = 0; source[k] > 0 {
-				g[k] = float64(v) / source[k]
-			}
-			total += p[k] * g[k]
-		}
-		if !(total > 0) {
-			return errNoMass
+		if err := densities(g, dense.Row(posteriors, i), i, source, p); err != nil {
+			return err
 		}
 		for k := range g {
-			g[k] /= total
 			s.First[k].Add(g[k])
 			for j := range k + 1 {
 				s.Second[SymIndex(j, k)].Add(g[j] * g[k])
@@ -71,6 +60,27 @@ func (s *EMSums) Add(posteriors blas32.General, source, p []float64) error {
 		}
 	}
 	s.Rows += int64(posteriors.Rows)
+	return nil
+}
+
+// densities writes g of row i, of which these are the posteriors, at the point p.
+func densities(g []float64, posteriors []float32, i int, source, p []float64) error {
+	total := 0.0
+	for k, v := range posteriors {
+		if !(v >= 0) {
+			return fmt.Errorf("labelshift: row %d, class %d has the posterior %v: give numbers from 0 to 1", i, k, v)
+		}
+		if g[k] = 0; source[k] > 0 {
+			g[k] = float64(v) / source[k]
+		}
+		total += p[k] * g[k]
+	}
+	if !(total > 0) {
+		return errNoMass
+	}
+	for k := range g {
+		g[k] /= total
+	}
 	return nil
 }
 
@@ -106,14 +116,19 @@ func (s *EMSums) Next(p []float64) ([]float64, error) {
 	if s.Rows == 0 {
 		return nil, errors.New("labelshift: there are no rows")
 	}
-	// The likelihood is about dᵀm − ½·dᵀGd for a step d, and G·p = m: so x = p + d has
-	// the least ½·xᵀGx − 2·mᵀx.
 	first, second := s.mean()
+	return newton(first, second, p)
+}
+
+// newton returns where Newton's step leads from p, at which the means of g and of its products
+// were taken. The likelihood is about dᵀm − ½·dᵀGd for a step d, and G·p = m: so x = p + d has
+// the least ½·xᵀGx − 2·mᵀx.
+func newton(first []float64, second *mat.Dense, p []float64) ([]float64, error) {
 	h := make([]float64, len(first))
 	for k, m := range first {
 		h[k] = 2 * m
 	}
-	next, err := activeSet(second, h, true)
+	next, err := leastQuadratic(second, h, true, p)
 	if err != nil {
 		return nil, err
 	}

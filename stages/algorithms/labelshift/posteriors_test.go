@@ -144,13 +144,13 @@ func TestSimplexLeastSquares(t *testing.T) {
 	want := []float64{0.5, 0.5, 0}
 	var b mat.VecDense
 	b.MulVec(m, mat.NewVecDense(3, want))
-	got, err := SimplexLeastSquares(m, b.RawVector().Data)
+	got, err := SimplexLeastSquares(m, b.RawVector().Data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	compare(t, "inside", got, want, 1e-6)
 	// With an answer outside the simplex the nearest point of an edge is left.
-	got, err = SimplexLeastSquares(mat.NewDense(2, 2, []float64{1, 0, 0, 1}), []float64{1.5, 0.1})
+	got, err = SimplexLeastSquares(mat.NewDense(2, 2, []float64{1, 0, 0, 1}), []float64{1.5, 0.1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

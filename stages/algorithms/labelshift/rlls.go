@@ -86,7 +86,7 @@ func ridgeWeights(gram *mat.Dense, b *mat.VecDense, ridge float64) ([]float64, e
 		g.Set(k, k, g.At(k, k)+ridge)
 		h[k] = b.AtVec(k) + ridge
 	}
-	return activeSet(g, h, false)
+	return leastQuadratic(g, h, false, nil)
 }
 
 // residual returns |C·w − μ|.
