@@ -48,7 +48,7 @@ path, as in data.npz:images,labels. IDX labels are found beside their images, or
 --source-labels. In a folder of images the label of an image is the folder that it is in,
 such as 7 for digits/7/a.png, and its id is its path within the folder. A table may name images
 too: --image-column path says which column has their paths, from the table's folder. Images of
-several sizes need --resize.`,
+several sizes need --resize; a target's get the size of the source's.`,
 		Example: `  mars-featurize toy --setting mid --shift 8 --target-proportions 0.66,0.17,0.17 --truth -o toy.arrow
   mars-featurize --source patients.csv --target new.csv --label celltype --standardize source -o cells.arrow
   mars-featurize --source both.csv --domain-column batch --source-domain old --target-domain new --label celltype -o cells.arrow
@@ -162,7 +162,7 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.BoolVar(&o.grey, "grey", false, "make images of both domains grey")
 	f.StringVar(&o.resize, "resize", "", "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with --crop the shorter side")
 	f.StringVar(&o.source.resize, "source-resize", "", "resize images of the source alone")
-	f.StringVar(&o.target.resize, "target-resize", "", "resize images of the target alone")
+	f.StringVar(&o.target.resize, "target-resize", "", "resize images of the target alone (default: pictures of other sizes than the source's get that)")
 	f.StringVar(&o.crop, "crop", "", "then cut HxW out of the centre of images of both domains")
 	countVar(f, &o.pad, "pad", 0, 0, "then surround images of both domains with so many pixels of 0")
 	countVar(f, &o.source.pad, "source-pad", 0, 0, "pad images of the source alone")
