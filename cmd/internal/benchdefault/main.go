@@ -27,19 +27,19 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
-const classes = 5
-
 // A table is one of those measured.
 type table struct {
-	source, target, columns int  // rows of both, and columns
-	csv                     bool // two files of CSV, otherwise a stream
+	source, target, columns, classes int  // rows of both, columns and classes
+	csv                              bool // two files of CSV, otherwise a stream
 }
 
 var tables = []table{
-	{4_000, 4_000, 50, false},
-	{2_000, 2_000, 5_000, false},
-	{20_000, 1_000_000, 50, false},
-	{20_000, 2_000_000, 20, true},
+	{4_000, 4_000, 50, 5, false},
+	{2_000, 2_000, 5_000, 5, false},
+	{20_000, 1_000_000, 50, 5, false},
+	{20_000, 2_000_000, 20, 5, true},
+	{2_560, 2_560, 20, 128, false},
+	{5_120, 5_120, 20, 256, false},
 }
 
 func main() {
@@ -59,7 +59,7 @@ func run(bin string) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	fmt.Println("| source rows | target rows | columns | read | command | seconds | processor seconds | MB |\n|---|---|---|---|---|---|---|---|")
+	fmt.Println("| source rows | target rows | columns | classes | read | command | seconds | processor seconds | MB |\n|---|---|---|---|---|---|---|---|---|")
 	for _, t := range tables {
 		if err := measure(bin, folder, t); err != nil {
 			return err
@@ -71,7 +71,7 @@ func run(bin string) error {
 // measure prints a line for each of the two commands.
 func measure(bin, folder string, t table) error {
 	rows := filepath.Join(folder, "rows.arrow")
-	read, inputs, output, err := "stream", []string{rows}, "out.arrow", makeTable(rows, t.source, t.target, t.columns)
+	read, inputs, output, err := "stream", []string{rows}, "out.arrow", makeTable(rows, t)
 	if t.csv && err == nil {
 		source, target := filepath.Join(folder, "source.csv"), filepath.Join(folder, "target.csv")
 		read, inputs, output = "CSV", []string{"--source", source, "--target", target, "--label", "label"}, "out.csv"
@@ -88,7 +88,7 @@ func measure(bin, folder string, t table) error {
 			return err
 		}
 		took, use := time.Since(began), c.ProcessState.SysUsage().(*syscall.Rusage)
-		fmt.Printf("| %d | %d | %d | %s | %s | %.1f | %.1f | %d |\n", t.source, t.target, t.columns, read, command[0], took.Seconds(),
+		fmt.Printf("| %d | %d | %d | %d | %s | %s | %.1f | %.1f | %d |\n", t.source, t.target, t.columns, t.classes, read, command[0], took.Seconds(),
 			(c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), use.Maxrss>>10)
 	}
 	return nil
@@ -155,9 +155,9 @@ func makeCSV(rows string, files ...string) error {
 
 // makeTable writes a stream of Gaussian classes, which have other proportions and other
 // means in the target.
-func makeTable(path string, source, target, columns int) error {
-	m := &maker{columns: columns, rng: rand.New(rand.NewPCG(1, 0))}
-	for i := range classes * columns {
+func makeTable(path string, t table) error {
+	m := &maker{table: t, rng: rand.New(rand.NewPCG(1, 0))}
+	for i := range t.classes * t.columns {
 		m.means[0] = append(m.means[0], float32(m.rng.NormFloat64()))
 		m.means[1] = append(m.means[1], m.means[0][i]+float32(m.rng.NormFloat64())/4)
 	}
@@ -168,7 +168,7 @@ func makeTable(path string, source, target, columns int) error {
 	if err := out.Begin(m.schema()); err != nil {
 		return err
 	}
-	for domain, rows := range []int{source, target} {
+	for domain, rows := range []int{t.source, t.target} {
 		for n := 0; n < rows; n += batch {
 			if err := out.Write(m.record(arrowio.Domain(domain), min(batch, rows-n))); err != nil {
 				return err
@@ -181,9 +181,9 @@ func makeTable(path string, source, target, columns int) error {
 const batch = 4_096
 
 type maker struct {
-	columns int
-	rng     *rand.Rand
-	means   [2][]float32 // classes×columns, by domain
+	table
+	rng   *rand.Rand
+	means [2][]float32 // classes×columns, by domain
 }
 
 func (m *maker) schema() *arrow.Schema {
@@ -194,9 +194,9 @@ func (m *maker) schema() *arrow.Schema {
 func (m *maker) record(domain arrowio.Domain, rows int) arrow.Record {
 	labels, known, x := make([]int32, rows), make([]bool, rows), make([]float32, 0, rows*m.columns)
 	for i := range rows {
-		y := m.rng.IntN(classes)
+		y := m.rng.IntN(m.classes)
 		if domain == arrowio.TargetDomain {
-			y = min(y, m.rng.IntN(classes)) // fewer of the last classes
+			y = min(y, m.rng.IntN(m.classes)) // fewer of the last classes
 		}
 		labels[i], known[i] = int32(y), domain == arrowio.SourceDomain
 		for _, mean := range m.means[domain][y*m.columns:][:m.columns] {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
@@ -93,13 +95,20 @@ const maxParts = 16
 // the number of threads.
 type posteriorSums struct {
 	x       blas32.General
-	weights []float64 // of rows; nil is 1
-	total   float64   // of the weights
+	wide    blas64.General // x of many classes, in float64; no rows: of few, or too large
+	weights []float64      // of rows; nil is 1
+	total   float64        // of the weights
 	parts   [][]float64
 }
 
-// partRows is how many rows one part has at least.
-const partRows = 1024
+const (
+	// partRows is how many rows one part has at least.
+	partRows = 1024
+	// wideClasses are so many that products of matrices and vectors are faster than loops
+	// over each row's classes, and wideValues so many posteriors that they may be held twice.
+	wideClasses = 17
+	wideValues  = 1 << 23
+)
 
 func newPosteriorSums(x blas32.General, weights []float64) *posteriorSums {
 	s := &posteriorSums{x: x, weights: weights, total: float64(x.Rows), parts: make([][]float64, max(1, min(maxParts, x.Rows/partRows)))}
@@ -108,6 +117,14 @@ func newPosteriorSums(x blas32.General, weights []float64) *posteriorSums {
 	}
 	if weights != nil {
 		s.total = dense.Sum(weights)
+	}
+	if x.Cols >= wideClasses && x.Rows*x.Cols <= wideValues {
+		s.wide = dense.New64(x.Rows, x.Cols)
+		for i := range x.Rows {
+			for k, v := range dense.Row(x, i) {
+				s.wide.Data[i*x.Cols+k] = float64(v)
+			}
+		}
 	}
 	return s
 }
@@ -124,6 +141,12 @@ func (s *posteriorSums) mean(ratios []float64) ([]float64, error) {
 			var weights []float64
 			if s.weights != nil {
 				weights = s.weights[lo:hi]
+			}
+			if s.wide.Rows > 0 {
+				some := s.wide
+				some.Rows, some.Data = hi-lo, some.Data[lo*some.Stride:hi*some.Stride]
+				addWide(s.parts[p], some, weights, ratios)
+				continue
 			}
 			addPosteriors(s.parts[p], dense.Rows(s.x, lo, hi), weights, ratios)
 		}
@@ -162,6 +185,31 @@ func addPosteriors(sums []float64, x blas32.General, weights, ratios []float64) 
 		}
 	}
 }
+
+// addWide is addPosteriors by products of matrices and vectors, two for each block of rows
+// that stays in a processor's cache.
+func addWide(sums []float64, x blas64.General, weights, ratios []float64) {
+	const values = 1 << 14
+	totals, rows := make([]float64, x.Rows), max(1, values/x.Cols)
+	for lo := 0; lo < x.Rows; lo += rows {
+		hi := min(lo+rows, x.Rows)
+		some, t := x, totals[lo:hi]
+		some.Rows, some.Data = hi-lo, x.Data[lo*x.Stride:hi*x.Stride]
+		blas64.Gemv(blas.NoTrans, 1, some, vector(ratios), 0, vector(t))
+		for i, total := range t {
+			t[i] = 1 / total
+			if weights != nil {
+				t[i] *= weights[lo+i]
+			}
+		}
+		blas64.Gemv(blas.Trans, 1, some, vector(t), 1, vector(sums))
+	}
+	for k, r := range ratios {
+		sums[k] *= r
+	}
+}
+
+func vector(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Data: v, Inc: 1} }
 
 // few classes are so many that all that is added up fits in registers.
 const few = 4

@@ -180,3 +180,51 @@ func TestWeightsOfRows(t *testing.T) {
 		t.Errorf("proportions %v, want %v", got.Proportions, want.Proportions)
 	}
 }
+
+// Posteriors of few and of many classes are added up to the same numbers by loops and by
+// products, with weights and without.
+func TestPosteriorSums(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 1))
+	for _, classes := range []int{2, 3, 4, 5, wideClasses + 3} {
+		x, ratios, weights := dense.New(40, classes), make([]float64, classes), make([]float64, 40)
+		for i := range x.Data {
+			x.Data[i] = rng.Float32()
+		}
+		for k := range ratios {
+			ratios[k] = rng.Float64()
+		}
+		for i := range weights {
+			weights[i] = rng.Float64()
+		}
+		for _, w := range [][]float64{nil, weights} {
+			want := make([]float64, classes)
+			for i := range x.Rows {
+				total, weight := 0.0, 1.0
+				for k, r := range ratios {
+					total += r * float64(x.Data[i*classes+k])
+				}
+				if w != nil {
+					weight = w[i]
+				}
+				for k, r := range ratios {
+					want[k] += weight * r * float64(x.Data[i*classes+k]) / total
+				}
+			}
+			got := make([]float64, classes)
+			addPosteriors(got, x, w, ratios)
+			compare(t, "loops", got, want, 1e-12)
+			s := newPosteriorSums(x, w)
+			if (s.wide.Rows > 0) != (classes >= wideClasses) {
+				t.Errorf("%d classes: %d rows are wide", classes, s.wide.Rows)
+			}
+			got, err := s.mean(ratios)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range got {
+				got[k] *= s.total
+			}
+			compare(t, "parts", got, want, 1e-12)
+		}
+	}
+}
