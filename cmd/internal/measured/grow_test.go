@@ -139,3 +139,22 @@ func TestLacksSample(t *testing.T) {
 		t.Error(reason)
 	}
 }
+
+// mars run refuses a cache that has files of others in it.
+func TestCommandsLeaveTheCacheAlone(t *testing.T) {
+	p := program{folder: t.TempDir(), hash: "h"}
+	command := study{name: "command", command: []string{"sh", "-c", `echo '{"l1": 0.5}' > {out}.jsonl`}}
+	for range 2 { // the second time it is there already
+		r, err := p.measure(t.Context(), command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.parts) != 1 || len(r.parts[0].runs) != 1 {
+			t.Fatalf("%+v has not one run", r)
+		}
+	}
+	cache := p.keeps(study{name: "run", file: "run.toml"})
+	if files, err := os.ReadDir(cache); err == nil && len(files) > 0 {
+		t.Errorf("the cache of mars run has %v of a command in it", files)
+	}
+}

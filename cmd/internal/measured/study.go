@@ -142,8 +142,17 @@ func output(ctx context.Context, name string, args ...string) (string, error) {
 // measure runs a study. What is done stays in a cache of this program's own, so that a
 // study that was interrupted goes on where it was.
 func (p program) measure(ctx context.Context, s study) (record, error) {
-	runs, err := p.run(ctx, s, nil, filepath.Join(p.folder, "cache-"+p.hash))
+	runs, err := p.run(ctx, s, nil, p.keeps(s))
 	return recordOf(part{p.origin(s), runs}), err
+}
+
+// keeps is the folder for what a study has done. mars run takes no cache that has files of
+// others in it, so commands of a study's own have another.
+func (p program) keeps(s study) string {
+	if s.command != nil {
+		return filepath.Join(p.folder, "outputs-"+p.hash)
+	}
+	return filepath.Join(p.folder, "cache-"+p.hash)
 }
 
 // origin says that runs were made by this program, here and now.
