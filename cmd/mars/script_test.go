@@ -26,6 +26,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			root, err := filepath.Abs(filepath.Join("..", ".."))
 			e.Setenv("ROOT", root)
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache")) // what another run left is no result of this one
 			e.Setenv("MARS_PYTHON", os.Getenv("MARS_PYTHON"))
 			return err
 		},

@@ -50,6 +50,9 @@ func (r *Report) writeViews(w io.Writer) error {
 		fmt.Fprintf(w, "\nThe source's classes explain the target where they are, when only their proportions change: weight %.2f.\n", h.Stays.Trust)
 		fmt.Fprintf(w, "%.2f remains for the assumptions below by the labels that come back.\n", 1-h.Stays.Trust)
 	}
+	if held := h.Held(); held != "" {
+		fmt.Fprintf(w, "\n%s.\n", held)
+	}
 	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. The more of the source's labels come back")
 	fmt.Fprintln(w, "when they are guessed from the target's labels by an assumption, the larger is its weight:")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -13,6 +13,7 @@ import (
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/validate"
 )
 
 // folds is how many parts the source is cut into for cross-validation.
@@ -24,6 +25,9 @@ type Tuned struct {
 	// Gamma and Lambda are the hyper-parameters of kernel ridge regression, which
 	// are chosen whether it is a member or not.
 	Gamma, Lambda float64
+	// Accuracy is the balanced accuracy of the members, on average, on rows that were held
+	// out.
+	Accuracy float64
 
 	members  []member
 	distinct int // rows; the others are copies of them
@@ -35,6 +39,7 @@ type member struct {
 	name       string
 	train      trainer
 	calibrator *labelshift.Calibrator
+	accuracy   float64 // balanced, on rows that were held out
 }
 
 // Tune chooses hyper-parameters and calibrations on the rows of x (n×d) with
@@ -63,6 +68,9 @@ func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o 
 		return nil, err
 	}
 	t.members = members[:len(names)]
+	for _, m := range t.members {
+		t.Accuracy += m.accuracy / float64(len(t.members))
+	}
 	return t, nil
 }
 
@@ -109,6 +117,9 @@ func (t *Tuned) tune(ctx context.Context, name string, x blas32.General, labels 
 		return m, err
 	}
 	m.calibrator, err = labelshift.Calibrate(heldOut, seen, labelshift.BCTS)
+	if err == nil {
+		m.accuracy = balancedAccuracy(m.calibrator.Apply(heldOut), seen, t.Classes)
+	}
 	return m, err
 }
 
@@ -187,4 +198,23 @@ func (t *Tuned) Train(ctx context.Context, x blas32.General, labels []int32) (*M
 		return nil, err
 	}
 	return m, nil
+}
+
+// balancedAccuracy is that of posteriors of rows with these labels, if all classes are
+// decided on as if they were equally frequent.
+func balancedAccuracy(posteriors blas32.General, labels []int32, classes int) float64 {
+	counts := make([]float32, classes)
+	for _, y := range labels {
+		counts[y]++
+	}
+	found := make([]int32, len(labels))
+	for i := range found {
+		row, best := dense.Row(posteriors, i), float32(-1)
+		for k, count := range counts {
+			if count > 0 && row[k]/count > best {
+				found[i], best = int32(k), row[k]/count
+			}
+		}
+	}
+	return validate.BalancedAccuracy(found, labels, classes)
 }

@@ -26,6 +26,7 @@ type header struct {
 	Prior    []float64 `json:"prior"`
 	Source   []float64 `json:"source,omitempty"`
 	Novelty  float64   `json:"novelty"`
+	Still    Still     `json:"still"`
 	Stays    Stays     `json:"stays"`
 	Noise    *Noise    `json:"noise,omitempty"`
 	Evidence Evidence  `json:"evidence"`
@@ -38,7 +39,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		keyModel: header{m.Views, m.prior, m.SourceShares, m.Novelty, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed}} {
+		keyModel: header{m.Views, m.prior, m.SourceShares, m.Novelty, m.Still, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -106,7 +107,7 @@ func parse(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	m.Views, m.prior, m.Novelty, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Novelty, h.Stays, h.Noise, h.Evidence, h.Warnings, h.Seed, h.Source
+	m.Views, m.prior, m.Novelty, m.Still, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Novelty, h.Still, h.Stays, h.Noise, h.Evidence, h.Warnings, h.Seed, h.Source
 	if text, there := f.Metadata[adapt.KeyDecision]; there {
 		d, err := labelshift.ParseDecision(text)
 		if err != nil {

@@ -57,6 +57,8 @@ type Model struct {
 	// Novelty is the share of target rows that are farther from the source than
 	// 95 % of its own rows, from 0 to 1.
 	Novelty float64
+	// Still is what the source alone says for rows that stay.
+	Still Still
 	// Stays says whether the classes have stayed where they are.
 	Stays Stays
 	// Noise is what the source was given because the target has it; nil if there is none.

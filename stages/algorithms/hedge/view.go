@@ -40,6 +40,16 @@ type View struct {
 // moves reports whether the view takes the source's rows to have moved.
 func (v *View) moves() bool { return v.Name != "same" && v.Name != "balance" }
 
+// carried returns the class proportions that the posteriors of the view carry. Where nothing
+// has changed they stay those of the source, even if the mean posterior of the target's rows
+// differs: other rows do not change what a row of its kind is.
+func (v *View) carried(prior []float64) []float64 {
+	if v.Name == "same" {
+		return prior
+	}
+	return v.Proportions
+}
+
 // A learner is a classifier with the rows that it was trained on.
 type learner struct {
 	rows    blas32.General // n_S×q: the source's, moved
@@ -157,7 +167,7 @@ func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
 			}
 		}
 		p := dense.Clone(l.mean)
-		if err := labelshift.Accuracy.Adjust(p, f.prior, v.Proportions); err != nil {
+		if err := labelshift.Accuracy.Adjust(p, f.prior, v.carried(f.prior)); err != nil {
 			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
 		}
 		views, posteriors = append(views, v), append(posteriors, p)

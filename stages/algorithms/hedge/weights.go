@@ -16,18 +16,26 @@ import (
 // A view's weight is proportional to the exponential of its score: sharpness times
 // its circle, plus moveScore for views that move the source's rows, plus noveltyScore
 // times the share of novel rows (a target that lies where the source has no rows has
-// moved), plus togetherScore for the view that moves all rows together.
+// moved), plus togetherScore for the view that moves all rows together. Views that move rows
+// get overlapScore times the overlap of the source's classes and fewValuedScore times the
+// share of its columns with few values. New proportions are seen badly in classes that overlap,
+// and well in others: the view of them gets balanceScore times the overlap, and the view that
+// nothing has changed sameScore times what is left.
 const (
-	sharpness     = 10
-	moveScore     = -1
-	noveltyScore  = 12
-	maxNovelty    = 0.5
-	togetherScore = -1
+	sharpness      = 10
+	moveScore      = -1
+	noveltyScore   = 12
+	maxNovelty     = 0.5
+	togetherScore  = -1
+	overlapScore   = -7
+	fewValuedScore = -4
+	balanceScore   = -3
+	sameScore      = -1
 )
 
 // weigh weights the views and takes their mean.
 func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posteriors []blas32.General) error {
-	m.Novelty, m.Noise = f.nearness.novelty(), f.heard
+	m.Novelty, m.Noise, m.Still = f.nearness.novelty(), f.heard, f.still()
 	m.Stays = f.trust(m.Views[1].Proportions)
 	err := kernel.Each(len(m.Views), func(i int) (err error) {
 		v := &m.Views[i]
@@ -109,13 +117,17 @@ func (m *Model) undivided() bool {
 // proportions.
 func (m *Model) scores() []float64 {
 	stay := (m.Views[0].Circle + m.Views[1].Circle) / 2
+	overlap := m.Still.Overlap()
 	scores := make([]float64, len(m.Views))
 	for i, v := range m.Views {
 		if !v.moves() {
-			scores[i] = sharpness * stay
+			scores[i] = sharpness*stay + sameScore*(1-overlap)
+			if v.Name == "balance" {
+				scores[i] = sharpness*stay + balanceScore*overlap
+			}
 			continue
 		}
-		scores[i] = sharpness*v.Circle + moveScore + noveltyScore*min(m.Novelty, maxNovelty)
+		scores[i] = sharpness*v.Circle + moveScore + noveltyScore*min(m.Novelty, maxNovelty) + overlapScore*overlap + fewValuedScore*m.Still.FewValued
 		switch {
 		case v.Name == "together":
 			scores[i] += togetherScore

@@ -28,6 +28,8 @@ type Hedge struct {
 	// Untypical is the share of target rows whose typicality is below 0.05, which a
 	// twentieth of known rows have.
 	Untypical float64 `json:"untypical"`
+	// Still is what the source alone says for rows that stay where they are.
+	Still hedge.Still `json:"still"`
 	// Stays says whether the classes have stayed where they are.
 	Stays hedge.Stays `json:"stays"`
 	// Noise is what the target has and the source was given; nil if there is none.
@@ -38,7 +40,7 @@ type Hedge struct {
 // OfHedge is what an answer under several assumptions says of itself.
 func OfHedge(m *hedge.Model) *Diagnostics {
 	d := &Diagnostics{Estimator: hedge.Method, Estimators: map[string][]float64{}, ExpectedError: &m.Evidence.ExpectedError,
-		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical, Stays: m.Stays, Noise: m.Noise}}
+		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical, Still: m.Still, Stays: m.Stays, Noise: m.Noise}}
 	for _, v := range m.Views {
 		d.Estimators[v.Name] = v.Proportions
 	}
@@ -98,6 +100,19 @@ func (h *Hedge) Noisy() string {
 		h.Noise.Columns, h.Noise.Ratio)
 }
 
+// Held says in words why movements have little weight; "" if they have not.
+func (h *Hedge) Held() string {
+	switch {
+	case h.Stayed():
+		return ""
+	case h.Still.Overlap() > 0.5:
+		return fmt.Sprintf("The source's classes overlap (a classifier is only %.0f %% of the way from chance to right): a movement could not be seen, so it counts little", 100*h.Still.Separation)
+	case h.Still.FewValued > 0.5:
+		return fmt.Sprintf("%.0f %% of the columns have few values, and rows of few values seldom move: movements count less", 100*h.Still.FewValued)
+	}
+	return ""
+}
+
 // Line says it in one line.
 func (h *Hedge) Line() string {
 	var parts []string
@@ -112,6 +127,9 @@ func (h *Hedge) Line() string {
 	}
 	if h.Stayed() {
 		why += ". The source's classes explain the target where they are"
+	}
+	if held := h.Held(); held != "" {
+		why += ". " + held
 	}
 	return fmt.Sprintf("assumed: %s%s. %.0f %% of the labels are expected to be right; %.0f %% of the rows are untypical of their class (%.0f %% would be if nothing is new)",
 		strings.Join(parts, "; "), why, 100*h.ExpectedAccuracy, 100*h.Untypical, 100*hedge.UntypicalRate)
