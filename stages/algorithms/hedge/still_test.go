@@ -134,3 +134,15 @@ func TestSameKeepsPosteriors(t *testing.T) {
 		t.Errorf("the proportions are %v from the mean posterior", d)
 	}
 }
+
+// Where the user says that rows have moved, the views disagree less than they may be wrong.
+func TestExpectedErrorOfMovements(t *testing.T) {
+	expected := func(unmoved float64) float64 {
+		e := Evidence{Spread: 0.1, Members: 0.05, Doubt: 0.1}
+		e.expectError(Stays{}, 0, []View{{Name: "same", Weight: unmoved}, {Name: "classes", Weight: 1 - unmoved}})
+		return e.ExpectedError
+	}
+	if mixed, moved := expected(0.1), expected(0); math.Abs(moved/mixed-movedFactor) > 1e-9 {
+		t.Errorf("expected %.4f where rows are known to have moved, and %.4f where not", moved, mixed)
+	}
+}
