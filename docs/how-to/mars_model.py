@@ -82,7 +82,7 @@ class Model:
             prefix = f"{view['classifier']}."
             if sum(v["weight"] for v in about["views"] if v["classifier"] == view["classifier"]) < 0.002:
                 continue  # the model does not keep what hardly counts
-            total = total + view["weight"] * self.reweight(self.ensemble(prefix, z), about["prior"], view["proportions"])
+            total = total + view["weight"] * self.reweight(self.ensemble(prefix, z), about["prior"], view.get("carried", view["proportions"]))
             weights += view["weight"]
         p, target = total / weights, np.maximum(self.get("mars.proportions.target"), LEAST)
         if self.decision == "accuracy":

@@ -116,20 +116,26 @@ func (f *flow) begin() *flow {
 // errSeen ends a look at a file's first rows.
 var errSeen = errors.New("seen")
 
-// glance looks at the first rows for columns that say nothing of the target.
+// glance looks at the first rows, or at all if need be, for columns that say nothing of the target.
 func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table) error {
 	e := f.st.Encoder
-	if source == nil || e.Plain() {
+	if source == nil {
 		return nil
 	}
 	s := newStrangeness(len(e.Columns))
 	first := f.options
 	first.Each = func(t *format.Table) error {
 		s.add(t, e)
+		if !f.refuse && slices.Contains(s.gaps, s.rows) {
+			return ctx.Err() // later rows may have a value of that column
+		}
 		return errSeen
 	}
 	if _, err := format.Open(ctx, f.path, first); err != nil && !errors.Is(err, errSeen) {
 		return err
+	}
+	if f.refuse {
+		clear(s.gaps) // a missing value is an error when it is met
 	}
 	f.st.dropStrangers(env, s, f.path, source)
 	f.options.Columns, f.options.Fields = f.st.Columns, e.Fields()

@@ -348,14 +348,21 @@ func warnOfCopies(env stages.Env, source, target *format.Table) {
 	}
 }
 
-// warnOfSides warns of columns that tell the domains apart by themselves.
+// warnOfSides warns of columns that tell the domains apart by themselves, and of columns that
+// are stuck at one value in the target.
 func warnOfSides(env stages.Env, columns []string, source, target []spread) {
-	var sides []string
+	var sides, stuck []string
 	for j, name := range columns {
-		if apart(&source[j], &target[j]) {
+		switch {
+		case target[j].isStuck(&source[j]):
+			stuck = append(stuck, name)
+		case apart(&source[j], &target[j]):
 			sides = append(sides, name)
 		}
 	}
+	remedy := " --exclude " + shell(stuck)
+	warnOfEach(env, stuck, "has many values in the source and one value in the target, as of a sensor that has died or a stain that was forgotten: leave it out with"+remedy,
+		"have many values in the source and each one value in the target, as of sensors that have died or stains that were forgotten: leave them out with"+remedy)
 	warnOfEach(env, sides, "has no value of the target within its values of the source: if it says which file a row is from, leave it out with --columns",
 		"have no value of the target within their values of the source: if they say which file a row is from, leave them out with --columns")
 }
@@ -439,13 +446,14 @@ func codesClasses(t *format.Table, j int) bool {
 type spread struct {
 	rows      int
 	low, high float32
-	values    map[float32]bool // up to one more than glanceRows
+	values    map[float32]int // rows of each value, until there are more values than glanceRows
+	counted   int             // in all of them
 }
 
 func newSpreads(columns int) []spread {
 	spreads := make([]spread, columns)
 	for j := range spreads {
-		spreads[j] = spread{low: float32(math.Inf(1)), high: float32(math.Inf(-1)), values: map[float32]bool{}}
+		spreads[j] = spread{low: float32(math.Inf(1)), high: float32(math.Inf(-1)), values: map[float32]int{}}
 	}
 	return spreads
 }
@@ -467,10 +475,20 @@ func (s *spread) addColumn(t *format.Table, j int) {
 		}
 		s.low, s.high = min(s.low, v), max(s.high, v)
 		if len(s.values) <= glanceRows {
-			s.values[v] = true
+			s.values[v]++
+			s.counted++
 		}
 	}
 	s.rows += t.Features.Rows
+}
+
+// manyValues is how many values a column has at least that is no code.
+const manyValues = 11
+
+// isStuck reports whether a column has one value in enough rows, and in others many, of which
+// that is not the usual one, as 0 is of sparse counts.
+func (s *spread) isStuck(others *spread) bool {
+	return s.rows >= minIdentityRows && s.low == s.high && len(others.values) >= manyValues && 2*others.values[s.low] <= others.counted
 }
 
 // codesClasses reports whether the column has few values, each repeated.
@@ -479,6 +497,9 @@ func (s *spread) codesClasses() bool { return len(s.values) <= min(s.rows/repeat
 // apart reports whether a column tells two tables apart: its ranges in them do not
 // overlap, or it is a code whose values in one are none of the other.
 func apart(a, b *spread) bool {
+	if len(a.values) == 0 || len(b.values) == 0 {
+		return false // all are missing
+	}
 	if a.low > b.high || b.low > a.high {
 		return true
 	}
@@ -486,7 +507,7 @@ func apart(a, b *spread) bool {
 		return false
 	}
 	for v := range a.values {
-		if b.values[v] {
+		if b.values[v] > 0 {
 			return false
 		}
 	}

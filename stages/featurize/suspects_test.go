@@ -86,6 +86,24 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
+// A column that is stuck at one value in the target is named, with what to do. A gene that no
+// cell of the target has is not: few of the source's have it.
+func TestWarnOfStuck(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 0))
+	some := func(int) float32 { return rng.Float32() - 0.5 }
+	gene := func(i int) float32 { return float32(max(0, i%30-12)) * rng.Float32() * float32(i%2) }
+	zero := func(int) float32 { return 0 }
+	source := suspect(90, true, map[string]func(int) float32{"alive": some, "dead": some, "gene": gene, "late": some, "sex": func(i int) float32 { return float32(i / 3 % 2) }})
+	target := map[string]func(int) float32{"alive": some, "dead": zero, "gene": zero, "late": zero, "sex": zero}
+	for rows, want := range map[int]string{minIdentityRows: "--exclude dead,late", minIdentityRows - 1: ""} {
+		var log bytes.Buffer
+		warnOfCopies(logged(&log), source, suspect(rows, false, target))
+		if !strings.Contains(log.String(), want) || (log.Len() == 0) != (want == "") || strings.Contains(log.String(), "gene") || strings.Contains(log.String(), "sex") {
+			t.Errorf("of %d rows it said %s", rows, log.String())
+		}
+	}
+}
+
 // A copy of the label, and a column that says which file a row is from, are named.
 func TestWarnOfCopies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 0))

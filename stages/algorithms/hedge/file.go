@@ -147,6 +147,11 @@ func (m *Model) check() error {
 		if err := checkShares(keyModel+": view "+v.Name, v.Proportions, len(m.Classes)); err != nil {
 			return err
 		}
+		if v.Carried != nil {
+			if err := checkShares(keyModel+": carried by view "+v.Name, v.Carried, len(m.Classes)); err != nil {
+				return err
+			}
+		}
 		if v.FixedPoint != nil {
 			if err := checkShares(keyModel+": fixed point of view "+v.Name, v.FixedPoint, len(m.Classes)); err != nil {
 				return err

@@ -23,7 +23,7 @@ func (m *Model) ONNX(g *onnx.Graph, x onnx.Value) (z, posteriors onnx.Value, err
 			if v.Classifier != c {
 				continue
 			}
-			q, err := labelshift.Accuracy.ONNX(g, mean, m.prior, v.carried(m.prior))
+			q, err := labelshift.Accuracy.ONNX(g, mean, m.prior, v.carried())
 			if err != nil {
 				return z, "", err
 			}

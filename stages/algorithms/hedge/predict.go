@@ -95,7 +95,7 @@ func (m *Model) mix(dst, z blas32.General) error {
 				continue
 			}
 			q := dense.Clone(mean)
-			if err := labelshift.Accuracy.Adjust(q, m.prior, v.carried(m.prior)); err != nil {
+			if err := labelshift.Accuracy.Adjust(q, m.prior, v.carried()); err != nil {
 				return err
 			}
 			for i, p := range q.Data {

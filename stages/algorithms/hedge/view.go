@@ -31,6 +31,10 @@ type View struct {
 	// Classifier is the index of the view's classifier in the model's.
 	Classifier int `json:"classifier"`
 
+	// Carried is the class proportions, C values, that posteriors of the view are brought to:
+	// nil where they are Proportions.
+	Carried []float64 `json:"carried,omitempty"`
+
 	// FixedPoint is the proportions, C values, at which EM stays on the posteriors of the
 	// view's classifier, over the target rows that were fitted to: nil of the view "same", and
 	// of models of older versions.
@@ -40,12 +44,10 @@ type View struct {
 // moves reports whether the view takes the source's rows to have moved.
 func (v *View) moves() bool { return v.Name != "same" && v.Name != "balance" }
 
-// carried returns the class proportions that the posteriors of the view carry. Where nothing
-// has changed they stay those of the source, even if the mean posterior of the target's rows
-// differs: other rows do not change what a row of its kind is.
-func (v *View) carried(prior []float64) []float64 {
-	if v.Name == "same" {
-		return prior
+// carried returns the class proportions that posteriors of the view are brought to.
+func (v *View) carried() []float64 {
+	if v.Carried != nil {
+		return v.Carried
 	}
 	return v.Proportions
 }
@@ -160,14 +162,18 @@ func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
 		if v.Proportions, err = f.proportions(name, l); err != nil {
 			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
 		}
-		if name != "same" {
+		if name == "same" {
+			// Other rows do not change what a row of its kind is: the mean posterior of the
+			// target's rows is p_T, but posteriors stay as they are.
+			v.Carried = f.prior
+		} else {
 			var err error
 			if v.FixedPoint, err = labelshift.FixedPoint(l.mean, f.prior); err != nil {
 				return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
 			}
 		}
 		p := dense.Clone(l.mean)
-		if err := labelshift.Accuracy.Adjust(p, f.prior, v.carried(f.prior)); err != nil {
+		if err := labelshift.Accuracy.Adjust(p, f.prior, v.carried()); err != nil {
 			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
 		}
 		views, posteriors = append(views, v), append(posteriors, p)

@@ -102,7 +102,7 @@ class Model(Base):
         posteriors = {c: ensemble(z) for c, ensemble in self.ensembles.items()}
         for view in self.hedge["views"]:
             if (c := str(view["classifier"])) in posteriors:
-                total = total + view["weight"] * reweight(posteriors[c], self.hedge["prior"], view["proportions"])
+                total = total + view["weight"] * reweight(posteriors[c], self.hedge["prior"], view.get("carried", view["proportions"]))
                 weights += view["weight"]
         p, target = total / weights, [max(t, LEAST) for t in self.get("mars.proportions.target")]
         if self.decision == "accuracy":
