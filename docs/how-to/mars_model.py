@@ -105,12 +105,12 @@ class Model:
         return self.array(np.asarray(z, np.float32))
 
     def ensemble(self, prefix, z):
-        """The geometric mean of the calibrated posteriors of three classifiers."""
+        """The geometric mean of the calibrated posteriors of three classifiers, by their weights."""
         members, logs = self.get(prefix + "ensemble")["members"], 0
         for member in members:
             p = getattr(self, member["name"])(f"{prefix}{member['name']}.", z)
             p = self.softmax(self.log(p, 1e-12) / member["temperature"] + self.array(member["bias"]))
-            logs = logs + self.log(p, 1e-6) / len(members)
+            logs = logs + self.log(p, 1e-6) * member.get("weight", 1 / len(members))
         return self.softmax(logs)
 
     def logistic(self, prefix, z):

@@ -1,9 +1,9 @@
 // Package ensemble is a small ensemble of classifiers that make different
 // mistakes: multinomial logistic regression, kernel ridge regression and a network.
 // Hyper-parameters are chosen, and posteriors calibrated, on rows of the source
-// that the classifiers were not trained on. The ensemble's posterior is the
-// normalised geometric mean of its members' posteriors (a logarithmic opinion pool,
-// Genest & Zidek 1986).
+// that the classifiers were not trained on, and so is the weight of each. The ensemble's
+// posterior is the normalised geometric mean of its members' posteriors by these weights (a
+// logarithmic opinion pool, Genest & Zidek 1986).
 package ensemble
 
 import (
@@ -88,6 +88,7 @@ type trained struct {
 	scorer
 	name       string
 	calibrator *labelshift.Calibrator
+	weight     float64 // of all members 1
 }
 
 // Width is the number d of columns of the rows that the model takes.
@@ -103,25 +104,34 @@ func (m *Model) Members(x blas32.General) []blas32.General {
 	return all
 }
 
+// Weights are the members' weights in the mean, in the order of the options. Their sum is 1.
+func (m *Model) Weights() []float64 {
+	weights := make([]float64, len(m.members))
+	for i, k := range m.members {
+		weights[i] = k.weight
+	}
+	return weights
+}
+
 // Predict returns the ensemble's posteriors of the rows of x, n×C.
-func (m *Model) Predict(x blas32.General) blas32.General { return Mean(m.Members(x)) }
+func (m *Model) Predict(x blas32.General) blas32.General { return m.Mean(m.Members(x)) }
 
 // minPosterior is what a posterior counts as in the mean if it is less.
 const minPosterior = 1e-6
 
-// Mean is the normalised geometric mean of posteriors, all n×C.
-func Mean(members []blas32.General) blas32.General {
+// Mean is the normalised weighted geometric mean of the members' posteriors, all n×C.
+func (m *Model) Mean(members []blas32.General) blas32.General {
 	mean := dense.New(members[0].Rows, members[0].Cols)
 	if mean.Rows == 0 {
 		return mean
 	}
 	logs, own := make([]float64, len(mean.Data)), make([]float64, len(mean.Data))
-	for _, p := range members {
+	for k, p := range members {
 		for i, v := range p.Data {
 			own[i] = max(float64(v), minPosterior)
 		}
 		kernel.Log64(own, own)
-		floats.AddScaled(logs, 1/float64(len(members)), own)
+		floats.AddScaled(logs, m.members[k].weight, own)
 	}
 	kernel.Softmax64(logs, mean.Cols)
 	for i, v := range logs {

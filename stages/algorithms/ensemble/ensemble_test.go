@@ -167,11 +167,47 @@ func TestMean(t *testing.T) {
 	a, b := dense.New(2, 2), dense.New(2, 2)
 	copy(a.Data, []float32{0.5, 0.5, 1, 0})
 	copy(b.Data, []float32{0.9, 0.1, 0.5, 0.5})
-	want := []float64{0.75, 0.25, 1 / (1 + 1e-3), 1e-3 / (1 + 1e-3)}
-	for i, v := range Mean([]blas32.General{a, b}).Data {
-		if math.Abs(float64(v)-want[i]) > 1e-6 {
-			t.Errorf("posterior %d is %g, want %g", i, v, want[i])
+	for weight, want := range map[float64][]float64{
+		0.5:  {0.75, 0.25, 1 / (1 + 1e-3), 1e-3 / (1 + 1e-3)},
+		0.75: {math.Sqrt(3) / (1 + math.Sqrt(3)), 1 / (1 + math.Sqrt(3)), 1 / (1 + math.Pow(1e-6, 0.75)), math.Pow(1e-6, 0.75) / (1 + math.Pow(1e-6, 0.75))},
+	} {
+		m := &Model{Classes: 2, members: []trained{{weight: weight}, {weight: 1 - weight}}}
+		for i, v := range m.Mean([]blas32.General{a, b}).Data {
+			if math.Abs(float64(v)-want[i]) > 1e-6 {
+				t.Errorf("with weight %g posterior %d is %g, want %g", weight, i, v, want[i])
+			}
 		}
+	}
+}
+
+// A member that cannot tell the classes apart in rows that were held out has next to no
+// weight. Members that are as good as each other weigh alike.
+func TestWeights(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	x, labels := dense.New(300, 2), make([]int32, 300)
+	for i := range labels { // a ring around a disc
+		labels[i] = int32(i % 2)
+		angle, radius := 2*math.Pi*rng.Float64(), 1+2*float64(labels[i])+0.2*rng.NormFloat64()
+		x.Data[2*i], x.Data[2*i+1] = float32(radius*math.Cos(angle)), float32(radius*math.Sin(angle))
+	}
+	tuned, err := Tune(t.Context(), x, labels, 2, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tuned.Train(t.Context(), x, labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := m.Weights(); len(w) != 3 || w[0] > 1e-3 || w[1] < 0.1 || w[2] < 0.1 || math.Abs(w[0]+w[1]+w[2]-1) > 1e-12 {
+		t.Errorf("the members of %v have the weights %v", Names, w)
+	}
+	equal := []member{{loss: 0.3}, {loss: 0.3}}
+	weigh(equal)
+	if equal[0].weight != 0.5 || equal[1].weight != 0.5 {
+		t.Errorf("equal losses have weights %g and %g", equal[0].weight, equal[1].weight)
+	}
+	if got, want := logLoss(blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{0.5, 0.5, 0.25, 0.75}}, []int32{0, 1}), -(math.Log(0.5)+math.Log(0.75))/2; math.Abs(got-want) > 1e-7 {
+		t.Errorf("the loss is %g, want %g", got, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"fmt"
+	"math"
 
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/safetensors"
@@ -21,6 +22,8 @@ type calibration struct {
 	Name        string    `json:"name"`
 	Temperature float64   `json:"temperature"`
 	Bias        []float64 `json:"bias"`
+	// Weight is the member's in the mean; where no member has one they weigh alike.
+	Weight float64 `json:"weight,omitempty"`
 }
 
 // Put adds the model to a file. The names of its tensors and the keys of its
@@ -29,7 +32,7 @@ type calibration struct {
 func (m *Model) Put(f *safetensors.File, prefix string) error {
 	h := header{Classes: m.Classes}
 	for _, k := range m.members {
-		h.Members = append(h.Members, calibration{k.name, k.calibrator.Temperature, k.calibrator.Bias})
+		h.Members = append(h.Members, calibration{k.name, k.calibrator.Temperature, k.calibrator.Bias, k.weight})
 		if err := k.put(f, prefix+k.name+"."); err != nil {
 			return err
 		}
@@ -49,12 +52,13 @@ func Get(f *safetensors.File, prefix string) (*Model, error) {
 		return nil, fmt.Errorf("metadata %s%s: %w", prefix, metadataKey, err)
 	}
 	m := &Model{Classes: h.Classes}
+	h.weigh()
 	for _, c := range h.Members {
 		s, err := getMember(f, prefix, c.Name, h.Classes)
 		if err != nil {
 			return nil, err
 		}
-		m.members = append(m.members, trained{s, c.Name, &labelshift.Calibrator{Temperature: c.Temperature, Bias: c.Bias}})
+		m.members = append(m.members, trained{s, c.Name, &labelshift.Calibrator{Temperature: c.Temperature, Bias: c.Bias}, c.Weight})
 	}
 	for _, k := range m.members {
 		if k.width() != m.Width() {
@@ -74,12 +78,36 @@ func (h header) check() error {
 		if len(c.Bias) != h.Classes {
 			return fmt.Errorf("%s: %d biases for %d classes", c.Name, len(c.Bias), h.Classes)
 		}
+		if !(c.Weight >= 0 && c.Weight <= 1) {
+			return fmt.Errorf("%s: the weight is %g: want a number from 0 to 1", c.Name, c.Weight)
+		}
 		if !(c.Temperature > 0) {
 			return fmt.Errorf("%s: the temperature is %g: want a positive number", c.Name, c.Temperature)
 		}
 	}
+	if sum := h.weights(); sum != 0 && math.Abs(sum-1) > 1e-6 {
+		return fmt.Errorf("the sum of the weights is %g: want 1", sum)
+	}
 	_, err := Options{Members: append([]string{}, names...)}.members()
 	return err
+}
+
+// weigh gives members of models without weights the same.
+func (h header) weigh() {
+	if h.weights() > 0 {
+		return
+	}
+	for i := range h.Members {
+		h.Members[i].Weight = 1 / float64(len(h.Members))
+	}
+}
+
+// weights is the sum of the members' weights.
+func (h header) weights() (sum float64) {
+	for _, c := range h.Members {
+		sum += c.Weight
+	}
+	return sum
 }
 
 func getMember(f *safetensors.File, prefix, name string, classes int) (scorer, error) {

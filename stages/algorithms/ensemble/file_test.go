@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,27 @@ func TestSavedModelsPredictTheSame(t *testing.T) {
 	}
 }
 
+// Members of a model that was saved before there were weights weigh alike.
+func TestWithoutWeights(t *testing.T) {
+	p := blobs(100)
+	m := mustTrain(t, p, Options{})
+	var f safetensors.File
+	if err := m.Put(&f, "e."); err != nil {
+		t.Fatal(err)
+	}
+	f.Metadata["e.ensemble"] = regexp.MustCompile(`,"weight":[^}]*`).ReplaceAllString(f.Metadata["e.ensemble"], "")
+	old, err := Get(&f, "e.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.members {
+		m.members[i].weight = 1.0 / 3
+	}
+	if !sameBits(old.Predict(p.Target), m.Predict(p.Target)) {
+		t.Errorf("the weights are %v", old.Weights())
+	}
+}
+
 func TestGetRefuses(t *testing.T) {
 	var whole safetensors.File
 	if err := mustTrain(t, blobs(100), Options{}).Put(&whole, "e."); err != nil {
@@ -131,6 +153,8 @@ func TestGetRefuses(t *testing.T) {
 		{`no classifier "forest"`, header("kernel", "forest")},
 		{"chosen twice", header("kernel", "logistic")},
 		{"temperature is -", header(`"temperature":`, `"temperature":-`)},
+		{"weight is -", header(`"weight":`, `"weight":-`)},
+		{"sum of the weights is", header(`"weight":`, `"weight":1e-9,"was":`)},
 		{"tensor e.logistic.weights is missing", tensor("e.logistic.weights", rename)},
 		{"tensor e.logistic.weights has shape [6 3]", tensor("e.logistic.weights", narrow)},
 		{"tensor e.logistic.bias holds NaN", tensor("e.logistic.bias", spoil)},

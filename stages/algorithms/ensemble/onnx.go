@@ -12,15 +12,14 @@ func (m *Model) ONNX(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
 	var sum onnx.Value
 	for _, k := range m.members {
 		p := k.calibrator.ONNX(g, k.onnx(g, prefix+k.name+".", x))
-		logs := labelshift.LogONNX(g, p, minPosterior)
+		logs := g.Op("Mul", labelshift.LogONNX(g, p, minPosterior), g.Scalar(k.weight))
 		if sum == "" {
 			sum = logs
 		} else {
 			sum = g.Op("Add", sum, logs)
 		}
 	}
-	mean := g.Op("Div", sum, g.Scalar(float64(len(m.members))))
-	return g.Cast(g.Softmax(mean), onnx.Float)
+	return g.Cast(g.Softmax(sum), onnx.Float)
 }
 
 func (l linear) onnx(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -39,7 +40,34 @@ type member struct {
 	name       string
 	train      trainer
 	calibrator *labelshift.Calibrator
-	accuracy   float64 // balanced, on rows that were held out
+	// On rows that were held out:
+	accuracy float64 // balanced
+	loss     float64 // mean logarithmic loss, in nats
+	weight   float64 // of all members 1
+}
+
+// A member's weight is inverse to that power of its loss. On 324 tasks of 96 families powers
+// from 3 to 8 and offsets from 0.01 to 0.05 were as good as each other, and better than equal
+// weights and than the best member alone, also on rows of the source.
+const (
+	lossPower  = 6
+	lossOffset = 0.02
+)
+
+// weigh sets the weights of members.
+func weigh(members []member) {
+	least := math.Inf(1)
+	for _, m := range members {
+		least = min(least, m.loss)
+	}
+	sum := 0.0
+	for i, m := range members {
+		members[i].weight = math.Pow((least+lossOffset)/(m.loss+lossOffset), lossPower)
+		sum += members[i].weight
+	}
+	for i := range members {
+		members[i].weight /= sum
+	}
 }
 
 // Tune chooses hyper-parameters and calibrations on the rows of x (n×d) with
@@ -68,6 +96,7 @@ func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o 
 		return nil, err
 	}
 	t.members = members[:len(names)]
+	weigh(t.members)
 	for _, m := range t.members {
 		t.Accuracy += m.accuracy / float64(len(t.members))
 	}
@@ -118,7 +147,8 @@ func (t *Tuned) tune(ctx context.Context, name string, x blas32.General, labels 
 	}
 	m.calibrator, err = labelshift.Calibrate(heldOut, seen, labelshift.BCTS)
 	if err == nil {
-		m.accuracy = balancedAccuracy(m.calibrator.Apply(heldOut), seen, t.Classes)
+		p := m.calibrator.Apply(heldOut)
+		m.accuracy, m.loss = balancedAccuracy(p, seen, t.Classes), logLoss(p, seen)
 	}
 	return m, err
 }
@@ -191,13 +221,21 @@ func (t *Tuned) Train(ctx context.Context, x blas32.General, labels []int32) (*M
 	err := kernel.Each(len(t.members), func(i int) error {
 		k := t.members[i]
 		s, err := k.train(ctx, x, labels)
-		m.members[i] = trained{s, k.name, k.calibrator}
+		m.members[i] = trained{s, k.name, k.calibrator, k.weight}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return m, nil
+}
+
+// logLoss is the mean logarithmic loss, in nats, of posteriors of rows with these labels.
+func logLoss(posteriors blas32.General, labels []int32) (loss float64) {
+	for i, y := range labels {
+		loss -= math.Log(max(float64(dense.Row(posteriors, i)[y]), minPosterior)) / float64(len(labels))
+	}
+	return loss
 }
 
 // balancedAccuracy is that of posteriors of rows with these labels, if all classes are

@@ -124,12 +124,12 @@ func (f *fit) membersApart(l *learner) (float64, error) {
 		return 0, err
 	}
 	sum := 0.0
-	for _, p := range l.members {
+	for i, p := range l.members {
 		own, err := f.em(p)
 		if err != nil {
 			return 0, err
 		}
-		sum += dense.L1(all, own) / float64(len(l.members))
+		sum += l.model.Weights()[i] * dense.L1(all, own)
 	}
 	return sum, nil
 }

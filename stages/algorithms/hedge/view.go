@@ -144,7 +144,7 @@ func (f *fit) train(ctx context.Context, l *learner) (err error) {
 		return err
 	}
 	l.members = l.model.Members(f.target)
-	l.mean = ensemble.Mean(l.members)
+	l.mean = l.model.Mean(l.members)
 	return ctx.Err()
 }
 

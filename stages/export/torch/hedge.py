@@ -49,10 +49,14 @@ class Calibrated(nn.Module):
 
 
 class Ensemble(nn.ModuleList):
-    """The geometric mean of the posteriors of its classifiers."""
+    """The geometric mean of the posteriors of its classifiers, by their weights."""
+
+    def __init__(self, classifiers, weights):
+        super().__init__(classifiers)
+        self.weights = weights
 
     def forward(self, z):
-        return sum(logarithm(classifier(z), 1e-6) / len(self) for classifier in self).softmax(1)
+        return sum(logarithm(classifier(z), 1e-6) * weight for classifier, weight in zip(self, self.weights)).softmax(1)
 
 
 class Model(Base):
@@ -76,12 +80,12 @@ class Model(Base):
                 for all in (self.about, self.tensors)]
 
     def ensemble(self, prefix):
-        members = []
-        for member in self.get(prefix + "ensemble")["members"]:
+        listed, classifiers = self.get(prefix + "ensemble")["members"], []
+        for member in listed:
             about, tensors = self.part(f"{prefix}{member['name']}.")
             kinds = {"logistic": Logistic, "kernel": Kernel, "network": lambda *a: Network(*a, len(self.classes))}
-            members.append(Calibrated(member, kinds[member["name"]](about, tensors)))
-        return Ensemble(members)
+            classifiers.append(Calibrated(member, kinds[member["name"]](about, tensors)))
+        return Ensemble(classifiers, [member.get("weight", 1 / len(listed)) for member in listed])
 
     def prepare(self, x):
         """Columns with one value left out, and the others scaled."""
