@@ -149,6 +149,7 @@ func (o *Options) preparation(env *stages.Env) (st *preparation, err error) {
 		}
 	default:
 		st = &preparation{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
+		st.chosen = o.Source.Format.Columns != nil || o.Target.Format.Columns != nil
 		st.Compensate = o.Source.Format.Compensate || o.Target.Format.Compensate
 		if !o.Transform.None() {
 			st.Transform = &o.Transform
@@ -158,6 +159,7 @@ func (o *Options) preparation(env *stages.Env) (st *preparation, err error) {
 	if err != nil {
 		return nil, err
 	}
+	st.chosen = true
 	o.Source.Format.Compensated, o.Target.Format.Compensated = st.Compensate, st.Compensate
 	return st, nil
 }
@@ -278,6 +280,7 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 			env.Logger().Info(read[0].Name + ": " + others)
 		}
 	}
+	st.dropLost(env, tables[arrowio.SourceDomain], tables[arrowio.TargetDomain])
 	if st.Columns != nil && len(tables) > 0 {
 		env.Logger().Info("features: " + nameColumns(st.Columns))
 	}

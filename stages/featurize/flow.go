@@ -94,10 +94,8 @@ func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, so
 		}
 		st.Columns = f.options.Columns
 	}
-	if st.Encoder != nil {
-		if err := f.glance(ctx, env, source); err != nil {
-			return nil, err
-		}
+	if err := f.glance(ctx, env, source); err != nil {
+		return nil, err
 	}
 	return f.begin(), nil
 }
@@ -119,26 +117,42 @@ var errSeen = errors.New("seen")
 // glance looks at the first rows, or at all if need be, for columns that say nothing of the target.
 func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table) error {
 	e := f.st.Encoder
-	if source == nil {
+	var s *strangeness
+	if source != nil && e != nil && !e.Plain() {
+		s = newStrangeness(len(e.Columns))
+	}
+	var l *lost
+	if !f.st.chosen {
+		l = newLost(source, f.refuse)
+	}
+	if s == nil && l == nil {
 		return nil
 	}
-	s := newStrangeness(len(e.Columns))
 	first := f.options
 	first.Each = func(t *format.Table) error {
-		s.add(t, e)
-		if !f.refuse && slices.Contains(s.gaps, s.rows) {
-			return ctx.Err() // later rows may have a value of that column
+		if s != nil {
+			s.add(t, e)
+		}
+		if l != nil && l.add(t) {
+			return ctx.Err()
 		}
 		return errSeen
 	}
 	if _, err := format.Open(ctx, f.path, first); err != nil && !errors.Is(err, errSeen) {
 		return err
 	}
-	if f.refuse {
-		clear(s.gaps) // a missing value is an error when it is met
+	var empty, stuck []string
+	if l != nil {
+		empty, stuck = l.find()
 	}
-	f.st.dropStrangers(env, s, f.path, source)
-	f.options.Columns, f.options.Fields = f.st.Columns, e.Fields()
+	if s != nil {
+		f.st.dropStrangers(env, s, f.path, source)
+	}
+	f.st.leaveOut(env, empty, stuck, f.path, source)
+	f.options.Columns = f.st.Columns
+	if e != nil {
+		f.options.Fields = e.Fields()
+	}
 	return nil
 }
 

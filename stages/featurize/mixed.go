@@ -158,32 +158,24 @@ func (s *strangeness) add(t *format.Table, e *encode.Encoder) {
 }
 
 // dropStrangers leaves columns out that give the domains away and say nothing else: categories
-// whose values the target does not share, the number of days where one domain is older
-// than the other, and columns without a value in the target.
+// whose values the target does not share, and the number of days where one domain is older
+// than the other.
 func (st *preparation) dropStrangers(env stages.Env, s *strangeness, target string, source *format.Table, others ...*format.Table) {
 	e := st.Encoder
 	own := newSpreads(len(e.Columns))
-	var empty, strange, apart []string
+	var strange, apart []string
 	for j := range e.Columns {
 		c := &e.Columns[j]
 		if c.Kind == format.Day {
 			own[j].addColumn(source, j)
 		}
 		switch {
-		case s.rows >= minIdentityRows && s.gaps[j] == s.rows:
-			empty = append(empty, c.Name)
 		case c.Kind == format.Category && float64(s.unseen[j]) > maxStrange*float64(s.rows):
 			strange = append(strange, c.Name)
 		case c.Kind == format.Day && (s.days[j].low > own[j].high || s.days[j].high < own[j].low):
 			apart = append(apart, c.Name)
 			e.DropDays(j)
 		}
-	}
-	for _, name := range empty {
-		e.Drop(name, "no value in "+target)
-	}
-	if len(empty) > 0 {
-		env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because no row has a value: %s", target, nameColumns(empty)))
 	}
 	for _, name := range strange {
 		e.Drop(name, "most values of the target are none of the source's")

@@ -29,6 +29,7 @@ type preparation struct {
 
 	source, target scale.Scaling
 	dropped        []encode.Column // columns of which nothing is left
+	chosen         bool            // the columns are: by names, a state or a model
 }
 
 func (p *preparation) images(d arrowio.Domain) ImageOptions {

@@ -488,7 +488,7 @@ const manyValues = 11
 // isStuck reports whether a column has one value in enough rows, and in others many, of which
 // that is not the usual one, as 0 is of sparse counts.
 func (s *spread) isStuck(others *spread) bool {
-	return s.rows >= minIdentityRows && s.low == s.high && len(others.values) >= manyValues && 2*others.values[s.low] <= others.counted
+	return s.counted >= minIdentityRows && s.low == s.high && len(others.values) >= manyValues && 2*others.values[s.low] <= others.counted
 }
 
 // codesClasses reports whether the column has few values, each repeated.
