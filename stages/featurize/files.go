@@ -159,7 +159,7 @@ func (o *Options) preparation(env *stages.Env) (st *preparation, err error) {
 	if err != nil {
 		return nil, err
 	}
-	st.chosen = true
+	st.chosen, st.learnt = true, true
 	o.Source.Format.Compensated, o.Target.Format.Compensated = st.Compensate, st.Compensate
 	return st, nil
 }
@@ -280,7 +280,13 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 			env.Logger().Info(read[0].Name + ": " + others)
 		}
 	}
-	st.dropLost(env, tables[arrowio.SourceDomain], tables[arrowio.TargetDomain])
+	source, target := tables[arrowio.SourceDomain], tables[arrowio.TargetDomain]
+	st.dropLost(env, source, target)
+	if source != nil && target != nil && st.Encoder != nil && !st.learnt {
+		g := newGaps(len(st.Encoder.Columns))
+		g.add(target)
+		st.likeTarget(env, g, source, target.Name, o.Mixed.Indicator)
+	}
 	if st.Columns != nil && len(tables) > 0 {
 		env.Logger().Info("features: " + nameColumns(st.Columns))
 	}

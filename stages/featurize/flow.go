@@ -20,10 +20,12 @@ type flow struct {
 	stream  arrowio.Stream // the rows, if they can be read but once; nil: they are in the file
 	options format.Options
 	st      *preparation
-	strange *strangeness  // counts missing and new values
-	refuse  bool          // missing values
-	ids     *format.Table // the identities; of no rows if there are none
-	scaling scale.Scaling
+	strange *strangeness // counts missing and new values
+	refuse  bool         // missing values
+	// with more missing values than this share a column says which are
+	indicator float64
+	ids       *format.Table // the identities; of no rows if there are none
+	scaling   scale.Scaling
 
 	rows    int           // that have been read
 	spreads []spread      // of the columns
@@ -58,7 +60,7 @@ func (o *Options) flows(ctx context.Context, st *preparation) bool {
 // columns are features if that is not known. It returns nil if its rows have to be read as
 // a whole, be it to say what is wrong with them.
 func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, source *format.Table) (*flow, error) {
-	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing}
+	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, indicator: o.Mixed.Indicator}
 	f.options.NoLabels = true
 	if st.Columns != nil {
 		f.options.Columns, f.options.Exclude, f.options.Categorical = st.Columns, nil, nil
@@ -125,13 +127,20 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table)
 	if !f.st.chosen {
 		l = newLost(source, f.refuse)
 	}
-	if s == nil && l == nil {
+	var g *gaps
+	if source != nil && e != nil && !f.st.learnt && !f.refuse {
+		g = newGaps(len(e.Columns))
+	}
+	if s == nil && l == nil && g == nil {
 		return nil
 	}
 	first := f.options
 	first.Each = func(t *format.Table) error {
 		if s != nil {
 			s.add(t, e)
+		}
+		if g != nil {
+			g.add(t)
 		}
 		if l != nil && l.add(t) {
 			return ctx.Err()
@@ -144,6 +153,9 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table)
 	var empty, stuck []string
 	if l != nil {
 		empty, stuck = l.find()
+	}
+	if g != nil {
+		f.st.likeTarget(env, g, source, f.path, f.indicator)
 	}
 	if s != nil {
 		f.st.dropStrangers(env, s, f.path, source)

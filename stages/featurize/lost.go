@@ -33,10 +33,11 @@ func newLost(source *format.Table, refuse bool) *lost {
 func (l *lost) add(t *format.Table) (open bool) {
 	l.rows += t.Features.Rows
 	for j := range l.spreads {
-		if s := &l.spreads[j]; s.low >= s.high { // one value so far, or none
-			s.addColumn(t, j)
-			open = open || l.isEmpty(j) || l.isStuck(j)
+		s := &l.spreads[j]
+		for i := 0; i < t.Features.Rows && s.low >= s.high; i++ { // one value so far, or none
+			s.add(t.Row(i)[j])
 		}
+		open = open || l.isEmpty(j) || l.isStuck(j)
 	}
 	return open
 }

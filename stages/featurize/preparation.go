@@ -30,6 +30,7 @@ type preparation struct {
 	source, target scale.Scaling
 	dropped        []encode.Column // columns of which nothing is left
 	chosen         bool            // the columns are: by names, a state or a model
+	learnt         bool            // all is, by a state or a model
 }
 
 func (p *preparation) images(d arrowio.Domain) ImageOptions {

@@ -444,7 +444,7 @@ func codesClasses(t *format.Table, j int) bool {
 
 // A spread is where the values of a column are.
 type spread struct {
-	rows      int
+	rows      int // with a value
 	low, high float32
 	values    map[float32]int // rows of each value, until there are more values than glanceRows
 	counted   int             // in all of them
@@ -469,17 +469,20 @@ func spreadsOf(t *format.Table) []spread {
 // addColumn adds the values of column j.
 func (s *spread) addColumn(t *format.Table, j int) {
 	for i := range t.Features.Rows {
-		v := t.Features.Data[i*t.Features.Stride+j]
-		if v != v { // missing
-			continue
-		}
-		s.low, s.high = min(s.low, v), max(s.high, v)
-		if len(s.values) <= glanceRows {
-			s.values[v]++
-			s.counted++
-		}
+		s.add(t.Features.Data[i*t.Features.Stride+j])
 	}
-	s.rows += t.Features.Rows
+}
+
+func (s *spread) add(v float32) {
+	if v != v { // missing
+		return
+	}
+	s.rows++
+	s.low, s.high = min(s.low, v), max(s.high, v)
+	if len(s.values) <= glanceRows {
+		s.values[v]++
+		s.counted++
+	}
 }
 
 // manyValues is how many values a column has at least that is no code.
@@ -488,7 +491,7 @@ const manyValues = 11
 // isStuck reports whether a column has one value in enough rows, and in others many, of which
 // that is not the usual one, as 0 is of sparse counts.
 func (s *spread) isStuck(others *spread) bool {
-	return s.counted >= minIdentityRows && s.low == s.high && len(others.values) >= manyValues && 2*others.values[s.low] <= others.counted
+	return s.rows >= minIdentityRows && s.low == s.high && len(others.values) >= manyValues && 2*others.values[s.low] <= others.counted
 }
 
 // codesClasses reports whether the column has few values, each repeated.

@@ -1,0 +1,105 @@
+package featurize
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/featurize/format"
+)
+
+const (
+	// minMore is the least share of rows that the target has to lack more than the source, for
+	// the source's values to be taken away.
+	minMore = 0.02
+	// maxPatterns is how many rows of the target tell which values are missing together.
+	maxPatterns = 1 << 16
+)
+
+// gaps are the missing values of the target's rows. A value that is filled in is no value of
+// its class: where the target lacks many and the source few, the rows of one class look as if
+// they were of another. So as many are taken away from the source, in the patterns of the
+// target's rows, as if what is missing were missing at random.
+type gaps struct {
+	rows     int
+	lacking  []int     // rows without a value, by column
+	patterns [][]int32 // columns that rows lack, of rows that lack some
+}
+
+func newGaps(columns int) *gaps { return &gaps{lacking: make([]int, columns)} }
+
+// add looks at rows of the target.
+func (g *gaps) add(t *format.Table) {
+	for i := 0; i < t.Features.Rows && g.rows < maxPatterns; i++ {
+		var pattern []int32
+		for j, v := range t.Row(i) {
+			if v != v {
+				pattern = append(pattern, int32(j))
+				g.lacking[j]++
+			}
+		}
+		if pattern != nil {
+			g.patterns = append(g.patterns, pattern)
+		}
+		g.rows++
+	}
+}
+
+// take takes values away from the source, and returns the columns.
+func (g *gaps) take(source *format.Table, seed uint64) (taken []int) {
+	if g.rows < minIdentityRows {
+		return nil
+	}
+	own := newGaps(len(g.lacking))
+	own.add(source)
+	// As many as are lacking are left if a value that a pattern lacks goes with this probability.
+	probability := make([]float64, len(g.lacking))
+	for j, n := range g.lacking {
+		here, there := float64(own.lacking[j])/float64(max(own.rows, 1)), float64(n)/float64(g.rows)
+		if there > here+minMore && n < g.rows {
+			probability[j] = (there - here) / (there * (1 - here))
+			taken = append(taken, j)
+		}
+	}
+	if taken == nil {
+		return nil
+	}
+	rng := rand.New(rand.NewPCG(seed, streamGaps))
+	nan := float32(math.NaN())
+	for i := range source.Features.Rows {
+		k, u := rng.IntN(g.rows), rng.Float64()
+		if k >= len(g.patterns) {
+			continue
+		}
+		row := source.Row(i)
+		for _, j := range g.patterns[k] {
+			if u < probability[j] {
+				row[j] = nan
+			}
+		}
+	}
+	return taken
+}
+
+// streamGaps is the stream of random numbers that takes values away.
+const streamGaps = 0x67617073
+
+// likeTarget takes values away from the source as the target lacks them.
+func (st *preparation) likeTarget(env stages.Env, g *gaps, source *format.Table, target string, indicator float64) {
+	taken := g.take(source, env.Seed)
+	if taken == nil {
+		return
+	}
+	var what []string
+	for _, j := range taken {
+		c := &st.Encoder.Columns[j]
+		if j > 0 && st.Encoder.Columns[j-1].Name == c.Name {
+			continue // the times of a date
+		}
+		share := float64(g.lacking[j]) / float64(g.rows)
+		c.Gaps = c.Gaps || share > indicator
+		what = append(what, fmt.Sprintf("%s (%.1f %%)", c.Name, 100*share))
+	}
+	env.Logger().Info(fmt.Sprintf("%s: values are taken away at random until as many are missing as in %s: %s", source.Name, target, nameColumns(what)))
+}
