@@ -109,7 +109,7 @@ var fixedMutants = []mutant{
 	{"the separation is of rows that were trained on", "stages/algorithms/hedge/still.go", "(f.tuned.Accuracy-chance)/(1-chance)", "(1-chance)/(1-chance)", 0, of("./stages/algorithms/hedge", "TestOverlappingClasses")},
 	{"posteriors change where nothing has", "stages/algorithms/hedge/predict.go", "v.carried()", "v.Proportions", 0, of("./stages/algorithms/hedge", "TestSameKeepsPosteriors")},
 	{"classifiers that are bad on held-out rows weigh as much as good ones", "stages/algorithms/ensemble/tune.go", ", lossPower)", ", 0)", 0, of("./stages/algorithms/ensemble", "TestWeights")},
-	{"the source keeps values that the target lacks", "stages/featurize/gaps.go", "if u < probability[j] {", "if false {", 0, of("./stages/featurize", "TestGaps")},
+	{"the source keeps values that the target lacks", "stages/featurize/gaps.go", "if u < probability[j] {", "if u < 0 {", 0, of("./stages/featurize", "TestGaps")},
 	{"all rows of the source lack values", "stages/featurize/gaps.go", "k, u := rng.IntN(g.rows), rng.Float64()", "k, u := rng.IntN(max(1, len(g.patterns))), rng.Float64()", 0, of("./stages/featurize", "TestGaps")},
 	{"a column stuck at one value stays", "stages/featurize/lost.go", "case l.isStuck(j):", "case false:", 0, of("./cmd/mars", "TestScripts/^mixed$")},
 	{"a column stuck at one value is not named", "stages/featurize/suspects.go", "case target[j].isStuck(&source[j]):", "case false:", 0, of("./stages/featurize", "TestWarnOfStuck")},
