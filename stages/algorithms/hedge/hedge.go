@@ -300,6 +300,8 @@ const (
 const (
 	streamFrequencies = 1_000_000
 	streamNoise       = 1_000_001
+	streamRival       = 1_000_002
+	streamLinear      = 1_000_003
 	streamStays       = 2_000_000 // and those after it, one a replicate
 )
 

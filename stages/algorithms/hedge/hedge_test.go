@@ -166,35 +166,50 @@ func TestStays(t *testing.T) {
 	}
 }
 
-// Of two classes in two columns, one that moves can land where the other was. So a target that
-// looks like one class alone is not trusted to be it there, but is in more columns.
+// Of two classes in two columns, one that moves can land where the other was. A target that looks
+// like one class alone is trusted to be it, but where rows that moved together explain it better.
 func TestStaysOfTwoClasses(t *testing.T) {
-	for _, c := range []struct {
-		columns int
-		share   float64 // of the first class in the target
-		trust   float64
-	}{{2, 0.95, 0}, {2, 0.7, 1}, {3, 0.95, 1}} {
+	for name, c := range map[string]struct {
+		columns        int
+		share          float64 // of the first class in the target
+		distance, move float64
+		trust          float64
+	}{
+		"proportions":                {2, 0.95, 4, 0, 1},
+		"proportions, one column":    {1, 0.95, 3, 0, 1},
+		"proportions, less so":       {2, 0.7, 4, 0, 1},
+		"proportions, three columns": {3, 0.95, 4, 0, 1},
+		"movement":                   {2, 0.5, 2.4, -1.2, 0},
+	} {
 		rng := rand.New(rand.NewPCG(21, 0))
 		p := Problem{Source: dense.New(0, c.columns), Target: dense.New(0, c.columns), Classes: []string{"a", "b"}}
-		row := func(y int) []float32 {
+		row := func(y int, move float64) []float32 {
 			x := make([]float32, c.columns)
 			for j := range x {
-				x[j] = float32(4*float64(y) + rng.NormFloat64())
+				x[j] = float32(rng.NormFloat64())
 			}
+			x[0] += float32(c.distance*float64(y) + move)
 			return x
 		}
-		for i := range 400 {
-			dense.Append(&p.Source, row(i%2))
+		const n = 1000
+		for i := range n {
+			dense.Append(&p.Source, row(i%2, 0))
 			p.Labels = append(p.Labels, int32(i%2))
 			y := 0
-			if float64(i) >= 400*c.share {
+			if float64(i) >= n*c.share {
 				y = 1
 			}
-			dense.Append(&p.Target, row(y))
+			dense.Append(&p.Target, row(y, c.move))
 		}
 		m, _ := fitted(t, problem{Problem: p}, Options{})
 		if m.Stays.Trust != c.trust {
-			t.Errorf("%d columns, %.2f of one class: trust %.3f in %+v, want %v", c.columns, c.share, m.Stays.Trust, m.Stays, c.trust)
+			t.Errorf("%s: trust %.3f in %+v, want %v", name, m.Stays.Trust, m.Stays, c.trust)
+		}
+		if c.move != 0 && m.Stays.Rival <= lastRival {
+			t.Errorf("%s: rows that moved together have the rival %.2f", name, m.Stays.Rival)
+		}
+		if e := dense.L1(m.Proportions, []float64{c.share, 1 - c.share}); e > 0.1 {
+			t.Errorf("%s: p_T is off by %.3f, in %+v", name, e, m.Views)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
@@ -39,6 +38,28 @@ type Stays struct {
 	// New is the share of target rows, 0 to 1, that are rows of no class of the source
 	// if the classes have stayed; 0 where it may be chance.
 	New float64 `json:"new"`
+	// Rival is how much likelier the target is if the source's rows have moved together, where
+	// that may look like new proportions: the mean gain of a row's logarithm of the density,
+	// in standard deviations of that mean. It is 0 elsewhere.
+	Rival float64 `json:"rival,omitempty"`
+	// Linear is how well a linear function of the columns tells the target's rows from the
+	// source's, in the proportions of the view that the classes have stayed: the area under
+	// its ROC curve, in standard deviations from chance. It is about 0 if only the
+	// proportions have changed.
+	Linear float64 `json:"linear"`
+}
+
+// Tilted reports whether more than the proportions of the classes has changed, although these
+// explain the target.
+func (s Stays) Tilted() bool { return s.Linear > firstLinear }
+
+// Rivalled reports whether rows that have moved together explain the target better.
+func (s Stays) Rivalled() bool { return s.Rival > lastRival }
+
+// Inside is how far, from 0 to 1, the target seems to be other rows of the same kind: it does not
+// look like the source's classes, but lies where the source has rows.
+func (s Stays) Inside(novelty float64) float64 {
+	return falling(novelty, firstInside, lastInside) * (1 - falling(s.Misfit, lastMisfit, clearMisfit))
 }
 
 const (
@@ -54,11 +75,7 @@ const (
 	firstMisfit, lastMisfit = 4, 8
 	// The view that nothing has changed takes part of the trust if Change is below this,
 	// and all of it at 0.
-	minChange = 2
-	// With one or two columns, one of two classes that moves lands where the other was by
-	// chance. An answer with hardly more than one class is not trusted there.
-	fewColumns  = 2
-	onlyClass   = 0.85
+	minChange   = 2
 	distinctRow = 0.98 // share of rows from which on rows are taken to be distinct by nature
 )
 
@@ -99,19 +116,31 @@ func (f *fit) testStays(ctx context.Context, near *nearness) (tested, error) {
 	return found, nil
 }
 
-// trust is what the test says of an answer: balance is p_T under the view that the classes
-// have stayed.
-func (f *fit) trust(balance []float64) Stays {
-	s := f.stays.Stays
+// trust is what the test says of the answers: the second view has p_T if the classes have
+// stayed.
+func (f *fit) trust(views []View, learners []*learner) (s Stays, err error) {
+	s = f.stays.Stays
+	balance := views[1].Proportions
 	if !f.stays.tested {
-		return s
+		return s, nil
 	}
-	s.Trust = max(0, min(1, (lastMisfit-s.Misfit)/(lastMisfit-firstMisfit)))
-	if f.source.Cols <= fewColumns && f.stays.classes == 2 && slices.Max(balance) > onlyClass {
-		s.Trust = 0
+	s.Trust = falling(s.Misfit, firstMisfit, lastMisfit)
+	if f.hasRival(balance) {
+		if s.Rival, err = f.rival(views, learners); err != nil {
+			return s, err
+		}
+		s.Trust *= falling(s.Rival, firstRival, lastRival)
+	}
+	if s.Linear, err = f.linear(balance); err != nil {
+		return s, err
 	}
 	s.New = f.nearness.newShare(f.labels, balance, f.stays.rows)
-	return s
+	return s, nil
+}
+
+// falling is 1 up to the first value, 0 from the last, and linear between them.
+func falling(x, first, last float64) float64 {
+	return max(0, min(1, (last-x)/(last-first)))
 }
 
 // stayTest is what Stays is computed from.

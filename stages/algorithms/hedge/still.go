@@ -29,13 +29,7 @@ const (
 
 // still looks at the source.
 func (f *fit) still() Still {
-	present := 0
-	for _, share := range f.prior {
-		if share > 0 {
-			present++
-		}
-	}
-	chance := 1 / float64(present)
+	chance := 1 / float64(len(f.present()))
 	return Still{max(0, (f.tuned.Accuracy-chance)/(1-chance)), fewValued(f.source, f.distinct)}
 }
 

@@ -31,13 +31,20 @@ const (
 	fewValuedScore = -4
 	balanceScore   = -3
 	sameScore      = -1
+	// Views that move rows get insideScore where the target seems to be other rows of the same kind.
+	insideScore             = -6
+	firstInside, lastInside = 0, 0.08 // of Novelty, which is about 0.05 if no row is new
+	clearMisfit             = 32      // from which on the classes have clearly not stayed
 )
 
 // weigh weights the views and takes their mean.
 func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posteriors []blas32.General) error {
 	m.Novelty, m.Noise, m.Still = f.nearness.novelty(), f.heard, f.still()
-	m.Stays = f.trust(m.Views[1].Proportions)
-	err := kernel.Each(len(m.Views), func(i int) (err error) {
+	var err error
+	if m.Stays, err = f.trust(m.Views, learners); err != nil {
+		return err
+	}
+	err = kernel.Each(len(m.Views), func(i int) (err error) {
 		v := &m.Views[i]
 		v.Circle, err = f.circle(ctx, learners[v.Classifier].rows, posteriors[i])
 		return err
@@ -82,8 +89,27 @@ func (m *Model) setWeights(assume []string) error {
 	for i := range m.Views {
 		m.Views[i].Weight = math.Exp(scores[i]-top) / sum
 	}
+	m.trustRival()
 	m.trustStays(assume)
 	return nil
+}
+
+// trustRival takes weight from the views that move nothing, where movement explains the target
+// better. It leaves them as they are if they are all there is.
+func (m *Model) trustRival() {
+	moved := 1 - m.Views[0].Weight - m.Views[1].Weight
+	if moved <= 0 {
+		return
+	}
+	left := falling(m.Stays.Rival, lastRival, sureRival)
+	stay := left * (1 - moved)
+	for i := range m.Views {
+		if m.Views[i].moves() {
+			m.Views[i].Weight *= (1 - stay) / moved
+		} else {
+			m.Views[i].Weight *= left
+		}
+	}
 }
 
 // trustStays gives the views that move nothing, as far as they may have weight, what the
@@ -91,7 +117,7 @@ func (m *Model) setWeights(assume []string) error {
 // them where the target lacks a class, since the labels of that class can not come back.
 func (m *Model) trustStays(assume []string) {
 	may := func(i int) bool { return assume == nil || slices.Contains(assume, m.Views[i].Name) }
-	same := max(0, min(1, 1-m.Stays.Change/minChange))
+	same := max(falling(m.Stays.Change, 0, minChange), m.Still.Overlap()*max(leastSame, 1-falling(m.Stays.Linear, firstLinear, lastLinear)))
 	switch {
 	case !may(0) && !may(1):
 		m.Stays.Trust = 0
@@ -127,7 +153,7 @@ func (m *Model) scores() []float64 {
 			}
 			continue
 		}
-		scores[i] = sharpness*v.Circle + moveScore + noveltyScore*min(m.Novelty, maxNovelty) + overlapScore*overlap + fewValuedScore*m.Still.FewValued
+		scores[i] = sharpness*v.Circle + insideScore*m.Stays.Inside(m.Novelty) + moveScore + noveltyScore*min(m.Novelty, maxNovelty) + overlapScore*overlap + fewValuedScore*m.Still.FewValued
 		switch {
 		case v.Name == "together":
 			scores[i] += togetherScore

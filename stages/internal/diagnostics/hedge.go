@@ -100,13 +100,19 @@ func (h *Hedge) Noisy() string {
 		h.Noise.Columns, h.Noise.Ratio)
 }
 
-// Held says in words why movements have little weight; "" if they have not.
+// Held says in words what holds the rows still, or moves them; "" if nothing does.
 func (h *Hedge) Held() string {
 	switch {
+	case h.Stayed() && h.Still.Overlap() > 0.5 && h.Stays.Tilted():
+		return fmt.Sprintf("But a linear function of the columns tells the target's rows from the source's in the new proportions (%.1f standard deviations from chance): rows seem to have been chosen by their columns, so it counts more that nothing has changed", h.Stays.Linear)
 	case h.Stayed():
 		return ""
+	case h.Stays.Rivalled():
+		return fmt.Sprintf("Rows that have all moved alike explain the target better than new proportions (by %.1f standard deviations), so the assumptions that nothing has moved count less", h.Stays.Rival)
 	case h.Still.Overlap() > 0.5:
 		return fmt.Sprintf("The source's classes overlap (a classifier is only %.0f %% of the way from chance to right): a movement could not be seen, so it counts little", 100*h.Still.Separation)
+	case h.Stays.Inside(h.Novelty) > 0.5:
+		return "The target's rows lie where the source has rows, but others of them: rows seem to have been chosen by their columns, so movements count less"
 	case h.Still.FewValued > 0.5:
 		return fmt.Sprintf("%.0f %% of the columns have few values, and rows of few values seldom move: movements count less", 100*h.Still.FewValued)
 	}
