@@ -44,7 +44,7 @@ func chosen(n int, keep func(x []float32, y int32) float64) problem {
 // and are not believed there. They are where they have changed.
 func TestChosenRows(t *testing.T) {
 	byColumns := func(x []float32, _ int32) float64 {
-		return min(1, math.Exp(float64(x[0]+x[2])-1))
+		return min(1, math.Exp(0.6*float64(x[0])+0.6*float64(x[1])+0.3*float64(x[2])-1.5))
 	}
 	byLabel := func(_ []float32, y int32) float64 { return []float64{0.25, 1}[y] }
 	for name, c := range map[string]struct {
@@ -53,8 +53,8 @@ func TestChosenRows(t *testing.T) {
 	}{"by columns": {byColumns, 0.9, 1}, "by label": {byLabel, 0, 0.5}} {
 		p := chosen(700, c.keep)
 		m, _ := fitted(t, p, Options{})
-		if m.Still.Overlap() < 0.9 {
-			t.Fatalf("%s: %+v: the case is of another kind", name, m.Still)
+		if m.Still.Overlap() < 0.9 || m.Stays.Trust < 0.9 {
+			t.Fatalf("%s: %+v, %+v: the case is of another kind", name, m.Still, m.Stays)
 		}
 		if w := m.Views[0].Weight; w < c.least || w > c.most {
 			t.Errorf("%s: weight %.3f that nothing has changed, want %.1f to %.1f: %+v", name, w, c.least, c.most, m.Stays)
