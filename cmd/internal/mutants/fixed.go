@@ -128,7 +128,7 @@ var fixedMutants = []mutant{
 
 	{"rows that moved together are taken for new proportions", "stages/algorithms/hedge/stays.go", "s.Trust *= falling(s.Rival, firstRival, lastRival)", "_ = s.Rival", 0, of("./stages/algorithms/hedge", "TestStaysOfTwoClasses")},
 	{"new proportions explain rows that were chosen by their columns", "stages/algorithms/hedge/weights.go", "1-falling(m.Stays.Linear, firstLinear, lastLinear)", "0*m.Stays.Linear", 0, of("./stages/algorithms/hedge", "TestChosenRows")},
-	{"rows within the source's have moved", "stages/algorithms/hedge/weights.go", "insideScore*m.Stays.Inside(m.Novelty)", "0*m.Stays.Inside(m.Novelty)", 0, of("./stages/algorithms/hedge", "TestScoresOfInside")},
+	{"rows within the source's have moved", "stages/algorithms/hedge/weights.go", "insideScore*m.Stays.Inside", "0*m.Stays.Inside", 0, of("./stages/algorithms/hedge", "TestScoresOfInside")},
 	{"rare rows of known classes are new", "stages/algorithms/hedge/near.go", "return (n.novelty() - expected)", "return n.novelty()", 0, of("./stages/algorithms/hedge", "TestStays$")},
 	{"p-values of typicality are upside down", "stages/algorithms/hedge/typicality.go", "float64(len(c.scores)-below+1)", "float64(below+1)", 0, of("./stages/algorithms/hedge", "TestTypicality$")},
 	{"views that match do not move with all rows", "stages/algorithms/hedge/everyrow.go", "max(0, p+fixed[k]-v.FixedPoint[k])", "max(0, p)", 0, of("./stages/algorithms/hedge", "TestEveryRowOfMatchedViews")},

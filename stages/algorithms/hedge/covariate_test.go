@@ -101,25 +101,35 @@ func TestOneRegion(t *testing.T) {
 
 // Movements are held against a target that lies within the source, and does not look like it.
 func TestScoresOfInside(t *testing.T) {
-	scores := func(novelty, misfit float64) []float64 {
-		m := &Model{Novelty: novelty, Stays: Stays{Misfit: misfit}, Still: Still{Separation: 1}}
+	scores := func(inside float64) []float64 {
+		m := &Model{Stays: Stays{Inside: inside}, Still: Still{Separation: 1}}
 		for _, name := range Views {
 			m.Views = append(m.Views, View{Name: name, Circle: 0.8})
 		}
 		return m.scores()
 	}
+	for i, v := range scores(0.5) {
+		change, want := v-scores(0)[i], insideScore/2.
+		if i < 2 {
+			want = 0
+		}
+		if math.Abs(change-want) > 1e-9 {
+			t.Errorf("view %s changes by %v, want %v", Views[i], change, want)
+		}
+	}
+}
+
+func TestInside(t *testing.T) {
 	for _, c := range []struct {
-		novelty, misfit, change float64
-	}{{0, clearMisfit, insideScore}, {lastInside, clearMisfit, 0}, {0, lastMisfit, 0}, {lastInside / 2, 1e4, insideScore / 2}} {
-		got, free := scores(c.novelty, c.misfit), scores(c.novelty, 0)
-		for i := range got {
-			want := c.change
-			if i < 2 {
-				want = 0
-			}
-			if math.Abs(got[i]-free[i]-want) > 1e-9 {
-				t.Errorf("novelty %v, misfit %v: view %s changes by %v, want %v", c.novelty, c.misfit, Views[i], got[i]-free[i], want)
-			}
+		novelty, misfit float64
+		columns         int
+		want            float64
+	}{
+		{0, clearMisfit, 2, 1}, {0, 1e4, insideColumns, 1}, {lastInside / 2, 1e4, 2, 0.5}, {lastInside, 1e4, 2, 0},
+		{0, lastMisfit, 2, 0}, {0, (lastMisfit + clearMisfit) / 2, 2, 0.5}, {0, 1e4, (insideColumns + manyColumns) / 2, 0.5}, {0, 1e4, manyColumns, 0},
+	} {
+		if got := inside(c.novelty, c.misfit, c.columns); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }

@@ -47,6 +47,9 @@ type Stays struct {
 	// its ROC curve, in standard deviations from chance. It is about 0 if only the
 	// proportions have changed.
 	Linear float64 `json:"linear"`
+	// Inside is how far, from 0 to 1, the target seems to be other rows of the same kind: it does
+	// not look like the source's classes, but lies where the source has rows.
+	Inside float64 `json:"inside"`
 }
 
 // Tilted reports whether more than the proportions of the classes has changed, although these
@@ -55,12 +58,6 @@ func (s Stays) Tilted() bool { return s.Linear > firstLinear }
 
 // Rivalled reports whether rows that have moved together explain the target better.
 func (s Stays) Rivalled() bool { return s.Rival > lastRival }
-
-// Inside is how far, from 0 to 1, the target seems to be other rows of the same kind: it does not
-// look like the source's classes, but lies where the source has rows.
-func (s Stays) Inside(novelty float64) float64 {
-	return falling(novelty, firstInside, lastInside) * (1 - falling(s.Misfit, lastMisfit, clearMisfit))
-}
 
 const (
 	frequencies    = 256 // of the features, which are a cosine and a sine of each

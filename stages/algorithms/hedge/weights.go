@@ -32,9 +32,7 @@ const (
 	balanceScore   = -3
 	sameScore      = -1
 	// Views that move rows get insideScore where the target seems to be other rows of the same kind.
-	insideScore             = -6
-	firstInside, lastInside = 0, 0.08 // of Novelty, which is about 0.05 if no row is new
-	clearMisfit             = 32      // from which on the classes have clearly not stayed
+	insideScore = -6
 )
 
 // weigh weights the views and takes their mean.
@@ -44,6 +42,7 @@ func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posterio
 	if m.Stays, err = f.trust(m.Views, learners); err != nil {
 		return err
 	}
+	m.Stays.Inside = inside(m.Novelty, m.Stays.Misfit, f.source.Cols)
 	err = kernel.Each(len(m.Views), func(i int) (err error) {
 		v := &m.Views[i]
 		v.Circle, err = f.circle(ctx, learners[v.Classifier].rows, posteriors[i])
@@ -153,7 +152,7 @@ func (m *Model) scores() []float64 {
 			}
 			continue
 		}
-		scores[i] = sharpness*v.Circle + insideScore*m.Stays.Inside(m.Novelty) + moveScore + noveltyScore*min(m.Novelty, maxNovelty) + overlapScore*overlap + fewValuedScore*m.Still.FewValued
+		scores[i] = sharpness*v.Circle + insideScore*m.Stays.Inside + moveScore + noveltyScore*min(m.Novelty, maxNovelty) + overlapScore*overlap + fewValuedScore*m.Still.FewValued
 		switch {
 		case v.Name == "together":
 			scores[i] += togetherScore

@@ -111,7 +111,7 @@ func (h *Hedge) Held() string {
 		return fmt.Sprintf("Rows that have all moved alike explain the target better than new proportions (by %.1f standard deviations), so the assumptions that nothing has moved count less", h.Stays.Rival)
 	case h.Still.Overlap() > 0.5:
 		return fmt.Sprintf("The source's classes overlap (a classifier is only %.0f %% of the way from chance to right): a movement could not be seen, so it counts little", 100*h.Still.Separation)
-	case h.Stays.Inside(h.Novelty) > 0.5:
+	case h.Stays.Inside > 0.5:
 		return "The target's rows lie where the source has rows, but others of them: rows seem to have been chosen by their columns, so movements count less"
 	case h.Still.FewValued > 0.5:
 		return fmt.Sprintf("%.0f %% of the columns have few values, and rows of few values seldom move: movements count less", 100*h.Still.FewValued)
