@@ -1,18 +1,18 @@
 """Makes tasks of pure covariate shift for tasks.py: other rows are chosen, by their columns alone.
 
-usage: covariate_shift.py FOLDER [DATA]
+usage: covariate_shift.py FOLDER TASKS...
 
-Half of a table is the source. The target is drawn from the other half without replacement, with
-weights that depend on the standardised columns z. The task's number says on what:
+Each folder of TASKS is one of tasks.py. Of the source of the first task of each family with at
+least 300 rows, half is the source again. The target is drawn from the other half without
+replacement, with weights that depend on the standardised columns z. The task's number says on what:
 
 0  exp(2 u), u the first principal component in units of its deviation
 1  exp(2 u), u along a random direction, in units of its deviation
 2  exp(-(distance to a random row / half the median distance)² / 2): rows of one region
 3  1 for the half of the rows that has the greater values in a random column, and 0.05 for the rest
 
-What label a row of some kind has stays as it is. The tables are those of label_shift.py.
-FOLDER/plain.csv has the accuracies of classifiers that are trained on the source as it is. Needs
-NumPy, scikit-learn and, with DATA, pandas.
+What label a row of some kind has stays as it is. FOLDER/plain.csv has the accuracies of classifiers
+that are trained on the source as it is. Needs NumPy and scikit-learn.
 """
 
 import csv
@@ -20,14 +20,30 @@ import pathlib
 import sys
 
 import numpy as np
-from label_shift import tables
 from noise import CLASSIFIERS
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 KINDS = 4
-ROWS = 1200  # of either half, at most
-SHARE = 0.3  # of the other half that becomes the target
+LEAST = 300  # rows of a table
+ROWS = 800  # of either half, at most
+SHARE = 0.5  # of the other half that becomes the target
+
+
+def tables(folders):
+    """Name, rows and labels of the tables that will do."""
+    for folder in map(pathlib.Path, folders):
+        seen = set()
+        with open(folder / "tasks.csv") as lines:
+            for row in csv.DictReader(lines):
+                if row["family"] in seen:
+                    continue
+                data = np.load(folder / f"{row['name']}.npz")
+                if len(data["ys"]) >= LEAST:
+                    seen.add(row["family"])
+                    x = data["Xs"].astype(float)
+                    whole = np.isfinite(x).all(1)
+                    yield row["family"].replace("_", "-"), x[whole], data["ys"].astype(int)[whole]
 
 
 def weights(z, kind, rng):
@@ -75,4 +91,4 @@ def write(folder, named):
 
 
 if __name__ == "__main__":
-    write(pathlib.Path(sys.argv[1]), tables(pathlib.Path(sys.argv[2]) if len(sys.argv) > 2 else None))
+    write(pathlib.Path(sys.argv[1]), tables(sys.argv[2:]))
