@@ -32,7 +32,11 @@ func newHedgeReport(m *hedge.Model, source []float64, rows int) *Report {
 		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
 	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
 	if said.Hedge.Stayed() {
-		report.believe(fmt.Sprintf("the source's classes explain the target where they are, and the classifiers' estimates differ by %s", ofHundred(m.Evidence.Members)))
+		why := "the source's classes explain the target where they are"
+		if said.Hedge.Chosen() {
+			why = "the target's rows seem to have been chosen by their columns"
+		}
+		report.believe(fmt.Sprintf("%s, and the classifiers' estimates differ by %s", why, ofHundred(m.Evidence.Members)))
 		return report
 	}
 	report.believe(fmt.Sprintf("what the assumptions about the change give differs by %s, and %.0f %% of the source's labels come back when they are guessed from the target's",

@@ -72,6 +72,12 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 // where they are.
 func (h *Hedge) Stayed() bool { return h.Stays.Trust >= minTrust }
 
+// Chosen reports whether the classes seem to have stayed, but rows to have been chosen by their
+// columns.
+func (h *Hedge) Chosen() bool {
+	return h.Stayed() && h.Still.Overlap() > 0.5 && h.Stays.Tilted()
+}
+
 // assumptions are the views in words.
 var assumptions = map[string]string{
 	"same":     "nothing has changed",
@@ -103,7 +109,7 @@ func (h *Hedge) Noisy() string {
 // Held says in words what holds the rows still, or moves them; "" if nothing does.
 func (h *Hedge) Held() string {
 	switch {
-	case h.Stayed() && h.Still.Overlap() > 0.5 && h.Stays.Tilted():
+	case h.Chosen():
 		return fmt.Sprintf("But a linear function of the columns tells the target's rows from the source's in the new proportions (%.1f standard deviations from chance): rows seem to have been chosen by their columns, so it counts more that nothing has changed", h.Stays.Linear)
 	case h.Stayed():
 		return ""
