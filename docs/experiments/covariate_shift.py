@@ -23,6 +23,7 @@ import numpy as np
 from noise import CLASSIFIERS
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sources import sources
 
 KINDS = 4
 LEAST = 300  # rows of a table
@@ -32,18 +33,13 @@ SHARE = 0.5  # of the other half that becomes the target
 
 def tables(folders):
     """Name, rows and labels of the tables that will do."""
-    for folder in map(pathlib.Path, folders):
-        seen = set()
-        with open(folder / "tasks.csv") as lines:
-            for row in csv.DictReader(lines):
-                if row["family"] in seen:
-                    continue
-                data = np.load(folder / f"{row['name']}.npz")
-                if len(data["ys"]) >= LEAST:
-                    seen.add(row["family"])
-                    x = data["Xs"].astype(float)
-                    whole = np.isfinite(x).all(1)
-                    yield row["family"].replace("_", "-"), x[whole], data["ys"].astype(int)[whole]
+    seen = set()
+    for folder, family, data in sources(folders):
+        if (folder, family) not in seen and len(data["ys"]) >= LEAST:
+            seen.add((folder, family))
+            x = data["Xs"].astype(float)
+            whole = np.isfinite(x).all(1)
+            yield family.replace("_", "-"), x[whole], data["ys"].astype(int)[whole]
 
 
 def weights(z, kind, rng):
@@ -73,14 +69,16 @@ def task(x, y, number):
     return x[source], np.searchsorted(code, y[source]), x[target], np.searchsorted(code, y[target])
 
 
-def write(folder, named):
-    """Tasks of the tables (name, x, y), as tasks.py takes them."""
+def write(folder, named, task, kinds):
+    """Tasks of the tables (name, x, y), as tasks.py takes them: task makes that of each number, or None."""
     folder.mkdir(exist_ok=True)
     names, plain = [("name", "family")], [("name", *CLASSIFIERS)]
     for table, x, y in named:
-        for number in range(KINDS):
-            name = f"{table}_{number}"
-            parts = dict(zip(("Xs", "ys", "Xt", "yt"), task(x, y, number)))
+        for number in range(kinds):
+            made = task(x, y, number)
+            if made is None:
+                continue
+            name, parts = f"{table}_{number}", dict(zip(("Xs", "ys", "Xt", "yt"), made))
             np.savez(folder / f"{name}.npz", **parts)
             names.append((name, table))
             models = [make_pipeline(StandardScaler(), make(len(parts["ys"]))) for make in CLASSIFIERS.values()]
@@ -91,4 +89,4 @@ def write(folder, named):
 
 
 if __name__ == "__main__":
-    write(pathlib.Path(sys.argv[1]), tables(sys.argv[2:]))
+    write(pathlib.Path(sys.argv[1]), tables(sys.argv[2:]), task, KINDS)

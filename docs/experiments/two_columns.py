@@ -17,6 +17,7 @@ import pathlib
 import sys
 
 import numpy as np
+from sources import sources
 
 SHARES, MOVES = (0, 0.02, 0.05, 0.1, 0.2), (0.3, 0.6, 1, 1.5)
 ROWS = 400  # of the target's first class, at most
@@ -25,21 +26,18 @@ LEAST, VALUES = 150, 50  # rows of a class, and values of a column, at least
 
 def tables(folders):
     """Name, rows and labels (0 and 1) of the tables that will do."""
-    for folder in map(pathlib.Path, folders):
-        seen = set()
-        with open(folder / "tasks.csv") as lines:
-            for task in csv.DictReader(lines):
-                if task["family"] in seen:
-                    continue
-                seen.add(task["family"])
-                data = np.load(folder / f"{task['name']}.npz")
-                classes, counts = np.unique(data["ys"], return_counts=True)
-                first, second = classes[np.argsort(-counts, kind="stable")[:2]]
-                x = data["Xs"].astype(float)
-                wide = [j for j in range(x.shape[1]) if np.isfinite(x[:, j]).all() and len(np.unique(x[:, j])) > VALUES]
-                if np.sort(counts)[-2] >= LEAST and len(wide) >= 2:
-                    kept = np.isin(data["ys"], (first, second))
-                    yield task["family"], x[kept][:, wide], (data["ys"][kept] == second).astype(int)
+    seen = set()
+    for folder, family, data in sources(folders):
+        if (folder, family) in seen:
+            continue
+        seen.add((folder, family))
+        classes, counts = np.unique(data["ys"], return_counts=True)
+        first, second = classes[np.argsort(-counts, kind="stable")[:2]]
+        x = data["Xs"].astype(float)
+        wide = [j for j in range(x.shape[1]) if np.isfinite(x[:, j]).all() and len(np.unique(x[:, j])) > VALUES]
+        if np.sort(counts)[-2] >= LEAST and len(wide) >= 2:
+            kept = np.isin(data["ys"], (first, second))
+            yield family, x[kept][:, wide], (data["ys"][kept] == second).astype(int)
 
 
 def targets(x, y, rng):

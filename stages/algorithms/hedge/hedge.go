@@ -309,6 +309,17 @@ func (f *fit) random(stream uint64) func() *rand.Rand {
 	return func() *rand.Rand { return rand.New(rand.NewPCG(f.Seed, stream)) }
 }
 
+// present returns the classes that have source rows.
+func (f *fit) present() []int {
+	var with []int
+	for k, share := range f.prior {
+		if share > 0 {
+			with = append(with, k)
+		}
+	}
+	return with
+}
+
 // hyper are the hyper-parameters of the circle's learner.
 func (f *fit) hyper() kernelridge.Hyper {
 	return kernelridge.Hyper{Gamma: f.tuned.Gamma, Lambda: f.tuned.Lambda}

@@ -41,17 +41,6 @@ func (f *fit) hasRival(balance []float64) bool {
 	})
 }
 
-// present returns the classes that have source rows.
-func (f *fit) present() []int {
-	var with []int
-	for k, share := range f.prior {
-		if share > 0 {
-			with = append(with, k)
-		}
-	}
-	return with
-}
-
 // rival compares the source's rows where they are with those moved together: see Stays.Rival.
 func (f *fit) rival(views []View, learners []*learner) (float64, error) {
 	i := slices.IndexFunc(views, func(v View) bool { return v.Name == "together" })
