@@ -15,9 +15,9 @@ import (
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/featurize"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/train"
+	"mars.dev/mars/tables"
 )
 
 // The labels of a target, from two CSV files, as mars label gives them.
@@ -34,7 +34,7 @@ func ExampleJoin() {
 	env := stages.Env{Columns: arrowio.DefaultColumns()}
 	read := func(ctx context.Context, _ arrowio.Stream, out arrowio.Sink) error {
 		return featurize.Files(ctx, env, featurize.Options{
-			Source: featurize.SideOptions{Path: source, Format: format.Options{Label: "celltype"}},
+			Source: featurize.SideOptions{Path: source, Format: tables.Options{Label: "celltype"}},
 			Target: featurize.SideOptions{Path: target},
 		}, out)
 	}

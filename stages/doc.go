@@ -31,6 +31,8 @@
 // There are three kinds of package. A stage package (embed, cluster, ...) turns
 // rows into rows, and never imports another stage. What stages do alike is in
 // stages/internal. The packages under algorithms are a library on plain slices
-// and gonum matrices, which a Go program can use without Arrow. Imports run from
-// stages down to algorithms and never back up; a test holds them to that.
+// and gonum matrices, which a Go program can use without Arrow. Below the stages
+// stand arrowio, which knows Arrow streams, and tables, which reads the files of
+// the field. Imports run from stages down and never back up; a test holds them to
+// that.
 package stages

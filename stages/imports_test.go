@@ -17,6 +17,7 @@ var floors = []struct {
 	{"algorithms/internal", within("stages/algorithms/internal"), true},
 	{"algorithms", within("stages/algorithms"), true},
 	{"arrowio", within("arrowio"), true},
+	{"tables", within("tables"), true},
 	{"stages", func(path string) bool { return path == "stages" }, false},
 	{"stages/internal", within("stages/internal"), true},
 	{"a stage's own packages", func(path string) bool { return within("stages")(path) && strings.Count(path, "/") > 1 }, true},

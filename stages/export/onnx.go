@@ -9,9 +9,9 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms/onnx"
-	"mars.dev/mars/stages/featurize/encode"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/tables/encode"
 )
 
 // Names of inputs and outputs.

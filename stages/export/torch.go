@@ -12,8 +12,8 @@ import (
 
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/stages/algorithms/safetensors"
-	"mars.dev/mars/stages/featurize/encode"
 	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/tables/encode"
 )
 
 // programs are the parts of the program for PyTorch.

@@ -23,13 +23,13 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // A fixture is a file of a row of docs/formats.md, or of the programs of its introduction.
 type fixture struct {
 	File     string
-	Options  format.Options
+	Options  tables.Options
 	Features [][]float64
 	Columns  []string
 	Labels   []string
@@ -190,7 +190,7 @@ func TestBothWays(t *testing.T) {
 				original.Format.Labels = labels
 			}
 			for _, file := range f.copies(t, dir) {
-				other := SideOptions{Path: file, Format: format.Options{Columns: f.Columns}, Images: ImageOptions{Raw: true}}
+				other := SideOptions{Path: file, Format: tables.Options{Columns: f.Columns}, Images: ImageOptions{Raw: true}}
 				if f.Columns == nil {
 					other.Format.Labels = labels
 				}

@@ -15,7 +15,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // A side is one domain, ready to be written. Both sides have the same width.
@@ -33,7 +33,7 @@ type side struct {
 type dataset struct {
 	sides    []side
 	flow     *flow         // the target's rows, if they are not a side; nil
-	source   *format.Table // nil if there is none
+	source   *tables.Table // nil if there is none
 	shape    []int
 	classes  []string
 	truth    bool   // write the truth of target rows

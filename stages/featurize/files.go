@@ -12,17 +12,17 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/scale"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/featurize/shift"
 	"mars.dev/mars/stages/internal/sketches"
+	"mars.dev/mars/tables"
 )
 
 // SideOptions say what to read of one domain and how to prepare it.
 type SideOptions struct {
 	Path    string         // "": the domain is left out
 	Stream  arrowio.Stream // read instead of the file Path, which is its name; nil for none
-	piped   *format.Piped  // the same, of an input that is no Arrow stream
-	Format  format.Options
+	piped   *tables.Piped  // the same, of an input that is no Arrow stream
+	Format  tables.Options
 	Domains []string // see Options.Domain
 	// Sketch is read instead of the file Path, which is its name, or its names; nil for none.
 	Sketch *sketches.Sketch
@@ -176,11 +176,11 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 	if o.Disjoint && (o.Source.Path != o.Target.Path || o.Source.Path == "") {
 		return nil, errors.New("disjoint rows are drawn from one file: name it as --source and as --target")
 	}
-	tables, err := readAll(ctx, env, o, st, d)
+	sides, err := readAll(ctx, env, o, st, d)
 	if err != nil {
 		return nil, err
 	}
-	source, target := tables[arrowio.SourceDomain], tables[arrowio.TargetDomain]
+	source, target := sides[arrowio.SourceDomain], sides[arrowio.TargetDomain]
 	d.source = source
 	if d.flow == nil {
 		st.tellColumns(env, source, target, o)
@@ -188,25 +188,25 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
 	}
 	warnOfCopies(env, source, target)
-	if err := st.encodeBoth(ctx, env, tables); err != nil {
+	if err := st.encodeBoth(ctx, env, sides); err != nil {
 		return nil, err
 	}
 	st.tellEncoder(env)
 	if err := st.explain(o.Mixed.Explain, source, target); err != nil {
 		return nil, err
 	}
-	if len(tables) == 0 && d.flow == nil {
+	if len(sides) == 0 && d.flow == nil {
 		return nil, errors.New("there is nothing to read: give --source FILE, --target FILE or both")
 	}
-	if d.classes == nil && tables[arrowio.SourceDomain] != nil {
-		d.classes = format.Classes(tables[arrowio.SourceDomain].Labels)
+	if d.classes == nil && sides[arrowio.SourceDomain] != nil {
+		d.classes = tables.Classes(sides[arrowio.SourceDomain].Labels)
 		if err := env.CheckClasses(len(d.classes)); err != nil {
-			return nil, fmt.Errorf("%s: %w", tables[arrowio.SourceDomain].Name, err)
+			return nil, fmt.Errorf("%s: %w", sides[arrowio.SourceDomain].Name, err)
 		}
 	}
 	st.Classes = d.classes
 	for _, domain := range domains {
-		if t := tables[domain]; t != nil {
+		if t := sides[domain]; t != nil {
 			if err := d.addSide(ctx, env, t, domain, o, st); err != nil {
 				return nil, err
 			}
@@ -233,42 +233,42 @@ func (o *Options) side(domain arrowio.Domain) *SideOptions {
 
 // readAll reads the tables of both sides: in one pass if they are of one input. A target
 // that can flow becomes d.flow instead.
-func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d *dataset) (map[arrowio.Domain]*format.Table, error) {
-	tables := map[arrowio.Domain]*format.Table{}
-	var sides []arrowio.Domain
+func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d *dataset) (map[arrowio.Domain]*tables.Table, error) {
+	sides := map[arrowio.Domain]*tables.Table{}
+	var given []arrowio.Domain
 	for _, domain := range domains {
 		if o.side(domain).Path != "" {
-			sides = append(sides, domain)
+			given = append(given, domain)
 		}
 	}
 	groups := make([][]arrowio.Domain, 0, 2)
-	if o.Domain != "" && len(sides) == 2 && o.Source.Path == o.Target.Path {
-		groups = append(groups, sides)
+	if o.Domain != "" && len(given) == 2 && o.Source.Path == o.Target.Path {
+		groups = append(groups, given)
 	} else {
-		for _, domain := range sides {
+		for _, domain := range given {
 			groups = append(groups, []arrowio.Domain{domain})
 		}
 	}
 	for _, group := range groups {
 		if group[0] == arrowio.TargetDomain && o.flows(ctx, st) {
 			var err error
-			if d.flow, err = newFlow(ctx, env, o, st, tables[arrowio.SourceDomain]); err != nil {
+			if d.flow, err = newFlow(ctx, env, o, st, sides[arrowio.SourceDomain]); err != nil {
 				return nil, err
 			}
 			if d.flow != nil {
 				continue
 			}
 		}
-		read, err := readSides(ctx, env, group, o, st, tables[arrowio.SourceDomain])
-		if group[0] == arrowio.TargetDomain && st.resizeTarget(env, tables[arrowio.SourceDomain], read, err, o) {
-			read, err = readSides(ctx, env, group, o, st, tables[arrowio.SourceDomain])
+		read, err := readSides(ctx, env, group, o, st, sides[arrowio.SourceDomain])
+		if group[0] == arrowio.TargetDomain && st.resizeTarget(env, sides[arrowio.SourceDomain], read, err, o) {
+			read, err = readSides(ctx, env, group, o, st, sides[arrowio.SourceDomain])
 		}
 		if err != nil {
 			return nil, err
 		}
 		for k, domain := range group {
 			t := read[k]
-			tables[domain] = t
+			sides[domain] = t
 			what := "numbers"
 			if st.Encoder != nil && !st.Encoder.Plain() {
 				what = "columns"
@@ -280,21 +280,21 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d 
 			env.Logger().Info(read[0].Name + ": " + others)
 		}
 	}
-	source, target := tables[arrowio.SourceDomain], tables[arrowio.TargetDomain]
+	source, target := sides[arrowio.SourceDomain], sides[arrowio.TargetDomain]
 	st.dropLost(env, source, target)
 	if source != nil && target != nil && st.Encoder != nil && !st.learnt {
 		g := newGaps(len(st.Encoder.Columns))
 		g.add(target)
 		st.likeTarget(env, g, source, target.Name, o.Mixed.Indicator)
 	}
-	if st.Columns != nil && len(tables) > 0 {
+	if st.Columns != nil && len(sides) > 0 {
 		env.Logger().Info("features: " + nameColumns(st.Columns))
 	}
-	return tables, nil
+	return sides, nil
 }
 
 // tellNote says how a table was read, if it is to be said.
-func tellNote(env stages.Env, t *format.Table) {
+func tellNote(env stages.Env, t *tables.Table) {
 	if t.Note != "" {
 		env.Logger().Info(t.Name + ": " + t.Note)
 	}
@@ -305,14 +305,14 @@ func tellNote(env stages.Env, t *format.Table) {
 
 // readSides reads the sides that are of one input, with its columns in the order of those
 // before, so that a feature has the same index in both domains.
-func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *preparation, source *format.Table) ([]*format.Table, error) {
+func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *preparation, source *tables.Table) ([]*tables.Table, error) {
 	so := o.side(group[0])
 	f := so.Format
 	f.Domain, f.NoLabels = o.Domain, o.hidesLabels(group[0])
 	f.OptionalLabel = o.optionalLabels(group[0])
 	f.OptionalID = group[0] == arrowio.SourceDomain && len(group) == 1 && o.Target.Path != ""
 	for _, domain := range group {
-		f.Parts = append(f.Parts, format.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain), Fit: st.images(domain).Fit})
+		f.Parts = append(f.Parts, tables.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain), Fit: st.images(domain).Fit})
 	}
 	f.Image, f.Fit, f.Colour = st.Pictures.Column, st.images(group[0]).Fit, st.Pictures.Colour
 	f.Mixed = (st.Columns == nil || st.Encoder != nil) && f.Image == ""
@@ -322,12 +322,12 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	if st.Encoder != nil {
 		f.Fields = st.Encoder.Fields()
 	}
-	tables, err := open(ctx, so, f)
-	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Path != "-" && so.Stream == nil && st.dropAbsent(env, source, lacking, so.Path) {
+	sides, err := open(ctx, so, f)
+	if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) && so.Path != "-" && so.Stream == nil && st.dropAbsent(env, source, lacking, so.Path) {
 		f.Fields = st.Encoder.Fields()
-		tables, err = open(ctx, so, f)
+		sides, err = open(ctx, so, f)
 	}
-	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
+	if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
 		if both := lacking.Both(st.Columns); len(both) > 0 || group[0] == arrowio.SourceDomain || o.Source.Path == "" || so.Path == "-" || so.Stream != nil {
 			if o.Source.Path == "" && (o.Load != "" || o.Prepared != "") {
 				return nil, fmt.Errorf("%s: has no column %s, which the rows that were learnt on have (the columns of %s are %s): give it the column, or learn without it", so.Path, lacking.Names(), so.Path, nameColumns(lacking.Header))
@@ -335,7 +335,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 			return nil, lacks(so.Path, o.Source.Path, lacking, both)
 		}
 		f.Columns, f.Fields, f.Mixed = nil, nil, false // the features may be in a column of lists
-		if tables, err = open(ctx, so, f); err == nil && tables[0].Columns != nil {
+		if sides, err = open(ctx, so, f); err == nil && sides[0].Columns != nil {
 			err = lacks(so.Path, o.Source.Path, lacking, nil)
 		}
 	}
@@ -343,7 +343,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 		return nil, err
 	}
 	for k, domain := range group {
-		if err := checkLabels(tables[k], domain, o.hidesLabels(domain) || o.optionalLabels(domain), func() []string { return o.otherColumns(ctx, domain) }); err != nil {
+		if err := checkLabels(sides[k], domain, o.hidesLabels(domain) || o.optionalLabels(domain), func() []string { return o.otherColumns(ctx, domain) }); err != nil {
 			if o.oneFile() {
 				err = fmt.Errorf("%w; the file is source and target: if a column says which domain a row is of, name it with --domain-column", err)
 			}
@@ -351,30 +351,30 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 		}
 	}
 	if o.Mixed.RefuseMissing {
-		for _, t := range tables {
+		for _, t := range sides {
 			if err := refuseMissing(t); err != nil {
 				return nil, fmt.Errorf("%s: %w", t.Name, err)
 			}
 		}
 	}
-	if t := tables[0]; t.Pictures && t.Shape[0] == 3 && (group[0] == arrowio.SourceDomain || o.Source.Path == "") {
+	if t := sides[0]; t.Pictures && t.Shape[0] == 3 && (group[0] == arrowio.SourceDomain || o.Source.Path == "") {
 		st.Pictures.Colour = true
 	}
-	if st.Columns == nil && tables[0].Columns != nil {
-		if err := st.learn(ctx, env, tables, group[0], o); err != nil {
+	if st.Columns == nil && sides[0].Columns != nil {
+		if err := st.learn(ctx, env, sides, group[0], o); err != nil {
 			return nil, err
 		}
 	}
-	return tables, nil
+	return sides, nil
 }
 
 // openPipe looks at what an input holds that can be read but once: rows of an Arrow stream
 // need not all be held.
 func (so *SideOptions) openPipe(ctx context.Context) (done func(), err error) {
-	if so.Stream != nil || so.Format.Labels != "" || !format.IsPiped(so.Path) {
+	if so.Stream != nil || so.Format.Labels != "" || !tables.IsPiped(so.Path) {
 		return func() {}, nil
 	}
-	p, err := format.OpenPiped(ctx, so.Path, so.Format)
+	p, err := tables.OpenPiped(ctx, so.Path, so.Format)
 	if err != nil {
 		return nil, err
 	}
@@ -388,14 +388,14 @@ func (so *SideOptions) openPipe(ctx context.Context) (done func(), err error) {
 	return func() { p.Close() }, nil
 }
 
-func open(ctx context.Context, so *SideOptions, f format.Options) ([]*format.Table, error) {
+func open(ctx context.Context, so *SideOptions, f tables.Options) ([]*tables.Table, error) {
 	if so.Stream != nil {
-		return format.FromStream(ctx, so.Stream, f)
+		return tables.FromStream(ctx, so.Stream, f)
 	}
 	if so.piped != nil {
 		return so.piped.ReadParts(ctx, f)
 	}
-	return format.OpenParts(ctx, so.Path, f)
+	return tables.OpenParts(ctx, so.Path, f)
 }
 
 // oneFile reports whether all rows of one file are source and target at once.
@@ -425,7 +425,7 @@ func (o *Options) optionalLabels(domain arrowio.Domain) bool {
 }
 
 // lacks is the error of a table that lacks columns which the source, or a model, has.
-func lacks(name, source string, e *format.MissingColumns, both []string) error {
+func lacks(name, source string, e *tables.MissingColumns, both []string) error {
 	if source == "" || source == name {
 		return fmt.Errorf("%s: %w", name, e)
 	}
@@ -449,7 +449,7 @@ func shell(names []string) string {
 }
 
 // checkLabels returns an error if there are no labels where there have to be some.
-func checkLabels(t *format.Table, domain arrowio.Domain, hidden bool, other func() []string) error {
+func checkLabels(t *tables.Table, domain arrowio.Domain, hidden bool, other func() []string) error {
 	if t.Labels == nil && !hidden {
 		advice := "name the label column with --label" + likelyLabels(t, other()) + ", or the file with --" + domain.String() + "-labels"
 		if domain == arrowio.TargetDomain {
@@ -466,7 +466,7 @@ func checkLabels(t *format.Table, domain arrowio.Domain, hidden bool, other func
 }
 
 // addSide chooses the rows of a table and prepares them for the stream.
-func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, domain arrowio.Domain, o Options, st *preparation) error {
+func (d *dataset) addSide(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain, o Options, st *preparation) error {
 	chosen, labels, err := d.choose(ctx, env, t, domain, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
@@ -477,7 +477,7 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 	}
 	shape, err := st.images(domain).apply(ctx, t, env.Seed, o.side(domain).Format.Memory)
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.Name, format.Limited(err))
+		return fmt.Errorf("%s: %w", t.Name, tables.Limited(err))
 	}
 	if err := st.transform(ctx, t); err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
@@ -504,13 +504,13 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *format.Table, 
 
 // choose returns the rows that are kept, by class and proportions, and their
 // classes.
-func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, domain arrowio.Domain, o Options) (chosen []int, labels []int32, err error) {
+func (d *dataset) choose(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain, o Options) (chosen []int, labels []int32, err error) {
 	chosen = make([]int, t.Features.Rows)
 	for i := range chosen {
 		chosen[i] = i
 	}
 	if t.Labels != nil && o.Classes != nil {
-		if chosen, err = format.Select(t.Labels, o.Classes); err != nil {
+		if chosen, err = tables.Select(t.Labels, o.Classes); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -518,7 +518,7 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *format.Table, d
 		return nil, nil, errors.New("the source has drawn all rows: draw fewer with --source-rows")
 	}
 	if t.Labels != nil {
-		if labels, err = format.Index(pick(t.Labels, chosen), d.classes, func(i int) string { return t.Place(chosen[i]) }); err != nil {
+		if labels, err = tables.Index(pick(t.Labels, chosen), d.classes, func(i int) string { return t.Place(chosen[i]) }); err != nil {
 			return nil, nil, err
 		}
 	}

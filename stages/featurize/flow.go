@@ -10,7 +10,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/scale"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // A flow is the target's rows, read block by block while they are written, so that many
@@ -18,20 +18,20 @@ import (
 type flow struct {
 	path    string
 	stream  arrowio.Stream // the rows, if they can be read but once; nil: they are in the file
-	options format.Options
+	options tables.Options
 	st      *preparation
 	strange *strangeness // counts missing and new values
 	refuse  bool         // missing values
 	// with more missing values than this share a column says which are
 	indicator float64
-	ids       *format.Table // the identities; of no rows if there are none
+	ids       *tables.Table // the identities; of no rows if there are none
 	scaling   scale.Scaling
 
 	rows    int           // that have been read
 	spreads []spread      // of the columns
 	source  []spread      // of the source's; nil if nothing can be told from them
 	names   []string      // of spreads
-	table   *format.Table // what is known of all rows at the end
+	table   *tables.Table // what is known of all rows at the end
 }
 
 // flows reports whether the target's rows can be written as they are read: none are drawn,
@@ -53,13 +53,13 @@ func (o *Options) flows(ctx context.Context, st *preparation) bool {
 	if t.Stream != nil {
 		return st.Columns != nil && o.Source.Path == "" // nothing has to be looked up in the rows
 	}
-	return t.Path != "-" && format.HasBlocks(ctx, t.Path, t.Format)
+	return t.Path != "-" && tables.HasBlocks(ctx, t.Path, t.Format)
 }
 
 // newFlow looks through the target's file once or twice: for its identities, and for which
 // columns are features if that is not known. It returns nil if its rows have to be read as
 // a whole, be it to say what is wrong with them.
-func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, source *format.Table) (*flow, error) {
+func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, source *tables.Table) (*flow, error) {
 	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, indicator: o.Mixed.Indicator}
 	f.options.NoLabels = true
 	if st.Columns != nil {
@@ -69,18 +69,18 @@ func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, so
 		f.options.Fields, f.options.Mixed = st.Encoder.Fields(), true
 	}
 	if f.stream = o.Target.Stream; f.stream != nil {
-		named, err := format.HasIdentities(f.stream.Schema(), f.options)
+		named, err := tables.HasIdentities(f.stream.Schema(), f.options)
 		if err != nil || named {
 			return nil, nil // identities are in the schema, and compared with each other, before the first row is written
 		}
-		f.path, f.ids = f.stream.Name(), &format.Table{}
+		f.path, f.ids = f.stream.Name(), &tables.Table{}
 		return f.begin(), nil
 	}
 	var err error
 	only := f.options
 	only.OnlyIDs = true
-	if f.ids, err = format.Open(ctx, f.path, only); err != nil {
-		lacking := (*format.MissingColumns)(nil)
+	if f.ids, err = tables.Open(ctx, f.path, only); err != nil {
+		lacking := (*tables.MissingColumns)(nil)
 		switch {
 		case !errors.As(err, &lacking):
 			return nil, err
@@ -117,7 +117,7 @@ func (f *flow) begin() *flow {
 var errSeen = errors.New("seen")
 
 // glance looks at the first rows, or at all if need be, for columns that say nothing of the target.
-func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table) error {
+func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table) error {
 	e := f.st.Encoder
 	var s *strangeness
 	if source != nil && e != nil && !e.Plain() {
@@ -135,7 +135,7 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table)
 		return nil
 	}
 	first := f.options
-	first.Each = func(t *format.Table) error {
+	first.Each = func(t *tables.Table) error {
 		if s != nil {
 			s.add(t, e)
 		}
@@ -147,7 +147,7 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *format.Table)
 		}
 		return errSeen
 	}
-	if _, err := format.Open(ctx, f.path, first); err != nil && !errors.Is(err, errSeen) {
+	if _, err := tables.Open(ctx, f.path, first); err != nil && !errors.Is(err, errSeen) {
 		return err
 	}
 	var empty, stuck []string
@@ -173,7 +173,7 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 	var scans []keyScan
 	all := f.options
 	all.Mixed = true
-	all.Each = func(t *format.Table) error {
+	all.Each = func(t *tables.Table) error {
 		if isMixed(t) || t.Columns == nil {
 			return errSeen // the table is read as a whole: to learn from it, or as it is a column of lists
 		}
@@ -185,7 +185,7 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 		}
 		return ctx.Err()
 	}
-	t, err := format.Open(ctx, f.path, all)
+	t, err := tables.Open(ctx, f.path, all)
 	if errors.Is(err, errSeen) {
 		return false, nil
 	}
@@ -203,7 +203,7 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 // run gives the rows to write, a block at a time.
 func (f *flow) run(ctx context.Context, write func(side) error) error {
 	reading := f.options
-	reading.Each = func(t *format.Table) error { // whose errors are given the file's name
+	reading.Each = func(t *tables.Table) error { // whose errors are given the file's name
 		if f.stream != nil {
 			t.Name = f.stream.Name()
 		}
@@ -235,19 +235,19 @@ func (f *flow) run(ctx context.Context, write func(side) error) error {
 	return nil
 }
 
-func (f *flow) open(ctx context.Context, o format.Options) (*format.Table, error) {
+func (f *flow) open(ctx context.Context, o tables.Options) (*tables.Table, error) {
 	if f.stream == nil {
-		return format.Open(ctx, f.path, o)
+		return tables.Open(ctx, f.path, o)
 	}
-	tables, err := format.FromStream(ctx, f.stream, o)
+	sides, err := tables.FromStream(ctx, f.stream, o)
 	if err != nil {
 		return nil, err
 	}
-	return tables[0], nil
+	return sides[0], nil
 }
 
 // encode makes features of the columns of a block.
-func (f *flow) encode(ctx context.Context, t *format.Table) error {
+func (f *flow) encode(ctx context.Context, t *tables.Table) error {
 	e := f.st.Encoder
 	if e == nil {
 		return nil
@@ -275,7 +275,7 @@ func (f *flow) width() int {
 }
 
 // side is the next block, with its identities.
-func (f *flow) side(t *format.Table) (side, error) {
+func (f *flow) side(t *tables.Table) (side, error) {
 	n := t.Features.Rows
 	s := side{domain: arrowio.TargetDomain, x: t.Features}
 	switch lo, hi := f.rows, f.rows+n; {
@@ -301,7 +301,7 @@ func (f *flow) changed() error {
 }
 
 // tell says what was read, after it was.
-func (f *flow) tell(env stages.Env, source *format.Table, o Options) {
+func (f *flow) tell(env stages.Env, source *tables.Table, o Options) {
 	env.Logger().Info(fmt.Sprintf("%s: %d target rows of %d numbers", f.path, f.rows, f.width()))
 	tellNote(env, f.table)
 	if source == nil {

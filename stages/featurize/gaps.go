@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 const (
@@ -30,7 +30,7 @@ type gaps struct {
 func newGaps(columns int) *gaps { return &gaps{lacking: make([]int, columns)} }
 
 // add looks at rows of the target.
-func (g *gaps) add(t *format.Table) {
+func (g *gaps) add(t *tables.Table) {
 	for i := 0; i < t.Features.Rows && g.rows < maxPatterns; i++ {
 		var pattern []int32
 		for j, v := range t.Row(i) {
@@ -47,7 +47,7 @@ func (g *gaps) add(t *format.Table) {
 }
 
 // take takes values away from the source, and returns the columns.
-func (g *gaps) take(source *format.Table, seed uint64) (taken []int) {
+func (g *gaps) take(source *tables.Table, seed uint64) (taken []int) {
 	if g.rows < minIdentityRows {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (g *gaps) take(source *format.Table, seed uint64) (taken []int) {
 const streamGaps = 0x67617073
 
 // likeTarget takes values away from the source as the target lacks them.
-func (st *preparation) likeTarget(env stages.Env, g *gaps, source *format.Table, target string, indicator float64) {
+func (st *preparation) likeTarget(env stages.Env, g *gaps, source *tables.Table, target string, indicator float64) {
 	taken := g.take(source, env.Seed)
 	if taken == nil {
 		return

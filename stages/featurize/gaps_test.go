@@ -8,15 +8,15 @@ import (
 	"strings"
 	"testing"
 
-	"mars.dev/mars/stages/featurize/encode"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
+	"mars.dev/mars/tables/encode"
 )
 
 // gappy is a table of n rows, of which each lacks the columns of a pattern with the pattern's
 // probability.
-func gappy(rng *rand.Rand, n int, patterns map[float64][]int) *format.Table {
+func gappy(rng *rand.Rand, n int, patterns map[float64][]int) *tables.Table {
 	names := []string{"a", "b", "c", "d"}
-	t := &format.Table{Name: "t.csv", Columns: names}
+	t := &tables.Table{Name: "t.csv", Columns: names}
 	t.Features.Cols, t.Features.Stride = len(names), len(names)
 	for range n {
 		row := make([]float32, len(names))
@@ -37,7 +37,7 @@ func gappy(rng *rand.Rand, n int, patterns map[float64][]int) *format.Table {
 }
 
 // lackOf is the share of rows that lack all these columns.
-func lackOf(t *format.Table, columns ...int) float64 {
+func lackOf(t *tables.Table, columns ...int) float64 {
 	n := 0
 	for i := range t.Features.Rows {
 		if !slices.ContainsFunc(columns, func(j int) bool { return t.Row(i)[j] == t.Row(i)[j] }) {
@@ -95,7 +95,7 @@ func TestLikeTarget(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 0))
 	st := &preparation{Encoder: &encode.Encoder{}}
 	for _, name := range []string{"a", "b", "c", "d"} {
-		st.Encoder.Columns = append(st.Encoder.Columns, encode.Column{Field: format.Field{Name: name}})
+		st.Encoder.Columns = append(st.Encoder.Columns, encode.Column{Field: tables.Field{Name: name}})
 	}
 	g := newGaps(4)
 	g.add(gappy(rng, 2000, map[float64][]int{0.3: {0}, 0.03: {1}}))

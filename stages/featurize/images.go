@@ -9,8 +9,8 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/format"
-	"mars.dev/mars/stages/featurize/image"
+	"mars.dev/mars/tables"
+	"mars.dev/mars/tables/image"
 )
 
 // ImageOptions are the steps that bring the images of a domain to a shape and
@@ -42,8 +42,8 @@ func (o ImageOptions) sized() bool {
 // resizeTarget brings a target's pictures to the size of the source's, if nothing was said
 // of theirs and they have others: networks take images of one size. It reports whether they
 // have to be decoded again. err is that of reading them.
-func (st *preparation) resizeTarget(env stages.Env, source *format.Table, read []*format.Table, err error, o Options) bool {
-	several := errors.As(err, new(*format.SizesError))
+func (st *preparation) resizeTarget(env stages.Env, source *tables.Table, read []*tables.Table, err error, o Options) bool {
+	several := errors.As(err, new(*tables.SizesError))
 	if err != nil && !several || source == nil || len(source.Shape) != 3 || st.Target.sized() || o.Load != "" || o.Prepared != "" || o.Target.Path == "-" || o.Target.piped != nil {
 		return false
 	}
@@ -66,7 +66,7 @@ func (st *preparation) resizeTarget(env stages.Env, source *format.Table, read [
 }
 
 // apply changes the table in place and returns the shape of its rows.
-func (o ImageOptions) apply(ctx context.Context, t *format.Table, seed uint64, mem *arrowio.Budget) ([]int, error) {
+func (o ImageOptions) apply(ctx context.Context, t *tables.Table, seed uint64, mem *arrowio.Budget) ([]int, error) {
 	if o.Shape != nil {
 		if err := t.Reshape(o.Shape); err != nil {
 			return nil, err

@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars.dev/mars/stages/featurize/format"
-	fit "mars.dev/mars/stages/featurize/image"
+	"mars.dev/mars/tables"
+	fit "mars.dev/mars/tables/image"
 )
 
 // Digits are made black and white before they are blended, not after.
@@ -48,7 +48,7 @@ func TestBinariseBeforePhotographs(t *testing.T) {
 // Pictures of files were fitted as they were decoded: only arrays are fitted afterwards.
 func TestPicturesAreFittedOnce(t *testing.T) {
 	for _, pictures := range []bool{true, false} {
-		table := &format.Table{Features: blas32.General{Rows: 1, Cols: 4, Stride: 4, Data: []float32{0, 51, 102, 255}}, Shape: []int{1, 2, 2}, Largest: 255, Pictures: pictures}
+		table := &tables.Table{Features: blas32.General{Rows: 1, Cols: 4, Stride: 4, Data: []float32{0, 51, 102, 255}}, Shape: []int{1, 2, 2}, Largest: 255, Pictures: pictures}
 		o := ImageOptions{Fit: fit.Fit{Shorter: 4, CropHeight: 2, CropWidth: 2}}
 		if _, err := o.apply(t.Context(), table, 0, nil); err != nil {
 			t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // Live prepares parts of a table as the rows of a model were, each for itself, as they
@@ -25,7 +25,7 @@ type Live struct {
 	Then func(context.Context, *LiveRows) any
 
 	st      *preparation
-	options format.Options
+	options tables.Options
 	time    string // the column with the time of each row; "" for none
 	parse   func(string) (int64, error)
 }
@@ -48,7 +48,7 @@ func (l *Live) then(ctx context.Context, rows *LiveRows) *LiveRows {
 
 // NewLive prepares rows as a model says (Options.Prepared), of text that is written as
 // text says. time is a column of which parse reads the times; "" for none.
-func NewLive(prepared string, text format.Options, time string, parse func(string) (int64, error)) (*Live, error) {
+func NewLive(prepared string, text tables.Options, time string, parse func(string) (int64, error)) (*Live, error) {
 	st, err := parsePreparation(prepared, nil)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ const noColumn = "\x00none"
 
 // Read reads the rows of a file of any kind.
 func (l *Live) Read(ctx context.Context, r io.Reader, name string) (*LiveRows, error) {
-	t, err := format.Read(ctx, r, name, l.options)
+	t, err := tables.Read(ctx, r, name, l.options)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (l *Live) Read(ctx context.Context, r io.Reader, name string) (*LiveRows, e
 func (l *Live) Open(ctx context.Context, path string) (*LiveRows, error) {
 	all := *l
 	all.options.NoLabels, all.options.Label, all.time = true, "", ""
-	t, err := format.Open(ctx, path, all.options)
+	t, err := tables.Open(ctx, path, all.options)
 	if err != nil {
 		return nil, err
 	}
@@ -113,10 +113,10 @@ func (l *Live) Batch(ctx context.Context, rec arrow.Record, name string, first i
 	return halve(ctx, 0, int(rec.NumRows()), func(lo, hi int) (*LiveRows, error) {
 		part := rec.NewSlice(int64(lo), int64(hi))
 		defer part.Release()
-		tables, err := format.FromStream(ctx, &oneBatch{name: name, rec: part}, l.options)
+		sides, err := tables.FromStream(ctx, &oneBatch{name: name, rec: part}, l.options)
 		if err == nil {
 			var read *LiveRows
-			if read, err = l.prepare(ctx, tables[0]); err == nil {
+			if read, err = l.prepare(ctx, sides[0]); err == nil {
 				return l.then(ctx, read), nil
 			}
 		}
@@ -136,7 +136,7 @@ func halve(ctx context.Context, lo, hi int, read func(lo, hi int) (*LiveRows, er
 		return nil
 	}
 	got, err := read(lo, hi)
-	lacking := (*format.MissingColumns)(nil)
+	lacking := (*tables.MissingColumns)(nil)
 	switch {
 	case err == nil && got == nil:
 		return nil
@@ -170,7 +170,7 @@ func (n *numbered) Unwrap() error { return n.error }
 
 // renumber puts the number in the stream where an error of an input says that in the part.
 func renumber(err error, name, what string, was, is int64) error {
-	if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) {
+	if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) {
 		return err // all rows lack them
 	}
 	place := fmt.Sprintf("%s %d", what, is)
@@ -235,7 +235,7 @@ func (o *oneBatch) Next() (arrow.Record, error) {
 	return o.rec, nil
 }
 
-func (l *Live) prepare(ctx context.Context, t *format.Table) (*LiveRows, error) {
+func (l *Live) prepare(ctx context.Context, t *tables.Table) (*LiveRows, error) {
 	rows := &LiveRows{}
 	for i, text := range t.Labels {
 		at, err := l.parse(text)

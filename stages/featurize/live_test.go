@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/internal/prepared"
+	"mars.dev/mars/tables"
 )
 
-func newLiveText(t testing.TB, o format.Options) *LiveText {
+func newLiveText(t testing.TB, o tables.Options) *LiveText {
 	t.Helper()
 	text, err := (&prepared.Preparation{Columns: []string{"a", "b"}}).Text()
 	if err != nil {
@@ -27,7 +27,7 @@ func newLiveText(t testing.TB, o format.Options) *LiveText {
 
 // readLive reads text in parts that end where cuts are, and says what came of it. Ahead,
 // the next part has come while one is read.
-func readLive(t testing.TB, o format.Options, text string, cuts []int, ahead bool) (said []string) {
+func readLive(t testing.TB, o tables.Options, text string, cuts []int, ahead bool) (said []string) {
 	t.Helper()
 	in := newLiveText(t, o)
 	at, cuts := 0, append(slices.Clone(cuts), len(text))
@@ -95,7 +95,7 @@ func TestLiveTextCuts(t *testing.T) {
 		"json":     "{\"a\": 1, \"b\": 2, \"c\": \"x\"}\n{\"b\": 4, \"a\": 3}\n{\"a\": 5}\n\n{oops\n{\"a\": 7.5, \"b\": null}\n{\"a\": 9, \"b\": 10}\n",
 		"comments": "# made by hand\na,b\n1,2\n# a pause\n3,4\n",
 	} {
-		o := format.Options{}
+		o := tables.Options{}
 		if name == "comments" {
 			o.Comment = "#"
 		}
@@ -123,7 +123,7 @@ func TestLiveTextCuts(t *testing.T) {
 // A reader that stops says after which line.
 func TestLiveTextStops(t *testing.T) {
 	const text = "a,b\n1,2\n\n3,4\n5,6\n"
-	in := newLiveText(t, format.Options{})
+	in := newLiveText(t, tables.Options{})
 	stop := fmt.Errorf("stop")
 	done, err := in.Read(context.Background(), []byte(text), func(*LiveRows) (int, error) { return 2, stop }, func(err error) error { return err }, nil)
 	if err != stop || text[done:] != "5,6\n" || in.Lines != 4 {
@@ -134,7 +134,7 @@ func TestLiveTextStops(t *testing.T) {
 // A reader that stops while the lines that follow are read leaves nothing behind, and may go
 // on after where it stopped.
 func TestLiveTextStopsAhead(t *testing.T) {
-	in := newLiveText(t, format.Options{})
+	in := newLiveText(t, tables.Options{})
 	stop := fmt.Errorf("stop")
 	pass := func(err error) error { return err }
 	done, err := in.Read(context.Background(), []byte("a,b\n1,2\n3,4\n"), func(*LiveRows) (int, error) { return 1, stop }, pass, func() []byte { return []byte("5,6\n") })
@@ -156,7 +156,7 @@ func FuzzLiveText(f *testing.F) {
 		if strings.ContainsAny(text, "\x00") || cut == len(text) {
 			return
 		}
-		readLive(t, format.Options{}, text, nil, false)
-		readLive(t, format.Options{}, text, []int{cut / 2, cut}, true)
+		readLive(t, tables.Options{}, text, nil, false)
+		readLive(t, tables.Options{}, text, []int{cut / 2, cut}, true)
 	})
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // LiveText reads a table of text that never ends, CSV or JSON lines, part by part. What a
@@ -298,7 +298,7 @@ func (t *LiveText) findHead(ctx context.Context, text []byte, ends []int) error 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if lacking := (*format.MissingColumns)(nil); errors.As(err, &lacking) && end == ends[len(ends)-1] {
+		if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) && end == ends[len(ends)-1] {
 			return err
 		}
 	}

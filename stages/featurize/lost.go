@@ -5,15 +5,15 @@ import (
 	"slices"
 
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/encode"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
+	"mars.dev/mars/tables/encode"
 )
 
 // A lost looks in the target for columns that have values in the source alone: those that are
 // empty, and those that are stuck at one value, as of a sensor that has died or a stain that was
 // forgotten. Rows cannot be told apart by them.
 type lost struct {
-	source  *format.Table
+	source  *tables.Table
 	own     map[int]*spread // of columns of the source
 	spreads []spread        // of the target
 	rows    int
@@ -21,7 +21,7 @@ type lost struct {
 }
 
 // newLost returns nil if there is no source to compare with.
-func newLost(source *format.Table, refuse bool) *lost {
+func newLost(source *tables.Table, refuse bool) *lost {
 	if !tellable(source) {
 		return nil
 	}
@@ -30,7 +30,7 @@ func newLost(source *format.Table, refuse bool) *lost {
 
 // add looks at rows of the target. It reports whether later rows could change what find
 // returns.
-func (l *lost) add(t *format.Table) (open bool) {
+func (l *lost) add(t *tables.Table) (open bool) {
 	l.rows += t.Features.Rows
 	for j := range l.spreads {
 		s := &l.spreads[j]
@@ -80,7 +80,7 @@ func (l *lost) find() (empty, stuck []string) {
 }
 
 // dropLost leaves columns out that the target has lost, if nobody has chosen the columns.
-func (st *preparation) dropLost(env stages.Env, source, target *format.Table) {
+func (st *preparation) dropLost(env stages.Env, source, target *tables.Table) {
 	if st.chosen || target == nil || !tellable(source) || !slices.Equal(source.Columns, target.Columns) {
 		return
 	}
@@ -91,7 +91,7 @@ func (st *preparation) dropLost(env stages.Env, source, target *format.Table) {
 }
 
 // leaveOut leaves out columns that the target has lost, with a warning.
-func (st *preparation) leaveOut(env stages.Env, empty, stuck []string, target string, source *format.Table, others ...*format.Table) {
+func (st *preparation) leaveOut(env stages.Env, empty, stuck []string, target string, source *tables.Table, others ...*tables.Table) {
 	if len(empty) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because no row has a value: %s", target, nameColumns(empty)))
 		st.forget(empty, "no value in "+target)
@@ -100,13 +100,13 @@ func (st *preparation) leaveOut(env stages.Env, empty, stuck []string, target st
 		env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because all rows have one value, as of a sensor that has died or a stain that was forgotten, and those of %s have many: %s: choose them with --columns if they are features", target, source.Name, nameColumns(stuck)))
 		st.forget(stuck, "one value in "+target)
 	}
-	tables := append(others, source)
+	sides := append(others, source)
 	switch {
 	case len(empty)+len(stuck) == 0:
 	case st.Encoder != nil:
-		st.prune(env, source.Name, tables...)
+		st.prune(env, source.Name, sides...)
 	default:
-		for _, t := range tables {
+		for _, t := range sides {
 			*t = *t.Select(st.Columns)
 		}
 	}
@@ -118,7 +118,7 @@ func (st *preparation) forget(names []string, why string) {
 		if st.Encoder != nil {
 			st.Encoder.Drop(name, why)
 		} else {
-			st.dropped = append(st.dropped, encode.Column{Field: format.Field{Name: name}, Dropped: why})
+			st.dropped = append(st.dropped, encode.Column{Field: tables.Field{Name: name}, Dropped: why})
 		}
 	}
 	if st.Encoder == nil {

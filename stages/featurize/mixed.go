@@ -14,8 +14,8 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/encode"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
+	"mars.dev/mars/tables/encode"
 )
 
 // DefaultMaxCategories is how many features a category becomes at most, unless Options say
@@ -31,15 +31,15 @@ type MixedOptions struct {
 
 // learn learns from the first table that is read, which is the source's if there is one, what
 // the columns are and which are features.
-func (st *preparation) learn(ctx context.Context, env stages.Env, tables []*format.Table, domain arrowio.Domain, o Options) error {
-	t := tables[0]
+func (st *preparation) learn(ctx context.Context, env stages.Env, sides []*tables.Table, domain arrowio.Domain, o Options) error {
+	t := sides[0]
 	if t.Fields == nil {
 		st.Columns = t.Columns
 		if o.side(domain).Format.Columns == nil {
 			st.Columns = withoutIdentities(env, t, scanColumns(t))
 		}
-		for k := range tables {
-			tables[k] = tables[k].Select(st.Columns)
+		for k := range sides {
+			sides[k] = sides[k].Select(st.Columns)
 		}
 		return nil
 	}
@@ -51,7 +51,7 @@ func (st *preparation) learn(ctx context.Context, env stages.Env, tables []*form
 		keys = withoutIdentities(env, t, scanColumns(t))
 	}
 	var err error
-	if st.Encoder, err = encode.Learn(ctx, t, tables, mixed); err != nil {
+	if st.Encoder, err = encode.Learn(ctx, t, sides, mixed); err != nil {
 		return err
 	}
 	for _, name := range t.Columns {
@@ -59,14 +59,14 @@ func (st *preparation) learn(ctx context.Context, env stages.Env, tables []*form
 			st.Encoder.Drop(name, "another whole number in each row")
 		}
 	}
-	st.prune(env, t.Name, tables...)
+	st.prune(env, t.Name, sides...)
 	return nil
 }
 
 // isMixed reports whether a table has more than numbers.
-func isMixed(t *format.Table) bool {
+func isMixed(t *tables.Table) bool {
 	for _, f := range t.Fields {
-		if f.Kind != format.Number {
+		if f.Kind != tables.Number {
 			return true
 		}
 	}
@@ -79,8 +79,8 @@ func isMixed(t *format.Table) bool {
 }
 
 // prune forgets columns of which nothing is left.
-func (st *preparation) prune(env stages.Env, name string, tables ...*format.Table) {
-	dropped := st.Encoder.Prune(tables...)
+func (st *preparation) prune(env stages.Env, name string, sides ...*tables.Table) {
+	dropped := st.Encoder.Prune(sides...)
 	st.Columns = st.Encoder.Inputs()
 	st.dropped = append(st.dropped, dropped...)
 	var why []string
@@ -115,7 +115,7 @@ func (st *preparation) tellUnits(env stages.Env, name string, dropped []encode.C
 				n++
 			}
 		}
-		if c.Kind == format.Category && len(c.Values) > 1 && 10*n >= 9*len(c.Values) {
+		if c.Kind == tables.Category && len(c.Values) > 1 && 10*n >= 9*len(c.Values) {
 			columns = append(columns, fmt.Sprintf("%s (such as %.20q)", c.Name, c.Values[0]))
 		}
 	}
@@ -140,17 +140,17 @@ func newStrangeness(columns int) *strangeness {
 }
 
 // add adds rows of the target, as they were read.
-func (s *strangeness) add(t *format.Table, e *encode.Encoder) {
+func (s *strangeness) add(t *tables.Table, e *encode.Encoder) {
 	s.rows += t.Features.Rows
 	for j, c := range e.Columns {
-		if c.Kind == format.Day {
+		if c.Kind == tables.Day {
 			s.days[j].addColumn(t, j)
 		}
 		for i := range t.Features.Rows {
 			switch v := t.Row(i)[j]; {
 			case v != v:
 				s.gaps[j]++
-			case c.Kind == format.Category && c.Buckets == 0 && int(v) >= len(c.Values):
+			case c.Kind == tables.Category && c.Buckets == 0 && int(v) >= len(c.Values):
 				s.unseen[j]++
 			}
 		}
@@ -160,19 +160,19 @@ func (s *strangeness) add(t *format.Table, e *encode.Encoder) {
 // dropStrangers leaves columns out that give the domains away and say nothing else: categories
 // whose values the target does not share, and the number of days where one domain is older
 // than the other.
-func (st *preparation) dropStrangers(env stages.Env, s *strangeness, target string, source *format.Table, others ...*format.Table) {
+func (st *preparation) dropStrangers(env stages.Env, s *strangeness, target string, source *tables.Table, others ...*tables.Table) {
 	e := st.Encoder
 	own := newSpreads(len(e.Columns))
 	var strange, apart []string
 	for j := range e.Columns {
 		c := &e.Columns[j]
-		if c.Kind == format.Day {
+		if c.Kind == tables.Day {
 			own[j].addColumn(source, j)
 		}
 		switch {
-		case c.Kind == format.Category && float64(s.unseen[j]) > maxStrange*float64(s.rows):
+		case c.Kind == tables.Category && float64(s.unseen[j]) > maxStrange*float64(s.rows):
 			strange = append(strange, c.Name)
-		case c.Kind == format.Day && (s.days[j].low > own[j].high || s.days[j].high < own[j].low):
+		case c.Kind == tables.Day && (s.days[j].low > own[j].high || s.days[j].high < own[j].low):
 			apart = append(apart, c.Name)
 			e.DropDays(j)
 		}
@@ -191,12 +191,12 @@ func (st *preparation) dropStrangers(env stages.Env, s *strangeness, target stri
 
 // dropAbsent leaves columns of text and dates out that the target lacks, with a warning. Other
 // columns are not left out: reports whether there are none.
-func (st *preparation) dropAbsent(env stages.Env, source *format.Table, lacking *format.MissingColumns, target string) bool {
+func (st *preparation) dropAbsent(env stages.Env, source *tables.Table, lacking *tables.MissingColumns, target string) bool {
 	if source == nil || st.Encoder == nil {
 		return false
 	}
 	for _, c := range st.Encoder.Columns {
-		if c.Kind == format.Number && slices.Contains(lacking.Absent, c.Name) {
+		if c.Kind == tables.Number && slices.Contains(lacking.Absent, c.Name) {
 			return false
 		}
 	}
@@ -213,19 +213,19 @@ func (st *preparation) dropAbsent(env stages.Env, source *format.Table, lacking 
 }
 
 // encodeBoth makes features of the rows of both domains.
-func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, tables map[arrowio.Domain]*format.Table) error {
+func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, sides map[arrowio.Domain]*tables.Table) error {
 	e := st.Encoder
 	if e == nil {
 		return nil
 	}
-	source, target := tables[arrowio.SourceDomain], tables[arrowio.TargetDomain]
+	source, target := sides[arrowio.SourceDomain], sides[arrowio.TargetDomain]
 	if source != nil && target != nil {
 		s := newStrangeness(len(e.Columns))
 		s.add(target, e)
 		st.dropStrangers(env, s, target.Name, source, target)
 	}
 	for _, domain := range domains {
-		t := tables[domain]
+		t := sides[domain]
 		if t == nil {
 			continue
 		}
@@ -239,7 +239,7 @@ func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, tables ma
 	return nil
 }
 
-func (st *preparation) encode(ctx context.Context, env stages.Env, t *format.Table, domain arrowio.Domain) error {
+func (st *preparation) encode(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain) error {
 	s := newStrangeness(len(st.Encoder.Columns))
 	s.add(t, st.Encoder)
 	st.tellGaps(env, t.Name, domain, s)
@@ -252,7 +252,7 @@ func (st *preparation) encode(ctx context.Context, env stages.Env, t *format.Tab
 }
 
 // refuseMissing returns an error if a value is missing.
-func refuseMissing(t *format.Table) error {
+func refuseMissing(t *tables.Table) error {
 	for i := range t.Features.Rows {
 		for j, v := range t.Row(i) {
 			if v != v {
@@ -299,9 +299,9 @@ func (st *preparation) tellEncoder(env stages.Env) {
 	what := map[string][]string{}
 	for _, c := range st.Encoder.Columns {
 		switch c.Kind {
-		case format.Category:
+		case tables.Category:
 			what["categories"] = append(what["categories"], fmt.Sprintf("%s (%s)", c.Name, nameWidth(c.Width())))
-		case format.Day, format.Clock:
+		case tables.Day, tables.Clock:
 			if dates := what["dates and times"]; !slices.Contains(dates, c.Name) {
 				what["dates and times"] = append(dates, c.Name)
 			}
@@ -322,7 +322,7 @@ func nameWidth(n int) string {
 }
 
 // explain writes a table of what became of each column.
-func (st *preparation) explain(w io.Writer, tables ...*format.Table) error {
+func (st *preparation) explain(w io.Writer, sides ...*tables.Table) error {
 	if w == nil || st.Encoder == nil && st.Columns == nil {
 		return nil
 	}
@@ -343,7 +343,7 @@ func (st *preparation) explain(w io.Writer, tables ...*format.Table) error {
 		fmt.Fprintf(tw, "%s\t%s\tnothing: %s\t\n", safetext.Escape(c.Name), cmp.Or(string(c.Kind), "number"), safetext.Escape(c.Dropped))
 	}
 	told := map[string]bool{}
-	for _, t := range tables {
+	for _, t := range sides {
 		if t == nil {
 			continue
 		}

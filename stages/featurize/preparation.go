@@ -7,9 +7,9 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms/scale"
-	"mars.dev/mars/stages/featurize/encode"
 	"mars.dev/mars/stages/internal/prepared"
 	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/tables/encode"
 )
 
 // A preparation is the stage's state: what was done to the rows of each domain, so

@@ -10,8 +10,8 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms/augment"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/tables"
 )
 
 // Preview says what a picture of augmented rows is to show.
@@ -48,7 +48,7 @@ func (p Preview) write(d *dataset, seed uint64, mem *arrowio.Budget) error {
 	}
 	sheet, err := newSheet(d.shape, len(rows), mem)
 	if err != nil {
-		return fmt.Errorf("%s: %w", p.Path, format.Limited(err))
+		return fmt.Errorf("%s: %w", p.Path, tables.Limited(err))
 	}
 	defer mem.Give(int64(len(sheet.picture.Pix)))
 	a := policy.New(d.shape)

@@ -11,7 +11,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/scale"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // numbers are the indices of those of d features that a transform is of: all, where no
@@ -43,7 +43,7 @@ func (st *preparation) warnWithoutNumbers(env stages.Env, o Options) {
 
 // transform transforms the numbers of a table, in which no value is missing any more, in
 // place.
-func (st *preparation) transform(ctx context.Context, t *format.Table) error {
+func (st *preparation) transform(ctx context.Context, t *tables.Table) error {
 	if st.Transform == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func (st *preparation) transform(ctx context.Context, t *format.Table) error {
 	return nil
 }
 
-func nameFeature(t *format.Table, j int) string {
+func nameFeature(t *tables.Table, j int) string {
 	if len(t.Columns) == t.Features.Cols {
 		return "column " + strconv.Quote(t.Columns[j])
 	}

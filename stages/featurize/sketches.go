@@ -6,8 +6,8 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/internal/sketches"
+	"mars.dev/mars/tables"
 )
 
 // openSketches puts the samples of sketches where a side names their files, and returns what
@@ -47,7 +47,7 @@ func loadSketches(s *SideOptions) (*sketches.Sketch, error) {
 	if s.Path == "" || s.Path == "-" || s.Stream != nil {
 		return nil, nil
 	}
-	paths, err := format.Expand(s.Path)
+	paths, err := tables.Expand(s.Path)
 	if err != nil || !sketches.Is(paths[0]) {
 		return nil, nil // whoever reads it says what is wrong
 	}

@@ -13,8 +13,8 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/encode"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
+	"mars.dev/mars/tables/encode"
 )
 
 const (
@@ -43,7 +43,7 @@ var identityName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|n
 
 // withoutIdentities returns the columns of a table but for those that are taken for
 // identities, with a warning.
-func withoutIdentities(env stages.Env, t *format.Table, scans []keyScan) []string {
+func withoutIdentities(env stages.Env, t *tables.Table, scans []keyScan) []string {
 	ids := identities(scans, t)
 	if len(ids) == 0 || len(ids) == len(t.Columns) {
 		return t.Columns
@@ -53,7 +53,7 @@ func withoutIdentities(env stages.Env, t *format.Table, scans []keyScan) []strin
 }
 
 // identities are the names of the columns that are taken for identities.
-func identities(scans []keyScan, t *format.Table) (ids []string) {
+func identities(scans []keyScan, t *tables.Table) (ids []string) {
 	for j, name := range t.Columns {
 		if isNumber(t, j) && scans[j].isIdentity(name) {
 			ids = append(ids, name)
@@ -63,13 +63,13 @@ func identities(scans []keyScan, t *format.Table) (ids []string) {
 }
 
 // isNumber reports whether column j holds numbers, and no categories or dates.
-func isNumber(t *format.Table, j int) bool {
-	return t.Fields == nil || t.Fields[j].Kind == format.Number
+func isNumber(t *tables.Table, j int) bool {
+	return t.Fields == nil || t.Fields[j].Kind == tables.Number
 }
 
 // warnOfNumbers warns of identities in an array, whose columns have no names by which they
 // could be left out.
-func warnOfNumbers(env stages.Env, t *format.Table) {
+func warnOfNumbers(env stages.Env, t *tables.Table) {
 	if t == nil || t.Columns != nil || len(t.Shape) != 1 {
 		return
 	}
@@ -104,7 +104,7 @@ func newKeyScans(columns int) []keyScan {
 }
 
 // scanColumns scans a whole table.
-func scanColumns(t *format.Table) []keyScan {
+func scanColumns(t *tables.Table) []keyScan {
 	scans := newKeyScans(t.Features.Cols)
 	for j := range scans {
 		scans[j].addColumn(t, j, t.Features.Rows)
@@ -114,7 +114,7 @@ func scanColumns(t *format.Table) []keyScan {
 
 // addColumn adds the values of column j, which are of that many rows in all; 0 if that is
 // not known.
-func (k *keyScan) addColumn(t *format.Table, j, rows int) {
+func (k *keyScan) addColumn(t *tables.Table, j, rows int) {
 	for i := range t.Features.Rows {
 		if k.other {
 			return
@@ -165,20 +165,20 @@ func (k *keyScan) isIdentity(name string) bool {
 
 // tellColumns says which columns are not read, and why: a warning where text looks as if
 // it said something.
-func (st *preparation) tellColumns(env stages.Env, source, target *format.Table, o Options) {
-	for _, t := range []*format.Table{source, target} {
+func (st *preparation) tellColumns(env stages.Env, source, target *tables.Table, o Options) {
+	for _, t := range []*tables.Table{source, target} {
 		if t == nil || t == target && source != nil && source.Name == target.Name {
 			continue
 		}
 		var categories []string
-		var rest []format.Skipped
+		var rest []tables.Skipped
 		for _, s := range t.Skipped {
-			switch known := t == target && source != nil && slices.ContainsFunc(source.Skipped, func(k format.Skipped) bool { return k.Name == s.Name }); {
+			switch known := t == target && source != nil && slices.ContainsFunc(source.Skipped, func(k tables.Skipped) bool { return k.Name == s.Name }); {
 			case known || t == target && slices.ContainsFunc(st.dropped, func(c encode.Column) bool { return c.Name == s.Name }):
-			case s.Values != nil && s.Why == format.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
+			case s.Values != nil && s.Why == tables.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
 				categories = append(categories, fmt.Sprintf("%s (%s)", s.Name, nameValues(s.Values)))
 			case t == target && source != nil && s.Why == "":
-				rest = append(rest, format.Skipped{Name: s.Name, Why: "no feature of " + source.Name})
+				rest = append(rest, tables.Skipped{Name: s.Name, Why: "no feature of " + source.Name})
 			default:
 				rest = append(rest, s)
 			}
@@ -203,14 +203,14 @@ func (st *preparation) tellColumns(env stages.Env, source, target *format.Table,
 }
 
 // nameSkipped lists columns that are not read, those together that have one reason.
-func nameSkipped(columns []format.Skipped) string {
+func nameSkipped(columns []tables.Skipped) string {
 	var reasons []string
 	names := map[string][]string{}
 	for _, s := range columns {
 		if names[s.Why] == nil {
 			reasons = append(reasons, s.Why)
 		}
-		names[s.Why] = append(names[s.Why], format.Skipped{Name: s.Name}.String())
+		names[s.Why] = append(names[s.Why], tables.Skipped{Name: s.Name}.String())
 	}
 	for i, why := range reasons {
 		reasons[i] = nameColumns(names[why])
@@ -223,12 +223,12 @@ func nameSkipped(columns []format.Skipped) string {
 
 // tellIdentity says how to keep a column that is called an identity: labels that have only
 // row numbers are hard to join to their rows.
-func tellIdentity(env stages.Env, t *format.Table, o Options) {
+func tellIdentity(env stages.Env, t *tables.Table, o Options) {
 	if o.Nameless || o.Target.Format.ID != "" {
 		return
 	}
 	for _, s := range t.Skipped {
-		if s.Why != format.WhyIndex && identityName.MatchString(s.Name) {
+		if s.Why != tables.WhyIndex && identityName.MatchString(s.Name) {
 			env.Logger().Info(fmt.Sprintf("%s: to have column %q as the id of the rows, give --id %s", t.Name, s.Name, shell([]string{s.Name})))
 			return
 		}
@@ -236,7 +236,7 @@ func tellIdentity(env stages.Env, t *format.Table, o Options) {
 }
 
 // warnOfOneFile warns if all rows are source and target at once.
-func warnOfOneFile(env stages.Env, source, target *format.Table, o Options) {
+func warnOfOneFile(env stages.Env, source, target *tables.Table, o Options) {
 	if source == nil || target == nil || !o.oneFile() || o.Source.drawn() || o.Target.drawn() {
 		return
 	}
@@ -249,7 +249,7 @@ func warnOfOneFile(env stages.Env, source, target *format.Table, o Options) {
 }
 
 // categories are the columns of a table, as it was read, whose values are few.
-func categories(t *format.Table) iter.Seq2[string, []string] {
+func categories(t *tables.Table) iter.Seq2[string, []string] {
 	return func(yield func(string, []string) bool) {
 		for _, s := range t.Skipped {
 			if len(s.Values) > 0 && !yield(s.Name, s.Values) {
@@ -269,7 +269,7 @@ const maxLikely = 5
 
 // likelyLabels are columns of few values, which may be the label: those that a table without
 // labels, of which other are the columns, lacks, or else all.
-func likelyLabels(t *format.Table, other []string) string {
+func likelyLabels(t *tables.Table, other []string) string {
 	var all, absent []string
 	for name := range categories(t) {
 		if all = append(all, name); !slices.Contains(other, name) {
@@ -277,7 +277,7 @@ func likelyLabels(t *format.Table, other []string) string {
 		}
 	}
 	for j, f := range t.Fields {
-		if f.Kind != format.Number || !isCode(t, j) {
+		if f.Kind != tables.Number || !isCode(t, j) {
 			continue
 		}
 		if all = append(all, f.Name); !slices.Contains(other, f.Name) {
@@ -294,7 +294,7 @@ func likelyLabels(t *format.Table, other []string) string {
 }
 
 // isCode reports whether a column of numbers is one of few whole numbers.
-func isCode(t *format.Table, j int) bool {
+func isCode(t *tables.Table, j int) bool {
 	seen := map[float32]bool{}
 	for i := range t.Features.Rows {
 		v := t.Row(i)[j]
@@ -311,10 +311,10 @@ func isCode(t *format.Table, j int) bool {
 // otherColumns are the names of the columns of the other domain's table; nil if they are
 // not known.
 func (o *Options) otherColumns(ctx context.Context, domain arrowio.Domain) (names []string) {
-	if domain != arrowio.SourceDomain || o.Target.Path == "" || o.Target.Stream != nil || !format.HasBlocks(ctx, o.Target.Path, o.Target.Format) {
+	if domain != arrowio.SourceDomain || o.Target.Path == "" || o.Target.Stream != nil || !tables.HasBlocks(ctx, o.Target.Path, o.Target.Format) {
 		return nil
 	}
-	fields, _, err := format.Columns(ctx, o.Target.Path, o.Target.Format)
+	fields, _, err := tables.Columns(ctx, o.Target.Path, o.Target.Format)
 	if err != nil {
 		return nil
 	}
@@ -331,7 +331,7 @@ func (o SideOptions) drawn() bool {
 
 // warnOfCopies warns of columns that tell the source's classes apart by themselves, as a
 // copy of the label does, and of columns that tell the domains apart by themselves.
-func warnOfCopies(env stages.Env, source, target *format.Table) {
+func warnOfCopies(env stages.Env, source, target *tables.Table) {
 	if !tellable(source) {
 		return
 	}
@@ -368,7 +368,7 @@ func warnOfSides(env stages.Env, columns []string, source, target []spread) {
 }
 
 // tellable reports whether columns of a table can be told from copies of the label.
-func tellable(t *format.Table) bool {
+func tellable(t *tables.Table) bool {
 	return t != nil && t.Features.Rows >= minIdentityRows && len(t.Columns) == t.Features.Cols
 }
 
@@ -384,7 +384,7 @@ func warnOfEach(env stages.Env, columns []string, one, several string) {
 
 // separates reports whether column j tells the classes apart: its rows sorted by it are
 // together by class, or it is a code, each of whose values is of one class.
-func separates(t *format.Table, j int) bool {
+func separates(t *tables.Table, j int) bool {
 	n := t.Features.Rows
 	if n > 2*glanceRows {
 		few := make([]int, glanceRows)
@@ -404,7 +404,7 @@ func separates(t *format.Table, j int) bool {
 
 // sideBySide sorts rows by column j, and reports whether the rows of each class are then
 // together. Of all rows there have to be several classes.
-func sideBySide(t *format.Table, j int, rows []int) bool {
+func sideBySide(t *tables.Table, j int, rows []int) bool {
 	value := func(i int) float32 { return t.Features.Data[i*t.Features.Stride+j] }
 	slices.SortFunc(rows, func(a, b int) int {
 		return cmp.Or(cmp.Compare(value(a), value(b)), strings.Compare(t.Labels[a], t.Labels[b]))
@@ -425,7 +425,7 @@ func sideBySide(t *format.Table, j int, rows []int) bool {
 
 // codesClasses reports whether all rows of one value of column j are of one class, there are several
 // classes, and the values are repeated.
-func codesClasses(t *format.Table, j int) bool {
+func codesClasses(t *tables.Table, j int) bool {
 	class, several := map[float32]string{}, false
 	for i, now := range t.Labels {
 		several = several || now != t.Labels[0]
@@ -458,7 +458,7 @@ func newSpreads(columns int) []spread {
 	return spreads
 }
 
-func spreadsOf(t *format.Table) []spread {
+func spreadsOf(t *tables.Table) []spread {
 	spreads := newSpreads(t.Features.Cols)
 	for j := range spreads {
 		spreads[j].addColumn(t, j)
@@ -467,7 +467,7 @@ func spreadsOf(t *format.Table) []spread {
 }
 
 // addColumn adds the values of column j.
-func (s *spread) addColumn(t *format.Table, j int) {
+func (s *spread) addColumn(t *tables.Table, j int) {
 	for i := range t.Features.Rows {
 		s.add(t.Features.Data[i*t.Features.Stride+j])
 	}

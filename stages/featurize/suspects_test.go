@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/internal/stream"
+	"mars.dev/mars/tables"
 )
 
 // suspect is a table of columns that are functions of the row's number.
-func suspect(rows int, labels bool, columns map[string]func(i int) float32) *format.Table {
-	t := &format.Table{Name: "s.csv", Columns: slices.Sorted(maps.Keys(columns))}
+func suspect(rows int, labels bool, columns map[string]func(i int) float32) *tables.Table {
+	t := &tables.Table{Name: "s.csv", Columns: slices.Sorted(maps.Keys(columns))}
 	for i := range rows {
 		row := make([]float32, len(t.Columns))
 		for j, name := range t.Columns {

@@ -14,24 +14,24 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // Keep says which columns of the target's file labels get beside their own.
 type Keep struct {
 	Path    string
-	Options format.Options // as the file was read
+	Options tables.Options // as the file was read
 	Fields  []arrow.Field
 	Uneven  []string // those of Fields that not all files have with one type
 }
 
 // NewKeep keeps the named columns of a file, or all if names is nil. It fails for a file
 // that cannot be read twice, or has no columns that have names.
-func NewKeep(ctx context.Context, path string, o format.Options, names []string) (*Keep, error) {
-	if !format.HasBlocks(ctx, path, o) {
+func NewKeep(ctx context.Context, path string, o tables.Options, names []string) (*Keep, error) {
+	if !tables.HasBlocks(ctx, path, o) {
 		return nil, fmt.Errorf("%s: its columns cannot be kept: give a table in a file, such as CSV or Parquet", path)
 	}
-	fields, uneven, err := format.Columns(ctx, path, o)
+	fields, uneven, err := tables.Columns(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (k *Keep) With(ctx context.Context, labels arrowio.Stream) (*Kept, error) {
 	kept := &Kept{Stream: labels, path: k.Path, columns: len(fields), schema: arrow.NewSchema(slices.Insert(slices.Clone(schema.Fields()), 1, fields...), &metadata)}
 	kept.next, kept.stop = iter.Pull2(func(yield func(arrow.Record, error) bool) {
 		done := errors.New("enough")
-		err := format.EachBatch(ctx, k.Path, k.Options, fields, func(rec arrow.Record) error {
+		err := tables.EachBatch(ctx, k.Path, k.Options, fields, func(rec arrow.Record) error {
 			if !yield(rec, nil) {
 				return done
 			}

@@ -16,13 +16,13 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/internal/sketches"
+	"mars.dev/mars/tables"
 )
 
 // Options say how to read parts and what to keep of them.
 type Options struct {
-	Format format.Options // how the files are read; Label and ID name columns
+	Format tables.Options // how the files are read; Label and ID name columns
 	Sample int            // rows of the sample; 0: sketches.DefaultSample
 	Part   string         // the name of a part; "": its file's
 	Memory int64          // limit of what reading a part may hold; 0: arrowio.DefaultMemory
@@ -110,13 +110,13 @@ func File(ctx context.Context, env stages.Env, path string, o Options) (*sketche
 	p := &part{env: env, path: path, o: o}
 	f := o.Format
 	f.Mixed, f.EachNames, f.Memory = true, true, arrowio.NewBudget(o.Memory)
-	blocks := format.HasBlocks(ctx, path, f)
+	blocks := tables.HasBlocks(ctx, path, f)
 	if blocks {
-		f.Each = func(t *format.Table) error { return p.add(ctx, t) }
+		f.Each = func(t *tables.Table) error { return p.add(ctx, t) }
 	} else if path == "-" {
 		f.EachNames = false
 	}
-	t, err := format.Open(ctx, path, f)
+	t, err := tables.Open(ctx, path, f)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ type part struct {
 }
 
 // add adds a block of rows.
-func (p *part) add(ctx context.Context, t *format.Table) error {
+func (p *part) add(ctx context.Context, t *tables.Table) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (l labels) whole(label string) string {
 func (l labels) most(b *sketches.Builder) int { return max(len(l), b.Classes()) }
 
 // headerOf says what the rows of a block are.
-func (p *part) headerOf(t *format.Table) (sketches.Header, error) {
+func (p *part) headerOf(t *tables.Table) (sketches.Header, error) {
 	h := sketches.Header{Sample: p.o.Sample, Seed: p.env.Seed}
 	if t.Labels != nil {
 		h.Label = orUsual(p.o.Format.Label, "label")
@@ -229,13 +229,13 @@ func (p *part) headerOf(t *format.Table) (sketches.Header, error) {
 		kind := sketches.Number
 		if t.Fields != nil {
 			switch f := t.Fields[j]; {
-			case f.Kind == format.Category && len(f.Values) >= format.MaxValues:
-				return h, fmt.Errorf("column %q has %d different texts or more, which nobody learns from: leave it out with --exclude", name, format.MaxValues)
-			case f.Kind == format.Category:
+			case f.Kind == tables.Category && len(f.Values) >= tables.MaxValues:
+				return h, fmt.Errorf("column %q has %d different texts or more, which nobody learns from: leave it out with --exclude", name, tables.MaxValues)
+			case f.Kind == tables.Category:
 				kind = sketches.Text
-			case f.Kind == format.Day:
+			case f.Kind == tables.Day:
 				kind = sketches.Day
-			case f.Kind == format.Clock:
+			case f.Kind == tables.Clock:
 				return h, fmt.Errorf("column %q has times of the day, which a sketch does not keep: leave it out with --exclude, or write days alone", name)
 			}
 		}

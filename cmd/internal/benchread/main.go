@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"mars.dev/mars/stages/algorithms"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 //go:embed peers.py
@@ -106,7 +106,7 @@ func readOurs(file string, threads int) (least speed, err error) {
 	for range 3 {
 		runtime.GC()
 		began, used := time.Now(), processorSeconds()
-		if _, err := format.Open(context.Background(), file, format.Options{}); err != nil {
+		if _, err := tables.Open(context.Background(), file, tables.Options{}); err != nil {
 			return least, err
 		}
 		took := speed{time.Since(began).Seconds(), processorSeconds() - used}

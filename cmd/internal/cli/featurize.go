@@ -17,11 +17,11 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/stages/featurize"
-	"mars.dev/mars/stages/featurize/format"
-	"mars.dev/mars/stages/featurize/image"
 	"mars.dev/mars/stages/featurize/shift"
 	"mars.dev/mars/stages/featurize/toy"
 	"mars.dev/mars/stages/sketch"
+	"mars.dev/mars/tables"
+	"mars.dev/mars/tables/image"
 )
 
 // Featurize is the command of the stage that reads raw data.
@@ -217,7 +217,7 @@ func (o *featurizeFlags) registerMixed(f *pflag.FlagSet) {
 	f.Var(oneOf{&o.missing, []string{"impute", "error"}}, "missing", "what to do about missing values: fill in the source's median or most frequent value, or refuse them")
 	o.mixed.Indicator = 0.05
 	amountVar(f, &o.mixed.Indicator, "missing-indicator", 1, "add a feature that says which values were missing if more than this share of the source's are")
-	countVar(f, &o.hash, "hash-features", 0, 0, fmt.Sprintf("hash the features of svmlight files to so many (default: as they are up to %d, else %d)", format.MaxHash, format.DefaultHash))
+	countVar(f, &o.hash, "hash-features", 0, 0, fmt.Sprintf("hash the features of svmlight files to so many (default: as they are up to %d, else %d)", tables.MaxHash, tables.DefaultHash))
 	f.BoolVar(&o.explain, "explain", false, "print on standard error what became of each column of a table")
 }
 
@@ -240,17 +240,17 @@ func (o *featurizeFlags) registerTables(f *pflag.FlagSet) {
 	f.StringVar(&o.separator, "separator", "", "field separator of text tables, such as ' ' (default: by each file's name and header)")
 	o.decimal = "."
 	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables")
-	o.encoding = format.Encodings[0]
+	o.encoding = tables.Encodings[0]
 	f.StringVar(&o.thousands, "thousands", "", "character between thousands in the numbers of text tables, such as , or ' '")
 	f.StringVar(&o.comment, "comment", "", "lines of text tables that begin with this are left out, such as '#'")
 	countVar(f, &o.skipLines, "skip-lines", 0, 0, "lines of text tables before the header to leave out")
 	f.BoolVar(&o.noHeader, "no-header", false, "text tables have no header: their columns are c1, c2, …")
-	f.Var(oneOf{&o.encoding, format.Encodings}, "encoding", "character encoding of text tables")
+	f.Var(oneOf{&o.encoding, tables.Encodings}, "encoding", "character encoding of text tables")
 }
 
 // text is the format of text tables that the flags say.
-func (o *featurizeFlags) text() (format.Options, error) {
-	f := format.Options{Encoding: o.encoding, Compensate: o.compensate}
+func (o *featurizeFlags) text() (tables.Options, error) {
+	f := tables.Options{Encoding: o.encoding, Compensate: o.compensate}
 	if o.decimal == "," {
 		f.Decimal = ','
 	}
@@ -340,8 +340,8 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	if s.pad > 0 {
 		side.Images.Pad = s.pad
 	}
-	if o.hash == 1 || o.hash > format.MaxHash {
-		return side, usagef("--hash-features %d: want a number from 2 to %d", o.hash, format.MaxHash)
+	if o.hash == 1 || o.hash > tables.MaxHash {
+		return side, usagef("--hash-features %d: want a number from 2 to %d", o.hash, tables.MaxHash)
 	}
 	if o.fileLabel && (o.label != "" || s.labels != "") {
 		return side, usagef("--label-from-file says where labels are: leave --label and --%s-labels out", name)

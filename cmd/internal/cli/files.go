@@ -8,7 +8,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // checkFiles refuses a command that would write over what it reads, or twice to the
@@ -78,7 +78,7 @@ var reportFlags = map[string]bool{"table": true, "pipeline": true, "augment-prev
 // the labels may lie beside it.
 func uses(flag, path string) []arrowio.FileUse {
 	var all []arrowio.FileUse
-	for _, file := range format.Files(path) {
+	for _, file := range tables.Files(path) {
 		all = append(all, arrowio.FileUse{Flag: flag, Path: file})
 	}
 	return all

@@ -21,9 +21,9 @@ import (
 	"mars.dev/mars/stages/algorithms/translate"
 	"mars.dev/mars/stages/embed"
 	"mars.dev/mars/stages/featurize"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/train"
+	"mars.dev/mars/tables"
 )
 
 // labelCommand answers what the target's labels are.
@@ -169,7 +169,7 @@ const keepHelp = "columns of the target's table that the labels get too: id, all
 // newKeep keeps the columns of the target's file that the value of --keep names.
 func newKeep(ctx context.Context, keep string, o featurize.Options) (*label.Keep, error) {
 	how := o.Target.Format
-	how.Domain, how.Parts = o.Domain, []format.Part{{Name: arrowio.TargetDomain.String(), Values: o.Target.Domains}}
+	how.Domain, how.Parts = o.Domain, []tables.Part{{Name: arrowio.TargetDomain.String(), Values: o.Target.Domains}}
 	var names []string
 	if keep != "all" {
 		var err error

@@ -10,9 +10,9 @@ import (
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/featurize"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/predict"
+	"mars.dev/mars/tables"
 )
 
 // Predict is the command of the stage that applies a trained model.
@@ -113,7 +113,7 @@ func isTable(path string, columns arrowio.Columns) bool {
 	if isPipe(path) {
 		return false
 	}
-	if paths, err := format.Expand(path); err == nil {
+	if paths, err := tables.Expand(path); err == nil {
 		path = paths[0]
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

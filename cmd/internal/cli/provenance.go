@@ -12,7 +12,7 @@ import (
 
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/pipeline"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // provenanceCommand says how a file came to be, and makes it again.
@@ -122,7 +122,7 @@ func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine, quiet bool)
 	if err != nil {
 		return err
 	}
-	if err := graph.CheckFiles(nil, nil, format.Files); err != nil {
+	if err := graph.CheckFiles(nil, nil, tables.Files); err != nil {
 		return err
 	}
 	if err := graph.Keys(cmd.Context(), m); err != nil {

@@ -15,7 +15,7 @@ import (
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/pipeline/report"
 	"mars.dev/mars/stages/algorithms"
-	"mars.dev/mars/stages/featurize/format"
+	"mars.dev/mars/tables"
 )
 
 // runFlags are the flags of mars run.
@@ -267,7 +267,7 @@ func (s *settings) complete(file *pipeline.File) {
 func (o *runFlags) checkFiles(graph *pipeline.Graph, s settings, path string) error {
 	inputs := []arrowio.FileUse{{Path: path}}
 	inputs = append(inputs, arrowio.FileUse{Flag: "cache", Path: s.cache})
-	if err := graph.CheckFiles(inputs, []arrowio.FileUse{{Flag: "table", Path: s.table}, {Flag: "report", Path: o.page}}, format.Files); err != nil {
+	if err := graph.CheckFiles(inputs, []arrowio.FileUse{{Flag: "table", Path: s.table}, {Flag: "report", Path: o.page}}, tables.Files); err != nil {
 		return usageError{err}
 	}
 	return nil
@@ -323,7 +323,7 @@ func explain(cmd *cobra.Command, graph *pipeline.Graph, s settings) error {
 
 // machine is this machine, as far as results depend on it.
 func machine(threads int) *pipeline.Machine {
-	return &pipeline.Machine{Kernels: algorithms.KernelLevel(), Threads: threads, Beside: format.Files}
+	return &pipeline.Machine{Kernels: algorithms.KernelLevel(), Threads: threads, Beside: tables.Files}
 }
 
 func (o *runFlags) view(cmd *cobra.Command) pipeline.View {

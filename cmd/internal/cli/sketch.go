@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/sketch"
+	"mars.dev/mars/tables"
 )
 
 // sketchCommand leaves sketches of parts.
@@ -127,7 +127,7 @@ func expandAll(args []string) ([]string, error) {
 	var all []string
 	seen := map[string]bool{}
 	for _, arg := range args {
-		paths, err := format.Expand(arg)
+		paths, err := tables.Expand(arg)
 		if err != nil {
 			return nil, err
 		}

@@ -17,8 +17,8 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/stages/featurize"
-	"mars.dev/mars/stages/featurize/format"
 	"mars.dev/mars/stages/watch"
+	"mars.dev/mars/tables"
 )
 
 // watchCommand looks after a stream that never ends.
@@ -232,7 +232,7 @@ func (w *watching) begin(ctx context.Context) (err error) {
 		return fmt.Errorf("%s: %w", w.options.Model, err)
 	}
 	w.live.Then = w.predict
-	w.name = format.StandardInput
+	w.name = tables.StandardInput
 	switch {
 	case w.follow != "":
 		w.name = w.follow

@@ -17,8 +17,8 @@ type wire struct {
 type usualRun struct{ rows, flags, images string }
 
 const (
-	tables = "--source=source.csv --target=target.csv"
-	images = "--source=source.npy --source-labels=source-labels.npy --target=target.npy --target-labels=target-labels.npy"
+	twoTables = "--source=source.csv --target=target.csv"
+	images    = "--source=source.npy --source-labels=source-labels.npy --target=target.npy --target-labels=target-labels.npy"
 	// onStream are the flags of mars-predict on rows of the small pipeline.
 	slow     = "--learning-rate=0.01"
 	onStream = "--model=model.safetensors"
@@ -26,7 +26,7 @@ const (
 )
 
 var usualRuns = map[string]usualRun{
-	"featurize":     {flags: tables, images: images},
+	"featurize":     {flags: twoTables, images: images},
 	"featurize toy": {flags: "--source-rows=20 --target-rows=20"},
 	"embed":         {rows: "toy.arrow", flags: "--epochs=3 --save=out/g.safetensors"},
 	"cluster":       {rows: "embedded.arrow", flags: "--embedding=features2 --save=out/components.arrow"},
@@ -35,8 +35,8 @@ var usualRuns = map[string]usualRun{
 	"train":         {rows: "weighted.arrow", flags: "--save=out/model.safetensors " + quick},
 	"predict":       {flags: "--model=tables.safetensors --target=target.csv"},
 	"eval":          {rows: "labelled.arrow"},
-	"proportions":   {flags: "--bootstrap=5 --json " + tables, images: "--epochs=1 --bootstrap=5 --json --max-source-rows=30 --max-target-rows=30 " + images},
-	"label":         {flags: "--save=out/model.safetensors " + tables, images: "--method=source --epochs=1 --save=out/model.safetensors " + images},
+	"proportions":   {flags: "--bootstrap=5 --json " + twoTables, images: "--epochs=1 --bootstrap=5 --json --max-source-rows=30 --max-target-rows=30 " + images},
+	"label":         {flags: "--save=out/model.safetensors " + twoTables, images: "--method=source --epochs=1 --save=out/model.safetensors " + images},
 }
 
 // sharedWires are of flags that mean the same to many stages.
@@ -261,7 +261,7 @@ var wires = map[string][]map[string]wire{
 		"level":       {values: "0.5 0.8"},
 		"json":        {values: "true"},
 		"report":      {values: refused},
-		"details":     {values: "true", with: tables, bare: true},
+		"details":     {values: "true", with: twoTables, bare: true},
 		"epochs":      {values: "1 2", with: "images", among: true},
 		"augment":     {values: "affine photos", with: "images", among: true},
 		"id":          {values: "key", idle: true}, // no row is named

@@ -1,0 +1,132 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"mars.dev/mars/arrowio"
+)
+
+// batches are the rows of an input with columns, whatever its format.
+type batches struct {
+	schema *arrow.Schema
+	next   records
+	ahead  forecast
+	close  func() // may be nil
+
+	skipped []Skipped // what is no column and not read
+	note    string    // see Table.Note
+}
+
+// batchFormats are the formats that are read as Arrow batches and nothing else.
+var batchFormats map[kind]func(context.Context, *input, Options) (*batches, error)
+
+func init() { // the functions use the map
+	batchFormats = map[kind]func(context.Context, *input, Options) (*batches, error){
+		kindArrow:     openArrow,
+		kindJSONLines: openJSONLines,
+		kindSVMLight:  openSVMLight,
+		kindARFF:      openARFF,
+		kindFCS:       openFCS,
+	}
+}
+
+// hasBatches reports whether rows of the kind come in batches.
+func hasBatches(k kind) bool {
+	return batchFormats[k] != nil || slices.Contains([]kind{kindText, kindParquet}, k)
+}
+
+func (b *batches) release() {
+	if b.close != nil {
+		b.close()
+	}
+}
+
+// readBatchFormat reads the tables of a format that is read as batches.
+func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error) {
+	b, err := batchFormats[in.kind](ctx, in, o)
+	if err != nil {
+		return nil, err
+	}
+	defer b.release()
+	tables, err := readBatches(ctx, b.schema, b.next, b.ahead, o, in.mem)
+	for _, t := range tables {
+		t.Skipped, t.Note = append(t.Skipped, b.skipped...), b.note
+	}
+	return tables, err
+}
+
+// Bounds of a batch that is made of text.
+const (
+	maxBatchRows  = 4096
+	maxBatchCells = 1 << 18
+	maxBatchBytes = 4 << 20
+)
+
+// columnCost is about the memory of a column beside its values.
+const columnCost = 1 << 10
+
+// A batchBuilder makes batches of rows.
+type batchBuilder struct {
+	*array.RecordBuilder
+	most int // rows of a batch
+	last arrow.Record
+}
+
+func newBatchBuilder(schema *arrow.Schema, mem *arrowio.Budget) (*batchBuilder, error) {
+	columns := len(schema.Fields())
+	if err := mem.Take(int64(columns) * columnCost); err != nil {
+		return nil, fmt.Errorf("%d columns: %w", columns, err)
+	}
+	return &batchBuilder{RecordBuilder: array.NewRecordBuilder(memory.DefaultAllocator, schema), most: min(max(maxBatchCells/max(columns, 1), 1), maxBatchRows)}, nil
+}
+
+// batch calls row until it returns io.EOF or enough rows are there. row says how many bytes
+// the row has.
+func (b *batchBuilder) batch(row func() (bytes int, err error)) (arrow.Record, error) {
+	if b.last != nil {
+		b.last.Release()
+		b.last = nil
+	}
+	rows, size := 0, 0
+	for rows < b.most && size < maxBatchBytes {
+		n, err := row()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows++
+		size += n
+	}
+	if rows == 0 {
+		return nil, io.EOF
+	}
+	b.last = b.NewRecord()
+	return b.last, nil
+}
+
+func (b *batchBuilder) close() {
+	if b.last != nil {
+		b.last.Release()
+		b.last = nil
+	}
+	b.Release()
+}
+
+// openArrow opens an Arrow stream or file.
+func openArrow(_ context.Context, in *input, _ Options) (*batches, error) {
+	r, err := newArrowReader(in)
+	if err != nil {
+		return nil, err
+	}
+	return &batches{schema: r.Schema(), next: r.Next, ahead: func() float64 { return forecastOf(r.Progress()) }, close: func() { r.Close() }}, nil
+}

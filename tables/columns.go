@@ -1,0 +1,239 @@
+package tables
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mars.dev/mars/internal/spelling"
+)
+
+// reserved are columns that are features only if they are named: those that hold
+// the answer or identify the row.
+var reserved = []string{"truth", "domain", "__index_level_0__", ""}
+
+// roles are the indices of columns that are no features, −1 where there is none.
+type roles struct{ label, id, domain, image int }
+
+// noRoles are those of a table of features alone.
+var noRoles = roles{-1, -1, -1, -1}
+
+// rolesOf fails if a column that the options name is missing.
+func rolesOf(header []string, o Options) (r roles, err error) {
+	label, id := o.Label, o.ID
+	if (o.noLabels() || o.OptionalLabel || o.Labels != "") && !slices.Contains(header, label) {
+		label = "" // a table without labels need not have the label column of the other one
+	}
+	if o.OptionalID && !slices.Contains(header, id) {
+		id = ""
+	}
+	if r.label, err = role(header, label, "label", "label"); err != nil {
+		return r, err
+	}
+	if r.id, err = role(header, id, "id", "id"); err != nil {
+		return r, err
+	}
+	r.domain = -1
+	if o.Domain != "" {
+		if r.domain, err = role(header, o.Domain, "", "domain"); err != nil {
+			return r, err
+		}
+	}
+	if r.image = -1; o.Image != "" {
+		if r.image, err = role(header, o.Image, "", "image"); err != nil {
+			return r, err
+		}
+	}
+	switch {
+	case r.image >= 0 && (r.image == r.label || r.image == r.domain):
+		return r, fmt.Errorf("column %q has the paths of images, and is the label or domain column: name two columns", header[r.image])
+	case r.label >= 0 && r.label == r.id:
+		return r, fmt.Errorf("column %q is named as label and as id: name two columns", header[r.label])
+	case r.domain >= 0 && (r.domain == r.label || r.domain == r.id):
+		return r, fmt.Errorf("column %q says which domain a row is of, and is the label or id column: name two columns", header[r.domain])
+	}
+	return r, nil
+}
+
+// has reports whether column i has one of the roles.
+func (r roles) has(i int) bool {
+	return i == r.label || i == r.id || i == r.domain || i == r.image
+}
+
+func role(header []string, asked, usual, what string) (int, error) {
+	i := slices.Index(header, orDefault(asked, usual))
+	if i < 0 && asked != "" {
+		return 0, fmt.Errorf("has no column %q (its columns are %s): %sname one of them as the %s column%s", asked, list(header), didYouMean(asked, header), what, likeData(header))
+	}
+	return i, nil
+}
+
+// didYouMean asks about the name of the header that is nearest.
+func didYouMean(name string, header []string) string {
+	if near := spelling.Nearest(name, header); near != "" {
+		return fmt.Sprintf("did you mean %q? Otherwise ", near)
+	}
+	return ""
+}
+
+// likeData says that a header looks like a row: one of its names is a number.
+func likeData(header []string) string {
+	if blank := len(header) - len(slices.DeleteFunc(slices.Clone(header), func(name string) bool { return name == "" })); 2*blank > len(header) {
+		return ". Its first line may be a title: then leave the lines before the names out with --skip-lines"
+	}
+	for i, name := range header {
+		if _, err := parseFloat(name, 64); err == nil && name != strconv.Itoa(i) {
+			return fmt.Sprintf(". Its first line may be a row, as %s is a number: then add a line with the columns' names", name)
+		}
+	}
+	return ""
+}
+
+// chosen returns the indices of the feature columns that the options name.
+func chosen(header []string, r roles, columns []string) ([]int, error) {
+	at := positions(header)
+	var features []int
+	taken := map[int]bool{}
+	var absent []string
+	for _, name := range expand(columns, header, r) {
+		i, ok := at[name]
+		switch {
+		case !ok:
+			absent = append(absent, name)
+			continue
+		case r.has(i):
+			return nil, fmt.Errorf("column %q is the label, id or domain column: do not name it as a feature", name)
+		case taken[i]:
+			return nil, fmt.Errorf("column %q is named twice as a feature: name it once", name)
+		}
+		features = append(features, i)
+		taken[i] = true
+	}
+	if absent != nil {
+		return nil, &MissingColumns{Absent: absent, Header: header}
+	}
+	return features, nil
+}
+
+// expand puts the columns of the header that a pattern such as m* matches in its place,
+// unless a column is called so.
+func expand(columns, header []string, r roles) []string {
+	var names []string
+	for _, pattern := range columns {
+		if !strings.ContainsAny(pattern, "*?[") || slices.Contains(header, pattern) {
+			names = append(names, pattern)
+			continue
+		}
+		matched := false
+		for i, name := range header {
+			if r.has(i) || slices.Contains(columns, name) {
+				continue
+			}
+			if matches(pattern, name) {
+				matched = true
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+		if !matched {
+			names = append(names, pattern)
+		}
+	}
+	return names
+}
+
+// excluded reports whether one of the patterns matches the name of a column.
+func (o Options) excluded(name string) bool {
+	return slices.ContainsFunc(o.Exclude, func(pattern string) bool { return matches(pattern, name) })
+}
+
+// categorical reports whether a column of that name is a category, whatever it holds.
+func (o Options) categorical(name string) bool {
+	return slices.ContainsFunc(o.Categorical, func(pattern string) bool { return matches(pattern, name) })
+}
+
+func matches(pattern, name string) bool {
+	ok, err := path.Match(pattern, name)
+	return pattern == name || err == nil && ok
+}
+
+// checkPatterns returns an error if one of the names or patterns is of no column.
+func checkPatterns(what string, patterns, header []string) error {
+	for _, pattern := range patterns {
+		if !slices.ContainsFunc(header, func(name string) bool { return matches(pattern, name) }) {
+			return fmt.Errorf("has no column %q, which --%s names (its columns are %s)", pattern, what, list(header))
+		}
+	}
+	return nil
+}
+
+// MissingColumns is the error of a table that lacks feature columns.
+type MissingColumns struct {
+	Absent []string
+	Header []string // the columns that it has
+}
+
+func (e *MissingColumns) Error() string {
+	near := ""
+	if len(e.Absent) == 1 {
+		near = didYouMean(e.Absent[0], e.Header)
+	}
+	return fmt.Sprintf("has no column %s (its columns are %s): %sname feature columns that it has%s", e.Names(), list(e.Header), near, likeData(e.Header))
+}
+
+// Names are those of the absent columns, in quotes.
+func (e *MissingColumns) Names() string {
+	quoted := make([]string, len(e.Absent))
+	for i, name := range e.Absent {
+		quoted[i] = strconv.Quote(name)
+	}
+	return list(quoted)
+}
+
+// Both are the columns among these that the table has.
+func (e *MissingColumns) Both(columns []string) []string {
+	at := positions(e.Header)
+	return slices.DeleteFunc(slices.Clone(columns), func(name string) bool { _, ok := at[name]; return !ok })
+}
+
+// positions are the first indices of the names.
+func positions(header []string) map[string]int {
+	at := make(map[string]int, len(header))
+	for i, name := range slices.Backward(header) {
+		at[name] = i
+	}
+	return at
+}
+
+// setOf is the set of some columns.
+func setOf(columns []int) map[int]bool {
+	set := make(map[int]bool, len(columns))
+	for _, i := range columns {
+		set[i] = true
+	}
+	return set
+}
+
+func orDefault(name, usual string) string {
+	if name == "" {
+		return usual
+	}
+	return name
+}
+
+// maxListed is how many names a message lists.
+const maxListed = 12
+
+// list joins names for a message.
+func list(names []string) string {
+	if len(names) == 0 {
+		return "none"
+	}
+	if len(names) > maxListed {
+		return strings.Join(names[:maxListed], ", ") + fmt.Sprintf(", … (%d in all)", len(names))
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,234 @@
+package tables
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow/float16"
+
+	"mars.dev/mars/arrowio"
+)
+
+// An element is how one value of an array is stored.
+type element struct {
+	kind byte // 'b' bool, 'i', 'u' integers, 'f' floats, 'U' UCS-4 and 'S' byte strings
+	size int  // bytes
+	big  bool // big-endian
+}
+
+func (e element) numeric() bool { return strings.IndexByte("biuf", e.kind) >= 0 }
+
+// largest returns the largest value of an unsigned type of one or two bytes, which
+// may hold pixels. It is 0 for other types.
+func (e element) largest() float32 {
+	if e.kind == 'u' && e.size <= 2 {
+		return float32(int(1)<<(8*e.size) - 1)
+	}
+	return 0
+}
+
+// floats converts the elements in raw, which it may overwrite.
+func (e element) floats(dst []float32, raw []byte) {
+	if e.size == 1 {
+		e.byteFloats(dst, raw)
+		return
+	}
+	if e.big {
+		swap(raw, e.size)
+	}
+	le := binary.LittleEndian
+	switch (element{kind: e.kind, size: e.size}) {
+	case element{kind: 'f', size: 2}:
+		convert(dst, raw, 2, func(b []byte) float32 { return float16.FromBits(le.Uint16(b)).Float32() })
+	case element{kind: 'f', size: 4}:
+		convert(dst, raw, 4, func(b []byte) float32 { return math.Float32frombits(le.Uint32(b)) })
+	case element{kind: 'f', size: 8}:
+		convert(dst, raw, 8, func(b []byte) float32 { return float32(math.Float64frombits(le.Uint64(b))) })
+	case element{kind: 'u', size: 2}:
+		convert(dst, raw, 2, func(b []byte) float32 { return float32(le.Uint16(b)) })
+	case element{kind: 'u', size: 4}:
+		convert(dst, raw, 4, func(b []byte) float32 { return float32(le.Uint32(b)) })
+	case element{kind: 'u', size: 8}:
+		convert(dst, raw, 8, func(b []byte) float32 { return float32(le.Uint64(b)) })
+	case element{kind: 'i', size: 2}:
+		convert(dst, raw, 2, func(b []byte) float32 { return float32(int16(le.Uint16(b))) })
+	case element{kind: 'i', size: 4}:
+		convert(dst, raw, 4, func(b []byte) float32 { return float32(int32(le.Uint32(b))) })
+	case element{kind: 'i', size: 8}:
+		convert(dst, raw, 8, func(b []byte) float32 { return float32(int64(le.Uint64(b))) })
+	default:
+		panic("format: not a type of number")
+	}
+}
+
+func (e element) byteFloats(dst []float32, raw []byte) {
+	for i := range dst {
+		if e.kind == 'i' {
+			dst[i] = float32(int8(raw[i]))
+		} else {
+			dst[i] = float32(raw[i])
+		}
+	}
+}
+
+func convert(dst []float32, raw []byte, size int, value func([]byte) float32) {
+	for i := range dst {
+		dst[i] = value(raw[i*size : i*size+size])
+	}
+}
+
+// swap reverses the bytes of each element.
+func swap(raw []byte, size int) {
+	for ; len(raw) >= size; raw = raw[size:] {
+		for i, j := 0, size-1; i < j; i, j = i+1, j-1 {
+			raw[i], raw[j] = raw[j], raw[i]
+		}
+	}
+}
+
+// label returns the class name of one element, "" for NaN. It may overwrite raw.
+func (e element) label(raw []byte) (string, error) {
+	if e.big {
+		swap(raw, e.swapUnit())
+	}
+	switch e.kind {
+	case 'S':
+		return strings.TrimRight(string(raw), "\x00"), nil
+	case 'U':
+		return ucs4(raw)
+	case 'f':
+		return floatLabel(e.float64(raw))
+	}
+	return e.intLabel(raw), nil
+}
+
+// swapUnit returns the size of the parts of an element that have a byte order.
+func (e element) swapUnit() int {
+	switch e.kind {
+	case 'U':
+		return 4
+	case 'S':
+		return 1
+	}
+	return e.size
+}
+
+func ucs4(raw []byte) (string, error) {
+	var name strings.Builder
+	for ; len(raw) >= 4; raw = raw[4:] {
+		r := binary.LittleEndian.Uint32(raw)
+		if r > 0x10ffff {
+			return "", errors.New("is not valid text: check what wrote it")
+		}
+		name.WriteRune(rune(r))
+	}
+	return strings.TrimRight(name.String(), "\x00"), nil
+}
+
+func (e element) float64(raw []byte) float64 {
+	switch e.size {
+	case 2:
+		return float64(float16.FromBits(binary.LittleEndian.Uint16(raw)).Float32())
+	case 4:
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+	}
+	return math.Float64frombits(binary.LittleEndian.Uint64(raw))
+}
+
+func (e element) intLabel(raw []byte) string {
+	var wide [8]byte
+	copy(wide[:], raw)
+	v := binary.LittleEndian.Uint64(wide[:])
+	if e.kind == 'i' {
+		unused := 64 - 8*e.size
+		return strconv.FormatInt(int64(v<<unused)>>unused, 10)
+	}
+	return strconv.FormatUint(v, 10)
+}
+
+// floatLabel returns the name of a class that is given as a float: a whole number,
+// or "" for NaN, which means no label.
+func floatLabel(v float64) (string, error) {
+	if math.IsNaN(v) {
+		return "", nil
+	}
+	if math.Abs(v) > 1<<53 {
+		return "", fmt.Errorf("label %v is too large for a whole number in floating point: labels are classes, give smaller integers or names", v)
+	}
+	if v != math.Trunc(v) {
+		return "", fmt.Errorf("label %v is not a whole number: labels are classes, give integers or names", v)
+	}
+	return strconv.FormatInt(int64(v), 10), nil
+}
+
+// stepBytes is how many bytes are read and converted at a time.
+const stepBytes = 1 << 18
+
+// readFloats reads n numbers. Memory grows with what has been read.
+func (e element) readFloats(r io.Reader, n int, mem *arrowio.Budget) ([]float32, error) {
+	if need := int64(n) * sizeOf[float32](); need > mem.Limit() {
+		return nil, &arrowio.LimitError{Need: need, Limit: mem.Limit()}
+	}
+	var out []float32
+	step := max(stepBytes/e.size, 1)
+	raw := make([]byte, min(step, n)*e.size)
+	for len(out) < n {
+		k := min(step, n-len(out))
+		if err := e.fill(r, raw[:k*e.size], len(out), n); err != nil {
+			return nil, err
+		}
+		at := len(out)
+		var err error
+		if out, err = extend(mem, out, k, n); err != nil {
+			return nil, err
+		}
+		e.floats(out[at:], raw[:k*e.size])
+	}
+	return out, nil
+}
+
+// readLabels reads n class names. Equal names share memory.
+func (e element) readLabels(r io.Reader, n int, mem *arrowio.Budget) ([]string, error) {
+	var out []string
+	names := map[string]string{}
+	raw := make([]byte, e.size)
+	for len(out) < n {
+		if err := e.fill(r, raw, len(out), n); err != nil {
+			return nil, err
+		}
+		name, known := names[string(raw)]
+		if !known {
+			if err := mem.Take(int64(2*e.size + 2*nameCost)); err != nil {
+				return nil, err
+			}
+			key := string(raw)
+			var err error
+			if name, err = e.label(raw); err != nil {
+				return nil, fmt.Errorf("row %d: %w", len(out)+1, err)
+			}
+			names[key] = name
+		}
+		var err error
+		if out, err = push(mem, out, name); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// fill reads all of raw. Its first element is number at of n.
+func (e element) fill(r io.Reader, raw []byte, at, n int) error {
+	k, err := io.ReadFull(r, raw)
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("is truncated: its header announces %d values, %d are there: copy or download it again", n, at+k/e.size)
+	}
+	return readError(err)
+}

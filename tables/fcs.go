@@ -1,0 +1,217 @@
+package tables
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strconv"
+	"strings"
+
+	"mars.dev/mars/arrowio"
+)
+
+// FCS files of flow cytometers, versions 2.0 to 3.1 (https://doi.org/10.1002/cyto.a.20825),
+// have a header of offsets, a segment of keywords, TEXT, and one of events, DATA.
+
+// fcsText are the keywords of a data set, in capitals.
+type fcsText map[string]string
+
+// An fcsFile is one that is being opened.
+type fcsFile struct {
+	r    io.ReaderAt
+	size int64
+	mem  *arrowio.Budget
+	text fcsText
+	data [2]int64 // the first and the last byte of the events
+}
+
+// openFCS opens the first data set of a file.
+func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
+	r, size, err := in.whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &fcsFile{r: r, size: size, mem: in.mem, text: fcsText{}}
+	if err := f.header(); err != nil {
+		return nil, err
+	}
+	set, err := f.events()
+	if err != nil {
+		return nil, err
+	}
+	if o.Compensate || o.Compensated {
+		without := "leave --compensate out"
+		if !o.Compensate {
+			without = "what was learnt on was compensated: learn again without --compensate"
+		}
+		if set.spill, err = f.spillover(set.channels, without); err != nil {
+			return nil, err
+		}
+	}
+	b, err := set.batches()
+	if err != nil {
+		return nil, err
+	}
+	if o.Compensated {
+		b.note = "is compensated, as what was learnt on was"
+	}
+	if next, _ := f.text.number("$NEXTDATA"); next > 0 {
+		b.skipped = []Skipped{{Name: "data sets after the first"}}
+	}
+	return b, nil
+}
+
+// header reads the offsets and the keywords.
+func (f *fcsFile) header() error {
+	head := make([]byte, 42)
+	if _, err := f.r.ReadAt(head, 0); err != nil {
+		return fcsError("header", err)
+	}
+	var at [4]int64
+	for i := range at {
+		text := strings.TrimSpace(string(head[10+8*i : 18+8*i]))
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil && text != "" {
+			return fmt.Errorf("header: byte %d: %q is no offset: it is damaged: copy or export it again", 10+8*i, text)
+		}
+		at[i] = v
+	}
+	if err := f.keywords(mainText, at[0], at[1]); err != nil {
+		return err
+	}
+	begin, _ := f.text.number("$BEGINSTEXT")
+	end, _ := f.text.number("$ENDSTEXT")
+	if begin > 0 && begin != at[0] && end > begin {
+		if err := f.keywords("supplemental TEXT", begin, end); err != nil {
+			return err
+		}
+	}
+	f.data = [2]int64{at[2], at[3]}
+	if at[2] <= 0 || at[3] <= 0 { // they have more digits than the header has room for
+		var first, last bool
+		f.data[0], first = f.text.number("$BEGINDATA")
+		f.data[1], last = f.text.number("$ENDDATA")
+		if !first || !last {
+			return errors.New("says in neither its header nor $BEGINDATA and $ENDDATA where its events are: export it again")
+		}
+	}
+	return nil
+}
+
+// keywordCost is about the memory of keywords for each byte of their text.
+const keywordCost = 8
+
+// keywords reads a segment of keywords.
+func (f *fcsFile) keywords(what string, begin, end int64) error {
+	if begin < 58 || end <= begin || begin >= f.size {
+		return fmt.Errorf("header: %s from byte %d to %d is not in the file of %d bytes: copy or export it again", what, begin, end, f.size)
+	}
+	if end >= f.size {
+		return fmt.Errorf("%s: is truncated: the file has %d bytes, and it ends at %d: copy or download it again", what, f.size, end+1)
+	}
+	size := end - begin + 1
+	if err := f.mem.Take(size * keywordCost); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	raw := make([]byte, size)
+	if _, err := f.r.ReadAt(raw, begin); err != nil {
+		return fcsError(what, err)
+	}
+	for _, parts := range [][]string{
+		splitKeywords(string(raw[1:]), raw[0]),
+		strings.Split(strings.TrimSuffix(strings.TrimRight(string(raw[1:]), " \r\n\x00"), string(raw[:1])), string(raw[:1])), // values that are empty look like a delimiter
+	} {
+		if len(parts)%2 != 0 {
+			continue
+		}
+		found := fcsText{}
+		for i := 0; i < len(parts); i += 2 {
+			found[strings.ToUpper(strings.TrimSpace(parts[i]))] = strings.TrimSpace(parts[i+1])
+		}
+		if what == mainText && (found["$PAR"] == "" || found["$DATATYPE"] == "") {
+			continue
+		}
+		maps.Copy(found, f.text) // what is known already stays
+		f.text = found
+		return nil
+	}
+	return fmt.Errorf("%s: has a keyword without a value, or lacks $PAR or $DATATYPE: export it again", what)
+}
+
+// mainText is what messages call the first segment of keywords.
+const mainText = "TEXT"
+
+// splitKeywords takes keywords and values apart. A delimiter in them is there twice.
+func splitKeywords(text string, delimiter byte) (parts []string) {
+	var part strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] != delimiter:
+			part.WriteByte(text[i])
+		case i+1 < len(text) && text[i+1] == delimiter:
+			part.WriteByte(delimiter)
+			i++
+		default:
+			parts = append(parts, part.String())
+			part.Reset()
+		}
+	}
+	if left := strings.Trim(part.String(), " \r\n\x00"); left != "" {
+		parts = append(parts, left)
+	}
+	return parts
+}
+
+// number is the value of a keyword that is a whole number.
+func (t fcsText) number(key string) (int64, bool) {
+	v, err := strconv.ParseInt(t[key], 10, 64)
+	return v, err == nil
+}
+
+// need is number where one has to be, from lo to hi.
+func (t fcsText) need(key string, lo, hi int64) (int64, error) {
+	v, ok := t.number(key)
+	if !ok || v < lo || v > hi {
+		return 0, fmt.Errorf("%s is %q, want a whole number from %d to %d: export it again", key, t[key], lo, hi)
+	}
+	return v, nil
+}
+
+// spillover reads the matrix of spillover, which the channels are to be rid of. without says
+// how to do without it.
+func (f *fcsFile) spillover(channels []fcsChannel, without string) (*spill, error) {
+	for _, key := range []string{"$SPILLOVER", "SPILLOVER", "$SPILL", "SPILL"} {
+		if text := f.text[key]; text != "" {
+			s, err := parseSpill(text, channels, without)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", key, err)
+			}
+			return s, nil
+		}
+	}
+	if f.text["$COMP"] != "" {
+		return nil, fmt.Errorf("has its compensation in $COMP, which names no channels: compensate it in R with flowCore, or %s", without)
+	}
+	return nil, fmt.Errorf("has no spillover matrix ($SPILLOVER or SPILL): %s, or export it with one", without)
+}
+
+// fcsError explains an error of reading a part of a file.
+func fcsError(what string, err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%s: is truncated: copy or download it again", what)
+	}
+	return readError(err)
+}
+
+// isFCS reports whether a head is of a version that can be read.
+func isFCS(head []byte) bool {
+	for _, version := range []string{"FCS2.0", "FCS3.0", "FCS3.1"} {
+		if bytes.HasPrefix(head, []byte(version)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,153 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+)
+
+// openLabels reads a file of labels.
+func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
+	path, inner, err := splitPath(path)
+	if err != nil {
+		return nil, fmt.Errorf("labels: %w", err)
+	}
+	if inner != "" {
+		o.Y = inner
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("labels: %w", absent(path, err))
+	}
+	defer f.Close()
+	o.Columns, o.Fields, o.Compensate, o.Compensated, o.Hash = nil, nil, false, false, 0 // of the features
+	in, err := newInput(ctx, f, path, o)
+	if err != nil {
+		return nil, named(path, err)
+	}
+	labels, err := readLabels(ctx, in, o)
+	if err != nil {
+		return nil, named(path, err)
+	}
+	return labels, nil
+}
+
+func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
+	switch in.kind {
+	case kindIDX:
+		return readArrayLabels(readIDX(in, in.mem))
+	case kindNPY:
+		return readArrayLabels(readNPY(in, in.mem))
+	case kindNPZ:
+		return readNPZLabels(ctx, in, o)
+	case kindMAT:
+		return readMATLabels(ctx, in, o)
+	case kindText:
+		return readTextLabels(ctx, in, o)
+	}
+	return readTableLabels(ctx, in, o)
+}
+
+// wholeLabels rewrites labels as integers if all are whole numbers: pandas writes
+// 3.0 in a column of integers with missing values. Other labels stay as they are.
+func wholeLabels(labels []string) ([]string, error) {
+	names := map[string]string{"": ""}
+	for _, label := range labels {
+		if _, done := names[label]; done {
+			continue
+		}
+		v, err := parseFloat(label, 64)
+		if err != nil {
+			return labels, nil
+		}
+		if names[label], err = floatLabel(v); err != nil {
+			return nil, err
+		}
+	}
+	for i, label := range labels {
+		labels[i] = names[label]
+	}
+	return labels, nil
+}
+
+// readTextLabels reads only the labels of a text table: its label column, or its
+// only column.
+func readTextLabels(ctx context.Context, in *input, o Options) ([]string, error) {
+	r, err := newTextReader(in, o)
+	if err != nil {
+		return nil, err
+	}
+	defer r.close()
+	column, err := labelColumn(r.header, o)
+	if err != nil {
+		return nil, err
+	}
+	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1, image: -1}, settled: true}
+	t := &textTables{plan: plan, split: newSplitter(Options{}, in.mem), tables: newTextTables(plan, []Part{{}}, Options{}, in.mem)}
+	if err := t.addAll(ctx, r); err != nil {
+		return nil, err
+	}
+	return wholeLabels(t.tables[0].names)
+}
+
+// labelColumn is the column of the labels in a file of its own: that of the name, or its
+// only column.
+func labelColumn(header []string, o Options) (int, error) {
+	if len(header) == 1 && o.Label == "" {
+		return 0, nil
+	}
+	name := orDefault(o.Label, "label")
+	i := slices.Index(header, name)
+	if i < 0 {
+		return 0, fmt.Errorf("has no column %q (its columns are %s): name the label column", name, list(header))
+	}
+	return i, nil
+}
+
+// readTableLabels reads only the labels of a table that is no text.
+func readTableLabels(ctx context.Context, in *input, o Options) (labels []string, err error) {
+	err = openColumns(ctx, in, o, func(schema *arrow.Schema, next records) error {
+		flat, _ := flatSchema(schema)
+		header := make([]string, flat.NumFields())
+		for i, f := range flat.Fields() {
+			header[i] = f.Name
+		}
+		column, err := labelColumn(header, o)
+		if err != nil {
+			return err
+		}
+		next = flattened(schema, next)
+		t := columnTable{mem: in.mem}
+		for {
+			rec, err := next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			names, err := namesOf(rec, header[column])
+			if err != nil {
+				return err
+			}
+			if labels, err = t.keep(labels, names, everyRow(len(names))); err != nil {
+				return err
+			}
+		}
+	})
+	return labels, err
+}
+
+// everyRow are the indices of n rows.
+func everyRow(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}

@@ -1,0 +1,87 @@
+package tables
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+)
+
+// labelTable is a table of labels and their shares.
+func labelTable(t *testing.T) arrow.Table {
+	t.Helper()
+	b := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+		{Name: "share", Type: arrow.PrimitiveTypes.Float64}, {Name: "kind", Type: arrow.BinaryTypes.String, Nullable: true}}, nil))
+	defer b.Release()
+	for i, label := range []string{"cat", "dog", "", "cat"} {
+		b.Field(0).(*array.Float64Builder).Append(float64(i))
+		if label == "" {
+			b.Field(1).AppendNull()
+			continue
+		}
+		b.Field(1).(*array.StringBuilder).Append(label)
+	}
+	return array.NewTableFromRecords(b.Schema(), []arrow.Record{b.NewRecord()})
+}
+
+// Labels in a file of their own may be in any table: its only column, or the one that is
+// named.
+func TestLabelFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	table := labelTable(t)
+	var stored, streamed, zipped bytes.Buffer
+	if err := pqarrow.WriteTable(table, &stored, 2, parquet.NewWriterProperties(), pqarrow.DefaultWriterProps()); err != nil {
+		t.Fatal(err)
+	}
+	w := ipc.NewWriter(&streamed, ipc.WithSchema(table.Schema()))
+	for r := array.NewTableReader(table, 3); r.Next(); {
+		if err := w.Write(r.Record()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	z := gzip.NewWriter(&zipped)
+	z.Write([]byte("{\"name\": \"cat\"}\n{\"name\": \"dog\"}\n{\"name\": null}\n{\"name\": \"cat\"}\n"))
+	z.Close()
+	for name, text := range map[string]string{
+		"x.csv": "a,b\n1,2\n3,4\n5,6\n7,8\n", "labels.parquet": stored.String(), "labels.arrows": streamed.String(), "labels.jsonl.gz": zipped.String(),
+		"labels.tsv": "share\tkind\n0\tcat\n1\tdog\n2\t\n3\tcat\n", "labels.arff": "@relation r\n@attribute k {cat,dog}\n@data\ncat\ndog\n?\ncat\n",
+		"three.jsonl": "{\"name\": 1}\n{\"name\": 1}\n{\"name\": 1}\n", "half.jsonl": "{\"name\": 1.5}\n", "whole.jsonl": "{\"name\": 3.0}\n{\"name\": 4}\n{\"name\": 3}\n{\"name\": 5}\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		file, label, fails string
+		whole              bool
+	}{
+		{file: "labels.parquet", label: "kind"}, {file: "labels.arrows", label: "kind"}, {file: "labels.tsv", label: "kind"},
+		{file: "labels.jsonl.gz"}, {file: "labels.arff"}, {file: "whole.jsonl", whole: true},
+		{file: "labels.parquet", fails: `labels.parquet: has no column "label" (its columns are share, kind): name the label column`},
+		{file: "labels.arff", label: "kind", fails: `labels.arff: has no column "kind" (its columns are k)`},
+		{file: "three.jsonl", fails: "x.csv: 4 rows but 3 labels (three.jsonl)"},
+		{file: "half.jsonl", fails: "half.jsonl: "},
+	} {
+		got, err := Open(t.Context(), "x.csv", Options{Labels: tc.file, Label: tc.label, Columns: []string{"a"}})
+		if tc.fails != "" {
+			wantError(t, err, tc.fails)
+			continue
+		}
+		want := []string{"cat", "dog", "", "cat"}
+		if tc.whole {
+			want = []string{"3", "4", "3", "5"}
+		}
+		if err != nil || !slices.Equal(got.Labels, want) {
+			t.Errorf("%s: %v, %v", tc.file, got, err)
+		}
+	}
+}

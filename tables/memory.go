@@ -1,0 +1,117 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"unsafe"
+
+	"mars.dev/mars/arrowio"
+)
+
+// extend lengthens s by k values, whose memory it takes from mem. If s must grow,
+// its capacity grows by half at least, up to limit values.
+func extend[T any](mem *arrowio.Budget, s []T, k, limit int) ([]T, error) {
+	need := len(s) + k
+	if need <= cap(s) {
+		return s[:need], nil
+	}
+	return move(mem, s, need, max(need, min(cap(s)+cap(s)/2, limit)))
+}
+
+// move returns s with need values and room for so many.
+func move[T any](mem *arrowio.Budget, s []T, need, room int) ([]T, error) {
+	if err := take[T](mem, room); err != nil {
+		return nil, err
+	}
+	if int64(room)*sizeOf[T]() > mem.Limit()/8 {
+		runtime.GC() // the pieces before s are garbage, and large
+	}
+	out := make([]T, need, room)
+	copy(out, s)
+	give[T](mem, cap(s))
+	return out, nil
+}
+
+// A forecast says how many times what has been read the whole input is, and 0 as long as that
+// is not known; nil: it never is.
+type forecast func() float64
+
+// forecastOf is a forecast after done of all bytes or rows. It believes what an input says of
+// itself once a part of it has been seen.
+func forecastOf(done, all int64) float64 {
+	const part = 16
+	if done <= 0 || done > all || done < all/part {
+		return 0
+	}
+	return float64(all) / float64(done)
+}
+
+// extendAhead is extend of what grows with the input: it makes room for the whole once, where
+// growing by halves copies each value twice.
+func extendAhead[T any](mem *arrowio.Budget, s []T, k int, ahead forecast) ([]T, error) {
+	const spare = 1.02
+	if need := len(s) + k; ahead != nil && need > cap(s) {
+		room := min(spare*ahead()*float64(need), maxElements)
+		if int(room) > cap(s)+cap(s)/2 {
+			if out, err := move(mem, s, need, max(int(room), need)); err == nil {
+				return out, nil
+			}
+		}
+	}
+	return extend(mem, s, k, maxElements)
+}
+
+// push appends one value to s as extend does.
+func push[T any](mem *arrowio.Budget, s []T, v T) ([]T, error) {
+	s, err := extend(mem, s, 1, maxElements)
+	if err == nil {
+		s[len(s)-1] = v
+	}
+	return s, err
+}
+
+// take takes the memory of n values, and give gives it back.
+func take[T any](mem *arrowio.Budget, n int) error { return mem.Take(int64(n) * sizeOf[T]()) }
+
+func give[T any](mem *arrowio.Budget, n int) { mem.Give(int64(n) * sizeOf[T]()) }
+
+func sizeOf[T any]() int64 {
+	var zero T
+	return int64(unsafe.Sizeof(zero))
+}
+
+// nameCost is about the memory of a name in a map beside its text.
+const nameCost = 64
+
+// Limited adds what to do to an error of a budget.
+func Limited(err error) error {
+	var limit *arrowio.LimitError
+	if !errors.As(err, &limit) {
+		return err
+	}
+	return fmt.Errorf("%w: give fewer rows or columns, or raise --memory-limit", err)
+}
+
+// readAll reads all of r, in memory of mem.
+func readAll(r io.Reader, mem *arrowio.Budget) ([]byte, error) {
+	var data []byte
+	for {
+		if len(data) == cap(data) {
+			grown, err := extend(mem, data, stepBytes, maxElements)
+			if err != nil {
+				return nil, err
+			}
+			data = grown[:len(data)]
+		}
+		n, err := r.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) {
+			return data, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}

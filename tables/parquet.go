@@ -1,0 +1,405 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+	"github.com/apache/arrow/go/v15/parquet/schema"
+
+	"mars.dev/mars/arrowio"
+)
+
+const (
+	// parquetBatch is how many rows of a Parquet file are decoded at a time.
+	parquetBatch = 1024
+	// parquetBuffers is the memory of all columns' read buffers, if they are not
+	// smaller than minBuffer or larger than the usual one.
+	parquetBuffers    = 64 << 20
+	minBuffer         = 1 << 10
+	usualBuffer       = 16 << 10
+	parquetColumnCost = 44 << 10 // of a column that is read, beside its buffer and pages
+	footerCost        = 20       // of a footer in memory, for each of its bytes
+	maxLook           = 64       // columns of text that are looked at
+)
+
+// readParquet reads a Parquet file. The library panics on some damaged files;
+// here that becomes an error.
+func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err error) {
+	err = withParquet(ctx, in, func(f *file.Reader, properties *parquet.ReaderProperties, pages *pageAllocator) error {
+		t, err = readParquetColumns(ctx, f, properties, pages, o)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// withParquet opens a file and reads it.
+func withParquet(ctx context.Context, in *input, read func(*file.Reader, *parquet.ReaderProperties, *pageAllocator) error) (err error) {
+	var mem *budgetAllocator
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("is not valid Parquet (%v): copy or download it again", p)
+		}
+		if mem != nil && mem.failed != nil {
+			err = mem.failed
+		}
+	}()
+	r, size, err := in.whole(ctx)
+	if err != nil {
+		return err
+	}
+	mem = &budgetAllocator{Allocator: memory.DefaultAllocator, mem: in.mem}
+	defer mem.settle()
+	pages := &pageAllocator{budgetAllocator: mem}
+	properties := parquet.NewReaderProperties(pages)
+	properties.BufferedStreamEnabled = true // otherwise it allocates what a column's length claims
+	footer := &meteredReaderAt{r, in.mem, footerCost}
+	f, err := file.NewParquetReader(io.NewSectionReader(footer, 0, size), file.WithReadProps(properties))
+	footer.mem = nil
+	if err != nil {
+		return parquetError(err)
+	}
+	defer f.Close()
+	// The library decodes the writer's Arrow schema without checking its offsets.
+	// Parquet's own types are enough.
+	f.MetaData().FileMetaData.KeyValueMetadata = nil
+	return read(f, properties, pages)
+}
+
+func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet.ReaderProperties, pages *pageAllocator, o Options) ([]*Table, error) {
+	mem := pages.budgetAllocator
+	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, mem)
+	if err != nil {
+		return nil, parquetError(err)
+	}
+	columns, err := r.Schema()
+	if err != nil {
+		return nil, parquetError(err)
+	}
+	flat, top := flatSchema(columns)
+	plan, err := planColumns(flat, o)
+	if err != nil {
+		return nil, err
+	}
+	uses := plan.uses()
+	rows := newParquetRows(f, r, columns, top, pages, func(i int) bool { return uses[flat.Field(i).Name] })
+	properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
+	cost := int64(len(rows.fields)) * (properties.BufferSize + parquetColumnCost)
+	if err := mem.mem.Take(cost); err != nil {
+		return nil, err
+	}
+	defer mem.mem.Give(cost)
+	defer rows.close()
+	text := newParquetRows(f, r, columns, top, pages, func(i int) bool { return slices.Contains(plan.text, flat.Field(i).Name) })
+	if err := text.look(ctx, plan); err != nil {
+		return nil, err
+	}
+	seen := int64(0)
+	next := func() (arrow.Record, error) {
+		rec, err := rows.next(ctx)
+		if err == nil {
+			seen += rec.NumRows()
+		}
+		return rec, err
+	}
+	t, err := readRecords(ctx, flattened(columns, next), func() float64 { return forecastOf(seen, f.NumRows()) }, plan, o, mem.mem)
+	if all := !o.OnlyIDs || plan.id != ""; err == nil && all && seen != f.NumRows() {
+		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), seen)
+	}
+	return t, err
+}
+
+// newParquetRows reads the columns that have one that used says is used; top are their
+// columns in the schema.
+func newParquetRows(f *file.Reader, r *pqarrow.FileReader, schema *arrow.Schema, top []int, pages *pageAllocator, used func(i int) bool) *parquetRows {
+	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}, pages: pages}
+	for i, field := range top {
+		if last := len(rows.fields) - 1; used(i) && (last < 0 || rows.fields[last] != field) {
+			rows.fields, rows.names = append(rows.fields, field), append(rows.names, schema.Field(field).Name)
+		}
+	}
+	for i := range f.MetaData().Schema.NumColumns() {
+		rows.leaves[i] = true
+	}
+	return rows
+}
+
+// look counts the values of columns of text in the file's first rows: enough to name
+// categories that are not read.
+func (r *parquetRows) look(ctx context.Context, p *columnPlan) error {
+	for k := range p.tallies {
+		p.tallies[k].sampled = true
+	}
+	if len(r.fields) == 0 || len(r.fields) > maxLook || r.file.NumRows() == 0 {
+		return nil
+	}
+	defer r.close()
+	rec, err := r.next(ctx)
+	if err != nil {
+		return err
+	}
+	flat := flatRecord(rec)
+	defer flat.Release()
+	return (&columnTables{plan: p}).tally(flat)
+}
+
+// parquetRows reads the rows of some fields of a file, one row group after
+// another, because the library cannot read lists across row groups. It reads
+// field by field in this goroutine: the library's own record reader starts
+// other goroutines, whose panics cannot be recovered.
+type parquetRows struct {
+	file   *file.Reader
+	reader *pqarrow.FileReader
+	fields []int // indices in the schema
+	names  []string
+	leaves map[int]bool // all of them
+	pages  *pageAllocator
+
+	group   int   // the next row group
+	left    int64 // rows of the current group
+	columns []*pqarrow.ColumnReader
+	record  arrow.Record
+}
+
+func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
+	for r.left == 0 {
+		if r.group == r.file.NumRowGroups() {
+			return nil, io.EOF
+		}
+		if err := r.open(ctx); err != nil {
+			return nil, parquetError(err)
+		}
+	}
+	n := min(r.left, parquetBatch)
+	arrays := make([]arrow.Array, len(r.columns))
+	fields := make([]arrow.Field, len(r.columns))
+	for k, column := range r.columns {
+		r.pages.column = k
+		values, err := nextArray(column, n, r.pages.budgetAllocator)
+		if err != nil {
+			return nil, fmt.Errorf("row group %d, column %q: %w", r.group, r.names[k], parquetError(err))
+		}
+		defer values.Release()
+		arrays[k] = values
+		fields[k] = arrow.Field{Name: r.names[k], Type: values.DataType(), Nullable: true}
+	}
+	r.left -= n
+	r.releaseRecord()
+	r.record = array.NewRecord(arrow.NewSchema(fields, nil), arrays, n)
+	return r.record, nil
+}
+
+// open goes to the next row group.
+func (r *parquetRows) open(ctx context.Context) error {
+	r.releaseRecord()
+	r.releaseColumns()
+	for k, i := range r.fields {
+		r.pages.column = k
+		if err := r.checkDictionaries(ctx, &r.reader.Manifest.Fields[i]); err != nil {
+			return fmt.Errorf("row group %d, column %q: %w", r.group+1, r.names[k], err)
+		}
+		column, err := r.reader.GetFieldReader(ctx, i, r.leaves, []int{r.group})
+		if err != nil {
+			return err
+		}
+		r.columns = append(r.columns, column)
+	}
+	r.left = r.file.MetaData().RowGroup(r.group).NumRows()
+	r.group++
+	return nil
+}
+
+// checkDictionaries looks for the dictionaries of a field in the next row group. The library
+// keeps each as long as it reads the group, as it is and value by value, and makes room for
+// as many values as it claims.
+func (r *parquetRows) checkDictionaries(ctx context.Context, field *pqarrow.SchemaField) error {
+	for i := range field.Children {
+		if err := r.checkDictionaries(ctx, &field.Children[i]); err != nil {
+			return err
+		}
+	}
+	if !field.IsLeaf() {
+		return nil
+	}
+	pages, err := r.file.RowGroup(r.group).GetColumnPageReader(field.ColIndex)
+	if err != nil {
+		return err
+	}
+	column := r.file.MetaData().Schema.Column(field.ColIndex)
+	for pages.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		dictionary, ok := pages.Page().(*file.DictionaryPage)
+		if !ok {
+			continue
+		}
+		values, size := int64(dictionary.NumValues()), int64(len(dictionary.Data()))
+		least, inMemory := valueSize(column)
+		if values*least > size {
+			return fmt.Errorf("a dictionary of %d bytes claims %d values", size, values)
+		}
+		if err := r.pages.take(size + values*inMemory); err != nil {
+			return err
+		}
+	}
+	return pages.Err()
+}
+
+// valueSize is the number of bytes that a value of a dictionary takes at least in a file,
+// and that it takes in memory beside them.
+func valueSize(column *schema.Column) (least, inMemory int64) {
+	switch column.PhysicalType() {
+	case parquet.Types.ByteArray:
+		return 4, 24 // a length, and a slice
+	case parquet.Types.FixedLenByteArray:
+		return max(int64(column.TypeLength()), 1), 24
+	case parquet.Types.Int32, parquet.Types.Float:
+		return 4, 4
+	case parquet.Types.Int96:
+		return 12, 12
+	}
+	return 8, 8
+}
+
+// nextArray reads n values of a column.
+func nextArray(column *pqarrow.ColumnReader, n int64, mem memory.Allocator) (arrow.Array, error) {
+	chunked, err := column.NextBatch(n)
+	if err != nil {
+		return nil, err
+	}
+	defer chunked.Release()
+	if int64(chunked.Len()) != n {
+		return nil, fmt.Errorf("%d of %d rows are there", chunked.Len(), n)
+	}
+	if chunks := chunked.Chunks(); len(chunks) == 1 {
+		chunks[0].Retain()
+		return chunks[0], nil
+	}
+	return array.Concatenate(chunked.Chunks(), mem)
+}
+
+func (r *parquetRows) releaseRecord() {
+	if r.record != nil {
+		r.record.Release()
+		r.record = nil
+	}
+}
+
+func (r *parquetRows) releaseColumns() {
+	for _, column := range r.columns {
+		column.Release()
+	}
+	r.columns = nil
+	r.pages.held = make([]int64, len(r.fields))
+	r.pages.settle()
+}
+
+func (r *parquetRows) close() {
+	r.releaseRecord()
+	r.releaseColumns()
+}
+
+// A budgetAllocator takes what it allocates from mem. It panics if that is not
+// enough, which readParquet turns into the error failed.
+type budgetAllocator struct {
+	memory.Allocator
+	mem    *arrowio.Budget
+	used   atomic.Int64 // of mem; finalizers free too
+	failed error
+}
+
+func (a *budgetAllocator) Allocate(size int) []byte {
+	err := a.mem.Take(int64(size))
+	for try := 0; err != nil && try < 3; try++ { // the library leaves buffers to finalizers
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		err = a.mem.Take(int64(size))
+	}
+	if err != nil {
+		a.failed = err
+		panic(err)
+	}
+	a.used.Add(int64(size))
+	return a.Allocator.Allocate(size)
+}
+
+func (a *budgetAllocator) Reallocate(size int, b []byte) []byte {
+	if size <= cap(b) {
+		return b[:size]
+	}
+	grown := a.Allocate(size)
+	copy(grown, b)
+	a.Free(b)
+	return grown
+}
+
+func (a *budgetAllocator) Free(b []byte) {
+	a.used.Add(-int64(cap(b)))
+	a.mem.Give(int64(cap(b)))
+	a.Allocator.Free(b)
+}
+
+// A pageAllocator allocates pages. The library frees a page when it has read it and keeps
+// it nevertheless, and beside it a buffer for what was packed. So the largest page of each
+// column is held twice, until settle.
+type pageAllocator struct {
+	*budgetAllocator
+	column int     // the one that is read
+	held   []int64 // for each column
+}
+
+func (a *pageAllocator) Allocate(size int) []byte {
+	b := a.budgetAllocator.Allocate(size)
+	if err := a.hold(int64(size)); err != nil {
+		a.failed = err
+		panic(err)
+	}
+	return b
+}
+
+// hold takes memory for a page, beyond that for smaller ones.
+func (a *pageAllocator) hold(size int64) error {
+	more := size - a.held[a.column]
+	if more <= 0 {
+		return nil
+	}
+	if err := a.take(2 * more); err != nil {
+		return err
+	}
+	a.held[a.column] = size
+	return nil
+}
+
+// take takes memory until settle.
+func (a *budgetAllocator) take(n int64) error {
+	err := a.mem.Take(n)
+	if err == nil {
+		a.used.Add(n)
+	}
+	return err
+}
+
+// settle gives back what the library has not freed of what it no longer uses.
+func (a *budgetAllocator) settle() { a.mem.Give(a.used.Swap(0)) }
+
+func parquetError(err error) error {
+	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
+		return err
+	}
+	return fmt.Errorf("is not valid Parquet, or of a kind that cannot be read (%w): copy it again, or write it with plain types", err)
+}

@@ -1,0 +1,239 @@
+package tables
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/tables/image"
+)
+
+// A Part is those rows of an input that make a table of their own.
+type Part struct {
+	Name     string   // "source" or "target"
+	Values   []string // of the column Options.Domain in its rows; nil: Name
+	NoLabels bool     // see Options.NoLabels
+	Fit      image.Fit
+}
+
+// A Count is how many rows have a value.
+type Count struct {
+	Value string
+	Rows  int
+}
+
+// parts are those of the options: without a column of domains all rows are one part.
+func (o Options) parts() []Part {
+	if o.Domain == "" {
+		return []Part{{NoLabels: o.NoLabels, Fit: o.Fit}}
+	}
+	return o.Parts
+}
+
+// A splitter says which part a row is of, and counts the values of the column of domains.
+type splitter struct {
+	column string
+	parts  []Part
+	seen   map[string]*domainValue
+	rows   int // seen
+	mem    *arrowio.Budget
+}
+
+type domainValue struct{ part, rows int } // part is −1 for values of none
+
+func newSplitter(o Options, mem *arrowio.Budget) *splitter {
+	return &splitter{column: o.Domain, parts: o.parts(), seen: map[string]*domainValue{}, mem: mem}
+}
+
+func (p Part) values() []string {
+	if p.Values == nil {
+		return []string{p.Name}
+	}
+	values := make([]string, len(p.Values))
+	for i, value := range p.Values {
+		values[i] = domainName(value)
+	}
+	return values
+}
+
+// part is that of the next row, −1 if it is left out.
+func (s *splitter) part(value string) (int, error) {
+	s.rows++
+	if s.column == "" {
+		return 0, nil
+	}
+	value = domainName(value)
+	v := s.seen[value]
+	if v == nil {
+		if err := s.mem.Take(int64(len(value)) + 2*nameCost); err != nil {
+			return 0, err
+		}
+		v = &domainValue{part: slices.IndexFunc(s.parts, func(p Part) bool { return slices.Contains(p.values(), value) })}
+		s.seen[strings.Clone(value)] = v
+	}
+	v.rows++
+	return v.part, nil
+}
+
+// domainName is a value of a column of domains as it is compared: pandas writes 1.0 in
+// columns of whole numbers with gaps, and programs disagree on True and true.
+func domainName(value string) string {
+	value = strings.TrimSpace(value)
+	if strings.EqualFold(value, "true") || strings.EqualFold(value, "false") {
+		return strings.ToLower(value)
+	}
+	if whole, ok := strings.CutSuffix(value, ".0"); ok {
+		if _, err := strconv.ParseInt(whole, 10, 64); err == nil {
+			return whole
+		}
+	}
+	return value
+}
+
+// check returns an error if there is a part without rows.
+func (s *splitter) check() error {
+	if s.column == "" {
+		return nil
+	}
+	for _, part := range s.parts {
+		for _, value := range part.values() {
+			switch {
+			case s.seen[value] != nil:
+			case part.Values == nil:
+				return fmt.Errorf("column %q: has the values %s: say which are of the source and which of the target, with --source-domain and --target-domain%s",
+					s.column, describe(s.values()), s.example())
+			default:
+				return fmt.Errorf("column %q: has no value %q, which --%s-domain names: it has %s", s.column, value, part.Name, describe(s.values()))
+			}
+		}
+	}
+	return nil
+}
+
+// example is how the flags may be, if there are two domains.
+func (s *splitter) example() string {
+	values := s.values()
+	if len(values) != 2 || values[0].Value == "" || values[1].Value == "" {
+		return ""
+	}
+	return fmt.Sprintf(", as in --source-domain %s --target-domain %s", quoted(values[0].Value), quoted(values[1].Value))
+}
+
+func quoted(value string) string {
+	if strings.ContainsAny(value, " \t'\"$`\\&|;<>()*?[]#~,") {
+		return strconv.Quote(value)
+	}
+	return value
+}
+
+// others are the values of no part.
+func (s *splitter) others() []Count {
+	return slices.DeleteFunc(s.values(), func(c Count) bool { return s.seen[c.Value].part >= 0 })
+}
+
+// values are all that were seen, those of most rows first.
+func (s *splitter) values() []Count {
+	var all []Count
+	for value, v := range s.seen {
+		all = append(all, Count{value, v.rows})
+	}
+	slices.SortFunc(all, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Rows, a.Rows), strings.Compare(a.Value, b.Value)) })
+	return all
+}
+
+// describe lists counts for a message.
+func describe(counts []Count) string {
+	names := make([]string, len(counts))
+	for i, c := range counts {
+		names[i] = fmt.Sprintf("%s (%d rows)", cmp.Or(c.Value, "(empty)"), c.Rows)
+	}
+	return list(names)
+}
+
+// Others says which rows of the input are in no part, "" if all are in one.
+func (t *Table) Others() string {
+	if len(t.others) == 0 {
+		return ""
+	}
+	n := 0
+	for _, c := range t.others {
+		n += c.Rows
+	}
+	return fmt.Sprintf("%d rows of other domains are left out: %s", n, describe(t.others))
+}
+
+// split makes tables of the rows of t by their domains.
+func (t *Table) split(ctx context.Context, domains []string, o Options) ([]*Table, error) {
+	s := newSplitter(o, t.mem)
+	rows := make([][]int, len(s.parts))
+	for i, domain := range domains {
+		k, err := s.part(domain)
+		if err != nil {
+			return nil, err
+		}
+		if k >= 0 {
+			rows[k] = append(rows[k], i)
+		}
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	tables := make([]*Table, len(rows))
+	for k, part := range s.parts {
+		var err error
+		if tables[k], err = t.Gather(ctx, rows[k]); err != nil {
+			return nil, err
+		}
+		if part.NoLabels {
+			tables[k].Labels = nil
+		}
+		tables[k].others = s.others()
+	}
+	if !slices.Contains(tables, t) {
+		give[float32](t.mem, cap(t.Features.Data))
+	}
+	return tables, nil
+}
+
+// An origin is where the rows of a table were in the input.
+type origin struct {
+	at     []int  // the row of the input, from 0, of each row; nil: the same
+	before int    // rows of the input before the first, where at is nil
+	lines  bool   // row i of the input is on line i+2, as in a text table where no record has several lines
+	spans  []span // of several files; nil: there is one
+}
+
+// In is the row of the input that row i was, from 0.
+func (w origin) In(i int) int {
+	if w.at == nil {
+		return w.before + i
+	}
+	return w.at[i]
+}
+
+// span is that of row i, nil if there is one file.
+func (w origin) span(i int) *span {
+	in := w.In(i)
+	for k := len(w.spans) - 1; k >= 0; k-- {
+		if w.spans[k].first <= in {
+			return &w.spans[k]
+		}
+	}
+	return nil
+}
+
+// Place names row i for a message, as people count: from 1.
+func (w origin) Place(i int) string {
+	in, lines, file := w.In(i), w.lines, ""
+	if s := w.span(i); s != nil {
+		in, lines, file = in-s.first, s.lines, s.file+", "
+	}
+	if lines {
+		return fmt.Sprintf("%sline %d", file, in+2)
+	}
+	return fmt.Sprintf("%srow %d", file, in+1)
+}

@@ -1,0 +1,246 @@
+package tables
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms"
+	"mars.dev/mars/tables/image"
+)
+
+// readListed reads the pictures that tables name in the column Options.Image, if there is
+// one, with paths from a folder.
+func readListed(ctx context.Context, tables []*Table, folder string, o Options) error {
+	if o.Image == "" || o.OnlyIDs || o.Each != nil {
+		return nil
+	}
+	for k, t := range tables {
+		if err := t.readColumn(ctx, folder, o.parts()[k].Fit, o); err != nil {
+			return err
+		}
+		o.Colour = o.Colour || t.Shape[0] == 3 // of the parts of one file
+	}
+	return nil
+}
+
+// folderOf is the folder from which paths in a table go.
+func folderOf(name string) string {
+	if name == StandardInput {
+		return ""
+	}
+	return filepath.Dir(name)
+}
+
+// readColumn reads the pictures whose paths the table has. Where it has no identities they
+// are the paths, if these are unique.
+func (t *Table) readColumn(ctx context.Context, folder string, fit image.Fit, o Options) error {
+	paths := make([]string, len(t.paths))
+	for i, path := range t.paths {
+		switch {
+		case path == "":
+			return fmt.Errorf("%s, column %q: has no path of an image: fill it or drop the row", t.Place(i), o.Image)
+		case isURL(path):
+			return fmt.Errorf("%s, column %q: %s is a URL, and images are read from this machine: download it first", t.Place(i), o.Image, path)
+		}
+		paths[i] = inFolder(path, folder)
+	}
+	place := func(i int, err error) error {
+		err = fmt.Errorf("%s, column %q: %w", t.Place(i), o.Image, err)
+		if !isFile(paths[i]) && !filepath.IsAbs(t.paths[i]) {
+			err = fmt.Errorf("%w: write paths as they are from the table's folder, %s", err, cmp.Or(folder, "."))
+		}
+		return err
+	}
+	if err := t.readPictures(ctx, paths, fit, o.Colour, place); err != nil {
+		return err
+	}
+	names := t.paths
+	t.paths = nil
+	sorted := slices.Clone(names)
+	slices.Sort(sorted)
+	if t.IDInts != nil || t.IDNames != nil || len(slices.Compact(sorted)) < len(names) {
+		return nil
+	}
+	return t.setIDs(ctx, identities{names: names})
+}
+
+// readPictures makes the pictures of files the rows of the table: 1×H×W numbers from 0 to 255
+// if all are grey, and 3×H×W otherwise or if colour says so. place says of an error in which
+// row it is.
+func (t *Table) readPictures(ctx context.Context, paths []string, fit image.Fit, colour bool, place func(i int, err error) error) error {
+	p := &pictures{paths: paths, fit: fit, mem: t.mem, place: place, read: make([]image.Picture, len(paths))}
+	if err := p.decodeAll(ctx); err != nil {
+		return err
+	}
+	channels := 1
+	if colour || slices.ContainsFunc(p.read, func(picture image.Picture) bool { return picture.C == 3 }) {
+		channels = 3
+	}
+	n, shape := len(paths), []int{channels, p.read[0].H, p.read[0].W}
+	size := channels * p.read[0].H * p.read[0].W
+	if err := take[float32](t.mem, n*size); err != nil {
+		return fmt.Errorf("%d images of %d×%d×%d: %w", n, channels, shape[1], shape[2], err)
+	}
+	data := make([]float32, n*size)
+	for i, picture := range p.read {
+		if err := ended(ctx, i); err != nil {
+			return err
+		}
+		picture.Fill(data[i*size:][:size])
+		t.mem.Give(int64(len(picture.Pix)))
+		p.read[i] = image.Picture{}
+	}
+	made, err := newTable(ctx, data, n, size, shape, t.mem)
+	if err != nil {
+		return err
+	}
+	t.Features, t.Shape, t.Largest, t.Pictures = made.Features, shape, 255, true
+	return nil
+}
+
+// pictures are decoded by several threads, and kept in their order.
+type pictures struct {
+	paths []string
+	fit   image.Fit
+	mem   *arrowio.Budget
+	place func(i int, err error) error
+	read  []image.Picture
+}
+
+// decodeAll decodes the pictures, some at a time, so that an error is that of the first file
+// that has one. That there is no memory for all is known before, or from the first.
+func (p *pictures) decodeAll(ctx context.Context) error {
+	const each = 16 // pictures a thread, so that none waits long for another
+	height, width := p.fit.Size()
+	if err := p.checkMemory(image.Picture{C: 1, H: height, W: width}); err != nil {
+		return err
+	}
+	for lo, hi := 0, 1; lo < len(p.paths); lo, hi = hi, min(hi+each*algorithms.Jobs(), len(p.paths)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		for k, err := range p.decode(lo, hi) {
+			i := lo + k
+			if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) { // perhaps alone
+				p.read[i], err = image.ReadPicture(p.paths[i], p.fit, p.mem)
+			}
+			if err == nil {
+				err = p.check(i)
+			}
+			if err != nil {
+				return p.place(i, err)
+			}
+		}
+		if err := p.checkMemory(p.read[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decode decodes pictures lo to hi, and returns the error of each.
+func (p *pictures) decode(lo, hi int) []error {
+	errs := make([]error, hi-lo)
+	var next atomic.Int64
+	var threads sync.WaitGroup
+	for range algorithms.Jobs() {
+		threads.Go(func() {
+			for i := lo + int(next.Add(1)) - 1; i < hi; i = lo + int(next.Add(1)) - 1 {
+				p.read[i], errs[i-lo] = image.ReadPicture(p.paths[i], p.fit, p.mem)
+			}
+		})
+	}
+	threads.Wait()
+	return errs
+}
+
+// check returns an error if a picture has another size than the first.
+func (p *pictures) check(i int) error {
+	picture, first := p.read[i], p.read[0]
+	if picture.H != first.H || picture.W != first.W {
+		return &SizesError{fmt.Sprintf("%s is %d×%d pixels (height×width) and %s is %d×%d", p.paths[i], picture.H, picture.W, p.paths[0], first.H, first.W)}
+	}
+	return nil
+}
+
+// A SizesError is pictures of several sizes.
+type SizesError struct{ text string }
+
+// Error names two of them.
+func (e *SizesError) Error() string {
+	return e.text + ": give a size to bring all to, as in --resize 64, or --resize 64 --crop 64 to keep their proportions"
+}
+
+// checkMemory returns an error if there is too little for so many as this.
+func (p *pictures) checkMemory(one image.Picture) error {
+	if need := int64(len(p.paths)) * int64(one.C*one.H*one.W) * sizeOf[float32](); need > p.mem.Limit() {
+		return fmt.Errorf("%d images of %d×%d×%d: %w", len(p.paths), one.C, one.H, one.W, &arrowio.LimitError{Need: need, Limit: p.mem.Limit()})
+	}
+	return nil
+}
+
+// listed are the pictures that a table names, whether they are to be read or not: those of
+// columns whose first value is the name of one. Tables that cannot be read have none.
+func listed(path string) (files []string) {
+	ctx, o := context.Background(), Options{}
+	if !hasBlocksIn(ctx, path, o) {
+		return nil
+	}
+	fields, _, err := Columns(ctx, path, o)
+	if err != nil {
+		return nil
+	}
+	fields = slices.DeleteFunc(fields, func(f arrow.Field) bool { return !isText(f.Type) })
+	var names []string
+	for _, f := range fields {
+		names = append(names, f.Name)
+	}
+	seen, first := map[string]bool{}, true
+	_ = EachBatch(ctx, path, o, fields, func(rec arrow.Record) error { // what cannot be read names none
+		if first {
+			names = slices.DeleteFunc(names, func(name string) bool {
+				values, err := namesOf(rec, name)
+				return err != nil || len(values) == 0 || !image.IsPicture(strings.TrimSpace(values[0]))
+			})
+		}
+		if first = false; len(names) == 0 {
+			return errListed
+		}
+		for _, name := range names {
+			values, err := namesOf(rec, name)
+			if err != nil {
+				return err
+			}
+			for _, value := range values {
+				file := inFolder(strings.TrimSpace(value), filepath.Dir(path))
+				if info, err := os.Stat(file); !seen[file] && err == nil && info.Mode().IsRegular() {
+					seen[file], files = true, append(files, file)
+				}
+			}
+		}
+		return nil
+	})
+	return files
+}
+
+// errListed ends a look at a table that names no pictures.
+var errListed = errors.New("no pictures")
+
+// inFolder is a path in a table as it is from here.
+func inFolder(path, folder string) string {
+	if path = filepath.FromSlash(path); filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
+}

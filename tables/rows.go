@@ -1,0 +1,335 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+	"github.com/apache/arrow/go/v15/parquet"
+	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"mars.dev/mars/arrowio"
+)
+
+// textRows is how many rows of text EachBatch gives at a time.
+const textRows = 4096
+
+// Columns are the names and types of the columns of a table that EachBatch can give: not
+// lists. Fields of structs are columns of their own, as in pos.x. Of several files they are
+// those of any, in the order in which they are found; the names of those that not all have
+// with one type are uneven, and text where types differ. Only what HasBlocks.
+func Columns(ctx context.Context, path string, o Options) (columns []arrow.Field, uneven []string, err error) {
+	paths, err := Expand(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	files := map[string]int{} // how many have the column
+	for k, path := range paths {
+		err := openRows(ctx, path, o, func(schema *arrow.Schema, _ records, _ int) error {
+			for _, f := range schema.Fields() {
+				if arrow.IsNested(f.Type.ID()) || f.Name == "" || hashedName.MatchString(f.Name) { // hashes are no columns of a file
+					continue
+				}
+				at := slices.IndexFunc(columns, func(other arrow.Field) bool { return other.Name == f.Name })
+				switch {
+				case at < 0:
+					columns = append(columns, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+				case k == 0: // twice in one file
+					columns = append(columns, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+				case !arrow.TypeEqual(columns[at].Type, f.Type):
+					columns[at].Type = arrow.BinaryTypes.String
+					continue // so that it is counted as uneven
+				}
+				files[f.Name]++
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, f := range columns {
+		if files[f.Name] < len(paths) {
+			uneven = append(uneven, f.Name)
+		}
+	}
+	return columns, uneven, nil
+}
+
+// EachBatch gives the rows of a table in batches of columns, as they are: text as text, and
+// what Parquet and Arrow hold in its own type. A column that a file of several lacks is null,
+// and one of another type becomes text. Of a table with a column of domains it gives the
+// rows of the options' only Part. A batch is valid until the call returns. Only what
+// HasBlocks.
+func EachBatch(ctx context.Context, path string, o Options, columns []arrow.Field, each func(arrow.Record) error) error {
+	paths, err := Expand(path)
+	if err != nil {
+		return err
+	}
+	o.Each = func(*Table) error { return nil } // no labels and identities are kept
+	for _, path := range paths {
+		if err := eachBatch(ctx, path, o, arrow.NewSchema(columns, nil), each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachBatch is EachBatch of one file.
+func eachBatch(ctx context.Context, path string, o Options, kept *arrow.Schema, each func(arrow.Record) error) error {
+	return openRows(ctx, path, o, func(schema *arrow.Schema, next records, domain int) error {
+		split := newSplitter(o, o.Memory)
+		at := make([]int, kept.NumFields())
+		for k, f := range kept.Fields() {
+			switch i := schema.FieldIndices(f.Name); {
+			case len(i) > 1:
+				return fmt.Errorf("%s: has several columns %q: give each a name of its own", path, f.Name)
+			case len(i) == 1:
+				at[k] = i[0]
+			default:
+				at[k] = -1
+			}
+		}
+		for {
+			rec, err := next()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			runs, err := runsOf(rec, domain, split)
+			if err != nil {
+				return err
+			}
+			for _, run := range runs {
+				if err := giveRun(rec, kept, at, run, each); err != nil {
+					return err
+				}
+			}
+		}
+	})
+}
+
+// giveRun gives some columns of some rows of a batch.
+func giveRun(rec arrow.Record, kept *arrow.Schema, at []int, run [2]int64, each func(arrow.Record) error) error {
+	columns := make([]arrow.Array, len(at))
+	for k, i := range at {
+		columns[k] = columnRun(rec, i, kept.Field(k).Type, run)
+	}
+	part := array.NewRecord(kept, columns, run[1]-run[0])
+	defer part.Release()
+	for _, c := range columns {
+		c.Release()
+	}
+	return each(part)
+}
+
+// columnRun is column i in some rows of a batch, nulls if i is −1.
+func columnRun(rec arrow.Record, i int, t arrow.DataType, run [2]int64) arrow.Array {
+	if i < 0 {
+		return array.MakeArrayOfNull(memory.DefaultAllocator, t, int(run[1]-run[0]))
+	}
+	column := rec.Column(i)
+	if arrow.TypeEqual(column.DataType(), t) {
+		return array.NewSlice(column, run[0], run[1])
+	}
+	text := array.NewStringBuilder(memory.DefaultAllocator)
+	defer text.Release()
+	for row := run[0]; row < run[1]; row++ {
+		if value, ok := arrowio.Cell(column, int(row)); ok {
+			text.Append(value)
+		} else {
+			text.AppendNull()
+		}
+	}
+	return text.NewArray()
+}
+
+// withFile adds the column that says which file a row is of.
+func withFile(schema *arrow.Schema, next records, name, path string) (*arrow.Schema, records, error) {
+	if schema.HasField(name) {
+		return nil, nil, fmt.Errorf("has a column %q: give --file-column another name", name)
+	}
+	with := arrow.NewSchema(append(slices.Clone(schema.Fields()), arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true}), nil)
+	var last arrow.Record
+	return with, func() (arrow.Record, error) {
+		if last != nil {
+			last.Release()
+			last = nil
+		}
+		rec, err := next()
+		if err != nil {
+			return nil, err
+		}
+		files := arrowio.NewStringArray(slices.Repeat([]string{path}, int(rec.NumRows())))
+		defer files.Release()
+		last = array.NewRecord(with, append(slices.Clone(rec.Columns()), files), rec.NumRows())
+		return last, nil
+	}, nil
+}
+
+// runsOf are the bounds [from, to) of the rows of a batch that are of the only part.
+func runsOf(rec arrow.Record, domain int, split *splitter) (runs [][2]int64, err error) {
+	if domain < 0 {
+		return [][2]int64{{0, rec.NumRows()}}, nil
+	}
+	values, err := domainsOf(rec, rec.ColumnName(domain))
+	if err != nil {
+		return nil, err
+	}
+	for i, value := range values {
+		k, err := split.part(value)
+		if err != nil {
+			return nil, err
+		}
+		switch last := len(runs) - 1; {
+		case k < 0:
+		case last >= 0 && runs[last][1] == int64(i):
+			runs[last][1]++
+		default:
+			runs = append(runs, [2]int64{int64(i), int64(i) + 1})
+		}
+	}
+	return runs, nil
+}
+
+// openRows opens a table and calls read with its schema, without structs, its batches, and
+// the index of the column of domains, −1 if there is none.
+func openRows(ctx context.Context, path string, o Options, read func(*arrow.Schema, records, int) error) error {
+	if o.Memory == nil {
+		o.Memory = arrowio.NewBudget(0)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return absent(path, err)
+	}
+	defer f.Close()
+	in, err := newInput(ctx, f, path, o)
+	if err != nil {
+		return named(path, err)
+	}
+	flat := func(schema *arrow.Schema, next records) error {
+		columns, _ := flatSchema(schema)
+		domain := -1
+		if o.Domain != "" {
+			i := columns.FieldIndices(o.Domain)
+			if len(i) != 1 {
+				return fmt.Errorf("has no column %q", o.Domain)
+			}
+			domain = i[0]
+		}
+		next = flattened(schema, next)
+		if o.FileColumn != "" {
+			var err error
+			if columns, next, err = withFile(columns, next, o.FileColumn, path); err != nil {
+				return err
+			}
+		}
+		return read(columns, next, domain)
+	}
+	return named(path, openColumns(ctx, in, o, flat))
+}
+
+// openColumns opens an input with columns and calls read with its schema and batches.
+func openColumns(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
+	switch in.kind {
+	case kindText:
+		return textBatches(in, o, read)
+	case kindParquet:
+		return withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
+			r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
+			if err != nil {
+				return parquetError(err)
+			}
+			schema, err := r.Schema()
+			if err != nil {
+				return parquetError(err)
+			}
+			_, top := flatSchema(schema)
+			rows := newParquetRows(f, r, schema, top, pages, func(i int) bool {
+				return !arrow.IsNested(schema.Field(top[i]).Type.ID()) || schema.Field(top[i]).Type.ID() == arrow.STRUCT
+			})
+			defer rows.close()
+			return read(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
+		})
+	}
+	return openBatches(ctx, in, o, read)
+}
+
+// textBatches reads a text table as columns of text.
+func textBatches(in *input, o Options, read func(*arrow.Schema, records) error) error {
+	r, err := newTextReader(in, o)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	var fields []arrow.Field
+	for _, name := range r.header {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
+	}
+	schema := arrow.NewSchema(fields, nil)
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	defer b.Release()
+	var rec arrow.Record
+	release := func() {
+		if rec != nil {
+			rec.Release()
+			rec = nil
+		}
+	}
+	defer release()
+	return read(schema, func() (arrow.Record, error) {
+		release()
+		n := 0
+		for ; n < textRows; n++ {
+			record, err := r.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			for i, field := range record.fields {
+				b.Field(i).(*array.StringBuilder).Append(field)
+			}
+		}
+		if n == 0 {
+			return nil, io.EOF
+		}
+		rec = b.NewRecord()
+		return rec, nil
+	})
+}
+
+// openBatches reads what has batches of its own.
+func openBatches(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
+	open := batchFormats[in.kind]
+	if open == nil {
+		return fmt.Errorf("is %s, which has no named columns", in.kind)
+	}
+	b, err := open(ctx, in, o)
+	if err != nil {
+		return err
+	}
+	defer b.release()
+	return read(b.schema, b.next)
+}
+
+// schema is that of the batches.
+func (r *parquetRows) schema(whole *arrow.Schema) *arrow.Schema {
+	var fields []arrow.Field
+	for i, f := range whole.Fields() {
+		if slices.Contains(r.fields, i) {
+			fields = append(fields, f)
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}

@@ -1,0 +1,291 @@
+package tables
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+)
+
+// Rows of svmlight (LIBSVM) are a label and the features that are not 0, as in
+//
+//	+1 3:0.5 17:2   # comment
+//
+// They are read as columns of numbers whose names are the indices, up to the largest, and
+// the column of labels. So an index is the same feature in every file, wherever the
+// counting begins, and one that a file never has is 0 in it. Where the largest index is
+// beyond maxSparse, the features are hashed, see hash.go.
+
+// maxSparse is the largest index of a column: a row is as long, though it be all zeros.
+const maxSparse = 1 << 14
+
+// minSparseRows is how many rows of many columns a batch has.
+const minSparseRows = 64
+
+// A sparseReader reads them.
+type sparseReader struct {
+	lines   *lineReader
+	largest int
+	zero    bool // index 0 is there
+	queries bool // qid is there
+	indices []int
+	values  []float64
+}
+
+func openSVMLight(ctx context.Context, in *input, o Options) (*batches, error) {
+	source, size, err := in.whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	again := func() (*sparseReader, error) {
+		whole := *in
+		whole.Reader = bufio.NewReader(io.NewSectionReader(source, 0, size))
+		lines, err := newLineReader(&whole, o.Encoding)
+		return &sparseReader{lines: lines}, err
+	}
+	first, err := again()
+	if err != nil {
+		return nil, err
+	}
+	for row := 0; ; row++ {
+		if _, _, err := first.next(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if err := ended(ctx, row); err != nil {
+			return nil, err
+		}
+	}
+	columns, err := first.columns(o)
+	if err != nil {
+		return nil, err
+	}
+	r, err := again()
+	if err != nil {
+		return nil, err
+	}
+	schema := columns.schema(orDefault(o.Label, "label"))
+	b, err := newBatchBuilder(schema, in.mem)
+	if err != nil {
+		return nil, err
+	}
+	b.most = max(b.most, minSparseRows)
+	out := &batches{schema: schema, close: b.close, note: columns.note, next: func() (arrow.Record, error) {
+		return b.batch(func() (int, error) { return r.append(b, columns) })
+	}}
+	if first.queries {
+		out.skipped = append(out.skipped, Skipped{Name: "qid", Why: "which query a row is of"})
+	}
+	return out, nil
+}
+
+// sparseColumns say which column an index is.
+type sparseColumns struct {
+	begin, end int         // the indices of columns in their order, without the last
+	far        map[int]int // columns of indices beyond maxSparse that were asked for by name
+	farNames   []string
+	hash       int // how many columns indices are hashed to; 0: they are columns themselves
+	note       string
+	row        []float64
+	buffer     []byte
+}
+
+// columns says which there are, after all rows have been read.
+func (r *sparseReader) columns(o Options) (*sparseColumns, error) {
+	asked := o.Columns
+	if o.Fields != nil {
+		asked = names(o.Fields)
+	}
+	c := &sparseColumns{hash: hashedOf(asked), far: map[int]int{}}
+	switch {
+	case o.Hash > 0 && len(asked) > 0 && c.hash != o.Hash:
+		return nil, errors.New("columns cannot be chosen where features are hashed: leave --columns out, or --hash-features")
+	case o.Hash > 0:
+		c.hash = o.Hash
+	case len(asked) == 0 && r.largest > maxSparse:
+		c.hash = DefaultHash
+		c.note = fmt.Sprintf("has features up to %d, and rows have up to %d: they are hashed to %d (--hash-features chooses another number)", r.largest, maxSparse, c.hash)
+	}
+	if c.hash > 0 {
+		if c.note == "" {
+			c.note = fmt.Sprintf("features are hashed to %d", c.hash)
+		}
+		c.row = make([]float64, c.hash)
+		return c, nil
+	}
+	c.begin = 1
+	if r.zero {
+		c.begin = 0
+	}
+	if r.largest > maxSparse {
+		c.note = fmt.Sprintf("features above %d that were not asked for are left out", maxSparse)
+	}
+	c.end = min(r.largest, maxSparse) + 1
+	for _, name := range asked {
+		i, err := strconv.Atoi(name)
+		switch {
+		case err != nil || i < 0:
+		case i > maxSparse:
+			c.farNames = append(c.farNames, name)
+		default:
+			c.begin, c.end = min(c.begin, i), max(c.end, i+1)
+		}
+	}
+	for k, name := range c.farNames {
+		i, _ := strconv.Atoi(name)
+		c.far[i] = c.end - c.begin + k
+	}
+	c.row = make([]float64, c.end-c.begin+len(c.farNames))
+	return c, nil
+}
+
+// schema is that of the label and the columns.
+func (c *sparseColumns) schema(label string) *arrow.Schema {
+	fields := []arrow.Field{{Name: label, Type: arrow.BinaryTypes.String, Nullable: true}}
+	add := func(name string) {
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float32, Nullable: true})
+	}
+	for k := range c.hash {
+		add(nameHashed(k, c.hash))
+	}
+	for i := c.begin; i < c.end; i++ {
+		add(strconv.Itoa(i))
+	}
+	for _, name := range c.farNames {
+		add(name)
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// set makes a row of the columns.
+func (c *sparseColumns) set(indices []int, values []float64) {
+	clear(c.row)
+	for k, i := range indices {
+		if c.hash > 0 {
+			c.buffer = strconv.AppendInt(c.buffer[:0], int64(i), 10)
+			at, sign := hashed(c.buffer, c.hash)
+			c.row[at] += sign * values[k]
+			continue
+		}
+		if i < c.end {
+			c.row[i-c.begin] = values[k]
+		} else if at, asked := c.far[i]; asked {
+			c.row[at] = values[k]
+		}
+	}
+}
+
+// append reads a row into the next batch.
+func (r *sparseReader) append(b *batchBuilder, columns *sparseColumns) (int, error) {
+	label, size, err := r.next()
+	if err != nil {
+		return 0, err
+	}
+	columns.set(r.indices, r.values)
+	b.Field(0).(*array.StringBuilder).Append(label)
+	for k, v := range columns.row {
+		b.Field(1 + k).(*array.Float32Builder).Append(float32(v))
+	}
+	return size + 4*len(columns.row), nil
+}
+
+// next reads the features of the next row and returns its label.
+func (r *sparseReader) next() (label string, size int, err error) {
+	r.indices, r.values = r.indices[:0], r.values[:0]
+	var line []byte
+	for {
+		if line, err = r.lines.next(); err != nil {
+			return "", 0, err
+		}
+		size = len(line)
+		line, _, _ = bytes.Cut(line, []byte("#"))
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			break
+		}
+	}
+	word, rest := nextWord(line)
+	if label, err = sparseLabel(string(word)); err != nil {
+		return "", 0, lineError(r.lines.line, "%w", err)
+	}
+	for len(rest) > 0 {
+		word, rest = nextWord(rest)
+		if err := r.feature(string(word)); err != nil {
+			return "", 0, lineError(r.lines.line, "%w", err)
+		}
+	}
+	if i, twice := repeated(r.indices); twice {
+		return "", 0, lineError(r.lines.line, "has feature %d twice: mend the line", i)
+	}
+	return label, size, nil
+}
+
+// repeated finds an index that is there twice. Most rows have them in order.
+func repeated(indices []int) (int, bool) {
+	if !slices.IsSorted(indices) {
+		indices = slices.Clone(indices)
+		slices.Sort(indices)
+	}
+	for k := 1; k < len(indices); k++ {
+		if indices[k] == indices[k-1] {
+			return indices[k], true
+		}
+	}
+	return 0, false
+}
+
+// nextWord is what stands before the next spaces, and what stands after them.
+func nextWord(line []byte) (word, rest []byte) {
+	end := bytes.IndexAny(line, " \t")
+	if end < 0 {
+		return line, nil
+	}
+	return line[:end], bytes.TrimLeft(line[end:], " \t")
+}
+
+// sparseLabel is the name of a class.
+func sparseLabel(word string) (string, error) {
+	switch {
+	case strings.Contains(word, ":"):
+		return "", fmt.Errorf("begins with %.40q where its label should be: put one before it (0 where it is not known)", word)
+	case strings.Contains(word, ","):
+		return "", fmt.Errorf("has several labels (%.40q): give each row one class", word)
+	}
+	v, err := parseFloat(strings.TrimPrefix(word, "+"), 64)
+	if err != nil {
+		return word, nil // a name
+	}
+	return floatLabel(v)
+}
+
+// feature reads one index:value.
+func (r *sparseReader) feature(word string) error {
+	index, value, found := strings.Cut(word, ":")
+	if !found {
+		return fmt.Errorf("%.40q is no index:value: mend the line", word)
+	}
+	if index == "qid" {
+		r.queries = true
+		return nil
+	}
+	i, err := strconv.Atoi(index)
+	if err != nil || i < 0 {
+		return fmt.Errorf("%.40q is no index:value: indices are whole numbers from 0 to %d", word, math.MaxInt)
+	}
+	v, err := parseFloat(value, 32)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf("feature %d: %.40q is not a number: mend it", i, value)
+	}
+	r.indices, r.values = append(r.indices, i), append(r.values, v)
+	r.largest, r.zero = max(r.largest, i), r.zero || i == 0
+	return nil
+}

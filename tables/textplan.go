@@ -1,0 +1,463 @@
+package tables
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/tables/scan"
+)
+
+// A textPlan says what each column of a text table is for.
+type textPlan struct {
+	header []string
+	chosen []int // the columns that the options name, in order
+	roles
+	options Options
+	decimal byte
+
+	settled bool
+	cells   []textCell
+	width   int // of a row: a column of dates with times is two
+	skipped []textSkipped
+	bad     []badCell // of columns of numbers, one a column
+}
+
+// A textCell reads a column that is a feature.
+type textCell struct {
+	at       int // in the header
+	field    Field
+	timed    bool // a Day that a Clock follows
+	category *category
+}
+
+// textSkipped is a column that is not read.
+type textSkipped struct {
+	at    int
+	why   string // "" is found from its values
+	tally tally
+}
+
+// badCell is the first cell of a column that is no number, and how many there are.
+type badCell struct {
+	at, cells int
+	line      int
+	err       error
+}
+
+func planText(header []string, o Options) (*textPlan, error) {
+	p := &textPlan{header: header, options: o, decimal: o.Decimal}
+	var err error
+	if p.roles, err = rolesOf(header, o); err != nil {
+		return nil, err
+	}
+	if o.Fields != nil || o.Image != "" {
+		return p, p.use(o.Fields)
+	}
+	for what, patterns := range map[string][]string{"exclude": o.Exclude, "categorical": o.Categorical} {
+		if err := checkPatterns(what, patterns, header); err != nil {
+			return nil, err
+		}
+	}
+	p.chosen, err = chosen(header, p.roles, o.Columns)
+	return p, err
+}
+
+// open reports whether no features were named.
+func (p *textPlan) open() bool {
+	return len(p.options.Columns) == 0 && p.options.Fields == nil && p.options.Image == ""
+}
+
+// use reads the columns as the fields say.
+func (p *textPlan) use(fields []Field) error {
+	at, err := chosen(p.header, p.roles, names(fields))
+	if err != nil {
+		return err
+	}
+	used := setOf(at)
+	byName := positions(p.header)
+	for k, f := range fields {
+		i := byName[f.Name]
+		if f.Kind == Clock && k > 0 && fields[k-1].Name == f.Name && fields[k-1].Kind == Day {
+			p.cells[len(p.cells)-1].timed = true
+			continue
+		}
+		c := textCell{at: i, field: f}
+		if f.Kind == Category {
+			c.category = newCategory(f, p.options.growing)
+		}
+		p.cells = append(p.cells, c)
+	}
+	for i := range p.header {
+		if !used[i] && !p.has(i) {
+			p.skipped = append(p.skipped, textSkipped{at: i})
+		}
+	}
+	p.done()
+	return nil
+}
+
+// names are those of the fields, each once.
+func names(fields []Field) []string {
+	var all []string
+	for k, f := range fields {
+		if k == 0 || fields[k-1].Name != f.Name {
+			all = append(all, f.Name)
+		}
+	}
+	return all
+}
+
+// done notes that the cells are known.
+func (p *textPlan) done() {
+	p.settled = true
+	for _, c := range p.cells {
+		p.width += len(c.fields())
+	}
+}
+
+// settleRows is by how many rows it is decided what columns of mixed tables are.
+const settleRows = 4096
+
+// settle decides by the first rows what the columns are, and which are features if none were
+// named. What a later value may be follows from that: a column is not dropped in silence.
+func (p *textPlan) settle(sample [][]string) error {
+	features := p.chosen
+	if p.open() {
+		features = nil
+		for i, name := range p.header {
+			if !p.has(i) && !slices.Contains(reserved, name) && !p.options.excluded(name) {
+				features = append(features, i)
+			}
+		}
+	}
+	used := map[int]bool{}
+	for _, i := range features {
+		values := make([]string, len(sample))
+		for k, record := range sample {
+			values[k] = strings.TrimSpace(record[i])
+		}
+		cell, why, err := p.cellOf(i, values)
+		if err != nil {
+			return err
+		}
+		if used[i] = why == ""; used[i] {
+			p.cells = append(p.cells, cell)
+		} else {
+			p.skipped = append(p.skipped, textSkipped{at: i, why: why})
+		}
+	}
+	for i := range p.header {
+		if !p.has(i) && !slices.Contains(features, i) {
+			p.skipped = append(p.skipped, textSkipped{at: i})
+		}
+	}
+	slices.SortFunc(p.skipped, func(a, b textSkipped) int { return a.at - b.at })
+	p.done()
+	return nil
+}
+
+// cellOf says what the values of column i are: why it cannot be a feature, or how to read it.
+func (p *textPlan) cellOf(i int, values []string) (c textCell, why string, err error) {
+	name := p.header[i]
+	c = textCell{at: i, field: Field{Name: name}}
+	numbers, left := 0, values[:0:0]
+	for _, value := range values {
+		if _, err := p.number(value, 64); err == nil {
+			numbers++
+		} else if !isMissing(value) {
+			left = append(left, value)
+		}
+	}
+	categorical := p.options.categorical(name)
+	switch {
+	case !categorical && numbers >= mostNumbers*len(left): // none is left, or few
+		return c, "", nil
+	case !slices.ContainsFunc(left, func(v string) bool { return p.otherDecimal(name, v) == nil }) && len(left) > 0:
+		return c, "", p.otherDecimal(name, left[0])
+	case !p.options.Mixed && p.open():
+		return c, WhyText, nil
+	case !p.options.Mixed: // it was named
+		return c, "", nil
+	}
+	if layout, dated, timed, several, ok := layoutOf(left); ok && numbers == 0 && !categorical {
+		switch {
+		case several:
+			return c, "dates that may be day and month or month and day: write them as 2006-12-31", nil
+		case dated:
+			c.field.Kind, c.field.Layout, c.timed = Day, layout, timed
+		default:
+			c.field.Kind = Clock
+		}
+		return c, "", nil
+	}
+	c.field.Kind = Category
+	c.category = newCategory(c.field, true)
+	return c, "", nil
+}
+
+// mostNumbers is how many numbers a column has for each other word if the words are taken
+// for mistakes: with fewer numbers it is a category.
+const mostNumbers = 9
+
+// fields are the columns of the Table that the cell fills.
+func (c *textCell) fields() []Field {
+	if c.category != nil {
+		c.field.Values = c.category.values
+	}
+	if c.timed {
+		return []Field{c.field, {Name: c.field.Name, Kind: Clock, Layout: c.field.Layout}}
+	}
+	return []Field{c.field}
+}
+
+// fields are the columns of the Table; nil if all are numbers.
+func (p *textPlan) fields() (all []Field) {
+	if !p.options.Mixed {
+		return nil
+	}
+	all = make([]Field, 0, p.width)
+	for k := range p.cells {
+		all = append(all, p.cells[k].fields()...)
+	}
+	return all
+}
+
+// names returns the names of the columns of the Table and the unused columns.
+func (p *textPlan) names() (features []string, skipped []Skipped) {
+	for k := range p.cells {
+		for _, f := range p.cells[k].fields() {
+			features = append(features, f.Name)
+		}
+	}
+	for _, s := range p.skipped {
+		name := p.header[s.at]
+		switch {
+		case slices.Contains(reserved, name):
+			skipped = append(skipped, Skipped{Name: name, Why: reservedWhy(name), Values: s.tally.category()})
+		case s.why != "" && s.why != WhyText:
+			skipped = append(skipped, Skipped{Name: name, Why: s.why})
+		case p.open() && !p.options.excluded(name):
+			skipped = append(skipped, s.tally.skip(name))
+		default:
+			skipped = append(skipped, Skipped{Name: name})
+		}
+	}
+	return features, skipped
+}
+
+// uses are the columns that are read as numbers, in their order, and those that are read as
+// they are.
+func (p *textPlan) uses() (numbers, texts []int) {
+	for _, c := range p.cells {
+		if c.field.Kind == Number {
+			numbers = append(numbers, c.at)
+		} else {
+			texts = append(texts, c.at)
+		}
+	}
+	for _, s := range p.skipped {
+		texts = append(texts, s.at)
+	}
+	for _, i := range []int{p.label, p.id, p.domain, p.image} {
+		if i >= 0 && !slices.Contains(texts, i) {
+			texts = append(texts, i)
+		}
+	}
+	return numbers, texts
+}
+
+// read fills row with the cells of a record.
+func (p *textPlan) read(row []float32, record *textRecord, mem *arrowio.Budget) error {
+	if len(record.numbers) == len(row) && !record.odd { // all are numbers
+		copy(row, record.numbers)
+		return nil
+	}
+	k, numbers := 0, record.numbers
+	for i := range p.cells {
+		c := &p.cells[i]
+		if c.field.Kind == Number && len(numbers) > 0 {
+			row[k], numbers = numbers[0], numbers[1:]
+			if row[k] == row[k] {
+				k++
+				continue
+			}
+		}
+		text := strings.TrimSpace(record.fields[c.at])
+		var err error
+		switch c.field.Kind {
+		case Number:
+			if row[k], err = p.value(text); err != nil {
+				err = p.note(badCell{c.at, 1, record.line, err})
+			}
+		case Category:
+			row[k], err = c.category.code(text, mem)
+		default:
+			if err = c.readMoment(row[k:], text); err != nil {
+				err = p.at(c.at, record.line, err)
+			}
+			if c.timed {
+				k++
+			}
+		}
+		if err != nil {
+			return err
+		}
+		k++
+	}
+	return nil
+}
+
+func (c *textCell) readMoment(row []float32, text string) error {
+	row[0] = missingCell()
+	if c.timed {
+		row[1] = missingCell()
+	}
+	if isMissing(text) {
+		return nil
+	}
+	m, ok := parseMoment(text, c.field.Layout)
+	if !ok || !m.dated && c.field.Kind == Day || !m.timed && c.field.Kind == Clock {
+		return fmt.Errorf("%q is no date or time as those of the rows before: mend it, or leave the column out with --exclude", text)
+	}
+	if row[0] = m.day; c.field.Kind == Clock {
+		row[0] = m.clock
+	}
+	if c.timed {
+		row[1] = m.clock
+	}
+	return nil
+}
+
+func (p *textPlan) at(column, line int, err error) error {
+	return fmt.Errorf("line %d, column %q: %w", line, p.header[column], err)
+}
+
+// note notes a bad cell. It is an error at once if rows are passed on as they are read;
+// otherwise it is known at the end how many there are.
+func (p *textPlan) note(b badCell) error {
+	if limit := (*arrowio.LimitError)(nil); p.options.Each != nil || errors.As(b.err, &limit) {
+		return p.at(b.at, b.line, b.err)
+	}
+	i := slices.IndexFunc(p.bad, func(other badCell) bool { return other.at == b.at })
+	if i < 0 {
+		p.bad = append(p.bad, b)
+		return nil
+	}
+	p.bad[i].cells++
+	return nil
+}
+
+// badCells is the error of the cells that were noted.
+func (p *textPlan) badCells() error {
+	if len(p.bad) == 0 {
+		return nil
+	}
+	b := p.bad[0]
+	for _, other := range p.bad[1:] {
+		if other.line < b.line {
+			b = other
+		}
+	}
+	err := p.at(b.at, b.line, b.err)
+	var more []string
+	if b.cells > 1 {
+		more = append(more, fmt.Sprintf("%d cells of the column are like that", b.cells))
+	}
+	switch n := len(p.bad) - 1; {
+	case n == 1:
+		more = append(more, "another column has such cells too")
+	case n > 1:
+		more = append(more, fmt.Sprintf("%d other columns have such cells too", n))
+	}
+	if more == nil {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, strings.Join(more, "; "))
+}
+
+// missing are the words that programs write for a missing value.
+var missing = []string{"", "na", "n/a", "nan", "null", "none", "?", "-", "<na>", "#n/a"}
+
+func isMissing(field string) bool {
+	return len(field) <= 4 && slices.Contains(missing, strings.ToLower(field))
+}
+
+// value reads a field of a feature column.
+func (p *textPlan) value(field string) (float32, error) {
+	v, err := p.number(field, 32)
+	switch {
+	case err == nil && v-v == 0: // finite
+		return float32(v), nil
+	case isMissing(field) && p.options.Mixed:
+		return missingCell(), nil
+	case isMissing(field):
+		return 0, fmt.Errorf("the value is missing (%q): fill or drop the row, or choose other feature columns", field)
+	case errors.Is(err, strconv.ErrRange) || math.IsInf(v, 0):
+		return 0, fmt.Errorf("%s is infinite, or too large for float32: mend or drop the row", field)
+	case err != nil && p.decimal == 0 && isCommaDecimal(field):
+		return 0, fmt.Errorf("%q has a decimal comma: give --decimal ,", field)
+	case err != nil && p.options.Mixed:
+		return 0, fmt.Errorf("%q is not a number, and nearly all of the column are: mend it, leave the column out with --exclude, or say with --categorical that its numbers are names", field)
+	case err != nil:
+		return 0, fmt.Errorf("%q is not a number: mend it, or choose other feature columns", field)
+	}
+	return float32(v), nil // NaN is found when all are read
+}
+
+// style is how numbers are written.
+func (p *textPlan) style() scan.Style {
+	return scan.Style{Decimal: p.decimal, Thousands: p.options.Thousands}
+}
+
+// number reads a feature: a decimal number, or true or false as 1 and 0.
+func (p *textPlan) number(field string, bits int) (float64, error) {
+	if p.options.Thousands != 0 {
+		field = p.style().Ungroup(field)
+	}
+	switch {
+	case len(field) == 4 && strings.EqualFold(field, "true"):
+		return 1, nil
+	case len(field) == 5 && strings.EqualFold(field, "false"):
+		return 0, nil
+	case p.decimal == ',' && strings.Contains(field, "."):
+		return 0, strconv.ErrSyntax
+	case p.decimal == ',':
+		field = strings.Replace(field, ",", ".", 1)
+	}
+	return parseFloat(field, bits)
+}
+
+// isCommaDecimal reports whether a field is a number with a decimal comma.
+var isCommaDecimal = regexp.MustCompile(`^[-+]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][-+]?\d+)?$`).MatchString
+
+// otherDecimal returns an error if a field that is not a number is one with the other
+// decimal mark: its column is not to be left out in silence.
+func (p *textPlan) otherDecimal(column, field string) error {
+	switch {
+	case p.decimal == 0 && isCommaDecimal(field):
+		return fmt.Errorf("column %q: %q looks like a number with a decimal comma: give --decimal , (or --thousands , if it is none), or leave the column out with --exclude", column, field)
+	case p.decimal == ',':
+		if _, err := parseFloat(field, 64); err == nil || isCommaDecimal(field) {
+			return fmt.Errorf("column %q: %q has a point, and --decimal says that a comma is the decimal mark: give --thousands . too if points are between thousands, or leave --decimal out", column, field)
+		}
+	}
+	return nil
+}
+
+// parseFloat reads a decimal number. strconv reads Go's 0x1p4 and 1_000 too, which
+// are numbers in no table.
+func parseFloat(field string, bits int) (float64, error) {
+	for i := range len(field) { // strings.ContainsAny takes half as long as the parsing
+		switch field[i] {
+		case '_', 'x', 'X':
+			return 0, strconv.ErrSyntax
+		}
+	}
+	return strconv.ParseFloat(field, bits)
+}
