@@ -36,6 +36,7 @@ type process struct {
 	label   string
 	sink    arrowio.Sink
 	out     *os.File       // its standard output
+	alive   *os.File       // a pipe that ends with this process: see ParentVariable
 	readers sync.WaitGroup // of its log and its progress
 	last    []string       // lines of its log
 	held    int64          // its peak memory, in bytes
@@ -78,10 +79,12 @@ func (p *process) launch(t task) error {
 	out, stdout := e.fromProcess()
 	messages, stderr := e.fromProcess()
 	reports, progress := e.fromProcess()
+	parent, alive := e.toProcess()
+	p.alive = alive
 	p.out, p.cmd.Stdout, p.cmd.Stderr = out, stdout, stderr
 	if runtime.GOOS != "windows" { // which hands down no other files
-		p.cmd.ExtraFiles = []*os.File{progress}
-		p.cmd.Env = append(os.Environ(), ProgressVariable+"=3")
+		p.cmd.ExtraFiles = []*os.File{progress, parent}
+		p.cmd.Env = append(os.Environ(), ProgressVariable+"=3", ParentVariable+"=4")
 	}
 	if err := e.start(p.cmd); err != nil {
 		return fmt.Errorf("%s: cannot be started: %w", p.label, err)
@@ -142,6 +145,7 @@ func (p *process) wait() error {
 	p.out.Close()
 	p.readers.Wait()
 	err := p.cmd.Wait()
+	p.alive.Close()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return err

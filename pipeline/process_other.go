@@ -5,5 +5,5 @@ package pipeline
 import "syscall"
 
 // dieWithParent asks for nothing, since the system has no such thing. A stage whose
-// runner is killed ends when it next reads or writes a pipe.
+// runner is killed is told so by ParentVariable.
 func dieWithParent() *syscall.SysProcAttr { return nil }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +72,6 @@ func Main(cmd *cobra.Command) {
 	// reaches all processes of a pipeline, and its runner then sends SIGTERM to the
 	// stages, which are still cleaning up.
 	context.AfterFunc(ctx, giveBack)
-	interruptStdin(ctx)
 	// A reader that goes away is noticed as EPIPE by the writer, which then
 	// cleans up; the signal would kill the process before it could.
 	signal.Ignore(syscall.SIGPIPE)
@@ -83,6 +83,9 @@ func Main(cmd *cobra.Command) {
 
 // run executes cmd and reports its error, once, on stderr.
 func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Writer) int {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	interruptStdin(ctx)
 	cmd.SetArgs(args)
 	cmd.SetErr(stderr)
 	out := &standardOutput{file: os.Stdout}
@@ -93,7 +96,7 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 	ran := cmd
 	asked, err := complete(cmd, args, os.Stdout)
 	if err == nil {
-		if err = algorithms.CheckKernel(); err != nil {
+		if err = cmp.Or(algorithms.CheckKernel(), pipeline.EndWithParent(end)); err != nil {
 			err = usageError{err}
 		}
 	}
