@@ -213,6 +213,8 @@ type CSVOptions struct {
 	Spreadsheet bool
 	// Separator is between cells; 0 means a comma.
 	Separator rune
+	// Headless leaves the header out.
+	Headless bool
 }
 
 // Write is WriteCSV with options.
@@ -223,7 +225,9 @@ func (o CSVOptions) Write(ctx context.Context, w io.Writer, src Stream) error {
 	}
 	out := csv.NewWriter(w)
 	out.Comma = cmp.Or(o.Separator, ',')
-	out.Write(o.cells(header))
+	if !o.Headless {
+		out.Write(o.cells(header))
+	}
 	var cells []string
 	err = Each(ctx, src, func(rec arrow.Record) error {
 		for i := range int(rec.NumRows()) {

@@ -136,7 +136,7 @@ func halve(ctx context.Context, lo, hi int, read func(lo, hi int) (*LiveRows, er
 		return nil
 	}
 	got, err := read(lo, hi)
-	lacking := (*tables.MissingColumns)(nil)
+	lacking, header := (*tables.MissingColumns)(nil), (*HeaderError)(nil)
 	switch {
 	case err == nil && got == nil:
 		return nil
@@ -144,7 +144,7 @@ func halve(ctx context.Context, lo, hi int, read func(lo, hi int) (*LiveRows, er
 		return rows(lo, hi, got)
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &lacking):
+	case errors.As(err, &lacking), hi-lo == 1 && errors.As(err, &header):
 		return err
 	case hi-lo == 1:
 		return bad(err)

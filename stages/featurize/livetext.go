@@ -150,8 +150,11 @@ func (l *liveLines) start(i int) int {
 }
 
 func (l *liveLines) read(ctx context.Context, lo, hi int) (*LiveRows, error) {
-	t := l.table
-	read, err := t.part(ctx, l.text[l.start(lo):l.ends[hi-1]])
+	t, text := l.table, l.text[l.start(lo):l.ends[hi-1]]
+	read, err := t.part(ctx, text)
+	if t.hasOtherHeader(text) {
+		err = &HeaderError{t.Name, l.before + 1 + int64(bytes.Count(l.text[:l.start(lo)], []byte("\n")))}
+	}
 	if err != nil && hi-lo == 1 {
 		line := l.before + 1 + int64(bytes.Count(l.text[:l.start(lo)], []byte("\n")))
 		err = renumber(err, t.Name, "line", int64(bytes.Count([]byte(t.Head), []byte("\n")))+1, line)
@@ -236,6 +239,52 @@ func (t *LiveText) after(text []byte, ends []int, at, rows int) int {
 		at = end
 	}
 	return at
+}
+
+// A HeaderError is a second header among the rows, with the columns in another order.
+type HeaderError struct {
+	Name string // of the input
+	Line int64
+}
+
+// Error says what is wrong.
+func (e *HeaderError) Error() string {
+	return fmt.Sprintf("%s: line %d is a header with the columns in another order than the first, and the rows after it cannot be read as those before: write them to another file, or in the first order", e.Name, e.Line)
+}
+
+// hasOtherHeader reports whether a line is the header with its columns in another order.
+func (t *LiveText) hasOtherHeader(text []byte) bool {
+	if t.json || t.Head == "" {
+		return false
+	}
+	header := headerNames(t.headLine())
+	names := slices.Sorted(slices.Values(header))
+	longest := ""
+	for _, name := range names {
+		if len(name) > len(longest) {
+			longest = name
+		}
+	}
+	if !bytes.Contains(text, []byte(longest)) {
+		return false
+	}
+	for line := range bytes.Lines(text) {
+		if there := headerNames(string(line)); len(there) == len(header) && !slices.Equal(there, header) && slices.Equal(slices.Sorted(slices.Values(there)), names) {
+			return true
+		}
+	}
+	return false
+}
+
+// headLine is the line of the header.
+func (t *LiveText) headLine() string {
+	head := strings.TrimSuffix(t.Head, "\n")
+	return head[strings.LastIndexByte(head, '\n')+1:]
+}
+
+// headerNames are the names in a header, whatever is between them.
+func headerNames(line string) []string {
+	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;\t| \"\r\n", r) })
 }
 
 // header is the length of the lines before the first row; 0: the header has not come yet.

@@ -66,15 +66,11 @@ func (o *Writer) Write(ctx context.Context, r *Row) error {
 		return o.arrow.Write(rec)
 	}
 	var b bytes.Buffer
-	if err := tables.Write(ctx, &b, tables.Format{Name: o.format}, &window{rec: rec}); err != nil {
+	if err := tables.Write(ctx, &b, tables.Format{Name: o.format, Headless: o.begun}, &window{rec: rec}); err != nil {
 		return err
 	}
-	text := b.Bytes()
-	if o.begun && o.format != "jsonl" { // the head is there
-		_, text, _ = bytes.Cut(text, []byte("\n"))
-	}
 	o.begun = true
-	_, err := o.out.Write(text)
+	_, err := o.out.Write(b.Bytes())
 	return err
 }
 

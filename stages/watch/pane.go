@@ -1,8 +1,6 @@
 package watch
 
 import (
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"mars.dev/mars/stages/algorithms/drift"
 )
 
@@ -34,13 +32,12 @@ func (w *Watcher) newPane(number int64) *pane {
 		Scores:     drift.NewSample(len(w.model.Classes)+w.model.Width, maxTested, rows)}
 }
 
-// add adds row i of posteriors and features.
-func (w *Watcher) addRow(p *pane, posteriors, x blas32.General, i int) {
+// addRow adds the posteriors and the features of a row.
+func (w *Watcher) addRow(p *pane, posteriors, features []float32) {
 	key := drift.Hash(w.options.Seed, uint64(w.State.Rows))
-	row := posteriors.Data[i*posteriors.Stride : i*posteriors.Stride+posteriors.Cols]
-	p.Posteriors.Add(key, row)
+	p.Posteriors.Add(key, posteriors)
 	if p.Scores.Wants(key) {
-		w.row = append(append(w.row[:0], row...), x.Data[i*x.Stride:i*x.Stride+x.Cols]...)
+		w.row = append(append(w.row[:0], posteriors...), features...)
 		p.Scores.Add(key, w.row)
 	} else {
 		p.Scores.Skip()

@@ -39,6 +39,9 @@ type Options struct {
 	// 0.01. Half of it is for drift since the reference, and half for that between windows.
 	FalseAlarm float64
 	Seed       uint64
+	// Warn is told of rows that are in no window because of their times: of the first since
+	// the last window that was written. It may be nil.
+	Warn func(string)
 	// SkipBad leaves out rows for which the model gives no posteriors, and counts them.
 	SkipBad bool
 }
@@ -68,6 +71,7 @@ type Watcher struct {
 	names   []string
 	weights []float64
 	row     []float32
+	warned  bool // since the last window that was written
 }
 
 // State is all that a Watcher knows of the stream: see Watcher.Resume.
@@ -81,8 +85,10 @@ type State struct {
 	Open    []*pane // by number
 	Recent  []*pane // closed ones that windows to come share, by number
 	Stray   int64   // rows in succession that were late
+	Held    *held   // a row whose time is far ahead of all others'
 
-	// Since the last window that was written:
+	// Since the last window that was written. Late rows are also those so far ahead that no
+	// other row has agreed.
 	Late, Bad, Missing int64
 
 	Test    *drift.Test
@@ -251,6 +257,22 @@ func (e *LateError) Error() string {
 	return fmt.Sprintf("%d rows in succession are late: their times are before windows that are closed, which a row of %s has closed: if the clock was set back, or that row's time was wrong, begin anew without the checkpoint; or allow later rows with --late", maxStray, timeText(e.After))
 }
 
+// A held row waits for a second row that agrees that its time has come: a clock that is
+// wrong once would close all windows.
+type held struct {
+	Time    int64
+	Row     []float32 // posteriors, features
+	Missing int64     // cells
+}
+
+// farWindows is by how many windows a row has to be ahead of all others to be held.
+const farWindows = 10
+
+// isFar reports whether time a is far ahead of b.
+func (w *Watcher) isFar(a, b int64) bool {
+	return float64(a)-float64(b) > farWindows*float64(w.options.Window.Time)+float64(w.options.Late)
+}
+
 // Add takes rows x in the order of their arrival, with their posteriors p, which Predict
 // gives, with their times in nanoseconds since 1970 if windows are of time, and the numbers
 // of their missing cells or nil. It gives the windows that have ended to write. After an
@@ -265,39 +287,109 @@ func (w *Watcher) Add(ctx context.Context, x, p blas32.General, times []int64, m
 			s.Bad++
 			continue
 		}
-		number := s.Rows / w.size
+		post, features, cells := p.Data[i*p.Stride:i*p.Stride+p.Cols], x.Data[i*x.Stride:i*x.Stride+x.Cols], int64(0)
+		if missing != nil {
+			cells = int64(missing[i])
+		}
 		if w.options.Window.Time > 0 {
-			number = times[i] / w.size
-			if s.Begun && number <= s.Closed {
-				s.Late++
-				if s.Stray++; s.Stray >= maxStray {
-					return i, &LateError{s.Latest}
-				}
-				continue
-			}
-			s.Stray = 0
-			if s.Latest = max(s.Latest, times[i]); !s.Begun {
-				s.Closed = number - 1 - int64(w.options.Late)/w.size // rows may yet come that are earlier
-				s.First = number
-				s.Begun = true
-			}
-			s.First = min(s.First, number)
-			// Windows close before the row is taken, and at its row for whoever looks.
-			if err := w.closeTo(ctx, (s.Latest-int64(w.options.Late))/w.size-1, write); err != nil {
+			if err := w.addTimed(ctx, times[i], post, features, cells, write); err != nil {
 				return i, err
 			}
+			continue
 		}
-		w.addRow(w.open(number), p, x, i)
-		if missing != nil {
-			s.Missing += int64(missing[i])
-		}
-		if w.options.Window.Rows > 0 && s.Rows%w.size == 0 {
+		number := s.Rows / w.size
+		w.addRow(w.open(number), post, features)
+		s.Missing += cells
+		if s.Rows%w.size == 0 {
 			if err := w.closeTo(ctx, number, write); err != nil {
 				return i + 1, err
 			}
 		}
 	}
 	return x.Rows, nil
+}
+
+// addTimed takes a row of a time. After an error it is not taken.
+func (w *Watcher) addTimed(ctx context.Context, at int64, post, features []float32, cells int64, write func(*Row) error) error {
+	s, number := &w.State, at/w.size
+	if s.Begun && number <= s.Closed {
+		return w.late(at)
+	}
+	if err := w.settleHeld(ctx, at, write); err != nil {
+		return err
+	}
+	if s.Begun && number <= s.Closed {
+		return w.late(at)
+	}
+	if !s.Begun || w.isFar(at, s.Latest) {
+		s.Held = &held{at, slices.Concat(post, features), cells}
+		return nil
+	}
+	// Windows close before the row is taken, and at its row for whoever looks.
+	if err := w.reach(ctx, at, write); err != nil {
+		return err
+	}
+	w.addRow(w.open(number), post, features)
+	s.Missing += cells
+	return nil
+}
+
+// late counts a row whose window is closed. Of another row's time it says nothing.
+func (w *Watcher) late(at int64) error {
+	s := &w.State
+	s.Late++
+	w.warn("a row of %s is late: its window is closed, so it is left out, and counted as late; --late waits for such rows", at)
+	if s.Stray++; s.Stray >= maxStray {
+		return &LateError{s.Latest}
+	}
+	return nil
+}
+
+// settleHeld takes the row that is held if a row of a time agrees with it, and else leaves
+// it out.
+func (w *Watcher) settleHeld(ctx context.Context, at int64, write func(*Row) error) error {
+	s, h := &w.State, w.State.Held
+	switch {
+	case h == nil:
+		return nil
+	case w.isFar(h.Time, at):
+		s.Held = nil
+		s.Late++
+		w.warn("a row of %s is far ahead of the rows before and after it: it is left out, and counted as late; check the clock that it is from", h.Time)
+		return nil
+	}
+	return w.takeHeld(ctx, write)
+}
+
+// takeHeld takes the row that is held, also where an error ends the closing of windows.
+func (w *Watcher) takeHeld(ctx context.Context, write func(*Row) error) error {
+	s, h := &w.State, w.State.Held
+	s.Held = nil
+	err := w.reach(ctx, h.Time, write)
+	w.addRow(w.open(h.Time/w.size), h.Row[:len(w.Classes)], h.Row[len(w.Classes):])
+	s.Missing += h.Missing
+	return err
+}
+
+// reach notes that a time has come, and closes the windows that end with it.
+func (w *Watcher) reach(ctx context.Context, at int64, write func(*Row) error) error {
+	s, number := &w.State, at/w.size
+	s.Stray = 0
+	if s.Latest = max(s.Latest, at); !s.Begun {
+		s.Closed = number - 1 - int64(w.options.Late)/w.size // rows may yet come that are earlier
+		s.First = number
+		s.Begun = true
+	}
+	s.First = min(s.First, number)
+	return w.closeTo(ctx, (s.Latest-int64(w.options.Late))/w.size-1, write)
+}
+
+// warn tells of a row of a time, once a window.
+func (w *Watcher) warn(format string, at int64) {
+	if w.options.Warn != nil && !w.warned {
+		w.options.Warn(fmt.Sprintf(format, timeText(at)))
+	}
+	w.warned = true
 }
 
 // Bad counts a row that could not be read.
@@ -336,6 +428,11 @@ func (w *Watcher) closeTo(ctx context.Context, number int64, write func(*Row) er
 // ended.
 func (w *Watcher) Finish(ctx context.Context, write func(*Row) error) error {
 	s := &w.State
+	if s.Held != nil {
+		if err := w.takeHeld(ctx, write); err != nil {
+			return err
+		}
+	}
 	for len(s.Open) > 0 {
 		p := s.Open[0]
 		s.Open = s.Open[1:]
@@ -370,7 +467,7 @@ func (w *Watcher) close(ctx context.Context, p *pane, complete bool, write func(
 	s.Written++
 	row.Window = s.Written
 	row.Late, row.Bad, row.Missing = s.Late, s.Bad, s.Missing
-	s.Late, s.Bad, s.Missing = 0, 0, 0
+	s.Late, s.Bad, s.Missing, w.warned = 0, 0, 0, false
 	if w.slides == 1 {
 		s.Recent = nil
 	}

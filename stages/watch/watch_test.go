@@ -197,6 +197,56 @@ func TestLateRows(t *testing.T) {
 	}
 }
 
+// A row that is far ahead of all others closes no window, unless a second one agrees. It is
+// counted and warned of, as late rows are.
+func TestWrongClock(t *testing.T) {
+	x := drawRows(rand.New(rand.NewPCG(5, 3)), 400, prior)
+	var times []int64
+	for i := range 400 {
+		times = append(times, int64(1.7e18)+int64(i)*1e9)
+	}
+	warnings := []string{}
+	o := Options{Window: Span{Time: 100 * time.Second}, Warn: func(text string) { warnings = append(warnings, text) }}
+	for _, at := range []int{0, 150, 398} {
+		wrong := slices.Clone(times)
+		wrong[at] = 4e18
+		for _, restarts := range []bool{false, true} {
+			warnings = nil
+			rows, late, taken := feed(t, o, x, wrong, []int{1, 151, 152, 399}, restarts), int64(0), int64(0)
+			for _, r := range rows {
+				late, taken = late+r.Late, taken+r.Rows
+			}
+			if len(rows) != 4 || late != 1 || taken != 399 {
+				t.Errorf("row %d: %d windows of %d rows, %d late: want 4, 399 and 1", at, len(rows), taken, late)
+			}
+			if len(warnings) != 1 || !strings.Contains(warnings[0], "a row of 2096-10-02T07:06:40Z is far ahead") {
+				t.Errorf("row %d: warnings %q", at, warnings)
+			}
+		}
+	}
+	// All rows from one on are later: that is a pause.
+	for i := 250; i < 400; i++ {
+		times[i] += 1e15
+	}
+	warnings = nil
+	if rows := feed(t, o, x, times, nil, false); len(rows) != 5 || rows[4].Rows+rows[3].Rows != 150 || rows[4].Late != 0 || len(warnings) > 0 {
+		t.Errorf("after a pause: %d windows, the last %+v, warnings %q", len(rows), rows[len(rows)-1], warnings)
+	}
+	// Rows that are ten windows and more apart are all taken.
+	for i := range times {
+		times[i] = int64(1.7e18) + int64(i)*2e12
+	}
+	if rows := feed(t, o, x, times, nil, true); len(rows) != 400 {
+		t.Errorf("%d windows of rows that are far apart", len(rows))
+	}
+	times[300] = times[10]
+	warnings = nil
+	feed(t, o, x, times, nil, false)
+	if len(warnings) != 1 || !strings.Contains(warnings[0], "is late") {
+		t.Errorf("warnings %q", warnings)
+	}
+}
+
 // A clock that is set back ends the watch.
 func TestClockSetBack(t *testing.T) {
 	w := newWatcher(t, Options{Window: Span{Time: time.Minute}})

@@ -100,7 +100,12 @@ type follower struct {
 	path   string
 	file   *os.File
 	offset int64
+	tail   []byte // the last bytes that were read, at most tailMark
 }
+
+// tailMark is how many of the last bytes that were read tell whether a file has been cut in
+// place and written again since.
+const tailMark = 4096
 
 // errRotated says that a followed file has been put aside for a new one of its name.
 var errRotated = errors.New("there is a new file of that name")
@@ -110,6 +115,13 @@ func (f *follower) Read(p []byte) (int, error) {
 	rotated := false
 	for {
 		n, err := f.file.Read(p)
+		if n > 0 {
+			if err := f.checkTail(); err != nil {
+				return 0, err
+			}
+			f.tail = append(f.tail, p[max(0, n-tailMark):n]...)
+			f.tail = f.tail[max(0, len(f.tail)-tailMark):]
+		}
 		if f.offset += int64(n); n > 0 || err != nil && !errors.Is(err, io.EOF) {
 			return n, err
 		}
@@ -133,6 +145,19 @@ func (f *follower) Read(p []byte) (int, error) {
 		case <-time.After(followEvery):
 		}
 	}
+}
+
+// checkTail reports an error if what was read last is no longer where it was: what was just
+// read then follows something else.
+func (f *follower) checkTail() error {
+	now := make([]byte, len(f.tail))
+	if _, err := f.file.ReadAt(now, f.offset-int64(len(now))); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if !bytes.Equal(now, f.tail) {
+		return fmt.Errorf("%s: was cut and written again after %d bytes of it were read, so that rows may be lost: let who writes it make a new file, as logrotate's create does and copytruncate does not, or only append; begin anew without the checkpoint", f.path, f.offset)
+	}
+	return nil
 }
 
 // mark is a hash of the first n bytes of a file.

@@ -130,6 +130,14 @@ func (w *watching) run(cmd *cobra.Command, args []string) error {
 	env, done := c.env(cmd)
 	defer done()
 	w.log = env.Logger()
+	w.name = tables.StandardInput
+	switch {
+	case w.follow != "":
+		w.name = w.follow
+	case c.input != "" && c.input != "-":
+		w.name = c.input
+	}
+	w.options.Warn = func(text string) { w.log.Warn(w.name + ": " + text) }
 	ctx := cmd.Context()
 	if err := w.begin(ctx); err != nil {
 		return err
@@ -140,6 +148,9 @@ func (w *watching) run(cmd *cobra.Command, args []string) error {
 	err := guarded(func() error { return w.watch(ctx) })
 	if err == nil && w.checkpoint == "" {
 		err = w.watcher.Finish(ctx, w.write(ctx))
+	}
+	if n := w.watcher.State.Late; n > 0 {
+		w.log.Warn(fmt.Sprintf("%s: %d rows since the last window that was written are late or far ahead, and in no window", w.name, n))
 	}
 	if w.checkpoint != "" && (err == nil || ctx.Err() != nil || errors.As(err, new(*alertError))) {
 		if saveErr := w.save(); saveErr != nil {
@@ -232,13 +243,6 @@ func (w *watching) begin(ctx context.Context) (err error) {
 		return fmt.Errorf("%s: %w", w.options.Model, err)
 	}
 	w.live.Then = w.predict
-	w.name = tables.StandardInput
-	switch {
-	case w.follow != "":
-		w.name = w.follow
-	case w.common.input != "" && w.common.input != "-":
-		w.name = w.common.input
-	}
 	w.text = &featurize.LiveText{Live: w.live, Name: w.name}
 	found := false
 	if w.checkpoint != "" {

@@ -44,6 +44,7 @@ type Format struct {
 	Name        string // one of Formats
 	Compression string // "gz", "zst", or "" for none
 	Spreadsheet bool   // see arrowio.CSVOptions
+	Headless    bool   // see arrowio.CSVOptions
 }
 
 // FormatOf is the format that a file's name asks for: Arrow for standard output, devices
@@ -122,9 +123,9 @@ func Write(ctx context.Context, w io.Writer, f Format, src arrowio.Stream) error
 	}
 	switch f.Name {
 	case "csv":
-		err = arrowio.CSVOptions{Spreadsheet: f.Spreadsheet}.Write(ctx, out, src)
+		err = arrowio.CSVOptions{Spreadsheet: f.Spreadsheet, Headless: f.Headless}.Write(ctx, out, src)
 	case "tsv":
-		err = arrowio.CSVOptions{Spreadsheet: f.Spreadsheet, Separator: '\t'}.Write(ctx, out, src)
+		err = arrowio.CSVOptions{Spreadsheet: f.Spreadsheet, Separator: '\t', Headless: f.Headless}.Write(ctx, out, src)
 	case "json", "jsonl":
 		err = writeJSON(ctx, out, f.Name == "json", src)
 	case "parquet":
