@@ -160,10 +160,17 @@ func embedded(path string) ([]arrowio.Step, error) {
 	}
 	defer r.Close()
 	meta, err := arrowio.ReadMeta(r.Schema())
-	return meta.Provenance, err
+	for err == nil { // what is cut or damaged does not come from what it says
+		_, err = r.Next()
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return meta.Provenance, nil
 }
 
-// modelSteps are the steps that a safetensors file carries; nil for other files.
+// modelSteps are the steps that a safetensors file carries; nil for other files. One that is
+// cut or damaged is an error.
 func modelSteps(path string) ([]arrowio.Step, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -173,6 +180,12 @@ func modelSteps(path string) ([]arrowio.Step, error) {
 	meta, err := safetensors.ReadMetadata(bufio.NewReader(f))
 	if err != nil || meta[arrowio.ProvenanceKey] == "" {
 		return nil, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if _, err := safetensors.Read(bufio.NewReader(f)); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	var steps []arrowio.Step
 	if err := json.Unmarshal([]byte(meta[arrowio.ProvenanceKey]), &steps); err != nil {

@@ -63,6 +63,7 @@ type columnPlan struct {
 	label, id, domain string       // "" if there is none or it is not needed
 	image             string       // column of paths; "" if there is none
 	unread            string       // the column of labels
+	times             bool         // labels are times
 	skipped           []Skipped
 	text              []string // those of skipped that are text
 	tallies           []tally  // of these
@@ -91,7 +92,7 @@ func planColumns(schema *arrow.Schema, o Options) (*columnPlan, error) {
 			return nil, err
 		}
 	}
-	p := &columnPlan{}
+	p := &columnPlan{times: o.Times}
 	used := setOf(features)
 	for i, name := range header {
 		f := schema.Field(i)
@@ -371,7 +372,11 @@ func (t *columnTables) addRows(ctx context.Context, rec arrow.Record, rows [][]i
 	}
 	var labels, ids, paths []string
 	if t.plan.label != "" {
-		if labels, err = namesOf(rec, t.plan.label); err != nil {
+		read := namesOf
+		if t.plan.times {
+			read = domainsOf
+		}
+		if labels, err = read(rec, t.plan.label); err != nil {
 			return err
 		}
 	}
@@ -591,7 +596,8 @@ func namesOf(rec arrow.Record, name string) ([]string, error) {
 	return s.Values, err
 }
 
-// domainsOf reads a column that says which domain a row is of, as strings.
+// domainsOf reads a column that says which domain a row is of, or its time, as strings:
+// numbers as they are.
 func domainsOf(rec arrow.Record, name string) ([]string, error) {
 	i := rec.Schema().FieldIndices(name)
 	if len(i) != 1 {

@@ -171,7 +171,7 @@ func momentOf(col arrow.Array, t arrow.DataType) (func(i int) time.Time, error) 
 		zoned := t.(*arrow.TimestampType)
 		to, err := zoned.GetToTimeFunc()
 		if err != nil {
-			return nil, fmt.Errorf("its times are in the zone %q, which is not known: write them in UTC, or leave the column out with --exclude", zoned.TimeZone)
+			return nil, fmt.Errorf("its times are in the zone %q, which is not known: write them in UTC", zoned.TimeZone)
 		}
 		return func(i int) time.Time { return to(a.Value(i)) }, nil
 	}

@@ -29,7 +29,11 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 	if o.OptionalID && !slices.Contains(header, id) {
 		id = ""
 	}
-	if r.label, err = role(header, label, "label", "label"); err != nil {
+	what := "label"
+	if o.Times {
+		what = "time"
+	}
+	if r.label, err = role(header, label, "label", what); err != nil {
 		return r, err
 	}
 	if r.id, err = role(header, id, "id", "id"); err != nil {

@@ -258,7 +258,10 @@ func (p *jsonParser) escaped(start, first int) ([]byte, error) {
 		}
 		if p.line[i+1] == 'u' {
 			r, n := unicodeEscape(p.line[i:])
-			if n == 0 {
+			switch {
+			case r == utf8.RuneError && n == 0:
+				return nil, p.fail("%.6q is half a character: its other half has to follow, as in \\ud83d\\ude00: mend what writes it", p.line[i:])
+			case n == 0:
 				return nil, p.fail("%.6q is no character: four hexadecimal digits follow \\u", p.line[i:])
 			}
 			p.scratch = utf8.AppendRune(p.scratch, r)
@@ -277,7 +280,8 @@ func (p *jsonParser) escaped(start, first int) ([]byte, error) {
 }
 
 // unicodeEscape is the character of \u1234 at the beginning of text, or of two that are a
-// surrogate pair, and the length of what it read, 0 if it is none. Half a pair is U+FFFD.
+// surrogate pair, and the length of what it read, 0 if it is none. Half a pair is U+FFFD of
+// length 0.
 func unicodeEscape(text []byte) (rune, int) {
 	one := func(text []byte) rune {
 		if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
@@ -299,5 +303,5 @@ func unicodeEscape(text []byte) (rune, int) {
 	if pair := utf16.DecodeRune(r, one(text[6:])); pair != utf8.RuneError {
 		return pair, 12
 	}
-	return utf8.RuneError, 6
+	return utf8.RuneError, 0
 }

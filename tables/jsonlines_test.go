@@ -70,7 +70,14 @@ func TestJSONLines(t *testing.T) {
 	}
 	_, err := read("t.csv", "{\"x\":1}\n", Options{})
 	wantError(t, err, "t.csv: is named .csv but holds JSON lines: rename it")
-	if r, n := unicodeEscape([]byte(`\ud83dx`)); r != utf8.RuneError || n != 6 {
+	for _, half := range []string{`\ud83d`, `\udfff`, `\ud800\ud800`} {
+		_, err := read("t", `{"x":1,"label":"`+half+"\"}\n", Options{})
+		wantError(t, err, "is half a character")
+	}
+	if r, n := unicodeEscape([]byte(`\ufffd`)); r != utf8.RuneError || n != 6 {
+		t.Errorf("the sign of a character that is none is %q of %d bytes", r, n)
+	}
+	if r, n := unicodeEscape([]byte(`\ud83dx`)); r != utf8.RuneError || n != 0 {
 		t.Errorf("half a pair is %q of %d bytes", r, n)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -54,7 +55,8 @@ func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
 }
 
 // wholeLabels rewrites labels as integers if all are whole numbers: pandas writes
-// 3.0 in a column of integers with missing values. Other labels stay as they are.
+// 3.0 in a column of integers with missing values. Other labels stay as they are, and so do
+// all where one has a leading zero: 08 is a code, and another than 8.
 func wholeLabels(labels []string) ([]string, error) {
 	names := map[string]string{"": ""}
 	for _, label := range labels {
@@ -62,7 +64,7 @@ func wholeLabels(labels []string) ([]string, error) {
 			continue
 		}
 		v, err := parseFloat(label, 64)
-		if err != nil {
+		if err != nil || isCode(label) {
 			return labels, nil
 		}
 		if names[label], err = floatLabel(v); err != nil {
@@ -74,6 +76,9 @@ func wholeLabels(labels []string) ([]string, error) {
 	}
 	return labels, nil
 }
+
+// isCode reports whether a label begins with a zero that a number has not, as 08.
+var isCode = regexp.MustCompile(`^0\d`).MatchString
 
 // readTextLabels reads only the labels of a text table: its label column, or its
 // only column.

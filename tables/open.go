@@ -65,6 +65,12 @@ type Options struct {
 	// they are "label" and "id", if the table has these.
 	Label, ID string
 
+	// Times says that Label is a column of times, whose values are left as they are.
+	Times bool
+
+	// Learnt says that a model has settled the columns: no message says to choose others.
+	Learnt bool
+
 	// LabelFromFile labels each row by its file: the name without folder and endings.
 	LabelFromFile bool
 

@@ -218,10 +218,13 @@ func (t *textTables) addRow(ctx context.Context, row textRow) error {
 	return table.pass(ctx, t.plan.options.Each, blockValues)
 }
 
+// ErrNoRows is the error of a text table that ends with its header.
+var ErrNoRows = errors.New("has a header but no rows: give data with at least one")
+
 // finish makes the tables of what was read.
 func (t *textTables) finish(ctx context.Context) ([]*Table, error) {
 	if t.split.rows == 0 {
-		return nil, errors.New("has a header but no rows: give data with at least one")
+		return nil, ErrNoRows
 	}
 	if err := t.split.check(); err != nil {
 		return nil, err
@@ -369,7 +372,9 @@ func (t *textTable) finish(ctx context.Context) (*Table, error) {
 	}
 	out.Columns, out.Skipped = p.names()
 	var err error
-	if t.labels && t.passed == 0 {
+	if t.labels && t.passed == 0 && p.options.Times {
+		out.Labels = t.names
+	} else if t.labels && t.passed == 0 {
 		if out.Labels, err = wholeLabels(t.names); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.label], err)
 		}

@@ -323,7 +323,7 @@ func (c *textCell) readMoment(row []float32, text string) error {
 	}
 	m, ok := parseMoment(text, c.field.Layout)
 	if !ok || !m.dated && c.field.Kind == Day || !m.timed && c.field.Kind == Clock {
-		return fmt.Errorf("%q is no date or time as those of the rows before: mend it, or leave the column out with --exclude", text)
+		return fmt.Errorf("%q is no date or time as those of the rows before: mend or drop the row", text)
 	}
 	if row[0] = m.day; c.field.Kind == Clock {
 		row[0] = m.clock
@@ -402,6 +402,8 @@ func (p *textPlan) value(field string) (float32, error) {
 		return 0, fmt.Errorf("%s is infinite, or too large for float32: mend or drop the row", field)
 	case err != nil && p.decimal == 0 && isCommaDecimal(field):
 		return 0, fmt.Errorf("%q has a decimal comma: give --decimal ,", field)
+	case err != nil && p.options.Learnt:
+		return 0, fmt.Errorf("%q is not a number: mend or drop the row", field)
 	case err != nil && p.options.Mixed:
 		return 0, fmt.Errorf("%q is not a number, and nearly all of the column are: mend it, leave the column out with --exclude, or say with --categorical that its numbers are names", field)
 	case err != nil:

@@ -72,6 +72,9 @@ func (t *LiveText) Read(ctx context.Context, text []byte, rows func(*LiveRows) (
 				t.Head += "\n"
 			}
 			t.Lines += int64(bytes.Count([]byte(t.Head), []byte("\n")))
+			if _, err := t.Live.Read(ctx, strings.NewReader(t.Head), t.Name); err != nil && !errors.Is(err, tables.ErrNoRows) {
+				return 0, err
+			}
 			text, done = text[header:], header
 		}
 		l = t.liveLines(text, t.Lines)

@@ -473,6 +473,9 @@ func (w *watching) located(err error) error {
 	if errors.Is(err, watch.ErrPosterior) {
 		err = fmt.Errorf("line %d: %w", w.text.Lines+1, err)
 	}
+	if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) {
+		return fmt.Errorf("%s: has no column %s, which the model takes (its columns are %s): give the rows that column, or train a model without it", w.name, lacking.Names(), strings.Join(lacking.Header, ", "))
+	}
 	if text := err.Error(); errors.As(err, new(*alertError)) || len(text) > len(w.name) && text[:len(w.name)] == w.name {
 		return err
 	}
