@@ -19,7 +19,7 @@
 // Nothing is lost in silence. A stream ends with its end marker and nothing
 // after it; a file's footer accounts for all of its bytes. An input that is cut,
 // anywhere, is an error, and so is a second stream after the first. An input that
-// is not Arrow is named for what it looks like ([Sniff]).
+// is not Arrow is named for what it looks like ([RegisterForeign]).
 //
 // Nothing is believed. Every offset in a message's metadata is followed only
 // within its bytes; every buffer lies within its body; and before a batch is

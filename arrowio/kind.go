@@ -42,56 +42,14 @@ func kindByContent(head []byte) (kind Kind, advice string, err error) {
 	if len(head) == 0 {
 		return 0, "the program before it wrote nothing: look at its errors", errors.New("is empty")
 	}
-	switch format := Sniff(head); format {
-	case FormatArrowStream:
-		return StreamKind, "", nil
-	case FormatArrowFile:
-		return FileKind, "", nil
-	case FormatUnknown:
-		return 0, "write it with an Arrow library (older than 0.15 is too old)", errors.New("is neither an Arrow stream nor an Arrow file")
-	case FormatText:
-		return textFault(head)
-	default:
-		return 0, instead[format], errors.New("is not Arrow but looks like " + string(format))
-	}
-}
-
-// instead is what to do about an input in another format.
-var instead = map[Format]string{
-	FormatParquet:    "read it with mars-featurize",
-	FormatFeatherV1:  "write Feather version 2, which is an Arrow file",
-	FormatNPY:        "read it with mars-featurize",
-	FormatZip:        "unpack it, or read npz with mars-featurize",
-	FormatIDX:        "read it with mars-featurize",
-	FormatHDF5:       "convert it to Arrow",
-	FormatMATLAB:     "convert it to Arrow",
-	FormatFCS:        "convert it to Arrow",
-	FormatExcel:      "save it as CSV",
-	FormatSQLite:     "write its table as Arrow",
-	FormatR:          "write its table as Arrow",
-	FormatORC:        "convert it to Arrow",
-	FormatAvro:       "convert it to Arrow",
-	FormatPDF:        "give the data that it shows",
-	FormatPickle:     "write Arrow instead",
-	FormatGzip:       "decompress it first: gzip -dc FILE | …",
-	FormatZstd:       "decompress it first: zstd -dc FILE | …",
-	FormatLZ4:        "decompress it first: lz4 -dc FILE | …",
-	FormatBzip2:      "decompress it first: bzip2 -dc FILE | …",
-	FormatXZ:         "decompress it first: xz -dc FILE | …",
-	FormatJPEG:       "convert it to an array of images",
-	FormatPNG:        "convert it to an array of images",
-	FormatHTML:       "download the file itself",
-	FormatLFSPointer: "fetch the file itself with git lfs pull",
-}
-
-// textFault refuses text for what it looks like.
-func textFault(head []byte) (Kind, string, error) {
-	text := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	switch {
-	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
-		return 0, "convert it to Arrow", errors.New("is not Arrow but looks like JSON")
-	case bytes.ContainsAny(head, ",;\t"):
-		return 0, "read it with mars-featurize", errors.New("is not Arrow but looks like CSV")
+	case bytes.HasPrefix(head, []byte(streamMagic)):
+		return StreamKind, "", nil
+	case bytes.HasPrefix(head, []byte(magic)):
+		return FileKind, "", nil
 	}
-	return 0, "a table is read with mars-featurize; a program that prints to standard output spoils its stream", errors.New("is not Arrow but looks like text")
+	if looksLike, advice := foreign(head); looksLike != "" {
+		return 0, advice, errors.New("is not Arrow but looks like " + looksLike)
+	}
+	return 0, "write it with an Arrow library (older than 0.15 is too old)", errors.New("is neither an Arrow stream nor an Arrow file")
 }

@@ -147,11 +147,11 @@ func (t *tracer) origin(in Input) Origin {
 
 // embedded are the steps that a file carries, if it is Arrow or a model.
 func embedded(path string) ([]arrowio.Step, error) {
-	format, err := arrowio.SniffFile(path)
+	isArrow, err := arrowio.IsArrowFile(path)
 	if err != nil {
 		return nil, err
 	}
-	if !format.IsArrow() {
+	if !isArrow {
 		return modelSteps(path)
 	}
 	r, err := arrowio.Open(path, arrowio.ReadOptions{})

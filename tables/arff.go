@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -20,6 +21,12 @@ import (
 
 // An ARFF file has a header of attributes, and rows after @data, as
 // https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/ says.
+
+var arffFormat = &format{
+	name: "ARFF", short: "ARFF", extensions: []string{".arff"},
+	text: regexp.MustCompile(`(?i)^(\s*%[^\n]*\n|\s*\n)*\s*@relation\s`),
+	open: openARFF,
+}
 
 // An arffType is what the values of an attribute are.
 type arffType uint8

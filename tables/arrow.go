@@ -11,6 +11,11 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
+var arrowFormat = &format{
+	name: "Arrow", short: "Arrow", extensions: []string{".arrow", ".arrows", ".feather"},
+	begins: arrowio.IsArrow, open: openArrow,
+}
+
 func newArrowReader(in *input) (*arrowio.Reader, error) {
 	source := io.Reader(in)
 	if in.file != nil { // Arrow files need random access

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -25,24 +24,6 @@ type batches struct {
 	note    string    // see Table.Note
 }
 
-// batchFormats are the formats that are read as Arrow batches and nothing else.
-var batchFormats map[kind]func(context.Context, *input, Options) (*batches, error)
-
-func init() { // the functions use the map
-	batchFormats = map[kind]func(context.Context, *input, Options) (*batches, error){
-		kindArrow:     openArrow,
-		kindJSONLines: openJSONLines,
-		kindSVMLight:  openSVMLight,
-		kindARFF:      openARFF,
-		kindFCS:       openFCS,
-	}
-}
-
-// hasBatches reports whether rows of the kind come in batches.
-func hasBatches(k kind) bool {
-	return batchFormats[k] != nil || slices.Contains([]kind{kindText, kindParquet}, k)
-}
-
 func (b *batches) release() {
 	if b.close != nil {
 		b.close()
@@ -51,7 +32,7 @@ func (b *batches) release() {
 
 // readBatchFormat reads the tables of a format that is read as batches.
 func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error) {
-	b, err := batchFormats[in.kind](ctx, in, o)
+	b, err := in.format.open(ctx, in, o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +14,24 @@ import (
 
 // FCS files of flow cytometers, versions 2.0 to 3.1 (https://doi.org/10.1002/cyto.a.20825),
 // have a header of offsets, a segment of keywords, TEXT, and one of events, DATA.
+
+var fcsFormat = &format{
+	name: "FCS", short: "FCS", looksLike: "an FCS file of a flow cytometer", instead: toArrow,
+	extensions: []string{".fcs", ".lmd"}, begins: prefixes("FCS2.0", "FCS3."),
+	refuse: func(head []byte) error {
+		if prefixes("FCS2.0", "FCS3.0", "FCS3.1")(head) {
+			return nil
+		}
+		return fmt.Errorf("holds FCS of version %q: 2.0, 3.0 and 3.1 can be read: export it as one of them", head[3:6])
+	},
+	own: func(o Options) string {
+		if o.Compensate {
+			return "--compensate is for FCS files of a cytometer"
+		}
+		return ""
+	},
+	open: openFCS,
+}
 
 // fcsText are the keywords of a data set, in capitals.
 type fcsText map[string]string
@@ -204,14 +221,4 @@ func fcsError(what string, err error) error {
 		return fmt.Errorf("%s: is truncated: copy or download it again", what)
 	}
 	return readError(err)
-}
-
-// isFCS reports whether a head is of a version that can be read.
-func isFCS(head []byte) bool {
-	for _, version := range []string{"FCS2.0", "FCS3.0", "FCS3.1"} {
-		if bytes.HasPrefix(head, []byte(version)) {
-			return true
-		}
-	}
-	return false
 }

@@ -76,7 +76,7 @@ func pictureNames(ctx context.Context, path string) ([]string, error) {
 func noPictures(path string) error {
 	files, _ := os.ReadDir(path)
 	for _, f := range files {
-		if _, table := extensions[strings.ToLower(filepath.Ext(bareName(f.Name())))]; table {
+		if claimed(strings.ToLower(filepath.Ext(bareName(f.Name())))) != nil {
 			return fmt.Errorf("is a folder of tables (%s is there), and files are read: name them with a pattern, as in '%s'", f.Name(), filepath.Join(path, "*"+strings.TrimPrefix(f.Name(), stem(f.Name()))))
 		}
 	}

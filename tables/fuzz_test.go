@@ -52,7 +52,7 @@ func checkConsistent(t *testing.T, got *Table) {
 func checkBlocks(t *testing.T, data []byte, name string, o Options) {
 	t.Helper()
 	in, err := newInput(t.Context(), bytes.NewReader(data), name, o)
-	if err != nil || !hasBatches(in.kind) {
+	if err != nil || !in.format.hasColumns() {
 		return
 	}
 	o.NoLabels = true
@@ -177,6 +177,21 @@ func checkMixed(t *testing.T, data []byte, name string) {
 	}
 }
 
+// seeds are the files that fuzzing each format begins with, of testdata/oracle/featurize.
+var seeds = map[*format][]string{
+	idxFormat:       {"train-images-idx3-ubyte", "typeb.idx", "typee.idx", "digits.gz"},
+	npyFormat:       {"plain.npy", "version2.npy", "labels.npy"},
+	npzFormat:       {"plain.npz", "types.npz"},
+	textFormat:      {"frame.csv", "semicolon.csv", "frame.tsv", "gaps.csv", "index.csv"},
+	jsonLinesFormat: {"../formats/pandas.jsonl", "../formats/polars.ndjson", "../formats/duckdb.jsonl", "../formats/nested.jsonl"},
+	svmlightFormat:  {"../formats/zero-false.svmlight", "../formats/queries.svm", "../formats/wanted.libsvm", "../formats/wide.svmlight"},
+	arffFormat:      {"../formats/dense.arff", "../formats/sparse.arff"},
+	fcsFormat:       {"../formats/log.fcs", "../formats/mixed.fcs", "../formats/floats.fcs", "../formats/two.fcs"},
+	matFormat:       {"../formats/plain-false.mat", "../formats/plain-true.mat", "../formats/types.mat", "../formats/big-endian.mat"},
+	parquetFormat:   {"none.parquet", "polars.parquet"},
+	arrowFormat:     {"stream.arrows", "stream.arrow"},
+}
+
 func seed(f *testing.F, names ...string) {
 	f.Helper()
 	values, chunk := blockValues, textChunk
@@ -188,7 +203,7 @@ func seed(f *testing.F, names ...string) {
 }
 
 func FuzzIDX(f *testing.F) {
-	seed(f, "train-images-idx3-ubyte", "typeb.idx", "typee.idx", "digits.gz")
+	seed(f, seeds[idxFormat]...)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a", Options{})
 		_, _ = readArrayLabels(readIDX(bytes.NewReader(data), nil))
@@ -196,7 +211,7 @@ func FuzzIDX(f *testing.F) {
 }
 
 func FuzzNPY(f *testing.F) {
-	seed(f, "plain.npy", "version2.npy", "labels.npy")
+	seed(f, seeds[npyFormat]...)
 	f.Add([]byte(npy("{'descr': '>U2', 'fortran_order': True, 'shape': (2,), }", "\x00\x00\x00a\x00\x00\x00b\x00\x00\x00c\x00\x11\x00\x00")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.npy", Options{})
@@ -205,14 +220,14 @@ func FuzzNPY(f *testing.F) {
 }
 
 func FuzzNPZ(f *testing.F) {
-	seed(f, "plain.npz", "types.npz")
+	seed(f, seeds[npzFormat]...)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.npz", Options{})
 	})
 }
 
 func FuzzText(f *testing.F) {
-	seed(f, "frame.csv", "semicolon.csv", "frame.tsv", "gaps.csv", "index.csv")
+	seed(f, seeds[textFormat]...)
 	f.Add([]byte("x,when,at,color,n\n1,2026-01-31,12:30,red,1\n,2026-02-28T10:11:12Z,1:15:00,blue,x\nNA,,,,3.0\n4,1.2.2026,24:00,red,01\n"))
 	f.Add([]byte("d,t\n31.12.2026,12:30\n01.02.2024,1:15:00.5+01:00\n,\n"))
 	f.Add([]byte("id,x,y,label\n1,2,3,cat\n2,3,4,dog\n3,4,5,cat\n4,5,6,cow\n5,6,7,\n6,7,8,dog\n7,8,9,dog\n"))
@@ -226,7 +241,7 @@ func FuzzText(f *testing.F) {
 
 // FuzzJSONLines reads lines that encoding/json reads too, or refuses them.
 func FuzzJSONLines(f *testing.F) {
-	seed(f, "../formats/pandas.jsonl", "../formats/polars.ndjson", "../formats/duckdb.jsonl", "../formats/nested.jsonl")
+	seed(f, seeds[jsonLinesFormat]...)
 	f.Add([]byte("{\"a\":[1,2],\"b\":\"\\ud83d\\ude00\\n\"}\n\n{\"a\":[3,NaN]}\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.jsonl", Options{})
@@ -264,7 +279,7 @@ func FuzzJSONLines(f *testing.F) {
 }
 
 func FuzzSVMLight(f *testing.F) {
-	seed(f, "../formats/zero-false.svmlight", "../formats/queries.svm", "../formats/wanted.libsvm", "../formats/wide.svmlight")
+	seed(f, seeds[svmlightFormat]...)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.svm", Options{})
 		checkFuzzed(t, data, "a.svm", Options{Columns: []string{"0", "3"}})
@@ -273,7 +288,7 @@ func FuzzSVMLight(f *testing.F) {
 }
 
 func FuzzARFF(f *testing.F) {
-	seed(f, "../formats/dense.arff", "../formats/sparse.arff")
+	seed(f, seeds[arffFormat]...)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.arff", Options{})
 		checkDomains(t, data, "a.arff", "kind", "cat", "it's")
@@ -281,7 +296,7 @@ func FuzzARFF(f *testing.F) {
 }
 
 func FuzzFCS(f *testing.F) {
-	seed(f, "../formats/log.fcs", "../formats/mixed.fcs", "../formats/floats.fcs", "../formats/two.fcs")
+	seed(f, seeds[fcsFormat]...)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.fcs", Options{})
 		checkFuzzed(t, data, "a.fcs", Options{Compensate: true})
@@ -289,7 +304,7 @@ func FuzzFCS(f *testing.F) {
 }
 
 func FuzzMAT(f *testing.F) {
-	seed(f, "../formats/plain-false.mat", "../formats/plain-true.mat", "../formats/types.mat", "../formats/big-endian.mat")
+	seed(f, seeds[matFormat]...)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.mat", Options{})
 		o := Options{Memory: arrowio.NewBudget(64 << 20)}
@@ -317,7 +332,7 @@ func FuzzCompressed(f *testing.F) {
 
 // FuzzColumnar changes Parquet and Arrow files.
 func FuzzColumnar(f *testing.F) {
-	seed(f, "none.parquet", "polars.parquet", "stream.arrows", "stream.arrow")
+	seed(f, append(seeds[parquetFormat], seeds[arrowFormat]...)...)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a", Options{})
 		checkDomains(t, data, "a", "label", "cat", "dog")

@@ -10,6 +10,17 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
+var idxFormat = &format{
+	name: "IDX", short: "IDX", looksLike: "an IDX file", instead: readIt,
+	begins: func(head []byte) bool { // then comes the type of its elements
+		return len(head) >= 4 && head[0] == 0 && head[1] == 0 && head[2] != 0
+	},
+	array: func(ctx context.Context, in *input) (*Table, error) { return readIDXTable(ctx, in, in.mem) },
+	labels: func(_ context.Context, in *input, _ Options) ([]string, error) {
+		return readArrayLabels(readIDX(in, in.mem))
+	},
+}
+
 // idxElements are the types of an IDX file, by the third byte of its magic
 // number. All are big-endian.
 var idxElements = map[byte]element{

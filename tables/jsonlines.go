@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,12 @@ import (
 // first seen, those of an object in it are columns of their own, as in pos.x, and a list of
 // numbers is a vector. A key that is missing is null. The types of columns are found in the
 // first 16 MB (sampleBytes); what differs later is an error and not a null.
+
+var jsonLinesFormat = &format{
+	name: "JSON lines", short: "JSON lines", extensions: []string{".jsonl", ".ndjson"},
+	text: regexp.MustCompile(`^\s*\{[ \t]*("|\}\s*\n\s*\{)`),
+	open: openJSONLines,
+}
 
 // A jsonType is what the values of a column are.
 type jsonType uint8

@@ -39,17 +39,8 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 }
 
 func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {
-	switch in.kind {
-	case kindIDX:
-		return readArrayLabels(readIDX(in, in.mem))
-	case kindNPY:
-		return readArrayLabels(readNPY(in, in.mem))
-	case kindNPZ:
-		return readNPZLabels(ctx, in, o)
-	case kindMAT:
-		return readMATLabels(ctx, in, o)
-	case kindText:
-		return readTextLabels(ctx, in, o)
+	if in.format.labels != nil {
+		return in.format.labels(ctx, in, o)
 	}
 	return readTableLabels(ctx, in, o)
 }

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -18,6 +19,24 @@ import (
 // for each variable, which may be compressed, as
 // https://www.mathworks.com/help/pdf_doc/matlab/matfile_format.pdf says. Those of version
 // 7.3 are HDF5.
+
+var matFormat = &format{
+	name: "MATLAB (mat)", short: "MATLAB", looksLike: "a MATLAB file", instead: toArrow,
+	extensions: []string{".mat"}, begins: prefixes("MATLAB 5.0", matHDF5),
+	refuse: func(head []byte) error {
+		if !bytes.HasPrefix(head, []byte(matHDF5)) {
+			return nil
+		}
+		return errors.New("holds a MATLAB file of version 7.3 (HDF5), which cannot be read: save it in MATLAB with save(\"x.mat\", \"X\", \"y\", \"-v7\"), or its arrays in Python: numpy.savez(\"x.npz\", X=h5py.File(\"x.mat\")[\"X\"][()].T)")
+	},
+	read: readMAT, labels: readMATLabels,
+}
+
+// matHDF5 is how files of version 7.3 begin.
+const matHDF5 = "MATLAB 7.3"
+
+// errOldMAT is the error of a file that is named .mat and does not say that it is one.
+var errOldMAT = errors.New("holds a MATLAB file of version 4, or none, which cannot be read: save it in MATLAB with save(\"x.mat\", \"X\", \"y\", \"-v7\"), or in Python: scipy.io.savemat(\"new.mat\", scipy.io.loadmat(\"x.mat\"))")
 
 // Types of elements.
 const (

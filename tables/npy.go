@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,18 @@ import (
 
 	"mars.dev/mars/arrowio"
 )
+
+var npyFormat = &format{
+	name: "a NumPy array (npy)", short: "npy", looksLike: "a NumPy array", instead: readIt,
+	extensions: []string{".npy"}, begins: prefixes("\x93NUMPY"),
+	array: func(ctx context.Context, in *input) (*Table, error) {
+		a, err := readNPY(in, in.mem)
+		return readArrayTable(ctx, a, err)
+	},
+	labels: func(_ context.Context, in *input, _ Options) ([]string, error) {
+		return readArrayLabels(readNPY(in, in.mem))
+	},
+}
 
 // maxHeader is the greatest length of a NumPy header. Usual ones, without
 // structured types, have about 120 bytes.

@@ -13,6 +13,12 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
+var npzFormat = &format{
+	name: "a NumPy archive (npz)", short: "npz", looksLike: "a zip archive (npz and xlsx are zip archives too)", instead: "unpack it, or read npz with mars-featurize",
+	extensions: []string{".npz"}, begins: prefixes("PK\x03\x04", "PK\x05\x06"), // the latter without a member
+	read: readNPZ, labels: readNPZLabels,
+}
+
 // readNPZ reads features and labels from a NumPy archive, a zip file of npy
 // members.
 func readNPZ(ctx context.Context, in *input, o Options) ([]*Table, error) {

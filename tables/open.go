@@ -169,7 +169,7 @@ func hasBlocksIn(ctx context.Context, path string, o Options) bool {
 		return false
 	}
 	in, err := newInput(ctx, f, path, o)
-	return err == nil && hasBatches(in.kind)
+	return err == nil && in.format.hasColumns()
 }
 
 // noLabels reports whether no part is to have labels.
@@ -307,15 +307,15 @@ func readOpened(ctx context.Context, in *input, name string, o Options) ([]*Tabl
 		o.Memory = in.mem
 	}
 	tables, err := readTables(ctx, in, o)
-	if err == nil && hasBatches(in.kind) {
+	if err == nil && in.format.hasColumns() {
 		err = readListed(ctx, tables, folderOf(name), o)
 	}
 	if err != nil {
 		return nil, named(name, err)
 	}
 	for _, t := range tables {
-		if o.Compensated && in.kind != kindFCS {
-			t.Doubt = fmt.Sprintf("is %s, and what was learnt on was compensated (--compensate): its numbers are taken to be too", in.kind)
+		if o.Compensated && in.format != fcsFormat {
+			t.Doubt = fmt.Sprintf("is %s, and what was learnt on was compensated (--compensate): its numbers are taken to be too", in.format.name)
 		}
 	}
 	return tables, complete(ctx, tables, name, o)
@@ -351,32 +351,16 @@ func complete(ctx context.Context, tables []*Table, name string, o Options) erro
 }
 
 func readTables(ctx context.Context, in *input, o Options) ([]*Table, error) {
-	switch in.kind {
-	case kindNPZ:
-		return readNPZ(ctx, in, o)
-	case kindMAT:
-		return readMAT(ctx, in, o)
-	case kindParquet:
-		return readParquet(ctx, in, o)
-	case kindText:
-		return readText(ctx, in, o)
-	}
-	if batchFormats[in.kind] != nil {
+	switch f := in.format; {
+	case f.read != nil:
+		return f.read(ctx, in, o)
+	case f.open != nil:
 		return readBatchFormat(ctx, in, o)
+	case o.Domain != "":
+		return nil, fmt.Errorf("is %s, which has no column %q: give source and target as two files", f.name, o.Domain)
 	}
-	if o.Domain != "" {
-		return nil, fmt.Errorf("is %s, which has no column %q: give source and target as two files", in.kind, o.Domain)
-	}
-	t, err := readArray(ctx, in)
+	t, err := in.format.array(ctx, in)
 	return []*Table{t}, err
-}
-
-func readArray(ctx context.Context, in *input) (*Table, error) {
-	if in.kind == kindIDX {
-		return readIDXTable(ctx, in, in.mem)
-	}
-	a, err := readNPY(in, in.mem)
-	return readArrayTable(ctx, a, err)
 }
 
 // splitPath separates the path of an npz archive from what follows its colon.
@@ -410,11 +394,11 @@ func neighbour(path string) string {
 // ended.
 type input struct {
 	*bufio.Reader
-	name string // without the extension of a compression
-	kind kind
-	file *os.File // the file itself if it is not compressed and allows random access
-	held int      // bytes of an input that is in memory, not compressed
-	mem  *arrowio.Budget
+	name   string // without the extension of a compression
+	format *format
+	file   *os.File // the file itself if it is not compressed and allows random access
+	held   int      // bytes of an input that is in memory, not compressed
+	mem    *arrowio.Budget
 }
 
 func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input, error) {
@@ -434,14 +418,18 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, readError(err)
 	}
-	in.kind, err = tell(head, in.name, o.Encoding)
-	if err == nil && o.Compensate && in.kind != kindFCS {
-		err = fmt.Errorf("is %s, and --compensate is for FCS files of a cytometer: leave it out", in.kind)
+	if in.format, err = tell(head, in.name, o.Encoding); err != nil {
+		return in, err
 	}
-	if err == nil && o.Hash > 0 && in.kind != kindSVMLight {
-		err = fmt.Errorf("is %s, and --hash-features is for svmlight files: leave it out", in.kind)
+	for _, f := range readable {
+		if f == in.format || f.own == nil {
+			continue
+		}
+		if option := f.own(o); option != "" {
+			return in, fmt.Errorf("is %s, and %s: leave it out", in.format.name, option)
+		}
 	}
-	return in, err
+	return in, nil
 }
 
 // seekable returns r as a file with random access, nil if r is not one.

@@ -21,6 +21,12 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
+var parquetFormat = &format{
+	name: "Parquet", short: "Parquet", looksLike: "a Parquet file", instead: readIt,
+	extensions: []string{".parquet"}, begins: prefixes("PAR1"),
+	read: readParquet, rows: parquetRowsOf,
+}
+
 const (
 	// parquetBatch is how many rows of a Parquet file are decoded at a time.
 	parquetBatch = 1024

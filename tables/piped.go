@@ -58,7 +58,7 @@ func (p *Piped) Close() error { return p.close() }
 // Arrow is the batches of an Arrow stream; nil if the input holds something else. The input
 // is then read through them alone.
 func (p *Piped) Arrow() (arrowio.Stream, error) {
-	if p.in.kind != kindArrow {
+	if p.in.format != arrowFormat {
 		return nil, nil
 	}
 	r, err := arrowio.NewReader(p.in, p.name, arrowio.ReadOptions{Budget: p.in.mem})

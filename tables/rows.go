@@ -240,32 +240,34 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 
 // openColumns opens an input with columns and calls read with its schema and batches.
 func openColumns(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
-	switch in.kind {
-	case kindText:
-		return textBatches(in, o, read)
-	case kindParquet:
-		return withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
-			r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
-			if err != nil {
-				return parquetError(err)
-			}
-			schema, err := r.Schema()
-			if err != nil {
-				return parquetError(err)
-			}
-			_, top := flatSchema(schema)
-			rows := newParquetRows(f, r, schema, top, pages, func(i int) bool {
-				return !arrow.IsNested(schema.Field(top[i]).Type.ID()) || schema.Field(top[i]).Type.ID() == arrow.STRUCT
-			})
-			defer rows.close()
-			return read(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
-		})
+	if in.format.rows != nil {
+		return in.format.rows(ctx, in, o, read)
 	}
 	return openBatches(ctx, in, o, read)
 }
 
+// parquetRowsOf reads the columns of a Parquet file that are no lists.
+func parquetRowsOf(ctx context.Context, in *input, _ Options, read func(*arrow.Schema, records) error) error {
+	return withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
+		r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
+		if err != nil {
+			return parquetError(err)
+		}
+		schema, err := r.Schema()
+		if err != nil {
+			return parquetError(err)
+		}
+		_, top := flatSchema(schema)
+		rows := newParquetRows(f, r, schema, top, pages, func(i int) bool {
+			return !arrow.IsNested(schema.Field(top[i]).Type.ID()) || schema.Field(top[i]).Type.ID() == arrow.STRUCT
+		})
+		defer rows.close()
+		return read(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
+	})
+}
+
 // textBatches reads a text table as columns of text.
-func textBatches(in *input, o Options, read func(*arrow.Schema, records) error) error {
+func textBatches(_ context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
 	r, err := newTextReader(in, o)
 	if err != nil {
 		return err
@@ -311,9 +313,9 @@ func textBatches(in *input, o Options, read func(*arrow.Schema, records) error) 
 
 // openBatches reads what has batches of its own.
 func openBatches(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
-	open := batchFormats[in.kind]
+	open := in.format.open
 	if open == nil {
-		return fmt.Errorf("is %s, which has no named columns", in.kind)
+		return fmt.Errorf("is %s, which has no named columns", in.format.name)
 	}
 	b, err := open(ctx, in, o)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +25,19 @@ import (
 // the column of labels. So an index is the same feature in every file, wherever the
 // counting begins, and one that a file never has is 0 in it. Where the largest index is
 // beyond maxSparse, the features are hashed, see hash.go.
+
+var svmlightFormat = &format{
+	name: "svmlight (LIBSVM) rows", short: "svmlight",
+	extensions: []string{".svm", ".svmlight", ".libsvm"},
+	text:       regexp.MustCompile(`^(\s*#[^\n]*\n)*[-+]?\d+(\.\d*)?([eE][-+]?\d+)?(,\d+)*([ \t]+qid:\d+)?[ \t]+\d+:[-+.\d]\S*([ \t]+\d+:\S*|\s*\n|\s*#|\s*$)`),
+	own: func(o Options) string {
+		if o.Hash > 0 {
+			return "--hash-features is for svmlight files"
+		}
+		return ""
+	},
+	open: openSVMLight,
+}
 
 // maxSparse is the largest index of a column: a row is as long, though it be all zeros.
 const maxSparse = 1 << 14

@@ -15,6 +15,11 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
+var textFormat = &format{
+	name: "a text table", short: "CSV, TSV", extensions: []string{".csv", ".tsv"}, // what else text is, is told after this
+	read: readText, rows: textBatches, labels: readTextLabels,
+}
+
 // readText reads a text table: a header, then one line for each row. Fields may
 // be quoted as in RFC 4180.
 func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {

@@ -68,8 +68,8 @@ func open(ctx context.Context, path string, o Options) (*Part, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	switch format := arrowio.Sniff(head[:n]); {
-	case format == arrowio.FormatArrowFile || format == arrowio.FormatArrowStream:
+	switch {
+	case arrowio.IsArrow(head[:n]):
 		return openArrow(ctx, path, o)
 	case slices.Contains([]string{".jsonl", ".ndjson"}, strings.ToLower(filepath.Ext(path))):
 		return openStudy(path)

@@ -30,9 +30,9 @@ func Featurize() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-featurize",
 		Short: "Turn raw data of two domains into an Arrow stream",
-		Long: `Reads labelled rows (--source) and rows to label (--target) from CSV, TSV, JSON lines,
-Parquet, Arrow, npz, npy, MATLAB (5), FCS, ARFF, svmlight and IDX files, compressed or not, in
-any mix, and from folders of JPEG and PNG files, and writes one stream with the columns id,
+		Long: `Reads labelled rows (--source) and rows to label (--target) from files of
+` + tables.Formats("and") + `,
+compressed or not, in any mix, and from folders of JPEG and PNG files, and writes one stream with the columns id,
 domain, label and features. A target's labels are written only with --truth, as the column truth. No stage learns from it: mars-eval compares with it, and so do
 mars-reweight --estimator oracle and mars proportions --truth.
 

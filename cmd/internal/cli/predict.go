@@ -119,7 +119,7 @@ func isTable(path string, columns arrowio.Columns) bool {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return true
 	}
-	if f, err := arrowio.SniffFile(path); err != nil || !f.IsArrow() {
+	if isArrow, err := arrowio.IsArrowFile(path); err != nil || !isArrow {
 		return err == nil
 	}
 	in, err := arrowio.Open(path, arrowio.ReadOptions{})

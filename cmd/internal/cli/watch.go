@@ -422,7 +422,7 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		if detect && w.text.Lines == 0 && len(held) > 0 {
-			if kind := arrowio.Sniff(held[:min(len(held), arrowio.SniffLength)]); kind.IsArrow() {
+			if arrowio.IsArrow(held) {
 				return w.readArrow(ctx, io.MultiReader(bytes.NewReader(held), feedReader{f}))
 			}
 			if isCompressed(held) {

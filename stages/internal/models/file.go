@@ -35,7 +35,7 @@ type File struct {
 // Open looks at a model's file, and reads it if it is ONNX.
 func Open(path string) (*File, error) {
 	f := &File{path: path}
-	format, err := arrowio.SniffFile(path)
+	isArrow, err := arrowio.IsArrowFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func Open(path string) (*File, error) {
 		if f.content, f.sum, err = restore(path); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		format = arrowio.Sniff(f.content[:min(len(f.content), arrowio.SniffLength)])
+		isArrow = arrowio.IsArrow(f.content)
 	}
-	if format.IsArrow() {
+	if isArrow {
 		f.Kind = KindMixture
 		return f, nil
 	}

@@ -59,7 +59,7 @@ func IsONNX(path string) bool {
 // PutOrigin adds to an ONNX model's metadata what it was made of: the content of the file.
 func PutOrigin(m *onnx.Model, content []byte) error {
 	o := origin{Format: originFormat, Graph: sum(m.Graph.Marshal()), Rest: content}
-	if !arrowio.Sniff(content[:min(len(content), arrowio.SniffLength)]).IsArrow() {
+	if !arrowio.IsArrow(content) {
 		f, err := safetensors.Read(bytes.NewReader(content))
 		if err != nil {
 			return err

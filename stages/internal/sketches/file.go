@@ -226,7 +226,7 @@ func Is(path string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
-	if f, err := arrowio.SniffFile(path); err != nil || !f.IsArrow() {
+	if isArrow, err := arrowio.IsArrowFile(path); err != nil || !isArrow {
 		return false
 	}
 	r, err := arrowio.Open(path, arrowio.ReadOptions{})
