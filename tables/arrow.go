@@ -30,11 +30,28 @@ func newArrowReader(in *input) (*arrowio.Reader, error) {
 // readBatches reads batches of a schema.
 func readBatches(ctx context.Context, schema *arrow.Schema, next records, ahead forecast, o Options, mem *arrowio.Budget) ([]*Table, error) {
 	flat, _ := flatSchema(schema)
-	plan, err := planColumns(flat, o)
+	plan, err := planned(&o, func(o Options) (*columnPlan, error) { return planColumns(flat, o) })
 	if err != nil {
-		return nil, err
+		return nil, orNoRows(err, next)
 	}
 	return readRecords(ctx, flattened(schema, next), ahead, plan, o, mem)
+}
+
+// orNoRows is that there are no rows, if so: writers that know types from values give the
+// columns of a table without rows the type null, which is not what is wrong with it.
+func orNoRows(err error, next records) error {
+	if errors.As(err, new(*MissingColumns)) {
+		return err
+	}
+	for {
+		rec, end := next()
+		switch {
+		case errors.Is(end, io.EOF):
+			return errNoRows
+		case end != nil || rec.NumRows() > 0:
+			return err
+		}
+	}
 }
 
 // named puts the input's name before an error, unless it is there already.

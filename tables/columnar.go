@@ -680,9 +680,11 @@ func wholeNames(col arrow.Array, name string, at func(i int) (string, error)) ([
 	return names, nil
 }
 
+var errNoRows = errors.New("has no rows: give data with at least one")
+
 func (t *columnTables) finish(ctx context.Context) ([]*Table, error) {
 	if t.split.rows == 0 {
-		return nil, errors.New("has no rows: give data with at least one")
+		return nil, errNoRows
 	}
 	if err := t.split.check(); err != nil {
 		return nil, err

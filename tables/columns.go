@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -172,6 +173,26 @@ func checkPatterns(what string, patterns, header []string) error {
 		}
 	}
 	return nil
+}
+
+// planned is the plan of the options, or of those that Lacking makes of them, which they
+// are then.
+func planned[P any](o *Options, plan func(Options) (P, error)) (P, error) {
+	p, err := plan(*o)
+	lacking := (*MissingColumns)(nil)
+	if o.Lacking == nil || !errors.As(err, &lacking) {
+		return p, err
+	}
+	others := *o
+	if !o.Lacking(&others, lacking) {
+		return p, err
+	}
+	q, failed := plan(others)
+	if failed != nil {
+		return p, err
+	}
+	*o = others
+	return q, nil
 }
 
 // MissingColumns is the error of a table that lacks feature columns.

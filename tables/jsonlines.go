@@ -163,7 +163,7 @@ func (r *jsonReader) learn(ctx context.Context) error {
 		}
 	}
 	if r.row == 0 {
-		return errors.New("has no rows: give data with at least one")
+		return errNoRows
 	}
 	objects := len(r.top.fields) > 1
 	for _, f := range r.top.fields {

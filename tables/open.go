@@ -57,6 +57,10 @@ type Options struct {
 	// Fields are the columns to read, as a Table that was read before has them: they take
 	// the place of Columns and Categorical. nil: they are found.
 	Fields []Field
+	// Lacking is asked where columns of Columns or Fields are missing: it may change the
+	// options and say true, so that others are read. It is asked before the first row, so
+	// that inputs which can be read but once need not be opened again. nil: it is an error.
+	Lacking func(*Options, *MissingColumns) bool
 	// growing says that Fields are of a file before: values that their categories lack are
 	// appended.
 	growing bool

@@ -97,7 +97,10 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 		return nil, parquetError(err)
 	}
 	flat, top := flatSchema(columns)
-	plan, err := planColumns(flat, o)
+	plan, err := planned(&o, func(o Options) (*columnPlan, error) { return planColumns(flat, o) })
+	if err != nil && f.NumRows() == 0 && !errors.As(err, new(*MissingColumns)) {
+		err = errNoRows
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,14 @@ func openSeveral(ctx context.Context, path string, paths []string, o Options) ([
 	rows := 0
 	for k, file := range paths {
 		each := o
-		each.Labels = labels[k]
+		each.Labels, each.Lacking = labels[k], nil
+		if k == 0 && o.Lacking != nil {
+			each.Lacking = func(first *Options, lacking *MissingColumns) bool { // the others are read as the first
+				asked := o.Lacking(first, lacking)
+				o.Columns, o.Fields, o.Mixed = first.Columns, first.Fields, first.Mixed
+				return asked
+			}
+		}
 		switch {
 		case k == 0 || o.Fields != nil:
 		case all[0].Fields != nil:

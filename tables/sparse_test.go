@@ -23,7 +23,7 @@ func TestSVMLightErrors(t *testing.T) {
 		{"1 1:1\n1 99999:3e38 5:3e38 99999:1\n", "line 2: has feature 99999 twice"},
 		{"1 1:1\n1 1:1e99\n", "is +Inf"},
 		{"1\n-1\n", "has no column of numbers"},
-		{"# nothing\n", "has no column of numbers"},
+		{"# nothing\n", "has no rows"},
 	} {
 		_, err := read("t.svm", tc.text, Options{})
 		wantError(t, err, tc.want)

@@ -28,7 +28,7 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		return nil, err
 	}
 	defer r.close()
-	p, err := planText(r.header, o)
+	p, err := planned(&o, func(o Options) (*textPlan, error) { return planText(r.header, o) })
 	if err != nil {
 		return nil, r.explain(err)
 	}

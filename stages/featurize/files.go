@@ -323,22 +323,23 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	if st.Encoder != nil {
 		f.Fields = st.Encoder.Fields()
 	}
-	sides, err := open(ctx, so, f)
-	if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) && so.Path != "-" && so.Stream == nil && st.dropAbsent(env, source, lacking, so.Path) {
-		f.Fields = st.Encoder.Fields()
-		sides, err = open(ctx, so, f)
+	var inLists *tables.MissingColumns // these may be in a column of lists
+	f.Lacking = func(t *tables.Options, lacking *tables.MissingColumns) bool {
+		switch {
+		case st.dropAbsent(env, source, lacking, inputName(so.Path)):
+			t.Fields = st.Encoder.Fields()
+		case so.Format.Columns == nil && source != nil && len(lacking.Both(st.Columns)) == 0:
+			inLists = lacking
+			t.Columns, t.Fields, t.Mixed = nil, nil, false
+		default:
+			return false
+		}
+		return true
 	}
-	if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
-		if both := lacking.Both(st.Columns); len(both) > 0 || group[0] == arrowio.SourceDomain || o.Source.Path == "" || so.Path == "-" || so.Stream != nil {
-			if f.Learnt {
-				return nil, fmt.Errorf("%s: has no column %s, which the rows that were learnt on have (the columns of %s are %s): give it the column, or learn without it", so.Path, lacking.Names(), so.Path, nameColumns(lacking.Header))
-			}
-			return nil, lacks(so.Path, o.Source.Path, lacking, both)
-		}
-		f.Columns, f.Fields, f.Mixed = nil, nil, false // the features may be in a column of lists
-		if sides, err = open(ctx, so, f); err == nil && sides[0].Columns != nil {
-			err = lacks(so.Path, o.Source.Path, lacking, nil)
-		}
+	sides, err := open(ctx, so, f)
+	lacking := inLists
+	if (errors.As(err, &lacking) || err == nil && lacking != nil && sides[0].Columns != nil) && so.Format.Columns == nil {
+		return nil, o.lacks(so.Path, lacking, st.Columns)
 	}
 	if err != nil {
 		return nil, err
@@ -425,16 +426,29 @@ func (o *Options) optionalLabels(domain arrowio.Domain) bool {
 	return domain == arrowio.TargetDomain && !o.Truth && o.Target.Proportions == "" && o.Target.Fractions == "" && o.Classes != nil
 }
 
-// lacks is the error of a table that lacks columns which the source, or a model, has.
-func lacks(name, source string, e *tables.MissingColumns, both []string) error {
-	if source == "" || source == name {
+// lacks is the error of a table that lacks some of the columns which the source, or a model,
+// has.
+func (o *Options) lacks(path string, e *tables.MissingColumns, columns []string) error {
+	name, source := inputName(path), inputName(o.Source.Path)
+	switch {
+	case source == "" && (o.Load != "" || o.Prepared != ""):
+		return fmt.Errorf("%s: has no column %s, which the rows that were learnt on have (the columns of %s are %s): give it the column, or learn without it", name, e.Names(), name, nameColumns(e.Header))
+	case source == "" || source == name:
 		return fmt.Errorf("%s: %w", name, e)
 	}
 	advice := "they have no feature column in common: rename columns, or name others with --columns"
-	if len(both) > 0 {
+	if both := e.Both(columns); len(both) > 0 {
 		advice = fmt.Sprintf("both have %s: use these alone with --columns %s, or give %s the others", nameColumns(both), shell(both), name)
 	}
 	return fmt.Errorf("%s: has no column %s, which %s has (the columns of %s are %s); %s", name, e.Names(), source, name, nameColumns(e.Header), advice)
+}
+
+// inputName is what messages call an input.
+func inputName(path string) string {
+	if path == "-" {
+		return tables.StandardInput
+	}
+	return path
 }
 
 // shell is a list of names as a shell takes them.

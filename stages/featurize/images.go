@@ -44,7 +44,7 @@ func (o ImageOptions) sized() bool {
 // have to be decoded again. err is that of reading them.
 func (st *preparation) resizeTarget(env stages.Env, source *tables.Table, read []*tables.Table, err error, o Options) bool {
 	several := errors.As(err, new(*tables.SizesError))
-	if err != nil && !several || source == nil || len(source.Shape) != 3 || st.Target.sized() || o.Load != "" || o.Prepared != "" || o.Target.Path == "-" || o.Target.piped != nil {
+	if err != nil && !several || source == nil || len(source.Shape) != 3 || st.Target.sized() || o.Load != "" || o.Prepared != "" || tables.IsPiped(o.Target.Path) || o.Target.piped != nil {
 		return false
 	}
 	height, width := st.Source.Size()

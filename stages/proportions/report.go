@@ -122,6 +122,15 @@ func (r *Report) order() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == "mte" })
 }
 
+// MarshalJSON adds rows, the target rows that the estimate gives each class.
+func (r *Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	return json.Marshal(struct {
+		*plain
+		Rows []float64 `json:"rows"`
+	}{(*plain)(r), r.counts()})
+}
+
 // WriteJSON writes the report as one object.
 func (r *Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)

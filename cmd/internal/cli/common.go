@@ -42,6 +42,7 @@ type common struct {
 	labels      bool        // the output may be a table of labels
 	kept        *label.Keep // columns that labels get beside their own; nil: none
 	page        string      // HTML file of a page about the labels; "" for none
+	summary     string      // JSON file of what is known of the labels; "" for none
 }
 
 // streamCommand turns a stage into a command that reads a stream (FILE or

@@ -72,7 +72,7 @@ func unchanged(cmd *cobra.Command) error {
 
 // reportFlags are the flags of commands that are no stages which name a file that is
 // written.
-var reportFlags = map[string]bool{"table": true, "pipeline": true, "augment-preview": true, "report": true, "metrics-file": true}
+var reportFlags = map[string]bool{"table": true, "pipeline": true, "augment-preview": true, "report": true, "summary": true, "metrics-file": true}
 
 // uses are all files that are read when a path is given: it may name several, and that of
 // the labels may lie beside it.

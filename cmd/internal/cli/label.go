@@ -76,6 +76,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	f.Var(oneOf{&l.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
 	f.BoolVar(&l.spreadsheet, "spreadsheet", false, "in CSV, put ' before text that a spreadsheet would take for a formula")
 	pageFlag(f, &l.common.page)
+	f.StringVar(&l.common.summary, "summary", "", "write what is known of the labels as a whole to this JSON file: counts, expected accuracy, assumptions, warnings")
 	l.common.outputFlags(f)
 	writesTables(f, "write to this file instead of standard output")
 	l.common.runFlags(f)
@@ -126,7 +127,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if handled, err := c.hosted(cmd); handled {
 		return err
 	}
-	if err := cmp.Or(c.checkOutput(cmd, format), checkPage(c.page)); err != nil {
+	if err := cmp.Or(c.checkOutput(cmd, format), checkPage(c.page), c.checkSummary()); err != nil {
 		return err
 	}
 	if err := l.keepColumns(cmd.Context()); err != nil {
@@ -293,7 +294,7 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		if err := label.Summarise(cmd.Context(), cmd.OutOrStdout(), tally); err != nil {
 			return err
 		}
-		return c.writePage(cmd, tally)
+		return c.writeKnown(cmd, tally)
 	}
 	rows := arrowio.Stream(tally)
 	if c.kept != nil {
@@ -310,7 +311,7 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 	if err := c.saveLabels(cmd, format, rows); err != nil {
 		return err
 	}
-	if err := c.writePage(cmd, tally); err != nil {
+	if err := c.writeKnown(cmd, tally); err != nil {
 		return err
 	}
 	env.Logger().Info(tally.Line())
@@ -323,13 +324,30 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 	return nil
 }
 
-// writePage writes the page about labels that is asked for.
-func (c *common) writePage(cmd *cobra.Command, tally *label.Tally) error {
-	if c.page == "" {
+// writeKnown writes the page and the summary of labels that are asked for.
+func (c *common) writeKnown(cmd *cobra.Command, tally *label.Tally) error {
+	if c.page != "" {
+		part, err := report.Labels(tally)
+		if err := pageOf(cmd, c.page, part, err); err != nil {
+			return err
+		}
+	}
+	if c.summary == "" {
 		return nil
 	}
-	part, err := report.Labels(tally)
-	return pageOf(cmd, c.page, part, err)
+	known, err := tally.Known()
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(c.summary, known.WriteJSON)
+}
+
+// checkSummary reports before the work what is wrong with the file of the summary.
+func (c *common) checkSummary() error {
+	if c.summary == "" {
+		return nil
+	}
+	return arrowio.CheckOutput(c.summary, arrowio.WriteOptions{})
 }
 
 func (c *common) saveLabels(cmd *cobra.Command, format label.Format, labels arrowio.Stream) error {

@@ -42,7 +42,7 @@ func TestPythonOptions(t *testing.T) {
 var withoutKeyword = map[string]bool{
 	"help": true, "source": true, "target": true, "label": true, "model": true, // parameters
 	"output": true, "format": true, "json": true, "details": true, "log-format": true, "cached": true, // set, or against what is set
-	"parts": true, "passes": true, "sums": true, "save-model": true, // files that are no data frames
+	"summary": true, "parts": true, "passes": true, "sums": true, "save-model": true, // files that are no data frames
 	"compression": true, "force": true, "spreadsheet": true, "explain": true, "quiet": true, // how it is written
 	"domain": true, "features": true, "embedding": true, "prediction": true, // columns of a stream
 	"predicted-class": true, "probability": true, "typicality": true,

@@ -41,7 +41,7 @@ var flagRoles = map[string]pipeline.Role{
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
 	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect, "max-classes": pipeline.NoEffect,
 	"quiet": pipeline.Quiet, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
-	"help": pipeline.Reserved, "augment-preview": pipeline.Reserved, "report": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved, "spreadsheet": pipeline.Reserved, "explain": pipeline.Reserved,
+	"help": pipeline.Reserved, "augment-preview": pipeline.Reserved, "report": pipeline.Reserved, "summary": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved, "spreadsheet": pipeline.Reserved, "explain": pipeline.Reserved,
 }
 
 // catalogue describes all stages to the package pipeline.

@@ -275,6 +275,7 @@ var wires = map[string][]map[string]wire{
 		"decision":  {values: "balanced none"},
 		"keep":      {values: "all key"},
 		"report":    {values: refused},
+		"summary":   {values: refused}, // of the same labels
 		"unknown":   {values: "0.3 0.5"},
 		"epochs":    {values: "1 2", with: "images", among: true},
 		"augment":   {values: "affine photos", with: "images --method=self-training", among: true},

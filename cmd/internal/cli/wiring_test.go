@@ -55,7 +55,7 @@ func TestWiring(t *testing.T) {
 
 // Flags of the command line alone are few, and no pipeline file can set them.
 func TestReservedFlags(t *testing.T) {
-	known := []string{"augment-preview", "cached", "explain", "force", "format", "help", "log-format", "report", "spreadsheet"}
+	known := []string{"augment-preview", "cached", "explain", "force", "format", "help", "log-format", "report", "spreadsheet", "summary"}
 	for _, s := range catalogue() {
 		for name, f := range s.Flags {
 			if f.Role == pipeline.Reserved && !slices.Contains(known, name) {

@@ -1,0 +1,78 @@
+package label
+
+import (
+	"encoding/json"
+	"io"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/internal/diagnostics"
+)
+
+// Known is what is known of labels as a whole, for programs: what the log says in words.
+type Known struct {
+	Rows    int          `json:"rows"`
+	Classes []KnownClass `json:"classes"` // that of the most rows first
+
+	ExpectedAccuracy *float64 `json:"expected_accuracy"` // 0 to 1; null where the method does not know it
+	ExpectedError    *float64 `json:"expected_error"`    // of the estimated proportions, in L1
+	// Proportions are the estimated shares of the model's classes, which are better than
+	// counts of labels; null where the method estimates none.
+	Proportions map[string]float64 `json:"proportions"`
+	Assumptions []KnownAssumption  `json:"assumptions"` // the heaviest first
+	Untypical   *float64           `json:"untypical"`   // share of rows that are untypical of their class
+	Warnings    []string           `json:"warnings"`
+
+	Diagnostics json.RawMessage `json:"diagnostics,omitempty"` // as the stream has them
+}
+
+// KnownClass is what is known of the labels of a class.
+type KnownClass struct {
+	Class          string  `json:"class"`
+	Rows           int     `json:"rows"`
+	MeanConfidence float64 `json:"mean_confidence"`
+	Doubtful       int     `json:"doubtful"` // rows whose confidence is below 0.6
+}
+
+// KnownAssumption is an assumption under which rows were labelled, and how much it counted.
+type KnownAssumption struct {
+	Name       string  `json:"name"`
+	Assumption string  `json:"assumption"` // in words
+	Weight     float64 `json:"weight"`
+}
+
+// Known says it once all labels have passed.
+func (t *Tally) Known() (*Known, error) {
+	meta, err := arrowio.ReadMeta(t.Schema())
+	if err != nil {
+		return nil, err
+	}
+	d := diagnostics.Read(meta)
+	k := &Known{Rows: t.rows, ExpectedError: d.ExpectedError, Assumptions: []KnownAssumption{}, Warnings: append([]string{}, d.AllWarnings()...), Diagnostics: meta.Diagnostics}
+	for _, name := range t.byRows() {
+		c := t.classes[name]
+		k.Classes = append(k.Classes, KnownClass{name, c.rows, c.confidence / float64(c.rows), c.doubtful})
+	}
+	if p := meta.TargetProportions; len(p) == len(meta.Classes) && p != nil {
+		k.Proportions = map[string]float64{}
+		for i, name := range meta.Classes {
+			k.Proportions[name] = p[i]
+		}
+	}
+	if h := d.Hedge; h != nil {
+		k.ExpectedAccuracy, k.Untypical = &h.ExpectedAccuracy, &h.Untypical
+		for _, v := range h.ByWeight() {
+			k.Assumptions = append(k.Assumptions, KnownAssumption{v.Name, diagnostics.Assumption(v.Name), v.Weight})
+		}
+	}
+	if warning := t.Warning(); warning != "" {
+		k.Warnings = append(k.Warnings, warning)
+	}
+	return k, nil
+}
+
+// WriteJSON writes it as one object.
+func (k *Known) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(k)
+}
