@@ -54,6 +54,9 @@ type Options struct {
 	Decision string
 	// Assume and Classifiers are those of the method hedge; see hedge.Options.
 	Assume, Classifiers []string
+	// KeepAll keeps what labels rows under each assumption of hedge, for labels of some target
+	// rows; see hedge.Options.
+	KeepAll bool
 	// Panel has the method translate ask labelshift's panel whether its proportions can
 	// be believed.
 	Panel bool

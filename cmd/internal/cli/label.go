@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
@@ -28,7 +29,7 @@ import (
 
 // labelCommand answers what the target's labels are.
 func labelCommand() *cobra.Command {
-	l := labeller{options: train.Options{Method: train.Auto, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
+	l := newLabeller()
 	cmd := &cobra.Command{
 		Use:   "label --source FILE --target FILE -o FILE [flags]",
 		Short: "Label the rows of a target, with posteriors, confidence and whether to believe them",
@@ -64,10 +65,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	cmd.RunE = l.run
 	f := cmd.Flags()
 	l.files.registerFiles(f)
-	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt: auto is hedge for tables and embeddings, self-training for images")
-	countVar(f, &l.epochs, "epochs", 0, 1, "length of the training, for a first look (default: the method's)")
-	f.StringVar(&l.options.Augment, "augment", "", imageAugmentHelp)
-	l.hedge.register(f)
+	l.registerMethod(f)
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
 	l.options.Decision = "accuracy"
 	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
@@ -80,6 +78,18 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	writesTables(f, "write to this file instead of standard output")
 	l.common.runFlags(f)
 	return newCommand(cmd)
+}
+
+func newLabeller() *labeller {
+	return &labeller{options: train.Options{Method: train.Auto, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
+}
+
+// registerMethod registers what says how rows are labelled.
+func (l *labeller) registerMethod(f *pflag.FlagSet) {
+	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt: auto is hedge for tables and embeddings, self-training for images")
+	countVar(f, &l.epochs, "epochs", 0, 1, "length of the training, for a first look (default: the method's)")
+	f.StringVar(&l.options.Augment, "augment", "", imageAugmentHelp)
+	l.hedge.register(f)
 }
 
 type labeller struct {
@@ -102,13 +112,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := l.checkMethod(cmd); err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("epochs") {
-		l.options.Tune = append(l.options.Tune, func(c *adapt.Config) { c.SetEpochs(l.epochs) })
-	}
-	q := question{files: &l.files, common: c, stages: []stages.Func{train.Fit(l.options)}}
-	if l.findsClasses() {
-		q.embed = embed.Images(embed.Options{Arch: "auto"})
-	}
+	q := l.question(cmd)
 	if err := q.check(args); err != nil {
 		return err
 	}
@@ -142,6 +146,18 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	return q.ask(cmd, args)
 }
 
+// question is that whose rows are labelled when they are answered.
+func (l *labeller) question(cmd *cobra.Command) *question {
+	if cmd.Flags().Changed("epochs") {
+		l.options.Tune = append(l.options.Tune, func(c *adapt.Config) { c.SetEpochs(l.epochs) })
+	}
+	q := &question{files: &l.files, common: l.common, stages: []stages.Func{train.Fit(l.options)}}
+	if l.findsClasses() {
+		q.embed = embed.Images(embed.Options{Arch: "auto"})
+	}
+	return q
+}
+
 // keepColumns finds which columns of the target's file labels get.
 func (l *labeller) keepColumns(ctx context.Context) error {
 	switch {
@@ -154,11 +170,17 @@ func (l *labeller) keepColumns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t := options.Target; t.Rows > 0 || t.MaxRows > 0 || t.Proportions != "" || options.Disjoint || options.Classes != nil {
+	if choosesRows(options) {
 		return usagef("--keep %s: only some target rows are labelled, and columns are kept of all: leave out what draws or chooses target rows", l.keep)
 	}
 	l.common.kept, err = newKeep(ctx, l.keep, options)
 	return err
+}
+
+// choosesRows reports whether only some rows of the target's file are read.
+func choosesRows(o featurize.Options) bool {
+	t := o.Target
+	return t.Rows > 0 || t.MaxRows > 0 || t.Proportions != "" || o.Disjoint || o.Classes != nil
 }
 
 // keepID is the value of --keep that keeps the identity alone.
@@ -333,19 +355,24 @@ func (c *common) writePage(cmd *cobra.Command, tally *label.Tally) error {
 }
 
 func (c *common) saveLabels(cmd *cobra.Command, format label.Format, labels arrowio.Stream) error {
+	return c.saveRows(cmd, format, labels, label.Write)
+}
+
+// saveRows writes rows to the output, as Arrow or as write does.
+func (c *common) saveRows(cmd *cobra.Command, format label.Format, rows arrowio.Stream, write func(context.Context, io.Writer, label.Format, arrowio.Stream) error) error {
 	switch {
 	case format.Name == label.Arrow:
 		return c.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
-			if err := out.Begin(labels.Schema()); err != nil {
+			if err := out.Begin(rows.Schema()); err != nil {
 				return err
 			}
-			return arrowio.Each(ctx, labels, out.Write)
+			return arrowio.Each(ctx, rows, out.Write)
 		})
 	case c.output == "" || c.output == "-":
-		return label.Write(cmd.Context(), rawOut(cmd), format, labels)
+		return write(cmd.Context(), rawOut(cmd), format, rows)
 	}
 	return atomicfile.Write(c.output, func(w io.Writer) error {
-		if err := label.Write(cmd.Context(), w, format, labels); err != nil {
+		if err := write(cmd.Context(), w, format, rows); err != nil {
 			return err
 		}
 		return unchanged(cmd)
