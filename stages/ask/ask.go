@@ -18,16 +18,19 @@ import (
 	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/ppi"
+	"mars.dev/mars/stages/internal/labelled"
 	"mars.dev/mars/stages/internal/sheet"
 	"mars.dev/mars/stages/internal/stream"
 )
 
-// Filled is a sheet that a person has filled in.
-type Filled = sheet.Filled
+// Labels are rows of a target that a person has labelled.
+type Labels = labelled.Options
 
-// Read reads a filled sheet, in which a column has labels.
-func Read(ctx context.Context, path, label string) (*Filled, error) {
-	return sheet.Read(ctx, path, label)
+// ReadLabels reads a filled sheet, in which a column has labels. Fresh are labels that are classes
+// which the source lacks, though they are spelt like one of its own.
+func ReadLabels(ctx context.Context, path, column string, fresh []string) (Labels, error) {
+	s, err := sheet.Read(ctx, path, column)
+	return Labels{Sheet: s, New: fresh}, err
 }
 
 // Options of drawing.

@@ -82,7 +82,8 @@ func (a *asker) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	a.labeller.options.KeepAll = true
-	q := a.question(cmd)
+	q := &question{files: &a.files, common: c}
+	a.fits(cmd, q)
 	if err := q.check(args); err != nil {
 		return err
 	}

@@ -66,6 +66,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	f := cmd.Flags()
 	l.files.registerFiles(f)
 	l.registerMethod(f)
+	l.given.register(f)
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
 	l.options.Decision = "accuracy"
 	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
@@ -98,6 +99,7 @@ type labeller struct {
 	files       featurizeFlags
 	options     train.Options
 	hedge       hedgeFlags
+	given       givenLabels
 	labels      label.Options
 	format      string
 	spreadsheet bool
@@ -112,7 +114,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := l.checkMethod(cmd); err != nil {
 		return err
 	}
-	q := l.question(cmd)
+	q := &question{files: &l.files, common: c}
 	if err := q.check(args); err != nil {
 		return err
 	}
@@ -133,29 +135,36 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(c.checkOutput(cmd, format), checkPage(c.page)); err != nil {
 		return err
 	}
-	if err := l.keepColumns(cmd.Context()); err != nil {
+	if err := cmp.Or(l.keepColumns(cmd.Context()), l.given.read(cmd, &l.files, c)); err != nil {
 		return err
 	}
+	l.options.Labels, l.options.KeepAll, l.labels.Given = l.given.Labels, l.given.path != "", l.given.Sheet
+	l.fits(cmd, q)
 	q.answer = func(_ context.Context, env stages.Env, in arrowio.Stream) error {
 		labels, err := label.New(env, in, l.labels)
 		if err != nil {
 			return err
 		}
-		return l.common.writeLabels(cmd, env, format, labels)
+		if err := l.common.writeLabels(cmd, env, format, labels); err != nil {
+			return err
+		}
+		if line := askLine(cmd, args); line != "" && labels.Doubtful() {
+			env.Logger().Info("to settle it, label a few rows (docs/how-to/ask.md): " + line)
+		}
+		return nil
 	}
 	return q.ask(cmd, args)
 }
 
-// question is that whose rows are labelled when they are answered.
-func (l *labeller) question(cmd *cobra.Command) *question {
+// fits says that the rows of a question are labelled.
+func (l *labeller) fits(cmd *cobra.Command, q *question) {
 	if cmd.Flags().Changed("epochs") {
 		l.options.Tune = append(l.options.Tune, func(c *adapt.Config) { c.SetEpochs(l.epochs) })
 	}
-	q := &question{files: &l.files, common: l.common, stages: []stages.Func{train.Fit(l.options)}}
+	q.stages = []stages.Func{train.Fit(l.options)}
 	if l.findsClasses() {
 		q.embed = embed.Images(embed.Options{Arch: "auto"})
 	}
-	return q
 }
 
 // keepColumns finds which columns of the target's file labels get.
