@@ -70,19 +70,8 @@ func Draw(ctx context.Context, env stages.Env, in arrowio.Stream, o Options) (*S
 		env.Logger().Warn(fmt.Sprintf("%s: there are only %d target rows, fewer than the %d to draw: all of them are to be labelled", r.Name(), n, budget))
 		budget = n
 	}
-	draws := draw(rows.sizes, budget, o.Uniform, env.Seed)
-	return newSheet(rows, draws, env, meta, o.Label), nil
-}
-
-// draw draws so many rows. Where the model is in doubt about too few for the chosen part, more
-// are uniform.
-func draw(sizes []float64, budget int, uniform bool, seed uint64) []ppi.Draw {
-	n, m := ppi.Budget(budget, uniform || budget == len(sizes))
-	draws := ppi.Take(sizes, n, m, seed)
-	if lacking := budget - len(draws); lacking > 0 {
-		draws = ppi.Take(sizes, n+lacking, m-lacking, seed)
-	}
-	return draws
+	uniform, chosen := ppi.Budget(budget, o.Uniform || budget == len(rows.sizes))
+	return newSheet(rows, ppi.Take(rows.sizes, uniform, chosen, env.Seed), env, meta, o.Label), nil
 }
 
 // noClass is the error of a class that there is not.

@@ -22,8 +22,7 @@ const (
 type Draw struct {
 	Row  int // from 0
 	Part Part
-	// Probability is that with which its part draws the row: of a chosen row among all that the
-	// uniform part has not drawn.
+	// Probability is that with which one of the parts draws the row (see Inclusion).
 	Probability float64
 }
 
@@ -43,33 +42,28 @@ func Budget(draws int, uniform bool) (uniformly, chosen int) {
 	return draws - draws/2, draws / 2
 }
 
+// leastSize is the least size of a row, as a share of the largest: so that any row may be drawn.
+const leastSize = 1e-3
+
 // Take draws rows in two parts: first uniformly without replacement, then, of the rows that are
-// left, in proportion to their sizes, by systematic sampling in random order (Madow 1949). A
-// size is at least 0, and there is one a row; rows of size 0 are drawn uniformly alone. No row
-// is drawn twice. If there are fewer rows of a size than are to be chosen, all are.
+// left, in proportion to their sizes, by systematic sampling in random order (Madow 1949). There
+// is a size a row, at least 0. No row is drawn twice.
 //
 // The parts alternate, and each is in random order: so the first rows of the answer, however
-// many, are uniform draws and chosen ones again, whose probabilities are those of the whole
-// times the share of their part that is there.
+// many, are uniform draws and chosen ones again.
 func Take(sizes []float64, uniformly, chosen int, seed uint64) []Draw {
 	n := len(sizes)
 	random := func(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
-	uniformly = min(uniformly, n)
+	sizes, uniformly = floored(sizes), min(uniformly, n)
+	chosen = min(chosen, n-uniformly)
+	p, left := Inclusion(sizes, uniformly, chosen), slices.Clone(sizes)
 	var first, second []Draw
-	taken := make([]bool, n)
 	for _, i := range dense.Sample(n, uniformly, func() *rand.Rand { return random(streamUniform) }) {
-		first, taken[i] = append(first, Draw{i, Uniform, float64(uniformly) / float64(n)}), true
+		first, left[i] = append(first, Draw{i, Uniform, p[i]}), 0
 	}
-	left := slices.Clone(sizes)
-	for i := range left {
-		if taken[i] {
-			left[i] = 0
-		}
-	}
-	probabilities := Inclusion(left, chosen)
 	order := random(streamOrder).Perm(n)
-	for _, i := range systematic(probabilities, order, random(streamStart).Float64()) {
-		second = append(second, Draw{i, Chosen, probabilities[i]})
+	for _, i := range systematic(proportional(left, float64(chosen)), order, random(streamStart).Float64()) {
+		second = append(second, Draw{i, Chosen, p[i]})
 	}
 	mix := random(streamMix)
 	for _, part := range [][]Draw{first, second} {
@@ -78,10 +72,35 @@ func Take(sizes []float64, uniformly, chosen int, seed uint64) []Draw {
 	return alternate(first, second)
 }
 
-// Inclusion are the probabilities with which rows of these sizes are drawn, in proportion to
-// them but for those that would be above 1, so that they add up to draws, or to the number of
-// rows that have a size if there are fewer.
-func Inclusion(sizes []float64, draws int) []float64 {
+// floored are sizes of leastSize of the largest at least.
+func floored(sizes []float64) []float64 {
+	all, least := slices.Clone(sizes), 1.0
+	if len(sizes) > 0 && slices.Max(sizes) > 0 {
+		least = leastSize * slices.Max(sizes)
+	}
+	for i, s := range all {
+		all[i] = max(s, least)
+	}
+	return all
+}
+
+// Inclusion are the probabilities with which rows of these sizes, all above 0, are drawn by one
+// of the parts: uniformly, or else in proportion to their sizes among the rows that are left. The
+// latter is as if all rows were left in part, so the probabilities are approximate, but add up to
+// the number of draws.
+func Inclusion(sizes []float64, uniformly, chosen int) []float64 {
+	n := float64(len(sizes))
+	share := float64(uniformly) / n
+	p := proportional(sizes, float64(chosen)/max(1-share, 1/n))
+	for i, c := range p {
+		p[i] = share + (1-share)*c
+	}
+	return p
+}
+
+// proportional are probabilities in proportion to sizes but for those that would be above 1, so
+// that they add up to total, or to the number of rows that have a size if there are fewer.
+func proportional(sizes []float64, total float64) []float64 {
 	p, order := make([]float64, len(sizes)), make([]int, 0, len(sizes))
 	for i, s := range sizes {
 		if s > 0 {
@@ -93,16 +112,15 @@ func Inclusion(sizes []float64, draws int) []float64 {
 	for k, i := range slices.Backward(order) {
 		from[k] = from[k+1] + sizes[i]
 	}
-	left := min(draws, len(order))
 	for k, i := range order {
-		if left == 0 || sizes[i]*float64(left) < from[k] {
+		if sizes[i]*total < from[k] {
 			for _, j := range order[k:] {
-				p[j] = float64(left) * sizes[j] / from[k]
+				p[j] = total * sizes[j] / from[k]
 			}
 			break
 		}
 		p[i] = 1
-		left--
+		total = max(0, total-1)
 	}
 	return p
 }
@@ -131,10 +149,24 @@ func systematic(probabilities []float64, order []int, start float64) (rows []int
 // PartOf is the part of draw i, from 0, where the parts have so many: each is spread over the
 // whole.
 func PartOf(i, uniformly, chosen int) Part {
-	if u := (i*uniformly + uniformly + chosen - 1) / (uniformly + chosen); (i+1)*uniformly > u*(uniformly+chosen) {
+	n := uniformly + chosen
+	before := func(i int) int { return (2*i*uniformly + n) / (2 * n) } // uniform draws, rounded
+	if before(i+1) > before(i) {
 		return Uniform
 	}
 	return Chosen
+}
+
+// Reached is how many of the first draws each part has.
+func Reached(first, uniformly, chosen int) (u, c int) {
+	for i := range first {
+		if PartOf(i, uniformly, chosen) == Uniform {
+			u++
+		} else {
+			c++
+		}
+	}
+	return u, c
 }
 
 // alternate mixes two parts as PartOf says.

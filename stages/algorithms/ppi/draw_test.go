@@ -25,30 +25,31 @@ func sizes(n int) []float64 {
 }
 
 // Probabilities are proportional to sizes, at most 1, and add up to the number of draws.
-func TestInclusion(t *testing.T) {
+func TestProportional(t *testing.T) {
 	for _, test := range []struct {
 		sizes []float64
-		draws int
+		draws float64
 		want  []float64
 	}{
 		{[]float64{1, 1, 2}, 2, []float64{0.5, 0.5, 1}},
 		{[]float64{1, 1, 100, 3}, 2, []float64{0.2, 0.2, 1, 0.6}},
 		{[]float64{10, 9, 1, 0}, 3, []float64{1, 1, 1, 0}},
+		{[]float64{1, 1, 2}, 0.5, []float64{0.125, 0.125, 0.25}},
 		{[]float64{0, 0}, 1, []float64{0, 0}},
 		{[]float64{1, 3}, 5, []float64{1, 1}},
 		{nil, 3, nil},
 	} {
-		got := Inclusion(test.sizes, test.draws)
+		got := proportional(test.sizes, test.draws)
 		for i := range test.want {
 			if math.Abs(got[i]-test.want[i]) > 1e-15 {
-				t.Errorf("%v, %d draws: %v, want %v", test.sizes, test.draws, got, test.want)
+				t.Errorf("%v, %v draws: %v, want %v", test.sizes, test.draws, got, test.want)
 				break
 			}
 		}
 	}
 	for _, draws := range []int{1, 7, 50, 300} {
 		sum := 0.0
-		for _, p := range Inclusion(sizes(600), draws) {
+		for _, p := range Inclusion(floored(sizes(600)), draws-draws/2, draws/2) {
 			sum += p
 		}
 		if math.Abs(sum-float64(draws)) > 1e-9 {
@@ -57,12 +58,9 @@ func TestInclusion(t *testing.T) {
 	}
 }
 
-// As many rows are drawn as was asked for, none twice, with the probabilities that are told.
+// As many rows are drawn as was asked for, none twice, and the same by the same seed.
 func TestTake(t *testing.T) {
-	s, left := sizes(600), 0.0
-	for _, v := range s {
-		left += v
-	}
+	s := sizes(600)
 	for seed := range uint64(20) {
 		draws := Take(s, 25, 24, seed)
 		seen := map[int]bool{}
@@ -71,11 +69,8 @@ func TestTake(t *testing.T) {
 				t.Fatalf("seed %d: row %d is drawn twice", seed, d.Row)
 			}
 			seen[d.Row] = true
-			if d.Part != PartOf(i, 25, 24) {
-				t.Fatalf("seed %d: draw %d is of part %d", seed, i, d.Part)
-			}
-			if d.Part == Uniform && d.Probability != 25.0/600 || d.Part == Chosen && s[d.Row] == 0 {
-				t.Fatalf("seed %d: draw %+v of size %v", seed, d, s[d.Row])
+			if d.Part != PartOf(i, 25, 24) || !(d.Probability >= 25.0/600 && d.Probability <= 1) {
+				t.Fatalf("seed %d: draw %d is %+v", seed, i, d)
 			}
 		}
 		if len(draws) != 49 {
@@ -85,61 +80,37 @@ func TestTake(t *testing.T) {
 			t.Fatal("the same seed draws other rows")
 		}
 	}
-	if all := Take(make([]float64, 5), 9, 3, 0); len(all) != 5 {
-		t.Errorf("of 5 rows %d were drawn", len(all))
+	for _, test := range [][3]int{{5, 9, 3}, {5, 3, 2}, {5, 0, 5}, {1, 1, 0}} {
+		if all := Take(make([]float64, test[0]), test[1], test[2], 0); len(all) != test[0] || all[0].Probability != 1 {
+			t.Errorf("of %v %+v were drawn", test, all)
+		}
 	}
 }
 
-// Any number of first draws is a fair sample: of each part, a row is as often among them as its
-// probability says, and totals that are estimated from them are right in the mean.
+// Any number of first draws is a fair sample again: a row is as often among them, by each part,
+// as its probability says.
 func TestPrefixesAreFair(t *testing.T) {
-	const n, draws, repeats = 40, 12, 30_000
+	const n, draws, repeats = 40, 12, 40_000
 	s := sizes(n)
-	for i := range s {
-		if s[i] > 0 {
-			s[i] = max(s[i], 0.05) // the rarest of all would need more repeats
-		}
-	}
+	p := Inclusion(floored(s), draws/2, draws/2)
 	for _, prefix := range []int{3, 7, draws} {
-		u, c := 0, 0
-		for i := range prefix {
-			if PartOf(i, draws/2, draws/2) == Uniform {
-				u++
-			} else {
-				c++
-			}
-		}
-		uniform := make([]float64, n)
-		total := 0.0 // of i over the rows, by those chosen beside the uniform draws
+		uniform, chosen := Reached(prefix, draws/2, draws/2)
+		count := [2][]float64{make([]float64, n), make([]float64, n)}
 		for r := range repeats {
-			all := Take(s, draws/2, draws/2, uint64(r))
-			drawn := map[int]bool{}
-			for _, d := range all {
-				if d.Part == Uniform {
-					drawn[d.Row] = true
-				}
-			}
-			for i := range n {
-				if drawn[i] || s[i] == 0 {
-					total += float64(i)
-				}
-			}
-			for _, d := range all[:prefix] {
-				if d.Part == Uniform {
-					uniform[d.Row]++
-				} else {
-					total += float64(d.Row) / (d.Probability * float64(c) / (draws / 2))
-				}
+			for _, d := range Take(s, draws/2, draws/2, uint64(r))[:prefix] {
+				count[d.Part][d.Row]++
 			}
 		}
-		for i, count := range uniform {
-			want := float64(u) / n
-			if sd := math.Sqrt(want * (1 - want) / repeats); math.Abs(count/repeats-want) > 5*sd {
-				t.Errorf("of %d draws, row %d is uniformly drawn with probability %v, want %v", prefix, i, count/repeats, want)
+		for i := range n {
+			want := float64(uniform) / n
+			if sd := math.Sqrt(want * (1 - want) / repeats); math.Abs(count[Uniform][i]/repeats-want) > 4.5*sd {
+				t.Errorf("of %d draws, row %d is uniformly drawn with probability %v, want %v", prefix, i, count[Uniform][i]/repeats, want)
 			}
-		}
-		if c > 0 && math.Abs(total/repeats-n*(n-1)/2) > 0.01*n*(n-1)/2 {
-			t.Errorf("of %d draws, the total is estimated as %v, want %v", prefix, total/repeats, n*(n-1)/2)
+			// Which rows are left is chance too, so that these are approximate.
+			want = (p[i] - draws/2.0/n) * float64(chosen) / (draws / 2)
+			if got := count[Chosen][i] / repeats; math.Abs(got-want) > 0.05*want+0.006 {
+				t.Errorf("of %d draws, row %d is chosen with probability %v, want %v", prefix, i, got, want)
+			}
 		}
 	}
 }
@@ -149,13 +120,16 @@ func TestPartOf(t *testing.T) {
 	for _, test := range []struct {
 		u, c int
 		want string
-	}{{2, 2, "ucuc"}, {3, 2, "uucuc"}, {4, 0, "uuuu"}, {0, 3, "ccc"}, {4, 2, "uucuuc"}, {1, 4, "ucccc"}} {
+	}{{2, 2, "ucuc"}, {3, 2, "ucucu"}, {4, 0, "uuuu"}, {0, 3, "ccc"}, {4, 2, "ucuucu"}, {1, 4, "ccucc"}} {
 		got := ""
 		for i := range test.u + test.c {
 			got += string("uc"[PartOf(i, test.u, test.c)])
 		}
 		if got != test.want {
 			t.Errorf("%d and %d: %s, want %s", test.u, test.c, got, test.want)
+		}
+		if u, c := Reached(len(test.want), test.u, test.c); u != test.u || c != test.c {
+			t.Errorf("%d and %d: all are %d and %d", test.u, test.c, u, c)
 		}
 	}
 }

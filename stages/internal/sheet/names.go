@@ -134,17 +134,5 @@ func (a *Answers) Fresh() []string { return a.Classes[a.Source:] }
 
 // Reached is how many rows each part has up to the last one with a label.
 func (a *Answers) Reached() (uniform, chosen int) {
-	for order := 1; order <= a.Labelled[len(a.Labelled)-1].Order; order++ {
-		if a.partOf(order) == ppi.Uniform {
-			uniform++
-		} else {
-			chosen++
-		}
-	}
-	return uniform, chosen
-}
-
-// partOf is the part of the row of an order, which need not be in the file.
-func (a *Answers) partOf(order int) ppi.Part {
-	return ppi.PartOf(order-1, a.Plan.Uniform, a.Plan.Chosen)
+	return ppi.Reached(a.Labelled[len(a.Labelled)-1].Order, a.Plan.Uniform, a.Plan.Chosen)
 }
