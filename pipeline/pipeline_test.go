@@ -289,7 +289,7 @@ func TestKey(t *testing.T) {
 
 func TestShellQuote(t *testing.T) {
 	for text, want := range map[string]string{"a,b=1": "a,b=1", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'"} {
-		if got := quote(text); got != want {
+		if got := Quote(text); got != want {
 			t.Errorf("%q is quoted as %s, want %s", text, got, want)
 		}
 	}

@@ -20,7 +20,7 @@ func (g *Graph) WriteShell(w io.Writer) error {
 		s.line("work=$(mktemp -d)\ntrap 'rm -rf \"$work\"' EXIT")
 	}
 	for _, dir := range g.outputFolders() {
-		s.line("mkdir -p -- %s", quote(dir))
+		s.line("mkdir -p -- %s", Quote(dir))
 	}
 	for _, chain := range g.chains() {
 		s.chain(chain)
@@ -103,7 +103,7 @@ func (s *script) chain(nodes []*Node) {
 			case o.of(n) == "" && layout(o.Path) != layout(first):
 				s.line("%s", s.commands(nodes, s.output(last, o.Path)))
 			case ok:
-				s.line("cp -- %s %s", quote(first), quote(o.Path))
+				s.line("cp -- %s %s", Quote(first), Quote(o.Path))
 			default:
 				made[o.Flag] = o.Path
 			}
@@ -135,7 +135,7 @@ func (s *script) commands(nodes []*Node, output string) string {
 		}
 		switch {
 		case n.From != "":
-			command += " " + quote(asArgument(n.From))
+			command += " " + Quote(asArgument(n.From))
 		case i == 0 && n.Parent != nil:
 			command += " " + s.files[n.Parent]
 		}
@@ -163,7 +163,7 @@ func (s *script) target(n *Node, path string) string {
 	if path == "" {
 		return fmt.Sprintf(`"$work/%d.arrow"`, len(s.files))
 	}
-	return quote(asArgument(path))
+	return Quote(asArgument(path))
 }
 
 // shell writes a flag as one or two words of a shell.
@@ -174,7 +174,7 @@ func (f Flag) shell(text string) string {
 		}
 		return "--" + f.Name + "=" + text
 	}
-	return "--" + f.Name + " " + quote(text)
+	return "--" + f.Name + " " + Quote(text)
 }
 
 // asArgument writes a path so that a command does not take it for a flag, or for standard
@@ -188,8 +188,8 @@ func asArgument(path string) string {
 
 var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./,:=+@%-]+$`)
 
-// quote makes one word of text for a shell.
-func quote(text string) string {
+// Quote makes one word of text for a shell.
+func Quote(text string) string {
 	switch {
 	case plainWord.MatchString(text):
 		return text

@@ -8,7 +8,7 @@ import "strings"
 func Nearest(word string, candidates []string) string {
 	best, fewest := "", max(2, len(word)/2)+1
 	for _, c := range candidates {
-		d := editDistance(word, c)
+		d := Distance(word, c)
 		if strings.HasPrefix(c, word) && word != "" {
 			d = min(d, 1)
 		}
@@ -19,9 +19,9 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// editDistance counts the letters to insert, delete or change from a to b
+// Distance counts the letters to insert, delete or change from a to b
 // (Levenshtein), a row of the table at a time.
-func editDistance(a, b string) int {
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

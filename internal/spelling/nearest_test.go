@@ -10,7 +10,7 @@ func TestNearest(t *testing.T) {
 		}
 	}
 	for pair, want := range map[[2]string]int{{"", "abc"}: 3, {"kitten", "sitting"}: 3, {"abc", "abc"}: 0, {"ab", "ba"}: 2} {
-		if got := editDistance(pair[0], pair[1]); got != want {
+		if got := Distance(pair[0], pair[1]); got != want {
 			t.Errorf("from %q to %q are %d changes, want %d", pair[0], pair[1], got, want)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/stream"
 )
 
@@ -34,6 +35,9 @@ type Options struct {
 	// Unknown is the typicality below which a row's class is Unknown: the share of
 	// rows of known classes that get it too. 0 means none.
 	Unknown float64
+	// Given is rows that a person has labelled, of the classes in the metadata: they keep these
+	// labels. nil: there are none.
+	Given *Sheet
 }
 
 // Labels is the target rows of a labelled stream.
@@ -44,7 +48,9 @@ type Labels struct {
 	schema  *arrow.Schema
 	kept    []string // columns that are passed on as they are
 	rec     arrow.Record
-	seen    int64 // target rows
+	seen    int64         // target rows
+	given   map[int64]int // classes of target rows that a person has labelled
+	doubted bool          // the method warns of its labels
 }
 
 // New returns the labels of in.
@@ -63,7 +69,10 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.classes = known.Classes
+	l.classes, l.doubted = known.Classes, len(diagnostics.Read(known).AllWarnings()) > 0
+	if err := l.giveLabels(); err != nil {
+		return nil, err
+	}
 	fields := []arrow.Field{{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}}
 	for _, name := range []string{c.ID, c.PredictedClass, c.Typicality, c.Probability, c.Truth} {
 		for _, i := range in.Schema().FieldIndices(name) {
@@ -83,6 +92,9 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 	l.schema = arrow.NewSchema(fields, &meta)
 	return l, nil
 }
+
+// Doubtful reports whether the method warns of its labels, and no label of a person says more.
+func (l *Labels) Doubtful() bool { return l.doubted && l.Given == nil }
 
 // Name is the input's.
 func (l *Labels) Name() string { return l.in.Name() }
@@ -147,7 +159,6 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 		}
 		columns = slices.Insert(columns, 0, arrowio.NewInt64Array(numbers))
 	}
-	l.seen += n
 	if l.Unknown > 0 {
 		if err := l.markUnknown(columns); err != nil {
 			return nil, err
@@ -157,7 +168,12 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return array.NewRecord(l.schema, slices.Insert(columns, 2, confidence), n), nil
+	columns = slices.Insert(columns, 2, confidence)
+	if err := l.give(columns, n); err != nil {
+		return nil, err
+	}
+	l.seen += n
+	return array.NewRecord(l.schema, columns, n), nil
 }
 
 // namesTruth reports whether the classes of a column of truth can be named, as those that

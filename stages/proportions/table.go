@@ -32,11 +32,17 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 	if r.L1 != nil {
 		fmt.Fprintf(w, "In truth: L1 error %.4f (0 is perfect, 2 the worst).\n", *r.L1)
 	}
+	more := ""
 	if !details {
-		fmt.Fprintf(w, "Next: %s. --details shows what the estimate rests on.\n", r.Advice)
+		more = " --details shows what the estimate rests on."
+	}
+	fmt.Fprintf(w, "Next: %s.%s\n", r.Advice, more)
+	if r.Next != "" {
+		fmt.Fprintf(w, "To settle it, label a few rows (docs/how-to/ask.md):\n  %s\n", safetext.Escape(r.Next))
+	}
+	if !details {
 		return nil
 	}
-	fmt.Fprintf(w, "Next: %s.\n", r.Advice)
 	return r.writeDetails(w)
 }
 

@@ -20,6 +20,9 @@ func (r *Report) believe(grounds string) {
 	r.Grounds = grounds
 }
 
+// Doubtful reports whether labels of some target rows would settle what the report leaves open.
+func (r *Report) Doubtful() bool { return r.Advice != adviceLabels }
+
 // verdict says in a sentence whether to believe proportions, and what to do next.
 func verdict(expectedError float64, warned bool) (sentence, advice string) {
 	about := fmt.Sprintf("%s are expected to be counted for a wrong class (L1 error %.2f).", ofHundred(expectedError), expectedError)

@@ -18,7 +18,7 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (*trained, error
 		return nil, err
 	}
 	column := o.column(r)
-	m, err := models.FitHedge(ctx, r, column, classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Seed: r.Seed})
+	m, err := models.FitHedge(ctx, r, column, classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, KeepAll: o.KeepAll, Seed: r.Seed})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -25,6 +26,7 @@ import (
 	"mars.dev/mars/stages/algorithms/selftrain"
 	"mars.dev/mars/stages/algorithms/translate"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/labelled"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/state"
 	"mars.dev/mars/stages/internal/stream"
@@ -54,6 +56,9 @@ type Options struct {
 	Decision string
 	// Assume and Classifiers are those of the method hedge; see hedge.Options.
 	Assume, Classifiers []string
+	// KeepAll keeps what labels rows under each assumption of hedge, for labels of some target
+	// rows; see hedge.Options.
+	KeepAll bool
 	// Panel has the method translate ask labelshift's panel whether its proportions can
 	// be believed.
 	Panel bool
@@ -64,8 +69,16 @@ type Options struct {
 	Save    string // model file to write; "" for none
 	Metrics string // Arrow file for the figures of each epoch; "" for none
 
-	trial bool // the model is to be scored: nothing is said of it
+	// Labels are those that a person gave some target rows. The method hedge weighs its
+	// assumptions by them; the others only know of classes that the source lacks.
+	Labels Labels
+
+	trial bool           // the model is to be scored: nothing is said of it
+	given *labelled.Rows // of Labels; nil if there are none
 }
+
+// Labels are rows of the target that a person has labelled.
+type Labels = labelled.Options
 
 // Methods are the names of the ways to train.
 func Methods() []string {
@@ -119,8 +132,30 @@ func (o Options) require(r *stream.Rows) error {
 	return r.Require("begin with mars-featurize, or name the column with a flag", o.column(r), r.Columns.Domain, r.Columns.Label)
 }
 
-// fit trains by the method. If training breaks down, the last good model is saved.
+// fit trains by the method, and knows the classes of the labels that were given.
 func fit(ctx context.Context, r *stream.Rows, o Options) (*trained, error) {
+	if o.Labels.Sheet == nil {
+		return fitMethod(ctx, r, o)
+	}
+	classes, err := r.Classes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if o.given, err = o.Labels.Find(ctx, r, classes, o.column(r)); err != nil {
+		return nil, err
+	}
+	if fresh := o.given.Fresh(); o.Save != "" && len(fresh) > 0 {
+		return nil, fmt.Errorf("%s: the labels have %s, which no model file can hold yet: leave --save out", o.given.Path, strings.Join(fresh, ", "))
+	}
+	t, err := fitMethod(ctx, r, o)
+	if err != nil {
+		return nil, err
+	}
+	return t, o.given.Extend(t.model)
+}
+
+// fitMethod trains by the method. If training breaks down, the last good model is saved.
+func fitMethod(ctx context.Context, r *stream.Rows, o Options) (*trained, error) {
 	switch o.Method {
 	case gmmot.Method:
 		return learnMixture(ctx, r, o)

@@ -90,6 +90,13 @@ func writesTables(f *pflag.FlagSet, what string) {
 }
 
 func (c *common) runFlags(f *pflag.FlagSet) {
+	c.machineFlags(f)
+	c.cacheFlag(f)
+	c.logFlags(f)
+}
+
+// machineFlags are those of what a run may take, and of chance.
+func (c *common) machineFlags(f *pflag.FlagSet) {
 	c.memory = arrowio.DefaultSpoolMemory
 	f.Var(&c.memory, "memory", "hold this much of a piped input in memory for a second pass, then spool to a temporary file")
 	c.limitFlag(f)
@@ -98,8 +105,6 @@ func (c *common) runFlags(f *pflag.FlagSet) {
 		f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
 	}
 	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads (default: as many as processors)")
-	c.cacheFlag(f)
-	c.logFlags(f)
 }
 
 // withoutChance are the commands with nothing random in them.
@@ -262,7 +267,7 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 }
 
 // usesThreads are the commands whose result depends on the number of threads.
-var usesThreads = map[string]bool{"mars-embed": true, "mars-train": true, "mars-label": true, "mars-proportions": true}
+var usesThreads = map[string]bool{"mars-embed": true, "mars-train": true, "mars-label": true, "mars-proportions": true, "mars-ask": true}
 
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
@@ -28,7 +29,7 @@ import (
 
 // labelCommand answers what the target's labels are.
 func labelCommand() *cobra.Command {
-	l := labeller{options: train.Options{Method: train.Auto, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
+	l := newLabeller()
 	cmd := &cobra.Command{
 		Use:   "label --source FILE --target FILE -o FILE [flags]",
 		Short: "Label the rows of a target, with posteriors, confidence and whether to believe them",
@@ -64,10 +65,8 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	cmd.RunE = l.run
 	f := cmd.Flags()
 	l.files.registerFiles(f)
-	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt: auto is hedge for tables and embeddings, self-training for images")
-	countVar(f, &l.epochs, "epochs", 0, 1, "length of the training, for a first look (default: the method's)")
-	f.StringVar(&l.options.Augment, "augment", "", imageAugmentHelp)
-	l.hedge.register(f)
+	l.registerMethod(f)
+	l.given.register(f)
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
 	l.options.Decision = "accuracy"
 	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
@@ -83,12 +82,25 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	return newCommand(cmd)
 }
 
+func newLabeller() *labeller {
+	return &labeller{options: train.Options{Method: train.Auto, Arch: "auto", Schedule: adapt.ScheduleDefault, Panel: true}}
+}
+
+// registerMethod registers what says how rows are labelled.
+func (l *labeller) registerMethod(f *pflag.FlagSet) {
+	f.Var(oneOf{&l.options.Method, append([]string{train.Auto}, train.Methods()...)}, "method", "how to adapt: auto is hedge for tables and embeddings, self-training for images")
+	countVar(f, &l.epochs, "epochs", 0, 1, "length of the training, for a first look (default: the method's)")
+	f.StringVar(&l.options.Augment, "augment", "", imageAugmentHelp)
+	l.hedge.register(f)
+}
+
 type labeller struct {
 	common      *common
 	epochs      int
 	files       featurizeFlags
 	options     train.Options
 	hedge       hedgeFlags
+	given       givenLabels
 	labels      label.Options
 	format      string
 	spreadsheet bool
@@ -103,13 +115,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := l.checkMethod(cmd); err != nil {
 		return err
 	}
-	if cmd.Flags().Changed("epochs") {
-		l.options.Tune = append(l.options.Tune, func(c *adapt.Config) { c.SetEpochs(l.epochs) })
-	}
-	q := question{files: &l.files, common: c, stages: []stages.Func{train.Fit(l.options)}}
-	if l.findsClasses() {
-		q.embed = embed.Images(embed.Options{Arch: "auto"})
-	}
+	q := &question{files: &l.files, common: c}
 	if err := q.check(args); err != nil {
 		return err
 	}
@@ -130,17 +136,36 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(c.checkOutput(cmd, format), checkPage(c.page), c.checkSummary()); err != nil {
 		return err
 	}
-	if err := l.keepColumns(cmd.Context()); err != nil {
+	if err := cmp.Or(l.keepColumns(cmd.Context()), l.given.read(cmd, &l.files, c)); err != nil {
 		return err
 	}
+	l.options.Labels, l.options.KeepAll, l.labels.Given = l.given.Labels, l.given.path != "", l.given.Sheet
+	l.fits(cmd, q)
 	q.answer = func(_ context.Context, env stages.Env, in arrowio.Stream) error {
 		labels, err := label.New(env, in, l.labels)
 		if err != nil {
 			return err
 		}
-		return l.common.writeLabels(cmd, env, format, labels)
+		if err := l.common.writeLabels(cmd, env, format, labels); err != nil {
+			return err
+		}
+		if line := askLine(cmd, args); line != "" && labels.Doubtful() {
+			env.Logger().Info("to settle it, label a few rows (docs/how-to/ask.md): " + line)
+		}
+		return nil
 	}
 	return q.ask(cmd, args)
+}
+
+// fits says that the rows of a question are labelled.
+func (l *labeller) fits(cmd *cobra.Command, q *question) {
+	if cmd.Flags().Changed("epochs") {
+		l.options.Tune = append(l.options.Tune, func(c *adapt.Config) { c.SetEpochs(l.epochs) })
+	}
+	q.stages = []stages.Func{train.Fit(l.options)}
+	if l.findsClasses() {
+		q.embed = embed.Images(embed.Options{Arch: "auto"})
+	}
 }
 
 // keepColumns finds which columns of the target's file labels get.
@@ -155,11 +180,17 @@ func (l *labeller) keepColumns(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t := options.Target; t.Rows > 0 || t.MaxRows > 0 || t.Proportions != "" || options.Disjoint || options.Classes != nil {
+	if choosesRows(options) {
 		return usagef("--keep %s: only some target rows are labelled, and columns are kept of all: leave out what draws or chooses target rows", l.keep)
 	}
 	l.common.kept, err = newKeep(ctx, l.keep, options)
 	return err
+}
+
+// choosesRows reports whether only some rows of the target's file are read.
+func choosesRows(o featurize.Options) bool {
+	t := o.Target
+	return t.Rows > 0 || t.MaxRows > 0 || t.Proportions != "" || o.Disjoint || o.Classes != nil
 }
 
 // keepID is the value of --keep that keeps the identity alone.
@@ -351,19 +382,24 @@ func (c *common) checkSummary() error {
 }
 
 func (c *common) saveLabels(cmd *cobra.Command, format label.Format, labels arrowio.Stream) error {
+	return c.saveRows(cmd, format, labels, label.Write)
+}
+
+// saveRows writes rows to the output, as Arrow or as write does.
+func (c *common) saveRows(cmd *cobra.Command, format label.Format, rows arrowio.Stream, write func(context.Context, io.Writer, label.Format, arrowio.Stream) error) error {
 	switch {
 	case format.Name == label.Arrow:
 		return c.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
-			if err := out.Begin(labels.Schema()); err != nil {
+			if err := out.Begin(rows.Schema()); err != nil {
 				return err
 			}
-			return arrowio.Each(ctx, labels, out.Write)
+			return arrowio.Each(ctx, rows, out.Write)
 		})
 	case c.output == "" || c.output == "-":
-		return label.Write(cmd.Context(), rawOut(cmd), format, labels)
+		return write(cmd.Context(), rawOut(cmd), format, rows)
 	}
 	return atomicfile.Write(c.output, func(w io.Writer) error {
-		if err := label.Write(cmd.Context(), w, format, labels); err != nil {
+		if err := write(cmd.Context(), w, format, rows); err != nil {
 			return err
 		}
 		return unchanged(cmd)

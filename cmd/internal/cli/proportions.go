@@ -131,6 +131,9 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 		if err := unchanged(cmd); err != nil {
 			return err
 		}
+		if r.Doubtful() {
+			r.Next = askLine(cmd, args)
+		}
 		return p.put(cmd, format, r)
 	}
 	return q.ask(cmd, args)

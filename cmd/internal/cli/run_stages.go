@@ -35,7 +35,7 @@ var flagRoles = map[string]pipeline.Role{
 	"source-labels": pipeline.InputFile, "target-labels": pipeline.InputFile,
 	"source-photographs": pipeline.InputFile, "target-photographs": pipeline.InputFile,
 	"load": pipeline.LoadFile, "model": pipeline.InputFile, "init": pipeline.InputFile, "reference": pipeline.InputFile,
-	"parts": pipeline.InputFile, "sums": pipeline.InputFile, "after": pipeline.InputFile, "save-model": pipeline.StateFile,
+	"parts": pipeline.InputFile, "labels": pipeline.InputFile, "sums": pipeline.InputFile, "after": pipeline.InputFile, "save-model": pipeline.StateFile,
 	"output": pipeline.RowsFile, "save": pipeline.StateFile, "metrics": pipeline.MetricsFile,
 	"compression": pipeline.Encoding, "jobs": pipeline.Threads, "seed": pipeline.Seed,
 	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,

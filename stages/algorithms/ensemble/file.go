@@ -40,6 +40,12 @@ func (m *Model) Put(f *safetensors.File, prefix string) error {
 	return f.PutJSON(prefix+metadataKey, h)
 }
 
+// In reports whether a file has a model under the prefix.
+func In(f *safetensors.File, prefix string) bool {
+	_, there := f.Metadata[prefix+metadataKey]
+	return there
+}
+
 // Get reads what Put has added with the same prefix. It checks the shapes of
 // tensors against each other, and values for NaN and infinities. Its errors name
 // the tensor or the key, but not the file.

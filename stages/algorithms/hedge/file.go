@@ -185,7 +185,7 @@ func checkShares(what string, p []float64, n int) error {
 func (m *Model) getClassifiers(f *safetensors.File) (err error) {
 	m.classifiers, m.typicality = make([]*ensemble.Model, len(Views)), make([]*typicality, len(Views))
 	for i := range m.classifiers {
-		if m.classifierWeight(i) >= minWeight {
+		if m.classifierWeight(i) >= minWeight || ensemble.In(f, prefix(i)) {
 			if m.classifiers[i], err = ensemble.Get(f, prefix(i)); err != nil {
 				return err
 			}
@@ -193,7 +193,7 @@ func (m *Model) getClassifiers(f *safetensors.File) (err error) {
 				return fmt.Errorf("classifier %d is of %d classes and %d columns: want %d and %d", i, c.Classes, c.Width(), len(m.Classes), m.preparation.Width())
 			}
 		}
-		if m.typicalWeight(i) > 0 {
+		if _, there := f.Get(prefix(i) + typicalPrefix + "axes"); there || m.typicalWeight(i) > 0 {
 			if m.typicality[i], err = getTypicality(f, prefix(i)+typicalPrefix, m.preparation.Width(), len(m.Classes)); err != nil {
 				return err
 			}

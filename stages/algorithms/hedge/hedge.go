@@ -27,6 +27,9 @@ type Options struct {
 	Classifiers []string
 	// Interval is that of the proportions; nil makes none.
 	Interval *IntervalOptions
+	// KeepAll keeps what labels rows under each view, also of views without weight: labels of
+	// some target rows may give them some (see Reweighed).
+	KeepAll bool
 	// Seed draws samples, folds, landmarks, initial weights and replicates.
 	Seed uint64
 	// Progress is told how many steps of the fit are done; nil is not.
@@ -184,10 +187,11 @@ func (f *fit) learn(ctx context.Context) ([]*learner, error) {
 func (m *Model) keep(ctx context.Context, f *fit, learners []*learner) error {
 	m.classifiers, m.typicality = make([]*ensemble.Model, len(learners)), make([]*typicality, len(learners))
 	return kernel.Each(len(learners), func(c int) (err error) {
-		if m.classifierWeight(c) >= minWeight {
+		all := f.KeepAll && learners[c] != nil
+		if all || m.classifierWeight(c) >= minWeight {
 			m.classifiers[c] = learners[c].model
 		}
-		if m.typicalWeight(c) > 0 {
+		if all || m.typicalWeight(c) > 0 {
 			m.typicality[c], err = f.learnTypicality(ctx, learners[c].rows)
 		}
 		return err

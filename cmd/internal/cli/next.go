@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"mars.dev/mars/pipeline"
+)
+
+// askLine is the command that draws rows to label for the question that a command has
+// answered: its own flags, as far as mars ask has them. It is "" where the rows came from a
+// pipe or a pipeline, and are gone.
+func askLine(cmd *cobra.Command, args []string) string {
+	files := append([]string{}, args...)
+	words := []string{"mars", "ask"}
+	known := askCommand().Flags()
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		text := flagText(f)
+		if known.Lookup(f.Name) == nil || !asksAlike(f.Name) || f.Name == "method" && known.Set(f.Name, text) != nil {
+			return
+		}
+		if f.Name == "source" || f.Name == "target" {
+			files = append(files, text)
+		}
+		if f.Value.Type() == "bool" && text == "true" {
+			words = append(words, "--"+f.Name)
+			return
+		}
+		words = append(words, "--"+f.Name, pipeline.Quote(text))
+	})
+	h := hostOf(cmd)
+	if len(files) == 0 || h.streams.In != nil || h.streams.Out != nil || h.streams.Text != nil {
+		return ""
+	}
+	for _, path := range files {
+		if isPipe(path) {
+			return ""
+		}
+	}
+	for _, path := range args {
+		words = append(words, pipeline.Quote(path))
+	}
+	return strings.Join(append(words, "-o", "ask.csv"), " ")
+}
+
+// asksAlike reports whether a flag means to mars ask what it means to who gave it, and to the
+// rows that are drawn.
+func asksAlike(name string) bool {
+	switch flagRoles[name] {
+	case pipeline.RowsFile, pipeline.StateFile, pipeline.NoEffect, pipeline.Quiet, pipeline.Reserved, pipeline.Encoding, pipeline.Threads:
+		return false
+	}
+	return name != "level" && name != "keep" && name != "truth"
+}

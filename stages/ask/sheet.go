@@ -1,0 +1,140 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/ppi"
+	"mars.dev/mars/stages/internal/sheet"
+	"mars.dev/mars/stages/internal/tables"
+)
+
+// A Sheet is the rows that a person is to label.
+type Sheet struct {
+	sheet.Plan
+	Rows []sheet.Row // in order of drawing
+
+	name       string
+	label      string
+	id         arrow.Field
+	guess      []string
+	confidence []float32
+	meta       arrowio.Meta
+}
+
+// newSheet takes the rows that were drawn.
+func newSheet(r *rows, draws []ppi.Draw, env stages.Env, meta arrowio.Meta, label string) *Sheet {
+	s := &Sheet{Plan: sheet.Plan{Seed: env.Seed, Target: r.target.Letters()}, name: r.name, label: label, id: arrow.Field{Name: env.Columns.ID, Type: arrow.BinaryTypes.String},
+		meta: arrowio.Meta{Classes: meta.Classes, Provenance: arrowio.WithStep(meta.Provenance, env.Step)}}
+	if r.whole {
+		s.id.Type = arrow.PrimitiveTypes.Int64
+	}
+	for i, d := range draws {
+		if d.Part == ppi.Uniform {
+			s.Uniform++
+		} else {
+			s.Chosen++
+		}
+		d.Probability = sheet.Rounded(d.Probability)
+		s.Rows = append(s.Rows, sheet.Row{Draw: d, Order: i + 1, ID: r.ids[d.Row]})
+		s.guess, s.confidence = append(s.guess, r.guess[d.Row]), append(s.confidence, r.sure[d.Row])
+	}
+	return s
+}
+
+// Line says what was drawn.
+func (s *Sheet) Line() string {
+	of := fmt.Sprintf("%d uniformly and %d in proportion to the model's doubt", s.Uniform, s.Chosen)
+	if s.Chosen == 0 {
+		of = "uniformly"
+	}
+	return fmt.Sprintf("drew %d rows, %s: fill in the column %q from the first row on, and stop when you like", len(s.Rows), of, s.label)
+}
+
+// Stream is the table, with columns of the target's file after the identities; nil for none.
+func (s *Sheet) Stream(kept arrow.Record) (arrowio.Stream, error) {
+	n := len(s.Rows)
+	order, p, parts, codes := make([]int64, n), make([]float64, n), make([]string, n), make([]string, n)
+	for i, row := range s.Rows {
+		order[i], p[i], parts[i], codes[i] = int64(row.Order), row.Probability, sheet.PartName(row.Part), s.Code(row)
+	}
+	ids, err := s.ids()
+	if err != nil {
+		return nil, err
+	}
+	fields := []arrow.Field{{Name: sheet.OrderColumn, Type: arrow.PrimitiveTypes.Int64}, s.id,
+		{Name: s.label, Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: guessColumn, Type: arrow.BinaryTypes.String}, {Name: confidenceColumn, Type: arrow.PrimitiveTypes.Float32},
+		{Name: sheet.ProbabilityColumn, Type: arrow.PrimitiveTypes.Float64}, {Name: sheet.PartColumn, Type: arrow.BinaryTypes.String}, {Name: sheet.CodeColumn, Type: arrow.BinaryTypes.String}}
+	probabilities := array.NewFloat64Builder(memory.DefaultAllocator)
+	probabilities.AppendValues(p, nil)
+	columns := []arrow.Array{arrowio.NewInt64Array(order), ids, array.MakeArrayOfNull(memory.DefaultAllocator, arrow.BinaryTypes.String, n),
+		arrowio.NewStringArray(s.guess), arrowio.NewFloatArray(s.confidence),
+		probabilities.NewArray(), arrowio.NewStringArray(parts), arrowio.NewStringArray(codes)}
+	if kept != nil {
+		fields, columns = slices.Insert(fields, 2, kept.Schema().Fields()...), slices.Insert(columns, 2, kept.Columns()...)
+	}
+	return &once{name: s.name, rec: array.NewRecord(s.meta.Apply(arrow.NewSchema(fields, nil)), columns, int64(n))}, nil
+}
+
+// Columns of a sheet that labels have too.
+const (
+	guessColumn      = "predicted_class"
+	confidenceColumn = "confidence"
+)
+
+// ids are the identities of the rows.
+func (s *Sheet) ids() (arrow.Array, error) {
+	var texts []string
+	var numbers []int64
+	for _, row := range s.Rows {
+		texts = append(texts, row.ID)
+		if s.id.Type.ID() == arrow.INT64 {
+			n, err := strconv.ParseInt(row.ID, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("the identity %q is no whole number: give identities as text", row.ID)
+			}
+			numbers = append(numbers, n)
+		}
+	}
+	if numbers != nil {
+		return arrowio.NewInt64Array(numbers), nil
+	}
+	return arrowio.NewStringArray(texts), nil
+}
+
+// once is a stream of one batch.
+type once struct {
+	name string
+	rec  arrow.Record
+	done bool
+}
+
+// Name is that of the rows.
+func (o *once) Name() string { return o.name }
+
+// Schema is that of the batch.
+func (o *once) Schema() *arrow.Schema { return o.rec.Schema() }
+
+// Next gives the batch once.
+func (o *once) Next() (arrow.Record, error) {
+	if o.done {
+		return nil, io.EOF
+	}
+	o.done = true
+	return o.rec, nil
+}
+
+// Write writes a table of a format other than Arrow.
+func Write(ctx context.Context, w io.Writer, f tables.Format, table arrowio.Stream) error {
+	return tables.Write(ctx, w, f, table)
+}

@@ -1,0 +1,71 @@
+package label
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/internal/sheet"
+)
+
+// Sheet is rows of the target that a person has labelled.
+type Sheet = sheet.Filled
+
+// giveLabels finds the classes of the rows that a person has labelled.
+func (l *Labels) giveLabels() error {
+	if l.Given == nil {
+		return nil
+	}
+	answers, err := l.Given.Answers(l.classes, nil)
+	if err != nil {
+		return err
+	}
+	l.given = map[int64]int{}
+	for i, row := range answers.Labelled {
+		l.given[int64(row.Row)] = answers.Class[i]
+	}
+	return nil
+}
+
+// give gives rows the label that a person gave them: the first of n is row l.seen of the target.
+// Such a label is certain.
+func (l *Labels) give(columns []arrow.Array, n int64) error {
+	var rows []int64
+	for row := range l.given {
+		if row >= l.seen && row < l.seen+n {
+			rows = append(rows, row)
+		}
+	}
+	if rows == nil {
+		return nil
+	}
+	at := func(name string) int { return l.schema.FieldIndices(name)[0] }
+	classes, confidence, probability := at(l.in.Columns.PredictedClass), at(Confidence), at(l.in.Columns.Probability)
+	names, ok := columns[classes].(*array.String)
+	sure, floats := columns[confidence].(*array.Float32)
+	rec := array.NewRecord(l.schema, columns, n)
+	defer rec.Release()
+	vectors, err := arrowio.VectorColumn(rec, l.in.Columns.Probability)
+	if err != nil {
+		return err
+	}
+	if !ok || !floats {
+		return l.in.Fail("", errors.New("predicted classes are not text, or confidence is not float32"), "run mars label anew")
+	}
+	texts, values := make([]string, n), slices.Clone(sure.Float32Values())
+	for i := range texts {
+		texts[i] = names.Value(i)
+	}
+	vectors.Data = slices.Clone(vectors.Data)
+	for _, row := range rows {
+		i, k := int(row-l.seen), l.given[row]
+		texts[i], values[i] = l.classes[k], 1
+		clear(vectors.Row(i))
+		vectors.Row(i)[k] = 1
+	}
+	columns[classes], columns[confidence], columns[probability] = arrowio.NewStringArray(texts), arrowio.NewFloatArray(values), arrowio.NewVectorArray(vectors)
+	return nil
+}
