@@ -361,8 +361,10 @@ func (w *watching) watch(ctx context.Context) error {
 	if w.follow != "" {
 		return w.followFile(ctx)
 	}
-	in := io.Reader(os.Stdin)
-	if w.name == w.common.input {
+	var in io.Reader
+	if w.name != w.common.input {
+		in = arrowio.StandardInput()
+	} else {
 		f, err := os.Open(w.common.input)
 		if err != nil {
 			return fmt.Errorf("%w: check the path", err)

@@ -1,0 +1,18 @@
+package arrowio
+
+import (
+	"os"
+	"sync/atomic"
+)
+
+var stdinRead atomic.Bool
+
+// StandardInput is standard input for whoever reads it.
+func StandardInput() *os.File {
+	stdinRead.Store(true)
+	return os.Stdin
+}
+
+// StandardInputIsRead reports whether anybody has asked for standard input: a file there
+// that nobody reads may be of whoever started the program, as in a loop over its lines.
+func StandardInputIsRead() bool { return stdinRead.Load() }
