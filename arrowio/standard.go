@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-var stdinRead atomic.Bool
+var stdinRead, stdoutWritten atomic.Bool
 
 // StandardInput is standard input for whoever reads it.
 func StandardInput() *os.File {
@@ -16,3 +16,12 @@ func StandardInput() *os.File {
 // StandardInputIsRead reports whether anybody has asked for standard input: a file there
 // that nobody reads may be of whoever started the program, as in a loop over its lines.
 func StandardInputIsRead() bool { return stdinRead.Load() }
+
+// StandardOutput is standard output for whoever writes to it.
+func StandardOutput() *os.File {
+	stdoutWritten.Store(true)
+	return os.Stdout
+}
+
+// StandardOutputIsWritten reports whether anybody has asked for standard output.
+func StandardOutputIsWritten() bool { return stdoutWritten.Load() }
