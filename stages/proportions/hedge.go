@@ -15,13 +15,20 @@ import (
 // answerHedge answers under several assumptions.
 func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
 	m, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers,
-		Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
+		KeepAll: o.rows != nil && o.Assume == nil, Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
 	if err != nil {
 		return nil, err
 	}
 	report := newHedgeReport(m.Model, m.Source, m.TargetRows)
 	report.Diagnostics.Weights = m.Said.Weights
-	return report, nil
+	if o.rows == nil {
+		return report, nil
+	}
+	if err := r.Rewind(); err != nil {
+		return nil, err
+	}
+	report.evidence, err = o.rows.OfModel(ctx, r, m.Model, r.Vectors())
+	return report, err
 }
 
 // newHedgeReport is the report of a model, of so many rows.

@@ -37,7 +37,7 @@ func (a *everyRow) register(f *pflag.FlagSet) {
 // fromSums answers from sums that were left elsewhere.
 func (p *estimator) fromSums(cmd *cobra.Command, args []string) error {
 	c, a := p.common, &p.all
-	if err := refuse(cmd, "the answer is from --model and --sums", []string{"source", "target", "parts", "passes", "truth", "method", "assume", "classifier", "bootstrap", "label", "seed", "domain-column", "cached"}); err != nil {
+	if err := refuse(cmd, "the answer is from --model and --sums", []string{"source", "target", "parts", "passes", "truth", "method", "assume", "classifier", "bootstrap", "label", "seed", "domain-column", "labels", "cached"}); err != nil {
 		return err
 	}
 	switch {
@@ -76,7 +76,7 @@ func (p *estimator) takeParts(cmd *cobra.Command, args []string) error {
 		return usagef("--parts: --method mte has no sums over all rows: take hedge")
 	}
 	if err := refuse(cmd, "--parts are read as they are", []string{"domain-column", "source-domain", "target-domain", "truth", "target-labels", "target-proportions", "target-rows", "max-target-rows", "image-column", "file-column",
-		"disjoint", "cached", "classes", "shape", "resize", "crop", "target-resize", "hash-features", "load"}); err != nil {
+		"disjoint", "cached", "labels", "classes", "shape", "resize", "crop", "target-resize", "hash-features", "load"}); err != nil {
 		return err
 	}
 	var err error
