@@ -1,10 +1,7 @@
 package proportions
 
 import (
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 
 	"mars.dev/mars/stages/algorithms/ppi"
 	"mars.dev/mars/stages/internal/diagnostics"
@@ -53,28 +50,28 @@ type Bounds struct {
 // Sharper is what the difference estimator says.
 type Sharper struct {
 	Bounds
-	Estimate []float64 `json:"estimate"` // before it is brought to the views and to shares that add up to 1
+	Estimate []float64 `json:"estimate"` // brought to the views as far as labels leave it open, and to shares that add up to 1
 	Lambda   float64   `json:"lambda"`   // how far the model's posteriors are heeded
 }
 
-// Accuracy is the share of labels that are right.
+// Accuracy is the share of labels that are right, of all rows and of those that get each class.
 type Accuracy struct {
-	Share
-	Holds   ppi.Interval    `json:"holds"` // whatever has shifted
+	RightShare
 	Classes []ClassAccuracy `json:"classes"`
 }
 
-// A Share has an interval.
-type Share struct {
-	Share float64 `json:"share"`
+// A RightShare is of rows whose label is right, with intervals.
+type RightShare struct {
+	Rows  int      `json:"rows"`  // that a person has labelled, of those whose share it is
+	Share *float64 `json:"share"` // nil without such rows
 	ppi.Interval
+	Holds ppi.Interval `json:"holds"` // whatever has shifted
 }
 
 // ClassAccuracy is that of the rows that get the label of a class.
 type ClassAccuracy struct {
 	Class string `json:"class"`
-	Rows  int    `json:"rows"` // labelled ones
-	Share
+	RightShare
 }
 
 // ViewWeight is how much an assumption weighs without the labels, and with them.
@@ -94,7 +91,7 @@ type Refuted struct {
 
 // heedLabels makes the report one of the labels.
 func (r *Report) heedLabels(rows *labelled.Rows, simultaneous bool) {
-	known, level, e := len(r.Classes), r.Interval.Level, r.evidence
+	level, e := r.Interval.Level, r.evidence
 	l := &Labelled{Rows: len(rows.Class), Drawn: rows.Plan.Rows(), Level: level, Simultaneous: simultaneous, NewClasses: append([]string{}, rows.Fresh()...), Gaps: append([]int{}, rows.Gaps...)}
 	r.widen(rows.Classes)
 	l.Before = slices.Clone(r.Proportions.Estimated)
@@ -102,15 +99,16 @@ func (r *Report) heedLabels(rows *labelled.Rows, simultaneous bool) {
 	if simultaneous {
 		each = ppi.Bonferroni(level, len(r.Classes))
 	}
-	s := sampleOf(rows, e)
+	s := rows.Sample(e)
 	l.Uniform, l.Chosen = s.Uniform, l.Rows-s.Uniform
 	l.holds(rows, e.Rows, each)
 	estimate := s.Difference(each)
-	l.Sharper = Sharper{Bounds: boundsOf("difference", l.Rows, estimate.Intervals), Estimate: estimate.Value, Lambda: estimate.Lambda}
-	after := e.Reweighed(rows)
+	l.Sharper = Sharper{Bounds: boundsOf("difference", l.Rows, estimate.Intervals), Lambda: estimate.Lambda}
+	after := rows.Reweigh(e.Views)
 	l.weigh(rows, e, after)
 	l.Accuracy = accuracy(rows, e, s, level)
-	r.Proportions.Estimated = ppi.Project(estimate.Blend(e.Mean(after), known, r.ExpectedError), estimate.Intervals)
+	l.Sharper.Estimate = labelled.Shares(estimate, e.Mean(after), r.ExpectedError)
+	r.Proportions.Estimated = l.Sharper.Estimate
 	r.Interval = Interval{Level: level, Lower: l.Sharper.Lower, Upper: l.Sharper.Upper}
 	r.Labelled = l
 	r.believeLabels()
@@ -126,25 +124,6 @@ func (r *Report) widen(classes []string) {
 	for name, p := range r.Estimators {
 		r.Estimators[name] = append(slices.Clone(p), more...)
 	}
-}
-
-// sampleOf is the labelled rows as the estimator takes them, with the model's posteriors.
-func sampleOf(rows *labelled.Rows, e *labelled.Evidence) *ppi.Sample {
-	classes := len(rows.Classes)
-	s := &ppi.Sample{F: labelled.Widened(e.Posteriors(e.Weights()), classes), Total: e.Rows, Means: make([]float64, classes)}
-	copy(s.Means, e.Mean(e.Weights()))
-	var probabilities []float64
-	for i, row := range rows.Answers.Labelled {
-		y := make([]float64, classes)
-		y[rows.Class[i]] = 1
-		s.Y, probabilities = append(s.Y, y), append(probabilities, row.Probability)
-		if row.Part == ppi.Uniform {
-			s.Uniform++
-		}
-	}
-	drawn, done := [2]int{rows.Plan.Uniform, rows.Plan.Chosen}, [2]int{s.Uniform, len(s.Y) - s.Uniform}
-	s.Inclusion = ppi.Stopped(probabilities, s.Total, drawn, done)
-	return s
 }
 
 func boundsOf(method string, rows int, intervals []ppi.Interval) Bounds {
@@ -177,98 +156,51 @@ func (l *Labelled) weigh(rows *labelled.Rows, e *labelled.Evidence, after []floa
 	l.Views, l.Refuted = []ViewWeight{}, []Refuted{}
 	for i, v := range e.Views {
 		l.Views = append(l.Views, ViewWeight{v.Name, v.Weight, after[i]})
-		if p := ppi.Refute(labelled.Widened(v.Labelled, len(rows.Classes)), rows.Class); p*float64(len(e.Views)) < refuted && len(e.Views) > 1 {
-			l.Refuted = append(l.Refuted, Refuted{v.Name, diagnostics.Assumption(v.Name), p})
-		}
+	}
+	for _, v := range rows.Refuted(e.Views) {
+		l.Refuted = append(l.Refuted, Refuted{v.Name, diagnostics.Assumption(v.Name), v.P})
 	}
 }
-
-// refuted is the p-value, times the number of assumptions, below which one is called refuted.
-const refuted = 0.05
 
 // accuracy is that of the model's guesses without the labels.
 func accuracy(rows *labelled.Rows, e *labelled.Evidence, s *ppi.Sample, level float64) *Accuracy {
 	known := len(e.Guessed)
-	guesses, right := make([]int, len(s.F)), make([]bool, len(s.F))
-	var all []int
-	reached, _ := rows.Reached()
-	hits := 0
+	of := make([][]int, known) // indices of labelled rows, by guess
+	all, sure := []int{}, 0.0
 	for i, f := range s.F {
-		guesses[i] = slices.Index(f, slices.Max(f[:known]))
-		right[i] = guesses[i] == rows.Class[i]
-		all = append(all, i)
-		if right[i] && rows.Answers.Labelled[i].Part == ppi.Uniform {
-			hits++
-		}
+		guess := slices.Index(f, slices.Max(f[:known]))
+		of[guess], all = append(of[guess], i), append(all, i)
 	}
-	sure := 0.0
 	for _, v := range e.Sure {
 		sure += v
 	}
-	a := &Accuracy{Share: rightShare(rows, s, right, all, sure, e.Rows, level), Holds: ppi.Exact(hits, hits+reached-s.Uniform, reached, e.Rows, level), Classes: []ClassAccuracy{}}
-	for k := range known {
-		var of []int
-		for i, guess := range guesses {
-			if guess == k {
-				of = append(of, i)
-			}
-		}
-		if len(of) == 0 {
-			continue
-		}
-		a.Classes = append(a.Classes, ClassAccuracy{rows.Classes[k], len(of), rightShare(rows, s, right, of, e.Sure[k], e.Guessed[k], level)})
+	a := &Accuracy{RightShare: rightShare(rows, s, all, sure, e.Rows, level), Classes: []ClassAccuracy{}}
+	for k, some := range of {
+		a.Classes = append(a.Classes, ClassAccuracy{rows.Classes[k], rightShare(rows, s, some, e.Sure[k], e.Guessed[k], level)})
 	}
 	return a
 }
 
 // rightShare is the share of right guesses among total rows, of whose confidence the sum is sure, by
 // the labelled ones of some indices.
-func rightShare(rows *labelled.Rows, s *ppi.Sample, right []bool, of []int, sure float64, total int, level float64) Share {
-	part := &ppi.Sample{Means: []float64{sure / float64(total)}, Total: total}
+func rightShare(rows *labelled.Rows, s *ppi.Sample, of []int, sure float64, total int, level float64) RightShare {
+	share := RightShare{Rows: len(of), Interval: ppi.Interval{Lower: 0, Upper: 1}, Holds: ppi.Interval{Lower: 0, Upper: 1}}
+	if len(of) == 0 {
+		return share
+	}
+	part, hits := &ppi.Sample{Means: []float64{sure / float64(total)}, Total: total}, 0
 	for _, i := range of {
-		y := 0.0
-		if right[i] {
-			y = 1
-		}
-		part.Y, part.F, part.Inclusion = append(part.Y, []float64{y}), append(part.F, []float64{slices.Max(s.F[i])}), append(part.Inclusion, s.Inclusion[i])
+		most := slices.Max(s.F[i])
+		y := s.Y[i][slices.Index(s.F[i], most)]
+		part.Y, part.F, part.Inclusion = append(part.Y, []float64{y}), append(part.F, []float64{most}), append(part.Inclusion, s.Inclusion[i])
 		if rows.Answers.Labelled[i].Part == ppi.Uniform {
 			part.Uniform++
+			hits += int(y)
 		}
 	}
 	e := part.Difference(level)
-	v := e.Intervals[0]
-	return Share{min(max(e.Value[0], v.Lower), v.Upper), v}
-}
-
-// believeLabels makes the verdict one of the labels.
-func (r *Report) believeLabels() {
-	l := r.Labelled
-	width := 0.0
-	for k := range r.Classes {
-		width = max(width, r.Interval.Upper[k]-r.Interval.Lower[k])
-	}
-	r.Verdict = fmt.Sprintf("These proportions are by %s of the target: each is within %.0f points of the estimate, in %g of 100 such samples.", several(l.Rows, "label", "labels"), math.Ceil(100*width/2), 100*l.Level)
-	r.Grounds = l.grounds()
-	r.Advice = "mars label --labels labels each row"
-	r.Warnings = l.warnings()
-}
-
-// grounds says what the labels say of the answer without them.
-func (l *Labelled) grounds() string {
-	off := distance(l.Before, l.Sharper.Estimate)
-	parts := []string{fmt.Sprintf("%.0f %% of the labels that are given without these are right (%.0f to %.0f %%)", 100*l.Accuracy.Share.Share, 100*l.Accuracy.Lower, 100*l.Accuracy.Upper),
-		fmt.Sprintf("the estimate without them was off by %s", ofHundred(off))}
-	for _, v := range l.Refuted {
-		parts = append(parts, fmt.Sprintf("that %s is refuted (p = %.2g)", v.Assumption, v.P))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// warnings are what makes the labels doubtful.
-func (l *Labelled) warnings() []string {
-	all := []string{}
-	if len(l.Gaps) > 0 {
-		all = append(all, fmt.Sprintf("%s without a label before the last one with one: rows that somebody left out are no fair sample, and the sharper intervals are as if they had not been drawn", several(len(l.Gaps), "row is", "rows are")))
-	}
-	return all
+	v := min(max(e.Value[0], e.Intervals[0].Lower), e.Intervals[0].Upper)
+	share.Share, share.Interval = &v, e.Intervals[0]
+	share.Holds = ppi.Exact(hits, hits, part.Uniform, total, level)
+	return share
 }

@@ -206,6 +206,9 @@ func (r *Report) Save(ctx context.Context, env stages.Env, path string, f tables
 func (r *Report) rows(env stages.Env) (arrow.Record, error) {
 	names, columns := []string{"source", "target", "lower", "upper", "rows"},
 		[][]float64{r.Proportions.Source, r.Proportions.Estimated, r.Interval.Lower, r.Interval.Upper, r.counts()}
+	if l := r.Labelled; l != nil {
+		names, columns = append(names, "holds_lower", "holds_upper", "before"), append(columns, l.Holds.Lower, l.Holds.Upper, l.Before)
+	}
 	if r.Proportions.True != nil {
 		names, columns = append(names, "true"), append(columns, r.Proportions.True)
 	}

@@ -86,7 +86,7 @@ func (a *asker) run(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(a.checkMethod(cmd), a.checkDrawing(cmd)); err != nil {
 		return err
 	}
-	a.labeller.options.KeepAll = true
+	a.labeller.options.KeepAll = a.labeller.options.Assume == nil
 	q := &question{files: &a.files, common: c}
 	a.fits(cmd, q)
 	if err := q.check(args); err != nil {

@@ -3,7 +3,7 @@ package ppi
 import "math"
 
 // slack is how much of a view's posteriors and weights is spread evenly, as no view is quite right.
-const slack = 0.02
+const slack = 0.05
 
 // soften spreads some of a posterior of n classes evenly.
 func soften(p float64, n int) float64 { return (1-slack)*p + slack/float64(n) }

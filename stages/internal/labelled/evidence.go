@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/stages/algorithms/hedge"
-	"mars.dev/mars/stages/algorithms/ppi"
 	"mars.dev/mars/stages/internal/stream"
 )
 
@@ -30,29 +29,37 @@ type View struct {
 	Labelled [][]float64 // n×C: posteriors of the labelled rows
 }
 
+// Views are what the views of a model say of the labelled rows, without means. Those whose
+// classifiers were not kept are left out; kept are the indices of the others among the model's.
+func (rows *Rows) Views(ctx context.Context, m *hedge.Model) (views []View, kept []int, err error) {
+	all, err := m.Posteriors(ctx, m.Prepare(rows.Vectors))
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, v := range m.Views {
+		if all[i].Data != nil {
+			kept = append(kept, i)
+			views = append(views, View{Name: v.Name, Weight: v.Weight, Mean: make([]float64, len(m.Classes)), Labelled: rowsOf(all[i])})
+		}
+	}
+	return views, kept, nil
+}
+
 // OfModel asks the views of a model, in a pass over all rows of a stream, which is then at its
-// end. Views whose classifiers were not kept are left out.
+// end.
 func (rows *Rows) OfModel(ctx context.Context, r *stream.Rows, m *hedge.Model, column string) (*Evidence, error) {
-	posteriors := func(x blas32.General) ([]blas32.General, error) { return m.Posteriors(ctx, m.Prepare(x)) }
-	labelled, err := posteriors(rows.Vectors)
+	views, kept, err := rows.Views(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	e := &Evidence{}
-	var kept []int
-	for i, v := range m.Views {
-		if labelled[i].Data != nil {
-			kept = append(kept, i)
-			e.Views = append(e.Views, View{Name: v.Name, Weight: v.Weight, Mean: make([]float64, len(m.Classes)), Labelled: rowsOf(labelled[i])})
-		}
-	}
+	e := &Evidence{Views: views}
 	e.begin(len(m.Classes))
 	err = r.Each(ctx, func(rec arrow.Record) error {
 		x, err := r.TargetVectors(rec, column)
 		if err != nil || x.Rows == 0 {
 			return err
 		}
-		all, err := posteriors(x)
+		all, err := m.Posteriors(ctx, m.Prepare(x))
 		if err != nil {
 			return err
 		}
@@ -147,16 +154,6 @@ func (e *Evidence) Weights() (weights []float64) {
 		weights = append(weights, v.Weight)
 	}
 	return weights
-}
-
-// Reweighed are the weights of the views given the labels, whose classes may be others than the
-// views'.
-func (e *Evidence) Reweighed(rows *Rows) []float64 {
-	var views [][][]float64
-	for _, v := range e.Views {
-		views = append(views, Widened(v.Labelled, len(rows.Classes)))
-	}
-	return ppi.Reweigh(e.Weights(), views, rows.Class)
 }
 
 // Widened gives posteriors a column of 0 for each class that they lack.

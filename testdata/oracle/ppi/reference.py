@@ -10,7 +10,7 @@ from scipy.stats import beta, hypergeom, norm, t
 FLOOR = 0.25  # of an error among the uniform draws: what is always added to the deviation
 JEFFREYS = 0.5  # rows of either kind that are added to the effective ones
 TUNING = 10  # rows that say that lambda is 1
-SLACK = 0.02  # of the views' posteriors and weights, as no view is quite right
+SLACK = 0.05  # of the views' posteriors and weights, as no view is quite right
 LEAST_SIZE = 1e-3  # of the greatest size: what a row's size is at least
 
 
