@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/models"
@@ -29,6 +32,43 @@ func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Option
 	}
 	report.evidence, err = o.rows.OfModel(ctx, r, m.Model, r.Vectors())
 	return report, err
+}
+
+// OfModel answers by the labels of some rows of a target, whose rows in is, and a model of the method
+// hedge in a file.
+func OfModel(ctx context.Context, env stages.Env, in arrowio.Stream, path string, o Options) (*Report, error) {
+	m, _, err := models.LoadHedge(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &stream.Rows{Env: env, Stream: in}
+	column := models.Input(env, m.Vectors)
+	if err := r.Require("begin with mars-featurize", column); err != nil {
+		return nil, err
+	}
+	if err := models.CheckPreparation(r, m.Preparation); err != nil {
+		return nil, err
+	}
+	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
+	if err != nil {
+		return nil, err
+	}
+	defer spool.Close()
+	r.Stream = spool
+	rows, err := o.Labels.Find(ctx, r, m.Classes, column)
+	if err != nil {
+		return nil, err
+	}
+	evidence, err := rows.OfModel(ctx, r, m, column)
+	if err != nil {
+		return nil, err
+	}
+	nothing := make([]float64, len(m.Classes))
+	m.Interval = &hedge.Interval{Level: o.Level, Lower: nothing, Upper: slices.Repeat([]float64{1}, len(nothing))} // what the labels replace
+	report := newHedgeReport(m, m.Shares(), evidence.Rows)
+	report.evidence = evidence
+	report.heedLabels(rows, o.Simultaneous)
+	return report, nil
 }
 
 // newHedgeReport is the report of a model, of so many rows.

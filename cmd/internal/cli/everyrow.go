@@ -29,7 +29,7 @@ var everyRowFlags = []string{"parts", "passes", "model", "sums", "save-model"}
 func (a *everyRow) register(f *pflag.FlagSet) {
 	f.Var((*fileList)(&a.parts), "parts", "files with the target's rows, instead of --target: each is read by itself, --jobs at a time, and a sketch of them is fitted to")
 	countVar(f, &a.passes, "passes", 0, 0, "then go through all rows of --parts so often at most, for proportions and an interval of all of them (5 are enough as a rule; 0: those of the sketch)")
-	f.StringVar(&a.model, "model", "", "answer from the sums of this model, which mars label saved")
+	f.StringVar(&a.model, "model", "", "answer from the sums of this model, which mars label saved, or by --labels with what mars ask saved, instead of --source")
 	f.StringVar(&a.sums, "sums", "", "the merged sums of mars respond, for --model")
 	f.StringVar(&a.saveModel, "save-model", "", "keep the model in this safetensors file, with the proportions of the answer, for mars predict")
 }
@@ -42,7 +42,7 @@ func (p *estimator) fromSums(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case a.model == "" || a.sums == "":
-		return usagef("--model and --sums are given together: a model, and what mars respond left of it")
+		return usagef("--model is given with --sums, which mars respond left of it, or with --labels and --target")
 	case len(args) > 0:
 		return usagef("%s: the answer is from --model and --sums: leave the rows out", args[0])
 	}

@@ -98,6 +98,9 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	if p.all.model != "" && p.given.path != "" {
+		return p.fromModel(cmd, args)
+	}
 	if p.all.sums != "" || p.all.model != "" {
 		return p.fromSums(cmd, args)
 	}

@@ -247,6 +247,30 @@ def accuracy(right, confidence, mean_confidence, pi, first, total, level=0.9):
     return float(np.clip(estimate[0], lower[0], upper[0])), float(lower[0]), float(upper[0])
 
 
+# --- A class that the source lacks -----------------------------------------------------------
+
+RIDGE = 0.1  # of standardised columns
+SURE = 0.6  # posterior of rows that are taken for a new class: about so many were of it in the study
+
+
+def scores(source, target, of, others):
+    """How much a target row looks like the labelled rows `of` a new class: ridge regression on +1 for these and -1 for
+    the source's rows and the labelled `others`, either side with weight ½, in columns standardised by the source."""
+    one = lambda x: np.hstack([x, np.ones((len(x), 1))])
+    new, old = one(target[of]), np.vstack([one(source), one(target[others])])
+    gram = new.T @ new / (2 * len(new)) + old.T @ old / (2 * len(old)) + RIDGE * np.eye(new.shape[1])
+    return one(target) @ np.linalg.solve(gram, new.sum(0) / (2 * len(new)) - old.sum(0) / (2 * len(old)))
+
+
+def rows_of_new(score, share, of, others):
+    """Rows taken for the new class: the labelled ones, and of the unlabelled those with the greatest scores, until
+    they are share of all rows."""
+    score = np.array(score, float)
+    score[of], score[others] = np.inf, -np.inf
+    k = min(max(int(np.floor(share * len(score) + 0.5)), len(of)), len(score) - len(others))
+    return np.sort(np.argsort(-score, kind="stable")[:k])
+
+
 # --- How many are needed ---------------------------------------------------------------------
 
 
