@@ -3,7 +3,6 @@ package sheet
 import (
 	"math"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 	"testing"
 
