@@ -20,18 +20,12 @@ func (v Interval) Width() float64 { return v.Upper - v.Lower }
 // hits (Clopper & Pearson 1934). It holds the share with a probability of level at least,
 // whatever the share is. Draws without replacement only make it safer.
 func ClopperPearson(hits, n int, level float64) Interval {
-	return worstCase(hits, hits, n, level)
-}
-
-// worstCase is ClopperPearson where of n draws so many were hits at least and at most: nobody
-// knows what the others are.
-func worstCase(least, most, n int, level float64) Interval {
 	v, tail := Interval{0, 1}, (1-level)/2
-	if least > 0 {
-		v.Lower = mathext.InvRegIncBeta(float64(least), float64(n-least+1), tail)
+	if hits > 0 {
+		v.Lower = mathext.InvRegIncBeta(float64(hits), float64(n-hits+1), tail)
 	}
-	if most < n {
-		v.Upper = mathext.InvRegIncBeta(float64(most+1), float64(n-most), 1-tail)
+	if hits < n {
+		v.Upper = mathext.InvRegIncBeta(float64(hits+1), float64(n-hits), 1-tail)
 	}
 	return v
 }
@@ -52,6 +46,11 @@ func Wilson(hits, n int, level float64) Interval {
 // a probability of level.
 func normalQuantile(level float64) float64 { return distuv.UnitNormal.Quantile((1 + level) / 2) }
 
-// Bonferroni is the level at which each of so many intervals has to be made for all to hold at
-// once with a probability of level.
-func Bonferroni(level float64, intervals int) float64 { return 1 - (1-level)/float64(intervals) }
+// Bonferroni is the level at which each class's interval has to be made for all to hold at once
+// with a probability of level. Those of two classes are one statement.
+func Bonferroni(level float64, classes int) float64 {
+	if classes <= 2 {
+		return level
+	}
+	return 1 - (1-level)/float64(classes)
+}
