@@ -15,8 +15,8 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
-	"mars.dev/mars/tables/write"
 	"mars.dev/mars/stages/predict"
+	"mars.dev/mars/tables/write"
 )
 
 // inspectCommand shows what a stream, a file or a state holds.

@@ -43,7 +43,7 @@ class LabelOptions(TypedDict, total=False):
     comment: str
     skip_lines: int
     no_header: bool
-    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"]
+    encoding: str
     compensate: bool
     classes: Names
     truth: bool
@@ -116,7 +116,7 @@ LABEL: Mapping[str, str] = {
     "comment": "lines of text tables that begin with this are left out, such as '#'",
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
-    "encoding": "character encoding of text tables (default utf-8)",
+    "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "classes": "keep only rows of these classes, numbered in this order",
     "truth": "write the target's labels as truth, to compare with",
@@ -191,7 +191,7 @@ class ProportionsOptions(TypedDict, total=False):
     comment: str
     skip_lines: int
     no_header: bool
-    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"]
+    encoding: str
     compensate: bool
     classes: Names
     truth: bool
@@ -262,7 +262,7 @@ PROPORTIONS: Mapping[str, str] = {
     "comment": "lines of text tables that begin with this are left out, such as '#'",
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
-    "encoding": "character encoding of text tables (default utf-8)",
+    "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "classes": "keep only rows of these classes, numbered in this order",
     "truth": "write the target's labels as truth, to compare with",
@@ -326,7 +326,7 @@ class PredictOptions(TypedDict, total=False):
     comment: str
     skip_lines: int
     no_header: bool
-    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"]
+    encoding: str
     compensate: bool
     keep: Names
     memory: Union[int, str]
@@ -348,7 +348,7 @@ PREDICT: Mapping[str, str] = {
     "comment": "lines of text tables that begin with this are left out, such as '#'",
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
-    "encoding": "character encoding of text tables (default utf-8)",
+    "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "keep": "columns of the target's table that the labels get too: id, all, or some by name, as in patient,day (default id)",
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",
