@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/tables/write"
 )
 
 // A stage in miniature: it adds the sum of each row's features as a column, and
@@ -39,7 +40,7 @@ func Example() {
 	}
 	defer result.Close()
 	var text bytes.Buffer
-	err = arrowio.WriteCSV(context.Background(), &text, result)
+	err = write.CSV(context.Background(), &text, result)
 	fmt.Print(text.String(), err)
 	// Output:
 	// features_0,features_1,sum

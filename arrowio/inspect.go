@@ -1,17 +1,11 @@
 package arrowio
 
 import (
-	"cmp"
 	"context"
-	"encoding/csv"
-	"fmt"
-	"io"
 	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
-
-	"mars.dev/mars/arrowio/safetext"
 )
 
 // Summary is what Inspect finds out about an input.
@@ -197,102 +191,4 @@ func (c *ColumnSummary) finish() {
 	}
 	mean := c.sum / float64(c.Numbers)
 	c.Mean = &mean
-}
-
-// WriteCSV writes src as CSV with a header, for programs that do not read Arrow. A
-// fixed_size_list becomes one column for each element, NAME_0, NAME_1 and so on.
-// Other nested values are written as text. Nulls are empty.
-func WriteCSV(ctx context.Context, w io.Writer, src Stream) error {
-	return CSVOptions{}.Write(ctx, w, src)
-}
-
-// CSVOptions say how CSV is written.
-type CSVOptions struct {
-	// Spreadsheet puts an apostrophe before text that a spreadsheet would take for a
-	// formula. Numbers stay as they are.
-	Spreadsheet bool
-	// Separator is between cells; 0 means a comma.
-	Separator rune
-	// Headless leaves the header out.
-	Headless bool
-}
-
-// Write is WriteCSV with options.
-func (o CSVOptions) Write(ctx context.Context, w io.Writer, src Stream) error {
-	header, err := csvHeader(src.Schema())
-	if err != nil {
-		return inputError(src.Name(), err, "drop the column, or read the Arrow data itself")
-	}
-	out := csv.NewWriter(w)
-	out.Comma = cmp.Or(o.Separator, ',')
-	if !o.Headless {
-		out.Write(o.cells(header))
-	}
-	var cells []string
-	err = Each(ctx, src, func(rec arrow.Record) error {
-		for i := range int(rec.NumRows()) {
-			if i%stepRows == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			cells = cells[:0]
-			for _, col := range rec.Columns() {
-				cells = appendCells(cells, col, i)
-			}
-			out.Write(o.cells(cells))
-		}
-		return out.Error()
-	})
-	out.Flush()
-	if err == nil {
-		err = out.Error()
-	}
-	return err
-}
-
-func (o CSVOptions) cells(cells []string) []string {
-	if o.Spreadsheet {
-		for i, text := range cells {
-			cells[i] = safetext.Cell(text)
-		}
-	}
-	return cells
-}
-
-// maxCSVColumns is more than any program that reads CSV takes.
-const maxCSVColumns = 1 << 20
-
-func csvHeader(schema *arrow.Schema) ([]string, error) {
-	var out []string
-	for _, f := range schema.Fields() {
-		list, ok := f.Type.(*arrow.FixedSizeListType)
-		if !ok {
-			out = append(out, f.Name)
-			continue
-		}
-		if int(list.Len()) > maxCSVColumns-len(out) {
-			return nil, &fault{f.Name, fmt.Errorf("is too wide for CSV: %d elements", list.Len())}
-		}
-		for k := range list.Len() {
-			out = append(out, fmt.Sprintf("%s_%d", f.Name, k))
-		}
-	}
-	return out, nil
-}
-
-// appendCells appends the cells of row i of col.
-func appendCells(cells []string, col arrow.Array, i int) []string {
-	list, ok := col.(*array.FixedSizeList)
-	if !ok {
-		text, _ := cell(col, i, 0)
-		return append(cells, text)
-	}
-	beg, end := list.ValueOffsets(i)
-	for k := beg; k < end; k++ {
-		text := ""
-		if list.IsValid(i) {
-			text, _ = cell(list.ListValues(), int(k), 0)
-		}
-		cells = append(cells, text)
-	}
-	return cells
 }

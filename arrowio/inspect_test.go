@@ -7,9 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
 func newReader(t *testing.T, data []byte) *Reader {
@@ -69,30 +66,6 @@ func TestInspectBroken(t *testing.T) {
 	}
 	if batches, rows, err := Check(t.Context(), newReader(t, data[:len(data)-20])); !errors.Is(err, errCut) || batches != 1 || rows != 6 {
 		t.Errorf("%d batches, %d rows, %v", batches, rows, err)
-	}
-}
-
-func TestWriteCSV(t *testing.T) {
-	rec := sampleRecord(t, 2)
-	list, _, err := array.FromJSON(allocator, arrow.ListOf(arrow.PrimitiveTypes.Float64), strings.NewReader(`[[1.5, 2], null]`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	field := arrow.Field{Name: "note, with comma", Type: list.DataType(), Nullable: true}
-	rec, err = AppendColumns(rec, WithColumns(rec.Schema(), field), Column{field.Name, list})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out strings.Builder
-	if err := WriteCSV(t.Context(), &out, newReader(t, write(t, StreamKind, Compression{}, rec))); err != nil {
-		t.Fatal(err)
-	}
-	want := `id,domain,label,features_0,features_1,features_2,"note, with comma"
-0,source,0,0,0,0,"[1.5, 2]"
-1,target,,1,0,0,
-`
-	if out.String() != want {
-		t.Errorf("got\n%s, want\n%s", out.String(), want)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/tables/write"
 )
 
 // hashRows is a hash of the columns and rows of an Arrow file. It does not depend on
@@ -23,7 +24,7 @@ func hashRows(ctx context.Context, path string) (string, error) {
 	}
 	defer r.Close()
 	h := sha256.New()
-	if err := arrowio.WriteCSV(ctx, h, r); err != nil {
+	if err := write.CSV(ctx, h, r); err != nil {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

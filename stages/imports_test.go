@@ -20,10 +20,18 @@ var floors = []struct {
 	{"tables", within("tables"), true},
 	{"stages", func(path string) bool { return path == "stages" }, false},
 	{"stages/internal", within("stages/internal"), true},
-	{"a stage's own packages", func(path string) bool { return within("stages")(path) && strings.Count(path, "/") > 1 }, true},
+	{ownPackages, func(path string) bool { return within("stages")(path) && strings.Count(path, "/") > 1 }, true},
 	{"a stage", within("stages"), false},
 	{"pipeline", within("pipeline"), true},
 	{"cmd", within("cmd"), true},
+}
+
+const ownPackages = "a stage's own packages"
+
+// stageOf is the stage that a package is, or is part of: stages/NAME.
+func stageOf(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	return strings.Join(parts[:min(len(parts), 2)], "/")
 }
 
 func within(folder string) func(string) bool {
@@ -39,8 +47,9 @@ func floorOf(path string) int {
 	return -1
 }
 
-// No import runs back up: algorithms know neither Arrow nor stages, arrowio no
-// mathematics, and no stage another one.
+// No import runs back up: algorithms know neither Arrow nor stages, arrowio neither
+// mathematics nor other formats, tables no stage, and no stage another one or what is another
+// one's own; the command line wires them all.
 func TestImportsRunDown(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "mars.dev/mars/...").Output()
 	if err != nil {
@@ -54,6 +63,9 @@ func TestImportsRunDown(t *testing.T) {
 		for _, to := range paths[1:] {
 			if strings.HasPrefix(to, "github.com/apache/arrow") && floorOf(from) < floorOf("arrowio") {
 				t.Errorf("%s is an algorithm and imports %s", from, to)
+			}
+			if within("arrowio")(from) && (strings.Contains(to, "/parquet") || to == "encoding/csv") {
+				t.Errorf("%s imports %s: other formats are for tables", from, to)
 			}
 			if to, ours := strings.CutPrefix(to, "mars.dev/mars/"); ours {
 				checkImport(t, from, to)
@@ -77,7 +89,9 @@ func checkImport(t *testing.T, from, to string) {
 		t.Errorf("%s imports %s: both are %s", from, to, floors[high].name)
 	case strings.HasPrefix(from, "arrowio") && !strings.HasPrefix(to, "arrowio"):
 		t.Errorf("%s imports %s: arrowio knows Arrow and nothing else", from, to)
-	case floors[high].name == "a stage's own packages" && floors[low].name == "stages/internal":
+	case floors[low].name == ownPackages && !within("cmd")(from) && stageOf(from) != stageOf(to):
+		t.Errorf("%s imports %s, which is the stage %s's own", from, to, stageOf(to))
+	case floors[high].name == ownPackages && floors[low].name == "stages/internal":
 		t.Errorf("%s imports %s: what is a stage's own takes plain data", from, to)
 	}
 }

@@ -30,7 +30,7 @@ func newArrowReader(in *input) (*arrowio.Reader, error) {
 // readBatches reads batches of a schema.
 func readBatches(ctx context.Context, schema *arrow.Schema, next records, ahead forecast, o Options, mem *arrowio.Budget) ([]*Table, error) {
 	flat, _ := flatSchema(schema)
-	plan, err := planned(&o, func(o Options) (*columnPlan, error) { return planColumns(flat, o) })
+	plan, err := planned(&o, func(o Options) (*plan, error) { return planColumns(flat, o) })
 	if err != nil {
 		return nil, orNoRows(err, next)
 	}

@@ -71,7 +71,10 @@ func decompressed(r *bufio.Reader, mem *arrowio.Budget) (_ *bufio.Reader, found 
 
 // latin is a text in which each byte is a character, for expressions.
 func latin(head []byte) string {
-	text, _ := singleBytes(nil, head, nil)
+	text := make([]rune, len(head))
+	for i, b := range head {
+		text[i] = rune(b)
+	}
 	return string(text)
 }
 

@@ -2,35 +2,32 @@ package tables
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
-)
 
-// Encodings are the names of the character encodings of text that can be read. The
-// first is the default.
-var Encodings = []string{"utf-8", "latin1", "windows-1252", "utf-16"}
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/transform"
+)
 
 // A decoding turns the beginning of raw into UTF-8, which it may append to dst, and
 // says how many bytes of raw it used. What it leaves is incomplete or invalid.
 type decoding func(dst, raw []byte) (text []byte, used int)
 
 // newDecoding returns the decoding of an encoding of Encodings, "" for UTF-8.
-func newDecoding(encoding string) (decoding, error) {
-	switch encoding {
-	case "", "utf-8":
+func newDecoding(name string) (decoding, error) {
+	if name == "" || name == Encodings[0] {
 		return validUTF8, nil
-	case "latin1":
-		return func(dst, raw []byte) ([]byte, int) { return singleBytes(dst, raw, nil) }, nil
-	case "windows-1252":
-		return func(dst, raw []byte) ([]byte, int) { return singleBytes(dst, raw, windows1252[:]) }, nil
-	case "utf-16":
-		return (&utf16Text{}).decode, nil
 	}
-	return nil, fmt.Errorf("encoding %q is unknown: give one of %s", encoding, strings.Join(Encodings, ", "))
+	e, known := encodings[name]
+	if !known {
+		return nil, fmt.Errorf("encoding %q is unknown: give one of %s", name, strings.Join(Encodings, ", "))
+	}
+	d := &decoder{Decoder: e.NewDecoder(), encoding: e, windows: strings.HasPrefix(name, "windows-")}
+	return d.decode, nil
 }
 
 func validUTF8(_, raw []byte) ([]byte, int) {
@@ -48,74 +45,83 @@ func validUTF8(_, raw []byte) ([]byte, int) {
 	return raw[:used], used
 }
 
-// singleBytes decodes one byte a character. table has the characters from 0x80 on
-// where they are not Latin-1's; 0 is none.
-func singleBytes(dst, raw []byte, table []rune) ([]byte, int) {
-	for i, b := range raw {
-		r := rune(b)
-		if k := int(b) - 0x80; k >= 0 && k < len(table) {
-			r = table[k]
+// A decoder decodes text whose characters do not depend on those before.
+type decoder struct {
+	*encoding.Decoder
+	encoding encoding.Encoding
+	windows  bool
+}
+
+func (d *decoder) decode(dst, raw []byte) ([]byte, int) {
+	begin := len(dst)
+	for used := 0; ; {
+		free := dst[len(dst):cap(dst)]
+		n, read, err := d.Transform(free, raw[used:], false)
+		dst, used = dst[:len(dst)+n], used+read
+		if errors.Is(err, transform.ErrShortDst) {
+			dst = append(make([]byte, 0, 2*cap(dst)+3*len(raw)), dst...)
+			continue
 		}
-		if r == 0 && b != 0 {
-			return dst, i
+		if d.doubtful(dst[begin:]) {
+			return d.decodeEach(dst[:begin], raw)
 		}
-		dst = utf8.AppendRune(dst, r)
+		return dst, used
 	}
-	return dst, len(raw)
 }
 
-// windows1252 has the characters 0x80 to 0x9f
-// (https://www.unicode.org/Public/MAPPINGS/VENDORS/MICSFT/WINDOWS/CP1252.TXT).
-var windows1252 = [32]rune{
-	'€', 0, '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', 0, 'Ž', 0,
-	0, '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', 0, 'ž', 'Ÿ',
+// doubtful reports whether text may be of bytes that are no character. Where Microsoft's
+// sets have none, browsers and the package that decodes them read control characters.
+func (d *decoder) doubtful(text []byte) bool {
+	return bytes.ContainsRune(text, utf8.RuneError) || d.windows && bytes.ContainsFunc(text, isControl)
 }
 
-// A utf16Text is UTF-16 in the byte order that its mark says, little-endian if it
-// has none.
-type utf16Text struct{ begun, big bool }
+func isControl(r rune) bool { return r >= 0x80 && r <= 0x9f }
 
-func (t *utf16Text) decode(dst, raw []byte) ([]byte, int) {
-	used := 0
-	for len(raw)-used >= 2 {
-		r, n := rune(t.unit(raw[used:])), 2
-		if utf16.IsSurrogate(r) {
-			if len(raw)-used < 4 {
-				break
-			}
-			if r = utf16.DecodeRune(r, rune(t.unit(raw[used+2:]))); r == utf8.RuneError {
-				break
-			}
-			n = 4
+// decodeEach decodes one character after another, up to bytes that are none.
+func (d *decoder) decodeEach(dst, raw []byte) (text []byte, used int) {
+	var buffer [16]byte
+	for used < len(raw) {
+		size, n := 0, 0
+		for end := used + 1; size == 0 && end <= min(used+maxCharacter, len(raw)); end++ {
+			n, size, _ = d.Transform(buffer[:], raw[used:end], false)
 		}
-		if used += n; !t.begun {
-			t.begun = true
-			if r == 0xfffe {
-				t.big = true
-			}
-			if r == 0xfffe || r == 0xfeff {
-				continue
-			}
+		if size == 0 || d.doubtful(buffer[:n]) && !d.is(buffer[:n], raw[used:used+size]) {
+			break
 		}
-		dst = utf8.AppendRune(dst, r)
+		dst, used = append(dst, buffer[:n]...), used+size
 	}
 	return dst, used
 }
 
-func (t *utf16Text) unit(raw []byte) uint16 {
-	if t.big {
-		return uint16(raw[0])<<8 | uint16(raw[1])
-	}
-	return uint16(raw[1])<<8 | uint16(raw[0])
+// is reports whether a character is what the bytes are: the sign for what could not be
+// decoded may be in a text.
+func (d *decoder) is(character, raw []byte) bool {
+	again, err := d.encoding.NewEncoder().Bytes(character)
+	return err == nil && !isControl([]rune(string(character))[0]) && bytes.Equal(again, raw)
 }
 
 // decodedText is an input as UTF-8. Text that begins with the mark of UTF-16, as Excel writes
 // it, is that, unless another encoding is named.
-func decodedText(in *input, encoding string) (*textReader, error) {
-	if head, err := in.Peek(2); err == nil && (encoding == "" || encoding == Encodings[0]) && isUTF16(head) {
-		encoding = "utf-16"
+func decodedText(in *input, name string) (*textReader, error) {
+	head, err := in.Peek(2)
+	marked := err == nil && isUTF16(head)
+	if marked && (name == "" || name == Encodings[0]) {
+		name = wide
 	}
-	return newTextDecoder(in.Reader, encoding)
+	if name != wide || !marked {
+		return newTextDecoder(in.Reader, name)
+	}
+	order := wide + "le"
+	if head[0] == 0xfe {
+		order = wide + "be"
+	}
+	t, err := newTextDecoder(in.Reader, order)
+	if err != nil {
+		return nil, err
+	}
+	n, err := in.Discard(len(head))
+	t.encoding, t.offset = wide, int64(n)
+	return t, err
 }
 
 // isUTF16 reports whether a head has the mark of UTF-16.
@@ -154,15 +160,15 @@ type textReader struct {
 	line, column int   // of rest: lines from 1, characters before it on its line
 }
 
-func newTextDecoder(r io.Reader, encoding string) (*textReader, error) {
-	decode, err := newDecoding(encoding)
+func newTextDecoder(r io.Reader, name string) (*textReader, error) {
+	decode, err := newDecoding(name)
 	if err != nil {
 		return nil, err
 	}
-	if encoding == "" {
-		encoding = Encodings[0]
+	if name == "" {
+		name = Encodings[0]
 	}
-	return &textReader{r: r, encoding: encoding, decode: decode, raw: make([]byte, 1<<16), line: 1}, nil
+	return &textReader{r: r, encoding: name, decode: decode, raw: make([]byte, 1<<16), line: 1}, nil
 }
 
 func (t *textReader) Read(p []byte) (int, error) {
@@ -204,7 +210,7 @@ func (t *textReader) advance(text []byte, used int) {
 
 // invalid is the error of the byte that comes next.
 func (t *textReader) invalid() error {
-	others := slices.DeleteFunc(slices.Clone(Encodings), func(e string) bool { return e == t.encoding })
+	others := slices.DeleteFunc(slices.Clone(Encodings[:usualEncodings]), func(e string) bool { return e == t.encoding })
 	return &encodingError{fmt.Sprintf("line %d, column %d (byte %d from 0): 0x%02x is not valid %s: save it as UTF-8, or give --encoding with the one it has (%s)",
 		t.line, t.column+1, t.offset, t.rest[0], strings.ToUpper(t.encoding), strings.Join(others, ", "))}
 }

@@ -83,12 +83,13 @@ func readTextLabels(ctx context.Context, in *input, o Options) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	plan := &textPlan{header: r.header, roles: roles{label: column, id: -1, domain: -1, image: -1}, settled: true}
-	t := &textTables{plan: plan, split: newSplitter(Options{}, in.mem), tables: newTextTables(plan, []Part{{}}, Options{}, in.mem)}
-	if err := t.addAll(ctx, r); err != nil {
+	p := &plan{header: r.header, roles: noRoles, settled: true}
+	p.label = column
+	t := newTextTables(r, p, Options{}, in.mem)
+	if err := t.addAll(ctx); err != nil {
 		return nil, err
 	}
-	return wholeLabels(t.tables[0].names)
+	return wholeLabels(t.tables[0].labels)
 }
 
 // labelColumn is the column of the labels in a file of its own: that of the name, or its
@@ -118,7 +119,7 @@ func readTableLabels(ctx context.Context, in *input, o Options) (labels []string
 			return err
 		}
 		next = flattened(schema, next)
-		t := columnTable{mem: in.mem}
+		t := partTable{mem: in.mem, known: map[string]string{}}
 		for {
 			rec, err := next()
 			if errors.Is(err, io.EOF) {
@@ -131,9 +132,12 @@ func readTableLabels(ctx context.Context, in *input, o Options) (labels []string
 			if err != nil {
 				return err
 			}
-			if labels, err = t.keep(labels, names, everyRow(len(names))); err != nil {
-				return err
+			for _, name := range names {
+				if err := t.label(name); err != nil {
+					return err
+				}
 			}
+			labels = t.labels
 		}
 	})
 	return labels, err

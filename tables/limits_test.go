@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -185,6 +186,12 @@ func TestEncodings(t *testing.T) {
 		{"half a mark", "", "\xffx,label\n1,b\n", "", "line 1, column 1 (byte 0 from 0): 0xff"},
 		{"no windows character", "windows-1252", "x,label\n1,\x81\n", "", "line 2, column 3 (byte 10 from 0): 0x81 is not valid WINDOWS-1252"},
 		{"half a pair", "utf-16", utf16le("x,label\n1,") + "\x3d\xd8" + utf16le("b\n"), "", "line 2, column 3 (byte 20 from 0): 0x3d is not valid UTF-16"},
+		{"cyrillic", "koi8-r", "x,label\n1,\xeb\xcf\xd4\n", "Кот", ""},
+		{"japanese", "shift_jis", "x,label\n1,\x94\x4c\n", "猫", ""},
+		{"half a japanese character", "shift_jis", "x,label\n1,a\n2,\x94\n3,b\n", "", "line 3, column 3 (byte 14 from 0): 0x94 is not valid SHIFT_JIS: save it as UTF-8, or give --encoding with the one it has (utf-8, latin1, windows-1252, utf-16)"},
+		{"chinese, and the sign for what could not be decoded", "gb18030", "x,label\n1,\xc3\xa8\x84\x31\xa4\x37\n", "猫\ufffd", ""},
+		{"four bytes a character", "utf-32le", "x\x00\x00\x00,\x00\x00\x00l\x00\x00\x00a\x00\x00\x00b\x00\x00\x00e\x00\x00\x00l\x00\x00\x00\n\x00\x00\x001\x00\x00\x00,\x00\x00\x00\x2b\x73\x00\x00\n\x00\x00\x00", "猫", ""},
+		{"not in the set", "iso-8859-7", "x,label\n1,\xff\n", "", "0xff is not valid ISO-8859-7"},
 		{"unknown", "ebcdic", "x,label\n", "", `encoding "ebcdic" is unknown`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -200,5 +207,32 @@ func TestEncodings(t *testing.T) {
 				t.Errorf("label %q, want %q", got.Labels[len(got.Labels)-1], tc.want)
 			}
 		})
+	}
+}
+
+// In every encoding letters are what they are in ASCII, so that tables can be cut at the ends
+// of their lines, and text that is encoded in it is read again, in pieces of any size.
+func TestEveryEncoding(t *testing.T) {
+	for name, e := range encodings {
+		text := "x,label\n1,"
+		for _, r := range "aéßλЖ猫か한ğ€" {
+			if _, err := e.NewEncoder().String(string(r)); err == nil {
+				text += string(r)
+			}
+		}
+		raw, err := e.NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		decoder, err := newTextDecoder(iotest.OneByteReader(strings.NewReader(raw)), name)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if got, err := io.ReadAll(decoder); err != nil || string(got) != text {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, text)
+		}
+		if ascii := strings.HasPrefix(raw, "x,label\n1,"); ascii == strings.HasPrefix(name, "utf-") {
+			t.Errorf("%s: lines are cut elsewhere", name)
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -97,14 +96,14 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 		return nil, parquetError(err)
 	}
 	flat, top := flatSchema(columns)
-	plan, err := planned(&o, func(o Options) (*columnPlan, error) { return planColumns(flat, o) })
+	plan, err := planned(&o, func(o Options) (*plan, error) { return planColumns(flat, o) })
 	if err != nil && f.NumRows() == 0 && !errors.As(err, new(*MissingColumns)) {
 		err = errNoRows
 	}
 	if err != nil {
 		return nil, err
 	}
-	uses := plan.uses()
+	uses := plan.needs()
 	rows := newParquetRows(f, r, columns, top, pages, func(i int) bool { return uses[flat.Field(i).Name] })
 	properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
 	cost := int64(len(rows.fields)) * (properties.BufferSize + parquetColumnCost)
@@ -113,7 +112,7 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 	}
 	defer mem.mem.Give(cost)
 	defer rows.close()
-	text := newParquetRows(f, r, columns, top, pages, func(i int) bool { return slices.Contains(plan.text, flat.Field(i).Name) })
+	text := newParquetRows(f, r, columns, top, pages, func(i int) bool { return plan.counted(flat.Field(i).Name) })
 	if err := text.look(ctx, plan); err != nil {
 		return nil, err
 	}
@@ -126,7 +125,7 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 		return rec, err
 	}
 	t, err := readRecords(ctx, flattened(columns, next), func() float64 { return forecastOf(seen, f.NumRows()) }, plan, o, mem.mem)
-	if all := !o.OnlyIDs || plan.id != ""; err == nil && all && seen != f.NumRows() {
+	if all := !o.OnlyIDs || plan.id >= 0; err == nil && all && seen != f.NumRows() {
 		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), seen)
 	}
 	return t, err
@@ -149,9 +148,9 @@ func newParquetRows(f *file.Reader, r *pqarrow.FileReader, schema *arrow.Schema,
 
 // look counts the values of columns of text in the file's first rows: enough to name
 // categories that are not read.
-func (r *parquetRows) look(ctx context.Context, p *columnPlan) error {
-	for k := range p.tallies {
-		p.tallies[k].sampled = true
+func (r *parquetRows) look(ctx context.Context, p *plan) error {
+	for k := range p.skipped {
+		p.skipped[k].tally.sampled = true
 	}
 	if len(r.fields) == 0 || len(r.fields) > maxLook || r.file.NumRows() == 0 {
 		return nil
@@ -163,7 +162,7 @@ func (r *parquetRows) look(ctx context.Context, p *columnPlan) error {
 	}
 	flat := flatRecord(rec)
 	defer flat.Release()
-	return (&columnTables{plan: p}).tally(flat)
+	return (&recordBlock{rec: flat, plan: p}).tally(nil)
 }
 
 // parquetRows reads the rows of some fields of a file, one row group after

@@ -84,5 +84,5 @@ func (p *Piped) ReadParts(ctx context.Context, o Options) ([]*Table, error) {
 func HasIdentities(schema *arrow.Schema, o Options) (bool, error) {
 	flat, _ := flatSchema(schema)
 	plan, err := planColumns(flat, o)
-	return err == nil && plan.id != "", err
+	return err == nil && plan.id >= 0, err
 }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"mars.dev/mars/arrowio"
 )
 
@@ -28,7 +27,7 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		return nil, err
 	}
 	defer r.close()
-	p, err := planned(&o, func(o Options) (*textPlan, error) { return planText(r.header, o) })
+	p, err := planned(&o, func(o Options) (*plan, error) { return planText(r.header, o) })
 	if err != nil {
 		return nil, r.explain(err)
 	}
@@ -38,9 +37,9 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		}
 		p.cells, p.width, p.settled = nil, 0, true
 	}
-	split := newSplitter(o, in.mem)
-	t := &textTables{plan: p, split: split, tables: newTextTables(p, split.parts, o, in.mem), lines: true, mem: in.mem}
-	if err := t.addAll(ctx, r); err != nil {
+	t := newTextTables(r, p, o, in.mem)
+	defer func() { give[float32](in.mem, cap(t.cells)) }()
+	if err := t.addAll(ctx); err != nil {
 		if bad := p.badCells(); bad != nil && ctx.Err() == nil { // it comes before
 			return nil, bad
 		}
@@ -125,71 +124,94 @@ func isData(header []string) bool {
 	return !counted
 }
 
-// textTables are the tables of an input, a table a part. The first rows wait until it is
-// settled what the columns are.
+// textTables builds the tables of a text. The first rows wait until it is settled what the
+// columns are.
 type textTables struct {
-	plan   *textPlan
-	split  *splitter
-	tables []*textTable
-	first  []textRow
-	held   int64 // memory of first
-	lines  bool  // the rows are a line each
-	mem    *arrowio.Budget
+	*builder
+	text  *recordReader
+	first textBlock
+	parts [][]int   // the rows of first
+	in    []int     // the row of the input that each row of first is
+	held  int64     // memory of first
+	cells []float32 // of a block, where not all are plain numbers
 }
 
-// A textRow is a record, its part and which row of the input it was.
-type textRow struct {
-	*textRecord
-	part, row int
+func newTextTables(r *recordReader, p *plan, o Options, mem *arrowio.Budget) *textTables {
+	b := newBuilder(p, o, mem, r.ahead)
+	b.lines, b.cuts = true, true
+	t := &textTables{builder: b, text: r, parts: make([][]int, len(b.tables))}
+	t.first.textColumns = everyRow(len(r.header))
+	return t
 }
 
-// addAll adds the records of r. Once it is settled what the columns are, several threads
-// read them.
-func (t *textTables) addAll(ctx context.Context, r *recordReader) error {
+// addAll adds all records. Once it is settled what the columns are, several threads read
+// them.
+func (t *textTables) addAll(ctx context.Context) error {
 	for !t.plan.settled {
-		record, err := r.next()
+		record, err := t.text.next()
 		if errors.Is(err, io.EOF) {
 			return nil
+		}
+		if err == nil {
+			err = t.hold(ctx, record)
 		}
 		if err != nil {
 			return err
 		}
-		if err := t.add(ctx, record); err != nil {
-			return err
-		}
 	}
 	numbers, texts := t.plan.uses()
-	for _, table := range t.tables {
-		table.ahead = r.ahead
-	}
-	return r.each(ctx, numbers, texts, t.plan.style(), func(record *textRecord) error { return t.add(ctx, record) })
+	return t.text.each(ctx, numbers, texts, t.plan.style(), func(b *textBlock) error {
+		first := t.split.rows
+		rows, _, err := t.divide(len(b.lines), rowsOfText{t, b})
+		if err != nil {
+			return err
+		}
+		for i, line := range b.lines {
+			t.lines = t.lines && line == first+i+2
+		}
+		return t.addRows(ctx, b, rows, func(i int) int { return first + i })
+	})
 }
 
-// add adds the next record, which need not stay as it is.
-func (t *textTables) add(ctx context.Context, record *textRecord) error {
+// addRows adds rows of a block.
+func (t *textTables) addRows(ctx context.Context, b *textBlock, rows [][]int, in func(i int) int) error {
+	read, err := t.read(rowsOfText{t, b}, rows)
+	if err != nil {
+		return err
+	}
+	return t.add(ctx, read, rows, in)
+}
+
+// hold keeps a record until it is settled what the columns are.
+func (t *textTables) hold(ctx context.Context, record *textRecord) error {
 	domain := ""
 	if i := t.plan.domain; i >= 0 {
 		domain = record.fields[i]
 	}
-	row := t.split.rows
+	in := t.split.rows
 	k, err := t.split.part(domain)
 	if err != nil {
 		return err
 	}
-	t.lines = t.lines && record.line == row+2
+	t.lines = t.lines && record.line == in+2
 	if k < 0 {
 		return nil
 	}
-	if t.plan.settled {
-		return t.addRow(ctx, textRow{record, k, row})
+	size := int64(len(record.fields)) * sizeOf[string]()
+	for _, field := range record.fields {
+		size += int64(len(field))
 	}
-	kept, size := record.clone()
 	if err := t.mem.Take(size); err != nil {
 		return err
 	}
 	t.held += size
-	t.first = append(t.first, textRow{kept, k, row})
-	if len(t.first) < settleRows && t.plan.options.Mixed {
+	t.parts[k] = append(t.parts[k], len(t.in))
+	t.in = append(t.in, in)
+	t.first.lines = append(t.first.lines, record.line)
+	for _, field := range record.fields {
+		t.first.texts = append(t.first.texts, strings.Clone(field))
+	}
+	if len(t.in) < settleRows && t.plan.options.Mixed {
 		return nil
 	}
 	return t.settle(ctx)
@@ -197,30 +219,19 @@ func (t *textTables) add(ctx context.Context, record *textRecord) error {
 
 // settle settles what the columns are, and adds the rows that wait.
 func (t *textTables) settle(ctx context.Context) error {
-	sample := make([][]string, len(t.first))
-	for i, row := range t.first {
-		sample[i] = row.fields
+	var sample [][]string
+	for row := range slices.Chunk(t.first.texts, len(t.plan.header)) {
+		sample = append(sample, row)
 	}
 	if err := t.plan.settle(sample); err != nil {
 		return err
 	}
-	for _, row := range t.first {
-		if err := t.addRow(ctx, row); err != nil {
-			return err
-		}
-	}
-	t.mem.Give(t.held)
-	t.first, t.held = nil, 0
-	return nil
-}
-
-func (t *textTables) addRow(ctx context.Context, row textRow) error {
-	table := t.tables[row.part]
-	if err := table.add(row); err != nil {
+	if err := t.addRows(ctx, &t.first, t.parts, func(i int) int { return t.in[i] }); err != nil {
 		return err
 	}
-	table.lines = t.lines
-	return table.pass(ctx, t.plan.options.Each, blockValues)
+	t.mem.Give(t.held)
+	t.first, t.in, t.held = textBlock{}, nil, 0
+	return nil
 }
 
 // ErrNoRows is the error of a text table that ends with its header.
@@ -239,155 +250,75 @@ func (t *textTables) finish(ctx context.Context) ([]*Table, error) {
 			return nil, err
 		}
 	}
-	if err := t.plan.badCells(); err != nil {
-		return nil, err
-	}
-	t.tables[0].lines = t.lines
-	if err := t.tables[0].pass(ctx, t.plan.options.Each, 0); err != nil {
-		return nil, err
-	}
-	out := make([]*Table, len(t.tables))
-	for k, table := range t.tables {
-		table.lines = t.lines
-		var err error
-		if out[k], err = table.finish(ctx); err != nil {
-			return nil, err
-		}
-		out[k].others = t.split.others()
-	}
-	return out, nil
-}
-
-// A textTable grows row by row. The tables of an input share their plan and the names.
-type textTable struct {
-	plan   *textPlan
-	mem    *arrowio.Budget
-	labels bool // to be kept
-	ids    bool // to be kept
-	bare   bool // without features
-	divide bool // the input has other rows too
-	data   []float32
-	ahead  forecast // of data
-	rows   int
-	passed int // rows that are not in data any more
-	origin
-	names []string // labels
-	paths []string // of pictures
-	named identities
-	known map[string]string // lets equal labels share memory
-}
-
-func newTextTables(p *textPlan, parts []Part, o Options, mem *arrowio.Budget) []*textTable {
-	known := map[string]string{}
-	tables := make([]*textTable, len(parts))
-	for k, part := range parts {
-		tables[k] = &textTable{plan: p, mem: mem, known: known, bare: o.OnlyIDs || o.Image != "", divide: o.Domain != "", ids: p.id >= 0 && (o.Each == nil || o.EachNames), labels: p.label >= 0 && o.Labels == "" && !part.NoLabels && (o.Each == nil || o.EachNames) && !o.OnlyIDs}
-	}
-	return tables
-}
-
-// add appends a row.
-func (t *textTable) add(row textRow) (err error) {
-	at, record := len(t.data), row.fields
-	if t.data, err = extendAhead(t.mem, t.data, t.plan.width, t.ahead); err != nil {
-		return err
-	}
-	if err := t.plan.read(t.data[at:], row.textRecord, t.mem); err != nil {
-		return err
-	}
-	for k := range t.plan.skipped {
-		if s := &t.plan.skipped[k]; !s.tally.many {
-			s.tally.add(strings.TrimSpace(record[s.at]))
-		}
-	}
-	t.rows++
-	if t.divide {
-		if t.at, err = push(t.mem, t.at, row.row); err != nil {
-			return err
-		}
-	}
-	if t.labels {
-		name, err := t.intern(strings.TrimSpace(record[t.plan.label]))
-		if err != nil {
-			return err
-		}
-		if t.names, err = push(t.mem, t.names, name); err != nil {
-			return err
-		}
-	}
-	if i := t.plan.image; i >= 0 && t.bare {
-		if t.paths, err = pushName(t.mem, t.paths, strings.TrimSpace(record[i])); err != nil {
-			return err
-		}
-	}
-	if !t.ids {
-		return nil
-	}
-	return t.named.add(t.mem, strings.TrimSpace(record[t.plan.id]))
-}
-
-// pass gives the rows to each if they have that many values, and forgets them.
-func (t *textTable) pass(ctx context.Context, each func(*Table) error, values int) error {
-	cols := t.plan.width
-	if each == nil || len(t.data) == 0 || len(t.data)+cols <= values {
-		return nil
-	}
-	block, err := newBlock(ctx, t.data, t.plan.fields(), cols, t.passed)
-	if err != nil {
-		return err
-	}
-	block.Columns, block.Skipped = t.plan.names()
-	block.origin = origin{before: t.passed, lines: t.lines}
-	labels := t.names
-	t.names = nil // whose texts are shared
-	block.takeNames(t.mem, &t.names, &t.named)
-	give[string](t.mem, cap(labels))
-	block.Labels = labels
-	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
-	return each(block)
-}
-
-func (t *textTable) intern(name string) (string, error) {
-	known, ok := t.known[name]
-	if !ok {
-		if err := t.mem.Take(int64(len(name)) + nameCost); err != nil {
-			return "", err
-		}
-		known = strings.Clone(name)
-		t.known[known] = known
-	}
-	return known, nil
-}
-
-func (t *textTable) finish(ctx context.Context) (*Table, error) {
 	p := t.plan
-	if p.width == 0 && !t.bare {
+	if err := p.badCells(); err != nil {
+		return nil, err
+	}
+	if p.width == 0 && !t.tables[0].bare {
 		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): make numbers of text, or name the feature columns", list(p.header))
 	}
-	out := &Table{Features: blas32.General{Rows: t.rows, Cols: p.width}, Fields: p.fields(), mem: t.mem}
-	if !t.bare && t.passed == 0 {
-		var err error
-		if out, err = newMixedTable(ctx, t.data, p.fields(), t.rows, p.width, []int{p.width}, t.mem); err != nil {
-			return nil, err
-		}
+	out, err := t.builder.finish(ctx)
+	if p.options.Times {
+		return out, err
 	}
-	out.origin, out.paths = t.origin, t.paths
-	if p.label >= 0 && !t.labels {
-		out.Unread = p.header[p.label]
-	}
-	out.Columns, out.Skipped = p.names()
-	var err error
-	if t.labels && t.passed == 0 && p.options.Times {
-		out.Labels = t.names
-	} else if t.labels && t.passed == 0 {
-		if out.Labels, err = wholeLabels(t.names); err != nil {
+	for _, table := range out {
+		if table.Labels, err = wholeLabels(table.Labels); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.label], err)
 		}
 	}
-	if t.ids && t.passed == 0 {
-		if err := out.setIDs(ctx, t.named); err != nil {
-			return nil, fmt.Errorf("column %q: %w", p.header[p.id], err)
+	return out, err
+}
+
+// rowsOfText are the rows of a block of text.
+type rowsOfText struct {
+	to *textTables
+	*textBlock
+}
+
+func (r rowsOfText) names(column int) ([]string, error) {
+	k, n := slices.Index(r.textColumns, column), len(r.textColumns)
+	all := make([]string, len(r.lines))
+	for i := range all {
+		all[i] = strings.TrimSpace(r.texts[i*n+k])
+	}
+	return all, nil
+}
+
+func (r rowsOfText) features(rows [][]int) (_ []arrowio.Vectors, err error) {
+	p, n := r.to.plan, len(r.lines)
+	if p.width == 0 {
+		return nil, nil
+	}
+	if len(r.numberColumns) == p.width && len(r.odd) == 0 {
+		return []arrowio.Vectors{{Data: r.numbers, Rows: n, Width: p.width}}, nil
+	}
+	if r.to.cells, err = extend(r.to.mem, r.to.cells[:0], n*p.width, maxElements); err != nil {
+		return nil, err
+	}
+	used := slices.Concat(rows...)
+	slices.Sort(used)
+	record := r.records()
+	for _, i := range used {
+		if err := p.read(r.to.cells[i*p.width:][:p.width], record(i), r.to.mem); err != nil {
+			return nil, err
 		}
 	}
-	return out, nil
+	return []arrowio.Vectors{{Data: r.to.cells, Rows: n, Width: p.width}}, nil
+}
+
+func (r rowsOfText) tally(rows [][]int) error {
+	skipped, n := r.to.plan.skipped, len(r.textColumns)
+	for k := range skipped {
+		s := &skipped[k]
+		at := slices.Index(r.textColumns, s.at)
+		for _, part := range rows {
+			for _, i := range part {
+				if s.tally.many {
+					break
+				}
+				s.tally.add(strings.TrimSpace(r.texts[i*n+at]))
+			}
+		}
+	}
+	return nil
 }

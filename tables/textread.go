@@ -50,16 +50,6 @@ type textRecord struct {
 	odd     bool // NaN is among them
 }
 
-// clone returns a record, all of whose fields are text, that stays valid, and its size.
-func (r *textRecord) clone() (kept *textRecord, size int64) {
-	kept = &textRecord{line: r.line, fields: make([]string, len(r.fields))}
-	for i, field := range r.fields {
-		kept.fields[i] = strings.Clone(field)
-		size += int64(len(field)) + sizeOf[string]()
-	}
-	return kept, size
-}
-
 // newTextReader reads the header and finds the separator.
 func newTextReader(in *input, o Options) (*recordReader, error) {
 	decoded, err := decodedText(in, o.Encoding)
@@ -148,34 +138,18 @@ func (r *recordReader) next() (*textRecord, error) {
 	return record, nil
 }
 
-// each calls add for each of the other records, in order. The columns in numbers are read
-// as numbers, by several threads at once, and those in texts are kept as they are.
-func (r *recordReader) each(ctx context.Context, numbers, texts []int, style scan.Style, add func(*textRecord) error) error {
-	record := &textRecord{fields: make([]string, len(r.header))}
+// each calls add for the other records, block by block, in order. The columns in numbers are
+// read as numbers, by several threads at once, and those in texts are kept as they are.
+func (r *recordReader) each(ctx context.Context, numbers, texts []int, style scan.Style, add func(*textBlock) error) error {
 	split := func(c *scan.Chunk) (*textBlock, error) {
 		b := r.newBlock()
-		b.end = c.End()
-		return b, r.split(c, b, numbers, texts, style)
+		b.end, b.numberColumns, b.textColumns = c.End(), numbers, texts
+		return b, r.split(c, b, style)
 	}
 	return scan.Each(ctx, r.scanner, algorithms.Jobs(), split, func(b *textBlock) error {
 		defer r.free(b)
 		r.done = b.end
-		odd := b.odd
-		for row, line := range b.lines {
-			record.line = line
-			record.numbers = b.numbers[row*len(numbers) : (row+1)*len(numbers)]
-			for k, i := range texts {
-				record.fields[i] = b.texts[row*len(texts)+k]
-			}
-			record.odd = len(odd) > 0 && odd[0].row == row
-			for ; len(odd) > 0 && odd[0].row == row; odd = odd[1:] {
-				record.fields[odd[0].column] = odd[0].text
-			}
-			if err := add(record); err != nil {
-				return err
-			}
-		}
-		return nil
+		return add(b)
 	})
 }
 
@@ -184,6 +158,8 @@ func (r *recordReader) ahead() float64 { return forecastOf(r.done, r.size) }
 
 // A textBlock is what several threads make of the records of a chunk.
 type textBlock struct {
+	numberColumns, textColumns []int
+
 	lines   []int     // a record
 	numbers []float32 // of each record
 	texts   []string  // of each record, in the chunk's memory
@@ -195,6 +171,32 @@ type textBlock struct {
 type oddCell struct {
 	row, column int
 	text        string // in the chunk's memory
+}
+
+// records gives the records of a block, of which those that are asked for come in order. One
+// is valid until the next.
+func (b *textBlock) records() func(row int) *textRecord {
+	record, odd := &textRecord{}, b.odd
+	for _, i := range slices.Concat(b.numberColumns, b.textColumns) {
+		for len(record.fields) <= i {
+			record.fields = append(record.fields, "")
+		}
+	}
+	numbers, texts := len(b.numberColumns), len(b.textColumns)
+	return func(row int) *textRecord {
+		record.line = b.lines[row]
+		record.numbers = b.numbers[row*numbers : (row+1)*numbers]
+		for k, i := range b.textColumns {
+			record.fields[i] = b.texts[row*texts+k]
+		}
+		for ; len(odd) > 0 && odd[0].row < row; odd = odd[1:] {
+		}
+		record.odd = len(odd) > 0 && odd[0].row == row
+		for ; len(odd) > 0 && odd[0].row == row; odd = odd[1:] {
+			record.fields[odd[0].column] = odd[0].text
+		}
+		return record
+	}
 }
 
 func (r *recordReader) newBlock() *textBlock {
@@ -224,7 +226,8 @@ func (b *textBlock) close(mem *arrowio.Budget) {
 }
 
 // split adds the records of a chunk to b.
-func (r *recordReader) split(c *scan.Chunk, b *textBlock, numbers, texts []int, style scan.Style) error {
+func (r *recordReader) split(c *scan.Chunk, b *textBlock, style scan.Style) error {
+	numbers, texts := b.numberColumns, b.textColumns
 	for row := 0; ; row++ {
 		if err := c.Next(); errors.Is(err, io.EOF) {
 			return nil

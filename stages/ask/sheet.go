@@ -15,7 +15,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/ppi"
 	"mars.dev/mars/stages/internal/sheet"
-	"mars.dev/mars/stages/internal/tables"
+	"mars.dev/mars/tables/write"
 )
 
 // A Sheet is the rows that a person is to label.
@@ -152,6 +152,6 @@ func (o *Table) Text() (head []string, rows [][]string) {
 }
 
 // Write writes a table of a format other than Arrow.
-func Write(ctx context.Context, w io.Writer, f tables.Format, table arrowio.Stream) error {
-	return tables.Write(ctx, w, f, table)
+func Write(ctx context.Context, w io.Writer, f write.Format, table arrowio.Stream) error {
+	return write.Write(ctx, w, f, table)
 }

@@ -12,7 +12,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/survey"
-	"mars.dev/mars/stages/internal/tables"
+	"mars.dev/mars/tables/write"
 )
 
 // Metrics compare predicted with true classes; the names are scikit-learn's.
@@ -76,8 +76,8 @@ func newMetrics(classes []string, confusion [][]int) *Metrics {
 
 // Save writes m to a file: as JSON whole, and in the other formats a row a class, with its
 // rows, its recall and, where they are known, its shares. It does not write Arrow.
-func (m *Metrics) Save(ctx context.Context, path string, f tables.Format) error {
-	return tables.SaveReport(ctx, path, f, m.WriteJSON, m.record)
+func (m *Metrics) Save(ctx context.Context, path string, f write.Format) error {
+	return write.SaveReport(ctx, path, f, m.WriteJSON, m.record)
 }
 
 // WriteJSON writes m as one object.

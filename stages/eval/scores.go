@@ -18,7 +18,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/validate"
 	"mars.dev/mars/stages/internal/stream"
-	"mars.dev/mars/stages/internal/tables"
+	"mars.dev/mars/tables/write"
 )
 
 // Scores are what predictions are worth by themselves, without the truth: the higher, the
@@ -188,8 +188,8 @@ func (s *Scores) WriteJSON(w io.Writer) error {
 }
 
 // Save writes s to a file: as JSON whole, and in the other formats a row a score.
-func (s *Scores) Save(ctx context.Context, path string, f tables.Format) error {
-	return tables.SaveReport(ctx, path, f, s.WriteJSON, func() (arrow.Record, error) {
+func (s *Scores) Save(ctx context.Context, path string, f write.Format) error {
+	return write.SaveReport(ctx, path, f, s.WriteJSON, func() (arrow.Record, error) {
 		values := array.NewFloat64Builder(memory.DefaultAllocator)
 		defer values.Release()
 		for _, name := range scoreNames {

@@ -5,20 +5,20 @@ import (
 	"io"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/stages/internal/tables"
+	"mars.dev/mars/tables/write"
 )
 
 // Formats are what labels can be written as.
-var Formats = tables.Formats
+var Formats = write.Formats
 
 // Format is how labels are written.
-type Format = tables.Format
+type Format = write.Format
 
 // Arrow is the format in which posteriors stay vectors.
-const Arrow = tables.Arrow
+const Arrow = write.Arrow
 
 // FormatOf is the format that a file's name asks for.
-func FormatOf(path string) (Format, error) { return tables.FormatOf(path) }
+func FormatOf(path string) (Format, error) { return write.FormatOf(path) }
 
 // Write writes the rows of src, labels in columns of the usual names, flat.
 func Write(ctx context.Context, w io.Writer, f Format, src arrowio.Stream) error {
@@ -26,5 +26,5 @@ func Write(ctx context.Context, w io.Writer, f Format, src arrowio.Stream) error
 	if err != nil {
 		return err
 	}
-	return tables.Write(ctx, w, f, flat)
+	return write.Write(ctx, w, f, flat)
 }

@@ -45,8 +45,8 @@ type Labels struct {
 	Options
 	in      *stream.Rows
 	classes []string // names; nil if they are not known
+	columns []column
 	schema  *arrow.Schema
-	kept    []string // columns that are passed on as they are
 	rec     arrow.Record
 	seen    int64         // target rows
 	given   map[int64]int // classes of target rows that a person has labelled
@@ -76,21 +76,11 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 	if o.Unknown > 0 && slices.Contains(l.classes, Unknown) {
 		return nil, fmt.Errorf("%s: a class of the source is called %q, as --unknown labels rows that are like none: name the class otherwise, or leave --unknown out", in.Name(), Unknown)
 	}
-	fields := []arrow.Field{{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}}
-	for _, name := range []string{c.ID, c.PredictedClass, c.Typicality, c.Probability, c.Truth} {
-		for _, i := range in.Schema().FieldIndices(name) {
-			l.kept = append(l.kept, name)
-			field := in.Schema().Field(i)
-			if name == c.Truth && l.namesTruth(field) {
-				field.Type = arrow.BinaryTypes.String
-			}
-			fields = append(fields, field)
-		}
+	l.columns = l.listed()
+	fields := make([]arrow.Field, len(l.columns))
+	for k, column := range l.columns {
+		fields[k] = column.field
 	}
-	if slices.Contains(l.kept, c.ID) {
-		fields = fields[1:]
-	}
-	fields = slices.Insert(fields, 2, arrow.Field{Name: Confidence, Type: arrow.PrimitiveTypes.Float32})
 	meta := in.Schema().Metadata()
 	l.schema = arrow.NewSchema(fields, &meta)
 	return l, nil
@@ -98,6 +88,41 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 
 // Doubtful reports whether the method warns of its labels, and no label of a person says more.
 func (l *Labels) Doubtful() bool { return l.doubted && l.Given == nil }
+
+// A column is one of the labels. values makes it of the target rows of a batch, which are its
+// parts: n rows.
+type column struct {
+	field  arrow.Field
+	values func(rec arrow.Record, parts [][2]int64, n int64) (arrow.Array, error)
+}
+
+// listed are the columns of the labels, in their order, without those that the input lacks.
+func (l *Labels) listed() (all []column) {
+	c := l.in.Columns
+	for _, column := range []column{
+		{arrow.Field{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}, l.rowNumbers},
+		{arrow.Field{Name: c.PredictedClass}, l.predicted},
+		{arrow.Field{Name: Confidence, Type: arrow.PrimitiveTypes.Float32}, l.confidence},
+		{arrow.Field{Name: c.Typicality}, nil},
+		{arrow.Field{Name: c.Probability}, nil},
+		{arrow.Field{Name: c.Truth}, nil},
+	} {
+		name := column.field.Name
+		if i := l.in.Schema().FieldIndices(name); len(i) > 0 && name != Confidence {
+			column.field = l.in.Schema().Field(i[0])
+			if name != c.PredictedClass {
+				column.values = l.asIs(name)
+			}
+			if name == c.Truth && l.namesTruth(column.field) {
+				column.field.Type, column.values = arrow.BinaryTypes.String, l.truth
+			}
+		}
+		if column.values != nil {
+			all = append(all, column)
+		}
+	}
+	return all
+}
 
 // Name is the input's.
 func (l *Labels) Name() string { return l.in.Name() }
@@ -135,48 +160,62 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	var columns []arrow.Array
-	for _, name := range l.kept {
-		column, err := take(rec.Column(rec.Schema().FieldIndices(name)[0]), parts)
-		if err != nil {
-			return nil, fmt.Errorf("%s: column %q: %w", l.in.Name(), name, err)
-		}
-		if numbers, ok := column.(*array.Int32); ok && name == l.in.Columns.Truth && l.classes != nil {
-			column, err = l.truthNames(numbers)
-			numbers.Release()
-			if err != nil {
-				return nil, err
-			}
-		}
-		defer column.Release()
-		columns = append(columns, column)
-	}
 	n := int64(0)
 	for _, part := range parts {
 		n += part[1] - part[0]
 	}
-	if !slices.Contains(l.kept, l.in.Columns.ID) {
-		numbers := make([]int64, n)
-		for i := range numbers {
-			numbers[i] = l.seen + int64(i)
-		}
-		columns = slices.Insert(columns, 0, arrowio.NewInt64Array(numbers))
-	}
-	if l.Unknown > 0 {
-		if err := l.markUnknown(columns); err != nil {
+	arrays := make([]arrow.Array, len(l.columns))
+	for k, column := range l.columns {
+		if arrays[k], err = column.values(rec, parts, n); err != nil {
 			return nil, err
 		}
+		defer arrays[k].Release()
 	}
-	confidence, err := greatest(rec, l.in.Columns.Probability, parts)
-	if err != nil {
-		return nil, err
-	}
-	columns = slices.Insert(columns, 2, confidence)
-	if err := l.give(columns, n); err != nil {
+	if err := l.give(arrays, n); err != nil {
 		return nil, err
 	}
 	l.seen += n
-	return array.NewRecord(l.schema, columns, n), nil
+	return array.NewRecord(l.schema, arrays, n), nil
+}
+
+// asIs passes on a column of the input.
+func (l *Labels) asIs(name string) func(arrow.Record, [][2]int64, int64) (arrow.Array, error) {
+	return func(rec arrow.Record, parts [][2]int64, _ int64) (arrow.Array, error) {
+		return l.take(rec, name, parts)
+	}
+}
+
+// take is a column of the input in some parts of a batch.
+func (l *Labels) take(rec arrow.Record, name string, parts [][2]int64) (arrow.Array, error) {
+	values, err := take(rec.Column(rec.Schema().FieldIndices(name)[0]), parts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: column %q: %w", l.in.Name(), name, err)
+	}
+	return values, nil
+}
+
+// rowNumbers are the identities of rows that have none.
+func (l *Labels) rowNumbers(_ arrow.Record, _ [][2]int64, n int64) (arrow.Array, error) {
+	numbers := make([]int64, n)
+	for i := range numbers {
+		numbers[i] = l.seen + int64(i)
+	}
+	return arrowio.NewInt64Array(numbers), nil
+}
+
+// confidence is the greatest posterior of each row.
+func (l *Labels) confidence(rec arrow.Record, parts [][2]int64, _ int64) (arrow.Array, error) {
+	return greatest(rec, l.in.Columns.Probability, parts)
+}
+
+// truth is the name of each row's true class.
+func (l *Labels) truth(rec arrow.Record, parts [][2]int64, _ int64) (arrow.Array, error) {
+	numbers, err := l.take(rec, l.in.Columns.Truth, parts)
+	if err != nil {
+		return nil, err
+	}
+	defer numbers.Release()
+	return l.truthNames(numbers.(*array.Int32)) // see namesTruth
 }
 
 // namesTruth reports whether the classes of a column of truth can be named, as those that
@@ -202,14 +241,22 @@ func (l *Labels) truthNames(numbers *array.Int32) (arrow.Array, error) {
 	return b.NewArray(), nil
 }
 
-// markUnknown replaces the predicted classes among the columns.
-func (l *Labels) markUnknown(columns []arrow.Array) error {
-	at := func(name string) int { return l.schema.FieldIndices(name)[0] }
-	classes := at(l.in.Columns.PredictedClass)
-	names, ok := columns[classes].(*array.String)
-	typicality, numbers := columns[at(l.in.Columns.Typicality)-1].(*array.Float32) // before confidence is there
+// predicted is the name of each row's predicted class, Unknown for rows that are like none.
+func (l *Labels) predicted(rec arrow.Record, parts [][2]int64, _ int64) (arrow.Array, error) {
+	classes, err := l.take(rec, l.in.Columns.PredictedClass, parts)
+	if err != nil || l.Unknown == 0 {
+		return classes, err
+	}
+	defer classes.Release()
+	usual, err := l.take(rec, l.in.Columns.Typicality, parts)
+	if err != nil {
+		return nil, err
+	}
+	defer usual.Release()
+	names, ok := classes.(*array.String)
+	typicality, numbers := usual.(*array.Float32)
 	if !ok || !numbers {
-		return l.in.Fail("", errors.New("predicted classes are not text, or typicality is not float32"), "run mars label anew")
+		return nil, l.in.Fail("", errors.New("predicted classes are not text, or typicality is not float32"), "run mars label anew")
 	}
 	known := make([]string, names.Len())
 	for i := range known {
@@ -217,8 +264,7 @@ func (l *Labels) markUnknown(columns []arrow.Array) error {
 			known[i] = Unknown
 		}
 	}
-	columns[classes] = arrowio.NewStringArray(known)
-	return nil
+	return arrowio.NewStringArray(known), nil
 }
 
 // runs are the bounds [from, to) of the parts of a batch that are target rows.

@@ -91,6 +91,7 @@ func (t *Tally) add(rec arrow.Record) error {
 		}
 		return nil
 	}
+	ids := at(names.ID)
 	classes, isText := at(names.PredictedClass).(*array.String)
 	confidence, isFloat := at(Confidence).(*array.Float32)
 	if !isText || !isFloat {
@@ -108,14 +109,14 @@ func (t *Tally) add(rec arrow.Record) error {
 		if known && truth.IsValid(i) {
 			right = truth.Value(i)
 		}
-		if err := t.Count(func() string { return rec.Column(0).ValueStr(i) }, classes.Value(i), sure, right); err != nil {
+		if err := t.Count(func() string { return ids.ValueStr(i) }, classes.Value(i), sure, right); err != nil {
 			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
 		if judged && typicality.Value(i) < strangeRow {
 			t.strange++
 		}
 		if t.wantHead && t.rows <= headRows {
-			t.head = append(t.head, fmt.Sprintf("%s\t%s\t%.3f", safetext.Escape(rec.Column(0).ValueStr(i)), safetext.Escape(classes.Value(i)), sure))
+			t.head = append(t.head, fmt.Sprintf("%s\t%s\t%.3f", safetext.Escape(ids.ValueStr(i)), safetext.Escape(classes.Value(i)), sure))
 		}
 	}
 	return nil

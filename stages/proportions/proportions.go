@@ -22,7 +22,7 @@ import (
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/labelled"
 	"mars.dev/mars/stages/internal/stream"
-	"mars.dev/mars/stages/internal/tables"
+	"mars.dev/mars/tables/write"
 )
 
 // Methods are the ways to estimate: hedge, under several assumptions; mte, by
@@ -198,8 +198,8 @@ func (r *Report) Write(env stages.Env, out arrowio.Sink) error {
 
 // Save writes the report to a file: as JSON whole, and in the other formats the rows of
 // Write. It does not write Arrow.
-func (r *Report) Save(ctx context.Context, env stages.Env, path string, f tables.Format) error {
-	return tables.SaveReport(ctx, path, f, r.WriteJSON, func() (arrow.Record, error) { return r.rows(env) })
+func (r *Report) Save(ctx context.Context, env stages.Env, path string, f write.Format) error {
+	return write.SaveReport(ctx, path, f, r.WriteJSON, func() (arrow.Record, error) { return r.rows(env) })
 }
 
 // rows is the batch of Write.

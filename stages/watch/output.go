@@ -9,11 +9,11 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/stages/internal/tables"
+	"mars.dev/mars/tables/write"
 )
 
 // Formats are what windows can be written as: a table to read, and rows for programs.
-var Formats = []string{"text", "csv", "tsv", "jsonl", tables.Arrow}
+var Formats = []string{"text", "csv", "tsv", "jsonl", write.Arrow}
 
 // FormatOf is the format that a file's name asks for; "text" for standard output and
 // names that end in .txt.
@@ -21,7 +21,7 @@ func FormatOf(path string) (string, error) {
 	if path == "" || path == "-" || len(path) > 4 && path[len(path)-4:] == ".txt" {
 		return "text", nil
 	}
-	f, err := tables.FormatOf(path)
+	f, err := write.FormatOf(path)
 	switch {
 	case err != nil:
 		return "", err
@@ -43,7 +43,7 @@ type Writer struct {
 // NewWriter writes in one of Formats. begun says that out has windows already.
 func (w *Watcher) NewWriter(out io.Writer, name, format string, begun bool) *Writer {
 	o := &Writer{watcher: w, format: format, out: out, begun: begun}
-	if format == tables.Arrow {
+	if format == write.Arrow {
 		o.arrow = arrowio.NewWriter(out, name, arrowio.WriteOptions{})
 	}
 	return o
@@ -66,7 +66,7 @@ func (o *Writer) Write(ctx context.Context, r *Row) error {
 		return o.arrow.Write(rec)
 	}
 	var b bytes.Buffer
-	if err := tables.Write(ctx, &b, tables.Format{Name: o.format, Headless: o.begun}, &window{rec: rec}); err != nil {
+	if err := write.Write(ctx, &b, write.Format{Name: o.format, Headless: o.begun}, &window{rec: rec}); err != nil {
 		return err
 	}
 	o.begun = true

@@ -11,6 +11,7 @@ import (
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages/algorithms/augment"
 	"mars.dev/mars/stages/featurize/shift"
+	"mars.dev/mars/tables"
 )
 
 // shells are those that there is a completion for.
@@ -68,6 +69,7 @@ type completer = cobra.CompletionFunc
 var valuesOf = map[string]completer{
 	"arch":               cobra.FixedCompletions(append([]string{"auto", "mlp:"}, architectures...), cobra.ShellCompDirectiveNoFileComp),
 	"augment":            cobra.FixedCompletions(append(augment.Presets(), augment.Names()...), cobra.ShellCompDirectiveNoFileComp),
+	"encoding":           cobra.FixedCompletions(tables.Encodings, cobra.ShellCompDirectiveNoFileComp),
 	"compression":        cobra.FixedCompletions([]string{"none", "lz4", "zstd"}, cobra.ShellCompDirectiveNoFileComp),
 	"setting":            cobra.FixedCompletions([]string{"low", "mid", "high", "0", "1", "2", "3", "4", "5", "6"}, cobra.ShellCompDirectiveNoFileComp),
 	"source-proportions": cobra.FixedCompletions([]string{shift.Random}, cobra.ShellCompDirectiveNoFileComp),

@@ -251,8 +251,13 @@ func (o *featurizeFlags) registerTables(f *pflag.FlagSet) {
 	f.StringVar(&o.comment, "comment", "", "lines of text tables that begin with this are left out, such as '#'")
 	countVar(f, &o.skipLines, "skip-lines", 0, 0, "lines of text tables before the header to leave out")
 	f.BoolVar(&o.noHeader, "no-header", false, "text tables have no header: their columns are c1, c2, …")
-	f.Var(oneOf{&o.encoding, tables.Encodings}, "encoding", "character encoding of text tables")
+	f.Var(encodingName{oneOf{&o.encoding, tables.Encodings}}, "encoding", "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md)")
 }
+
+// encodingName is one of so many names that help does not list them.
+type encodingName struct{ oneOf }
+
+func (encodingName) Type() string { return "string" }
 
 // text is the format of text tables that the flags say.
 func (o *featurizeFlags) text() (tables.Options, error) {

@@ -16,6 +16,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/stages/predict"
+	"mars.dev/mars/tables/write"
 )
 
 // inspectCommand shows what a stream, a file or a state holds.
@@ -50,7 +51,7 @@ everything and prints a line for each good input; it fails where one breaks.`,
 type inspector struct {
 	common                    common
 	asJSON, asCSV, check, raw bool
-	table                     arrowio.CSVOptions
+	table                     write.CSVOptions
 	head                      int
 }
 

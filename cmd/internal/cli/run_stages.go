@@ -13,7 +13,16 @@ import (
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/cluster"
+	"mars.dev/mars/stages/embed"
+	"mars.dev/mars/stages/eval"
+	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/match"
+	"mars.dev/mars/stages/predict"
+	"mars.dev/mars/stages/proportions"
+	"mars.dev/mars/stages/reweight"
+	"mars.dev/mars/stages/train"
 )
 
 // stageCommands make the commands of the stages, anew each time: a command is
@@ -22,11 +31,12 @@ func stageCommands() []func() *cobra.Command {
 	return []func() *cobra.Command{Featurize, Embed, Cluster, Match, Reweight, Train, Predict, Eval}
 }
 
-// algorithmVersions are the versions of what the stages compute, where it is not the
-// first. Raise a stage's when the same input, options and seed give other results
-// than before: what caches hold of it is then made again.
-var algorithmVersions = map[string]int{"featurize": 7, "cluster": 4, "match": 2, "reweight": 5, "embed": 5, "train": 15, "predict": 6, "eval": 2,
-	"label": 7, "proportions": 8}
+// algorithmVersions are the versions of what the stages compute.
+var algorithmVersions = map[string]int{
+	"featurize": featurize.Version, "embed": embed.Version, "cluster": cluster.Version, "match": match.Version,
+	"reweight": reweight.Version, "train": train.Version, "predict": predict.Version, "eval": eval.Version,
+	"label": label.Version, "proportions": proportions.Version,
+}
 
 // flagRoles are the flags that mean something to a pipeline beside their effect
 // on the result.

@@ -237,8 +237,8 @@ func (w *watching) begin(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if strings.HasPrefix(how.Encoding, "utf-16") {
-		return usagef("--encoding %s: a stream is cut at the ends of its lines, which that encoding writes otherwise: convert it before, as in iconv -f utf-16 -t utf-8", how.Encoding)
+	if name := how.Encoding; strings.HasPrefix(name, "utf-16") || strings.HasPrefix(name, "utf-32") {
+		return usagef("--encoding %s: a stream is cut at the ends of its lines, which that encoding writes otherwise: convert it before, as in iconv -f %[1]s -t utf-8", name)
 	}
 	if w.live, err = featurize.NewLive(preparation, how, w.time, watch.ParseTime); err != nil {
 		return fmt.Errorf("%s: %w", w.options.Model, err)

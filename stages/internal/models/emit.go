@@ -61,18 +61,53 @@ func Features(r *stream.Rows, rec arrow.Record, vectors string, width int) (blas
 	return blas32.General{Rows: x.Rows, Cols: width, Stride: width, Data: x.Data}, nil
 }
 
-// Emit passes all rows on to out with the model's prediction, predicted_class and
-// probability, which are those of its Decision, and with typicality if it has one.
-func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta) error {
-	names, width := r.Columns, len(l.Classes)
-	meta.Classes = l.Classes
-	fields := []arrow.Field{
-		{Name: names.Prediction, Type: arrow.PrimitiveTypes.Int32},
-		{Name: names.PredictedClass, Type: arrow.BinaryTypes.String},
-		{Name: names.Probability, Type: arrowio.VectorType(width)},
+// labelled is what a model says of the rows of a batch.
+type labelled struct {
+	rows, posteriors blas32.General
+	predictions      []int32
+}
+
+// An output is a column that a model adds to the rows.
+type output struct {
+	field  arrow.Field
+	values func(context.Context, labelled) (arrow.Array, error)
+}
+
+// outputs are the columns that the model adds, in their order.
+func (l *Labeller) outputs(names arrowio.Columns) []output {
+	all := []output{
+		{arrow.Field{Name: names.Prediction, Type: arrow.PrimitiveTypes.Int32}, func(_ context.Context, o labelled) (arrow.Array, error) {
+			return arrowio.NewIntArray(o.predictions, nil), nil
+		}},
+		{arrow.Field{Name: names.PredictedClass, Type: arrow.BinaryTypes.String}, func(_ context.Context, o labelled) (arrow.Array, error) {
+			predicted := make([]string, len(o.predictions))
+			for i, k := range o.predictions {
+				predicted[i] = l.Classes[k]
+			}
+			return arrowio.NewStringArray(predicted), nil
+		}},
+		{arrow.Field{Name: names.Probability, Type: arrowio.VectorType(len(l.Classes))}, func(_ context.Context, o labelled) (arrow.Array, error) {
+			p := o.posteriors
+			return arrowio.NewVectorArray(arrowio.Vectors{Data: p.Data, Rows: p.Rows, Width: p.Cols}), nil
+		}},
 	}
-	if l.Typicality != nil {
-		fields = append(fields, arrow.Field{Name: names.Typicality, Type: arrow.PrimitiveTypes.Float32})
+	if l.Typicality == nil {
+		return all
+	}
+	return append(all, output{arrow.Field{Name: names.Typicality, Type: arrow.PrimitiveTypes.Float32}, func(ctx context.Context, o labelled) (arrow.Array, error) {
+		typicality, err := l.Typicality(ctx, o.rows, o.posteriors)
+		return arrowio.NewFloatArray(typicality), err
+	}})
+}
+
+// Emit passes all rows on to out with the model's outputs: prediction, predicted_class and
+// probability, which are those of its Decision, and typicality if it has one.
+func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta) error {
+	meta.Classes = l.Classes
+	outputs := l.outputs(r.Columns)
+	fields := make([]arrow.Field, len(outputs))
+	for k, o := range outputs {
+		fields[k] = o.field
 	}
 	return r.Emit(ctx, out, meta, stream.Added{Fields: fields, Of: func(rec arrow.Record) ([]arrow.Array, error) {
 		x, err := Features(r, rec, l.Vectors, l.Width)
@@ -83,20 +118,13 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		if err != nil {
 			return nil, err
 		}
-		predictions := adapt.Argmax(p)
-		predicted := make([]string, len(predictions))
-		for i, k := range predictions {
-			predicted[i] = l.Classes[k]
+		rows := labelled{x, p, adapt.Argmax(p)}
+		columns := make([]arrow.Array, len(outputs))
+		for k, o := range outputs {
+			if columns[k], err = o.values(ctx, rows); err != nil {
+				return nil, err
+			}
 		}
-		columns := []arrow.Array{
-			arrowio.NewIntArray(predictions, nil),
-			arrowio.NewStringArray(predicted),
-			arrowio.NewVectorArray(arrowio.Vectors{Data: p.Data, Rows: p.Rows, Width: width}),
-		}
-		if l.Typicality == nil {
-			return columns, nil
-		}
-		typicality, err := l.Typicality(ctx, x, p)
-		return append(columns, arrowio.NewFloatArray(typicality)), err
+		return columns, nil
 	}})
 }

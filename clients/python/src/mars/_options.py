@@ -44,7 +44,7 @@ class LabelOptions(TypedDict, total=False):
     comment: str
     skip_lines: int
     no_header: bool
-    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"]
+    encoding: str
     compensate: bool
     classes: Names
     truth: bool
@@ -120,7 +120,7 @@ LABEL: Mapping[str, str] = {
     "comment": "lines of text tables that begin with this are left out, such as '#'",
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
-    "encoding": "character encoding of text tables (default utf-8)",
+    "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "classes": "keep only rows of these classes, numbered in this order",
     "truth": "write the target's labels as truth, to compare with",
@@ -198,7 +198,7 @@ class ProportionsOptions(TypedDict, total=False):
     comment: str
     skip_lines: int
     no_header: bool
-    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"]
+    encoding: str
     compensate: bool
     classes: Names
     truth: bool
@@ -273,7 +273,7 @@ PROPORTIONS: Mapping[str, str] = {
     "comment": "lines of text tables that begin with this are left out, such as '#'",
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
-    "encoding": "character encoding of text tables (default utf-8)",
+    "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "classes": "keep only rows of these classes, numbered in this order",
     "truth": "write the target's labels as truth, to compare with",
@@ -341,7 +341,7 @@ class PredictOptions(TypedDict, total=False):
     comment: str
     skip_lines: int
     no_header: bool
-    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"]
+    encoding: str
     compensate: bool
     keep: Names
     memory: Union[int, str]
@@ -364,7 +364,7 @@ PREDICT: Mapping[str, str] = {
     "comment": "lines of text tables that begin with this are left out, such as '#'",
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
-    "encoding": "character encoding of text tables (default utf-8)",
+    "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "keep": "columns of the target's table that the labels get too: id, all, or some by name, as in patient,day (default id)",
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",
@@ -385,6 +385,7 @@ class AskOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    missing_labels: Paths
     label_from_file: bool
     id: str
     columns: Names
@@ -403,7 +404,7 @@ class AskOptions(TypedDict, total=False):
     comment: str
     skip_lines: int
     no_header: bool
-    encoding: Literal["utf-8", "latin1", "windows-1252", "utf-16"]
+    encoding: str
     compensate: bool
     classes: Names
     truth: bool
@@ -419,6 +420,7 @@ class AskOptions(TypedDict, total=False):
     shape: str
     raw: bool
     image_column: str
+    bad_images: Literal["error", "skip"]
     grey: bool
     resize: str
     source_resize: str
@@ -460,6 +462,7 @@ ASK: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
@@ -478,7 +481,7 @@ ASK: Mapping[str, str] = {
     "comment": "lines of text tables that begin with this are left out, such as '#'",
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
-    "encoding": "character encoding of text tables (default utf-8)",
+    "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "classes": "keep only rows of these classes, numbered in this order",
     "truth": "write the target's labels as truth, to compare with",
@@ -494,6 +497,7 @@ ASK: Mapping[str, str] = {
     "shape": "shape of flat images, CxHxW",
     "raw": "keep integer pixels as they are (default: divide by their largest value)",
     "image_column": "column of a table with the paths of images, as they are from where the table is: the rows are these images",
+    "bad_images": "what to do about images of files that cannot be read: refuse them, or leave them out and count them (default error)",
     "grey": "make images of both domains grey",
     "resize": "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with crop the shorter side",
     "source_resize": "resize images of the source alone",

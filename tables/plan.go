@@ -9,12 +9,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/tables/scan"
 )
 
-// A textPlan says what each column of a text table is for.
-type textPlan struct {
+// A plan says what each column of an input is for, and how it is read.
+type plan struct {
 	header []string
 	chosen []int // the columns that the options name, in order
 	roles
@@ -22,25 +24,27 @@ type textPlan struct {
 	decimal byte
 
 	settled bool
-	cells   []textCell
-	width   int // of a row: a column of dates with times is two
-	skipped []textSkipped
+	cells   []cell
+	vectors []string // features that are read as they are, without cells: lists, and numbers where no column is mixed
+	width   int      // of a row of cells: a column of dates with times is two
+	skipped []skippedColumn
 	bad     []badCell // of columns of numbers, one a column
 }
 
-// A textCell reads a column that is a feature.
-type textCell struct {
+// A cell reads a column that is a feature.
+type cell struct {
 	at       int // in the header
 	field    Field
 	timed    bool // a Day that a Clock follows
 	category *category
 }
 
-// textSkipped is a column that is not read.
-type textSkipped struct {
-	at    int
-	why   string // "" is found from its values
-	tally tally
+// A skippedColumn is one that is not read.
+type skippedColumn struct {
+	at     int
+	why    string // "" if others were chosen; WhyText is found from its values
+	counts bool   // its values are counted
+	tally  tally
 }
 
 // badCell is the first cell of a column that is no number, and how many there are.
@@ -50,36 +54,136 @@ type badCell struct {
 	err       error
 }
 
-func planText(header []string, o Options) (*textPlan, error) {
-	p := &textPlan{header: header, options: o, decimal: o.Decimal}
+// planText plans for columns of text, of which the rows say what they are.
+func planText(header []string, o Options) (*plan, error) {
+	p := &plan{header: header, options: o, decimal: o.Decimal}
 	var err error
 	if p.roles, err = rolesOf(header, o); err != nil {
 		return nil, err
 	}
 	if o.Fields != nil || o.Image != "" {
-		return p, p.use(o.Fields)
+		used, err := p.use(o.Fields)
+		p.skipRest(used)
+		p.done()
+		return p, err
 	}
-	for what, patterns := range map[string][]string{"exclude": o.Exclude, "categorical": o.Categorical} {
-		if err := checkPatterns(what, patterns, header); err != nil {
-			return nil, err
-		}
+	if err := o.checkPatterns(header); err != nil {
+		return nil, err
 	}
 	p.chosen, err = chosen(header, p.roles, o.Columns)
 	return p, err
 }
 
+// planColumns plans for a schema without structs.
+func planColumns(schema *arrow.Schema, o Options) (*plan, error) {
+	header := make([]string, schema.NumFields())
+	for i, f := range schema.Fields() {
+		header[i] = f.Name
+	}
+	p := &plan{header: header, options: o, decimal: o.Decimal}
+	var err error
+	if p.roles, err = rolesOf(header, o); err != nil {
+		return nil, err
+	}
+	columns := o.Columns
+	if o.Fields != nil {
+		columns = names(o.Fields)
+	}
+	if p.chosen, err = chosen(header, p.roles, columns); err != nil {
+		return nil, err
+	}
+	if len(columns) == 0 && o.Image == "" {
+		if p.chosen, err = usualFeatures(schema, p.roles, o); err != nil {
+			return nil, err
+		}
+	}
+	used := setOf(p.chosen)
+	for i, f := range schema.Fields() {
+		if err := checkType(f, used[i], p.has(i), o.Mixed); err != nil {
+			return nil, err
+		}
+		if !used[i] && !p.has(i) {
+			s := skippedColumn{at: i}
+			if len(columns) == 0 && o.Image == "" && !o.excluded(f.Name) {
+				s.why = whyNot(f.Type)
+			}
+			s.counts = isText(f.Type) && !o.OnlyIDs && o.Image == "" && (s.why == WhyText && !slices.Contains(reserved, f.Name) || f.Name == "domain")
+			p.skipped = append(p.skipped, s)
+		}
+	}
+	if o.OnlyIDs || o.Image != "" {
+		p.chosen, p.settled = nil, true
+		return p, nil
+	}
+	return p, p.readAs(schema)
+}
+
+// readAs says how the chosen columns of a schema are read: mixed ones cell by cell. What a
+// column of text holds is settled by the first batch.
+func (p *plan) readAs(schema *arrow.Schema) (err error) {
+	lists := slices.ContainsFunc(p.chosen, func(i int) bool { return isList(schema.Field(i).Type) })
+	switch {
+	case !p.options.Mixed || lists:
+		for _, i := range p.chosen {
+			p.vectors = append(p.vectors, p.header[i])
+		}
+		p.settled = true
+	case p.options.Fields != nil:
+		_, err = p.use(p.options.Fields)
+		p.done()
+	default:
+		for _, i := range p.chosen {
+			p.cells = append(p.cells, cell{at: i, field: Field{Name: p.header[i]}})
+		}
+	}
+	return err
+}
+
+// checkPatterns returns an error if a name or pattern of columns is of none.
+func (o Options) checkPatterns(header []string) error {
+	for what, patterns := range map[string][]string{"exclude": o.Exclude, "categorical": o.Categorical} {
+		if err := checkPatterns(what, patterns, header); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // open reports whether no features were named.
-func (p *textPlan) open() bool {
+func (p *plan) open() bool {
 	return len(p.options.Columns) == 0 && p.options.Fields == nil && p.options.Image == ""
 }
 
-// use reads the columns as the fields say.
-func (p *textPlan) use(fields []Field) error {
+// needs are the names of the columns that are read.
+func (p *plan) needs() map[string]bool {
+	set := map[string]bool{}
+	for _, i := range append([]int{p.wanted(p.label), p.id, p.domain, p.image}, p.chosen...) {
+		if i >= 0 {
+			set[p.header[i]] = true
+		}
+	}
+	return set
+}
+
+// counted reports whether the values of a column that is not read are counted.
+func (p *plan) counted(name string) bool {
+	return slices.ContainsFunc(p.skipped, func(s skippedColumn) bool { return s.counts && p.header[s.at] == name })
+}
+
+// wanted is the column of labels, −1 if no table is to have any of this input.
+func (p *plan) wanted(label int) int {
+	if p.options.Labels != "" || p.options.noLabels() {
+		return -1
+	}
+	return label
+}
+
+// use reads the columns as the fields say, and returns which they are.
+func (p *plan) use(fields []Field) (used map[int]bool, err error) {
 	at, err := chosen(p.header, p.roles, names(fields))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	used := setOf(at)
 	byName := positions(p.header)
 	for k, f := range fields {
 		i := byName[f.Name]
@@ -87,19 +191,27 @@ func (p *textPlan) use(fields []Field) error {
 			p.cells[len(p.cells)-1].timed = true
 			continue
 		}
-		c := textCell{at: i, field: f}
+		c := cell{at: i, field: f}
 		if f.Kind == Category {
 			c.category = newCategory(f, p.options.growing)
 		}
 		p.cells = append(p.cells, c)
 	}
-	for i := range p.header {
-		if !used[i] && !p.has(i) {
-			p.skipped = append(p.skipped, textSkipped{at: i})
+	return setOf(at), nil
+}
+
+// skipRest notes the columns of text that are neither used nor noted.
+func (p *plan) skipRest(used map[int]bool) {
+	for i, name := range p.header {
+		if used[i] || p.has(i) {
+			continue
 		}
+		s := skippedColumn{at: i, counts: true}
+		if p.open() && !p.options.excluded(name) {
+			s.why = WhyText
+		}
+		p.skipped = append(p.skipped, s)
 	}
-	p.done()
-	return nil
 }
 
 // names are those of the fields, each once.
@@ -114,7 +226,7 @@ func names(fields []Field) []string {
 }
 
 // done notes that the cells are known.
-func (p *textPlan) done() {
+func (p *plan) done() {
 	p.settled = true
 	for _, c := range p.cells {
 		p.width += len(c.fields())
@@ -126,7 +238,7 @@ const settleRows = 4096
 
 // settle decides by the first rows what the columns are, and which are features if none were
 // named. What a later value may be follows from that: a column is not dropped in silence.
-func (p *textPlan) settle(sample [][]string) error {
+func (p *plan) settle(sample [][]string) error {
 	features := p.chosen
 	if p.open() {
 		features = nil
@@ -136,7 +248,7 @@ func (p *textPlan) settle(sample [][]string) error {
 			}
 		}
 	}
-	used := map[int]bool{}
+	used := setOf(features)
 	for _, i := range features {
 		values := make([]string, len(sample))
 		for k, record := range sample {
@@ -146,26 +258,22 @@ func (p *textPlan) settle(sample [][]string) error {
 		if err != nil {
 			return err
 		}
-		if used[i] = why == ""; used[i] {
+		if why == "" {
 			p.cells = append(p.cells, cell)
 		} else {
-			p.skipped = append(p.skipped, textSkipped{at: i, why: why})
+			p.skipped = append(p.skipped, skippedColumn{at: i, why: why, counts: true})
 		}
 	}
-	for i := range p.header {
-		if !p.has(i) && !slices.Contains(features, i) {
-			p.skipped = append(p.skipped, textSkipped{at: i})
-		}
-	}
-	slices.SortFunc(p.skipped, func(a, b textSkipped) int { return a.at - b.at })
+	p.skipRest(used)
+	slices.SortFunc(p.skipped, func(a, b skippedColumn) int { return a.at - b.at })
 	p.done()
 	return nil
 }
 
 // cellOf says what the values of column i are: why it cannot be a feature, or how to read it.
-func (p *textPlan) cellOf(i int, values []string) (c textCell, why string, err error) {
+func (p *plan) cellOf(i int, values []string) (c cell, why string, err error) {
 	name := p.header[i]
-	c = textCell{at: i, field: Field{Name: name}}
+	c = cell{at: i, field: Field{Name: name}}
 	numbers, left := 0, values[:0:0]
 	for _, value := range values {
 		if _, err := p.number(value, 64); err == nil {
@@ -206,7 +314,7 @@ func (p *textPlan) cellOf(i int, values []string) (c textCell, why string, err e
 const mostNumbers = 9
 
 // fields are the columns of the Table that the cell fills.
-func (c *textCell) fields() []Field {
+func (c *cell) fields() []Field {
 	if c.category != nil {
 		c.field.Values = c.category.values
 	}
@@ -217,8 +325,8 @@ func (c *textCell) fields() []Field {
 }
 
 // fields are the columns of the Table; nil if all are numbers.
-func (p *textPlan) fields() (all []Field) {
-	if !p.options.Mixed {
+func (p *plan) fields() (all []Field) {
+	if !p.options.Mixed || p.vectors != nil {
 		return nil
 	}
 	all = make([]Field, 0, p.width)
@@ -228,32 +336,42 @@ func (p *textPlan) fields() (all []Field) {
 	return all
 }
 
-// names returns the names of the columns of the Table and the unused columns.
-func (p *textPlan) names() (features []string, skipped []Skipped) {
+// columns are the names of the columns of a Table of so many; nil for the numbers of lists.
+func (p *plan) columns(width int) (all []string) {
+	if p.vectors != nil {
+		if width == len(p.vectors) {
+			return p.vectors
+		}
+		return nil
+	}
 	for k := range p.cells {
 		for _, f := range p.cells[k].fields() {
-			features = append(features, f.Name)
+			all = append(all, f.Name)
 		}
 	}
-	for _, s := range p.skipped {
+	return all
+}
+
+// unread are the columns that are not read, with what their values say.
+func (p *plan) unread() (all []Skipped) {
+	for k := range p.skipped {
+		s := &p.skipped[k]
 		name := p.header[s.at]
 		switch {
 		case slices.Contains(reserved, name):
-			skipped = append(skipped, Skipped{Name: name, Why: reservedWhy(name), Values: s.tally.category()})
-		case s.why != "" && s.why != WhyText:
-			skipped = append(skipped, Skipped{Name: name, Why: s.why})
-		case p.open() && !p.options.excluded(name):
-			skipped = append(skipped, s.tally.skip(name))
+			all = append(all, Skipped{Name: name, Why: reservedWhy(name), Values: s.tally.category()})
+		case s.why == WhyText && s.counts:
+			all = append(all, s.tally.skip(name))
 		default:
-			skipped = append(skipped, Skipped{Name: name})
+			all = append(all, Skipped{Name: name, Why: s.why})
 		}
 	}
-	return features, skipped
+	return all
 }
 
 // uses are the columns that are read as numbers, in their order, and those that are read as
 // they are.
-func (p *textPlan) uses() (numbers, texts []int) {
+func (p *plan) uses() (numbers, texts []int) {
 	for _, c := range p.cells {
 		if c.field.Kind == Number {
 			numbers = append(numbers, c.at)
@@ -273,7 +391,7 @@ func (p *textPlan) uses() (numbers, texts []int) {
 }
 
 // read fills row with the cells of a record.
-func (p *textPlan) read(row []float32, record *textRecord, mem *arrowio.Budget) error {
+func (p *plan) read(row []float32, record *textRecord, mem *arrowio.Budget) error {
 	if len(record.numbers) == len(row) && !record.odd { // all are numbers
 		copy(row, record.numbers)
 		return nil
@@ -313,7 +431,7 @@ func (p *textPlan) read(row []float32, record *textRecord, mem *arrowio.Budget) 
 	return nil
 }
 
-func (c *textCell) readMoment(row []float32, text string) error {
+func (c *cell) readMoment(row []float32, text string) error {
 	row[0] = missingCell()
 	if c.timed {
 		row[1] = missingCell()
@@ -334,13 +452,13 @@ func (c *textCell) readMoment(row []float32, text string) error {
 	return nil
 }
 
-func (p *textPlan) at(column, line int, err error) error {
+func (p *plan) at(column, line int, err error) error {
 	return fmt.Errorf("line %d, column %q: %w", line, p.header[column], err)
 }
 
 // note notes a bad cell. It is an error at once if rows are passed on as they are read;
 // otherwise it is known at the end how many there are.
-func (p *textPlan) note(b badCell) error {
+func (p *plan) note(b badCell) error {
 	if limit := (*arrowio.LimitError)(nil); p.options.Each != nil || errors.As(b.err, &limit) {
 		return p.at(b.at, b.line, b.err)
 	}
@@ -354,7 +472,7 @@ func (p *textPlan) note(b badCell) error {
 }
 
 // badCells is the error of the cells that were noted.
-func (p *textPlan) badCells() error {
+func (p *plan) badCells() error {
 	if len(p.bad) == 0 {
 		return nil
 	}
@@ -389,7 +507,7 @@ func isMissing(field string) bool {
 }
 
 // value reads a field of a feature column.
-func (p *textPlan) value(field string) (float32, error) {
+func (p *plan) value(field string) (float32, error) {
 	v, err := p.number(field, 32)
 	switch {
 	case err == nil && v-v == 0: // finite
@@ -413,12 +531,12 @@ func (p *textPlan) value(field string) (float32, error) {
 }
 
 // style is how numbers are written.
-func (p *textPlan) style() scan.Style {
+func (p *plan) style() scan.Style {
 	return scan.Style{Decimal: p.decimal, Thousands: p.options.Thousands}
 }
 
 // number reads a feature: a decimal number, or true or false as 1 and 0.
-func (p *textPlan) number(field string, bits int) (float64, error) {
+func (p *plan) number(field string, bits int) (float64, error) {
 	if p.options.Thousands != 0 {
 		field = p.style().Ungroup(field)
 	}
@@ -440,7 +558,7 @@ var isCommaDecimal = regexp.MustCompile(`^[-+]?(\d*|\d{1,3}(\.\d{3})+),\d+([eE][
 
 // otherDecimal returns an error if a field that is not a number is one with the other
 // decimal mark: its column is not to be left out in silence.
-func (p *textPlan) otherDecimal(column, field string) error {
+func (p *plan) otherDecimal(column, field string) error {
 	switch {
 	case p.decimal == 0 && isCommaDecimal(field):
 		return fmt.Errorf("column %q: %q looks like a number with a decimal comma: give --decimal , (or --thousands , if it is none), or leave the column out with --exclude", column, field)

@@ -13,64 +13,39 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
-// A columnCells reads the feature columns of mixed batches. What a column of text holds is
-// settled by the first batch.
-type columnCells struct {
-	text textPlan // reads the values of text
-}
-
-// newColumnCells is for features of a schema; nil if they are not mixed, as columns of lists.
-func newColumnCells(schema *arrow.Schema, features []string, o Options) (*columnCells, error) {
-	if !o.Mixed {
-		return nil, nil
-	}
-	c := &columnCells{text: textPlan{header: features, options: o, decimal: o.Decimal, roles: noRoles}}
-	for i, name := range features {
-		f := schema.Field(schema.FieldIndices(name)[0])
-		if isList(f.Type) {
-			return nil, nil
-		}
-		c.text.cells = append(c.text.cells, textCell{at: i, field: Field{Name: name}})
-	}
-	if o.Fields != nil {
-		c.text.cells = nil
-		return c, c.text.use(o.Fields)
-	}
-	return c, nil
-}
-
 // settle says what the columns are, by their types and the rows of the first batch.
-func (c *columnCells) settle(rec arrow.Record) error {
-	for k := range c.text.cells {
-		cell := &c.text.cells[k]
-		name := cell.field.Name
-		t := rec.Schema().Field(rec.Schema().FieldIndices(name)[0]).Type
+func (b *recordBlock) settle() error {
+	p := b.plan
+	for k := range p.cells {
+		c := &p.cells[k]
+		name := c.field.Name
+		t := b.rec.Schema().Field(b.rec.Schema().FieldIndices(name)[0]).Type
 		switch {
-		case c.text.options.categorical(name):
-			cell.field.Kind = Category
+		case p.options.categorical(name):
+			c.field.Kind = Category
 		case isText(t):
-			values, err := arrowio.StringColumn(rec, name)
+			values, err := arrowio.StringColumn(b.rec, name)
 			if err != nil {
 				return err
 			}
-			settled, why, err := c.text.cellOf(k, trimmed(values.Values))
+			settled, why, err := p.cellOf(c.at, trimmed(values.Values))
 			if err != nil {
 				return err
 			}
-			if *cell = settled; why != "" { // text that could be dates
-				cell.field.Kind = Category
+			if *c = settled; why != "" { // text that could be dates
+				c.field.Kind = Category
 			}
 		case t.ID() == arrow.TIME32 || t.ID() == arrow.TIME64:
-			cell.field.Kind = Clock
+			c.field.Kind = Clock
 		case isDate(t):
-			cell.field.Kind, cell.field.Layout = Day, yearFirst
-			cell.timed = t.ID() == arrow.TIMESTAMP
+			c.field.Kind, c.field.Layout = Day, yearFirst
+			c.timed = t.ID() == arrow.TIMESTAMP
 		}
-		if cell.field.Kind == Category {
-			cell.category = newCategory(cell.field, true)
+		if c.field.Kind == Category {
+			c.category = newCategory(c.field, true)
 		}
 	}
-	c.text.done()
+	p.done()
 	return nil
 }
 
@@ -87,27 +62,29 @@ func isDate(t arrow.DataType) bool {
 	return slices.Contains([]arrow.Type{arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP}, t.ID())
 }
 
-// read reads the columns of a batch.
-func (c *columnCells) read(rec arrow.Record, mem *arrowio.Budget) ([]arrowio.Vectors, error) {
-	if !c.text.settled {
-		if err := c.settle(rec); err != nil {
+// readCells reads the columns of a batch.
+func (b *recordBlock) readCells() ([]arrowio.Vectors, error) {
+	if !b.plan.settled {
+		if err := b.settle(); err != nil {
 			return nil, err
 		}
 	}
-	parts := make([]arrowio.Vectors, len(c.text.cells))
+	rows := int(b.rec.NumRows())
+	parts := make([]arrowio.Vectors, len(b.plan.cells))
 	for k := range parts {
-		cell := &c.text.cells[k]
-		width := len(cell.fields())
-		data := make([]float32, int(rec.NumRows())*width)
-		if err := c.readColumn(rec, cell, data, width, mem); err != nil {
+		c := &b.plan.cells[k]
+		width := len(c.fields())
+		data := make([]float32, rows*width)
+		if err := b.readColumn(c, data, width); err != nil {
 			return nil, err
 		}
-		parts[k] = arrowio.Vectors{Data: data, Rows: int(rec.NumRows()), Width: width}
+		parts[k] = arrowio.Vectors{Data: data, Rows: rows, Width: width}
 	}
 	return parts, nil
 }
 
-func (c *columnCells) readColumn(rec arrow.Record, cell *textCell, data []float32, width int, mem *arrowio.Budget) error {
+func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
+	rec := b.rec
 	name := cell.field.Name
 	col := rec.Column(rec.Schema().FieldIndices(name)[0])
 	t := col.DataType()
@@ -142,9 +119,9 @@ func (c *columnCells) readColumn(rec arrow.Record, cell *textCell, data []float3
 		text = strings.TrimSpace(text)
 		switch cell.field.Kind {
 		case Category:
-			row[0], err = cell.category.code(text, mem)
+			row[0], err = cell.category.code(text, b.mem)
 		case Number:
-			row[0], err = c.text.value(text)
+			row[0], err = b.plan.value(text)
 		default:
 			err = cell.readMoment(row, text)
 		}
@@ -178,7 +155,7 @@ func momentOf(col arrow.Array, t arrow.DataType) (func(i int) time.Time, error) 
 	return nil, nil
 }
 
-func readMoments(col arrow.Array, at func(i int) time.Time, cell *textCell, data []float32, width int) error {
+func readMoments(col arrow.Array, at func(i int) time.Time, cell *cell, data []float32, width int) error {
 	for i := range col.Len() {
 		row := data[i*width:][:width]
 		if col.IsNull(i) {

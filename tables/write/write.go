@@ -1,6 +1,6 @@
-// Package tables writes rows as the files that other programs read: CSV, TSV, JSON,
+// Package write writes rows as the files that other programs read: CSV, TSV, JSON,
 // JSON lines and Parquet, by the name of the file.
-package tables
+package write
 
 import (
 	"bufio"
@@ -21,7 +21,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/arrowio/atomicfile"
 )
 
 // Arrow is the format of files that this package leaves to arrowio.
@@ -43,8 +43,8 @@ var compressions = []string{"gz", "zst"}
 type Format struct {
 	Name        string // one of Formats
 	Compression string // "gz", "zst", or "" for none
-	Spreadsheet bool   // see arrowio.CSVOptions
-	Headless    bool   // see arrowio.CSVOptions
+	Spreadsheet bool   // see CSVOptions
+	Headless    bool   // see CSVOptions
 }
 
 // FormatOf is the format that a file's name asks for: Arrow for standard output, devices
@@ -75,16 +75,14 @@ func FormatOf(path string) (Format, error) {
 
 // Save writes the rows of src to a file, whole or not at all.
 func Save(ctx context.Context, path string, f Format, src arrowio.Stream) error {
-	_, err := state.Save(path, func(w io.Writer) error { return Write(ctx, w, f, src) })
-	return err
+	return atomicfile.Write(path, func(w io.Writer) error { return Write(ctx, w, f, src) })
 }
 
 // SaveReport writes a report to a file, whole or not at all: as JSON what whole writes, and
 // in the other formats the rows of a batch. It does not write Arrow.
 func SaveReport(ctx context.Context, path string, f Format, whole func(io.Writer) error, rows func() (arrow.Record, error)) error {
 	if f.Name == "json" && f.Compression == "" {
-		_, err := state.Save(path, whole)
-		return err
+		return atomicfile.Write(path, whole)
 	}
 	rec, err := rows()
 	if err != nil {
@@ -123,9 +121,9 @@ func Write(ctx context.Context, w io.Writer, f Format, src arrowio.Stream) error
 	}
 	switch f.Name {
 	case "csv":
-		err = arrowio.CSVOptions{Spreadsheet: f.Spreadsheet, Headless: f.Headless}.Write(ctx, out, src)
+		err = CSVOptions{Spreadsheet: f.Spreadsheet, Headless: f.Headless}.Write(ctx, out, src)
 	case "tsv":
-		err = arrowio.CSVOptions{Spreadsheet: f.Spreadsheet, Separator: '\t', Headless: f.Headless}.Write(ctx, out, src)
+		err = CSVOptions{Spreadsheet: f.Spreadsheet, Separator: '\t', Headless: f.Headless}.Write(ctx, out, src)
 	case "json", "jsonl":
 		err = writeJSON(ctx, out, f.Name == "json", src)
 	case "parquet":

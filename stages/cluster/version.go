@@ -1,0 +1,7 @@
+package cluster
+
+import "mars.dev/mars/stages/algorithms/mixture"
+
+// Version is of what the stage puts out: its own, which is raised when the same rows, options
+// and seed give other results, and those of what it runs.
+const Version = 2 + mixture.Version

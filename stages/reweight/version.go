@@ -1,0 +1,11 @@
+package reweight
+
+import (
+	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/algorithms/mte"
+	"mars.dev/mars/stages/algorithms/translate"
+)
+
+// Version is of what the stage puts out: its own, which is raised when the same rows, options
+// and seed give other results, and those of what it runs.
+const Version = 1 + labelshift.Version + mte.Version + translate.Version

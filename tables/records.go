@@ -1,0 +1,257 @@
+package tables
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars.dev/mars/arrowio"
+)
+
+// records returns the next batch of a columnar input, and io.EOF after the last.
+// A batch is valid until the next call.
+type records func() (arrow.Record, error)
+
+var errNoRows = errors.New("has no rows: give data with at least one")
+
+// readRecords reads the tables of Arrow batches.
+func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o Options, mem *arrowio.Budget) ([]*Table, error) {
+	if o.OnlyIDs && p.id < 0 {
+		return []*Table{{}}, nil
+	}
+	b := newBuilder(p, o, mem, ahead)
+	var widths []int
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		rec, err := next()
+		if errors.Is(err, io.EOF) {
+			if b.split.rows == 0 {
+				return nil, errNoRows
+			}
+			return b.finish(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		first := b.split.rows
+		if err := addRecord(ctx, b, &recordBlock{rec, p, mem, &widths}); err != nil {
+			if at := (*arrowio.RowError)(nil); errors.As(err, &at) {
+				at.Row += first
+				return nil, at
+			}
+			return nil, fmt.Errorf("batch that begins at row %d: %w", first+1, err)
+		}
+	}
+}
+
+// addRecord adds the rows of a batch to the tables.
+func addRecord(ctx context.Context, b *builder, block *recordBlock) error {
+	n := int(block.rec.NumRows())
+	if n == 0 {
+		return nil
+	}
+	first := b.split.rows
+	rows, left, err := b.divide(n, block)
+	if err != nil {
+		return err
+	}
+	read, err := b.read(block, rows)
+	if err == nil {
+		return b.add(ctx, read, rows, func(i int) int { return first + i })
+	}
+	if !left || ctx.Err() != nil {
+		return err
+	}
+	// Rows that are left out may hold what cannot be read: read the others alone.
+	for k, all := range rows {
+		for _, i := range all {
+			only := make([][]int, len(rows))
+			only[k] = []int{0}
+			if err := addRow(ctx, b, block, i, only, first+i); err != nil {
+				if at := (*arrowio.RowError)(nil); errors.As(err, &at) {
+					at.Row += i
+				}
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addRow adds row i of a batch, which is row in of the input.
+func addRow(ctx context.Context, b *builder, block *recordBlock, i int, only [][]int, in int) error {
+	one := *block
+	one.rec = block.rec.NewSlice(int64(i), int64(i)+1)
+	defer one.rec.Release()
+	read, err := b.read(&one, only)
+	if err != nil {
+		return err
+	}
+	return b.add(ctx, read, only, func(int) int { return in })
+}
+
+// A recordBlock is the rows of a batch.
+type recordBlock struct {
+	rec    arrow.Record
+	plan   *plan
+	mem    *arrowio.Budget
+	widths *[]int // of each column of plan.vectors, from the first batch with rows
+}
+
+func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
+	if b.plan.vectors == nil {
+		return b.readCells()
+	}
+	parts := make([]arrowio.Vectors, len(b.plan.vectors))
+	for k, name := range b.plan.vectors {
+		v, err := vectorsOf(b.rec, name)
+		if err != nil {
+			return nil, err
+		}
+		if len(*b.widths) == k {
+			*b.widths = append(*b.widths, v.Width)
+		}
+		if want := (*b.widths)[k]; v.Width != want {
+			return nil, fmt.Errorf("column %q: has lists of %d numbers, earlier rows have %d: all rows need one length", name, v.Width, want)
+		}
+		parts[k] = v
+	}
+	return parts, nil
+}
+
+func (b *recordBlock) names(column int) ([]string, error) {
+	if column == b.plan.domain || column == b.plan.label && b.plan.options.Times {
+		return domainsOf(b.rec, b.plan.header[column])
+	}
+	return namesOf(b.rec, b.plan.header[column])
+}
+
+func (b *recordBlock) tally([][]int) error {
+	for k := range b.plan.skipped {
+		s := &b.plan.skipped[k]
+		name := b.plan.header[s.at]
+		if at := b.rec.Schema().FieldIndices(name); !s.counts || s.tally.many || len(at) != 1 {
+			continue // Parquet's are looked at by themselves
+		}
+		text, err := arrowio.StringColumn(b.rec, name)
+		if err != nil {
+			return err
+		}
+		for _, value := range text.Values {
+			s.tally.add(value)
+		}
+	}
+	return nil
+}
+
+// vectorsOf reads a column of lists, or of numbers, each as a list of one.
+func vectorsOf(rec arrow.Record, name string) (arrowio.Vectors, error) {
+	if i := rec.Schema().FieldIndices(name); len(i) == 1 && isNumber(rec.Column(i[0]).DataType()) {
+		data, err := arrowio.FloatColumn(rec, name)
+		return arrowio.Vectors{Data: data, Rows: len(data), Width: 1}, err
+	}
+	return arrowio.VectorColumn(rec, name)
+}
+
+// namesOf reads a column of strings or whole numbers as strings, "" for null.
+func namesOf(rec arrow.Record, name string) ([]string, error) {
+	i := rec.Schema().FieldIndices(name)
+	if len(i) == 1 {
+		if at := namer(rec.Column(i[0])); at != nil {
+			return wholeNames(rec.Column(i[0]), name, at)
+		}
+	}
+	s, err := arrowio.StringColumn(rec, name)
+	return s.Values, err
+}
+
+// domainsOf reads a column that says which domain a row is of, or its time, as strings:
+// numbers as they are.
+func domainsOf(rec arrow.Record, name string) ([]string, error) {
+	i := rec.Schema().FieldIndices(name)
+	if len(i) != 1 {
+		return namesOf(rec, name)
+	}
+	col := rec.Column(i[0])
+	if col.DataType().ID() != arrow.BOOL && !arrow.IsFloating(col.DataType().ID()) {
+		return namesOf(rec, name)
+	}
+	names := make([]string, col.Len())
+	for k := range names {
+		if !col.IsNull(k) {
+			names[k] = col.ValueStr(k)
+		}
+	}
+	return names, nil
+}
+
+// namer returns a function that gives the value of a row as a name. It returns
+// nil for a column of strings or of an unknown type.
+func namer(col arrow.Array) func(i int) (string, error) {
+	switch c := col.(type) {
+	case *array.Boolean:
+		return func(i int) (string, error) { return strconv.Itoa(b2i(c.Value(i))), nil }
+	case *array.Uint64:
+		return func(i int) (string, error) { return strconv.FormatUint(c.Value(i), 10), nil }
+	case *array.Int64:
+		return func(i int) (string, error) { return strconv.FormatInt(c.Value(i), 10), nil }
+	case *array.Int32:
+		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
+	case *array.Int16:
+		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
+	case *array.Int8:
+		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
+	case *array.Uint32:
+		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
+	case *array.Uint16:
+		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
+	case *array.Uint8:
+		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
+	case *array.Float64:
+		return func(i int) (string, error) { return floatLabel(c.Value(i)) }
+	case *array.Float32:
+		return func(i int) (string, error) { return floatLabel(float64(c.Value(i))) }
+	case *array.Float16:
+		return func(i int) (string, error) { return floatLabel(float64(c.Value(i).Float32())) }
+	case *array.Dictionary:
+		return dictionaryNamer(c)
+	}
+	return nil
+}
+
+// dictionaryNamer is namer for a dictionary.
+func dictionaryNamer(c *array.Dictionary) func(i int) (string, error) {
+	at := namer(c.Dictionary())
+	if at == nil {
+		return nil
+	}
+	return func(i int) (string, error) { return at(c.GetValueIndex(i)) }
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func wholeNames(col arrow.Array, name string, at func(i int) (string, error)) ([]string, error) {
+	names := make([]string, col.Len())
+	for i := range names {
+		if col.IsNull(i) {
+			continue
+		}
+		var err error
+		if names[i], err = at(i); err != nil {
+			return nil, &arrowio.RowError{Column: name, Row: i, Err: err}
+		}
+	}
+	return names, nil
+}
