@@ -316,7 +316,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	for _, domain := range group {
 		f.Parts = append(f.Parts, tables.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain), Fit: st.images(domain).Fit})
 	}
-	f.Learnt = o.Source.Path == "" && (o.Load != "" || o.Prepared != "")
+	f.Learnt = st.learnt
 	f.Image, f.Fit, f.Colour = st.Pictures.Column, st.images(group[0]).Fit, st.Pictures.Colour
 	f.Mixed = (st.Columns == nil || st.Encoder != nil) && f.Image == ""
 	if st.Columns != nil {
@@ -332,7 +332,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	}
 	if lacking := (*tables.MissingColumns)(nil); errors.As(err, &lacking) && so.Format.Columns == nil {
 		if both := lacking.Both(st.Columns); len(both) > 0 || group[0] == arrowio.SourceDomain || o.Source.Path == "" || so.Path == "-" || so.Stream != nil {
-			if f.Learnt {
+			if o.Source.Path == "" && (o.Load != "" || o.Prepared != "") {
 				return nil, fmt.Errorf("%s: has no column %s, which the rows that were learnt on have (the columns of %s are %s): give it the column, or learn without it", so.Path, lacking.Names(), so.Path, nameColumns(lacking.Header))
 			}
 			return nil, lacks(so.Path, o.Source.Path, lacking, both)
