@@ -316,7 +316,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	for _, domain := range group {
 		f.Parts = append(f.Parts, tables.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain), Fit: st.images(domain).Fit})
 	}
-	f.Learnt = o.Source.Path == "" && (o.Load != "" || o.Prepared != "")
+	f.Learnt = st.learnt
 	f.Image, f.Fit, f.Colour = st.Pictures.Column, st.images(group[0]).Fit, st.Pictures.Colour
 	f.Mixed = (st.Columns == nil || st.Encoder != nil) && f.Image == ""
 	if st.Columns != nil {

@@ -61,7 +61,7 @@ func (o *Options) flows(ctx context.Context, st *preparation) bool {
 // a whole, be it to say what is wrong with them.
 func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, source *tables.Table) (*flow, error) {
 	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, indicator: o.Mixed.Indicator}
-	f.options.NoLabels = true
+	f.options.NoLabels, f.options.Learnt = true, st.learnt
 	if st.Columns != nil {
 		f.options.Columns, f.options.Exclude, f.options.Categorical = st.Columns, nil, nil
 	}
