@@ -192,13 +192,15 @@ func (l *Labels) markUnknown(columns []arrow.Array) error {
 	if !ok || !numbers {
 		return l.in.Fail("", errors.New("predicted classes are not text, or typicality is not float32"), "run mars label anew")
 	}
-	known := make([]string, names.Len())
+	known, missing := make([]string, names.Len()), map[int]bool{}
 	for i := range known {
-		if known[i] = names.Value(i); float64(typicality.Value(i)) < l.Unknown {
+		if names.IsNull(i) { // the row has no value
+			missing[i] = true
+		} else if known[i] = names.Value(i); float64(typicality.Value(i)) < l.Unknown {
 			known[i] = Unknown
 		}
 	}
-	columns[classes] = arrowio.NewStringArray(known)
+	columns[classes] = arrowio.NewStringsWithout(known, missing)
 	return nil
 }
 

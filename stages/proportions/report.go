@@ -55,8 +55,9 @@ type Report struct {
 	// EveryRow is there if the answer is of all rows, by sums, and not of a sample.
 	EveryRow *EveryRow `json:"every_row,omitempty"`
 
-	model *hedge.Model   // of the method hedge
-	steps []arrowio.Step // that led to the rows
+	model  *hedge.Model   // of the method hedge
+	doubts []string       // what was said against the rows before
+	steps  []arrowio.Step // that led to the rows
 }
 
 // Interval bounds each share with a probability of Level, and all together.

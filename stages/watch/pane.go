@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/stages/algorithms/drift"
+	"mars.dev/mars/tables"
 )
 
 const (
@@ -21,6 +22,7 @@ type pane struct {
 	First      int64 // row of the stream, from 0
 	Last       int64
 	Posteriors drift.Sample
+	Empty      int64        // rows without any value
 	Scores     drift.Sample // before they are complete: posteriors, features
 }
 
@@ -39,7 +41,10 @@ func (w *Watcher) addRow(p *pane, posteriors, x blas32.General, i int) {
 	key := drift.Hash(w.options.Seed, uint64(w.State.Rows))
 	row := posteriors.Data[i*posteriors.Stride : i*posteriors.Stride+posteriors.Cols]
 	p.Posteriors.Add(key, row)
-	if p.Scores.Wants(key) {
+	if v := x.Data[i*x.Stride : i*x.Stride+x.Cols]; tables.IsMissing(v) {
+		p.Empty++
+		p.Scores.Skip()
+	} else if p.Scores.Wants(key) {
 		w.row = append(append(w.row[:0], row...), x.Data[i*x.Stride:i*x.Stride+x.Cols]...)
 		p.Scores.Add(key, w.row)
 	} else {

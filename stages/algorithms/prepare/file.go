@@ -71,8 +71,8 @@ func Get(f *safetensors.File, prefix string) (*Preparation, error) {
 }
 
 func (h header) check() error {
-	if len(h.Kept) == 0 || !slices.IsSorted(h.Kept) || h.Kept[0] < 0 || h.Kept[len(h.Kept)-1] >= h.Columns {
-		return fmt.Errorf("the columns kept are not sorted numbers of %d columns, from 0", h.Columns)
+	if len(h.Kept) == 0 || slices.Min(h.Kept) < 0 || slices.Max(h.Kept) >= h.Columns {
+		return fmt.Errorf("the columns kept are not numbers of %d columns, from 0", h.Columns)
 	}
 	if len(h.Mean) != len(h.Kept) || len(h.Scale) != len(h.Kept) {
 		return fmt.Errorf("%d means and %d scales for %d columns", len(h.Mean), len(h.Scale), len(h.Kept))

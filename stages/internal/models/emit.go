@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -47,10 +48,10 @@ func CheckPreparation(r *stream.Rows, model string) error {
 // embedding is adapt.Model.Vectors of a model that takes embeddings.
 const embedding = "embedding"
 
-// Features reads the model input of a batch and checks its width.
+// Features reads the model input of a batch and checks its width. Rows without any value are NaN.
 func Features(r *stream.Rows, rec arrow.Record, vectors string, width int) (blas32.General, error) {
 	column := Input(r.Env, vectors)
-	x, err := arrowio.VectorColumn(rec, column)
+	x, err := arrowio.VectorColumnWithGaps(rec, column)
 	if err != nil {
 		return blas32.General{}, err
 	}
@@ -62,26 +63,31 @@ func Features(r *stream.Rows, rec arrow.Record, vectors string, width int) (blas
 }
 
 // Emit passes all rows on to out with the model's prediction, predicted_class and
-// probability, which are those of its Decision, and with typicality if it has one.
+// probability, which are those of its Decision, and with typicality if it has one. A row without
+// any value gets the shares of the classes as posteriors, and no predicted_class and no typicality.
 func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta) error {
 	names, width := r.Columns, len(l.Classes)
 	meta.Classes = l.Classes
 	fields := []arrow.Field{
 		{Name: names.Prediction, Type: arrow.PrimitiveTypes.Int32},
-		{Name: names.PredictedClass, Type: arrow.BinaryTypes.String},
+		{Name: names.PredictedClass, Type: arrow.BinaryTypes.String, Nullable: true},
 		{Name: names.Probability, Type: arrowio.VectorType(width)},
 	}
 	if l.Typicality != nil {
-		fields = append(fields, arrow.Field{Name: names.Typicality, Type: arrow.PrimitiveTypes.Float32})
+		fields = append(fields, arrow.Field{Name: names.Typicality, Type: arrow.PrimitiveTypes.Float32, Nullable: true})
 	}
 	return r.Emit(ctx, out, meta, stream.Added{Fields: fields, Of: func(rec arrow.Record) ([]arrow.Array, error) {
 		x, err := Features(r, rec, l.Vectors, l.Width)
 		if err != nil {
 			return nil, err
 		}
+		missing := TakeMissing(&x)
 		x, p, err := l.Label(ctx, x)
 		if err != nil {
 			return nil, err
+		}
+		for i := range missing {
+			copy(p.Data[i*p.Stride:], l.shares())
 		}
 		predictions := adapt.Argmax(p)
 		predicted := make([]string, len(predictions))
@@ -90,13 +96,45 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		}
 		columns := []arrow.Array{
 			arrowio.NewIntArray(predictions, nil),
-			arrowio.NewStringArray(predicted),
+			arrowio.NewStringsWithout(predicted, missing),
 			arrowio.NewVectorArray(arrowio.Vectors{Data: p.Data, Rows: p.Rows, Width: width}),
 		}
 		if l.Typicality == nil {
 			return columns, nil
 		}
 		typicality, err := l.Typicality(ctx, x, p)
-		return append(columns, arrowio.NewFloatArray(typicality)), err
+		return append(columns, arrowio.NewFloatsWithout(typicality, missing)), err
 	}})
+}
+
+// TakeMissing returns the rows without any value, and puts 0 in their place, which a model can
+// take; nil if there are none.
+func TakeMissing(x *blas32.General) map[int]bool {
+	v := arrowio.Vectors{Data: x.Data, Rows: x.Rows, Width: x.Cols}
+	var missing map[int]bool
+	for i := range v.Rows {
+		if !v.Missing(i) {
+			continue
+		}
+		if missing == nil {
+			missing, v.Data = map[int]bool{}, slices.Clone(v.Data)
+			x.Data = v.Data
+		}
+		missing[i] = true
+		clear(v.Row(i))
+	}
+	return missing
+}
+
+// shares are what is known of the class of a row without any value: the target's shares.
+func (l *Labeller) shares() []float32 {
+	of := l.Shares
+	if of == nil {
+		of = l.Prior
+	}
+	p := slices.Repeat([]float32{1 / float32(len(l.Classes))}, len(l.Classes))
+	for k, share := range of {
+		p[k] = float32(share)
+	}
+	return p
 }
