@@ -22,8 +22,8 @@ import (
 	"mars.dev/mars/stages/algorithms/drift"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/models"
-	"mars.dev/mars/tables"
 	"mars.dev/mars/stages/internal/prepared"
+	"mars.dev/mars/tables"
 )
 
 // Options of a watch.

@@ -41,17 +41,20 @@ func TestDivide(t *testing.T) {
 
 // A sample of the source keeps proportions, but rare classes whole.
 func TestSourceSample(t *testing.T) {
-	labels := make([]int32, 100_000)
-	for i := range 70 {
-		labels[i*1000] = 1
+	p := Problem{Labels: make([]int32, 100_000), Source: dense.New(100_000, 1), Classes: []string{"a", "b"}}
+	for i := range p.Labels {
+		p.Source.Data[i] = float32(i)
 	}
-	index := sourceSample(labels, 2, 0)
-	rare := 0
-	for i, row := range index {
-		if i > 0 && row <= index[i-1] {
-			t.Fatal("the sample is not in order")
+	for i := range 70 {
+		p.Labels[i*1000] = 1
+	}
+	index := sourceSample(p, 0)
+	rare, drawn := 0, map[int]bool{}
+	for _, row := range index {
+		if drawn[row] {
+			t.Fatalf("row %d was drawn twice", row)
 		}
-		if labels[row] == 1 {
+		if drawn[row] = true; p.Labels[row] == 1 {
 			rare++
 		}
 	}
