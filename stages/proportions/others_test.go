@@ -2,7 +2,6 @@ package proportions
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"

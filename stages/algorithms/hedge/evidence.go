@@ -76,6 +76,10 @@ const (
 	// Of 20 tasks with a greater Novelty 15 were off by more than 0.2, whatever the other signs
 	// were: nothing is known of such a target.
 	strangeNovelty = 0.95
+	// Where more rows than that lie where the source has none, that its classes have moved there
+	// is taken on trust: columns that have changed places look the same. The second is Unknown
+	// then, so that no more than .9 of the labels are expected to be right.
+	farNovelty, farUnknown = 0.5, 0.15
 )
 
 // judge finds what the views differ by. posteriors are theirs, of the target's rows; it returns
@@ -99,8 +103,11 @@ func (m *Model) judge(f *fit, learners []*learner, posteriors []blas32.General) 
 		}
 	}
 	e.Doubt = doubt(mean)
-	if m.Strange() {
+	switch {
+	case m.Strange():
 		e.Unknown = 1
+	case m.Far():
+		e.Unknown = max(e.Unknown, farUnknown)
 	}
 	e.Fewest = f.fewest(m.Proportions)
 	return mean, nil
@@ -108,6 +115,9 @@ func (m *Model) judge(f *fit, learners []*learner, posteriors []blas32.General) 
 
 // Strange reports whether nearly no row of the target lies where the source has rows.
 func (m *Model) Strange() bool { return m.Novelty > strangeNovelty }
+
+// Far reports whether most rows of the target lie where the source has none.
+func (m *Model) Far() bool { return m.Novelty > farNovelty }
 
 // fewest is Evidence.Fewest. n rows without an exception leave the next one a chance of
 // 1 / (n + 2) to be one (Laplace's rule of succession).

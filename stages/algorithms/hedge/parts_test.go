@@ -90,7 +90,7 @@ func TestCircle(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := dense.New(len(p.truth), 3)
-	for i, y := range p.truth {
+	for i, y := range dense.Pick(p.truth, rowOrder(p.Target, nil, 0)) {
 		dense.Row(q, i)[y] = 1
 	}
 	right, err := f.circle(t.Context(), f.source, q)

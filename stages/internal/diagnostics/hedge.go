@@ -55,8 +55,11 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	if h.Missing > 0 {
 		h.Words = append(h.Words, MissingRows(h.Missing))
 	}
-	if h.Unknown == 1 && m.Strange() {
-		h.warn("nearly no row of the target lies where the source has rows (%.0f %% are farther off than nearly all of its own): nothing is known of their classes", 100*m.Novelty)
+	switch far := 100 * m.Novelty; {
+	case m.Strange():
+		h.warn("nearly no row of the target lies where the source has rows (%.0f %% are farther off than nearly all of its own): nothing is known of their classes", far)
+	case m.Far():
+		h.warn("%.0f %% of the target's rows lie where the source has none: that its classes have moved there is taken on trust", far)
 	}
 	if h.Stays.Undecided() {
 		h.warn("rows that have all moved alike explain the target about as well as new proportions, and both give other answers: labels of some rows would tell")
@@ -95,7 +98,7 @@ func MissingRows(share float64) string {
 // Signs are what a verdict rests on.
 func (h *Hedge) Signs(expectedError float64, warned bool) Signs {
 	return Signs{ExpectedError: expectedError, Accuracy: 1, Undecided: h.Stays.Undecided(), Warned: warned,
-		Against: h.Unknown > 0 || h.Missing > maxMissing || h.Stayed() && h.Stays.New > maxNew || h.Untypical > maxUntypical}
+		Against: h.Unknown >= 0.5 || h.Missing > maxMissing || h.Stayed() && h.Stays.New > maxNew || h.Untypical > maxUntypical}
 }
 
 // Chosen reports whether the classes seem to have stayed, but rows to have been chosen by their
