@@ -77,9 +77,9 @@ const (
 	// were: nothing is known of such a target.
 	strangeNovelty = 0.95
 	// Where more rows than that lie where the source has none, that its classes have moved there
-	// is taken on trust: columns that have changed places look the same. The second is Unknown
-	// then, so that no more than .9 of the labels are expected to be right.
-	farNovelty, farUnknown = 0.5, 0.15
+	// is taken on trust: columns that have changed places look the same. No more than the second
+	// of the labels are expected to be right then.
+	farNovelty, farAccuracy = 0.5, 0.9
 )
 
 // judge finds what the views differ by. posteriors are theirs, of the target's rows; it returns
@@ -103,11 +103,8 @@ func (m *Model) judge(f *fit, learners []*learner, posteriors []blas32.General) 
 		}
 	}
 	e.Doubt = doubt(mean)
-	switch {
-	case m.Strange():
+	if m.Strange() {
 		e.Unknown = 1
-	case m.Far():
-		e.Unknown = max(e.Unknown, farUnknown)
 	}
 	e.Fewest = f.fewest(m.Proportions)
 	return mean, nil
@@ -137,6 +134,9 @@ func (m *Model) expect() {
 	e.expectError(m.Stays, m.Views, m.Proportions)
 	wrong := math.Exp(labelConstant + labelDoubt*logOf(e.Doubt) + labelNovelty*min(m.Novelty, maxNovelty))
 	right := 1 - min(1, labelFactor*max(wrong-labelOffset, 0))
+	if m.Far() {
+		right = min(right, farAccuracy)
+	}
 	right = (1-e.Unknown)*right + e.Unknown/float64(len(m.Classes))
 	// Shares that are off by an L1 distance have half as many rows with a wrong label at least,
 	// and a row of no class of the source has none that is right.
