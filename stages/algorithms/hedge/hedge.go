@@ -111,7 +111,7 @@ type fit struct {
 	heard          *Noise // that the source was given; nil if none
 	tuned          *ensemble.Tuned
 	warnings       []string
-	columns        []int   // of the problem, in the order of their names; nil: as they are
+	columns        []int   // of the problem, in the order of their names
 	unknown        float64 // Evidence.Unknown
 }
 
@@ -223,13 +223,13 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 		return nil, err
 	}
 	f := &fit{Options: o, classes: len(p.Classes), names: p.Classes, warnings: present.Warnings()}
-	index := sourceSample(p, o.Seed)
+	f.columns = columnOrder(p.Columns, p.Source.Cols)
+	index := sourceSample(p, f.columns, o.Seed)
 	source := dense.Gather(p.Source, index)
 	f.labels = dense.Pick(p.Labels, index)
-	index = rowOrder(p.Target, nil, o.Seed)
+	index = rowOrder(p.Target, f.columns, nil, o.Seed)
 	target := dense.Gather(p.Target, index[:min(len(index), MaxRows)])
 	if p.Columns != nil {
-		f.columns = columnOrder(p.Columns)
 		source, target = columnsOf(source, f.columns), columnsOf(target, f.columns)
 	}
 	if f.prior, err = labelshift.Shares(f.labels, f.classes); err != nil {
@@ -281,8 +281,8 @@ func checkViews(names []string) error {
 }
 
 // sourceSample returns the rows to train on, in their own order.
-func sourceSample(p Problem, seed uint64) []int {
-	order := rowOrder(p.Source, p.Labels, seed)
+func sourceSample(p Problem, columns []int, seed uint64) []int {
+	order := rowOrder(p.Source, columns, p.Labels, seed)
 	if len(order) <= MaxRows {
 		return order
 	}
@@ -301,9 +301,6 @@ func sourceSample(p Problem, seed uint64) []int {
 
 // inPlace returns a preparation of the problem's columns in the order in which they came.
 func (f *fit) inPlace(p *prepare.Preparation) *prepare.Preparation {
-	if f.columns == nil {
-		return p
-	}
 	own := *p
 	own.Kept = dense.Pick(f.columns, p.Kept)
 	return &own

@@ -16,16 +16,18 @@ import (
 // depend on the order in which they come, they are first given one of their own: rows by a hash
 // of what they hold, and columns by their names.
 
-// rowOrder returns the numbers of the rows in that order. labels may be nil.
-func rowOrder(x blas32.General, labels []int32, seed uint64) []int {
+// rowOrder returns the numbers of the rows in that order, of which columns are looked at in theirs.
+// labels may be nil.
+func rowOrder(x blas32.General, columns []int, labels []int32, seed uint64) []int {
 	hashes, order := make([]uint64, x.Rows), make([]int, x.Rows)
 	for i := range order {
 		h := mixed(seed)
 		if labels != nil {
 			h = mixed(h ^ uint64(labels[i]))
 		}
-		for _, v := range dense.Row(x, i) {
-			h = mixed(h ^ uint64(math.Float32bits(v+0))) // −0 is 0
+		row := dense.Row(x, i)
+		for _, j := range columns {
+			h = mixed(h ^ uint64(math.Float32bits(row[j]+0))) // −0 is 0
 		}
 		order[i], hashes[i] = i, h
 	}
@@ -41,12 +43,15 @@ func mixed(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// columnOrder returns the numbers of the columns by their names, those of numbers by their
+// columnOrder returns the numbers of d columns by their names, or as they are if names is nil; those of numbers by their
 // numbers: pc2 comes before pc10, so that principal components stay in their order.
-func columnOrder(names []string) []int {
-	order := make([]int, len(names))
+func columnOrder(names []string, d int) []int {
+	order := make([]int, d)
 	for j := range order {
 		order[j] = j
+	}
+	if names == nil {
+		return order
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return compareNames(names[a], names[b]) })
 	return order

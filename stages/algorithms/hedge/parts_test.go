@@ -48,7 +48,7 @@ func TestSourceSample(t *testing.T) {
 	for i := range 70 {
 		p.Labels[i*1000] = 1
 	}
-	index := sourceSample(p, 0)
+	index := sourceSample(p, []int{0}, 0)
 	rare, drawn := 0, map[int]bool{}
 	for _, row := range index {
 		if drawn[row] {
@@ -90,7 +90,7 @@ func TestCircle(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := dense.New(len(p.truth), 3)
-	for i, y := range dense.Pick(p.truth, rowOrder(p.Target, nil, 0)) {
+	for i, y := range dense.Pick(p.truth, rowOrder(p.Target, columnOrder(nil, p.Target.Cols), nil, 0)) {
 		dense.Row(q, i)[y] = 1
 	}
 	right, err := f.circle(t.Context(), f.source, q)

@@ -68,7 +68,7 @@ func varyingRows(x blas32.General) (columns []int) {
 
 // columnName names column j in a warning.
 func (f *fit) columnName(names []string, j int) string {
-	if f.columns == nil {
+	if names == nil {
 		return fmt.Sprintf("feature %d", j+1)
 	}
 	return "column " + names[f.columns[j]]
