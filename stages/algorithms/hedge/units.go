@@ -88,9 +88,9 @@ func (f *fit) otherUnit(source, target blas32.General, j int) string {
 	ranges := math.Max(least-quantile(t, 0.75), quantile(t, 0.25)-greatest) / (greatest - least)
 	switch {
 	case wide >= unitFactor && 2*inside < len(t):
-		return fmt.Sprintf("seems to be in another unit in the target: its values vary about %s times as much as the source's", roundFactor(wide))
+		return fmt.Sprintf("seems to be in another unit in the target: its values vary about %s times as much as the source's", roundFactor(span(t)/span(s)))
 	case wide > 0 && middleHalf(t)*unitFactor <= f.leastWithin(source, j):
-		return fmt.Sprintf("seems to be in another unit in the target: its values vary about 1/%s as much as the source's", roundFactor(1/wide))
+		return fmt.Sprintf("seems to be in another unit in the target: its values vary about 1/%s as much as the source's", roundFactor(span(s)/span(t)))
 	case ranges >= unitRanges:
 		return fmt.Sprintf("lies elsewhere in the target, as with another zero: its median is %.4g, and the source has values from %.4g to %.4g", quantile(t, 0.5), least, greatest)
 	}
@@ -131,14 +131,14 @@ func quantile(rising []float64, q float64) float64 {
 // middleHalf is how far the middle half of rising values reaches.
 func middleHalf(rising []float64) float64 { return quantile(rising, 0.75) - quantile(rising, 0.25) }
 
+// span is how far nearly all of rising values reach, which new proportions change little.
+func span(rising []float64) float64 { return quantile(rising, 0.98) - quantile(rising, 0.02) }
+
 // roundFactor is a factor in words: a power of ten, which units differ by most, if it is near one.
 func roundFactor(factor float64) string {
 	power := math.Pow(10, math.Round(math.Log10(factor)))
 	if ratio := factor / power; ratio > 0.6 && ratio < 1/0.6 {
 		factor = power
 	}
-	if math.IsInf(factor, 0) {
-		return "infinitely many"
-	}
-	return fmt.Sprintf("%.2g", factor)
+	return fmt.Sprintf("%.0f", factor)
 }
