@@ -62,6 +62,34 @@ func NewStringArray(values []string) arrow.Array {
 	return b.NewArray()
 }
 
+// NewStringsWithout makes a utf8 array that is null in the given rows.
+func NewStringsWithout(values []string, missing map[int]bool) arrow.Array {
+	b := array.NewStringBuilder(allocator)
+	defer b.Release()
+	b.AppendValues(values, validWithout(len(values), missing))
+	return b.NewArray()
+}
+
+// NewFloatsWithout makes a float32 array that is null in the given rows.
+func NewFloatsWithout(values []float32, missing map[int]bool) arrow.Array {
+	b := array.NewFloat32Builder(allocator)
+	defer b.Release()
+	b.AppendValues(values, validWithout(len(values), missing))
+	return b.NewArray()
+}
+
+// validWithout says that no other row is null; nil if none is.
+func validWithout(n int, missing map[int]bool) []bool {
+	if missing == nil {
+		return nil
+	}
+	valid := make([]bool, n)
+	for i := range valid {
+		valid[i] = !missing[i]
+	}
+	return valid
+}
+
 // NewDomainArray makes the utf8 array of the domain column.
 func NewDomainArray(domains []Domain) arrow.Array {
 	names := make([]string, len(domains))

@@ -21,6 +21,7 @@ const (
 	DiagnosticsKey       = "mars.diagnostics"
 	TotalsKey            = "mars.totals"      // of rows that are a sample: what all rows are
 	PreparationKey       = "mars.preparation" // of a column of features: how they were prepared
+	DoubtsKey            = "mars.doubts"      // of a column of features: what speaks against the target's rows, a JSON array of text
 	ShapeKey             = "mars.shape"       // of a column of images: C, H and W, as in "1x28x28"
 )
 

@@ -20,6 +20,11 @@ type Vectors struct {
 // Row is a view of row i.
 func (v Vectors) Row(i int) []float32 { return v.Data[i*v.Width : (i+1)*v.Width : (i+1)*v.Width] }
 
+// Missing reports whether row i has no value: all of it is NaN.
+func (v Vectors) Missing(i int) bool {
+	return v.Width > 0 && !slices.ContainsFunc(v.Row(i), func(x float32) bool { return x == x })
+}
+
 // Ints is a column of integers.
 type Ints struct {
 	Values []int32

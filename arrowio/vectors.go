@@ -15,6 +15,40 @@ import (
 // NaN or infinite element is an error naming the row. The width of a batch
 // without rows is that of the type, 0 for lists.
 func VectorColumn(rec arrow.Record, name string) (Vectors, error) {
+	v, err := vectorColumn(rec, name)
+	if err != nil {
+		return Vectors{}, err
+	}
+	return v, v.checkFinite(name, false)
+}
+
+// VectorColumnWithGaps reads such a column, in which a row may be NaN as a whole: it has no
+// value (Vectors.Missing).
+func VectorColumnWithGaps(rec arrow.Record, name string) (Vectors, error) {
+	v, err := vectorColumn(rec, name)
+	if err != nil {
+		return Vectors{}, err
+	}
+	return v, v.checkFinite(name, true)
+}
+
+// checkFinite reports the first element that is NaN or infinite, but where rows may be missing
+// not those of such rows.
+func (v Vectors) checkFinite(name string, missing bool) error {
+	for from := 0; ; {
+		i := firstNonFinite(v.Data[from:])
+		if i < 0 {
+			return nil
+		}
+		row := (from + i) / v.Width
+		if !missing || !v.Missing(row) {
+			return rowError(name, row, "element %d is %v: fill or drop the row", (from+i)%v.Width+1, v.Data[from+i])
+		}
+		from = (row + 1) * v.Width
+	}
+}
+
+func vectorColumn(rec arrow.Record, name string) (Vectors, error) {
 	col, err := column(rec, name)
 	if err != nil {
 		return Vectors{}, err
@@ -33,9 +67,6 @@ func VectorColumn(rec arrow.Record, name string) (Vectors, error) {
 	data, err := floatsOf(elements, name)
 	if err != nil {
 		return Vectors{}, typeError(name, col.DataType(), "lists of numbers, all of one length")
-	}
-	if i := firstNonFinite(data); i >= 0 {
-		return Vectors{}, rowError(name, i/width, "element %d is %v: fill or drop the row", i%width+1, data[i])
 	}
 	return Vectors{Data: data, Rows: col.Len(), Width: width}, nil
 }

@@ -135,10 +135,14 @@ func (t *Table) Map(ctx context.Context, columns []string, f func(row, out []flo
 	return &out, nil
 }
 
-// Fill puts a value into the cells of each column that have none. They are then numbers.
+// Fill puts a value into the cells of each column that have none, but not into rows without any
+// value. They are then numbers.
 func (t *Table) Fill(values []float32) {
 	for i := range t.Features.Rows {
 		row := t.Row(i)
+		if IsMissing(row) {
+			continue
+		}
 		for j, v := range row {
 			if v != v {
 				row[j] = values[j]
@@ -146,6 +150,11 @@ func (t *Table) Fill(values []float32) {
 		}
 	}
 	t.Fields = nil
+}
+
+// IsMissing reports whether a row has no value: all of it is NaN.
+func IsMissing(row []float32) bool {
+	return len(row) > 0 && !slices.ContainsFunc(row, func(v float32) bool { return v == v })
 }
 
 // isWhole reports whether rows are those of t, in their order.

@@ -116,7 +116,7 @@ func (r *reader) add(rec arrow.Record) error {
 	}
 	vectors := make([]arrowio.Vectors, len(r.rows.Columns))
 	for k, name := range r.rows.Columns {
-		if vectors[k], err = arrowio.VectorColumn(rec, name); err != nil {
+		if vectors[k], err = arrowio.VectorColumnWithGaps(rec, name); err != nil {
 			return err
 		}
 		switch {
@@ -134,6 +134,9 @@ func (r *reader) add(rec arrow.Record) error {
 	for i, domain := range domains {
 		at := r.seen
 		r.seen++
+		if slices.ContainsFunc(vectors, func(v arrowio.Vectors) bool { return v.Missing(i) }) {
+			continue // there is no place to draw it at
+		}
 		if r.Domain != "both" && domain.String() != r.Domain {
 			continue
 		}

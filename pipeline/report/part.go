@@ -96,7 +96,13 @@ func Labels(t *label.Tally) (*Part, error) {
 		all += n
 	}
 	p := &Part{Title: "Labels of the target", Lead: fmt.Sprintf("%d rows have a label, of %d classes.", all, len(classes))}
-	if warning := t.Warning(); warning != "" {
+	if n := t.Missing(); n > 0 {
+		p.Lead += fmt.Sprintf(" %d rows without any value have none.", n)
+	}
+	if verdict := t.Verdict(); verdict != "" {
+		p.Lead, p.Text = verdict, []string{p.Lead}
+	}
+	for _, warning := range t.Warnings() {
 		p.Warnings = append(p.Warnings, sentence(warning))
 	}
 	if check := t.Check(); check != "" {

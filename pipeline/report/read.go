@@ -232,7 +232,7 @@ func floats(rec arrow.Record, name string) ([]float64, error) {
 
 // arrowLabels reads labels that mars label wrote as Arrow.
 func arrowLabels(ctx context.Context, r *arrowio.Reader) (*Part, error) {
-	t := label.NewCount()
+	t := label.NewCount(r.Schema())
 	err := arrowio.Each(ctx, r, func(rec arrow.Record) error {
 		classes, err := arrowio.StringColumn(rec, "predicted_class")
 		if err != nil {
@@ -249,6 +249,10 @@ func arrowLabels(ctx context.Context, r *arrowio.Reader) (*Part, error) {
 			}
 		}
 		for i, class := range classes.Values {
+			if classes.Null(i) {
+				t.Miss()
+				continue
+			}
 			right := ""
 			if truth != nil {
 				right = truth[i]
@@ -281,7 +285,7 @@ func openLabels(ctx context.Context, f io.Reader) (*Part, error) {
 	if class < 0 || sure < 0 {
 		return nil, fmt.Errorf("has no columns predicted_class and %s: give the labels as mars label wrote them", label.Confidence)
 	}
-	t := label.NewCount()
+	t := label.NewCount(nil)
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -294,6 +298,10 @@ func openLabels(ctx context.Context, f io.Reader) (*Part, error) {
 			return nil, err
 		}
 		line, _ := r.FieldPos(0)
+		if row[class] == "" { // a row without any value
+			t.Miss()
+			continue
+		}
 		confidence, err := strconv.ParseFloat(row[sure], 64)
 		if err != nil {
 			return nil, fmt.Errorf("line %d, column %s: %q is no number: give the labels as mars label wrote them", line, label.Confidence, row[sure])

@@ -76,7 +76,7 @@ func evaluationOf(classes []string) *eval.Metrics {
 
 func labelsOf(t *testing.T, classes []string, rows int) *label.Tally {
 	t.Helper()
-	tally := label.NewCount()
+	tally := label.NewCount(nil)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range rows {
 		if err := tally.Count(func() string { return fmt.Sprint("row ", i) }, classes[rng.IntN(len(classes))], rng.Float64(), ""); err != nil {

@@ -231,7 +231,7 @@ func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Me
 		if err != nil {
 			return nil, err
 		}
-		x, err := arrowio.VectorColumn(rec, r.Columns.Embedding)
+		x, err := arrowio.VectorColumnWithGaps(rec, r.Columns.Embedding)
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +242,7 @@ func emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Me
 		var target blas32.General
 		valid := make([]bool, len(domains))
 		for i, d := range domains {
-			if d == arrowio.TargetDomain {
+			if d == arrowio.TargetDomain && !x.Missing(i) {
 				valid[i] = true
 				stream.AppendRow(&target, x.Row(i))
 			}

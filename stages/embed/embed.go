@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -196,7 +197,13 @@ func (e *encoder) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink) er
 		if err != nil {
 			return nil, err
 		}
+		missing := models.TakeMissing(&x)
 		z := e.Embed(x)
+		for i := range missing { // an embedding of nothing is nothing
+			for j := range z.Cols {
+				z.Data[i*z.Stride+j] = float32(math.NaN())
+			}
+		}
 		return []arrow.Array{arrowio.NewVectorArray(arrowio.Vectors{Data: z.Data, Rows: z.Rows, Width: z.Cols})}, nil
 	}})
 }

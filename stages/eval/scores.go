@@ -81,7 +81,7 @@ func (g *scored) add(rec arrow.Record) error {
 				return err
 			}
 		}
-		if d == arrowio.TargetDomain {
+		if d == arrowio.TargetDomain && !g.held {
 			stream.AppendRow(&s.TargetPosteriors, posteriors.Row(i))
 		}
 	}
@@ -107,11 +107,11 @@ func (g *scored) check(row []float32, i int) error {
 	return nil
 }
 
-// addFeatures adds the features of both domains and what is known of source rows that were
-// not trained on.
+// addFeatures adds the features of both domains, the posteriors of the target and what is known of
+// source rows that were not trained on. Rows without any value are left out.
 func (g *scored) addFeatures(rec arrow.Record, domains []arrowio.Domain, posteriors arrowio.Vectors) error {
 	c, s := g.Columns, &g.subject
-	features, err := arrowio.VectorColumn(rec, c.Features)
+	features, err := arrowio.VectorColumnWithGaps(rec, c.Features)
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,10 @@ func (g *scored) addFeatures(rec arrow.Record, domains []arrowio.Domain, posteri
 	}
 	for i, d := range domains {
 		switch {
+		case features.Missing(i):
 		case d == arrowio.TargetDomain:
 			stream.AppendRow(&s.Target, features.Row(i))
+			stream.AppendRow(&s.TargetPosteriors, posteriors.Row(i))
 		case unseen.Null(i) || unseen.Values[i] == 0:
 			stream.AppendRow(&s.Source, features.Row(i))
 		case labels.Null(i) || labels.Values[i] < 0 || int(labels.Values[i]) >= posteriors.Width:

@@ -7,6 +7,7 @@ package featurize
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -36,11 +37,12 @@ type dataset struct {
 	source   *tables.Table // nil if there is none
 	shape    []int
 	classes  []string
-	truth    bool   // write the truth of target rows
-	taken    []int  // rows of the source's table that the target is not to have; nil: none
-	prepared string // see arrowio.PreparationKey; "" says nothing
-	files    string // column of the rows' files; "" for none
-	totals   string // see arrowio.TotalsKey; "" says nothing
+	truth    bool     // write the truth of target rows
+	taken    []int    // rows of the source's table that the target is not to have; nil: none
+	prepared string   // see arrowio.PreparationKey; "" says nothing
+	doubts   []string // see arrowio.DoubtsKey
+	files    string   // column of the rows' files; "" for none
+	totals   string   // see arrowio.TotalsKey; "" says nothing
 }
 
 // batchBytes is the approximate size of a batch's features.
@@ -105,6 +107,13 @@ func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {
 	}
 	if d.prepared != "" {
 		notes[arrowio.PreparationKey] = d.prepared
+	}
+	if d.doubts != nil {
+		text, err := json.Marshal(d.doubts)
+		if err != nil { // text never fails
+			panic(err)
+		}
+		notes[arrowio.DoubtsKey] = string(text)
 	}
 	if len(notes) > 0 {
 		features.Metadata = arrow.MetadataFrom(notes)

@@ -128,6 +128,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if d.prepared, err = st.text(); err != nil {
 		return err
 	}
+	d.doubts = st.doubts
 	if err := d.write(ctx, env, out); err != nil {
 		return err
 	}
@@ -189,7 +190,10 @@ func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dat
 	} else if tellable(source) && len(source.Columns) == len(d.flow.spreads) {
 		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
 	}
-	warnOfCopies(env, source, target)
+	warnOfCopies(env, source)
+	for _, text := range doubtsOfSides(source, target) {
+		st.doubt(env, text)
+	}
 	if err := st.encodeBoth(ctx, env, sides); err != nil {
 		return nil, err
 	}

@@ -131,11 +131,14 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 	if source != nil && e != nil && !f.st.learnt && !f.refuse {
 		g = newGaps(len(e.Columns))
 	}
-	if s == nil && l == nil && g == nil {
+	if s == nil && l == nil && g == nil && !tellable(source) {
 		return nil
 	}
-	first := f.options
+	first, early := f.options, []spread(nil)
 	first.Each = func(t *tables.Table) error {
+		if early == nil && source != nil && slices.Equal(t.Columns, source.Columns) {
+			early = spreadsOf(t)
+		}
 		if s != nil {
 			s.add(t, e)
 		}
@@ -160,12 +163,32 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 	if s != nil {
 		f.st.dropStrangers(env, s, f.path, source)
 	}
+	columns := []string(nil)
+	if early != nil {
+		columns = slices.Clone(source.Columns)
+	}
 	f.st.leaveOut(env, empty, stuck, f.path, source)
+	f.st.doubts = append(f.st.doubts, earlyDoubts(source, columns, early)...)
 	f.options.Columns = f.st.Columns
 	if e != nil {
 		f.options.Fields = e.Fields()
 	}
 	return nil
+}
+
+// earlyDoubts are what the first rows of the target, in columns of which some may be left out by
+// now, let one doubt: the stream says it before all rows are read, and the log afterwards.
+func earlyDoubts(source *tables.Table, columns []string, target []spread) []string {
+	if target == nil || !tellable(source) {
+		return nil
+	}
+	var left []spread
+	for j, name := range columns {
+		if len(left) < len(source.Columns) && source.Columns[len(left)] == name {
+			left = append(left, target[j])
+		}
+	}
+	return doubtsOfSpreads(source.Columns, spreadsOf(source), left)
 }
 
 // findColumns finds which columns are features; known is false if they have no names.
@@ -231,6 +254,9 @@ func (f *flow) run(ctx context.Context, write func(side) error) error {
 	}
 	if n := f.ids.Features.Rows; n > 0 && n != f.rows {
 		return f.changed()
+	}
+	if f.strange != nil {
+		return f.st.checkEmpty(f.path, f.strange)
 	}
 	return nil
 }
@@ -312,6 +338,8 @@ func (f *flow) tell(env stages.Env, source *tables.Table, o Options) {
 	}
 	f.st.tellColumns(env, source, f.table, o)
 	if f.source != nil {
-		warnOfSides(env, f.names, f.source, f.spreads)
+		for _, text := range doubtsOfSpreads(f.names, f.source, f.spreads) {
+			env.Logger().Warn(text)
+		}
 	}
 }

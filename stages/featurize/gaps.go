@@ -13,16 +13,19 @@ const (
 	// minMore is the least share of rows that the target has to lack more than the source, for
 	// the source's values to be taken away.
 	minMore = 0.02
+	// manyMore is the share of rows that the target has to lack more than the source, from which
+	// on that is said: what is missing may not be so at random.
+	manyMore = 0.2
 	// maxPatterns is how many rows of the target tell which values are missing together.
 	maxPatterns = 1 << 16
 )
 
-// gaps are the missing values of the target's rows. A value that is filled in is no value of
+// gaps are the missing values of the target's rows that have some. A value that is filled in is no value of
 // its class: where the target lacks many and the source few, the rows of one class look as if
 // they were of another. So as many are taken away from the source, in the patterns of the
 // target's rows, as if what is missing were missing at random.
 type gaps struct {
-	rows     int
+	rows     int       // that have values
 	lacking  []int     // rows without a value, by column
 	patterns [][]int32 // columns that rows lack, of rows that lack some
 }
@@ -32,6 +35,9 @@ func newGaps(columns int) *gaps { return &gaps{lacking: make([]int, columns)} }
 // add looks at rows of the target.
 func (g *gaps) add(t *tables.Table) {
 	for i := 0; i < t.Features.Rows && g.rows < maxPatterns; i++ {
+		if tables.IsMissing(t.Row(i)) {
+			continue
+		}
 		var pattern []int32
 		for j, v := range t.Row(i) {
 			if v != v {
@@ -55,9 +61,9 @@ func (g *gaps) take(source *tables.Table, seed uint64) (taken []int) {
 	own.add(source)
 	// As many as are lacking are left if a value that a pattern lacks goes with this probability.
 	probability := make([]float64, len(g.lacking))
-	for j, n := range g.lacking {
-		here, there := float64(own.lacking[j])/float64(max(own.rows, 1)), float64(n)/float64(g.rows)
-		if there > here+minMore && n < g.rows {
+	for j := range g.lacking {
+		here, there := own.lackingShare(j), g.lackingShare(j)
+		if there > here+minMore && there < 1 {
 			probability[j] = (there - here) / (there * (1 - here))
 			taken = append(taken, j)
 		}
@@ -85,8 +91,31 @@ func (g *gaps) take(source *tables.Table, seed uint64) (taken []int) {
 // streamGaps is the stream of random numbers that takes values away.
 const streamGaps = 0x67617073
 
+// doubtGaps warns of columns in which far more values are missing in the target, in rows that have
+// some.
+func (st *preparation) doubtGaps(env stages.Env, g *gaps, source *tables.Table, target string) {
+	own := newGaps(len(g.lacking))
+	own.add(source)
+	var what []string
+	for j, c := range st.Encoder.Columns {
+		here, there := own.lackingShare(j), g.lackingShare(j)
+		if there > here+manyMore && (j == 0 || st.Encoder.Columns[j-1].Name != c.Name) {
+			what = append(what, fmt.Sprintf("%s (%.0f %% of the rows, and %.0f %% of those of %s)", c.Name, 100*there, 100*here, source.Name))
+		}
+	}
+	if what != nil {
+		st.doubt(env, fmt.Sprintf("%s: far more values are missing than in the source, and are taken to be missing in all classes alike: %s", target, nameColumns(what)))
+	}
+}
+
+// lackingShare is the share of rows without a value in column j, of those that have values.
+func (g *gaps) lackingShare(j int) float64 {
+	return float64(g.lacking[j]) / float64(max(g.rows, 1))
+}
+
 // likeTarget takes values away from the source as the target lacks them.
 func (st *preparation) likeTarget(env stages.Env, g *gaps, source *tables.Table, target string, indicator float64) {
+	st.doubtGaps(env, g, source, target)
 	taken := g.take(source, env.Seed)
 	if taken == nil {
 		return

@@ -130,7 +130,7 @@ const maxStrange = 0.5
 
 // A strangeness counts cells of the target that the source's do not explain, by column.
 type strangeness struct {
-	rows         int
+	rows, empty  int // empty rows have no value at all
 	unseen, gaps []int
 	days         []spread // of columns of days
 }
@@ -142,6 +142,11 @@ func newStrangeness(columns int) *strangeness {
 // add adds rows of the target, as they were read.
 func (s *strangeness) add(t *tables.Table, e *encode.Encoder) {
 	s.rows += t.Features.Rows
+	for i := range t.Features.Rows {
+		if tables.IsMissing(t.Row(i)) {
+			s.empty++
+		}
+	}
 	for j, c := range e.Columns {
 		if c.Kind == tables.Day {
 			s.days[j].addColumn(t, j)
@@ -242,6 +247,9 @@ func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, sides map
 func (st *preparation) encode(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain) error {
 	s := newStrangeness(len(st.Encoder.Columns))
 	s.add(t, st.Encoder)
+	if err := st.checkEmpty(t.Name, s); err != nil {
+		return err
+	}
 	st.tellGaps(env, t.Name, domain, s)
 	encoded, err := st.Encoder.Apply(ctx, t)
 	if err != nil {
@@ -263,6 +271,14 @@ func refuseMissing(t *tables.Table) error {
 	return nil
 }
 
+// checkEmpty refuses rows of which none has a value.
+func (st *preparation) checkEmpty(name string, s *strangeness) error {
+	if s.rows == 0 || s.empty < s.rows {
+		return nil
+	}
+	return fmt.Errorf("%s: no row has a value in %s: check what wrote the file, or name other columns with --columns", name, nameColumns(st.Encoder.Inputs()))
+}
+
 // tellGaps says which values were missing, and how many values of categories are new.
 func (st *preparation) tellGaps(env stages.Env, name string, domain arrowio.Domain, s *strangeness) {
 	var gaps, unseen []string
@@ -274,12 +290,23 @@ func (st *preparation) tellGaps(env stages.Env, name string, domain arrowio.Doma
 			unseen = append(unseen, fmt.Sprintf("%s (%s)", c.Name, ofRows(s.unseen[j], s.rows)))
 		}
 	}
+	if s.empty > 0 {
+		env.Logger().Warn(emptyRows(name, domain, ofRows(s.empty, s.rows)))
+	}
 	if len(gaps) > 0 {
 		env.Logger().Info(fmt.Sprintf("%s: missing values are filled in: %s", name, nameColumns(gaps)))
 	}
 	if len(unseen) > 0 && domain == arrowio.TargetDomain {
 		env.Logger().Info(fmt.Sprintf("%s: values that the source lacks: %s", name, nameColumns(unseen)))
 	}
+}
+
+// emptyRows says what becomes of rows without any value.
+func emptyRows(name string, domain arrowio.Domain, many string) string {
+	if domain == arrowio.SourceDomain {
+		return fmt.Sprintf("%s: %s, have no value in any column: nothing is learnt from them", name, many)
+	}
+	return fmt.Sprintf("%s: %s, have no value in any column: nothing is estimated from them, and they get no label: take them out if they are no rows", name, many)
 }
 
 // ofRows is a number of rows and their share.

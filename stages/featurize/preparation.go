@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/stages/internal/prepared"
 	"mars.dev/mars/stages/internal/state"
@@ -28,6 +29,7 @@ type preparation struct {
 	Transform *scale.Transform `json:",omitempty"` // of the features that are numbers; nil: none
 
 	source, target scale.Scaling
+	doubts         []string        // what speaks against the target's rows: see arrowio.DoubtsKey
 	dropped        []encode.Column // columns of which nothing is left
 	chosen         bool            // the columns are: by names, a state or a model
 	learnt         bool            // all is, by a state or a model
@@ -45,6 +47,12 @@ func (p *preparation) scaling(d arrowio.Domain) *scale.Scaling {
 		return &p.source
 	}
 	return &p.target
+}
+
+// doubt warns of something that speaks against the target's rows, which the stream says too.
+func (p *preparation) doubt(env stages.Env, text string) {
+	env.Logger().Warn(text)
+	p.doubts = append(p.doubts, text)
 }
 
 // text is what the stream says of the preparation (arrowio.PreparationKey); "" if nothing

@@ -8,11 +8,34 @@ import (
 	"math"
 	"strconv"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/tables"
 )
+
+// withValues are the rows of x that have some.
+func withValues(x blas32.General) blas32.General {
+	row := func(i int) []float32 { return x.Data[i*x.Stride:][:x.Cols] }
+	some := blas32.General{Cols: x.Cols, Stride: x.Stride}
+	for i := range x.Rows {
+		if !tables.IsMissing(row(i)) {
+			some.Rows++
+		}
+	}
+	if some.Rows == x.Rows {
+		return x
+	}
+	some.Stride = x.Cols
+	for i := range x.Rows {
+		if v := row(i); !tables.IsMissing(v) {
+			some.Data = append(some.Data, v...)
+		}
+	}
+	return some
+}
 
 // numbers are the indices of those of d features that a transform is of: all, where no
 // encoder has made features of categories, dates and missing cells.
@@ -56,6 +79,9 @@ func (st *preparation) transform(ctx context.Context, t *tables.Table) error {
 			return ctx.Err()
 		}
 		row := t.Row(i)
+		if tables.IsMissing(row) {
+			continue
+		}
 		for _, j := range numbers {
 			y := st.Transform.Of(row[j])
 			if math.IsInf(float64(y), 0) || y != y {
@@ -117,7 +143,7 @@ func (st *preparation) fit(ctx context.Context, env stages.Env, d *dataset, o Op
 		switch {
 		case by == "none" || by == "":
 		case by == "domain" || s.domain == arrowio.SourceDomain:
-			m, constant, err := scale.FitBy(ctx, o.Scale, s.x)
+			m, constant, err := scale.FitBy(ctx, o.Scale, withValues(s.x))
 			if err != nil {
 				return err
 			}

@@ -330,8 +330,8 @@ func (o SideOptions) drawn() bool {
 }
 
 // warnOfCopies warns of columns that tell the source's classes apart by themselves, as a
-// copy of the label does, and of columns that tell the domains apart by themselves.
-func warnOfCopies(env stages.Env, source, target *tables.Table) {
+// copy of the label does.
+func warnOfCopies(env stages.Env, source *tables.Table) {
 	if !tellable(source) {
 		return
 	}
@@ -341,16 +341,23 @@ func warnOfCopies(env stages.Env, source, target *tables.Table) {
 			copies = append(copies, name)
 		}
 	}
-	warnOfEach(env, copies, "tells all classes of the source apart by itself: if it is a copy of the label, leave it out with --columns",
-		"tell all classes of the source apart, each by itself: if they are copies of the label, leave them out with --columns")
-	if target != nil && slices.Equal(target.Columns, source.Columns) {
-		warnOfSides(env, source.Columns, spreadsOf(source), spreadsOf(target))
+	if text := ofEach(copies, "tells all classes of the source apart by itself: if it is a copy of the label, leave it out with --columns",
+		"tell all classes of the source apart, each by itself: if they are copies of the label, leave them out with --columns"); text != "" {
+		env.Logger().Warn(text)
 	}
 }
 
-// warnOfSides warns of columns that tell the domains apart by themselves, and of columns that
-// are stuck at one value in the target.
-func warnOfSides(env stages.Env, columns []string, source, target []spread) {
+// doubtsOfSides are the doubts about columns of tables that have the same.
+func doubtsOfSides(source, target *tables.Table) []string {
+	if !tellable(source) || target == nil || !slices.Equal(target.Columns, source.Columns) {
+		return nil
+	}
+	return doubtsOfSpreads(source.Columns, spreadsOf(source), spreadsOf(target))
+}
+
+// doubtsOfSpreads are about columns that tell the domains apart by themselves, and about columns
+// that are stuck at one value in the target.
+func doubtsOfSpreads(columns []string, source, target []spread) (doubts []string) {
 	var sides, stuck []string
 	for j, name := range columns {
 		switch {
@@ -361,10 +368,11 @@ func warnOfSides(env stages.Env, columns []string, source, target []spread) {
 		}
 	}
 	remedy := " --exclude " + shell(stuck)
-	warnOfEach(env, stuck, "has many values in the source and one value in the target, as of a sensor that has died or a stain that was forgotten: leave it out with"+remedy,
-		"have many values in the source and each one value in the target, as of sensors that have died or stains that were forgotten: leave them out with"+remedy)
-	warnOfEach(env, sides, "has no value of the target within its values of the source: if it says which file a row is from, leave it out with --columns",
-		"have no value of the target within their values of the source: if they say which file a row is from, leave them out with --columns")
+	doubts = append(doubts, ofEach(stuck, "has many values in the source and one value in the target, as of a sensor that has died or a stain that was forgotten: leave it out with"+remedy,
+		"have many values in the source and each one value in the target, as of sensors that have died or stains that were forgotten: leave them out with"+remedy),
+		ofEach(sides, "has no value of the target within its values of the source: if it says which file a row is from, leave it out with --columns",
+			"have no value of the target within their values of the source: if they say which file a row is from, leave them out with --columns"))
+	return slices.DeleteFunc(doubts, func(text string) bool { return text == "" })
 }
 
 // tellable reports whether columns of a table can be told from copies of the label.
@@ -372,14 +380,15 @@ func tellable(t *tables.Table) bool {
 	return t != nil && t.Features.Rows >= minIdentityRows && len(t.Columns) == t.Features.Cols
 }
 
-func warnOfEach(env stages.Env, columns []string, one, several string) {
+// ofEach says something of columns; "" if there are none.
+func ofEach(columns []string, one, several string) string {
 	switch len(columns) {
 	case 0:
+		return ""
 	case 1:
-		env.Logger().Warn(fmt.Sprintf("column %q %s", columns[0], one))
-	default:
-		env.Logger().Warn(fmt.Sprintf("columns %s %s", nameColumns(columns), several))
+		return fmt.Sprintf("column %q %s", columns[0], one)
 	}
+	return fmt.Sprintf("columns %s %s", nameColumns(columns), several)
 }
 
 // separates reports whether column j tells the classes apart: its rows sorted by it are

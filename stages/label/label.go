@@ -258,13 +258,15 @@ func (l *Labels) predicted(rec arrow.Record, parts [][2]int64, _ int64) (arrow.A
 	if !ok || !numbers {
 		return nil, l.in.Fail("", errors.New("predicted classes are not text, or typicality is not float32"), "run mars label anew")
 	}
-	known := make([]string, names.Len())
+	known, missing := make([]string, names.Len()), map[int]bool{}
 	for i := range known {
-		if known[i] = names.Value(i); float64(typicality.Value(i)) < l.Unknown {
+		if names.IsNull(i) { // the row has no value
+			missing[i] = true
+		} else if known[i] = names.Value(i); float64(typicality.Value(i)) < l.Unknown {
 			known[i] = Unknown
 		}
 	}
-	return arrowio.NewStringArray(known), nil
+	return arrowio.NewStringsWithout(known, missing), nil
 }
 
 // runs are the bounds [from, to) of the parts of a batch that are target rows.

@@ -16,6 +16,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/survey"
 )
 
@@ -37,6 +38,8 @@ type Tally struct {
 	head     []string // lines of cells
 	wantHead bool
 	survey   Survey
+	missing  int                      // rows without any value, which have no label
+	said     *diagnostics.Diagnostics // by whoever labelled the rows
 }
 
 // Survey is a count of labels by their confidence.
@@ -49,11 +52,40 @@ type classTally struct {
 
 // NewTally counts labels.
 func NewTally(labels *Labels) *Tally {
-	return &Tally{Labels: labels, classes: map[string]*classTally{}}
+	t := NewCount(labels.schema)
+	t.Labels = labels
+	return t
 }
 
-// NewCount is a tally of labels that Count gives it.
-func NewCount() *Tally { return &Tally{Labels: &Labels{}, classes: map[string]*classTally{}} }
+// NewCount is a tally of labels that Count gives it. The metadata of a schema may say how they came
+// to be; nil says nothing.
+func NewCount(schema *arrow.Schema) *Tally {
+	t := &Tally{Labels: &Labels{}, classes: map[string]*classTally{}, said: &diagnostics.Diagnostics{}}
+	if schema != nil {
+		if meta, err := arrowio.ReadMeta(schema); err == nil {
+			t.said = diagnostics.Read(meta)
+		}
+	}
+	return t
+}
+
+// Verdict says in a sentence whether to believe the labels; "" where nobody can tell.
+func (t *Tally) Verdict() string { return t.said.Labels() }
+
+// Warnings are what speaks against the labels.
+func (t *Tally) Warnings() []string {
+	all := slices.Clone(t.said.AllWarnings())
+	if text := t.Warning(); text != "" {
+		all = append(all, text)
+	}
+	return all
+}
+
+// Miss counts a row without any value, which has no label.
+func (t *Tally) Miss() { t.missing++ }
+
+// Missing is how many rows have no value at all, and so no label.
+func (t *Tally) Missing() int { return t.missing }
 
 // Count counts a label. The text of id is asked for where the label is in doubt; truth is "" if
 // it is not known.
@@ -104,6 +136,10 @@ func (t *Tally) add(rec arrow.Record) error {
 		t.head = []string{strings.Join([]string{names.ID, names.PredictedClass, Confidence}, "\t")}
 	}
 	for i := range int(rec.NumRows()) {
+		if classes.IsNull(i) {
+			t.Miss()
+			continue
+		}
 		sure := float64(confidence.Value(i))
 		right := ""
 		if known && truth.IsValid(i) {
@@ -151,6 +187,9 @@ func (t *Tally) Line() string {
 	}
 	if more := len(names) - maxNamed; more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more classes", more))
+	}
+	if t.missing > 0 {
+		parts = append(parts, fmt.Sprintf("and %d rows without any value have no label", t.missing))
 	}
 	return fmt.Sprintf("labelled %d rows: %s", t.rows, strings.Join(parts, ", "))
 }
@@ -209,8 +248,14 @@ func Summarise(ctx context.Context, w io.Writer, t *Tally) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	if warning := t.Warning(); warning != "" {
-		fmt.Fprintf(w, "\nWarning: %s.\n", safetext.Escape(warning))
+	if t.missing > 0 {
+		fmt.Fprintf(w, "\n%d rows without any value have no label.\n", t.missing)
+	}
+	if verdict := t.Verdict(); verdict != "" {
+		fmt.Fprintf(w, "\n%s\n", safetext.Escape(verdict))
+	}
+	for _, warning := range t.Warnings() {
+		fmt.Fprintf(w, "Warning: %s.\n", safetext.Escape(warning))
 	}
 	if check := t.Check(); check != "" {
 		fmt.Fprintf(w, "\nTo check first: %s.\n", safetext.Escape(strings.TrimPrefix(check, "to check first: ")))

@@ -202,7 +202,7 @@ func (f *fitter) measure(rec arrow.Record) error {
 		return f.fail(fmt.Errorf("there is a component numbered %d", f.components-1), fmt.Sprintf("number components from 0, below %d", maxComponents))
 	}
 	if f.width == 0 && rec.NumRows() > 0 {
-		vectors, err := arrowio.VectorColumn(rec, f.Columns.Embedding)
+		vectors, err := arrowio.VectorColumnWithGaps(rec, f.Columns.Embedding)
 		f.width = vectors.Width
 		return err
 	}
@@ -217,7 +217,7 @@ func (f *fitter) add(ctx context.Context, rec arrow.Record) error {
 	if err != nil {
 		return err
 	}
-	vectors, err := arrowio.VectorColumn(rec, f.Columns.Embedding)
+	vectors, err := arrowio.VectorColumnWithGaps(rec, f.Columns.Embedding)
 	if err != nil {
 		return err
 	}
@@ -235,6 +235,9 @@ func (f *fitter) add(ctx context.Context, rec arrow.Record) error {
 	classOf, componentOf := make([]int32, len(domains)), make([]int32, len(domains))
 	for i, d := range domains {
 		classOf[i], componentOf[i] = -1, -1
+		if vectors.Missing(i) {
+			continue
+		}
 		if d == arrowio.SourceDomain {
 			classOf[i] = labels[i]
 		} else if !components.Null(i) {

@@ -95,7 +95,19 @@ func (r *Report) judge(d *Diagnostics) {
 	if d.Translation != nil {
 		r.Warnings = append(r.Warnings, d.Translation.Warnings()...)
 	}
-	r.believe("two other estimators that also let the classes move differ from these by " + ofHundred(r.Disagreement))
+	r.believe("two other estimators that also let the classes move differ from these by " + diagnostics.OfHundred(r.Disagreement))
+}
+
+// heedRows adds what was known of the target's rows before they were looked at: the share of them
+// that has no value at all, and what else speaks against them.
+func (r *Report) heedRows(missing float64, doubts []string) {
+	r.Warnings = append(append([]string{}, doubts...), r.Warnings...)
+	if missing > 0 {
+		r.Warnings = append(r.Warnings, diagnostics.MissingRows(missing))
+		r.ExpectedError = labelshift.MissingError(r.ExpectedError, missing)
+		labelshift.Widen(r.Interval.Lower, r.Interval.Upper, missing)
+	}
+	r.believe(r.Grounds)
 }
 
 // heed adds what self-training said when it made the embedding. Classes that it has

@@ -38,7 +38,7 @@ func FromSums(model, path string, level float64) (*Report, error) {
 	if err := sums.Check(m, sum); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	r, step, err := ofEveryRow(m, sums, level)
+	r, step, err := ofEveryRow(m, sums, level, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -50,7 +50,7 @@ func FromSums(model, path string, level float64) (*Report, error) {
 
 // ofEveryRow answers by sums at a point that led on by step. There is no report if that is not
 // the fixed point.
-func ofEveryRow(m *hedge.Model, sums *responses.Responses, level float64) (r *Report, step float64, err error) {
+func ofEveryRow(m *hedge.Model, sums *responses.Responses, level float64, doubts []string) (r *Report, step float64, err error) {
 	total := sums.Total(m)
 	next, step, err := m.Next(total, sums.Point)
 	if err != nil || !hedge.Done(step) {
@@ -60,7 +60,7 @@ func ofEveryRow(m *hedge.Model, sums *responses.Responses, level float64) (r *Re
 	if err != nil {
 		return nil, 0, err
 	}
-	r = newHedgeReport(m.With(a), m.Shares(), int(a.Rows))
+	r = newHedgeReport(m.With(a), m.Shares(), int(a.Rows), doubts)
 	r.EveryRow = &EveryRow{Rows: a.Rows, Parts: len(sums.Parts), Passes: sums.Pass, Step: step, Sampling: a.Sampling, FixedPoints: map[string][]float64{}}
 	for _, v := range a.Views {
 		if v.FixedPoint != nil {
@@ -74,7 +74,7 @@ func ofEveryRow(m *hedge.Model, sums *responses.Responses, level float64) (r *Re
 // fit said, by the model of Model. It is nil if the sums are not those of the fixed point: they
 // lead on by step, in L1.
 func (r *Report) OfSums(sums *responses.Responses) (all *Report, step float64, err error) {
-	all, step, err = ofEveryRow(r.model, sums, r.Interval.Level)
+	all, step, err = ofEveryRow(r.model, sums, r.Interval.Level, r.doubts)
 	if all != nil {
 		all.steps = r.steps
 	}

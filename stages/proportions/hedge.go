@@ -22,7 +22,7 @@ func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Option
 	if err != nil {
 		return nil, err
 	}
-	report := newHedgeReport(m.Model, m.Source, m.TargetRows)
+	report := newHedgeReport(m.Model, m.Source, m.TargetRows, m.Said.Doubts)
 	report.Diagnostics.Weights = m.Said.Weights
 	if o.rows == nil {
 		return report, nil
@@ -65,30 +65,47 @@ func OfModel(ctx context.Context, env stages.Env, in arrowio.Stream, path string
 	}
 	nothing := make([]float64, len(m.Classes))
 	m.Interval = &hedge.Interval{Level: o.Level, Lower: nothing, Upper: slices.Repeat([]float64{1}, len(nothing))} // what the labels replace
-	report := newHedgeReport(m, m.Shares(), evidence.Rows)
+	report := newHedgeReport(m, m.Shares(), evidence.Rows, nil)
 	report.evidence = evidence
 	report.heedLabels(rows, o.Simultaneous)
 	return report, nil
 }
 
-// newHedgeReport is the report of a model, of so many rows.
-func newHedgeReport(m *hedge.Model, source []float64, rows int) *Report {
+// newHedgeReport is the report of a model, of so many rows, against which something was said before.
+func newHedgeReport(m *hedge.Model, source []float64, rows int, doubts []string) *Report {
 	said := diagnostics.OfHedge(m)
 	report := &Report{Classes: m.Classes, Method: hedge.Method, TargetRows: rows, model: m, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
-		Warnings: append([]string{}, said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
+		doubts:   doubts, Warnings: append(append([]string{}, doubts...), said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
 	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
 	if said.Hedge.Stayed() {
 		why := "the source's classes explain the target where they are"
 		if said.Hedge.Chosen() {
 			why = "the target's rows seem to have been chosen by their columns"
 		}
-		report.believe(fmt.Sprintf("%s, and the classifiers' estimates differ by %s", why, ofHundred(m.Evidence.Members)))
+		report.believe(why + ", and " + differ(m.Evidence))
 		return report
 	}
-	report.believe(fmt.Sprintf("what the assumptions about the change give differs by %s, and %.0f %% of the source's labels come back when they are guessed from the target's",
-		ofHundred(m.Evidence.Spread), 100*(1-m.Evidence.Failure)))
+	report.believe(differ(m.Evidence))
 	return report
+}
+
+// differ says what the expected error comes from.
+func differ(e hedge.Evidence) string {
+	return fmt.Sprintf("what the assumptions about the change give differs by %s, what the classifiers give by %s, and a row's class is in doubt by %.0f %% in the mean",
+		diagnostics.OfHundred(e.Spread), diagnostics.OfHundred(e.Members), 100*e.Doubt)
+}
+
+// weighing says what the assumptions have weight for, besides what else was said.
+func weighing(trust float64) string {
+	const back = "the source's labels come back when they are guessed from\nthe target's labels by an assumption, the larger is its weight; other signs count too (docs/default.md):"
+	switch {
+	case trust == 1:
+		return "The test alone weighs them:"
+	case trust > 0:
+		return fmt.Sprintf("Of the other %.2f, the more of ", 1-trust) + back
+	}
+	return "The more of " + back
 }
 
 // writeViews writes what was assumed, and what each assumption alone would say.
@@ -99,13 +116,11 @@ func (r *Report) writeViews(w io.Writer) error {
 	}
 	if h.Stayed() {
 		fmt.Fprintf(w, "\nThe source's classes explain the target where they are, when only their proportions change: weight %.2f.\n", h.Stays.Trust)
-		fmt.Fprintf(w, "%.2f remains for the assumptions below by the labels that come back.\n", 1-h.Stays.Trust)
 	}
 	if held := h.Held(); held != "" {
 		fmt.Fprintf(w, "\n%s.\n", held)
 	}
-	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. The more of the source's labels come back")
-	fmt.Fprintln(w, "when they are guessed from the target's labels by an assumption, the larger is its weight:")
+	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. "+weighing(h.Stays.Trust))
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	r.writeHeader(tw, "assumption\tname\tweight\tback\t")
 	for _, v := range h.ByWeight() {

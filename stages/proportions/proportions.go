@@ -116,6 +116,7 @@ func answerMTE(ctx context.Context, r *stream.Rows, classes []string, o Options)
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	report.TargetRows = s.TargetRows
+	report.heedRows(s.MissingShare(), r.Doubts())
 	target, source, err := r.Totals(classes)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,7 @@ type Report struct {
 
 	model    *hedge.Model       // of the method hedge
 	evidence *labelled.Evidence // of labelled rows; nil if there are none
+	doubts   []string           // what was said against the rows before
 	steps    []arrowio.Step     // that led to the rows
 }
 

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"mars.dev/mars/stages/algorithms/drift"
+	"mars.dev/mars/tables"
 )
 
 const (
@@ -19,6 +20,7 @@ type pane struct {
 	First      int64 // row of the stream, from 0
 	Last       int64
 	Posteriors drift.Sample
+	Empty      int64        // rows without any value
 	Scores     drift.Sample // before they are complete: posteriors, features
 }
 
@@ -36,7 +38,10 @@ func (w *Watcher) newPane(number int64) *pane {
 func (w *Watcher) addRow(p *pane, posteriors, features []float32) {
 	key := drift.Hash(w.options.Seed, uint64(w.State.Rows))
 	p.Posteriors.Add(key, posteriors)
-	if p.Scores.Wants(key) {
+	if tables.IsMissing(features) {
+		p.Empty++
+		p.Scores.Skip()
+	} else if p.Scores.Wants(key) {
 		w.row = append(append(w.row[:0], posteriors...), features...)
 		p.Scores.Add(key, w.row)
 	} else {

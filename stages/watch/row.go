@@ -11,7 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio/safetext"
-	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/internal/diagnostics"
 )
 
 // A Row is what is said of a window.
@@ -20,6 +20,7 @@ type Row struct {
 	Start, End string // times, the end not in the window; or numbers of rows from 1, the last in it
 	Complete   bool   // false: the stream ended first
 	Rows, Used int64  // in the window, and those of them that the shares are estimated from
+	Empty      int64  // of Rows: they have no value at all, and may be of any class
 	// Late rows, Bad rows and Missing cells since the window before. Late and bad rows are in
 	// no window.
 	Late, Bad, Missing int64
@@ -44,10 +45,10 @@ type Verdict string
 
 // Verdicts, the gravest first.
 const (
-	Drift  Verdict = "drift"  // the rows are not as the reference's, or were not before
-	Change Verdict = "change" // the rows are not as those before
-	Doubt  Verdict = "doubt"  // the shares are expected to be off by more than 0.2
-	Care   Verdict = "care"   // by more than 0.1
+	Drift  Verdict = "drift"                    // the rows are not as the reference's, or were not before
+	Change Verdict = "change"                   // the rows are not as those before
+	Doubt  Verdict = Verdict(diagnostics.Doubt) // the shares are expected to be off by more than 0.2
+	Care   Verdict = Verdict(diagnostics.Care)  // by more than 0.1, or rows have no value
 	Good   Verdict = "ok"
 )
 
@@ -60,12 +61,12 @@ func (w *Watcher) judge(row *Row) {
 		row.Verdict = Drift
 	case row.changed:
 		row.Verdict = Change
-	case row.ExpectedError > labelshift.Threshold:
-		row.Verdict = Doubt
-	case row.ExpectedError > labelshift.Care:
-		row.Verdict = Care
 	default:
 		row.Verdict = Good
+		signs := diagnostics.Signs{ExpectedError: row.ExpectedError, Accuracy: 1, Against: true, Warned: row.Empty > 0}
+		if said := diagnostics.Judge(signs); said != diagnostics.Believe {
+			row.Verdict = Verdict(said)
+		}
 	}
 }
 
@@ -179,7 +180,7 @@ func (w *Watcher) WriteLine(out io.Writer, r *Row) error {
 	for _, n := range []struct {
 		count int64
 		what  string
-	}{{r.Late, "late rows"}, {r.Bad, "bad rows"}, {r.Missing, "missing cells"}} {
+	}{{r.Late, "late rows"}, {r.Bad, "bad rows"}, {r.Empty, "rows without any value"}, {r.Missing, "missing cells"}} {
 		if n.count > 0 {
 			notes = append(notes, fmt.Sprintf("%d %s", n.count, n.what))
 		}

@@ -23,6 +23,7 @@ import (
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/prepared"
+	"mars.dev/mars/tables"
 )
 
 // Options of a watch.
@@ -203,13 +204,21 @@ func (w *Watcher) Predict(ctx context.Context, x blas32.General) (blas32.General
 	if x.Cols != w.model.Width {
 		return blas32.General{}, fmt.Errorf("rows have %d numbers, and the model takes %d: give the rows that it was trained for", x.Cols, w.model.Width)
 	}
+	missing := models.TakeMissing(&x)
 	if w.model.Prepare != nil {
 		x = w.model.Prepare(x)
 	}
+	predict := w.model.Predict
 	if w.model.Unadjusted != nil {
-		return w.model.Unadjusted(ctx, x)
+		predict = w.model.Unadjusted
 	}
-	return w.model.Predict(ctx, x)
+	p, err := predict(ctx, x)
+	for i := range missing { // posteriors that are p_S leave estimates as they are
+		for k, share := range w.model.Prior {
+			p.Data[i*p.Stride+k] = float32(share)
+		}
+	}
+	return p, err
 }
 
 // isDistribution reports whether all posteriors of row i are numbers.
@@ -232,6 +241,9 @@ func (w *Watcher) Refer(ctx context.Context, x blas32.General) error {
 	for i := range x.Rows {
 		if !isDistribution(p, i) {
 			return fmt.Errorf("row %d: %w", i+1, ErrPosterior)
+		}
+		if tables.IsMissing(x.Data[i*x.Stride : i*x.Stride+x.Cols]) {
+			continue
 		}
 		w.row = append(append(w.row[:0], p.Data[i*p.Stride:i*p.Stride+p.Cols]...), x.Data[i*x.Stride:i*x.Stride+x.Cols]...)
 		some.Scores.Add(drift.Hash(w.options.Seed, 1<<63+uint64(i)), w.row)
@@ -480,6 +492,9 @@ func (w *Watcher) scores(ctx context.Context, p *pane) (scores []float32, untypi
 	s := &p.Scores
 	s.Settle()
 	n, classes, d := len(s.Keys), len(w.Classes), w.model.Width
+	if n == 0 { // no row has a value
+		return nil, nil, nil
+	}
 	var typicality []float32
 	if w.model.Typicality != nil {
 		x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
@@ -522,9 +537,15 @@ func (w *Watcher) scores(ctx context.Context, p *pane) (scores []float32, untypi
 // untypicalRate is the typicality below which rows are untypical (hedge.UntypicalRate).
 const untypicalRate = 0.05
 
+// strangeShare is the share of untypical rows from which on nothing is known of a window.
+const strangeShare = 0.95
+
 // test tests the scores of a pane for drift since the reference and the pane before.
 func (w *Watcher) test(row *Row, scores []float32) {
 	s, n := &w.State, len(w.names)
+	if len(scores) == 0 {
+		return
+	}
 	if s.Test == nil {
 		s.Test = drift.NewTest(scores, n, w.weights, w.options.Seed)
 		row.Reference = true
@@ -559,6 +580,7 @@ func (w *Watcher) estimate(row *Row, panes []*pane) error {
 	for _, p := range panes {
 		used := len(p.Posteriors.Keys)
 		row.Rows += p.Posteriors.Rows
+		row.Empty += p.Empty
 		row.Used += int64(used)
 		x.Data = append(x.Data, p.Posteriors.Values...)
 		weight := float64(p.Posteriors.Rows) / float64(used)
@@ -582,6 +604,13 @@ func (w *Watcher) estimate(row *Row, panes []*pane) error {
 		return err
 	}
 	row.Shares, row.Lower, row.Upper, row.ExpectedError = e.Proportions, v.Lower, v.Upper, v.ExpectedError
+	if row.Untypical != nil && *row.Untypical > strangeShare {
+		row.ExpectedError = labelshift.Unknown(row.Shares)
+		labelshift.Widen(row.Lower, row.Upper, 1)
+	}
+	missing := float64(row.Empty) / float64(row.Rows)
+	row.ExpectedError = labelshift.MissingError(row.ExpectedError, missing)
+	labelshift.Widen(row.Lower, row.Upper, missing)
 	fitted := w.model.Shares
 	if fitted == nil {
 		fitted = w.model.Prior

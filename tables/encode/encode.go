@@ -227,7 +227,8 @@ func (c *Column) names() (names []string) {
 	return names
 }
 
-// Apply returns the table with the features that its columns become, each as in Names.
+// Apply returns the table with the features that its columns become, each as in Names. A row
+// without any value stays so: all its features are NaN.
 func (e *Encoder) Apply(ctx context.Context, t *tables.Table) (*tables.Table, error) {
 	if len(t.Fields) != len(e.Columns) {
 		return nil, fmt.Errorf("%s: has %d columns, and %d were learnt from", t.Name, len(t.Fields), len(e.Columns))
@@ -245,6 +246,12 @@ func (e *Encoder) Apply(ctx context.Context, t *tables.Table) (*tables.Table, er
 
 // encode makes the features of a row.
 func (e *Encoder) encode(row, features []float32) {
+	if tables.IsMissing(row) {
+		for k := range features {
+			features[k] = float32(math.NaN())
+		}
+		return
+	}
 	for j := range e.Columns {
 		n := e.Columns[j].encode(row[j], features)
 		features = features[n:]

@@ -8,8 +8,9 @@
 //	classes   each class has moved by itself (package mte)
 //	parts     each part of a class, one Gaussian, has moved by itself
 //
-// The answer is the mean of what the views say. A view's weight is larger the
-// better it brings the source's own labels back: the target is labelled under the
+// The answer is the mean of what the views say. Where a test finds that the classes have
+// stayed, those that move nothing have the weight. Otherwise a view's weight is larger the
+// better it brings the source's own labels back, beside other signs: the target is labelled under the
 // view, a classifier learns these labels, and labels the (moved) source rows. This
 // is reverse validation (Zhong, Fan, Yang & Verscheure 2010), with all classes
 // weighted alike so that it does not punish new proportions. No view is dropped: on

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // Evidence says how far the answer can be believed.
@@ -27,6 +28,15 @@ type Evidence struct {
 	// Untypical is the share of target rows, 0 to 1, whose typicality is below
 	// UntypicalRate, which is the share to expect if no row is new.
 	Untypical float64 `json:"untypical"`
+	// Missing is the share of target rows, 0 to 1, that have no value at all: each may be of
+	// any class.
+	Missing float64 `json:"missing,omitempty"`
+	// Unknown is how much of what could be known of the target's classes is not, 0 to 1: 1 if
+	// the target lies where the source has no rows.
+	Unknown float64 `json:"unknown,omitempty"`
+	// Fewest is 1 / (n + 2) for the n rows that tell least: those of the target, or those of a
+	// class of the source, by the share of the class.
+	Fewest float64 `json:"fewest,omitempty"`
 }
 
 // UntypicalRate is the typicality below which Evidence.Untypical counts rows.
@@ -63,15 +73,17 @@ const (
 
 	logOffset = 0.02
 
-	// Of 20 tasks with a Novelty above the first 15 were off by more than 0.2, whatever
-	// the other signs were. So the second is the least that is expected then: not to be
-	// believed without care.
+	// Of 20 tasks with a greater Novelty 15 were off by more than 0.2, whatever the other signs
+	// were: nothing is known of such a target.
 	strangeNovelty = 0.95
-	strangeError   = 0.2
+	// Where more rows than that lie where the source has none, that its classes have moved there
+	// is taken on trust: columns that have changed places look the same. No more than the second
+	// of the labels are expected to be right then.
+	farNovelty, farAccuracy = 0.5, 0.9
 )
 
-// judge finds the evidence, but for Untypical. posteriors are the views', of the target's
-// rows; it returns their mean.
+// judge finds what the views differ by. posteriors are theirs, of the target's rows; it returns
+// their mean.
 func (m *Model) judge(f *fit, learners []*learner, posteriors []blas32.General) (mean blas32.General, err error) {
 	e := &m.Evidence
 	mean = dense.New(f.target.Rows, f.classes)
@@ -91,16 +103,48 @@ func (m *Model) judge(f *fit, learners []*learner, posteriors []blas32.General) 
 		}
 	}
 	e.Doubt = doubt(mean)
-	e.expectError(m.Stays, m.Novelty, m.Views)
-	wrong := math.Exp(labelConstant + labelDoubt*logOf(e.Doubt) + labelNovelty*min(m.Novelty, maxNovelty))
-	e.ExpectedAccuracy = 1 - min(1, labelFactor*max(wrong-labelOffset, 0))
+	if m.Strange() {
+		e.Unknown = 1
+	}
+	e.Fewest = f.fewest(m.Proportions)
 	return mean, nil
+}
+
+// Strange reports whether nearly no row of the target lies where the source has rows.
+func (m *Model) Strange() bool { return m.Novelty > strangeNovelty }
+
+// Far reports whether most rows of the target lie where the source has none.
+func (m *Model) Far() bool { return m.Novelty > farNovelty }
+
+// fewest is Evidence.Fewest. n rows without an exception leave the next one a chance of
+// 1 / (n + 2) to be one (Laplace's rule of succession).
+func (f *fit) fewest(shares []float64) float64 {
+	chance := 0.0
+	for k, share := range f.prior {
+		chance += shares[k] / (share*float64(f.distinct) + 2)
+	}
+	return max(chance, 1/float64(f.target.Rows+2))
 }
 
 func logOf(x float64) float64 { return math.Log(x + logOffset) }
 
-// expectError finds ExpectedError from what else there is.
-func (e *Evidence) expectError(stays Stays, novelty float64, views []View) {
+// expect finds what is expected of the answer from what else there is.
+func (m *Model) expect() {
+	e := &m.Evidence
+	e.expectError(m.Stays, m.Views, m.Proportions)
+	wrong := math.Exp(labelConstant + labelDoubt*logOf(e.Doubt) + labelNovelty*min(m.Novelty, maxNovelty))
+	right := 1 - min(1, labelFactor*max(wrong-labelOffset, 0))
+	if m.Far() {
+		right = min(right, farAccuracy)
+	}
+	right = (1-e.Unknown)*right + e.Unknown/float64(len(m.Classes))
+	// Shares that are off by an L1 distance have half as many rows with a wrong label at least,
+	// and a row of no class of the source has none that is right.
+	e.ExpectedAccuracy = min((1-e.Missing)*right, 1-e.ExpectedError/2, 1-min(1, 2*m.Stays.Trust)*m.Stays.New, 1-e.Fewest)
+}
+
+// expectError finds ExpectedError of the proportions.
+func (e *Evidence) expectError(stays Stays, views []View, proportions []float64) {
 	share := math.Exp(shareConstant + shareSpread*logOf(e.Spread+e.Members) + shareDoubt*logOf(e.Doubt))
 	factor := shareFactor
 	if onlyMovements(views) {
@@ -108,10 +152,9 @@ func (e *Evidence) expectError(stays Stays, novelty float64, views []View) {
 	}
 	// Each new row is one too few of the class that the source lacks, and one too many of
 	// another.
-	e.ExpectedError = min(2, factor*max(share-shareOffset, minExpected)+2*stays.Trust*stays.New)
-	if novelty > strangeNovelty {
-		e.ExpectedError = max(e.ExpectedError, strangeError)
-	}
+	off := max(factor*max(share-shareOffset, minExpected), 2*e.Fewest) + 2*stays.Trust*stays.New
+	off = (1-e.Unknown)*off + e.Unknown*labelshift.Unknown(proportions)
+	e.ExpectedError = labelshift.MissingError(off, e.Missing)
 }
 
 // onlyMovements reports whether no view that leaves the rows where they are has weight.

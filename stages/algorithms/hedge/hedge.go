@@ -1,6 +1,7 @@
 package hedge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,11 @@ type Problem struct {
 	Labels  []int32        // n_S, indices of Classes
 	Target  blas32.General // n_T×d
 	Classes []string       // names
+	// Columns are the names of the columns (d); nil where nobody knows them.
+	Columns []string
+	// Missing is the share of the target's rows, 0 to 1, that have no value at all, and are not
+	// in Target.
+	Missing float64
 }
 
 // A Model labels rows. Its methods do not change it.
@@ -108,6 +114,8 @@ type fit struct {
 	heard          *Noise // that the source was given; nil if none
 	tuned          *ensemble.Tuned
 	warnings       []string
+	columns        []int   // of the problem, in the order of their names
+	unknown        float64 // Evidence.Unknown
 }
 
 func (f *fit) warn(format string, values ...any) {
@@ -140,7 +148,8 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 		return nil, err
 	}
 	step()
-	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, preparation: f.preparation}
+	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, preparation: f.inPlace(f.preparation)}
+	m.Evidence.Missing, m.Evidence.Unknown = p.Missing, f.unknown
 	var posteriors []blas32.General
 	if m.Views, posteriors, err = f.see(learners); err != nil {
 		return nil, err
@@ -154,6 +163,11 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.keep(ctx, f, learners); err != nil {
+		return nil, err
+	}
+	m.Evidence.Untypical = m.untypical(f.target, mean)
+	m.expect()
 	if o.Interval != nil {
 		if m.Interval, err = m.interval(ctx, f, posteriors, *o.Interval); err != nil {
 			return nil, err
@@ -161,10 +175,6 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 	}
 	step()
 	m.Warnings = f.warnings
-	if err := m.keep(ctx, f, learners); err != nil {
-		return nil, err
-	}
-	m.Evidence.Untypical = m.untypical(f.target, mean)
 	step()
 	return m, nil
 }
@@ -210,24 +220,27 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 	if p.Target.Rows == 0 {
 		return nil, errors.New("hedge: there are no target rows: give unlabelled rows")
 	}
-	if err := dense.CheckFinite("target", p.Target, 0); err != nil {
+	if err := cmp.Or(dense.CheckFinite("source", p.Source, 0), dense.CheckFinite("target", p.Target, 0)); err != nil {
 		return nil, fmt.Errorf("hedge: %w", err)
 	}
 	if err := checkViews(o.Assume); err != nil {
 		return nil, err
 	}
 	f := &fit{Options: o, classes: len(p.Classes), names: p.Classes, warnings: present.Warnings()}
-	index := sourceSample(p.Labels, f.classes, o.Seed)
-	source := p.Source
-	f.labels = p.Labels
-	if len(index) < source.Rows {
-		source, f.labels = dense.Gather(source, index), dense.Pick(f.labels, index)
+	f.columns = columnOrder(p.Columns, p.Source.Cols)
+	index := sourceSample(p, f.columns, o.Seed)
+	source := dense.Gather(p.Source, index)
+	f.labels = dense.Pick(p.Labels, index)
+	index = rowOrder(p.Target, f.columns, nil, o.Seed)
+	target := dense.Gather(p.Target, index[:min(len(index), MaxRows)])
+	if p.Columns != nil {
+		source, target = columnsOf(source, f.columns), columnsOf(target, f.columns)
 	}
-	target := dense.Gather(p.Target, dense.Sample(p.Target.Rows, MaxRows, f.random(streamTarget)))
 	if f.prior, err = labelshift.Shares(f.labels, f.classes); err != nil {
 		return nil, err
 	}
 	f.warnUnstudied(target.Rows)
+	f.compareUnits(source, target, p.Columns)
 	f.distinct = source.Rows
 	if err := f.prepare(ctx, source, target); err != nil {
 		return nil, err
@@ -271,32 +284,35 @@ func checkViews(names []string) error {
 	return nil
 }
 
-// sourceSample returns the rows to train on, in order.
-func sourceSample(labels []int32, classes int, seed uint64) []int {
-	if len(labels) <= MaxRows {
-		return dense.Sample(len(labels), MaxRows, nil)
+// sourceSample returns the rows to train on, in their own order.
+func sourceSample(p Problem, columns []int, seed uint64) []int {
+	order := rowOrder(p.Source, columns, p.Labels, seed)
+	if len(order) <= MaxRows {
+		return order
 	}
-	byClass := make([][]int, classes)
-	for i, y := range labels {
-		byClass[y] = append(byClass[y], i)
+	left := make([]int, len(p.Classes)) // rows of each class to take
+	for _, y := range p.Labels {
+		left[y]++
 	}
-	rng := rand.New(rand.NewPCG(seed, streamSource))
-	var index []int
-	for _, rows := range byClass {
-		share := len(rows) * MaxRows / len(labels)
-		for _, i := range dense.Sample(len(rows), max(share, minClassRows), func() *rand.Rand { return rng }) {
-			index = append(index, rows[i])
-		}
+	for k, n := range left {
+		left[k] = max(n*MaxRows/len(order), minClassRows)
 	}
-	slices.Sort(index)
-	return index
+	return slices.DeleteFunc(order, func(i int) bool {
+		left[p.Labels[i]]--
+		return left[p.Labels[i]] < 0
+	})
+}
+
+// inPlace returns a preparation of the problem's columns in the order in which they came.
+func (f *fit) inPlace(p *prepare.Preparation) *prepare.Preparation {
+	own := *p
+	own.Kept = dense.Pick(f.columns, p.Kept)
+	return &own
 }
 
 // Streams of random numbers.
 const (
-	streamSource = iota + 100
-	streamTarget
-	streamCircle
+	streamCircle = iota + 102
 	streamNovelty
 	streamReplicates // and those after it, one a replicate
 )

@@ -41,7 +41,8 @@ const (
 // that of a bootstrap over the target's rows, the weighted variance of the views' shares,
 // and the square of the class' part of the expected error, which is in proportion to
 // (p(1−p))^¼. On 325 tasks of 102 families intervals of 90 % then hold 93 % of the true
-// shares (families counting alike), and 91 % of those from .5 to 2 %.
+// shares (families counting alike), and 91 % of those from .5 to 2 %. A part of the rows of which
+// nothing is known may be of any class.
 func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.General, o IntervalOptions) (*Interval, error) {
 	o.Level, o.Replicates = cmp.Or(o.Level, 0.9), cmp.Or(o.Replicates, 200)
 	if !(o.Level > 0 && o.Level < 1) || o.Replicates < 2 {
@@ -64,6 +65,7 @@ func around(mean []float64, views []View, e Evidence, sampling []float64, level 
 		variance := sampling[k] + added[k]
 		v.Lower[k], v.Upper[k] = max(0, p-z*math.Sqrt(variance)), min(1, p+z*math.Sqrt(variance))
 	}
+	labelshift.Widen(v.Lower, v.Upper, 1-(1-e.Unknown)*(1-e.Missing))
 	return v
 }
 

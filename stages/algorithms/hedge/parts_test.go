@@ -41,17 +41,20 @@ func TestDivide(t *testing.T) {
 
 // A sample of the source keeps proportions, but rare classes whole.
 func TestSourceSample(t *testing.T) {
-	labels := make([]int32, 100_000)
-	for i := range 70 {
-		labels[i*1000] = 1
+	p := Problem{Labels: make([]int32, 100_000), Source: dense.New(100_000, 1), Classes: []string{"a", "b"}}
+	for i := range p.Labels {
+		p.Source.Data[i] = float32(i)
 	}
-	index := sourceSample(labels, 2, 0)
-	rare := 0
-	for i, row := range index {
-		if i > 0 && row <= index[i-1] {
-			t.Fatal("the sample is not in order")
+	for i := range 70 {
+		p.Labels[i*1000] = 1
+	}
+	index := sourceSample(p, []int{0}, 0)
+	rare, drawn := 0, map[int]bool{}
+	for _, row := range index {
+		if drawn[row] {
+			t.Fatalf("row %d was drawn twice", row)
 		}
-		if labels[row] == 1 {
+		if drawn[row] = true; p.Labels[row] == 1 {
 			rare++
 		}
 	}
@@ -87,7 +90,7 @@ func TestCircle(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := dense.New(len(p.truth), 3)
-	for i, y := range p.truth {
+	for i, y := range dense.Pick(p.truth, rowOrder(p.Target, columnOrder(nil, p.Target.Cols), nil, 0)) {
 		dense.Row(q, i)[y] = 1
 	}
 	right, err := f.circle(t.Context(), f.source, q)

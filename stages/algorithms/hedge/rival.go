@@ -26,6 +26,8 @@ const (
 	firstRival, lastRival = 0, 1
 	// From the last on the weight of the views that move nothing falls, to 0 here.
 	sureRival = 3
+	// undecided is how far from the middle of the first two neither is told from the other.
+	undecided = 2
 
 	rivalRows  = 1_500 // of each side that are compared, at most
 	leastShare = 1e-4  // that a density has of a row in the unit square

@@ -56,6 +56,12 @@ type Stays struct {
 // explain the target.
 func (s Stays) Tilted() bool { return s.Linear > firstLinear }
 
+// Undecided reports whether rows that have moved together explain the target about as well as new
+// proportions do.
+func (s Stays) Undecided() bool {
+	return s.Rival != 0 && math.Abs(s.Rival-(firstRival+lastRival)/2.0) < undecided
+}
+
 // Rivalled reports whether rows that have moved together explain the target better.
 func (s Stays) Rivalled() bool { return s.Rival > lastRival }
 

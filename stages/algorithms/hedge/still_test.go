@@ -139,7 +139,7 @@ func TestSameKeepsPosteriors(t *testing.T) {
 func TestExpectedErrorOfMovements(t *testing.T) {
 	expected := func(unmoved float64) float64 {
 		e := Evidence{Spread: 0.1, Members: 0.05, Doubt: 0.1}
-		e.expectError(Stays{}, 0, []View{{Name: "same", Weight: unmoved}, {Name: "classes", Weight: 1 - unmoved}})
+		e.expectError(Stays{}, []View{{Name: "same", Weight: unmoved}, {Name: "classes", Weight: 1 - unmoved}}, []float64{0.5, 0.5})
 		return e.ExpectedError
 	}
 	if mixed, moved := expected(0.1), expected(0); math.Abs(moved/mixed-movedFactor) > 1e-9 {

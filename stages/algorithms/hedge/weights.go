@@ -38,6 +38,9 @@ const (
 // weigh weights the views and takes their mean.
 func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posteriors []blas32.General) error {
 	m.Novelty, m.Noise, m.Still = f.nearness.novelty(), f.heard, f.still()
+	if f.heard != nil {
+		m.Noise.Loudest = f.columns[f.heard.Loudest]
+	}
 	var err error
 	if m.Stays, err = f.trust(m.Views, learners); err != nil {
 		return err

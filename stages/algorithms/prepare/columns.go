@@ -2,6 +2,8 @@ package prepare
 
 import (
 	"cmp"
+	"encoding/binary"
+	"maps"
 	"math"
 	"slices"
 
@@ -29,6 +31,52 @@ func varying(x blas32.General) []int {
 		}
 	}
 	return kept
+}
+
+// distinct are those of the columns that are not one before them but for scale and offset. Only
+// columns of few values are looked at, in tables that do not become principal components.
+func distinct(x blas32.General, columns []int) []int {
+	if len(columns) > maxAxes {
+		return columns
+	}
+	first := dense.Rows(x, 0, min(x.Rows, countedRows))
+	seen := map[string]bool{}
+	return slices.DeleteFunc(columns, func(j int) bool {
+		if !dense.HasAtMost(fewValues, first, j) {
+			return false
+		}
+		pattern, few := patternOf(x, j)
+		again := few && seen[pattern]
+		seen[pattern] = seen[pattern] || few
+		return again
+	})
+}
+
+// patternOf is the same text for columns that differ in scale and offset alone. few is false for
+// a column of more than fewValues values.
+func patternOf(x blas32.General, j int) (pattern string, few bool) {
+	least, greatest := extent(x, j)
+	begin := float64(x.Data[j])
+	if begin-least > greatest-begin { // of the two directions that in which the first row is low
+		least, greatest = greatest, least
+	}
+	codes, text := map[int32]byte{}, make([]byte, x.Rows)
+	for i := range text {
+		at := int32(math.Round((float64(x.Data[i*x.Stride+j]) - least) / (greatest - least) / alike))
+		code, known := codes[at]
+		if !known {
+			if code = byte(len(codes)); code == fewValues {
+				return "", false
+			}
+			codes[at] = code
+		}
+		text[i] = code
+	}
+	places := slices.Sorted(maps.Keys(codes))
+	for _, at := range places {
+		text = binary.LittleEndian.AppendUint32(append(text, codes[at]), uint32(at))
+	}
+	return string(text), true
 }
 
 // sparse reports whether the kept columns are sparse counts.

@@ -71,11 +71,12 @@ func Get(f *safetensors.File, prefix string) (*Preparation, error) {
 }
 
 func (h header) check() error {
-	if len(h.Kept) == 0 || !slices.IsSorted(h.Kept) || h.Kept[0] < 0 || h.Kept[len(h.Kept)-1] >= h.Columns {
-		return fmt.Errorf("the columns kept are not sorted numbers of %d columns, from 0", h.Columns)
-	}
 	if len(h.Mean) != len(h.Kept) || len(h.Scale) != len(h.Kept) {
 		return fmt.Errorf("%d means and %d scales for %d columns", len(h.Mean), len(h.Scale), len(h.Kept))
+	}
+	rising := slices.Sorted(slices.Values(h.Kept))
+	if n := len(rising); n == 0 || rising[0] < 0 || rising[n-1] >= h.Columns || len(slices.Compact(rising)) < n {
+		return fmt.Errorf("the columns kept are not different numbers of %d columns, from 0", h.Columns)
 	}
 	return nil
 }

@@ -76,8 +76,8 @@ func TestGetRefuses(t *testing.T) {
 	}{
 		{"metadata x.prepare is missing", func(f *safetensors.File) { clear(f.Metadata) }},
 		{"metadata x.prepare: unexpected end", header("}", "")},
-		{"not sorted numbers", header(`"kept":[0,1`, `"kept":[1,0`)},
-		{"not sorted numbers", header(`"columns":120`, `"columns":119`)},
+		{"not different numbers", header(`"kept":[0,1`, `"kept":[1,1`)},
+		{"not different numbers", header(`"columns":120`, `"columns":119`)},
 		{"120 means and 120 scales for 121 columns", header(`"kept":[0`, `"kept":[0,0`)},
 		{"tensor x.prepare.axes is missing", func(f *safetensors.File) { f.Tensors = nil }},
 		{"has shape [120 100]: want [120 101]", header(`"origin":[`, `"origin":[0,`)},

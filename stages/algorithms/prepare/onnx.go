@@ -1,11 +1,15 @@
 package prepare
 
-import "mars.dev/mars/stages/algorithms/onnx"
+import (
+	"slices"
+
+	"mars.dev/mars/stages/algorithms/onnx"
+)
 
 // ONNX adds Apply to a graph, for rows x of float32. Its tensors have the names that Put gives
 // them with the same prefix.
 func (p *Preparation) ONNX(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
-	if len(p.Kept) < p.Columns {
+	if len(p.Kept) < p.Columns || !slices.IsSorted(p.Kept) {
 		x = g.Columns(x, p.Kept)
 	}
 	z := g.Cast(x, onnx.Double)

@@ -1,7 +1,9 @@
 // Package prepare maps the columns of any table to features that distances and
 // networks can work with. The map is learnt from the source alone:
 //
-//   - Columns with one value in all rows, up to rounding, are dropped.
+//   - Columns with one value in all rows, up to rounding, are dropped. So are columns of few
+//     values that are another one but for scale and offset, as one of the two that a category of
+//     two values becomes: it says nothing more, and distances would count the category twice.
 //   - Sparse counts (more than 200 columns, none negative, more than half of the
 //     values 0) become log(1 + count), and then rows get length 1.
 //   - Columns are standardised. The deviation of a column with few values, at most
@@ -38,6 +40,7 @@ const (
 	countedRows  = 300  // rows in which values are counted
 	sparseWidth  = 200  // columns above which counts may be sparse
 	maxAxes      = 100  // principal components
+	alike        = 1e-5 // of its range, up to which values of a column are one
 	minDeviation = 1e-7 // relative to the greatest value, below which a column is constant
 	blockRows    = 256  // rows that are mapped at a time
 )
@@ -68,7 +71,7 @@ func Fit(ctx context.Context, x blas32.General, seed uint64) (*Preparation, erro
 	if err := dense.CheckFinite("source", x, 0); err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
 	}
-	p := &Preparation{Columns: x.Cols, Kept: varying(x)}
+	p := &Preparation{Columns: x.Cols, Kept: distinct(x, varying(x))}
 	if len(p.Kept) == 0 {
 		return nil, errAlike
 	}

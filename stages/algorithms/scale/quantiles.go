@@ -66,14 +66,17 @@ func (q Quantiles) Check(d int) error {
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // Apply replaces the values of x (n×d) by their normal scores, in place. It returns ctx.Err()
-// if ctx ends; then some of x are. It panics if x has another number of columns.
+// if ctx ends; then some of x are. It panics if x has another number of columns. NaN
+// stays NaN.
 func (q Quantiles) Apply(ctx context.Context, x blas32.General) error {
 	if x.Cols != len(q.Values) {
 		panic("scale: number of columns differs")
 	}
 	return eachRow(ctx, x, func(_ int, row []float32) error {
 		for j, v := range row {
-			row[j] = score(q.Values[j], float64(v))
+			if v == v {
+				row[j] = score(q.Values[j], float64(v))
+			}
 		}
 		return nil
 	})

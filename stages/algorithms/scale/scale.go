@@ -123,13 +123,16 @@ func (s Standard) Check(d int) error {
 // Apply standardises the rows of x (n×d) in place. It fails if a result is too
 // large for float32, because a row is far outside the range that s was fitted
 // to. It returns ctx.Err() if ctx ends; then x is partly standardised. It panics
-// if x has another number of columns.
+// if x has another number of columns. NaN stays NaN.
 func (s Standard) Apply(ctx context.Context, x blas32.General) error {
 	if x.Cols != len(s.Mean) {
 		panic("scale: number of columns differs")
 	}
 	return eachRow(ctx, x, func(i int, row []float32) error {
 		for j, v := range row {
+			if v != v {
+				continue
+			}
 			if s.Deviation[j] == 0 {
 				row[j] = 0
 				continue

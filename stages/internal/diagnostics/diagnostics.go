@@ -25,6 +25,8 @@ type Diagnostics struct {
 	Disagreement  *float64             `json:"disagreement,omitempty"`   // mean L1 distance, 0 to 2
 	Alignment     *float64             `json:"alignment,omitempty"`      // L1 distance after alignment of the domains
 	Warnings      []string             `json:"warnings"`                 // of the estimator; parts have their own
+	// Doubts are what was said against the target's rows before they were looked at.
+	Doubts []string `json:"doubts,omitempty"`
 
 	Mixture     *Clustering  `json:"mixture,omitempty"`
 	Matching    *Matching    `json:"matching,omitempty"`
@@ -84,9 +86,9 @@ func (d *Diagnostics) Parts() []Part {
 	return parts
 }
 
-// AllWarnings are those of the estimator and of all parts.
+// AllWarnings are the doubts and the warnings of the estimator and of all parts.
 func (d *Diagnostics) AllWarnings() []string {
-	all := d.Warnings
+	all := slices.Concat(d.Doubts, d.Warnings)
 	for _, part := range d.Parts() {
 		all = slices.Concat(all, part.Warnings())
 	}
@@ -122,6 +124,19 @@ func (d *Diagnostics) Log(env stages.Env) {
 	if d.Hedge != nil {
 		LogPart(env, d.Hedge)
 	}
+	if verdict := d.Labels(); verdict != "" {
+		env.Logger().Info(verdict)
+	}
+}
+
+// Labels says in a sentence whether to believe labels; "" where nobody can tell.
+func (d *Diagnostics) Labels() string {
+	if d.Hedge == nil || d.ExpectedError == nil {
+		return ""
+	}
+	signs := d.Hedge.Signs(*d.ExpectedError, len(d.AllWarnings()) > 0)
+	signs.Accuracy = d.Hedge.ExpectedAccuracy
+	return signs.Sentence("labels", fmt.Sprintf("about %.0f of 100 rows are expected to have the right one", 100*signs.Accuracy))
 }
 
 // JSON is the metadata's value; nil where nothing is said.

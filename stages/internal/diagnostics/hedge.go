@@ -14,10 +14,12 @@ import (
 const (
 	minExpectedAccuracy = 0.6
 	maxAbsent           = 0.01 // upper bound of the share of a class that may be absent
+	absentShare         = 1e-3 // its share, at most
 	maxUntypical        = 0.15 // share of untypical rows; a twentieth is expected
 	maxNew              = 0.05 // share of rows of no class of the source, if these have stayed
 	minTrust            = 0.5  // from which on they are said to have stayed
 	minShown            = 0.02 // weight of a view that is shown in a line
+	maxMissing          = 0.05 // share of rows without any value
 )
 
 // Hedge is about the assumptions that an answer is the mean of.
@@ -28,6 +30,10 @@ type Hedge struct {
 	// Untypical is the share of target rows whose typicality is below 0.05, which a
 	// twentieth of known rows have.
 	Untypical float64 `json:"untypical"`
+	// Missing is the share of target rows that have no value at all, and Unknown how much of what
+	// could be known of the target is not: hedge.Evidence.
+	Missing float64 `json:"missing,omitempty"`
+	Unknown float64 `json:"unknown,omitempty"`
 	// Still is what the source alone says for rows that stay where they are.
 	Still hedge.Still `json:"still"`
 	// Stays says whether the classes have stayed where they are.
@@ -40,12 +46,24 @@ type Hedge struct {
 // OfHedge is what an answer under several assumptions says of itself.
 func OfHedge(m *hedge.Model) *Diagnostics {
 	d := &Diagnostics{Estimator: hedge.Method, Estimators: map[string][]float64{}, ExpectedError: &m.Evidence.ExpectedError,
-		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical, Still: m.Still, Stays: m.Stays, Noise: m.Noise}}
+		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical, Missing: m.Evidence.Missing, Unknown: m.Evidence.Unknown, Still: m.Still, Stays: m.Stays, Noise: m.Noise}}
 	for _, v := range m.Views {
 		d.Estimators[v.Name] = v.Proportions
 	}
 	h := d.Hedge
 	h.Words = append(h.Words, m.Warnings...)
+	if h.Missing > 0 {
+		h.Words = append(h.Words, MissingRows(h.Missing))
+	}
+	switch far := 100 * m.Novelty; {
+	case m.Strange():
+		h.warn("nearly no row of the target lies where the source has rows (%.0f %% are farther off than nearly all of its own): nothing is known of their classes", far)
+	case m.Far():
+		h.warn("%.0f %% of the target's rows lie where the source has none: that its classes have moved there is taken on trust", far)
+	}
+	if h.Stays.Undecided() {
+		h.warn("rows that have all moved alike explain the target about as well as new proportions, and both give other answers: labels of some rows would tell")
+	}
 	if doubt := labelshift.Doubt(m.Evidence.ExpectedError); doubt != "" {
 		h.Words = append(h.Words, doubt)
 	}
@@ -60,7 +78,7 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	}
 	if v := m.Interval; v != nil {
 		for k, class := range m.Classes {
-			if v.Upper[k] < maxAbsent {
+			if v.Upper[k] < maxAbsent && v.Lower[k] == 0 && m.Proportions[k] < absentShare {
 				h.warn("class %s seems to be absent from the target: its share is at most %.1f %%", class, 100*v.Upper[k])
 			}
 		}
@@ -71,6 +89,17 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 // Stayed reports whether nothing in the target speaks against classes that have stayed
 // where they are.
 func (h *Hedge) Stayed() bool { return h.Stays.Trust >= minTrust }
+
+// MissingRows says what a share of target rows without any value means for the answer.
+func MissingRows(share float64) string {
+	return fmt.Sprintf("%.1f %% of the target's rows have no value at all: the shares are those of the others, as if values were missing in all classes alike, and the intervals hold whatever class such rows are of", 100*share)
+}
+
+// Signs are what a verdict rests on.
+func (h *Hedge) Signs(expectedError float64, warned bool) Signs {
+	return Signs{ExpectedError: expectedError, Accuracy: 1, Undecided: h.Stays.Undecided(), Warned: warned,
+		Against: h.Unknown >= 0.5 || h.Missing > maxMissing || h.Stayed() && h.Stays.New > maxNew || h.Untypical > maxUntypical}
+}
 
 // Chosen reports whether the classes seem to have stayed, but rows to have been chosen by their
 // columns.
@@ -125,12 +154,20 @@ func (h *Hedge) Held() string {
 	return ""
 }
 
+// back says what share of the source's labels come back under a view, where that is in its weight.
+func (h *Hedge) back(v hedge.View) string {
+	if h.Stays.Trust == 1 {
+		return ""
+	}
+	return fmt.Sprintf(": %.0f %% of the source's labels come back", 100*v.Circle)
+}
+
 // Line says it in one line.
 func (h *Hedge) Line() string {
 	var parts []string
 	for _, v := range h.ByWeight() {
 		if v.Weight >= minShown {
-			parts = append(parts, fmt.Sprintf("%s (weight %.2f: %.0f %% of the source's labels come back)", Assumption(v.Name), v.Weight, 100*v.Circle))
+			parts = append(parts, fmt.Sprintf("%s (weight %.2f%s)", Assumption(v.Name), v.Weight, h.back(v)))
 		}
 	}
 	why := ""

@@ -3,6 +3,7 @@ package models
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"gonum.org/v1/gonum/blas/blas32"
@@ -47,10 +48,10 @@ func CheckPreparation(r *stream.Rows, model string) error {
 // embedding is adapt.Model.Vectors of a model that takes embeddings.
 const embedding = "embedding"
 
-// Features reads the model input of a batch and checks its width.
+// Features reads the model input of a batch and checks its width. Rows without any value are NaN.
 func Features(r *stream.Rows, rec arrow.Record, vectors string, width int) (blas32.General, error) {
 	column := Input(r.Env, vectors)
-	x, err := arrowio.VectorColumn(rec, column)
+	x, err := arrowio.VectorColumnWithGaps(rec, column)
 	if err != nil {
 		return blas32.General{}, err
 	}
@@ -65,6 +66,7 @@ func Features(r *stream.Rows, rec arrow.Record, vectors string, width int) (blas
 type labelled struct {
 	rows, posteriors blas32.General
 	predictions      []int32
+	missing          map[int]bool // rows without any value
 }
 
 // An output is a column that a model adds to the rows.
@@ -79,12 +81,12 @@ func (l *Labeller) outputs(names arrowio.Columns) []output {
 		{arrow.Field{Name: names.Prediction, Type: arrow.PrimitiveTypes.Int32}, func(_ context.Context, o labelled) (arrow.Array, error) {
 			return arrowio.NewIntArray(o.predictions, nil), nil
 		}},
-		{arrow.Field{Name: names.PredictedClass, Type: arrow.BinaryTypes.String}, func(_ context.Context, o labelled) (arrow.Array, error) {
+		{arrow.Field{Name: names.PredictedClass, Type: arrow.BinaryTypes.String, Nullable: true}, func(_ context.Context, o labelled) (arrow.Array, error) {
 			predicted := make([]string, len(o.predictions))
 			for i, k := range o.predictions {
 				predicted[i] = l.Classes[k]
 			}
-			return arrowio.NewStringArray(predicted), nil
+			return arrowio.NewStringsWithout(predicted, o.missing), nil
 		}},
 		{arrow.Field{Name: names.Probability, Type: arrowio.VectorType(len(l.Classes))}, func(_ context.Context, o labelled) (arrow.Array, error) {
 			p := o.posteriors
@@ -94,14 +96,15 @@ func (l *Labeller) outputs(names arrowio.Columns) []output {
 	if l.Typicality == nil {
 		return all
 	}
-	return append(all, output{arrow.Field{Name: names.Typicality, Type: arrow.PrimitiveTypes.Float32}, func(ctx context.Context, o labelled) (arrow.Array, error) {
+	return append(all, output{arrow.Field{Name: names.Typicality, Type: arrow.PrimitiveTypes.Float32, Nullable: true}, func(ctx context.Context, o labelled) (arrow.Array, error) {
 		typicality, err := l.Typicality(ctx, o.rows, o.posteriors)
-		return arrowio.NewFloatArray(typicality), err
+		return arrowio.NewFloatsWithout(typicality, o.missing), err
 	}})
 }
 
 // Emit passes all rows on to out with the model's outputs: prediction, predicted_class and
-// probability, which are those of its Decision, and typicality if it has one.
+// probability, which are those of its Decision, and typicality if it has one. A row without
+// any value gets the shares of the classes as posteriors, and no predicted_class and no typicality.
 func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta) error {
 	meta.Classes = l.Classes
 	outputs := l.outputs(r.Columns)
@@ -114,11 +117,15 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		if err != nil {
 			return nil, err
 		}
+		missing := TakeMissing(&x)
 		x, p, err := l.Label(ctx, x)
 		if err != nil {
 			return nil, err
 		}
-		rows := labelled{x, p, adapt.Argmax(p)}
+		for i := range missing {
+			copy(p.Data[i*p.Stride:], l.shares())
+		}
+		rows := labelled{x, p, adapt.Argmax(p), missing}
 		columns := make([]arrow.Array, len(outputs))
 		for k, o := range outputs {
 			if columns[k], err = o.values(ctx, rows); err != nil {
@@ -127,4 +134,36 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		}
 		return columns, nil
 	}})
+}
+
+// TakeMissing returns the rows without any value, and puts 0 in their place, which a model can
+// take; nil if there are none.
+func TakeMissing(x *blas32.General) map[int]bool {
+	v := arrowio.Vectors{Data: x.Data, Rows: x.Rows, Width: x.Cols}
+	var missing map[int]bool
+	for i := range v.Rows {
+		if !v.Missing(i) {
+			continue
+		}
+		if missing == nil {
+			missing, v.Data = map[int]bool{}, slices.Clone(v.Data)
+			x.Data = v.Data
+		}
+		missing[i] = true
+		clear(v.Row(i))
+	}
+	return missing
+}
+
+// shares are what is known of the class of a row without any value: the target's shares.
+func (l *Labeller) shares() []float32 {
+	of := l.Shares
+	if of == nil {
+		of = l.Prior
+	}
+	p := slices.Repeat([]float32{1 / float32(len(l.Classes))}, len(l.Classes))
+	for k, share := range of {
+		p[k] = float32(share)
+	}
+	return p
 }

@@ -7,6 +7,7 @@ import (
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/prepared"
 	"mars.dev/mars/stages/internal/stream"
 )
 
@@ -27,11 +28,12 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 		return nil, err
 	}
 	o.Progress = func(done, total int) { r.Report("steps", int64(done), int64(total)) }
-	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes}, o)
+	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes, Columns: columnNames(r, column, s.Source.Cols), Missing: s.MissingShare()}, o)
 	if err != nil {
 		return nil, r.Fail(column, err, "")
 	}
 	said, counts := diagnostics.OfHedge(m), stream.Counts(s.Labels, len(classes))
+	said.Doubts = r.Doubts()
 	targetRows, all, err := r.Totals(classes)
 	if err != nil {
 		return nil, err
@@ -49,6 +51,15 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 	m.SourceShares = source
 	m.Vectors, m.Preparation = VectorsOf(r.Env, column), Preparation(r)
 	return &Hedged{m, source, targetRows, said}, nil
+}
+
+// columnNames are those of a column of vectors; nil where the stream does not say.
+func columnNames(r *stream.Rows, column string, width int) []string {
+	p, err := prepared.Parse(Preparation(r))
+	if err != nil || column != r.Columns.Features || len(p.Columns) != width {
+		return nil
+	}
+	return p.Columns
 }
 
 // LoadHedge reads a model under several assumptions, and the SHA-256 of its file.

@@ -59,20 +59,20 @@ func (r *Rows) TargetBlocks(ctx context.Context, column string) func(yield func(
 	}
 }
 
-// TargetVectors are the vectors of a batch's target rows, the column's own
+// TargetVectors are the vectors of a batch's target rows that have values, the column's own
 // memory where the batch has no others.
 func (r *Rows) TargetVectors(rec arrow.Record, column string) (blas32.General, error) {
 	domains, err := r.Domains(rec)
 	if err != nil {
 		return blas32.General{}, err
 	}
-	vectors, err := arrowio.VectorColumn(rec, column)
+	vectors, err := arrowio.VectorColumnWithGaps(rec, column)
 	if err != nil {
 		return blas32.General{}, err
 	}
 	targets := 0
-	for _, d := range domains {
-		if d == arrowio.TargetDomain {
+	for i, d := range domains {
+		if d == arrowio.TargetDomain && !vectors.Missing(i) {
 			targets++
 		}
 	}
@@ -83,7 +83,7 @@ func (r *Rows) TargetVectors(rec arrow.Record, column string) (blas32.General, e
 	}
 	x.Data = make([]float32, 0, targets*vectors.Width)
 	for i, d := range domains {
-		if d == arrowio.TargetDomain {
+		if d == arrowio.TargetDomain && !vectors.Missing(i) {
 			AppendRow(&x, vectors.Row(i))
 		}
 	}

@@ -25,8 +25,14 @@ type Samples struct {
 	SourceWeight   []float32
 	TargetMatched  arrowio.Ints
 	TargetRows     int // that there are, kept or not
+	TargetMissing  int // of these, how many have no value at all: none of them is kept
 	Held           blas32.General
 	HeldLabels     []int32
+}
+
+// MissingShare is the share of the target's rows that have no value at all.
+func (s *Samples) MissingShare() float64 {
+	return float64(s.TargetMissing) / float64(max(s.TargetRows, 1))
 }
 
 // Want says what Gather keeps.
@@ -48,7 +54,7 @@ func (r *Rows) Gather(ctx context.Context, classes []string, want Want) (*Sample
 	if err := r.Each(ctx, g.add); err != nil {
 		return nil, err
 	}
-	g.samples.TargetRows = g.rows[arrowio.TargetDomain]
+	g.samples.TargetRows = g.rows[arrowio.TargetDomain] + g.samples.TargetMissing
 	if err := g.check(); err != nil {
 		return nil, err
 	}
@@ -68,7 +74,7 @@ func (g *gatherer) add(rec arrow.Record) error {
 	if rec.NumRows() == 0 {
 		return nil
 	}
-	vectors, err := arrowio.VectorColumn(rec, g.want.Vector)
+	vectors, err := arrowio.VectorColumnWithGaps(rec, g.want.Vector)
 	if err != nil {
 		return err
 	}
@@ -86,18 +92,22 @@ func (g *gatherer) add(rec arrow.Record) error {
 			return err
 		}
 	}
-	trained := places(domains, arrowio.SourceDomain)
+	trained, target := places(domains, arrowio.SourceDomain), places(domains, arrowio.TargetDomain)
 	if g.held != nil {
 		if trained, err = g.setApart(rec, domains, labels, vectors); err != nil {
 			return err
 		}
 	}
-	g.keep(vectors, trained, places(domains, arrowio.TargetDomain))
+	// Nothing is learnt of rows without any value.
+	trained, some := slices.DeleteFunc(trained, vectors.Missing), len(target)
+	target = slices.DeleteFunc(target, vectors.Missing)
+	g.samples.TargetMissing += some - len(target)
+	g.keep(vectors, trained, target)
 	if g.want.Labels {
 		g.samples.Labels = appendOf(g.samples.Labels, labels, trained)
 	}
 	if g.want.Start {
-		return g.addStart(rec, domains, trained)
+		return g.addStart(rec, trained, target)
 	}
 	return nil
 }
@@ -114,8 +124,10 @@ func (g *gatherer) setApart(rec arrow.Record, domains []arrowio.Domain, labels [
 			others = append(others, i)
 			continue
 		}
-		AppendRow(&g.samples.Held, vectors.Row(i))
-		g.samples.HeldLabels = append(g.samples.HeldLabels, labels[i])
+		if !vectors.Missing(i) {
+			AppendRow(&g.samples.Held, vectors.Row(i))
+			g.samples.HeldLabels = append(g.samples.HeldLabels, labels[i])
+		}
 	}
 	return others, nil
 }
@@ -151,8 +163,8 @@ func (g *gatherer) keepTarget(row []float32) {
 	}
 }
 
-func (g *gatherer) addStart(rec arrow.Record, domains []arrowio.Domain, source []int) error {
-	s, names, target := g.samples, g.Columns, places(domains, arrowio.TargetDomain)
+func (g *gatherer) addStart(rec arrow.Record, source, target []int) error {
+	s, names := g.samples, g.Columns
 	if arrowio.HasColumn(rec.Schema(), names.Weight) {
 		weights, err := arrowio.FloatColumn(rec, names.Weight)
 		if err != nil {
@@ -167,7 +179,7 @@ func (g *gatherer) addStart(rec arrow.Record, domains []arrowio.Domain, source [
 		}
 		valid := matched.Valid
 		if valid == nil {
-			valid = slices.Repeat([]bool{true}, len(domains))
+			valid = slices.Repeat([]bool{true}, int(rec.NumRows()))
 		}
 		s.TargetMatched.Values = appendOf(s.TargetMatched.Values, matched.Values, target)
 		s.TargetMatched.Valid = appendOf(s.TargetMatched.Valid, valid, target)
@@ -181,6 +193,8 @@ func (g *gatherer) check() error {
 		return g.Fail(g.Columns.Unseen, errors.New("all source rows are held out, so none is left to train on"), "hold fewer rows out, or drop the column")
 	case g.rows[arrowio.SourceDomain] == 0 && (g.want.Source || g.want.Labels):
 		return g.EmptyDomain(arrowio.SourceDomain)
+	case g.rows[arrowio.TargetDomain] == 0 && g.samples.TargetMissing > 0:
+		return g.Fail(g.want.Vector, errors.New("no target row has a value"), "give rows that have values in these columns")
 	case g.rows[arrowio.TargetDomain] == 0 && g.want.Target:
 		return g.EmptyDomain(arrowio.TargetDomain)
 	}

@@ -6,6 +6,7 @@ package stream
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -36,6 +37,17 @@ func (r *Rows) Rewind() error { return r.Stream.(*arrowio.Spool).Rewind() }
 
 // Has reports whether there is a column of that name.
 func (r *Rows) Has(column string) bool { return arrowio.HasColumn(r.Schema(), column) }
+
+// Doubts are what the stream says against the target's rows (arrowio.DoubtsKey).
+func (r *Rows) Doubts() (doubts []string) {
+	for _, i := range r.Schema().FieldIndices(r.Columns.Features) {
+		text, _ := r.Schema().Field(i).Metadata.GetValue(arrowio.DoubtsKey)
+		if text != "" && json.Unmarshal([]byte(text), &doubts) != nil {
+			return nil // what a tool in between has damaged says nothing
+		}
+	}
+	return doubts
+}
 
 // Fail is an error about a column of these rows, or about the rows as a whole if
 // column is "". Advice says what to do about it; it may be "".
