@@ -81,6 +81,8 @@ class LabelOptions(TypedDict, total=False):
     augment: str
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
     classifier: Literal["ensemble", "logistic", "kernel", "network"]
+    labels: str
+    new_class: Names
     unknown: float
     decision: Literal["accuracy", "balanced", "none"]
     keep: Names
@@ -154,6 +156,8 @@ LABEL: Mapping[str, str] = {
     "augment": "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize augment_preview shows them)",
     "assume": "what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto tests whether they stay, and weighs all by how well they bring the source's labels back (default auto)",
     "classifier": "what learns the source's labels: all three together, or one (default ensemble)",
+    "labels": "the table of mars ask, filled in as far as you like: the answer heeds these labels of the target",
+    "new_class": "values in labels that are classes which the source lacks, though they are spelt almost like one of its own",
     "unknown": "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it",
     "decision": "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced) (default accuracy)",
     "keep": "columns of the target's table that the labels get too: id, all, or some by name, as in patient,day (default id)",
