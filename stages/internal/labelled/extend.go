@@ -41,11 +41,16 @@ func (rows *Rows) Extend(l *models.Labeller) {
 type nearness struct {
 	rows    blas32.General // labelled, ready for the model
 	class   []int
-	weight  []float64 // in inverse proportion to the probabilities of the draws
 	known   int
 	classes int
 	scale   float64 // −1 / (2 width²) of the kernel
 }
+
+// narrow is the kernel's width², as a share of the mean squared distance of a labelled row to the
+// nearest other: of .25 and 1, with rows weighted alike or by the draws, .25 and alike found the most
+// rows of classes that the source lacks (F1 of .59, .65 and .79 with 20, 50 and 200 labels, over 14
+// tasks), as many as the nearest labelled row does, of which fewer were right.
+const narrow = 0.25
 
 // near learns how near rows are to the labelled ones. Prepare makes rows ready; nil if they are.
 func (rows *Rows) near(prepare func(blas32.General) blas32.General) *nearness {
@@ -55,7 +60,6 @@ func (rows *Rows) near(prepare func(blas32.General) blas32.General) *nearness {
 	}
 	mean := 0.0 // of the squared distances to the nearest other
 	for i := range n.rows.Rows {
-		n.weight = append(n.weight, 1/rows.Answers.Labelled[i].Probability)
 		least := math.Inf(1)
 		for j := range n.rows.Rows {
 			if i != j {
@@ -66,7 +70,7 @@ func (rows *Rows) near(prepare func(blas32.General) blas32.General) *nearness {
 			mean += least / float64(n.rows.Rows)
 		}
 	}
-	n.scale = -1 / max(2*mean, math.SmallestNonzeroFloat32)
+	n.scale = -1 / max(2*narrow*mean, math.SmallestNonzeroFloat32)
 	return n
 }
 
@@ -91,7 +95,7 @@ func (n *nearness) widen(x, p blas32.General) blas32.General {
 func (n *nearness) shares(x []float32) []float64 {
 	logs, most := make([]float64, n.rows.Rows), math.Inf(-1)
 	for i := range logs {
-		logs[i] = n.scale*squared(x, row(n.rows, i)) + math.Log(n.weight[i])
+		logs[i] = n.scale * squared(x, row(n.rows, i))
 		most = max(most, logs[i])
 	}
 	sum, shares := 0.0, make([]float64, n.classes-n.known)
