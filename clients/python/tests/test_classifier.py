@@ -205,7 +205,7 @@ def test_parameters_are_flags(domains, monkeypatch, tmp_path, parameters, adapte
     recorder.chmod(0o755)
     monkeypatch.setenv("MARS_BINARY", str(recorder))
     Xs, ys, Xt, _ = domains
-    with pytest.raises(ValueError):
+    with pytest.raises(MarsError):
         MarsClassifier(**parameters).fit(Xs, ys, Xt if adapted else None)
     assert f" {flags} " in f" {(tmp_path / 'flags').read_text()}"
 

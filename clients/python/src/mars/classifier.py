@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from mars import _rows
+from mars._process import run
 
 __all__ = ["MarsClassifier"]
 
@@ -330,7 +331,7 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._run(["predict", "--model", str(model), *_rows.jobs(self.n_jobs)], rows)
 
     def _run(self, command: Sequence[str], rows: pa.Table) -> pa.Table:
-        return pa.ipc.open_stream(_rows.ask(command, rows, self.verbose)).read_all()
+        return pa.ipc.open_stream(run(command, {"rows": rows}, progress=self.verbose)).read_all()
 
 
 def _dimensions(given: Any) -> int:
