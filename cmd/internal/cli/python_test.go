@@ -40,7 +40,7 @@ func TestPythonOptions(t *testing.T) {
 // withoutKeyword are flags that the package has other names for, or sets itself, or that
 // make sense in a shell alone.
 var withoutKeyword = map[string]bool{
-	"help": true, "source": true, "target": true, "label": true, "model": true, // parameters
+	"help": true, "source": true, "target": true, "label": true, "model": true, "labels": true, "for": true, // parameters
 	"output": true, "format": true, "json": true, "details": true, "log-format": true, "cached": true, // set, or against what is set
 	"summary": true, "parts": true, "passes": true, "sums": true, "save-model": true, // files that are no data frames
 	"compression": true, "force": true, "spreadsheet": true, "explain": true, "quiet": true, // how it is written
@@ -72,7 +72,7 @@ Shares = Union[str, Mapping[str, float], Sequence[float]]
 func pythonModule() string {
 	var b strings.Builder
 	b.WriteString(pythonHead)
-	for _, cmd := range []*cobra.Command{labelCommand(), proportionsCommand(), mount(Predict())} {
+	for _, cmd := range []*cobra.Command{labelCommand(), proportionsCommand(), mount(Predict()), askCommand()} {
 		title := strings.ToUpper(cmd.Name()[:1]) + cmd.Name()[1:]
 		var types, help strings.Builder
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mars._ask import ask
 from mars._binary import binary
 from mars._label import label, predict
 from mars._process import MarsError, MarsValueError, MarsWarning
@@ -31,6 +32,7 @@ __all__ = [
     "MarsWarning",
     "Proportions",
     "__version__",
+    "ask",
     "binary",
     "label",
     "predict",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mars._ask import filled
 from mars._classes import restore
 from mars._command import Inputs, flags, label_flag
 from mars._docs import documents
@@ -34,6 +35,7 @@ def label(
     target: Paths | None = None,
     label: Hashable = "label",
     *,
+    labels: Any = None,
     posteriors: bool = False,
     prefix: str = "",
     return_report: Literal[False] = False,
@@ -48,6 +50,7 @@ def label(
     target: T,
     label: Hashable = "label",
     *,
+    labels: Any = None,
     posteriors: bool = False,
     prefix: str = "",
     return_report: Literal[False] = False,
@@ -62,6 +65,7 @@ def label(
     target: Paths | None = None,
     label: Hashable = "label",
     *,
+    labels: Any = None,
     posteriors: bool = False,
     prefix: str = "",
     return_report: Literal[True],
@@ -76,6 +80,7 @@ def label(
     target: T,
     label: Hashable = "label",
     *,
+    labels: Any = None,
     posteriors: bool = False,
     prefix: str = "",
     return_report: Literal[True],
@@ -90,6 +95,7 @@ def label(
     target: Any = None,
     label: Hashable = "label",
     *,
+    labels: Any = None,
     posteriors: bool = False,
     prefix: str = "",
     return_report: bool = False,
@@ -109,6 +115,9 @@ def label(
         Rows to label. If one table holds both, leave it out and give `domain_column`.
     label : hashable, default "label"
         The name of the source's column of labels.
+    labels : table or path, optional
+        What `mars.ask` gave, filled in as far as it goes: labels of some rows of the target,
+        which decide what has changed.
     posteriors : bool, default False
         Whether to add a column ``probability_CLASS`` for each class.
     prefix : str, default ""
@@ -159,15 +168,16 @@ def label(
     command = ["label", *label_flag(label), *flags("label", LABEL, options)]
     inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
     # Rows that are unlike any class are of none, whatever its type.
-    labels = None if options.get("unknown") else inputs.labels
+    kind = None if options.get("unknown") else inputs.labels
     name, data = ("source", source) if target is None else ("target", target)
-    if not return_report:
-        return _joined(name, data, command, inputs, labels, posteriors, prefix, progress)
-    with tempfile.TemporaryDirectory(prefix="mars-") as folder:
+    with filled(labels, label) as flag, tempfile.TemporaryDirectory(prefix="mars-") as folder:
         summary = os.path.join(folder, "summary.json")
-        labelled = _joined(name, data, [*command, f"--summary={summary}"], inputs, labels, posteriors, prefix, progress)
+        command += [*flag, f"--summary={summary}"]
+        labelled = _joined(name, data, command, inputs, kind, posteriors, prefix, progress)
+        if not return_report:
+            return labelled
         with open(summary, encoding="utf-8") as file:
-            return labelled, LabelReport(json.load(file), labels)
+            return labelled, LabelReport(json.load(file), kind)
 
 
 @overload

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from mars._ask import filled
 from mars._classes import restore
 from mars._command import Inputs, flags, label_flag
 from mars._docs import documents
@@ -32,7 +33,9 @@ class Proportions:
     table : table
         A row for each class, with its share of the ``source`` and of the ``target``, and
         the bounds ``lower`` and ``upper`` of an interval, and the ``rows`` of the target
-        that this makes; ``true`` too, if the option `truth` was set. A pandas or polars frame or a DuckDB relation if the target is
+        that this makes; ``true`` too, if the option `truth` was set, and with `labels`
+        ``holds_lower`` and ``holds_upper``, which hold whatever has changed, and ``before``,
+        the share without the labels. A pandas or polars frame or a DuckDB relation if the target is
         one, else a pyarrow table.
     classes : list
         The classes, as the source's labels write them.
@@ -47,6 +50,12 @@ class Proportions:
         Why.
     advice : str
         What to do next.
+    next : str
+        The call of `mars.ask` that would settle it; "" where that is not needed.
+    labelled : dict or None
+        What labels of some rows of the target say, if they were given as `labels`: how many
+        there are, both intervals of each class, the accuracy of the program's labels, and
+        which assumptions they refute.
     rows : dict
         How many rows of the target the shares make of each class.
     warnings : list of str
@@ -73,6 +82,9 @@ class Proportions:
         columns = {"class": classes, "source": shares["source"], "target": shares["estimated"]}
         columns |= {"lower": report["interval"]["lower"], "upper": report["interval"]["upper"]}
         columns["rows"] = pa.array(report["rows"], pa.float64()).cast(pa.int64())
+        if "labelled" in report:
+            columns |= {f"holds_{end}": report["labelled"]["holds"][end] for end in ("lower", "upper")}
+            columns["before"] = report["labelled"]["before"]
         if "true" in shares:
             columns["true"] = shares["true"]
         self._table = pa.table(columns)
@@ -100,6 +112,15 @@ class Proportions:
     @property
     def advice(self) -> str:
         return self._words("advice")
+
+    @property
+    def next(self) -> str:
+        return self._words("next")
+
+    @property
+    def labelled(self) -> dict[str, Any] | None:
+        said = self._report.get("labelled")
+        return None if said is None else json.loads(json.dumps(said))
 
     @property
     def rows(self) -> dict[Any, int]:
@@ -174,7 +195,7 @@ class Proportions:
 
 @documents(PROPORTIONS, ProportionsOptions)
 def proportions(
-    source: Any, target: Any = None, label: Hashable = "label", *, progress: Progress = None, **options: Unpack[ProportionsOptions]
+    source: Any, target: Any = None, label: Hashable = "label", *, labels: Any = None, progress: Progress = None, **options: Unpack[ProportionsOptions]
 ) -> Proportions:
     """Estimate the class proportions of a target, with intervals and whether to believe them.
 
@@ -190,6 +211,9 @@ def proportions(
         `domain_column`.
     label : hashable, default "label"
         The name of the source's column of labels.
+    labels : table or path, optional
+        What `mars.ask` gave, filled in as far as it goes: labels of some rows of the target,
+        from which intervals follow that hold whatever has changed.
     progress : bool or callable, optional
         True shows the log as it comes, and how far the work is; a function is called
         with each line.
@@ -221,7 +245,8 @@ def proportions(
     >>> shares.verdict.split(":")[0]
     'These proportions can be believed'
     """
-    return fit(source, target, label, options, progress)
+    with filled(labels, label) as flag:
+        return fit(source, target, label, options, progress, flag)
 
 
 def fit(source: Any, target: Any, label: Hashable, options: Any, progress: Progress = None, extra: Sequence[str] = ()) -> Proportions:

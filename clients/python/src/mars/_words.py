@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from mars._options import LabelOptions, PredictOptions, ProportionsOptions
+from mars._options import AskOptions, LabelOptions, PredictOptions, ProportionsOptions
 
 # Types of the keywords, by their names: the parameters, and what the options of any function have.
-_KINDS: dict[str, str] = {"source": "table", "target": "table", "model": "table", "label": "str"}
-for _options in (PredictOptions, ProportionsOptions, LabelOptions):  # the last has the most methods
+_KINDS: dict[str, str] = {"source": "table", "target": "table", "model": "table", "labels": "table", "label": "str", "for_class": "str"}
+for _options in (PredictOptions, ProportionsOptions, AskOptions, LabelOptions):  # the last has the most methods
     for _name, _kind in _options.__annotations__.items():
         _KINDS[_name] = getattr(_kind, "__forward_arg__", str(_kind))
 
-_FUNCTIONS = "label|predict|proportions"
+_FUNCTIONS = "label|predict|proportions|ask"
 _NAME = r"--(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
 # A flag, and what may be its value: a word, or what is in quotes.
 _FLAG = re.compile(_NAME + r"(?:(?P<by>[= ]|: (?=\"))(?P<value>'[^']*'|\"[^\"]*\"|[^\s;()]*[^\s;():,.]|,))?")
@@ -81,7 +81,7 @@ def _keywords(text: str) -> str:
 
 def _keyword(flag: re.Match[str], in_command: bool = False) -> tuple[str, int]:
     """What stands for a flag, with its value if it has one, and where the text goes on."""
-    name = flag["name"].replace("-", "_")
+    name = "for_class" if flag["name"] == "for" else flag["name"].replace("-", "_")  # for is Python's own
     after = flag.end("name")
     if name not in _KINDS:
         return flag[0][: after - flag.start()], after
