@@ -40,6 +40,7 @@ type section struct {
 	*Part
 	ID    string
 	Drawn []drawn
+	Held  []held
 }
 
 // Write writes the page.
@@ -47,6 +48,10 @@ func (p *Page) Write(w io.Writer) error {
 	var sections []section
 	for i, part := range p.Parts {
 		s := section{Part: part, ID: fmt.Sprintf("part-%d", i+1)}
+		var err error
+		if s.Held, err = hold(part.Pictures); err != nil {
+			return err
+		}
 		for k, f := range part.Figures {
 			svg, err := f.Inline(fmt.Sprintf("figure-%d-%d", i+1, k+1))
 			if err != nil {

@@ -24,6 +24,13 @@ type Part struct {
 	Warnings []string
 	Figures  []*figures.Figure
 	Tables   []Table
+	Pictures []Picture
+}
+
+// A Picture is a file of an image, which the page holds.
+type Picture struct {
+	Path string
+	Text string // under it
 }
 
 // A Table has a title.

@@ -18,6 +18,7 @@ import (
 	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/ppi"
+	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/labelled"
 	"mars.dev/mars/stages/internal/sheet"
 	"mars.dev/mars/stages/internal/stream"
@@ -58,13 +59,13 @@ func Draw(ctx context.Context, env stages.Env, in arrowio.Stream, o Options) (*S
 			return nil, noClass(o.For, meta.Classes)
 		}
 	}
-	rows, err := gather(ctx, r, class)
+	rows, err := gather(ctx, r, class, o.Until != nil)
 	if err != nil {
 		return nil, err
 	}
 	budget := o.Budget
 	if o.Until != nil {
-		budget = o.Until.budget(env, rows, class, o.Uniform)
+		budget = o.Until.budget(env, rows, class, o.Uniform, diagnostics.Read(meta))
 	}
 	if n := len(rows.sizes); budget > n {
 		env.Logger().Warn(fmt.Sprintf("%s: there are only %d target rows, fewer than the %d to draw: all of them are to be labelled", r.Name(), n, budget))
@@ -92,16 +93,16 @@ type rows struct {
 	whole  bool // identities are whole numbers by their type
 	guess  []string
 	sure   []float32
-	doubts *ppi.Doubts
+	all    [][]float32 // posteriors, where a budget is to be estimated; nil otherwise
 }
 
-// gather reads the target's rows.
-func gather(ctx context.Context, r *stream.Rows, class int) (*rows, error) {
+// gather reads the target's rows, and keeps their posteriors if that is asked for.
+func gather(ctx context.Context, r *stream.Rows, class int, keep bool) (*rows, error) {
 	target, err := sheet.NewTarget(r)
 	if err != nil {
 		return nil, err
 	}
-	all := &rows{name: r.Name(), target: target, whole: true, doubts: &ppi.Doubts{}}
+	all := &rows{name: r.Name(), target: target, whole: true}
 	for _, i := range r.Schema().FieldIndices(r.Columns.ID) {
 		all.whole = arrow.IsInteger(r.Schema().Field(i).Type.ID())
 	}
@@ -110,7 +111,7 @@ func gather(ctx context.Context, r *stream.Rows, class int) (*rows, error) {
 		if err != nil || len(at) == 0 {
 			return err
 		}
-		return all.add(r, rec, at, ids, class)
+		return all.add(r, rec, at, ids, class, keep)
 	})
 	switch {
 	case err != nil:
@@ -122,7 +123,7 @@ func gather(ctx context.Context, r *stream.Rows, class int) (*rows, error) {
 }
 
 // add adds those rows of a batch.
-func (a *rows) add(r *stream.Rows, rec arrow.Record, at []int, ids []string, class int) error {
+func (a *rows) add(r *stream.Rows, rec arrow.Record, at []int, ids []string, class int, keep bool) error {
 	p, err := arrowio.VectorColumn(rec, r.Columns.Probability)
 	if err != nil {
 		return err
@@ -134,8 +135,11 @@ func (a *rows) add(r *stream.Rows, rec arrow.Record, at []int, ids []string, cla
 	a.ids = append(a.ids, ids...)
 	for _, i := range at {
 		row := p.Row(i)
-		a.sizes = append(a.sizes, a.doubts.Add(row, class))
+		a.sizes = append(a.sizes, ppi.Doubt(row, class))
 		a.guess, a.sure = append(a.guess, guess.Values[i]), append(a.sure, slices.Max(row))
+		if keep {
+			a.all = append(a.all, slices.Clone(row))
+		}
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (s *Sheet) Line() string {
 }
 
 // Stream is the table, with columns of the target's file after the identities; nil for none.
-func (s *Sheet) Stream(kept arrow.Record) (arrowio.Stream, error) {
+func (s *Sheet) Stream(kept arrow.Record) (*Table, error) {
 	n := len(s.Rows)
 	order, p, parts, codes := make([]int64, n), make([]float64, n), make([]string, n), make([]string, n)
 	for i, row := range s.Rows {
@@ -83,7 +83,7 @@ func (s *Sheet) Stream(kept arrow.Record) (arrowio.Stream, error) {
 	if kept != nil {
 		fields, columns = slices.Insert(fields, 2, kept.Schema().Fields()...), slices.Insert(columns, 2, kept.Columns()...)
 	}
-	return &once{name: s.name, rec: array.NewRecord(s.meta.Apply(arrow.NewSchema(fields, nil)), columns, int64(n))}, nil
+	return &Table{name: s.name, rec: array.NewRecord(s.meta.Apply(arrow.NewSchema(fields, nil)), columns, int64(n))}, nil
 }
 
 // Columns of a sheet that labels have too.
@@ -112,26 +112,43 @@ func (s *Sheet) ids() (arrow.Array, error) {
 	return arrowio.NewStringArray(texts), nil
 }
 
-// once is a stream of one batch.
-type once struct {
+// A Table is a stream of one batch: the rows of a sheet.
+type Table struct {
 	name string
 	rec  arrow.Record
 	done bool
 }
 
 // Name is that of the rows.
-func (o *once) Name() string { return o.name }
+func (o *Table) Name() string { return o.name }
 
 // Schema is that of the batch.
-func (o *once) Schema() *arrow.Schema { return o.rec.Schema() }
+func (o *Table) Schema() *arrow.Schema { return o.rec.Schema() }
 
 // Next gives the batch once.
-func (o *once) Next() (arrow.Record, error) {
+func (o *Table) Next() (arrow.Record, error) {
 	if o.done {
 		return nil, io.EOF
 	}
 	o.done = true
 	return o.rec, nil
+}
+
+// Text is the table as text: the names of its columns, and its rows. The column of codes is for
+// programs alone.
+func (o *Table) Text() (head []string, rows [][]string) {
+	columns := int(o.rec.NumCols()) - 1
+	for _, f := range o.rec.Schema().Fields()[:columns] {
+		head = append(head, f.Name)
+	}
+	for i := range int(o.rec.NumRows()) {
+		row := make([]string, columns)
+		for j := range row {
+			row[j], _ = arrowio.Cell(o.rec.Column(j), i)
+		}
+		rows = append(rows, row)
+	}
+	return head, rows
 }
 
 // Write writes a table of a format other than Arrow.

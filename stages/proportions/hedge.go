@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/models"
@@ -15,12 +18,56 @@ import (
 // answerHedge answers under several assumptions.
 func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
 	m, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers,
-		Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
+		KeepAll: o.rows != nil && o.Assume == nil, Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
 	if err != nil {
 		return nil, err
 	}
 	report := newHedgeReport(m.Model, m.Source, m.TargetRows)
 	report.Diagnostics.Weights = m.Said.Weights
+	if o.rows == nil {
+		return report, nil
+	}
+	if err := r.Rewind(); err != nil {
+		return nil, err
+	}
+	report.evidence, err = o.rows.OfModel(ctx, r, m.Model, r.Vectors())
+	return report, err
+}
+
+// OfModel answers by the labels of some rows of a target, whose rows in is, and a model of the method
+// hedge in a file.
+func OfModel(ctx context.Context, env stages.Env, in arrowio.Stream, path string, o Options) (*Report, error) {
+	m, _, err := models.LoadHedge(path)
+	if err != nil {
+		return nil, err
+	}
+	r := &stream.Rows{Env: env, Stream: in}
+	column := models.Input(env, m.Vectors)
+	if err := r.Require("begin with mars-featurize", column); err != nil {
+		return nil, err
+	}
+	if err := models.CheckPreparation(r, m.Preparation); err != nil {
+		return nil, err
+	}
+	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
+	if err != nil {
+		return nil, err
+	}
+	defer spool.Close()
+	r.Stream = spool
+	rows, err := o.Labels.Find(ctx, r, m.Classes, column)
+	if err != nil {
+		return nil, err
+	}
+	evidence, err := rows.OfModel(ctx, r, m, column)
+	if err != nil {
+		return nil, err
+	}
+	nothing := make([]float64, len(m.Classes))
+	m.Interval = &hedge.Interval{Level: o.Level, Lower: nothing, Upper: slices.Repeat([]float64{1}, len(nothing))} // what the labels replace
+	report := newHedgeReport(m, m.Shares(), evidence.Rows)
+	report.evidence = evidence
+	report.heedLabels(rows, o.Simultaneous)
 	return report, nil
 }
 

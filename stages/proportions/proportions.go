@@ -20,6 +20,7 @@ import (
 	"mars.dev/mars/stages/algorithms/mte"
 	"mars.dev/mars/stages/algorithms/translate"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/labelled"
 	"mars.dev/mars/stages/internal/stream"
 	"mars.dev/mars/stages/internal/tables"
 )
@@ -37,6 +38,13 @@ type Options struct {
 	Level       float64 // of the intervals, between 0 and 1; 0 means 0.9
 	Bootstrap   int     // replicates; 0 means 200
 	Truth       bool    // compare with the column truth
+	// Labels are those that a person gave some target rows: the answer is by them. The zero value
+	// is none.
+	Labels Labels
+	// Simultaneous makes intervals by the labels that hold for all classes at once.
+	Simultaneous bool
+
+	rows *labelled.Rows // of Labels; nil if there are none
 }
 
 // Estimate reads all of in and estimates its proportions.
@@ -73,6 +81,12 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	if o.Method == "mte" || o.Method != hedge.Method && r.Images() {
 		estimate = answerMTE
 	}
+	if o.Labels.Sheet != nil {
+		var err error
+		if o.rows, err = o.Labels.Find(ctx, r, classes, r.Vectors()); err != nil {
+			return nil, err
+		}
+	}
 	report, err := estimate(ctx, r, classes, o)
 	if err != nil {
 		return nil, err
@@ -81,6 +95,9 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	report.steps = meta.Provenance
 	if r.Vectors() == r.Columns.Embedding {
 		report.heed(diagnostics.Read(meta).SelfTraining)
+	}
+	if o.rows != nil {
+		report.heedLabels(o.rows, o.Simultaneous)
 	}
 	return report, err
 }
@@ -130,6 +147,9 @@ func answer(ctx context.Context, env stages.Env, p mte.Problem, o Options) (*Rep
 		return nil, err
 	}
 	r.judge(d)
+	if o.rows != nil {
+		r.evidence = o.rows.OfPosteriors(r.Method, e.Responsibilities)
+	}
 	return r, nil
 }
 
@@ -186,6 +206,9 @@ func (r *Report) Save(ctx context.Context, env stages.Env, path string, f tables
 func (r *Report) rows(env stages.Env) (arrow.Record, error) {
 	names, columns := []string{"source", "target", "lower", "upper", "rows"},
 		[][]float64{r.Proportions.Source, r.Proportions.Estimated, r.Interval.Lower, r.Interval.Upper, r.counts()}
+	if l := r.Labelled; l != nil {
+		names, columns = append(names, "holds_lower", "holds_upper", "before"), append(columns, l.Holds.Lower, l.Holds.Upper, l.Before)
+	}
 	if r.Proportions.True != nil {
 		names, columns = append(names, "true"), append(columns, r.Proportions.True)
 	}

@@ -16,6 +16,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/internal/labelled"
 )
 
 // Report is the answer. Slices have a value a class, in the order of Classes.
@@ -55,11 +56,16 @@ type Report struct {
 	L1  *float64           `json:"proportions_l1,omitempty"`
 	L1s map[string]float64 `json:"estimators_l1,omitempty"`
 
+	// Labelled is there if a person has labelled some target rows: the estimate, the interval and
+	// the verdict are then by these.
+	Labelled *Labelled `json:"labelled,omitempty"`
+
 	// EveryRow is there if the answer is of all rows, by sums, and not of a sample.
 	EveryRow *EveryRow `json:"every_row,omitempty"`
 
-	model *hedge.Model   // of the method hedge
-	steps []arrowio.Step // that led to the rows
+	model    *hedge.Model       // of the method hedge
+	evidence *labelled.Evidence // of labelled rows; nil if there are none
+	steps    []arrowio.Step     // that led to the rows
 }
 
 // Interval bounds each share with a probability of Level, and all together.

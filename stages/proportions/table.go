@@ -17,6 +17,9 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 	if err := r.writeShares(w); err != nil {
 		return err
 	}
+	if r.Labelled != nil {
+		r.Labelled.write(w)
+	}
 	fmt.Fprintf(w, "\n%s\n", safetext.Escape(r.Verdict))
 	if r.Grounds != "" {
 		fmt.Fprintf(w, "Why: %s.\n", safetext.Escape(r.Grounds))
@@ -49,7 +52,15 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 // writeShares writes a line a class.
 func (r *Report) writeShares(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(tw, "class\ttarget\t%g %% interval\trows\tsource\t", 100*r.Interval.Level)
+	l, interval := r.Labelled, "interval"
+	if l != nil {
+		interval = "sharper"
+	}
+	fmt.Fprintf(tw, "class\ttarget\t%g %% %s\t", 100*r.Interval.Level, interval)
+	if l != nil {
+		fmt.Fprint(tw, "guaranteed\twithout labels\t")
+	}
+	fmt.Fprint(tw, "rows\tsource\t")
 	if r.Proportions.True != nil {
 		fmt.Fprint(tw, "true\t")
 	}
@@ -57,7 +68,11 @@ func (r *Report) writeShares(w io.Writer) error {
 	counts, largest := r.counts(), slices.Max(r.Proportions.Estimated)
 	for k, class := range r.Classes {
 		share := r.Proportions.Estimated[k]
-		fmt.Fprintf(tw, "%s\t%.1f %%\t%.1f–%.1f %%\t%.0f\t%.1f %%\t", safetext.Escape(class), 100*share, 100*r.Interval.Lower[k], 100*r.Interval.Upper[k], counts[k], 100*r.Proportions.Source[k])
+		fmt.Fprintf(tw, "%s\t%.1f %%\t%.1f–%.1f %%\t", safetext.Escape(class), 100*share, 100*r.Interval.Lower[k], 100*r.Interval.Upper[k])
+		if l != nil {
+			fmt.Fprintf(tw, "%.1f–%.1f %%\t%.1f %%\t", 100*l.Holds.Lower[k], 100*l.Holds.Upper[k], 100*l.Before[k])
+		}
+		fmt.Fprintf(tw, "%.0f\t%.1f %%\t", counts[k], 100*r.Proportions.Source[k])
 		if r.Proportions.True != nil {
 			fmt.Fprintf(tw, "%.1f %%\t", 100*r.Proportions.True[k])
 		}
@@ -81,6 +96,10 @@ func bar(share float64) string {
 
 // writeDetails writes what the estimate rests on.
 func (r *Report) writeDetails(w io.Writer) error {
+	if r.Labelled != nil {
+		r.Labelled.writeViews(w)
+		fmt.Fprintln(w, "\nWithout the labels:")
+	}
 	others := r.writeOpinions
 	if r.Diagnostics.Hedge != nil {
 		others = r.writeViews

@@ -21,7 +21,7 @@ func (r *Report) believe(grounds string) {
 }
 
 // Doubtful reports whether labels of some target rows would settle what the report leaves open.
-func (r *Report) Doubtful() bool { return r.Advice != adviceLabels }
+func (r *Report) Doubtful() bool { return r.Labelled == nil && r.Advice != adviceLabels }
 
 // verdict says in a sentence whether to believe proportions, and what to do next.
 func verdict(expectedError float64, warned bool) (sentence, advice string) {

@@ -28,10 +28,16 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (*trained, error
 	if m.Provenance, err = r.Provenance(); err != nil {
 		return nil, err
 	}
-	if m.Said.Weights != nil {
-		diagnostics.LogPart(r.Env, m.Said.Weights)
+	if o.given != nil {
+		if m.Model, err = o.given.Relearn(ctx, r.Env, m.Model); err != nil {
+			return nil, err
+		}
+	} else {
+		if m.Said.Weights != nil {
+			diagnostics.LogPart(r.Env, m.Said.Weights)
+		}
+		m.Said.Log(r.Env)
 	}
-	m.Said.Log(r.Env)
 	save := func(path string) (string, error) { return state.Save(path, m.Save) }
 	return &trained{models.Hedge(m.Model), save, m.Proportions, m.Said}, nil
 }

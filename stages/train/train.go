@@ -151,7 +151,8 @@ func fit(ctx context.Context, r *stream.Rows, o Options) (*trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t, o.given.Extend(t.model)
+	o.given.Extend(t.model)
+	return t, nil
 }
 
 // fitMethod trains by the method. If training breaks down, the last good model is saved.

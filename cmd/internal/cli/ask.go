@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/pipeline/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/ask"
 	"mars.dev/mars/stages/label"
@@ -57,6 +60,8 @@ docs/how-to/ask.md shows how it is done.`,
 	a.files.registerFiles(f)
 	a.registerMethod(f)
 	f.StringVar(&a.labeller.options.Save, "save", "", "keep the model in this safetensors file, for mars proportions --model")
+	pageFlag(f, &a.common.page)
+	f.Lookup("report").Usage = "make a page to look at of the rows too, with their pictures if they are images, in this HTML file"
 	f.Var(oneOf{&a.format, label.Formats}, "format", "what to write (default: by the name of the output, csv where it does not say)")
 	f.BoolVar(&a.spreadsheet, "spreadsheet", false, "in CSV, put ' before text that a spreadsheet would take for a formula")
 	a.common.outputFlags(f)
@@ -81,7 +86,7 @@ func (a *asker) run(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(a.checkMethod(cmd), a.checkDrawing(cmd)); err != nil {
 		return err
 	}
-	a.labeller.options.KeepAll = true
+	a.labeller.options.KeepAll = a.labeller.options.Assume == nil
 	q := &question{files: &a.files, common: c}
 	a.fits(cmd, q)
 	if err := q.check(args); err != nil {
@@ -96,7 +101,7 @@ func (a *asker) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	format.Spreadsheet = a.spreadsheet
-	if err := c.checkOutput(cmd, format); err != nil {
+	if err := cmp.Or(c.checkOutput(cmd, format), checkPage(c.page)); err != nil {
 		return err
 	}
 	kept, err := a.kept(cmd.Context())
@@ -120,7 +125,7 @@ func (a *asker) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 		env.Logger().Info(sheet.Line())
-		return nil
+		return a.writePage(cmd, sheet, table)
 	}
 	return q.ask(cmd, args)
 }
@@ -149,6 +154,22 @@ func (a *asker) checkDrawing(cmd *cobra.Command) error {
 	}
 	o.Until = &ask.Until{Width: w, Level: a.level}
 	return nil
+}
+
+// writePage writes the page of the rows that is asked for.
+func (a *asker) writePage(cmd *cobra.Command, s *ask.Sheet, table *ask.Table) error {
+	if a.common.page == "" {
+		return nil
+	}
+	folder := a.files.target.path
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		folder = filepath.Dir(folder)
+	}
+	picture := func(id string) string { return filepath.Join(folder, filepath.FromSlash(id)) }
+	if info, err := os.Stat(picture(s.Rows[0].ID)); err != nil || !info.Mode().IsRegular() {
+		picture = nil
+	}
+	return pageOf(cmd, a.common.page, report.Asked(s, table, picture), nil)
 }
 
 // labelName is the name of the column of labels.

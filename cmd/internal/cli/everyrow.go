@@ -29,7 +29,7 @@ var everyRowFlags = []string{"parts", "passes", "model", "sums", "save-model"}
 func (a *everyRow) register(f *pflag.FlagSet) {
 	f.Var((*fileList)(&a.parts), "parts", "files with the target's rows, instead of --target: each is read by itself, --jobs at a time, and a sketch of them is fitted to")
 	countVar(f, &a.passes, "passes", 0, 0, "then go through all rows of --parts so often at most, for proportions and an interval of all of them (5 are enough as a rule; 0: those of the sketch)")
-	f.StringVar(&a.model, "model", "", "answer from the sums of this model, which mars label saved")
+	f.StringVar(&a.model, "model", "", "answer from the sums of this model, which mars label saved, or by --labels with what mars ask saved, instead of --source")
 	f.StringVar(&a.sums, "sums", "", "the merged sums of mars respond, for --model")
 	f.StringVar(&a.saveModel, "save-model", "", "keep the model in this safetensors file, with the proportions of the answer, for mars predict")
 }
@@ -37,12 +37,12 @@ func (a *everyRow) register(f *pflag.FlagSet) {
 // fromSums answers from sums that were left elsewhere.
 func (p *estimator) fromSums(cmd *cobra.Command, args []string) error {
 	c, a := p.common, &p.all
-	if err := refuse(cmd, "the answer is from --model and --sums", []string{"source", "target", "parts", "passes", "truth", "method", "assume", "classifier", "bootstrap", "label", "seed", "domain-column", "cached"}); err != nil {
+	if err := refuse(cmd, "the answer is from --model and --sums", []string{"source", "target", "parts", "passes", "truth", "method", "assume", "classifier", "bootstrap", "label", "seed", "domain-column", "labels", "cached"}); err != nil {
 		return err
 	}
 	switch {
 	case a.model == "" || a.sums == "":
-		return usagef("--model and --sums are given together: a model, and what mars respond left of it")
+		return usagef("--model is given with --sums, which mars respond left of it, or with --labels and --target")
 	case len(args) > 0:
 		return usagef("%s: the answer is from --model and --sums: leave the rows out", args[0])
 	}
@@ -76,7 +76,7 @@ func (p *estimator) takeParts(cmd *cobra.Command, args []string) error {
 		return usagef("--parts: --method mte has no sums over all rows: take hedge")
 	}
 	if err := refuse(cmd, "--parts are read as they are", []string{"domain-column", "source-domain", "target-domain", "truth", "target-labels", "target-proportions", "target-rows", "max-target-rows", "image-column", "file-column",
-		"disjoint", "cached", "classes", "shape", "resize", "crop", "target-resize", "hash-features", "load"}); err != nil {
+		"disjoint", "cached", "labels", "classes", "shape", "resize", "crop", "target-resize", "hash-features", "load"}); err != nil {
 		return err
 	}
 	var err error

@@ -139,7 +139,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(l.keepColumns(cmd.Context()), l.given.read(cmd, &l.files, c)); err != nil {
 		return err
 	}
-	l.options.Labels, l.options.KeepAll, l.labels.Given = l.given.Labels, l.given.path != "", l.given.Sheet
+	l.options.Labels, l.options.KeepAll, l.labels.Given = l.given.Labels, l.given.path != "" && l.options.Assume == nil, l.given.Sheet
 	l.fits(cmd, q)
 	q.answer = func(_ context.Context, env stages.Env, in arrowio.Stream) error {
 		labels, err := label.New(env, in, l.labels)

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -31,7 +29,7 @@ func askLine(cmd *cobra.Command, args []string) string {
 			words = append(words, "--"+f.Name)
 			return
 		}
-		words = append(words, "--"+f.Name, pipeline.Quote(text))
+		words = append(words, "--"+f.Name, text)
 	})
 	h := hostOf(cmd)
 	if len(files) == 0 || h.streams.In != nil || h.streams.Out != nil || h.streams.Text != nil {
@@ -42,10 +40,7 @@ func askLine(cmd *cobra.Command, args []string) string {
 			return ""
 		}
 	}
-	for _, path := range args {
-		words = append(words, pipeline.Quote(path))
-	}
-	return strings.Join(append(words, "-o", "ask.csv"), " ")
+	return quoted(append(append(words, args...), "-o", "ask.csv"))
 }
 
 // asksAlike reports whether a flag means to mars ask what it means to who gave it, and to the

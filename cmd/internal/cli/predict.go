@@ -177,17 +177,22 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 
 // prepare says how to read the file as the model's rows were read.
 func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
-	text, classes, err := predict.Preparation(ctx, p.options.Model)
+	p.files.target.path = p.common.input
+	return p.files.prepared(ctx, p.options.Model)
+}
+
+// prepared says how to read the target as the rows of a model were read.
+func (o *featurizeFlags) prepared(ctx context.Context, model string) (featurize.Options, error) {
+	text, classes, err := predict.Preparation(ctx, model)
 	if err != nil {
 		return featurize.Options{}, err
 	}
-	p.files.target.path = p.common.input
-	if err := p.files.completeSides(); err != nil {
+	if err := o.completeSides(); err != nil {
 		return featurize.Options{}, err
 	}
-	how, err := p.files.text()
+	how, err := o.text()
 	how.Compensated = featurize.Compensated(text)
-	how.ID, how.FileColumn = p.files.id, p.files.fileColumn
-	target := featurize.SideOptions{Path: p.common.input, Format: how, Domains: p.files.target.domains}
-	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: p.files.domainColumn, FileColumn: p.files.fileColumn, Image: p.files.image}, err
+	how.ID, how.FileColumn = o.id, o.fileColumn
+	target := featurize.SideOptions{Path: o.target.path, Format: how, Domains: o.target.domains}
+	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: o.domainColumn, FileColumn: o.fileColumn, Image: o.image}, err
 }

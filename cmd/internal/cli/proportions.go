@@ -64,6 +64,8 @@ not look at them.`,
 	p.hedge.register(f)
 	countVar(f, &p.epochs, "epochs", 0, 1, "length of the training that gives images an embedding, for a first look (default: the method's)")
 	f.StringVar(&p.augment, "augment", "", imageAugmentHelp)
+	p.given.register(f)
+	f.BoolVar(&p.options.Simultaneous, "simultaneous", false, "by --labels: intervals that hold for all classes at once, not for each")
 	f.BoolVar(&p.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&p.details, "details", false, "print also what the estimate rests on: assumptions, other estimators, diagnostics")
 	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")
@@ -81,6 +83,7 @@ type estimator struct {
 	files           featurizeFlags
 	options         proportions.Options
 	hedge           hedgeFlags
+	given           givenLabels
 	all             everyRow
 	epochs          int
 	augment, page   string
@@ -94,6 +97,9 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := c.check(); err != nil {
 		return err
+	}
+	if p.all.model != "" && p.given.path != "" {
+		return p.fromModel(cmd, args)
 	}
 	if p.all.sums != "" || p.all.model != "" {
 		return p.fromSums(cmd, args)
@@ -120,6 +126,10 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(c.checkReport(), checkPage(p.page)); err != nil {
 		return err
 	}
+	if err := p.given.read(cmd, &p.files, c); err != nil {
+		return err
+	}
+	p.options.Labels = p.given.Labels
 	q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 		r, err := proportions.Estimate(ctx, env, in, p.options)
 		if err != nil {
@@ -148,6 +158,9 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 		return usagef("--level %g: want a probability between 0 and 1, such as 0.9", o.Level)
 	case o.Bootstrap < 2 || o.Bootstrap > 100_000: // they are kept
 		return usagef("--bootstrap %d: want at least 2 replicates, and at most 100,000", o.Bootstrap)
+	}
+	if o.Simultaneous && p.given.path == "" {
+		return usagef("--simultaneous is for intervals by --labels: give both")
 	}
 	if err := p.hedge.refuseUnless(cmd, o.Method != "mte", o.Method); err != nil {
 		return err

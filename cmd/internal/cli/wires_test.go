@@ -132,6 +132,13 @@ var hedgeWires = map[string]wire{
 	"classifier": {values: "logistic kernel network"},
 }
 
+// labelWires are of the labels that a person gave. The classes are letters, of which none is like
+// another.
+var labelWires = map[string]wire{
+	"labels":    {values: "answers.csv answers2.csv"},
+	"new-class": {values: "z", with: twoTables + " --labels=answers3.csv", bare: true, idle: true},
+}
+
 // wires has every flag of every stage, or one of the tables above has.
 var wires = map[string][]map[string]wire{
 	"featurize": {fileWires, {
@@ -255,22 +262,23 @@ var wires = map[string][]map[string]wire{
 		"unseen":      {values: "unseen2", with: "--scores", rows: "held.arrow"},
 		"features":    {values: "features2", with: "--scores", rows: "held.arrow"},
 	}},
-	"proportions": {fileWires, hedgeWires, {
-		"method":      {values: "mte"},
-		"bootstrap":   {values: "6 7"},
-		"level":       {values: "0.5 0.8"},
-		"json":        {values: "true"},
-		"report":      {values: refused},
-		"details":     {values: "true", with: twoTables, bare: true},
-		"epochs":      {values: "1 2", with: "images", among: true},
-		"augment":     {values: "affine photos", with: "images", among: true},
-		"id":          {values: "key", idle: true}, // no row is named
-		"file-column": {values: "file", idle: true},
-		"domain":      {values: "domain2", rows: "toy.arrow", bare: true},
-		"features":    {values: "features2", rows: "toy.arrow", bare: true},
-		"embedding":   {values: "embedding2", rows: "images.arrow", bare: true},
+	"proportions": {fileWires, hedgeWires, labelWires, {
+		"simultaneous": {values: "true", with: "--labels=answers2.csv"},
+		"method":       {values: "mte"},
+		"bootstrap":    {values: "6 7"},
+		"level":        {values: "0.5 0.8"},
+		"json":         {values: "true"},
+		"report":       {values: refused},
+		"details":      {values: "true", with: twoTables, bare: true},
+		"epochs":       {values: "1 2", with: "images", among: true},
+		"augment":      {values: "affine photos", with: "images", among: true},
+		"id":           {values: "key", idle: true}, // no row is named
+		"file-column":  {values: "file", idle: true},
+		"domain":       {values: "domain2", rows: "toy.arrow", bare: true},
+		"features":     {values: "features2", rows: "toy.arrow", bare: true},
+		"embedding":    {values: "embedding2", rows: "images.arrow", bare: true},
 	}},
-	"label": {fileWires, hedgeWires, {
+	"label": {fileWires, hedgeWires, labelWires, {
 		"method":    {values: "source marsc marsg dann translate"},
 		"decision":  {values: "balanced none"},
 		"keep":      {values: "all key"},

@@ -39,6 +39,7 @@ func makeWiringInputs(t *testing.T) {
 			runStage(t, name, args)
 		}
 	}
+	writeAsked(t)
 	if err := errors.Join(os.MkdirAll("out", 0o777), os.MkdirAll("changing", 0o777)); err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +87,33 @@ func runStage(t *testing.T, name, args string) {
 	var log bytes.Buffer
 	if err := catalogue().Find(name).Run(t.Context(), append(strings.Fields(args), "--jobs=1"), pipeline.Streams{Log: &log}); err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, args, err, log.String())
+	}
+}
+
+// writeAsked writes rows of target.csv that a person has labelled, in three ways, of which one has a
+// class that the source lacks.
+func writeAsked(t *testing.T) {
+	t.Helper()
+	var log bytes.Buffer
+	cmd := askCommand()
+	cmd.SetOut(&log)
+	if _, err := execute(t.Context(), cmd, append(strings.Fields(twoTables), "--budget=20", "--jobs=1", "--keep=id", "--output=asked.csv"), &log); err != nil {
+		t.Fatalf("ask: %v\n%s", err, log.String())
+	}
+	asked, err := os.ReadFile("asked.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, classes := range map[string]string{"answers.csv": "pqr", "answers2.csv": "rpq", "answers3.csv": "rpz"} {
+		var table strings.Builder
+		for i, line := range strings.Split(strings.TrimSpace(string(asked)), "\n") {
+			cells := strings.Split(line, ",")
+			if i > 0 {
+				cells[2] = classes[i%3 : i%3+1]
+			}
+			fmt.Fprintln(&table, strings.Join(cells, ","))
+		}
+		writeInput(t, file, table.String())
 	}
 }
 

@@ -52,6 +52,11 @@ func Wilson(hits, n int, level float64) Interval {
 // a probability of level.
 func normalQuantile(level float64) float64 { return distuv.UnitNormal.Quantile((1 + level) / 2) }
 
-// Bonferroni is the level at which each of so many intervals has to be made for all to hold at
-// once with a probability of level.
-func Bonferroni(level float64, intervals int) float64 { return 1 - (1-level)/float64(intervals) }
+// Bonferroni is the level at which each class's interval has to be made for all to hold at once
+// with a probability of level. Those of two classes are one statement.
+func Bonferroni(level float64, classes int) float64 {
+	if classes <= 2 {
+		return level
+	}
+	return 1 - (1-level)/float64(classes)
+}

@@ -1,6 +1,9 @@
 package ppi
 
-import "math"
+import (
+	"math"
+	"sort"
+)
 
 // Doubt is the size of a row by its posteriors p: √(1 − Σₖ pₖ²) for the shares of all classes
 // (class < 0), √(p(1−p)) for that of one.
@@ -16,59 +19,67 @@ func Doubt(p []float32, class int) float64 {
 	return math.Sqrt(max(0, rest))
 }
 
-// Doubts is what the posteriors of all rows say of how much is to be learnt from a label.
-type Doubts struct {
-	rows     int
-	total    float64   // Σ of the sizes
-	spread   []float64 // Σ p(1−p), by class
-	weighted []float64 // Σ p(1−p)/size
+// A Forecast is what is to be expected of labels, by the posteriors of all rows.
+type Forecast struct {
+	Posteriors [][]float32 // N×C
+	Sizes      []float64   // N
+	// Accuracy is the share of the labels that is expected to be right; NaN: what the
+	// posteriors say.
+	Accuracy float64
+	Level    float64
+	Class    int // whose interval matters; below 0: that of every class
+	Uniform  bool
 }
 
-// Add adds a row by its posteriors and returns its size (see Doubt).
-func (d *Doubts) Add(p []float32, class int) (size float64) {
-	if d.spread == nil {
-		d.spread, d.weighted = make([]float64, len(p)), make([]float64, len(p))
+// leastBudget is the least number of rows that Draws advises.
+const leastBudget = 10
+
+// Draws is the least number of rows, leastBudget at least, of which intervals of this width at most
+// are to be expected, if the model is right as often as it expects; all rows if nothing less will do.
+func (f *Forecast) Draws(width float64) int {
+	n := len(f.Posteriors)
+	if n <= leastBudget {
+		return n
 	}
-	size = Doubt(p, class)
-	d.rows++
-	d.total += size
-	for k, q := range p {
-		v := float64(q) * (1 - float64(q))
-		d.spread[k] += v
-		if size > 0 {
-			d.weighted[k] += v / size
-		}
-	}
-	return size
+	return leastBudget + sort.Search(n-leastBudget, func(more int) bool { return f.width(leastBudget+more) <= width })
 }
 
-// Draws estimates how many rows have to be labelled for intervals of a width at most, at a
-// level, of a class or, where that is below 0, of all. It believes the posteriors: where these
-// are wrong, as they may be where a label is worth having, more are needed. It is the number of
-// rows if nothing less will do.
-func (d *Doubts) Draws(width, level float64, class int, uniform bool) int {
-	for draws := 2; draws < d.rows; draws += max(1, draws/50) {
-		if d.width(draws, level, class, uniform) <= width {
-			return draws
-		}
-	}
-	return d.rows
-}
-
-// width is that of the widest interval of so many draws.
-func (d *Doubts) width(draws int, level float64, class int, uniform bool) (widest float64) {
-	n, m := float64(d.rows), float64(draws)
-	least := 1 - math.Pow(1-level, 1/m) // what no error among the draws excludes
-	for k, spread := range d.spread {
-		if class >= 0 && k != class {
+// width is that of the widest interval to be expected of so many draws.
+func (f *Forecast) width(draws int) (widest float64) {
+	n, classes, mix := float64(len(f.Posteriors)), len(f.Posteriors[0]), f.mix()
+	uniform, chosen := Budget(draws, f.Uniform)
+	inclusion := Inclusion(floored(f.Sizes), uniform, chosen)
+	least := floor / float64(uniform)
+	for k := range classes {
+		if f.Class >= 0 && k != f.Class {
 			continue
 		}
-		variance := spread / n
-		if !uniform && d.total > 0 {
-			variance = min(2*variance, 2*d.total*d.weighted[k]/(n*n)) // half of the draws each
+		share, variance := 0.0, 0.0
+		for i, p := range f.Posteriors {
+			q := (1-mix)*float64(p[k]) + mix/float64(classes)
+			variance += (1/inclusion[i] - 1) * q * (1 - q)
+			share += float64(p[k])
 		}
-		half := normalQuantile(level) * math.Sqrt(variance/m*(1-m/n))
-		widest = max(widest, 2*half, least)
+		variance = variance/(n*n) + least*least*(1-float64(draws)/n)
+		widest = max(widest, jeffreysInterval(share/n, variance, draws, f.Level).Width())
 	}
 	return widest
+}
+
+// mix is how much of the posteriors is to be spread evenly, so that they are right as often as
+// expected.
+func (f *Forecast) mix() float64 {
+	if math.IsNaN(f.Accuracy) {
+		return 0
+	}
+	sure := 0.0
+	for _, p := range f.Posteriors {
+		most := 0.0
+		for _, q := range p {
+			most = max(most, float64(q))
+		}
+		sure += most
+	}
+	sure /= float64(len(f.Posteriors))
+	return min(max((sure-f.Accuracy)/max(sure-1/float64(len(f.Posteriors[0])), 1e-9), 0), 1)
 }

@@ -23,6 +23,31 @@ type theirs struct {
 			Lambda, Level, Estimate, Lower, Upper float64
 		}
 	}
+	Hypergeometric []struct {
+		Hits, N, Total int
+		Level          float64
+		Exact          [2]float64
+	}
+	Samples []struct {
+		Total, Known                          int
+		Drawn, Labelled                       [2]int
+		Probability, Inclusion, Prior         []float64
+		Labels                                []int
+		F                                     [][]float64
+		Views                                 [][][]float64
+		Means, Estimate, Lower, Upper         []float64
+		Plain, Floored, Weights, Model, Blend []float64
+		Projected, Refuted                    []float64
+		Lambda                                float64
+	}
+	Forecasts []struct {
+		Posteriors [][]float32
+		Uniform    bool
+		Accuracy   *float64
+		Width      float64
+		Inclusion  []float64
+		Needed     int
+	}
 }
 
 func readOracle(t *testing.T) (o theirs) {
@@ -68,6 +93,77 @@ func TestNormal(t *testing.T) {
 			near(t, estimate, at.Estimate, "%d labels, λ %v, estimate", len(c.Y), at.Lambda)
 			near(t, v.Lower, at.Lower, "%d labels, λ %v, lower", len(c.Y), at.Lambda)
 			near(t, v.Upper, at.Upper, "%d labels, λ %v, upper", len(c.Y), at.Lambda)
+		}
+	}
+}
+
+func TestExact(t *testing.T) {
+	for _, c := range readOracle(t).Hypergeometric {
+		v := Exact(c.Hits, c.Hits, c.N, c.Total, c.Level)
+		near(t, v.Lower, c.Exact[0], "%d of %d of %d at %v, lower", c.Hits, c.N, c.Total, c.Level)
+		near(t, v.Upper, c.Exact[1], "%d of %d of %d at %v, upper", c.Hits, c.N, c.Total, c.Level)
+	}
+	some, all, none := Exact(3, 5, 10, 100, 0.9), Exact(5, 5, 10, 100, 0.9), Exact(3, 3, 10, 100, 0.9)
+	if some.Lower != none.Lower || some.Upper != all.Upper {
+		t.Errorf("with two rows that nobody knows: %v, want from %v to %v", some, none.Lower, all.Upper)
+	}
+}
+
+func TestDifference(t *testing.T) {
+	for i, c := range readOracle(t).Samples {
+		all := func(got, want []float64, what string) {
+			t.Helper()
+			for k := range want {
+				if !(math.Abs(got[k]-want[k]) <= 1e-9) {
+					t.Errorf("sample %d, class %d, %s: %v, want %v", i, k, what, got[k], want[k])
+				}
+			}
+		}
+		s := &Sample{F: c.F, Means: c.Means, Inclusion: Stopped(c.Probability, c.Total, c.Drawn, c.Labelled), Uniform: c.Labelled[Uniform], Total: c.Total}
+		for _, label := range c.Labels {
+			y := make([]float64, len(c.Means))
+			y[label] = 1
+			s.Y = append(s.Y, y)
+		}
+		all(s.Inclusion, c.Inclusion, "inclusion")
+		e := s.Difference(0.9)
+		var lower, upper []float64
+		for _, v := range e.Intervals {
+			lower, upper = append(lower, v.Lower), append(upper, v.Upper)
+		}
+		all([]float64{e.Lambda}, []float64{c.Lambda}, "lambda")
+		all(e.Value, c.Estimate, "estimate")
+		all(e.Variance, c.Plain, "variance")
+		all(e.Floored, c.Floored, "floored variance")
+		all(lower, c.Lower, "lower")
+		all(upper, c.Upper, "upper")
+		all(Reweigh(c.Prior, c.Views, c.Labels), c.Weights, "weights")
+		blend := e.Blend(c.Model, c.Known, 0.3)
+		all(blend, c.Blend, "blend")
+		all(Project(blend, e.Intervals), c.Projected, "projected")
+		for v, rows := range c.Views {
+			all([]float64{Refute(rows, c.Labels)}, c.Refuted[v:v+1], "p-value of a view")
+		}
+	}
+}
+
+func TestForecast(t *testing.T) {
+	for i, c := range readOracle(t).Forecasts {
+		f := &Forecast{Posteriors: c.Posteriors, Accuracy: math.NaN(), Level: 0.9, Class: -1, Uniform: c.Uniform}
+		if c.Accuracy != nil {
+			f.Accuracy = *c.Accuracy
+		}
+		for _, p := range c.Posteriors {
+			f.Sizes = append(f.Sizes, Doubt(p, -1))
+		}
+		uniform, chosen := Budget(15, c.Uniform)
+		for k, p := range Inclusion(floored(f.Sizes), uniform, chosen) {
+			if math.Abs(p-c.Inclusion[k]) > 1e-6 { // the posteriors are float32
+				t.Errorf("forecast %d: row %d is drawn with probability %v, want %v", i, k, p, c.Inclusion[k])
+			}
+		}
+		if n := f.Draws(c.Width); n != c.Needed {
+			t.Errorf("forecast %d: %d rows for a width of %v, want %d", i, n, c.Width, c.Needed)
 		}
 	}
 }

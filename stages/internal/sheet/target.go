@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash"
 	"maps"
@@ -37,6 +38,9 @@ func NewTarget(r *stream.Rows) (*Target, error) {
 	meta, err := r.Meta()
 	if err != nil {
 		return nil, err
+	}
+	if _, sampled := r.Schema().Metadata().GetValue(arrowio.TotalsKey); sampled {
+		return nil, r.Fail("", errors.New("the target is a sketch, of which only a sample of the rows is there"), "give all rows of the target to draw some of them, and to read their labels")
 	}
 	for _, step := range append(slices.Clone(meta.Provenance), r.Step) {
 		for _, name := range slices.Sorted(maps.Keys(step.State)) {

@@ -1,4 +1,4 @@
-"""Writes intervals of shares, by SciPy, statsmodels and ppi_py.
+"""Writes intervals of shares, by SciPy, statsmodels and ppi_py, and what reference.py makes of samples.
 
 Needs numpy, scipy, statsmodels and ppi-python. Run it in this folder: python generate.py
 Made with SciPy 1.17.1, statsmodels 0.15.0, numpy 2.4.6 and ppi-python 0.2.3.
@@ -6,6 +6,7 @@ Made with SciPy 1.17.1, statsmodels 0.15.0, numpy 2.4.6 and ppi-python 0.2.3.
 import json
 
 import numpy as np
+import reference
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
@@ -39,6 +40,57 @@ for n, rows, share, sharp in ((20, 300, .3, 3), (50, 2000, .05, 2), (100, 1000, 
     normal.append({"y": y.tolist(), "f": f.tolist(), "w": w.tolist(), "rows": rows,
                    "mean": float(unlabelled.mean()), "variance": float(unlabelled.var()), "at": at})
 
+hypergeometric = []
+for total in (21, 601, 5003):
+    for n in (1, 7, 16):
+        for hits in sorted({0, 1, n // 2, n - 1, n}):
+            for level in (.9, .99):
+                hypergeometric.append({"hits": hits, "n": n, "total": total, "level": level, "exact": reference.exact(hits, n, total, level)})
+
+
+def posteriors(n, c, sharp):
+    p = np.exp(sharp * rng.normal(0, 1, (n, c)))
+    p /= p.sum(1, keepdims=True)
+    return p.round(6)
+
+
+samples = []
+for total, m, c, fresh, sharp in ((300, 20, 3, 0, 2), (1000, 31, 2, 1, 1), (80, 7, 4, 0, 3), (500, 50, 5, 2, .5), (60, 60, 2, 0, 1), (200, 1, 2, 0, 1)):
+    P = np.concatenate([posteriors(total, c, sharp), np.zeros((total, fresh))], 1)
+    views = [np.concatenate([posteriors(m, c, s), np.zeros((m, fresh))], 1) for s in (1, 2, 3)]
+    u = reference.sizes(P)
+    pi = reference.probabilities(u, m)
+    rows, by_size = reference.draw(u, m, rng)
+    labels = np.array([rng.choice(c, p=P[i, :c] / P[i, :c].sum()) for i in rows])
+    if fresh:
+        labels[:: m // 3] = c
+    y, f, first = np.eye(c + fresh)[labels], P[rows], int((~by_size).sum())
+    weights = [.7, .3, 0.]
+    for n in sorted({m, (m + 1) // 2}):
+        drawn, labelled = (first, m - first), (int((~by_size[:n]).sum()), int(by_size[:n].sum()))
+        part = reference.stopped(pi[rows[:n]], total, drawn, labelled)
+        estimate, lower, upper, plain, lam = reference.sharper(y[:n], f[:n], P.mean(0), part, labelled[0], total)
+        _, floored, _, _ = reference.difference(y[:n], f[:n], P.mean(0), part, labelled[0], total)
+        w = reference.reweigh(weights, np.array(views)[:, :n], labels[:n])
+        model = np.einsum("v,vc->c", w, np.array([v.mean(0) for v in views]))
+        new = np.arange(c + fresh) >= c
+        blend = reference.blend(estimate, plain, model, .3, new)
+        samples.append({"total": total, "known": c, "drawn": drawn, "labelled": labelled, "probability": pi[rows[:n]].tolist(), "inclusion": part.tolist(),
+                        "labels": labels[:n].tolist(), "f": f[:n].tolist(), "means": P.mean(0).tolist(), "views": [v[:n].tolist() for v in views], "prior": weights,
+                        "estimate": estimate.tolist(), "lower": lower.tolist(), "upper": upper.tolist(), "plain": plain.tolist(), "floored": floored.tolist(), "lambda": lam,
+                        "weights": w.tolist(), "model": model.tolist(), "blend": blend.tolist(), "projected": reference.project(blend, lower, upper).tolist(),
+                        "refuted": [reference.refute(v[:n], labels[:n]) for v in views]})
+
+forecasts = []
+for total, c, sharp in ((60, 2, 2), (200, 3, 1)):
+    P = posteriors(total, c, sharp)
+    for uniform in (False, True):
+        for accuracy in (np.nan, .6):
+            for width in (.5, .2):
+                forecasts.append({"posteriors": P.tolist(), "uniform": uniform, "accuracy": None if np.isnan(accuracy) else accuracy, "width": width,
+                                  "inclusion": reference.probabilities(reference.sizes(P), 15, uniform).tolist(),
+                                  "needed": int(reference.needed(P, reference.sizes(P), width, accuracy, uniform=uniform))})
+
 with open("ppi.json", "w") as f:
-    json.dump({"binomial": binomial, "normal": normal}, f, indent=None, separators=(",", ":"))
+    json.dump({"binomial": binomial, "hypergeometric": hypergeometric, "normal": normal, "samples": samples, "forecasts": forecasts}, f, indent=None, separators=(",", ":"))
     f.write("\n")

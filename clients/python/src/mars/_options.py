@@ -231,6 +231,8 @@ class ProportionsOptions(TypedDict, total=False):
     classifier: Literal["ensemble", "logistic", "kernel", "network"]
     epochs: int
     augment: str
+    new_class: Names
+    simultaneous: bool
     level: float
     bootstrap: int
     report: str
@@ -302,6 +304,8 @@ PROPORTIONS: Mapping[str, str] = {
     "classifier": "what learns the source's labels: all three together, or one (default ensemble)",
     "epochs": "length of the training that gives images an embedding, for a first look (default: the method's)",
     "augment": "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize augment_preview shows them)",
+    "new_class": "values in labels that are classes which the source lacks, though they are spelt almost like one of its own",
+    "simultaneous": "by labels: intervals that hold for all classes at once, not for each",
     "level": "probability with which an interval is to hold the true share (default 0.9)",
     "bootstrap": "replicates of the bootstrap behind the intervals (default 200)",
     "report": "make a page to look at of the answer too, in this HTML file",
@@ -428,6 +432,7 @@ class AskOptions(TypedDict, total=False):
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
     classifier: Literal["ensemble", "logistic", "kernel", "network"]
     save: Path
+    report: str
     memory: Union[int, str]
     memory_limit: Union[int, str]
     max_classes: int
@@ -502,6 +507,7 @@ ASK: Mapping[str, str] = {
     "assume": "what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto tests whether they stay, and weighs all by how well they bring the source's labels back (default auto)",
     "classifier": "what learns the source's labels: all three together, or one (default ensemble)",
     "save": "keep the model in this safetensors file, for mars proportions model",
+    "report": "make a page to look at of the rows too, with their pictures if they are images, in this HTML file",
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",
     "memory_limit": "refuse input that needs more memory than this at a time (default 8G)",
     "max_classes": "refuse labels of more classes than this (default 4096)",

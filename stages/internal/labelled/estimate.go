@@ -1,0 +1,63 @@
+package labelled
+
+import "mars.dev/mars/stages/algorithms/ppi"
+
+// Sample is the labelled rows as the estimators take them, with the posteriors of the model without
+// labels.
+func (rows *Rows) Sample(e *Evidence) *ppi.Sample {
+	classes := len(rows.Classes)
+	s := &ppi.Sample{F: Widened(e.Posteriors(e.Weights()), classes), Total: e.Rows, Means: make([]float64, classes)}
+	copy(s.Means, e.Mean(e.Weights()))
+	var probabilities []float64
+	for i, row := range rows.Answers.Labelled {
+		y := make([]float64, classes)
+		y[rows.Class[i]] = 1
+		s.Y, probabilities = append(s.Y, y), append(probabilities, row.Probability)
+		if row.Part == ppi.Uniform {
+			s.Uniform++
+		}
+	}
+	drawn, done := [2]int{rows.Plan.Uniform, rows.Plan.Chosen}, [2]int{s.Uniform, len(s.Y) - s.Uniform}
+	s.Inclusion = ppi.Stopped(probabilities, s.Total, drawn, done)
+	return s
+}
+
+// Shares are the shares of the classes by the labels, brought to what the reweighed views say as far
+// as the labels leave it open. Mean is their mean posterior, and expectedError what the answer
+// without labels is expected to be off by, in L1.
+func Shares(e *ppi.Estimate, mean []float64, expectedError float64) []float64 {
+	return ppi.Project(e.Blend(mean, len(mean), expectedError), e.Intervals)
+}
+
+// Reweigh returns the weights of the views given the labels.
+func (rows *Rows) Reweigh(views []View) []float64 {
+	var weights []float64
+	var all [][][]float64
+	for _, v := range views {
+		weights, all = append(weights, v.Weight), append(all, Widened(v.Labelled, len(rows.Classes)))
+	}
+	return ppi.Reweigh(weights, all, rows.Class)
+}
+
+// refuted is the p-value up to which an assumption is called refuted: of five, one that is right is so
+// in 5 of 100 samples at most.
+const refuted = 0.01
+
+// A Refuted view is one that the labels speak against.
+type Refuted struct {
+	Name string
+	P    float64 // the probability of labels no likelier than these if the view were right
+}
+
+// Refuted are the views that the labels refute, of several.
+func (rows *Rows) Refuted(views []View) (all []Refuted) {
+	if len(views) < 2 {
+		return nil
+	}
+	for _, v := range views {
+		if p := ppi.Refute(Widened(v.Labelled, len(rows.Classes)), rows.Class); p <= refuted {
+			all = append(all, Refuted{v.Name, p})
+		}
+	}
+	return all
+}

@@ -1,0 +1,206 @@
+package proportions
+
+import (
+	"slices"
+
+	"mars.dev/mars/stages/algorithms/ppi"
+	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/labelled"
+)
+
+// Labels are rows of the target that a person has labelled.
+type Labels = labelled.Options
+
+// Labelled is what the labels of some target rows say. Slices have a value a class, in the order of
+// the report's Classes.
+type Labelled struct {
+	Rows    int `json:"rows"`  // with a label
+	Drawn   int `json:"drawn"` // that were to be labelled
+	Uniform int `json:"uniform"`
+	Chosen  int `json:"chosen"` // of Rows, by part
+	// Level is that of all intervals; Simultaneous says that those of the shares hold for all
+	// classes at once.
+	Level        float64 `json:"level"`
+	Simultaneous bool    `json:"simultaneous"`
+	// Before is the estimate without the labels.
+	Before []float64 `json:"before"`
+	// Holds are intervals that hold whatever has shifted, by the uniform rows alone.
+	Holds Bounds `json:"holds"`
+	// Sharper are those of the difference estimator over all labelled rows.
+	Sharper Sharper `json:"sharper"`
+	// Accuracy is that of the labels that are given without these.
+	Accuracy *Accuracy `json:"accuracy"`
+	// Views are the weights of the assumptions, and Refuted the assumptions under which such
+	// labels would be rare.
+	Views   []ViewWeight `json:"views"`
+	Refuted []Refuted    `json:"refuted"`
+	// Gaps are the orders of rows without a label before the last one with one.
+	Gaps       []int    `json:"gaps"`
+	NewClasses []string `json:"new_classes"`
+}
+
+// Bounds are intervals.
+type Bounds struct {
+	Method string    `json:"method"`
+	Rows   int       `json:"rows"` // by which they are
+	Lower  []float64 `json:"lower"`
+	Upper  []float64 `json:"upper"`
+}
+
+// Sharper is what the difference estimator says.
+type Sharper struct {
+	Bounds
+	Estimate []float64 `json:"estimate"` // brought to the views as far as labels leave it open, and to shares that add up to 1
+	Lambda   float64   `json:"lambda"`   // how far the model's posteriors are heeded
+}
+
+// Accuracy is the share of labels that are right, of all rows and of those that get each class.
+type Accuracy struct {
+	RightShare
+	Classes []ClassAccuracy `json:"classes"`
+}
+
+// A RightShare is of rows whose label is right, with intervals.
+type RightShare struct {
+	Rows  int      `json:"rows"`  // that a person has labelled, of those whose share it is
+	Share *float64 `json:"share"` // nil without such rows
+	ppi.Interval
+	Holds ppi.Interval `json:"holds"` // whatever has shifted
+}
+
+// ClassAccuracy is that of the rows that get the label of a class.
+type ClassAccuracy struct {
+	Class string `json:"class"`
+	RightShare
+}
+
+// ViewWeight is how much an assumption weighs without the labels, and with them.
+type ViewWeight struct {
+	Name   string  `json:"name"`
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
+}
+
+// Refuted is an assumption that the labels speak against: P is the probability of labels no
+// likelier than these if it were right.
+type Refuted struct {
+	Name       string  `json:"name"`
+	Assumption string  `json:"assumption"`
+	P          float64 `json:"p"`
+}
+
+// heedLabels makes the report one of the labels.
+func (r *Report) heedLabels(rows *labelled.Rows, simultaneous bool) {
+	level, e := r.Interval.Level, r.evidence
+	l := &Labelled{Rows: len(rows.Class), Drawn: rows.Plan.Rows(), Level: level, Simultaneous: simultaneous, NewClasses: append([]string{}, rows.Fresh()...), Gaps: append([]int{}, rows.Gaps...)}
+	r.widen(rows.Classes)
+	l.Before = slices.Clone(r.Proportions.Estimated)
+	each := level
+	if simultaneous {
+		each = ppi.Bonferroni(level, len(r.Classes))
+	}
+	s := rows.Sample(e)
+	l.Uniform, l.Chosen = s.Uniform, l.Rows-s.Uniform
+	l.holds(rows, e.Rows, each)
+	estimate := s.Difference(each)
+	l.Sharper = Sharper{Bounds: boundsOf("difference", l.Rows, estimate.Intervals), Lambda: estimate.Lambda}
+	after := rows.Reweigh(e.Views)
+	l.weigh(rows, e, after)
+	l.Accuracy = accuracy(rows, e, s, level)
+	l.Sharper.Estimate = labelled.Shares(estimate, e.Mean(after), r.ExpectedError)
+	r.Proportions.Estimated = l.Sharper.Estimate
+	r.Interval = Interval{Level: level, Lower: l.Sharper.Lower, Upper: l.Sharper.Upper}
+	r.Labelled = l
+	r.believeLabels()
+}
+
+// widen gives the report classes that the source lacks.
+func (r *Report) widen(classes []string) {
+	more := make([]float64, len(classes)-len(r.Classes))
+	r.Classes = classes
+	for _, shares := range []*[]float64{&r.Proportions.Source, &r.Proportions.Estimated, &r.Interval.Lower, &r.Interval.Upper} {
+		*shares = append(slices.Clone(*shares), more...)
+	}
+	for name, p := range r.Estimators {
+		r.Estimators[name] = append(slices.Clone(p), more...)
+	}
+}
+
+func boundsOf(method string, rows int, intervals []ppi.Interval) Bounds {
+	b := Bounds{Method: method, Rows: rows}
+	for _, v := range intervals {
+		b.Lower, b.Upper = append(b.Lower, v.Lower), append(b.Upper, v.Upper)
+	}
+	return b
+}
+
+// holds makes the intervals that hold whatever has shifted. Uniform rows that were passed over
+// may be of any class.
+func (l *Labelled) holds(rows *labelled.Rows, total int, level float64) {
+	reached, _ := rows.Reached()
+	counts := make([]int, len(rows.Classes))
+	for i, row := range rows.Answers.Labelled {
+		if row.Part == ppi.Uniform {
+			counts[rows.Class[i]]++
+		}
+	}
+	var intervals []ppi.Interval
+	for _, n := range counts {
+		intervals = append(intervals, ppi.Exact(n, n+reached-l.Uniform, reached, total, level))
+	}
+	l.Holds = boundsOf("clopper-pearson", reached, intervals)
+}
+
+// weigh says what the labels make of the assumptions.
+func (l *Labelled) weigh(rows *labelled.Rows, e *labelled.Evidence, after []float64) {
+	l.Views, l.Refuted = []ViewWeight{}, []Refuted{}
+	for i, v := range e.Views {
+		l.Views = append(l.Views, ViewWeight{v.Name, v.Weight, after[i]})
+	}
+	for _, v := range rows.Refuted(e.Views) {
+		l.Refuted = append(l.Refuted, Refuted{v.Name, diagnostics.Assumption(v.Name), v.P})
+	}
+}
+
+// accuracy is that of the model's guesses without the labels.
+func accuracy(rows *labelled.Rows, e *labelled.Evidence, s *ppi.Sample, level float64) *Accuracy {
+	known := len(e.Guessed)
+	of := make([][]int, known) // indices of labelled rows, by guess
+	all, sure := []int{}, 0.0
+	for i, f := range s.F {
+		guess := slices.Index(f, slices.Max(f[:known]))
+		of[guess], all = append(of[guess], i), append(all, i)
+	}
+	for _, v := range e.Sure {
+		sure += v
+	}
+	a := &Accuracy{RightShare: rightShare(rows, s, all, sure, e.Rows, level), Classes: []ClassAccuracy{}}
+	for k, some := range of {
+		a.Classes = append(a.Classes, ClassAccuracy{rows.Classes[k], rightShare(rows, s, some, e.Sure[k], e.Guessed[k], level)})
+	}
+	return a
+}
+
+// rightShare is the share of right guesses among total rows, of whose confidence the sum is sure, by
+// the labelled ones of some indices.
+func rightShare(rows *labelled.Rows, s *ppi.Sample, of []int, sure float64, total int, level float64) RightShare {
+	share := RightShare{Rows: len(of), Interval: ppi.Interval{Lower: 0, Upper: 1}, Holds: ppi.Interval{Lower: 0, Upper: 1}}
+	if len(of) == 0 {
+		return share
+	}
+	part, hits := &ppi.Sample{Means: []float64{sure / float64(total)}, Total: total}, 0
+	for _, i := range of {
+		most := slices.Max(s.F[i])
+		y := s.Y[i][slices.Index(s.F[i], most)]
+		part.Y, part.F, part.Inclusion = append(part.Y, []float64{y}), append(part.F, []float64{most}), append(part.Inclusion, s.Inclusion[i])
+		if rows.Answers.Labelled[i].Part == ppi.Uniform {
+			part.Uniform++
+			hits += int(y)
+		}
+	}
+	e := part.Difference(level)
+	v := min(max(e.Value[0], e.Intervals[0].Lower), e.Intervals[0].Upper)
+	share.Share, share.Interval = &v, e.Intervals[0]
+	share.Holds = ppi.Exact(hits, hits, part.Uniform, total, level)
+	return share
+}
