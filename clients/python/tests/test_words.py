@@ -27,6 +27,8 @@ SAID = {
     "mars label --unknown marks such rows": "mars.label(unknown=) marks such rows",
     "mars label gives each row its class": "mars.label gives each row its class",
     "mars label --source source --target target --label celltype -o labels.csv": 'mars.label(source, target, label="celltype")',
+    "mars ask --label celltype --source FILE --target FILE --for blast -o ask.csv": 'mars.ask(source, target, label="celltype", for_class="blast")',
+    "Next: mars label --labels each row by them too": "Next: mars.label(labels=) each row by them too",
     "run mars-featurize before": "run mars-featurize before",
     # Pages that are not installed.
     "compare by hand (docs/how-to/doubts.md)": "compare by hand",

@@ -11,7 +11,7 @@ from typing import Any
 from mars._options import AskOptions, LabelOptions, PredictOptions, ProportionsOptions
 
 # Types of the keywords, by their names: the parameters, and what the options of any function have.
-_KINDS: dict[str, str] = {"source": "table", "target": "table", "model": "table", "labels": "table", "label": "str", "for_class": "str"}
+_KINDS: dict[str, str] = {"source": "table", "target": "table", "model": "Path", "labels": "Path", "label": "str", "for_class": "str"}
 for _options in (PredictOptions, ProportionsOptions, AskOptions, LabelOptions):  # the last has the most methods
     for _name, _kind in _options.__annotations__.items():
         _KINDS[_name] = getattr(_kind, "__forward_arg__", str(_kind))
@@ -48,6 +48,7 @@ def spoken(text: str) -> str:
     """
     lines = [line for line in text.split("\n") if not line.startswith("Run 'mars ")]
     text = re.sub(rf"\Amars[ -](?:{_FUNCTIONS}): ", "", "\n".join(lines))
+    text = re.sub(r"\S*mars-\w+[/\\]labels\.arrow", "labels", text)  # a table on its way to the program
     text = re.sub(r"\s*\(docs/[\w./-]+\)", "", text)
     return "".join(_keywords(part) for part in _calls(text))
 
@@ -63,6 +64,7 @@ def _calls(text: str) -> Iterator[str]:
         while (flag := _FLAG.match(text, at + 1)) and text[at] == " ":
             keyword, at = _keyword(flag, in_command=True)
             arguments.append(keyword)
+        arguments.sort(key=lambda keyword: keyword not in ("source", "target"))
         if arguments and (output := _OUTPUT.match(text, at)):
             at = output.end()
         yield f"mars.{command['function']}" + (f"({', '.join(arguments)})" if arguments else "")
@@ -110,15 +112,15 @@ def _value(kind: str, flag: re.Match[str], in_command: bool) -> str | None:
         return json.dumps(bare, ensure_ascii=False) if sure or bare in re.findall(r"""["']([^"']*)["']""", kind) else None
     if re.fullmatch(r"-?[\d.]*\d", bare) and not text.startswith('"'):
         return bare
-    if not sure and (kind in ("int", "float") or not (in_command or _ends(flag))):
+    if not sure and (kind in ("int", "float") or not _ends(flag, in_command)):
         return None
     return _text(kind, bare)
 
 
-def _ends(flag: re.Match[str]) -> bool:
-    """Whether a clause ends behind a word: then it is a value, and no part of the sentence."""
+def _ends(flag: re.Match[str], in_command: bool) -> bool:
+    """Whether a clause ends behind a word, or another flag follows: then it is a value, and no part of the sentence."""
     rest = flag.string[flag.end("value") :]
-    return rest == "" or rest[0] in ",;:).\n"
+    return rest == "" or rest[0] in ",;:).\n" or in_command and rest.startswith(" -")
 
 
 def _text(kind: str, value: str) -> str:
