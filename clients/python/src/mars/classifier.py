@@ -119,7 +119,7 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     # As skada's estimators have it: domains are passed on without a request of the user's.
-    __metadata_request__fit = {"sample_domain": True, "Xt": True}
+    __metadata_request__fit = {"sample_domain": True, "Xt": True, "target_labels": True}
     __metadata_request__predict = {"sample_domain": True, "allow_source": True}
     __metadata_request__predict_proba = {"sample_domain": True, "allow_source": True}
     __metadata_request__predict_log_proba = {"sample_domain": True, "allow_source": True}
