@@ -6,6 +6,8 @@
 #' intervals that hold whatever has changed, and how many labels are right.
 #'
 #' @inheritParams mars_proportions
+#' @param source Rows with labels: a data frame, tibble, data.table or matrix.
+#' @param ... Options of the program, by name: see [mars_proportions()].
 #' @param budget How many rows to draw.
 #' @param for_class Choose the rows that say most about the share of this class.
 #' @return A data frame with a row for each draw, in the order to look at them and with the row names
