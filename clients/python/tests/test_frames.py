@@ -364,3 +364,10 @@ def test_bad_input_is_told_by_name(what: str, source: pd.DataFrame, target: pd.D
 def test_errors_can_be_pickled() -> None:
     e = pickle.loads(pickle.dumps(mars.MarsError("no", 2)))
     assert (str(e), e.message, e.status) == ("no", "no", 2)
+
+
+def test_a_model_is_the_same_each_time(tmp_path: Path, source: pd.DataFrame, target: pd.DataFrame) -> None:
+    for name in ("a", "b"):
+        same(source, target, save=tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert b"/dev/fd" not in (tmp_path / "a").read_bytes()

@@ -118,8 +118,9 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    # As skada's estimators have it: domains are passed on without a request of the user's.
-    __metadata_request__fit = {"sample_domain": True, "Xt": True, "target_labels": True}
+    # As skada's estimators have it: domains are passed on without a request of the user's. What
+    # skada's scorers call target_labels are the true ones, which are not for fitting.
+    __metadata_request__fit = {"sample_domain": True, "Xt": True, "target_labels": False}
     __metadata_request__predict = {"sample_domain": True, "allow_source": True}
     __metadata_request__predict_proba = {"sample_domain": True, "allow_source": True}
     __metadata_request__predict_log_proba = {"sample_domain": True, "allow_source": True}
