@@ -45,7 +45,7 @@ func Open(path string, o ReadOptions) (*Reader, error) {
 			return nil, inputError("standard input", errors.New("is a terminal"), "pipe a stream into it, or name a file")
 		}
 		widenPipe(os.Stdin)
-		return NewReader(os.Stdin, "standard input", o)
+		return NewReader(StandardInput(), "standard input", o)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -43,7 +43,7 @@ func standardOutput(o WriteOptions) (*output, error) {
 		return nil, err
 	}
 	widenPipe(os.Stdout)
-	return &output{w: os.Stdout}, nil
+	return &output{w: StandardOutput()}, nil
 }
 
 // isDirect reports whether bytes are out as soon as they are written.

@@ -87,6 +87,9 @@ func (c *Cache) checkFolder() error {
 	if info, err := os.Stat(c.Dir); err == nil && !info.IsDir() {
 		return &UnwritableError{c.Dir, syscall.ENOTDIR}
 	}
+	if _, err := os.ReadDir(c.Dir); errors.Is(err, os.ErrPermission) {
+		return &UnwritableError{c.Dir, err}
+	}
 	empty := c.isEmpty()
 	if !empty && !c.isTagged() {
 		return fmt.Errorf("%s: is no cache of mars, and has files in it: name another folder, empty or not there yet", c.Dir)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"mars.dev/mars/arrowio"
 )
 
 // A Stamp tells cheaply whether a file is still the one that it was, or a folder and all
@@ -88,11 +90,11 @@ func changed(path string) error {
 	return fmt.Errorf("%s: changed while it was read: run again when nothing writes to it", path)
 }
 
-// StandardInput is the stamp of standard input, if that is a file.
+// StandardInput is the stamp of standard input, if that is a file and the program reads it.
 func StandardInput() (check func() error) {
 	before := standardInput()
 	return func() error {
-		if !slices.Equal(before, standardInput()) {
+		if arrowio.StandardInputIsRead() && !slices.Equal(before, standardInput()) {
 			return changed("standard input")
 		}
 		return nil

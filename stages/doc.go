@@ -21,7 +21,8 @@
 // predict applies a trained model to more rows; eval compares predictions and
 // proportions with the truth where there is one. proportions and label answer
 // what a user asks of a stream: the class shares of the target with intervals
-// and doubts, and the labels alone. export writes a trained model for other programs.
+// and doubts, and the labels alone. ask chooses the target rows that a person is to label, and the
+// two take these labels. export writes a trained model for other programs.
 //
 // A stage adds columns and schema metadata; everything else passes through
 // untouched, in the same order. Each has two modes: fit reads the whole stream,

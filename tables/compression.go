@@ -111,8 +111,8 @@ func (d *decompressor) explain(err error) error {
 	switch {
 	case d.packed.err != nil && errors.Is(err, d.packed.err), errors.As(err, &limit): // it is not the data
 		return err
-	case errors.Is(err, errNotGzip):
-		return &damage{fmt.Sprintf("%v: was something appended to it? Copy or download it again, or keep its beginning: gzip -dc FILE 2>/dev/null", err), err}
+	case errors.Is(err, errNotGzip), errors.Is(err, errNotXZ):
+		return &damage{fmt.Sprintf("%v: was something appended to it? Copy or download it again, or keep its beginning: %s -dc FILE 2>/dev/null", err, d.name), err}
 	case isWindow(err):
 		return &damage{fmt.Sprintf("its %s data ask for more memory than they may have: raise --memory-limit (up to %d MB help), or compress it again without a large window", d.name, maxWindow>>17), err}
 	case errors.Is(err, io.ErrUnexpectedEOF), d.packed.ended && errors.Is(err, xz.ErrBuf):
@@ -153,7 +153,31 @@ func openZstd(r *bufio.Reader, window int64) (io.Reader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(uint64(max(window, zstd.MinWindowSize))))
 }
 
-func openXZ(r *bufio.Reader, window int64) (io.Reader, error) { return xz.NewReader(r, uint32(window)) }
+func openXZ(r *bufio.Reader, window int64) (io.Reader, error) {
+	unpacked, err := xz.NewReader(r, uint32(window))
+	if err != nil {
+		return nil, err
+	}
+	unpacked.Multistream(false)
+	return &xzStreams{unpacked}, nil
+}
+
+// xzStreams reads the streams of an xz file one after another. What follows them is an error.
+type xzStreams struct{ *xz.Reader }
+
+// errNotXZ is what follows the streams of an xz file and is none.
+var errNotXZ = errors.New("has bytes after its xz data that are not xz")
+
+func (s *xzStreams) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b)
+	if errors.Is(err, io.EOF) {
+		if err = s.Reset(nil); err != nil && !errors.Is(err, io.EOF) {
+			err = errNotXZ
+		}
+		s.Multistream(false)
+	}
+	return n, err
+}
 
 func openBzip2(r *bufio.Reader, _ int64) (io.Reader, error) { return bzip2.NewReader(r), nil }
 
@@ -170,11 +194,15 @@ type members struct {
 var errNotGzip = errors.New("has bytes after its gzip data that are not gzip")
 
 func (m *members) Read(b []byte) (int, error) {
-	n, err := m.Reader.Read(b)
-	if errors.Is(err, io.EOF) {
-		err = m.next()
+	for { // members may be empty, and many
+		n, err := m.Reader.Read(b)
+		if errors.Is(err, io.EOF) {
+			err = m.next()
+		}
+		if n > 0 || err != nil || len(b) == 0 {
+			return n, err
+		}
 	}
-	return n, err
 }
 
 func (m *members) next() error {

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"hash/crc32"
 	"runtime"
@@ -57,4 +58,26 @@ func TestDamagedCompression(t *testing.T) {
 	twice = append(twice, "\x1f\x8b\x08xxxxxxxxx"...)
 	_, err := Read(t.Context(), bytes.NewReader(twice), "a.csv.gz.zst", Options{})
 	wantError(t, err, "holds a gzip file, which cannot be read: it is compressed twice: decompress it once")
+}
+
+// What is behind compressed data is said to be that; more streams are read, and empty
+// members however many.
+func TestBehindCompression(t *testing.T) {
+	for _, name := range []string{"gz", "xz"} {
+		data := oracleFile(t, "../formats/frame.csv."+name)
+		for _, more := range []string{"a", "not compressed at all", "\xfd7zX"} {
+			_, err := Read(t.Context(), bytes.NewReader(append(bytes.Clone(data), more...)), "a.csv."+name, Options{})
+			wantError(t, err, "a.csv."+name+": has bytes after its "+name)
+		}
+		if _, err := Read(t.Context(), bytes.NewReader(append(bytes.Clone(data), 0, 0, 0, 0)), "a.csv."+name, Options{}); err != nil {
+			t.Errorf("%s: with zeros behind: %v", name, err)
+		}
+	}
+	var empty bytes.Buffer
+	w := gzip.NewWriter(&empty)
+	w.Close()
+	many := append(bytes.Repeat(empty.Bytes(), 200_000), oracleFile(t, "../formats/frame.csv.gz")...)
+	if _, err := Read(t.Context(), bytes.NewReader(many), "a.csv.gz", Options{}); err != nil {
+		t.Errorf("behind empty members: %v", err)
+	}
 }

@@ -69,7 +69,7 @@ func TestCompensation(t *testing.T) {
 	for _, tc := range []struct{ key, value, want string }{
 		{"X", "", "has no spillover matrix ($SPILLOVER or SPILL): leave --compensate out"},
 		{"$COMP", "1,1", "has its compensation in $COMP, which names no channels"},
-		{"$SPILLOVER", "1,FL1,0", "$SPILLOVER: cannot be inverted"},
+		{"$SPILLOVER", "1,FL1,0", "$SPILLOVER: cannot be inverted: its condition number is +Inf"},
 		{"SPILL", "1,FL7,1", `SPILL: names the channel "FL7", which the file has not`},
 		{"SPILL", "1,FL1,x", `SPILL: "x" is no number`},
 		{"SPILL", "1,FL1", `SPILL: "1,FL1" is no matrix`},
@@ -79,6 +79,12 @@ func TestCompensation(t *testing.T) {
 		wantError(t, err, tc.want)
 		_, err = read("a.fcs", fcsOf("FCS3.1", data, tc.key, tc.value), Options{Compensated: true})
 		wantError(t, err, strings.Replace(tc.want, "leave --compensate out", "what was learnt on was compensated: learn again without --compensate", 1))
+	}
+	two := []fcsChannel{{short: "FL1"}, {short: "FL2"}}
+	_, err := parseSpill("2,FL1,FL2,1,1,1,1.0000000000001", two, "leave --compensate out")
+	wantError(t, err, "cannot be inverted: its condition number is 4e+13, and above 1e+06 nothing is left of what was measured: leave --compensate out")
+	if _, err := parseSpill("2,FL1,FL2,1,.9,.8,1", two, ""); err != nil {
+		t.Error(err)
 	}
 	got, err := read("a.fcs", fcsOf("FCS3.1", data, "$SPILLOVER", "1,1,2"), Options{Compensate: true})
 	if err != nil || got.Features.Data[1] != 1 {

@@ -31,7 +31,7 @@ func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
 		paths[i] = filepath.Join(path, filepath.FromSlash(name))
 	}
 	t := &Table{Features: blas32.General{Rows: len(names)}, mem: o.Memory}
-	err = t.readPictures(ctx, paths, o.parts()[0].Fit, o.Colour, func(_ int, err error) error { return err })
+	err = t.readPictures(ctx, paths, o.parts()[0].Fit, o, func(_ int, err error) error { return err })
 	if err == nil {
 		err = t.setIDs(ctx, identities{names: names})
 	}
@@ -47,9 +47,11 @@ func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
 		if t.Labels, err = openLabels(ctx, o.Labels, o); err != nil {
 			return nil, err
 		}
-		return t, t.checkRows(t.Labels, o.Labels)
+		if err := t.checkRows(t.Labels, o.Labels); err != nil {
+			return nil, err
+		}
 	}
-	return t, nil
+	return t.withoutSkipped(ctx)
 }
 
 // pictureNames returns the paths of the JPEG and PNG files in a folder, with slashes.

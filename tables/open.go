@@ -90,6 +90,9 @@ type Options struct {
 	// of which part a row is.
 	Fit image.Fit
 
+	// SkipPictures leaves out pictures that cannot be read, and says how many in Doubt.
+	SkipPictures bool
+
 	// Colour gives pictures three channels though all be grey.
 	Colour bool
 
@@ -222,7 +225,7 @@ func openFile(ctx context.Context, path string, o Options) ([]*Table, error) {
 		}
 	}
 	if path == "-" {
-		return readParts(ctx, os.Stdin, StandardInput, o)
+		return readParts(ctx, arrowio.StandardInput(), StandardInput, o)
 	}
 	path, inner, err := splitPath(path)
 	if err != nil {

@@ -29,6 +29,10 @@ func readListed(ctx context.Context, tables []*Table, folder string, o Options) 
 		if err := t.readColumn(ctx, folder, o.parts()[k].Fit, o); err != nil {
 			return err
 		}
+		var err error
+		if tables[k], err = t.withoutSkipped(ctx); err != nil {
+			return err
+		}
 		o.Colour = o.Colour || t.Shape[0] == 3 // of the parts of one file
 	}
 	return nil
@@ -62,7 +66,7 @@ func (t *Table) readColumn(ctx context.Context, folder string, fit image.Fit, o 
 		}
 		return err
 	}
-	if err := t.readPictures(ctx, paths, fit, o.Colour, place); err != nil {
+	if err := t.readPictures(ctx, paths, fit, o, place); err != nil {
 		return err
 	}
 	names := t.paths
@@ -76,19 +80,22 @@ func (t *Table) readColumn(ctx context.Context, folder string, fit image.Fit, o 
 }
 
 // readPictures makes the pictures of files the rows of the table: 1×H×W numbers from 0 to 255
-// if all are grey, and 3×H×W otherwise or if colour says so. place says of an error in which
-// row it is.
-func (t *Table) readPictures(ctx context.Context, paths []string, fit image.Fit, colour bool, place func(i int, err error) error) error {
-	p := &pictures{paths: paths, fit: fit, mem: t.mem, place: place, read: make([]image.Picture, len(paths))}
+// if all are grey, and 3×H×W otherwise or if the options say so. place says of an error in
+// which row it is. Rows of pictures that are skipped are 0, for withoutSkipped to leave out.
+func (t *Table) readPictures(ctx context.Context, paths []string, fit image.Fit, o Options, place func(i int, err error) error) error {
+	p := &pictures{paths: paths, fit: fit, mem: t.mem, place: place, read: make([]image.Picture, len(paths)), first: -1, skip: o.SkipPictures}
 	if err := p.decodeAll(ctx); err != nil {
 		return err
 	}
-	channels := 1
-	if colour || slices.ContainsFunc(p.read, func(picture image.Picture) bool { return picture.C == 3 }) {
+	if p.first < 0 {
+		return fmt.Errorf("none of its %d images can be read; the first: %w", len(paths), p.bad)
+	}
+	first, channels := p.read[p.first], 1
+	if o.Colour || slices.ContainsFunc(p.read, func(picture image.Picture) bool { return picture.C == 3 }) {
 		channels = 3
 	}
-	n, shape := len(paths), []int{channels, p.read[0].H, p.read[0].W}
-	size := channels * p.read[0].H * p.read[0].W
+	n, shape := len(paths), []int{channels, first.H, first.W}
+	size := channels * first.H * first.W
 	if err := take[float32](t.mem, n*size); err != nil {
 		return fmt.Errorf("%d images of %d×%d×%d: %w", n, channels, shape[1], shape[2], err)
 	}
@@ -96,6 +103,10 @@ func (t *Table) readPictures(ctx context.Context, paths []string, fit image.Fit,
 	for i, picture := range p.read {
 		if err := ended(ctx, i); err != nil {
 			return err
+		}
+		if picture.Pix == nil {
+			t.bad = append(t.bad, i)
+			continue
 		}
 		picture.Fill(data[i*size:][:size])
 		t.mem.Give(int64(len(picture.Pix)))
@@ -106,7 +117,25 @@ func (t *Table) readPictures(ctx context.Context, paths []string, fit image.Fit,
 		return err
 	}
 	t.Features, t.Shape, t.Largest, t.Pictures = made.Features, shape, 255, true
+	if len(t.bad) > 0 {
+		t.Doubt = fmt.Sprintf("%d of %d images cannot be read, and are left out; the first: %v", len(t.bad), n, p.bad)
+	}
 	return nil
+}
+
+// withoutSkipped is the table without the rows of pictures that cannot be read.
+func (t *Table) withoutSkipped(ctx context.Context) (*Table, error) {
+	if len(t.bad) == 0 {
+		return t, nil
+	}
+	rows := make([]int, 0, t.Features.Rows)
+	for i := range t.Features.Rows {
+		if _, bad := slices.BinarySearch(t.bad, i); !bad {
+			rows = append(rows, i)
+		}
+	}
+	t.bad = nil
+	return t.Gather(ctx, rows)
 }
 
 // pictures are decoded by several threads, and kept in their order.
@@ -116,6 +145,9 @@ type pictures struct {
 	mem   *arrowio.Budget
 	place func(i int, err error) error
 	read  []image.Picture
+	first int   // the first that can be read; −1 for none
+	skip  bool  // those that cannot be read
+	bad   error // of the first of these
 }
 
 // decodeAll decodes the pictures, some at a time, so that an error is that of the first file
@@ -135,6 +167,10 @@ func (p *pictures) decodeAll(ctx context.Context) error {
 			if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) { // perhaps alone
 				p.read[i], err = image.ReadPicture(p.paths[i], p.fit, p.mem)
 			}
+			if limit := (*arrowio.LimitError)(nil); p.skip && err != nil && !errors.As(err, &limit) {
+				p.read[i], p.bad = image.Picture{}, cmp.Or(p.bad, p.place(i, err))
+				continue
+			}
 			if err == nil {
 				err = p.check(i)
 			}
@@ -142,7 +178,10 @@ func (p *pictures) decodeAll(ctx context.Context) error {
 				return p.place(i, err)
 			}
 		}
-		if err := p.checkMemory(p.read[0]); err != nil {
+		if p.first < 0 {
+			continue
+		}
+		if err := p.checkMemory(p.read[p.first]); err != nil {
 			return err
 		}
 	}
@@ -167,9 +206,12 @@ func (p *pictures) decode(lo, hi int) []error {
 
 // check returns an error if a picture has another size than the first.
 func (p *pictures) check(i int) error {
-	picture, first := p.read[i], p.read[0]
+	if p.first < 0 {
+		p.first = i
+	}
+	picture, first := p.read[i], p.read[p.first]
 	if picture.H != first.H || picture.W != first.W {
-		return &SizesError{fmt.Sprintf("%s is %d×%d pixels (height×width) and %s is %d×%d", p.paths[i], picture.H, picture.W, p.paths[0], first.H, first.W)}
+		return &SizesError{fmt.Sprintf("%s is %d×%d pixels (height×width) and %s is %d×%d", p.paths[i], picture.H, picture.W, p.paths[p.first], first.H, first.W)}
 	}
 	return nil
 }

@@ -156,3 +156,50 @@ func FuzzListedPictures(f *testing.F) {
 		Files(path)
 	})
 }
+
+// Pictures that cannot be read are left out if that is asked for, with their labels and
+// identities, and counted.
+func TestSkippedPictures(t *testing.T) {
+	dir := t.TempDir()
+	writeListed(t, dir, 40)
+	torn := []string{"0", "17", "39"}
+	for _, name := range torn {
+		writeFile(t, filepath.Join(dir, "pics", name+".png"), "\x89PNG and no more")
+	}
+	table, labels := "path,label\n", "label\n"
+	for i := range 40 {
+		table += fmt.Sprintf("pics/%d.png,c%d\n", i, i)
+		labels += fmt.Sprintf("c%s\n", slices.Sorted(func(yield func(string) bool) {
+			for k := range 40 {
+				if !yield(fmt.Sprint(k)) {
+					return
+				}
+			}
+		})[i]) // a folder's pictures are in the order of their names
+	}
+	o := Options{Fit: image.Fit{Height: 1, Width: 1}}
+	listed, folder := o, o
+	listed.Image = "path"
+	folder.Labels = writeFile(t, filepath.Join(dir, "labels.csv"), labels)
+	for path, o := range map[string]Options{writeFile(t, filepath.Join(dir, "a.csv"), table): listed, filepath.Join(dir, "pics"): folder} {
+		_, err := Open(t.Context(), path, o)
+		wantError(t, err, "0.png: ")
+		o.SkipPictures = true
+		got, err := Open(t.Context(), path, o)
+		if err != nil || got.Features.Rows != 37 || len(got.Labels) != 37 || !strings.HasPrefix(got.Doubt, "3 of 40 images cannot be read, and are left out; the first: ") {
+			t.Fatalf("%s: %+v, %v", path, got, err)
+		}
+		for i := range 37 {
+			name := strings.TrimSuffix(filepath.Base(got.IDNames[i]), ".png")
+			if want := fmt.Sprint(got.Row(i)[0]); name != want || got.Labels[i] != "c"+want || slices.Contains(torn, name) {
+				t.Errorf("%s: row %d is %s, with the label %s and the pixel %s", path, i, name, got.Labels[i], want)
+			}
+		}
+	}
+	for i := range 40 {
+		writeFile(t, filepath.Join(dir, "pics", fmt.Sprintf("%d.png", i)), "no picture")
+	}
+	listed.SkipPictures = true
+	_, err := Open(t.Context(), filepath.Join(dir, "a.csv"), listed)
+	wantError(t, err, "none of its 40 images can be read; the first: line 2, column \"path\"")
+}

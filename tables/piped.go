@@ -30,8 +30,10 @@ func IsPiped(path string) bool {
 // OpenPiped opens one.
 func OpenPiped(ctx context.Context, path string, o Options) (*Piped, error) {
 	p := &Piped{name: StandardInput, close: func() error { return nil }}
-	r := io.Reader(os.Stdin)
-	if path != "-" {
+	var r io.Reader
+	if path == "-" {
+		r = arrowio.StandardInput()
+	} else {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, absent(path, err)

@@ -41,6 +41,7 @@ type Table struct {
 	Pictures bool // the rows are pictures of files, which Options.Fit has fitted
 
 	paths  []string        // of the column Options.Image
+	bad    []int           // rows of pictures that cannot be read
 	origin                 // where the rows were in the input
 	others []Count         // rows of the input that are in no part
 	mem    *arrowio.Budget // what the table was read with

@@ -40,7 +40,7 @@ func escape(text string, lines bool) string {
 }
 
 // turning are the characters that turn the direction of text, and those that end lines.
-var turning = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2028, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}
+var turning = &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x061c, Hi: 0x061c, Stride: 1}, {Lo: 0x200e, Hi: 0x200f, Stride: 1}, {Lo: 0x2028, Hi: 0x202e, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1}}}
 
 func isControl(r rune, lines bool) bool {
 	if lines && (r == '\n' || r == '\t') {

@@ -9,7 +9,7 @@ import (
 func TestEscape(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain ü 雪 \u00a0": "plain ü 雪 \u00a0", "a\x1b]0;b\a": `a\u001b]0;b\u0007`, "a\nb\tc\rd": `a\u000ab\u0009c\u000dd`,
-		"\u009b31m\x7f": `\u009b31m\u007f`, "\xff\xc3": `\xff\xc3`, "\u202ea\u2066b\u2028": `\u202ea\u2066b\u2028`, "\ufffd": "\ufffd",
+		"\u009b31m\x7f": `\u009b31m\u007f`, "\xff\xc3": `\xff\xc3`, "\u202ea\u2066b\u2028\u200f\u061c": `\u202ea\u2066b\u2028\u200f\u061c`, "\ufffd": "\ufffd",
 	} {
 		if got := Escape(text); got != want {
 			t.Errorf("%q gives %s", text, got)

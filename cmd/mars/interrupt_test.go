@@ -43,6 +43,7 @@ var longCommands = []struct {
 	{"label of a large file", "label --source DATA/matrix.toml --target DATA/sparse.csv -o out.csv", 500 * time.Millisecond},
 	{"label", "label --save model.safetensors -o out.csv DATA/large.arrow", time.Second},
 	{"proportions", "proportions -o out.arrow DATA/large.arrow", time.Second},
+	{"bootstrap", "proportions --bootstrap 100000 -o out.arrow DATA/toy.arrow", 4 * time.Second},
 	{"waiting", "cluster -o out.arrow", 300 * time.Millisecond},
 }
 

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"mars.dev/mars/arrowio"
 )
 
 // A table is the results of runs as they were read: a row for each run.
@@ -52,7 +54,7 @@ func noResults(name string) error { return fmt.Errorf("%s: there are no results 
 
 func (t *table) addFile(name string) error {
 	if name == "-" {
-		return t.addCSV(name, os.Stdin)
+		return t.addCSV(name, arrowio.StandardInput())
 	}
 	f, err := os.Open(name)
 	if err != nil {

@@ -119,7 +119,7 @@ func (f *Figure) svg() (string, error) {
 	if _, err := c.WriteTo(&b); err != nil {
 		return "", err
 	}
-	text := b.String()
+	text := safetext.EscapeLines(b.String()) // names that turn the text around
 	begin := strings.Index(text, "<svg")
 	if begin < 0 {
 		return "", fmt.Errorf("figure %s: no SVG was drawn", f.Kind)

@@ -66,5 +66,5 @@ func (p *Page) Write(w io.Writer) error {
 		}
 		sections = append(sections, s)
 	}
-	return page.Execute(w, map[string]any{"Page": p, "Sections": sections})
+	return page.Execute(safetext.NewWriter(w), map[string]any{"Page": p, "Sections": sections})
 }

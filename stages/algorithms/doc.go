@@ -42,6 +42,8 @@
 //   - hedge: labels and proportions under several assumptions about what has changed,
 //     weighted by reverse validation (Zhong, Fan, Yang & Verscheure 2010); p-values of
 //     rows by conformal prediction (Vovk, Gammerman & Shafer 2005).
+//   - ppi: which rows of a target to label, and what a few labels say of all of them
+//     (prediction-powered inference, Angelopoulos et al. 2023).
 //   - validate: scores of classifiers without labels of the target: reverse validation,
 //     importance weighting, deep embedded validation, soft neighbourhood density, entropy,
 //     MixVal.

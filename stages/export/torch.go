@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -34,11 +35,15 @@ func (m *source) writeTorch(o Options) error {
 		return advised(o, err)
 	}
 	stem := strings.TrimSuffix(o.Output, ".py")
-	program, err := m.program(o, filepath.Base(stem)+".safetensors")
+	content, err := m.tensors()
 	if err != nil {
 		return err
 	}
-	numbers, err := m.numbers(o, stem+".safetensors")
+	program, err := m.program(o, filepath.Base(stem)+".safetensors", content)
+	if err != nil {
+		return err
+	}
+	numbers, err := numbersFile(o, stem+".safetensors", content)
 	if err != nil {
 		return err
 	}
@@ -65,13 +70,10 @@ func (m *source) writeTorch(o Options) error {
 	return nil
 }
 
-// numbers starts the safetensors file, which is complete when committed; nil if it is there
-// already. Another file by that name is only replaced with the program that it belongs to.
-func (m *source) numbers(o Options, path string) (*atomicfile.File, error) {
-	content, err := m.tensors()
-	if err != nil {
-		return nil, err
-	}
+// numbersFile starts the safetensors file, which is complete when committed; nil if it is
+// there already. Another file by that name is only replaced with the program that it belongs
+// to: one that is killed in between leaves a program that refuses the file, by its hash.
+func numbersFile(o Options, path string, content []byte) (*atomicfile.File, error) {
 	there, err := os.ReadFile(path)
 	switch {
 	case err == nil && bytes.Equal(there, content):
@@ -124,8 +126,8 @@ func (m *source) checkTorch() error {
 	return nil
 }
 
-// program is the text of the program.
-func (m *source) program(o Options, file string) (string, error) {
+// program is the text of the program, which reads a file with some content.
+func (m *source) program(o Options, file string, content []byte) (string, error) {
 	name, err := json.Marshal(file) // which is a text of Python too
 	if err != nil {
 		return "", err
@@ -150,7 +152,7 @@ x are %s. It needs the packages torch and safetensors.
 		}
 		text += string(b) + "\n\n"
 		if part == "base" {
-			text = strings.Replace(text, "\nLEAST =", fmt.Sprintf("\nFILE = %s\nPREPARED = %s  # rows come as mars featurize prepares them\nLEAST =", name, prepared), 1)
+			text = strings.Replace(text, "\nLEAST =", fmt.Sprintf("\nFILE = %s\nSHA256 = \"%x\"  # of the file\nPREPARED = %s  # rows come as mars featurize prepares them\nLEAST =", name, sha256.Sum256(content), prepared), 1)
 		}
 	}
 	return strings.TrimRight(text, "\n") + "\n", nil

@@ -56,7 +56,9 @@ type Options struct {
 	Disjoint bool
 	Classes  []string // keep only these, in this order; nil: all that the source has
 	Truth    bool     // write the target's labels as truth
-	Nameless bool     // nobody will see the identities of rows
+	// DropUnlabelled leaves out source rows without a label, which are an error otherwise.
+	DropUnlabelled bool
+	Nameless       bool // nobody will see the identities of rows
 	// Standardize says by whose rows features are scaled: "source", "domain" or "none"; "" is
 	// "none", but "source" where Scale says how.
 	Standardize string
@@ -345,6 +347,11 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 		return nil, err
 	}
 	for k, domain := range group {
+		if domain == arrowio.SourceDomain && o.DropUnlabelled {
+			if sides[k], err = dropUnlabelled(ctx, env, sides[k]); err != nil {
+				return nil, err
+			}
+		}
 		if err := checkLabels(sides[k], domain, o.hidesLabels(domain) || o.optionalLabels(domain), func() []string { return o.otherColumns(ctx, domain) }); err != nil {
 			if o.oneFile() {
 				err = fmt.Errorf("%w; the file is source and target: if a column says which domain a row is of, name it with --domain-column", err)
@@ -463,6 +470,25 @@ func shell(names []string) string {
 	return text
 }
 
+// dropUnlabelled is the table without the rows that have no label, which people are told.
+func dropUnlabelled(ctx context.Context, env stages.Env, t *tables.Table) (*tables.Table, error) {
+	n := t.Features.Rows
+	var labelled []int
+	for i, label := range t.Labels {
+		if label != "" {
+			labelled = append(labelled, i)
+		}
+	}
+	switch {
+	case t.Labels == nil || len(labelled) == n:
+		return t, nil
+	case len(labelled) == 0:
+		return nil, fmt.Errorf("%s: none of its %d rows has a label: check the column of labels", t.Name, n)
+	}
+	env.Logger().Warn(fmt.Sprintf("%s: %d of %d rows have no label, and are left out", t.Name, n-len(labelled), n))
+	return t.Gather(ctx, labelled)
+}
+
 // checkLabels returns an error if there are no labels where there have to be some.
 func checkLabels(t *tables.Table, domain arrowio.Domain, hidden bool, other func() []string) error {
 	if t.Labels == nil && !hidden {
@@ -474,7 +500,7 @@ func checkLabels(t *tables.Table, domain arrowio.Domain, hidden bool, other func
 	}
 	if domain == arrowio.SourceDomain {
 		if i := slices.Index(t.Labels, ""); i >= 0 {
-			return fmt.Errorf("%s: %s: the source row has no label: label it or drop the row", t.Name, t.Place(i))
+			return fmt.Errorf("%s: %s: the source row has no label: label it or drop the row (--missing-labels drop leaves out all such rows)", t.Name, t.Place(i))
 		}
 	}
 	return nil

@@ -31,6 +31,9 @@ func NewKeep(ctx context.Context, path string, o tables.Options, names []string)
 	if !tables.HasBlocks(ctx, path, o) {
 		return nil, fmt.Errorf("%s: its columns cannot be kept: give a table in a file, such as CSV or Parquet", path)
 	}
+	if o.SkipPictures {
+		return nil, fmt.Errorf("%s: columns are kept by the order of rows, and --bad-images skip may leave rows out: leave one of them out", path)
+	}
 	fields, uneven, err := tables.Columns(ctx, path, o)
 	if err != nil {
 		return nil, err

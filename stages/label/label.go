@@ -73,6 +73,9 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 	if err := l.giveLabels(); err != nil {
 		return nil, err
 	}
+	if o.Unknown > 0 && slices.Contains(l.classes, Unknown) {
+		return nil, fmt.Errorf("%s: a class of the source is called %q, as --unknown labels rows that are like none: name the class otherwise, or leave --unknown out", in.Name(), Unknown)
+	}
 	fields := []arrow.Field{{Name: c.ID, Type: arrow.PrimitiveTypes.Int64}}
 	for _, name := range []string{c.ID, c.PredictedClass, c.Typicality, c.Probability, c.Truth} {
 		for _, i := range in.Schema().FieldIndices(name) {

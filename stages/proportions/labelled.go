@@ -22,8 +22,10 @@ type Labelled struct {
 	// classes at once.
 	Level        float64 `json:"level"`
 	Simultaneous bool    `json:"simultaneous"`
-	// Before is the estimate without the labels.
-	Before []float64 `json:"before"`
+	// Before is the estimate without the labels, and ErrorBefore what it was expected to be off by,
+	// in L1. The report's own is that of the draws.
+	Before      []float64 `json:"before"`
+	ErrorBefore float64   `json:"expected_error_before"`
 	// Holds are intervals that hold whatever has shifted, by the uniform rows alone.
 	Holds Bounds `json:"holds"`
 	// Sharper are those of the difference estimator over all labelled rows.
@@ -108,7 +110,7 @@ func (r *Report) heedLabels(rows *labelled.Rows, simultaneous bool) {
 	l.weigh(rows, e, after)
 	l.Accuracy = accuracy(rows, e, s, level)
 	l.Sharper.Estimate = labelled.Shares(estimate, e.Mean(after), r.ExpectedError)
-	r.Proportions.Estimated = l.Sharper.Estimate
+	l.ErrorBefore, r.ExpectedError, r.Proportions.Estimated = r.ExpectedError, estimate.ExpectedError(), l.Sharper.Estimate
 	r.Interval = Interval{Level: level, Lower: l.Sharper.Lower, Upper: l.Sharper.Upper}
 	r.Labelled = l
 	r.believeLabels()

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -91,14 +92,17 @@ func (m *metrics) log(e adapt.EpochMetrics) {
 	m.env.Logger().Info(fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs), details...)
 }
 
-// close ends the stream; the error of training, if any, goes before its own.
+// close ends the stream; the error of training, if any, goes before its own. Of a training
+// that has failed no file is left, and of one that has diverged there is: it shows how.
 func (m *metrics) close(cause error) error {
-	if m.out == nil {
+	switch {
+	case m.out == nil:
 		return cause
+	case cause == nil:
+		return m.out.Close()
+	case errors.As(cause, new(*adapt.DivergedError)):
+		return errors.Join(cause, m.out.Close())
 	}
-	err := m.out.Close()
-	if cause != nil {
-		return cause
-	}
-	return err
+	m.out.Fail(cause)
+	return cause
 }

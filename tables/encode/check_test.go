@@ -2,6 +2,7 @@ package encode
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 	"testing"
 )
@@ -48,4 +49,33 @@ func TestUnmarshalChecks(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"columns":[`+strings.TrimSuffix(many, ",")+`]}`), &Encoder{}); err == nil {
 		t.Error("too many features are read")
 	}
+}
+
+// What is read as an encoder makes features of any row, as many as it has names for.
+func FuzzUnmarshal(f *testing.F) {
+	for _, text := range []string{
+		`{"columns":[{"name":"x","fill":1.5,"parts":["number"],"gaps":true}]}`,
+		`{"columns":[{"name":"c","kind":"category","values":["a","b"],"fill":1,"levels":[0,1],"other":true},{"name":"h","kind":"category","buckets":3,"fill":2}]}`,
+		`{"columns":[{"name":"d","kind":"day","fill":9000,"origin":9000,"parts":["days","week","year"]},{"name":"d","kind":"clock","fill":3,"parts":["seconds","day"]}]}`,
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e := &Encoder{}
+		if json.Unmarshal(text, e) != nil || e.Width() > 1<<16 {
+			return
+		}
+		if names := e.Names(); len(names) != e.Width() {
+			t.Errorf("%d names of %d features", len(names), e.Width())
+		}
+		row, features := make([]float32, len(e.Columns)), make([]float32, e.Width())
+		for _, v := range []float32{0, float32(math.NaN())} {
+			for j := range row {
+				row[j] = v
+				_ = e.Columns[j].Filled()
+				_ = e.Columns[j].Becomes()
+			}
+			e.encode(row, features)
+		}
+	})
 }

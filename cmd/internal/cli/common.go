@@ -304,6 +304,7 @@ func (s *standardOutput) Write(b []byte) (int, error) {
 	if s.before != nil {
 		s.before()
 	}
+	arrowio.StandardOutput() // which is written to
 	return s.file.Write(b)
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 	"path/filepath"
 	"slices"
@@ -61,6 +62,25 @@ type comparison struct {
 // comparedBy are the formats by the ending of a file's name.
 var comparedBy = map[string]string{".txt": "text", ".md": "markdown", ".tex": "latex", ".csv": "csv", ".json": "json"}
 
+// compare compares the results of files. An interrupt does not wait for it: it leaves nothing
+// behind.
+func (c *comparison) compare(ctx context.Context, files []string) (*compare.Comparison, error) {
+	var result *compare.Comparison
+	done := make(chan error, 1)
+	go func() {
+		done <- guarded(func() (err error) {
+			result, err = compare.Files(files, c.options)
+			return err
+		})
+	}()
+	select {
+	case err := <-done:
+		return result, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 func (c *comparison) run(cmd *cobra.Command, args []string) error {
 	if !(c.options.Level > 0 && c.options.Level < 1) {
 		return usagef("--level %g: want a number between 0 and 1", c.options.Level)
@@ -74,7 +94,7 @@ func (c *comparison) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	result, err := compare.Files(args, c.options)
+	result, err := c.compare(cmd.Context(), args)
 	if err != nil {
 		return err
 	}

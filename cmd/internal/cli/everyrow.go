@@ -42,7 +42,7 @@ func (p *estimator) fromSums(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case a.model == "" || a.sums == "":
-		return usagef("--model is given with --sums, which mars respond left of it, or with --labels and --target")
+		return usagef("--model and --sums are given together: a model, and what mars respond left of it; or --model with --labels and --target")
 	case len(args) > 0:
 		return usagef("%s: the answer is from --model and --sums: leave the rows out", args[0])
 	}

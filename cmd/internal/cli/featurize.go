@@ -101,6 +101,8 @@ type featurizeFlags struct {
 	columns, classes      []string
 	exclude, categorical  []string
 	missing               string
+	missingLabels         string
+	badImages             string
 	mixed                 featurize.MixedOptions
 	explain               bool
 	image                 string
@@ -133,6 +135,8 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.Var((*fileList)(&o.target.labels), "target-labels", "file with the labels of --target (for --truth and --target-proportions)")
 	o.registerFileColumn(f)
 	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
+	o.missingLabels = "error"
+	f.Var(oneOf{&o.missingLabels, []string{"error", "drop"}}, "missing-labels", "what to do about source rows without a label: refuse them, or leave them out")
 	f.BoolVar(&o.fileLabel, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
 	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
@@ -223,6 +227,8 @@ func (o *featurizeFlags) registerMixed(f *pflag.FlagSet) {
 
 func (o *featurizeFlags) registerImageColumn(f *pflag.FlagSet) {
 	f.StringVar(&o.image, "image-column", "", "column of a table with the paths of images, as they are from where the table is: the rows are these images")
+	o.badImages = "error"
+	f.Var(oneOf{&o.badImages, []string{"error", "skip"}}, "bad-images", "what to do about images of files that cannot be read: refuse them, or leave them out and count them")
 }
 
 func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
@@ -250,7 +256,7 @@ func (o *featurizeFlags) registerTables(f *pflag.FlagSet) {
 
 // text is the format of text tables that the flags say.
 func (o *featurizeFlags) text() (tables.Options, error) {
-	f := tables.Options{Encoding: o.encoding, Compensate: o.compensate}
+	f := tables.Options{Encoding: o.encoding, Compensate: o.compensate, SkipPictures: o.badImages == "skip"}
 	if o.decimal == "," {
 		f.Decimal = ','
 	}
@@ -289,6 +295,7 @@ func (o *featurizeFlags) completeSides() error {
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
 	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Scale: scale.Method(o.scale), Transform: o.transform, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed, FileColumn: o.fileColumn, Image: o.image}
+	options.DropUnlabelled = o.missingLabels == "drop"
 	options.Mixed.RefuseMissing = o.missing == "error"
 	if o.explain {
 		options.Mixed.Explain = os.Stderr

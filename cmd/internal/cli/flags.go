@@ -159,6 +159,11 @@ func (p positive) Set(s string) error {
 func flagError(cmd *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
+	if cmd.HasSubCommands() { // a word before the flag that is no command
+		if err := knownCommand(cmd, cmd.Flags().Args()); err != nil {
+			return err
+		}
+	}
 	switch {
 	case errors.As(err, &invalid):
 		return usagef("--%s: %w", invalid.GetFlag().Name, valueError(invalid))

@@ -13,10 +13,10 @@ import (
 // flagGroups are headings of a command's help, with the flags that are under them: those
 // that few need. The others come first.
 var flagGroups = []struct{ title, flags string }{
-	{"Tables", "source-labels target-labels label-from-file domain-column source-domain target-domain file-column classes"},
+	{"Tables", "source-labels target-labels label-from-file missing-labels domain-column source-domain target-domain file-column classes"},
 	{"What columns become", "categorical max-categories missing missing-indicator hash-features explain"},
 	{"How files are written", "separator decimal thousands comment skip-lines no-header encoding compensate"},
-	{"Images", "image-column shape raw grey resize source-resize target-resize crop pad source-pad target-pad source-binarise target-binarise source-photographs target-photographs colour augment-preview augment"},
+	{"Images", "image-column bad-images shape raw grey resize source-resize target-resize crop pad source-pad target-pad source-binarise target-binarise source-photographs target-photographs colour augment-preview augment"},
 	{"Which rows are drawn", "source-proportions target-proportions source-fractions target-fractions source-rows target-rows max-source-rows max-target-rows disjoint"},
 	{"How it is done", "method log1p arcsinh standardize scale classifier decision unknown epochs level bootstrap seed"},
 	{"Output", "report format spreadsheet compression force log-format cached"},

@@ -59,7 +59,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
   mars label --source a.csv --target b.csv --keep all -o labelled.csv
   mars label --source digits/ --target scans/ -o labels.csv
   mars featurize toy --shift 8 | mars label -o labels.arrow`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneStream,
 	}
 	l.common = newCommon(cmd, "mars-label", "domain", "features", "embedding")
 	cmd.RunE = l.run

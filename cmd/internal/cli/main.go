@@ -108,7 +108,11 @@ func run(ctx context.Context, cmd *cobra.Command, args []string, stderr io.Write
 	}
 	code := exitCode(ctx, err)
 	switch code {
-	case exitOK, exitBrokenPipe:
+	case exitOK:
+		if arrowio.StandardOutputIsWritten() && isClosed(os.Stdout) {
+			fmt.Fprintf(stderr, "%s: warning: standard output is closed, or discarded, and what was written to it is lost\n", ran.CommandPath())
+		}
+	case exitBrokenPipe:
 	case exitInterrupted:
 		fmt.Fprintf(stderr, "%s: interrupted\n", ran.CommandPath())
 	case exitUsage:

@@ -54,7 +54,7 @@ not look at them.`,
   mars proportions --source patients.csv --parts 'shard-*.parquet' --label celltype --passes 5 --jobs 4
   mars proportions --model model.safetensors --sums pass-3.arrow
   mars featurize toy --shift 8 --target-proportions 0.66,0.17,0.17 --truth | mars proportions --truth`,
-		Args: cobra.MaximumNArgs(1),
+		Args: oneStream,
 	}
 	p.common = newCommon(cmd, "mars-proportions", "domain", "features", "embedding")
 	cmd.RunE = p.run
@@ -169,13 +169,16 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 	return nil
 }
 
-// print prints a report, unless the output file is standard output.
+// print prints a report, unless the output file is standard output, or it is to be quiet and
+// has one.
 func (p *estimator) print(cmd *cobra.Command, r *proportions.Report) error {
 	switch {
 	case p.common.output == "-":
 		return nil
 	case p.asJSON:
 		return r.WriteJSON(cmd.OutOrStdout())
+	case p.common.quiet && p.common.output != "":
+		return nil
 	}
 	return r.WriteTable(cmd.OutOrStdout(), p.details)
 }

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/embed"
@@ -25,6 +27,15 @@ type question struct {
 	augmented bool
 	stages    []stages.Func // that the rows go through
 	answer    func(context.Context, stages.Env, arrowio.Stream) error
+}
+
+// oneStream takes one stream of rows: files of two domains are named by flags, as it matters
+// which is which.
+func oneStream(cmd *cobra.Command, args []string) error {
+	if len(args) < 2 {
+		return nil
+	}
+	return fmt.Errorf("%s takes one stream of rows: for two files write %s --source %s --target %s", cmd.Name(), cmd.CommandPath(), safetext.Escape(args[0]), safetext.Escape(args[1]))
 }
 
 // check checks what there is to read, before anything is read.

@@ -42,8 +42,9 @@ independently. After drift the verdict stays drift, until --accept.
 
 Windows of time are aligned to 1970 UTC. A row belongs to the window of its time, in whatever
 order rows come. A window is closed when a row comes whose time is --late after its end, and
-rows of closed windows are left out and counted. Windows without rows are not written. 10,000
-late rows in succession end the watch: a clock was set back.
+rows of closed windows are left out, warned of and counted. A row that is more than ten windows
+ahead of all others waits for a second one that agrees; otherwise it is left out too. Windows
+without rows are not written. 10,000 late rows in succession end the watch: a clock was set back.
 
 A row that cannot be read ends the watch, and is named; --bad-rows skip leaves it out and
 counts it, up to 1,000 in succession.
@@ -361,8 +362,10 @@ func (w *watching) watch(ctx context.Context) error {
 	if w.follow != "" {
 		return w.followFile(ctx)
 	}
-	in := io.Reader(os.Stdin)
-	if w.name == w.common.input {
+	var in io.Reader
+	if w.name != w.common.input {
+		in = arrowio.StandardInput()
+	} else {
 		f, err := os.Open(w.common.input)
 		if err != nil {
 			return fmt.Errorf("%w: check the path", err)

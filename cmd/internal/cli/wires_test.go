@@ -64,6 +64,7 @@ var fileWires = map[string]wire{
 	"categorical":       {values: "n", with: "--source=mixed-source.csv --target=mixed-target.csv"},
 	"max-categories":    {values: "2 3", with: "--source=mixed-source.csv --target=mixed-target.csv"},
 	"missing":           {values: "error", with: "--source=mixed-source.csv --target=mixed-target.csv", fails: true},
+	"missing-labels":    {values: "drop", with: "--source=gaps.csv", fails: true},
 	"hash-features":     {values: "3 5", with: "--source=sparse.svm --target=sparse.svm"},
 	"missing-indicator": {values: "0.5", with: "--source=mixed-source.csv --target=mixed-target.csv"},
 	"domain-column":     {values: "side"},
@@ -92,6 +93,7 @@ var fileWires = map[string]wire{
 	"shape":              {values: "1x6x6 1x4x9", with: "images --source=flat.npy --target=flat.npy", meta: true},
 	"raw":                {values: "true", with: "images"},
 	"image-column":       {values: "path other", with: "images --source=listed.csv --target=listed.csv", fails: true},
+	"bad-images":         {values: "skip", with: "images --source=torn.csv --target=torn.csv --image-column=path", fails: true},
 	"grey":               {values: "true", with: "images --source=tinted.npy --target=tinted.npy"},
 	"crop":               {values: "4 5x4", with: "images"},
 	"resize":             {values: "6 7x6", with: "images"},
@@ -231,6 +233,7 @@ var wires = map[string][]map[string]wire{
 		"typicality":           {values: "t", with: "--method=hedge", bare: true},
 	}},
 	"predict": {fileWires, {
+		"bad-images":      {values: "skip", with: "--model=listed.safetensors --target=torn.csv", fails: true},
 		"image-column":    {values: "other", with: "--model=listed.safetensors --target=listed.csv"},
 		"model":           {values: "tables.safetensors tables2.safetensors", fails: true},
 		"decision":        {values: "balanced none"},

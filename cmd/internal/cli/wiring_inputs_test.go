@@ -220,6 +220,9 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 				rng.NormFloat64()-float64(class), "pqr"[class], "xyz"[i/2%3], side)
 		}
 		writeInput(t, file, table.String())
+		if domain == "source" {
+			writeInput(t, "gaps.csv", table.String()+"42,k200,0.5,0.5,,x,source\n")
+		}
 	}
 	for _, file := range []string{"mixed-source.csv", "mixed-target.csv"} {
 		var table strings.Builder
@@ -330,6 +333,8 @@ func writeListed(t *testing.T, pixels []byte, n, side int) {
 		table += fmt.Sprintf("listed/%d.png,listed/%d.png,%c\n", i, n-1-i, "pqr"[i%3])
 	}
 	writeInput(t, "listed.csv", table)
+	writeInput(t, "listed/torn.png", "\x89PNG and no more")
+	writeInput(t, "torn.csv", table+"listed/torn.png,listed/0.png,p\n")
 }
 
 // npy is a NumPy file of bytes.

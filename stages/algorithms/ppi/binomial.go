@@ -20,18 +20,12 @@ func (v Interval) Width() float64 { return v.Upper - v.Lower }
 // hits (Clopper & Pearson 1934). It holds the share with a probability of level at least,
 // whatever the share is. Draws without replacement only make it safer.
 func ClopperPearson(hits, n int, level float64) Interval {
-	return worstCase(hits, hits, n, level)
-}
-
-// worstCase is ClopperPearson where of n draws so many were hits at least and at most: nobody
-// knows what the others are.
-func worstCase(least, most, n int, level float64) Interval {
 	v, tail := Interval{0, 1}, (1-level)/2
-	if least > 0 {
-		v.Lower = mathext.InvRegIncBeta(float64(least), float64(n-least+1), tail)
+	if hits > 0 {
+		v.Lower = mathext.InvRegIncBeta(float64(hits), float64(n-hits+1), tail)
 	}
-	if most < n {
-		v.Upper = mathext.InvRegIncBeta(float64(most+1), float64(n-most), 1-tail)
+	if hits < n {
+		v.Upper = mathext.InvRegIncBeta(float64(hits+1), float64(n-hits), 1-tail)
 	}
 	return v
 }

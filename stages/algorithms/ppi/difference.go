@@ -118,6 +118,15 @@ func (s *Sample) at(lambda float64, omega []float64) *Estimate {
 	return e
 }
 
+// ExpectedError is what the estimate is expected to be off by, in L1, as draws are chance: the sum of
+// the mean absolute deviations of normal values.
+func (e *Estimate) ExpectedError() (sum float64) {
+	for _, v := range e.Floored {
+		sum += math.Sqrt(2 * v / math.Pi)
+	}
+	return min(sum, 2)
+}
+
 // known keeps an interval to what the labelled rows say: so many of all are of a class, so many are
 // not.
 func (s *Sample) known(k int, v Interval) Interval {

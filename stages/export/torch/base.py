@@ -1,3 +1,4 @@
+import hashlib
 import json
 import pathlib
 
@@ -30,7 +31,11 @@ def normal_scores(x, quantiles):
 class Base(nn.Module):
     def __init__(self, path):
         super().__init__()
-        with safe_open(path or pathlib.Path(__file__).with_name(FILE), "pt") as file:
+        if path is None:
+            path = pathlib.Path(__file__).with_name(FILE)
+            if hashlib.sha256(path.read_bytes()).hexdigest() != SHA256:
+                raise ValueError(f"{path} is not the file that {__file__} was written with: export the model again")
+        with safe_open(path, "pt") as file:
             self.about = file.metadata()
             self.tensors = {name: file.get_tensor(name) for name in file.keys()}
         self.classes, self.decision = self.get("mars.classes"), self.about.get("mars.decision")

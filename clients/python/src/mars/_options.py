@@ -25,6 +25,7 @@ class LabelOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    missing_labels: Paths
     label_from_file: bool
     id: str
     columns: Names
@@ -59,6 +60,7 @@ class LabelOptions(TypedDict, total=False):
     shape: str
     raw: bool
     image_column: str
+    bad_images: Literal["error", "skip"]
     grey: bool
     resize: str
     source_resize: str
@@ -99,6 +101,7 @@ LABEL: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
@@ -133,6 +136,7 @@ LABEL: Mapping[str, str] = {
     "shape": "shape of flat images, CxHxW",
     "raw": "keep integer pixels as they are (default: divide by their largest value)",
     "image_column": "column of a table with the paths of images, as they are from where the table is: the rows are these images",
+    "bad_images": "what to do about images of files that cannot be read: refuse them, or leave them out and count them (default error)",
     "grey": "make images of both domains grey",
     "resize": "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with crop the shorter side",
     "source_resize": "resize images of the source alone",
@@ -175,6 +179,7 @@ class ProportionsOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    missing_labels: Paths
     label_from_file: bool
     id: str
     columns: Names
@@ -209,6 +214,7 @@ class ProportionsOptions(TypedDict, total=False):
     shape: str
     raw: bool
     image_column: str
+    bad_images: Literal["error", "skip"]
     grey: bool
     resize: str
     source_resize: str
@@ -248,6 +254,7 @@ PROPORTIONS: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
@@ -282,6 +289,7 @@ PROPORTIONS: Mapping[str, str] = {
     "shape": "shape of flat images, CxHxW",
     "raw": "keep integer pixels as they are (default: divide by their largest value)",
     "image_column": "column of a table with the paths of images, as they are from where the table is: the rows are these images",
+    "bad_images": "what to do about images of files that cannot be read: refuse them, or leave them out and count them (default error)",
     "grey": "make images of both domains grey",
     "resize": "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with crop the shorter side",
     "source_resize": "resize images of the source alone",
@@ -322,6 +330,7 @@ class PredictOptions(TypedDict, total=False):
 
     decision: Literal["accuracy", "balanced", "none"]
     image_column: str
+    bad_images: Literal["error", "skip"]
     file_column: str
     id: str
     domain_column: str
@@ -344,6 +353,7 @@ class PredictOptions(TypedDict, total=False):
 PREDICT: Mapping[str, str] = {
     "decision": "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)",
     "image_column": "column of a table with the paths of images, as they are from where the table is: the rows are these images",
+    "bad_images": "what to do about images of files that cannot be read: refuse them, or leave them out and count them (default error)",
     "file_column": "add a column of this name with the file that each row is from",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "domain_column": "column of a table that says which domain a row is of",

@@ -53,13 +53,17 @@ func Parallel(n, grain int, f func(lo, hi int)) {
 }
 
 // Each calls f for 0 to n−1, as many at a time as there are threads, and returns the error
-// of the first of them that fails. f may call Parallel and Each.
+// of the first of them that fails, after which no more are begun. f may call Parallel and
+// Each.
 func Each(n int, f func(i int) error) error {
 	errs := make([]error, n)
 	var next atomic.Int64
+	var failed atomic.Bool
 	Parallel(n, 1, func(_, _ int) {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			errs[i] = f(i)
+		for i := int(next.Add(1)) - 1; i < n && !failed.Load(); i = int(next.Add(1)) - 1 {
+			if errs[i] = f(i); errs[i] != nil {
+				failed.Store(true)
+			}
 		}
 	})
 	return cmp.Or(errs...)

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync/atomic"
@@ -98,4 +99,24 @@ func recovered(f func()) (value any) {
 	defer func() { value = recover() }()
 	f()
 	return nil
+}
+
+// After an error no more is begun, and the error is that of the first that fails.
+func TestEachEndsWithAnError(t *testing.T) {
+	SetJobs(2)
+	defer SetJobs(0)
+	var begun atomic.Int64
+	err := Each(100_000, func(i int) error {
+		begun.Add(1)
+		if i >= 10 {
+			return fmt.Errorf("%d fails", i)
+		}
+		return nil
+	})
+	if err == nil || err.Error() != "10 fails" {
+		t.Errorf("the error is %v", err)
+	}
+	if n := begun.Load(); n > 1000 {
+		t.Errorf("%d were begun", n)
+	}
 }

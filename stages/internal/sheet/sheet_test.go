@@ -1,0 +1,93 @@
+package sheet
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"mars.dev/mars/stages/algorithms/ppi"
+)
+
+// A code says all of a row, whatever the numbers, and a change of anything shows.
+func TestCode(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	p := Plan{Uniform: 25, Chosen: 24, Seed: math.MaxUint64, Target: letters("x", targetLetters)}
+	for _, probability := range []float64{1, 0.5, 0.1, 0.999999, 0.0123456789, 1e-7, 3.14159e-12} {
+		for range 50 {
+			q := Rounded(probability * (1 - rng.Float64()/2))
+			r := Row{Draw: ppi.Draw{Row: rng.IntN(1_000_000), Part: ppi.Part(rng.IntN(2)), Probability: q}, Order: 1 + rng.IntN(49), ID: "né 7"}
+			code := p.Code(r)
+			plan, row, ok := parseCode(code)
+			if !ok || plan != p || row.Draw != r.Draw || row.Order != r.Order {
+				t.Fatalf("%+v has the code %s, which is read as %+v %+v", r, code, plan, row)
+			}
+			if row.ID, row.code = r.ID, code; !(&Filled{Plan: plan}).known(row) {
+				t.Fatalf("%s is not known", code)
+			}
+			for _, other := range []Row{{Draw: ppi.Draw{Row: r.Row + 1, Part: r.Part, Probability: q}, Order: r.Order, ID: r.ID},
+				{Draw: r.Draw, Order: r.Order + 1, ID: r.ID}, {Draw: r.Draw, Order: r.Order, ID: "n"}} {
+				if other.code = code; (&Filled{Plan: plan}).known(other) {
+					t.Fatalf("%s passes for that of %+v", code, other)
+				}
+			}
+			if last := code[strings.LastIndex(code, "-")+1:]; strings.ContainsAny(last, "aeiouy0123456789") {
+				t.Fatalf("a spreadsheet may read a month in %s", code)
+			}
+		}
+	}
+	for _, text := range []string{"", "x", "25u24c0s-bcd-1u2-bb", "25u24c0s-bcd-1x2-bb-cc", strings.Repeat("9", 40) + "u1c0s-b-1u2-bb-cc", "1u1c0s-b-1u2-zzzzzzzzzzzzzzzz-cc"} {
+		if _, _, ok := parseCode(text); ok {
+			t.Errorf("%q passes for a code", text)
+		}
+	}
+}
+
+// Names that were typed otherwise are those of a class where only one can be meant.
+func TestNames(t *testing.T) {
+	classes := []string{"T cell", "monocyte", "1", "type2", "NK", "nk-like"}
+	for label, want := range map[string]string{"t  CELL ": "T cell", "T\u00a0cell": "T cell", "1.0": "1", "nk": "NK", "Monocyte": "monocyte",
+		"blast": "blast (new)", "type3": "type3 (new)", "2": "2 (new)", "?": "none", "NA": "none", "monocite": "slip", "T-cell": "slip"} {
+		f := &Filled{Plan: Plan{Uniform: 2}, Rows: []Row{{Order: 1, Label: "T cell"}, {Order: 2, Label: label}}}
+		a, err := f.Answers(classes, nil)
+		got := "slip"
+		switch {
+		case err != nil:
+		case len(a.Class) == 1:
+			got = "none"
+		case a.Class[1] >= len(classes):
+			got = a.Classes[a.Class[1]] + " (new)"
+		default:
+			got = a.Classes[a.Class[1]]
+		}
+		if got != want {
+			t.Errorf("%q is %s, want %s (%v)", label, got, want, err)
+		}
+	}
+	f := &Filled{Plan: Plan{Uniform: 1}, Rows: []Row{{Order: 1, Label: "monocite"}}}
+	if a, err := f.Answers(classes, []string{"monocite"}); err != nil || a.Fresh()[0] != "monocite" {
+		t.Errorf("a class that the source lacks is not taken: %v", err)
+	}
+	if _, err := f.Answers([]string{"a", "A"}, nil); err != nil {
+		t.Error(err)
+	}
+	f.Rows[0].Label = "aa "
+	if _, err := f.Answers([]string{"aa", "AA"}, nil); err == nil || !strings.Contains(err.Error(), `may be "aa" or "AA"`) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Gaps are the rows without a label before the last one with one, in the file or not.
+func TestGaps(t *testing.T) {
+	f := &Filled{Plan: Plan{Uniform: 4, Chosen: 4}, Rows: []Row{{Order: 1, Label: "a"}, {Order: 2}, {Order: 4, Label: "b"}, {Order: 6, Label: "a"}, {Order: 7}}}
+	a, err := f.Answers([]string{"a", "b"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.Gaps) != 3 || a.Gaps[0] != 2 || a.Gaps[1] != 3 || a.Gaps[2] != 5 || a.Told[0] != "3 of 8 rows have a label" {
+		t.Errorf("%v %v", a.Gaps, a.Told)
+	}
+	if u, c := a.Reached(); u != 3 || c != 3 {
+		t.Errorf("%d and %d rows are reached", u, c)
+	}
+}
