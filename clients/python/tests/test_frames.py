@@ -366,6 +366,15 @@ def test_errors_can_be_pickled() -> None:
     assert (str(e), e.message, e.status) == ("no", "no", 2)
 
 
+def test_source_rows_without_a_label(source: pd.DataFrame, target: pd.DataFrame) -> None:
+    gaps = source.assign(y=source["y"].astype("Int64").where(np.arange(len(source)) >= 9))
+    with pytest.raises(ValueError, match=r"^source: .*no label.*missing_labels="):
+        same(gaps, target)
+    with pytest.warns(mars.MarsWarning, match="9 of 180 rows have no label"):
+        got = same(gaps, target, missing_labels="drop")
+    assert list(got["predicted_class"]) == list(same(source[9:], target)["predicted_class"])
+
+
 def test_a_model_is_the_same_each_time(tmp_path: Path, source: pd.DataFrame, target: pd.DataFrame) -> None:
     for name in ("a", "b"):
         same(source, target, save=tmp_path / name)

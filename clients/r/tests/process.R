@@ -87,9 +87,8 @@ if (has_mars && nzchar(Sys.which("pgrep"))) {
   program <- "library(marsr); x <- as.data.frame(matrix(rnorm(1e6), 2e4)); x$y <- rep(c('a', 'b'), 1e4)
     mars_label(x, x[-51], 'y', method = 'marsc', epochs = 5000)"
   child <- processx::process$new(file.path(R.home("bin"), "Rscript"), c("-e", program), stdout = NULL, stderr = NULL)
-  of_child <- function() suppressWarnings(as.integer(system2("pgrep", c("-P", child$get_pid()), stdout = TRUE)))
-  for (i in 1:300) if (length(of_child())) break else Sys.sleep(0.1)
-  working <- of_child()
+  of_child <- function() suppressWarnings(as.integer(system2("pgrep", c("-x", "-P", child$get_pid(), "mars"), stdout = TRUE)))
+  for (i in 1:300) if (length(working <- of_child())) break else Sys.sleep(0.1)
   Sys.sleep(1)
   child$kill()
   for (i in 1:100) if (!any(tools::pskill(working, 0))) break else Sys.sleep(0.1)

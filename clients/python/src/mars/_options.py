@@ -25,7 +25,7 @@ class LabelOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
-    missing_labels: Paths
+    missing_labels: Literal["error", "drop"]
     label_from_file: bool
     id: str
     columns: Names
@@ -179,7 +179,7 @@ class ProportionsOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
-    missing_labels: Paths
+    missing_labels: Literal["error", "drop"]
     label_from_file: bool
     id: str
     columns: Names
@@ -385,6 +385,7 @@ class AskOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    missing_labels: Literal["error", "drop"]
     label_from_file: bool
     id: str
     columns: Names
@@ -419,6 +420,7 @@ class AskOptions(TypedDict, total=False):
     shape: str
     raw: bool
     image_column: str
+    bad_images: Literal["error", "skip"]
     grey: bool
     resize: str
     source_resize: str
@@ -460,6 +462,7 @@ ASK: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
@@ -494,6 +497,7 @@ ASK: Mapping[str, str] = {
     "shape": "shape of flat images, CxHxW",
     "raw": "keep integer pixels as they are (default: divide by their largest value)",
     "image_column": "column of a table with the paths of images, as they are from where the table is: the rows are these images",
+    "bad_images": "what to do about images of files that cannot be read: refuse them, or leave them out and count them (default error)",
     "grey": "make images of both domains grey",
     "resize": "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with crop the shorter side",
     "source_resize": "resize images of the source alone",
