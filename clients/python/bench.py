@@ -44,13 +44,13 @@ def main() -> None:
             bench("label", a.runs, labelling(folder, source, target, options))
         if "predict" in a.commands:
             model = os.path.join(folder, "model.safetensors")
-            mars.label(source[:2000], target[:2000], save=model, assume="same")
+            mars.label(source[:2000], target[:2000], "y", save=model, assume="same")
             bench("predict", a.runs, predicting(folder, model, target))
 
 
 def labelling(folder: str, source: pd.DataFrame, target: pd.DataFrame, options: dict[str, Any]) -> dict[str, Callable[[], object]]:
     def label(s: Any, t: Any) -> Callable[[], object]:
-        return lambda: mars.label(s, t, posteriors=True, **options)
+        return lambda: mars.label(s, t, "y", posteriors=True, **options)
 
     x, y = source.drop(columns="y").to_numpy(), source["y"].to_numpy()
     files = {n: file(folder, n, frame) for n, frame in (("source", source), ("target", target))}

@@ -528,6 +528,9 @@ func apart(a, b *spread) bool {
 
 // nameColumns says which columns are features.
 func nameColumns(columns []string) string {
+	if len(columns) == 0 {
+		return "none"
+	}
 	if len(columns) <= maxNamed {
 		return strings.Join(columns, ", ")
 	}

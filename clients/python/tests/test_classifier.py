@@ -14,13 +14,15 @@ import pytest
 
 pytest.importorskip("sklearn")
 
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import mars
 from mars import MarsClassifier, MarsError, MarsWarning, binary
 from mars._process import run
 
@@ -205,7 +207,7 @@ def test_parameters_are_flags(domains, monkeypatch, tmp_path, parameters, adapte
     recorder.chmod(0o755)
     monkeypatch.setenv("MARS_BINARY", str(recorder))
     Xs, ys, Xt, _ = domains
-    with pytest.raises(ValueError):
+    with pytest.raises(MarsError):
         MarsClassifier(**parameters).fit(Xs, ys, Xt if adapted else None)
     assert f" {flags} " in f" {(tmp_path / 'flags').read_text()}"
 
@@ -369,3 +371,36 @@ def test_gives_what_the_command_gives_on_skadas_tasks(skada, shift):
     labels = pa.ipc.open_stream(run(["label"], tables)).read_all()
     clf = MarsClassifier().fit(X, y, sample_domain=domain)
     assert clf.predict_proba(X[~source]).tolist() == labels["probability"].to_pylist()
+
+
+def test_a_target_that_a_pipeline_has_not_scaled_is_told_of(domains):
+    pd = pytest.importorskip("pandas")
+    Xs, ys, Xt, yt = domains
+    units = np.array([1000, 0.001, 30, 7])  # of the columns
+    Xs, Xt = 100 + units * Xs, 100 + units * Xt
+    names = list("abcd")
+    frames = pd.DataFrame(Xs, columns=names), pd.DataFrame(Xt, columns=names)
+    pipe = make_pipeline(StandardScaler(), MarsClassifier())
+    with pytest.raises(ValueError, match=r"Xt has names of columns \(a, b, c, …\), and X has none: the steps of a pipeline change X alone, .*transform_input"):
+        pipe.fit(frames[0], ys, marsclassifier__Xt=frames[1])
+    with pytest.warns(MarsWarning, match="Xt is far from that: the steps of a pipeline change X alone"):
+        pipe.fit(Xs, ys, marsclassifier__Xt=Xt)
+    # As it is meant.
+    with config_context(enable_metadata_routing=True):
+        steps = [("scale", StandardScaler()), ("label", MarsClassifier())]
+        routed = Pipeline(steps, transform_input=["Xt"]).fit(Xs, ys, Xt=Xt)
+        assert routed.score(Xt, yt) > 0.9
+        named = Pipeline(steps, transform_input=["Xt"]).fit(frames[0], ys, Xt=frames[1])
+        assert (named.predict(frames[1]) == routed.predict(Xt)).all()
+
+
+def test_labels_of_the_target(domains):
+    Xs, ys, Xt, yt = domains
+    rows = mars.ask((Xs, ys), Xt, budget=20)
+    rows["label"] = yt[rows["id"]]
+    told = MarsClassifier().fit(Xs, ys, Xt, target_labels=rows)
+    assert told.score(Xt, yt) > 0.9
+    with pytest.raises(ValueError, match="target_labels: are of rows of the target"):
+        MarsClassifier().fit(Xs, ys, target_labels=rows)
+    with pytest.raises(ValueError, match="has rows of another target than"):
+        MarsClassifier().fit(Xs, ys, Xt[:-1], target_labels=rows)

@@ -25,7 +25,7 @@ ADDED = ["predicted_class", "confidence", "typicality"]
 
 def same(source: Any, target: Any, **options: Any) -> Any:
     """Labels by the fastest assumption: what is tested here is what goes in and out."""
-    return mars.label(source, target, assume="same", **options)
+    return mars.label(source, target, **{"label": "y", "assume": "same"} | options)
 
 
 class Capsule:
@@ -139,7 +139,7 @@ def test_classes_are_the_labels_that_they_were(kind: str, package: str, source: 
         if kind.startswith("category"):
             assert got.dtype == labelled["y"].dtype
     assert np.mean([g == w for g, w in zip(got.to_list() if package == "polars" else got, want)]) > 0.9
-    shares = mars.proportions(labelled, bare, assume="same", bootstrap=10)
+    shares = mars.proportions(labelled, bare, "y", assume="same", bootstrap=10)
     assert set(shares.classes) == set(want)
 
 
@@ -182,8 +182,51 @@ def test_columns_of_other_names(source: pd.DataFrame, target: pd.DataFrame) -> N
     deep = pd.concat({"cell": target}, axis=1)
     got = same(pd.concat({"cell": source}, axis=1), deep, label=("cell", "y"))
     assert list(got.columns[:4]) == [("cell", "a"), ("cell", "b"), ("cell", "c"), ("predicted_class", "")]
-    twice = same(source, same(source, target))
-    assert list(twice.columns) == ["a", "b", "c", *ADDED]
+
+
+def test_columns_of_the_users_are_not_replaced(source: pd.DataFrame, target: pd.DataFrame) -> None:
+    once = same(source, target)
+    with pytest.raises(ValueError, match=r"^target: has columns that labels are called by \(predicted_class, confidence, typicality\): rename or drop them, or .* prefix='new_'"):
+        same(source, once)
+    with pytest.raises(ValueError, match="probability_of_rain"):
+        same(source, target.assign(probability_of_rain=0.5), posteriors=True)
+    twice = same(source, once, prefix="new_")
+    assert list(twice.columns) == ["a", "b", "c", *ADDED, *(f"new_{name}" for name in ADDED)]
+    assert list(twice["new_predicted_class"]) == list(once["predicted_class"])
+
+
+def test_the_target_may_lack_text(source: pd.DataFrame, target: pd.DataFrame) -> None:
+    notes = source.assign(note=["p", "q", "r"] * (len(source) // 3), site=["x", "y"] * (len(source) // 2))
+    plain = same(source, target)
+    with pytest.warns(mars.MarsWarning, match='^target has no columns "note", "site", which source has: they are left out$'):
+        got = same(notes, target)
+    pd.testing.assert_frame_equal(got, plain)
+    levels = target.set_index([pd.Index(["p", "q"] * (len(target) // 2), name="note"), pd.Index(["x"] * len(target), name="site")])
+    with pytest.warns(mars.MarsWarning, match="target has no columns"):
+        deep = same(notes, levels)
+    assert list(deep["confidence"]) == list(plain["confidence"]) and deep.index.equals(levels.index)
+
+
+def test_what_is_known_of_the_labels(tmp_path: Path, source: pd.DataFrame, truth: pd.DataFrame, target: pd.DataFrame) -> None:
+    plain = mars.label(source, target, "y")
+    got, report = mars.label(source, target, "y", return_report=True)
+    pd.testing.assert_frame_equal(got, plain)
+    assert report.rows == len(target)
+    assert report.counts == plain["predicted_class"].value_counts().to_dict()
+    assert report.mean_confidence[0] == pytest.approx(plain.loc[plain["predicted_class"] == 0, "confidence"].mean(), abs=1e-6)
+    right = (plain["predicted_class"] == truth["y"]).mean()
+    assert report.expected_accuracy is not None and abs(report.expected_accuracy - right) < 0.1
+    assert set(report.proportions) == {0, 1, 2} and sum(report.proportions.values()) == pytest.approx(1)
+    assert report.expected_error is not None and "nothing has changed" in report.assumptions and sum(report.assumptions.values()) == pytest.approx(1)
+    assert report.warnings == report.to_dict()["warnings"]
+    assert "expected to be right" in repr(report)
+    assert pickle.loads(pickle.dumps(report)).to_dict() == report.to_dict()
+    with pytest.warns(mars.MarsWarning):
+        _, doubtful = mars.label(source, target[:30], "y", return_report=True)
+    assert any("only 30 target rows" in w for w in doubtful.warnings)
+    source.to_csv(tmp_path / "s.csv", index=False)
+    table, of_files = mars.label(tmp_path / "s.csv", target, "y", return_report=True)
+    assert of_files.counts == {str(k): n for k, n in report.counts.items()} and len(table) == len(target)
 
 
 def test_columns_of_other_types(source: pd.DataFrame, target: pd.DataFrame) -> None:
@@ -233,7 +276,7 @@ def test_one_table_of_both(source: pd.DataFrame, target: pd.DataFrame) -> None:
     both = pd.concat([source.assign(day="old"), target.assign(day="new")], ignore_index=True).sample(frac=1, random_state=0)
     got = same(both, None, domain_column="day", source_domain="old", target_domain="new")
     assert got.index.equals(both.index[both["day"] == "new"])
-    shares = mars.proportions(both, domain_column="day", source_domain="old", target_domain="new", assume="same", bootstrap=10)
+    shares = mars.proportions(both, label="y", domain_column="day", source_domain="old", target_domain="new", assume="same", bootstrap=10)
     assert isinstance(shares.table, pd.DataFrame)
 
 
@@ -279,13 +322,17 @@ def test_a_very_wide_frame() -> None:
 
 
 BAD: dict[str, tuple[Callable[[pd.DataFrame, pd.DataFrame], Any], type[Exception], str]] = {
-    "no rows in the target": (lambda s, t: same(s, t[:0]), mars.MarsError, "^mars label: target: has no rows: give data with at least one"),
-    "no rows in the source": (lambda s, t: same(s[:0], t), mars.MarsError, "^mars label: source: has no rows"),
-    "no columns": (lambda s, t: same(s, t[[]]), mars.MarsError, "^mars label: target: is empty"),
-    "no label": (lambda s, t: same(t, t), mars.MarsError, '^mars label: source: has no column "y" \\(its columns are a, b, c\\)'),
+    "no rows in the target": (lambda s, t: same(s, t[:0]), mars.MarsValueError, "^target: has no rows: give data with at least one"),
+    "no rows in the source": (lambda s, t: same(s[:0], t), mars.MarsValueError, "^source: has no rows"),
+    "no rows, and text": (lambda s, t: same(s.assign(site=["p", "q"] * 90), t.assign(site="p")[:0]), mars.MarsValueError, "^target: has no rows: give data with at least one"),
+    "a label of values": (lambda s, t: same(s, t, label=s["y"]), TypeError, "^label: is the name of a column, and no Series of labels: give label='y', or"),
+    "no label was named": (lambda s, t: same(s.rename(columns={"y": "celltype"}), t, label="label"), ValueError, "^source: has no labels: name the label column with label=, perhaps celltype"),
+    "standard input": (lambda s, t: same(s, "-"), ValueError, "^target: - is standard input"),
+    "no columns": (lambda s, t: same(s, t[[]]), mars.MarsValueError, '^target: has no column "a", "b", "c", which source has .* no feature column in common: rename columns, or name others with columns=$'),
+    "no label": (lambda s, t: same(t, t), mars.MarsValueError, '^source: has no column "y" \\(its columns are a, b, c\\)'),
     "no column of the source": (lambda s, t: same(s, t[["a", "b"]]), mars.MarsError, 'target: has no column "c", which source has'),
     "text for numbers": (lambda s, t: same(s, t.assign(a=["x"] + ["1"] * (len(t) - 1))), mars.MarsError, 'target: column "a": row 1: "x" is not a number'),
-    "a wrong value": (lambda s, t: same(s, t, decision="best"), mars.MarsError, '"best" is not one of accuracy, balanced, none'),
+    "a wrong value": (lambda s, t: same(s, t, decision="best"), ValueError, '^decision="best" is not one of accuracy, balanced, none'),
     "a wrong option": (lambda s, t: same(s, t, decison="none"), TypeError, r"label\(\) got an unexpected keyword argument 'decison': did you mean 'decision'"),
     "an option twice": (lambda s, t: same(s, t, seed=1, random_state=1), TypeError, "seed and random_state are one and the same"),
     "no table": (lambda s, t: same(None, t), TypeError, "source: builtins.NoneType is no table: give pandas, polars"),
@@ -302,7 +349,7 @@ BAD: dict[str, tuple[Callable[[pd.DataFrame, pd.DataFrame], Any], type[Exception
     "labels called as a feature": (lambda s, t: same((s, s["y"]), t), ValueError, "source: the features have a column 'y'"),
     "images": (lambda s, t: same((np.zeros((9, 2, 2)), [0] * 9), t), ValueError, "an array of 3 dimensions is no table"),
     "no file": (lambda s, t: same("none.csv", t), mars.MarsError, "open none.csv: no such file or directory"),
-    "no target": (lambda s, t: same(s, None), mars.MarsError, "--target FILE"),
+    "no target": (lambda s, t: same(s, None), ValueError, "^give source and target, or .*domain_column=$"),
 }
 
 
@@ -317,3 +364,19 @@ def test_bad_input_is_told_by_name(what: str, source: pd.DataFrame, target: pd.D
 def test_errors_can_be_pickled() -> None:
     e = pickle.loads(pickle.dumps(mars.MarsError("no", 2)))
     assert (str(e), e.message, e.status) == ("no", "no", 2)
+
+
+def test_source_rows_without_a_label(source: pd.DataFrame, target: pd.DataFrame) -> None:
+    gaps = source.assign(y=source["y"].astype("Int64").where(np.arange(len(source)) >= 9))
+    with pytest.raises(ValueError, match=r"^source: .*no label.*missing_labels="):
+        same(gaps, target)
+    with pytest.warns(mars.MarsWarning, match="9 of 180 rows have no label"):
+        got = same(gaps, target, missing_labels="drop")
+    assert list(got["predicted_class"]) == list(same(source[9:], target)["predicted_class"])
+
+
+def test_a_model_is_the_same_each_time(tmp_path: Path, source: pd.DataFrame, target: pd.DataFrame) -> None:
+    for name in ("a", "b"):
+        same(source, target, save=tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert b"/dev/fd" not in (tmp_path / "a").read_bytes()

@@ -44,7 +44,7 @@ def big(rows: int = 1_000_000) -> pa.Table:
 def test_logs_and_warnings(caplog: pytest.LogCaptureFixture, source: pd.DataFrame, target: pd.DataFrame) -> None:
     lines: list[str] = []
     with caplog.at_level(logging.INFO, "mars"), pytest.warns(mars.MarsWarning, match="^there are only 40 target rows") as caught:
-        mars.label(source, target[:40], assume="same", progress=lines.append)
+        mars.label(source, target[:40], "y", assume="same", progress=lines.append)
     assert any(r.name == "mars" and r.levelno == logging.INFO and r.message.startswith("labelled 40 rows") for r in caplog.records)
     assert any(r.levelno == logging.WARNING and r.message.startswith("there are only 40") for r in caplog.records)
     assert any(line.startswith("labelled 40 rows") for line in lines)
@@ -56,19 +56,19 @@ def test_warnings_can_be_errors(source: pd.DataFrame, target: pd.DataFrame) -> N
     with warnings.catch_warnings():
         warnings.simplefilter("error", mars.MarsWarning)
         with pytest.raises(mars.MarsWarning, match="only 40 target rows"):
-            mars.label(source, target[:40], assume="same")
+            mars.label(source, target[:40], "y", assume="same")
 
 
 def test_progress_is_shown(capfd: pytest.CaptureFixture[str], source: pd.DataFrame, target: pd.DataFrame) -> None:
-    mars.label(source, target, assume="same")
+    mars.label(source, target, "y", assume="same")
     assert "labelled" not in capfd.readouterr().err
-    mars.label(source, target, assume="same", progress=True)
+    mars.label(source, target, "y", assume="same", progress=True)
     assert "labelled 140 rows" in capfd.readouterr().err
 
 
 def test_steps_are_shown(monkeypatch: pytest.MonkeyPatch, source: pd.DataFrame, target: pd.DataFrame) -> None:
     lines: list[str] = []
-    mars.label(source, target, method="source", epochs=3, progress=lines.append)
+    mars.label(source, target, "y", method="source", epochs=3, progress=lines.append)
     assert "epochs 3 of 3" in lines and any(line.startswith("labelled 140 rows") for line in lines)
 
     class Terminal(io.StringIO):
@@ -76,7 +76,7 @@ def test_steps_are_shown(monkeypatch: pytest.MonkeyPatch, source: pd.DataFrame, 
             return True
 
     monkeypatch.setattr(sys, "stderr", Terminal())
-    mars.label(source, target, method="source", epochs=3, progress=True)
+    mars.label(source, target, "y", method="source", epochs=3, progress=True)
     text = sys.stderr.getvalue()  # type: ignore[attr-defined]
     drawn = re.split("[\r\n]", text)  # a step comes after a line of the log or after another step
     assert "epochs 3 of 3" in drawn and any(line.startswith("labelled 140 rows") for line in drawn)
@@ -87,14 +87,15 @@ def test_progress_that_fails_is_no_failure(caplog: pytest.LogCaptureFixture, sou
     def broken(line: str) -> None:
         raise KeyError(line)
 
-    assert len(mars.label(source, target, assume="same", progress=broken)) == len(target)
+    assert len(mars.label(source, target, "y", assume="same", progress=broken)) == len(target)
     assert "progress failed" in caplog.text
 
 
 def test_status_of_wrong_use() -> None:
     with pytest.raises(mars.MarsError) as raised:
         run(["label", "--assume=perhaps"])
-    assert raised.value.status == 2 and raised.value.message.startswith('mars label: --assume: "perhaps" is not one of')
+    assert raised.value.status == 2 and raised.value.message.startswith('assume="perhaps" is not one of')
+    assert isinstance(raised.value, mars.MarsValueError) and isinstance(raised.value, ValueError)
 
 
 @posix
@@ -134,12 +135,12 @@ def test_no_file_or_thread_is_left(source: pd.DataFrame, target: pd.DataFrame) -
     def opened() -> int:
         return len(os.listdir("/dev/fd"))
 
-    mars.label(source, target, assume="same")
+    mars.label(source, target, "y", assume="same")
     files, threads = opened(), threading.active_count()
     for _ in range(3):
-        mars.label(source, target, assume="same")
+        mars.label(source, target, "y", assume="same")
         with pytest.raises(mars.MarsError):
-            mars.label(source, target, decision="best")
+            mars.label(source, target, "y", decision="best")
     assert (opened(), threading.active_count()) == (files, threads)
 
 
@@ -203,11 +204,48 @@ def test_ctrl_c_in_a_terminal(tmp_path: Path) -> None:
         os.killpg(child.pid, 0)
 
 
+@posix
+def test_the_program_ends_with_a_python_that_is_killed(tmp_path: Path) -> None:
+    """As a notebook's kernel is restarted, and a job cancelled."""
+    script = tmp_path / "long.py"
+    script.write_text(
+        textwrap.dedent("""
+            import numpy as np, mars
+            from mars import _process
+            start = _process.subprocess.Popen
+            def told(*a, **k):
+                child = start(*a, **k)
+                print(child.pid, flush=True)
+                return child
+            _process.subprocess.Popen = told
+            rng = np.random.default_rng(0)
+            X, y = rng.normal(0, 1, (20000, 50)), rng.integers(0, 4, 20000)
+            mars.label((X, y), X, method="marsc", epochs=5000)
+        """)
+    )
+    python = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(mars.__file__))})
+    assert python.stdout is not None
+    pid = int(python.stdout.readline())
+    time.sleep(2)
+    os.kill(pid, 0)  # it works
+    python.kill()
+    python.wait()
+    python.stdout.close()
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    os.kill(pid, signal.SIGKILL)
+    pytest.fail("the program computes on")
+
+
 def test_threads_can_run_side_by_side(source: pd.DataFrame, target: pd.DataFrame) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda _: mars.label(source, target, assume="same", jobs=1), range(8)))
+        answers = list(pool.map(lambda _: mars.label(source, target, "y", assume="same", jobs=1), range(8)))
     for answer in answers[1:]:
         pd.testing.assert_frame_equal(answer, answers[0])
 
@@ -245,11 +283,11 @@ def test_names_of_the_package() -> None:
 def test_tables_as_files_where_pipes_have_no_names(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: pd.DataFrame, target: pd.DataFrame
 ) -> None:
-    piped = mars.label(source, target, assume="same")
+    piped = mars.label(source, target, "y", assume="same")
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    pd.testing.assert_frame_equal(mars.label(source, target, assume="same"), piped)
-    with pytest.raises(mars.MarsError, match='^mars label: source: has no column "y"') as raised:
-        mars.label(target, target)
+    pd.testing.assert_frame_equal(mars.label(source, target, "y", assume="same"), piped)
+    with pytest.raises(mars.MarsError, match='^source: has no column "y"') as raised:
+        mars.label(target, target, "y")
     assert str(tmp_path) not in str(raised.value)
     assert not list(tmp_path.iterdir())

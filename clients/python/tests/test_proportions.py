@@ -17,7 +17,7 @@ import mars
 
 @pytest.fixture
 def shares(source: pd.DataFrame, target: pd.DataFrame) -> mars.Proportions:
-    return mars.proportions(source, target, bootstrap=20, seed=1)
+    return mars.proportions(source, target, "y", bootstrap=20, seed=1)
 
 
 def test_it_is_what_the_command_says(tmp_path: Path, source: pd.DataFrame, target: pd.DataFrame, shares: mars.Proportions) -> None:
@@ -30,26 +30,28 @@ def test_it_is_what_the_command_says(tmp_path: Path, source: pd.DataFrame, targe
 
     report = json.loads(said("--json"))
     assert shares.to_dict() == report
-    assert str(shares) == said().rstrip("\n")
+    assert str(shares) == said().rstrip("\n").replace("mars label", "mars.label")
     assert shares.table["target"].tolist() == report["proportions"]["estimated"]
     assert shares.expected_error == report["expected_error"] and shares.verdict == report["verdict"]
     assert shares.estimators["same"] == dict(zip([0, 1, 2], report["estimators"]["same"]))
     assert shares.warnings == (report["warnings"] or [])
+    assert shares.rows == dict(zip([0, 1, 2], report["rows"])) and sum(shares.rows.values()) == len(target)
+    assert shares.grounds == report["grounds"] and shares.advice == report["advice"].replace("mars label", "mars.label")
 
 
 def test_table(source: pd.DataFrame, truth: pd.DataFrame, shares: mars.Proportions) -> None:
-    assert list(shares.table.columns) == ["class", "source", "target", "lower", "upper"]
+    assert list(shares.table.columns) == ["class", "source", "target", "lower", "upper", "rows"]
     assert shares.table["class"].tolist() == shares.classes == [0, 1, 2]
     assert (shares.table["target"] - truth["y"].value_counts(normalize=True).sort_index().to_numpy()).abs().max() < 0.1
-    compared = mars.proportions(pl.from_pandas(source), pl.from_pandas(truth), truth=True, bootstrap=20, assume="same")
+    compared = mars.proportions(pl.from_pandas(source), pl.from_pandas(truth), "y", truth=True, bootstrap=20, assume="same")
     assert isinstance(compared.table, pl.DataFrame)
     assert compared.table["true"].to_list() == [90 / 140, 30 / 140, 20 / 140]
-    arrow = mars.proportions(pa.Table.from_pandas(source), pa.Table.from_pandas(truth), bootstrap=20, assume="same")
+    arrow = mars.proportions(pa.Table.from_pandas(source), pa.Table.from_pandas(truth), "y", bootstrap=20, assume="same")
     assert isinstance(arrow.table, pa.Table)
 
 
 def test_html_escapes_names(source: pd.DataFrame, target: pd.DataFrame, shares: mars.Proportions) -> None:
-    named = mars.proportions(source.assign(y=source["y"].map({0: "<b>", 1: "CD4+ & CD8+", 2: "c"})), target, bootstrap=20, assume="same")
+    named = mars.proportions(source.assign(y=source["y"].map({0: "<b>", 1: "CD4+ & CD8+", 2: "c"})), target, "y", bootstrap=20, assume="same")
     html = named._repr_html_()
     assert "<b>" not in html and "&lt;b&gt;" in html and "CD4+ &amp; CD8+" in html and named.verdict.split(":")[0] in html
     assert html.count("<tr>") == 4

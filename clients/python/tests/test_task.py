@@ -28,7 +28,7 @@ NEW: dict[str, str | int] = {"predicted_class": "predicted_class", "confidence":
 @pytest.fixture
 def model(tmp_path: Path, source: pd.DataFrame, target: pd.DataFrame) -> str:
     path = str(tmp_path / "model.safetensors")
-    mars.label(source, target, assume="same", save=path)
+    mars.label(source, target, "y", assume="same", save=path)
     return path
 
 

@@ -21,6 +21,11 @@
 #'       the target with these names are replaced, with a warning}
 #'     \item{classes}{the classes that the model knows, as a factor}
 #'     \item{model}{the model, as bytes. `saveRDS()` of the object keeps it too}
+#'     \item{expected_accuracy}{the share of the labels that is expected to be right; `NULL` where the
+#'       method does not know it}
+#'     \item{assumptions}{a data frame with what may have happened to the classes and how much it
+#'       counted (`weight`)}
+#'     \item{report}{all that is known of the labels as a whole, as `mars label --summary` writes it}
 #'     \item{warnings, log}{what the program warned about, and its log}
 #'     \item{call}{the call}
 #'   }
@@ -40,23 +45,24 @@ mars_label <- function(source, ...) UseMethod("mars_label")
 
 #' @rdname mars_label
 #' @export
-mars_label.default <- function(source, target, label = "label", ..., save = NULL, quiet = getOption("mars.quiet", FALSE)) {
-  label_rows(problem_of_tables(source, target, label), list(...), save, quiet, match.call())
+mars_label.default <- function(source, target, label = "label", ..., labels = NULL, missing_labels = c("error", "drop"), save = NULL, quiet = getOption("mars.quiet", FALSE)) {
+  label_rows(problem_of_tables(source, target, label, match.arg(missing_labels)), list(...), labels, save, quiet, match.call())
 }
 
 #' @rdname mars_label
 #' @export
-mars_label.formula <- function(formula, data, newdata, ..., save = NULL, quiet = getOption("mars.quiet", FALSE)) {
-  label_rows(problem_of_formula(formula, data, newdata), list(...), save, quiet, match.call())
+mars_label.formula <- function(formula, data, newdata, ..., labels = NULL, missing_labels = c("error", "drop"), save = NULL, quiet = getOption("mars.quiet", FALSE)) {
+  label_rows(problem_of_formula(formula, data, newdata, match.arg(missing_labels)), list(...), labels, save, quiet, match.call())
 }
 
-label_rows <- function(problem, options, save, quiet, call) {
+label_rows <- function(problem, options, labels, save, quiet, call) {
   call[[1]] <- as.name("mars_label")
   options <- flags(options, draws)
   in_folder(function(folder) {
-    log <- run_problem("label", problem, c("--output=labels.csv", "--save=model.safetensors", options), folder, quiet)
+    log <- run_problem("label", problem, c("--output=labels.csv", "--save=model.safetensors", "--summary=known.json", write_filled(labels, problem, folder), options), folder, quiet)
     model <- bytes(file.path(folder, "model.safetensors"))
-    new_labels(problem$table, read_labels(folder), problem$codes, problem$recipe, model, log, call, save)
+    known <- jsonlite::fromJSON(file.path(folder, "known.json"))
+    new_labels(problem$table, read_labels(folder), problem$codes, problem$recipe, model, log, call, save, known)
   })
 }
 
@@ -68,7 +74,7 @@ read_labels <- function(folder) read_table(file.path(folder, "labels.csv"), skip
 
 bytes <- function(path) readBin(path, raw(), file.size(path))
 
-new_labels <- function(table, answer, codes, recipe, model, log, call, save = NULL) {
+new_labels <- function(table, answer, codes, recipe, model, log, call, save = NULL, known = NULL) {
   if (nrow(answer) != nrow(table)) stop("the program gave ", nrow(answer), " labels for ", nrow(table), " rows", call. = FALSE)
   of_class <- startsWith(names(answer), "probability_")
   sent <- substring(names(answer)[of_class], nchar("probability_") + 1)
@@ -80,6 +86,7 @@ new_labels <- function(table, answer, codes, recipe, model, log, call, save = NU
   if (!is.null(save)) writeBin(model, save)
   structure(class = "mars_label", list(
     labels = with_columns(table, answer), classes = sort(classes), model = model, codes = codes, recipe = recipe,
+    expected_accuracy = known$expected_accuracy, assumptions = known$assumptions, report = known,
     warnings = log$message[log$level == "WARN"], log = log, call = call
   ))
 }
@@ -183,6 +190,7 @@ print.mars_label <- function(x, ...) {
   shown <- data.frame(class = names(counts), rows = as.vector(counts), share = percent(as.vector(counts) / max(length(class), 1)),
                       confidence = vapply(split(confidence, class), function(p) if (length(p)) sprintf("%.2f", mean(p)) else "", ""))
   print(shown, row.names = FALSE)
+  if (!is.null(x$expected_accuracy)) cat(percent(x$expected_accuracy), "of the labels are expected to be right\n")
   print_notes(x$warnings)
   invisible(x)
 }

@@ -2,21 +2,27 @@
 # the recipe by which rows to predict get the same columns.
 
 # By the names of columns: all but the label.
-problem_of_tables <- function(source, target, label) {
+problem_of_tables <- function(source, target, label, missing_labels) {
   source <- as_table(source, "source")
   name <- if (is_name_of_label(label, source)) label else unused("label", names(source))
   y <- if (identical(name, label)) columns_of(source)[[name]] else label
   recipe <- list(drop = name)
-  finish_problem(recipe, source, target, name, y)
+  finish_problem(recipe, source, target, name, y, missing_labels)
 }
 
 is_name_of_label <- function(label, source) {
   if (!is.character(label) || length(label) != 1) return(FALSE)
   if (!label %in% names(source)) {
-    stop("source has no column \"", label, "\" (its columns are ", some(names(source)),
-         "): label names the column with the labels, or is a vector of them", call. = FALSE)
+    stop("source has no column \"", label, "\" (its columns are ", some(names(source)), "): ", did_you_mean(label, names(source)), "label names the column with the labels, or is a vector of them", call. = FALSE)
   }
   TRUE
+}
+
+# The name that is nearest to one that is not there, as a question.
+did_you_mean <- function(name, names) {
+  distance <- utils::adist(name, names, ignore.case = TRUE)
+  if (!length(names) || min(distance) > max(1, nchar(name) %/% 3)) return("")
+  paste0("did you mean \"", names[which.min(distance)], "\"? Otherwise ")
 }
 
 some <- function(names, most = 20) {
@@ -27,7 +33,7 @@ some <- function(names, most = 20) {
 unused <- function(name, names) utils::tail(make.unique(c(names, name)), 1)
 
 # By a formula: its left side is the label, its right side the features.
-problem_of_formula <- function(formula, data, newdata) {
+problem_of_formula <- function(formula, data, newdata, missing_labels) {
   if (length(formula) != 3) stop("the formula has no label on its left side: want label ~ .", call. = FALSE)
   source <- as_table(data, "data")
   lacking <- setdiff(all.vars(formula[[2]]), names(source))
@@ -39,7 +45,7 @@ problem_of_formula <- function(formula, data, newdata) {
   recipe <- list(terms = formula_terms(formula[[3]], others), columns = names(source), environment = environment(formula))
   lacking <- setdiff(symbols(recipe$terms), names(source))
   if (length(lacking)) stop("data has no column \"", lacking[1], "\" (its columns are ", some(names(source)), ")", call. = FALSE)
-  finish_problem(recipe, source, newdata, name, y)
+  finish_problem(recipe, source, newdata, name, y, missing_labels)
 }
 
 # The terms of a right side as a named list of expressions; a dot is the other columns.
@@ -100,8 +106,9 @@ term <- function(e, name, columns, rows, environment, what) {
   value
 }
 
-finish_problem <- function(recipe, source, target, name, y) {
+finish_problem <- function(recipe, source, target, name, y, missing_labels) {
   target <- as_table(target, "target")
+  for (side in c("source", "target")) if (!nrow(get(side))) stop(side, " has no rows: give data with at least one", call. = FALSE)
   codes <- encode_labels(y)
   if (length(codes$values) != nrow(source)) {
     stop("source has ", nrow(source), " rows, but there are ", length(codes$values), " labels", call. = FALSE)
@@ -110,6 +117,10 @@ finish_problem <- function(recipe, source, target, name, y) {
   categories <- attr(columns, "categories")
   kept <- which(!is.na(codes$values))
   if (length(kept) < nrow(source)) {
+    if (missing_labels == "error") {
+      stop(sprintf("source: %d of %d rows have no label, the first is row %d: label them, or leave them out with missing_labels = \"drop\"",
+                   nrow(source) - length(kept), nrow(source), which(is.na(codes$values))[1]), call. = FALSE)
+    }
     warn(sprintf("source: %d of %d rows have no label and are left out", nrow(source) - length(kept), nrow(source)))
     columns <- lapply(columns, `[`, kept)
   }
@@ -140,7 +151,7 @@ rewording <- function(files, problem) {
       text <- gsub(files[[name]], name, text, fixed = TRUE)
       if (!broken[[name]]) text <- renumbered(text, name, if (name == "source") problem$rows)
     }
-    text
+    spoken(text)
   }
 }
 

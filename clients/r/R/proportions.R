@@ -35,8 +35,12 @@
 #'   `label ~ .`, which then needs `data` and `newdata`.
 #' @param target Rows whose classes are not known, with the same columns.
 #' @param label The name of the source's column of labels, or the labels: a factor, or a
-#'   vector, with a value for each row of the source. Rows whose label is `NA` are left out, with a
-#'   warning.
+#'   vector, with a value for each row of the source. See `missing_labels`.
+#' @param labels What [mars_ask()] gave, filled in as far as it goes: labels of some rows of the
+#'   target, from which intervals follow that hold whatever has changed (`holds_lower` and
+#'   `holds_upper` in `table`, and `labelled`).
+#' @param missing_labels What to do about rows of the source whose label is `NA`: refuse them, or leave
+#'   them out with a warning.
 #' @param formula A formula with the label on its left side and the features on its right.
 #' @param data,newdata Source and target of a formula.
 #' @param ... Options of the program, by name. See below.
@@ -73,22 +77,22 @@ mars_proportions <- function(source, ...) UseMethod("mars_proportions")
 
 #' @rdname mars_proportions
 #' @export
-mars_proportions.default <- function(source, target, label = "label", ..., quiet = getOption("mars.quiet", FALSE)) {
-  estimate(problem_of_tables(source, target, label), list(...), quiet, match.call())
+mars_proportions.default <- function(source, target, label = "label", ..., labels = NULL, missing_labels = c("error", "drop"), quiet = getOption("mars.quiet", FALSE)) {
+  estimate(problem_of_tables(source, target, label, match.arg(missing_labels)), list(...), labels, quiet, match.call())
 }
 
 #' @rdname mars_proportions
 #' @export
-mars_proportions.formula <- function(formula, data, newdata, ..., quiet = getOption("mars.quiet", FALSE)) {
-  estimate(problem_of_formula(formula, data, newdata), list(...), quiet, match.call())
+mars_proportions.formula <- function(formula, data, newdata, ..., labels = NULL, missing_labels = c("error", "drop"), quiet = getOption("mars.quiet", FALSE)) {
+  estimate(problem_of_formula(formula, data, newdata, match.arg(missing_labels)), list(...), labels, quiet, match.call())
 }
 
-estimate <- function(problem, options, quiet, call) {
+estimate <- function(problem, options, labels, quiet, call) {
   call[[1]] <- as.name("mars_proportions")
   options <- flags(options)
   in_folder(function(folder) {
     said <- file.path(folder, "report.json")
-    log <- run_problem("proportions", problem, c("--json", "--output=table.csv", options), folder, quiet, stdout = said)
+    log <- run_problem("proportions", problem, c("--json", "--output=table.csv", write_filled(labels, problem, folder), options), folder, quiet, stdout = said)
     new_proportions(jsonlite::fromJSON(said), read_table(file.path(folder, "table.csv")), problem$codes, log, call)
   })
 }
@@ -97,13 +101,13 @@ new_proportions <- function(report, table, codes, log, call) {
   table$class <- decode_labels(table$class, codes)
   table <- table[order(table$class), ]
   rownames(table) <- NULL
-  ours <- c("class", "source", "target", "lower", "upper", "rows", "true")
+  ours <- c("class", "source", "target", "lower", "upper", "rows", "true", "before", "holds_lower", "holds_upper")
   estimators <- as.matrix(table[setdiff(names(table), ours)])
   rownames(estimators) <- as.character(table$class)
   structure(class = "mars_proportions", list(
     table = table[intersect(ours, names(table))], estimators = estimators, level = report$interval$level,
-    expected_error = report$expected_error, verdict = report$verdict, grounds = report$grounds, advice = report$advice,
-    warnings = as.character(report$warnings), report = report, log = log, call = call
+    expected_error = report$expected_error, verdict = spoken(report$verdict), grounds = spoken(report$grounds), advice = spoken(report$advice),
+    labelled = report$labelled, warnings = spoken(as.character(report$warnings)), report = report, log = log, call = call
   ))
 }
 

@@ -8,8 +8,10 @@
 run_mars <- function(command, arguments, folder, quiet, said, stdout = NULL) {
   arguments <- c(command, arguments, "--log-format=json")
   process <- processx::process$new(
-    normalizePath(mars_binary()), arguments, wd = folder, stdout = stdout, stderr = "|", encoding = "UTF-8",
-    env = c("current", TMPDIR = folder, TMP = folder, TEMP = folder)  # so that an end by force leaves nothing
+    normalizePath(mars_binary()), arguments, wd = folder, stdin = "|", stdout = stdout, stderr = "|", encoding = "UTF-8",
+    # Its temporary files are here, so that an end by force leaves nothing. Its standard input
+    # ends with R, however that ends, and so does it.
+    env = c("current", TMPDIR = folder, TMP = folder, TEMP = folder, MARS_PARENT_FD = "0")
   )
   on.exit(end(process))
   log <- list()
@@ -55,7 +57,7 @@ note <- function(text) message(mars_condition("message", paste0(text, "\n")))
 warn <- function(text) warning(mars_condition("warning", text))
 
 fail <- function(command, status, lines) {
-  lines <- sub(paste0("^mars[ -]", command, ": "), "", lines)
+  lines <- sub(paste0("^mars[ _-]", command, ": "), "", lines)
   lines <- lines[!startsWith(lines, "Run 'mars")]
   text <- if (length(lines)) paste(lines, collapse = "\n") else paste0("mars ", command, " ended with status ", status)
   error <- mars_condition("error", text)
@@ -86,7 +88,7 @@ flags <- function(options, ours = NULL) {
 }
 
 always_ours <- c("source", "target", "label", "id", "output", "format", "save", "load", "model", "json", "quiet", "q", "o", "h", "help",
-                 "log-format", "keep", "truth", "details", "force", "compression", "spreadsheet", "cached", "source-labels", "target-labels",
+                 "log-format", "keep", "truth", "details", "force", "compression", "spreadsheet", "cached", "source-labels", "target-labels", "labels", "summary", "report", "missing-labels",
                  "file-column", "domain-column", "source-domain", "target-domain", "domain", "features", "embedding",
                  "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "compensate")
 

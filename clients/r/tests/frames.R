@@ -74,12 +74,13 @@ fails(mars_label(celltype ~ mean(CD4), old, new), "1 values for the 240 rows")
 gaps <- old
 gaps$celltype[c(1, 7)] <- NA
 gaps$celltype[3] <- ""
-some <- warns(mars_label(gaps, new, "celltype"), "3 of 240 rows have no label")
+fails(mars_label(gaps, new, "celltype"), "source: 3 of 240 rows have no label, the first is row 1: .*missing_labels = \"drop\"")
+some <- warns(mars_label(gaps, new, "celltype", missing_labels = "drop"), "3 of 240 rows have no label")
 stopifnot(identical(predict(some), predict(mars_label(old[-c(1, 3, 7), ], new, "celltype"))))
 gaps$CD8[9] <- Inf
 for (transport in c("csv", if (requireNamespace("nanoarrow", quietly = TRUE)) "nanoarrow")) {
   options(mars.transport = transport)
-  fails(suppressWarnings(mars_label(gaps, new, "celltype")), "source: (row 9, column \"CD8\"|column \"CD8\": row 9)")
+  fails(suppressWarnings(mars_label(gaps, new, "celltype", missing_labels = "drop")), "source: (row 9, column \"CD8\"|column \"CD8\": row 9)")
   fails(mars_label(old, transform(new, CD4 = replace(CD4, 4, -Inf)), "celltype"), "target: (row 4, column \"CD4\"|column \"CD4\": row 4)")
 }
 options(mars.transport = "csv")
@@ -139,13 +140,34 @@ fails(mars_label(old, new, label = NULL), "labels have to be")
 fails(mars_label(old, "new.csv", "celltype"), "target has to be a data frame or a matrix, not character")
 fails(mars_label(old[0, ], new, "celltype"), "source")
 fails(mars_label(old, new[0, ], "celltype"), "target")
-fails(mars_label(old, new, "celltype", unkown = 0.1), "^unknown flag: --unkown: did you mean --unknown\\?$")
+fails(mars_label(old, new, "celltype", unkown = 0.1), "^unknown flag: unkown =: did you mean unknown =\\?$")
+fails(mars_label(old, new, "celltype", assume = "perhaps"), "^assume = \"perhaps\" is not one of")
+fails(mars_label(old, new, "cell_type"), "did you mean \"celltype\"\\? Otherwise")
 fails(mars_label(old, new, "celltype", target_rows = 5), "target-rows is no option here")
 fails(mars_label(cbind(old, CD4 = 1), new, "celltype"), "column \"CD4\" is there twice")
 
 # Rows like none of the source are one more level.
 far <- mars_label(old, rbind(new, data.frame(CD4 = 90, CD8 = -90, CCR7 = 90, row.names = "far")), "celltype", unknown = 0.05)
 stopifnot(tail(as.character(predict(far)), 1) == "unknown", tail(levels(predict(far)), 1) == "unknown")
+
+# What is known of the labels as a whole is data.
+stopifnot(
+  abs(fit$expected_accuracy - mean(predict(fit) == truth)) < 0.1, identical(fit$report$rows, nrow(new)), all(fit$assumptions$weight >= 0),
+  "nothing has changed" %in% fit$assumptions$assumption, identical(sum(fit$report$classes$rows), nrow(new))
+)
+
+# Rows for a person to label, and their labels on the way back.
+sheet <- mars_ask(ordered_old, new, label = "celltype", budget = 20)
+stopifnot(
+  identical(names(sheet), c("order", "row", names(new), "celltype", "predicted_class", "confidence", "probability", "part", "drawn")),
+  all(is.na(sheet$celltype)), identical(sheet[names(new)], new[sheet$row, ]), identical(sheet$order, 1:20)
+)
+sheet$celltype <- truth[sheet$row]
+told <- mars_label(ordered_old, new, label = "celltype", labels = sheet)
+stopifnot(identical(as.character(predict(told))[sheet$row], sheet$celltype), all(told$labels$confidence[sheet$row] == 1))
+by_labels <- mars_proportions(ordered_old, new, label = "celltype", labels = sheet[order(sheet$confidence), ])
+stopifnot(by_labels$labelled$rows == 20, by_labels$table$holds_lower <= by_labels$table$target, by_labels$table$target <= by_labels$table$holds_upper)
+fails(mars_label(old, new, label = "celltype", labels = old), "labels has no column \"drawn\": give what mars_ask")
 
 # Proportions.
 shares <- mars_proportions(ordered_old, new, label = "celltype")

@@ -13,6 +13,7 @@ fake <- function(...) {
   path
 }
 
+real <- Sys.getenv("MARS_BINARY")
 # The option, the environment variable and the PATH, in this order.
 a <- fake("exit 3")
 b <- fake("exit 4")
@@ -78,3 +79,18 @@ sleeping <- as.integer(readLines(pid))
 invisible(child$interrupt())
 child$wait(30000)
 stopifnot(grepl("interrupted 0", paste(child$read_all_output_lines(), collapse = "")), !tools::pskill(sleeping, 0))
+
+# So does a kill, of which R knows nothing, where the program is mars itself.
+options(mars.binary = NULL)
+Sys.setenv(MARS_BINARY = real)
+if (has_mars && nzchar(Sys.which("pgrep"))) {
+  program <- "library(marsr); x <- as.data.frame(matrix(rnorm(1e6), 2e4)); x$y <- rep(c('a', 'b'), 1e4)
+    mars_label(x, x[-51], 'y', method = 'marsc', epochs = 5000)"
+  child <- processx::process$new(file.path(R.home("bin"), "Rscript"), c("-e", program), stdout = NULL, stderr = NULL)
+  of_child <- function() suppressWarnings(as.integer(system2("pgrep", c("-x", "-P", child$get_pid(), "mars"), stdout = TRUE)))
+  for (i in 1:300) if (length(working <- of_child())) break else Sys.sleep(0.1)
+  Sys.sleep(1)
+  child$kill()
+  for (i in 1:100) if (!any(tools::pskill(working, 0))) break else Sys.sleep(0.1)
+  stopifnot(length(working) > 0, !tools::pskill(working, 0))
+}

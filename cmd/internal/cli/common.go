@@ -258,6 +258,9 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !withoutEffect[f.Name] {
 			step.Options[f.Name] = flagText(f) // as it is written, so that it can be done again
+			if flagRoles[f.Name].Reads() && numbered(step.Options[f.Name]) {
+				step.Options[f.Name] = "(pipe)"
+			}
 		}
 	})
 	if usesThreads[c.name] && c.jobs > 0 {
@@ -266,13 +269,17 @@ func (c *common) step(cmd *cobra.Command) arrowio.Step {
 	return step
 }
 
+// numbered reports whether a path is that of an open pipe, which has a number alone for a name:
+// nobody can find it again.
+func numbered(path string) bool { return strings.HasPrefix(path, "/dev/fd/") && isPipe(path) }
+
 // usesThreads are the commands whose result depends on the number of threads.
 var usesThreads = map[string]bool{"mars-embed": true, "mars-train": true, "mars-label": true, "mars-proportions": true, "mars-ask": true}
 
 var withoutEffect = map[string]bool{
 	"output": true, "compression": true, "force": true, "memory": true,
 	"memory-limit": true, "max-classes": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
-	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true, "spreadsheet": true, "explain": true,
+	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true, "spreadsheet": true, "explain": true, "report": true, "summary": true,
 }
 
 func isTerminal(w io.Writer) bool {

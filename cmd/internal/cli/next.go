@@ -8,8 +8,8 @@ import (
 )
 
 // askLine is the command that draws rows to label for the question that a command has
-// answered: its own flags, as far as mars ask has them. It is "" where the rows came from a
-// pipe or a pipeline, and are gone.
+// answered: its own flags, as far as mars ask has them, with FILE for pipes, which are gone. It
+// is "" where the rows came from standard input or a pipeline.
 func askLine(cmd *cobra.Command, args []string) string {
 	files := append([]string{}, args...)
 	words := []string{"mars", "ask"}
@@ -20,6 +20,9 @@ func askLine(cmd *cobra.Command, args []string) string {
 			return
 		}
 		if f.Name == "source" || f.Name == "target" {
+			if text != "-" && isPipe(text) {
+				text = "FILE"
+			}
 			files = append(files, text)
 		}
 		if f.Value.Type() == "bool" && text == "true" {

@@ -116,7 +116,7 @@ func pythonType(f *pflag.Flag) string {
 		return "Shares"
 	case f.Name == "keep":
 		return "Names"
-	case strings.HasSuffix(f.Name, "-labels"):
+	case strings.HasSuffix(f.Name, "-labels") && kind == "string":
 		return "Paths"
 	case f.Name == "save" || strings.HasSuffix(f.Name, "-photographs"):
 		return "Path"

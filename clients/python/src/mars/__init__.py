@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mars._ask import ask
 from mars._binary import binary
 from mars._label import label, predict
-from mars._process import MarsError, MarsWarning
+from mars._process import MarsError, MarsValueError, MarsWarning
 from mars._proportions import Proportions, proportions
+from mars._report import LabelReport
 
 if TYPE_CHECKING:
     from mars.classifier import MarsClassifier
@@ -22,12 +24,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "LabelReport",
     "MarsClassifier",
     "MarsError",
     "MarsQuantifier",
+    "MarsValueError",
     "MarsWarning",
     "Proportions",
     "__version__",
+    "ask",
     "binary",
     "label",
     "predict",

@@ -40,7 +40,7 @@ def restore(names: Any, labels: Any) -> Any:
         if str(dictionary.type) == "string_view":  # which older versions of pyarrow cannot cast
             dictionary = pa.array(dictionary.to_pylist(), pa.string())
         codes = pc.index_in(_flat(names), value_set=dictionary.cast(pa.string()))
-        if codes.null_count > 0:  # such as "unknown", which is no category
+        if codes.null_count > names.null_count:  # such as "unknown", which is no category
             return names
         return pa.DictionaryArray.from_arrays(codes, dictionary, ordered=kind.ordered)
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):

@@ -47,6 +47,19 @@ def flags(function: str, known: Mapping[str, str], options: Mapping[str, Any]) -
     return found
 
 
+def label_flag(label: Hashable) -> list[str]:
+    """The flag that names the column of labels. None where it is as usual: the program says then which it could be."""
+    try:
+        hash(label)
+    except TypeError:
+        name = getattr(label, "name", None)
+        hint = f"label={name!r}" if isinstance(name, str) else "as in label='celltype'"
+        raise TypeError(
+            f"label: is the name of a column, and no {type(label).__name__} of labels: give {hint}, or the features and the labels as the source: (X, y)"
+        ) from None
+    return [] if label == "label" else [f"--label={label}"]
+
+
 def _values(name: str, value: Any) -> list[str]:
     """What follows a flag's name, once for each time that it is given."""
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):  # NumPy's
@@ -112,6 +125,8 @@ class Inputs:
         for name, data in sides.items():
             if is_path(data):
                 paths = [data] if isinstance(data, (str, os.PathLike)) else data
+                if "-" in paths:
+                    raise ValueError(f"{name}: - is standard input, which is Python's: give a file or a table")
                 self.flags += [f"--{name}={os.fspath(path)}" for path in paths]
             elif name == "source" and isinstance(data, (tuple, list)) and len(data) == 2:
                 self.originals[name] = with_column(to_arrow(data[0], name=name), str(label), data[1], name)

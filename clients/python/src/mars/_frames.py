@@ -110,6 +110,11 @@ def is_array(data: Any) -> bool:
     return _is(data, "numpy", "ndarray") or _is(data, "torch", "Tensor")
 
 
+def is_pandas(data: Any) -> bool:
+    """Whether data are a frame of pandas."""
+    return _is(data, "pandas", "DataFrame")
+
+
 def same_kind(data: Any) -> Callable[[pa.Table], Any]:
     """What turns an Arrow table into one of the type of data."""
     if _is(data, "pandas", "DataFrame"):

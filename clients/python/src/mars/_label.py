@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+import tempfile
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mars._ask import filled
 from mars._classes import restore
-from mars._command import Inputs, flags
+from mars._command import Inputs, flags, label_flag
 from mars._docs import documents
 from mars._frames import is_array, like, take
 from mars._options import LABEL, PREDICT, LabelOptions, Paths, PredictOptions
 from mars._process import run
 from mars._progress import Progress
+from mars._report import LabelReport
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -25,13 +28,17 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+# A table comes back in the type of the target, and a pair with what is known of the labels where that is asked for.
 @overload
 def label(
     source: Any,
     target: Paths | None = None,
-    label: Hashable = "y",
+    label: Hashable = "label",
     *,
+    labels: Any = None,
     posteriors: bool = False,
+    prefix: str = "",
+    return_report: Literal[False] = False,
     progress: Progress = None,
     **options: Unpack[LabelOptions],
 ) -> pa.Table: ...
@@ -41,21 +48,57 @@ def label(
 def label(
     source: Any,
     target: T,
-    label: Hashable = "y",
+    label: Hashable = "label",
     *,
+    labels: Any = None,
     posteriors: bool = False,
+    prefix: str = "",
+    return_report: Literal[False] = False,
     progress: Progress = None,
     **options: Unpack[LabelOptions],
 ) -> T: ...
+
+
+@overload
+def label(
+    source: Any,
+    target: Paths | None = None,
+    label: Hashable = "label",
+    *,
+    labels: Any = None,
+    posteriors: bool = False,
+    prefix: str = "",
+    return_report: Literal[True],
+    progress: Progress = None,
+    **options: Unpack[LabelOptions],
+) -> tuple[pa.Table, LabelReport]: ...
+
+
+@overload
+def label(
+    source: Any,
+    target: T,
+    label: Hashable = "label",
+    *,
+    labels: Any = None,
+    posteriors: bool = False,
+    prefix: str = "",
+    return_report: Literal[True],
+    progress: Progress = None,
+    **options: Unpack[LabelOptions],
+) -> tuple[T, LabelReport]: ...
 
 
 @documents(LABEL, LabelOptions)
 def label(
     source: Any,
     target: Any = None,
-    label: Hashable = "y",
+    label: Hashable = "label",
     *,
+    labels: Any = None,
     posteriors: bool = False,
+    prefix: str = "",
+    return_report: bool = False,
     progress: Progress = None,
     **options: Any,
 ) -> Any:
@@ -70,10 +113,18 @@ def label(
         the program reads itself.
     target : table or path
         Rows to label. If one table holds both, leave it out and give `domain_column`.
-    label : hashable, default "y"
-        The source's column of labels.
+    label : hashable, default "label"
+        The name of the source's column of labels.
+    labels : table or path, optional
+        What `mars.ask` gave, filled in as far as it goes: labels of some rows of the target,
+        which decide what has changed.
     posteriors : bool, default False
         Whether to add a column ``probability_CLASS`` for each class.
+    prefix : str, default ""
+        What the names of the added columns begin with.
+    return_report : bool, default False
+        Whether to give what is known of the labels as a whole too: the share that is
+        expected to be right, counts, assumptions and warnings.
     progress : bool or callable, optional
         True shows the log as it comes, and how far the work is; a function is called
         with each line.
@@ -87,11 +138,16 @@ def label(
         ``typicality`` (how usual the row is for its class, a p-value). NumPy arrays give
         a structured array of these columns and torch tensors a dict of them, with the
         posteriors as a matrix ``probability``. Files give a pyarrow table with ``id``.
+    LabelReport
+        If `return_report` is set: then a pair comes back.
 
     Raises
     ------
+    ValueError
+        If the target has a column of the name of one to add, and with the program's
+        message if it refuses data or an option (`MarsValueError`).
     MarsError
-        With the program's message, if it fails.
+        With the program's message, if it fails otherwise.
 
     Warns
     -----
@@ -104,34 +160,42 @@ def label(
     >>> rng = np.random.default_rng(0)
     >>> def cells(sick, well, moved):
     ...     x = np.r_[rng.normal(0, 0.4, (sick, 2)), rng.normal(2, 0.4, (well, 2))] + moved
-    ...     return pd.DataFrame(x, columns=["CD4", "CD8"]).assign(y=["sick"] * sick + ["well"] * well)
-    >>> new = mars.label(cells(200, 200, 0), cells(300, 100, 0.5).drop(columns="y"))
+    ...     return pd.DataFrame(x, columns=["CD4", "CD8"]).assign(state=["sick"] * sick + ["well"] * well)
+    >>> new = mars.label(cells(200, 200, 0), cells(300, 100, 0.5).drop(columns="state"), label="state")
     >>> new["predicted_class"].value_counts().to_dict()
     {'sick': 300, 'well': 100}
     """
-    command = ["label", f"--label={label}", *flags("label", LABEL, options)]
+    command = ["label", *label_flag(label), *flags("label", LABEL, options)]
     inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
     # Rows that are unlike any class are of none, whatever its type.
-    labels = None if options.get("unknown") else inputs.labels
-    if target is None:
-        return _joined("source", source, command, inputs, labels, posteriors, progress)
-    return _joined("target", target, command, inputs, labels, posteriors, progress)
+    kind = None if options.get("unknown") else inputs.labels
+    name, data = ("source", source) if target is None else ("target", target)
+    with filled(labels, label) as flag, tempfile.TemporaryDirectory(prefix="mars-") as folder:
+        summary = os.path.join(folder, "summary.json")
+        command += [*flag, f"--summary={summary}"]
+        labelled = _joined(name, data, command, inputs, kind, posteriors, prefix, progress)
+        if not return_report:
+            return labelled
+        with open(summary, encoding="utf-8") as file:
+            return labelled, LabelReport(json.load(file), kind)
 
 
 @overload
 def predict(
-    model: str | os.PathLike[str], target: Paths, *, posteriors: bool = False, progress: Progress = None, **options: Unpack[PredictOptions]
+    model: str | os.PathLike[str], target: Paths, *, posteriors: bool = False, prefix: str = "", progress: Progress = None, **options: Unpack[PredictOptions]
 ) -> pa.Table: ...
 
 
 @overload
 def predict(
-    model: str | os.PathLike[str], target: T, *, posteriors: bool = False, progress: Progress = None, **options: Unpack[PredictOptions]
+    model: str | os.PathLike[str], target: T, *, posteriors: bool = False, prefix: str = "", progress: Progress = None, **options: Unpack[PredictOptions]
 ) -> T: ...
 
 
 @documents(PREDICT, PredictOptions)
-def predict(model: str | os.PathLike[str], target: Any, *, posteriors: bool = False, progress: Progress = None, **options: Any) -> Any:
+def predict(
+    model: str | os.PathLike[str], target: Any, *, posteriors: bool = False, prefix: str = "", progress: Progress = None, **options: Any
+) -> Any:
     """Label more rows of a target with a model that `label` has saved.
 
     Parameters
@@ -142,6 +206,8 @@ def predict(model: str | os.PathLike[str], target: Any, *, posteriors: bool = Fa
         Rows to label, with the columns of the model in any order.
     posteriors : bool, default False
         Whether to add a column ``probability_CLASS`` for each class.
+    prefix : str, default ""
+        What the names of the added columns begin with.
     progress : bool or callable, optional
         True shows the log as it comes, and how far the work is; a function is called
         with each line.
@@ -166,14 +232,17 @@ def predict(model: str | os.PathLike[str], target: Any, *, posteriors: bool = Fa
     """
     command = ["predict", f"--model={os.fspath(model)}", *flags("predict", PREDICT, options)]
     inputs = Inputs({"target": target}, None, options)
-    return _joined("target", target, command, inputs, None, posteriors, progress)
+    return _joined("target", target, command, inputs, None, posteriors, prefix, progress)
 
 
-def _joined(name: str, data: Any, command: list[str], inputs: Inputs, labels: Any, posteriors: bool, progress: Progress) -> Any:
+def _joined(name: str, data: Any, command: list[str], inputs: Inputs, labels: Any, posteriors: bool, prefix: str, progress: Progress) -> Any:
     """Rows of data with the labels that a command gives them."""
+    if name in inputs.originals and not is_array(data):
+        _refuse_names(name, inputs.originals[name].column_names, prefix, posteriors)
     output = run([*command, "--format=arrow", *inputs.flags], inputs.tables, progress=progress)
     answer = pa.ipc.open_stream(output).read_all()
     columns = _columns(answer, labels, posteriors, is_array(data))
+    columns = columns.rename_columns([n if n == "id" else prefix + n for n in columns.column_names])
     if name not in inputs.tables:
         return columns
     table = inputs.originals[name]
@@ -185,6 +254,16 @@ def _joined(name: str, data: Any, command: list[str], inputs: Inputs, labels: An
     elif len(answer) != table.num_rows:
         raise ValueError("id: only some rows of the target were labelled, and their names cannot be found again: give both tables, or both files")
     return like(data, columns, table)
+
+
+def _refuse_names(name: str, there: Sequence[str], prefix: str, posteriors: bool) -> None:
+    """Refuse a table that has columns of the names of those to add, before the work."""
+    new = [f"{prefix}{n}" for n in ("predicted_class", "confidence", "typicality")]
+    taken = [n for n in there if n in new or posteriors and n.startswith(f"{prefix}probability_")]
+    if taken:
+        raise ValueError(
+            f"{name}: has columns that labels are called by ({', '.join(taken)}): rename or drop them, or give the labels other names, as in prefix='new_'"
+        )
 
 
 def _columns(answer: pa.Table, labels: Any, posteriors: bool, matrix: bool) -> pa.Table:

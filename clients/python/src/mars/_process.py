@@ -18,15 +18,19 @@ import pyarrow as pa
 
 from mars._binary import binary
 from mars._progress import Display, Progress, Steps
+from mars._words import spoken
 
 _log = logging.getLogger("mars")
 _log.addHandler(logging.NullHandler())  # who wants the log says so; warnings are Python's
 
 _BATCH_ROWS = 1 << 16
 
+# What is said of files of who runs us, not of the program's.
+_OF_PARENTS = ("MARS_PROGRESS_FD", "MARS_PARENT_FD")
+
 
 class MarsError(RuntimeError):
-    """What the program says is wrong.
+    """What the program says is wrong. Where data or an argument are, it is a `MarsValueError`.
 
     Attributes
     ----------
@@ -44,6 +48,10 @@ class MarsError(RuntimeError):
 
     def __str__(self) -> str:
         return self.message
+
+
+class MarsValueError(MarsError, ValueError):
+    """Data or an argument that the program refuses: a `MarsError` that is a `ValueError` too."""
 
 
 class MarsWarning(UserWarning):
@@ -83,8 +91,10 @@ def run(
 
     Raises
     ------
+    MarsValueError
+        If the command refuses data or an argument, with its own message in Python's words.
     MarsError
-        If the command fails, with its own message.
+        If it fails otherwise.
 
     Examples
     --------
@@ -133,11 +143,11 @@ class _Child(threading.Thread):
         try:
             process = subprocess.Popen(
                 [*self._command, *(i.flag for i in self._inputs)],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,  # nothing is written to it: it ends when Python does, however that ends, and so does the program
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 pass_fds=[i.read for i in self._inputs if i.read is not None] + fds,
-                env={k: v for k, v in os.environ.items() if k != "MARS_PROGRESS_FD"} | environment,  # that of who runs us
+                env={k: v for k, v in os.environ.items() if k not in _OF_PARENTS} | environment,
             )
         finally:
             for fd in fds:
@@ -154,14 +164,16 @@ class _Child(threading.Thread):
             self._output = process.stdout.read()
             for thread in threads:
                 thread.join()
+            process.wait()  # before its standard input is closed
         self._display.clear()
 
     def _steps(self) -> tuple[list[Steps], list[int], dict[str, str]]:
-        """What reads how far the program is, if anybody wants to know; the program's file for it; and how that is told."""
+        """What reads how far the program is, if anybody wants to know; the program's file for it; and how it is told of its files."""
+        environment = {"MARS_PARENT_FD": "0"}
         if not self._display.wanted or sys.platform == "win32":
-            return [], [], {}
+            return [], [], environment
         read, write = os.pipe()
-        return [Steps(open(read), self._display)], [write], {"MARS_PROGRESS_FD": str(write)}
+        return [Steps(open(read), self._display)], [write], environment | {"MARS_PROGRESS_FD": str(write)}
 
     def stop(self) -> None:
         """End a program that is no longer wanted: kindly, so that it cleans up, then at once."""
@@ -183,7 +195,7 @@ class _Child(threading.Thread):
         assert self._process is not None and self._messages is not None
         self._messages.warn()
         if status := self._process.returncode:
-            raise MarsError(self._messages.error(status), status)
+            raise (MarsValueError if status in (1, 2) and self._messages.said else MarsError)(self._messages.error(status), status)
         return self._output
 
 
@@ -282,10 +294,15 @@ class _Messages(threading.Thread):
             self._display.line(message)
 
     def _named(self, text: str) -> str:
-        """A message with names of inputs in place of their paths."""
+        """A message with names of inputs in place of their paths, in Python's words."""
         for path, name in self._names:
             text = text.replace(path, name)
-        return text
+        return spoken(text)
+
+    @property
+    def said(self) -> bool:
+        """Whether the child said more than its log."""
+        return bool("".join(self._lines).strip())
 
     def warn(self) -> None:
         """Warn in the caller's thread, with the caller's place."""
@@ -294,7 +311,7 @@ class _Messages(threading.Thread):
 
     def error(self, status: int) -> str:
         """Why the child failed."""
-        text = "\n".join(self._lines).strip()
+        text = "\n".join(filter(None, self._lines)).strip()
         if not text:
             return f"mars ended {f'with status {status}' if status > 0 else f'by signal {-status}'} and said nothing"
         return text

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from mars._ask import filled
 from mars._classes import restore
-from mars._command import Inputs, flags
+from mars._command import Inputs, flags, label_flag
 from mars._docs import documents
 from mars._frames import same_kind
 from mars._options import PROPORTIONS, ProportionsOptions
 from mars._process import run
 from mars._progress import Progress
+from mars._words import spoken
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -30,8 +32,10 @@ class Proportions:
     ----------
     table : table
         A row for each class, with its share of the ``source`` and of the ``target``, and
-        the bounds ``lower`` and ``upper`` of an interval; ``true`` too, if the option
-        `truth` was set. A pandas or polars frame or a DuckDB relation if the target is
+        the bounds ``lower`` and ``upper`` of an interval, and the ``rows`` of the target
+        that this makes; ``true`` too, if the option `truth` was set, and with `labels`
+        ``holds_lower`` and ``holds_upper``, which hold whatever has changed, and ``before``,
+        the share without the labels. A pandas or polars frame or a DuckDB relation if the target is
         one, else a pyarrow table.
     classes : list
         The classes, as the source's labels write them.
@@ -42,6 +46,18 @@ class Proportions:
         be believed.
     verdict : str
         Whether to believe them, in words.
+    grounds : str
+        Why.
+    advice : str
+        What to do next.
+    next : str
+        The call of `mars.ask` that would settle it; "" where that is not needed.
+    labelled : dict or None
+        What labels of some rows of the target say, if they were given as `labels`: how many
+        there are, both intervals of each class, the accuracy of the program's labels, and
+        which assumptions they refute.
+    rows : dict
+        How many rows of the target the shares make of each class.
     warnings : list of str
         What the program warns about.
 
@@ -57,7 +73,7 @@ class Proportions:
 
     def __init__(self, report: Mapping[str, Any], text: str = "", labels: Any = None, target: Any = None) -> None:
         self._report = dict(report)
-        self._text = text
+        self._text = spoken(text)
         self._target = same_kind(target)
         self._labels = labels
         classes = restore(pa.array(report["classes"], pa.string()), labels)
@@ -65,6 +81,10 @@ class Proportions:
         shares = report["proportions"]
         columns = {"class": classes, "source": shares["source"], "target": shares["estimated"]}
         columns |= {"lower": report["interval"]["lower"], "upper": report["interval"]["upper"]}
+        columns["rows"] = pa.array(report["rows"], pa.float64()).cast(pa.int64())
+        if "labelled" in report:
+            columns |= {f"holds_{end}": report["labelled"]["holds"][end] for end in ("lower", "upper")}
+            columns["before"] = report["labelled"]["before"]
         if "true" in shares:
             columns["true"] = shares["true"]
         self._table = pa.table(columns)
@@ -83,11 +103,35 @@ class Proportions:
 
     @property
     def verdict(self) -> str:
-        return str(self._report["verdict"])
+        return self._words("verdict")
+
+    @property
+    def grounds(self) -> str:
+        return self._words("grounds")
+
+    @property
+    def advice(self) -> str:
+        return self._words("advice")
+
+    @property
+    def next(self) -> str:
+        return self._words("next")
+
+    @property
+    def labelled(self) -> dict[str, Any] | None:
+        said = self._report.get("labelled")
+        return None if said is None else json.loads(json.dumps(said))
+
+    @property
+    def rows(self) -> dict[Any, int]:
+        return dict(zip(self.classes, self._table["rows"].to_pylist()))
 
     @property
     def warnings(self) -> list[str]:
-        return list(self._report["warnings"] or [])
+        return [spoken(w) for w in self._report["warnings"] or []]
+
+    def _words(self, key: str) -> str:
+        return spoken(self._report.get(key) or "")
 
     def to_dict(self) -> dict[str, Any]:
         """Give the whole report, as ``mars proportions --json`` has it."""
@@ -139,7 +183,7 @@ class Proportions:
         head = "".join(f"<th>{html.escape(n)}</th>" for n in ("class", *names))
         rows = []
         for i, name in enumerate(self.classes):
-            cells = "".join(f"<td>{t[n][i]:.1%}</td>" for n in names)
+            cells = "".join(f"<td>{t[n][i]:,}</td>" if n == "rows" else f"<td>{t[n][i]:.1%}</td>" for n in names)
             bar = f'<div style="background:#4c78a8;height:0.8em;width:{100 * t["target"][i]:.0f}px"></div>'
             rows.append(f"<tr><th>{html.escape(str(name))}</th>{cells}<td>{bar}</td></tr>")
         notes = [self.verdict, *self.warnings]
@@ -151,7 +195,7 @@ class Proportions:
 
 @documents(PROPORTIONS, ProportionsOptions)
 def proportions(
-    source: Any, target: Any = None, label: Hashable = "y", *, progress: Progress = None, **options: Unpack[ProportionsOptions]
+    source: Any, target: Any = None, label: Hashable = "label", *, labels: Any = None, progress: Progress = None, **options: Unpack[ProportionsOptions]
 ) -> Proportions:
     """Estimate the class proportions of a target, with intervals and whether to believe them.
 
@@ -165,8 +209,11 @@ def proportions(
     target : table or path
         Rows without labels. If one table holds both, leave it out and give
         `domain_column`.
-    label : hashable, default "y"
-        The source's column of labels.
+    label : hashable, default "label"
+        The name of the source's column of labels.
+    labels : table or path, optional
+        What `mars.ask` gave, filled in as far as it goes: labels of some rows of the target,
+        from which intervals follow that hold whatever has changed.
     progress : bool or callable, optional
         True shows the log as it comes, and how far the work is; a function is called
         with each line.
@@ -179,8 +226,10 @@ def proportions(
 
     Raises
     ------
+    MarsValueError
+        With the program's message, if it refuses data or an option.
     MarsError
-        With the program's message, if it fails.
+        With the program's message, if it fails otherwise.
 
     Warns
     -----
@@ -196,12 +245,13 @@ def proportions(
     >>> shares.verdict.split(":")[0]
     'These proportions can be believed'
     """
-    return fit(source, target, label, options, progress)
+    with filled(labels, label) as flag:
+        return fit(source, target, label, options, progress, flag)
 
 
 def fit(source: Any, target: Any, label: Hashable, options: Any, progress: Progress = None, extra: Sequence[str] = ()) -> Proportions:
     """What `proportions` does, with extra flags."""
-    command = ["proportions", f"--label={label}", *flags("proportions", PROPORTIONS, options), *extra]
+    command = ["proportions", *label_flag(label), *flags("proportions", PROPORTIONS, options), *extra]
     inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
     report, text = _report([*command, *inputs.flags], inputs.tables, progress)
     return Proportions(report, text, inputs.labels, source if target is None else target)

@@ -11,8 +11,6 @@ import pyarrow as pa
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from mars._process import MarsError, run
-
 # The shape of an image, as in (1, 28, 28) or "1x28x28".
 Shape = Union[None, str, Sequence[int]]
 
@@ -100,13 +98,3 @@ def shape_flag(shape: Shape, width: int) -> list[str]:
 
 def _unless(flag: str, value: str, default: str) -> list[str]:
     return [] if value == default else [flag, value]
-
-
-def ask(command: Sequence[str], rows: pa.Table, verbose: bool) -> bytes:
-    """Run a command on rows. What it refuses is a ValueError, as scikit-learn has it."""
-    try:
-        return run(command, {"rows": rows}, progress=verbose)
-    except MarsError as e:
-        if e.status in (1, 2):  # bad input, or a parameter that there is not
-            raise ValueError(e.message) from e
-        raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from mars import _rows
+from mars._ask import filled
+from mars._process import MarsWarning, run
 
 __all__ = ["MarsClassifier"]
+
+# What to do about a pipeline whose steps change the source alone.
+_HOW = (
+    "the steps of a pipeline change X alone, unless Pipeline(…, transform_input=['Xt']) says otherwise (with metadata routing): "
+    "do so, transform Xt as X was, or give the rows of both with sample_domain="
+)
 
 
 class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -109,8 +118,9 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    # As skada's estimators have it: domains are passed on without a request of the user's.
-    __metadata_request__fit = {"sample_domain": True}
+    # As skada's estimators have it: domains are passed on without a request of the user's. What
+    # skada's scorers call target_labels are the true ones, which are not for fitting.
+    __metadata_request__fit = {"sample_domain": True, "Xt": True, "target_labels": False}
     __metadata_request__predict = {"sample_domain": True, "allow_source": True}
     __metadata_request__predict_proba = {"sample_domain": True, "allow_source": True}
     __metadata_request__predict_log_proba = {"sample_domain": True, "allow_source": True}
@@ -139,7 +149,7 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_domain: Any = None, *, Xt: Any = None) -> MarsClassifier:
+    def fit(self, X: Any, y: Any, sample_domain: Any = None, *, Xt: Any = None, target_labels: Any = None) -> MarsClassifier:
         """Train on labelled rows, for the target.
 
         Parameters
@@ -154,6 +164,9 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             0 for the target. Of two: the target, as in ``fit(Xs, ys, Xt)``.
         Xt : array-like of shape (n_target, n_features), optional
             The target, by its name.
+        target_labels : table or path, optional
+            Labels of some rows of the target: what ``mars.ask((X, y), Xt)`` gave, with its
+            column "label" filled in as far as it goes, by classes of the source.
 
         Returns
         -------
@@ -177,10 +190,23 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             source, labels, target = self._split(X, y, sample_domain)
         else:
             source, labels = validate_data(self, X, y, dtype=np.float32)
-            target = source[:0] if Xt is None else validate_data(self, Xt, dtype=np.float32, reset=False)
+            target = source[:0] if Xt is None else self._transformed(source, Xt)
         self.classes_, codes = _rows.classes(labels)
-        self._train(source, codes, target)
+        if target_labels is not None and not len(target):
+            raise ValueError("target_labels: are of rows of the target: give it as Xt")
+        with filled(target_labels, "label") as flag:
+            self._train(source, codes, target, flag)
         return self
+
+    def _transformed(self, source: Any, Xt: Any) -> Any:
+        """The target, unless it can be seen that steps before have changed the source alone."""
+        names = list(getattr(Xt, "columns", []))
+        if names and all(isinstance(n, str) for n in names) and not hasattr(self, "feature_names_in_"):
+            raise ValueError(f"Xt has names of columns ({', '.join(names[:3])}, …), and X has none: {_HOW}, or give both as arrays")
+        target = validate_data(self, Xt, dtype=np.float32, reset=False)
+        if _scaled(source) and _of_another_scale(target):
+            warnings.warn(f"X has mean 0 and deviation 1 in each column, as a scaler makes it, and Xt is far from that: {_HOW}", MarsWarning, stacklevel=3)
+        return target
 
     def _split(self, X: Any, y: Any, sample_domain: Any) -> tuple[Any, Any, Any]:
         """Source, its labels, and target, of rows with domains."""
@@ -203,14 +229,14 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("Input y contains NaN in source rows, whose domain is 0 or above: only target rows may lack labels")
         return X[of_source], labels, X[~of_source]
 
-    def _train(self, source: Any, codes: Any, target: Any) -> None:
+    def _train(self, source: Any, codes: Any, target: Any, flags: Sequence[str]) -> None:
         command = ["label", "--method", self.method] if len(target) else ["train", "--method", "source"]
         command += ["--decision", self.decision, "--seed", _rows.seed(self.random_state)]
         command += _rows.shape_flag(self.shape, source.shape[1]) + _rows.jobs(self.n_jobs)
         if self.epochs is not None:
             command += ["--epochs", str(self.epochs)]
         if len(target):
-            command += _rows.hedge(self.assume, self.classifier)
+            command += [*_rows.hedge(self.assume, self.classifier), *flags]
         rows = _rows.labelled(source, codes, target, self.classes_, getattr(self, "feature_names_in_", None))
         with tempfile.TemporaryDirectory(prefix="mars-") as folder:
             model = Path(folder, "model")
@@ -330,7 +356,21 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._run(["predict", "--model", str(model), *_rows.jobs(self.n_jobs)], rows)
 
     def _run(self, command: Sequence[str], rows: pa.Table) -> pa.Table:
-        return pa.ipc.open_stream(_rows.ask(command, rows, self.verbose)).read_all()
+        return pa.ipc.open_stream(run(command, {"rows": rows}, progress=self.verbose)).read_all()
+
+
+def _scaled(X: Any) -> bool:
+    """Whether all columns that vary have mean 0 and deviation 1."""
+    deviation = X.std(axis=0, dtype=np.float64)
+    varies = deviation > 0
+    mean = X.mean(axis=0, dtype=np.float64)
+    return bool(varies.any() and (abs(mean[varies]) < 1e-3).all() and (abs(deviation[varies] - 1) < 1e-3).all())
+
+
+def _of_another_scale(X: Any) -> bool:
+    """Whether most columns are far from mean 0 and deviation 1: farther than targets move."""
+    mean, deviation = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
+    return bool(np.mean((abs(mean) > 5) | (deviation > 5) | (deviation < 0.2)) > 0.5)
 
 
 def _dimensions(given: Any) -> int:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mars import _rows
-from mars._process import MarsWarning
+from mars._process import MarsWarning, run
 from mars._proportions import Proportions
 
 __all__ = ["MarsQuantifier"]
@@ -167,5 +167,5 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
         rows = _rows.labelled(self._source, self._codes, X, self.classes_, getattr(self, "feature_names_in_", None))
         with tempfile.TemporaryDirectory(prefix="mars-") as folder:
             path = Path(folder, "report.json")
-            text = _rows.ask([*command, "--output", str(path)], rows, self.verbose).decode()
+            text = run([*command, "--output", str(path)], {"rows": rows}, progress=self.verbose).decode()
             return json.loads(path.read_bytes()), text.rstrip("\n")

@@ -140,7 +140,7 @@ def predict(
 def label(
     source: Any,
     target: DataFrame,
-    label: str = "y",
+    label: str = "label",
     *,
     posteriors: bool = False,
     max_source_rows: int = SOURCE_ROWS,
@@ -162,7 +162,7 @@ def label(
         Rows with labels: a data frame of Spark, or what `mars.label` takes.
     target : pyspark.sql.DataFrame
         Rows to label.
-    label : str, default "y"
+    label : str, default "label"
         The source's column of labels.
     posteriors : bool, default False
         Whether to add a column ``probability_CLASS`` for each class.
@@ -211,7 +211,7 @@ def label(
 def proportions(
     source: Any,
     target: DataFrame,
-    label: str = "y",
+    label: str = "label",
     *,
     max_source_rows: int = SOURCE_ROWS,
     max_target_rows: int = TARGET_ROWS,
@@ -234,7 +234,7 @@ def proportions(
         Rows with labels: a data frame of Spark, or what `mars.proportions` takes.
     target : pyspark.sql.DataFrame
         Rows without labels.
-    label : str, default "y"
+    label : str, default "label"
         The source's column of labels.
     max_source_rows : int, default 200000
         Draw so many rows of the source, if it is a data frame of Spark, or all that there are.
