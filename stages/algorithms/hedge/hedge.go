@@ -34,10 +34,13 @@ type Options struct {
 }
 
 // MaxRows is how many rows of each domain a fit looks at. Of more it draws a sample;
-// in that of the source each class keeps its share, but at least minClassRows rows.
+// in that of the source each class keeps its share, but at least minClassRows rows, or its part of
+// MaxRows if that is less.
 const (
 	MaxRows      = 20_000
 	minClassRows = 100
+	// manyClasses are so many that sums over all of them give way to sums over those that count.
+	manyClasses = 64
 )
 
 // A Problem is a source and a target.
@@ -99,7 +102,8 @@ type fit struct {
 	source, target blas32.General // prepared, at most MaxRows
 	labels         []int32
 	prior          []float64
-	distinct       int // source rows; those after them are copies of them, with other noise
+	distinct       int  // source rows; those after them are copies of them, with other noise
+	crowded        bool // see ensemble.Crowded
 	nearness       *nearness
 	stays          tested
 	heard          *Noise // that the source was given; nil if none
@@ -139,7 +143,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 	step()
 	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, preparation: f.preparation}
 	var posteriors []blas32.General
-	if m.Views, posteriors, err = f.see(learners); err != nil {
+	if m.Views, posteriors, err = f.see(ctx, learners); err != nil {
 		return nil, err
 	}
 	step()
@@ -147,7 +151,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 		return nil, err
 	}
 	step()
-	mean, err := m.judge(f, learners, posteriors)
+	mean, err := m.judge(ctx, f, learners, posteriors)
 	if err != nil {
 		return nil, err
 	}
@@ -225,6 +229,7 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 	}
 	f.warnUnstudied(target.Rows)
 	f.distinct = source.Rows
+	f.crowded = ensemble.Crowded(f.distinct, len(f.present()))
 	if err := f.prepare(ctx, source, target); err != nil {
 		return nil, err
 	}
@@ -272,7 +277,7 @@ func sourceSample(labels []int32, classes int, seed uint64) []int {
 	if len(labels) <= MaxRows {
 		return dense.Sample(len(labels), MaxRows, nil)
 	}
-	byClass := make([][]int, classes)
+	byClass, least := make([][]int, classes), min(minClassRows, max(1, MaxRows/classes))
 	for i, y := range labels {
 		byClass[y] = append(byClass[y], i)
 	}
@@ -280,7 +285,7 @@ func sourceSample(labels []int32, classes int, seed uint64) []int {
 	var index []int
 	for _, rows := range byClass {
 		share := len(rows) * MaxRows / len(labels)
-		for _, i := range dense.Sample(len(rows), max(share, minClassRows), func() *rand.Rand { return rng }) {
+		for _, i := range dense.Sample(len(rows), max(share, least), func() *rand.Rand { return rng }) {
 			index = append(index, rows[i])
 		}
 	}
