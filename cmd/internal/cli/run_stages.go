@@ -26,7 +26,7 @@ func stageCommands() []func() *cobra.Command {
 // first. Raise a stage's when the same input, options and seed give other results
 // than before: what caches hold of it is then made again.
 var algorithmVersions = map[string]int{"featurize": 7, "cluster": 4, "match": 2, "reweight": 5, "embed": 5, "train": 15, "predict": 6, "eval": 2,
-	"label": 7, "proportions": 8}
+	"label": 8, "proportions": 9}
 
 // flagRoles are the flags that mean something to a pipeline beside their effect
 // on the result.

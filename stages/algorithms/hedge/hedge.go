@@ -1,6 +1,7 @@
 package hedge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/ensemble"
 	"mars.dev/mars/stages/algorithms/internal/classes"
 	"mars.dev/mars/stages/algorithms/internal/dense"
@@ -256,11 +258,21 @@ func (f *fit) warnUnstudied(targetRows int) {
 	if targetRows < fewRows {
 		f.warn("there are only %d target rows: below %d nobody has studied how right the answer is", targetRows, fewRows)
 	}
+	var few []string
+	rows := make(map[string]int)
 	for k, share := range f.prior {
 		if n := int(share*float64(len(f.labels)) + 0.5); n > 0 && n < fewRowsOfClass {
-			f.warn("class %s has few source rows (%d): little is known of it", f.names[k], n)
+			few, rows[f.names[k]] = append(few, f.names[k]), n
 		}
 	}
+	if len(few) <= spelling.MaxNamed {
+		for _, name := range few {
+			f.warn("class %s has few source rows (%d): little is known of it", name, rows[name])
+		}
+		return
+	}
+	slices.SortStableFunc(few, func(a, b string) int { return cmp.Compare(rows[a], rows[b]) })
+	f.warn("%d classes have few source rows (from %d to %d): little is known of %s", len(few), rows[few[0]], rows[few[len(few)-1]], spelling.List(few))
 }
 
 func checkViews(names []string) error {

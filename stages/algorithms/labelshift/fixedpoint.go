@@ -22,7 +22,7 @@ const (
 	fixedRows = 512
 	// newtonClasses are so many that Newton's steps, which take time with their square and cube,
 	// give way to EM's, of which emPasses are taken.
-	newtonClasses = 512
+	newtonClasses = 256
 	emPasses      = 300
 )
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
@@ -14,6 +15,7 @@ import (
 const (
 	minExpectedAccuracy = 0.6
 	maxAbsent           = 0.01 // upper bound of the share of a class that may be absent
+	maxAbsentPart       = 0.5  // of an even share, beside which maxAbsent is much where classes are many
 	maxUntypical        = 0.15 // share of untypical rows; a twentieth is expected
 	maxNew              = 0.05 // share of rows of no class of the source, if these have stayed
 	minTrust            = 0.5  // from which on they are said to have stayed
@@ -58,14 +60,31 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	case u > maxUntypical:
 		h.warn("%.0f %% of the target's rows are unlike the source's rows of their class (%.0f %% would be if nothing is new): the target may have a class that the source lacks; mars label --unknown marks such rows", 100*u, 100*hedge.UntypicalRate)
 	}
-	if v := m.Interval; v != nil {
-		for k, class := range m.Classes {
-			if v.Upper[k] < maxAbsent {
-				h.warn("class %s seems to be absent from the target: its share is at most %.1f %%", class, 100*v.Upper[k])
-			}
-		}
+	if m.Interval != nil {
+		h.warnAbsent(m.Classes, m.Interval.Upper)
 	}
 	return d
+}
+
+// warnAbsent warns of classes whose greatest share is next to nothing: beside that of an even class
+// too, of which 50 and more have so little.
+func (h *Hedge) warnAbsent(classes []string, upper []float64) {
+	var absent []string
+	most := 0.0
+	for k, class := range classes {
+		if upper[k] < min(maxAbsent, maxAbsentPart/float64(len(classes))) {
+			absent, most = append(absent, class), max(most, upper[k])
+		}
+	}
+	if len(absent) > spelling.MaxNamed {
+		h.warn("%d classes seem to be absent from the target, with shares of at most %.2g %%: %s", len(absent), 100*most, spelling.List(absent))
+		return
+	}
+	for k, class := range classes {
+		if slices.Contains(absent, class) {
+			h.warn("class %s seems to be absent from the target: its share is at most %.1f %%", class, 100*upper[k])
+		}
+	}
 }
 
 // Stayed reports whether nothing in the target speaks against classes that have stayed
