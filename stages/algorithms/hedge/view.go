@@ -69,7 +69,7 @@ type learner struct {
 func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 	learners := []*learner{{rows: f.source}, nil, nil, nil}
 	if !f.findsClasses() {
-		f.warn("of %d classes, with %.1f source rows each on average, nobody has looked whether each has moved by itself: say --assume move to look", f.classes, float64(f.distinct)/float64(f.classes))
+		f.warn("of %d classes, with %.1f source rows each on average, nobody has looked whether each has moved by itself", f.classes, float64(f.distinct)/float64(f.classes))
 		var err error
 		learners[1], err = f.together(ctx)
 		return learners, err
