@@ -1,4 +1,4 @@
-// Package spelling finds the name that somebody meant.
+// Package spelling finds the name that somebody meant, and lists names.
 package spelling
 
 import "strings"

@@ -32,7 +32,8 @@ const (
 
 // Options of an ensemble. The zero value is usable.
 type Options struct {
-	// Members are some of Names, each at most once; nil means all.
+	// Members are some of Names, each at most once; nil means all, or a linear discriminant where
+	// classes are Crowded.
 	Members []string
 	// Distinct is how many rows there are; those after them are copies of these rows, in the
 	// same order and as often as there are. A row is in one fold with its copies. 0 means
@@ -51,7 +52,7 @@ func (o Options) members() ([]string, error) {
 		return nil, fmt.Errorf("ensemble: there are no members: choose some of %v", Names)
 	}
 	for i, name := range o.Members {
-		if !slices.Contains(Names, name) {
+		if !slices.Contains(Names, name) && name != discriminantName {
 			return nil, fmt.Errorf("ensemble: there is no classifier %q: choose some of %v", name, Names)
 		}
 		if slices.Contains(o.Members[:i], name) {
@@ -119,8 +120,12 @@ func (m *Model) Predict(x blas32.General) blas32.General { return m.Mean(m.Membe
 // minPosterior is what a posterior counts as in the mean if it is less.
 const minPosterior = 1e-6
 
-// Mean is the normalised weighted geometric mean of the members' posteriors, all n×C.
+// Mean is the normalised weighted geometric mean of the members' posteriors, all n×C. It is those
+// of a linear discriminant as they are, not a copy.
 func (m *Model) Mean(members []blas32.General) blas32.General {
+	if m.discriminant() {
+		return members[0]
+	}
 	mean := dense.New(members[0].Rows, members[0].Cols)
 	if mean.Rows == 0 {
 		return mean
@@ -138,6 +143,11 @@ func (m *Model) Mean(members []blas32.General) blas32.General {
 		mean.Data[i] = float32(v)
 	}
 	return mean
+}
+
+// discriminant reports whether a linear discriminant is all there is.
+func (m *Model) discriminant() bool {
+	return m.members[0].name == discriminantName && len(m.members) == 1
 }
 
 // softmax replaces scores, times sharpness, by probabilities.

@@ -119,7 +119,7 @@ func (h header) weights() (sum float64) {
 func getMember(f *safetensors.File, prefix, name string, classes int) (scorer, error) {
 	prefix += name + "."
 	switch name {
-	case logisticName:
+	case logisticName, discriminantName:
 		return getLinear(f, prefix, classes)
 	case kernelName:
 		return getRidge(f, prefix, classes)

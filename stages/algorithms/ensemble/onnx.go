@@ -12,6 +12,9 @@ func (m *Model) ONNX(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
 	var sum onnx.Value
 	for _, k := range m.members {
 		p := k.calibrator.ONNX(g, k.onnx(g, prefix+k.name+".", x))
+		if m.discriminant() {
+			return p
+		}
 		logs := g.Op("Mul", labelshift.LogONNX(g, p, minPosterior), g.Scalar(k.weight))
 		if sum == "" {
 			sum = logs

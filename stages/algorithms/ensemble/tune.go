@@ -24,14 +24,15 @@ const folds = 3
 type Tuned struct {
 	Classes int
 	// Gamma and Lambda are the hyper-parameters of kernel ridge regression, which
-	// are chosen whether it is a member or not.
+	// are chosen whether it is a member or not; but not of crowded classes.
 	Gamma, Lambda float64
 	// Accuracy is the balanced accuracy of the members, on average, on rows that were held
 	// out.
 	Accuracy float64
 
 	members  []member
-	distinct int // rows; the others are copies of them
+	distinct int  // rows; the others are copies of them
+	crowded  bool // see Crowded
 	seed     uint64
 }
 
@@ -83,8 +84,13 @@ func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o 
 		return nil, err
 	}
 	t := &Tuned{Classes: classes, distinct: cmp.Or(o.Distinct, x.Rows), seed: o.Seed}
+	present, _ := renumber(labels, classes)
+	t.crowded = Crowded(t.distinct, len(present))
+	if t.crowded && o.Members == nil {
+		names = []string{discriminantName}
+	}
 	tuned := names
-	if !slices.Contains(names, kernelName) {
+	if !t.crowded && !slices.Contains(names, kernelName) {
 		tuned = append(slices.Clip(names), kernelName) // for Gamma and Lambda
 	}
 	members := make([]member, len(tuned))
@@ -125,44 +131,55 @@ func check(x blas32.General, labels []int32, classes int) error {
 func (t *Tuned) tune(ctx context.Context, name string, x blas32.General, labels []int32) (member, error) {
 	m := member{name: name}
 	var heldOut blas32.General
-	seen := labels
+	var seen []int32
 	var err error
+	kind := labelshift.BCTS
+	if t.crowded {
+		kind = labelshift.Temperature // few rows say nothing of their class' own bias
+	}
 	switch name {
+	case discriminantName:
+		m.train = t.discriminant(1)
+		heldOut, seen, err = t.crossValidate(ctx, m.train, x, labels)
 	case logisticName:
 		m.train = t.trainLogistic
-		heldOut, err = t.crossValidate(ctx, m.train, x, labels)
+		heldOut, seen, err = t.crossValidate(ctx, m.train, x, labels)
 	case networkName:
 		m.train = t.trainNetwork
-		heldOut, err = t.crossValidate(ctx, m.train, x, labels)
+		heldOut, seen, err = t.crossValidate(ctx, m.train, x, labels)
 	case kernelName:
 		m.train = t.trainKernel
 		heldOut, seen, err = t.chooseKernel(ctx, dense.Rows(x, 0, t.distinct), labels[:t.distinct])
 		if err == nil && t.distinct < x.Rows {
-			seen = labels
-			heldOut, err = t.crossValidate(ctx, m.train, x, labels)
+			heldOut, seen, err = t.crossValidate(ctx, m.train, x, labels)
 		}
 	}
 	if err != nil {
 		return m, err
 	}
-	m.calibrator, err = labelshift.Calibrate(heldOut, seen, labelshift.BCTS)
-	if err == nil {
-		p := m.calibrator.Apply(heldOut)
-		m.accuracy, m.loss = balancedAccuracy(p, seen, t.Classes), logLoss(p, seen)
+	if m.calibrator, err = labelshift.Calibrate(ctx, heldOut, seen, kind); err != nil {
+		return m, err
 	}
-	return m, err
+	p := m.calibrator.Apply(heldOut)
+	m.accuracy, m.loss = balancedAccuracy(p, seen, t.Classes), logLoss(p, seen)
+	if name == discriminantName {
+		m.train, m.calibrator = t.discriminant(m.calibrator.Temperature), labelshift.Uncalibrated(t.Classes)
+	}
+	return m, nil
 }
 
-// crossValidate returns the posteriors of all rows, by models that were trained on
-// the other folds. They are uniform if the other folds are empty.
-func (t *Tuned) crossValidate(ctx context.Context, train trainer, x blas32.General, labels []int32) (blas32.General, error) {
-	fold := t.divide(labels)
-	all := dense.New(x.Rows, t.Classes)
+// crossValidate returns the posteriors of all rows, or of a sample of them where classes are
+// crowded, by models that were trained on the other folds, and the rows' labels. Posteriors are
+// uniform if the other folds are empty.
+func (t *Tuned) crossValidate(ctx context.Context, train trainer, x blas32.General, labels []int32) (blas32.General, []int32, error) {
+	fold, rows := t.divide(labels), t.asked(x.Rows)
+	all := dense.New(len(rows), t.Classes)
 	for i := range all.Data {
 		all.Data[i] = 1 / float32(t.Classes)
 	}
 	err := kernel.Each(folds, func(f int) error {
-		in, out := split(fold, f)
+		in, _ := split(fold, f)
+		_, out := split(dense.Pick(fold, rows), f)
 		if len(in) == 0 || len(out) == 0 {
 			return nil
 		}
@@ -170,13 +187,25 @@ func (t *Tuned) crossValidate(ctx context.Context, train trainer, x blas32.Gener
 		if err != nil {
 			return err
 		}
-		p := m.posteriors(dense.Gather(x, out))
+		p := m.posteriors(dense.Gather(x, dense.Pick(rows, out)))
 		for k, i := range out {
 			copy(dense.Row(all, i), dense.Row(p, k))
 		}
 		return nil
 	})
-	return all, err
+	return all, dense.Pick(labels, rows), err
+}
+
+// crowdedRows is how many rows are held out of crowded classes, at most.
+const crowdedRows = 1_000
+
+// asked are the rows, of n, whose posteriors are asked for when they are held out.
+func (t *Tuned) asked(n int) []int {
+	limit := n
+	if t.crowded {
+		limit = crowdedRows
+	}
+	return dense.Sample(n, limit, func() *rand.Rand { return rand.New(rand.NewPCG(t.seed, streamAsked)) })
 }
 
 // split returns the rows of the other folds and those of fold f.
@@ -208,8 +237,12 @@ func (t *Tuned) divide(labels []int32) []int {
 	return fold
 }
 
-// streamFolds is the stream of random numbers that cuts the rows.
-const streamFolds = 1
+// streamFolds is the stream of random numbers that cuts the rows, and streamAsked that which
+// chooses those that are asked for.
+const (
+	streamFolds = 1
+	streamAsked = 2
+)
 
 // Train trains all members on rows of x (n×d) with the hyper-parameters and
 // calibrations of t. It fails as Tune does. The end of ctx ends it.

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/stages/algorithms/discriminant"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/kernelridge"
 	"mars.dev/mars/stages/algorithms/validate"
@@ -23,6 +24,9 @@ const (
 // (moved) source rows x that the learner labels right. Wrong labels of the target do
 // not find their way back.
 func (f *fit) circle(ctx context.Context, x, q blas32.General) (float64, error) {
+	if f.crowded {
+		return f.crowdedCircle(ctx, x, q)
+	}
 	index := dense.Sample(f.target.Rows, circleRows, f.random(streamCircle))
 	found := dense.ArgmaxRows(dense.Gather(q, index))
 	back, err := kernelridge.Fit(ctx, dense.Gather(f.target, index), found, q.Cols, f.hyper(),
@@ -31,6 +35,20 @@ func (f *fit) circle(ctx context.Context, x, q blas32.General) (float64, error) 
 		return 0, err
 	}
 	return validate.BalancedAccuracy(dense.ArgmaxRows(back.Scores(x)), f.labels, q.Cols), nil
+}
+
+// crowdedCircle is circle by a linear discriminant, which can learn from all rows.
+func (f *fit) crowdedCircle(ctx context.Context, x, q blas32.General) (float64, error) {
+	back, err := discriminant.Fit(ctx, f.target, dense.ArgmaxRows(q), q.Cols, discriminant.Options{Alike: true})
+	if err != nil {
+		return 0, err
+	}
+	found := make([]int32, x.Rows)
+	err = eachBlock(ctx, x.Rows, func(lo, hi int) error {
+		copy(found[lo:hi], dense.ArgmaxRows(back.Logits(dense.Rows(x, lo, hi))))
+		return nil
+	})
+	return validate.BalancedAccuracy(found, f.labels, q.Cols), err
 }
 
 // balancing returns weights of rows with which all classes that occur have the same

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/ensemble"
 	"mars.dev/mars/stages/algorithms/internal/classes"
 	"mars.dev/mars/stages/algorithms/internal/dense"
@@ -38,10 +39,13 @@ type Options struct {
 }
 
 // MaxRows is how many rows of each domain a fit looks at. Of more it draws a sample;
-// in that of the source each class keeps its share, but at least minClassRows rows.
+// in that of the source each class keeps its share, but at least minClassRows rows, or its part of
+// MaxRows if that is less.
 const (
 	MaxRows      = 20_000
 	minClassRows = 100
+	// manyClasses are so many that sums over all of them give way to sums over those that count.
+	manyClasses = 64
 )
 
 // A Problem is a source and a target.
@@ -108,7 +112,8 @@ type fit struct {
 	source, target blas32.General // prepared, at most MaxRows
 	labels         []int32
 	prior          []float64
-	distinct       int // source rows; those after them are copies of them, with other noise
+	distinct       int  // source rows; those after them are copies of them, with other noise
+	crowded        bool // see ensemble.Crowded
 	nearness       *nearness
 	stays          tested
 	heard          *Noise // that the source was given; nil if none
@@ -151,7 +156,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, preparation: f.inPlace(f.preparation)}
 	m.Evidence.Missing, m.Evidence.Unknown = p.Missing, f.unknown
 	var posteriors []blas32.General
-	if m.Views, posteriors, err = f.see(learners); err != nil {
+	if m.Views, posteriors, err = f.see(ctx, learners); err != nil {
 		return nil, err
 	}
 	step()
@@ -159,7 +164,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 		return nil, err
 	}
 	step()
-	mean, err := m.judge(f, learners, posteriors)
+	mean, err := m.judge(ctx, f, learners, posteriors)
 	if err != nil {
 		return nil, err
 	}
@@ -242,6 +247,7 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 	f.warnUnstudied(target.Rows)
 	f.compareUnits(source, target, p.Columns)
 	f.distinct = source.Rows
+	f.crowded = ensemble.Crowded(f.distinct, len(f.present()))
 	if err := f.prepare(ctx, source, target); err != nil {
 		return nil, err
 	}
@@ -268,11 +274,21 @@ func (f *fit) warnUnstudied(targetRows int) {
 	if targetRows < fewRows {
 		f.warn("there are only %d target rows: below %d nobody has studied how right the answer is", targetRows, fewRows)
 	}
+	var few []string
+	rows := make(map[string]int)
 	for k, share := range f.prior {
 		if n := int(share*float64(len(f.labels)) + 0.5); n > 0 && n < fewRowsOfClass {
-			f.warn("class %s has few source rows (%d): little is known of it", f.names[k], n)
+			few, rows[f.names[k]] = append(few, f.names[k]), n
 		}
 	}
+	if len(few) <= spelling.MaxNamed {
+		for _, name := range few {
+			f.warn("class %s has few source rows (%d): little is known of it", name, rows[name])
+		}
+		return
+	}
+	slices.SortStableFunc(few, func(a, b string) int { return cmp.Compare(rows[a], rows[b]) })
+	f.warn("%d classes have few source rows (from %d to %d): little is known of %s", len(few), rows[few[0]], rows[few[len(few)-1]], spelling.List(few))
 }
 
 func checkViews(names []string) error {
@@ -290,12 +306,13 @@ func sourceSample(p Problem, columns []int, seed uint64) []int {
 	if len(order) <= MaxRows {
 		return order
 	}
+	least := min(minClassRows, max(1, MaxRows/len(p.Classes)))
 	left := make([]int, len(p.Classes)) // rows of each class to take
 	for _, y := range p.Labels {
 		left[y]++
 	}
 	for k, n := range left {
-		left[k] = max(n*MaxRows/len(order), minClassRows)
+		left[k] = max(n*MaxRows/len(order), least)
 	}
 	return slices.DeleteFunc(order, func(i int) bool {
 		left[p.Labels[i]]--

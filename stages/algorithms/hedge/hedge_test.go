@@ -291,7 +291,7 @@ func TestNoiseOfTwoValues(t *testing.T) {
 		row[2], row[3] = 5*row[2], float32(10*(i%2))
 	}
 	f := &fit{classes: len(p.Classes), labels: p.Labels}
-	n, err := f.noise(p.Source, p.Target, nil)
+	n, err := f.noise(t.Context(), p.Source, p.Target, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

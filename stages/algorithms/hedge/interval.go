@@ -98,9 +98,15 @@ func variance(shares, mean []float64, views []View, e Evidence) []float64 {
 // the views' posteriors, whose densities stay.
 func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.General, replicates int) ([]float64, error) {
 	index := dense.Sample(f.target.Rows, replicateRows, f.random(streamReplicates))
-	var views []blas32.General
-	for _, p := range posteriors {
-		views = append(views, dense.Gather(p, index))
+	views := make([]*labelshift.EMRows, len(posteriors))
+	for i, p := range posteriors {
+		if m.Views[i].Weight < minWeight {
+			continue
+		}
+		var err error
+		if views[i], err = labelshift.NewEMRows(dense.Gather(p, index)); err != nil {
+			return nil, err
+		}
 	}
 	shares := make([][]float64, f.classes) // by class and replicate
 	for k := range shares {
@@ -113,10 +119,10 @@ func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.Gener
 			weights[i] = rng.ExpFloat64()
 		}
 		for i, v := range m.Views {
-			if v.Weight < minWeight {
+			if views[i] == nil {
 				continue
 			}
-			p, err := replicate(views[i], v, weights)
+			p, err := replicate(ctx, views[i], v, weights)
 			if err != nil {
 				return err
 			}
@@ -124,7 +130,7 @@ func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.Gener
 				shares[k][b] += v.Weight * s
 			}
 		}
-		return ctx.Err()
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -137,7 +143,7 @@ func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.Gener
 }
 
 // replicate returns a view's proportions of weighted rows.
-func replicate(posteriors blas32.General, v View, weights []float64) ([]float64, error) {
+func replicate(ctx context.Context, rows *labelshift.EMRows, v View, weights []float64) ([]float64, error) {
 	o := labelshift.EMOptions{Weights: weights, Iterations: emSteps, Tolerance: replicateTolerance}
 	if v.Name == "same" {
 		o.Iterations = 1
@@ -147,7 +153,7 @@ func replicate(posteriors blas32.General, v View, weights []float64) ([]float64,
 		shares[k] = max(p, minShare)
 	}
 	dense.Normalize(shares)
-	e, err := labelshift.EM(posteriors, shares, o)
+	e, err := rows.EM(ctx, shares, o)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (f *fit) listen(ctx context.Context, source, target blas32.General) (*Noise
 	target = dense.Gather(target, dense.Sample(target.Rows, nearRows, f.random(streamNoise)))
 	var shares []float64
 	for range noiseRounds {
-		n, err := trial.noise(source, target, shares)
+		n, err := trial.noise(ctx, source, target, shares)
 		if n == nil || err != nil {
 			return nil, err
 		}
@@ -80,12 +80,12 @@ func (f *fit) mayStay() bool {
 // noise is what the columns of the target vary more than those of a mixture of the source's
 // classes with these shares; by the shares whose means are nearest the target's if they are
 // nil, because noise does not move means. It is nil if there is none.
-func (f *fit) noise(source, target blas32.General, shares []float64) (*Noise, error) {
+func (f *fit) noise(ctx context.Context, source, target blas32.General, shares []float64) (*Noise, error) {
 	means, within := f.momentsOfClasses(source)
 	mean, variance := momentsOf(target)
 	if shares == nil {
 		var err error
-		if shares, err = nearestShares(means, mean, variance); err != nil {
+		if shares, err = nearestShares(ctx, means, mean, variance); err != nil {
 			return nil, err
 		}
 	}
@@ -145,7 +145,7 @@ func momentsOf(x blas32.General) (mean, variance []float64) {
 
 // nearestShares are those of the classes whose mixture's mean is nearest to a mean, in
 // deviations of each column.
-func nearestShares(means [][]float64, mean, variance []float64) ([]float64, error) {
+func nearestShares(ctx context.Context, means [][]float64, mean, variance []float64) ([]float64, error) {
 	var present []int
 	for k, of := range means {
 		if of != nil {
@@ -163,7 +163,7 @@ func nearestShares(means [][]float64, mean, variance []float64) ([]float64, erro
 			a.Set(j, c, unit*means[k][j])
 		}
 	}
-	fitted, err := labelshift.SimplexLeastSquares(a, b, nil)
+	fitted, err := labelshift.NearestMixture(ctx, a, b, nil)
 	if err != nil {
 		return nil, err
 	}

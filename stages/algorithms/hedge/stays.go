@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -212,14 +213,7 @@ func fourier(z, directions blas32.General) blas32.General {
 
 // run returns what the test found, but for the trust, and the shares that fit best.
 func (t *stayTest) run(ctx context.Context) (Stays, []float64, error) {
-	counts := make([][]float32, len(t.byClass))
-	for k, rows := range t.byClass {
-		counts[k] = make([]float32, t.features.Rows)
-		for _, i := range rows {
-			counts[k][i] = 1
-		}
-	}
-	fitted, left, gain, err := t.explain(t.means(counts), t.target, t.prior)
+	fitted, left, gain, err := t.explain(ctx, t.means(t.byClass), t.target, t.prior)
 	if err != nil {
 		return Stays{}, nil, err
 	}
@@ -227,9 +221,9 @@ func (t *stayTest) run(ctx context.Context) (Stays, []float64, error) {
 	err = kernel.Each(2*stayReplicates, func(b int) (err error) {
 		rng := rand.New(rand.NewPCG(t.seed, streamStays+uint64(b)))
 		if b < stayReplicates {
-			lefts[b], _, err = t.replicate(rng, fitted)
+			lefts[b], _, err = t.replicate(ctx, rng, fitted)
 		} else {
-			_, gains[b-stayReplicates], err = t.replicate(rng, t.prior)
+			_, gains[b-stayReplicates], err = t.replicate(ctx, rng, t.prior)
 		}
 		if err != nil {
 			return err
@@ -249,15 +243,12 @@ const maxDeviations = 1e4 // so that it is a number in a file
 
 // replicate draws a target of the given shares from the source's rows, and a bootstrap
 // sample of each class.
-func (t *stayTest) replicate(rng *rand.Rand, shares []float64) (left, gain float64, err error) {
-	n, classes := t.features.Rows, len(t.byClass)
-	counts := make([][]float32, classes+1)
-	for k := range counts {
-		counts[k] = make([]float32, n)
-	}
+func (t *stayTest) replicate(ctx context.Context, rng *rand.Rand, shares []float64) (left, gain float64, err error) {
+	classes := len(t.byClass)
+	drawn := make([][]int, classes+1)
 	for k, rows := range t.byClass {
 		for range rows {
-			counts[k][rows[rng.IntN(len(rows))]]++
+			drawn[k] = append(drawn[k], rows[rng.IntN(len(rows))])
 		}
 	}
 	for range t.draws {
@@ -265,42 +256,58 @@ func (t *stayTest) replicate(rng *rand.Rand, shares []float64) (left, gain float
 		for ; k < classes-1 && u >= shares[k]; k++ {
 			u -= shares[k]
 		}
-		counts[classes][t.byClass[k][rng.IntN(len(t.byClass[k]))]]++
+		drawn[classes] = append(drawn[classes], t.byClass[k][rng.IntN(len(t.byClass[k]))])
 	}
-	means := t.means(counts)
-	_, left, gain, err = t.explain(means[:classes], means[classes], shares)
+	means := t.means(drawn)
+	_, left, gain, err = t.explain(ctx, means[:classes], means[classes], shares)
 	return left, gain, err
 }
 
-// means returns the mean features of rows that are counted so often.
-func (t *stayTest) means(counts [][]float32) [][]float64 {
-	c, sums := dense.New(0, t.features.Rows), dense.New(len(counts), t.features.Cols)
-	for _, row := range counts {
-		dense.Append(&c, row)
+// means returns the mean features of samples of rows, in which a row may be more than once.
+func (t *stayTest) means(samples [][]int) [][]float64 {
+	if len(samples) > manyClasses {
+		return t.eachMean(samples)
+	}
+	c, sums := dense.New(len(samples), t.features.Rows), dense.New(len(samples), t.features.Cols)
+	means := make([][]float64, len(samples))
+	for k, rows := range samples {
+		for _, i := range rows {
+			c.Data[k*c.Stride+i]++
+		}
 	}
 	kernel.Gemm(false, false, 1, c, t.features, 0, sums)
-	means := make([][]float64, len(counts))
-	for k, row := range counts {
-		total := 0.0
-		for _, v := range row {
-			total += float64(v)
-		}
+	for k, rows := range samples {
 		means[k] = make([]float64, sums.Cols)
 		for j, v := range dense.Row(sums, k) {
-			means[k][j] = float64(v) / total
+			means[k][j] = float64(v) / float64(len(rows))
 		}
+	}
+	return means
+}
+
+// eachMean is means where most products would be with 0.
+func (t *stayTest) eachMean(samples [][]int) [][]float64 {
+	means := make([][]float64, len(samples))
+	for k, rows := range samples {
+		means[k] = make([]float64, t.features.Cols)
+		for _, i := range rows {
+			for j, v := range dense.Row(t.features, i) {
+				means[k][j] += float64(v)
+			}
+		}
+		floats.Scale(1/float64(len(rows)), means[k])
 	}
 	return means
 }
 
 // explain fits a mixture of the classes' means to the target's, whose shares are near some. left is the squared
 // distance then, and gain what the source's own proportions have more.
-func (t *stayTest) explain(means [][]float64, target, near []float64) (shares []float64, left, gain float64, err error) {
+func (t *stayTest) explain(ctx context.Context, means [][]float64, target, near []float64) (shares []float64, left, gain float64, err error) {
 	m := mat.NewDense(len(target), len(means), nil)
 	for k, mean := range means {
 		m.SetCol(k, mean)
 	}
-	if shares, err = labelshift.SimplexLeastSquares(m, target, near); err != nil {
+	if shares, err = labelshift.NearestMixture(ctx, m, target, near); err != nil {
 		return nil, 0, 0, err
 	}
 	distance := func(p []float64) float64 {

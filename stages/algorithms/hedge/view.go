@@ -3,6 +3,7 @@ package hedge
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -58,7 +59,7 @@ type learner struct {
 	matched []float64      // p_T by the match that moved them; nil if there was none
 
 	model   *ensemble.Model
-	members []blas32.General // n_T×C each: posteriors of the target that carry p_S
+	members []blas32.General // n_T×C each: posteriors of the target that carry p_S; none of crowded classes
 	mean    blas32.General   // of the members
 }
 
@@ -67,6 +68,12 @@ type learner struct {
 // warning, and so is that by part if no class has parts.
 func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 	learners := []*learner{{rows: f.source}, nil, nil, nil}
+	if !f.findsClasses() {
+		f.warn("of %d classes, with %.1f source rows each on average, nobody has looked whether each has moved by itself", f.classes, float64(f.distinct)/float64(f.classes))
+		var err error
+		learners[1], err = f.together(ctx)
+		return learners, err
+	}
 	parts, err := divide(ctx, f.source, f.labels, f.classes, f.Seed)
 	if err != nil {
 		return nil, err
@@ -95,6 +102,17 @@ func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 		}
 	}
 	return learners, nil
+}
+
+// maxCrowdedPairs is how many pairs of a source row and a class there may be if classes are crowded
+// and are still to be looked for one by one.
+const maxCrowdedPairs = 1_500_000
+
+// findsClasses reports whether classes are looked for in the target one by one: always if that is
+// all that may be assumed.
+func (f *fit) findsClasses() bool {
+	return !f.crowded || len(f.labels)*f.classes <= maxCrowdedPairs ||
+		f.Assume != nil && !slices.ContainsFunc(f.Assume, func(name string) bool { return name != "classes" && name != "parts" })
 }
 
 // together gives all source rows the mean and the covariance of the target.
@@ -143,13 +161,20 @@ func (f *fit) train(ctx context.Context, l *learner) (err error) {
 	if l.model, err = f.tuned.Train(ctx, l.rows, f.labels); err != nil {
 		return err
 	}
-	l.members = l.model.Members(f.target)
-	l.mean = l.model.Mean(l.members)
-	return ctx.Err()
+	if !f.crowded {
+		l.members = l.model.Members(f.target)
+		l.mean = l.model.Mean(l.members)
+		return ctx.Err()
+	}
+	l.mean = dense.New(f.target.Rows, f.classes)
+	return eachBlock(ctx, f.target.Rows, func(lo, hi int) error {
+		copy(dense.Rows(l.mean, lo, hi).Data, l.model.Predict(dense.Rows(f.target, lo, hi)).Data)
+		return nil
+	})
 }
 
 // see returns the views of the learners, and their posteriors of the target's rows.
-func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
+func (f *fit) see(ctx context.Context, learners []*learner) ([]View, []blas32.General, error) {
 	var views []View
 	var posteriors []blas32.General
 	for i, name := range Views {
@@ -159,7 +184,7 @@ func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
 			continue
 		}
 		var err error
-		if v.Proportions, err = f.proportions(name, l); err != nil {
+		if v.Proportions, err = f.proportions(ctx, name, l); err != nil {
 			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
 		}
 		if name == "same" {
@@ -168,7 +193,7 @@ func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
 			v.Carried = f.prior
 		} else {
 			var err error
-			if v.FixedPoint, err = labelshift.FixedPoint(l.mean, f.prior); err != nil {
+			if v.FixedPoint, err = labelshift.FixedPoint(ctx, l.mean, f.prior); err != nil {
 				return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
 			}
 		}
@@ -183,19 +208,23 @@ func (f *fit) see(learners []*learner) ([]View, []blas32.General, error) {
 
 // proportions returns p_T of a view: by the match that moved the rows; without one, by
 // EM; and if nothing has changed, the mean posterior.
-func (f *fit) proportions(name string, l *learner) ([]float64, error) {
+func (f *fit) proportions(ctx context.Context, name string, l *learner) ([]float64, error) {
 	switch {
 	case name == "same":
 		return dense.ColumnMeans(l.mean), nil
 	case l.matched != nil:
 		return l.matched, nil
 	}
-	return f.em(l.mean)
+	return f.em(ctx, l.mean)
 }
 
 // em estimates p_T from posteriors under label shift.
-func (f *fit) em(posteriors blas32.General) ([]float64, error) {
-	e, err := labelshift.EM(posteriors, f.prior, labelshift.EMOptions{Iterations: emSteps, Tolerance: emTolerance})
+func (f *fit) em(ctx context.Context, posteriors blas32.General) ([]float64, error) {
+	rows, err := labelshift.NewEMRows(posteriors)
+	if err != nil {
+		return nil, err
+	}
+	e, err := rows.EM(ctx, f.prior, labelshift.EMOptions{Iterations: emSteps, Tolerance: emTolerance})
 	if err != nil {
 		return nil, err
 	}

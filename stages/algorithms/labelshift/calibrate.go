@@ -1,6 +1,7 @@
 package labelshift
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -46,6 +47,11 @@ func ParseCalibration(name string) (Calibration, error) {
 	return 0, fmt.Errorf("labelshift: calibration: %q is not known: choose temperature or bcts", name)
 }
 
+// Uncalibrated leaves posteriors of so many classes as they are.
+func Uncalibrated(classes int) *Calibrator {
+	return &Calibrator{Temperature: 1, Bias: make([]float64, classes)}
+}
+
 // Calibrator replaces posteriors p by kernel.Softmax64(log p / T + b).
 type Calibrator struct {
 	Temperature float64
@@ -71,8 +77,8 @@ const (
 // Calibrate fits a Calibrator by maximum likelihood, a convex problem in 1/T and
 // b, to posteriors of source rows that the classifier was not trained on (n×C)
 // and their labels. It fails if a row is not a distribution or a label is not
-// from 0 to C−1.
-func Calibrate(source blas32.General, labels []int32, kind Calibration) (*Calibrator, error) {
+// from 0 to C−1, and with ctx.Err() if ctx ends.
+func Calibrate(ctx context.Context, source blas32.General, labels []int32, kind Calibration) (*Calibrator, error) {
 	if source.Rows != len(labels) {
 		panic("labelshift: Calibrate: one label a row is needed")
 	}
@@ -86,7 +92,7 @@ func Calibrate(source blas32.General, labels []int32, kind Calibration) (*Calibr
 	if kind == BCTS {
 		l.biases = source.Cols
 	}
-	v, err := l.maximise()
+	v, err := l.maximise(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -137,11 +143,14 @@ type likelihood struct {
 }
 
 // maximise runs Newton's method, halving steps that do not lower the value.
-func (l *likelihood) maximise() ([]float64, error) {
+func (l *likelihood) maximise(ctx context.Context) ([]float64, error) {
 	v := make([]float64, 1+l.biases)
 	v[0] = 1
 	value, gradient, hessian := l.derivatives(v)
 	for range newtonSteps {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if floats.Norm(gradient, math.Inf(1)) < newtonTolerance {
 			break
 		}

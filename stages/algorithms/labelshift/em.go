@@ -2,6 +2,7 @@ package labelshift
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
@@ -36,15 +37,26 @@ type EMOptions struct {
 // It fails if a row is not a distribution or has no mass on the source's
 // classes, and panics if shapes differ.
 func EM(target blas32.General, source []float64, o EMOptions) (*Result, error) {
-	if o.Weights != nil && len(o.Weights) != target.Rows {
+	rows, err := NewEMRows(target)
+	if err != nil {
+		return nil, err
+	}
+	e, err := rows.EM(context.Background(), source, o)
+	if err == nil {
+		e.Responsibilities = reweighted(target, ratios(e.Proportions, source))
+	}
+	return e, err
+}
+
+// EM is EM of the rows, but for the responsibilities: it fails as EM does, and with ctx.Err() if
+// ctx ends.
+func (r *EMRows) EM(ctx context.Context, source []float64, o EMOptions) (*Result, error) {
+	if o.Weights != nil && len(o.Weights) != r.x.Rows {
 		panic("labelshift: EM: one weight a row is needed")
 	}
 	o.Iterations = cmp.Or(o.Iterations, 10_000)
 	o.Tolerance = cmp.Or(o.Tolerance, 1e-8)
-	if err := checkPosteriors("target", target); err != nil {
-		return nil, err
-	}
-	if err := checkProportions("source", source, target.Cols); err != nil {
+	if err := checkProportions("source", source, r.x.Cols); err != nil {
 		return nil, err
 	}
 	e := &Result{Estimator: "em", Proportions: append([]float64(nil), source...)}
@@ -53,8 +65,11 @@ func EM(target blas32.General, source []float64, o EMOptions) (*Result, error) {
 			e.Warnings = append(e.Warnings, fmt.Sprintf("class %d has no share of the source: its share of the target can not be estimated and is given as 0", k))
 		}
 	}
-	sums := newPosteriorSums(target, o.Weights)
+	sums := newPosteriorSums(r, o.Weights)
 	step := func(p []float64) ([]float64, error) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		e.Iterations++
 		return sums.mean(ratios(p, source))
 	}
@@ -73,7 +88,6 @@ func EM(target blas32.General, source []float64, o EMOptions) (*Result, error) {
 	if !e.Converged {
 		e.Warnings = append(e.Warnings, fmt.Sprintf("EM has not converged in %d steps", e.Iterations))
 	}
-	e.Responsibilities = reweighted(target, ratios(e.Proportions, source))
 	return e, nil
 }
 
@@ -94,37 +108,23 @@ const maxParts = 16
 // posteriorSums adds up reweighted posteriors, in parts that do not depend on
 // the number of threads.
 type posteriorSums struct {
-	x       blas32.General
-	wide    blas64.General // x of many classes, in float64; no rows: of few, or too large
-	weights []float64      // of rows; nil is 1
-	total   float64        // of the weights
+	*EMRows
+	weights []float64 // of rows; nil is 1
+	total   float64   // of the weights
 	parts   [][]float64
 }
 
-const (
-	// partRows is how many rows one part has at least.
-	partRows = 1024
-	// wideClasses are so many that products of matrices and vectors are faster than loops
-	// over each row's classes, and wideValues so many posteriors that they may be held twice.
-	wideClasses = 17
-	wideValues  = 1 << 23
-)
+// partRows is how many rows one part has at least.
+const partRows = 1024
 
-func newPosteriorSums(x blas32.General, weights []float64) *posteriorSums {
-	s := &posteriorSums{x: x, weights: weights, total: float64(x.Rows), parts: make([][]float64, max(1, min(maxParts, x.Rows/partRows)))}
+func newPosteriorSums(r *EMRows, weights []float64) *posteriorSums {
+	x := r.x
+	s := &posteriorSums{EMRows: r, weights: weights, total: float64(x.Rows), parts: make([][]float64, max(1, min(maxParts, x.Rows/partRows)))}
 	for i := range s.parts {
 		s.parts[i] = make([]float64, x.Cols)
 	}
 	if weights != nil {
 		s.total = dense.Sum(weights)
-	}
-	if x.Cols >= wideClasses && x.Rows*x.Cols <= wideValues {
-		s.wide = dense.New64(x.Rows, x.Cols)
-		for i := range x.Rows {
-			for k, v := range dense.Row(x, i) {
-				s.wide.Data[i*x.Cols+k] = float64(v)
-			}
-		}
 	}
 	return s
 }
@@ -142,13 +142,7 @@ func (s *posteriorSums) mean(ratios []float64) ([]float64, error) {
 			if s.weights != nil {
 				weights = s.weights[lo:hi]
 			}
-			if s.wide.Rows > 0 {
-				some := s.wide
-				some.Rows, some.Data = hi-lo, some.Data[lo*some.Stride:hi*some.Stride]
-				addWide(s.parts[p], some, weights, ratios)
-				continue
-			}
-			addPosteriors(s.parts[p], dense.Rows(s.x, lo, hi), weights, ratios)
+			s.add(s.parts[p], lo, hi, weights, ratios)
 		}
 	})
 	mean := make([]float64, s.x.Cols)
@@ -157,7 +151,7 @@ func (s *posteriorSums) mean(ratios []float64) ([]float64, error) {
 			mean[k] += v / s.total
 		}
 	}
-	if mean[0]-mean[0] != 0 {
+	if !dense.Finite(mean) {
 		return nil, errNoMass
 	}
 	return mean, nil

@@ -148,14 +148,14 @@ func rlls(_ context.Context, in *Inputs) (*Result, error) {
 }
 
 // calibratedEM is EM after calibration on the source.
-func calibratedEM(_ context.Context, in *Inputs) (*Result, error) {
+func calibratedEM(ctx context.Context, in *Inputs) (*Result, error) {
 	shares, err := Shares(in.Labels, in.Classes)
 	if err != nil {
 		return nil, err
 	}
 	target := in.TargetPosteriors
 	if in.Calibration != nil {
-		c, err := Calibrate(in.SourcePosteriors, in.Labels, *in.Calibration)
+		c, err := Calibrate(ctx, in.SourcePosteriors, in.Labels, *in.Calibration)
 		if err != nil {
 			return nil, err
 		}

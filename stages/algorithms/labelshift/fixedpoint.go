@@ -1,6 +1,7 @@
 package labelshift
 
 import (
+	"context"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -19,17 +20,40 @@ const (
 	fixedPasses = 60
 	// fixedRows is how many rows' densities are held at once.
 	fixedRows = 512
+	// newtonClasses are so many that Newton's steps, which take time with their square and cube,
+	// give way to EM's, of which emPasses are taken.
+	newtonClasses = 256
+	emPasses      = 300
 )
 
+// emFixedPoint is FixedPoint for many classes.
+func emFixedPoint(ctx context.Context, posteriors blas32.General, source []float64) ([]float64, error) {
+	rows, err := NewEMRows(posteriors)
+	if err != nil {
+		return nil, err
+	}
+	e, err := rows.EM(ctx, source, EMOptions{Iterations: emPasses, Tolerance: FixedTolerance, Accelerate: true})
+	if err != nil {
+		return nil, err
+	}
+	return e.Proportions, nil
+}
+
 // FixedPoint returns the proportions at which EM stays on posteriors (n×C) that carry the
-// source's: what EMSums lead to, for rows that are all at hand.
-func FixedPoint(posteriors blas32.General, source []float64) ([]float64, error) {
+// source's: what EMSums lead to, for rows that are all at hand. It returns ctx.Err() if ctx ends.
+func FixedPoint(ctx context.Context, posteriors blas32.General, source []float64) ([]float64, error) {
 	n, classes := posteriors.Rows, posteriors.Cols
+	if classes > newtonClasses {
+		return emFixedPoint(ctx, posteriors, source)
+	}
 	p := slices.Clone(source)
 	block := dense.New64(fixedRows, classes)
 	for range fixedPasses {
 		first, second := make([]float64, classes), mat.NewDense(classes, classes, nil)
 		for lo := 0; lo < n; lo += fixedRows {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			block.Rows = min(fixedRows, n-lo)
 			for i := range block.Rows {
 				g := block.Data[i*classes : (i+1)*classes]

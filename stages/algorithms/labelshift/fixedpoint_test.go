@@ -23,7 +23,7 @@ func TestFixedPoint(t *testing.T) {
 		dense.Normalize(target)
 		x := shifted(rng, 1500, source, target, 2)
 		_, want, _ := solve(t, x, source, source)
-		got, err := FixedPoint(x, source)
+		got, err := FixedPoint(t.Context(), x, source)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,12 +86,12 @@ func TestCalibrateOracle(t *testing.T) {
 		t.Run(want.Case, func(t *testing.T) {
 			p := problems[i].Case.Data()
 			source := want.posteriors(p.Source)
-			c, err := Calibrate(source, p.Labels, Temperature)
+			c, err := Calibrate(t.Context(), source, p.Labels, Temperature)
 			if err != nil {
 				t.Fatal(err)
 			}
 			compare(t, "temperature", []float64{c.Temperature}, []float64{want.Temperature}, 1e-4)
-			if c, err = Calibrate(source, p.Labels, BCTS); err != nil {
+			if c, err = Calibrate(t.Context(), source, p.Labels, BCTS); err != nil {
 				t.Fatal(err)
 			}
 			compare(t, "temperature of BCTS", []float64{c.Temperature}, []float64{want.BCTS.Temperature}, 1e-4)

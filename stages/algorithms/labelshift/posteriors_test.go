@@ -91,7 +91,7 @@ func TestBBSEAbsentClass(t *testing.T) {
 func TestCalibrate(t *testing.T) {
 	source, labels, _, _, _ := labelShift(t)
 	sure := (&Calibrator{Temperature: 0.25, Bias: []float64{1, -1, 0}}).Apply(source)
-	c, err := Calibrate(sure, labels, BCTS)
+	c, err := Calibrate(t.Context(), sure, labels, BCTS)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestCalibrate(t *testing.T) {
 	// Nothing is better than certainty for posteriors that are always right.
 	right := dense.New(2, 2)
 	right.Data = []float32{0.9, 0.1, 0.2, 0.8}
-	if c, err = Calibrate(right, []int32{0, 1}, Temperature); err != nil || c.Temperature < 1/maxBeta*0.999 {
+	if c, err = Calibrate(t.Context(), right, []int32{0, 1}, Temperature); err != nil || c.Temperature < 1/maxBeta*0.999 {
 		t.Errorf("temperature %v, %v", c, err)
 	}
 }
@@ -129,7 +129,7 @@ func TestPosteriorErrors(t *testing.T) {
 		{err(RLLS(good, []int32{0, 0}, good)), "labelshift: all source rows are of class 0"},
 		{err(EM(good, []float64{0.5, 0.6}, EMOptions{})), "labelshift: the source proportions sum to 1.1"},
 		{err(EM(x(1, 0), []float64{0, 1}, EMOptions{})), "labelshift: a target row has posteriors of 0"},
-		{err(Calibrate(good, []int32{0, -1}, BCTS)), "labelshift: source row 1 has label -1"},
+		{err(Calibrate(t.Context(), good, []int32{0, -1}, BCTS)), "labelshift: source row 1 has label -1"},
 		{err(ParseCalibration("platt")), `labelshift: calibration: "platt" is not known: choose temperature or bcts`},
 	}
 	for _, c := range cases {
@@ -190,6 +190,7 @@ func TestPosteriorSums(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] = rng.Float32()
 		}
+		x = reweighted(x, dense.Uniform(classes))
 		for k := range ratios {
 			ratios[k] = rng.Float64()
 		}
@@ -213,11 +214,15 @@ func TestPosteriorSums(t *testing.T) {
 			got := make([]float64, classes)
 			addPosteriors(got, x, w, ratios)
 			compare(t, "loops", got, want, 1e-12)
-			s := newPosteriorSums(x, w)
+			rows, err := NewEMRows(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newPosteriorSums(rows, w)
 			if (s.wide.Rows > 0) != (classes >= wideClasses) {
 				t.Errorf("%d classes: %d rows are wide", classes, s.wide.Rows)
 			}
-			got, err := s.mean(ratios)
+			got, err = s.mean(ratios)
 			if err != nil {
 				t.Fatal(err)
 			}

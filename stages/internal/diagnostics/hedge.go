@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
@@ -15,6 +16,7 @@ const (
 	minExpectedAccuracy = 0.6
 	maxAbsent           = 0.01 // upper bound of the share of a class that may be absent
 	absentShare         = 1e-3 // its share, at most
+	maxAbsentPart       = 0.5  // of an even share, beside which maxAbsent is much where classes are many
 	maxUntypical        = 0.15 // share of untypical rows; a twentieth is expected
 	maxNew              = 0.05 // share of rows of no class of the source, if these have stayed
 	minTrust            = 0.5  // from which on they are said to have stayed
@@ -76,14 +78,32 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	case u > maxUntypical:
 		h.warn("%.0f %% of the target's rows are unlike the source's rows of their class (%.0f %% would be if nothing is new): the target may have a class that the source lacks; mars label --unknown marks such rows", 100*u, 100*hedge.UntypicalRate)
 	}
-	if v := m.Interval; v != nil {
-		for k, class := range m.Classes {
-			if v.Upper[k] < maxAbsent && v.Lower[k] == 0 && m.Proportions[k] < absentShare {
-				h.warn("class %s seems to be absent from the target: its share is at most %.1f %%", class, 100*v.Upper[k])
-			}
-		}
+	if m.Interval != nil {
+		h.warnAbsent(m)
 	}
 	return d
+}
+
+// warnAbsent warns of classes whose greatest share is next to nothing: beside that of an even class
+// too, of which 50 and more have so little.
+func (h *Hedge) warnAbsent(m *hedge.Model) {
+	lower, upper := m.Interval.Lower, m.Interval.Upper
+	even := 1 / float64(len(m.Classes))
+	var absent []int
+	var names []string
+	most := 0.0
+	for k, class := range m.Classes {
+		if upper[k] < min(maxAbsent, maxAbsentPart*even) && lower[k] == 0 && m.Proportions[k] < min(absentShare, maxAbsentPart*even) {
+			absent, names, most = append(absent, k), append(names, class), max(most, upper[k])
+		}
+	}
+	if len(absent) > spelling.MaxNamed {
+		h.warn("%d classes seem to be absent from the target, with shares of at most %.2g %%: %s", len(absent), 100*most, spelling.List(names))
+		return
+	}
+	for i, k := range absent {
+		h.warn("class %s seems to be absent from the target: its share is at most %.1f %%", names[i], 100*upper[k])
+	}
 }
 
 // Stayed reports whether nothing in the target speaks against classes that have stayed

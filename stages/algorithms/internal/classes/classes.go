@@ -5,9 +5,11 @@ package classes
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
@@ -96,14 +98,20 @@ func (p *Present) Of(all []float64) []float64 {
 
 // Warnings names the absent classes.
 func (p *Present) Warnings() []string {
-	var words []string
+	var absent, words []string
 	next := 0
 	for k := range p.Classes {
 		if next < len(p.Class) && p.Class[next] == k {
 			next++
 			continue
 		}
-		words = append(words, fmt.Sprintf("class %d has no source rows: its share of the target can not be estimated and is given as 0", k))
+		absent = append(absent, strconv.Itoa(k))
+	}
+	if len(absent) > spelling.MaxNamed {
+		return []string{fmt.Sprintf("%d classes have no source rows: their shares of the target can not be estimated and are given as 0: %s", len(absent), spelling.List(absent))}
+	}
+	for _, k := range absent {
+		words = append(words, fmt.Sprintf("class %s has no source rows: its share of the target can not be estimated and is given as 0", k))
 	}
 	return words
 }
