@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages"
 	"mars.dev/mars/tables"
 	"mars.dev/mars/tables/encode"
 )
@@ -106,5 +108,17 @@ func TestLikeTarget(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "as many are missing as in t.csv: a (") || !strings.Contains(log.String(), "b (") || strings.Contains(log.String(), "c (") {
 		t.Errorf("said %s", log.String())
+	}
+}
+
+// Rows of numbers without names are refused beside a table that has columns of other kinds.
+func TestArraysBesideATable(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 0))
+	st := &preparation{Encoder: &encode.Encoder{Columns: []encode.Column{{Name: "a"}, {Name: "b"}}}}
+	array := gappy(rng, 5, nil)
+	array.Name, array.Columns = "x.npz", nil
+	err := st.encodeBoth(t.Context(), stages.Env{}, map[arrowio.Domain]*tables.Table{arrowio.SourceDomain: gappy(rng, 5, nil), arrowio.TargetDomain: array})
+	if err == nil || !strings.HasPrefix(err.Error(), "x.npz: its rows are 4 numbers without names") {
+		t.Errorf("error %v", err)
 	}
 }

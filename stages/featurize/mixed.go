@@ -224,6 +224,11 @@ func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, sides map
 		return nil
 	}
 	source, target := sides[arrowio.SourceDomain], sides[arrowio.TargetDomain]
+	for _, t := range sides {
+		if t.Columns == nil {
+			return fmt.Errorf("%s: its rows are %d numbers without names, and the other rows are of a table with text, dates or gaps: give it as a table with the columns %s", t.Name, t.Features.Cols, nameColumns(e.Inputs()))
+		}
+	}
 	if source != nil && target != nil {
 		s := newStrangeness(len(e.Columns))
 		s.add(target, e)

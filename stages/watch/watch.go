@@ -324,13 +324,13 @@ func (w *Watcher) Add(ctx context.Context, x, p blas32.General, times []int64, m
 // addTimed takes a row of a time. After an error it is not taken.
 func (w *Watcher) addTimed(ctx context.Context, at int64, post, features []float32, cells int64, write func(*Row) error) error {
 	s, number := &w.State, at/w.size
-	if s.Begun && number <= s.Closed {
-		return w.late(at)
+	isLate := func() bool { return s.Begun && number <= s.Closed }
+	if !isLate() { // a row that is says nothing of one that was held
+		if err := w.settleHeld(ctx, at, write); err != nil {
+			return err
+		}
 	}
-	if err := w.settleHeld(ctx, at, write); err != nil {
-		return err
-	}
-	if s.Begun && number <= s.Closed {
+	if isLate() {
 		return w.late(at)
 	}
 	if !s.Begun || w.isFar(at, s.Latest) {

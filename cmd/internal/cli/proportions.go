@@ -141,7 +141,8 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 		if err := unchanged(cmd); err != nil {
 			return err
 		}
-		if r.Doubtful() {
+		// A report for programs does not hang on where a stream was read from.
+		if forPrograms := p.asJSON || p.common.output != ""; r.Doubtful() && !(forPrograms && len(args) > 0) {
 			r.Next = askLine(cmd, args)
 		}
 		return p.put(cmd, format, r)
