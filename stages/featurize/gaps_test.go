@@ -114,7 +114,7 @@ func TestLikeTarget(t *testing.T) {
 // Rows of numbers without names are refused beside a table that has columns of other kinds.
 func TestArraysBesideATable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 0))
-	st := &preparation{Encoder: &encode.Encoder{Columns: []encode.Column{{Name: "a"}, {Name: "b"}}}}
+	st := &preparation{Encoder: &encode.Encoder{Columns: make([]encode.Column, 2)}}
 	array := gappy(rng, 5, nil)
 	array.Name, array.Columns = "x.npz", nil
 	err := st.encodeBoth(t.Context(), stages.Env{}, map[arrowio.Domain]*tables.Table{arrowio.SourceDomain: gappy(rng, 5, nil), arrowio.TargetDomain: array})

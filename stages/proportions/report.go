@@ -47,8 +47,9 @@ type Report struct {
 	Advice   string   `json:"advice"`
 	Warnings []string `json:"warnings"`
 	// Next is the command that draws rows to label, for the shell: who asked fills it in where
-	// the answer is Doubtful; "" otherwise.
-	Next string `json:"next,omitempty"`
+	// the answer is Doubtful; "" otherwise. It is for who reads the report now: what is kept
+	// says the same wherever the rows were.
+	Next string `json:"-"`
 	// Diagnostics are what else there is to say of the estimates.
 	Diagnostics *Diagnostics `json:"diagnostics"`
 	// L1 is the L1 error, where the truth is known; L1s those of all estimators, and of

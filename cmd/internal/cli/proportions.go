@@ -141,10 +141,6 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 		if err := unchanged(cmd); err != nil {
 			return err
 		}
-		// A report for programs does not hang on where a stream was read from.
-		if forPrograms := p.asJSON || p.common.output != ""; r.Doubtful() && !(forPrograms && len(args) > 0) {
-			r.Next = askLine(cmd, args)
-		}
 		return p.put(cmd, format, r)
 	}
 	return q.ask(cmd, args)
@@ -173,6 +169,9 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 // print prints a report, unless the output file is standard output, or it is to be quiet and
 // has one.
 func (p *estimator) print(cmd *cobra.Command, r *proportions.Report) error {
+	if r.Doubtful() {
+		r.Next = askLine(cmd, cmd.Flags().Args())
+	}
 	switch {
 	case p.common.output == "-":
 		return nil

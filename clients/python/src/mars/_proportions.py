@@ -115,7 +115,8 @@ class Proportions:
 
     @property
     def next(self) -> str:
-        return self._words("next")
+        # The report for people has it on a line of its own: it is of the call, not of the answer.
+        return next((line.strip() for line in self._text.splitlines() if line.strip().startswith("mars.ask(")), "")
 
     @property
     def labelled(self) -> dict[str, Any] | None:
