@@ -33,12 +33,17 @@ func Shares(r *proportions.Report) (*Figure, error) {
 	if n == 0 || len(p.Estimated) != n || len(p.Source) != n || len(r.Interval.Lower) != n || len(r.Interval.Upper) != n || p.True != nil && len(p.True) != n {
 		return nil, errors.New("holds a report of proportions whose shares are not those of its classes: run mars proportions --json again")
 	}
-	order := largest(p.Estimated, maxBars)
+	order := r.Listed()
+	order = order[:min(n, maxBars)]
 	f := &Figure{Kind: "shares", Title: "Class proportions", width: usualWidth,
 		Text:  fmt.Sprintf("Shares of %d classes in %s rows of the target, with intervals that hold the true share with a probability of %s, and their shares in the source.", n, whole(r.TargetRows), percent(r.Interval.Level, 1)),
 		Table: sharesTable(r)}
 	if len(order) < n {
-		f.Notes = append(f.Notes, fmt.Sprintf("Drawn are the %d classes with the largest shares of %d; the table has all.", len(order), n))
+		rest := 1.0
+		for _, k := range order {
+			rest -= p.Estimated[k]
+		}
+		f.Notes = append(f.Notes, fmt.Sprintf("Drawn are the %d classes with the largest shares of %d. The others have %s together; the table has all.", len(order), n, share(max(0, rest))))
 	}
 	names := make([]string, len(order))
 	for i, k := range order {
@@ -144,8 +149,8 @@ func sharesTable(r *proportions.Report) Table {
 	for _, name := range opinions {
 		t.Head = append(t.Head, "by "+name)
 	}
-	for k, class := range r.Classes {
-		row := []string{class, share(r.Proportions.Estimated[k]), share(r.Interval.Lower[k]) + " to " + strings.TrimSpace(share(r.Interval.Upper[k])), share(r.Proportions.Source[k])}
+	for _, k := range r.Listed() {
+		row := []string{r.Classes[k], share(r.Proportions.Estimated[k]), share(r.Interval.Lower[k]) + " to " + strings.TrimSpace(share(r.Interval.Upper[k])), share(r.Proportions.Source[k])}
 		if r.Proportions.True != nil {
 			row = append(row, share(r.Proportions.True[k]))
 		}

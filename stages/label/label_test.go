@@ -3,6 +3,7 @@ package label
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -116,5 +117,26 @@ func TestSummarise(t *testing.T) {
 		if !strings.Contains(text.String(), line) {
 			t.Errorf("there is no line %q in\n%s", line, text.String())
 		}
+	}
+}
+
+// Of many classes the largest are listed.
+func TestSummariseManyClasses(t *testing.T) {
+	l, err := New(env, labelled(true, "tst", "ss", "stts"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tally := NewTally(l)
+	for k := range 40 {
+		if err := tally.Count(func() string { return "" }, fmt.Sprint("c", k), 0.9, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var text bytes.Buffer
+	if err := Summarise(t.Context(), &text, tally); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(text.String(), "0.900\n") != 29 || !strings.Contains(text.String(), "\nand 12 smaller classes, together 27.3 %\nall ") {
+		t.Error(text.String())
 	}
 }

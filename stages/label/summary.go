@@ -16,6 +16,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/survey"
 )
@@ -233,10 +234,16 @@ func Summarise(ctx context.Context, w io.Writer, t *Tally) error {
 	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "class\trows\tshare\tmean confidence")
-	for _, name := range t.byRows() {
+	listed, rest := t.byRows(), t.rows
+	smaller := max(0, len(listed)-spelling.MaxListed)
+	for _, name := range listed[:len(listed)-smaller] {
 		class := t.classes[name]
 		n := float64(class.rows)
+		rest -= class.rows
 		fmt.Fprintf(tw, "%s\t%d\t%.1f %%\t%.3f\n", safetext.Escape(name), class.rows, 100*n/float64(t.rows), class.confidence/n)
+	}
+	if smaller > 0 {
+		fmt.Fprintln(tw, spelling.Smaller(smaller, float64(rest)/float64(t.rows)))
 	}
 	fmt.Fprintf(tw, "all\t%d\n\n", t.rows)
 	for _, line := range t.head {

@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
@@ -125,6 +126,20 @@ func (r *Report) counts() []float64 {
 		rows[k]++
 	}
 	return rows
+}
+
+// Listed are the classes in the order in which a person reads them: of more than
+// spelling.MaxListed that of the largest share first.
+func (r *Report) Listed() []int {
+	listed := make([]int, len(r.Classes))
+	for k := range listed {
+		listed[k] = k
+	}
+	if len(listed) > spelling.MaxListed {
+		shares := r.Proportions.Estimated
+		slices.SortStableFunc(listed, func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })
+	}
+	return listed
 }
 
 // order is the estimators besides mte in the order in which they are shown.

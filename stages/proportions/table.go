@@ -8,13 +8,14 @@ import (
 	"text/tabwriter"
 
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // WriteTable writes the report for a person to read: the proportions, whether to believe
 // them and what to do next. With details it goes on with what they rest on.
 func (r *Report) WriteTable(w io.Writer, details bool) error {
-	if err := r.writeShares(w); err != nil {
+	if err := r.writeShares(w, details); err != nil {
 		return err
 	}
 	if r.Labelled != nil {
@@ -49,8 +50,8 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 	return r.writeDetails(w)
 }
 
-// writeShares writes a line a class.
-func (r *Report) writeShares(w io.Writer) error {
+// writeShares writes a line a class; without details, one for all but the largest of many.
+func (r *Report) writeShares(w io.Writer, details bool) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	l, interval := r.Labelled, "interval"
 	if l != nil {
@@ -66,9 +67,13 @@ func (r *Report) writeShares(w io.Writer) error {
 	}
 	fmt.Fprintln(tw)
 	counts, largest := r.counts(), slices.Max(r.Proportions.Estimated)
-	for k, class := range r.Classes {
+	listed, smaller := r.Listed(), []int(nil)
+	if !details && len(listed) > spelling.MaxListed {
+		listed, smaller = listed[:spelling.MaxListed], listed[spelling.MaxListed:]
+	}
+	for _, k := range listed {
 		share := r.Proportions.Estimated[k]
-		fmt.Fprintf(tw, "%s\t%.1f %%\t%.1f–%.1f %%\t", safetext.Escape(class), 100*share, 100*r.Interval.Lower[k], 100*r.Interval.Upper[k])
+		fmt.Fprintf(tw, "%s\t%.1f %%\t%.1f–%.1f %%\t", safetext.Escape(r.Classes[k]), 100*share, 100*r.Interval.Lower[k], 100*r.Interval.Upper[k])
 		if l != nil {
 			fmt.Fprintf(tw, "%.1f–%.1f %%\t%.1f %%\t", 100*l.Holds.Lower[k], 100*l.Holds.Upper[k], 100*l.Before[k])
 		}
@@ -78,7 +83,15 @@ func (r *Report) writeShares(w io.Writer) error {
 		}
 		fmt.Fprintf(tw, "  %s\n", bar(share/largest))
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil || smaller == nil {
+		return err
+	}
+	rest := 0.0
+	for _, k := range smaller {
+		rest += r.Proportions.Estimated[k]
+	}
+	_, err := fmt.Fprintf(w, "  %s (--details and --json list all).\n", spelling.Smaller(len(smaller), rest))
+	return err
 }
 
 // barWidth is the number of characters of the longest bar.

@@ -273,6 +273,11 @@ func TestContextEnds(t *testing.T) {
 		_, err := tuned.Train(ctx, p.Source, p.Labels)
 		return err
 	})
+	p = crowd()
+	contexttest.Stops(t, 8, func(ctx context.Context) error {
+		_, err := Tune(ctx, p.Source, p.Labels, p.Classes, Options{})
+		return err
+	})
 }
 
 var large = simulate.Oracle{C: 5, D: 50, NS: 4000, NT: 10_000, Spread: 0.3, Cuts: []int{2, 4, 6, 8}, Seed: 7}

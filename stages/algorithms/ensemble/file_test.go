@@ -61,8 +61,13 @@ func sameBits(a, b blas32.General) bool {
 	})
 }
 
-// Three ensembles in one file predict what they did before. One of four classes
-// has no rows in two of them, and three have none in the last.
+// crowd is 80 classes of 5 rows each.
+func crowd() simulate.Data {
+	return simulate.Oracle{C: 80, D: 6, NS: 400, NT: 50, Spread: 2, Cuts: []int{2, 4, 6, 8}, Seed: 4}.Data()
+}
+
+// Four ensembles in one file predict what they did before. One of four classes
+// has no rows in two of them, three have none in the third, and the last is of many classes.
 func TestSavedModelsPredictTheSame(t *testing.T) {
 	p := blobs(200)
 	one, err := mustTune(t, p, Options{}).Train(t.Context(), p.Source, make([]int32, p.Source.Rows))
@@ -73,6 +78,7 @@ func TestSavedModelsPredictTheSame(t *testing.T) {
 		"plain.": mustTrain(t, p, Options{}),
 		"moved.": mustTrain(t, p, Options{Members: []string{"network", "logistic"}, Seed: 1}),
 		"one.":   one,
+		"crowd.": mustTrain(t, crowd(), Options{}),
 	}
 	var f safetensors.File
 	for prefix, m := range models {
@@ -86,7 +92,7 @@ func TestSavedModelsPredictTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if loaded.Classes != 4 || loaded.Width() != 6 {
+		if loaded.Classes != m.Classes || loaded.Width() != 6 {
 			t.Errorf("%s: %d classes, width %d", prefix, loaded.Classes, loaded.Width())
 		}
 		if !sameBits(loaded.Predict(p.Target), m.Predict(p.Target)) {

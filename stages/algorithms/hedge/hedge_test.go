@@ -3,6 +3,7 @@ package hedge
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -501,6 +502,65 @@ func TestDeterministic(t *testing.T) {
 	if len(files) != 1 {
 		t.Error("models differ with the number of threads")
 	}
+}
+
+// crowd is 80 classes of 5 source rows each, of which the target has more of the first ones.
+func crowd() problem {
+	rng := rand.New(rand.NewPCG(6, 0))
+	const classes, columns = 80, 6
+	means := make([]float64, classes*columns)
+	for i := range means {
+		means[i] = 4 * rng.NormFloat64()
+	}
+	p := problem{Problem: Problem{Source: dense.New(0, columns), Target: dense.New(0, columns)}}
+	add := func(x *blas32.General, k int) {
+		row := make([]float32, columns)
+		for j := range row {
+			row[j] = float32(means[k*columns+j] + rng.NormFloat64())
+		}
+		dense.Append(x, row)
+	}
+	for k := range classes {
+		p.Classes = append(p.Classes, fmt.Sprint("c", k))
+		for range 5 {
+			add(&p.Source, k)
+			p.Labels = append(p.Labels, int32(k))
+		}
+	}
+	for range 400 {
+		k := min(rng.IntN(classes), rng.IntN(classes))
+		add(&p.Target, k)
+		p.truth = append(p.truth, int32(k))
+	}
+	return p
+}
+
+// Many classes of few rows each get an answer, and few lines of warnings.
+func TestCrowd(t *testing.T) {
+	p := crowd()
+	m, q := fitted(t, p, Options{Interval: &IntervalOptions{}})
+	if a := accuracy(q, p.truth); a < .95 {
+		t.Errorf("%.3f of the labels are right", a)
+	}
+	truth, err := labelshift.Shares(p.truth, len(p.Classes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := dense.L1(m.Proportions, truth); d > .1 {
+		t.Errorf("the proportions are off by %.3f", d)
+	}
+	if len(m.Warnings) > 3 || !strings.Contains(strings.Join(m.Warnings, "\n"), "80 classes have few source rows (from 5 to 5): little is known of c0, c1, c2, c3, c4 and 75 more") {
+		t.Errorf("warnings %q", m.Warnings)
+	}
+}
+
+func TestContextOfCrowd(t *testing.T) {
+	p := crowd()
+	p.Target = dense.Rows(p.Target, 0, 60)
+	contexttest.Stops(t, 40, func(ctx context.Context) error {
+		_, err := Fit(ctx, p.Problem, Options{Interval: &IntervalOptions{Replicates: 10}})
+		return err
+	})
 }
 
 func TestContext(t *testing.T) {

@@ -1,4 +1,4 @@
-"""Writes logistic.json, kernelridge.json and prepare.json: what scikit-learn and
+"""Writes logistic.json, discriminant.json, kernelridge.json and prepare.json: what scikit-learn and
 plain NumPy formulas make of data that the Go tests generate again: `blobs` and
 `table` below.
 
@@ -10,6 +10,7 @@ import json
 import pathlib
 
 import numpy as np
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
@@ -72,6 +73,23 @@ def logistic():
             w, b = np.hstack([-w / 2, w / 2]), np.array([-b[0] / 2, b[0] / 2])
         out.append(dict(data=data, inverse=c, weights=rounded(w - w.mean(1, keepdims=True)), bias=rounded(b - b.mean())))
     write("logistic.json", out)
+
+
+RIDGE = 0.01  # of package discriminant
+
+
+def discriminant():
+    """Shrunk and counted so many times as `temperature` says, our covariance is scikit-learn's."""
+    out = []
+    for data in oracle(3, 2, 100, 1.0, 50), oracle(5, 30, 60, 0.5, 51), oracle(80, 6, 400, 1.0, 52), oracle(80, 6, 200, 1.0, 53):
+        x, y = blobs(data)
+        shrinkage = RIDGE / (1 + RIDGE)
+        m, other = (LinearDiscriminantAnalysis(solver=s, shrinkage=shrinkage).fit(x.astype(float), y) for s in ("lsqr", "eigen"))
+        assert np.allclose(m.predict_proba(x), other.predict_proba(x))
+        n, C = len(x), data["C"]
+        w, b = m.coef_.T, m.intercept_
+        out.append(dict(data=data, temperature=(n - C) / n / (1 + RIDGE), weights=rounded(w - w.mean(1, keepdims=True)), bias=rounded(b - b.mean())))
+    write("discriminant.json", out)
 
 
 def centred(y, C, w):
@@ -197,5 +215,6 @@ def prepare():
 
 
 logistic()
+discriminant()
 kernelridge()
 prepare()
