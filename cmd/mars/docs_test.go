@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,24 @@ func TestDocs(t *testing.T) {
 			}
 			runPage(t, string(text), bin)
 		})
+	}
+}
+
+// The index of decisions lists them in their order, which is that of their dates.
+func TestDecisions(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "decisions.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := func(pattern string) (found []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(page), -1) {
+			found = append(found, m[1])
+		}
+		return found
+	}
+	listed, decided, dates := texts(`(?m)^- \[(.*)\]\(#`), texts(`(?m)^## (.*)$`), texts(`(?m)^\*(\d{4}-\d\d-\d\d)`)
+	if !slices.Equal(listed, decided) || len(dates) != len(decided) || !slices.IsSorted(dates) {
+		t.Errorf("the index is\n%q\nthe decisions are\n%q\nof the dates\n%q", listed, decided, dates)
 	}
 }
 
