@@ -67,8 +67,9 @@ cat <<'EOF'
 The borders of the source's classifier are where the classes were in the source. MARS
 estimates the class proportions of the target and brings the target's embedding to the
 reweighted source, so that the borders fit again. mars label weighs several assumptions
-about what has changed, and here finds that each class has moved by itself. Even with
-the true densities, no rule could reach more than .994.
+about what has changed, and here finds that each class has moved by itself. It says
+"with care" since most rows of the target lie where the source has none. Even with the
+true densities, no rule could reach more than .994.
 EOF
 
 say "A page to look at"

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +14,8 @@ import (
 
 // Every command of the README and the how-tos works as it stands: their shell
 // blocks run in order, in a folder of their own, after the files that their
-// other blocks hold ("python cluster.py" after the fence) are written. The
+// other blocks hold ("python cluster.py" after the fence) are written. What a
+// block with "text printed by COMMAND" holds is what that prints first. The
 // programs beside the pages are there too. A block with "sh needs torch" after
 // the fence is skipped where that is not installed; MARS_PYTHON_TORCH may name a Python of its
 // own that has it, as MARS_PYTHON_SPARK and others may. MARS_SOURCE is the clone, which
@@ -33,6 +35,24 @@ func TestDocs(t *testing.T) {
 			}
 			runPage(t, string(text), bin)
 		})
+	}
+}
+
+// The index of decisions lists them in their order, which is that of their dates.
+func TestDecisions(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "decisions.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := func(pattern string) (found []string) {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(page), -1) {
+			found = append(found, m[1])
+		}
+		return found
+	}
+	listed, decided, dates := texts(`(?m)^- \[(.*)\]\(#`), texts(`(?m)^## (.*)$`), texts(`(?m)^\*(\d{4}-\d\d-\d\d)`)
+	if !slices.Equal(listed, decided) || len(dates) != len(decided) || !slices.IsSorted(dates) {
+		t.Errorf("the index is\n%q\nthe decisions are\n%q\nof the dates\n%q", listed, decided, dates)
 	}
 }
 
@@ -94,17 +114,24 @@ func runPage(t *testing.T, text, bin string) {
 	library := t.TempDir() // of packages that a page in R installs
 	environment := append(os.Environ(), "PATH="+path+":"+os.Getenv("PATH"), "MARS_SOURCE="+root, "R_LIBS="+library+":"+os.Getenv("R_LIBS"),
 		"PYTHONPATH="+filepath.Join(root, "clients", "python", "src"), "PYTHONDONTWRITEBYTECODE=1", "MARS_BINARY=")
-	run := func(t *testing.T, text string, environment []string) {
+	run := func(t *testing.T, text string, environment []string) string {
 		cmd := exec.Command("bash", "-eu", "-c", text)
 		cmd.Dir, cmd.Env = dir, environment
-		if out, err := cmd.CombinedOutput(); err != nil {
+		out, err := cmd.CombinedOutput()
+		if err != nil {
 			t.Fatalf("%v:\n%s\n%s", err, text, out)
 		}
+		return string(out)
 	}
 	for _, b := range blocks(text) {
 		kind, rest, _ := strings.Cut(b.info, " ")
 		need, needs := strings.CutPrefix(rest, "needs ")
+		command, printed := strings.CutPrefix(rest, "printed by ")
 		switch {
+		case printed:
+			if out := run(t, command, environment); !strings.HasPrefix(out, strings.TrimSuffix(b.text, "…\n")) {
+				t.Errorf("the page says that %s prints\n%sand it prints\n%s", command, b.text, out)
+			}
 		case kind != "sh" && rest != "":
 			if err := os.WriteFile(filepath.Join(dir, rest), []byte(b.text), 0o666); err != nil {
 				t.Fatal(err)

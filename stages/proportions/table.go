@@ -37,7 +37,7 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 		fmt.Fprintf(w, "In truth: L1 error %.4f (0 is perfect, 2 the worst).\n", *r.L1)
 	}
 	more := ""
-	if !details {
+	if !details && !strings.Contains(r.Advice, "--details") {
 		more = " --details shows what the estimate rests on."
 	}
 	fmt.Fprintf(w, "Next: %s.%s\n", r.Advice, more)

@@ -61,7 +61,7 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	case m.Strange():
 		h.warn("nearly no row of the target lies where the source has rows (%.0f %% are farther off than nearly all of its own): nothing is known of their classes", far)
 	case m.Far():
-		h.warn("%.0f %% of the target's rows lie where the source has none: that its classes have moved there is taken on trust", far)
+		h.warn("%.0f %% of the target's rows lie where the source has none: the classes are taken to have moved there without changing places, which only labels can show", far)
 	}
 	if h.Stays.Undecided() {
 		h.warn("rows that have all moved alike explain the target about as well as new proportions, and both give other answers: labels of some rows would tell")
