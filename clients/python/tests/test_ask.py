@@ -104,3 +104,9 @@ def test_rows_without_any_value_are_not_drawn_from(source: pd.DataFrame, target:
         mars.ask(source[["a", "b", "c", "y"]], gaps, "y", budget=20)
     rows = mars.ask(source[["a", "b", "c", "y"]], gaps.dropna(how="all"), "y", budget=20)
     assert not rows["a"].isna().any()
+
+
+def test_a_row_that_is_there_twice(source: pd.DataFrame, truth: pd.DataFrame, target: pd.DataFrame) -> None:
+    rows = filled(mars.ask(source, target, "y", budget=20), truth)
+    with pytest.raises(mars.MarsValueError, match="^labels: the row with order 1 is there twice: leave one$"):
+        mars.label(source, target, "y", labels=pd.concat([rows, rows]))
