@@ -10,8 +10,11 @@ import (
 
 // Known is what is known of labels as a whole, for programs: what the log says in words.
 type Known struct {
-	Rows    int          `json:"rows"`
+	Rows    int          `json:"rows"`    // with a label
+	Missing int          `json:"missing"` // rows without any value, which have no label
 	Classes []KnownClass `json:"classes"` // that of the most rows first
+
+	Verdict string `json:"verdict"` // whether to believe them, in words; "" where nobody can tell
 
 	ExpectedAccuracy *float64 `json:"expected_accuracy"` // 0 to 1; null where the method does not know it
 	ExpectedError    *float64 `json:"expected_error"`    // of the estimated proportions, in L1
@@ -46,8 +49,10 @@ func (t *Tally) Known() (*Known, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := diagnostics.Read(meta)
-	k := &Known{Rows: t.rows, ExpectedError: d.ExpectedError, Assumptions: []KnownAssumption{}, Warnings: append([]string{}, d.AllWarnings()...), Diagnostics: meta.Diagnostics}
+	k := &Known{
+		Rows: t.rows, Missing: t.missing, Verdict: t.Verdict(), ExpectedError: t.said.ExpectedError,
+		Assumptions: []KnownAssumption{}, Warnings: append([]string{}, t.Warnings()...), Diagnostics: meta.Diagnostics,
+	}
 	for _, name := range t.byRows() {
 		c := t.classes[name]
 		k.Classes = append(k.Classes, KnownClass{name, c.rows, c.confidence / float64(c.rows), c.doubtful})
@@ -58,14 +63,11 @@ func (t *Tally) Known() (*Known, error) {
 			k.Proportions[name] = p[i]
 		}
 	}
-	if h := d.Hedge; h != nil {
+	if h := t.said.Hedge; h != nil {
 		k.ExpectedAccuracy, k.Untypical = &h.ExpectedAccuracy, &h.Untypical
 		for _, v := range h.ByWeight() {
 			k.Assumptions = append(k.Assumptions, KnownAssumption{v.Name, diagnostics.Assumption(v.Name), v.Weight})
 		}
-	}
-	if warning := t.Warning(); warning != "" {
-		k.Warnings = append(k.Warnings, warning)
 	}
 	return k, nil
 }

@@ -88,3 +88,25 @@ def test_the_call_that_would_settle_it() -> None:
     new = pd.DataFrame({"x": rng.normal(1, 1, 200)})
     shares = mars.proportions(old, new, label="kind", bootstrap=20)
     assert shares.next == 'mars.ask(source, target, label="kind")' and shares.next in str(shares)
+
+
+def test_guesses_are_labels_of_the_source(source: pd.DataFrame, target: pd.DataFrame) -> None:
+    rows = mars.ask(source, target, "y", budget=20)
+    assert rows["predicted_class"].dtype == source["y"].dtype and set(rows["predicted_class"]) <= {0, 1, 2}
+    flags = mars.ask(source.assign(y=source["y"] == 1), target, "y", budget=20)
+    assert set(flags["predicted_class"]) == {True, False}
+
+
+def test_rows_without_any_value_are_not_drawn_from(source: pd.DataFrame, target: pd.DataFrame) -> None:
+    gaps = target[["a", "b", "c"]].copy()
+    gaps.iloc[[3, 7]] = np.nan
+    with pytest.raises(mars.MarsValueError, match="target row 4 has no value in any column: take such rows out"):
+        mars.ask(source[["a", "b", "c", "y"]], gaps, "y", budget=20)
+    rows = mars.ask(source[["a", "b", "c", "y"]], gaps.dropna(how="all"), "y", budget=20)
+    assert not rows["a"].isna().any()
+
+
+def test_a_row_that_is_there_twice(source: pd.DataFrame, truth: pd.DataFrame, target: pd.DataFrame) -> None:
+    rows = filled(mars.ask(source, target, "y", budget=20), truth)
+    with pytest.raises(mars.MarsValueError, match="^labels: the row with order 1 is there twice: leave one$"):
+        mars.label(source, target, "y", labels=pd.concat([rows, rows]))

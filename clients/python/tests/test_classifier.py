@@ -179,6 +179,15 @@ def test_what_is_refused(domains, parameters, change, message):
         MarsClassifier(**parameters).fit(X, y, **rest)
 
 
+def test_a_row_without_any_value_is_refused_in_predict(domains):
+    Xs, ys, Xt, _ = domains
+    model = MarsClassifier(assume="same", classifier="logistic").fit(Xs, ys, Xt)
+    gaps = np.where(np.arange(len(Xt))[:, None] == 1, np.nan, Xt)
+    for give in (model.predict, model.predict_proba):
+        with pytest.raises(ValueError, match="Input X contains NaN"):
+            give(gaps)
+
+
 def test_a_program_that_cannot_be_run_is_no_value_error(domains, monkeypatch, tmp_path):
     Xs, ys, Xt, _ = domains
     killed = tmp_path / "mars"

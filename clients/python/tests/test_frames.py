@@ -218,15 +218,36 @@ def test_what_is_known_of_the_labels(tmp_path: Path, source: pd.DataFrame, truth
     assert report.expected_accuracy is not None and abs(report.expected_accuracy - right) < 0.1
     assert set(report.proportions) == {0, 1, 2} and sum(report.proportions.values()) == pytest.approx(1)
     assert report.expected_error is not None and "nothing has changed" in report.assumptions and sum(report.assumptions.values()) == pytest.approx(1)
-    assert report.warnings == report.to_dict()["warnings"]
+    assert report.warnings == report.to_dict()["warnings"] and report.missing == 0
+    assert report.verdict.startswith(("These labels can be believed: about ", "Believe these labels with care"))
     assert "expected to be right" in repr(report)
     assert pickle.loads(pickle.dumps(report)).to_dict() == report.to_dict()
     with pytest.warns(mars.MarsWarning):
         _, doubtful = mars.label(source, target[:30], "y", return_report=True)
-    assert any("only 30 target rows" in w for w in doubtful.warnings)
+    assert any("only 30 target rows" in w for w in doubtful.warnings) and "because of the warnings" in doubtful.verdict
     source.to_csv(tmp_path / "s.csv", index=False)
     table, of_files = mars.label(tmp_path / "s.csv", target, "y", return_report=True)
     assert of_files.counts == {str(k): n for k, n in report.counts.items()} and len(table) == len(target)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_a_row_without_any_value_has_no_label(kind: str, source: pd.DataFrame, truth: pd.DataFrame, target: pd.DataFrame) -> None:
+    make = LABELS[kind]
+    labelled = source[["a", "b", "c"]].assign(y=make(source["y"].to_numpy()))
+    gaps = target[["a", "b", "c"]].copy()
+    gaps.iloc[[1, 5]] = np.nan
+    with pytest.warns(mars.MarsWarning, match="2 rows, .* have no value in any column"):
+        got, report = mars.label(labelled, gaps, "y", posteriors=True, return_report=True)
+        lazy = mars.label(pl.from_pandas(labelled), pl.from_pandas(gaps), "y")
+        array = mars.label((labelled[["a", "b", "c"]].to_numpy(), labelled["y"].to_numpy()), gaps.to_numpy())
+    without = [False, True, False, False, False, True]
+    assert got["predicted_class"].isna()[:6].tolist() == without and got["typicality"].isna()[:6].tolist() == without
+    assert lazy["predicted_class"].is_null()[:6].to_list() == without and pd.isna(array["predicted_class"])[:6].tolist() == without
+    assert report.missing == 2 and report.rows == len(gaps) - 2 == sum(report.counts.values())
+    of_gaps = got.filter(like="probability_").iloc[1]
+    assert of_gaps.sum() == pytest.approx(1) and of_gaps.max() == pytest.approx(got["confidence"].iloc[1])
+    known = got["predicted_class"].dropna()
+    assert set(known) == set(labelled["y"]) and [type(v) for v in known[:3]] == [type(v) for v in lazy["predicted_class"].drop_nulls()[:3].to_list()]
 
 
 def test_columns_of_other_types(source: pd.DataFrame, target: pd.DataFrame) -> None:

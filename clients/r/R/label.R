@@ -15,12 +15,13 @@
 #'   \describe{
 #'     \item{labels}{the target as it came in (data frame, tibble or data.table, with row names and
 #'       all columns; a matrix as a data frame), with the columns `predicted_class` (a
-#'       factor with the levels of the source's labels in their order), `confidence` (the
+#'       factor with the levels of the source's labels in their order; `NA` for a row without any value), `confidence` (the
 #'       probability of that class), `typicality` (how usual the row is for its class, as
 #'       a p-value; where the method knows it) and `probability_CLASS` for each class. Columns of
 #'       the target with these names are replaced, with a warning}
 #'     \item{classes}{the classes that the model knows, as a factor}
 #'     \item{model}{the model, as bytes. `saveRDS()` of the object keeps it too}
+#'     \item{verdict}{whether to believe the labels; empty or `NULL` where the method does not know it}
 #'     \item{expected_accuracy}{the share of the labels that is expected to be right; `NULL` where the
 #'       method does not know it}
 #'     \item{assumptions}{a data frame with what may have happened to the classes and how much it
@@ -86,7 +87,7 @@ new_labels <- function(table, answer, codes, recipe, model, log, call, save = NU
   if (!is.null(save)) writeBin(model, save)
   structure(class = "mars_label", list(
     labels = with_columns(table, answer), classes = sort(classes), model = model, codes = codes, recipe = recipe,
-    expected_accuracy = known$expected_accuracy, assumptions = known$assumptions, report = known,
+    verdict = if (!is.null(known)) spoken(known$verdict), expected_accuracy = known$expected_accuracy, assumptions = known$assumptions, report = known,
     warnings = log$message[log$level == "WARN"], log = log, call = call
   ))
 }
@@ -187,10 +188,12 @@ print.mars_label <- function(x, ...) {
   class <- predict.mars_label(x)
   confidence <- columns_of(x$labels)$confidence
   counts <- table(class)
+  missing <- sum(is.na(class))
   shown <- data.frame(class = names(counts), rows = as.vector(counts), share = percent(as.vector(counts) / max(length(class), 1)),
                       confidence = vapply(split(confidence, class), function(p) if (length(p)) sprintf("%.2f", mean(p)) else "", ""))
   print(shown, row.names = FALSE)
-  if (!is.null(x$expected_accuracy)) cat(percent(x$expected_accuracy), "of the labels are expected to be right\n")
+  if (missing) cat(missing, ngettext(missing, "row without any value has no label\n", "rows without any value have no label\n"))
+  if (isTRUE(nzchar(x$verdict))) print_text(x$verdict)
   print_notes(x$warnings)
   invisible(x)
 }

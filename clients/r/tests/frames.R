@@ -153,7 +153,18 @@ stopifnot(tail(as.character(predict(far)), 1) == "unknown", tail(levels(predict(
 # What is known of the labels as a whole is data.
 stopifnot(
   abs(fit$expected_accuracy - mean(predict(fit) == truth)) < 0.1, identical(fit$report$rows, nrow(new)), all(fit$assumptions$weight >= 0),
-  "nothing has changed" %in% fit$assumptions$assumption, identical(sum(fit$report$classes$rows), nrow(new))
+  "nothing has changed" %in% fit$assumptions$assumption, identical(sum(fit$report$classes$rows), nrow(new)),
+  grepl("^(These labels can be believed|Believe these labels with care)", fit$verdict), any(startsWith(capture.output(print(fit)), substring(fit$verdict, 1, 20)))
+)
+
+# A row without any value has no label, and its posteriors are the shares of the classes.
+gaps <- new[c("CD4", "CD8", "CCR7")]
+gaps[2, ] <- NA
+empty <- suppressWarnings(mars_label(old[c("CD4", "CD8", "CCR7", "celltype")], gaps, "celltype"))
+stopifnot(
+  identical(unname(which(is.na(predict(empty)))), 2L), identical(empty$report$missing, 1L), identical(levels(predict(empty)), levels(predict(fit))),
+  "1 row without any value has no label" %in% capture.output(print(empty)), abs(sum(predict(empty, type = "prob")[2, ]) - 1) < 1e-6,
+  grepl("with care, because of the warnings", empty$verdict)
 )
 
 # Rows for a person to label, and their labels on the way back.

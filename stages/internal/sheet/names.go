@@ -81,7 +81,7 @@ func (a *Answers) classOf(row Row, fresh []string) (int, error) {
 			like = append(like, k)
 		}
 	}
-	where := fmt.Sprintf("%s: the row with order %d (id %s) has the label %q", a.Path, row.Order, row.ID, row.Label)
+	where := fmt.Sprintf("%s: %s has the label %q", a.Path, row.name(), row.Label)
 	switch {
 	case len(like) == 1:
 		a.tell(fmt.Sprintf("the label %q is taken for the class %q", row.Label, a.Classes[like[0]]))

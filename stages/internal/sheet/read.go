@@ -102,7 +102,7 @@ func (f *Filled) add(rec arrow.Record, i, line int) error {
 	case code == "":
 		return fmt.Errorf("has the label %q, and no code in the column %q: label only rows that mars ask drew", label, CodeColumn)
 	case !ok:
-		return fmt.Errorf("the column %q holds %q, which is no code of mars ask: give the rows as it wrote them", CodeColumn, code)
+		return fmt.Errorf("the column %q holds %q, which is no code that mars ask has written: give its rows as they were", CodeColumn, code)
 	case len(f.Rows) == 0:
 		f.Plan = plan
 	case plan != f.Plan:
@@ -152,7 +152,7 @@ func (f *Filled) sort() error {
 	for i, row := range f.Rows {
 		switch {
 		case i > 0 && row.Order == f.Rows[i-1].Order:
-			return fmt.Errorf("%s: the row with order %d (id %s) is there twice: leave one", f.Path, row.Order, row.ID)
+			return fmt.Errorf("%s: %s is there twice: leave one", f.Path, row.name())
 		case row.Order < 1 || row.Order > f.Plan.Rows():
 			return fmt.Errorf("%s: there is a row with order %d, and %d were drawn: give the rows as mars ask wrote them", f.Path, row.Order, f.Plan.Rows())
 		}
@@ -173,7 +173,7 @@ func (f *Filled) check(t *Target, ids map[int]string) error {
 	for _, row := range f.Rows {
 		id, written := ids[row.Row], row
 		if written.ID = id; !f.known(written) {
-			return fmt.Errorf("%s: the row with order %d (id %s) was not drawn, or its code has been changed: give the rows as mars ask wrote them", f.Path, row.Order, row.ID)
+			return fmt.Errorf("%s: %s was not drawn, or its code has been changed: give the rows as mars ask wrote them", f.Path, row.name())
 		}
 		if row.ID != "" && row.ID != id && !sameNumber(row.ID, id) {
 			return fmt.Errorf("%s: the row with order %d has the id %q, and mars ask wrote %q: rows have been mixed up, or a program has changed their identities: write the id as it was, or leave the column id out if the labels stand in the rows of their codes", f.Path, row.Order, row.ID, id)

@@ -47,6 +47,14 @@ type Row struct {
 	code string // as it was read
 }
 
+// name is what messages call a row: a table without identities has none to say.
+func (r Row) name() string {
+	if r.ID == "" {
+		return fmt.Sprintf("the row with order %d", r.Order)
+	}
+	return fmt.Sprintf("the row with order %d (id %s)", r.Order, r.ID)
+}
+
 // partNames are the parts by number, as in the column; a code has their first letters.
 var partNames = []string{"uniform", "chosen"}
 

@@ -78,7 +78,29 @@ func (t *Target) Add(rec arrow.Record) (at []int, ids []string, err error) {
 		at, ids = append(at, i), append(ids, id)
 		t.Rows++
 	}
+	if err := t.checkValues(rec, at); err != nil {
+		return nil, nil, err
+	}
 	return at, ids, t.addFeatures(rec, at)
+}
+
+// checkValues refuses rows without any value: nobody can say what a model makes of them, and
+// intervals that left them out would not hold for the target.
+func (t *Target) checkValues(rec arrow.Record, at []int) error {
+	if !t.r.Has(t.r.Columns.Features) {
+		return nil
+	}
+	x, err := arrowio.VectorColumnWithGaps(rec, t.r.Columns.Features)
+	if err != nil {
+		return err
+	}
+	for k, i := range at {
+		if x.Missing(i) {
+			return fmt.Errorf("%s: target row %d has no value in any column: take such rows out before rows are drawn to be labelled, and say how many there were",
+				t.r.Name(), t.Rows-len(at)+k+1)
+		}
+	}
+	return nil
 }
 
 // addFeatures looks at the features where nothing else may tell targets apart.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from mars._classes import restore
 from mars._command import Inputs, flags, label_flag
 from mars._docs import documents
 from mars._frames import is_array, is_pandas, like, same_kind, to_arrow
@@ -136,9 +137,11 @@ def _joined(target: Any, table: pa.Table, answer: pa.Table, shown: list[str]) ->
 
 
 def _empty(answer: pa.Table, label: str, labels: Any) -> pa.Table:
-    """The table with a column to fill in of the type of the source's labels."""
+    """The table with a column to fill in, and the program's guesses, of the type of the source's labels."""
     if labels is None:
         return answer
+    guesses = restore(answer["predicted_class"], labels)
+    answer = answer.set_column(answer.column_names.index("predicted_class"), "predicted_class", guesses)
     kind = labels.type.value_type if pa.types.is_dictionary(labels.type) else labels.type
     return answer.set_column(answer.column_names.index(label), label, pa.nulls(len(answer), kind))
 

@@ -204,7 +204,8 @@ def _join(table: pa.Table, columns: pa.Table) -> pa.Table:
 def _like_pandas(frame: Any, columns: pa.Table) -> Any:
     import pandas
 
-    new = columns.to_pandas().set_axis(frame.index)
+    # Whole numbers stay such where some are missing.
+    new = columns.to_pandas(integer_object_nulls=True).set_axis(frame.index)
     frame = frame.copy(deep=False)
     if frame.columns.nlevels > 1:
         new.columns = pandas.MultiIndex.from_tuples([(n, *[""] * (frame.columns.nlevels - 1)) for n in new.columns])

@@ -135,7 +135,9 @@ def label(
     table
         The target with columns added, in the type that came in, with its index:
         ``predicted_class``, ``confidence`` (the posterior of that class) and
-        ``typicality`` (how usual the row is for its class, a p-value). NumPy arrays give
+        ``typicality`` (how usual the row is for its class, a p-value). A row without any
+        value has no class and no typicality, but a null; its posteriors are the shares of
+        the classes. NumPy arrays give
         a structured array of these columns and torch tensors a dict of them, with the
         posteriors as a matrix ``probability``. Files give a pyarrow table with ``id``.
     LabelReport

@@ -19,6 +19,10 @@ class LabelReport:
     ----------
     rows : int
         How many rows have a label.
+    missing : int
+        How many rows have no value in any column, and so no label.
+    verdict : str
+        Whether to believe the labels, in words. Empty where the method does not know it.
     counts : dict
         How many rows have each class, that of the most rows first.
     mean_confidence : dict
@@ -48,8 +52,8 @@ class LabelReport:
     >>> labels, report = mars.label((X, y), X[:250] + 0.5, return_report=True)
     >>> report.counts
     {0: 200, 1: 50}
-    >>> report.expected_accuracy > 0.95, report.warnings
-    (True, [])
+    >>> report.verdict.split(":")[0], report.expected_accuracy > 0.95, report.warnings
+    ('These labels can be believed', True, [])
     """
 
     def __init__(self, known: Mapping[str, Any], labels: Any = None) -> None:
@@ -58,6 +62,8 @@ class LabelReport:
         names = restore(pa.array([c["class"] for c in classes], pa.string()), labels).to_pylist()
         shares = known["proportions"] or {}
         self.rows: int = known["rows"]
+        self.missing: int = known["missing"]
+        self.verdict: str = spoken(known["verdict"])
         self.counts: dict[Any, int] = {name: c["rows"] for name, c in zip(names, classes)}
         self.mean_confidence: dict[Any, float] = {name: c["mean_confidence"] for name, c in zip(names, classes)}
         self.expected_accuracy: float | None = known["expected_accuracy"]

@@ -102,6 +102,9 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     `predict` is for rows of the target, or more rows like them: it labels source rows as
     if they were such. Cross-validation without a target scores the plain network.
 
+    Rows with gaps are refused with a ValueError, in `fit` and in `predict`, so that each row
+    has a label. Fill gaps in before, or use `mars.label`.
+
     Examples
     --------
     >>> import numpy as np
