@@ -73,6 +73,10 @@ for f in (numbers, gaps, counts, wide, components, mixed):
 positive = lambda y, moved: numbers(y, moved).abs()
 table("positive", positive)
 
+means, y = 4 * rng.normal(size=(420, 6)), np.arange(840) % 420
+frame = pd.DataFrame((means[y] + rng.normal(size=(840, 6))).astype(np.float32), columns=list("abcdef")).assign(kind=[f"c{k}" for k in y])
+write("crowd", frame, frame[:100])
+
 for name, channels in [("grey", 1), ("colour", 3)]:
     patterns = rng.random((3, channels, 28, 28))
     for domain in ("source", "target"):

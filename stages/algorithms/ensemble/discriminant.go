@@ -11,20 +11,25 @@ import (
 // discriminantName is the member that stands for all where classes are crowded.
 const discriminantName = "discriminant"
 
-// Classes are crowded if they are more than crowdedClasses, and more than crowdedRatio times as
-// many as each has rows on average. What the other members cost grows with classes times rows, and
-// the rows of a class are too few for what they could learn beyond a common covariance.
+// Rows are thin if classes are more than thinClasses, and more than thinRatio times as many as each
+// has rows on average. Thin classes that are more than crowdedClasses are crowded: what the other
+// members cost grows with classes times rows. Of fewer they cost seconds, and are better on most
+// real tables.
 const (
-	crowdedClasses = 64
-	crowdedRatio   = 10
+	thinClasses    = 64
+	thinRatio      = 10
+	crowdedClasses = 400
 )
+
+// Thin reports whether so many rows are few for so many classes, of all that have rows.
+func Thin(rows, classes int) bool {
+	return classes > thinClasses && classes*classes > thinRatio*rows
+}
 
 // Crowded reports whether so many classes, of all that have rows, are crowded in so many rows. Then
 // an ensemble whose members nobody chose is a linear discriminant, and no bias of a class is
 // calibrated.
-func Crowded(rows, classes int) bool {
-	return classes > crowdedClasses && classes*classes > crowdedRatio*rows
-}
+func Crowded(rows, classes int) bool { return classes > crowdedClasses && Thin(rows, classes) }
 
 // discriminant is linear discriminant analysis, calibrated by a temperature.
 func (t *Tuned) discriminant(temperature float64) trainer {

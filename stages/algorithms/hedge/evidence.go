@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/stages/algorithms/ensemble"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
@@ -114,7 +115,7 @@ func (m *Model) judge(ctx context.Context, f *fit, learners []*learner, posterio
 	if m.Strange() {
 		e.Unknown = 1
 	}
-	e.Fewest, e.Crowded = f.fewest(m.Proportions), f.crowded
+	e.Fewest, e.Crowded = f.fewest(m.Proportions), ensemble.Thin(f.distinct, len(f.present()))
 	return mean, nil
 }
 
