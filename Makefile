@@ -87,7 +87,7 @@ cross: ## compile for the other systems
 	$(GO) vet -tags noasm ./...
 
 race: ## run the short tests of the packages under the race detector
-	$(GO) test -race -short $$($(GO) list ./... | grep -v /cmd/)
+	$(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v /cmd/)
 
 PYTHON ?= $(or $(MARS_PYTHON),python3)
 NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)
