@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -114,15 +113,6 @@ func (k *Keep) Of(ctx context.Context, s *Sheet) (arrow.Record, error) {
 		}
 	}
 	return array.NewRecord(arrow.NewSchema(k.fields, nil), columns, int64(len(s.Rows))), nil
-}
-
-// Names are those of the kept columns, for people.
-func (k *Keep) Names() string {
-	var names []string
-	for _, f := range k.fields {
-		names = append(names, f.Name)
-	}
-	return strings.Join(names, ", ")
 }
 
 // copied copies a value of a column, whose batch does not stay.
