@@ -114,7 +114,8 @@ def ours(t, budget, rng):
     u = reference.sizes(p)
     rows, late = reference.draw(u, budget, rng)
     first, pi = int((~late).sum()), reference.probabilities(u, budget)[rows]
-    estimate, lower, upper, plain, _ = reference.sharper(truth[rows], p[rows], p.mean(0), pi, first, n)
+    f, means = reference.crossfit(t["weights"], t["V"][:, rows], t["V"].mean(1), y[rows])
+    estimate, lower, upper, plain, _ = reference.sharper(truth[rows], f, means, pi, first, n)
     weights = reference.reweigh(t["weights"], t["V"][:, rows], y[rows])
     model = np.einsum("v,vc->c", weights, t["V"].mean(1))
     blended = reference.project(reference.blend(estimate, plain, model, t["ee"], t["new"]), lower, upper)

@@ -166,35 +166,35 @@ func (l *Labelled) weigh(rows *labelled.Rows, e *labelled.Evidence, after []floa
 
 // accuracy is that of the model's guesses without the labels.
 func accuracy(rows *labelled.Rows, e *labelled.Evidence, s *ppi.Sample, level float64) *Accuracy {
-	known := len(e.Guessed)
-	of := make([][]int, known) // indices of labelled rows, by guess
-	all, sure := []int{}, 0.0
-	for i, f := range s.F {
-		guess := slices.Index(f, slices.Max(f[:known]))
+	of := make([][]int, len(e.Guessed)) // indices of labelled rows, by guess
+	said, all, sure := e.Posteriors(e.Weights()), []int{}, 0.0
+	for i, p := range said {
+		guess := slices.Index(p, slices.Max(p))
 		of[guess], all = append(of[guess], i), append(all, i)
 	}
 	for _, v := range e.Sure {
 		sure += v
 	}
-	a := &Accuracy{RightShare: rightShare(rows, s, all, sure, e.Rows, level), Classes: []ClassAccuracy{}}
+	a := &Accuracy{RightShare: rightShare(rows, s, said, all, sure, e.Rows, level), Classes: []ClassAccuracy{}}
 	for k, some := range of {
-		a.Classes = append(a.Classes, ClassAccuracy{rows.Classes[k], rightShare(rows, s, some, e.Sure[k], e.Guessed[k], level)})
+		a.Classes = append(a.Classes, ClassAccuracy{rows.Classes[k], rightShare(rows, s, said, some, e.Sure[k], e.Guessed[k], level)})
 	}
 	return a
 }
 
 // rightShare is the share of right guesses among total rows, of whose confidence the sum is sure, by
-// the labelled ones of some indices.
-func rightShare(rows *labelled.Rows, s *ppi.Sample, of []int, sure float64, total int, level float64) RightShare {
+// the labelled ones of some indices, of which said are the posteriors.
+func rightShare(rows *labelled.Rows, s *ppi.Sample, said [][]float64, of []int, sure float64, total int, level float64) RightShare {
 	share := RightShare{Rows: len(of), Interval: ppi.Interval{Lower: 0, Upper: 1}, Holds: ppi.Interval{Lower: 0, Upper: 1}}
 	if len(of) == 0 {
 		return share
 	}
-	part, hits := &ppi.Sample{Means: []float64{sure / float64(total)}, Total: total}, 0
+	part, hits, mean := &ppi.Sample{Total: total}, 0, []float64{sure / float64(total)}
 	for _, i := range of {
-		most := slices.Max(s.F[i])
-		y := s.Y[i][slices.Index(s.F[i], most)]
-		part.Y, part.F, part.Inclusion = append(part.Y, []float64{y}), append(part.F, []float64{most}), append(part.Inclusion, s.Inclusion[i])
+		most := slices.Max(said[i])
+		y := s.Y[i][slices.Index(said[i], most)]
+		part.Y, part.F, part.Means = append(part.Y, []float64{y}), append(part.F, []float64{most}), append(part.Means, mean)
+		part.Inclusion = append(part.Inclusion, s.Inclusion[i])
 		if rows.Answers.Labelled[i].Part == ppi.Uniform {
 			part.Uniform++
 			hits += int(y)

@@ -58,11 +58,11 @@ func (w world) shares() []float64 {
 // sample draws rows, and labels the first of them.
 func (w world) sample(budget, labelled int, seed uint64) (*Sample, []int) {
 	var sizes []float64
-	s := &Sample{Means: make([]float64, 3), Total: len(w.class)}
+	s, means := &Sample{Total: len(w.class)}, make([]float64, 3)
 	for _, p := range w.posteriors {
 		sizes = append(sizes, Doubt(p, -1))
 		for k, q := range p {
-			s.Means[k] += float64(q) / float64(len(w.class))
+			means[k] += float64(q) / float64(len(w.class))
 		}
 	}
 	uniform, chosen := Budget(budget, false)
@@ -73,7 +73,7 @@ func (w world) sample(budget, labelled int, seed uint64) (*Sample, []int) {
 		for k, q := range w.posteriors[d.Row] {
 			f[k] = float64(q)
 		}
-		s.Y, s.F, whole = append(s.Y, y), append(s.F, f), append(whole, d.Probability)
+		s.Y, s.F, s.Means, whole = append(s.Y, y), append(s.F, f), append(s.Means, means), append(whole, d.Probability)
 		if d.Part == Uniform {
 			s.Uniform++
 			counts[w.class[d.Row]]++
@@ -138,7 +138,7 @@ func TestAllLabelled(t *testing.T) {
 			t.Errorf("class %d: %v, want %v", k, v, share)
 		}
 	}
-	if p := Project(e.Blend(s.Means, 3, 0.5), e.Intervals); slices.ContainsFunc(p, func(v float64) bool { return v < 0 }) || counts == nil {
+	if p := Project(e.Blend(s.Means[0], 3, 0.5), e.Intervals); slices.ContainsFunc(p, func(v float64) bool { return v < 0 }) || counts == nil {
 		t.Error(p)
 	}
 }

@@ -9,11 +9,13 @@ import (
 
 // A Sample is the labelled rows of a target, m of them, and what a model says of them.
 type Sample struct {
-	Y, F      [][]float64 // m×C: truth, of 0 and 1, and the model's values, such as posteriors
-	Means     []float64   // C: of the model's values over all rows of the target
-	Inclusion []float64   // m: probabilities with which the rows were drawn and labelled
-	Uniform   int         // labelled rows of the uniform part
-	Total     int         // rows of the target
+	Y, F [][]float64 // m×C: truth, of 0 and 1, and the model's values, such as posteriors
+	// Means are those of the model's values over all rows of the target, m×C: rows that differ in the
+	// model that they are asked of differ in them (see CrossFit).
+	Means     [][]float64
+	Inclusion []float64 // m: probabilities with which the rows were drawn and labelled
+	Uniform   int       // labelled rows of the uniform part
+	Total     int       // rows of the target
 }
 
 // An Estimate is of the means of the columns of Y over all rows: C values of each.
@@ -72,11 +74,12 @@ func (s *Sample) weights() []float64 {
 // tuned is the lambda that makes the variance least, shrunk to 1.
 func (s *Sample) tuned(omega []float64) float64 {
 	m, covariance, variance, squares := float64(len(s.Y)), 0.0, 0.0, 0.0
-	for k := range s.Means {
-		y, f := mean(s.Y, k, omega), mean(s.F, k, omega)
+	for k := range s.Y[0] {
+		y, f := mean(omega, func(i int) float64 { return s.Y[i][k] }), mean(omega, func(i int) float64 { return s.apart(i, k) })
 		for i, w := range omega {
-			covariance += w * w * (s.Y[i][k] - y) * (s.F[i][k] - f)
-			variance += w * w * (s.F[i][k] - f) * (s.F[i][k] - f)
+			d := s.apart(i, k) - f
+			covariance += w * w * (s.Y[i][k] - y) * d
+			variance += w * w * d * d
 		}
 	}
 	for _, w := range omega {
@@ -88,10 +91,13 @@ func (s *Sample) tuned(omega []float64) float64 {
 	return min(max((covariance+tuning/m*variance)/(variance*(1+tuning/m)), 0), 1)
 }
 
-// mean is the weighted mean of a column.
-func mean(x [][]float64, k int, omega []float64) (sum float64) {
+// apart is how far the model's value of a row is from its mean over all rows.
+func (s *Sample) apart(i, k int) float64 { return s.F[i][k] - s.Means[i][k] }
+
+// mean is a weighted mean.
+func mean(omega []float64, of func(i int) float64) (sum float64) {
 	for i, w := range omega {
-		sum += w * x[i][k]
+		sum += w * of(i)
 	}
 	return sum
 }
@@ -100,18 +106,18 @@ func mean(x [][]float64, k int, omega []float64) (sum float64) {
 func (s *Sample) at(lambda float64, omega []float64) *Estimate {
 	m, open := float64(len(s.Y)), 1-float64(len(s.Y))/float64(s.Total)
 	e := &Estimate{Lambda: lambda}
-	for k, overall := range s.Means {
-		y, f := mean(s.Y, k, omega), mean(s.F, k, omega)
-		centre, variance := y-lambda*f, 0.25*open
+	for k := range s.Y[0] {
+		of := func(i int) float64 { return s.Y[i][k] - lambda*s.apart(i, k) }
+		value, variance := mean(omega, of), 0.25*open
 		if len(s.Y) > 1 {
 			variance = 0
 			for i, w := range omega {
-				r := s.Y[i][k] - lambda*s.F[i][k] - centre
+				r := of(i) - value
 				variance += m / (m - 1) * (1 - s.Inclusion[i]) * w * w * r * r
 			}
 		}
 		least := floor / float64(max(s.Uniform, 1))
-		e.Value = append(e.Value, lambda*overall+centre)
+		e.Value = append(e.Value, value)
 		e.Variance = append(e.Variance, variance)
 		e.Floored = append(e.Floored, variance+least*least*open)
 	}

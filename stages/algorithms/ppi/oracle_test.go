@@ -35,9 +35,11 @@ type theirs struct {
 		Labels                                []int
 		F                                     [][]float64
 		Views                                 [][][]float64
+		ViewMeans, CrossFit, CrossFitMeans    [][]float64
 		Means, Estimate, Lower, Upper         []float64
 		Plain, Floored, Weights, Model, Blend []float64
 		Projected, Refuted                    []float64
+		CrossFitted                           []float64
 		Lambda                                float64
 	}
 	Forecasts []struct {
@@ -119,11 +121,11 @@ func TestDifference(t *testing.T) {
 				}
 			}
 		}
-		s := &Sample{F: c.F, Means: c.Means, Inclusion: Stopped(c.Probability, c.Total, c.Drawn, c.Labelled), Uniform: c.Labelled[Uniform], Total: c.Total}
+		s := &Sample{F: c.F, Inclusion: Stopped(c.Probability, c.Total, c.Drawn, c.Labelled), Uniform: c.Labelled[Uniform], Total: c.Total}
 		for _, label := range c.Labels {
 			y := make([]float64, len(c.Means))
 			y[label] = 1
-			s.Y = append(s.Y, y)
+			s.Y, s.Means = append(s.Y, y), append(s.Means, c.Means)
 		}
 		all(s.Inclusion, c.Inclusion, "inclusion")
 		e := s.Difference(0.9)
@@ -138,6 +140,13 @@ func TestDifference(t *testing.T) {
 		all(lower, c.Lower, "lower")
 		all(upper, c.Upper, "upper")
 		all(Reweigh(c.Prior, c.Views, c.Labels), c.Weights, "weights")
+		f, means := CrossFit(c.Prior, c.Views, c.ViewMeans, c.Labels)
+		for i := range f {
+			all(f[i], c.CrossFit[i], "cross-fitted posteriors")
+			all(means[i], c.CrossFitMeans[i], "cross-fitted means")
+		}
+		s.F, s.Means = f, means
+		all(s.Difference(0.9).Value, c.CrossFitted, "cross-fitted estimate")
 		blend := e.Blend(c.Model, c.Known, 0.3)
 		all(blend, c.Blend, "blend")
 		all(Project(blend, e.Intervals), c.Projected, "projected")

@@ -32,6 +32,51 @@ func Reweigh(weights []float64, views [][][]float64, labels []int) []float64 {
 	return all
 }
 
+// folds is how many times some labels are kept from the views' weights.
+const folds = 10
+
+// CrossFit returns what the views, reweighed by the labels, say of each labelled row, and its mean over all
+// rows of the target, m×C both: by the labels of the other folds, so that no row's own label has a part
+// in its value (Chernozhukov et al. 2018). Means are those of the views, V×C, and the rest is as of
+// Reweigh.
+func CrossFit(weights []float64, views [][][]float64, means [][]float64, labels []int) (values, overall [][]float64) {
+	values, overall = make([][]float64, len(labels)), make([][]float64, len(labels))
+	count := min(folds, len(labels))
+	for fold := range count {
+		var seen []int
+		others := make([][][]float64, len(views))
+		for i, label := range labels {
+			if i%count != fold {
+				seen = append(seen, label)
+				for v := range views {
+					others[v] = append(others[v], views[v][i])
+				}
+			}
+		}
+		by := Reweigh(weights, others, seen)
+		mean := mixed(by, means)
+		for i := fold; i < len(labels); i += count {
+			of := make([][]float64, len(views))
+			for v := range views {
+				of[v] = views[v][i]
+			}
+			values[i], overall[i] = mixed(by, of), mean
+		}
+	}
+	return values, overall
+}
+
+// mixed is the weighted sum of rows.
+func mixed(weights []float64, rows [][]float64) []float64 {
+	sum := make([]float64, len(rows[0]))
+	for v, w := range weights {
+		for k, p := range rows[v] {
+			sum[k] += w * p
+		}
+	}
+	return sum
+}
+
 // Blend shrinks an estimate of the shares to what the views say, as far as labels leave open
 // whether these are wrong. Model is the mean posteriors of the reweighed views, expectedError
 // what the answer without labels is expected to be off by, in L1. Classes from known on are those

@@ -2,12 +2,17 @@ package labelled
 
 import "mars.dev/mars/stages/algorithms/ppi"
 
-// Sample is the labelled rows as the estimators take them, with the posteriors of the model without
-// labels.
+// Sample is the labelled rows as the estimators take them, with the posteriors of the views
+// reweighed by the labels of other rows.
 func (rows *Rows) Sample(e *Evidence) *ppi.Sample {
 	classes := len(rows.Classes)
-	s := &ppi.Sample{F: Widened(e.Posteriors(e.Weights()), classes), Total: e.Rows, Means: make([]float64, classes)}
-	copy(s.Means, e.Mean(e.Weights()))
+	var means [][]float64
+	for _, v := range e.Views {
+		means = append(means, v.Mean)
+	}
+	s := &ppi.Sample{Total: e.Rows}
+	weights, views := widened(e.Views, classes)
+	s.F, s.Means = ppi.CrossFit(weights, views, Widened(means, classes), rows.Class)
 	var probabilities []float64
 	for i, row := range rows.Answers.Labelled {
 		y := make([]float64, classes)
@@ -31,12 +36,16 @@ func Shares(e *ppi.Estimate, mean []float64, expectedError float64) []float64 {
 
 // Reweigh returns the weights of the views given the labels.
 func (rows *Rows) Reweigh(views []View) []float64 {
-	var weights []float64
-	var all [][][]float64
-	for _, v := range views {
-		weights, all = append(weights, v.Weight), append(all, Widened(v.Labelled, len(rows.Classes)))
-	}
+	weights, all := widened(views, len(rows.Classes))
 	return ppi.Reweigh(weights, all, rows.Class)
+}
+
+// widened are the weights of views and their posteriors of the labelled rows, of all classes.
+func widened(views []View, classes int) (weights []float64, all [][][]float64) {
+	for _, v := range views {
+		weights, all = append(weights, v.Weight), append(all, Widened(v.Labelled, classes))
+	}
+	return weights, all
 }
 
 // refuted is the p-value up to which an assumption is called refuted: of five, one that is right is so

@@ -74,9 +74,13 @@ for total, m, c, fresh, sharp in ((300, 20, 3, 0, 2), (1000, 31, 2, 1, 1), (80, 
         w = reference.reweigh(weights, np.array(views)[:, :n], labels[:n])
         model = np.einsum("v,vc->c", w, np.array([v.mean(0) for v in views]))
         new = np.arange(c + fresh) >= c
+        viewmeans = np.array([v.mean(0) for v in views])
+        crossfit, crossmeans = reference.crossfit(np.array(weights), np.array(views)[:, :n], viewmeans, labels[:n])
+        crossfitted, *_ = reference.difference(y[:n], crossfit, crossmeans, part, labelled[0], total)
         blend = reference.blend(estimate, plain, model, .3, new)
         samples.append({"total": total, "known": c, "drawn": drawn, "labelled": labelled, "probability": pi[rows[:n]].tolist(), "inclusion": part.tolist(),
                         "labels": labels[:n].tolist(), "f": f[:n].tolist(), "means": P.mean(0).tolist(), "views": [v[:n].tolist() for v in views], "prior": weights,
+                        "viewmeans": viewmeans.tolist(), "crossfit": crossfit.tolist(), "crossfitmeans": crossmeans.tolist(), "crossfitted": crossfitted.tolist(),
                         "estimate": estimate.tolist(), "lower": lower.tolist(), "upper": upper.tolist(), "plain": plain.tolist(), "floored": floored.tolist(), "lambda": lam,
                         "weights": w.tolist(), "model": model.tolist(), "blend": blend.tolist(), "projected": reference.project(blend, lower, upper).tolist(),
                         "refuted": [reference.refute(v[:n], labels[:n]) for v in views]})

@@ -10,6 +10,7 @@ from scipy.stats import beta, hypergeom, norm, t
 FLOOR = 0.25  # of an error among the uniform draws: what is always added to the deviation
 JEFFREYS = 0.5  # rows of either kind that are added to the effective ones
 TUNING = 10  # rows that say that lambda is 1
+FOLDS = 10  # times that some labels are kept from the views' weights
 SLACK = 0.05  # of the views' posteriors and weights, as no view is quite right
 LEAST_SIZE = 1e-3  # of the greatest size: what a row's size is at least
 
@@ -122,21 +123,20 @@ def tuned(y, f, omega):
 def difference(y, f, means, pi, first, total, lam=None):
     """Hájek's difference estimator of the means of the columns of y over all rows.
 
-    y, f m×C (truth and model value of labelled rows), means C (of the model's values over all
-    rows), pi m (inclusion probabilities of the labelled rows), first (uniform rows labelled),
-    total N. Returns estimate, variance with and without the floor, lambda.
+    y, f m×C (truth and model value of labelled rows), means C or m×C (of the model's values over all
+    rows, of the model that each row was asked of), pi m (inclusion probabilities of the labelled rows),
+    first (uniform rows labelled), total N. Returns estimate, variance with and without the floor, lambda.
     """
     m = len(y)
     omega = (1 / pi) / (1 / pi).sum()
-    lam = tuned(y, f, omega) if lam is None else lam
-    e = y - lam * f
-    centre = (omega[:, None] * e).sum(0)
-    estimate = lam * means + centre
+    lam = tuned(y, f - means, omega) if lam is None else lam
+    e = y - lam * (f - means)
+    estimate = (omega[:, None] * e).sum(0)
     open_ = 1 - m / total
     if m == 1:
         plain = np.full(y.shape[1], 0.25 * open_)
     else:
-        spread = ((1 - pi) * omega**2)[:, None] * (e - centre) ** 2
+        spread = ((1 - pi) * omega**2)[:, None] * (e - estimate) ** 2
         plain = m / (m - 1) * spread.sum(0)
     floored = plain + (FLOOR / max(first, 1)) ** 2 * open_
     return estimate, floored, plain, lam
@@ -200,6 +200,19 @@ def reweigh(weights, views, labels):
     log = np.log(np.asarray(weights) + SLACK) + np.log(at).sum(1)
     w = np.exp(log - log.max())
     return w / w.sum()
+
+
+def crossfit(weights, views, means, labels):
+    """What the reweighed views say of each labelled row, and their means over all rows (V×C), by the labels of the
+    other folds: m×C both."""
+    m = len(labels)
+    fold = np.arange(m) % min(FOLDS, m)
+    f, overall = np.empty(views.shape[1:]), np.empty(views.shape[1:])
+    for k in range(fold.max() + 1):
+        own, others = fold == k, fold != k
+        w = reweigh(weights, views[:, others], labels[others])
+        f[own], overall[own] = np.einsum("v,vic->ic", w, views[:, own]), w @ means
+    return f, overall
 
 
 def blend(estimate, plain, model, expected_error, new):
