@@ -45,7 +45,7 @@ var fixedMutants = []mutant{
 	{"--weight-decay is ignored", "cmd/internal/cli/network.go", "c.WeightDecay = n.weightDecay", "_ = n.weightDecay", 0, wiring("embed", "weight-decay")},
 	{"--penalty-points is ignored", "cmd/internal/cli/train.go", "c.PenaltyPoints = adapt.PenaltyPoints(a.penalty)", "_ = a.penalty", 0, wiring("train", "penalty-points")},
 	{"--gamma is ignored", "cmd/internal/cli/train.go", "c.Gamma = a.gamma", "_ = a.gamma", 0, wiring("train", "gamma")},
-	{"--gamma is not in the cache's key", "cmd/internal/cli/run_stages.go", `"memory": pipeline.NoEffect,`, `"memory": pipeline.NoEffect, "gamma": pipeline.NoEffect,`, 0, wiring("train", "gamma")},
+	{"--gamma is not in the cache's key", "cmd/internal/cli/meaning.go", `{names: "memory memory-limit`, `{names: "gamma memory memory-limit`, 0, wiring("train", "gamma")},
 	{"λ of digits is 1", "stages/algorithms/adapt/recipe.go", "c.optimise(Adam, 1e-3, 0.01)", "c.optimise(Adam, 1e-3, 1)", 0, of(adaptPackage, "TestRecipes")},
 	{"the paper's 500 epochs are 50", "stages/algorithms/adapt/recipe.go", "c.train(500, 100, 10, 120)", "c.train(50, 100, 10, 120)", 0, of(adaptPackage, "TestRecipes")},
 	{"the simplex may cycle", "stages/algorithms/transport/simplex.go", "t.flow[k] <= flow {", "t.flow[k] < flow {", 0, of("./stages/algorithms/transport", "TestTreeStaysStronglyFeasible")},
