@@ -24,7 +24,7 @@ type Live struct {
 	// them are looked at: what it returns is kept with the rows.
 	Then func(context.Context, *LiveRows) any
 
-	st      *preparation
+	st      *recipe
 	options tables.Options
 	time    string // the column with the time of each row; "" for none
 	parse   func(string) (int64, error)
@@ -49,7 +49,7 @@ func (l *Live) then(ctx context.Context, rows *LiveRows) *LiveRows {
 // NewLive prepares rows as a model says (Options.Prepared), of text that is written as
 // text says. time is a column of which parse reads the times; "" for none.
 func NewLive(prepared string, text tables.Options, time string, parse func(string) (int64, error)) (*Live, error) {
-	st, err := parsePreparation(prepared, nil)
+	st, err := parseRecipe(prepared, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -83,7 +83,7 @@ var fixedMutants = []mutant{
 	{"a column of lists is one feature", "stages/featurize/flow.go", "isMixed(t) || t.Columns == nil", "isMixed(t)", 0, of("./cmd/mars", "TestScripts/^flow$")},
 	{"blocks of a file are not transformed", "stages/featurize/flow.go", "f.st.transform(ctx, t)", "error(nil)", 0, of("./cmd/mars", "TestScript/scaling")},
 	{"blocks of a file are not scaled", "stages/featurize/flow.go", "f.scaling.Apply(ctx, t.Features)", "error(nil)", 0, of("./cmd/mars", "TestScript/scaling")},
-	{"a model's rows are not transformed", "stages/featurize/preparation.go", "Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}", "Columns: note.Columns, Compensate: note.Compensate}", 0, of("./cmd/mars", "TestScript/scaling")},
+	{"a model's rows are not transformed", "stages/featurize/recipe.go", "Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}", "Columns: note.Columns, Compensate: note.Compensate}", 0, of("./cmd/mars", "TestScript/scaling")},
 	{"days and hours are transformed", "tables/encode/encode.go", "slices.Contains(c.Parts, plain)", "len(c.Parts) > 0", 0, of("./cmd/mars", "TestScript/scaling")},
 	{"rows that were transformed otherwise are taken", "stages/internal/prepared/prepared.go", "was != is", "false", 0, of("./stages/internal/prepared", "TestCheckAlike")},
 	{"--scale robust is standard", "stages/algorithms/scale/scaling.go", "if m == Robust {", "if false {", 0, of("./stages/algorithms/scale", "TestScalersAreScikitLearns")},

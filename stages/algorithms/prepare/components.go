@@ -14,7 +14,7 @@ import (
 )
 
 // reduce finds the principal components of the standardised source.
-func (p *Preparation) reduce(ctx context.Context, kept blas32.General, seed uint64) error {
+func (p *Map) reduce(ctx context.Context, kept blas32.General, seed uint64) error {
 	z := dense.New64(kept.Rows, kept.Cols)
 	p.standardise(z, kept)
 	origin := pca.Centre(z)

@@ -45,9 +45,9 @@ const (
 	blockRows    = 256  // rows that are mapped at a time
 )
 
-// A Preparation is a map of rows of d values to rows of Width values. Its methods do
+// A Map takes rows of d values to rows of Width values. Its methods do
 // not change it.
-type Preparation struct {
+type Map struct {
 	Columns int       // d
 	Kept    []int     // columns that are used
 	Counts  bool      // whether values are sparse counts
@@ -64,14 +64,14 @@ type Preparation struct {
 // Fit learns the map from the source's rows (n×d). seed draws what the search for
 // principal components starts from. It fails if there are no rows, a value is not
 // finite or all columns are constant. The end of ctx ends it.
-func Fit(ctx context.Context, x blas32.General, seed uint64) (*Preparation, error) {
+func Fit(ctx context.Context, x blas32.General, seed uint64) (*Map, error) {
 	if x.Rows == 0 {
 		return nil, errors.New("prepare: there are no rows: give source rows")
 	}
 	if err := dense.CheckFinite("source", x, 0); err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
 	}
-	p := &Preparation{Columns: x.Cols, Kept: distinct(x, varying(x))}
+	p := &Map{Columns: x.Cols, Kept: distinct(x, varying(x))}
 	if len(p.Kept) == 0 {
 		return nil, errAlike
 	}
@@ -100,7 +100,7 @@ func Fit(ctx context.Context, x blas32.General, seed uint64) (*Preparation, erro
 var errAlike = errors.New("prepare: all source rows are equal: give features that tell the classes apart")
 
 // Width is the number of values of a mapped row.
-func (p *Preparation) Width() int {
+func (p *Map) Width() int {
 	if p.Axes != nil {
 		_, q := p.Axes.Dims()
 		return q
@@ -110,7 +110,7 @@ func (p *Preparation) Width() int {
 
 // standardise writes the standardised rows of x to z, clipped unless they are principal
 // components.
-func (p *Preparation) standardise(z blas64.General, x blas32.General) {
+func (p *Map) standardise(z blas64.General, x blas32.General) {
 	clip := float64(clipping)
 	if p.Together {
 		clip = math.Inf(1)
@@ -125,7 +125,7 @@ func (p *Preparation) standardise(z blas64.General, x blas32.General) {
 
 // Apply returns the rows of x (n×d) mapped, n×Width. It panics if the number of
 // columns differs.
-func (p *Preparation) Apply(x blas32.General) blas32.General {
+func (p *Map) Apply(x blas32.General) blas32.General {
 	if x.Cols != p.Columns {
 		panic("prepare: number of columns differs")
 	}
@@ -141,7 +141,7 @@ func (p *Preparation) Apply(x blas32.General) blas32.General {
 }
 
 // block maps the rows of x to dst. z is scratch memory for them.
-func (p *Preparation) block(dst, x blas32.General, z blas64.General) {
+func (p *Map) block(dst, x blas32.General, z blas64.General) {
 	z.Rows = x.Rows
 	p.standardise(z, p.pick(x))
 	if p.Axes != nil {
