@@ -88,7 +88,9 @@ func (r Role) isWritten() bool { return r == StateFile || r == MetricsFile }
 func (r Role) Reads() bool { return r.isRead() }
 
 // Writes reports whether flags of the role name a file that is written.
-func (r Role) Writes() bool { return r.isWritten() || r == RowsFile || r == Checkpoint || r == PageFile }
+func (r Role) Writes() bool {
+	return r.isWritten() || r == RowsFile || r == Checkpoint || r == PageFile
+}
 
 // A Catalogue lists all stages.
 type Catalogue []*Stage

@@ -405,6 +405,20 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// Rows of labels are named by their column id, wherever it stands, and by the first column where
+// none is called so.
+func TestRowsOfLabelsAreNamed(t *testing.T) {
+	for _, text := range []string{"predicted_class,confidence,id\na,0.3,row-7\n", "key,predicted_class,confidence\nrow-7,a,0.3\n"} {
+		p, err := openLabels(t.Context(), strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := fmt.Sprint(p.Tables); !strings.Contains(all, "row-7") {
+			t.Errorf("%q: the row in doubt is not row-7: %s", text, all)
+		}
+	}
+}
+
 // What a study lacks is a warning, and results of two programs too.
 func TestStudyWarns(t *testing.T) {
 	p, err := methods(func(o compare.Options) (*compare.Comparison, error) {
