@@ -162,19 +162,7 @@ func rowsOf(classes []string) arrowio.Stream {
 	n := len(labels)
 	rec := array.NewRecord(schema, []arrow.Array{arrowio.NewDomainArray(domains), arrowio.NewIntArray(labels, valid),
 		arrowio.NewVectorArray(arrowio.Vectors{Data: x, Rows: n, Width: 3}), arrowio.NewVectorArray(arrowio.Vectors{Data: z, Rows: n, Width: 2})}, int64(n))
-	return &oneBatch{rec}
-}
-
-type oneBatch struct{ rec arrow.Record }
-
-func (b *oneBatch) Name() string          { return "rows" }
-func (b *oneBatch) Schema() *arrow.Schema { return b.rec.Schema() }
-func (b *oneBatch) Next() (arrow.Record, error) {
-	rec := b.rec
-	if b.rec = rec.NewSlice(0, 0); rec.NumRows() == 0 {
-		return nil, io.EOF
-	}
-	return rec, nil
+	return arrowio.NewBatches("rows", schema, rec)
 }
 
 // allParts are parts of every kind.
@@ -455,7 +443,7 @@ func TestOpenSelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := arrowio.Copy(t.Context(), out, &oneBatch{rec}); err != nil {
+		if err := arrowio.Copy(t.Context(), out, arrowio.NewBatches("rows", rec.Schema(), rec)); err != nil {
 			t.Fatal(err)
 		}
 		return path
