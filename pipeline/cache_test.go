@@ -314,23 +314,6 @@ func (r *recorder) Write(arrow.Record) error  { return r.note("write") }
 func (r *recorder) Close() error              { return r.note("close") }
 func (r *recorder) Fail(error)                { r.note("fail") } //nolint:errcheck
 
-// list is a Stream of some batches.
-type list struct {
-	schema  *arrow.Schema
-	records []arrow.Record
-}
-
-func (l *list) Name() string          { return "list" }
-func (l *list) Schema() *arrow.Schema { return l.schema }
-func (l *list) Next() (arrow.Record, error) {
-	if len(l.records) == 0 {
-		return nil, io.EOF
-	}
-	rec := l.records[0]
-	l.records = l.records[1:]
-	return rec, nil
-}
-
 // Either side of a tee may go away without harm to the other.
 func TestTee(t *testing.T) {
 	for fails, want := range map[string][2]string{
@@ -341,7 +324,7 @@ func TestTee(t *testing.T) {
 	} {
 		next, kept, lost := &recorder{}, &recorder{fails: fails}, 0
 		tee := &tee{next: next, kept: kept, lost: func(error) { lost++ }, progress: func(int64) {}}
-		err := tee.copy(&list{testSchema, []arrow.Record{batch(1), batch(2)}})
+		err := tee.copy(arrowio.NewBatches("list", testSchema, batch(1), batch(2)))
 		tee.end(err)
 		got := [2]string{strings.Join(next.calls, " "), strings.Join(kept.calls, " ")}
 		if err != nil || got != want || tee.rows != 2 || (lost > 0) != (fails != "") {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/apache/arrow/go/v15/arrow"
-
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms/safetensors"
 )
@@ -23,7 +21,7 @@ func rowsWith(t *testing.T, steps []arrowio.Step) string {
 		t.Fatal(err)
 	}
 	schema := arrowio.Meta{Provenance: steps}.Apply(testSchema)
-	if err := arrowio.Copy(t.Context(), w, &list{schema: schema, records: []arrow.Record{batch(1, 2)}}); err != nil {
+	if err := arrowio.Copy(t.Context(), w, arrowio.NewBatches("list", schema, batch(1, 2))); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -70,6 +70,7 @@ const (
 	Checkpoint              // names the file that a training which is killed goes on from
 	Resume                  // has it go on
 	Quiet                   // has the stage log warnings alone
+	PageFile                // names a file for people that is written beside the rows
 	Reserved                // belongs to the command line
 )
 
@@ -87,7 +88,9 @@ func (r Role) isWritten() bool { return r == StateFile || r == MetricsFile }
 func (r Role) Reads() bool { return r.isRead() }
 
 // Writes reports whether flags of the role name a file that is written.
-func (r Role) Writes() bool { return r.isWritten() || r == RowsFile || r == Checkpoint }
+func (r Role) Writes() bool {
+	return r.isWritten() || r == RowsFile || r == Checkpoint || r == PageFile
+}
 
 // A Catalogue lists all stages.
 type Catalogue []*Stage

@@ -233,6 +233,11 @@ func floats(rec arrow.Record, name string) ([]float64, error) {
 // arrowLabels reads labels that mars label wrote as Arrow.
 func arrowLabels(ctx context.Context, r *arrowio.Reader) (*Part, error) {
 	t := label.NewCount(r.Schema())
+	var names []string
+	for _, f := range r.Schema().Fields() {
+		names = append(names, f.Name)
+	}
+	id := identity(names)
 	err := arrowio.Each(ctx, r, func(rec arrow.Record) error {
 		classes, err := arrowio.StringColumn(rec, "predicted_class")
 		if err != nil {
@@ -257,7 +262,7 @@ func arrowLabels(ctx context.Context, r *arrowio.Reader) (*Part, error) {
 			if truth != nil {
 				right = truth[i]
 			}
-			if err := t.Count(func() string { return rec.Column(0).ValueStr(i) }, class, float64(confidence[i]), right); err != nil {
+			if err := t.Count(func() string { return rec.Column(id).ValueStr(i) }, class, float64(confidence[i]), right); err != nil {
 				return err
 			}
 		}
@@ -268,6 +273,9 @@ func arrowLabels(ctx context.Context, r *arrowio.Reader) (*Part, error) {
 	}
 	return counted(t)
 }
+
+// identity is which column names the rows of labels: id, or the first where it has another name.
+func identity(columns []string) int { return max(0, slices.Index(columns, "id")) }
 
 // openLabels reads labels that mars label wrote as CSV or TSV.
 func openLabels(ctx context.Context, f io.Reader) (*Part, error) {
@@ -281,7 +289,7 @@ func openLabels(ctx context.Context, f io.Reader) (*Part, error) {
 	if err != nil {
 		return nil, fmt.Errorf("is no table (%w): check what wrote it", err)
 	}
-	class, sure, truth := slices.Index(head, "predicted_class"), slices.Index(head, label.Confidence), slices.Index(head, "truth")
+	id, class, sure, truth := identity(head), slices.Index(head, "predicted_class"), slices.Index(head, label.Confidence), slices.Index(head, "truth")
 	if class < 0 || sure < 0 {
 		return nil, fmt.Errorf("has no columns predicted_class and %s: give the labels as mars label wrote them", label.Confidence)
 	}
@@ -310,7 +318,7 @@ func openLabels(ctx context.Context, f io.Reader) (*Part, error) {
 		if truth >= 0 {
 			right = row[truth]
 		}
-		if err := t.Count(func() string { return row[0] }, row[class], confidence, right); err != nil {
+		if err := t.Count(func() string { return row[id] }, row[class], confidence, right); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 	}

@@ -162,19 +162,7 @@ func rowsOf(classes []string) arrowio.Stream {
 	n := len(labels)
 	rec := array.NewRecord(schema, []arrow.Array{arrowio.NewDomainArray(domains), arrowio.NewIntArray(labels, valid),
 		arrowio.NewVectorArray(arrowio.Vectors{Data: x, Rows: n, Width: 3}), arrowio.NewVectorArray(arrowio.Vectors{Data: z, Rows: n, Width: 2})}, int64(n))
-	return &oneBatch{rec}
-}
-
-type oneBatch struct{ rec arrow.Record }
-
-func (b *oneBatch) Name() string          { return "rows" }
-func (b *oneBatch) Schema() *arrow.Schema { return b.rec.Schema() }
-func (b *oneBatch) Next() (arrow.Record, error) {
-	rec := b.rec
-	if b.rec = rec.NewSlice(0, 0); rec.NumRows() == 0 {
-		return nil, io.EOF
-	}
-	return rec, nil
+	return arrowio.NewBatches("rows", schema, rec)
 }
 
 // allParts are parts of every kind.
@@ -405,6 +393,20 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+// Rows of labels are named by their column id, wherever it stands, and by the first column where
+// none is called so.
+func TestRowsOfLabelsAreNamed(t *testing.T) {
+	for _, text := range []string{"predicted_class,confidence,id\na,0.3,row-7\n", "key,predicted_class,confidence\nrow-7,a,0.3\n"} {
+		p, err := openLabels(t.Context(), strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := fmt.Sprint(p.Tables); !strings.Contains(all, "row-7") {
+			t.Errorf("%q: the row in doubt is not row-7: %s", text, all)
+		}
+	}
+}
+
 // What a study lacks is a warning, and results of two programs too.
 func TestStudyWarns(t *testing.T) {
 	p, err := methods(func(o compare.Options) (*compare.Comparison, error) {
@@ -441,7 +443,7 @@ func TestOpenSelection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := arrowio.Copy(t.Context(), out, &oneBatch{rec}); err != nil {
+		if err := arrowio.Copy(t.Context(), out, arrowio.NewBatches("rows", rec.Schema(), rec)); err != nil {
 			t.Fatal(err)
 		}
 		return path

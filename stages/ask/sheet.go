@@ -83,7 +83,8 @@ func (s *Sheet) Stream(kept arrow.Record) (*Table, error) {
 	if kept != nil {
 		fields, columns = slices.Insert(fields, 2, kept.Schema().Fields()...), slices.Insert(columns, 2, kept.Columns()...)
 	}
-	return &Table{name: s.name, rec: array.NewRecord(s.meta.Apply(arrow.NewSchema(fields, nil)), columns, int64(n))}, nil
+	rec := array.NewRecord(s.meta.Apply(arrow.NewSchema(fields, nil)), columns, int64(n))
+	return &Table{arrowio.NewBatches(s.name, rec.Schema(), rec), rec}, nil
 }
 
 // Columns of a sheet that labels have too.
@@ -112,26 +113,10 @@ func (s *Sheet) ids() (arrow.Array, error) {
 	return arrowio.NewStringArray(texts), nil
 }
 
-// A Table is a stream of one batch: the rows of a sheet.
+// A Table is the rows of a sheet.
 type Table struct {
-	name string
-	rec  arrow.Record
-	done bool
-}
-
-// Name is that of the rows.
-func (o *Table) Name() string { return o.name }
-
-// Schema is that of the batch.
-func (o *Table) Schema() *arrow.Schema { return o.rec.Schema() }
-
-// Next gives the batch once.
-func (o *Table) Next() (arrow.Record, error) {
-	if o.done {
-		return nil, io.EOF
-	}
-	o.done = true
-	return o.rec, nil
+	*arrowio.Batches
+	rec arrow.Record
 }
 
 // Text is the table as text: the names of its columns, and its rows. The column of codes is for

@@ -29,7 +29,7 @@ func TestDisjointDomainsShareNoRow(t *testing.T) {
 	path := writeNumbered(t, "rows.csv", 100)
 	read := func(source, target SideOptions, disjoint bool) (*dataset, error) {
 		o := Options{Source: source, Target: target, Disjoint: disjoint}
-		return read(t.Context(), stages.Env{Columns: arrowio.DefaultColumns()}, o, &preparation{})
+		return read(t.Context(), stages.Env{Columns: arrowio.DefaultColumns()}, o, &recipe{})
 	}
 	shared := func(d *dataset) int {
 		seen, n := map[float32]bool{}, 0

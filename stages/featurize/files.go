@@ -85,7 +85,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if o.Standardize == "" && o.Scale != "" && o.Scale != scale.Moments {
 		o.Standardize = "source"
 	}
-	st, err := o.preparation(&env)
+	st, err := o.recipe(&env)
 	if err != nil {
 		return err
 	}
@@ -138,20 +138,20 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	return nil
 }
 
-// preparation is what is known of it before any row is read: that of a state or a model, or
+// recipe is what is known of it before any row is read: that of a state or a model, or
 // what the options say. What these know already is no option any more.
-func (o *Options) preparation(env *stages.Env) (st *preparation, err error) {
+func (o *Options) recipe(env *stages.Env) (st *recipe, err error) {
 	switch {
 	case o.Prepared != "":
-		st, err = parsePreparation(o.Prepared, o.Classes)
+		st, err = parseRecipe(o.Prepared, o.Classes)
 		o.Classes = nil
 	case o.Load != "":
 		var sum string
-		if st, sum, err = loadPreparation(o.Load); err == nil {
+		if st, sum, err = loadRecipe(o.Load); err == nil {
 			env.KeepState(o.Load, sum)
 		}
 	default:
-		st = &preparation{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
+		st = &recipe{Source: o.Source.Images, Target: o.Target.Images, Classes: o.Classes}
 		st.chosen = o.Source.Format.Columns != nil || o.Target.Format.Columns != nil
 		st.Compensate = o.Source.Format.Compensate || o.Target.Format.Compensate
 		if !o.Transform.None() {
@@ -168,7 +168,7 @@ func (o *Options) preparation(env *stages.Env) (st *preparation, err error) {
 }
 
 // read reads both sides, with one shape and one set of classes.
-func read(ctx context.Context, env stages.Env, o Options, st *preparation) (*dataset, error) {
+func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset, error) {
 	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != "", files: o.FileColumn}
 	if err := checkFileColumn(env, o.FileColumn); err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (o *Options) side(domain arrowio.Domain) *SideOptions {
 
 // readAll reads the tables of both sides: in one pass if they are of one input. A target
 // that can flow becomes d.flow instead.
-func readAll(ctx context.Context, env stages.Env, o Options, st *preparation, d *dataset) (map[arrowio.Domain]*tables.Table, error) {
+func readAll(ctx context.Context, env stages.Env, o Options, st *recipe, d *dataset) (map[arrowio.Domain]*tables.Table, error) {
 	sides := map[arrowio.Domain]*tables.Table{}
 	var given []arrowio.Domain
 	for _, domain := range domains {
@@ -311,7 +311,7 @@ func tellNote(env stages.Env, t *tables.Table) {
 
 // readSides reads the sides that are of one input, with its columns in the order of those
 // before, so that a feature has the same index in both domains.
-func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *preparation, source *tables.Table) ([]*tables.Table, error) {
+func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *recipe, source *tables.Table) ([]*tables.Table, error) {
 	so := o.side(group[0])
 	f := so.Format
 	f.Domain, f.NoLabels = o.Domain, o.hidesLabels(group[0])
@@ -511,7 +511,7 @@ func checkLabels(t *tables.Table, domain arrowio.Domain, hidden bool, other func
 }
 
 // addSide chooses the rows of a table and prepares them for the stream.
-func (d *dataset) addSide(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain, o Options, st *preparation) error {
+func (d *dataset) addSide(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain, o Options, st *recipe) error {
 	chosen, labels, err := d.choose(ctx, env, t, domain, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)

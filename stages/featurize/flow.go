@@ -19,7 +19,7 @@ type flow struct {
 	path    string
 	stream  arrowio.Stream // the rows, if they can be read but once; nil: they are in the file
 	options tables.Options
-	st      *preparation
+	st      *recipe
 	strange *strangeness // counts missing and new values
 	refuse  bool         // missing values
 	// with more missing values than this share a column says which are
@@ -36,7 +36,7 @@ type flow struct {
 
 // flows reports whether the target's rows can be written as they are read: none are drawn,
 // labels are not looked at, and what is done to them is known before.
-func (o *Options) flows(ctx context.Context, st *preparation) bool {
+func (o *Options) flows(ctx context.Context, st *recipe) bool {
 	t := o.Target
 	switch {
 	case t.Path == "" || t.piped != nil || t.drawn() || o.Disjoint || o.Domain != "" || !o.hidesLabels(arrowio.TargetDomain):
@@ -59,7 +59,7 @@ func (o *Options) flows(ctx context.Context, st *preparation) bool {
 // newFlow looks through the target's file once or twice: for its identities, and for which
 // columns are features if that is not known. It returns nil if its rows have to be read as
 // a whole, be it to say what is wrong with them.
-func newFlow(ctx context.Context, env stages.Env, o Options, st *preparation, source *tables.Table) (*flow, error) {
+func newFlow(ctx context.Context, env stages.Env, o Options, st *recipe, source *tables.Table) (*flow, error) {
 	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, indicator: o.Mixed.Indicator}
 	f.options.NoLabels, f.options.Learnt = true, st.learnt
 	if st.Columns != nil {

@@ -93,7 +93,7 @@ const streamGaps = 0x67617073
 
 // doubtGaps warns of columns in which far more values are missing in the target, in rows that have
 // some.
-func (st *preparation) doubtGaps(env stages.Env, g *gaps, source *tables.Table, target string) {
+func (st *recipe) doubtGaps(env stages.Env, g *gaps, source *tables.Table, target string) {
 	own := newGaps(len(g.lacking))
 	own.add(source)
 	var what []string
@@ -114,7 +114,7 @@ func (g *gaps) lackingShare(j int) float64 {
 }
 
 // likeTarget takes values away from the source as the target lacks them.
-func (st *preparation) likeTarget(env stages.Env, g *gaps, source *tables.Table, target string, indicator float64) {
+func (st *recipe) likeTarget(env stages.Env, g *gaps, source *tables.Table, target string, indicator float64) {
 	st.doubtGaps(env, g, source, target)
 	taken := g.take(source, env.Seed)
 	if taken == nil {

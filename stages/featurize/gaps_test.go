@@ -95,7 +95,7 @@ func TestGaps(t *testing.T) {
 // Features that say which values are missing are there if the target lacks enough of them.
 func TestLikeTarget(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 0))
-	st := &preparation{Encoder: &encode.Encoder{}}
+	st := &recipe{Encoder: &encode.Encoder{}}
 	for _, name := range []string{"a", "b", "c", "d"} {
 		st.Encoder.Columns = append(st.Encoder.Columns, encode.Column{Field: tables.Field{Name: name}})
 	}
@@ -114,7 +114,7 @@ func TestLikeTarget(t *testing.T) {
 // Rows of numbers without names are refused beside a table that has columns of other kinds.
 func TestArraysBesideATable(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 0))
-	st := &preparation{Encoder: &encode.Encoder{Columns: make([]encode.Column, 2)}}
+	st := &recipe{Encoder: &encode.Encoder{Columns: make([]encode.Column, 2)}}
 	array := gappy(rng, 5, nil)
 	array.Name, array.Columns = "x.npz", nil
 	err := st.encodeBoth(t.Context(), stages.Env{}, map[arrowio.Domain]*tables.Table{arrowio.SourceDomain: gappy(rng, 5, nil), arrowio.TargetDomain: array})

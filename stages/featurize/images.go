@@ -42,7 +42,7 @@ func (o ImageOptions) sized() bool {
 // resizeTarget brings a target's pictures to the size of the source's, if nothing was said
 // of theirs and they have others: networks take images of one size. It reports whether they
 // have to be decoded again. err is that of reading them.
-func (st *preparation) resizeTarget(env stages.Env, source *tables.Table, read []*tables.Table, err error, o Options) bool {
+func (st *recipe) resizeTarget(env stages.Env, source *tables.Table, read []*tables.Table, err error, o Options) bool {
 	several := errors.As(err, new(*tables.SizesError))
 	if err != nil && !several || source == nil || len(source.Shape) != 3 || st.Target.sized() || o.Load != "" || o.Prepared != "" || tables.IsPiped(o.Target.Path) || o.Target.piped != nil {
 		return false

@@ -24,7 +24,7 @@ type Live struct {
 	// them are looked at: what it returns is kept with the rows.
 	Then func(context.Context, *LiveRows) any
 
-	st      *preparation
+	st      *recipe
 	options tables.Options
 	time    string // the column with the time of each row; "" for none
 	parse   func(string) (int64, error)
@@ -49,7 +49,7 @@ func (l *Live) then(ctx context.Context, rows *LiveRows) *LiveRows {
 // NewLive prepares rows as a model says (Options.Prepared), of text that is written as
 // text says. time is a column of which parse reads the times; "" for none.
 func NewLive(prepared string, text tables.Options, time string, parse func(string) (int64, error)) (*Live, error) {
-	st, err := parsePreparation(prepared, nil)
+	st, err := parseRecipe(prepared, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (l *Live) Batch(ctx context.Context, rec arrow.Record, name string, first i
 	return halve(ctx, 0, int(rec.NumRows()), func(lo, hi int) (*LiveRows, error) {
 		part := rec.NewSlice(int64(lo), int64(hi))
 		defer part.Release()
-		sides, err := tables.FromStream(ctx, &oneBatch{name: name, rec: part}, l.options)
+		sides, err := tables.FromStream(ctx, arrowio.NewBatches(name, part.Schema(), part), l.options)
 		if err == nil {
 			var read *LiveRows
 			if read, err = l.prepare(ctx, sides[0]); err == nil {
@@ -212,28 +212,6 @@ func (l *Live) textTimes(rec arrow.Record) (arrow.Record, error) {
 	fields := append([]arrow.Field(nil), rec.Schema().Fields()...)
 	fields[at[0]].Type = arrow.BinaryTypes.String
 	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows()), nil
-}
-
-// oneBatch is a stream of one batch.
-type oneBatch struct {
-	name string
-	rec  arrow.Record
-	done bool
-}
-
-// Name is that of the input.
-func (o *oneBatch) Name() string { return o.name }
-
-// Schema is that of the batch.
-func (o *oneBatch) Schema() *arrow.Schema { return o.rec.Schema() }
-
-// Next gives the batch once.
-func (o *oneBatch) Next() (arrow.Record, error) {
-	if o.done {
-		return nil, io.EOF
-	}
-	o.done = true
-	return o.rec, nil
 }
 
 func (l *Live) prepare(ctx context.Context, t *tables.Table) (*LiveRows, error) {

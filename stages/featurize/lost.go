@@ -80,7 +80,7 @@ func (l *lost) find() (empty, stuck []string) {
 }
 
 // dropLost leaves columns out that the target has lost, if nobody has chosen the columns.
-func (st *preparation) dropLost(env stages.Env, source, target *tables.Table) {
+func (st *recipe) dropLost(env stages.Env, source, target *tables.Table) {
 	if st.chosen || target == nil || !tellable(source) || !slices.Equal(source.Columns, target.Columns) {
 		return
 	}
@@ -91,7 +91,7 @@ func (st *preparation) dropLost(env stages.Env, source, target *tables.Table) {
 }
 
 // leaveOut leaves out columns that the target has lost, with a warning.
-func (st *preparation) leaveOut(env stages.Env, empty, stuck []string, target string, source *tables.Table, others ...*tables.Table) {
+func (st *recipe) leaveOut(env stages.Env, empty, stuck []string, target string, source *tables.Table, others ...*tables.Table) {
 	if len(empty) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because no row has a value: %s", target, nameColumns(empty)))
 		st.forget(empty, "no value in "+target)
@@ -113,7 +113,7 @@ func (st *preparation) leaveOut(env stages.Env, empty, stuck []string, target st
 }
 
 // forget takes columns away, for a reason that people are told.
-func (st *preparation) forget(names []string, why string) {
+func (st *recipe) forget(names []string, why string) {
 	for _, name := range names {
 		if st.Encoder != nil {
 			st.Encoder.Drop(name, why)

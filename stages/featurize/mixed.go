@@ -31,7 +31,7 @@ type MixedOptions struct {
 
 // learn learns from the first table that is read, which is the source's if there is one, what
 // the columns are and which are features.
-func (st *preparation) learn(ctx context.Context, env stages.Env, sides []*tables.Table, domain arrowio.Domain, o Options) error {
+func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Table, domain arrowio.Domain, o Options) error {
 	t := sides[0]
 	if t.Fields == nil {
 		st.Columns = t.Columns
@@ -79,7 +79,7 @@ func isMixed(t *tables.Table) bool {
 }
 
 // prune forgets columns of which nothing is left.
-func (st *preparation) prune(env stages.Env, name string, sides ...*tables.Table) {
+func (st *recipe) prune(env stages.Env, name string, sides ...*tables.Table) {
 	dropped := st.Encoder.Prune(sides...)
 	st.Columns = st.Encoder.Inputs()
 	st.dropped = append(st.dropped, dropped...)
@@ -106,7 +106,7 @@ var withUnit = regexp.MustCompile(`^[(\-+]?\s?[$€£¥−]?\s?-?\d[\d., ]*([eE]
 
 // tellUnits warns of columns of text that are left out and look like numbers with something
 // beside them.
-func (st *preparation) tellUnits(env stages.Env, name string, dropped []encode.Column) {
+func (st *recipe) tellUnits(env stages.Env, name string, dropped []encode.Column) {
 	var columns []string
 	for _, c := range dropped {
 		n := 0
@@ -165,7 +165,7 @@ func (s *strangeness) add(t *tables.Table, e *encode.Encoder) {
 // dropStrangers leaves columns out that give the domains away and say nothing else: categories
 // whose values the target does not share, and the number of days where one domain is older
 // than the other.
-func (st *preparation) dropStrangers(env stages.Env, s *strangeness, target string, source *tables.Table, others ...*tables.Table) {
+func (st *recipe) dropStrangers(env stages.Env, s *strangeness, target string, source *tables.Table, others ...*tables.Table) {
 	e := st.Encoder
 	own := newSpreads(len(e.Columns))
 	var strange, apart []string
@@ -196,7 +196,7 @@ func (st *preparation) dropStrangers(env stages.Env, s *strangeness, target stri
 
 // dropAbsent leaves columns of text and dates out that the target lacks, with a warning. Other
 // columns are not left out: reports whether there are none.
-func (st *preparation) dropAbsent(env stages.Env, source *tables.Table, lacking *tables.MissingColumns, target string) bool {
+func (st *recipe) dropAbsent(env stages.Env, source *tables.Table, lacking *tables.MissingColumns, target string) bool {
 	if source == nil || st.Encoder == nil {
 		return false
 	}
@@ -218,7 +218,7 @@ func (st *preparation) dropAbsent(env stages.Env, source *tables.Table, lacking 
 }
 
 // encodeBoth makes features of the rows of both domains.
-func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, sides map[arrowio.Domain]*tables.Table) error {
+func (st *recipe) encodeBoth(ctx context.Context, env stages.Env, sides map[arrowio.Domain]*tables.Table) error {
 	e := st.Encoder
 	if e == nil {
 		return nil
@@ -249,7 +249,7 @@ func (st *preparation) encodeBoth(ctx context.Context, env stages.Env, sides map
 	return nil
 }
 
-func (st *preparation) encode(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain) error {
+func (st *recipe) encode(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain) error {
 	s := newStrangeness(len(st.Encoder.Columns))
 	s.add(t, st.Encoder)
 	if err := st.checkEmpty(t.Name, s); err != nil {
@@ -277,7 +277,7 @@ func refuseMissing(t *tables.Table) error {
 }
 
 // checkEmpty refuses rows of which none has a value.
-func (st *preparation) checkEmpty(name string, s *strangeness) error {
+func (st *recipe) checkEmpty(name string, s *strangeness) error {
 	if s.rows == 0 || s.empty < s.rows {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (st *preparation) checkEmpty(name string, s *strangeness) error {
 }
 
 // tellGaps says which values were missing, and how many values of categories are new.
-func (st *preparation) tellGaps(env stages.Env, name string, domain arrowio.Domain, s *strangeness) {
+func (st *recipe) tellGaps(env stages.Env, name string, domain arrowio.Domain, s *strangeness) {
 	var gaps, unseen []string
 	for j, c := range st.Encoder.Columns {
 		if s.gaps[j] > 0 {
@@ -324,7 +324,7 @@ func ofRows(n, rows int) string {
 }
 
 // tellEncoder says what became of columns that are no numbers.
-func (st *preparation) tellEncoder(env stages.Env) {
+func (st *recipe) tellEncoder(env stages.Env) {
 	if st.Encoder == nil {
 		return
 	}
@@ -354,7 +354,7 @@ func nameWidth(n int) string {
 }
 
 // explain writes a table of what became of each column.
-func (st *preparation) explain(w io.Writer, sides ...*tables.Table) error {
+func (st *recipe) explain(w io.Writer, sides ...*tables.Table) error {
 	if w == nil || st.Encoder == nil && st.Columns == nil {
 		return nil
 	}

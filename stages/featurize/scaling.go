@@ -39,7 +39,7 @@ func withValues(x blas32.General) blas32.General {
 
 // numbers are the indices of those of d features that a transform is of: all, where no
 // encoder has made features of categories, dates and missing cells.
-func (st *preparation) numbers(d int) []int {
+func (st *recipe) numbers(d int) []int {
 	if st.Encoder != nil {
 		return st.Encoder.Numbers()
 	}
@@ -51,7 +51,7 @@ func (st *preparation) numbers(d int) []int {
 }
 
 // warnWithoutNumbers warns of flags that are for numbers where there are none.
-func (st *preparation) warnWithoutNumbers(env stages.Env, o Options) {
+func (st *recipe) warnWithoutNumbers(env stages.Env, o Options) {
 	if st.Encoder == nil || len(st.Encoder.Numbers()) > 0 || o.Load != "" || o.Prepared != "" {
 		return
 	}
@@ -66,7 +66,7 @@ func (st *preparation) warnWithoutNumbers(env stages.Env, o Options) {
 
 // transform transforms the numbers of a table, in which no value is missing any more, in
 // place.
-func (st *preparation) transform(ctx context.Context, t *tables.Table) error {
+func (st *recipe) transform(ctx context.Context, t *tables.Table) error {
 	if st.Transform == nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func remedy(t scale.Transform) string {
 }
 
 // standardize applies the scaling of the columns, which it fits unless it was loaded.
-func (st *preparation) standardize(ctx context.Context, env stages.Env, d *dataset, o Options) error {
+func (st *recipe) standardize(ctx context.Context, env stages.Env, d *dataset, o Options) error {
 	if o.Load == "" && o.Prepared == "" {
 		if err := st.fit(ctx, env, d, o); err != nil {
 			return err
@@ -137,7 +137,7 @@ func (st *preparation) standardize(ctx context.Context, env stages.Env, d *datas
 	return nil
 }
 
-func (st *preparation) fit(ctx context.Context, env stages.Env, d *dataset, o Options) error {
+func (st *recipe) fit(ctx context.Context, env stages.Env, d *dataset, o Options) error {
 	by := o.Standardize
 	for _, s := range d.sides {
 		switch {

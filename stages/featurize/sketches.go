@@ -82,7 +82,8 @@ func (o *Options) takeSketch(env stages.Env, s *SideOptions, domain arrowio.Doma
 		return fmt.Errorf("its rows are not known by the column %q: leave --id out, or make it with mars sketch --id", f.ID)
 	}
 	rows := k.Sample()
-	s.Stream = &oneBatch{name: s.Path, rec: k.Record(rows)}
+	rec := k.Record(rows)
+	s.Stream = arrowio.NewBatches(s.Path, rec.Schema(), rec)
 	t := k.Totals()
 	env.Logger().Info(fmt.Sprintf("%s: a sketch of %d %s rows of %d parts", s.Path, t.Rows, domain, len(k.Leaves)))
 	if t.Overlap > 1 {

@@ -165,7 +165,7 @@ func (k *keyScan) isIdentity(name string) bool {
 
 // tellColumns says which columns are not read, and why: a warning where text looks as if
 // it said something.
-func (st *preparation) tellColumns(env stages.Env, source, target *tables.Table, o Options) {
+func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Options) {
 	for _, t := range []*tables.Table{source, target} {
 		if t == nil || t == target && source != nil && source.Name == target.Name {
 			continue

@@ -81,9 +81,9 @@ func (k *Keep) taken(name string) error {
 	return fmt.Errorf("%s: column %q has the name of one that is written: rename it, or keep others by name", k.Path, name)
 }
 
-// With puts the kept columns after the identity of each row of labels. The rows of labels
-// have to be those of the file, in their order.
-func (k *Keep) With(ctx context.Context, labels arrowio.Stream) (*Kept, error) {
+// With puts the kept columns after the identity of each row of labels, which is the column id. The
+// rows of labels have to be those of the file, in their order.
+func (k *Keep) With(ctx context.Context, labels arrowio.Stream, id string) (*Kept, error) {
 	schema := labels.Schema()
 	meta, err := arrowio.ReadMeta(schema)
 	if err != nil {
@@ -96,7 +96,6 @@ func (k *Keep) With(ctx context.Context, labels arrowio.Stream) (*Kept, error) {
 			written[f.Name+"_"+class] = true // as in CSV
 		}
 	}
-	id := schema.Field(0).Name
 	var fields []arrow.Field
 	for _, f := range k.Fields {
 		switch {
@@ -108,7 +107,8 @@ func (k *Keep) With(ctx context.Context, labels arrowio.Stream) (*Kept, error) {
 		}
 	}
 	metadata := schema.Metadata()
-	kept := &Kept{Stream: labels, path: k.Path, columns: len(fields), schema: arrow.NewSchema(slices.Insert(slices.Clone(schema.Fields()), 1, fields...), &metadata)}
+	after := slices.Max(schema.FieldIndices(id)) + 1
+	kept := &Kept{Stream: labels, path: k.Path, columns: len(fields), after: after, schema: arrow.NewSchema(slices.Insert(slices.Clone(schema.Fields()), after, fields...), &metadata)}
 	kept.next, kept.stop = iter.Pull2(func(yield func(arrow.Record, error) bool) {
 		done := errors.New("enough")
 		err := tables.EachBatch(ctx, k.Path, k.Options, fields, func(rec arrow.Record) error {
@@ -129,6 +129,7 @@ type Kept struct {
 	arrowio.Stream
 	path    string
 	columns int
+	after   int // how many columns of the labels come before them
 	schema  *arrow.Schema
 	next    func() (arrow.Record, error, bool)
 	stop    func()
@@ -167,7 +168,7 @@ func (k *Kept) Next() (arrow.Record, error) {
 	for _, c := range columns {
 		defer c.Release()
 	}
-	k.rec = array.NewRecord(k.schema, slices.Insert(slices.Clone(rec.Columns()), 1, columns...), rec.NumRows())
+	k.rec = array.NewRecord(k.schema, slices.Insert(slices.Clone(rec.Columns()), k.after, columns...), rec.NumRows())
 	return k.rec, nil
 }
 

@@ -15,25 +15,8 @@ import (
 	"mars.dev/mars/stages"
 )
 
-// batches is a source in memory.
-type batches struct {
-	schema  *arrow.Schema
-	records []arrow.Record
-}
-
-func (b *batches) Name() string          { return "test" }
-func (b *batches) Schema() *arrow.Schema { return b.schema }
-func (b *batches) Next() (arrow.Record, error) {
-	if len(b.records) == 0 {
-		return nil, io.EOF
-	}
-	rec := b.records[0]
-	b.records = b.records[1:]
-	return rec, nil
-}
-
 // labelled makes a stream of a batch for each string of domains, "s" and "t".
-func labelled(withID bool, domains ...string) *batches {
+func labelled(withID bool, domains ...string) *arrowio.Batches {
 	schema := arrowio.Meta{Classes: []string{"cat", "dog"}}.Apply(arrow.NewSchema([]arrow.Field{
 		{Name: "domain", Type: arrow.BinaryTypes.String},
 		{Name: "predicted_class", Type: arrow.BinaryTypes.String},
@@ -42,7 +25,7 @@ func labelled(withID bool, domains ...string) *batches {
 	if withID {
 		schema = arrowio.WithColumns(schema, arrow.Field{Name: "id", Type: arrow.BinaryTypes.String})
 	}
-	b := &batches{schema: schema}
+	var batches []arrow.Record
 	row := 0
 	for _, text := range domains {
 		var side []arrowio.Domain
@@ -60,9 +43,9 @@ func labelled(withID bool, domains ...string) *batches {
 		if withID {
 			columns = append(columns, arrowio.NewStringArray(ids))
 		}
-		b.records = append(b.records, array.NewRecord(schema, columns, int64(len(text))))
+		batches = append(batches, array.NewRecord(schema, columns, int64(len(text))))
 	}
-	return b
+	return arrowio.NewBatches("test", schema, batches...)
 }
 
 var env = stages.Env{Columns: arrowio.DefaultColumns()}
@@ -70,7 +53,7 @@ var env = stages.Env{Columns: arrowio.DefaultColumns()}
 // Target rows come out in order however they are mixed with the source's.
 func TestLabels(t *testing.T) {
 	for name, test := range map[string]struct {
-		in   *batches
+		in   arrowio.Stream
 		want string
 	}{
 		"mixed":   {labelled(true, "tst", "ss", "stts"), "a,cat,1,1,0\nc,cat,0.875,0.875,0.125\ng,cat,0.625,0.625,0.375\nh,dog,0.5625,0.5625,0.4375\n"},
@@ -99,7 +82,7 @@ func TestLabelsOfNothing(t *testing.T) {
 	if _, err := l.Next(); err == nil || errors.Is(err, io.EOF) || !strings.Contains(err.Error(), "there are no target rows") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := New(env, &batches{schema: arrow.NewSchema(nil, nil)}, Options{}); err == nil || !strings.Contains(err.Error(), "predicted_class") {
+	if _, err := New(env, arrowio.NewBatches("test", arrow.NewSchema(nil, nil)), Options{}); err == nil || !strings.Contains(err.Error(), "predicted_class") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -61,17 +61,18 @@ func (m *metrics) epoch(e adapt.EpochMetrics) error {
 }
 
 func (m *metrics) append(e adapt.EpochMetrics) {
-	float := func(i int, v float64, valid bool) {
-		m.builder.Field(i).(*array.Float64Builder).AppendValues([]float64{v}, []bool{valid})
+	column := func(name string) array.Builder { return m.builder.Field(m.schema.FieldIndices(name)[0]) }
+	float := func(name string, v float64, valid bool) {
+		column(name).(*array.Float64Builder).AppendValues([]float64{v}, []bool{valid})
 	}
-	m.builder.Field(0).(*array.Int32Builder).Append(int32(e.Epoch))
-	float(1, e.ClassLoss, true)
-	float(2, e.SourceAccuracy, true)
-	float(3, e.CriticDistance, e.Aligned)
-	float(4, e.GradientPenalty, e.Aligned)
-	float(5, e.LearningRate, true)
-	m.builder.Field(6).(*array.BooleanBuilder).Append(e.Reestimated)
-	list := m.builder.Field(7).(*array.ListBuilder)
+	column("epoch").(*array.Int32Builder).Append(int32(e.Epoch))
+	float("class_loss", e.ClassLoss, true)
+	float("source_accuracy", e.SourceAccuracy, true)
+	float("critic_distance", e.CriticDistance, e.Aligned)
+	float("gradient_penalty", e.GradientPenalty, e.Aligned)
+	float("learning_rate", e.LearningRate, true)
+	column("reestimated").(*array.BooleanBuilder).Append(e.Reestimated)
+	list := column("proportions").(*array.ListBuilder)
 	list.Append(e.Proportions != nil)
 	list.ValueBuilder().(*array.Float64Builder).AppendValues(e.Proportions, nil)
 }

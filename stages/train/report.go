@@ -19,7 +19,7 @@ func (c Choice) write(ctx context.Context, outcomes []outcome, best int) error {
 	if err != nil {
 		return err
 	}
-	return arrowio.Copy(ctx, out, &memoryStream{name: c.Report, schema: rec.Schema(), batches: []arrow.Record{rec}})
+	return arrowio.Copy(ctx, out, arrowio.NewBatches(c.Report, rec.Schema(), rec))
 }
 
 func (c Choice) record(outcomes []outcome, best int) arrow.Record {

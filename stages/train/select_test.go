@@ -24,7 +24,7 @@ import (
 
 // rowsOf is a stream of two clouds a class, whose classes have names and no metadata. The
 // source has counts rows of each class; unseen, if there is any, marks the first rows.
-func rowsOf(counts []int, unseen []bool) *memoryStream {
+func rowsOf(counts []int, unseen []bool) *arrowio.Batches {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var data []float32
 	var domains []arrowio.Domain
@@ -54,7 +54,7 @@ func rowsOf(counts []int, unseen []bool) *memoryStream {
 		fields, columns = append(fields, arrow.Field{Name: "unseen", Type: arrow.FixedWidthTypes.Boolean}), append(columns, b.NewArray())
 	}
 	schema := arrow.NewSchema(fields, nil)
-	return &memoryStream{name: "rows", schema: schema, batches: []arrow.Record{array.NewRecord(schema, columns, int64(len(domains)))}}
+	return arrowio.NewBatches("rows", schema, array.NewRecord(schema, columns, int64(len(domains))))
 }
 
 // kept is a sink that keeps the schema.
@@ -92,7 +92,7 @@ func TestHeldOutRows(t *testing.T) {
 	marked := make([]bool, 10)
 	marked[0], marked[3] = true, true
 	for name, c := range map[string]struct {
-		rows *memoryStream
+		rows *arrowio.Batches
 		held []int // rows of each class
 	}{
 		"one in five":           {rowsOf([]int{20, 7, 1}, nil), []int{4, 1, 0}},

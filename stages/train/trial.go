@@ -3,7 +3,6 @@ package train
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 
@@ -226,7 +225,7 @@ type made struct {
 
 // stream has the columns that training reads, and the metadata of the stream of which the rows
 // were made.
-func (m made) stream(of arrowio.Stream, env stages.Env) (*memoryStream, error) {
+func (m made) stream(of arrowio.Stream, env stages.Env) (*arrowio.Batches, error) {
 	meta, err := arrowio.ReadMeta(of.Schema())
 	if err != nil {
 		return nil, err
@@ -241,11 +240,11 @@ func (m made) stream(of arrowio.Stream, env stages.Env) (*memoryStream, error) {
 	if m.start != nil {
 		fields = append(fields, arrow.Field{Name: c.Weight, Type: arrow.PrimitiveTypes.Float32})
 	}
-	s := &memoryStream{name: of.Name(), schema: meta.Apply(arrow.NewSchema(fields, nil))}
-	s.add(m.source, arrowio.SourceDomain, arrowio.NewIntArray(m.labels, nil), m.weights())
+	schema := meta.Apply(arrow.NewSchema(fields, nil))
 	none := arrowio.NewIntArray(make([]int32, m.target.Rows), make([]bool, m.target.Rows))
-	s.add(m.target, arrowio.TargetDomain, none, slices.Repeat([]float32{1}, m.target.Rows))
-	return s, nil
+	return arrowio.NewBatches(of.Name(), schema,
+		batch(schema, m.source, arrowio.SourceDomain, arrowio.NewIntArray(m.labels, nil), m.weights()),
+		batch(schema, m.target, arrowio.TargetDomain, none, slices.Repeat([]float32{1}, m.target.Rows))), nil
 }
 
 // weights are w(y) = p_T(y)/p_S(y) of the source rows; nil if no p_T is known.
@@ -261,48 +260,17 @@ func (m made) weights() []float32 {
 	return weights
 }
 
-// memoryStream is a stream of batches in memory, which can be read again.
-type memoryStream struct {
-	name    string
-	schema  *arrow.Schema
-	batches []arrow.Record
-	next    int
-}
-
-func (s *memoryStream) add(x blas32.General, domain arrowio.Domain, labels arrow.Array, weights []float32) {
+// batch are rows x of a domain, with weights where the schema has them.
+func batch(schema *arrow.Schema, x blas32.General, domain arrowio.Domain, labels arrow.Array, weights []float32) arrow.Record {
 	columns := []arrow.Array{
 		arrowio.NewVectorArray(arrowio.Vectors{Data: x.Data[:x.Rows*x.Cols], Rows: x.Rows, Width: x.Cols}),
 		arrowio.NewDomainArray(slices.Repeat([]arrowio.Domain{domain}, x.Rows)),
 		labels,
 	}
-	if s.schema.NumFields() > len(columns) {
+	if schema.NumFields() > len(columns) {
 		columns = append(columns, arrowio.NewFloatArray(weights))
 	}
-	s.batches = append(s.batches, array.NewRecord(s.schema, columns, int64(x.Rows)))
-}
-
-// Name is that of the stream that the rows are of.
-func (s *memoryStream) Name() string { return s.name }
-
-// Schema is that of all batches.
-func (s *memoryStream) Schema() *arrow.Schema { return s.schema }
-
-// Next gives the batches in order.
-func (s *memoryStream) Next() (arrow.Record, error) {
-	if s.next == len(s.batches) {
-		return nil, io.EOF
-	}
-	s.next++
-	return s.batches[s.next-1], nil
-}
-
-// CanRewind is true.
-func (s *memoryStream) CanRewind() bool { return true }
-
-// Rewind starts over at the first batch.
-func (s *memoryStream) Rewind() error {
-	s.next = 0
-	return nil
+	return array.NewRecord(schema, columns, int64(x.Rows))
 }
 
 // lacking are the classes that no row has the greatest posterior of.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/apache/arrow/go/v15/arrow"
-
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/tables/write"
 )
@@ -66,7 +64,7 @@ func (o *Writer) Write(ctx context.Context, r *Row) error {
 		return o.arrow.Write(rec)
 	}
 	var b bytes.Buffer
-	if err := write.Write(ctx, &b, write.Format{Name: o.format, Headless: o.begun}, &window{rec: rec}); err != nil {
+	if err := write.Write(ctx, &b, write.Format{Name: o.format, Headless: o.begun}, arrowio.NewBatches("window", rec.Schema(), rec)); err != nil {
 		return err
 	}
 	o.begun = true
@@ -85,25 +83,4 @@ func (o *Writer) Close() error {
 		}
 	}
 	return o.arrow.Close()
-}
-
-// window is a stream of one window.
-type window struct {
-	rec  arrow.Record
-	done bool
-}
-
-// Name is that of a window.
-func (o *window) Name() string { return "window" }
-
-// Schema is that of the batch.
-func (o *window) Schema() *arrow.Schema { return o.rec.Schema() }
-
-// Next gives the batch once.
-func (o *window) Next() (arrow.Record, error) {
-	if o.done {
-		return nil, io.EOF
-	}
-	o.done = true
-	return o.rec, nil
 }

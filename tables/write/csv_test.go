@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+	"mars.dev/mars/arrowio"
 )
 
 func TestCSV(t *testing.T) {
@@ -28,7 +29,7 @@ func TestCSV(t *testing.T) {
 		{Spreadsheet: true, Separator: ';'}: "id;label;features_0;features_1;features_2;note, with comma;text\n0;0;0;0;0;[1.5, 2];'=1\n1;;1;0;0;;a\n",
 	} {
 		var out strings.Builder
-		if err := o.Write(t.Context(), &out, &once{rec: rec}); err != nil || out.String() != want {
+		if err := o.Write(t.Context(), &out, arrowio.NewBatches("rows", schema, rec)); err != nil || out.String() != want {
 			t.Errorf("%+v: %v\n%s, want\n%s", o, err, out.String(), want)
 		}
 	}

@@ -89,28 +89,7 @@ func SaveReport(ctx context.Context, path string, f Format, whole func(io.Writer
 		return err
 	}
 	defer rec.Release()
-	return Save(ctx, path, f, &once{rec: rec})
-}
-
-// once is a stream of one batch.
-type once struct {
-	rec  arrow.Record
-	done bool
-}
-
-// Name is that of a report.
-func (o *once) Name() string { return "report" }
-
-// Schema is that of the batch.
-func (o *once) Schema() *arrow.Schema { return o.rec.Schema() }
-
-// Next gives the batch once.
-func (o *once) Next() (arrow.Record, error) {
-	if o.done {
-		return nil, io.EOF
-	}
-	o.done = true
-	return o.rec, nil
+	return Save(ctx, path, f, arrowio.NewBatches("report", rec.Schema(), rec))
 }
 
 // Write writes the rows of src. It does not write Arrow.

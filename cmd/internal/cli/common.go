@@ -18,6 +18,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms"
 	"mars.dev/mars/stages/label"
@@ -256,9 +257,9 @@ func (c *common) logName(cmd *cobra.Command) string {
 func (c *common) step(cmd *cobra.Command) arrowio.Step {
 	step := arrowio.Step{Stage: c.name, Version: Version(), Seed: c.seed, Options: map[string]string{}}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if !withoutEffect[f.Name] {
+		if role := roleOf(f.Name); role == pipeline.Effect || role == pipeline.Threads || role.Reads() {
 			step.Options[f.Name] = flagText(f) // as it is written, so that it can be done again
-			if flagRoles[f.Name].Reads() && numbered(step.Options[f.Name]) {
+			if role.Reads() && numbered(step.Options[f.Name]) {
 				step.Options[f.Name] = "(pipe)"
 			}
 		}
@@ -275,12 +276,6 @@ func numbered(path string) bool { return strings.HasPrefix(path, "/dev/fd/") && 
 
 // usesThreads are the commands whose result depends on the number of threads.
 var usesThreads = map[string]bool{"mars-embed": true, "mars-train": true, "mars-label": true, "mars-proportions": true, "mars-ask": true}
-
-var withoutEffect = map[string]bool{
-	"output": true, "compression": true, "force": true, "memory": true,
-	"memory-limit": true, "max-classes": true, "quiet": true, "log-format": true, "seed": true, "metrics": true, "save": true,
-	"checkpoint": true, "checkpoint-every": true, "resume": true, "cached": true, "format": true, "spreadsheet": true, "explain": true, "report": true, "summary": true,
-}
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Fd() uintptr })

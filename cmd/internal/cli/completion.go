@@ -9,9 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"mars.dev/mars/pipeline"
-	"mars.dev/mars/stages/algorithms/augment"
-	"mars.dev/mars/stages/featurize/shift"
-	"mars.dev/mars/tables"
 )
 
 // shells are those that there is a completion for.
@@ -62,46 +59,6 @@ func writeCompletion(cmd *cobra.Command, shell string, out io.Writer) error {
 	return usagef("there is no completion for %q: name %s", shell, strings.Join(shells, ", "))
 }
 
-// A completer gives what a flag's value may be.
-type completer = cobra.CompletionFunc
-
-// valuesOf are the values of flags that are not oneOf, for every command that has them.
-var valuesOf = map[string]completer{
-	"arch":               cobra.FixedCompletions(append([]string{"auto", "mlp:"}, architectures...), cobra.ShellCompDirectiveNoFileComp),
-	"augment":            cobra.FixedCompletions(append(augment.Presets(), augment.Names()...), cobra.ShellCompDirectiveNoFileComp),
-	"encoding":           cobra.FixedCompletions(tables.Encodings, cobra.ShellCompDirectiveNoFileComp),
-	"compression":        cobra.FixedCompletions([]string{"none", "lz4", "zstd"}, cobra.ShellCompDirectiveNoFileComp),
-	"setting":            cobra.FixedCompletions([]string{"low", "mid", "high", "0", "1", "2", "3", "4", "5", "6"}, cobra.ShellCompDirectiveNoFileComp),
-	"source-proportions": cobra.FixedCompletions([]string{shift.Random}, cobra.ShellCompDirectiveNoFileComp),
-	"target-proportions": cobra.FixedCompletions([]string{shift.Random}, cobra.ShellCompDirectiveNoFileComp),
-	"set":                completeSetting,
-	"source":             nil, // any file, or a folder of images
-	"target":             nil,
-	"output":             nil,
-	"source-labels":      nil,
-	"target-labels":      nil,
-	"checkpoint":         nil,
-	"source-photographs": folders,
-	"target-photographs": folders,
-	"cache":              folders,
-	"cached":             folders,
-	"model":              files("safetensors", "arrow", "onnx"),
-	"load":               files("arrow", "safetensors"),
-	"save":               files("arrow", "safetensors"),
-	"metrics":            files("arrow", "arrows"),
-	"augment-preview":    files("png"),
-	"table":              files("csv", "md", "txt"),
-	"pipeline":           files("toml"),
-}
-
-func files(extensions ...string) completer {
-	return cobra.FixedCompletions(extensions, cobra.ShellCompDirectiveFilterFileExt)
-}
-
-func folders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	return nil, cobra.ShellCompDirectiveFilterDirs
-}
-
 // completeValues registers what the flags and arguments of a command and of those
 // below it may be. Cobra keeps that for good, so only a program that is asked to
 // complete does it.
@@ -123,19 +80,17 @@ func completeValues(cmd *cobra.Command) {
 }
 
 func completeFlag(cmd *cobra.Command, f *pflag.Flag) {
-	values, known := valuesOf[f.Name]
-	one, isOne := f.Value.(oneOf)
-	if e, ok := f.Value.(*estimatorFlag); ok {
-		one, isOne = e.names(), true
-	}
+	m := meaningOf()[f.Name]
+	values := m.values
+	of, chosen := f.Value.(interface{ choices() []string })
 	switch {
-	case isOne:
-		values = cobra.FixedCompletions(one.from, cobra.ShellCompDirectiveNoFileComp)
+	case chosen:
+		values = offer(of.choices()...)
 	case f.Name == "init" && cmd.Name() == "run":
-		values = cobra.FixedCompletions(pipeline.ExampleNames(), cobra.ShellCompDirectiveNoFileComp)
-	case f.Name == "init":
-		values = files("safetensors")
-	case !known:
+		values = offer(pipeline.ExampleNames()...)
+	case f.Name == "set" && cmd.Name() == "run":
+		values = completeSetting
+	case values == nil && !m.role.Reads() && !m.role.Writes():
 		values = cobra.NoFileCompletions
 	}
 	if values != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -24,10 +25,10 @@ func checkFiles(cmd *cobra.Command, args []string) error {
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		path := f.Value.String()
-		switch role := flagRoles[f.Name]; {
+		switch role := roleOf(f.Name); {
 		case role.Reads():
 			inputs = append(inputs, uses("--"+f.Name, path)...)
-		case role.Writes(), reportFlags[f.Name]:
+		case role.Writes():
 			outputs = append(outputs, arrowio.FileUse{Flag: "--" + f.Name, Path: path})
 		case f.Name == cachedFlag:
 			inputs = append(inputs, arrowio.FileUse{Flag: "--" + f.Name, Path: cachedDir(path)})
@@ -42,16 +43,13 @@ func checkFiles(cmd *cobra.Command, args []string) error {
 
 type stampsKey struct{}
 
-// stateFlags name what the stage before in a pipe may save while this command waits for
-// its rows: these files are read at once, when the rows come, and carry checksums.
-var stateFlags = map[string]bool{"--model": true, "--load": true, "--init": true, "--after": true, "--sums": true}
-
 // stamp notes what the inputs are like before they are read. piped says that rows come
-// from standard input.
+// from standard input: then what was learnt is read with them, and carries checksums.
 func stamp(cmd *cobra.Command, inputs []arrowio.FileUse, piped bool) {
 	checks := []func() error{pipeline.StandardInput()}
 	for _, in := range inputs {
-		if in.Path != "" && in.Path != "-" && in.Flag != "--"+cachedFlag && !(piped && stateFlags[in.Flag]) {
+		name := strings.TrimPrefix(in.Flag, "--")
+		if in.Path != "" && in.Path != "-" && name != cachedFlag && !(piped && meaningOf()[name].learnt) {
 			checks = append(checks, pipeline.NewStamp(in.Path).Check)
 		}
 	}
@@ -69,10 +67,6 @@ func unchanged(cmd *cobra.Command) error {
 	}
 	return nil
 }
-
-// reportFlags are the flags of commands that are no stages which name a file that is
-// written.
-var reportFlags = map[string]bool{"table": true, "pipeline": true, "augment-preview": true, "report": true, "summary": true, "metrics-file": true}
 
 // uses are all files that are read when a path is given: it may name several, and that of
 // the labels may lie beside it.

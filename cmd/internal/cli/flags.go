@@ -50,6 +50,8 @@ type compressionFlag arrowio.Compression
 func (c *compressionFlag) Type() string   { return "codec" }
 func (c *compressionFlag) String() string { return arrowio.Compression(*c).String() }
 
+func (*compressionFlag) choices() []string { return []string{"none", "lz4", "zstd"} }
+
 func (c *compressionFlag) Set(s string) error {
 	parsed, err := arrowio.ParseCompression(s)
 	*c = compressionFlag(parsed)
@@ -62,8 +64,9 @@ type oneOf struct {
 	from  []string
 }
 
-func (o oneOf) Type() string   { return strings.Join(o.from, "|") }
-func (o oneOf) String() string { return *o.value }
+func (o oneOf) Type() string      { return strings.Join(o.from, "|") }
+func (o oneOf) String() string    { return *o.value }
+func (o oneOf) choices() []string { return o.from }
 
 func (o oneOf) Set(s string) error {
 	for _, v := range o.from {

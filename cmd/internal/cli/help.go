@@ -10,20 +10,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagGroups are headings of a command's help, with the flags that are under them: those
-// that few need. The others come first.
-var flagGroups = []struct{ title, flags string }{
-	{"Tables", "source-labels target-labels label-from-file missing-labels domain-column source-domain target-domain file-column classes"},
-	{"What columns become", "categorical max-categories missing missing-indicator hash-features explain"},
-	{"How files are written", "separator decimal thousands comment skip-lines no-header encoding compensate"},
-	{"Images", "image-column bad-images shape raw grey resize source-resize target-resize crop pad source-pad target-pad source-binarise target-binarise source-photographs target-photographs colour augment-preview augment"},
-	{"Which rows are drawn", "source-proportions target-proportions source-fractions target-fractions source-rows target-rows max-source-rows max-target-rows disjoint"},
-	{"How it is done", "method log1p arcsinh standardize scale classifier decision unknown epochs level bootstrap seed"},
-	{"Output", "report format spreadsheet compression force log-format cached"},
-	{"Columns of a stream", "domain features embedding prediction predicted-class probability typicality"},
-	{"Memory and threads", "memory memory-limit max-classes jobs"},
-}
-
 // grouped are the commands that have so many flags that they need headings.
 var grouped = map[string]bool{"mars-label": true, "mars-proportions": true, "mars-predict": true, "mars-featurize": true, "mars-watch": true}
 
@@ -35,21 +21,19 @@ type flagGroup struct {
 
 // flagsOf are the flags of a command as its help and its page of the manual list them.
 func flagsOf(cmd *cobra.Command) []flagGroup {
-	all := []flagGroup{{}}
-	heading := map[string]int{}
-	if grouped["mars-"+strings.TrimPrefix(cmd.Name(), "mars-")] {
-		for _, g := range flagGroups {
-			for _, name := range strings.Fields(g.flags) {
-				heading[name] = len(all)
-			}
-			all = append(all, flagGroup{title: g.title})
-		}
+	all := make([]flagGroup, len(meanings))
+	for i, group := range meanings {
+		all[i].title = group.heading
 	}
+	under := grouped["mars-"+strings.TrimPrefix(cmd.Name(), "mars-")]
 	cmd.InitDefaultHelpFlag()
 	cmd.InitDefaultVersionFlag()
 	add := func(f *pflag.Flag) {
-		g := &all[heading[f.Name]]
-		g.flags = append(g.flags, f)
+		i := 0
+		if under {
+			i = meaningOf()[f.Name].heading
+		}
+		all[i].flags = append(all[i].flags, f)
 	}
 	cmd.LocalFlags().VisitAll(add)
 	cmd.InheritedFlags().VisitAll(add)

@@ -39,11 +39,9 @@ func TestHelpListsEachFlagOnce(t *testing.T) {
 			}
 		})
 	}
-	for _, g := range flagGroups {
-		for _, name := range strings.Fields(g.flags) {
-			if !slices.Contains(all, name) {
-				t.Errorf("%s: there is no flag --%s", g.title, name)
-			}
+	for name, m := range meaningOf() {
+		if m.heading > 0 && !slices.Contains(all, name) {
+			t.Errorf("%s: there is no flag --%s", meanings[m.heading].heading, name)
 		}
 	}
 	label := flagHelp(mount(labelCommand()))

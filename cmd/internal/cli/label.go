@@ -332,7 +332,7 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		if warning := c.kept.Warning(); warning != "" {
 			env.Logger().Warn(warning)
 		}
-		with, err := c.kept.With(cmd.Context(), tally)
+		with, err := c.kept.With(cmd.Context(), tally, env.Columns.ID)
 		if err != nil {
 			return err
 		}

@@ -46,8 +46,8 @@ func askLine(cmd *cobra.Command, args []string) string {
 // asksAlike reports whether a flag means to mars ask what it means to who gave it, and to the
 // rows that are drawn.
 func asksAlike(name string) bool {
-	switch flagRoles[name] {
-	case pipeline.RowsFile, pipeline.StateFile, pipeline.NoEffect, pipeline.Quiet, pipeline.Reserved, pipeline.Encoding, pipeline.Threads:
+	switch roleOf(name) {
+	case pipeline.RowsFile, pipeline.StateFile, pipeline.NoEffect, pipeline.Quiet, pipeline.Reserved, pipeline.PageFile, pipeline.Encoding, pipeline.Threads:
 		return false
 	}
 	return name != "level" && name != "keep" && name != "truth"

@@ -37,17 +37,6 @@ func TestPythonOptions(t *testing.T) {
 	}
 }
 
-// withoutKeyword are flags that the package has other names for, or sets itself, or that
-// make sense in a shell alone.
-var withoutKeyword = map[string]bool{
-	"help": true, "source": true, "target": true, "label": true, "model": true, "labels": true, "for": true, // parameters
-	"output": true, "format": true, "json": true, "details": true, "log-format": true, "cached": true, // set, or against what is set
-	"summary": true, "parts": true, "passes": true, "sums": true, "save-model": true, // files that are no data frames
-	"compression": true, "force": true, "spreadsheet": true, "explain": true, "quiet": true, // how it is written
-	"domain": true, "features": true, "embedding": true, "prediction": true, // columns of a stream
-	"predicted-class": true, "probability": true, "typicality": true,
-}
-
 const pythonHead = `"""The options of the commands.
 
 Written from their flags by
@@ -76,7 +65,7 @@ func pythonModule() string {
 		title := strings.ToUpper(cmd.Name()[:1]) + cmd.Name()[1:]
 		var types, help strings.Builder
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if withoutKeyword[f.Name] {
+			if meaningOf()[f.Name].python == none {
 				return
 			}
 			name := strings.ReplaceAll(f.Name, "-", "_")
@@ -111,15 +100,10 @@ func pythonHelp(f *pflag.Flag) string {
 
 // pythonType is the type of a flag's values as Python writes it.
 func pythonType(f *pflag.Flag) string {
+	if named := meaningOf()[f.Name].python; named != "" {
+		return named
+	}
 	switch kind := f.Value.Type(); {
-	case strings.HasSuffix(f.Name, "-proportions"):
-		return "Shares"
-	case f.Name == "keep":
-		return "Names"
-	case strings.HasSuffix(f.Name, "-labels") && kind == "string":
-		return "Paths"
-	case f.Name == "save" || strings.HasSuffix(f.Name, "-photographs"):
-		return "Path"
 	case strings.Contains(kind, "|"):
 		return `Literal["` + strings.Join(strings.Split(kind, "|"), `", "`) + `"]`
 	case kind == "bool":

@@ -38,22 +38,6 @@ var algorithmVersions = map[string]int{
 	"label": label.Version, "proportions": proportions.Version,
 }
 
-// flagRoles are the flags that mean something to a pipeline beside their effect
-// on the result.
-var flagRoles = map[string]pipeline.Role{
-	"source": pipeline.InputFile, "target": pipeline.InputFile,
-	"source-labels": pipeline.InputFile, "target-labels": pipeline.InputFile,
-	"source-photographs": pipeline.InputFile, "target-photographs": pipeline.InputFile,
-	"load": pipeline.LoadFile, "model": pipeline.InputFile, "init": pipeline.InputFile, "reference": pipeline.InputFile,
-	"parts": pipeline.InputFile, "labels": pipeline.InputFile, "sums": pipeline.InputFile, "after": pipeline.InputFile, "save-model": pipeline.StateFile,
-	"output": pipeline.RowsFile, "save": pipeline.StateFile, "metrics": pipeline.MetricsFile,
-	"compression": pipeline.Encoding, "jobs": pipeline.Threads, "seed": pipeline.Seed,
-	"checkpoint": pipeline.Checkpoint, "resume": pipeline.Resume, "checkpoint-every": pipeline.NoEffect,
-	"memory": pipeline.NoEffect, "memory-limit": pipeline.NoEffect, "max-classes": pipeline.NoEffect,
-	"quiet": pipeline.Quiet, "log-format": pipeline.Reserved, "force": pipeline.Reserved,
-	"help": pipeline.Reserved, "augment-preview": pipeline.Reserved, "report": pipeline.Reserved, "summary": pipeline.Reserved, "cached": pipeline.Reserved, "format": pipeline.Reserved, "spreadsheet": pipeline.Reserved, "explain": pipeline.Reserved,
-}
-
 // catalogue describes all stages to the package pipeline.
 func catalogue() pipeline.Catalogue {
 	var all pipeline.Catalogue
@@ -141,7 +125,7 @@ func describe(cmd *cobra.Command, command func() *cobra.Command, name string, na
 		s.Instead = []string{"target"}
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		s.Flags[f.Name] = pipeline.Flag{Name: f.Name, Default: f.DefValue, Usage: f.Usage, Bool: f.Value.Type() == "bool", Role: flagRoles[f.Name]}
+		s.Flags[f.Name] = pipeline.Flag{Name: f.Name, Default: f.DefValue, Usage: f.Usage, Bool: f.Value.Type() == "bool", Role: roleOf(f.Name)}
 	})
 	s.Flags["output"] = pipeline.Flag{Name: "output", Usage: "file that the output goes to", Role: pipeline.RowsFile}
 	s.Status = func(err error) int { return exitCode(context.Background(), err) }

@@ -111,8 +111,9 @@ func (s *settingsFlag) begin(name string) error {
 // scoresFlag names scores.
 type scoresFlag []string
 
-func (s *scoresFlag) Type() string   { return strings.Join(validate.Names, "|") }
-func (s *scoresFlag) String() string { return strings.Join(*s, ",") }
+func (s *scoresFlag) Type() string      { return strings.Join(validate.Names, "|") }
+func (s *scoresFlag) String() string    { return strings.Join(*s, ",") }
+func (s *scoresFlag) choices() []string { return validate.Names }
 
 func (s *scoresFlag) Set(text string) error {
 	names := strings.Split(text, ",")

@@ -160,12 +160,11 @@ type estimatorFlag struct {
 	text string
 }
 
-func (e *estimatorFlag) names() oneOf {
-	from := slices.DeleteFunc(train.ProportionNames(), func(name string) bool { return name == "given" })
-	return oneOf{&e.o.Proportions, from}
+func (e *estimatorFlag) choices() []string {
+	return slices.DeleteFunc(train.ProportionNames(), func(name string) bool { return name == "given" })
 }
 
-func (e *estimatorFlag) Type() string   { return e.names().Type() + "|SHARES" }
+func (e *estimatorFlag) Type() string   { return strings.Join(e.choices(), "|") + "|SHARES" }
 func (e *estimatorFlag) String() string { return e.text }
 
 func (e *estimatorFlag) Set(s string) error {
@@ -180,7 +179,7 @@ func (e *estimatorFlag) Set(s string) error {
 		e.o.Given = func(classes []string) ([]float64, error) { return shift.ParseProportions(s, classes) }
 		return nil
 	}
-	return e.names().Set(s)
+	return oneOf{&e.o.Proportions, e.choices()}.Set(s)
 }
 
 // augmentHelp is that of --augment, whose default holds under a condition.

@@ -65,7 +65,7 @@ func project(covariance *mat.SymDense, axes *mat.Dense) *mat.SymDense {
 	var half, p mat.Dense
 	half.Mul(covariance, axes)
 	p.Mul(axes.T(), &half)
-	return symmetric(&p)
+	return eigen.Symmetrised(&p)
 }
 
 func addDiagonal(m *mat.Dense, v float64) {

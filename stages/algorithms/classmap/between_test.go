@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"mars.dev/mars/stages/algorithms/internal/eigen"
 )
 
 // covarianceOf returns the covariance of rows of d columns. The first have the
@@ -23,7 +25,7 @@ func covarianceOf(rng *rand.Rand, d int, rest float64, scales ...float64) *mat.S
 	var c mat.Dense
 	c.Mul(x.T(), x)
 	c.Scale(1/float64(4*d), &c)
-	return symmetric(&c)
+	return eigen.Symmetrised(&c)
 }
 
 // With many dimensions the map still gives the source the target's variances

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/eigen"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
@@ -311,7 +312,7 @@ func (f *fit) sourceWithin(ctx context.Context, m *Map, maxWeight float64) (*mat
 		}
 		kernel.Gemm64(true, false, 1, block, block, 1, sum.RawMatrix())
 	}
-	return symmetric(sum), nil
+	return eigen.Symmetrised(sum), nil
 }
 
 // targetWithin returns W_T, the covariance of target rows around the moved class
@@ -332,5 +333,5 @@ func (f *fit) targetWithin(ctx context.Context, m *Map) (*mat.SymDense, error) {
 		sum.RankOne(sum, mass, at, at)
 	}
 	sum.Scale(1/f.targets, sum)
-	return symmetric(sum), nil
+	return eigen.Symmetrised(sum), nil
 }

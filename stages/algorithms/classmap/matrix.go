@@ -32,18 +32,6 @@ func power(a *mat.SymDense, exponent float64) (*mat.Dense, error) {
 	return &result, nil
 }
 
-// symmetric returns the mean of a and its transpose.
-func symmetric(a *mat.Dense) *mat.SymDense {
-	d, _ := a.Dims()
-	s := mat.NewSymDense(d, nil)
-	for i := range d {
-		for j := i; j < d; j++ {
-			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
-		}
-	}
-	return s
-}
-
 // subtract sets dst to x − y.
 func subtract(dst []float64, x []float32, y []float64) {
 	for j, v := range x {

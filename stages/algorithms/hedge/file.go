@@ -56,7 +56,7 @@ func (m *Model) Save(w io.Writer) error {
 	if m.Preparation != "" {
 		f.Metadata[adapt.KeyPreparation] = m.Preparation
 	}
-	if err := m.preparation.Put(&f, ""); err != nil {
+	if err := m.mapping.Put(&f, ""); err != nil {
 		return fmt.Errorf("hedge: %w", err)
 	}
 	for i, c := range m.classifiers {
@@ -119,7 +119,7 @@ func parse(f *safetensors.File) (*Model, error) {
 		return nil, err
 	}
 	var err error
-	if m.preparation, err = prepare.Get(f, ""); err != nil {
+	if m.mapping, err = prepare.Get(f, ""); err != nil {
 		return nil, err
 	}
 	return m, m.getClassifiers(f)
@@ -189,12 +189,12 @@ func (m *Model) getClassifiers(f *safetensors.File) (err error) {
 			if m.classifiers[i], err = ensemble.Get(f, prefix(i)); err != nil {
 				return err
 			}
-			if c := m.classifiers[i]; c.Classes != len(m.Classes) || c.Width() != m.preparation.Width() {
-				return fmt.Errorf("classifier %d is of %d classes and %d columns: want %d and %d", i, c.Classes, c.Width(), len(m.Classes), m.preparation.Width())
+			if c := m.classifiers[i]; c.Classes != len(m.Classes) || c.Width() != m.mapping.Width() {
+				return fmt.Errorf("classifier %d is of %d classes and %d columns: want %d and %d", i, c.Classes, c.Width(), len(m.Classes), m.mapping.Width())
 			}
 		}
 		if _, there := f.Get(prefix(i) + typicalPrefix + "axes"); there || m.typicalWeight(i) > 0 {
-			if m.typicality[i], err = getTypicality(f, prefix(i)+typicalPrefix, m.preparation.Width(), len(m.Classes)); err != nil {
+			if m.typicality[i], err = getTypicality(f, prefix(i)+typicalPrefix, m.mapping.Width(), len(m.Classes)); err != nil {
 				return err
 			}
 		}

@@ -98,7 +98,7 @@ type Model struct {
 	Seed uint64
 
 	prior       []float64 // p_S, which the classifiers' posteriors carry
-	preparation *prepare.Preparation
+	mapping     *prepare.Map
 	classifiers []*ensemble.Model
 	typicality  []*typicality // by classifier; nil without typicalWeight
 }
@@ -108,7 +108,7 @@ type fit struct {
 	Options
 	classes        int
 	names          []string // of the classes
-	preparation    *prepare.Preparation
+	mapping        *prepare.Map
 	source, target blas32.General // prepared, at most MaxRows
 	labels         []int32
 	prior          []float64
@@ -153,7 +153,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 		return nil, err
 	}
 	step()
-	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, preparation: f.inPlace(f.preparation)}
+	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, mapping: f.inPlace(f.mapping)}
 	m.Evidence.Missing, m.Evidence.Unknown = p.Missing, f.unknown
 	var posteriors []blas32.General
 	if m.Views, posteriors, err = f.see(ctx, learners); err != nil {
@@ -320,8 +320,8 @@ func sourceSample(p Problem, columns []int, seed uint64) []int {
 	})
 }
 
-// inPlace returns a preparation of the problem's columns in the order in which they came.
-func (f *fit) inPlace(p *prepare.Preparation) *prepare.Preparation {
+// inPlace returns the map of the problem's columns in the order in which they came.
+func (f *fit) inPlace(p *prepare.Map) *prepare.Map {
 	own := *p
 	own.Kept = dense.Pick(f.columns, p.Kept)
 	return &own

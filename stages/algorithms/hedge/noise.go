@@ -207,10 +207,10 @@ func (f *fit) repeat(source blas32.General) blas32.General {
 
 // prepare prepares the rows, and tests whether the classes have stayed.
 func (f *fit) prepare(ctx context.Context, source, target blas32.General) (err error) {
-	if f.preparation, err = prepare.Fit(ctx, source, f.Seed); err != nil {
+	if f.mapping, err = prepare.Fit(ctx, source, f.Seed); err != nil {
 		return err
 	}
-	f.source, f.target = f.preparation.Apply(source), f.preparation.Apply(target)
+	f.source, f.target = f.mapping.Apply(source), f.mapping.Apply(target)
 	if f.nearness, err = f.near(ctx); err != nil {
 		return err
 	}

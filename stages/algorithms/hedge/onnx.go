@@ -11,7 +11,7 @@ import (
 // ONNX adds Prepare, Predict and Decide to a graph, for rows x of float32, and returns the prepared
 // rows too. Its tensors have the names that Save gives them.
 func (m *Model) ONNX(g *onnx.Graph, x onnx.Value) (z, posteriors onnx.Value, err error) {
-	z = m.preparation.ONNX(g, "", x)
+	z = m.mapping.ONNX(g, "", x)
 	var sum onnx.Value
 	total := 0.0
 	for c, model := range m.classifiers {

@@ -17,11 +17,11 @@ const minWeight = 0.002
 const blockRows = 1_024
 
 // Width is the number of values of a row.
-func (m *Model) Width() int { return m.preparation.Columns }
+func (m *Model) Width() int { return m.mapping.Columns }
 
 // Prepare returns the rows of x (n×d) as Predict and Typicality take them. It panics if
 // the width differs.
-func (m *Model) Prepare(x blas32.General) blas32.General { return m.preparation.Apply(x) }
+func (m *Model) Prepare(x blas32.General) blas32.General { return m.mapping.Apply(x) }
 
 // Predict returns the posteriors of prepared rows z, n×C, which carry the target's
 // proportions. It returns ctx.Err() if ctx ends.

@@ -3,12 +3,14 @@ package labelshift
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/eigen"
 )
 
 // RowIntervalOptions are the options of RowInterval. The zero value is usable.
@@ -115,7 +117,7 @@ func effectiveRows(rows int, weights []float64) float64 {
 // sum to 1: C values. Directions of which the rows say nothing get the variance 1.
 func shareVariances(x blas32.General, source, center, weights []float64) []float64 {
 	classes := x.Cols
-	inverse := ratios(onesOf(source), source) // 1/source, 0 where that is 0
+	inverse := ratios(slices.Repeat([]float64{1}, classes), source) // 1/source, 0 where that is 0
 	info := mat.NewSymDense(classes, nil)
 	ratio := make([]float64, classes)
 	scale := 1.0
@@ -176,23 +178,17 @@ func constrainedInverse(info *mat.SymDense, center []float64) []float64 {
 	var half, reduced mat.Dense
 	half.Mul(some, base)
 	reduced.Mul(base.T(), &half)
-	symmetric := mat.NewSymDense(m-1, nil)
-	for i := range m - 1 {
-		for j := i; j < m-1; j++ {
-			symmetric.SetSym(i, j, (reduced.At(i, j)+reduced.At(j, i))/2)
-		}
-	}
-	var eigen mat.EigenSym
-	if !eigen.Factorize(symmetric, true) {
+	var solved mat.EigenSym
+	if !solved.Factorize(eigen.Symmetrised(&reduced), true) {
 		for _, k := range present {
 			variances[k] = 1
 		}
 		return variances
 	}
 	var vectors, directions mat.Dense
-	eigen.VectorsTo(&vectors)
+	solved.VectorsTo(&vectors)
 	directions.Mul(base, &vectors)
-	for j, value := range eigen.Values(nil) {
+	for j, value := range solved.Values(nil) {
 		variance := 1.0 // no share is farther off
 		if value > 1 {
 			variance = 1 / value
@@ -203,12 +199,4 @@ func constrainedInverse(info *mat.SymDense, center []float64) []float64 {
 		}
 	}
 	return variances
-}
-
-func onesOf(x []float64) []float64 {
-	ones := make([]float64, len(x))
-	for i := range ones {
-		ones[i] = 1
-	}
-	return ones
 }

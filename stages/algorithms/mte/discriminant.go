@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mars.dev/mars/stages/algorithms/internal/affine"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/eigen"
 )
@@ -33,7 +34,7 @@ type moments struct {
 }
 
 // newMoments sums up the standardised rows of x.
-func newMoments(ctx context.Context, s *space, x blas32.General, labels []int32, classes int) (*moments, error) {
+func newMoments(ctx context.Context, s *affine.Map, x blas32.General, labels []int32, classes int) (*moments, error) {
 	d := x.Cols
 	m := &moments{n: float64(x.Rows), mean: make([]float64, d), counts: make([]float64, classes),
 		classMeans: mat.NewDense(classes, d, nil), scatter: mat.NewDense(d, d, nil)}
@@ -44,7 +45,7 @@ func newMoments(ctx context.Context, s *space, x blas32.General, labels []int32,
 		}
 		hi := min(lo+mapRows, x.Rows)
 		block.Rows = hi - lo
-		s.standardise(block, dense.Rows(x, lo, hi))
+		s.Standardise(block, dense.Rows(x, lo, hi))
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, block, block, 1, m.scatter.RawMatrix())
 		for i, l := range labels[lo:hi] {
 			m.counts[l]++

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/stages/algorithms/internal/affine"
 	"mars.dev/mars/stages/algorithms/internal/classes"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 )
@@ -108,7 +109,7 @@ type MTE struct {
 	problem Problem
 	present *classes.Present
 
-	wide, narrow *space
+	wide, narrow *affine.Map
 	source       blas32.General // n_S×q, in the narrow space
 	target       blas32.General // n_T×q
 	gaussians    *gaussians     // of the source's classes
@@ -151,7 +152,7 @@ func prepare(ctx context.Context, p Problem, o Options) (*MTE, error) {
 	if m.wide, m.narrow, err = spaces(ctx, p.Source, m.present.Labels, c, o.Prepared); err != nil {
 		return nil, err
 	}
-	m.source = m.narrow.apply(p.Source)
+	m.source = m.narrow.Apply(p.Source, nil)
 	sums := classSums(m.source, m.present.Labels, nil, c)
 	m.gaussians = newGaussians(sums, monomials(m.source.Cols), o.Pooling)
 	if m.target, err = m.project(); err != nil {
@@ -168,12 +169,12 @@ func prepare(ctx context.Context, p Problem, o Options) (*MTE, error) {
 
 // project goes through the target and keeps it in the narrow space.
 func (m *MTE) project() (blas32.General, error) {
-	target := dense.New(0, m.narrow.dim())
+	target := dense.New(0, m.narrow.Width())
 	err := m.problem.eachBlock(func(x blas32.General) error {
 		if err := dense.CheckFinite("target", x, target.Rows); err != nil {
 			return fmt.Errorf("mte: %w", err)
 		}
-		target.Data = append(target.Data, m.narrow.apply(x).Data...)
+		target.Data = append(target.Data, m.narrow.Apply(x, nil).Data...)
 		target.Rows += x.Rows
 		return nil
 	})
@@ -286,7 +287,7 @@ func (m *MTE) Adapted(ctx context.Context) (Estimate, error) {
 // components if there are more than 50 columns (n_S×q), and the class of each
 // among the classes that have source rows.
 func (m *MTE) SourceRows() (blas32.General, []int32) {
-	return m.wide.apply(m.problem.Source), m.present.Labels
+	return m.wide.Apply(m.problem.Source, nil), m.present.Labels
 }
 
 // TargetRows goes through the target's rows in the space of SourceRows.
@@ -297,7 +298,7 @@ func (m *MTE) TargetRows(yield func(blas32.General, error) bool) {
 			return
 		}
 		for lo := 0; lo < x.Rows; lo += targetBlock {
-			if !yield(m.wide.apply(dense.Rows(x, lo, min(lo+targetBlock, x.Rows))), nil) {
+			if !yield(m.wide.Apply(dense.Rows(x, lo, min(lo+targetBlock, x.Rows)), nil), nil) {
 				return
 			}
 		}

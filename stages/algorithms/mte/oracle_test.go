@@ -60,7 +60,7 @@ func eachMTE(t *testing.T, f func(t *testing.T, want mteTable, m *MTE)) {
 func TestSpacesOracle(t *testing.T) {
 	eachMTE(t, func(t *testing.T, want mteTable, m *MTE) {
 		for x := range m.problem.Target {
-			compareRows(t, "wide", m.wide.apply(dense.Rows(x, 0, len(want.Wide))), want.Wide, 2e-5)
+			compareRows(t, "wide", m.wide.Apply(dense.Rows(x, 0, len(want.Wide)), nil), want.Wide, 2e-5)
 		}
 		compareRows(t, "narrow", m.target, want.Narrow, 2e-5)
 	})

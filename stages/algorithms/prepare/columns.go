@@ -100,7 +100,7 @@ func sparse(x blas32.General, kept []int) bool {
 }
 
 // pick takes the kept columns, and the logarithms of counts.
-func (p *Preparation) pick(x blas32.General) blas32.General {
+func (p *Map) pick(x blas32.General) blas32.General {
 	y := dense.New(x.Rows, len(p.Kept))
 	for i := range x.Rows {
 		row, out := dense.Row(x, i), dense.Row(y, i)

@@ -8,15 +8,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mars.dev/mars/stages/algorithms/internal/affine"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/pca"
 )
 
 // reduce finds the principal components of the standardised source.
-func (p *Preparation) reduce(ctx context.Context, kept blas32.General, seed uint64) error {
+func (p *Map) reduce(ctx context.Context, kept blas32.General, seed uint64) error {
 	z := dense.New64(kept.Rows, kept.Cols)
-	p.standardise(z, kept)
+	p.affine().Standardise(z, kept)
 	origin := pca.Centre(z)
 	axes, err := pca.Axes(ctx, z, min(maxAxes, z.Rows), seed)
 	if err != nil {
@@ -27,10 +28,7 @@ func (p *Preparation) reduce(ctx context.Context, kept blas32.General, seed uint
 		return errAlike
 	}
 	axes.Apply(func(_, _ int, v float64) float64 { return float64(float32(v / deviation)) }, axes)
-	var shift mat.VecDense
-	shift.MulVec(axes.T(), mat.NewVecDense(len(origin), origin))
-	shift.ScaleVec(-1, &shift)
-	p.Axes, p.Origin = axes, shift.RawVector().Data
+	p.Axes, p.Origin = axes, affine.Shift(axes, origin)
 	return nil
 }
 

@@ -15,7 +15,7 @@ const (
 	axesTensor  = "prepare.axes"
 )
 
-// header is what the metadata say of a preparation: all but Axes. Numbers in JSON
+// header is what the metadata say of a map: all but Axes. Numbers in JSON
 // keep all their digits.
 type header struct {
 	Columns  int       `json:"columns"`
@@ -27,9 +27,9 @@ type header struct {
 	Origin   []float64 `json:"origin,omitempty"`
 }
 
-// Put adds the preparation to a file. The names of its tensors and the keys of its
+// Put adds the map to a file. The names of its tensors and the keys of its
 // metadata begin with prefix.
-func (p *Preparation) Put(f *safetensors.File, prefix string) error {
+func (p *Map) Put(f *safetensors.File, prefix string) error {
 	if err := f.PutJSON(prefix+metadataKey, header{p.Columns, p.Kept, p.Counts, p.Mean, p.Scale, p.Together, p.Origin}); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (p *Preparation) Put(f *safetensors.File, prefix string) error {
 }
 
 // axes are the values of Axes, row by row.
-func (p *Preparation) axes() (values []float32) {
+func (p *Map) axes() (values []float32) {
 	rows, _ := p.Axes.Dims()
 	for i := range rows {
 		for _, v := range p.Axes.RawRowView(i) {
@@ -54,7 +54,7 @@ func (p *Preparation) axes() (values []float32) {
 
 // Get reads what Put has added with the same prefix. It checks that all parts fit
 // together and are finite. Its errors name the tensor or the key, but not the file.
-func Get(f *safetensors.File, prefix string) (*Preparation, error) {
+func Get(f *safetensors.File, prefix string) (*Map, error) {
 	key := prefix + metadataKey
 	var h header
 	if err := f.GetJSON(key, &h); err != nil {
@@ -63,7 +63,7 @@ func Get(f *safetensors.File, prefix string) (*Preparation, error) {
 	if err := h.check(); err != nil {
 		return nil, fmt.Errorf("metadata %s: %w", key, err)
 	}
-	p := &Preparation{Columns: h.Columns, Kept: h.Kept, Counts: h.Counts, Mean: h.Mean, Scale: h.Scale, Together: h.Together, Origin: h.Origin}
+	p := &Map{Columns: h.Columns, Kept: h.Kept, Counts: h.Counts, Mean: h.Mean, Scale: h.Scale, Together: h.Together, Origin: h.Origin}
 	if err := p.getAxes(f, prefix+axesTensor); err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (h header) check() error {
 }
 
 // getAxes reads the principal components, if there are any.
-func (p *Preparation) getAxes(f *safetensors.File, name string) error {
+func (p *Map) getAxes(f *safetensors.File, name string) error {
 	if _, there := f.Get(name); !there && p.Origin == nil {
 		return nil
 	}

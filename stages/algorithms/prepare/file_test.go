@@ -16,7 +16,7 @@ import (
 	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
-func mustFit(tb testing.TB, x blas32.General) *Preparation {
+func mustFit(tb testing.TB, x blas32.General) *Map {
 	tb.Helper()
 	p, err := Fit(tb.Context(), x, 0)
 	if err != nil {
@@ -30,7 +30,7 @@ func wide(rows int) blas32.General {
 	return simulate.Oracle{C: 2, D: maxAxes + 20, NS: rows, Spread: 1, Seed: 4}.Data().Source
 }
 
-func put(t *testing.T, p *Preparation) safetensors.File {
+func put(t *testing.T, p *Map) safetensors.File {
 	t.Helper()
 	var f safetensors.File
 	if err := p.Put(&f, "x."); err != nil {
@@ -39,7 +39,7 @@ func put(t *testing.T, p *Preparation) safetensors.File {
 	return f
 }
 
-func TestSavedPreparationIsTheSame(t *testing.T) {
+func TestSavedMapIsTheSame(t *testing.T) {
 	for _, x := range []blas32.General{wide(150), simulate.Oracle{C: 2, D: 7, NS: 50, Seed: 4}.Data().Source} {
 		p := mustFit(t, x)
 		var b bytes.Buffer

@@ -8,7 +8,7 @@ import (
 
 // ONNX adds Apply to a graph, for rows x of float32. Its tensors have the names that Put gives
 // them with the same prefix.
-func (p *Preparation) ONNX(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
+func (p *Map) ONNX(g *onnx.Graph, prefix string, x onnx.Value) onnx.Value {
 	if len(p.Kept) < p.Columns || !slices.IsSorted(p.Kept) {
 		x = g.Columns(x, p.Kept)
 	}

@@ -26,11 +26,10 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"mars.dev/mars/stages/algorithms/internal/affine"
 	"mars.dev/mars/stages/algorithms/internal/dense"
-	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/scale"
 )
 
@@ -42,12 +41,11 @@ const (
 	maxAxes      = 100  // principal components
 	alike        = 1e-5 // of its range, up to which values of a column are one
 	minDeviation = 1e-7 // relative to the greatest value, below which a column is constant
-	blockRows    = 256  // rows that are mapped at a time
 )
 
-// A Preparation is a map of rows of d values to rows of Width values. Its methods do
+// A Map takes rows of d values to rows of Width values. Its methods do
 // not change it.
-type Preparation struct {
+type Map struct {
 	Columns int       // d
 	Kept    []int     // columns that are used
 	Counts  bool      // whether values are sparse counts
@@ -64,14 +62,14 @@ type Preparation struct {
 // Fit learns the map from the source's rows (n×d). seed draws what the search for
 // principal components starts from. It fails if there are no rows, a value is not
 // finite or all columns are constant. The end of ctx ends it.
-func Fit(ctx context.Context, x blas32.General, seed uint64) (*Preparation, error) {
+func Fit(ctx context.Context, x blas32.General, seed uint64) (*Map, error) {
 	if x.Rows == 0 {
 		return nil, errors.New("prepare: there are no rows: give source rows")
 	}
 	if err := dense.CheckFinite("source", x, 0); err != nil {
 		return nil, fmt.Errorf("prepare: %w", err)
 	}
-	p := &Preparation{Columns: x.Cols, Kept: distinct(x, varying(x))}
+	p := &Map{Columns: x.Cols, Kept: distinct(x, varying(x))}
 	if len(p.Kept) == 0 {
 		return nil, errAlike
 	}
@@ -100,63 +98,22 @@ func Fit(ctx context.Context, x blas32.General, seed uint64) (*Preparation, erro
 var errAlike = errors.New("prepare: all source rows are equal: give features that tell the classes apart")
 
 // Width is the number of values of a mapped row.
-func (p *Preparation) Width() int {
-	if p.Axes != nil {
-		_, q := p.Axes.Dims()
-		return q
-	}
-	return len(p.Kept)
-}
+func (p *Map) Width() int { return p.affine().Width() }
 
-// standardise writes the standardised rows of x to z, clipped unless they are principal
-// components.
-func (p *Preparation) standardise(z blas64.General, x blas32.General) {
+// affine is what is done to rows of the kept columns. Principal components are not clipped.
+func (p *Map) affine() *affine.Map {
 	clip := float64(clipping)
 	if p.Together {
 		clip = math.Inf(1)
 	}
-	for i := range x.Rows {
-		out := z.Data[i*z.Stride:][:x.Cols]
-		for j, v := range dense.Row(x, i) {
-			out[j] = max(-clip, min(clip, (float64(v)-p.Mean[j])*p.Scale[j]))
-		}
-	}
+	return &affine.Map{Mean: p.Mean, Scale: p.Scale, Clip: clip, Axes: p.Axes, Shift: p.Origin}
 }
 
 // Apply returns the rows of x (n×d) mapped, n×Width. It panics if the number of
 // columns differs.
-func (p *Preparation) Apply(x blas32.General) blas32.General {
+func (p *Map) Apply(x blas32.General) blas32.General {
 	if x.Cols != p.Columns {
 		panic("prepare: number of columns differs")
 	}
-	dst := dense.New(x.Rows, p.Width())
-	kernel.Parallel((x.Rows+blockRows-1)/blockRows, 1, func(first, last int) {
-		z := dense.New64(blockRows, len(p.Kept))
-		for b := first; b < last; b++ {
-			lo, hi := b*blockRows, min((b+1)*blockRows, x.Rows)
-			p.block(dense.Rows(dst, lo, hi), dense.Rows(x, lo, hi), z)
-		}
-	})
-	return dst
-}
-
-// block maps the rows of x to dst. z is scratch memory for them.
-func (p *Preparation) block(dst, x blas32.General, z blas64.General) {
-	z.Rows = x.Rows
-	p.standardise(z, p.pick(x))
-	if p.Axes != nil {
-		mapped := dense.New64(x.Rows, dst.Cols)
-		kernel.Gemm64(false, false, 1, z, p.Axes.RawMatrix(), 0, mapped)
-		for i := range mapped.Rows {
-			for j := range dst.Cols {
-				mapped.Data[i*dst.Cols+j] += p.Origin[j]
-			}
-		}
-		z = mapped
-	}
-	for i := range dst.Rows {
-		for j, v := range z.Data[i*z.Stride:][:dst.Cols] {
-			dst.Data[i*dst.Stride+j] = float32(v)
-		}
-	}
+	return p.affine().Apply(x, p.pick)
 }

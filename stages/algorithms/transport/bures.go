@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"mars.dev/mars/stages/algorithms/internal/eigen"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
@@ -40,8 +41,8 @@ func squaredBures(covariance1 *mat.SymDense, root *mat.Dense, covariance2 *mat.S
 	var product mat.Dense
 	product.Mul(root, covariance2)
 	product.Mul(&product, root)
-	var eigen mat.EigenSym
-	values, ok := eigenvalues(&eigen, symmetrised(&product), false)
+	var solved mat.EigenSym
+	values, ok := eigenvalues(&solved, eigen.Symmetrised(&product), false)
 	if !ok {
 		return 0, errors.New("the product of two covariances has no eigenvalues: give finite covariances")
 	}
@@ -216,16 +217,4 @@ func timesPower(s *mat.SymDense, exponent int) *mat.SymDense {
 		}
 	}
 	return out
-}
-
-// symmetrised returns the symmetric part of m.
-func symmetrised(m *mat.Dense) *mat.SymDense {
-	n, _ := m.Dims()
-	s := mat.NewSymDense(n, nil)
-	for i := range n {
-		for j := i; j < n; j++ {
-			s.SetSym(i, j, (m.At(i, j)+m.At(j, i))/2)
-		}
-	}
-	return s
 }

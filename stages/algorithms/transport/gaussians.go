@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"mars.dev/mars/stages/algorithms/internal/eigen"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
@@ -83,7 +84,7 @@ func (g *Gaussians) Covariance(class int, mean []float64) *mat.SymDense {
 	covariance.Scale(1/float64(n), g.scatters[class])
 	from := mat.NewVecDense(d, floats.SubTo(make([]float64, d), mean, g.origins[class]))
 	covariance.RankOne(&covariance, -1, from, from)
-	return symmetrised(&covariance)
+	return eigen.Symmetrised(&covariance)
 }
 
 // Moments returns the means and covariances of all classes.

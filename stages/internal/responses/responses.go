@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -227,15 +226,6 @@ func Load(path string) (*Responses, error) {
 		return nil, err
 	}
 	return parse(t, path)
-}
-
-// Read is Load of what r gives; name names it in errors.
-func Read(r io.Reader, name string) (*Responses, error) {
-	t, err := state.ReadTable(r, name, Kind)
-	if err != nil {
-		return nil, err
-	}
-	return parse(t, name)
 }
 
 func parse(t *state.Table, name string) (*Responses, error) {

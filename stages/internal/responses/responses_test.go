@@ -3,6 +3,7 @@ package responses
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/internal/state"
 )
 
 // part is that of some rows of two classes, by one classifier of four.
@@ -109,4 +111,13 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("sums that were read are saved as something else: %v", err)
 		}
 	})
+}
+
+// Read is Load of what r gives; name names it in errors.
+func Read(r io.Reader, name string) (*Responses, error) {
+	t, err := state.ReadTable(r, name, Kind)
+	if err != nil {
+		return nil, err
+	}
+	return parse(t, name)
 }

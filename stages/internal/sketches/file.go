@@ -252,15 +252,6 @@ func Load(path string) (*Sketch, error) {
 	return read(r, path)
 }
 
-// Read is Load of what r gives; name names it in errors.
-func Read(r io.Reader, name string) (*Sketch, error) {
-	in, err := arrowio.NewReader(r, name, arrowio.ReadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return read(in, name)
-}
-
 func read(r *arrowio.Reader, name string) (*Sketch, error) {
 	defer r.Close()
 	if !IsSchema(r.Schema()) {

@@ -3,6 +3,7 @@ package sketches
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mars.dev/mars/arrowio"
 )
 
 // A row of a made domain.
@@ -340,4 +343,13 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("a sketch that was read is saved as something else: %v", err)
 		}
 	})
+}
+
+// Read is Load of what r gives; name names it in errors.
+func Read(r io.Reader, name string) (*Sketch, error) {
+	in, err := arrowio.NewReader(r, name, arrowio.ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return read(in, name)
 }

@@ -104,6 +104,18 @@ func Symmetric(a *mat.Dense) ([]float64, *mat.Dense, error) {
 	return eigen.Values(nil), &vectors, nil
 }
 
+// Symmetrised returns the mean of a and its transpose.
+func Symmetrised(a *mat.Dense) *mat.SymDense {
+	d, _ := a.Dims()
+	s := mat.NewSymDense(d, nil)
+	for i := range d {
+		for j := i; j < d; j++ {
+			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+	return s
+}
+
 // leading returns the last q columns, the last one first, with FixSigns applied.
 func leading(vectors *mat.Dense, q int) *mat.Dense {
 	d, n := vectors.Dims()

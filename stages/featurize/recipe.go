@@ -13,9 +13,9 @@ import (
 	"mars.dev/mars/tables/encode"
 )
 
-// A preparation is the stage's state: what was done to the rows of each domain, so
+// A recipe is the stage's state: what was done to the rows of each domain, so
 // that it can be done to other rows too.
-type preparation struct {
+type recipe struct {
 	Classes        []string `json:"classes"`
 	Source, Target ImageOptions
 
@@ -35,14 +35,14 @@ type preparation struct {
 	learnt         bool            // all is, by a state or a model
 }
 
-func (p *preparation) images(d arrowio.Domain) ImageOptions {
+func (p *recipe) images(d arrowio.Domain) ImageOptions {
 	if d == arrowio.SourceDomain {
 		return p.Source
 	}
 	return p.Target
 }
 
-func (p *preparation) scaling(d arrowio.Domain) *scale.Scaling {
+func (p *recipe) scaling(d arrowio.Domain) *scale.Scaling {
 	if d == arrowio.SourceDomain {
 		return &p.source
 	}
@@ -50,14 +50,14 @@ func (p *preparation) scaling(d arrowio.Domain) *scale.Scaling {
 }
 
 // doubt warns of something that speaks against the target's rows, which the stream says too.
-func (p *preparation) doubt(env stages.Env, text string) {
+func (p *recipe) doubt(env stages.Env, text string) {
 	env.Logger().Warn(text)
 	p.doubts = append(p.doubts, text)
 }
 
-// text is what the stream says of the preparation (arrowio.PreparationKey); "" if nothing
+// text is what the stream says of how rows were prepared (arrowio.PreparationKey); "" if nothing
 // is to be said.
-func (p *preparation) text() (string, error) {
+func (p *recipe) text() (string, error) {
 	note := prepared.Preparation{Columns: p.Columns, Pictures: p.Pictures, Compensate: p.Compensate}
 	if p.Encoder != nil {
 		note.Columns = p.Encoder.Names()
@@ -80,13 +80,13 @@ func (p *preparation) text() (string, error) {
 	return note.Text()
 }
 
-// parsePreparation reads what text has written, for rows of a model's classes.
-func parsePreparation(text string, classes []string) (*preparation, error) {
+// parseRecipe reads what text has written, for rows of a model's classes.
+func parseRecipe(text string, classes []string) (*recipe, error) {
 	note, err := prepared.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &preparation{Classes: classes, Pictures: note.Pictures, Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}
+	p := &recipe{Classes: classes, Pictures: note.Pictures, Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}
 	if len(note.Inputs) > 0 {
 		p.Encoder = &encode.Encoder{}
 		if err := json.Unmarshal(note.Inputs, p.Encoder); err != nil {
@@ -114,11 +114,11 @@ func Compensated(text string) bool {
 	return err == nil && note.Compensate
 }
 
-const preparationKey = "mars.featurize"
+const recipeKey = "mars.featurize"
 
 // save writes one row for each of the width features, with its moments or quantiles in
 // each domain.
-func (p *preparation) save(path string, width int) (string, error) {
+func (p *recipe) save(path string, width int) (string, error) {
 	t := state.NewTable("featurize", width)
 	features := make([]int32, width)
 	for i := range features {
@@ -129,7 +129,7 @@ func (p *preparation) save(path string, width int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	t.SetMeta(preparationKey, string(options))
+	t.SetMeta(recipeKey, string(options))
 	for _, d := range domains {
 		switch m := p.scaling(d); {
 		case m.Standard != nil:
@@ -142,14 +142,14 @@ func (p *preparation) save(path string, width int) (string, error) {
 	return t.Save(path)
 }
 
-func loadPreparation(path string) (*preparation, string, error) {
+func loadRecipe(path string) (*recipe, string, error) {
 	t, sum, err := state.LoadTable(path, "featurize")
 	if err != nil {
 		return nil, "", err
 	}
-	p := &preparation{}
-	if err := json.Unmarshal([]byte(t.Meta(preparationKey)), p); err != nil {
-		return nil, "", fmt.Errorf("%s: its metadata key %s cannot be read: save it again", path, preparationKey)
+	p := &recipe{}
+	if err := json.Unmarshal([]byte(t.Meta(recipeKey)), p); err != nil {
+		return nil, "", fmt.Errorf("%s: its metadata key %s cannot be read: save it again", path, recipeKey)
 	}
 	if p.Transform != nil {
 		if err := p.Transform.Check(); err != nil {
