@@ -95,7 +95,7 @@ bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's
 	$(if $(NETLIB),CGO_LDFLAGS=-lopenblas) $(GO) -C stages/algorithms/internal/kernel/bench run $(if $(NETLIB),-tags netlib) . -python $(PYTHON) $(BENCHFLAGS)
 
 bench-train: ## training iterations beside PyTorch and JAX, and the share of the FMA peak
-	$(GO) run ./stages/algorithms/adapt/bench -python $(PYTHON) $(BENCHFLAGS)
+	$(GO) run ./cmd/internal/bench train -python $(PYTHON) $(BENCHFLAGS)
 
 SKADA_RESULTS ?= skada.jsonl
 bench-skada: build ## our labels beside skada's methods on SKADA-Bench's tasks (real data in $MARS_DATA)
@@ -106,16 +106,16 @@ generate: ## write the kernels' assembly and the options of the Python package a
 	$(GO) test ./cmd/internal/cli -run TestPythonOptions -update
 
 bench-io: ## pass 4 GB through a pipe, beside arrow/go's own reader and writer
-	$(GO) run ./arrowio/internal/benchio
+	$(GO) run ./cmd/internal/bench io
 
 bench-read: ## reading CSV, Parquet and Arrow beside polars, DuckDB and pyarrow
-	$(GO) run ./cmd/internal/benchread -python $(PYTHON) $(BENCHFLAGS)
+	$(GO) run ./cmd/internal/bench read -python $(PYTHON) $(BENCHFLAGS)
 
 bench-default: build ## time and memory of mars label and mars proportions on tables of several sizes
-	$(GO) run ./cmd/internal/benchdefault $(BIN)
+	$(GO) run ./cmd/internal/bench default $(BIN)
 
 bench-watch: build ## processor time and memory of mars watch, by the length of windows
-	$(GO) run ./cmd/internal/benchwatch $(BIN)
+	$(GO) run ./cmd/internal/bench watch $(BIN)
 
 bench-limits: build ## memory and time of inputs far larger than --memory-limit
 	$(GO) run ./cmd/internal/benchlimits $(BIN)
@@ -125,7 +125,7 @@ bench-spark: build ## Spark's processor seconds beside the program's (MARS_PYTHO
 	cd clients/python && MARS_BINARY='$(abspath $(BIN))/mars' PYTHONPATH=src $(SPARK_PYTHON) bench_spark.py $(BENCHFLAGS)
 
 bench-scale: build ## rows a second and memory of sketch, respond, predict and label, to 10^7 rows (BENCHFLAGS='-rows 100000000')
-	$(GO) run ./cmd/internal/benchscale $(BENCHFLAGS) $(BIN)
+	$(GO) run ./cmd/internal/bench scale $(BENCHFLAGS) $(BIN)
 
 FUZZTIME ?= 2m
 fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams

@@ -46,11 +46,10 @@ const (
 
 // An Entry is what the cache keeps of one node, and how it was made.
 type Entry struct {
-	Key          string            `json:"key"`
-	Dependencies Dependencies      `json:"recipe"`
-	Before       map[string]Origin `json:"before,omitempty"` // the origins of an entry that was made before they had a folder
-	Version      string            `json:"version"`          // of the program that made it
-	Created      time.Time         `json:"created"`
+	Key          string       `json:"key"`
+	Dependencies Dependencies `json:"recipe"`
+	Version      string       `json:"version"` // of the program that made it
+	Created      time.Time    `json:"created"`
 	Cost
 	Rows  int64       `json:"rows"`
 	Files []EntryFile `json:"files"`

@@ -61,17 +61,11 @@ func TestTraceWithoutEntries(t *testing.T) {
 	if h, err := traceCache("rows", hashed(t, rows), c); err != nil || len(h.Steps) != 5 || h.Steps[0].Stage != "make" || h.Steps[4].Version != "test" {
 		t.Errorf("the history is %+v, %v", h, err)
 	}
-	o, _ := c.Origin(first)
 	if err := os.Remove(c.path(originsDir, first)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := traceCache("rows", hashed(t, rows), c); err == nil || !strings.Contains(err.Error(), "no longer says what made make") {
 		t.Errorf("without an origin the error is %v", err)
-	}
-	old := &tracer{cache: c, before: map[string]Origin{first: o}, at: map[string]int{}, history: &History{}}
-	old.add(last.Key, Origin{last.Dependencies, "old"})
-	if old.err != nil || len(old.history.Steps) != 5 {
-		t.Errorf("the history of an old entry is %+v, %v", old.history, old.err)
 	}
 }
 

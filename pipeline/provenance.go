@@ -81,7 +81,7 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 			continue
 		}
 		if f, ok := l.fileOf(sum); ok {
-			t := &tracer{cache: cache, before: l.Before, at: map[string]int{},
+			t := &tracer{cache: cache, at: map[string]int{},
 				history: &History{File: path, Flag: f.Flag, From: "the cache " + cache.Dir}}
 			t.add(l.Key, Origin{l.Dependencies, l.Version})
 			return t.history, t.err
@@ -93,7 +93,6 @@ func traceCache(path, sum string, cache *Cache) (*History, error) {
 // tracer turns an entry, and all that it depends on, into steps.
 type tracer struct {
 	cache   *Cache
-	before  map[string]Origin // those that the entry has itself
 	history *History
 	at      map[string]int // key to step
 	err     error          // the first of an origin that is not there
@@ -132,17 +131,13 @@ func (t *tracer) input(in Input) HistoryInput {
 
 func (t *tracer) origin(in Input) Origin {
 	o, known := t.cache.Origin(in.maker())
-	if !known {
-		o, known = t.before[in.maker()]
-		known = known && o.Dependencies.Key() == in.maker()
+	if known {
+		return o
 	}
-	if !known {
-		o = Origin{}
-	}
-	if !known && t.err == nil {
+	if t.err == nil {
 		t.err = fmt.Errorf("%s: the cache %s no longer says what made %s: run the pipeline again", t.history.File, t.cache.Dir, in.Name)
 	}
-	return o
+	return Origin{}
 }
 
 // embedded are the steps that a file carries, if it is Arrow or a model.

@@ -34,6 +34,6 @@
 // stages/internal. The packages under algorithms are a library on plain slices
 // and gonum matrices, which a Go program can use without Arrow. Below the stages
 // stand arrowio, which knows Arrow streams, and tables, which reads the files of
-// the field. Imports run from stages down and never back up; a test holds them to
-// that.
+// the field. Above them stand pipeline, which composes stages, and show, which draws
+// figures and pages. Imports run down and never back up; a test holds them to that.
 package stages

@@ -23,6 +23,7 @@ var floors = []struct {
 	{ownPackages, func(path string) bool { return within("stages")(path) && strings.Count(path, "/") > 1 }, true},
 	{"a stage", within("stages"), false},
 	{"pipeline", within("pipeline"), true},
+	{"show", within("show"), true},
 	{"cmd", within("cmd"), true},
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/pipeline/report"
+	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/eval"
 	"mars.dev/mars/stages/label"

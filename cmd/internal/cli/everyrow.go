@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"mars.dev/mars/pipeline/report"
+	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/proportions"

@@ -14,7 +14,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/pipeline"
-	"mars.dev/mars/pipeline/report"
+	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/hedge"

@@ -10,7 +10,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
-	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/show/figures"
 )
 
 const plotRowsHelp = `Source rows are rings and target rows triangles. Colours are classes: of source rows their

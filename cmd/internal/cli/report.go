@@ -11,8 +11,8 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
-	"mars.dev/mars/pipeline/figures"
-	"mars.dev/mars/pipeline/report"
+	"mars.dev/mars/show/figures"
+	"mars.dev/mars/show/report"
 )
 
 // plotCommand draws one figure.

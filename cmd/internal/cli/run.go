@@ -13,7 +13,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline"
-	"mars.dev/mars/pipeline/report"
+	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages/algorithms"
 	"mars.dev/mars/tables"
 )

@@ -4,23 +4,24 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
+	"testing/fstest"
 
 	"mars.dev/mars/cmd/internal/cli"
 )
 
 // archive is that of a platform: the program, the names that it goes by, the licences of
 // what it is made of, and what is common to all.
-func (d dist) archive(platform string, common []entry) (a archive, err error) {
+func (d dist) archive(platform string, common fstest.MapFS) (a archive, err error) {
 	system, processor, ok := strings.Cut(platform, "/")
 	if !ok {
 		return a, fmt.Errorf("want a system and a processor, as in linux/amd64")
 	}
-	a = archive{folder: "mars-" + d.version + "-" + system + "-" + processor, time: d.time, entries: slices.Clone(common)}
+	a = archive{folder: "mars-" + d.version + "-" + system + "-" + processor, time: d.time, files: maps.Clone(common)}
 	program, err := d.build(system, processor)
 	if err != nil {
 		return a, err
@@ -33,21 +34,22 @@ func (d dist) archive(platform string, common []entry) (a archive, err error) {
 	if err != nil {
 		return a, err
 	}
-	a.entries = append(a.entries, entry{name: "THIRD-PARTY-LICENSES", content: licences})
+	a.put("THIRD-PARTY-LICENSES", licences, plain)
 	if system == "windows" { // which has no links that everybody may make, and no man
 		a.name = a.folder + ".zip"
 		script, err := cli.Completion("powershell")
-		a.entries = append(a.entries, entry{name: "mars.exe", executable: true, content: program}, entry{name: "mars.ps1", content: script})
+		a.put("mars.exe", program, executable)
+		a.put("mars.ps1", script, plain)
 		return a, err
 	}
 	a.name = a.folder + ".tar.gz"
-	a.entries = append(a.entries, entry{name: "bin/mars", executable: true, content: program})
+	a.put("bin/mars", program, executable)
 	for _, name := range cli.Programs() {
-		a.entries = append(a.entries, entry{name: "bin/" + name, link: "mars"})
+		a.put("bin/"+name, []byte("mars"), link)
 	}
 	share, err := cli.Share()
 	for name, content := range share {
-		a.entries = append(a.entries, entry{name: "share/" + name, content: content})
+		a.put("share/"+name, content, plain)
 	}
 	return a, err
 }
@@ -76,11 +78,11 @@ func environment(system, processor string) []string {
 
 // common are the files that every archive has: what one reads first, and all pages that
 // these and the help name.
-func (d dist) common() ([]entry, error) {
-	var entries []entry
+func (d dist) common() (fstest.MapFS, error) {
+	a := archive{files: fstest.MapFS{}}
 	add := func(path string) error {
 		content, err := os.ReadFile(path)
-		entries = append(entries, entry{name: filepath.ToSlash(path), content: bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n"))})
+		a.put(filepath.ToSlash(path), bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")), plain)
 		return err
 	}
 	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
@@ -88,7 +90,7 @@ func (d dist) common() ([]entry, error) {
 			return nil, err
 		}
 	}
-	return entries, filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
+	return a.files, filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".md") {
 			err = add(path)
 		}

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
@@ -97,8 +98,10 @@ func checkArchive(t *testing.T, packed []byte, folder string) {
 
 // What an archive holds comes in order, with the modes of files, and of one time.
 func TestWriteArchive(t *testing.T) {
-	a := archive{folder: "a", time: time.Unix(1_000_000_000, 0).UTC(), entries: []entry{
-		{name: "z", content: []byte("text")}, {name: "b/d", link: "c"}, {name: "b/c", executable: true}}}
+	a := archive{folder: "a", time: time.Unix(1_000_000_000, 0).UTC(), files: fstest.MapFS{}}
+	a.put("z", []byte("text"), plain)
+	a.put("b/d", []byte("c"), link)
+	a.put("b/c", nil, executable)
 	var got []string
 	var packed bytes.Buffer
 	a.name = "a.tar.gz"
@@ -123,13 +126,13 @@ func TestWriteArchive(t *testing.T) {
 		t.Errorf("the archive is\n%s\nwant\n%s", got, want)
 	}
 
-	a.name, a.entries = "a.zip", a.entries[:1]
+	a.name, a.files = "a.zip", fstest.MapFS{"z": a.files["z"]}
 	packed.Reset()
 	if err := a.write(&packed); err != nil {
 		t.Fatal(err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
-	if err != nil || len(z.File) != 1 || z.File[0].Name != "a/z" || z.File[0].Mode() != 0o644 || !z.File[0].Modified.Equal(a.time) {
+	if err != nil || len(z.File) != 2 || z.File[1].Name != "a/z" || z.File[1].Mode() != 0o644 || !z.File[1].Modified.Equal(a.time) {
 		t.Errorf("the archive is %+v, error %v", z, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing/fstest"
 
 	"mars.dev/mars/arrowio/atomicfile"
 )
@@ -18,17 +19,15 @@ import (
 // source is the archive of the present commit, with the modules that it needs in a folder
 // vendor: it is built without a network. It says itself which version it is.
 func (d dist) source() (a archive, err error) {
-	a = archive{folder: "mars-" + d.version, name: "mars-" + d.version + "-source.tar.gz", time: d.time}
+	a = archive{folder: "mars-" + d.version, name: "mars-" + d.version + "-source.tar.gz", time: d.time, files: fstest.MapFS{}}
 	text, err := exec.Command("git", "archive", "HEAD").Output()
 	if err != nil {
 		return a, fmt.Errorf("git archive: %w: the source is archived from a clone", err)
 	}
-	if a.entries, err = unpacked(text); err != nil {
+	if err := a.unpack(text); err != nil {
 		return a, err
 	}
-	vendored, err := d.vendored()
-	a.entries = append(a.entries, vendored...)
-	return a, err
+	return a, a.vendor()
 }
 
 // formula writes Homebrew's formula for the archive of the source, which has that checksum.
@@ -43,46 +42,48 @@ func (d dist) formula(sum string) error {
 	return atomicfile.WriteFile(filepath.Join(d.folder, name), []byte(filled))
 }
 
-// unpacked are the files of an archive.
-func unpacked(archive []byte) (entries []entry, err error) {
-	for t := tar.NewReader(bytes.NewReader(archive)); ; {
+// unpack adds the files of an archive.
+func (a archive) unpack(packed []byte) error {
+	for t := tar.NewReader(bytes.NewReader(packed)); ; {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
-			return entries, nil
+			return nil
 		} else if err != nil {
-			return nil, err
+			return err
 		}
-		e := entry{name: h.Name, executable: h.Mode&0o100 != 0, link: h.Linkname}
-		if e.content, err = io.ReadAll(t); err != nil {
-			return nil, err
+		content, err := io.ReadAll(t)
+		if err != nil {
+			return err
 		}
-		if h.Typeflag == tar.TypeReg || h.Typeflag == tar.TypeSymlink {
-			entries = append(entries, e)
+		switch mode := h.FileInfo().Mode(); {
+		case h.Typeflag == tar.TypeSymlink:
+			a.put(h.Name, []byte(h.Linkname), link)
+		case h.Typeflag == tar.TypeReg && mode&0o100 != 0:
+			a.put(h.Name, content, executable)
+		case h.Typeflag == tar.TypeReg:
+			a.put(h.Name, content, plain)
 		}
 	}
 }
 
-// vendored are the modules that the program and its tests need.
-func (d dist) vendored() (entries []entry, err error) {
+// vendor adds the modules that the program and its tests need.
+func (a archive) vendor() error {
 	dir, err := os.MkdirTemp("", "mars-dist-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(dir)
 	cmd := exec.Command("go", "mod", "vendor", "-o", filepath.Join(dir, "vendor"))
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go mod vendor: %w: %s", err, strings.TrimSpace(string(text)))
+		return fmt.Errorf("go mod vendor: %w: %s", err, strings.TrimSpace(string(text)))
 	}
-	return entries, filepath.WalkDir(filepath.Join(dir, "vendor"), func(path string, f fs.DirEntry, err error) error {
+	vendored := os.DirFS(dir)
+	return fs.WalkDir(vendored, "vendor", func(name string, f fs.DirEntry, err error) error {
 		if err != nil || f.IsDir() {
 			return err
 		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		content, err := os.ReadFile(path)
-		entries = append(entries, entry{name: filepath.ToSlash(name), content: content})
+		content, err := fs.ReadFile(vendored, name)
+		a.put(name, content, plain)
 		return err
 	})
 }

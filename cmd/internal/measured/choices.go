@@ -1,9 +1,10 @@
 package main
 
 import (
-	"math"
 	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // knobNames are what cmd/internal/choose chooses, in its order.
@@ -59,5 +60,5 @@ func difference(from, to []float64) string {
 	for i, v := range to {
 		gains = append(gains, v-from[i])
 	}
-	return digits(average(gains), 3) + " ± " + digits(deviation(gains)/math.Sqrt(float64(len(gains))), 3)
+	return digits(average(gains), 3) + " ± " + digits(stat.StdErr(stat.StdDev(gains, nil), float64(len(gains))), 3)
 }

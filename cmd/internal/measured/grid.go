@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // An axis is a column that says which run it is. Its values are shown by other names if
@@ -118,25 +120,17 @@ func spread(name string) func([]run) string {
 		if len(of) < 2 {
 			return digits(average(of), 3)
 		}
-		return digits(average(of), 3) + " ± " + digits(deviation(of), 3)
+		return digits(average(of), 3) + " ± " + digits(stat.StdDev(of, nil), 3)
 	}
 }
 
+// average adds in the order of the runs: figures of the pages end in the digit that this gives.
 func average(of []float64) float64 {
 	sum := 0.0
 	for _, v := range of {
 		sum += v
 	}
 	return sum / float64(len(of))
-}
-
-// deviation is the standard deviation of a sample.
-func deviation(of []float64) float64 {
-	m, sum := average(of), 0.0
-	for _, v := range of {
-		sum += (v - m) * (v - m)
-	}
-	return math.Sqrt(sum / float64(len(of)-1))
 }
 
 // digits writes a number as the pages do: .892, and nothing where there is none.

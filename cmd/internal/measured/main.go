@@ -22,8 +22,7 @@ import (
 const runsFolder = "docs/measured/runs"
 
 type options struct {
-	only   string // names of tables or studies, apart by commas
-	cheap  bool
+	only   string  // names of tables or studies, apart by commas
 	set    setFlag // the part of a study that is to be run
 	folder string  // for the program, caches and data that are made
 }
@@ -31,7 +30,6 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.only, "only", "", "measure these tables or studies, apart by commas (default: the cheap studies)")
-	flag.BoolVar(&o.cheap, "cheap", false, "leave out what takes more than two minutes")
 	flag.Var(&o.set, "set", "run this part of a study that grows, as in matrix.seed=0,1; several flags, or apart by spaces")
 	flag.StringVar(&o.folder, "folder", ".measured", "keep the program, its cache and data that are made here")
 	check := flag.Bool("check", false, "run a sample of each study again, and fail where a figure moved")
@@ -125,9 +123,6 @@ func (o options) studies() ([]study, error) {
 		if !found {
 			return nil, fmt.Errorf("no table or study is named %q: -list lists them", name)
 		}
-	}
-	if o.cheap {
-		chosen = slices.DeleteFunc(chosen, func(s study) bool { return s.seconds > cheapSeconds })
 	}
 	return chosen, nil
 }

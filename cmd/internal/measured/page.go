@@ -22,9 +22,7 @@ type table struct {
 	figure     bool
 	published  bool // it rests on the paper alone
 	some       bool // it is written of those studies that were run
-	// ready says what is lacking, although there are runs; nil if nothing can.
-	ready func(book) (lacks string)
-	text  func(book) string
+	text       func(book) string
 }
 
 // A book has the records by the names of their studies.
@@ -53,11 +51,6 @@ func (b book) lacks(t table) []string {
 	lacks := slices.DeleteFunc(slices.Clone(t.of), func(name string) bool { _, ok := b[name]; return ok })
 	if t.some && len(lacks) < len(t.of) {
 		return nil
-	}
-	if len(lacks) == 0 && t.ready != nil {
-		if more := t.ready(b); more != "" {
-			lacks = append(lacks, more)
-		}
 	}
 	return lacks
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -30,10 +29,8 @@ var tables = []table{
 	{name: "readme-label", page: "README.md", of: []string{"readme"}, figure: true, text: figure("readme", "label.balanced_accuracy", 2)},
 	{name: "readme-pipe", page: "README.md", of: []string{"readme"}, figure: true, text: figure("readme", "pipe.balanced_accuracy", 2)},
 
-	{name: "best", page: resultsPage, of: []string{"paper-toy", "paper-digits", "hipc"}, ready: everyMethod("paper-toy", "paper-digits"), text: bestTable},
+	{name: "best", page: resultsPage, of: []string{"paper-toy", "paper-digits", "hipc"}, text: bestTable},
 	{name: "toy", page: resultsPage, of: []string{"toy"}, text: toyTable},
-	{name: "toy-methods", page: resultsPage, of: []string{"paper-toy"}, ready: everyMethod("paper-toy"), figure: true, text: pointer("Balanced accuracy and the L1 error of p_T of every method, with wins and ranks", "toy")},
-	{name: "digits-methods", page: resultsPage, of: []string{"paper-digits"}, ready: everyMethod("paper-digits"), figure: true, text: pointer("Every method on nine tasks, beside the paper's figures", "digits")},
 	{name: "schedules-toy", page: resultsPage, of: []string{"schedules-toy"}, text: schedulesTable("schedules-toy")},
 	{name: "schedules-digits", page: resultsPage, of: []string{"schedules-digits"}, text: schedulesTable("schedules-digits")},
 	{name: "class-loss", page: resultsPage, of: []string{"paper-digits", "digits-weighted"}, text: classLossTable},
@@ -98,10 +95,6 @@ var (
 		"mu-balanced": "MNIST → USPS balanced", "mu-mid": "MNIST → USPS mid", "mu-high": "MNIST → USPS high",
 		"mm-1": "MNIST → MNIST-M 1", "mm-2": "MNIST → MNIST-M 2", "mm-3": "MNIST → MNIST-M 3",
 	}
-	// olderPoints and olderTasks are what the tables of results.md had before there was a page of
-	// the paper's: they stand until these are run by every method.
-	olderPoints = [][2]string{{"5", "2"}, {"5", "5"}, {"5", "8"}, {"4", "34"}, {"4", "66"}, {"4", "85"}, {"6", "34"}, {"6", "66"}, {"6", "85"}}
-	olderTasks  = []string{"um-mid", "um-high", "mu-mid", "mu-high", "mm-2"}
 	adversarial = []string{"dann", "wd0", "wd1", "wd2", "wd3", "wd4", "iw-wd"}
 )
 
@@ -110,44 +103,6 @@ func toyTable(b book) string {
 	cells := across(runs, "seed", mean("balanced_accuracy"))
 	cells = append(cells, cell{"mean", spread("balanced_accuracy")}, cell{"L1 of p_T", spread("proportions_l1")})
 	return grid(runs, []axis{methodAxis}, cells...)
-}
-
-// everyMethod says what the runs of the paper's studies lack of what is to replace older tables.
-func everyMethod(studies ...string) func(book) (lacks string) {
-	return func(b book) string {
-		for _, name := range studies {
-			runs := b[name].runs
-			for _, m := range methodsOf(name, runs, "") {
-				if lacks := lacking(name, where(runs, "method", m)); lacks != "" {
-					return fmt.Sprintf("%s of %s %s", name, m, lacks)
-				}
-			}
-		}
-		return ""
-	}
-}
-
-// lacking is the first of the older points or tasks that the runs of a method lack.
-func lacking(study string, runs []run) string {
-	if study == "paper-digits" {
-		for _, task := range olderTasks {
-			if len(where(runs, "task", task)) == 0 {
-				return "on " + task
-			}
-		}
-		return ""
-	}
-	for _, p := range olderPoints {
-		if len(where(where(runs, "setting", p[0]), "x", p[1])) == 0 {
-			return fmt.Sprintf("in setting %s at %s", p[0], p[1])
-		}
-	}
-	return ""
-}
-
-// pointer is where a table went.
-func pointer(what, section string) func(book) string {
-	return func(book) string { return fmt.Sprintf("\n\n[%s](paper.md#%s).\n\n", what, section) }
 }
 
 // bestTable has the paper's methods on all tasks, and the best of the others, which is
@@ -176,7 +131,7 @@ func bestTable(b book) string {
 	}
 	noise := map[string]string{"4": "medium", "6": "high"}
 	for _, s := range toy.Settings {
-		if noise[s.Values[0]] != "" && slices.Contains(olderPoints, [2]string(s.Values)) {
+		if noise[s.Values[0]] != "" && slices.Contains([]string{"34", "66", "85"}, s.Values[1]) {
 			add("toy, "+noise[s.Values[0]]+" noise, shift 8, "+s.Values[1]+" % in the first class", meansOf(toy, s))
 		}
 	}

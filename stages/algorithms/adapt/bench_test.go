@@ -9,9 +9,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
+	"mars.dev/mars/stages/algorithms/internal/kernel/peak"
 	"mars.dev/mars/stages/algorithms/internal/nn"
 )
 
@@ -47,7 +50,7 @@ func formulaTrainer(tb testing.TB, arch string, shape []int, classes int, change
 }
 
 // A task is an iteration that make bench-train compares with those of other programs.
-// bench/tasks.py has the same tasks.
+// cmd/internal/bench/train/tasks.py has the same tasks.
 type task struct {
 	name, arch string
 	shape      []int
@@ -105,6 +108,33 @@ func BenchmarkTraining(b *testing.B) {
 				b.ReportMetric(float64(fastest), "min-ns")
 			})
 		}
+	}
+}
+
+// The speed of multiply-adds of registers, summed over threads that run at once, of which
+// make bench-train gives shares.
+func BenchmarkPeak(b *testing.B) {
+	const iterations = 500_000
+	for jobs := 1; jobs <= 2; jobs++ {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			fastest := slices.Repeat([]time.Duration{math.MaxInt64}, jobs)
+			for b.Loop() {
+				var running sync.WaitGroup
+				for i := range fastest {
+					running.Go(func() {
+						start := time.Now()
+						peak.Spin(iterations)
+						fastest[i] = min(fastest[i], time.Since(start))
+					})
+				}
+				running.Wait()
+			}
+			sum := 0.0
+			for _, took := range fastest {
+				sum += float64(iterations*peak.Flops(32)) / took.Seconds()
+			}
+			b.ReportMetric(sum, "flop/s")
+		})
 	}
 }
 

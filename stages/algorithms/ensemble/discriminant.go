@@ -8,8 +8,8 @@ import (
 	"mars.dev/mars/stages/algorithms/discriminant"
 )
 
-// discriminantName is the member that stands for all where classes are crowded.
-const discriminantName = "discriminant"
+// discriminantKind is the member that stands for all where classes are crowded.
+var discriminantKind = kind{name: "discriminant", train: (*Tuned).trainDiscriminant, get: getLinear}
 
 // Rows are thin if classes are more than thinClasses, and more than thinRatio times as many as each
 // has rows on average. Thin classes that are more than crowdedClasses are crowded: what the other
@@ -31,13 +31,11 @@ func Thin(rows, classes int) bool {
 // calibrated.
 func Crowded(rows, classes int) bool { return classes > crowdedClasses && Thin(rows, classes) }
 
-// discriminant is linear discriminant analysis, calibrated by a temperature.
-func (t *Tuned) discriminant(temperature float64) trainer {
-	return func(ctx context.Context, x blas32.General, labels []int32) (scorer, error) {
-		m, err := discriminant.Fit(ctx, x, labels, t.Classes, discriminant.Options{Temperature: temperature})
-		if err != nil {
-			return nil, err
-		}
-		return linear{m}, nil
+// trainDiscriminant is linear discriminant analysis, calibrated by a temperature.
+func (t *Tuned) trainDiscriminant(ctx context.Context, x blas32.General, labels []int32) (scorer, error) {
+	m, err := discriminant.Fit(ctx, x, labels, t.Classes, discriminant.Options{Temperature: t.temperature})
+	if err != nil {
+		return nil, err
 	}
+	return linear{m}, nil
 }

@@ -21,14 +21,38 @@ import (
 	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
-// Names are the members, in their order.
-var Names = []string{logisticName, kernelName, networkName}
+// A kind is a classifier that can be a member. Each stands in a file of its own.
+type kind struct {
+	name string
+	// train trains one on the rows of x (n×d).
+	train func(t *Tuned, ctx context.Context, x blas32.General, labels []int32) (scorer, error)
+	// get reads what scorer.put has added to a file.
+	get func(f *safetensors.File, prefix string, classes int) (scorer, error)
+	// choose chooses hyper-parameters. It returns the posteriors of rows by models without them, and
+	// their labels. nil: there are none to choose.
+	choose func(t *Tuned, ctx context.Context, x blas32.General, labels []int32) (blas32.General, []int32, error)
+}
 
-const (
-	logisticName = "logistic"
-	kernelName   = "kernel"
-	networkName  = "network"
-)
+// usualKinds are those that an ensemble is of if nobody chooses some, in their order.
+var usualKinds = []*kind{&logisticKind, &kernelKind, &networkKind}
+
+// Names are those of the members.
+var Names = func() (names []string) {
+	for _, k := range usualKinds {
+		names = append(names, k.name)
+	}
+	return names
+}()
+
+// kindOf is the kind of that name, which a linear discriminant is too; nil if there is none.
+func kindOf(name string) *kind {
+	for _, k := range append(slices.Clip(usualKinds), &discriminantKind) {
+		if k.name == name {
+			return k
+		}
+	}
+	return nil
+}
 
 // Options of an ensemble. The zero value is usable.
 type Options struct {
@@ -52,7 +76,7 @@ func (o Options) members() ([]string, error) {
 		return nil, fmt.Errorf("ensemble: there are no members: choose some of %v", Names)
 	}
 	for i, name := range o.Members {
-		if !slices.Contains(Names, name) && name != discriminantName {
+		if kindOf(name) == nil {
 			return nil, fmt.Errorf("ensemble: there is no classifier %q: choose some of %v", name, Names)
 		}
 		if slices.Contains(o.Members[:i], name) {
@@ -61,9 +85,6 @@ func (o Options) members() ([]string, error) {
 	}
 	return o.Members, nil
 }
-
-// trainer trains a member on the rows of x (n×d).
-type trainer func(ctx context.Context, x blas32.General, labels []int32) (scorer, error)
 
 // scorer is a trained member.
 type scorer interface {
@@ -147,7 +168,7 @@ func (m *Model) Mean(members []blas32.General) blas32.General {
 
 // discriminant reports whether a linear discriminant is all there is.
 func (m *Model) discriminant() bool {
-	return m.members[0].name == discriminantName && len(m.members) == 1
+	return m.members[0].name == discriminantKind.name && len(m.members) == 1
 }
 
 // softmax replaces scores, times sharpness, by probabilities.

@@ -60,7 +60,7 @@ func Get(f *safetensors.File, prefix string) (*Model, error) {
 	m := &Model{Classes: h.Classes}
 	h.weigh()
 	for _, c := range h.Members {
-		s, err := getMember(f, prefix, c.Name, h.Classes)
+		s, err := kindOf(c.Name).get(f, prefix+c.Name+".", h.Classes)
 		if err != nil {
 			return nil, err
 		}
@@ -114,16 +114,4 @@ func (h header) weights() (sum float64) {
 		sum += c.Weight
 	}
 	return sum
-}
-
-func getMember(f *safetensors.File, prefix, name string, classes int) (scorer, error) {
-	prefix += name + "."
-	switch name {
-	case logisticName, discriminantName:
-		return getLinear(f, prefix, classes)
-	case kernelName:
-		return getRidge(f, prefix, classes)
-	default:
-		return getNetwork(f, prefix, classes)
-	}
 }

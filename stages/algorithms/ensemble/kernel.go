@@ -14,6 +14,8 @@ import (
 // sharpness turns scores of kernel ridge regression, about 0 and 1, into logits.
 const sharpness = 5
 
+var kernelKind = kind{name: "kernel", train: (*Tuned).trainKernel, get: getRidge, choose: (*Tuned).chooseKernel}
+
 // ridge is kernel ridge regression.
 type ridge struct{ model *kernelridge.Model }
 

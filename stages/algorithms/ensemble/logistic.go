@@ -15,6 +15,8 @@ const (
 	tolerance      = 1e-3
 )
 
+var logisticKind = kind{name: "logistic", train: (*Tuned).trainLogistic, get: getLinear}
+
 // linear is logistic regression.
 type linear struct{ model *logistic.Model }
 

@@ -26,6 +26,8 @@ const (
 	minEpochs, maxEpochs = 15, 40
 )
 
+var networkKind = kind{name: "network", train: (*Tuned).trainNetwork, get: getNetwork}
+
 // network is a network of the classes that had rows when it was trained.
 type network struct {
 	model   *adapt.Model // nil if that is one class

@@ -30,16 +30,16 @@ type Tuned struct {
 	// out.
 	Accuracy float64
 
-	members  []member
-	distinct int  // rows; the others are copies of them
-	crowded  bool // see Crowded
-	seed     uint64
+	members     []member
+	temperature float64 // of a linear discriminant
+	distinct    int     // rows; the others are copies of them
+	crowded     bool    // see Crowded
+	seed        uint64
 }
 
 // member is a kind of classifier with its calibration.
 type member struct {
-	name       string
-	train      trainer
+	*kind
 	calibrator *labelshift.Calibrator
 	// On rows that were held out:
 	accuracy float64 // balanced
@@ -83,19 +83,19 @@ func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o 
 	if err := check(x, labels, classes); err != nil {
 		return nil, err
 	}
-	t := &Tuned{Classes: classes, distinct: cmp.Or(o.Distinct, x.Rows), seed: o.Seed}
+	t := &Tuned{Classes: classes, temperature: 1, distinct: cmp.Or(o.Distinct, x.Rows), seed: o.Seed}
 	present, _ := renumber(labels, classes)
 	t.crowded = Crowded(t.distinct, len(present))
 	if t.crowded && o.Members == nil {
-		names = []string{discriminantName}
+		names = []string{discriminantKind.name}
 	}
 	tuned := names
-	if !t.crowded && !slices.Contains(names, kernelName) {
-		tuned = append(slices.Clip(names), kernelName) // for Gamma and Lambda
+	if !t.crowded && !slices.Contains(names, kernelKind.name) {
+		tuned = append(slices.Clip(names), kernelKind.name) // for Gamma and Lambda
 	}
 	members := make([]member, len(tuned))
 	err = kernel.Each(len(tuned), func(i int) (err error) {
-		members[i], err = t.tune(ctx, tuned[i], x, labels)
+		members[i], err = t.tune(ctx, kindOf(tuned[i]), x, labels)
 		return err
 	})
 	if err != nil {
@@ -128,50 +128,43 @@ func check(x blas32.General, labels []int32, classes int) error {
 	return nil
 }
 
-func (t *Tuned) tune(ctx context.Context, name string, x blas32.General, labels []int32) (member, error) {
-	m := member{name: name}
-	var heldOut blas32.General
-	var seen []int32
-	var err error
-	kind := labelshift.BCTS
-	if t.crowded {
-		kind = labelshift.Temperature // few rows say nothing of their class' own bias
-	}
-	switch name {
-	case discriminantName:
-		m.train = t.discriminant(1)
-		heldOut, seen, err = t.crossValidate(ctx, m.train, x, labels)
-	case logisticName:
-		m.train = t.trainLogistic
-		heldOut, seen, err = t.crossValidate(ctx, m.train, x, labels)
-	case networkName:
-		m.train = t.trainNetwork
-		heldOut, seen, err = t.crossValidate(ctx, m.train, x, labels)
-	case kernelName:
-		m.train = t.trainKernel
-		heldOut, seen, err = t.chooseKernel(ctx, dense.Rows(x, 0, t.distinct), labels[:t.distinct])
-		if err == nil && t.distinct < x.Rows {
-			heldOut, seen, err = t.crossValidate(ctx, m.train, x, labels)
-		}
-	}
+func (t *Tuned) tune(ctx context.Context, k *kind, x blas32.General, labels []int32) (member, error) {
+	m := member{kind: k}
+	heldOut, seen, err := t.heldOut(ctx, k, x, labels)
 	if err != nil {
 		return m, err
 	}
-	if m.calibrator, err = labelshift.Calibrate(ctx, heldOut, seen, kind); err != nil {
+	calibration := labelshift.BCTS
+	if t.crowded {
+		calibration = labelshift.Temperature // few rows say nothing of their class' own bias
+	}
+	if m.calibrator, err = labelshift.Calibrate(ctx, heldOut, seen, calibration); err != nil {
 		return m, err
 	}
 	p := m.calibrator.Apply(heldOut)
 	m.accuracy, m.loss = balancedAccuracy(p, seen, t.Classes), logLoss(p, seen)
-	if name == discriminantName {
-		m.train, m.calibrator = t.discriminant(m.calibrator.Temperature), labelshift.Uncalibrated(t.Classes)
+	if k == &discriminantKind {
+		t.temperature, m.calibrator = m.calibrator.Temperature, labelshift.Uncalibrated(t.Classes)
 	}
 	return m, nil
+}
+
+// heldOut returns posteriors of rows by models that were trained without them, and the rows' labels.
+func (t *Tuned) heldOut(ctx context.Context, k *kind, x blas32.General, labels []int32) (blas32.General, []int32, error) {
+	if k.choose == nil {
+		return t.crossValidate(ctx, k, x, labels)
+	}
+	posteriors, seen, err := k.choose(t, ctx, dense.Rows(x, 0, t.distinct), labels[:t.distinct])
+	if err == nil && t.distinct < x.Rows {
+		return t.crossValidate(ctx, k, x, labels)
+	}
+	return posteriors, seen, err
 }
 
 // crossValidate returns the posteriors of all rows, or of a sample of them where classes are
 // crowded, by models that were trained on the other folds, and the rows' labels. Posteriors are
 // uniform if the other folds are empty.
-func (t *Tuned) crossValidate(ctx context.Context, train trainer, x blas32.General, labels []int32) (blas32.General, []int32, error) {
+func (t *Tuned) crossValidate(ctx context.Context, k *kind, x blas32.General, labels []int32) (blas32.General, []int32, error) {
 	fold, rows := t.divide(labels), t.asked(x.Rows)
 	all := dense.New(len(rows), t.Classes)
 	for i := range all.Data {
@@ -183,13 +176,13 @@ func (t *Tuned) crossValidate(ctx context.Context, train trainer, x blas32.Gener
 		if len(in) == 0 || len(out) == 0 {
 			return nil
 		}
-		m, err := train(ctx, dense.Gather(x, in), dense.Pick(labels, in))
+		m, err := k.train(t, ctx, dense.Gather(x, in), dense.Pick(labels, in))
 		if err != nil {
 			return err
 		}
 		p := m.posteriors(dense.Gather(x, dense.Pick(rows, out)))
-		for k, i := range out {
-			copy(dense.Row(all, i), dense.Row(p, k))
+		for j, i := range out {
+			copy(dense.Row(all, i), dense.Row(p, j))
 		}
 		return nil
 	})
@@ -253,7 +246,7 @@ func (t *Tuned) Train(ctx context.Context, x blas32.General, labels []int32) (*M
 	m := &Model{Classes: t.Classes, members: make([]trained, len(t.members))}
 	err := kernel.Each(len(t.members), func(i int) error {
 		k := t.members[i]
-		s, err := k.train(ctx, x, labels)
+		s, err := k.train(t, ctx, x, labels)
 		m.members[i] = trained{s, k.name, k.calibrator, k.weight}
 		return err
 	})

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/show/figures"
 	"mars.dev/mars/stages/ask"
 )
 

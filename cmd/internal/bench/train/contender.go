@@ -1,4 +1,4 @@
-package main
+package train
 
 import (
 	"bufio"
@@ -68,22 +68,41 @@ func pinned(threads int, name string, args ...string) *exec.Cmd {
 // ours runs this project's benchmark in a new process for every measurement.
 func ours(dir string, threads int) *contender {
 	measure := func(k task) (measurement, error) {
-		out, err := pinned(threads, filepath.Join(dir, engine), "-test.run", "^$", "-test.benchtime", "0.4s",
-			"-test.bench", fmt.Sprintf("^BenchmarkTraining$/^%s$/^jobs=%d$", k.name, threads)).Output()
+		figures, err := benchmark(dir, threads, fmt.Sprintf("^BenchmarkTraining$/^%s$/^jobs=%d$", k.name, threads), "min-ns", "allocs/op")
 		if err != nil {
-			return measurement{}, fmt.Errorf("ours: %s: %w", k.name, err)
+			return measurement{}, err
 		}
-		nanoseconds, ok := figure(out, "min-ns")
-		allocations, counted := figure(out, "allocs/op")
-		if !ok || !counted {
-			return measurement{}, fmt.Errorf("ours: %s: the benchmark printed no figures: %s", k.name, out)
-		}
-		return measurement{seconds: nanoseconds / 1e9, allocations: allocations}, nil
+		return measurement{seconds: figures[0] / 1e9, allocations: figures[1]}, nil
 	}
 	return &contender{
 		name: "ours", threads: threads, measure: measure, stop: func() {},
 		check: func(task, string) error { return nil }, // the file is ours
 	}
+}
+
+// peak is the speed of multiply-adds of registers, summed over threads that run at once.
+func peak(dir string, threads int) (float64, error) {
+	figures, err := benchmark(dir, threads, fmt.Sprintf("^BenchmarkPeak$/^jobs=%d$", threads), "flop/s")
+	if err != nil {
+		return 0, err
+	}
+	return figures[0], nil
+}
+
+// benchmark runs one of this project's, and returns the numbers before the units.
+func benchmark(dir string, threads int, name string, units ...string) (figures []float64, err error) {
+	out, err := pinned(threads, filepath.Join(dir, engine), "-test.run", "^$", "-test.benchtime", "0.4s", "-test.bench", name).Output()
+	if err != nil {
+		return nil, fmt.Errorf("ours: %s: %w", name, err)
+	}
+	for _, unit := range units {
+		v, ok := figure(out, unit)
+		if !ok {
+			return nil, fmt.Errorf("ours: %s printed no %s: %s", name, unit, out)
+		}
+		figures = append(figures, v)
+	}
+	return figures, nil
 }
 
 // figure finds the number before a unit in a benchmark's output.

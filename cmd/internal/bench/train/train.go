@@ -1,4 +1,4 @@
-// Bench compares iterations of this project's training with those of eager PyTorch and
+// Package train compares iterations of this project's training with those of eager PyTorch and
 // of jitted JAX, with one and with two threads, in one run. It prints milliseconds, the
 // share of the measured FMA peak, ratios, and our allocations in an iteration.
 //
@@ -9,15 +9,12 @@
 // after round, each pinned to as many processors as it has threads. The fastest iteration
 // counts.
 //
-//	go run ./stages/algorithms/adapt/bench [-rounds 5] [-python python3]    from the repository
-//
 // The packages that Python needs are in requirements.txt. A program that is missing is
 // left out.
-package main
+package train
 
 import (
 	"embed"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,17 +25,8 @@ import (
 //go:embed *.py
 var scripts embed.FS
 
-func main() {
-	rounds := flag.Int("rounds", 5, "measurements of every iteration, of which the best counts")
-	python := flag.String("python", "python3", "Python with PyTorch and JAX")
-	flag.Parse()
-	if err := run(*rounds, *python); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(1)
-	}
-}
-
-func run(rounds int, python string) error {
+// Compare prints the comparison.
+func Compare(rounds int, python string) error {
 	dir, err := os.MkdirTemp("", "mars-bench-")
 	if err != nil {
 		return err
@@ -57,7 +45,7 @@ func run(rounds int, python string) error {
 			}
 		}
 	}
-	r := newResults()
+	r := newResults(dir)
 	for range rounds {
 		if err := r.measure(all); err != nil {
 			return err

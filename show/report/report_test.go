@@ -24,7 +24,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline/compare"
-	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/show/figures"
 	"mars.dev/mars/stages/eval"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/proportions"

@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
-	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/show/figures"
 )
 
 // shownRows is how many rows of a stream are drawn: a fair sample.

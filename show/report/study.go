@@ -10,7 +10,7 @@ import (
 
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/pipeline/compare"
-	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/show/figures"
 )
 
 // Study is what there is to see of the runs of a pipeline file: their numbers and, if they are

@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"mars.dev/mars/arrowio/safetext"
-	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/show/figures"
 )
 
 //go:embed page.html

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/pipeline/compare"
-	"mars.dev/mars/pipeline/figures"
+	"mars.dev/mars/show/figures"
 	"mars.dev/mars/stages/eval"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/proportions"

@@ -2,7 +2,7 @@
 
 Weights, data and interpolation coefficients follow the formulas of
 testdata/oracle/train/generate.py, so that every program starts from the same numbers.
-../bench_test.go has the same tasks.
+stages/algorithms/adapt/bench_test.go has the same tasks.
 """
 
 import sys

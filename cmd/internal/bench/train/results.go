@@ -1,17 +1,14 @@
-package main
+package train
 
 import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
-	"time"
-
-	"mars.dev/mars/stages/algorithms/internal/kernel/peak"
 )
 
 // results are the best of all rounds, by threads − 1.
 type results struct {
+	dir         string              // of our benchmark
 	peak        [maxThreads]float64 // FMA peak in operations per second, 0 if it cannot be measured
 	best        [maxThreads]map[key]float64
 	allocations map[string]float64 // of ours by task, the minimum of all rounds and threads
@@ -19,8 +16,8 @@ type results struct {
 
 type key struct{ task, contender string }
 
-func newResults() *results {
-	r := &results{allocations: map[string]float64{}}
+func newResults(dir string) *results {
+	r := &results{dir: dir, allocations: map[string]float64{}}
 	for i := range r.best {
 		r.best[i] = map[key]float64{}
 	}
@@ -30,7 +27,11 @@ func newResults() *results {
 // measure is one round.
 func (r *results) measure(all []*contender) error {
 	for i := range r.peak {
-		r.peak[i] = max(r.peak[i], measurePeak(i+1))
+		speed, err := peak(r.dir, i+1)
+		if err != nil {
+			return err
+		}
+		r.peak[i] = max(r.peak[i], speed)
 	}
 	for _, k := range tasks {
 		for _, c := range all {
@@ -53,28 +54,6 @@ func keepMin[K comparable](best map[K]float64, k K, v float64) {
 	if had, ok := best[k]; !ok || v < had {
 		best[k] = v
 	}
-}
-
-// measurePeak is the speed of multiply-adds of registers, summed over threads that run at once.
-func measurePeak(threads int) float64 {
-	const iterations, repeats = 500_000, 20
-	speeds := make([]float64, threads)
-	var running sync.WaitGroup
-	for i := range speeds {
-		running.Go(func() {
-			for range repeats {
-				start := time.Now()
-				peak.Spin(iterations)
-				speeds[i] = max(speeds[i], float64(iterations*peak.Flops(32))/time.Since(start).Seconds())
-			}
-		})
-	}
-	running.Wait()
-	var sum float64
-	for _, s := range speeds {
-		sum += s
-	}
-	return sum
 }
 
 // columns are those of the table after ours. In JAX the usual way, two passes of the

@@ -1,6 +1,6 @@
-package main
+package train
 
-// A task is an iteration to compare. ../bench_test.go and tasks.py define it.
+// A task is an iteration to compare. stages/algorithms/adapt/bench_test.go and tasks.py define it.
 type task struct {
 	name, title string
 	flops       float64

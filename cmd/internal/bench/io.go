@@ -1,13 +1,5 @@
-//go:build linux
+//go:build unix
 
-// Benchio measures a pass-through of Arrow record batches over real pipes:
-// arrowio's reader and writer beside arrow/go's own, in one run.
-//
-// It starts itself three times in a row of pipes: a generator that sends the
-// same batches over and over (fixed_size_list<float32>[2048], about 1 MB each),
-// the pass-through under test, and a sink that throws the bytes away. It prints
-// the best rate of several rounds, and the largest resident size of the
-// pass-through.
 package main
 
 import (
@@ -18,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -42,21 +33,24 @@ var passes = []struct {
 	{"arrowio", passArrowio},
 }
 
-func main() {
-	role := flag.String("role", "", "used by the program to start itself")
-	size := flag.Int64("bytes", 4<<30, "length of the stream")
-	rounds := flag.Int("rounds", 3, "rounds, of which the best counts")
-	flag.Parse()
-	if err := run(*role, *size, *rounds); err != nil {
-		fmt.Fprintln(os.Stderr, "benchio:", err)
-		os.Exit(1)
-	}
+// benchIO measures a pass-through of record batches over real pipes: arrowio's reader and writer
+// beside arrow/go's own, in one run.
+//
+// It starts this program three times in a row of pipes: a generator that sends the same batches
+// over and over (fixed_size_list<float32>[2048], about 1 MB each), the pass-through under test, and a
+// sink that throws the bytes away. It prints the best rate of several rounds, and the largest resident
+// size of the pass-through.
+func benchIO(flags *flag.FlagSet) func() error {
+	role := flags.String("role", "", "used by the program to start itself")
+	size := flags.Int64("bytes", 4<<30, "length of the stream")
+	rounds := flags.Int("rounds", 3, "rounds, of which the best counts")
+	return func() error { return pass(*role, *size, *rounds) }
 }
 
-func run(role string, size int64, rounds int) error {
+func pass(role string, size int64, rounds int) error {
 	switch role {
 	case "":
-		return compare(size, rounds)
+		return passAll(size, rounds)
 	case "generate":
 		return generate(os.Stdout, size)
 	case "sink":
@@ -71,50 +65,46 @@ func run(role string, size int64, rounds int) error {
 	return fmt.Errorf("no role %q", role)
 }
 
-// result is what one pass-through reached.
-type result struct {
-	rate     float64 // MB/s
-	resident int64   // MB
-}
-
-func compare(size int64, rounds int) error {
-	best := make([]result, len(passes))
+func passAll(size int64, rounds int) error {
+	best := make([]cost, len(passes))
 	for range rounds {
 		for i, p := range passes { // in turns, so that a slow minute is slow for both
-			r, err := measure(p.name, size)
+			c, err := passOne(p.name, size)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
-			best[i].rate = max(best[i].rate, r.rate)
-			best[i].resident = max(best[i].resident, r.resident)
+			if best[i].wall == 0 || c.wall < best[i].wall {
+				best[i].wall = c.wall
+			}
+			best[i].peak = max(best[i].peak, c.peak)
 		}
 	}
 	fmt.Printf("pass-through of fixed_size_list<float32>[%d], %.1f GB over pipes, best of %d\n", width, float64(size)/(1<<30), rounds)
 	fmt.Printf("%-10s %10s %8s %14s\n", "", "MB/s", "ratio", "resident MB")
 	for i, p := range passes {
-		fmt.Printf("%-10s %10.0f %8.2f %14d\n", p.name, best[i].rate, best[i].rate/best[0].rate, best[i].resident)
+		fmt.Printf("%-10s %10.0f %8.2f %14.0f\n", p.name, float64(size)/1e6/best[i].wall, best[0].wall/best[i].wall, best[i].peak)
 	}
 	return nil
 }
 
-// measure runs generator, pass-through and sink.
-func measure(name string, size int64) (result, error) {
+// passOne runs generator, pass-through and sink: the time is that of all, the memory the second's.
+func passOne(name string, size int64) (cost, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return result{}, err
+		return cost{}, err
 	}
 	roles := []string{"generate", name, "sink"}
 	cmds := make([]*exec.Cmd, len(roles))
 	var in *os.File
 	start := time.Now()
 	for i, role := range roles {
-		cmds[i] = exec.Command(self, "-role", role, "-bytes", fmt.Sprint(size))
+		cmds[i] = exec.Command(self, "io", "-role", role, "-bytes", fmt.Sprint(size))
 		cmds[i].Stderr = os.Stderr
 		cmds[i].Stdin = in
 		var next, out *os.File
 		if i < len(roles)-1 {
 			if next, out, err = os.Pipe(); err != nil {
-				return result{}, err
+				return cost{}, err
 			}
 			cmds[i].Stdout = out
 		}
@@ -122,16 +112,15 @@ func measure(name string, size int64) (result, error) {
 		in.Close()
 		out.Close()
 		if in = next; err != nil {
-			return result{}, err
+			return cost{}, err
 		}
 	}
 	for i, cmd := range cmds {
 		if err := cmd.Wait(); err != nil {
-			return result{}, fmt.Errorf("%s: %w", roles[i], err)
+			return cost{}, fmt.Errorf("%s: %w", roles[i], err)
 		}
 	}
-	usage := cmds[1].ProcessState.SysUsage().(*syscall.Rusage)
-	return result{float64(size) / 1e6 / time.Since(start).Seconds(), usage.Maxrss >> 10}, nil
+	return costSince(start, cmds[1].ProcessState), nil
 }
 
 // generate writes a stream of about size bytes: one batch, again and again.

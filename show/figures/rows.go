@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -53,7 +54,7 @@ func Read(ctx context.Context, in arrowio.Stream, o RowOptions) (*Rows, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
-	r := &reader{RowOptions: o, rows: &Rows{Name: in.Name(), Names: meta.Classes}}
+	r := &reader{RowOptions: o, bound: math.MaxUint64, rows: &Rows{Name: in.Name(), Names: meta.Classes}}
 	if err := r.find(in.Schema()); err != nil {
 		return nil, fmt.Errorf("%s: %w", in.Name(), err)
 	}
@@ -71,7 +72,8 @@ type reader struct {
 	RowOptions
 	rows   *Rows
 	seen   int
-	sample []drawnRow // a heap by key, the greatest first
+	sample []drawnRow // those of the least keys, up to twice as many as the limit
+	bound  uint64     // of the keys that may still be in it
 	widths []int
 	target string // column of the target's classes
 }
@@ -188,39 +190,33 @@ func mix(seed, i uint64) uint64 {
 	return z ^ z>>31
 }
 
-// offer keeps the row if its key is among the least.
+// offer keeps the row if its key may be among the least.
 func (r *reader) offer(row drawnRow, vectors []arrowio.Vectors, i int) {
-	full := len(r.sample) == r.Limit
-	if full && row.key >= r.sample[0].key {
+	if row.key > r.bound {
 		return
 	}
 	for k := range vectors {
 		row.vectors = append(row.vectors, slices.Clone(vectors[k].Row(i)))
 	}
-	if !full {
-		r.sample = append(r.sample, row)
-		if len(r.sample) == r.Limit {
-			slices.SortFunc(r.sample, func(a, b drawnRow) int { return cmp.Compare(b.key, a.key) }) // a heap
-		}
+	if r.sample = append(r.sample, row); len(r.sample) == 2*r.Limit {
+		r.cut()
+	}
+}
+
+// cut leaves no more rows than the limit.
+func (r *reader) cut() {
+	if len(r.sample) <= r.Limit {
 		return
 	}
-	s := r.sample
-	s[0] = row
-	for at := 0; ; {
-		child := 2*at + 1
-		if child+1 < len(s) && s[child+1].key > s[child].key {
-			child++
-		}
-		if child >= len(s) || s[child].key <= s[at].key {
-			return
-		}
-		s[at], s[child] = s[child], s[at]
-		at = child
-	}
+	slices.SortFunc(r.sample, func(a, b drawnRow) int { return cmp.Compare(a.key, b.key) })
+	clear(r.sample[r.Limit:])
+	r.sample = r.sample[:r.Limit]
+	r.bound = r.sample[r.Limit-1].key
 }
 
 // finish puts the sample in the order of the stream.
 func (r *reader) finish() {
+	r.cut()
 	slices.SortFunc(r.sample, func(a, b drawnRow) int { return a.at - b.at })
 	for k, width := range r.widths {
 		x := blas32.General{Rows: len(r.sample), Cols: width, Stride: max(width, 1)}

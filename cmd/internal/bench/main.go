@@ -1,0 +1,82 @@
+//go:build unix
+
+// Bench prints tables of what the program costs, each by a command of its own:
+//
+//	go run ./cmd/internal/bench default FOLDER    mars label and mars proportions, on tables of several sizes
+//	go run ./cmd/internal/bench io                a stream through pipes, beside arrow/go's own reader and writer
+//	go run ./cmd/internal/bench read              reading tables, beside polars, DuckDB and pyarrow
+//	go run ./cmd/internal/bench scale FOLDER      sketch, respond, predict and label, to 10⁷ rows
+//	go run ./cmd/internal/bench train             iterations of training, beside PyTorch and JAX
+//	go run ./cmd/internal/bench watch FOLDER      mars watch, by the length of windows
+//
+// FOLDER holds the programs that make build makes, in which targets of make call these.
+// Processor seconds are of user and system together, over all threads: on a machine with other
+// work they say more than time on the clock. The products of matrices are measured by a program of
+// their own, stages/algorithms/internal/kernel/bench, which links a C library.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"mars.dev/mars/cmd/internal/bench/train"
+)
+
+// benches are the commands. Each adds its flags, and returns what is to run when they are known.
+var benches = map[string]func(*flag.FlagSet) func() error{
+	"default": benchDefault,
+	"io":      benchIO,
+	"read":    benchRead,
+	"scale":   benchScale,
+	"train":   benchTrain,
+	"watch":   benchWatch,
+}
+
+func main() {
+	names := strings.Join(slices.Sorted(maps.Keys(benches)), ", ")
+	if len(os.Args) < 2 || benches[os.Args[1]] == nil {
+		fmt.Fprintf(os.Stderr, "usage: bench COMMAND [flags] [FOLDER], of the commands %s\n", names)
+		os.Exit(2)
+	}
+	flags := flag.NewFlagSet("bench "+os.Args[1], flag.ExitOnError)
+	run := benches[os.Args[1]](flags)
+	flags.Parse(os.Args[2:]) //nolint:errcheck // it exits
+	if err := run(); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", flags.Name(), err)
+		os.Exit(1)
+	}
+}
+
+func benchTrain(flags *flag.FlagSet) func() error {
+	rounds := flags.Int("rounds", 5, "measurements of every iteration, of which the best counts")
+	python := flags.String("python", "python3", "Python with PyTorch and JAX")
+	return func() error { return train.Compare(*rounds, *python) }
+}
+
+// programs is the path of mars in the folder that the arguments name.
+func programs(flags *flag.FlagSet) (mars string, err error) {
+	if flags.NArg() != 1 {
+		return "", fmt.Errorf("want one argument, the folder of mars: make build makes bin")
+	}
+	mars, err = filepath.Abs(filepath.Join(flags.Arg(0), "mars"))
+	if err == nil {
+		_, err = os.Stat(mars)
+	}
+	return mars, err
+}
+
+// inFolder runs what needs a folder of its own, and takes the folder away. It is made in that of
+// temporary files if parent is "".
+func inFolder(parent string, run func(dir string) error) error {
+	dir, err := os.MkdirTemp(parent, "mars-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	return run(dir)
+}
