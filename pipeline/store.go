@@ -21,7 +21,7 @@ type store struct {
 	mu      sync.Mutex
 	broken  error  // why the cache takes no more; nil if it does
 	scratch *Cache // nil until it is needed
-	owner   *Lock  // on the scratch folder
+	remove  func() // its folder
 }
 
 func newStore(cache *Cache, warn func(string)) *store {
@@ -76,36 +76,20 @@ func (s *store) temporary() (*Cache, error) {
 	if s.scratch != nil {
 		return s.scratch, nil
 	}
-	sweepScratch()
-	dir, err := os.MkdirTemp("", scratchPrefix+"*")
+	dir, remove, err := makeScratch(scratchPrefix)
 	if err != nil {
 		return nil, err
 	}
-	if s.scratch, err = OpenCache(dir); err != nil {
+	if s.scratch, err = OpenCache(filepath.Join(dir, "cache")); err != nil {
+		remove()
 		return nil, err
 	}
-	s.owner = s.scratch.Hold(scratchPrefix)
+	s.remove = remove
 	return s.scratch, nil
 }
 
 // scratchPrefix begins the names of scratch folders.
 const scratchPrefix = "mars-run-"
-
-// sweepScratch removes the scratch folders of runs that were killed: those whose lock
-// is free.
-func sweepScratch() {
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), scratchPrefix+"*")) //nolint:errcheck // the pattern is good
-	for _, dir := range left {
-		owner := filepath.Join(dir, locksDir, scratchPrefix+useSuffix)
-		if _, err := os.Lstat(owner); err != nil || !isOwn(dir) || !isOwn(filepath.Dir(owner)) {
-			continue // another user's, or not begun
-		}
-		if f, err := openLocked(owner, false); err == nil {
-			os.RemoveAll(dir) //nolint:errcheck // the next run tries again
-			f.Close()
-		}
-	}
-}
 
 // lookup finds an entry in the cache or the scratch folder, nil if there is none. One
 // that is corrupt is dropped, with a warning.
@@ -152,9 +136,8 @@ func (s *store) drop(key string, why error) {
 
 // close removes the scratch folder.
 func (s *store) close() {
-	if s.scratch != nil {
-		os.RemoveAll(s.scratch.Dir)
-		s.owner.Release()
+	if s.remove != nil {
+		s.remove()
 	}
 }
 

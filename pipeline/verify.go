@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/tables/write"
@@ -53,18 +52,8 @@ const workshopPrefix = "mars-verify-"
 // them as they do in the present folder, so that the history can be run again there
 // without touching anything here. It refuses a history that would write over its inputs.
 func (h *History) Workshop(m *Machine) (dir string, remove func(), err error) {
-	sweepWorkshops()
-	if dir, err = os.MkdirTemp("", workshopPrefix+"*"); err != nil {
+	if dir, remove, err = makeScratch(workshopPrefix); err != nil {
 		return "", nil, err
-	}
-	lock, err := openLocked(filepath.Join(dir, workshopLock), false)
-	if err != nil {
-		os.RemoveAll(dir)
-		return "", nil, err
-	}
-	remove = func() {
-		os.RemoveAll(dir)
-		lock.Close()
 	}
 	var links []string
 	for path := range h.Inputs() {
@@ -115,23 +104,4 @@ func (h *History) checkWritten(inputs []string) error {
 		}
 	}
 	return nil
-}
-
-// workshopLock is locked as long as a workshop is in use.
-const workshopLock = ".lock"
-
-// sweepWorkshops removes the workshops that processes which were killed a day ago have
-// left.
-func sweepWorkshops() {
-	left, _ := filepath.Glob(filepath.Join(os.TempDir(), workshopPrefix+"*")) //nolint:errcheck // the pattern is good
-	for _, dir := range left {
-		info, err := os.Lstat(dir)
-		if err != nil || !isOwn(dir) || time.Since(info.ModTime()) < temporaryAge {
-			continue
-		}
-		if lock, err := openLocked(filepath.Join(dir, workshopLock), false); err == nil {
-			os.RemoveAll(dir) //nolint:errcheck // the next run tries again
-			lock.Close()
-		}
-	}
 }

@@ -233,7 +233,7 @@ func TestScratchIsSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 500 {
-		if found, _ := filepath.Glob(filepath.Join(scratch, "entries", "*")); len(found) > 0 {
+		if found, _ := filepath.Glob(filepath.Join(scratch, "cache", "entries", "*")); len(found) > 0 {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)

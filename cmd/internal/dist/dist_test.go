@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,6 +135,23 @@ func TestWriteArchive(t *testing.T) {
 	z, err := zip.NewReader(bytes.NewReader(packed.Bytes()), int64(packed.Len()))
 	if err != nil || len(z.File) != 2 || z.File[1].Name != "a/z" || z.File[1].Mode() != 0o644 || !z.File[1].Modified.Equal(a.time) {
 		t.Errorf("the archive is %+v, error %v", z, err)
+	}
+}
+
+// The source comes with all modules that it and its tests need, which go.mod lists.
+func TestSource(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", ".."))
+	if _, err := os.Stat(".git"); err != nil {
+		t.Skip("this is no clone: the archive of the source is not made")
+	}
+	a, err := dist{version: "1.2.3"}.source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, mode := range map[string]fs.FileMode{"go.mod": plain, ".ci/run": executable, "vendor/modules.txt": plain, "vendor/github.com/apache/arrow/go/v15/LICENSE.txt": plain} {
+		if f := a.files[name]; f == nil || f.Mode != mode || len(f.Data) == 0 {
+			t.Errorf("%s is %+v", name, f)
+		}
 	}
 }
 
