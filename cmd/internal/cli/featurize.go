@@ -138,7 +138,7 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	o.missingLabels = "error"
 	f.Var(oneOf{&o.missingLabels, []string{"error", "drop"}}, "missing-labels", "what to do about source rows without a label: refuse them, or leave them out")
 	f.BoolVar(&o.fileLabel, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
-	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
+	o.registerID(f)
 	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
 	f.StringSliceVar(&o.exclude, "exclude", nil, "columns that are no features, or patterns such as 'x*'")
 	o.registerMixed(f)
@@ -229,6 +229,10 @@ func (o *featurizeFlags) registerImageColumn(f *pflag.FlagSet) {
 	f.StringVar(&o.image, "image-column", "", "column of a table with the paths of images, as they are from where the table is: the rows are these images")
 	o.badImages = "error"
 	f.Var(oneOf{&o.badImages, []string{"error", "skip"}}, "bad-images", "what to do about images of files that cannot be read: refuse them, or leave them out and count them")
+}
+
+func (o *featurizeFlags) registerID(f *pflag.FlagSet) {
+	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
 }
 
 func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {

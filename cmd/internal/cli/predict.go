@@ -8,7 +8,6 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline"
-	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/predict"
@@ -46,7 +45,7 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f.Var((*fileList)(&p.files.target.path), "target", "file with the rows to label, instead of FILE (-: standard input), or several: again, or a pattern such as 'day-*.csv'")
 	p.files.registerImageColumn(f)
 	p.files.registerFileColumn(f)
-	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
+	p.files.registerID(f)
 	f.StringVar(&p.files.domainColumn, "domain-column", "", "column of a table that says which domain a row is of")
 	f.StringSliceVar(&p.files.target.domains, "target-domain", nil, "values of --domain-column in the rows to label (default \"target\")")
 	p.files.registerText(f)
@@ -158,11 +157,7 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 			}
 		}
 		keepInputs(cmd.Context(), &env, options)
-		inner := env
-		inner.Step = arrowio.Step{Options: env.Step.Options}
-		filters = append(filters, filter(func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
-			return featurize.Files(ctx, env, options, out)
-		}, inner))
+		filters = append(filters, filter(featurized(options), noted(env)))
 	} else {
 		stream, closeInput, err := c.open(cmd, c.input)
 		if err != nil {

@@ -77,10 +77,8 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 		q.nameColumns(&env.Columns, in)
 	}
 	var filters []pipeline.Filter
-	inner := env
-	inner.Step = arrowio.Step{Options: env.Step.Options} // no step of their own: they note in the command's
 	for _, stage := range ready {
-		filters = append(filters, filter(stage, inner))
+		filters = append(filters, filter(stage, noted(env)))
 	}
 	for _, stage := range q.stages {
 		filters = append(filters, filter(stage, env))
@@ -102,6 +100,19 @@ func (q *question) nameColumns(columns *arrowio.Columns, in arrowio.Stream) {
 
 func filter(stage stages.Func, env stages.Env) pipeline.Filter {
 	return func(ctx context.Context, in arrowio.Stream, out arrowio.Sink) error { return stage(ctx, env, in, out) }
+}
+
+// noted are the surroundings of a stage inside a command: it notes in the command's step.
+func noted(env stages.Env) stages.Env {
+	env.Step = arrowio.Step{Options: env.Step.Options}
+	return env
+}
+
+// featurized is the stage that reads the files of the options.
+func featurized(o featurize.Options) stages.Func {
+	return func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
+		return featurize.Files(ctx, env, o, out)
+	}
 }
 
 // input opens the stream that the rows come from; nil if they come from tables. One
@@ -151,9 +162,7 @@ func (q *question) ready(ctx context.Context, env *stages.Env, in arrowio.Stream
 	}
 	options.Memory = int64(q.common.limit)
 	keepInputs(ctx, env, options)
-	ready = append(ready, func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
-		return featurize.Files(ctx, env, options, out)
-	})
+	ready = append(ready, featurized(options))
 	if q.embed != nil {
 		ready = append(ready, q.embed)
 	}

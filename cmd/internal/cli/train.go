@@ -196,15 +196,13 @@ var decisions = []string{"accuracy", "balanced", "none"}
 
 // checkMethod refuses flags that the method does not look at.
 func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error {
-	if o.Method == gmmot.Method {
-		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment")
-		return refuse(cmd, "--method gmm-ot trains no networks", append(names, adaptation...))
-	}
-	if o.Method == hedge.Method {
-		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment")
-		return refuse(cmd, "--method hedge trains classifiers of its own", append(names, adaptation...))
-	}
-	if o.Method == translate.Method {
+	networks := slices.Concat(networkFlagNames, []string{"proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment"}, adaptation)
+	switch o.Method {
+	case gmmot.Method:
+		return refuse(cmd, "--method gmm-ot trains no networks", networks)
+	case hedge.Method:
+		return refuse(cmd, "--method hedge trains classifiers of its own", networks)
+	case translate.Method:
 		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "as-published-code", "start-align", "reestimate-every",
 			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches", "decay-from", "average-from"})
 	}
