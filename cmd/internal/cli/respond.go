@@ -154,11 +154,11 @@ func onePart(ctx context.Context, env stages.Env, c *common, files *featurizeFla
 		defer in.Close()
 		return pass.Rows(ctx, env, in, name)
 	}
-	how, err := files.text()
+	how, err := files.written()
 	if err != nil {
 		return nil, err
 	}
-	how.Compensated, how.ID = featurize.Compensated(text), files.id
+	how.Compensated = featurize.Compensated(text)
 	options := featurize.Options{Target: featurize.SideOptions{Path: path, Format: how}, Classes: classes, Prepared: text, Nameless: true, Memory: int64(c.limit)}
 	inner := env
 	inner.Log = nil // of many parts nobody reads it
