@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/pipeline/internal/grid"
+	"mars.dev/mars/tables/write"
 )
 
 // Formats are the names of what Write writes.
@@ -30,9 +30,7 @@ func (c *Comparison) Write(w io.Writer, format string) error {
 	case "csv":
 		return c.writeCSV(w)
 	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(c)
+		return write.Object(w, c)
 	}
 	return fmt.Errorf("format: %q is not known: choose %s", format, strings.Join(Formats, ", "))
 }

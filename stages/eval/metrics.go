@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"math"
 
@@ -81,11 +80,7 @@ func (m *Metrics) Save(ctx context.Context, path string, f write.Format) error {
 }
 
 // WriteJSON writes m as one object.
-func (m *Metrics) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(m)
-}
+func (m *Metrics) WriteJSON(w io.Writer) error { return write.Object(w, m) }
 
 // record is a row a class.
 func (m *Metrics) record() (arrow.Record, error) {

@@ -2,7 +2,6 @@ package eval
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -183,11 +182,7 @@ func (s *Scores) WriteTable(w io.Writer) error {
 }
 
 // WriteJSON writes s as one object.
-func (s *Scores) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(s)
-}
+func (s *Scores) WriteJSON(w io.Writer) error { return write.Object(w, s) }
 
 // Save writes s to a file: as JSON whole, and in the other formats a row a score.
 func (s *Scores) Save(ctx context.Context, path string, f write.Format) error {

@@ -6,6 +6,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/tables/write"
 )
 
 // Known is what is known of labels as a whole, for programs: what the log says in words.
@@ -73,8 +74,4 @@ func (t *Tally) Known() (*Known, error) {
 }
 
 // WriteJSON writes it as one object.
-func (k *Known) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(k)
-}
+func (k *Known) WriteJSON(w io.Writer) error { return write.Object(w, k) }

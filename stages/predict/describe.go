@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"mars.dev/mars/stages/algorithms/safetensors"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/prepared"
+	"mars.dev/mars/tables/write"
 )
 
 // IsModel reports whether a file begins as a safetensors file does, with the length of a
@@ -51,9 +51,7 @@ func Describe(w io.Writer, path string, asJSON bool) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if asJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(d.metadata)
+		return write.Object(w, d.metadata)
 	}
 	values := 0
 	for _, t := range d.tensors {

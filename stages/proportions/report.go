@@ -18,6 +18,7 @@ import (
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/labelled"
+	"mars.dev/mars/tables/write"
 )
 
 // Report is the answer. Slices have a value a class, in the order of Classes.
@@ -158,11 +159,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 }
 
 // WriteJSON writes the report as one object.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
+func (r *Report) WriteJSON(w io.Writer) error { return write.Object(w, r) }
 
 // record makes a record with the report in its metadata.
 func (r *Report) record(env stages.Env, fields []arrow.Field, arrays []arrow.Array) (arrow.Record, error) {

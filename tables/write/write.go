@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,6 +77,13 @@ func FormatOf(path string) (Format, error) {
 // Save writes the rows of src to a file, whole or not at all.
 func Save(ctx context.Context, path string, f Format, src arrowio.Stream) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return Write(ctx, w, f, src) })
+}
+
+// Object writes one JSON object for people and programs to read.
+func Object(w io.Writer, object any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(object)
 }
 
 // SaveReport writes a report to a file, whole or not at all: as JSON what whole writes, and

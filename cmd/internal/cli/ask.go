@@ -161,7 +161,7 @@ func (a *asker) writePage(cmd *cobra.Command, s *ask.Sheet, table *ask.Table) er
 	if a.common.page == "" {
 		return nil
 	}
-	folder := a.files.target.path
+	folder := a.files.target.Path
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		folder = filepath.Dir(folder)
 	}
@@ -173,7 +173,7 @@ func (a *asker) writePage(cmd *cobra.Command, s *ask.Sheet, table *ask.Table) er
 }
 
 // labelName is the name of the column of labels.
-func labelName(f *featurizeFlags) string { return cmp.Or(f.label, arrowio.DefaultColumns().Label) }
+func labelName(f *featurizeFlags) string { return cmp.Or(f.how.Label, arrowio.DefaultColumns().Label) }
 
 // kept says which columns of the target's file the table gets; nil for none.
 func (a *asker) kept(ctx context.Context) (*ask.Keep, error) {
@@ -181,9 +181,9 @@ func (a *asker) kept(ctx context.Context) (*ask.Keep, error) {
 	switch {
 	case a.keep == keepID:
 		return nil, nil
-	case a.files.source.path == "" && auto:
+	case a.files.source.Path == "" && auto:
 		return nil, nil
-	case a.files.source.path == "":
+	case a.files.source.Path == "":
 		return nil, usagef("--keep %s: the rows are a stream, which has no file: give --source and --target", a.keep)
 	}
 	o, err := a.files.options()

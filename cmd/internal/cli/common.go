@@ -102,6 +102,11 @@ func (c *common) machineFlags(f *pflag.FlagSet) {
 	f.Var(&c.memory, "memory", "hold this much of a piped input in memory for a second pass, then spool to a temporary file")
 	c.limitFlag(f)
 	c.classesFlag(f)
+	c.chanceFlags(f)
+}
+
+// chanceFlags are those of the seed, and of the threads.
+func (c *common) chanceFlags(f *pflag.FlagSet) {
 	if !withoutChance[c.name] {
 		f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
 	}

@@ -32,7 +32,7 @@ to any number of rows in constant memory; models of mars-train work too.`,
 	cmd.Flags().StringVar(&load, "load", "", "apply the model in this file instead of learning one")
 	return streamCommand(cmd, []string{"features", "domain", "label", "embedding", "unseen"}, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		if load != "" {
-			return embed.Apply(load), refuse(cmd, "--load applies a model and learns nothing", append(networkFlagNames, "save", "method", "augment"))
+			return embed.Apply(load), refuse(cmd, "--load applies a model and learns nothing", append(n.names(), "save", "method", "augment"))
 		}
 		if o.Method == embed.Methods()[0] {
 			if err := refuse(cmd, "--method "+o.Method+" changes no row at random", []string{"augment"}); err != nil {
@@ -40,7 +40,7 @@ to any number of rows in constant memory; models of mars-train work too.`,
 			}
 		}
 		var err error
-		o.Arch, o.HoldOut, o.Tune = n.arch, n.holdOut, n.tune(cmd.Flags())
+		o.Arch, o.HoldOut, o.Tune = n.arch, n.holdOut, n.given(cmd.Flags())
 		o.Shape, err = parseShape(n.shape)
 		return embed.Fit(o), err
 	})

@@ -70,7 +70,7 @@ func (p *estimator) takeParts(cmd *cobra.Command, args []string) error {
 		return usagef("--passes goes through the rows of --parts: name the target's files with --parts instead of --target")
 	case a.parts == "":
 		return nil
-	case f.target.path != "" || len(args) > 0 || f.source.path == "":
+	case f.target.Path != "" || len(args) > 0 || f.source.Path == "":
 		return usagef("--parts are the target's rows: give --source FILE beside them, and nothing else")
 	case p.options.Method == "mte":
 		return usagef("--parts: --method mte has no sums over all rows: take hedge")
@@ -91,11 +91,11 @@ func (p *estimator) takeParts(cmd *cobra.Command, args []string) error {
 	o.Format.NoLabels, o.Format.OptionalLabel = true, true // they are no features, and nobody looks at them
 	env, done := p.common.env(cmd)
 	defer done()
-	f.target.path = a.parts
-	if f.target.sketch, err = sketch.Files(cmd.Context(), env, a.paths, o); err != nil {
+	f.target.Path = a.parts
+	if f.target.Sketch, err = sketch.Files(cmd.Context(), env, a.paths, o); err != nil {
 		return err
 	}
-	if t := f.target.sketch.Totals(); t.Overlap > 1 && a.passes > 0 {
+	if t := f.target.Sketch.Totals(); t.Overlap > 1 && a.passes > 0 {
 		return fmt.Errorf("%s: parts have rows in common (a row is in %.3f of them, in the mean), and --passes would count them more than once: give each row in one part, or leave --passes out", a.parts, t.Overlap)
 	}
 	return nil

@@ -19,7 +19,6 @@ import (
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/featurize/shift"
 	"mars.dev/mars/stages/featurize/toy"
-	"mars.dev/mars/stages/sketch"
 	"mars.dev/mars/tables"
 	"mars.dev/mars/tables/image"
 )
@@ -78,115 +77,93 @@ several sizes need --resize; a target's get the size of the source's.`,
 	return newCommand(cmd)
 }
 
+// sideFlags are those of one domain, as far as they are not of both.
 type sideFlags struct {
-	domains                                        []string
-	stream                                         arrowio.Stream // instead of the file path, which is its name
-	sketch                                         *sketch.Sketch // the same
-	path, labels, resize, proportions, photographs string
-	fractions                                      string
-	rows, maxRows, pad                             int
-	binarise                                       bool
+	featurize.SideOptions
+	resize string
 }
 
+// featurizeFlags are the options, and what is still to be parsed and to be put into them.
 type featurizeFlags struct {
-	source, target        sideFlags
-	label, id, separator  string
-	fileColumn            string
-	fileLabel             bool
-	domainColumn, decimal string
-	encoding              string
-	thousands, comment    string
-	skipLines             int
-	noHeader              bool
-	columns, classes      []string
-	exclude, categorical  []string
-	missing               string
-	missingLabels         string
-	badImages             string
-	mixed                 featurize.MixedOptions
-	explain               bool
-	image                 string
-	resize, crop, shape   string
-	pad                   int
-	grey, colour          bool
-	raw, truth            bool
-	disjoint, nameless    bool
-	compensate            bool
-	hash                  int
-	standardize, scale    string
-	transform             scale.Transform
-	save, load            string
-	preview               featurize.Preview
+	featurize.Options
+	source, target sideFlags
+	how            tables.Options         // of both domains' files
+	images         featurize.ImageOptions // of both domains
+
+	separator, decimal, thousands     string
+	missing, missingLabels, badImages string
+	resize, crop, shape               string
+	explain                           bool
 }
 
 func (o *featurizeFlags) register(f *pflag.FlagSet) {
 	o.registerFiles(f)
-	f.StringVar(&o.save, "save", "", "keep what was learnt and done (moments, image steps, classes) in this file")
-	f.StringVar(&o.preview.Path, "augment-preview", "", "show in this PNG file what random changes do to images of both domains: each as it is, then changed")
-	f.StringVar(&o.preview.Augment, "augment", "auto", "random changes that --augment-preview shows; the rows stay as they are (see mars-train --augment)")
-	f.StringVar(&o.load, "load", "", "do to these files what was done in the run that saved this file")
+	f.StringVar(&o.Save, "save", "", "keep what was learnt and done (moments, image steps, classes) in this file")
+	f.StringVar(&o.Preview.Path, "augment-preview", "", "show in this PNG file what random changes do to images of both domains: each as it is, then changed")
+	f.StringVar(&o.Preview.Augment, "augment", "auto", "random changes that --augment-preview shows; the rows stay as they are (see mars-train --augment)")
+	f.StringVar(&o.Load, "load", "", "do to these files what was done in the run that saved this file")
 }
 
 // registerFiles registers what says what to read and what to make of it.
 func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
-	f.Var((*fileList)(&o.source.path), "source", "file with the labelled rows, or several (again, or a pattern such as 'day-*.csv'), or folder of images in a folder for each class")
-	f.Var((*fileList)(&o.target.path), "target", "file with the rows to label, or several, or folder of images")
-	f.Var((*fileList)(&o.source.labels), "source-labels", "file with the labels of --source, where they are apart; one for each of several")
-	f.Var((*fileList)(&o.target.labels), "target-labels", "file with the labels of --target (for --truth and --target-proportions)")
+	f.Var((*fileList)(&o.source.Path), "source", "file with the labelled rows, or several (again, or a pattern such as 'day-*.csv'), or folder of images in a folder for each class")
+	f.Var((*fileList)(&o.target.Path), "target", "file with the rows to label, or several, or folder of images")
+	f.Var((*fileList)(&o.source.Format.Labels), "source-labels", "file with the labels of --source, where they are apart; one for each of several")
+	f.Var((*fileList)(&o.target.Format.Labels), "target-labels", "file with the labels of --target (for --truth and --target-proportions)")
 	o.registerFileColumn(f)
-	f.StringVar(&o.label, "label", "", "label column of a table (default \"label\")")
+	f.StringVar(&o.how.Label, "label", "", "label column of a table (default \"label\")")
 	o.missingLabels = "error"
 	f.Var(oneOf{&o.missingLabels, []string{"error", "drop"}}, "missing-labels", "what to do about source rows without a label: refuse them, or leave them out")
-	f.BoolVar(&o.fileLabel, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
-	f.StringVar(&o.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
-	f.StringSliceVar(&o.columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
-	f.StringSliceVar(&o.exclude, "exclude", nil, "columns that are no features, or patterns such as 'x*'")
+	f.BoolVar(&o.how.LabelFromFile, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
+	o.registerID(f)
+	f.StringSliceVar(&o.how.Columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
+	f.StringSliceVar(&o.how.Exclude, "exclude", nil, "columns that are no features, or patterns such as 'x*'")
 	o.registerMixed(f)
-	f.StringVar(&o.domainColumn, "domain-column", "", "column of one table that says which domain a row is of; --target may then be left out")
-	f.StringSliceVar(&o.source.domains, "source-domain", nil, "values of --domain-column in source rows (default \"source\")")
-	f.StringSliceVar(&o.target.domains, "target-domain", nil, "values of --domain-column in target rows (default \"target\")")
+	f.StringVar(&o.Domain, "domain-column", "", "column of one table that says which domain a row is of; --target may then be left out")
+	f.StringSliceVar(&o.source.Domains, "source-domain", nil, "values of --domain-column in source rows (default \"source\")")
+	f.StringSliceVar(&o.target.Domains, "target-domain", nil, "values of --domain-column in target rows (default \"target\")")
 	o.registerText(f)
-	f.StringSliceVar(&o.classes, "classes", nil, "keep only rows of these classes, numbered in this order")
-	f.BoolVar(&o.truth, "truth", false, "write the target's labels as truth, to compare with")
+	f.StringSliceVar(&o.Classes, "classes", nil, "keep only rows of these classes, numbered in this order")
+	f.BoolVar(&o.Truth, "truth", false, "write the target's labels as truth, to compare with")
 
-	f.StringVar(&o.source.proportions, "source-proportions", "", "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3; random: drawn by the seed, all alike probable")
-	f.StringVar(&o.target.proportions, "target-proportions", "", "the same for target rows, by labels that are not written")
-	f.StringVar(&o.source.fractions, "source-fractions", "", "keep these fractions of the rows of each class, before any are drawn: 0.3,0.8,1 or a=0.3 (all of the others)")
-	f.StringVar(&o.target.fractions, "target-fractions", "", "the same for target rows, by labels that are not written")
-	countVar(f, &o.source.rows, "source-rows", 0, 0, "number of source rows to draw (0: all, or the most the proportions allow)")
-	countVar(f, &o.target.rows, "target-rows", 0, 0, "number of target rows to draw")
-	countVar(f, &o.source.maxRows, "max-source-rows", 0, 0, "draw so many source rows, or all that there are (0: no limit)")
-	countVar(f, &o.target.maxRows, "max-target-rows", 0, 0, "the same for target rows")
+	f.StringVar(&o.source.Proportions, "source-proportions", "", "draw source rows so that the classes have these shares: 0.5,0.3,0.2 or a=0.7,b=0.3; random: drawn by the seed, all alike probable")
+	f.StringVar(&o.target.Proportions, "target-proportions", "", "the same for target rows, by labels that are not written")
+	f.StringVar(&o.source.Fractions, "source-fractions", "", "keep these fractions of the rows of each class, before any are drawn: 0.3,0.8,1 or a=0.3 (all of the others)")
+	f.StringVar(&o.target.Fractions, "target-fractions", "", "the same for target rows, by labels that are not written")
+	countVar(f, &o.source.Rows, "source-rows", 0, 0, "number of source rows to draw (0: all, or the most the proportions allow)")
+	countVar(f, &o.target.Rows, "target-rows", 0, 0, "number of target rows to draw")
+	countVar(f, &o.source.MaxRows, "max-source-rows", 0, 0, "draw so many source rows, or all that there are (0: no limit)")
+	countVar(f, &o.target.MaxRows, "max-target-rows", 0, 0, "the same for target rows")
 
-	f.BoolVar(&o.disjoint, "disjoint", false, "draw target rows that the source has not drawn, where both are from one file")
+	f.BoolVar(&o.Disjoint, "disjoint", false, "draw target rows that the source has not drawn, where both are from one file")
 
 	f.StringVar(&o.shape, "shape", "", "shape of flat images, CxHxW")
-	f.BoolVar(&o.raw, "raw", false, "keep integer pixels as they are (default: divide by their largest value)")
+	f.BoolVar(&o.images.Raw, "raw", false, "keep integer pixels as they are (default: divide by their largest value)")
 	o.registerImageColumn(f)
-	f.BoolVar(&o.grey, "grey", false, "make images of both domains grey")
+	f.BoolVar(&o.images.Grey, "grey", false, "make images of both domains grey")
 	f.StringVar(&o.resize, "resize", "", "then resize images of both domains to HxW, bilinear with antialiasing; one number is a square, or with --crop the shorter side")
 	f.StringVar(&o.source.resize, "source-resize", "", "resize images of the source alone")
 	f.StringVar(&o.target.resize, "target-resize", "", "resize images of the target alone (default: pictures of other sizes than the source's get that)")
 	f.StringVar(&o.crop, "crop", "", "then cut HxW out of the centre of images of both domains")
-	countVar(f, &o.pad, "pad", 0, 0, "then surround images of both domains with so many pixels of 0")
-	countVar(f, &o.source.pad, "source-pad", 0, 0, "pad images of the source alone")
-	countVar(f, &o.target.pad, "target-pad", 0, 0, "pad images of the target alone")
-	f.BoolVar(&o.source.binarise, "source-binarise", false, "then make every pixel of source images above 0 a 1")
-	f.BoolVar(&o.target.binarise, "target-binarise", false, "the same for target images")
-	f.StringVar(&o.source.photographs, "source-photographs", "", "blend source images with patches of the photographs in this folder")
-	f.StringVar(&o.target.photographs, "target-photographs", "", "the same for target images: with --target-binarise makes MNIST-M of MNIST")
-	f.BoolVar(&o.colour, "colour", false, "repeat the channel of grey images three times")
+	countVar(f, &o.images.Pad, "pad", 0, 0, "then surround images of both domains with so many pixels of 0")
+	countVar(f, &o.source.Images.Pad, "source-pad", 0, 0, "pad images of the source alone")
+	countVar(f, &o.target.Images.Pad, "target-pad", 0, 0, "pad images of the target alone")
+	f.BoolVar(&o.source.Images.Binarise, "source-binarise", false, "then make every pixel of source images above 0 a 1")
+	f.BoolVar(&o.target.Images.Binarise, "target-binarise", false, "the same for target images")
+	f.StringVar(&o.source.Images.Photographs, "source-photographs", "", "blend source images with patches of the photographs in this folder")
+	f.StringVar(&o.target.Images.Photographs, "target-photographs", "", "the same for target images: with --target-binarise makes MNIST-M of MNIST")
+	f.BoolVar(&o.images.Colour, "colour", false, "repeat the channel of grey images three times")
 
 	o.registerScaling(f)
 }
 
 // registerScaling registers what is done to numbers.
 func (o *featurizeFlags) registerScaling(f *pflag.FlagSet) {
-	f.BoolVar(&o.transform.Log1p, "log1p", false, "replace numbers x by log(1 + x), as counts and concentrations need it")
-	f.Var(positive{&o.transform.Cofactor}, "arcsinh", "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence")
-	f.Var(oneOf{&o.standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own (default none; source if --scale is given)")
-	o.scale = string(scale.Moments)
-	f.Var(oneOf{&o.scale, scales()}, "scale", "how --standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile)")
+	f.BoolVar(&o.Transform.Log1p, "log1p", false, "replace numbers x by log(1 + x), as counts and concentrations need it")
+	f.Var(positive{&o.Transform.Cofactor}, "arcsinh", "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence")
+	f.Var(oneOf{&o.Standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own (default none; source if --scale is given)")
+	o.Scale = scale.Moments
+	f.Var(oneOf{(*string)(&o.Scale), scales()}, "scale", "how --standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile)")
 }
 
 // scales are the values of --scale.
@@ -199,46 +176,50 @@ func scales() (names []string) {
 
 // checkScaling checks what is done to numbers.
 func (o *featurizeFlags) checkScaling() error {
-	if o.transform.Log1p && o.transform.Cofactor > 0 {
+	if o.Transform.Log1p && o.Transform.Cofactor > 0 {
 		return usagef("--log1p and --arcsinh: give one of them")
 	}
-	if o.standardize == "none" && o.scale != string(scale.Moments) {
-		return usagef("--scale %s says how --standardize scales: leave --standardize none out", o.scale)
+	if o.Standardize == "none" && o.Scale != scale.Moments {
+		return usagef("--scale %s says how --standardize scales: leave --standardize none out", o.Scale)
 	}
 	return nil
 }
 
 // changesNumbers reports whether numbers are to be changed.
 func (o *featurizeFlags) changesNumbers() bool {
-	return !o.transform.None() || o.scale != string(scale.Moments) || o.standardize != "" && o.standardize != "none"
+	return !o.Transform.None() || o.Scale != scale.Moments || o.Standardize != "" && o.Standardize != "none"
 }
 
 // registerMixed registers what becomes of columns that are no complete numbers.
 func (o *featurizeFlags) registerMixed(f *pflag.FlagSet) {
-	f.StringSliceVar(&o.categorical, "categorical", nil, "columns of numbers that are categories, or patterns")
-	countVar(f, &o.mixed.MaxCategories, "max-categories", featurize.DefaultMaxCategories, 2, "make a feature of each value of a category, up to so many; more values share so many features, by a hash")
+	f.StringSliceVar(&o.how.Categorical, "categorical", nil, "columns of numbers that are categories, or patterns")
+	countVar(f, &o.Mixed.MaxCategories, "max-categories", featurize.DefaultMaxCategories, 2, "make a feature of each value of a category, up to so many; more values share so many features, by a hash")
 	o.missing = "impute"
 	f.Var(oneOf{&o.missing, []string{"impute", "error"}}, "missing", "what to do about missing values: fill in the source's median or most frequent value, or refuse them")
-	o.mixed.Indicator = 0.05
-	amountVar(f, &o.mixed.Indicator, "missing-indicator", 1, "add a feature that says which values were missing if more than this share of the source's are")
-	countVar(f, &o.hash, "hash-features", 0, 0, fmt.Sprintf("hash the features of svmlight files to so many (default: as they are up to %d, else %d)", tables.MaxHash, tables.DefaultHash))
+	o.Mixed.Indicator = 0.05
+	amountVar(f, &o.Mixed.Indicator, "missing-indicator", 1, "add a feature that says which values were missing if more than this share of the source's are")
+	countVar(f, &o.how.Hash, "hash-features", 0, 0, fmt.Sprintf("hash the features of svmlight files to so many (default: as they are up to %d, else %d)", tables.MaxHash, tables.DefaultHash))
 	f.BoolVar(&o.explain, "explain", false, "print on standard error what became of each column of a table")
 }
 
 func (o *featurizeFlags) registerImageColumn(f *pflag.FlagSet) {
-	f.StringVar(&o.image, "image-column", "", "column of a table with the paths of images, as they are from where the table is: the rows are these images")
+	f.StringVar(&o.Image, "image-column", "", "column of a table with the paths of images, as they are from where the table is: the rows are these images")
 	o.badImages = "error"
 	f.Var(oneOf{&o.badImages, []string{"error", "skip"}}, "bad-images", "what to do about images of files that cannot be read: refuse them, or leave them out and count them")
 }
 
+func (o *featurizeFlags) registerID(f *pflag.FlagSet) {
+	f.StringVar(&o.how.ID, "id", "", "identity column of a table (default \"id\", else row numbers)")
+}
+
 func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
-	f.StringVar(&o.fileColumn, "file-column", "", "add a column of this name with the file that each row is from")
+	f.StringVar(&o.FileColumn, "file-column", "", "add a column of this name with the file that each row is from")
 }
 
 // registerText registers what says how tables and FCS files are written.
 func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 	o.registerTables(f)
-	f.BoolVar(&o.compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
+	f.BoolVar(&o.how.Compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
 }
 
 // registerTables registers what says how tables are written.
@@ -246,12 +227,12 @@ func (o *featurizeFlags) registerTables(f *pflag.FlagSet) {
 	f.StringVar(&o.separator, "separator", "", "field separator of text tables, such as ' ' (default: by each file's name and header)")
 	o.decimal = "."
 	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables")
-	o.encoding = tables.Encodings[0]
+	o.how.Encoding = tables.Encodings[0]
 	f.StringVar(&o.thousands, "thousands", "", "character between thousands in the numbers of text tables, such as , or ' '")
-	f.StringVar(&o.comment, "comment", "", "lines of text tables that begin with this are left out, such as '#'")
-	countVar(f, &o.skipLines, "skip-lines", 0, 0, "lines of text tables before the header to leave out")
-	f.BoolVar(&o.noHeader, "no-header", false, "text tables have no header: their columns are c1, c2, …")
-	f.Var(encodingName{oneOf{&o.encoding, tables.Encodings}}, "encoding", "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md)")
+	f.StringVar(&o.how.Comment, "comment", "", "lines of text tables that begin with this are left out, such as '#'")
+	countVar(f, &o.how.SkipLines, "skip-lines", 0, 0, "lines of text tables before the header to leave out")
+	f.BoolVar(&o.how.NoHeader, "no-header", false, "text tables have no header: their columns are c1, c2, …")
+	f.Var(encodingName{oneOf{&o.how.Encoding, tables.Encodings}}, "encoding", "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md)")
 }
 
 // encodingName is one of so many names that help does not list them.
@@ -259,13 +240,13 @@ type encodingName struct{ oneOf }
 
 func (encodingName) Type() string { return "string" }
 
-// text is the format of text tables that the flags say.
+// text is what the flags say of tables.
 func (o *featurizeFlags) text() (tables.Options, error) {
-	f := tables.Options{Encoding: o.encoding, Compensate: o.compensate, SkipPictures: o.badImages == "skip"}
+	f := o.how
+	f.SkipPictures = o.badImages == "skip"
 	if o.decimal == "," {
 		f.Decimal = ','
 	}
-	f.Comment, f.SkipLines, f.NoHeader = o.comment, o.skipLines, o.noHeader
 	if o.thousands != "" {
 		mark := []rune(o.thousands)
 		if len(mark) != 1 || strings.ContainsAny(o.thousands, "0123456789+-eE\"\r\n") || o.thousands == o.decimal {
@@ -278,20 +259,27 @@ func (o *featurizeFlags) text() (tables.Options, error) {
 	return f, err
 }
 
+// written is how tables are written, without what they hold, which a model knows.
+func (o *featurizeFlags) written() (tables.Options, error) {
+	f, err := o.text()
+	f.Columns, f.Exclude, f.Categorical, f.Hash, f.Label, f.LabelFromFile = nil, nil, nil, 0, "", false
+	return f, err
+}
+
 // completeSides says that one file holds both domains, if one is given and a column tells
 // them apart.
 func (o *featurizeFlags) completeSides() error {
-	if o.domainColumn == "" {
-		if o.source.domains != nil || o.target.domains != nil {
+	if o.Domain == "" {
+		if o.source.Domains != nil || o.target.Domains != nil {
 			return usagef("--source-domain and --target-domain are values of a column: name it with --domain-column")
 		}
 		return nil
 	}
-	if o.target.path == "" && o.source.path != "" {
-		o.target.path, o.target.stream = o.source.path, o.source.stream
+	if o.target.Path == "" && o.source.Path != "" {
+		o.target.Path, o.target.Stream = o.source.Path, o.source.Stream
 	}
-	for _, value := range o.source.domains {
-		if o.source.path == o.target.path && slices.Contains(o.target.domains, value) {
+	for _, value := range o.source.Domains {
+		if o.source.Path == o.target.Path && slices.Contains(o.target.Domains, value) {
 			return usagef("--source-domain and --target-domain both name %q: a row is of one domain", value)
 		}
 	}
@@ -299,7 +287,7 @@ func (o *featurizeFlags) completeSides() error {
 }
 
 func (o *featurizeFlags) options() (featurize.Options, error) {
-	options := featurize.Options{Classes: o.classes, Truth: o.truth, Disjoint: o.disjoint, Nameless: o.nameless, Standardize: o.standardize, Scale: scale.Method(o.scale), Transform: o.transform, Save: o.save, Load: o.load, Preview: o.preview, Domain: o.domainColumn, Mixed: o.mixed, FileColumn: o.fileColumn, Image: o.image}
+	options := o.Options
 	options.DropUnlabelled = o.missingLabels == "drop"
 	options.Mixed.RefuseMissing = o.missing == "error"
 	if o.explain {
@@ -308,17 +296,17 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 	if err := errors.Join(o.completeSides(), o.checkScaling()); err != nil {
 		return options, err
 	}
-	if o.preview.Path == "" && o.preview.Augment != "auto" && o.preview.Augment != "" {
+	if o.Preview.Path == "" && o.Preview.Augment != "auto" && o.Preview.Augment != "" {
 		return options, usagef("--augment is what --augment-preview shows: name its file, or give --augment to mars-train")
 	}
-	if o.source.path == "" && o.target.path == "" {
+	if o.source.Path == "" && o.target.Path == "" {
 		return options, usagef("there is nothing to read: give --source FILE, --target FILE or both, or use 'toy'")
 	}
-	if o.image != "" && (o.columns != nil || o.exclude != nil || o.categorical != nil) {
+	if o.Image != "" && (o.how.Columns != nil || o.how.Exclude != nil || o.how.Categorical != nil) {
 		return options, usagef("--image-column: the pixels of the images are the features: leave --columns, --exclude and --categorical out")
 	}
-	if o.load != "" && (o.shape+o.resize+o.source.resize+o.target.resize+o.crop != "" || o.grey || o.pad+o.source.pad+o.target.pad > 0 ||
-		o.source.binarise || o.target.binarise || o.colour || o.raw || o.hash > 0 || o.changesNumbers() || o.save != "" || o.classes != nil) {
+	if o.Load != "" && (o.shape+o.resize+o.source.resize+o.target.resize+o.crop != "" || o.images.Grey || o.images.Pad+o.source.Images.Pad+o.target.Images.Pad > 0 ||
+		o.source.Images.Binarise || o.target.Images.Binarise || o.images.Colour || o.images.Raw || o.how.Hash > 0 || o.changesNumbers() || o.Save != "" || o.Classes != nil) {
 		return options, usagef("--load brings shape, image steps, classes, transformation and standardisation with it: leave their flags and --save out")
 	}
 	var err error
@@ -330,32 +318,21 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 }
 
 func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, error) {
-	text, err := o.text()
-	if err != nil {
-		return featurize.SideOptions{}, err
+	side := s.SideOptions
+	var err error
+	if side.Format, err = o.text(); err != nil {
+		return side, err
 	}
-	text.Exclude, text.Categorical, text.Hash = o.exclude, o.categorical, o.hash
-	text.Labels, text.Columns, text.Label, text.ID, text.FileColumn = s.labels, o.columns, o.label, o.id, o.fileColumn
-	text.LabelFromFile = o.fileLabel
-	side := featurize.SideOptions{
-		Path:        s.path,
-		Stream:      s.stream,
-		Sketch:      s.sketch,
-		Format:      text,
-		Domains:     s.domains,
-		Images:      featurize.ImageOptions{Raw: o.raw, Pad: o.pad, Colour: o.colour, Binarise: s.binarise, Photographs: s.photographs},
-		Rows:        s.rows,
-		MaxRows:     s.maxRows,
-		Proportions: s.proportions,
-		Fractions:   s.fractions,
+	side.Format.Labels, side.Format.FileColumn = s.Format.Labels, o.FileColumn
+	side.Images = o.images
+	side.Images.Binarise, side.Images.Photographs = s.Images.Binarise, s.Images.Photographs
+	if s.Images.Pad > 0 {
+		side.Images.Pad = s.Images.Pad
 	}
-	if s.pad > 0 {
-		side.Images.Pad = s.pad
+	if hash := o.how.Hash; hash == 1 || hash > tables.MaxHash {
+		return side, usagef("--hash-features %d: want a number from 2 to %d", hash, tables.MaxHash)
 	}
-	if o.hash == 1 || o.hash > tables.MaxHash {
-		return side, usagef("--hash-features %d: want a number from 2 to %d", o.hash, tables.MaxHash)
-	}
-	if o.fileLabel && (o.label != "" || s.labels != "") {
+	if o.how.LabelFromFile && (o.how.Label != "" || s.Format.Labels != "") {
 		return side, usagef("--label-from-file says where labels are: leave --label and --%s-labels out", name)
 	}
 	if side.Rows > 0 && side.MaxRows > 0 {
@@ -373,7 +350,7 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 		size = s.resize
 	}
 	side.Images.Fit, err = parseFit(size, o.crop)
-	side.Images.Grey = o.grey
+	side.Images.Grey = o.images.Grey
 	return side, err
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -105,9 +104,7 @@ func (i *inspector) summarise(ctx context.Context, w io.Writer, r *arrowio.Reade
 		return err
 	}
 	if i.asJSON {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(s)
+		return write.Object(w, s)
 	}
 	return writeSummary(w, s)
 }

@@ -171,9 +171,9 @@ func (l *labeller) fits(cmd *cobra.Command, q *question) {
 // keepColumns finds which columns of the target's file labels get.
 func (l *labeller) keepColumns(ctx context.Context) error {
 	switch {
-	case l.keep == keepID && l.files.fileColumn == "":
+	case l.keep == keepID && l.files.FileColumn == "":
 		return nil
-	case l.files.target.path == "" && l.files.source.path == "":
+	case l.files.target.Path == "" && l.files.source.Path == "":
 		return usagef("--keep %s: the rows are a stream, which has no file: give --source and --target", l.keep)
 	}
 	options, err := l.files.options()

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,27 +15,31 @@ import (
 // networkFlags are what learning a representation takes, whether it adapts or
 // not. A flag that is not given leaves the architecture's measured default.
 type networkFlags struct {
-	arch, shape, optimiser, input string
-	epochs, batch, holdOut        int
-	rate, momentum, weightDecay   float64
+	arch, shape string
+	holdOut     int
+	tuning
 }
 
 // architectures are the values of --arch, but for auto and mlp.
 var architectures = []string{"toy", "visda", "office", "digits", "ganin", "digits-gn", "resnet8", "identity"}
 
-var networkFlagNames = []string{"arch", "shape", "epochs", "batch", "optimiser", "learning-rate", "momentum", "weight-decay", "input", "hold-out"}
+// names are those of all.
+func (n *networkFlags) names() []string {
+	return slices.Concat([]string{"arch", "shape"}, n.tuning.names, []string{"hold-out"})
+}
 
 func (n *networkFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&n.arch, "arch", "auto", "networks: "+strings.Join(architectures, ", ")+", mlp:2048-100-100, or auto: by the shape of the features, and toy for rows of mars-featurize toy")
 	f.StringVar(&n.shape, "shape", "", shapeHelp)
-	countVar(f, &n.epochs, "epochs", 0, 1, "passes over the source rows; parts of 90 steps in self-training (default: the schedule's)")
-	countVar(f, &n.batch, "batch", 0, 2, "rows of each domain in a batch (default: the schedule's)")
+	n.count(f, "epochs", 1, "passes over the source rows; parts of 90 steps in self-training (default: the schedule's)", (*adapt.Config).SetEpochs)
+	n.count(f, "batch", 2, "rows of each domain in a batch (default: the schedule's)", func(c *adapt.Config, n int) { c.Batch = n })
 	countVar(f, &n.holdOut, "hold-out", 0, 2, "keep one of so many source rows of each class from training, and mark it in the column unseen: mars-reweight counts the classifier's mistakes on these")
-	f.Var(oneOf{&n.optimiser, []string{"sgd", "adam"}}, "optimiser", "update rule (default: the schedule's)")
-	amountVar(f, &n.rate, "learning-rate", math.MaxFloat32, "learning rate (default: the schedule's)")
-	amountVar(f, &n.momentum, "momentum", 1, "momentum of sgd")
-	amountVar(f, &n.weightDecay, "weight-decay", math.MaxFloat32, "L2 penalty Ω on the weights of g and h (default: the schedule's)")
-	f.Var(oneOf{&n.input, []string{"as-is", "symmetric", "standard", "row"}}, "input", "mapping of the features, kept in the model: as they are, [0,1] to [-1,1], each to mean 0 and deviation 1 over the source, or each row to mean 0 and deviation 1 (default: standard for tables, the architecture's for images, toy, visda and office)")
+	n.choice(f, "optimiser", []string{"sgd", "adam"}, "update rule (default: the schedule's)", func(c *adapt.Config, name string) { c.Optimiser = adapt.Optimiser(name) })
+	n.number(f, "learning-rate", math.MaxFloat32, "learning rate (default: the schedule's)", func(c *adapt.Config, rate float64) { c.LearningRate, c.CriticLearningRate = rate, rate })
+	n.number(f, "momentum", 1, "momentum of sgd", func(c *adapt.Config, v float64) { c.Momentum = v })
+	n.number(f, "weight-decay", math.MaxFloat32, "L2 penalty Ω on the weights of g and h (default: the schedule's)", func(c *adapt.Config, v float64) { c.WeightDecay = v })
+	n.choice(f, "input", []string{"as-is", "symmetric", "standard", "row"}, "mapping of the features, kept in the model: as they are, [0,1] to [-1,1], each to mean 0 and deviation 1 over the source, or each row to mean 0 and deviation 1 (default: standard for tables, the architecture's for images, toy, visda and office)",
+		func(c *adapt.Config, name string) { c.Input = adapt.InputScaling(name) })
 }
 
 const shapeHelp = "shape of a row of features, CxHxW for images (default: what the stream says)"
@@ -50,27 +55,41 @@ func parseShape(text string) ([]int, error) {
 	return shape, nil
 }
 
-// tune gives the changes of a configuration that the flags ask for.
-func (n *networkFlags) tune(f *pflag.FlagSet) []func(*adapt.Config) {
-	return changed(f, map[string]func(*adapt.Config){
-		"epochs":        func(c *adapt.Config) { c.SetEpochs(n.epochs) },
-		"batch":         func(c *adapt.Config) { c.Batch = n.batch },
-		"optimiser":     func(c *adapt.Config) { c.Optimiser = adapt.Optimiser(n.optimiser) },
-		"learning-rate": func(c *adapt.Config) { c.LearningRate, c.CriticLearningRate = n.rate, n.rate },
-		"momentum":      func(c *adapt.Config) { c.Momentum = n.momentum },
-		"weight-decay":  func(c *adapt.Config) { c.WeightDecay = n.weightDecay },
-		"input":         func(c *adapt.Config) { c.Input = adapt.InputScaling(n.input) },
-	})
+// tuning is flags that change a configuration of training where they are given.
+type tuning struct {
+	names   []string
+	changes []func(*adapt.Config)
 }
 
-// changed picks, in the order of the flags, the changes whose flag was given.
-func changed(f *pflag.FlagSet, tune map[string]func(*adapt.Config)) []func(*adapt.Config) {
-	var picked []func(*adapt.Config)
-	f.VisitAll(func(flag *pflag.Flag) {
-		if change := tune[flag.Name]; change != nil && flag.Changed {
-			picked = append(picked, change)
+func (t *tuning) add(name string, change func(*adapt.Config)) {
+	t.names, t.changes = append(t.names, name), append(t.changes, change)
+}
+
+func (t *tuning) count(f *pflag.FlagSet, name string, least int, usage string, set func(*adapt.Config, int)) {
+	v := new(int)
+	countVar(f, v, name, 0, least, usage)
+	t.add(name, func(c *adapt.Config) { set(c, *v) })
+}
+
+func (t *tuning) number(f *pflag.FlagSet, name string, most float64, usage string, set func(*adapt.Config, float64)) {
+	v := new(float64)
+	amountVar(f, v, name, most, usage)
+	t.add(name, func(c *adapt.Config) { set(c, *v) })
+}
+
+func (t *tuning) choice(f *pflag.FlagSet, name string, from []string, usage string, set func(*adapt.Config, string)) {
+	v := new(string)
+	f.Var(oneOf{v, from}, name, usage)
+	t.add(name, func(c *adapt.Config) { set(c, *v) })
+}
+
+// given are the changes of the flags that were given, in the order of these.
+func (t *tuning) given(f *pflag.FlagSet) (picked []func(*adapt.Config)) {
+	for i, name := range t.names {
+		if f.Changed(name) {
+			picked = append(picked, t.changes[i])
 		}
-	})
+	}
 	return picked
 }
 

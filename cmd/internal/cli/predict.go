@@ -8,7 +8,6 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline"
-	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/predict"
@@ -43,12 +42,12 @@ what mars label writes: id, predicted_class, confidence, typicality, probability
 	f := cmd.Flags()
 	f.StringVar(&p.options.Model, "model", "", "file that mars-train, mars-label or mars-embed saved (required)")
 	f.Var(oneOf{&p.options.Decision, decisions}, "decision", "what predictions are made ready for: the most right rows, the best mean recall of the classes, or neither (default: as the model was trained)")
-	f.Var((*fileList)(&p.files.target.path), "target", "file with the rows to label, instead of FILE (-: standard input), or several: again, or a pattern such as 'day-*.csv'")
+	f.Var((*fileList)(&p.files.target.Path), "target", "file with the rows to label, instead of FILE (-: standard input), or several: again, or a pattern such as 'day-*.csv'")
 	p.files.registerImageColumn(f)
 	p.files.registerFileColumn(f)
-	f.StringVar(&p.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
-	f.StringVar(&p.files.domainColumn, "domain-column", "", "column of a table that says which domain a row is of")
-	f.StringSliceVar(&p.files.target.domains, "target-domain", nil, "values of --domain-column in the rows to label (default \"target\")")
+	p.files.registerID(f)
+	f.StringVar(&p.files.Domain, "domain-column", "", "column of a table that says which domain a row is of")
+	f.StringSliceVar(&p.files.target.Domains, "target-domain", nil, "values of --domain-column in the rows to label (default \"target\")")
 	p.files.registerText(f)
 	f.StringVar(&p.keep, "keep", keepID, keepHelp)
 	f.Var(oneOf{&p.format, label.Formats}, "format", "what to write (default: by the name of the output, arrow where it does not say)")
@@ -79,13 +78,13 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	named := p.files.target.path != ""
+	named := p.files.target.Path != ""
 	raw := named
 	switch {
 	case named && c.input != "":
 		return usagef("the rows are in FILE or in --target: give one of them")
 	case named:
-		c.input = p.files.target.path
+		c.input = p.files.target.Path
 	default:
 		raw = isTable(c.input, c.columns)
 	}
@@ -152,17 +151,13 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 		if err != nil {
 			return err
 		}
-		if p.keep != keepID || p.files.fileColumn != "" {
+		if p.keep != keepID || p.files.FileColumn != "" {
 			if c.kept, err = newKeep(cmd.Context(), p.keep, options); err != nil {
 				return err
 			}
 		}
 		keepInputs(cmd.Context(), &env, options)
-		inner := env
-		inner.Step = arrowio.Step{Options: env.Step.Options}
-		filters = append(filters, filter(func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
-			return featurize.Files(ctx, env, options, out)
-		}, inner))
+		filters = append(filters, filter(featurized(options), noted(env)))
 	} else {
 		stream, closeInput, err := c.open(cmd, c.input)
 		if err != nil {
@@ -177,7 +172,7 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 
 // prepare says how to read the file as the model's rows were read.
 func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
-	p.files.target.path = p.common.input
+	p.files.target.Path = p.common.input
 	return p.files.prepared(ctx, p.options.Model)
 }
 
@@ -190,9 +185,8 @@ func (o *featurizeFlags) prepared(ctx context.Context, model string) (featurize.
 	if err := o.completeSides(); err != nil {
 		return featurize.Options{}, err
 	}
-	how, err := o.text()
-	how.Compensated = featurize.Compensated(text)
-	how.ID, how.FileColumn = o.id, o.fileColumn
-	target := featurize.SideOptions{Path: o.target.path, Format: how, Domains: o.target.domains}
-	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: o.domainColumn, FileColumn: o.fileColumn, Image: o.image}, err
+	how, err := o.written()
+	how.Compensated, how.FileColumn = featurize.Compensated(text), o.FileColumn
+	target := featurize.SideOptions{Path: o.target.Path, Format: how, Domains: o.target.Domains}
+	return featurize.Options{Target: target, Classes: classes, Prepared: text, Domain: o.Domain, FileColumn: o.FileColumn, Image: o.Image}, err
 }

@@ -11,13 +11,14 @@ import (
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/selftrain"
 	"mars.dev/mars/stages/embed"
+	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/proportions"
 )
 
 // proportionsCommand answers what the target's class proportions are.
 func proportionsCommand() *cobra.Command {
-	p := estimator{options: proportions.Options{Method: "auto"}, files: featurizeFlags{nameless: true}}
+	p := estimator{options: proportions.Options{Method: "auto"}, files: featurizeFlags{Options: featurize.Options{Nameless: true}}}
 	cmd := &cobra.Command{
 		Use:   "proportions --source FILE --target FILE [flags]",
 		Short: "Estimate the class proportions of a target, with intervals and whether to believe them",
@@ -149,7 +150,7 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 // checkOptions checks the flags that are this command's own.
 func (p *estimator) checkOptions(cmd *cobra.Command) error {
 	o := &p.options
-	o.Truth = p.files.truth
+	o.Truth = p.files.Truth
 	switch {
 	case !(o.Level > 0 && o.Level < 1):
 		return usagef("--level %g: want a probability between 0 and 1, such as 0.9", o.Level)

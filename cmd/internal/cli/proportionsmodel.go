@@ -8,8 +8,6 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline"
-	"mars.dev/mars/stages"
-	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/proportions"
 )
 
@@ -20,7 +18,7 @@ func (p *estimator) fromModel(cmd *cobra.Command, args []string) error {
 		"target-labels", "target-proportions", "target-fractions", "target-rows", "max-target-rows", "disjoint", "standardize", "log1p", "arcsinh"}); err != nil {
 		return err
 	}
-	if len(args) > 0 || f.target.path == "" {
+	if len(args) > 0 || f.target.Path == "" {
 		return usagef("--model with --labels needs the rows that were drawn from: give --target FILE")
 	}
 	format, err := c.reportFormat()
@@ -39,12 +37,7 @@ func (p *estimator) fromModel(cmd *cobra.Command, args []string) error {
 	env, done := c.env(cmd)
 	defer done()
 	keepInputs(cmd.Context(), &env, options)
-	inner := env
-	inner.Step = arrowio.Step{Options: env.Step.Options}
-	read := filter(func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
-		return featurize.Files(ctx, env, options, out)
-	}, inner)
-	return pipeline.Join(cmd.Context(), f.target.path, nil, []pipeline.Filter{read}, func(ctx context.Context, in arrowio.Stream) error {
+	return pipeline.Join(cmd.Context(), f.target.Path, nil, []pipeline.Filter{filter(featurized(options), noted(env))}, func(ctx context.Context, in arrowio.Stream) error {
 		r, err := proportions.OfModel(ctx, env, in, p.all.model, p.options)
 		if err == nil {
 			err = unchanged(cmd)

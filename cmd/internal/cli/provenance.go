@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/tables"
+	"mars.dev/mars/tables/write"
 )
 
 // provenanceCommand says how a file came to be, and makes it again.
@@ -51,9 +51,7 @@ the cache knows, as long as it has them.`,
 		case file != "":
 			return writeHistory(cmd, h, file)
 		case asJSON:
-			e := json.NewEncoder(cmd.OutOrStdout())
-			e.SetIndent("", "  ")
-			return e.Encode(h)
+			return write.Object(cmd.OutOrStdout(), h)
 		}
 		return h.WriteText(cmd.OutOrStdout())
 	}

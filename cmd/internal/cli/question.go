@@ -40,11 +40,11 @@ func oneStream(cmd *cobra.Command, args []string) error {
 
 // check checks what there is to read, before anything is read.
 func (q *question) check(args []string) error {
-	source, target := q.files.source.path, q.files.target.path
+	source, target := q.files.source.Path, q.files.target.Path
 	switch {
 	case source == "" && target == "":
 		return q.files.completeSides()
-	case len(args) > 0 || source == "" || target == "" && q.files.domainColumn == "":
+	case len(args) > 0 || source == "" || target == "" && q.files.Domain == "":
 		return usagef("give --source FILE and --target FILE, or one stream of mars-featurize, or one table with --domain-column NAME")
 	}
 	_, err := q.files.options()
@@ -68,8 +68,8 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	name := q.files.source.path
-	if target := q.files.target.path; target != name {
+	name := q.files.source.Path
+	if target := q.files.target.Path; target != name {
 		name += " and " + target
 	}
 	if in != nil {
@@ -77,10 +77,8 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 		q.nameColumns(&env.Columns, in)
 	}
 	var filters []pipeline.Filter
-	inner := env
-	inner.Step = arrowio.Step{Options: env.Step.Options} // no step of their own: they note in the command's
 	for _, stage := range ready {
-		filters = append(filters, filter(stage, inner))
+		filters = append(filters, filter(stage, noted(env)))
 	}
 	for _, stage := range q.stages {
 		filters = append(filters, filter(stage, env))
@@ -93,7 +91,7 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 // nameColumns names the columns of a stream that the flags name. Featurize has renamed
 // those of a table already.
 func (q *question) nameColumns(columns *arrowio.Columns, in arrowio.Stream) {
-	for _, c := range []struct{ field, asked *string }{{&columns.Label, &q.files.label}, {&columns.ID, &q.files.id}} {
+	for _, c := range []struct{ field, asked *string }{{&columns.Label, &q.files.how.Label}, {&columns.ID, &q.files.how.ID}} {
 		if *c.asked != "" && (arrowio.HasColumn(in.Schema(), *c.asked) || !arrowio.HasColumn(in.Schema(), *c.field)) {
 			*c.field = *c.asked
 		}
@@ -104,20 +102,33 @@ func filter(stage stages.Func, env stages.Env) pipeline.Filter {
 	return func(ctx context.Context, in arrowio.Stream, out arrowio.Sink) error { return stage(ctx, env, in, out) }
 }
 
+// noted are the surroundings of a stage inside a command: it notes in the command's step.
+func noted(env stages.Env) stages.Env {
+	env.Step = arrowio.Step{Options: env.Step.Options}
+	return env
+}
+
+// featurized is the stage that reads the files of the options.
+func featurized(o featurize.Options) stages.Func {
+	return func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
+		return featurize.Files(ctx, env, o, out)
+	}
+}
+
 // input opens the stream that the rows come from; nil if they come from tables. One
 // table is given as the stream is: it has a column of domains and no features.
 func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, done func(), err error) {
 	path, columns := append(args, "")[0], q.common.columns
 	piped := isPipe(path)
 	switch {
-	case q.files.source.path != "":
+	case q.files.source.Path != "":
 		return nil, func() {}, nil
-	case piped && q.files.domainColumn != "" && hostOf(cmd).streams.In == nil:
-		q.files.source.path = cmp.Or(path, "-")
+	case piped && q.files.Domain != "" && hostOf(cmd).streams.In == nil:
+		q.files.source.Path = cmp.Or(path, "-")
 		return nil, func() {}, nil
 	case !piped && isTable(path, columns):
-		q.files.source.path = path
-		q.files.domainColumn = cmp.Or(q.files.domainColumn, columns.Domain)
+		q.files.source.Path = path
+		q.files.Domain = cmp.Or(q.files.Domain, columns.Domain)
 		return nil, func() {}, nil
 	}
 	in, done, err = q.common.open(cmd, path)
@@ -129,11 +140,11 @@ func (q *question) input(cmd *cobra.Command, args []string) (in arrowio.Stream, 
 	}
 	schema := in.Schema()
 	vectors := arrowio.HasColumn(schema, columns.Features) || arrowio.HasColumn(schema, columns.Embedding)
-	if q.files.domainColumn == "" && (vectors || !arrowio.HasColumn(schema, columns.Domain)) {
+	if q.files.Domain == "" && (vectors || !arrowio.HasColumn(schema, columns.Domain)) {
 		return in, done, nil
 	}
-	q.files.source.path, q.files.source.stream = in.Name(), in
-	q.files.domainColumn = cmp.Or(q.files.domainColumn, columns.Domain)
+	q.files.source.Path, q.files.source.Stream = in.Name(), in
+	q.files.Domain = cmp.Or(q.files.Domain, columns.Domain)
 	return nil, done, nil
 }
 
@@ -151,9 +162,7 @@ func (q *question) ready(ctx context.Context, env *stages.Env, in arrowio.Stream
 	}
 	options.Memory = int64(q.common.limit)
 	keepInputs(ctx, env, options)
-	ready = append(ready, func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
-		return featurize.Files(ctx, env, options, out)
-	})
+	ready = append(ready, featurized(options))
 	if q.embed != nil {
 		ready = append(ready, q.embed)
 	}

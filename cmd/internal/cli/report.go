@@ -127,14 +127,9 @@ func commandLine(cmd *cobra.Command) string {
 	var words []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		words = append(words, "--"+f.Name)
-		if f.Value.Type() == "bool" && f.Value.String() == "true" {
-			return
+		if text := flagText(f); f.Value.Type() != "bool" || text != "true" {
+			words[len(words)-1] += "=" + text
 		}
-		text := f.Value.String()
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			text = strings.Join(list.GetSlice(), ",")
-		}
-		words[len(words)-1] += "=" + text
 	})
 	return strings.TrimSpace("mars " + strings.TrimPrefix(cmd.Name(), "mars-") + " " + quoted(append(words, cmd.Flags().Args()...)))
 }

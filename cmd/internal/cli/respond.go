@@ -49,7 +49,7 @@ refused.`,
 	f.StringVar(&r.after, "after", "", "merged sums of the pass before (default: this is the first)")
 	registerOutput(f, &r.common.output, "write the sums to this file (required)")
 	f.StringVar(&r.part, "part", "", "what the part is called (default: as FILE is): parts of one name and content count once")
-	f.StringVar(&r.files.id, "id", "", "identity column of a table (default \"id\", else row numbers)")
+	r.files.registerID(f)
 	r.files.registerText(f)
 	f.IntVar(&r.common.jobs, "jobs", runtime.GOMAXPROCS(0), "number of parts that are read at a time (default: as many as processors)")
 	r.common.columnFlags(f, []string{"features", "embedding"})
@@ -154,18 +154,15 @@ func onePart(ctx context.Context, env stages.Env, c *common, files *featurizeFla
 		defer in.Close()
 		return pass.Rows(ctx, env, in, name)
 	}
-	how, err := files.text()
+	how, err := files.written()
 	if err != nil {
 		return nil, err
 	}
-	how.Compensated, how.ID = featurize.Compensated(text), files.id
+	how.Compensated = featurize.Compensated(text)
 	options := featurize.Options{Target: featurize.SideOptions{Path: path, Format: how}, Classes: classes, Prepared: text, Nameless: true, Memory: int64(c.limit)}
 	inner := env
 	inner.Log = nil // of many parts nobody reads it
-	filters := []pipeline.Filter{filter(func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
-		return featurize.Files(ctx, env, options, out)
-	}, inner)}
-	err = pipeline.Join(ctx, path, nil, filters, func(ctx context.Context, in arrowio.Stream) error {
+	err = pipeline.Join(ctx, path, nil, []pipeline.Filter{filter(featurized(options), inner)}, func(ctx context.Context, in arrowio.Stream) error {
 		sums, err = pass.Rows(ctx, env, in, name)
 		return err
 	})

@@ -16,9 +16,11 @@ import (
 
 // selectable are the flags of mars-train that --select chooses for: those that say how to
 // train, and not what to write.
-var selectable = []string{"method", "proportions", "beta", "schedule", "augment", "assume", "classifier",
-	"arch", "epochs", "batch", "optimiser", "learning-rate", "momentum", "weight-decay", "input",
-	"start-align", "reestimate-every", "critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches", "decay-from", "average-from"}
+var selectable = func() []string {
+	var t trainFlags
+	t.register(&pflag.FlagSet{})
+	return slices.Concat([]string{"method", "proportions", "beta", "schedule", "augment", "assume", "classifier", "arch"}, t.n.tuning.names, t.a.tuning.names)
+}()
 
 // maxCandidates bounds the combinations of --select.
 const maxCandidates = 1_000

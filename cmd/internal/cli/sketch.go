@@ -41,11 +41,11 @@ different rows, unless the same part is merged twice.`,
 	cmd.RunE = k.run
 	f := cmd.Flags()
 	registerOutput(f, &k.common.output, "write the sketch to this file (required)")
-	f.StringVar(&k.files.label, "label", "", "label column (default \"label\", if there is one)")
-	f.StringVar(&k.files.id, "id", "", "identity column (default \"id\", if there is one)")
-	f.StringSliceVar(&k.files.columns, "columns", nil, "columns to keep, in order, or patterns such as 'm*' (default: all)")
-	f.StringSliceVar(&k.files.exclude, "exclude", nil, "columns to leave out, or patterns such as 'x*'")
-	f.StringSliceVar(&k.files.categorical, "categorical", nil, "columns of numbers that are categories, or patterns")
+	f.StringVar(&k.files.how.Label, "label", "", "label column (default \"label\", if there is one)")
+	f.StringVar(&k.files.how.ID, "id", "", "identity column (default \"id\", if there is one)")
+	f.StringSliceVar(&k.files.how.Columns, "columns", nil, "columns to keep, in order, or patterns such as 'm*' (default: all)")
+	f.StringSliceVar(&k.files.how.Exclude, "exclude", nil, "columns to leave out, or patterns such as 'x*'")
+	f.StringSliceVar(&k.files.how.Categorical, "categorical", nil, "columns of numbers that are categories, or patterns")
 	k.files.registerText(f)
 	countVar(f, &k.sample, "sample", sketch.DefaultSample, 1, "rows of the sample; a fit of the default looks at 20,000")
 	f.StringVar(&k.part, "part", "", "what the part is called (default: as FILE is): parts of one name and content count once")
@@ -103,8 +103,7 @@ func (k *sketcher) options() (sketch.Options, error) {
 	if err != nil {
 		return sketch.Options{}, err
 	}
-	text.Columns, text.Exclude, text.Categorical = k.files.columns, k.files.exclude, k.files.categorical
-	text.Label, text.ID = k.files.label, k.files.id
+	text.Hash, text.LabelFromFile = 0, false // of mars proportions, for --source
 	return sketch.Options{Format: text, Sample: k.sample, Part: k.part, Memory: int64(k.common.limit), Jobs: k.common.jobs}, nil
 }
 

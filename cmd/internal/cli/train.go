@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -87,7 +86,7 @@ func Train() *cobra.Command {
 	return streamCommand(cmd, columns, func(cmd *cobra.Command, c *common) (stages.Func, error) {
 		c.labels = true
 		if t.load != "" {
-			names := append(slices.Clone(networkFlagNames), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "augment", "assume", "classifier", "select", "score")
+			names := append(t.n.names(), "method", "proportions", "beta", "schedule", "as-published-code", "save", "metrics", "init", "augment", "assume", "classifier", "select", "score")
 			return predict.Apply(predict.Options{Model: t.load, Decision: t.o.Decision}), refuse(cmd, "--load applies a model and trains none", append(names, t.a.names()...))
 		}
 		if err := s.check(cmd); err != nil {
@@ -141,16 +140,16 @@ func (t *trainFlags) options(cmd *cobra.Command) (o train.Options, err error) {
 	if o.Shape, err = parseShape(t.n.shape); err != nil {
 		return o, err
 	}
-	if o.Tune, err = t.a.tune(cmd.Flags()); err != nil {
-		return o, err
+	if t.a.resume && t.a.checkpoint == "" {
+		return o, usagef("--resume goes on from a checkpoint: name it with --checkpoint FILE")
 	}
-	if err := checkMethod(cmd, o, t.a.names()); err != nil {
+	if err := t.checkMethod(cmd, o); err != nil {
 		return o, err
 	}
 	if o.AsPublishedCode && !cmd.Flags().Changed("schedule") {
 		o.Schedule = adapt.SchedulePaper
 	}
-	o.Tune = append(t.n.tune(cmd.Flags()), o.Tune...)
+	o.Tune = append(t.n.given(cmd.Flags()), t.a.given(cmd.Flags())...)
 	return o, nil
 }
 
@@ -195,16 +194,14 @@ var imageAugmentHelp = "random changes of the images that self-training learns f
 var decisions = []string{"accuracy", "balanced", "none"}
 
 // checkMethod refuses flags that the method does not look at.
-func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error {
-	if o.Method == gmmot.Method {
-		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment")
-		return refuse(cmd, "--method gmm-ot trains no networks", append(names, adaptation...))
-	}
-	if o.Method == hedge.Method {
-		names := append(slices.Clone(networkFlagNames), "proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment")
-		return refuse(cmd, "--method hedge trains classifiers of its own", append(names, adaptation...))
-	}
-	if o.Method == translate.Method {
+func (t *trainFlags) checkMethod(cmd *cobra.Command, o train.Options) error {
+	networks := slices.Concat(t.n.names(), []string{"proportions", "beta", "schedule", "as-published-code", "metrics", "init", "augment"}, t.a.names())
+	switch o.Method {
+	case gmmot.Method:
+		return refuse(cmd, "--method gmm-ot trains no networks", networks)
+	case hedge.Method:
+		return refuse(cmd, "--method hedge trains classifiers of its own", networks)
+	case translate.Method:
 		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "as-published-code", "start-align", "reestimate-every",
 			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches", "decay-from", "average-from"})
 	}
@@ -227,47 +224,39 @@ func checkMethod(cmd *cobra.Command, o train.Options, adaptation []string) error
 
 // adaptFlags are the settings of adaptation.
 type adaptFlags struct {
-	startAlign, reestimate, criticSteps, decayFrom, averageFrom, checkpointEvery int
-
-	lambda, gamma, criticRate               float64
-	classLoss, penalty, batches, checkpoint string
-	resume                                  bool
+	tuning
+	checkpoint      string
+	checkpointEvery int
+	resume          bool
 }
 
 func (a *adaptFlags) register(f *pflag.FlagSet) {
-	countVar(f, &a.startAlign, "start-align", 0, 0, "first epoch, from 0, in which the domains are aligned, or the target is labelled (default: the schedule's)")
-	countVar(f, &a.reestimate, "reestimate-every", 0, 1, "epochs from one estimate of p_T, or labelling of the target, to the next (default: the schedule's)")
-	countVar(f, &a.criticSteps, "critic-steps", 0, 1, "critic steps an iteration (default: the schedule's)")
-	amountVar(f, &a.lambda, "lambda", math.MaxFloat32, "weight λ of the alignment (default: the schedule's)")
-	amountVar(f, &a.gamma, "gamma", math.MaxFloat32, "weight γ of the gradient penalty (default: the schedule's)")
-	amountVar(f, &a.criticRate, "critic-learning-rate", math.MaxFloat32, "learning rate of the critic (default: --learning-rate)")
-	f.Var(oneOf{&a.classLoss, []string{"weighted", "plain", "balanced"}}, "class-loss", "weights of the classification loss: by p_T/p_S, none, or every class alike (default: the schedule's)")
-	f.Var(oneOf{&a.penalty, []string{"interpolates", "all"}}, "penalty-points", "where the gradient penalty is taken: between the domains' rows, or at those rows too (default: the schedule's)")
-	f.Var(oneOf{&a.batches, []string{"shared", "fresh"}}, "batches", "one pair of batches an iteration, or a new one for each critic step (default: the schedule's)")
-	countVar(f, &a.decayFrom, "decay-from", 0, 0, "epoch from which the learning rates fall; as many as --epochs for never (default: the schedule's)")
-	countVar(f, &a.averageFrom, "average-from", 0, 0, "epoch from which weights are averaged into the model; as many as --epochs for never (default: the schedule's)")
+	a.count(f, "start-align", 0, "first epoch, from 0, in which the domains are aligned, or the target is labelled (default: the schedule's)", func(c *adapt.Config, n int) { c.StartAlign = n })
+	a.count(f, "reestimate-every", 1, "epochs from one estimate of p_T, or labelling of the target, to the next (default: the schedule's)", func(c *adapt.Config, n int) { c.ReestimateEvery = n })
+	a.count(f, "critic-steps", 1, "critic steps an iteration (default: the schedule's)", func(c *adapt.Config, n int) { c.CriticSteps = n })
+	a.number(f, "lambda", math.MaxFloat32, "weight λ of the alignment (default: the schedule's)", func(c *adapt.Config, v float64) { c.Lambda = v })
+	a.number(f, "gamma", math.MaxFloat32, "weight γ of the gradient penalty (default: the schedule's)", func(c *adapt.Config, v float64) { c.Gamma = v })
+	a.number(f, "critic-learning-rate", math.MaxFloat32, "learning rate of the critic (default: --learning-rate)", func(c *adapt.Config, v float64) { c.CriticLearningRate = v })
+	a.choice(f, "class-loss", []string{"weighted", "plain", "balanced"}, "weights of the classification loss: by p_T/p_S, none, or every class alike (default: the schedule's)", func(c *adapt.Config, name string) { c.ClassLoss = adapt.ClassLoss(name) })
+	a.choice(f, "penalty-points", []string{"interpolates", "all"}, "where the gradient penalty is taken: between the domains' rows, or at those rows too (default: the schedule's)", func(c *adapt.Config, name string) { c.PenaltyPoints = adapt.PenaltyPoints(name) })
+	a.choice(f, "batches", []string{"shared", "fresh"}, "one pair of batches an iteration, or a new one for each critic step (default: the schedule's)", func(c *adapt.Config, name string) { c.Batches = adapt.Batches(name) })
+	a.count(f, "decay-from", 0, "epoch from which the learning rates fall; as many as --epochs for never (default: the schedule's)", func(c *adapt.Config, n int) { c.DecayFrom = n })
+	a.count(f, "average-from", 0, "epoch from which weights are averaged into the model; as many as --epochs for never (default: the schedule's)", func(c *adapt.Config, n int) { c.AverageFrom = n })
 	f.StringVar(&a.checkpoint, "checkpoint", "", "keep the whole state of training in this file as it goes")
 	countVar(f, &a.checkpointEvery, "checkpoint-every", 10, 1, "epochs from one checkpoint to the next")
 	f.BoolVar(&a.resume, "resume", false, "go on from the --checkpoint file, to the same bits as without the interruption")
 }
 
-// changes are what each flag does to a configuration.
-func (a *adaptFlags) changes() map[string]func(*adapt.Config) {
-	return map[string]func(*adapt.Config){
-		"start-align":          func(c *adapt.Config) { c.StartAlign = a.startAlign },
-		"reestimate-every":     func(c *adapt.Config) { c.ReestimateEvery = a.reestimate },
-		"critic-steps":         func(c *adapt.Config) { c.CriticSteps = a.criticSteps },
-		"lambda":               func(c *adapt.Config) { c.Lambda = a.lambda },
-		"gamma":                func(c *adapt.Config) { c.Gamma = a.gamma },
-		"critic-learning-rate": func(c *adapt.Config) { c.CriticLearningRate = a.criticRate },
-		"class-loss":           func(c *adapt.Config) { c.ClassLoss = adapt.ClassLoss(a.classLoss) },
-		"penalty-points":       func(c *adapt.Config) { c.PenaltyPoints = adapt.PenaltyPoints(a.penalty) },
-		"batches":              func(c *adapt.Config) { c.Batches = adapt.Batches(a.batches) },
-		"decay-from":           func(c *adapt.Config) { c.DecayFrom = a.decayFrom },
-		"average-from":         func(c *adapt.Config) { c.AverageFrom = a.averageFrom },
-		"checkpoint":           func(c *adapt.Config) { c.Checkpoint, c.CheckpointEvery = a.keep, a.checkpointEvery },
-		"resume":               func(c *adapt.Config) { c.ResumeFile = a.checkpoint },
-	}
+// given are the changes of the flags that were given.
+func (a *adaptFlags) given(f *pflag.FlagSet) []func(*adapt.Config) {
+	return append(a.tuning.given(f), func(c *adapt.Config) {
+		if f.Changed("checkpoint") {
+			c.Checkpoint, c.CheckpointEvery = a.keep, a.checkpointEvery
+		}
+		if a.resume {
+			c.ResumeFile = a.checkpoint
+		}
+	})
 }
 
 // keep keeps a checkpoint.
@@ -275,15 +264,7 @@ func (a *adaptFlags) keep(write func(io.Writer) error) error {
 	return atomicfile.Write(a.checkpoint, write)
 }
 
-func (a *adaptFlags) names() []string { return slices.Sorted(maps.Keys(a.changes())) }
-
-func (a *adaptFlags) tune(f *pflag.FlagSet) ([]func(*adapt.Config), error) {
-	if a.resume && a.checkpoint == "" {
-		return nil, usagef("--resume goes on from a checkpoint: name it with --checkpoint FILE")
-	}
-	changes := a.changes()
-	if !a.resume {
-		delete(changes, "resume")
-	}
-	return changed(f, changes), nil
+// names are those of all that change the training.
+func (a *adaptFlags) names() []string {
+	return slices.Sorted(slices.Values(append(slices.Clone(a.tuning.names), "checkpoint", "resume")))
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/stages/algorithms"
+	"mars.dev/mars/tables/write"
 )
 
 // version, revision (the commit) and date (of the commit) are set by the linker in make build.
@@ -109,9 +109,7 @@ was built for, which numerical loops run on this processor, and on how many thre
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if asJSON {
-				e := json.NewEncoder(cmd.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(thisBuild())
+				return write.Object(cmd.OutOrStdout(), thisBuild())
 			}
 			_, err := fmt.Fprint(cmd.OutOrStdout(), "mars ", thisBuild())
 			return err

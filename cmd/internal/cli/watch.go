@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -83,8 +82,7 @@ first window of change or drift.`,
 	f.StringVarP(&c.output, "output", "o", "", "write to this file instead of standard output, as its name says: .txt, .csv, .tsv, .jsonl, .arrows")
 	c.memory = arrowio.DefaultSpoolMemory
 	c.limitFlag(f)
-	f.Uint64Var(&c.seed, "seed", 0, "seed of everything random")
-	f.IntVar(&c.jobs, "jobs", runtime.GOMAXPROCS(0), "number of threads (default: as many as processors)")
+	c.chanceFlags(f)
 	c.logFlags(f)
 	return newCommand(cmd)
 }

@@ -115,7 +115,7 @@ func (t *trainer) restore(f safetensors.File) error {
 	if err := t.restoreProgress(&l); err != nil {
 		return err
 	}
-	if err := l.decode(keyFirst, &t.firstLabels); err != nil {
+	if err := l.file.GetJSON(keyFirst, &t.firstLabels); err != nil {
 		return err
 	}
 	for i := range t.learners {
@@ -136,7 +136,7 @@ func (t *trainer) restoreProgress(l *loader) error {
 	var proportions []float64
 	var loss float64
 	var critic *float64
-	err := errors.Join(l.decode(keyEpoch, &epoch), l.decode(KeyProportions, &proportions), l.decode(keyLosses, &loss), l.decode(keyCritic, &critic))
+	err := errors.Join(l.file.GetJSON(keyEpoch, &epoch), l.file.GetJSON(KeyProportions, &proportions), l.file.GetJSON(keyLosses, &loss), l.file.GetJSON(keyCritic, &critic))
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ const maxSteps = 1 << 40
 func (t *trainer) restoreLearner(l *loader, i int) error {
 	learner := t.learners[i]
 	var steps [2]int
-	if err := l.decode(keySteps+"."+networkNames[i], &steps); err != nil {
+	if err := l.file.GetJSON(keySteps+"."+networkNames[i], &steps); err != nil {
 		return err
 	}
 	if steps[0] < 0 || steps[0] > maxSteps || steps[1] < 0 || steps[1] > steps[0] {

@@ -1,14 +1,10 @@
 package adapt
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
-
-	"mars.dev/mars/stages/algorithms/labelshift"
-	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
 // minPrior is the minimum of a class' prior. The posteriors of a class without weight in
@@ -56,41 +52,15 @@ func (t *trainer) prior() []float64 {
 	return slices.Clone(t.proportions)
 }
 
-// saveUse writes the metadata about the model's use.
-func (m *Model) saveUse(f *safetensors.File) error {
-	if m.Prior != nil {
-		text, err := json.Marshal(m.Prior)
-		if err != nil {
-			return fmt.Errorf("adapt: prior: %w", err)
-		}
-		f.Metadata[KeyPrior] = string(text)
-	}
-	if m.Decision != nil {
-		f.Metadata[KeyDecision] = m.Decision.String()
-	}
-	if m.Vectors != "" {
-		f.Metadata[KeyVectors] = m.Vectors
-	}
-	if m.Preparation != "" {
-		f.Metadata[KeyPreparation] = m.Preparation
-	}
-	return nil
-}
-
-// use reads what saveUse writes.
+// use reads what the model says of its use.
 func (l *loader) use(m *Model) error {
-	m.Vectors, m.Preparation = l.file.Metadata[KeyVectors], l.file.Metadata[KeyPreparation]
-	if text, there := l.file.Metadata[KeyDecision]; there {
-		d, err := labelshift.ParseDecision(text)
-		if err != nil {
-			return fmt.Errorf("metadata %s: %w", KeyDecision, err)
-		}
-		m.Decision = &d
+	if err := m.Use.Get(l.file.Metadata); err != nil {
+		return err
 	}
 	if _, there := l.file.Metadata[KeyPrior]; !there {
 		return nil
 	}
-	if err := l.decode(KeyPrior, &m.Prior); err != nil {
+	if err := l.file.GetJSON(KeyPrior, &m.Prior); err != nil {
 		return err
 	}
 	if err := checkProportions(m.Prior, len(m.Classes)); err != nil {

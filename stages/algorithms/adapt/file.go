@@ -1,7 +1,6 @@
 package adapt
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -55,30 +54,19 @@ func (m *Model) Save(w io.Writer) error {
 }
 
 func (m *Model) file() (safetensors.File, error) {
-	classes, err := json.Marshal(m.Classes)
-	if err != nil {
-		return safetensors.File{}, fmt.Errorf("adapt: class names: %w", err)
-	}
-	shape, err := json.Marshal(m.arch.Input)
-	if err != nil {
-		return safetensors.File{}, err
-	}
 	f := safetensors.File{Metadata: map[string]string{
-		keyFormat: modelFormat, keyArch: m.arch.Name, keyInput: string(shape), KeyClasses: string(classes),
-		KeyMethod: m.Method, keySeed: strconv.FormatUint(m.Seed, 10), keyEpoch: strconv.Itoa(m.Epoch),
+		keyFormat: modelFormat, keyArch: m.arch.Name, KeyMethod: m.Method, keySeed: strconv.FormatUint(m.Seed, 10), keyEpoch: strconv.Itoa(m.Epoch),
 	}}
-	if err := m.saveUse(&f); err != nil {
-		return f, err
+	m.Use.Put(f.Metadata)
+	err := errors.Join(f.PutJSON(KeyClasses, m.Classes), f.PutJSON(keyInput, m.arch.Input))
+	if m.Prior != nil {
+		err = errors.Join(err, f.PutJSON(KeyPrior, m.Prior))
 	}
 	if m.Proportions != nil {
-		text, err := json.Marshal(m.Proportions)
-		if err != nil {
-			return f, fmt.Errorf("adapt: proportions: %w", err)
-		}
-		f.Metadata[KeyProportions] = string(text)
+		err = errors.Join(err, f.PutJSON(KeyProportions, m.Proportions))
 	}
-	if m.Provenance != "" {
-		f.Metadata[KeyProvenance] = m.Provenance
+	if err != nil {
+		return f, fmt.Errorf("adapt: %w", err)
 	}
 	for i, net := range m.all() {
 		f.Metadata[keyLayers+"."+networkNames[i]] = nn.FormatLayers(net.Specs)
@@ -143,10 +131,10 @@ func (l *loader) model() (*Model, error) {
 	m := &Model{Method: l.file.Metadata[KeyMethod]}
 	var epoch int64
 	err := errors.Join(
-		l.decode(KeyClasses, &m.Classes), l.decode(keyInput, &m.arch.Input),
-		l.decode(keySeed, &m.Seed), l.decode(keyEpoch, &epoch))
+		l.file.GetJSON(KeyClasses, &m.Classes), l.file.GetJSON(keyInput, &m.arch.Input),
+		l.file.GetJSON(keySeed, &m.Seed), l.file.GetJSON(keyEpoch, &epoch))
 	if _, there := l.file.Metadata[KeyProportions]; there {
-		err = errors.Join(err, l.decode(KeyProportions, &m.Proportions))
+		err = errors.Join(err, l.file.GetJSON(KeyProportions, &m.Proportions))
 	}
 	if err != nil {
 		return nil, err
@@ -161,18 +149,6 @@ func (l *loader) model() (*Model, error) {
 		return nil, err
 	}
 	return m, l.input(m)
-}
-
-// decode reads a metadata value, which is JSON.
-func (l *loader) decode(key string, value any) error {
-	text, there := l.file.Metadata[key]
-	if !there {
-		return fmt.Errorf("metadata %s is missing", key)
-	}
-	if err := json.Unmarshal([]byte(text), value); err != nil {
-		return fmt.Errorf("metadata %s: %w", key, err)
-	}
-	return nil
 }
 
 // networks makes the networks that the metadata describes and sets their weights.

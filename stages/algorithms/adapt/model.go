@@ -10,7 +10,6 @@ import (
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/internal/nn"
-	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // A Model is a trained g and h and, if the method has one, v. Its methods do not change
@@ -20,14 +19,9 @@ type Model struct {
 	Method  string   // the method that trained it
 	Seed    uint64   // the seed of training
 	Epoch   int      // the epoch at whose end the weights were, from 0; −1 for initial weights
-	// Vectors is "embedding" if the rows that the model takes are embeddings of another
-	// model, and "" if they are features.
-	Vectors string
+	Use
 	// Prior is the class proportions that the posteriors assume, nil if unknown.
 	Prior []float64
-	// Decision is the decision that Decide adjusts posteriors for; nil leaves them as they
-	// are.
-	Decision *labelshift.Decision
 	// Proportions is the last estimate of p_T, nil if the method makes none.
 	Proportions []float64
 	// CriticDistance is Σ w v(z^s) − mean v(z^t) over the last epoch of the training
@@ -36,11 +30,6 @@ type Model struct {
 	// FirstLabels are the figures of the first pseudo-labels of the training that made the
 	// model; nil if it had none, and for a model from a file.
 	FirstLabels *LabelFigures
-	// Provenance says how the model was made, as JSON; "" if unknown.
-	Provenance string
-	// Preparation says how the model's rows were prepared, in the words of who prepared
-	// them; "" if unknown.
-	Preparation string
 
 	networks
 	input   input

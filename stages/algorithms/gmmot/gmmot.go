@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/mixture"
@@ -34,14 +35,7 @@ type Model struct {
 	// Proportions holds p_T: for each class, the share of the target's rows that
 	// belong to its component.
 	Proportions []float64
-	// Vectors says what rows the model takes: "" for features, or "embedding".
-	Vectors string
-	// Decision is what Decide makes posteriors ready for; nil leaves them.
-	Decision *labelshift.Decision
-	// Provenance says how the model came to be, as JSON; "" where nobody says.
-	Provenance string
-	// Preparation says how the model's rows were prepared; "" where nobody says.
-	Preparation string
+	adapt.Use
 
 	assigner *mixture.Assigner
 }

@@ -15,14 +15,7 @@ func (m *Model) Tensors() (safetensors.File, error) {
 	k, d, classes := m.Mixture.K(), m.Width(), len(m.Classes)
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	err := errors.Join(f.PutJSON(adapt.KeyClasses, m.Classes), f.PutJSON(adapt.KeyProportions, m.Proportions), f.PutJSON(adapt.KeyPrior, m.prior()))
-	for key, value := range map[string]string{adapt.KeyVectors: m.Vectors, adapt.KeyPreparation: m.Preparation, adapt.KeyProvenance: m.Provenance} {
-		if value != "" {
-			f.Metadata[key] = value
-		}
-	}
-	if m.Decision != nil {
-		f.Metadata[adapt.KeyDecision] = m.Decision.String()
-	}
+	m.Use.Put(f.Metadata)
 	density := m.assigner.Density()
 	var means, whiten []float64
 	for i := range k {

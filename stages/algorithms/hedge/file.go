@@ -9,7 +9,6 @@ import (
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/ensemble"
 	"mars.dev/mars/stages/algorithms/internal/dense"
-	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/prepare"
 	"mars.dev/mars/stages/algorithms/safetensors"
 )
@@ -44,18 +43,7 @@ func (m *Model) Save(w io.Writer) error {
 			return fmt.Errorf("hedge: %w", err)
 		}
 	}
-	if m.Vectors != "" {
-		f.Metadata[adapt.KeyVectors] = m.Vectors
-	}
-	if m.Decision != nil {
-		f.Metadata[adapt.KeyDecision] = m.Decision.String()
-	}
-	if m.Provenance != "" {
-		f.Metadata[adapt.KeyProvenance] = m.Provenance
-	}
-	if m.Preparation != "" {
-		f.Metadata[adapt.KeyPreparation] = m.Preparation
-	}
+	m.Use.Put(f.Metadata)
 	if err := m.mapping.Put(&f, ""); err != nil {
 		return fmt.Errorf("hedge: %w", err)
 	}
@@ -100,7 +88,7 @@ func Load(r io.Reader, name string) (*Model, error) {
 }
 
 func parse(f *safetensors.File) (*Model, error) {
-	m := &Model{Vectors: f.Metadata[adapt.KeyVectors], Provenance: f.Metadata[adapt.KeyProvenance], Preparation: f.Metadata[adapt.KeyPreparation]}
+	m := &Model{}
 	var h header
 	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions, keyModel: &h} {
 		if err := f.GetJSON(key, value); err != nil {
@@ -108,12 +96,8 @@ func parse(f *safetensors.File) (*Model, error) {
 		}
 	}
 	m.Views, m.prior, m.Novelty, m.Still, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Novelty, h.Still, h.Stays, h.Noise, h.Evidence, h.Warnings, h.Seed, h.Source
-	if text, there := f.Metadata[adapt.KeyDecision]; there {
-		d, err := labelshift.ParseDecision(text)
-		if err != nil {
-			return nil, fmt.Errorf("metadata %s: %w", adapt.KeyDecision, err)
-		}
-		m.Decision = &d
+	if err := m.Use.Get(f.Metadata); err != nil {
+		return nil, err
 	}
 	if err := m.check(); err != nil {
 		return nil, err

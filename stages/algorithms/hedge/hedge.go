@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/internal/spelling"
+	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/ensemble"
 	"mars.dev/mars/stages/algorithms/internal/classes"
 	"mars.dev/mars/stages/algorithms/internal/dense"
@@ -82,15 +83,7 @@ type Model struct {
 	// Warnings are doubts in words.
 	Warnings []string
 
-	// Vectors says what rows the model takes: "" for features, or "embedding".
-	Vectors string
-	// Decision is what Decide makes posteriors ready for; nil leaves them.
-	Decision *labelshift.Decision
-	// Provenance says how the model came to be, as JSON; "" where nobody says.
-	Provenance string
-	// Preparation says how the model's rows were prepared before they came here; "" where
-	// nobody says.
-	Preparation string
+	adapt.Use
 	// SourceShares are the classes' shares of all rows of the source, of which the fit may
 	// have seen a sample; nil where nobody says.
 	SourceShares []float64

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/internal/contexttest"
+	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/labelshift"
@@ -403,7 +404,7 @@ func TestDecide(t *testing.T) {
 		{&balanced, []float32{.5, .5}},
 		{nil, []float32{.2, .8}},
 	} {
-		m := &Model{Proportions: []float64{.6, .4}, prior: []float64{.2, .8}, Decision: test.decision}
+		m := &Model{Proportions: []float64{.6, .4}, prior: []float64{.2, .8}, Use: adapt.Use{Decision: test.decision}}
 		q := blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{.6, .4}}
 		if err := m.Decide(q); err != nil {
 			t.Fatal(err)

@@ -11,7 +11,6 @@ import (
 
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/gmmot"
-	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/mixture"
 	"mars.dev/mars/stages/internal/state"
 )
@@ -31,18 +30,7 @@ func SaveMixture(path string, m *gmmot.Model) (sum string, err error) {
 		t.SetMeta(key, string(text))
 	}
 	t.SetMeta(adapt.KeyMethod, gmmot.Method)
-	if m.Vectors != "" {
-		t.SetMeta(adapt.KeyVectors, m.Vectors)
-	}
-	if m.Decision != nil {
-		t.SetMeta(adapt.KeyDecision, m.Decision.String())
-	}
-	if m.Provenance != "" {
-		t.SetMeta(adapt.KeyProvenance, m.Provenance)
-	}
-	if m.Preparation != "" {
-		t.SetMeta(adapt.KeyPreparation, m.Preparation)
-	}
+	m.Use.Put(t.Metadata())
 	means := make([][]float64, m.Mixture.K())
 	for k := range means {
 		means[k] = m.Mixture.Means.RawRowView(k)
@@ -62,15 +50,13 @@ func loadMixture(ctx context.Context, f *File) (*gmmot.Model, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	m := &gmmot.Model{Vectors: t.Meta(adapt.KeyVectors), Provenance: t.Meta(adapt.KeyProvenance), Preparation: t.Meta(adapt.KeyPreparation)}
+	m := &gmmot.Model{}
+	if err := m.Use.Get(t.Metadata()); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
+	}
 	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions} {
 		if err := json.Unmarshal([]byte(t.Meta(key)), value); err != nil {
 			return nil, "", fmt.Errorf("%s: metadata %s: %w: train it again", path, key, err)
-		}
-	}
-	if text := t.Meta(adapt.KeyDecision); text != "" {
-		if m.Decision, err = labelshift.ParseDecisionOrNone(text); err != nil {
-			return nil, "", fmt.Errorf("%s: metadata %s: %w", path, adapt.KeyDecision, err)
 		}
 	}
 	if m.ClassOf, err = t.Ints("class"); err != nil {

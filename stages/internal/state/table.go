@@ -34,6 +34,9 @@ func NewTable(kind string, rows int) *Table {
 // SetMeta keeps a value that holds for all rows.
 func (t *Table) SetMeta(key, value string) { t.meta[key] = value }
 
+// Metadata are all such values.
+func (t *Table) Metadata() map[string]string { return t.meta }
+
 // Meta is a value that SetMeta kept, or "".
 func (t *Table) Meta(key string) string { return t.meta[key] }
 
