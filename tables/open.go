@@ -135,7 +135,7 @@ type Options struct {
 	// there are too many, or as many as the names in Columns or Fields say.
 	Hash int
 
-	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
+	// Memory is what reading and the table may take; nil: as much as the process may have.
 	Memory *arrowio.Budget
 
 	// FileColumn is the name of a column with the path of each row's file, which Columns

@@ -149,7 +149,6 @@ func (q *question) ready(ctx context.Context, env *stages.Env, in arrowio.Stream
 	if err != nil {
 		return nil, err
 	}
-	options.Memory = int64(q.common.limit)
 	keepInputs(ctx, env, options)
 	ready = append(ready, func(ctx context.Context, env stages.Env, _ arrowio.Stream, out arrowio.Sink) error {
 		return featurize.Files(ctx, env, options, out)

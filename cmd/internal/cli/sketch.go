@@ -105,7 +105,7 @@ func (k *sketcher) options() (sketch.Options, error) {
 	}
 	text.Columns, text.Exclude, text.Categorical = k.files.columns, k.files.exclude, k.files.categorical
 	text.Label, text.ID = k.files.label, k.files.id
-	return sketch.Options{Format: text, Sample: k.sample, Part: k.part, Memory: int64(k.common.limit), Jobs: k.common.jobs}, nil
+	return sketch.Options{Format: text, Sample: k.sample, Part: k.part, Jobs: k.common.jobs}, nil
 }
 
 // registerOutput registers the file that a command writes.
