@@ -9,12 +9,14 @@ import (
 )
 
 // A Budget is the memory that readers may hold together. Readers take from it
-// before they allocate, so that no input can make them hold more. All budgets are part of
-// one of the process, see SetMemoryLimit, which gets back what was taken when nobody holds
-// the budget any more. A nil Budget limits nothing. It may be used by several goroutines.
+// before they allocate, so that no input can make them hold more. What is taken from a
+// budget is taken from the one that it is part of too: in the end from that of the process,
+// which gets it back when nobody holds the budget any more. A nil Budget limits nothing. It
+// may be used by several goroutines.
 type Budget struct {
 	limit int64
 	used  *atomic.Int64
+	of    *Budget
 }
 
 // process is the budget that all others are part of.
@@ -34,10 +36,21 @@ func NewBudget(limit int64) *Budget {
 	if limit == 0 {
 		limit = process.limit
 	}
-	b := &Budget{limit: limit, used: new(atomic.Int64)}
+	b := &Budget{limit, new(atomic.Int64), &process}
 	runtime.AddCleanup(b, func(used *atomic.Int64) { process.used.Add(-used.Load()) }, b.used)
 	return b
 }
+
+// Part returns a budget that is part of b, for what is held until Close.
+func (b *Budget) Part() *Budget {
+	if b == nil {
+		return nil
+	}
+	return &Budget{b.limit, new(atomic.Int64), b}
+}
+
+// Close gives back all that is taken.
+func (b *Budget) Close() { b.Give(b.Used()) }
 
 // Take takes n bytes. It takes nothing and fails with a *LimitError if that is more
 // than is left.
@@ -45,36 +58,34 @@ func (b *Budget) Take(n int64) error {
 	if b == nil {
 		return nil
 	}
-	if err := b.take(n); err != nil {
-		return err
-	}
-	err := process.take(n)
-	for try := 0; err != nil && try < 3; try++ { // budgets that nobody holds give back soon
+	err := b.take(n)
+	for try := 0; err != nil && b.Used()+n <= b.limit && try < 3; try++ { // what nobody holds comes back soon
 		runtime.GC()
 		time.Sleep(time.Millisecond)
-		err = process.take(n)
+		err = b.take(n)
 	}
-	if err != nil {
-		b.used.Add(-n)
-		return err
-	}
-	if n > b.limit/largePart && heapSize()+n > b.limit {
+	if err == nil && n > b.limit/largePart && heapSize()+n > b.limit {
 		runtime.GC() // what was given back may still be there
 	}
-	return nil
+	return err
 }
 
 // largePart is the part of a limit that is large: before so much is allocated, garbage has to
 // go, which the runtime otherwise collects while the memory grows.
 const largePart = 64
 
-func (b *Budget) take(n int64) error {
+func (b *Budget) take(n int64) (err error) {
 	used := b.used.Add(n)
-	if n < 0 || used < 0 || used > b.limit {
-		b.used.Add(-n)
-		return &LimitError{Need: used, Limit: b.limit}
+	switch {
+	case n < 0 || used < 0 || used > b.limit:
+		err = &LimitError{Need: used, Limit: b.limit}
+	case b.of != nil:
+		err = b.of.take(n)
 	}
-	return nil
+	if err != nil {
+		b.used.Add(-n)
+	}
+	return err
 }
 
 // heapSize is the memory of all objects, of those too that are garbage.
@@ -86,9 +97,8 @@ func heapSize() int64 {
 
 // Give gives back n bytes that were taken.
 func (b *Budget) Give(n int64) {
-	if b != nil {
+	for ; b != nil; b = b.of {
 		b.used.Add(-n)
-		process.used.Add(-n)
 	}
 }
 
