@@ -2,24 +2,55 @@ package arrowio
 
 import (
 	"fmt"
+	"runtime"
+	"runtime/metrics"
 	"sync/atomic"
+	"time"
 )
 
 // A Budget is the memory that readers may hold together. Readers take from it
-// before they allocate, so that no input can make them hold more. A nil Budget
-// limits nothing. It may be used by several goroutines.
+// before they allocate, so that no input can make them hold more. What is taken from a
+// budget is taken from the one that it is part of too: in the end from that of the process,
+// which gets it back when nobody holds the budget any more. A nil Budget limits nothing. It
+// may be used by several goroutines.
 type Budget struct {
 	limit int64
-	used  atomic.Int64
+	used  *atomic.Int64
+	of    *Budget
 }
 
-// NewBudget returns a budget of limit bytes; 0 means DefaultMemory.
+// process is the budget that all others are part of.
+var process = Budget{limit: DefaultMemory(), used: new(atomic.Int64)}
+
+// SetMemoryLimit limits what all budgets of the process hold together; 0: to DefaultMemory.
+// It is to be called before they are made.
+func SetMemoryLimit(limit int64) {
+	if limit == 0 {
+		limit = DefaultMemory()
+	}
+	process.limit = limit
+}
+
+// NewBudget returns a budget of limit bytes; 0 means as many as the process may have.
 func NewBudget(limit int64) *Budget {
 	if limit == 0 {
-		limit = DefaultMemory
+		limit = process.limit
 	}
-	return &Budget{limit: limit}
+	b := &Budget{limit, new(atomic.Int64), &process}
+	runtime.AddCleanup(b, func(used *atomic.Int64) { process.used.Add(-used.Load()) }, b.used)
+	return b
 }
+
+// Part returns a budget that is part of b, for what is held until Close.
+func (b *Budget) Part() *Budget {
+	if b == nil {
+		return nil
+	}
+	return &Budget{b.limit, new(atomic.Int64), b}
+}
+
+// Close gives back all that is taken.
+func (b *Budget) Close() { b.Give(b.Used()) }
 
 // Take takes n bytes. It takes nothing and fails with a *LimitError if that is more
 // than is left.
@@ -27,17 +58,46 @@ func (b *Budget) Take(n int64) error {
 	if b == nil {
 		return nil
 	}
-	used := b.used.Add(n)
-	if n < 0 || used < 0 || used > b.limit {
-		b.used.Add(-n)
-		return &LimitError{Need: used, Limit: b.limit}
+	err := b.take(n)
+	for try := 0; err != nil && b.Used()+n <= b.limit && try < 3; try++ { // what nobody holds comes back soon
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+		err = b.take(n)
 	}
-	return nil
+	if err == nil && n > b.limit/largePart && heapSize()+n > b.limit {
+		runtime.GC() // what was given back may still be there
+	}
+	return err
+}
+
+// largePart is the part of a limit that is large: before so much is allocated, garbage has to
+// go, which the runtime otherwise collects while the memory grows.
+const largePart = 64
+
+func (b *Budget) take(n int64) (err error) {
+	used := b.used.Add(n)
+	switch {
+	case n < 0 || used < 0 || used > b.limit:
+		err = &LimitError{Need: used, Limit: b.limit}
+	case b.of != nil:
+		err = b.of.take(n)
+	}
+	if err != nil {
+		b.used.Add(-n)
+	}
+	return err
+}
+
+// heapSize is the memory of all objects, of those too that are garbage.
+func heapSize() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
 }
 
 // Give gives back n bytes that were taken.
 func (b *Budget) Give(n int64) {
-	if b != nil {
+	for ; b != nil; b = b.of {
 		b.used.Add(-n)
 	}
 }

@@ -109,7 +109,7 @@ func (m *meter) Free(b []byte) {
 func survive(t testing.TB, data []byte) (rows []int64, err error) {
 	const limit = 16 << 20
 	m := &meter{Allocator: memory.NewGoAllocator()}
-	records, err := readAll(data, ReadOptions{Memory: limit, Allocator: m})
+	records, err := readAll(data, ReadOptions{Budget: NewBudget(limit), Allocator: m})
 	for _, rec := range records {
 		rows = append(rows, rec.NumRows())
 		if rec.NumRows() < 1000 { // columns of nulls may be very long at no cost

@@ -13,23 +13,18 @@ import (
 
 // ReadOptions say how an input is read. The zero value is right for most.
 type ReadOptions struct {
-	// Memory limits the bytes of batches that the reader holds at one time; 0
-	// means DefaultMemory. A batch that needs more is an error.
-	Memory int64
-	// Budget is the memory that the reader shares with others; nil means one of
-	// Memory bytes for itself.
+	// Budget is the memory of the batches that the reader holds at one time, which it may
+	// share with others; nil means what the process may have. A batch that needs more is
+	// an error.
 	Budget *Budget
 	// Allocator is where the memory of batches comes from; nil means Go's. A
 	// checked one shows in tests that every batch is released.
 	Allocator memory.Allocator
 }
 
-// DefaultMemory is the limit of a reader's memory where none is given.
-const DefaultMemory = 8 << 30
-
 func (o ReadOptions) withDefaults() ReadOptions {
 	if o.Budget == nil {
-		o.Budget = NewBudget(o.Memory)
+		o.Budget = NewBudget(0)
 	}
 	if o.Allocator == nil {
 		o.Allocator = allocator

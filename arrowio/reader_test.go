@@ -204,7 +204,7 @@ func TestMemoryLimit(t *testing.T) {
 	for _, c := range codecs[:3] { // zeros: a few hundred bytes, compressed
 		data := write(t, StreamKind, c, rec)
 		for _, in := range []io.Reader{bytes.NewReader(data), io.MultiReader(bytes.NewReader(data))} {
-			r, err := NewReader(in, "in", ReadOptions{Memory: 1 << 20})
+			r, err := NewReader(in, "in", ReadOptions{Budget: NewBudget(1 << 20)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -214,7 +214,7 @@ func TestMemoryLimit(t *testing.T) {
 			}
 			r.Close()
 		}
-		if _, err := readAll(data, ReadOptions{Memory: 16 << 20}); err != nil {
+		if _, err := readAll(data, ReadOptions{Budget: NewBudget(16 << 20)}); err != nil {
 			t.Errorf("%s: within the limit: %v", c, err)
 		}
 	}

@@ -72,7 +72,7 @@ func openARFF(ctx context.Context, in *input, o Options) (*batches, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &arffReader{lines: lines, mem: in.mem}
+	r := &arffReader{lines: lines, mem: in.reading}
 	if err := r.header(ctx); err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func openARFF(ctx context.Context, in *input, o Options) (*batches, error) {
 		fields[i] = arrow.Field{Name: a.name, Type: a.arrow(), Nullable: true}
 	}
 	schema := arrow.NewSchema(fields, nil)
-	if r.build, err = newBatchBuilder(schema, in.mem); err != nil {
+	if r.build, err = newBatchBuilder(schema, in.reading); err != nil {
 		return nil, err
 	}
 	r.set = make([]int, len(fields))
@@ -212,7 +212,7 @@ func arffToken(text []byte, ends string) (value []byte, quoted bool, rest []byte
 		return bytes.TrimSpace(text[:end]), false, text[end:], nil
 	}
 	quote := text[0]
-	var out []byte
+	out := make([]byte, 0, bytes.IndexByte(text[1:], quote)+1) // but for quotes with a backslash
 	for i := 1; i < len(text); i++ {
 		switch b := text[i]; {
 		case b == quote:

@@ -58,6 +58,7 @@ const columnCost = 1 << 10
 type batchBuilder struct {
 	*array.RecordBuilder
 	most int // rows of a batch
+	row  int // the last one, from 1
 	last arrow.Record
 }
 
@@ -66,18 +67,24 @@ func newBatchBuilder(schema *arrow.Schema, mem *arrowio.Budget) (*batchBuilder, 
 	if err := mem.Take(int64(columns) * columnCost); err != nil {
 		return nil, fmt.Errorf("%d columns: %w", columns, err)
 	}
-	return &batchBuilder{RecordBuilder: array.NewRecordBuilder(memory.DefaultAllocator, schema), most: min(max(maxBatchCells/max(columns, 1), 1), maxBatchRows)}, nil
+	return &batchBuilder{RecordBuilder: array.NewRecordBuilder(&budgetAllocator{Allocator: memory.DefaultAllocator, mem: mem}, schema), most: min(max(maxBatchCells/max(columns, 1), 1), maxBatchRows)}, nil
 }
 
 // batch calls row until it returns io.EOF or enough rows are there. row says how many bytes
 // the row has.
-func (b *batchBuilder) batch(row func() (bytes int, err error)) (arrow.Record, error) {
+func (b *batchBuilder) batch(row func() (bytes int, err error)) (_ arrow.Record, err error) {
+	defer func() {
+		if limit := refusal(recover()); limit != nil {
+			err = fmt.Errorf("row %d: %w", b.row, limit)
+		}
+	}()
 	if b.last != nil {
 		b.last.Release()
 		b.last = nil
 	}
 	rows, size := 0, 0
 	for rows < b.most && size < maxBatchBytes {
+		b.row++
 		n, err := row()
 		if errors.Is(err, io.EOF) {
 			break

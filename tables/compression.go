@@ -27,15 +27,16 @@ type compression struct {
 	begins     *regexp.Regexp
 	// open reads what is compressed. What a file says about itself may take no more than
 	// window bytes beside small buffers.
-	open func(r *bufio.Reader, window int64) (io.Reader, error)
+	open     func(r *bufio.Reader, window int64) (io.Reader, error)
+	windowed bool // it may take so much
 }
 
 var compressions = []compression{
-	{"gzip", []string{".gz"}, regexp.MustCompile(`^\x1f\x8b`), openGzip},
-	{"zstd", []string{".zst", ".zstd"}, regexp.MustCompile(`(?s)^(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)`), openZstd},
-	{"bzip2", []string{".bz2"}, regexp.MustCompile(`^BZh[1-9](1AY&SY|\x17rE8P)`), openBzip2},
-	{"xz", []string{".xz"}, regexp.MustCompile(`^\xfd7zXZ\x00`), openXZ},
-	{"lz4", []string{".lz4"}, regexp.MustCompile(`^\x04\x22\x4d\x18`), openLZ4},
+	{"gzip", []string{".gz"}, regexp.MustCompile(`^\x1f\x8b`), openGzip, false},
+	{"zstd", []string{".zst", ".zstd"}, regexp.MustCompile(`(?s)^(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)`), openZstd, true},
+	{"bzip2", []string{".bz2"}, regexp.MustCompile(`^BZh[1-9](1AY&SY|\x17rE8P)`), openBzip2, false},
+	{"xz", []string{".xz"}, regexp.MustCompile(`^\xfd7zXZ\x00`), openXZ, true},
+	{"lz4", []string{".lz4"}, regexp.MustCompile(`^\x04\x22\x4d\x18`), openLZ4, false},
 }
 
 // bareName is a name without the extension of a compression.
@@ -61,7 +62,13 @@ func decompressed(r *bufio.Reader, mem *arrowio.Budget) (_ *bufio.Reader, found 
 		return r, false, nil
 	}
 	d := &decompressor{name: compressions[i].name, packed: &counter{r: r}}
-	opened, err := compressions[i].open(bufio.NewReaderSize(d.packed, 1<<16), min(maxWindow, mem.Limit()/8))
+	window := min(maxWindow, mem.Limit()/8)
+	if compressions[i].windowed {
+		if err := mem.Take(window); err != nil {
+			return nil, true, err
+		}
+	}
+	opened, err := compressions[i].open(bufio.NewReaderSize(d.packed, 1<<16), window)
 	if err != nil {
 		return nil, true, d.explain(err)
 	}

@@ -51,7 +51,7 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fcsFile{r: r, size: size, mem: in.mem, text: fcsText{}}
+	f := &fcsFile{r: r, size: size, mem: in.reading, text: fcsText{}}
 	if err := f.header(); err != nil {
 		return nil, err
 	}

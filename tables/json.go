@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -237,7 +238,7 @@ func (p *jsonParser) text() ([]byte, error) {
 
 // escaped reads a string from its first backslash on.
 func (p *jsonParser) escaped(start, first int) ([]byte, error) {
-	p.scratch = append(p.scratch[:0], p.line[start:first]...)
+	p.scratch = append(slices.Grow(p.scratch[:0], len(p.line)-start), p.line[start:first]...) // no more is needed
 	for i := first; i < len(p.line); {
 		b := p.line[i]
 		switch {

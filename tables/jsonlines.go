@@ -85,7 +85,7 @@ func openJSONLines(ctx context.Context, in *input, o Options) (*batches, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &jsonReader{replay: held, mem: in.mem, top: newJSONObject(""), names: map[string]bool{}, named: o.Columns != nil}
+	r := &jsonReader{replay: held, mem: in.reading, top: newJSONObject(""), names: map[string]bool{}, named: o.Columns != nil}
 	if err := r.learn(ctx); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func openJSONLines(ctx context.Context, in *input, o Options) (*batches, error) 
 		fields = append(fields, arrow.Field{Name: f.name, Type: f.kind.arrow(), Nullable: true})
 	}
 	schema := arrow.NewSchema(fields, nil)
-	if r.build, err = newBatchBuilder(schema, in.mem); err != nil {
+	if r.build, err = newBatchBuilder(schema, in.reading); err != nil {
 		return nil, err
 	}
 	return &batches{schema: schema, close: r.build.close, next: func() (arrow.Record, error) { return r.build.batch(r.append) }}, nil

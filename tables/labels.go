@@ -31,6 +31,7 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 	if err != nil {
 		return nil, named(path, err)
 	}
+	defer in.reading.Close()
 	labels, err := readLabels(ctx, in, o)
 	if err != nil {
 		return nil, named(path, err)

@@ -26,7 +26,7 @@ func newLineReader(in *input, encoding string) (*lineReader, error) {
 	}
 	text := bufio.NewReaderSize(decoded, 1<<16)
 	skipMark(text)
-	return &lineReader{r: text, mem: in.mem}, nil
+	return &lineReader{r: text, mem: in.reading}, nil
 }
 
 // next is the next line without its end, valid until the call that follows, and io.EOF
@@ -60,15 +60,22 @@ func (l *lineReader) next() ([]byte, error) {
 }
 
 func (l *lineReader) add(part []byte) error {
-	at := len(l.long)
-	grown, err := extend(l.mem, l.long, len(part), maxElements)
-	if err != nil {
-		return fmt.Errorf("line %d: %w", l.line, err)
+	if need := len(l.long) + len(part); need > cap(l.long) {
+		room := max(need, cap(l.long)+cap(l.long)/2)
+		if err := l.mem.Take(int64(room) * lineCost); err != nil {
+			return fmt.Errorf("line %d: %w", l.line, err)
+		}
+		longer := append(make([]byte, 0, room), l.long...)
+		l.mem.Give(int64(cap(l.long)) * lineCost)
+		l.long = longer
 	}
-	l.long = grown
-	copy(l.long[at:], part)
+	l.long = append(l.long, part...)
 	return nil
 }
+
+// lineCost is the memory of a byte of a long line: itself, and that of a text in it, which is
+// copied where it has escapes.
+const lineCost = 2
 
 // textOf is text that is valid as long as the bytes stay as they are.
 func textOf(text []byte) string { return unsafe.String(unsafe.SliceData(text), len(text)) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"unsafe"
 
 	"mars.dev/mars/arrowio"
@@ -24,9 +23,6 @@ func extend[T any](mem *arrowio.Budget, s []T, k, limit int) ([]T, error) {
 func move[T any](mem *arrowio.Budget, s []T, need, room int) ([]T, error) {
 	if err := take[T](mem, room); err != nil {
 		return nil, err
-	}
-	if int64(room)*sizeOf[T]() > mem.Limit()/8 {
-		runtime.GC() // the pieces before s are garbage, and large
 	}
 	out := make([]T, need, room)
 	copy(out, s)
@@ -92,6 +88,52 @@ func Limited(err error) error {
 		return err
 	}
 	return fmt.Errorf("%w: give fewer rows or columns, or raise --memory-limit", err)
+}
+
+// pieces are the content of an input in memory, which need not be moved as it grows.
+type pieces struct {
+	data [][]byte // all of pieceBytes but the last
+	size int64
+}
+
+const pieceBytes = 1 << 20
+
+// readPieces reads all of r, in memory of mem.
+func readPieces(r io.Reader, mem *arrowio.Budget) (*pieces, error) {
+	p := &pieces{}
+	for {
+		if err := mem.Take(pieceBytes); err != nil {
+			return nil, fmt.Errorf("byte %d, and it has to be in memory as a whole: %w", p.size, err)
+		}
+		piece, n, err := make([]byte, pieceBytes), 0, error(nil)
+		for n < len(piece) && err == nil {
+			var k int
+			k, err = r.Read(piece[n:])
+			n += k
+		}
+		p.data, p.size = append(p.data, piece[:n]), p.size+int64(n)
+		if errors.Is(err, io.EOF) {
+			return p, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// ReadAt is that of io.ReaderAt.
+func (p *pieces) ReadAt(b []byte, at int64) (n int, err error) {
+	if at < 0 {
+		return 0, errors.New("a place before the beginning")
+	}
+	for n < len(b) && at < p.size {
+		k := copy(b[n:], p.data[at/pieceBytes][at%pieceBytes:])
+		n, at = n+k, at+int64(k)
+	}
+	if n < len(b) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 // readAll reads all of r, in memory of mem.

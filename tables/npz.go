@@ -85,7 +85,7 @@ func openNPZ(ctx context.Context, in *input) (*zip.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	directory := &meteredReaderAt{r, in.mem, directoryCost}
+	directory := &meteredReaderAt{r, in.reading, directoryCost}
 	archive, err := zip.NewReader(directory, size)
 	directory.mem = nil // only the directory stays in memory
 	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {

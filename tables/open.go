@@ -2,7 +2,6 @@ package tables
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -135,7 +134,7 @@ type Options struct {
 	// there are too many, or as many as the names in Columns or Fields say.
 	Hash int
 
-	// Memory is what reading and the table may take; nil: arrowio.DefaultMemory.
+	// Memory is what reading and the table may take; nil: as much as the process may have.
 	Memory *arrowio.Budget
 
 	// FileColumn is the name of a column with the path of each row's file, which Columns
@@ -313,6 +312,7 @@ func readOpened(ctx context.Context, in *input, name string, o Options) ([]*Tabl
 	if o.Memory == nil {
 		o.Memory = in.mem
 	}
+	defer in.reading.Close()
 	tables, err := readTables(ctx, in, o)
 	if err == nil && in.format.hasColumns() {
 		err = readListed(ctx, tables, folderOf(name), o)
@@ -405,16 +405,18 @@ type input struct {
 	format *format
 	file   *os.File // the file itself if it is not compressed and allows random access
 	held   int      // bytes of an input that is in memory, not compressed
-	mem    *arrowio.Budget
+	mem    *arrowio.Budget // of what is made of it
+	// reading is the part of mem that is held only while it is read.
+	reading *arrowio.Budget
 }
 
 func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input, error) {
-	in := &input{Reader: bufio.NewReaderSize(arrowio.WithContext(ctx, r), 1<<16), name: bareName(name), mem: o.Memory}
+	in := &input{Reader: bufio.NewReaderSize(arrowio.WithContext(ctx, r), 1<<16), name: bareName(name), mem: o.Memory, reading: o.Memory.Part()}
 	in.file = seekable(r)
 	if text, ok := r.(interface{ Len() int }); ok {
 		in.held = text.Len()
 	}
-	plain, compressed, err := decompressed(in.Reader, in.mem)
+	plain, compressed, err := decompressed(in.Reader, in.reading)
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -489,9 +491,9 @@ func (in *input) whole(ctx context.Context) (io.ReaderAt, int64, error) {
 		}
 		return contextReaderAt{ctx, in.file}, info.Size(), nil
 	}
-	data, err := readAll(in, in.mem)
+	all, err := readPieces(in, in.reading)
 	if err != nil {
 		return nil, 0, readError(err)
 	}
-	return bytes.NewReader(data), int64(len(data)), nil
+	return all, all.size, nil
 }

@@ -60,19 +60,19 @@ func withParquet(ctx context.Context, in *input, read func(*file.Reader, *parque
 			err = fmt.Errorf("is not valid Parquet (%v): copy or download it again", p)
 		}
 		if mem != nil && mem.failed != nil {
-			err = mem.failed
+			err = fmt.Errorf("column %q: %w", mem.name, mem.failed)
 		}
 	}()
 	r, size, err := in.whole(ctx)
 	if err != nil {
 		return err
 	}
-	mem = &budgetAllocator{Allocator: memory.DefaultAllocator, mem: in.mem}
+	mem = &budgetAllocator{Allocator: memory.DefaultAllocator, mem: in.reading}
 	defer mem.settle()
 	pages := &pageAllocator{budgetAllocator: mem}
 	properties := parquet.NewReaderProperties(pages)
 	properties.BufferedStreamEnabled = true // otherwise it allocates what a column's length claims
-	footer := &meteredReaderAt{r, in.mem, footerCost}
+	footer := &meteredReaderAt{r, in.reading, footerCost}
 	f, err := file.NewParquetReader(io.NewSectionReader(footer, 0, size), file.WithReadProps(properties))
 	footer.mem = nil
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 	arrays := make([]arrow.Array, len(r.columns))
 	fields := make([]arrow.Field, len(r.columns))
 	for k, column := range r.columns {
-		r.pages.column = k
+		r.pages.column, r.pages.name = k, r.names[k]
 		values, err := nextArray(column, n, r.pages.budgetAllocator)
 		if err != nil {
 			return nil, fmt.Errorf("row group %d, column %q: %w", r.group, r.names[k], parquetError(err))
@@ -216,7 +216,7 @@ func (r *parquetRows) open(ctx context.Context) error {
 	r.releaseRecord()
 	r.releaseColumns()
 	for k, i := range r.fields {
-		r.pages.column = k
+		r.pages.column, r.pages.name = k, r.names[k]
 		if err := r.checkDictionaries(ctx, &r.reader.Manifest.Fields[i]); err != nil {
 			return fmt.Errorf("row group %d, column %q: %w", r.group+1, r.names[k], err)
 		}
@@ -329,6 +329,19 @@ type budgetAllocator struct {
 	mem    *arrowio.Budget
 	used   atomic.Int64 // of mem; finalizers free too
 	failed error
+	name   string // of the column that is read
+}
+
+// refusal is the error of a panic of a budgetAllocator, nil without a panic.
+func refusal(panicked any) error {
+	if panicked == nil {
+		return nil
+	}
+	limit, ok := panicked.(*arrowio.LimitError)
+	if !ok {
+		panic(panicked)
+	}
+	return limit
 }
 
 func (a *budgetAllocator) Allocate(size int) []byte {

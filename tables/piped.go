@@ -55,7 +55,10 @@ func OpenPiped(ctx context.Context, path string, o Options) (*Piped, error) {
 }
 
 // Close closes the input.
-func (p *Piped) Close() error { return p.close() }
+func (p *Piped) Close() error {
+	p.in.reading.Close()
+	return p.close()
+}
 
 // Arrow is the batches of an Arrow stream; nil if the input holds something else. The input
 // is then read through them alone.

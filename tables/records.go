@@ -26,6 +26,7 @@ func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o O
 	}
 	b := newBuilder(p, o, mem, ahead)
 	var widths []int
+	used := p.needs()
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -41,7 +42,13 @@ func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o O
 			return nil, err
 		}
 		first := b.split.rows
-		if err := addRecord(ctx, b, &recordBlock{rec, p, mem, &widths}); err != nil {
+		cost := readCost(rec, func(name string) bool { return used[name] || p.counted(name) })
+		err = mem.Take(cost)
+		if err == nil {
+			err = addRecord(ctx, b, &recordBlock{rec, p, mem, &widths})
+			mem.Give(cost)
+		}
+		if err != nil {
 			if at := (*arrowio.RowError)(nil); errors.As(err, &at) {
 				at.Row += first
 				return nil, at
@@ -49,6 +56,36 @@ func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o O
 			return nil, fmt.Errorf("batch that begins at row %d: %w", first+1, err)
 		}
 	}
+}
+
+// readCost is the memory of what is made of columns of a batch: texts, which are copied, and
+// numbers as float32.
+func readCost(rec arrow.Record, used func(name string) bool) (n int64) {
+	for i, column := range rec.Columns() {
+		if used(rec.ColumnName(i)) {
+			n += valuesCost(column.Data())
+		}
+	}
+	return n
+}
+
+func valuesCost(data arrow.ArrayData) (n int64) {
+	switch data.DataType().ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
+		n = int64(data.Len()) * sizeOf[string]()
+		for _, b := range data.Buffers()[2:] {
+			n += int64(b.Len())
+		}
+	case arrow.DICTIONARY:
+		n = int64(data.Len())*sizeOf[string]() + valuesCost(data.Dictionary())
+	case arrow.FLOAT32:
+	default:
+		n = int64(data.Len()) * sizeOf[float32]()
+	}
+	for _, child := range data.Children() {
+		n += valuesCost(child)
+	}
+	return n
 }
 
 // addRecord adds the rows of a batch to the tables.

@@ -18,9 +18,6 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
-// textRows is how many rows of text EachBatch gives at a time.
-const textRows = 4096
-
 // Columns are the names and types of the columns of a table that EachBatch can give: not
 // lists. Fields of structs are columns of their own, as in pos.x. Of several files they are
 // those of any, in the order in which they are found; the names of those that not all have
@@ -216,6 +213,7 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 	if err != nil {
 		return named(path, err)
 	}
+	defer in.reading.Close()
 	flat := func(schema *arrow.Schema, next records) error {
 		columns, _ := flatSchema(schema)
 		domain := -1
@@ -278,36 +276,23 @@ func textBatches(_ context.Context, in *input, o Options, read func(*arrow.Schem
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
 	}
 	schema := arrow.NewSchema(fields, nil)
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	defer b.Release()
-	var rec arrow.Record
-	release := func() {
-		if rec != nil {
-			rec.Release()
-			rec = nil
-		}
+	b, err := newBatchBuilder(schema, in.reading)
+	if err != nil {
+		return err
 	}
-	defer release()
+	defer b.close()
 	return read(schema, func() (arrow.Record, error) {
-		release()
-		n := 0
-		for ; n < textRows; n++ {
+		return b.batch(func() (size int, err error) {
 			record, err := r.next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
 			if err != nil {
-				return nil, err
+				return 0, err
 			}
 			for i, field := range record.fields {
 				b.Field(i).(*array.StringBuilder).Append(field)
+				size += len(field)
 			}
-		}
-		if n == 0 {
-			return nil, io.EOF
-		}
-		rec = b.NewRecord()
-		return rec, nil
+			return size, nil
+		})
 	})
 }
 

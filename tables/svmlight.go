@@ -15,6 +15,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars.dev/mars/arrowio"
 )
 
 // Rows of svmlight (LIBSVM) are a label and the features that are not 0, as in
@@ -48,6 +50,7 @@ const minSparseRows = 64
 // A sparseReader reads them.
 type sparseReader struct {
 	lines   *lineReader
+	mem     *arrowio.Budget
 	largest int
 	zero    bool // index 0 is there
 	queries bool // qid is there
@@ -64,7 +67,7 @@ func openSVMLight(ctx context.Context, in *input, o Options) (*batches, error) {
 		whole := *in
 		whole.Reader = bufio.NewReader(io.NewSectionReader(source, 0, size))
 		lines, err := newLineReader(&whole, o.Encoding)
-		return &sparseReader{lines: lines}, err
+		return &sparseReader{lines: lines, mem: in.reading}, err
 	}
 	first, err := again()
 	if err != nil {
@@ -89,7 +92,7 @@ func openSVMLight(ctx context.Context, in *input, o Options) (*batches, error) {
 		return nil, err
 	}
 	schema := columns.schema(orDefault(o.Label, "label"))
-	b, err := newBatchBuilder(schema, in.mem)
+	b, err := newBatchBuilder(schema, in.reading)
 	if err != nil {
 		return nil, err
 	}
@@ -237,24 +240,32 @@ func (r *sparseReader) next() (label string, size int, err error) {
 			return "", 0, lineError(r.lines.line, "%w", err)
 		}
 	}
-	if i, twice := repeated(r.indices); twice {
+	switch i, twice, err := r.repeated(); {
+	case err != nil:
+		return "", 0, lineError(r.lines.line, "%w", err)
+	case twice:
 		return "", 0, lineError(r.lines.line, "has feature %d twice: mend the line", i)
 	}
 	return label, size, nil
 }
 
 // repeated finds an index that is there twice. Most rows have them in order.
-func repeated(indices []int) (int, bool) {
+func (r *sparseReader) repeated() (i int, twice bool, err error) {
+	indices := r.indices
 	if !slices.IsSorted(indices) {
+		if err := take[int](r.mem, len(indices)); err != nil {
+			return 0, false, err
+		}
+		defer give[int](r.mem, len(indices))
 		indices = slices.Clone(indices)
 		slices.Sort(indices)
 	}
 	for k := 1; k < len(indices); k++ {
 		if indices[k] == indices[k-1] {
-			return indices[k], true
+			return indices[k], true, nil
 		}
 	}
-	return 0, false
+	return 0, false, nil
 }
 
 // nextWord is what stands before the next spaces, and what stands after them.
@@ -299,7 +310,9 @@ func (r *sparseReader) feature(word string) error {
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
 		return fmt.Errorf("feature %d: %.40q is not a number: mend it", i, value)
 	}
-	r.indices, r.values = append(r.indices, i), append(r.values, v)
 	r.largest, r.zero = max(r.largest, i), r.zero || i == 0
-	return nil
+	if r.indices, err = push(r.mem, r.indices, i); err == nil {
+		r.values, err = push(r.mem, r.values, v)
+	}
+	return err
 }

@@ -169,7 +169,11 @@ func (t *textTables) addAll(ctx context.Context) error {
 		for i, line := range b.lines {
 			t.lines = t.lines && line == first+i+2
 		}
-		return t.addRows(ctx, b, rows, func(i int) int { return first + i })
+		err = t.addRows(ctx, b, rows, func(i int) int { return first + i })
+		if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
+			err = fmt.Errorf("the rows from line %d on: %w", b.lines[0], err)
+		}
+		return err
 	})
 }
 

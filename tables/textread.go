@@ -61,10 +61,10 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 	if mark := separatorLine(text, o); mark != 0 {
 		o.Separator, o.SkipLines = mark, 1
 	}
-	r := &recordReader{comma: separator(text, in.name, o), asked: o.Separator != 0, mem: in.mem, size: in.size()}
+	r := &recordReader{comma: separator(text, in.name, o), asked: o.Separator != 0, mem: in.reading, size: in.size()}
 	r.spaced = !r.asked && isSpaced(beginning(text, o), r.comma)
 	// Several spaces are one separator.
-	if r.scanner, err = scan.New(text, scan.Options{Separator: r.comma, Trim: r.comma == ' ', Comment: o.Comment, Skip: o.SkipLines, Memory: in.mem, Chunk: textChunk}); err != nil {
+	if r.scanner, err = scan.New(text, scan.Options{Separator: r.comma, Trim: r.comma == ' ', Comment: o.Comment, Skip: o.SkipLines, Memory: in.reading, Chunk: textChunk}); err != nil {
 		return nil, err
 	}
 	if o.NoHeader {
@@ -75,7 +75,7 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 		r.close()
 		return nil, err
 	}
-	if err := in.mem.Take(int64(len(record.fields)) * costPerColumn); err != nil {
+	if err := in.reading.Take(int64(len(record.fields)) * costPerColumn); err != nil {
 		r.close()
 		return nil, fmt.Errorf("line 1: %w", err)
 	}

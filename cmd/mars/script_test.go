@@ -44,6 +44,8 @@ func TestMain(m *testing.M) {
 		"madefeatures": madeFeatures,
 		"provenance":   edit(setProvenance),
 		"evil":         edit(evilText),
+		"inflated":     inflated,
+		"atmost":       atMost,
 	}
 	for _, name := range append(cli.Programs(), "mars") {
 		programs[name] = main

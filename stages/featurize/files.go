@@ -71,7 +71,6 @@ type Options struct {
 	Prepared string
 	Preview  Preview
 	Mixed    MixedOptions
-	Memory   int64 // limit of what reading both sides may hold; 0: arrowio.DefaultMemory
 }
 
 var domains = []arrowio.Domain{arrowio.SourceDomain, arrowio.TargetDomain}
@@ -95,7 +94,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if o.Mixed.MaxCategories == 0 {
 		o.Mixed.MaxCategories = DefaultMaxCategories
 	}
-	memory := arrowio.NewBudget(o.Memory)
+	memory := arrowio.NewBudget(0)
 	o.Source.Format.Memory, o.Target.Format.Memory = memory, memory
 	if st.Columns != nil && o.Source.Path == "" {
 		closePipe, err := o.Target.openPipe(ctx)

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"sync"
 
-	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/internal/sketches"
 	"mars.dev/mars/tables"
@@ -25,7 +24,6 @@ type Options struct {
 	Format tables.Options // how the files are read; Label and ID name columns
 	Sample int            // rows of the sample; 0: sketches.DefaultSample
 	Part   string         // the name of a part; "": its file's
-	Memory int64          // limit of what reading a part may hold; 0: arrowio.DefaultMemory
 	Jobs   int            // parts that are read at a time; at least 1
 }
 
@@ -109,7 +107,7 @@ func File(ctx context.Context, env stages.Env, path string, o Options) (*sketche
 	}
 	p := &part{env: env, path: path, o: o}
 	f := o.Format
-	f.Mixed, f.EachNames, f.Memory = true, true, arrowio.NewBudget(o.Memory)
+	f.Mixed, f.EachNames = true, true
 	blocks := tables.HasBlocks(ctx, path, f)
 	if blocks {
 		f.Each = func(t *tables.Table) error { return p.add(ctx, t) }

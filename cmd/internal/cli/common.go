@@ -32,7 +32,6 @@ type common struct {
 	compression arrowio.Compression
 	force       bool
 	memory      bytesFlag
-	limit       bytesFlag
 	maxClasses  int
 	seed        uint64
 	jobs        int
@@ -117,8 +116,7 @@ func (c *common) chanceFlags(f *pflag.FlagSet) {
 var withoutChance = map[string]bool{"mars-match": true, "mars-predict": true}
 
 func (c *common) limitFlag(f *pflag.FlagSet) {
-	c.limit = arrowio.DefaultMemory
-	f.Var(&c.limit, "memory-limit", "refuse input that needs more memory than this at a time")
+	f.Var(new(bytesFlag), "memory-limit", "refuse inputs that together need more memory than this (default three quarters of the machine's)")
 }
 
 func (c *common) classesFlag(f *pflag.FlagSet) {
@@ -229,9 +227,6 @@ func guarded(f func() error) (err error) {
 // env is the stage's surroundings; done ends its progress bar.
 func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 	algorithms.SetJobs(c.jobs)
-	if cmd.Flags().Changed("memory-limit") { // garbage counts too
-		debug.SetMemoryLimit(int64(c.limit))
-	}
 	bar := &progress{w: cmd.ErrOrStderr(), enabled: !c.quiet && c.logFormat != "json" && redraws(cmd.ErrOrStderr())}
 	if out, ok := bare(cmd.OutOrStdout()).(*standardOutput); ok {
 		out.before = bar.stop

@@ -64,7 +64,6 @@ several sizes need --resize; a target's get the size of the source's.`,
 		if err := c.check(); err != nil {
 			return err
 		}
-		options.Memory = int64(c.limit)
 		return c.write(cmd, func(ctx context.Context, env stages.Env, out arrowio.Sink) error {
 			keepInputs(ctx, &env, options)
 			return featurize.Files(ctx, env, options, out)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -42,6 +43,20 @@ func (b *bytesFlag) Set(s string) error {
 	}
 	*b = bytesFlag(v)
 	return nil
+}
+
+// limitMemory sets what --memory-limit says of the process. Garbage counts too.
+func limitMemory(cmd *cobra.Command) {
+	f := cmd.Flags().Lookup("memory-limit")
+	if f == nil || hostOf(cmd).checkOnly {
+		return
+	}
+	limit := int64(*f.Value.(*bytesFlag))
+	if limit == 0 {
+		limit = arrowio.DefaultMemory()
+	}
+	arrowio.SetMemoryLimit(limit)
+	debug.SetMemoryLimit(limit)
 }
 
 // compressionFlag is a codec with or without a level.

@@ -78,7 +78,7 @@ func (i *inspector) inspect(cmd *cobra.Command, path string) error {
 	if predict.IsModel(path) && !i.asCSV && !i.check {
 		return predict.Describe(out, path, i.asJSON)
 	}
-	r, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(i.common.limit)})
+	r, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
 		return err
 	}

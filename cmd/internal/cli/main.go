@@ -204,7 +204,10 @@ func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.CompletionOptions.DisableDefaultCmd = true
 	cmd.DisableAutoGenTag = true
 	cmd.Flags().SortFlags = false
-	cmd.PreRunE = checkFiles
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		limitMemory(cmd)
+		return checkFiles(cmd, args)
+	}
 	cmd.PostRunE = func(cmd *cobra.Command, _ []string) error { return unchanged(cmd) }
 	if validate := cmd.Args; validate != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {

@@ -104,7 +104,7 @@ func (r *plotRows) run(cmd *cobra.Command, args []string) error {
 }
 
 func (r *plotRows) read(ctx context.Context, path string) (*figures.Rows, error) {
-	in, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(r.common.limit)})
+	in, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}

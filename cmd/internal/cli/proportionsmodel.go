@@ -33,7 +33,6 @@ func (p *estimator) fromModel(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	options.Memory = int64(c.limit)
 	env, done := c.env(cmd)
 	defer done()
 	keepInputs(cmd.Context(), &env, options)

@@ -160,7 +160,6 @@ func (q *question) ready(ctx context.Context, env *stages.Env, in arrowio.Stream
 	if err != nil {
 		return nil, err
 	}
-	options.Memory = int64(q.common.limit)
 	keepInputs(ctx, env, options)
 	ready = append(ready, featurized(options))
 	if q.embed != nil {

@@ -147,7 +147,7 @@ func onePart(ctx context.Context, env stages.Env, c *common, files *featurizeFla
 		return nil, fmt.Errorf("is a sketch, which has a sample of the rows: give the part itself")
 	}
 	if !table {
-		in, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(c.limit)})
+		in, err := arrowio.Open(path, arrowio.ReadOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +159,7 @@ func onePart(ctx context.Context, env stages.Env, c *common, files *featurizeFla
 		return nil, err
 	}
 	how.Compensated = featurize.Compensated(text)
-	options := featurize.Options{Target: featurize.SideOptions{Path: path, Format: how}, Classes: classes, Prepared: text, Nameless: true, Memory: int64(c.limit)}
+	options := featurize.Options{Target: featurize.SideOptions{Path: path, Format: how}, Classes: classes, Prepared: text, Nameless: true}
 	inner := env
 	inner.Log = nil // of many parts nobody reads it
 	err = pipeline.Join(ctx, path, nil, []pipeline.Filter{filter(featurized(options), inner)}, func(ctx context.Context, in arrowio.Stream) error {

@@ -45,7 +45,7 @@ func (c *common) open(cmd *cobra.Command, path string) (in arrowio.Stream, close
 	if h := hostOf(cmd); h.streams.In != nil && path == "" {
 		return h.streams.In, func() {}, nil
 	}
-	r, err := arrowio.Open(path, arrowio.ReadOptions{Memory: int64(c.limit)})
+	r, err := arrowio.Open(path, arrowio.ReadOptions{})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -104,7 +104,7 @@ func (k *sketcher) options() (sketch.Options, error) {
 		return sketch.Options{}, err
 	}
 	text.Hash, text.LabelFromFile = 0, false // of mars proportions, for --source
-	return sketch.Options{Format: text, Sample: k.sample, Part: k.part, Memory: int64(k.common.limit), Jobs: k.common.jobs}, nil
+	return sketch.Options{Format: text, Sample: k.sample, Part: k.part, Jobs: k.common.jobs}, nil
 }
 
 // registerOutput registers the file that a command writes.

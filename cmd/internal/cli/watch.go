@@ -564,7 +564,7 @@ func (r feedReader) Read(p []byte) (int, error) {
 
 // readArrow reads the batches of an Arrow stream.
 func (w *watching) readArrow(ctx context.Context, r io.Reader) error {
-	in, err := arrowio.NewReader(r, w.name, arrowio.ReadOptions{Memory: int64(w.common.limit)})
+	in, err := arrowio.NewReader(r, w.name, arrowio.ReadOptions{})
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ import (
 // new one fails here until the tables say how to see its effect.
 func TestWiring(t *testing.T) {
 	t.Chdir(t.TempDir())
-	t.Cleanup(func() { debug.SetMemoryLimit(math.MaxInt64) }) // which --memory-limit sets
+	t.Cleanup(func() { debug.SetMemoryLimit(math.MaxInt64); arrowio.SetMemoryLimit(0) }) // which --memory-limit sets
 	makeWiringInputs(t)
 	for _, s := range catalogue() {
 		t.Run(s.Name, func(t *testing.T) {

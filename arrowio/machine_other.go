@@ -1,0 +1,6 @@
+//go:build !linux && !darwin && !windows
+
+package arrowio
+
+// machineMemory is 0: it is not known.
+func machineMemory() int64 { return 0 }
