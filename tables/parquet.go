@@ -151,7 +151,7 @@ func readParquetColumns(ctx context.Context, f *parquetFile, o Options) ([]*Tabl
 // newParquetRows reads the columns that have one that used says is used; top are their
 // columns in the schema.
 func newParquetRows(f *parquetFile, top []int, used func(i int) bool) *parquetRows {
-	rows := &parquetRows{parquetFile: f, leaves: map[int]bool{}}
+	rows := &parquetRows{parquetFile: f, packed: packedPages{mem: f.pages.mem}, leaves: map[int]bool{}}
 	for i, field := range top {
 		if last := len(rows.fields) - 1; used(i) && (last < 0 || rows.fields[last] != field) {
 			rows.fields, rows.names = append(rows.fields, field), append(rows.names, f.schema.Field(field).Name)
@@ -197,6 +197,7 @@ type parquetRows struct {
 	left    int64 // rows of the current group
 	batch   int64 // rows that are read at a time
 	columns []parquetColumn
+	packed  packedPages
 	record  arrow.Record
 }
 
@@ -295,7 +296,7 @@ func (r *parquetRows) begin() {
 	}
 	r.columns, r.batch = make([]parquetColumn, len(r.fields)), min(max(numberCells/int64(max(len(r.fields), 1)), minNumberRows), maxNumberRows)
 	for k := range r.columns {
-		if r.columns[k].numbers = newNumberColumn(r.pages.mem, r.parquetFile, r.field(k)); r.columns[k].numbers == nil {
+		if r.columns[k].numbers = newNumberColumn(r.pages.mem, &r.packed, r.parquetFile, r.field(k)); r.columns[k].numbers == nil {
 			r.batch = parquetBatch // rows of others may be of any size
 		}
 	}
@@ -433,6 +434,7 @@ func (r *parquetRows) close() {
 		}
 	}
 	r.columns = nil
+	r.packed.close()
 }
 
 // A budgetAllocator takes what it allocates from mem. It panics if that is not

@@ -30,7 +30,7 @@ type numberColumn interface {
 
 // newNumberColumn returns a reader of a field of a file, nil if it is not one of plain
 // numbers.
-func newNumberColumn(mem *arrowio.Budget, f *parquetFile, field *pqarrow.SchemaField) numberColumn {
+func newNumberColumn(mem *arrowio.Budget, packed *packedPages, f *parquetFile, field *pqarrow.SchemaField) numberColumn {
 	if !field.IsLeaf() || f.WriterVersion().LessThan(metadata.Parquet816FixedVersion) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func newNumberColumn(mem *arrowio.Budget, f *parquetFile, field *pqarrow.SchemaF
 	if !ok || as != column.PhysicalType() || column.MaxRepetitionLevel() > 0 || column.MaxDefinitionLevel() > 1 {
 		return nil
 	}
-	pages := pageReader{mem: mem, in: bufio.NewReaderSize(nil, int(f.properties.BufferSize))}
+	pages := pageReader{mem: mem, packed: packed, in: bufio.NewReaderSize(nil, int(f.properties.BufferSize))}
 	gaps := column.MaxDefinitionLevel() > 0
 	if t.ID() == arrow.FLOAT32 || t.ID() == arrow.INT32 {
 		return &numbers[uint32]{pages: pages, kind: t, gaps: gaps}
@@ -57,7 +57,8 @@ type numbers[T uint32 | uint64] struct {
 	kind  arrow.DataType
 	gaps  bool // values may be null
 
-	dictionary []T
+	dictionary []T // in kept
+	kept       []byte
 	left       int    // rows of the page
 	levels     runs   // of the page, 1 where a value is
 	plain      []byte // values, unless they are
@@ -73,16 +74,23 @@ type numbers[T uint32 | uint64] struct {
 type someNumbers [256]uint32
 
 func (c *numbers[T]) open(ctx context.Context, r io.ReaderAt, column *metadata.ColumnChunkMetaData, size int64) error {
-	give[T](c.pages.mem, cap(c.dictionary))
-	c.dictionary, c.left = nil, 0
+	c.forget()
+	c.left = 0
 	return c.pages.open(ctx, r, column, size)
 }
 
 func (c *numbers[T]) close() {
-	give[T](c.pages.mem, cap(c.dictionary)+cap(c.values))
+	c.forget()
+	give[T](c.pages.mem, cap(c.values))
 	give[byte](c.pages.mem, cap(c.valid))
-	c.dictionary, c.values, c.valid = nil, nil, nil
+	c.values, c.valid = nil, nil
 	c.pages.close()
+}
+
+// forget forgets the dictionary.
+func (c *numbers[T]) forget() {
+	give[byte](c.pages.mem, cap(c.kept))
+	c.dictionary, c.kept = nil, nil
 }
 
 func (c *numbers[T]) next(n int) (_ arrow.Array, err error) {
@@ -167,7 +175,7 @@ func (c *numbers[T]) setValues(p page, data []byte) error {
 	return nil
 }
 
-func (c *numbers[T]) setDictionary(p page) (err error) {
+func (c *numbers[T]) setDictionary(p page) error {
 	switch {
 	case c.dictionary != nil:
 		return errors.New("has more than one dictionary")
@@ -177,10 +185,9 @@ func (c *numbers[T]) setDictionary(p page) (err error) {
 	if err := checkDictionary(int64(p.values), sizeOf[T](), int64(len(p.data))); err != nil {
 		return err
 	}
-	if c.dictionary, err = extend(c.pages.mem, []T{}, p.values, maxElements); err == nil {
-		copy(bytesOf(c.dictionary), p.data)
-	}
-	return err
+	c.kept = c.pages.keep()
+	c.dictionary = unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(c.kept))), p.values)
+	return nil
 }
 
 // read reads up to n rows of the page to values[at:], and says how many.

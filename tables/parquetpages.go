@@ -19,15 +19,51 @@ import (
 )
 
 // A pageReader reads the pages of a column of a row group, without believing what they say
-// of themselves. Its memory is that of the largest page, unpacked and as it is in the file.
+// of themselves. Its memory is that of the largest page.
 type pageReader struct {
 	ctx    context.Context
 	mem    *arrowio.Budget
+	packed *packedPages
 	in     *bufio.Reader
 	left   int64 // bytes of the column that have not been read
 	codec  compress.Compression
-	packed []byte
 	page   []byte
+}
+
+// packedPages lends memory for pages as they are in the file to the readers of all columns,
+// which need it for a moment.
+type packedPages struct {
+	mem  *arrowio.Budget
+	lock sync.Mutex
+	free [][]byte
+}
+
+// take returns n bytes, which put takes back.
+func (p *packedPages) take(n int) ([]byte, error) {
+	p.lock.Lock()
+	var b []byte
+	if last := len(p.free) - 1; last >= 0 {
+		b, p.free = p.free[last], p.free[:last]
+	}
+	p.lock.Unlock()
+	longer, err := extend(p.mem, b[:0], n, maxElements)
+	if err != nil {
+		p.put(b)
+	}
+	return longer, err
+}
+
+func (p *packedPages) put(b []byte) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.free = append(p.free, b)
+}
+
+func (p *packedPages) close() {
+	for _, b := range p.free {
+		give[byte](p.mem, cap(b))
+	}
+	p.free = nil
 }
 
 // A page is one of a column.
@@ -112,11 +148,6 @@ func (p *pageReader) body(h pageHeader) (_ []byte, err error) {
 	if plain && h.size != h.packed {
 		return nil, fmt.Errorf("has a page of %d bytes that claims %d", h.packed, h.size)
 	}
-	if !plain {
-		if p.packed, err = extend(p.mem, p.packed[:0], h.packed-levels, maxElements); err != nil {
-			return nil, err
-		}
-	}
 	room, err := extend(p.mem, p.page[:0], h.size+pageSpare, maxElements)
 	if err != nil {
 		return nil, err
@@ -124,22 +155,30 @@ func (p *pageReader) body(h pageHeader) (_ []byte, err error) {
 	p.page = room
 	data := room[:h.size]
 	if plain {
-		_, err = io.ReadFull(p.in, data)
+		levels = h.size
+	}
+	if _, err := io.ReadFull(p.in, data[:levels]); err != nil || plain {
 		return data, err
 	}
-	if _, err := io.ReadFull(p.in, data[:levels]); err != nil {
+	packed, err := p.packed.take(h.packed - levels)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := io.ReadFull(p.in, p.packed); err != nil {
+	defer p.packed.put(packed)
+	if _, err := io.ReadFull(p.in, packed); err != nil {
 		return nil, err
 	}
-	return data, unpackPage(p.codec, data[levels:], p.packed)
+	return data, unpackPage(p.codec, data[levels:], packed)
 }
 
-func (p *pageReader) close() {
-	give[byte](p.mem, cap(p.packed)+cap(p.page))
-	p.packed, p.page = nil, nil
+// keep returns the memory of the page, which the reader forgets.
+func (p *pageReader) keep() []byte {
+	kept := p.page
+	p.page = nil
+	return kept
 }
+
+func (p *pageReader) close() { give[byte](p.mem, cap(p.keep())) }
 
 // zstdPages unpacks into the room that it is given, and no more.
 var zstdPages = sync.OnceValues(func() (*zstd.Decoder, error) {
