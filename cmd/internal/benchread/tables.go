@@ -66,7 +66,7 @@ func writeText(path string, numbers []float32, every int) error {
 	for i, v := range numbers {
 		j := i % columns
 		if text = text[:0]; j > 0 && j%every == 0 {
-			text = append(text, words[i%len(words)*j%len(words)]...)
+			text = append(text, words[(i/columns+j/every)%len(words)]...)
 		} else {
 			text = strconv.AppendFloat(text, float64(v), 'g', -1, 32)
 		}
