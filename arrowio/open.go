@@ -20,6 +20,10 @@ type ReadOptions struct {
 	// Allocator is where the memory of batches comes from; nil means Go's. A
 	// checked one shows in tests that every batch is released.
 	Allocator memory.Allocator
+	// Slice is about how many bytes of a larger batch of a file are read at a time, where its
+	// columns can be cut: they are not packed, and of fixed width without nulls. Each slice is
+	// a batch. 0 means that batches come as they are.
+	Slice int
 }
 
 func (o ReadOptions) withDefaults() ReadOptions {

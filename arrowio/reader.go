@@ -23,6 +23,8 @@ type Reader struct {
 	schema   *arrow.Schema
 	layouts  *layouts
 	unpack   decompressor
+	slice    int      // see ReadOptions.Slice
+	rest     *slicing // of the batch that is being read; nil: none is in slices
 
 	offset int64  // of the message that is being read
 	count  int    // batches given
@@ -42,7 +44,7 @@ type messageSource interface {
 // stands, and can be read again.
 func NewReader(r io.Reader, name string, o ReadOptions) (*Reader, error) {
 	o = o.withDefaults()
-	out := &Reader{name: name, pool: newPool(o.Allocator, o.Budget), unpack: decompressor{limit: o.Budget.Limit()}}
+	out := &Reader{name: name, slice: o.Slice, pool: newPool(o.Allocator, o.Budget), unpack: decompressor{limit: o.Budget.Limit()}}
 	in, err := newInput(r)
 	if err == nil {
 		out.input = in
@@ -65,7 +67,7 @@ func (r *Reader) start() error {
 	if err != nil {
 		return inputError(r.name, err, advice)
 	}
-	r.kind, r.offset, r.count, r.err = kind, 0, 0, nil
+	r.kind, r.offset, r.count, r.rest, r.err = kind, 0, 0, nil, nil
 	if r.layouts != nil {
 		r.layouts.release()
 	}
@@ -126,7 +128,9 @@ func (r *Reader) Kind() Kind { return r.kind }
 
 // Progress is how many bytes of the input have been read, about, and how many it has, 0 if
 // that is not known.
-func (r *Reader) Progress() (done, all int64) { return r.offset, max(r.input.size, 0) }
+func (r *Reader) Progress() (done, all int64) {
+	return r.offset + r.rest.done(), max(r.input.size, 0)
+}
 
 // Schema is the schema of every batch.
 func (r *Reader) Schema() *arrow.Schema { return r.schema }
@@ -160,6 +164,12 @@ func (r *Reader) dropLast() {
 // panic about. If it panics all the same, that is an error of the input.
 func (r *Reader) next() (b *batch, err error) {
 	defer unpanic(&err)
+	if r.rest != nil {
+		if b, err := r.rest.next(r.pool); err != io.EOF {
+			return b, err
+		}
+		r.rest = nil
+	}
 	for {
 		msg, err := r.messages.next()
 		if err != nil {
@@ -168,6 +178,12 @@ func (r *Reader) next() (b *batch, err error) {
 		r.offset = msg.offset
 		switch msg.kind {
 		case headerBatch:
+			if r.rest, err = r.sliced(msg); err != nil {
+				return nil, err
+			}
+			if r.rest != nil {
+				return r.rest.next(r.pool)
+			}
 			return r.readBatch(msg, msg.header, r.schema, r.layouts.columns)
 		case headerDictionary:
 			if err := r.readDictionary(msg); err != nil {

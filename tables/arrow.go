@@ -16,6 +16,10 @@ var arrowFormat = &format{
 	begins: arrowio.IsArrow, open: openArrow,
 }
 
+// arrowSlice is how much of a large batch is read at a time: it stays in a processor's cache
+// until its rows are copied.
+const arrowSlice = 1 << 20
+
 func newArrowReader(in *input) (*arrowio.Reader, error) {
 	source := io.Reader(in)
 	if in.file != nil { // Arrow files need random access
@@ -24,7 +28,7 @@ func newArrowReader(in *input) (*arrowio.Reader, error) {
 		}
 		source = in.file
 	}
-	return arrowio.NewReader(source, in.name, arrowio.ReadOptions{Budget: in.mem})
+	return arrowio.NewReader(source, in.name, arrowio.ReadOptions{Budget: in.mem, Slice: arrowSlice})
 }
 
 // readBatches reads batches of a schema.

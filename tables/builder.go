@@ -21,6 +21,7 @@ type builder struct {
 	all    []int // 0, 1, …: the rows of a block, where all are of one part
 	lines  bool  // see origin
 	cuts   bool  // a block may have more rows than are passed on at once
+	finite bool  // features of blocks are finite, or missing where they may be
 	mem    *arrowio.Budget
 }
 
@@ -132,6 +133,14 @@ func (b *builder) add(ctx context.Context, read blockRows, rows [][]int, in func
 	return nil
 }
 
+// check returns an error if a value of t is not finite. There are rows before those of t.
+func (b *builder) check(ctx context.Context, t *Table, before int) error {
+	if b.finite {
+		return ctx.Err()
+	}
+	return t.checkFinite(ctx, before)
+}
+
 // finish makes the tables of what was read.
 func (b *builder) finish(ctx context.Context) ([]*Table, error) {
 	if err := b.split.check(); err != nil {
@@ -179,15 +188,13 @@ func (t *partTable) add(read blockRows, width int, rows []int, in func(i int) in
 	if t.data, err = extendAhead(t.mem, t.data, len(rows)*width, t.ahead); err != nil {
 		return err
 	}
-	for some := range slices.Chunk(rows, cachedRows) {
-		column := at
-		for _, v := range read.features {
-			fill(t.data[column:], v, some, width)
-			column += v.Width
-		}
-		at += len(some) * width
+	if width > 0 {
+		fillRows(t.data[at:], read.features, rows, width)
 	}
 	t.rows += len(rows)
+	if !t.labelled && !t.named && !t.divided && read.paths == nil {
+		return nil
+	}
 	for _, i := range rows {
 		if t.labelled {
 			err = t.label(read.labels[i])
@@ -222,35 +229,14 @@ func (t *partTable) label(name string) (err error) {
 	return err
 }
 
-// cachedRows is how many rows are filled at a time, so that they stay in a processor's cache.
-const cachedRows = 256
-
-// fill copies rows of a column to the beginnings of rows of that width: column by column is
-// several times as fast as row by row.
-func fill(data []float32, v arrowio.Vectors, rows []int, width int) {
-	if n := len(rows); v.Width == width && rows[n-1]-rows[0] == n-1 {
-		copy(data, v.Data[rows[0]*width:(rows[0]+n)*width])
-		return
-	}
-	if v.Width == 1 {
-		for k, i := range rows {
-			data[k*width] = v.Data[i]
-		}
-		return
-	}
-	for k, i := range rows {
-		copy(data[k*width:], v.Row(i))
-	}
-}
-
 // pass gives the rows to each if one more would be more than that many values, and forgets
 // them.
 func (t *partTable) pass(ctx context.Context, b *builder, cols, values int) error {
 	if b.each == nil || len(t.data) == 0 || len(t.data)+cols <= values {
 		return nil
 	}
-	block, err := newBlock(ctx, t.data, b.plan.fields(), cols, t.passed)
-	if err != nil {
+	block := newBlock(t.data, b.plan.fields(), cols)
+	if err := b.check(ctx, block, t.passed); err != nil {
 		return err
 	}
 	block.Columns, block.Skipped = b.plan.columns(cols), b.plan.unread()
@@ -282,7 +268,10 @@ func (t *partTable) finish(ctx context.Context, b *builder) (*Table, error) {
 	if !t.bare && t.passed == 0 {
 		width = len(t.data) / t.rows
 		var err error
-		if out, err = newMixedTable(ctx, t.data, p.fields(), t.rows, width, []int{width}, t.mem); err != nil {
+		if out, err = newMixedTable(t.data, p.fields(), t.rows, width, []int{width}, t.mem); err != nil {
+			return nil, err
+		}
+		if err := b.check(ctx, out, 0); err != nil {
 			return nil, err
 		}
 	}

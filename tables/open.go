@@ -403,8 +403,8 @@ type input struct {
 	*bufio.Reader
 	name   string // without the extension of a compression
 	format *format
-	file   *os.File // the file itself if it is not compressed and allows random access
-	held   int      // bytes of an input that is in memory, not compressed
+	file   *os.File        // the file itself if it is not compressed and allows random access
+	held   int             // bytes of an input that is in memory, not compressed
 	mem    *arrowio.Budget // of what is made of it
 	// reading is the part of mem that is held only while it is read.
 	reading *arrowio.Budget

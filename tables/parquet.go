@@ -14,10 +14,12 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/file"
+	"github.com/apache/arrow/go/v15/parquet/metadata"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 	"github.com/apache/arrow/go/v15/parquet/schema"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms"
 )
 
 var parquetFormat = &format{
@@ -27,8 +29,12 @@ var parquetFormat = &format{
 }
 
 const (
-	// parquetBatch is how many rows of a Parquet file are decoded at a time.
-	parquetBatch = 1024
+	// parquetBatch is how many rows of a Parquet file are decoded at a time, unless all
+	// columns are numbers: then about numberCells cells, which stay in a processor's cache.
+	parquetBatch  = 1024
+	numberCells   = 1 << 18
+	minNumberRows = 128
+	maxNumberRows = 1 << 14
 	// parquetBuffers is the memory of all columns' read buffers, if they are not
 	// smaller than minBuffer or larger than the usual one.
 	parquetBuffers    = 64 << 20
@@ -42,8 +48,8 @@ const (
 // readParquet reads a Parquet file. The library panics on some damaged files;
 // here that becomes an error.
 func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err error) {
-	err = withParquet(ctx, in, func(f *file.Reader, properties *parquet.ReaderProperties, pages *pageAllocator) error {
-		t, err = readParquetColumns(ctx, f, properties, pages, o)
+	err = withParquet(ctx, in, func(f *parquetFile) error {
+		t, err = readParquetColumns(ctx, f, o)
 		return err
 	})
 	if err != nil {
@@ -52,8 +58,19 @@ func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err err
 	return t, nil
 }
 
+// A parquetFile is one that is open.
+type parquetFile struct {
+	*file.Reader
+	library    *pqarrow.FileReader
+	schema     *arrow.Schema
+	properties *parquet.ReaderProperties
+	pages      *pageAllocator
+	bytes      io.ReaderAt
+	size       int64
+}
+
 // withParquet opens a file and reads it.
-func withParquet(ctx context.Context, in *input, read func(*file.Reader, *parquet.ReaderProperties, *pageAllocator) error) (err error) {
+func withParquet(ctx context.Context, in *input, read func(*parquetFile) error) (err error) {
 	var mem *budgetAllocator
 	defer func() {
 		if p := recover(); p != nil {
@@ -82,20 +99,20 @@ func withParquet(ctx context.Context, in *input, read func(*file.Reader, *parque
 	// The library decodes the writer's Arrow schema without checking its offsets.
 	// Parquet's own types are enough.
 	f.MetaData().FileMetaData.KeyValueMetadata = nil
-	return read(f, properties, pages)
+	library, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, mem)
+	if err != nil {
+		return parquetError(err)
+	}
+	schema, err := library.Schema()
+	if err != nil {
+		return parquetError(err)
+	}
+	return read(&parquetFile{f, library, schema, properties, pages, r, size})
 }
 
-func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet.ReaderProperties, pages *pageAllocator, o Options) ([]*Table, error) {
-	mem := pages.budgetAllocator
-	r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, mem)
-	if err != nil {
-		return nil, parquetError(err)
-	}
-	columns, err := r.Schema()
-	if err != nil {
-		return nil, parquetError(err)
-	}
-	flat, top := flatSchema(columns)
+func readParquetColumns(ctx context.Context, f *parquetFile, o Options) ([]*Table, error) {
+	mem := f.pages.mem
+	flat, top := flatSchema(f.schema)
 	plan, err := planned(&o, func(o Options) (*plan, error) { return planColumns(flat, o) })
 	if err != nil && f.NumRows() == 0 && !errors.As(err, new(*MissingColumns)) {
 		err = errNoRows
@@ -104,15 +121,15 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 		return nil, err
 	}
 	uses := plan.needs()
-	rows := newParquetRows(f, r, columns, top, pages, func(i int) bool { return uses[flat.Field(i).Name] })
-	properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
-	cost := int64(len(rows.fields)) * (properties.BufferSize + parquetColumnCost)
-	if err := mem.mem.Take(cost); err != nil {
+	rows := newParquetRows(f, top, func(i int) bool { return uses[flat.Field(i).Name] })
+	f.properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
+	cost := int64(len(rows.fields)) * (f.properties.BufferSize + parquetColumnCost)
+	if err := mem.Take(cost); err != nil {
 		return nil, err
 	}
-	defer mem.mem.Give(cost)
+	defer mem.Give(cost)
 	defer rows.close()
-	text := newParquetRows(f, r, columns, top, pages, func(i int) bool { return plan.counted(flat.Field(i).Name) })
+	text := newParquetRows(f, top, func(i int) bool { return plan.counted(flat.Field(i).Name) })
 	if err := text.look(ctx, plan); err != nil {
 		return nil, err
 	}
@@ -124,7 +141,7 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 		}
 		return rec, err
 	}
-	t, err := readRecords(ctx, flattened(columns, next), func() float64 { return forecastOf(seen, f.NumRows()) }, plan, o, mem.mem)
+	t, err := readRecords(ctx, flattened(f.schema, next), func() float64 { return forecastOf(seen, f.NumRows()) }, plan, o, mem)
 	if all := !o.OnlyIDs || plan.id >= 0; err == nil && all && seen != f.NumRows() {
 		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), seen)
 	}
@@ -133,11 +150,11 @@ func readParquetColumns(ctx context.Context, f *file.Reader, properties *parquet
 
 // newParquetRows reads the columns that have one that used says is used; top are their
 // columns in the schema.
-func newParquetRows(f *file.Reader, r *pqarrow.FileReader, schema *arrow.Schema, top []int, pages *pageAllocator, used func(i int) bool) *parquetRows {
-	rows := &parquetRows{file: f, reader: r, leaves: map[int]bool{}, pages: pages}
+func newParquetRows(f *parquetFile, top []int, used func(i int) bool) *parquetRows {
+	rows := &parquetRows{parquetFile: f, packed: packedPages{mem: f.pages.mem}, leaves: map[int]bool{}}
 	for i, field := range top {
 		if last := len(rows.fields) - 1; used(i) && (last < 0 || rows.fields[last] != field) {
-			rows.fields, rows.names = append(rows.fields, field), append(rows.names, schema.Field(field).Name)
+			rows.fields, rows.names = append(rows.fields, field), append(rows.names, f.schema.Field(field).Name)
 		}
 	}
 	for i := range f.MetaData().Schema.NumColumns() {
@@ -152,7 +169,7 @@ func (r *parquetRows) look(ctx context.Context, p *plan) error {
 	for k := range p.skipped {
 		p.skipped[k].tally.sampled = true
 	}
-	if len(r.fields) == 0 || len(r.fields) > maxLook || r.file.NumRows() == 0 {
+	if len(r.fields) == 0 || len(r.fields) > maxLook || r.NumRows() == 0 {
 		return nil
 	}
 	defer r.close()
@@ -166,43 +183,53 @@ func (r *parquetRows) look(ctx context.Context, p *plan) error {
 }
 
 // parquetRows reads the rows of some fields of a file, one row group after
-// another, because the library cannot read lists across row groups. It reads
-// field by field in this goroutine: the library's own record reader starts
-// other goroutines, whose panics cannot be recovered.
+// another, because the library cannot read lists across row groups. Columns of
+// numbers are read side by side, by several threads. The library reads the others,
+// field by field in this goroutine: its own record reader starts other goroutines,
+// whose panics cannot be recovered.
 type parquetRows struct {
-	file   *file.Reader
-	reader *pqarrow.FileReader
+	*parquetFile
 	fields []int // indices in the schema
 	names  []string
 	leaves map[int]bool // all of them
-	pages  *pageAllocator
 
 	group   int   // the next row group
 	left    int64 // rows of the current group
-	columns []*pqarrow.ColumnReader
+	batch   int64 // rows that are read at a time
+	columns []parquetColumn
+	packed  packedPages
 	record  arrow.Record
+}
+
+// A parquetColumn reads a field of a row group.
+type parquetColumn struct {
+	numbers numberColumn          // nil: the field is none of numbers
+	library *pqarrow.ColumnReader // nil: numbers read it
 }
 
 func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 	for r.left == 0 {
-		if r.group == r.file.NumRowGroups() {
+		if r.group == r.NumRowGroups() {
 			return nil, io.EOF
 		}
 		if err := r.open(ctx); err != nil {
 			return nil, parquetError(err)
 		}
 	}
-	n := min(r.left, parquetBatch)
+	n := min(r.left, r.batch)
 	arrays := make([]arrow.Array, len(r.columns))
-	fields := make([]arrow.Field, len(r.columns))
-	for k, column := range r.columns {
-		r.pages.column, r.pages.name = k, r.names[k]
-		values, err := nextArray(column, n, r.pages.budgetAllocator)
-		if err != nil {
-			return nil, fmt.Errorf("row group %d, column %q: %w", r.group, r.names[k], parquetError(err))
+	defer func() {
+		for _, values := range arrays {
+			if values != nil {
+				values.Release()
+			}
 		}
-		defer values.Release()
-		arrays[k] = values
+	}()
+	if err := r.read(ctx, arrays, n); err != nil {
+		return nil, err
+	}
+	fields := make([]arrow.Field, len(r.columns))
+	for k, values := range arrays {
 		fields[k] = arrow.Field{Name: r.names[k], Type: values.DataType(), Nullable: true}
 	}
 	r.left -= n
@@ -211,27 +238,96 @@ func (r *parquetRows) next(ctx context.Context) (arrow.Record, error) {
 	return r.record, nil
 }
 
+// read reads n rows of all columns.
+func (r *parquetRows) read(ctx context.Context, arrays []arrow.Array, n int64) error {
+	errs := make([]error, len(arrays))
+	err := algorithms.Each(len(arrays), func(k int) error {
+		if c := r.columns[k]; c.library == nil {
+			arrays[k], errs[k] = c.numbers.next(int(n))
+		}
+		return nil
+	})
+	for k, column := range r.columns {
+		if errors.Is(errs[k], errUnusual) {
+			errs[k] = r.leave(ctx, k)
+			column = r.columns[k]
+		}
+		if errs[k] == nil && column.library != nil {
+			r.pages.column, r.pages.name = k, r.names[k]
+			arrays[k], errs[k] = nextArray(column.library, n, r.pages.budgetAllocator)
+		}
+		if errs[k] != nil {
+			return fmt.Errorf("row group %d, column %q: %w", r.group, r.names[k], parquetError(errs[k]))
+		}
+	}
+	return err
+}
+
 // open goes to the next row group.
 func (r *parquetRows) open(ctx context.Context) error {
 	r.releaseRecord()
 	r.releaseColumns()
-	for k, i := range r.fields {
-		r.pages.column, r.pages.name = k, r.names[k]
-		if err := r.checkDictionaries(ctx, &r.reader.Manifest.Fields[i]); err != nil {
-			return fmt.Errorf("row group %d, column %q: %w", r.group+1, r.names[k], err)
-		}
-		column, err := r.reader.GetFieldReader(ctx, i, r.leaves, []int{r.group})
-		if err != nil {
-			return err
-		}
-		r.columns = append(r.columns, column)
-	}
-	r.left = r.file.MetaData().RowGroup(r.group).NumRows()
+	r.begin()
+	group := r.MetaData().RowGroup(r.group)
+	r.left = group.NumRows()
 	r.group++
+	for k := range r.columns {
+		err := errUnusual
+		if c := r.columns[k].numbers; c != nil {
+			var chunk *metadata.ColumnChunkMetaData
+			if chunk, err = group.ColumnChunk(r.field(k).ColIndex); err == nil {
+				err = c.open(ctx, r.bytes, chunk, r.size)
+			}
+		}
+		if errors.Is(err, errUnusual) {
+			err = r.leave(ctx, k)
+		}
+		if err != nil {
+			return fmt.Errorf("row group %d, column %q: %w", r.group, r.names[k], err)
+		}
+	}
 	return nil
 }
 
-// checkDictionaries looks for the dictionaries of a field in the next row group. The library
+// begin finds the columns of numbers.
+func (r *parquetRows) begin() {
+	if r.columns != nil {
+		return
+	}
+	r.columns, r.batch = make([]parquetColumn, len(r.fields)), min(max(numberCells/int64(max(len(r.fields), 1)), minNumberRows), maxNumberRows)
+	for k := range r.columns {
+		if r.columns[k].numbers = newNumberColumn(r.pages.mem, &r.packed, r.parquetFile, r.field(k)); r.columns[k].numbers == nil {
+			r.batch = parquetBatch // rows of others may be of any size
+		}
+	}
+}
+
+func (r *parquetRows) field(k int) *pqarrow.SchemaField {
+	return &r.library.Manifest.Fields[r.fields[k]]
+}
+
+// leave leaves a column to the library from the next row of the group on.
+func (r *parquetRows) leave(ctx context.Context, k int) error {
+	r.pages.column, r.pages.name = k, r.names[k]
+	if err := r.checkDictionaries(ctx, r.field(k)); err != nil {
+		return err
+	}
+	column, err := r.library.GetFieldReader(ctx, r.fields[k], r.leaves, []int{r.group - 1})
+	if err != nil {
+		return err
+	}
+	r.columns[k].library = column
+	for read := r.MetaData().RowGroup(r.group-1).NumRows() - r.left; read > 0; read -= parquetBatch {
+		values, err := nextArray(column, min(read, parquetBatch), r.pages.budgetAllocator)
+		if err != nil {
+			return err
+		}
+		values.Release()
+	}
+	return nil
+}
+
+// checkDictionaries looks for the dictionaries of a field in the row group. The library
 // keeps each as long as it reads the group, as it is and value by value, and makes room for
 // as many values as it claims.
 func (r *parquetRows) checkDictionaries(ctx context.Context, field *pqarrow.SchemaField) error {
@@ -243,11 +339,11 @@ func (r *parquetRows) checkDictionaries(ctx context.Context, field *pqarrow.Sche
 	if !field.IsLeaf() {
 		return nil
 	}
-	pages, err := r.file.RowGroup(r.group).GetColumnPageReader(field.ColIndex)
+	pages, err := r.RowGroup(r.group - 1).GetColumnPageReader(field.ColIndex)
 	if err != nil {
 		return err
 	}
-	column := r.file.MetaData().Schema.Column(field.ColIndex)
+	column := r.MetaData().Schema.Column(field.ColIndex)
 	for pages.Next() {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -258,14 +354,23 @@ func (r *parquetRows) checkDictionaries(ctx context.Context, field *pqarrow.Sche
 		}
 		values, size := int64(dictionary.NumValues()), int64(len(dictionary.Data()))
 		least, inMemory := valueSize(column)
-		if values*least > size {
-			return fmt.Errorf("a dictionary of %d bytes claims %d values", size, values)
+		if err := checkDictionary(values, least, size); err != nil {
+			return err
 		}
 		if err := r.pages.take(size + values*inMemory); err != nil {
 			return err
 		}
 	}
 	return pages.Err()
+}
+
+// checkDictionary returns an error if a dictionary of so many bytes cannot have so many
+// values.
+func checkDictionary(values, least, size int64) error {
+	if values*least > size {
+		return fmt.Errorf("a dictionary of %d bytes claims %d values", size, values)
+	}
+	return nil
 }
 
 // valueSize is the number of bytes that a value of a dictionary takes at least in a file,
@@ -308,11 +413,14 @@ func (r *parquetRows) releaseRecord() {
 	}
 }
 
+// releaseColumns forgets what was read of the row group.
 func (r *parquetRows) releaseColumns() {
-	for _, column := range r.columns {
-		column.Release()
+	for k := range r.columns {
+		if c := &r.columns[k]; c.library != nil {
+			c.library.Release()
+			c.library = nil
+		}
 	}
-	r.columns = nil
 	r.pages.held = make([]int64, len(r.fields))
 	r.pages.settle()
 }
@@ -320,6 +428,13 @@ func (r *parquetRows) releaseColumns() {
 func (r *parquetRows) close() {
 	r.releaseRecord()
 	r.releaseColumns()
+	for _, c := range r.columns {
+		if c.numbers != nil {
+			c.numbers.close()
+		}
+	}
+	r.columns = nil
+	r.packed.close()
 }
 
 // A budgetAllocator takes what it allocates from mem. It panics if that is not

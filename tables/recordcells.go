@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms"
 )
 
 // settle says what the columns are, by their types and the rows of the first batch.
@@ -71,28 +72,31 @@ func (b *recordBlock) readCells() ([]arrowio.Vectors, error) {
 	}
 	rows := int(b.rec.NumRows())
 	parts := make([]arrowio.Vectors, len(b.plan.cells))
-	for k := range parts {
+	return parts, algorithms.Each(len(parts), func(k int) (err error) {
 		c := &b.plan.cells[k]
-		width := len(c.fields())
-		data := make([]float32, rows*width)
-		if err := b.readColumn(c, data, width); err != nil {
-			return nil, err
+		part := arrowio.Vectors{Rows: rows, Width: len(c.fields())}
+		if name := c.field.Name; c.field.Kind == Number && isNumber(b.column(name).DataType()) {
+			part.Data, err = arrowio.FloatColumnWithGaps(b.rec, name)
+		} else {
+			part.Data = make([]float32, rows*part.Width)
+			err = b.readColumn(c, part.Data, part.Width)
 		}
-		parts[k] = arrowio.Vectors{Data: data, Rows: rows, Width: width}
-	}
-	return parts, nil
+		parts[k] = part
+		return err
+	})
 }
 
+func (b *recordBlock) column(name string) arrow.Array {
+	return b.rec.Column(b.rec.Schema().FieldIndices(name)[0])
+}
+
+// readColumn reads a column that holds other things than numbers, or numbers as text.
 func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
 	rec := b.rec
 	name := cell.field.Name
-	col := rec.Column(rec.Schema().FieldIndices(name)[0])
+	col := b.column(name)
 	t := col.DataType()
 	switch {
-	case cell.field.Kind == Number && isNumber(t):
-		values, err := arrowio.FloatColumnWithGaps(rec, name)
-		copy(data, values)
-		return err
 	case cell.field.Kind == Number && t.ID() == arrow.DURATION:
 		unit := t.(*arrow.DurationType).Unit.Multiplier().Seconds()
 		for i, v := range col.(*array.Duration).DurationValues() {

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms"
 )
 
 // records returns the next batch of a columnar input, and io.EOF after the last.
@@ -25,6 +26,7 @@ func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o O
 		return []*Table{{}}, nil
 	}
 	b := newBuilder(p, o, mem, ahead)
+	b.finite = true
 	var widths []int
 	used := p.needs()
 	for {
@@ -147,18 +149,20 @@ func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
 		return b.readCells()
 	}
 	parts := make([]arrowio.Vectors, len(b.plan.vectors))
+	err := algorithms.Each(len(parts), func(k int) (err error) {
+		parts[k], err = vectorsOf(b.rec, b.plan.vectors[k])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	for k, name := range b.plan.vectors {
-		v, err := vectorsOf(b.rec, name)
-		if err != nil {
-			return nil, err
-		}
 		if len(*b.widths) == k {
-			*b.widths = append(*b.widths, v.Width)
+			*b.widths = append(*b.widths, parts[k].Width)
 		}
-		if want := (*b.widths)[k]; v.Width != want {
-			return nil, fmt.Errorf("column %q: has lists of %d numbers, earlier rows have %d: all rows need one length", name, v.Width, want)
+		if want := (*b.widths)[k]; parts[k].Width != want {
+			return nil, fmt.Errorf("column %q: has lists of %d numbers, earlier rows have %d: all rows need one length", name, parts[k].Width, want)
 		}
-		parts[k] = v
 	}
 	return parts, nil
 }

@@ -11,9 +11,6 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
-	"github.com/apache/arrow/go/v15/parquet"
-	"github.com/apache/arrow/go/v15/parquet/file"
-	"github.com/apache/arrow/go/v15/parquet/pqarrow"
 
 	"mars.dev/mars/arrowio"
 )
@@ -246,21 +243,14 @@ func openColumns(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 
 // parquetRowsOf reads the columns of a Parquet file that are no lists.
 func parquetRowsOf(ctx context.Context, in *input, _ Options, read func(*arrow.Schema, records) error) error {
-	return withParquet(ctx, in, func(f *file.Reader, _ *parquet.ReaderProperties, pages *pageAllocator) error {
-		r, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, pages.budgetAllocator)
-		if err != nil {
-			return parquetError(err)
-		}
-		schema, err := r.Schema()
-		if err != nil {
-			return parquetError(err)
-		}
-		_, top := flatSchema(schema)
-		rows := newParquetRows(f, r, schema, top, pages, func(i int) bool {
-			return !arrow.IsNested(schema.Field(top[i]).Type.ID()) || schema.Field(top[i]).Type.ID() == arrow.STRUCT
+	return withParquet(ctx, in, func(f *parquetFile) error {
+		_, top := flatSchema(f.schema)
+		rows := newParquetRows(f, top, func(i int) bool {
+			t := f.schema.Field(top[i]).Type.ID()
+			return !arrow.IsNested(t) || t == arrow.STRUCT
 		})
 		defer rows.close()
-		return read(rows.schema(schema), func() (arrow.Record, error) { return rows.next(ctx) })
+		return read(rows.rowSchema(), func() (arrow.Record, error) { return rows.next(ctx) })
 	})
 }
 
@@ -310,10 +300,10 @@ func openBatches(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 	return read(b.schema, b.next)
 }
 
-// schema is that of the batches.
-func (r *parquetRows) schema(whole *arrow.Schema) *arrow.Schema {
+// rowSchema is that of the batches.
+func (r *parquetRows) rowSchema() *arrow.Schema {
 	var fields []arrow.Field
-	for i, f := range whole.Fields() {
+	for i, f := range r.schema.Fields() {
 		if slices.Contains(r.fields, i) {
 			fields = append(fields, f)
 		}

@@ -209,20 +209,24 @@ func product(shape []int) (size int, ok bool) {
 const maxElements = 1 << 31
 
 // newBlock returns rows that follow others of a table, which it gives no shape. Its memory,
-// which is that of the next block too, is in no budget.
-func newBlock(ctx context.Context, data []float32, fields []Field, cols, before int) (*Table, error) {
-	t := &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, Fields: fields}
-	return t, t.checkFinite(ctx, before)
+// which is that of the next block too, is in no budget. Its values are not checked.
+func newBlock(data []float32, fields []Field, cols int) *Table {
+	return &Table{Features: blas32.General{Rows: len(data) / cols, Cols: cols, Stride: cols, Data: data}, Shape: []int{cols}, Fields: fields}
 }
 
 // newTable returns a table with data (row-major) as its features. It fails if
 // there are no rows or no features, or if a value is not finite.
 func newTable(ctx context.Context, data []float32, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
-	return newMixedTable(ctx, data, nil, rows, cols, shape, mem)
+	t, err := newMixedTable(data, nil, rows, cols, shape, mem)
+	if err != nil {
+		return nil, err
+	}
+	return t, t.checkFinite(ctx, 0)
 }
 
-// newMixedTable is newTable with fields, in which values may be missing.
-func newMixedTable(ctx context.Context, data []float32, fields []Field, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
+// newMixedTable is newTable with fields, in which values may be missing. Its values are not
+// checked.
+func newMixedTable(data []float32, fields []Field, rows, cols int, shape []int, mem *arrowio.Budget) (*Table, error) {
 	if rows == 0 || cols == 0 {
 		return nil, fmt.Errorf("holds %d rows of %d features: give data with at least one of each", rows, cols)
 	}
@@ -232,7 +236,7 @@ func newMixedTable(ctx context.Context, data []float32, fields []Field, rows, co
 		Fields:   fields,
 		mem:      mem,
 	}
-	return t, t.checkFinite(ctx, 0)
+	return t, nil
 }
 
 // checkFinite returns an error if a value is not finite. There are rows before those of t.

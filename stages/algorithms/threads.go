@@ -20,3 +20,7 @@ func CheckKernel() error { return kernel.CheckLevel() }
 
 // Jobs is the number of threads that algorithms compute with.
 func Jobs() int { return kernel.Jobs() }
+
+// Each calls f for 0 to n−1, as many at a time as there are threads, and returns the error
+// of the first of them that fails, after which no more are begun.
+func Each(n int, f func(i int) error) error { return kernel.Each(n, f) }

@@ -24,12 +24,14 @@ type Chunk struct {
 	line   int    // of data[at]
 	offset int64  // of data[0] in the text
 
-	// The last record. Its fields are between these ends, in data, if it has no quotes.
-	from  int // of data
-	began int // its line
-	ends  []int
+	// The last record. Its fields are between these ends, in data, if it has no quotes but
+	// around fields.
+	from   int // of data
+	began  int // its line
+	ends   []int
+	quoted bool // there may be quotes around them
 
-	// Those of one with quotes.
+	// Those of one with others.
 	fields  [][]byte
 	scratch []byte // holds those that are not in data as they are
 }
@@ -41,7 +43,7 @@ const spare = 24
 // Next goes to the next record. It returns io.EOF after the last. If a record has another
 // number of fields than others, they are there with the error.
 func (c *Chunk) Next() error {
-	c.ends, c.fields = c.ends[:0], c.fields[:0]
+	c.ends, c.fields, c.quoted = c.ends[:0], c.fields[:0], false
 	if !c.skipBlank() {
 		return c.end()
 	}
@@ -65,7 +67,11 @@ func (c *Chunk) Field(i int) []byte {
 	if i > 0 {
 		begin = c.ends[i-1] + 1
 	}
-	return c.buffer[begin:c.ends[i]]
+	field := c.buffer[begin:c.ends[i]]
+	if c.quoted {
+		return c.unquoted(field)
+	}
+	return field
 }
 
 // Numbers puts the numbers in columns of the record into values, and NaN for fields that
@@ -162,13 +168,11 @@ func (c *Chunk) failed() bool { return c.err != nil && !errors.Is(c.err, io.EOF)
 func (c *Chunk) split() error {
 	plain := len(c.s.separator) == 1 && !c.s.Trim
 	if plain && c.quotes {
-		end := bytes.IndexByte(c.data[c.at:], '\n')
-		if end < 0 {
-			end = len(c.data) - c.at
+		if done, err := c.splitLine(); done || err != nil {
+			return err
 		}
-		plain = bytes.IndexByte(c.data[c.at:c.at+end], '"') < 0
 	}
-	if !plain {
+	if !plain || c.quotes {
 		return c.splitQuoted()
 	}
 	whole, err := c.splitPlain()

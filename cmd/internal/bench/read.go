@@ -81,7 +81,7 @@ func someWords(row, column int) string {
 	if column == 0 || column%4 != 0 {
 		return ""
 	}
-	return words[row*column%len(words)]
+	return words[(row+column/4)%len(words)]
 }
 
 // readTables writes the same numbers as text, Parquet and Arrow, and a text with words too.

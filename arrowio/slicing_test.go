@@ -1,0 +1,152 @@
+package arrowio
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
+)
+
+// recordOf is n rows of columns of these types, which hold JSON values of the row.
+func recordOf(t *testing.T, n int, value func(row int) string, kinds ...arrow.DataType) arrow.Record {
+	t.Helper()
+	var fields []arrow.Field
+	for k, kind := range kinds {
+		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", k), Type: kind, Nullable: true})
+	}
+	var rows strings.Builder
+	for i := range n {
+		for k, kind := range kinds {
+			v := value(i)
+			if kind.ID() == arrow.FIXED_SIZE_LIST {
+				v = "[" + v + "," + v + ",7]"
+			}
+			fmt.Fprintf(&rows, "%c\"c%d\":%s", ",{"[b2i(k == 0)], k, v)
+		}
+		rows.WriteString("}\n")
+	}
+	rec, _, err := array.RecordFromJSON(memory.DefaultAllocator, arrow.NewSchema(fields, nil), strings.NewReader("["+strings.ReplaceAll(strings.TrimSpace(rows.String()), "\n", ",")+"]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// A large batch comes in slices that are the batch, if its columns can be cut, and as it is if
+// not.
+func TestSlices(t *testing.T) {
+	number := func(row int) string { return fmt.Sprint(row % 100) }
+	holes := func(row int) string {
+		if row == 7 {
+			return "null"
+		}
+		return number(row)
+	}
+	list := arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Int16)
+	for _, c := range []struct {
+		name   string
+		rows   int
+		value  func(int) string
+		kinds  []arrow.DataType
+		slices bool
+	}{
+		{"numbers", 1001, number, []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Float64}, true},
+		{"lists", 500, number, []arrow.DataType{list, arrow.PrimitiveTypes.Int64}, true},
+		{"no rows", 0, number, []arrow.DataType{arrow.PrimitiveTypes.Int64}, false},
+		{"few rows", 3, number, []arrow.DataType{arrow.PrimitiveTypes.Int64}, false},
+		{"nulls", 1001, holes, []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64}, false},
+		{"nulls in lists", 1001, holes, []arrow.DataType{list}, false},
+		{"booleans", 40000, func(int) string { return "true" }, []arrow.DataType{arrow.FixedWidthTypes.Boolean}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			want := recordOf(t, c.rows, c.value, c.kinds...)
+			var out bytes.Buffer
+			w := NewFileWriter(&out, "out", WriteOptions{})
+			if err := errors.Join(w.Begin(want.Schema()), w.Write(want), w.Write(want), w.Close()); err != nil {
+				t.Fatal(err)
+			}
+			mem := NewBudget(1 << 20)
+			r, err := NewReader(bytes.NewReader(out.Bytes()), "in", ReadOptions{Slice: 1000, Budget: mem})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second time after Rewind
+				batches := 0
+				for at := int64(0); ; batches++ {
+					got, err := r.Next()
+					if errors.Is(err, io.EOF) {
+						break
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					n := got.NumRows()
+					columns := array.NewRecord(want.Schema(), got.Columns(), n)
+					if !array.RecordEqual(want.NewSlice(at, at+n), columns) {
+						t.Fatalf("rows from %d differ", at)
+					}
+					columns.Release()
+					if at = (at + n) % max(int64(c.rows), 1); c.slices && n*int64(len(c.kinds)) > 1000 {
+						t.Errorf("a slice has %d rows", n)
+					}
+				}
+				if c.slices != (batches > 2) {
+					t.Errorf("%d batches", batches)
+				}
+				if err := r.Rewind(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r.Close(); mem.Used() != 0 {
+				t.Errorf("%d bytes are not given back", mem.Used())
+			}
+		})
+	}
+}
+
+// A file that is cut while it is read is an error, not an end.
+func TestSliceOfCutFile(t *testing.T) {
+	want := recordOf(t, 1000, func(row int) string { return fmt.Sprint(row) }, arrow.PrimitiveTypes.Int64)
+	var out bytes.Buffer
+	w := NewFileWriter(&out, "out", WriteOptions{})
+	if err := errors.Join(w.Begin(want.Schema()), w.Write(want), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data := &cutReader{Reader: bytes.NewReader(out.Bytes())}
+	r, err := NewReader(data, "in", ReadOptions{Slice: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	data.cut = true
+	if _, err := r.Next(); !errors.Is(err, errCut) {
+		t.Errorf("error %v", err)
+	}
+}
+
+type cutReader struct {
+	*bytes.Reader
+	cut bool
+}
+
+func (r *cutReader) ReadAt(p []byte, at int64) (int, error) {
+	if r.cut {
+		return 0, io.EOF
+	}
+	return r.Reader.ReadAt(p, at)
+}

@@ -1,0 +1,91 @@
+package tables
+
+import (
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/stages/algorithms"
+)
+
+const (
+	// cachedValues is about how many values are copied from columns to rows at a time, so that
+	// they stay in a processor's cache.
+	cachedValues = 1 << 13
+	// sharedValues are worth another thread.
+	sharedValues = 1 << 16
+)
+
+// fillRows copies rows of columns to data, where they are side by side in rows of that width.
+// Several threads do it if there is much to copy.
+func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) {
+	step := max(cachedValues/width, 8)
+	some := func(from, to int) {
+		for lo := from; lo < to; lo += step {
+			hi := min(lo+step, to)
+			fill(data[lo*width:hi*width], columns, rows[lo:hi], width)
+		}
+	}
+	parts := min(max(len(rows)*width/sharedValues, 1), 4*algorithms.Jobs())
+	if parts == 1 {
+		some(0, len(rows))
+		return
+	}
+	_ = algorithms.Each(parts, func(k int) error { // which cannot fail
+		some(k*len(rows)/parts, (k+1)*len(rows)/parts)
+		return nil
+	})
+}
+
+// tile is how many columns are copied together.
+const tile = 4
+
+// fill is fillRows of rows that stay in a cache.
+func fill(data []float32, columns []arrowio.Vectors, rows []int, width int) {
+	lo, hi := rows[0], rows[len(rows)-1]+1
+	for at := 0; len(columns) > 0; {
+		n := 1
+		switch v := columns[0]; {
+		case hi-lo == len(rows) && areNumbers(columns):
+			n = tile
+			fillTile(data[at:], columns, lo, hi, width)
+		case hi-lo == len(rows) && v.Width == width:
+			copy(data, v.Data[lo*width:hi*width])
+		case v.Width == 1:
+			for k, i := range rows {
+				data[at+k*width] = v.Data[i]
+			}
+		default:
+			for k, i := range rows {
+				copy(data[at+k*width:], v.Row(i))
+			}
+		}
+		for _, v := range columns[:n] {
+			at += v.Width
+		}
+		columns = columns[n:]
+	}
+}
+
+// areNumbers reports whether the first of the columns can be copied together.
+func areNumbers(columns []arrowio.Vectors) bool {
+	if len(columns) < tile {
+		return false
+	}
+	for _, v := range columns[:tile] {
+		if v.Width != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// fillTile copies rows lo to hi of columns of numbers to the beginnings of rows of that width.
+// Written together they take half the time that they take one by one.
+func fillTile(data []float32, columns []arrowio.Vectors, lo, hi, width int) {
+	column := func(k int) []float32 { return columns[k].Data[lo:hi:hi] }
+	a, b, c, d := column(0), column(1), column(2), column(3)
+	n := len(a)
+	b, c, d = b[:n], c[:n], d[:n]
+	for i := range a {
+		row := data[i*width:][:tile:tile]
+		row[0], row[1], row[2], row[3] = a[i], b[i], c[i], d[i]
+	}
+}
