@@ -128,12 +128,13 @@ bench-scale: build ## rows a second and memory of sketch, respond, predict and l
 	$(GO) run ./cmd/internal/bench scale $(BENCHFLAGS) $(BIN)
 
 FUZZTIME ?= 2m
-fuzz: ## run every fuzz target for FUZZTIME, and many mutations of streams
+MUTATIONS ?= 10000
+fuzz: ## run every fuzz target for FUZZTIME, and MUTATIONS of each kind of stream, model, checkpoint, sketch and state
 	@set -e; for p in $$($(GO) list ./...); do \
 	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
 	    echo "== $$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x; \
 	  done; done
-	$(GO) test ./arrowio -run TestMutations -mutations 20000 -timeout 60m
+	$(GO) test ./arrowio ./stages ./cmd/internal/cli -run 'TestMutations|TestDamagedFiles|TestMutatedFiles' -mutations $(MUTATIONS) -timeout 3h
 
 clean: ## remove what make build, make dist, make wheels and make measured made, but for runs and pages
 	rm -rf $(BIN) $(DIST) clients/python/dist .measured

@@ -3,7 +3,6 @@ package arrowio
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +14,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/apache/arrow/go/v15/arrow/memory"
+
+	"mars.dev/mars/internal/damage"
 )
 
 // specimen is a valid input.
@@ -139,47 +140,6 @@ func touch(rec arrow.Record) {
 	}
 }
 
-// mutate damages a copy of data in one of the ways that transports, disks and
-// bugs do.
-func mutate(r *rand.Rand, data []byte) (string, []byte) {
-	out := bytes.Clone(data)
-	switch at := r.IntN(len(out)); r.IntN(6) {
-	case 0:
-		out[at] ^= 1 << r.IntN(8)
-		return fmt.Sprintf("bit of byte %d", at), out
-	case 1:
-		return fmt.Sprintf("cut at %d", at), out[:at]
-	case 2:
-		return "length " + editLength(r, out), out
-	case 3:
-		n := r.IntN(64)
-		return fmt.Sprintf("%d bytes out at %d", n, at), append(out[:at], data[min(len(data), at+n+1):]...)
-	case 4:
-		from, n := r.IntN(len(data)), 1+r.IntN(200)
-		piece := data[from:min(len(data), from+n)]
-		copy(out[at:], piece)
-		return fmt.Sprintf("%d bytes from %d over those at %d", len(piece), from, at), out
-	default:
-		from, n := r.IntN(len(data)), 1+r.IntN(200)
-		piece := data[from:min(len(data), from+n)]
-		return fmt.Sprintf("%d bytes from %d put in at %d", len(piece), from, at), append(append(out[:at:at], piece...), data[at:]...)
-	}
-}
-
-// editLength writes a number that breaks things over four or eight bytes where
-// numbers are likely to be.
-func editLength(r *rand.Rand, out []byte) string {
-	numbers := []uint64{0, 1, 7, 0x7f, 0xff, 0x7fff, 1 << 20, 1<<31 - 1, 1 << 31, 1<<32 - 1, 1 << 40, 1<<62 + 1, 1<<63 - 1, 1 << 63, 1<<64 - 1}
-	n := numbers[r.IntN(len(numbers))]
-	at := r.IntN(len(out)/4) * 4
-	if r.IntN(2) == 0 || at+8 > len(out) {
-		binary.LittleEndian.PutUint32(out[at:], uint32(n))
-	} else {
-		binary.LittleEndian.PutUint64(out[at:], n)
-	}
-	return fmt.Sprintf("%#x at %d", n, at)
-}
-
 // The 14 specimens make 21,000 mutations in the ordinary tests; a long run asks
 // for more.
 var mutations = flag.Int("mutations", 1500, "mutations of each specimen")
@@ -200,7 +160,7 @@ func checkMutations(t *testing.T, s specimen, k int) {
 		count /= 10
 	}
 	for i := range count {
-		what, data := mutate(r, s.data)
+		what, data := damage.Bytes(r, s.data)
 		if bytes.Equal(data, s.data) {
 			continue
 		}

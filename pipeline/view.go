@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
 )
 
 // Lines is a View that writes a line for each thing that happens.
@@ -81,7 +82,7 @@ func doneText(n *Node, rows int64, took time.Duration) string {
 	if !n.Stage.Rows {
 		return fmt.Sprintf("%s: done in %s", n.Label(), seconds(took))
 	}
-	return fmt.Sprintf("%s: %d rows in %s", n.Label(), rows, seconds(took))
+	return fmt.Sprintf("%s: %s in %s", n.Label(), spelling.Count(rows, "row", "rows"), seconds(took))
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

@@ -15,6 +15,9 @@ const (
 	monthFirst Layout = "mdy"
 )
 
+// Known reports whether a column may have the layout: none if it holds times, or no text.
+func (l Layout) Known() bool { return l == "" || slices.Contains(layouts, l) }
+
 // layouts are tried in this order.
 var layouts = []Layout{yearFirst, dayFirst, monthFirst}
 
@@ -59,6 +62,9 @@ func digits(s string, least, most int) (v int, rest string, ok bool) {
 func parseDay(s string, layout Layout) (float32, bool) {
 	widths := [3][2]int{{1, 2}, {1, 2}, {1, 2}}
 	at := slices.Index([]byte(layout), 'y')
+	if at < 0 { // a column of times
+		return 0, false
+	}
 	widths[at] = [2]int{4, 4}
 	var parts [3]int
 	var mark byte

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/tables/image"
 )
 
@@ -149,7 +150,7 @@ func (s *splitter) values() []Count {
 func describe(counts []Count) string {
 	names := make([]string, len(counts))
 	for i, c := range counts {
-		names[i] = fmt.Sprintf("%s (%d rows)", cmp.Or(c.Value, "(empty)"), c.Rows)
+		names[i] = fmt.Sprintf("%s (%s)", cmp.Or(c.Value, "(empty)"), spelling.Count(c.Rows, "row", "rows"))
 	}
 	return list(names)
 }
@@ -163,7 +164,7 @@ func (t *Table) Others() string {
 	for _, c := range t.others {
 		n += c.Rows
 	}
-	return fmt.Sprintf("%d rows of other domains are left out: %s", n, describe(t.others))
+	return fmt.Sprintf("%s left out: %s", spelling.Count(n, "row of another domain is", "rows of other domains are"), describe(t.others))
 }
 
 // split makes tables of the rows of t by their domains.

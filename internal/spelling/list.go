@@ -17,15 +17,19 @@ func List(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
+// Count is a number with its word.
+func Count[N ~int | ~int64](n N, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
+}
+
 // MaxListed is how many classes a table for a person lists, the largest first; the others share a
 // line, Smaller.
 const MaxListed = 30
 
 // Smaller is the line of n classes that a table leaves out, with their part of the rows.
 func Smaller(n int, part float64) string {
-	word := "classes"
-	if n == 1 {
-		word = "class"
-	}
-	return fmt.Sprintf("and %d smaller %s, together %.1f %%", n, word, 100*part)
+	return fmt.Sprintf("and %s, together %.1f %%", Count(n, "smaller class", "smaller classes"), 100*part)
 }

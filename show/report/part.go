@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/pipeline/compare"
 	"mars.dev/mars/show/figures"
 	"mars.dev/mars/stages/eval"
@@ -95,9 +96,9 @@ func Labels(t *label.Tally) (*Part, error) {
 	for _, n := range rows {
 		all += n
 	}
-	p := &Part{Title: "Labels of the target", Lead: fmt.Sprintf("%d rows have a label, of %d classes.", all, len(classes))}
+	p := &Part{Title: "Labels of the target", Lead: fmt.Sprintf("%s a label, of %s.", spelling.Count(all, "row has", "rows have"), spelling.Count(len(classes), "class", "classes"))}
 	if n := t.Missing(); n > 0 {
-		p.Lead += fmt.Sprintf(" %d rows without any value have none.", n)
+		p.Lead += fmt.Sprintf(" %s none.", spelling.Count(n, "row without any value has", "rows without any value have"))
 	}
 	if verdict := t.Verdict(); verdict != "" {
 		p.Lead, p.Text = verdict, []string{p.Lead}

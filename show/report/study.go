@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/pipeline/compare"
 	"mars.dev/mars/show/figures"
@@ -27,7 +28,7 @@ func Study(results *pipeline.Results) ([]*Part, error) {
 	if len(rows) < 2 {
 		return nil, fmt.Errorf("the runs left no numbers: let a stage eval with json = true, or mars proportions, be the last")
 	}
-	p := &Part{Title: "Runs", Lead: fmt.Sprintf("%d runs.", len(rows)-1)}
+	p := &Part{Title: "Runs", Lead: spelling.Count(len(rows)-1, "run", "runs") + "."}
 	failed := 0
 	for _, row := range results.Rows {
 		if row.Error != "" {

@@ -84,12 +84,12 @@ func noClass(name string, classes []string) error {
 	return fmt.Errorf("--for %s: the source has no such class (its classes are %s)%s", name, strings.Join(classes, ", "), meant)
 }
 
-// rows are the target's.
+// rows are the target's that have a value.
 type rows struct {
 	name   string
 	target *sheet.Target
 	sizes  []float64 // how much each row is to be chosen
-	ids    []string
+	places []sheet.Place
 	whole  bool // identities are whole numbers by their type
 	guess  []string
 	sure   []float32
@@ -107,11 +107,11 @@ func gather(ctx context.Context, r *stream.Rows, class int, keep bool) (*rows, e
 		all.whole = arrow.IsInteger(r.Schema().Field(i).Type.ID())
 	}
 	err = r.Each(ctx, func(rec arrow.Record) error {
-		at, ids, err := target.Add(rec)
-		if err != nil || len(at) == 0 {
+		places, err := target.Add(rec)
+		if err != nil || len(places) == 0 {
 			return err
 		}
-		return all.add(r, rec, at, ids, class, keep)
+		return all.add(r, rec, places, class, keep)
 	})
 	switch {
 	case err != nil:
@@ -123,7 +123,7 @@ func gather(ctx context.Context, r *stream.Rows, class int, keep bool) (*rows, e
 }
 
 // add adds those rows of a batch.
-func (a *rows) add(r *stream.Rows, rec arrow.Record, at []int, ids []string, class int, keep bool) error {
+func (a *rows) add(r *stream.Rows, rec arrow.Record, places []sheet.Place, class int, keep bool) error {
 	p, err := arrowio.VectorColumn(rec, r.Columns.Probability)
 	if err != nil {
 		return err
@@ -132,8 +132,9 @@ func (a *rows) add(r *stream.Rows, rec arrow.Record, at []int, ids []string, cla
 	if err != nil {
 		return err
 	}
-	a.ids = append(a.ids, ids...)
-	for _, i := range at {
+	a.places = append(a.places, places...)
+	for _, place := range places {
+		i := place.At
 		row := p.Row(i)
 		a.sizes = append(a.sizes, ppi.Doubt(row, class))
 		a.guess, a.sure = append(a.guess, guess.Values[i]), append(a.sure, slices.Max(row))

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/ppi"
 	"mars.dev/mars/stages/internal/sheet"
@@ -45,8 +46,10 @@ func newSheet(r *rows, draws []ppi.Draw, env stages.Env, meta arrowio.Meta, labe
 			s.Chosen++
 		}
 		d.Probability = sheet.Rounded(d.Probability)
-		s.Rows = append(s.Rows, sheet.Row{Draw: d, Order: i + 1, ID: r.ids[d.Row]})
 		s.guess, s.confidence = append(s.guess, r.guess[d.Row]), append(s.confidence, r.sure[d.Row])
+		place := r.places[d.Row]
+		d.Row = place.Number
+		s.Rows = append(s.Rows, sheet.Row{Draw: d, Order: i + 1, ID: place.ID})
 	}
 	return s
 }
@@ -57,7 +60,7 @@ func (s *Sheet) Line() string {
 	if s.Chosen == 0 {
 		of = "uniformly"
 	}
-	return fmt.Sprintf("drew %d rows, %s: fill in the column %q from the first row on, and stop when you like", len(s.Rows), of, s.label)
+	return fmt.Sprintf("drew %s, %s: fill in the column %q from the first row on, and stop when you like", spelling.Count(len(s.Rows), "row", "rows"), of, s.label)
 }
 
 // Stream is the table, with columns of the target's file after the identities; nil for none.

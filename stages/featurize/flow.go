@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/tables"
@@ -328,7 +329,7 @@ func (f *flow) changed() error {
 
 // tell says what was read, after it was.
 func (f *flow) tell(env stages.Env, source *tables.Table, o Options) {
-	env.Logger().Info(fmt.Sprintf("%s: %d target rows of %d numbers", f.path, f.rows, f.width()))
+	env.Logger().Info(fmt.Sprintf("%s: %s of %s", f.path, spelling.Count(f.rows, "target row", "target rows"), spelling.Count(f.width(), "number", "numbers")))
 	tellNote(env, f.table)
 	if source == nil {
 		env.Logger().Info("features: " + nameColumns(f.st.Columns))

@@ -13,6 +13,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/tables"
 	"mars.dev/mars/tables/encode"
@@ -229,17 +230,26 @@ func (st *recipe) encodeBoth(ctx context.Context, env stages.Env, sides map[arro
 			return fmt.Errorf("%s: its rows are %d numbers without names, and the other rows are of a table with text, dates or gaps: give it as a table with the columns %s", t.Name, t.Features.Cols, nameColumns(e.Inputs()))
 		}
 	}
+	var counted *strangeness // of the target, with the columns that are left
 	if source != nil && target != nil {
-		s := newStrangeness(len(e.Columns))
-		s.add(target, e)
-		st.dropStrangers(env, s, target.Name, source, target)
+		columns := len(e.Columns)
+		counted = newStrangeness(columns)
+		counted.add(target, e)
+		if st.dropStrangers(env, counted, target.Name, source, target); len(e.Columns) < columns {
+			counted = nil
+		}
 	}
 	for _, domain := range domains {
 		t := sides[domain]
 		if t == nil {
 			continue
 		}
-		if err := st.encode(ctx, env, t, domain); err != nil {
+		s := counted
+		if t != target || s == nil {
+			s = newStrangeness(len(e.Columns))
+			s.add(t, e)
+		}
+		if err := st.encode(ctx, env, t, domain, s); err != nil {
 			return err
 		}
 	}
@@ -249,9 +259,7 @@ func (st *recipe) encodeBoth(ctx context.Context, env stages.Env, sides map[arro
 	return nil
 }
 
-func (st *recipe) encode(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain) error {
-	s := newStrangeness(len(st.Encoder.Columns))
-	s.add(t, st.Encoder)
+func (st *recipe) encode(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain, s *strangeness) error {
 	if err := st.checkEmpty(t.Name, s); err != nil {
 		return err
 	}
@@ -288,15 +296,15 @@ func (st *recipe) checkEmpty(name string, s *strangeness) error {
 func (st *recipe) tellGaps(env stages.Env, name string, domain arrowio.Domain, s *strangeness) {
 	var gaps, unseen []string
 	for j, c := range st.Encoder.Columns {
-		if s.gaps[j] > 0 {
-			gaps = append(gaps, fmt.Sprintf("%s (%s)", c.Name, ofRows(s.gaps[j], s.rows)))
+		if n := s.gaps[j] - s.empty; n > 0 { // of rows that are looked at
+			gaps = append(gaps, fmt.Sprintf("%s (%s)", c.Name, ofRows(n, s.rows)))
 		}
 		if s.unseen[j] > 0 {
 			unseen = append(unseen, fmt.Sprintf("%s (%s)", c.Name, ofRows(s.unseen[j], s.rows)))
 		}
 	}
 	if s.empty > 0 {
-		env.Logger().Warn(emptyRows(name, domain, ofRows(s.empty, s.rows)))
+		env.Logger().Warn(emptyRows(name, domain, s.empty, s.rows))
 	}
 	if len(gaps) > 0 {
 		env.Logger().Info(fmt.Sprintf("%s: missing values are filled in: %s", name, nameColumns(gaps)))
@@ -307,11 +315,15 @@ func (st *recipe) tellGaps(env stages.Env, name string, domain arrowio.Domain, s
 }
 
 // emptyRows says what becomes of rows without any value.
-func emptyRows(name string, domain arrowio.Domain, many string) string {
-	if domain == arrowio.SourceDomain {
-		return fmt.Sprintf("%s: %s, have no value in any column: nothing is learnt from them", name, many)
+func emptyRows(name string, domain arrowio.Domain, n, rows int) string {
+	text := fmt.Sprintf("%s: %s, have no value in any column: ", name, ofRows(n, rows))
+	if n == 1 {
+		text = fmt.Sprintf("%s: %s, has no value in any column: ", name, ofRows(n, rows))
 	}
-	return fmt.Sprintf("%s: %s, have no value in any column: nothing is estimated from them, and they get no label: take them out if they are no rows", name, many)
+	if domain == arrowio.SourceDomain {
+		return text + "nothing is learnt from such rows"
+	}
+	return text + "nothing is estimated from such rows, and they get no label: take them out if they are no rows"
 }
 
 // ofRows is a number of rows and their share.
@@ -320,7 +332,7 @@ func ofRows(n, rows int) string {
 	if n == rows {
 		share = "all rows"
 	}
-	return fmt.Sprintf("%d rows, %s", n, share)
+	return fmt.Sprintf("%s, %s", spelling.Count(n, "row", "rows"), share)
 }
 
 // tellEncoder says what became of columns that are no numbers.

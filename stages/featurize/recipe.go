@@ -151,6 +151,9 @@ func loadRecipe(path string) (*recipe, string, error) {
 	if err := json.Unmarshal([]byte(t.Meta(recipeKey)), p); err != nil {
 		return nil, "", fmt.Errorf("%s: its metadata key %s cannot be read: save it again", path, recipeKey)
 	}
+	if p.Encoder != nil {
+		p.Columns = p.Encoder.Inputs()
+	}
 	if p.Transform != nil {
 		if err := p.Transform.Check(); err != nil {
 			return nil, "", fmt.Errorf("%s: %w: save it again", path, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/internal/sketches"
 	"mars.dev/mars/tables"
@@ -85,7 +86,7 @@ func (o *Options) takeSketch(env stages.Env, s *SideOptions, domain arrowio.Doma
 	rec := k.Record(rows)
 	s.Stream = arrowio.NewBatches(s.Path, rec.Schema(), rec)
 	t := k.Totals()
-	env.Logger().Info(fmt.Sprintf("%s: a sketch of %d %s rows of %d parts", s.Path, t.Rows, domain, len(k.Leaves)))
+	env.Logger().Info(fmt.Sprintf("%s: a sketch of %d %s rows of %s", s.Path, t.Rows, domain, spelling.Count(len(k.Leaves), "part", "parts")))
 	if t.Overlap > 1 {
 		env.Logger().Warn(fmt.Sprintf("%s: parts have rows in common: how many rows there are is an estimate from the sample", s.Path))
 	}

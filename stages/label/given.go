@@ -55,9 +55,10 @@ func (l *Labels) give(columns []arrow.Array, n int64) error {
 	if !ok || !floats {
 		return l.in.Fail("", errors.New("predicted classes are not text, or confidence is not float32"), "run mars label anew")
 	}
-	texts, values := make([]string, n), slices.Clone(sure.Float32Values())
+	texts, values, missing := make([]string, n), slices.Clone(sure.Float32Values()), map[int]bool{}
 	for i := range texts {
 		texts[i] = names.Value(i)
+		missing[i] = names.IsNull(i) // the row has no value, and is none of those with a label
 	}
 	vectors.Data = slices.Clone(vectors.Data)
 	for _, row := range rows {
@@ -66,6 +67,6 @@ func (l *Labels) give(columns []arrow.Array, n int64) error {
 		clear(vectors.Row(i))
 		vectors.Row(i)[k] = 1
 	}
-	columns[classes], columns[confidence], columns[probability] = arrowio.NewStringArray(texts), arrowio.NewFloatArray(values), arrowio.NewVectorArray(vectors)
+	columns[classes], columns[confidence], columns[probability] = arrowio.NewStringsWithout(texts, missing), arrowio.NewFloatArray(values), arrowio.NewVectorArray(vectors)
 	return nil
 }

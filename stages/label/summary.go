@@ -187,12 +187,17 @@ func (t *Tally) Line() string {
 		parts = append(parts, fmt.Sprintf("%s %d (%.1f %%)", name, n, 100*float64(n)/float64(t.rows)))
 	}
 	if more := len(names) - maxNamed; more > 0 {
-		parts = append(parts, fmt.Sprintf("%d more classes", more))
+		parts = append(parts, spelling.Count(more, "more class", "more classes"))
 	}
 	if t.missing > 0 {
-		parts = append(parts, fmt.Sprintf("and %d rows without any value have no label", t.missing))
+		parts = append(parts, "and "+without(t.missing))
 	}
-	return fmt.Sprintf("labelled %d rows: %s", t.rows, strings.Join(parts, ", "))
+	return fmt.Sprintf("labelled %s: %s", spelling.Count(t.rows, "row", "rows"), strings.Join(parts, ", "))
+}
+
+// without says that rows without any value have no label.
+func without(rows int) string {
+	return spelling.Count(rows, "row without any value has", "rows without any value have") + " no label"
 }
 
 // Warning is about labels that are all of one class of several; "" for none.
@@ -250,13 +255,13 @@ func Summarise(ctx context.Context, w io.Writer, t *Tally) error {
 		fmt.Fprintln(tw, line)
 	}
 	if t.rows > headRows {
-		fmt.Fprintf(tw, "… and %d rows more: write all with -o labels.csv\n", t.rows-headRows)
+		fmt.Fprintf(tw, "… and %s more: write all with -o labels.csv\n", spelling.Count(t.rows-headRows, "row", "rows"))
 	}
 	if err := tw.Flush(); err != nil {
 		return err
 	}
 	if t.missing > 0 {
-		fmt.Fprintf(w, "\n%d rows without any value have no label.\n", t.missing)
+		fmt.Fprintf(w, "\n%s.\n", without(t.missing))
 	}
 	if verdict := t.Verdict(); verdict != "" {
 		fmt.Fprintf(w, "\n%s\n", safetext.Escape(verdict))

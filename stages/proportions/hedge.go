@@ -65,7 +65,7 @@ func OfModel(ctx context.Context, env stages.Env, in arrowio.Stream, path string
 	}
 	nothing := make([]float64, len(m.Classes))
 	m.Interval = &hedge.Interval{Level: o.Level, Lower: nothing, Upper: slices.Repeat([]float64{1}, len(nothing))} // what the labels replace
-	report := newHedgeReport(m, m.Shares(), evidence.Rows, nil)
+	report := newHedgeReport(m, m.Shares(), rows.Total, nil)
 	report.evidence = evidence
 	report.heedLabels(rows, o.Simultaneous)
 	return report, nil

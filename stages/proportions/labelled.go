@@ -3,6 +3,7 @@ package proportions
 import (
 	"slices"
 
+	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/ppi"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/labelled"
@@ -39,6 +40,8 @@ type Labelled struct {
 	// Gaps are the orders of rows without a label before the last one with one.
 	Gaps       []int    `json:"gaps"`
 	NewClasses []string `json:"new_classes"`
+	// Missing is the share of target rows that have no value at all, which may be of any class.
+	Missing float64 `json:"missing,omitempty"`
 }
 
 // Bounds are intervals.
@@ -111,6 +114,12 @@ func (r *Report) heedLabels(rows *labelled.Rows, simultaneous bool) {
 	l.Accuracy = accuracy(rows, e, s, level)
 	l.Sharper.Estimate = labelled.Shares(estimate, e.Mean(after), r.ExpectedError)
 	l.ErrorBefore, r.ExpectedError, r.Proportions.Estimated = r.ExpectedError, estimate.ExpectedError(), l.Sharper.Estimate
+	if l.Missing = float64(rows.Missing) / float64(rows.Total); l.Missing > 0 {
+		for _, b := range []Bounds{l.Holds, l.Sharper.Bounds} {
+			labelshift.Widen(b.Lower, b.Upper, l.Missing)
+		}
+		r.ExpectedError = labelshift.MissingError(r.ExpectedError, l.Missing)
+	}
 	r.Interval = Interval{Level: level, Lower: l.Sharper.Lower, Upper: l.Sharper.Upper}
 	r.Labelled = l
 	r.believeLabels()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/internal/diagnostics"
 )
 
@@ -19,7 +20,7 @@ func (r *Report) believeLabels() {
 	for k := range r.Classes {
 		widest = max(widest, r.Interval.Upper[k]-r.Interval.Lower[k])
 	}
-	r.Verdict = fmt.Sprintf("Believe these proportions within their intervals: they are by %s of the target.", several(l.Rows, "label", "labels"))
+	r.Verdict = fmt.Sprintf("Believe these proportions within their intervals: they are by %s of the target.", spelling.Count(l.Rows, "label", "labels"))
 	r.Advice = "mars label --labels labels each row by them too"
 	if widest > tooWide {
 		r.Advice = fmt.Sprintf("label more rows if an interval of %.0f points is too wide (four times as many halve it); %s", math.Round(100*widest), r.Advice)
@@ -42,7 +43,10 @@ func (l *Labelled) grounds() string {
 func (l *Labelled) warnings() []string {
 	all := []string{}
 	if n := len(l.Gaps); n > 0 {
-		all = append(all, fmt.Sprintf("%s passed over before the last one with a label: if that has to do with their class, the sharper intervals are wrong; those that hold whatever has shifted count such rows as any class", several(n, "row was", "rows were")))
+		all = append(all, fmt.Sprintf("%s passed over before the last one with a label: if that has to do with their class, the sharper intervals are wrong; those that hold whatever has shifted count such rows as any class", spelling.Count(n, "row was", "rows were")))
+	}
+	if l.Missing > 0 {
+		all = append(all, diagnostics.MissingRows(l.Missing))
 	}
 	if len(l.NewClasses) > 0 {
 		all = append(all, fmt.Sprintf("the source has no class %s: few labels say which rows are of it", strings.Join(l.NewClasses, ", ")))
@@ -57,8 +61,8 @@ func (l *Labelled) write(w io.Writer) {
 		of = "for all classes at once"
 	}
 	fmt.Fprintf(w, "\nThe intervals hold %s with %g %%:\n", of, 100*l.Level)
-	fmt.Fprintf(w, "  sharper     by all %s; it needs the draws alone, and no assumption about the change, and is approximate\n", several(l.Sharper.Rows, "labelled row", "labelled rows"))
-	fmt.Fprintf(w, "  guaranteed  by the %s alone; it holds whatever has shifted, however wrong the model is\n", several(l.Holds.Rows, "uniform row", "uniform rows"))
+	fmt.Fprintf(w, "  sharper     by all %s; it needs the draws alone, and no assumption about the change, and is approximate\n", spelling.Count(l.Sharper.Rows, "labelled row", "labelled rows"))
+	fmt.Fprintf(w, "  guaranteed  by the %s alone; it holds whatever has shifted, however wrong the model is\n", spelling.Count(l.Holds.Rows, "uniform row", "uniform rows"))
 }
 
 // writeViews says what the labels make of the assumptions.

@@ -31,7 +31,7 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 		}
 	}
 	if e := r.EveryRow; e != nil {
-		fmt.Fprintf(w, "Of all %d rows, in %s, by %s.\n", e.Rows, several(e.Parts, "part", "parts"), several(e.Passes, "pass", "passes"))
+		fmt.Fprintf(w, "Of all %s, in %s, by %s.\n", spelling.Count(e.Rows, "row", "rows"), spelling.Count(e.Parts, "part", "parts"), spelling.Count(e.Passes, "pass", "passes"))
 	}
 	if r.L1 != nil {
 		fmt.Fprintf(w, "In truth: L1 error %.4f (0 is perfect, 2 the worst).\n", *r.L1)
@@ -150,12 +150,4 @@ func writeRow(w io.Writer, first string, shares []float64) {
 		fmt.Fprintf(w, "%.4f\t", p)
 	}
 	fmt.Fprintln(w)
-}
-
-// several is a number with its word.
-func several(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", more)
 }

@@ -3,6 +3,7 @@ package respond
 import (
 	"fmt"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/internal/responses"
 )
@@ -24,7 +25,7 @@ func Merge(env stages.Env, paths []string) (*Sums, error) {
 	}
 	r, err := responses.Merge(all, paths)
 	if err == nil {
-		env.Logger().Info(fmt.Sprintf("pass %d: %d rows of %d parts", r.Pass, r.Rows(), len(r.Parts)))
+		env.Logger().Info(fmt.Sprintf("pass %d: %s of %s", r.Pass, spelling.Count(r.Rows(), "row", "rows"), spelling.Count(len(r.Parts), "part", "parts")))
 	}
 	return r, err
 }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"sync"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/internal/sketches"
 	"mars.dev/mars/tables"
@@ -91,7 +92,7 @@ func InParallel(parent context.Context, jobs, n int, f func(ctx context.Context,
 // tell says what a sketch is of, and warns of what is odd.
 func tell(env stages.Env, s *sketches.Sketch) {
 	t := s.Totals()
-	env.Logger().Info(fmt.Sprintf("%d rows of %d parts: a sample of %d", t.Rows, len(s.Leaves), len(s.Rows)))
+	env.Logger().Info(fmt.Sprintf("%s of %s: a sample of %d", spelling.Count(t.Rows, "row", "rows"), spelling.Count(len(s.Leaves), "part", "parts"), len(s.Rows)))
 	if t.Overlap > 1 {
 		env.Logger().Warn(fmt.Sprintf("some rows are in more than one part (a row in %.3f of them, in the mean): they are counted once, by an estimate from the sample, and the moments are of all", t.Overlap))
 	}

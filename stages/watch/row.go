@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/internal/diagnostics"
 )
 
@@ -168,7 +169,7 @@ func (w *Watcher) WriteLine(out io.Writer, r *Row) error {
 	fmt.Fprintf(&b, "%-24s %9d  %-7s %-5.2f %-7s ", r.End, r.Rows, r.Verdict, r.ExpectedError, p)
 	for k, class := range w.Classes {
 		if k == maxShown {
-			fmt.Fprintf(&b, " … %d classes more", len(w.Classes)-k)
+			b.WriteString(" … " + spelling.Count(len(w.Classes)-k, "class", "classes") + " more")
 			break
 		}
 		if k > 0 {
@@ -179,10 +180,10 @@ func (w *Watcher) WriteLine(out io.Writer, r *Row) error {
 	var notes []string
 	for _, n := range []struct {
 		count int64
-		what  string
-	}{{r.Late, "late rows"}, {r.Bad, "bad rows"}, {r.Empty, "rows without any value"}, {r.Missing, "missing cells"}} {
+		what  [2]string
+	}{{r.Late, [2]string{"late row", "late rows"}}, {r.Bad, [2]string{"bad row", "bad rows"}}, {r.Empty, [2]string{"row without any value", "rows without any value"}}, {r.Missing, [2]string{"missing cell", "missing cells"}}} {
 		if n.count > 0 {
-			notes = append(notes, fmt.Sprintf("%d %s", n.count, n.what))
+			notes = append(notes, spelling.Count(n.count, n.what[0], n.what[1]))
 		}
 	}
 	if r.Moved != "" {

@@ -47,6 +47,9 @@ func (c *Column) check() error {
 	if !known {
 		return fmt.Errorf("its kind is %q, which there is not", c.Kind)
 	}
+	if !c.Layout.Known() {
+		return fmt.Errorf("its dates are written as %q, which none are", c.Layout)
+	}
 	for k, p := range c.Parts {
 		if !slices.Contains(parts, p) || slices.Contains(c.Parts[:k], p) {
 			return fmt.Errorf("its parts are %q, which a column of that kind has not", c.Parts)

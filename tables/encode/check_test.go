@@ -33,6 +33,7 @@ func TestUnmarshalChecks(t *testing.T) {
 		`"kind":"category","buckets":2000000000,"fill":0`:                    "it has 2000000000 buckets",
 		`"kind":"category","buckets":2,"fill":2`:                             "value 2 is filled in, and it has 2",
 		`"kind":"category","buckets":2,"fill":0,"levels":[0],"values":["a"]`: "its values are hashed",
+		`"kind":"day","fill":0,"layout":"x","parts":["days"]`:                `written as "x"`,
 		`"kind":"sound","fill":0`:                                            `its kind is "sound"`,
 		`"fill":0,"parts":["week"]`:                                          `its parts are ["week"]`,
 		`"fill":0,"parts":["number","number"]`:                               "its parts are",

@@ -100,10 +100,11 @@ def test_guesses_are_labels_of_the_source(source: pd.DataFrame, target: pd.DataF
 def test_rows_without_any_value_are_not_drawn_from(source: pd.DataFrame, target: pd.DataFrame) -> None:
     gaps = target[["a", "b", "c"]].copy()
     gaps.iloc[[3, 7]] = np.nan
-    with pytest.raises(mars.MarsValueError, match="target row 4 has no value in any column: take such rows out"):
-        mars.ask(source[["a", "b", "c", "y"]], gaps, "y", budget=20)
-    rows = mars.ask(source[["a", "b", "c", "y"]], gaps.dropna(how="all"), "y", budget=20)
+    rows = mars.ask(source[["a", "b", "c", "y"]], gaps, "y", budget=20)
     assert not rows["a"].isna().any()
+    rows["y"] = rows["predicted_class"]
+    shares = mars.proportions(source[["a", "b", "c", "y"]], gaps, "y", labels=rows, bootstrap=20)
+    assert shares.labelled is not None and shares.labelled["missing"] == 2 / len(gaps)
 
 
 def test_a_row_that_is_there_twice(source: pd.DataFrame, truth: pd.DataFrame, target: pd.DataFrame) -> None:

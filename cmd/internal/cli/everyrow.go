@@ -12,6 +12,7 @@ import (
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/proportions"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/respond"
 	"mars.dev/mars/stages/sketch"
 )
@@ -125,7 +126,7 @@ func (p *estimator) passes(ctx context.Context, env stages.Env, r *proportions.R
 		if err != nil || all != nil {
 			return all, err
 		}
-		env.Logger().Info(fmt.Sprintf("pass %d of %d rows: EM's fixed point is %.2g further on, in L1", pass.Number(), sums.Rows(), step))
+		env.Logger().Info(fmt.Sprintf("pass %d of %s: EM's fixed point is %.2g further on, in L1", pass.Number(), spelling.Count(sums.Rows(), "row", "rows"), step))
 		if pass.Number() == a.passes {
 			return nil, fmt.Errorf("%d passes do not reach the fixed point: the last led on by %.2g, in L1: give more with --passes", a.passes, step)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/predict"
 	"mars.dev/mars/tables/write"
 )
@@ -91,7 +92,7 @@ func (i *inspector) inspect(cmd *cobra.Command, path string) error {
 	case i.check:
 		batches, rows, err := arrowio.Check(cmd.Context(), r)
 		if err == nil && !i.common.quiet {
-			_, err = fmt.Fprintf(out, "%s: whole: %d rows in %d batches\n", r.Name(), rows, batches)
+			_, err = fmt.Fprintf(out, "%s: whole: %s in %s\n", r.Name(), spelling.Count(rows, "row", "rows"), spelling.Count(batches, "batch", "batches"))
 		}
 		return err
 	}
@@ -110,7 +111,7 @@ func (i *inspector) summarise(ctx context.Context, w io.Writer, r *arrowio.Reade
 }
 
 func writeSummary(w io.Writer, s *arrowio.Summary) error {
-	fmt.Fprintf(w, "%s: %s, %d rows in %d batches\n", s.Name, cmp.Or(s.Kind, "Arrow"), s.Rows, s.Batches)
+	fmt.Fprintf(w, "%s: %s, %s in %s\n", s.Name, cmp.Or(s.Kind, "Arrow"), spelling.Count(s.Rows, "row", "rows"), spelling.Count(s.Batches, "batch", "batches"))
 	for _, key := range slices.Sorted(maps.Keys(s.Metadata)) {
 		fmt.Fprintf(w, "  %s = %s\n", safetext.Escape(key), safetext.Escape(s.Metadata[key]))
 	}

@@ -14,10 +14,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"mars.dev/mars/internal/damage"
 )
 
-// mutated is how many damaged copies of each file are read; a long run asks for more.
-var mutated = flag.Int("mutated", 12, "damaged copies of each kind of file")
+// A long run asks for more; many times as many are read below the commands (package stages).
+var mutations = flag.Int("mutations", 12, "damaged copies of each kind of file")
 
 // mutatedInputs makes the files that are damaged.
 const mutatedInputs = `
@@ -73,10 +75,10 @@ func TestMutatedFiles(t *testing.T) {
 		if m.answer == "" {
 			t.Fatalf("%s refuses a whole file:\n%s", reader.command, m.log)
 		}
-		m.checkAll(t, *mutated, mutate)
+		m.checkAll(t, *mutations, damage.Bytes)
 		if strings.HasSuffix(reader.file, ".safetensors") {
 			m.unchecked = true
-			m.checkAll(t, *mutated, mutateHeader)
+			m.checkAll(t, *mutations, mutateHeader)
 		}
 		t.Logf("%s: %d refused, %d read", reader.command, m.refused, m.accepted)
 	}
@@ -150,29 +152,6 @@ func runInside(t *testing.T, line string) (status int, log string) {
 	return status, stderr.String()
 }
 
-// mutate damages a copy of a file as disks and transports do.
-func mutate(r *rand.Rand, data []byte) (how string, out []byte) {
-	out = bytes.Clone(data)
-	switch at := r.IntN(len(out)); r.IntN(5) {
-	case 0:
-		out[at] ^= 1 << r.IntN(8)
-		return fmt.Sprintf("bit of byte %d", at), out
-	case 1:
-		return fmt.Sprintf("cut at %d", at), out[:at]
-	case 2:
-		n := r.IntN(64) + 1
-		return fmt.Sprintf("%d bytes out at %d", n, at), append(out[:at], data[min(len(data), at+n):]...)
-	case 3:
-		from, n := r.IntN(len(data)), 1+r.IntN(200)
-		copy(out[at:], data[from:min(len(data), from+n)])
-		return fmt.Sprintf("%d bytes from %d over those at %d", n, from, at), out
-	}
-	number := []uint64{0, 1, 0xff, 1 << 20, 1<<31 - 1, 1 << 40, 1<<63 - 1, 1<<64 - 1}[r.IntN(8)]
-	at := r.IntN(len(out)/8) * 8
-	binary.LittleEndian.PutUint64(out[at:], number)
-	return fmt.Sprintf("%#x at %d", number, at), out
-}
-
 // mutateHeader changes a number, a list or a word of a safetensors file's metadata, and takes
 // its checksum away.
 func mutateHeader(r *rand.Rand, data []byte) (how string, out []byte) {
@@ -193,7 +172,7 @@ func mutateHeader(r *rand.Rand, data []byte) (how string, out []byte) {
 	if json.Unmarshal([]byte(text), &value) != nil {
 		return "", nil
 	}
-	how = fmt.Sprintf("%s: %s", key, changeOne(r, &value))
+	how = fmt.Sprintf("%s: %s", key, damage.Value(r, &value))
 	changed, err := json.Marshal(value)
 	if err != nil {
 		return "", nil
@@ -212,33 +191,6 @@ func marshalText(value any) (string, error) {
 		text = append(text, ' ')
 	}
 	return string(text), err
-}
-
-// changeOne changes one value somewhere in JSON.
-func changeOne(r *rand.Rand, value *any) string {
-	switch v := (*value).(type) {
-	case map[string]any:
-		if len(v) > 0 && r.IntN(8) > 0 {
-			keys := slices.Sorted(maps.Keys(v))
-			key := keys[r.IntN(len(keys))]
-			inner := v[key]
-			how := key + ": " + changeOne(r, &inner)
-			v[key] = inner
-			return how
-		}
-	case []any:
-		if len(v) > 0 && r.IntN(4) > 0 {
-			at := r.IntN(len(v))
-			return fmt.Sprintf("%d: %s", at, changeOne(r, &v[at]))
-		}
-		if len(v) > 0 && r.IntN(2) == 0 {
-			*value = v[:len(v)-1]
-			return "one less"
-		}
-	}
-	was := *value
-	*value = []any{nil, -1.0, 0.0, 1.5, 9.0, 2e9, 1e300, "x", []any{}, map[string]any{}, []any{0.0, 1.0, 9.0}, true}[r.IntN(12)]
-	return fmt.Sprintf("%.40v becomes %v", was, *value)
 }
 
 // writeMutatedTables writes tables with numbers, categories of few and of many values, dates

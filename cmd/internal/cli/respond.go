@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/pipeline"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/featurize"
@@ -107,7 +108,7 @@ func (r *responder) run(cmd *cobra.Command, args []string) error {
 	if err := unchanged(cmd); err != nil {
 		return err
 	}
-	env.Logger().Info(fmt.Sprintf("pass %d: %d rows of %d parts", pass.Number(), sums.Rows(), len(paths)))
+	env.Logger().Info(fmt.Sprintf("pass %d: %s of %s", pass.Number(), spelling.Count(sums.Rows(), "row", "rows"), spelling.Count(len(paths), "part", "parts")))
 	return sums.Save(c.output)
 }
 

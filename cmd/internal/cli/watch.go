@@ -15,6 +15,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/watch"
 	"mars.dev/mars/tables"
@@ -149,7 +150,7 @@ func (w *watching) run(cmd *cobra.Command, args []string) error {
 		err = w.watcher.Finish(ctx, w.write(ctx))
 	}
 	if n := w.watcher.State.Late; n > 0 {
-		w.log.Warn(fmt.Sprintf("%s: %d rows since the last window that was written are late or far ahead, and in no window", w.name, n))
+		w.log.Warn(fmt.Sprintf("%s: %s late or far ahead, and in no window", w.name, spelling.Count(n, "row since the last window that was written is", "rows since the last window that was written are")))
 	}
 	if w.checkpoint != "" && (err == nil || ctx.Err() != nil || errors.As(err, new(*alertError))) {
 		if saveErr := w.save(); saveErr != nil {
@@ -250,7 +251,7 @@ func (w *watching) begin(ctx context.Context) (err error) {
 		}
 	}
 	if found {
-		w.log.Info(fmt.Sprintf("%s: going on after %d rows and %d windows", w.checkpoint, w.watcher.State.Rows, w.watcher.State.Written))
+		w.log.Info(fmt.Sprintf("%s: going on after %s and %s", w.checkpoint, spelling.Count(w.watcher.State.Rows, "row", "rows"), spelling.Count(w.watcher.State.Written, "window", "windows")))
 		if w.follow != "" {
 			w.text.Head, w.text.Lines = w.place.Head, w.place.Lines
 		}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -287,15 +286,16 @@ func (t *stayTest) means(samples [][]int) [][]float64 {
 
 // eachMean is means where most products would be with 0.
 func (t *stayTest) eachMean(samples [][]int) [][]float64 {
-	means := make([][]float64, len(samples))
+	means, sum := make([][]float64, len(samples)), make([]float32, t.features.Cols)
 	for k, rows := range samples {
-		means[k] = make([]float64, t.features.Cols)
+		clear(sum)
 		for _, i := range rows {
-			for j, v := range dense.Row(t.features, i) {
-				means[k][j] += float64(v)
-			}
+			kernel.Axpy(1, dense.Row(t.features, i), sum)
 		}
-		floats.Scale(1/float64(len(rows)), means[k])
+		means[k] = make([]float64, len(sum))
+		for j, v := range sum {
+			means[k][j] = float64(v) / float64(len(rows))
+		}
 	}
 	return means
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
@@ -50,7 +51,7 @@ func (f *fit) compareUnits(source, target blas32.General, names []string) {
 	const shown = 5
 	more := ""
 	if n := len(found); n > shown {
-		found, more = found[:shown], fmt.Sprintf(" and %d columns more", n-shown)
+		found, more = found[:shown], fmt.Sprintf(" and %s more", spelling.Count(n-shown, "column", "columns"))
 	}
 	f.warn("%s%s: bring both files to one unit, or leave the column out", strings.Join(found, "; "), more)
 	f.unknown = unitDoubt

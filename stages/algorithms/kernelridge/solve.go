@@ -57,10 +57,16 @@ func (e equations) add(k, y blas64.General, weights []float64) {
 	kernel.Gemm64(true, false, 1, k, y, 1, e.right)
 }
 
-// solve returns a.
+// manyClasses are so many that to multiply by an inverse is faster than to substitute.
+const manyClasses = 65
+
+// solve returns a. It may overwrite e.
 func (e equations) solve(ctx context.Context, lambda float64) (*mat.Dense, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if e.right.Cols >= manyClasses {
+		return e.solveMany(ctx, lambda)
 	}
 	var cholesky mat.Cholesky
 	if !cholesky.Factorize(mat.NewSymDense(e.left.Rows, e.left.Data)) {
@@ -71,6 +77,23 @@ func (e equations) solve(ctx context.Context, lambda float64) (*mat.Dense, error
 		return nil, fmt.Errorf("kernelridge: %w", err)
 	}
 	return &a, ctx.Err()
+}
+
+// solveMany is solve by the inverse of the left's factor.
+func (e equations) solveMany(ctx context.Context, lambda float64) (*mat.Dense, error) {
+	n := e.left.Rows
+	for i := range n {
+		for j := range i {
+			e.left.Data[i*e.left.Stride+j] = e.left.Data[j*e.left.Stride+i]
+		}
+	}
+	if !invertFactor(e.left, outerBlock) {
+		return nil, singular(lambda)
+	}
+	m, half, a := lower(e.left), dense.New64(n, e.right.Cols), dense.New64(n, e.right.Cols)
+	kernel.Gemm64(false, false, 1, m, e.right, 0, half)
+	kernel.Gemm64(true, false, 1, m, half, 0, a)
+	return mat.NewDense(n, a.Cols, a.Data), ctx.Err()
 }
 
 // blockRows is how many rows' kernel values are held at a time in training.

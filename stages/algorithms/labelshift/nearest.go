@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
+	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
 
 const (
@@ -85,14 +86,14 @@ func (d *descent) sweep(full bool) float64 {
 			continue
 		}
 		mean := d.mean(k)
-		slope := floats.Dot(mean, d.left) + d.penalty*(1+d.excess-d.sum)
+		slope := kernel.Dot64(mean, d.left) + d.penalty*(1+d.excess-d.sum)
 		step := max(-p, slope/(d.squares[k]+d.penalty))
 		if step == 0 {
 			continue
 		}
 		d.p[k] += step
 		d.sum += step
-		floats.AddScaled(d.left, -step, mean)
+		kernel.Axpy64(-step, mean, d.left)
 		change += math.Abs(step)
 	}
 	d.excess += 1 - d.sum

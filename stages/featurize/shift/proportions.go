@@ -3,6 +3,7 @@ package shift
 import (
 	"errors"
 	"fmt"
+	"mars.dev/mars/internal/spelling"
 	"math"
 	"slices"
 	"strconv"
@@ -78,7 +79,7 @@ func CheckProportions(p []float64) ([]float64, error) {
 func parseList(items, classes []string) ([]float64, error) {
 	if len(items) != len(classes) {
 		return nil, fmt.Errorf("%s for %s (%s): give one a class, or class=number pairs",
-			count(len(items), "number", "numbers"), count(len(classes), "class", "classes"), preview(classes))
+			spelling.Count(len(items), "number", "numbers"), spelling.Count(len(classes), "class", "classes"), preview(classes))
 	}
 	p := make([]float64, len(items))
 	for i, item := range items {
@@ -157,13 +158,6 @@ func normalise(p []float64) error {
 		p[i] /= sum
 	}
 	return nil
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // maxListed is how many names a message lists.

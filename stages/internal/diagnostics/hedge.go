@@ -151,8 +151,8 @@ func (h *Hedge) Noisy() string {
 	if h.Noise == nil {
 		return ""
 	}
-	return fmt.Sprintf("The target has noise in %d columns that the source has not, at most %.1f times the deviation within a class: the source was given the same noise",
-		h.Noise.Columns, h.Noise.Ratio)
+	return fmt.Sprintf("The target has noise in %s that the source has not, at most %.1f times the deviation within a class: the source was given the same noise",
+		spelling.Count(h.Noise.Columns, "column", "columns"), h.Noise.Ratio)
 }
 
 // Held says in words what holds the rows still, or moves them; "" if nothing does.

@@ -73,12 +73,13 @@ func (rows *Rows) OfModel(ctx context.Context, r *stream.Rows, m *hedge.Model, c
 	return e, err
 }
 
-// OfPosteriors is the evidence of posteriors of all target rows, in order, by one model.
+// OfPosteriors is the evidence of posteriors of all target rows that have a value, in order, by one
+// model.
 func (rows *Rows) OfPosteriors(name string, p blas32.General) *Evidence {
 	v := View{Name: name, Weight: 1, Mean: make([]float64, p.Cols)}
 	all := rowsOf(p)
-	for _, row := range rows.Answers.Labelled {
-		v.Labelled = append(v.Labelled, all[row.Row])
+	for _, i := range rows.Known {
+		v.Labelled = append(v.Labelled, all[i])
 	}
 	e := &Evidence{Views: []View{v}}
 	e.begin(p.Cols)

@@ -24,6 +24,9 @@ type Options struct {
 type Rows struct {
 	*sheet.Answers
 	Vectors blas32.General // n×d, in the order of Answers.Labelled
+	Known   []int          // the number of each among the target's rows that have a value
+	Missing int            // rows of the target that have none
+	Total   int            // rows of the target
 }
 
 // Find finds the labelled rows in a stream that can be rewound, and their vectors of a column.
@@ -33,13 +36,14 @@ func (o Options) Find(ctx context.Context, r *stream.Rows, classes []string, col
 	if err != nil {
 		return nil, err
 	}
-	vectors, err := o.Sheet.Locate(ctx, r, column)
+	located, err := o.Sheet.Locate(ctx, r, column)
 	if err != nil {
 		return nil, err
 	}
-	rows := &Rows{Answers: answers}
+	rows := &Rows{Answers: answers, Missing: located.Missing, Total: located.Rows}
 	for _, row := range answers.Labelled {
-		stream.AppendRow(&rows.Vectors, vectors[row.Row])
+		stream.AppendRow(&rows.Vectors, located.Vectors[row.Row])
+		rows.Known = append(rows.Known, located.Known[row.Row])
 	}
 	rows.tell(r)
 	return rows, r.Rewind()

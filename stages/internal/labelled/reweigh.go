@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/internal/diagnostics"
@@ -28,7 +29,7 @@ func (rows *Rows) Relearn(ctx context.Context, env stages.Env, m *hedge.Model) (
 			parts = append(parts, fmt.Sprintf("%s (weight %.2f, before %.2f)", diagnostics.Assumption(views[i].Name), w, views[i].Weight))
 		}
 	}
-	env.Logger().Info(fmt.Sprintf("by %d labels: %s", len(rows.Class), strings.Join(parts, "; ")))
+	env.Logger().Info(fmt.Sprintf("by %s: %s", spelling.Count(len(rows.Class), "label", "labels"), strings.Join(parts, "; ")))
 	refuted := rows.Refuted(views)
 	for _, v := range refuted {
 		env.Logger().Info(fmt.Sprintf("the labels refute that %s (p = %.2g)", diagnostics.Assumption(v.Name), v.P))

@@ -45,7 +45,7 @@ func Read(ctx context.Context, path, label string) (*Filled, error) {
 		for i := range int(rec.NumRows()) {
 			line++
 			if err := f.add(rec, i, line); err != nil {
-				return fmt.Errorf("%s: row %d: %w", path, line, err)
+				return fmt.Errorf("row %d: %w", line, err)
 			}
 		}
 		return nil

@@ -23,7 +23,8 @@ import (
 // say nothing, as for rows from a pipe that are known by their numbers, it looks at the
 // features too.
 type Target struct {
-	Rows int
+	Rows    int
+	Missing int // of them, that have no value at all: nobody draws them
 
 	r        *stream.Rows
 	files    []string // hashes
@@ -54,11 +55,18 @@ func NewTarget(r *stream.Rows) (*Target, error) {
 	return t, nil
 }
 
-// Add looks at a batch, and returns which of its rows are the target's, and their identities.
-func (t *Target) Add(rec arrow.Record) (at []int, ids []string, err error) {
+// A Place is where a row is.
+type Place struct {
+	At     int    // in its batch
+	Number int    // among the target's rows, from 0
+	ID     string // its identity
+}
+
+// Add looks at a batch, and returns where its rows of the target are that have a value.
+func (t *Target) Add(rec arrow.Record) (places []Place, err error) {
 	domains, err := t.r.Domains(rec)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var column arrow.Array
 	if i := rec.Schema().FieldIndices(t.r.Columns.ID); len(i) > 0 {
@@ -75,51 +83,35 @@ func (t *Target) Add(rec arrow.Record) (at []int, ids []string, err error) {
 		}
 		t.numbered = t.numbered && id == number
 		fmt.Fprintf(t.ids, "%d %s\n", len(id), id)
-		at, ids = append(at, i), append(ids, id)
+		places = append(places, Place{i, t.Rows, id})
 		t.Rows++
 	}
-	if err := t.checkValues(rec, at); err != nil {
-		return nil, nil, err
-	}
-	return at, ids, t.addFeatures(rec, at)
-}
-
-// checkValues refuses rows without any value: nobody can say what a model makes of them, and
-// intervals that left them out would not hold for the target.
-func (t *Target) checkValues(rec arrow.Record, at []int) error {
-	if !t.r.Has(t.r.Columns.Features) {
-		return nil
+	if !t.r.Has(t.r.Columns.Features) || len(places) == 0 {
+		return places, nil
 	}
 	x, err := arrowio.VectorColumnWithGaps(rec, t.r.Columns.Features)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for k, i := range at {
-		if x.Missing(i) {
-			return fmt.Errorf("%s: target row %d has no value in any column: take such rows out before rows are drawn to be labelled, and say how many there were",
-				t.r.Name(), t.Rows-len(at)+k+1)
-		}
-	}
-	return nil
+	all := len(places)
+	places = slices.DeleteFunc(places, func(p Place) bool { return x.Missing(p.At) })
+	t.Missing += all - len(places)
+	t.addFeatures(x, places)
+	return places, nil
 }
 
 // addFeatures looks at the features where nothing else may tell targets apart.
-func (t *Target) addFeatures(rec arrow.Record, at []int) error {
-	if t.files != nil || !t.numbered || !t.r.Has(t.r.Columns.Features) || len(at) == 0 {
-		return nil
+func (t *Target) addFeatures(x arrowio.Vectors, places []Place) {
+	if t.files != nil || !t.numbered {
+		return
 	}
-	x, err := arrowio.VectorColumn(rec, t.r.Columns.Features)
-	if err != nil {
-		return err
-	}
-	for _, i := range at {
-		for _, v := range x.Row(i) {
+	for _, p := range places {
+		for _, v := range x.Row(p.At) {
 			var b [4]byte
 			binary.LittleEndian.PutUint32(b[:], math.Float32bits(v))
 			t.features.Write(b[:]) // cannot fail
 		}
 	}
-	return nil
 }
 
 // Letters say of which target the rows are.
@@ -134,42 +126,49 @@ func (t *Target) Letters() string {
 // byFeatures reports whether the rows are known by their features alone.
 func (t *Target) byFeatures() bool { return t.files == nil && t.numbered }
 
+// Located is where the rows of a sheet are, by their number among the target's rows.
+type Located struct {
+	Vectors map[int][]float32
+	Known   map[int]int // the number among the target's rows that have a value
+	Missing int         // rows of the target that have none
+	Rows    int         // of the target
+
+	known int
+}
+
 // Locate goes through a stream, finds the rows of a sheet, and checks that they are those that
-// were drawn. It returns their vectors of a column, unless that is "". The stream is then at
-// its end.
-func (f *Filled) Locate(ctx context.Context, r *stream.Rows, vectors string) (map[int][]float32, error) {
+// were drawn. The stream is then at its end.
+func (f *Filled) Locate(ctx context.Context, r *stream.Rows, vectors string) (*Located, error) {
 	t, err := NewTarget(r)
 	if err != nil {
 		return nil, err
 	}
-	ids, found := map[int]string{}, map[int][]float32{}
+	ids, found := map[int]string{}, &Located{Vectors: map[int][]float32{}, Known: map[int]int{}}
 	for _, row := range f.Rows {
 		ids[row.Row] = ""
 	}
 	err = r.Each(ctx, func(rec arrow.Record) error {
-		first := t.Rows
-		at, names, err := t.Add(rec)
+		places, err := t.Add(rec)
 		if err != nil {
 			return err
 		}
-		for k, i := range at {
-			if _, wanted := ids[first+k]; !wanted {
+		for _, p := range places {
+			found.known++
+			if _, wanted := ids[p.Number]; !wanted {
 				continue
 			}
-			ids[first+k] = names[k]
-			if vectors == "" {
-				continue
-			}
-			x, err := arrowio.VectorColumn(rec, vectors)
+			ids[p.Number] = p.ID
+			x, err := arrowio.VectorColumnWithGaps(rec, vectors)
 			if err != nil {
 				return err
 			}
-			found[first+k] = slices.Clone(x.Row(i))
+			found.Vectors[p.Number], found.Known[p.Number] = slices.Clone(x.Row(p.At)), found.known-1
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	found.Missing, found.Rows = t.Missing, t.Rows
 	return found, f.check(t, ids)
 }

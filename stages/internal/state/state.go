@@ -28,7 +28,7 @@ func Load[T any](path string, read func(r io.Reader, name string) (T, error)) (s
 	}
 	defer f.Close()
 	hash := sha256.New()
-	tee := io.TeeReader(bufio.NewReaderSize(f, 1<<20), hash)
+	tee := io.TeeReader(bufio.NewReader(f), hash)
 	if state, err = read(tee, path); err != nil {
 		return state, "", err
 	}

@@ -24,6 +24,10 @@ _COMMAND = re.compile(rf"(?<![\w./-])mars (?P<function>{_FUNCTIONS})(?![\w.-])(?
 _OUTPUT = re.compile(r"\s+-o\s+\S+")
 
 
+# What `--details` prints is an attribute of the answer here.
+_DETAILS = {"--details and --json list all": "the attribute table has all", "--details shows what the estimate rests on": "The attribute estimators has what each assumption gives", "(--details)": "(the attribute estimators)"}
+
+
 def spoken(text: str) -> str:
     """Turn a message of the program into what a caller of this package knows.
 
@@ -50,6 +54,8 @@ def spoken(text: str) -> str:
     text = re.sub(rf"\Amars[ -](?:{_FUNCTIONS}): ", "", "\n".join(lines))
     text = re.sub(r"\S*mars-\w+[/\\]labels\.arrow", "labels", text)  # a table on its way to the program
     text = re.sub(r"\s*\(docs/[\w./-]+\)", "", text)
+    for printed, attribute in _DETAILS.items():
+        text = text.replace(printed, attribute)
     return "".join(_keywords(part) for part in _calls(text))
 
 

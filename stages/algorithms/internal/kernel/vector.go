@@ -48,6 +48,18 @@ func Dot(x, y []float32) float32 {
 	return active.dot(x, y)
 }
 
+// Axpy64 is Axpy in float64.
+func Axpy64(alpha float64, x, y []float64) {
+	checkLength("Axpy64", len(x), len(y))
+	active.axpy64(alpha, x, y)
+}
+
+// Dot64 returns Σ x[i]·y[i].
+func Dot64(x, y []float64) float64 {
+	checkLength("Dot64", len(x), len(y))
+	return active.dot64(x, y)
+}
+
 // Sum returns Σ x[i], summed in float32.
 func Sum(x []float32) float32 { return active.sum(x) }
 
