@@ -28,7 +28,7 @@ func (b *recordBlock) settle() error {
 			if err != nil {
 				return err
 			}
-			settled, why, err := p.cellOf(c.at, trimmed(values.Values))
+			settled, why, err := p.cellOf(k, c.at, trimmed(values.Values))
 			if err != nil {
 				return err
 			}
@@ -40,6 +40,8 @@ func (b *recordBlock) settle() error {
 		case isDate(t):
 			c.field.Kind, c.field.Layout = Day, yearFirst
 			c.timed = t.ID() == arrow.TIMESTAMP
+		case isNumber(t):
+			c.field.Centre = p.centreOf(k, name, func() []float64 { return arrowio.Doubles(b.rec, name) })
 		}
 		if c.field.Kind == Category {
 			c.category = newCategory(c.field, true)
@@ -91,6 +93,9 @@ func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
 	switch {
 	case cell.field.Kind == Number && isNumber(t):
 		values, err := arrowio.FloatColumnWithGaps(rec, name)
+		if err == nil && !cell.plain() {
+			values = centredColumn(rec, name, values, []float64{cell.field.Centre})
+		}
 		copy(data, values)
 		return err
 	case cell.field.Kind == Number && t.ID() == arrow.DURATION:
@@ -121,7 +126,7 @@ func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
 		case Category:
 			row[0], err = cell.category.code(text, b.mem)
 		case Number:
-			row[0], err = b.plan.value(text)
+			row[0], err = b.plan.value(text, cell.field.Centre)
 		default:
 			err = cell.readMoment(row, text)
 		}

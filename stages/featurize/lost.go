@@ -109,6 +109,7 @@ func (st *preparation) leaveOut(env stages.Env, empty, stuck []string, target st
 		for _, t := range sides {
 			*t = *t.Select(st.Columns)
 		}
+		st.Centres = source.Centres
 	}
 }
 
