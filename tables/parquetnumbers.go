@@ -46,13 +46,13 @@ func newNumberColumn(mem *arrowio.Budget, packed *packedPages, f *parquetFile, f
 	pages := pageReader{mem: mem, packed: packed, in: bufio.NewReaderSize(nil, int(f.properties.BufferSize))}
 	gaps := column.MaxDefinitionLevel() > 0
 	if t.ID() == arrow.FLOAT32 || t.ID() == arrow.INT32 {
-		return &numbers[uint32]{pages: pages, kind: t, gaps: gaps}
+		return &packedNumbers[uint32]{pages: pages, kind: t, gaps: gaps}
 	}
-	return &numbers[uint64]{pages: pages, kind: t, gaps: gaps}
+	return &packedNumbers[uint64]{pages: pages, kind: t, gaps: gaps}
 }
 
-// numbers is a numberColumn of values that are stored as T.
-type numbers[T uint32 | uint64] struct {
+// packedNumbers is a numberColumn of values that are stored as T.
+type packedNumbers[T uint32 | uint64] struct {
 	pages pageReader
 	kind  arrow.DataType
 	gaps  bool // values may be null
@@ -73,13 +73,13 @@ type numbers[T uint32 | uint64] struct {
 // someNumbers are unpacked at a time.
 type someNumbers [256]uint32
 
-func (c *numbers[T]) open(ctx context.Context, r io.ReaderAt, column *metadata.ColumnChunkMetaData, size int64) error {
+func (c *packedNumbers[T]) open(ctx context.Context, r io.ReaderAt, column *metadata.ColumnChunkMetaData, size int64) error {
 	c.forget()
 	c.left = 0
 	return c.pages.open(ctx, r, column, size)
 }
 
-func (c *numbers[T]) close() {
+func (c *packedNumbers[T]) close() {
 	c.forget()
 	give[T](c.pages.mem, cap(c.values))
 	give[byte](c.pages.mem, cap(c.valid))
@@ -88,12 +88,12 @@ func (c *numbers[T]) close() {
 }
 
 // forget forgets the dictionary.
-func (c *numbers[T]) forget() {
+func (c *packedNumbers[T]) forget() {
 	give[byte](c.pages.mem, cap(c.kept))
 	c.dictionary, c.kept = nil, nil
 }
 
-func (c *numbers[T]) next(n int) (_ arrow.Array, err error) {
+func (c *packedNumbers[T]) next(n int) (_ arrow.Array, err error) {
 	defer func() {
 		if p := recover(); p != nil { // a library's, which unpacks
 			err = fmt.Errorf("%v", p)
@@ -116,7 +116,7 @@ func (c *numbers[T]) next(n int) (_ arrow.Array, err error) {
 		}
 		at, c.left = at+k, c.left-k
 	}
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(bytesOf(c.values))}
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(asBytes(c.values))}
 	if c.nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(c.valid)
 	}
@@ -126,7 +126,7 @@ func (c *numbers[T]) next(n int) (_ arrow.Array, err error) {
 }
 
 // nextPage goes to the next page of values.
-func (c *numbers[T]) nextPage() error {
+func (c *packedNumbers[T]) nextPage() error {
 	p, err := c.pages.next()
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *numbers[T]) nextPage() error {
 }
 
 // setValues begins with the values of a page.
-func (c *numbers[T]) setValues(p page, data []byte) error {
+func (c *packedNumbers[T]) setValues(p page, data []byte) error {
 	switch p.encoding {
 	case encodedPlain:
 		c.plain, c.indexed = data, false
@@ -175,7 +175,7 @@ func (c *numbers[T]) setValues(p page, data []byte) error {
 	return nil
 }
 
-func (c *numbers[T]) setDictionary(p page) error {
+func (c *packedNumbers[T]) setDictionary(p page) error {
 	switch {
 	case c.dictionary != nil:
 		return errors.New("has more than one dictionary")
@@ -191,7 +191,7 @@ func (c *numbers[T]) setDictionary(p page) error {
 }
 
 // read reads up to n rows of the page to values[at:], and says how many.
-func (c *numbers[T]) read(at, n int) (int, error) {
+func (c *packedNumbers[T]) read(at, n int) (int, error) {
 	if !c.gaps {
 		return n, c.decode(c.values[at : at+n])
 	}
@@ -213,7 +213,7 @@ func (c *numbers[T]) read(at, n int) (int, error) {
 }
 
 // spread reads some of n rows, which may be null, and says how many.
-func (c *numbers[T]) spread(at, n int) (int, error) {
+func (c *packedNumbers[T]) spread(at, n int) (int, error) {
 	var buffer someNumbers
 	levels := buffer[:min(n, len(buffer))]
 	if err := c.levels.read(levels); err != nil {
@@ -242,7 +242,7 @@ func (c *numbers[T]) spread(at, n int) (int, error) {
 }
 
 // markNull says that rows are null. There are no bits before the first that is.
-func (c *numbers[T]) markNull(at, n int) (err error) {
+func (c *packedNumbers[T]) markNull(at, n int) (err error) {
 	if c.nulls == 0 {
 		if c.valid, err = extend(c.pages.mem, c.valid[:0], int(bitutil.BytesForBits(int64(len(c.values)))), maxElements); err != nil {
 			return err
@@ -255,9 +255,9 @@ func (c *numbers[T]) markNull(at, n int) (err error) {
 }
 
 // decode reads the next values.
-func (c *numbers[T]) decode(dst []T) error {
+func (c *packedNumbers[T]) decode(dst []T) error {
 	if !c.indexed {
-		raw := bytesOf(dst)
+		raw := asBytes(dst)
 		if len(raw) > len(c.plain) {
 			return fmt.Errorf("has %d bytes of values where %d are needed", len(c.plain), len(raw))
 		}
@@ -281,8 +281,8 @@ func (c *numbers[T]) decode(dst []T) error {
 	return nil
 }
 
-// bytesOf views numbers as bytes.
-func bytesOf[T uint32 | uint64](s []T) []byte {
+// asBytes views numbers as bytes.
+func asBytes[T uint32 | uint64](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(sizeOf[T]()))
 }
 

@@ -37,6 +37,9 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		}
 		p.cells, p.width, p.settled = nil, 0, true
 	}
+	if !o.OnlyIDs {
+		p.awaitStyle(r.comma)
+	}
 	t := newTextTables(r, p, o, in.mem)
 	defer func() { give[float32](in.mem, cap(t.cells)) }()
 	if err := t.addAll(ctx); err != nil {
@@ -262,6 +265,9 @@ func (t *textTables) finish(ctx context.Context) ([]*Table, error) {
 		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): make numbers of text, or name the feature columns", list(p.header))
 	}
 	out, err := t.builder.finish(ctx)
+	for _, table := range out {
+		table.Note = p.said
+	}
 	if p.options.Times {
 		return out, err
 	}
