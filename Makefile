@@ -120,7 +120,7 @@ bench-watch: build ## processor time and memory of mars watch, by the length of 
 	$(GO) run ./cmd/internal/bench watch $(BIN)
 
 bench-limits: build ## memory and time of inputs far larger than --memory-limit
-	$(GO) run ./cmd/internal/benchlimits $(BIN)
+	$(GO) run ./cmd/internal/bench limits $(BENCHFLAGS) $(BIN)
 
 SPARK_PYTHON ?= $(or $(MARS_PYTHON_SPARK),python3)
 bench-spark: build ## Spark's processor seconds beside the program's (MARS_PYTHON_SPARK has pyspark; BENCHFLAGS='--rows 1e6')

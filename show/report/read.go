@@ -25,13 +25,14 @@ import (
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/match"
 	"mars.dev/mars/stages/proportions"
+	"mars.dev/mars/tables"
 )
 
 // maxJSON is how long a report in JSON may be.
 const maxJSON = 256 << 20
 
 // Readable says in words what Open reads.
-const Readable = "the JSON of mars proportions --json, mars eval --json or mars compare -o x.json; labels of mars label as CSV or Arrow; what mars train --metrics or mars match --save wrote; a stream with features; the table of a study of methods (mars run)"
+const Readable = "the JSON of mars proportions --json, mars eval --json or mars compare -o x.json; labels of mars label; what mars train --metrics or mars match --save wrote; a stream with features; the table of a study of methods (mars run)"
 
 // Options say what there is to see of files, beyond what there always is.
 type Options struct {
@@ -76,12 +77,17 @@ func open(ctx context.Context, path string, o Options) (*Part, error) {
 	case bytes.HasPrefix(bytes.TrimLeft(head[:n], " \t\r\n\ufeff"), []byte("{")):
 		return openJSON(f)
 	case bytes.Contains(firstLine(head[:n]), []byte("predicted_class")):
-		return openLabels(ctx, f)
+		return openLabels(ctx, path, nil)
 	case isStudy(firstLine(head[:n])):
 		return openStudy(path)
 	}
-	return nil, errors.New("is nothing that can be drawn: give " + Readable)
+	if p, err := openLabels(ctx, path, nil); err == nil { // Parquet, or compressed
+		return p, nil
+	}
+	return nil, errNothing
 }
+
+var errNothing = errors.New("is nothing that can be drawn: give " + Readable)
 
 func firstLine(head []byte) []byte {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
@@ -149,7 +155,7 @@ func openArrow(ctx context.Context, path string, o Options) (*Part, error) {
 	case has("epoch") && has("class_loss"):
 		return openMetrics(ctx, r)
 	case has("predicted_class") && has(label.Confidence):
-		return arrowLabels(ctx, r)
+		return openLabels(ctx, path, r.Schema())
 	case has("chosen") && has("seconds") && has("failed"):
 		return openSelection(ctx, r)
 	case has(columns.Domain) && (has(columns.Features) || has(columns.Embedding)):
@@ -176,7 +182,7 @@ func openMetrics(ctx context.Context, r *arrowio.Reader) (*Part, error) {
 			}
 			*c.to = append(*c.to, values...)
 		}
-		lists, ok := rec.Column(max(slices.Index(names(rec.Schema()), "proportions"), 0)).(*array.List)
+		lists, ok := rec.Column(max(slices.Index(fieldNames(rec.Schema().Fields()), "proportions"), 0)).(*array.List)
 		for i := range int(rec.NumRows()) {
 			var p []float64
 			if ok && lists.IsValid(i) {
@@ -198,11 +204,11 @@ func openMetrics(ctx context.Context, r *arrowio.Reader) (*Part, error) {
 	return Training(&e)
 }
 
-func names(schema *arrow.Schema) (all []string) {
-	for _, f := range schema.Fields() {
-		all = append(all, f.Name)
+func fieldNames(fields []arrow.Field) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.Name)
 	}
-	return all
+	return names
 }
 
 // floats are the numbers of a column, NaN for null, and nothing but NaN where there is no such
@@ -230,103 +236,71 @@ func floats(rec arrow.Record, name string) ([]float64, error) {
 	return out, nil
 }
 
-// arrowLabels reads labels that mars label wrote as Arrow.
-func arrowLabels(ctx context.Context, r *arrowio.Reader) (*Part, error) {
-	t := label.NewCount(r.Schema())
-	var names []string
-	for _, f := range r.Schema().Fields() {
-		names = append(names, f.Name)
+// openLabels reads the table that mars label wrote, in any format that tables are read in. schema is
+// that of the file if it is Arrow, which says what is known of the labels; nil if it is not.
+func openLabels(ctx context.Context, path string, schema *arrow.Schema) (*Part, error) {
+	if !tables.HasBlocks(ctx, path, tables.Options{}) {
+		return nil, errNothing
 	}
-	id := identity(names)
-	err := arrowio.Each(ctx, r, func(rec arrow.Record) error {
-		classes, err := arrowio.StringColumn(rec, "predicted_class")
-		if err != nil {
-			return err
-		}
-		confidence, err := arrowio.FloatColumn(rec, label.Confidence)
-		if err != nil {
-			return err
-		}
-		var truth []string
-		if arrowio.HasColumn(rec.Schema(), "truth") {
-			if s, err := arrowio.StringColumn(rec, "truth"); err == nil {
-				truth = s.Values
+	columns, err := labelColumns(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	t, row := label.NewCount(schema), 0
+	err = tables.EachBatch(ctx, path, tables.Options{}, columns, func(rec arrow.Record) error {
+		for i := range int(rec.NumRows()) {
+			row++
+			if err := countLabel(t, rec, i); err != nil {
+				return fmt.Errorf("row %d: %w", row, err)
 			}
 		}
-		for i, class := range classes.Values {
-			if classes.Null(i) {
-				t.Miss()
-				continue
-			}
-			right := ""
-			if truth != nil {
-				right = truth[i]
-			}
-			if err := t.Count(func() string { return rec.Column(id).ValueStr(i) }, class, float64(confidence[i]), right); err != nil {
-				return err
-			}
-		}
-		return nil
+		return ctx.Err()
 	})
 	if err != nil {
 		return nil, err
 	}
-	return counted(t)
-}
-
-// identity is which column names the rows of labels: id, or the first where it has another name.
-func identity(columns []string) int { return max(0, slices.Index(columns, "id")) }
-
-// openLabels reads labels that mars label wrote as CSV or TSV.
-func openLabels(ctx context.Context, f io.Reader) (*Part, error) {
-	r := csv.NewReader(f)
-	head, err := r.Read()
-	if err == nil && len(head) == 1 {
-		r.Comma = '\t'
-		head, err = csv.NewReader(strings.NewReader(strings.ReplaceAll(head[0], "\t", ","))).Read()
-		r.FieldsPerRecord = len(head)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("is no table (%w): check what wrote it", err)
-	}
-	id, class, sure, truth := identity(head), slices.Index(head, "predicted_class"), slices.Index(head, label.Confidence), slices.Index(head, "truth")
-	if class < 0 || sure < 0 {
-		return nil, fmt.Errorf("has no columns predicted_class and %s: give the labels as mars label wrote them", label.Confidence)
-	}
-	t := label.NewCount(nil)
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return counted(t)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("is no whole table (%w): check what wrote it", err)
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		line, _ := r.FieldPos(0)
-		if row[class] == "" { // a row without any value
-			t.Miss()
-			continue
-		}
-		confidence, err := strconv.ParseFloat(row[sure], 64)
-		if err != nil {
-			return nil, fmt.Errorf("line %d, column %s: %q is no number: give the labels as mars label wrote them", line, label.Confidence, row[sure])
-		}
-		right := ""
-		if truth >= 0 {
-			right = row[truth]
-		}
-		if err := t.Count(func() string { return row[id] }, row[class], confidence, right); err != nil {
-			return nil, fmt.Errorf("line %d: %w", line, err)
-		}
-	}
-}
-
-func counted(t *label.Tally) (*Part, error) {
 	if classes, _ := t.Counts(); len(classes) == 0 {
 		return nil, errors.New("holds no labels")
 	}
 	return Labels(t)
+}
+
+// labelColumns are what names the rows (id, or the first where it has another name), the class, how
+// sure that is and, if it is there, the truth: all as text.
+func labelColumns(ctx context.Context, path string) (columns []arrow.Field, err error) {
+	all, _, err := tables.Columns(ctx, path, tables.Options{})
+	if err != nil {
+		return nil, err
+	}
+	names := fieldNames(all)
+	wanted := []string{names[max(0, slices.Index(names, "id"))], "predicted_class", label.Confidence}
+	if slices.Contains(names, "truth") {
+		wanted = append(wanted, "truth")
+	}
+	for _, name := range wanted {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("has no columns predicted_class and %s: give the labels as mars label wrote them", label.Confidence)
+		}
+		columns = append(columns, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
+	}
+	return columns, nil
+}
+
+// countLabel counts row i of the columns.
+func countLabel(t *label.Tally, rec arrow.Record, i int) error {
+	text := func(column int) string {
+		if column >= int(rec.NumCols()) || rec.Column(column).IsNull(i) {
+			return ""
+		}
+		return rec.Column(column).ValueStr(i)
+	}
+	if text(1) == "" { // a row without any value
+		t.Miss()
+		return nil
+	}
+	confidence, err := strconv.ParseFloat(text(2), 64)
+	if err != nil {
+		return fmt.Errorf("column %s: %q is no number: give the labels as mars label wrote them", label.Confidence, text(2))
+	}
+	return t.Count(func() string { return text(0) }, text(1), confidence, text(3))
 }

@@ -369,10 +369,10 @@ func TestOpen(t *testing.T) {
 		"types.json":   {`{"expected_error": "x", "interval": {}, "classes": []}`, "is damaged"},
 		"alone.csv":    {"method,seed,accuracy\nx,0,.9\n", "there is only one method, x"},
 		"rows.csv":     {"a,b\n1,2\n", "nothing that can be drawn"},
-		"words.csv":    {"id,predicted_class,confidence\n1,a,much\n", `line 2, column confidence: "much" is no number`},
-		"range.csv":    {"id,predicted_class,confidence\n1,a,0.5\n2,a,1.5\n", "line 3: a confidence of 1.5"},
+		"words.csv":    {"id,predicted_class,confidence\n1,a,much\n", `row 1: column confidence: "much" is no number`},
+		"range.csv":    {"id,predicted_class,confidence\n1,a,0.5\n2,a,1.5\n", "row 2: a confidence of 1.5"},
 		"nan.csv":      {"id,predicted_class,confidence\n1,a,NaN\n", "a confidence of NaN"},
-		"ragged.csv":   {"id,predicted_class,confidence\n1,a\n", "no whole table"},
+		"ragged.csv":   {"id,predicted_class,confidence\n1,a\n", "line 2: has another number of fields"},
 		"none.csv":     {"id,predicted_class,confidence\n", "holds no labels"},
 		"lonely.csv":   {"id,predicted_class\n1,a\n", "no columns predicted_class and confidence"},
 	} {
@@ -397,7 +397,11 @@ func TestOpen(t *testing.T) {
 // none is called so.
 func TestRowsOfLabelsAreNamed(t *testing.T) {
 	for _, text := range []string{"predicted_class,confidence,id\na,0.3,row-7\n", "key,predicted_class,confidence\nrow-7,a,0.3\n"} {
-		p, err := openLabels(t.Context(), strings.NewReader(text))
+		path := filepath.Join(t.TempDir(), "labels.csv")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := Open(t.Context(), path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+
+	"mars.dev/mars/cmd/internal/bench/cost"
 )
 
 // A task is a simulated table that the default is measured on.
@@ -55,11 +57,11 @@ func (t task) measure(mars, dir string) error {
 		return err
 	}
 	for _, command := range [][]string{{"label", "-q", "-o", filepath.Join(dir, output)}, {"proportions", "-q", "--json"}} {
-		c, err := costOf(exec.Command(mars, append(command, inputs...)...))
+		c, err := cost.Of(exec.Command(mars, append(command, inputs...)...))
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %d | %d | %d | %d | %s | %s | %.1f | %.1f | %.0f |\n", t.source, t.target, t.columns, t.classes, read, command[0], c.wall, c.processors, c.peak)
+		fmt.Printf("| %d | %d | %d | %d | %s | %s | %.1f | %.1f | %.0f |\n", t.source, t.target, t.columns, t.classes, read, command[0], c.Wall, c.Processors, c.Peak)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/ipc"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/cmd/internal/bench/cost"
 )
 
 const (
@@ -66,32 +67,32 @@ func pass(role string, size int64, rounds int) error {
 }
 
 func passAll(size int64, rounds int) error {
-	best := make([]cost, len(passes))
+	best := make([]cost.Cost, len(passes))
 	for range rounds {
 		for i, p := range passes { // in turns, so that a slow minute is slow for both
 			c, err := passOne(p.name, size)
 			if err != nil {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
-			if best[i].wall == 0 || c.wall < best[i].wall {
-				best[i].wall = c.wall
+			if best[i].Wall == 0 || c.Wall < best[i].Wall {
+				best[i].Wall = c.Wall
 			}
-			best[i].peak = max(best[i].peak, c.peak)
+			best[i].Peak = max(best[i].Peak, c.Peak)
 		}
 	}
 	fmt.Printf("pass-through of fixed_size_list<float32>[%d], %.1f GB over pipes, best of %d\n", width, float64(size)/(1<<30), rounds)
 	fmt.Printf("%-10s %10s %8s %14s\n", "", "MB/s", "ratio", "resident MB")
 	for i, p := range passes {
-		fmt.Printf("%-10s %10.0f %8.2f %14.0f\n", p.name, float64(size)/1e6/best[i].wall, best[0].wall/best[i].wall, best[i].peak)
+		fmt.Printf("%-10s %10.0f %8.2f %14.0f\n", p.name, float64(size)/1e6/best[i].Wall, best[0].Wall/best[i].Wall, best[i].Peak)
 	}
 	return nil
 }
 
 // passOne runs generator, pass-through and sink: the time is that of all, the memory the second's.
-func passOne(name string, size int64) (cost, error) {
+func passOne(name string, size int64) (cost.Cost, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return cost{}, err
+		return cost.Cost{}, err
 	}
 	roles := []string{"generate", name, "sink"}
 	cmds := make([]*exec.Cmd, len(roles))
@@ -104,7 +105,7 @@ func passOne(name string, size int64) (cost, error) {
 		var next, out *os.File
 		if i < len(roles)-1 {
 			if next, out, err = os.Pipe(); err != nil {
-				return cost{}, err
+				return cost.Cost{}, err
 			}
 			cmds[i].Stdout = out
 		}
@@ -112,15 +113,15 @@ func passOne(name string, size int64) (cost, error) {
 		in.Close()
 		out.Close()
 		if in = next; err != nil {
-			return cost{}, err
+			return cost.Cost{}, err
 		}
 	}
 	for i, cmd := range cmds {
 		if err := cmd.Wait(); err != nil {
-			return cost{}, fmt.Errorf("%s: %w", roles[i], err)
+			return cost.Cost{}, fmt.Errorf("%s: %w", roles[i], err)
 		}
 	}
-	return costSince(start, cmds[1].ProcessState), nil
+	return cost.Since(start, cmds[1].ProcessState), nil
 }
 
 // generate writes a stream of about size bytes: one batch, again and again.

@@ -4,6 +4,7 @@
 //
 //	go run ./cmd/internal/bench default FOLDER    mars label and mars proportions, on tables of several sizes
 //	go run ./cmd/internal/bench io                a stream through pipes, beside arrow/go's own reader and writer
+//	go run ./cmd/internal/bench limits FOLDER     inputs far larger than --memory-limit
 //	go run ./cmd/internal/bench read              reading tables, beside polars, DuckDB and pyarrow
 //	go run ./cmd/internal/bench scale FOLDER      sketch, respond, predict and label, to 10⁷ rows
 //	go run ./cmd/internal/bench train             iterations of training, beside PyTorch and JAX
@@ -24,6 +25,7 @@ import (
 	"slices"
 	"strings"
 
+	"mars.dev/mars/cmd/internal/bench/limits"
 	"mars.dev/mars/cmd/internal/bench/train"
 )
 
@@ -31,6 +33,7 @@ import (
 var benches = map[string]func(*flag.FlagSet) func() error{
 	"default": benchDefault,
 	"io":      benchIO,
+	"limits":  benchLimits,
 	"read":    benchRead,
 	"scale":   benchScale,
 	"train":   benchTrain,
@@ -56,6 +59,25 @@ func benchTrain(flags *flag.FlagSet) func() error {
 	rounds := flags.Int("rounds", 5, "measurements of every iteration, of which the best counts")
 	python := flags.String("python", "python3", "Python with PyTorch and JAX")
 	return func() error { return train.Compare(*rounds, *python) }
+}
+
+func benchLimits(flags *flag.FlagSet) func() error {
+	run, makes := limits.Flags(flags)
+	return func() error {
+		if makes() {
+			return run("")
+		}
+		mars, err := programs(flags)
+		if err != nil {
+			return err
+		}
+		return run(mars)
+	}
+}
+
+// heading begins a table.
+func heading(columns ...string) {
+	fmt.Println("| " + strings.Join(columns, " | ") + " |\n" + strings.Repeat("|---", len(columns)) + "|")
 }
 
 // programs is the path of mars in the folder that the arguments name.

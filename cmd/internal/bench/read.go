@@ -23,6 +23,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/compress"
 
+	"mars.dev/mars/cmd/internal/bench/cost"
 	"mars.dev/mars/stages/algorithms"
 	"mars.dev/mars/tables"
 )
@@ -50,7 +51,7 @@ func readAll(python, dir string, rows int) error {
 	}
 	heading("table", "threads", "reader", "MB/s", "ours is", "MB/s of a processor", "ours is")
 	for threads := 1; threads <= 2; threads++ {
-		ours := make([]cost, len(files))
+		ours := make([]cost.Cost, len(files))
 		for i, file := range files {
 			if ours[i], err = readOurs(file, threads); err != nil {
 				return err
@@ -109,24 +110,24 @@ func readTables(dir string, rows int) (files []string, err error) {
 }
 
 // show prints a row for each file that the reader can read.
-func show(reader string, threads int, files []string, speeds, ours []cost) error {
+func show(reader string, threads int, files []string, speeds, ours []cost.Cost) error {
 	for i, file := range files {
 		info, err := os.Stat(file)
 		if err != nil {
 			return err
 		}
-		if speeds[i] == (cost{}) {
+		if speeds[i] == (cost.Cost{}) {
 			continue
 		}
 		size := float64(info.Size()) / 1e6
 		fmt.Printf("| %s | %d | %s | %.0f | %.2f × | %.0f | %.2f × |\n", filepath.Base(file), threads, reader,
-			size/speeds[i].wall, speeds[i].wall/ours[i].wall, size/speeds[i].processors, speeds[i].processors/ours[i].processors)
+			size/speeds[i].Wall, speeds[i].Wall/ours[i].Wall, size/speeds[i].Processors, speeds[i].Processors/ours[i].Processors)
 	}
 	return nil
 }
 
 // readOurs reads a file three times, and returns the least of each.
-func readOurs(file string, threads int) (least cost, err error) {
+func readOurs(file string, threads int) (least cost.Cost, err error) {
 	runtime.GOMAXPROCS(threads)
 	algorithms.SetJobs(threads)
 	for range 3 {
@@ -135,11 +136,11 @@ func readOurs(file string, threads int) (least cost, err error) {
 		if _, err := tables.Open(context.Background(), file, tables.Options{}); err != nil {
 			return least, err
 		}
-		took := cost{wall: time.Since(began).Seconds(), processors: processorSeconds() - used}
-		if least == (cost{}) {
+		took := cost.Cost{Wall: time.Since(began).Seconds(), Processors: processorSeconds() - used}
+		if least == (cost.Cost{}) {
 			least = took
 		}
-		least = cost{wall: min(least.wall, took.wall), processors: min(least.processors, took.processors)}
+		least = cost.Cost{Wall: min(least.Wall, took.Wall), Processors: min(least.Processors, took.Processors)}
 	}
 	return least, nil
 }
@@ -153,7 +154,7 @@ func processorSeconds() float64 {
 }
 
 // readPeer reads the files with a Python package. What it cannot read takes no time.
-func readPeer(python, peer string, threads int, files []string) ([]cost, error) {
+func readPeer(python, peer string, threads int, files []string) ([]cost.Cost, error) {
 	cmd := exec.Command(python, append([]string{"-c", program, peer, strconv.Itoa(threads)}, files...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -161,11 +162,11 @@ func readPeer(python, peer string, threads int, files []string) ([]cost, error) 
 	if err != nil {
 		return nil, errors.New(strings.TrimSpace(stderr.String() + " (" + err.Error() + ")"))
 	}
-	speeds := make([]cost, len(files))
+	speeds := make([]cost.Cost, len(files))
 	for line := range strings.Lines(string(out)) {
 		var file string
-		var took cost
-		if n, _ := fmt.Sscanf(line, "took %s %g %g", &file, &took.wall, &took.processors); n == 3 { // others are the package's own
+		var took cost.Cost
+		if n, _ := fmt.Sscanf(line, "took %s %g %g", &file, &took.Wall, &took.Processors); n == 3 { // others are the package's own
 			speeds[slices.Index(files, file)] = took
 		}
 	}

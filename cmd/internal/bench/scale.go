@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/parquet"
+
+	"mars.dev/mars/cmd/internal/bench/cost"
 )
 
 const (
@@ -103,13 +105,13 @@ func (b scale) commands(n, parts int) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("| %s | %d | %d | %.0f | %.0f | %.0f |\n", args[0], n, parts, float64(n)/c.wall, float64(n)/c.processors, c.peak)
+		fmt.Printf("| %s | %d | %d | %.0f | %.0f | %.0f |\n", args[0], n, parts, float64(n)/c.Wall, float64(n)/c.Processors, c.Peak)
 	}
 	return nil
 }
 
-func (b scale) run(args ...string) (cost, error) {
-	return costOf(exec.Command(b.mars, append(args, "--jobs", b.jobs, "-q")...))
+func (b scale) run(args ...string) (cost.Cost, error) {
+	return cost.Of(exec.Command(b.mars, append(args, "--jobs", b.jobs, "-q")...))
 }
 
 // scaled writes rows of classes of the given shares, each a cloud of its own.

@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+
+	"mars.dev/mars/cmd/internal/bench/cost"
 )
 
 const (
@@ -30,10 +32,10 @@ func benchWatch(flags *flag.FlagSet) func() error {
 }
 
 func watch(mars, dir string) error {
-	run := func(args ...string) (cost, error) {
+	run := func(args ...string) (cost.Cost, error) {
 		cmd := exec.Command(mars, append(args, "-q")...)
 		cmd.Dir = dir
-		return costOf(cmd)
+		return cost.Of(cmd)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	rows := clouds{rng, normal(rng, 3, watchColumns, 0.5), 1, func() int { return rng.IntN(3) }}
@@ -59,7 +61,7 @@ func watch(mars, dir string) error {
 			if err != nil {
 				return err
 			}
-			fmt.Printf("| %s | %s | %.0f | %.2f | %.0f |\n", model, window, watchRows/c.wall/1000, c.processors*1e6/watchRows, c.peak)
+			fmt.Printf("| %s | %s | %.0f | %.2f | %.0f |\n", model, window, watchRows/c.Wall/1000, c.Processors*1e6/watchRows, c.Peak)
 		}
 	}
 	return nil
