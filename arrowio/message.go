@@ -59,6 +59,8 @@ func (m *messageReader) read(p []byte) (int, error) {
 	return n, plainCause(err)
 }
 
+func (m *messageReader) position() int64 { return m.offset }
+
 // next reads up to the body of the next message; io.EOF is the end marker.
 func (m *messageReader) next() (*message, error) {
 	m.msg = message{offset: m.offset}

@@ -36,6 +36,7 @@ type Reader struct {
 // to be read, and their bodies.
 type messageSource interface {
 	next() (*message, error) // io.EOF after the last of a complete input
+	position() int64         // where it stands in the input
 	readBody(n int) (*slab, error)
 }
 
@@ -129,7 +130,7 @@ func (r *Reader) Kind() Kind { return r.kind }
 // Progress is how many bytes of the input have been read, about, and how many it has, 0 if
 // that is not known.
 func (r *Reader) Progress() (done, all int64) {
-	return r.offset + r.rest.done(), max(r.input.size, 0)
+	return r.messages.position() + r.rest.done(), max(r.input.size, 0)
 }
 
 // Schema is the schema of every batch.

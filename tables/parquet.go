@@ -49,7 +49,7 @@ const (
 // here that becomes an error.
 func readParquet(ctx context.Context, in *input, o Options) (t []*Table, err error) {
 	err = withParquet(ctx, in, func(f *parquetFile) error {
-		t, err = readParquetColumns(ctx, f, o)
+		t, err = readParquetColumns(ctx, f, o, in.mem)
 		return err
 	})
 	if err != nil {
@@ -110,8 +110,7 @@ func withParquet(ctx context.Context, in *input, read func(*parquetFile) error) 
 	return read(&parquetFile{f, library, schema, properties, pages, r, size})
 }
 
-func readParquetColumns(ctx context.Context, f *parquetFile, o Options) ([]*Table, error) {
-	mem := f.pages.mem
+func readParquetColumns(ctx context.Context, f *parquetFile, o Options, mem *arrowio.Budget) ([]*Table, error) {
 	flat, top := flatSchema(f.schema)
 	plan, err := planned(&o, func(o Options) (*plan, error) { return planColumns(flat, o) })
 	if err != nil && f.NumRows() == 0 && !errors.As(err, new(*MissingColumns)) {
@@ -124,10 +123,10 @@ func readParquetColumns(ctx context.Context, f *parquetFile, o Options) ([]*Tabl
 	rows := newParquetRows(f, top, func(i int) bool { return uses[flat.Field(i).Name] })
 	f.properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
 	cost := int64(len(rows.fields)) * (f.properties.BufferSize + parquetColumnCost)
-	if err := mem.Take(cost); err != nil {
+	if err := f.pages.mem.Take(cost); err != nil {
 		return nil, err
 	}
-	defer mem.Give(cost)
+	defer f.pages.mem.Give(cost)
 	defer rows.close()
 	text := newParquetRows(f, top, func(i int) bool { return plan.counted(flat.Field(i).Name) })
 	if err := text.look(ctx, plan); err != nil {

@@ -210,3 +210,16 @@ func checkNumbers(t *testing.T, data []byte, rec arrow.Record, odd bool) {
 		t.Error(err)
 	}
 }
+
+// The rows stay in the budget when the file has been read, and nothing else does.
+func TestParquetRowsStayInTheBudget(t *testing.T) {
+	const columns, rows = 4, 10_000
+	mem := arrowio.NewBudget(1 << 24)
+	table, err := Read(t.Context(), bytes.NewReader(parquetOf(t, columns, rows, true)), "x.parquet", Options{Memory: mem})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := mem.Used(), int64(4*cap(table.Features.Data)); got < want || got > want+want/16 {
+		t.Errorf("%d bytes are held, want %d", got, want)
+	}
+}
