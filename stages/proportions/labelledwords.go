@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
+
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/stages/internal/diagnostics"
 )
