@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/internal/diagnostics"
@@ -31,7 +33,7 @@ func (r *Report) believeLabels() {
 // grounds says what the labels say of the answer without them.
 func (l *Labelled) grounds() string {
 	a := l.Accuracy
-	parts := []string{fmt.Sprintf("the estimate without labels is off by %s", diagnostics.OfHundred(distance(l.Before, l.Sharper.Estimate))),
+	parts := []string{fmt.Sprintf("the estimate without labels is off by %s", diagnostics.OfHundred(floats.Distance(l.Before, l.Sharper.Estimate, 1))),
 		fmt.Sprintf("%.0f %% of the labels that are given without these are right (%.0f to %.0f %%)", 100**a.Share, 100*a.Lower, 100*a.Upper)}
 	for _, v := range l.Refuted {
 		parts = append(parts, fmt.Sprintf("that %s is refuted (p = %.2g)", v.Assumption, v.P))

@@ -9,9 +9,9 @@ package proportions
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"gonum.org/v1/gonum/floats"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -163,22 +163,13 @@ func (r *Report) check(ctx context.Context, rows *stream.Rows) error {
 	if err != nil {
 		return err
 	}
-	l1 := distance(r.Proportions.Estimated, truth)
+	l1 := floats.Distance(r.Proportions.Estimated, truth, 1)
 	r.Proportions.True, r.L1, r.L1s = truth, &l1, map[string]float64{}
 	for name, p := range r.Estimators {
-		r.L1s[name] = distance(p, truth)
+		r.L1s[name] = floats.Distance(p, truth, 1)
 	}
-	r.L1s["source"] = distance(r.Proportions.Source, truth)
+	r.L1s["source"] = floats.Distance(r.Proportions.Source, truth, 1)
 	return nil
-}
-
-// distance is the L1 distance of two distributions, 0 to 2.
-func distance(p, q []float64) float64 {
-	sum := 0.0
-	for k := range p {
-		sum += math.Abs(q[k] - p[k])
-	}
-	return sum
 }
 
 // Write sends the report to out as rows, one a class: its name, the shares of

@@ -12,12 +12,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"mars.dev/mars/stages/algorithms/drift"
 	"mars.dev/mars/stages/algorithms/labelshift"
@@ -615,22 +615,13 @@ func (w *Watcher) estimate(row *Row, panes []*pane) error {
 	if fitted == nil {
 		fitted = w.model.Prior
 	}
-	row.Shift = distance(e.Proportions, fitted)
+	row.Shift = floats.Distance(e.Proportions, fitted, 1)
 	if w.State.Shares != nil {
-		d := distance(e.Proportions, w.State.Shares)
+		d := floats.Distance(e.Proportions, w.State.Shares, 1)
 		row.Change = &d
 	}
 	w.State.Shares = e.Proportions
 	return nil
-}
-
-// distance is the L1 distance of shares, 0 to 2.
-func distance(a, b []float64) float64 {
-	sum := 0.0
-	for k := range a {
-		sum += math.Abs(a[k] - b[k])
-	}
-	return sum
 }
 
 // place says where the window that ends with a pane is.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 
 	"mars.dev/mars/stages/algorithms/drift"
 	"mars.dev/mars/stages/internal/models"
@@ -184,7 +185,7 @@ func TestLateRows(t *testing.T) {
 		}
 	}
 	for k, r := range feed(t, o, y, moved, nil, false) {
-		if r.Rows != straight[k].Rows || r.Late != 0 || distance(r.Shares, straight[k].Shares) > 1e-6 {
+		if r.Rows != straight[k].Rows || r.Late != 0 || floats.Distance(r.Shares, straight[k].Shares, 1) > 1e-6 {
 			t.Errorf("window %d: %+v, want %+v", k+1, r, straight[k])
 		}
 	}
@@ -392,13 +393,13 @@ func TestWindowsAreThoseOfTheirRows(t *testing.T) {
 		if r.Rows != 400 || r.Used != 400 || r.Start != strconv.Itoa(100*k+1) || r.End != strconv.Itoa(100*k+400) {
 			t.Errorf("window %d has %d rows, %s to %s", r.Window, r.Rows, r.Start, r.End)
 		}
-		if distance(r.Shares, alone.Shares) > 1e-9 {
+		if floats.Distance(r.Shares, alone.Shares, 1) > 1e-9 {
 			t.Errorf("window %d has the shares %v, and its rows alone %v", r.Window, r.Shares, alone.Shares)
 		}
-		if want := distance(r.Shares, fitted); math.Abs(r.Shift-want) > 1e-12 {
+		if want := floats.Distance(r.Shares, fitted, 1); math.Abs(r.Shift-want) > 1e-12 {
 			t.Errorf("window %d has moved by %g from the model's shares, want %g", r.Window, r.Shift, want)
 		}
-		if want := distance(r.Shares, all[max(0, k-1)].Shares); (k == 0) != (r.Change == nil) || k > 0 && math.Abs(*r.Change-want) > 1e-12 {
+		if want := floats.Distance(r.Shares, all[max(0, k-1)].Shares, 1); (k == 0) != (r.Change == nil) || k > 0 && math.Abs(*r.Change-want) > 1e-12 {
 			t.Errorf("window %d has changed by %v, want %g", r.Window, r.Change, want)
 		}
 	}
@@ -424,7 +425,7 @@ func TestSampledPartsCountAsAllTheirRows(t *testing.T) {
 		times = append(times, at-at%60e9)
 	}
 	r := watch(t, Options{Window: Span{Time: 2 * time.Minute}, Slide: Span{Time: time.Minute}}, asItIs, x, times)[0]
-	if want := []float64{0.8, 0, 0.2}; r.Rows != many+few || r.Used != maxUsed+few || distance(r.Shares, want) > 0.02 {
+	if want := []float64{0.8, 0, 0.2}; r.Rows != many+few || r.Used != maxUsed+few || floats.Distance(r.Shares, want, 1) > 0.02 {
 		t.Errorf("%d rows, of which %d are used, have the shares %.3f, want %v", r.Rows, r.Used, r.Shares, want)
 	}
 }

@@ -339,7 +339,7 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		defer with.Close()
 		rows = with
 	}
-	if err := c.saveLabels(cmd, format, rows); err != nil {
+	if err := c.saveRows(cmd, format, rows, label.Write); err != nil {
 		return err
 	}
 	if err := c.writeKnown(cmd, tally); err != nil {
@@ -379,10 +379,6 @@ func (c *common) checkSummary() error {
 		return nil
 	}
 	return arrowio.CheckOutput(c.summary, arrowio.WriteOptions{})
-}
-
-func (c *common) saveLabels(cmd *cobra.Command, format label.Format, labels arrowio.Stream) error {
-	return c.saveRows(cmd, format, labels, label.Write)
 }
 
 // saveRows writes rows to the output, as Arrow or as write does.

@@ -147,7 +147,8 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 	var in arrowio.Stream
 	var filters []pipeline.Filter
 	if raw {
-		options, err := p.prepare(cmd.Context())
+		p.files.target.Path = c.input
+		options, err := p.files.prepared(cmd.Context(), p.options.Model)
 		if err != nil {
 			return err
 		}
@@ -168,12 +169,6 @@ func (p *predictor) label(cmd *cobra.Command, raw bool, format label.Format) err
 	}
 	filters = append(filters, filter(predict.Apply(p.options), env))
 	return c.labelled(cmd, env, in, filters, format, label.Options{})
-}
-
-// prepare says how to read the file as the model's rows were read.
-func (p *predictor) prepare(ctx context.Context) (featurize.Options, error) {
-	p.files.target.Path = p.common.input
-	return p.files.prepared(ctx, p.options.Model)
 }
 
 // prepared says how to read the target as the rows of a model were read.

@@ -48,7 +48,7 @@ refused.`,
 	f.StringVar(&r.target, "target", "", "a table, instead of FILE: - for standard input")
 	f.StringVar(&r.model, "model", "", "file that mars label --save wrote, with the method hedge (required)")
 	f.StringVar(&r.after, "after", "", "merged sums of the pass before (default: this is the first)")
-	registerOutput(f, &r.common.output, "write the sums to this file (required)")
+	f.StringVarP(&r.common.output, "output", "o", "", "write the sums to this file (required)")
 	f.StringVar(&r.part, "part", "", "what the part is called (default: as FILE is): parts of one name and content count once")
 	r.files.registerID(f)
 	r.files.registerText(f)
@@ -188,7 +188,7 @@ pass: others are refused.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	f := cmd.Flags()
-	registerOutput(f, &c.output, "write to this file (required)")
+	f.StringVarP(&c.output, "output", "o", "", "write to this file (required)")
 	c.logFlags(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := checkArrowFile(c.output); err != nil {

@@ -6,7 +6,6 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/sketch"
@@ -40,7 +39,7 @@ different rows, unless the same part is merged twice.`,
 	}
 	cmd.RunE = k.run
 	f := cmd.Flags()
-	registerOutput(f, &k.common.output, "write the sketch to this file (required)")
+	f.StringVarP(&k.common.output, "output", "o", "", "write the sketch to this file (required)")
 	f.StringVar(&k.files.how.Label, "label", "", "label column (default \"label\", if there is one)")
 	f.StringVar(&k.files.how.ID, "id", "", "identity column (default \"id\", if there is one)")
 	f.StringSliceVar(&k.files.how.Columns, "columns", nil, "columns to keep, in order, or patterns such as 'm*' (default: all)")
@@ -105,11 +104,6 @@ func (k *sketcher) options() (sketch.Options, error) {
 	}
 	text.Hash, text.LabelFromFile = 0, false // of mars proportions, for --source
 	return sketch.Options{Format: text, Sample: k.sample, Part: k.part, Jobs: k.common.jobs}, nil
-}
-
-// registerOutput registers the file that a command writes.
-func registerOutput(f *pflag.FlagSet, path *string, usage string) {
-	f.StringVarP(path, "output", "o", "", usage)
 }
 
 // checkArrowFile refuses a name that promises no Arrow file.

@@ -60,28 +60,22 @@ func (d *Diagnostics) Estimated(e *Diagnostics) *Diagnostics {
 }
 
 // Parts are those that are there.
-func (d *Diagnostics) Parts() []Part {
-	var parts []Part
-	if d.Mixture != nil {
-		parts = append(parts, d.Mixture)
-	}
-	if d.Matching != nil {
-		parts = append(parts, d.Matching)
-	}
-	if d.Weights != nil {
-		parts = append(parts, d.Weights)
-	}
-	if d.Translation != nil {
-		parts = append(parts, d.Translation)
-	}
-	if d.Bound != nil {
-		parts = append(parts, d.Bound)
-	}
-	if d.Hedge != nil {
-		parts = append(parts, d.Hedge)
-	}
-	if d.SelfTraining != nil {
-		parts = append(parts, d.SelfTraining)
+func (d *Diagnostics) Parts() (parts []Part) {
+	for _, p := range []struct {
+		Part
+		there bool
+	}{
+		{d.Mixture, d.Mixture != nil},
+		{d.Matching, d.Matching != nil},
+		{d.Weights, d.Weights != nil},
+		{d.Translation, d.Translation != nil},
+		{d.Bound, d.Bound != nil},
+		{d.Hedge, d.Hedge != nil},
+		{d.SelfTraining, d.SelfTraining != nil},
+	} {
+		if p.there {
+			parts = append(parts, p.Part)
+		}
 	}
 	return parts
 }
