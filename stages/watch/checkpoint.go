@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"mars.dev/mars/arrowio/atomicfile"
@@ -93,6 +94,20 @@ func (w *Watcher) Resume(path string) (place Place, found bool, err error) {
 			return place, false, fmt.Errorf("%s: was made with --%s %s, and this is %s: give the same, or remove the checkpoint to begin anew", path, name, was, is)
 		}
 	}
+	if !w.fits(&c.State) {
+		return place, false, fmt.Errorf("%s: is damaged or was changed: remove it to begin anew", path)
+	}
 	w.State = c.State
 	return c.Place, true, nil
+}
+
+// fits reports whether a state is one of this model: what is in it has the lengths that it is read by.
+func (w *Watcher) fits(s *State) bool {
+	classes, width := len(w.Classes), len(w.Classes)+w.model.Width
+	closed := func(p *pane) bool { return p != nil && p.Posteriors.Fits(classes, maxUsed) }
+	open := func(p *pane) bool { return closed(p) && p.Scores.Fits(width, maxTested) }
+	not := func(f func(*pane) bool) func(*pane) bool { return func(p *pane) bool { return !f(p) } }
+	return !slices.ContainsFunc(s.Open, not(open)) && !slices.ContainsFunc(s.Recent, not(closed)) &&
+		(s.Held == nil || len(s.Held.Row) == width) && (s.Shares == nil || len(s.Shares) == classes) &&
+		len(s.Before)%len(w.names) == 0 && (s.Test == nil || s.Test.Fits(len(w.names)))
 }

@@ -540,3 +540,33 @@ func TestParseSpan(t *testing.T) {
 		}
 	}
 }
+
+// A state that somebody has changed is refused where it would be read beyond its end.
+func TestStatesThatDoNotFit(t *testing.T) {
+	w := newWatcher(t, Options{Window: Span{Rows: 20}})
+	whole := func() *State {
+		p := w.newPane(0)
+		w.addRow(p, make([]float32, len(w.Classes)), make([]float32, w.model.Width))
+		return &State{Open: []*pane{p}, Recent: []*pane{w.newPane(1)}, Test: drift.NewTest(make([]float32, 4*len(w.names)), len(w.names), nil, 1)}
+	}
+	if !w.fits(whole()) {
+		t.Fatal("a whole state is refused")
+	}
+	for name, change := range map[string]func(s *State){
+		"no pane":     func(s *State) { s.Open[0] = nil },
+		"no closed":   func(s *State) { s.Recent[0] = nil },
+		"most":        func(s *State) { s.Open[0].Posteriors.Most = 0 },
+		"values":      func(s *State) { s.Open[0].Scores.Values = s.Open[0].Scores.Values[:1] },
+		"held":        func(s *State) { s.Held = &held{} },
+		"shares":      func(s *State) { s.Shares = []float64{} },
+		"test":        func(s *State) { s.Test = &drift.Test{} },
+		"wealth":      func(s *State) { s.Test.Wealth[0] = nil },
+		"counts":      func(s *State) { s.Test.Bins[0].Counts = nil },
+		"many scores": func(s *State) { s.Test.Scores = 2e9 },
+	} {
+		s := whole()
+		if change(s); w.fits(s) {
+			t.Errorf("%s: fits", name)
+		}
+	}
+}

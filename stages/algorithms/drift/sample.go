@@ -82,3 +82,8 @@ func mix(z uint64) uint64 {
 
 // uniform is a number from 0 to 1 of a hash.
 func uniform(h uint64) float64 { return (float64(h>>11) + 0.5) / (1 << 53) }
+
+// Fits reports whether a sample that was read from a file is one of such rows.
+func (s *Sample) Fits(width, most int) bool {
+	return s.Width == width && s.Most == most && len(s.Keys) <= 2*most && len(s.Values) == width*len(s.Keys) && s.Rows >= int64(len(s.Keys))
+}

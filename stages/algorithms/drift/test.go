@@ -2,6 +2,7 @@ package drift
 
 import (
 	"math"
+	"slices"
 
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
@@ -51,6 +52,13 @@ func NewTest(reference []float32, scores int, weights []float64, seed uint64) *T
 		}
 	})
 	return t
+}
+
+// Fits reports whether a test that was read from a file is one of so many scores.
+func (t *Test) Fits(scores int) bool {
+	return t.Scores == scores && len(t.Weights) == scores && len(t.Bins) == scores && len(t.Wealth) == scores &&
+		!slices.ContainsFunc(t.Bins, func(b Bins) bool { return len(b.Edges) >= maxBins || len(b.Counts) != len(b.Edges)+1 }) &&
+		!slices.ContainsFunc(t.Wealth, func(w wealth) bool { return len(w) != len(bets) })
 }
 
 // Add tests the rows of the next window, which may be a sample. The first wealth is in

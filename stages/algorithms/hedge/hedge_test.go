@@ -559,6 +559,20 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// Movements of thin classes are not looked for where the test leaves them no weight: the answer is what it
+// is if they are.
+func TestSettled(t *testing.T) {
+	p := crowd(80, 5, 300)
+	few, answer := fitted(t, p, Options{})
+	all, same := fitted(t, p, Options{KeepAll: true})
+	if few.Stays.Trust != 1 || len(few.Views) != 2 || len(all.Views) < 4 {
+		t.Fatalf("a trust of %v: %d views, and %d if all are kept", few.Stays.Trust, len(few.Views), len(all.Views))
+	}
+	if !slices.Equal(few.Proportions, all.Proportions) || !slices.Equal(answer.Data, same.Data) || few.Evidence != all.Evidence {
+		t.Error("the answers differ")
+	}
+}
+
 func TestContextOfCrowd(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -63,11 +63,22 @@ type learner struct {
 	mean    blas32.General   // of the members
 }
 
+// settled reports whether movements are not looked for, as the test of Stays leaves them no weight
+// (trustStays). That takes most of the time where classes are thin; elsewhere it is told what they
+// would give.
+func (f *fit) settled() bool {
+	return f.Assume == nil && !f.KeepAll && ensemble.Thin(f.distinct, len(f.present())) && f.stays.tested && f.stays.Misfit <= firstMisfit
+}
+
 // moved returns the learners' rows, by the classifier's index: as they are, moved
-// together, by class and by part. A movement that cannot be found is nil, with a
+// together, by class and by part. All but the first are nil if it is settled that nothing has moved.
+// A movement that cannot be found is nil, with a
 // warning, and so is that by part if no class has parts.
 func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 	learners := []*learner{{rows: f.source}, nil, nil, nil}
+	if f.settled() {
+		return learners, nil
+	}
 	if !f.findsClasses() {
 		f.warn("of %d classes, with %.1f source rows each on average, nobody has looked whether each has moved by itself", f.classes, float64(f.distinct)/float64(f.classes))
 		var err error
