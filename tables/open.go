@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/tables/image"
 )
@@ -143,6 +145,10 @@ type Options struct {
 
 	// Memory is what reading and the table may take; nil: as much as the process may have.
 	Memory *arrowio.Budget
+
+	// only says which columns Columns and EachBatch need of a format that can read some
+	// alone; nil: all.
+	only func(arrow.Field) bool
 
 	// FileColumn is the name of a column with the path of each row's file, which Columns
 	// and EachBatch have beside those of the table; "" for none.

@@ -14,7 +14,6 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/tables"
-	"mars.dev/mars/tables/encode"
 )
 
 const (
@@ -49,7 +48,7 @@ func withoutIdentities(env stages.Env, t *tables.Table, scans []keyScan) []strin
 		return t.Columns
 	}
 	env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because they have another whole number in each row, as identities do: %s: choose them with --columns if they are features", t.Name, nameColumns(ids)))
-	return slices.DeleteFunc(slices.Clone(t.Columns), func(name string) bool { return slices.Contains(ids, name) })
+	return without(t.Columns, ids)
 }
 
 // identities are the names of the columns that are taken for identities.
@@ -166,6 +165,15 @@ func (k *keyScan) isIdentity(name string) bool {
 // tellColumns says which columns are not read, and why: a warning where text looks as if
 // it said something.
 func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Options) {
+	known := map[string]bool{} // of the target
+	for _, c := range st.dropped {
+		known[c.Name] = true
+	}
+	if source != nil {
+		for _, s := range source.Skipped {
+			known[s.Name] = true
+		}
+	}
 	for _, t := range []*tables.Table{source, target} {
 		if t == nil || t == target && source != nil && source.Name == target.Name {
 			continue
@@ -173,8 +181,8 @@ func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Op
 		var categories []string
 		var rest []tables.Skipped
 		for _, s := range t.Skipped {
-			switch known := t == target && source != nil && slices.ContainsFunc(source.Skipped, func(k tables.Skipped) bool { return k.Name == s.Name }); {
-			case known || t == target && slices.ContainsFunc(st.dropped, func(c encode.Column) bool { return c.Name == s.Name }):
+			switch {
+			case t == target && known[s.Name]:
 			case s.Values != nil && s.Why == tables.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
 				categories = append(categories, fmt.Sprintf("%s (%s)", s.Name, nameValues(s.Values)))
 			case t == target && source != nil && s.Why == "":
@@ -270,21 +278,16 @@ const maxLikely = 5
 // likelyLabels are columns of few values, which may be the label: those that a table without
 // labels, of which other are the columns, lacks, or else all.
 func likelyLabels(t *tables.Table, other []string) string {
-	var all, absent []string
+	var all []string
 	for name := range categories(t) {
-		if all = append(all, name); !slices.Contains(other, name) {
-			absent = append(absent, name)
-		}
+		all = append(all, name)
 	}
 	for j, f := range t.Fields {
-		if f.Kind != tables.Number || !isCode(t, j) {
-			continue
-		}
-		if all = append(all, f.Name); !slices.Contains(other, f.Name) {
-			absent = append(absent, f.Name)
+		if f.Kind == tables.Number && isCode(t, j) {
+			all = append(all, f.Name)
 		}
 	}
-	if len(absent) > 0 && other != nil {
+	if absent := without(all, other); len(absent) > 0 && other != nil {
 		all = absent
 	}
 	if len(all) == 0 || len(all) > maxLikely {
