@@ -87,7 +87,7 @@ func openJSONLines(ctx context.Context, in *input, o Options) (*batches, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &jsonReader{replay: held, mem: in.reading, top: newJSONObject(""), names: map[string]bool{}, named: o.Columns != nil}
+	r := &jsonReader{replay: held, jsonParser: jsonParser{ctx: ctx}, mem: in.reading, top: newJSONObject(""), names: map[string]bool{}, named: o.Columns != nil}
 	rows, err := r.learn(ctx)
 	if err != nil {
 		return nil, err

@@ -429,7 +429,7 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 	if text, ok := r.(interface{ Len() int }); ok {
 		in.held = text.Len()
 	}
-	plain, compressed, err := decompressed(in.Reader, in.reading)
+	plain, compressed, err := decompressed(ctx, in.Reader, in.reading)
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -508,5 +508,5 @@ func (in *input) whole(ctx context.Context) (io.ReaderAt, int64, error) {
 	if err != nil {
 		return nil, 0, readError(err)
 	}
-	return all, all.size, nil
+	return contextReaderAt{ctx, all}, all.size, nil
 }

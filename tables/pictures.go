@@ -255,7 +255,7 @@ func listed(ctx context.Context, path string) (files []string) {
 			if first {
 				names = slices.DeleteFunc(names, func(name string) bool {
 					values, err := namesOf(rec, name)
-					return err != nil || len(values) == 0 || !image.IsPicture(strings.TrimSpace(values[0]))
+					return err != nil || ctx.Err() != nil || len(values) == 0 || !image.IsPicture(strings.TrimSpace(values[0]))
 				})
 			}
 			for _, name := range names {

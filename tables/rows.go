@@ -269,10 +269,16 @@ func textBatches(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 	}
 	defer r.close()
 	var fields []arrow.Field
-	for _, name := range r.header {
+	for i, name := range r.header { // a million columns take their time
+		if err := ended(ctx, i); err != nil {
+			return err
+		}
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
 	}
 	schema := arrow.NewSchema(fields, nil)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	b, err := newBatchBuilder(schema, in.reading)
 	if err != nil {
 		return err
