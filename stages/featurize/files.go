@@ -190,7 +190,9 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	} else if tellable(source) && len(source.Columns) == len(d.flow.spreads) {
 		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
 	}
-	warnOfCopies(env, source)
+	if err := warnOfCopies(ctx, env, source); err != nil {
+		return nil, err
+	}
 	for _, text := range doubtsOfSides(source, target) {
 		st.doubt(env, text)
 	}
