@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-default bench-limits bench-watch bench-scale bench-spark fuzz clean bench-read
+.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-scale bench-spark fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -115,6 +115,9 @@ bench-read: ## reading CSV, Parquet and Arrow beside polars, DuckDB and pyarrow
 
 bench-default: build ## time and memory of mars label and mars proportions on tables of several sizes
 	$(GO) run ./cmd/internal/bench default $(BIN)
+
+bench-columns: build ## processor time by the number of columns, of each format, and the power by which it grows (BENCHFLAGS='-columns 100000')
+	$(GO) run ./cmd/internal/bench columns $(BENCHFLAGS) $(BIN)
 
 bench-watch: build ## processor time and memory of mars watch, by the length of windows
 	$(GO) run ./cmd/internal/bench watch $(BIN)

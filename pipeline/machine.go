@@ -17,8 +17,8 @@ import (
 // Machine is what of the surroundings a result depends on.
 type Machine struct {
 	Kernels string
-	Threads int                        // of a stage that is not told otherwise
-	Beside  func(path string) []string // files that are read when path is given; nil: path alone
+	Threads int                                             // of a stage that is not told otherwise
+	Beside  func(ctx context.Context, path string) []string // files that are read when path is given; nil: path alone
 	hashes  map[string]string
 	stamps  map[string][]Stamp // of the paths that have hashes, from before they were read
 }
@@ -45,7 +45,7 @@ func (m *Machine) input(ctx context.Context, path string) (Input, error) {
 	}
 	var sums []string
 	var stamps []Stamp
-	for _, p := range m.files(path) {
+	for _, p := range m.files(ctx, path) {
 		stamp := NewStamp(p)
 		sum, err := hashPath(ctx, p)
 		if err == nil {
@@ -66,11 +66,11 @@ func (m *Machine) input(ctx context.Context, path string) (Input, error) {
 }
 
 // files are all files that are read when path is given.
-func (m *Machine) files(path string) []string {
+func (m *Machine) files(ctx context.Context, path string) []string {
 	if m.Beside == nil {
 		return []string{path}
 	}
-	return m.Beside(path)
+	return m.Beside(ctx, path)
 }
 
 // Hash is what input knows a path by. It returns ctx.Err() if ctx ends.

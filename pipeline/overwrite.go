@@ -1,11 +1,15 @@
 package pipeline
 
-import "mars.dev/mars/arrowio"
+import (
+	"context"
+
+	"mars.dev/mars/arrowio"
+)
 
 // CheckFiles refuses a graph with an output that is one of its inputs, or another of its
 // outputs, under whatever name. Beside the stages' files there are those given, and those
 // that are read with a path, which beside says.
-func (g *Graph) CheckFiles(inputs, outputs []arrowio.FileUse, beside func(path string) []string) error {
+func (g *Graph) CheckFiles(ctx context.Context, inputs, outputs []arrowio.FileUse, beside func(ctx context.Context, path string) []string) error {
 	if table := g.File.Table; table != nil {
 		path, err := g.File.path(table.Beside)
 		if err != nil {
@@ -15,13 +19,16 @@ func (g *Graph) CheckFiles(inputs, outputs []arrowio.FileUse, beside func(path s
 	}
 	for _, n := range g.Nodes {
 		for _, in := range n.given() {
-			for _, path := range beside(in.Path) {
+			for _, path := range beside(ctx, in.Path) {
 				inputs = append(inputs, arrowio.FileUse{Flag: n.Label() + ": " + in.Flag, Path: path})
 			}
 		}
 		for _, o := range n.Outputs {
 			outputs = append(outputs, arrowio.FileUse{Flag: n.Label() + ": " + o.Flag, Path: o.Path})
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	return arrowio.CheckFiles(inputs, outputs)
 }

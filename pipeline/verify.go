@@ -51,13 +51,13 @@ const workshopPrefix = "mars-verify-"
 // Workshop makes a folder in which the relative paths of the history's inputs lead to
 // them as they do in the present folder, so that the history can be run again there
 // without touching anything here. It refuses a history that would write over its inputs.
-func (h *History) Workshop(m *Machine) (dir string, remove func(), err error) {
+func (h *History) Workshop(ctx context.Context, m *Machine) (dir string, remove func(), err error) {
 	if dir, remove, err = makeScratch(workshopPrefix); err != nil {
 		return "", nil, err
 	}
 	var links []string
 	for path := range h.Inputs() {
-		links = append(links, m.files(path)...)
+		links = append(links, m.files(ctx, path)...)
 	}
 	err = h.checkWritten(links)
 	for _, path := range links {

@@ -126,21 +126,21 @@ func chosen(header []string, r roles, columns []string) ([]int, error) {
 // unless a column is called so.
 func expand(columns, header []string, r roles) []string {
 	var names []string
+	at, named, taken := positions(header), setOf(columns), map[string]bool{}
 	for _, pattern := range columns {
-		if !strings.ContainsAny(pattern, "*?[") || slices.Contains(header, pattern) {
+		if _, there := at[pattern]; there || !isPattern(pattern) {
 			names = append(names, pattern)
 			continue
 		}
 		matched := false
 		for i, name := range header {
-			if r.has(i) || slices.Contains(columns, name) {
+			if r.has(i) || named[name] || !matches(pattern, name) {
 				continue
 			}
-			if matches(pattern, name) {
-				matched = true
-				if !slices.Contains(names, name) {
-					names = append(names, name)
-				}
+			matched = true
+			if !taken[name] {
+				taken[name] = true
+				names = append(names, name)
 			}
 		}
 		if !matched {
@@ -150,14 +150,15 @@ func expand(columns, header []string, r roles) []string {
 	return names
 }
 
-// excluded reports whether one of the patterns matches the name of a column.
-func (o Options) excluded(name string) bool {
-	return slices.ContainsFunc(o.Exclude, func(pattern string) bool { return matches(pattern, name) })
-}
+// isPattern reports whether text may match other names than itself.
+func isPattern(text string) bool { return strings.ContainsAny(text, `*?[\`) }
 
-// categorical reports whether a column of that name is a category, whatever it holds.
-func (o Options) categorical(name string) bool {
-	return slices.ContainsFunc(o.Categorical, func(pattern string) bool { return matches(pattern, name) })
+// matcher reports whether one of the names or patterns is of a column.
+func matcher(patterns []string) func(name string) bool {
+	names, others := setOf(patterns), slices.DeleteFunc(slices.Clone(patterns), func(text string) bool { return !isPattern(text) })
+	return func(name string) bool {
+		return names[name] || slices.ContainsFunc(others, func(pattern string) bool { return matches(pattern, name) })
+	}
 }
 
 func matches(pattern, name string) bool {
@@ -167,8 +168,9 @@ func matches(pattern, name string) bool {
 
 // checkPatterns returns an error if one of the names or patterns is of no column.
 func checkPatterns(what string, patterns, header []string) error {
+	there := setOf(header)
 	for _, pattern := range patterns {
-		if !slices.ContainsFunc(header, func(name string) bool { return matches(pattern, name) }) {
+		if !there[pattern] && !slices.ContainsFunc(header, func(name string) bool { return matches(pattern, name) }) {
 			return fmt.Errorf("has no column %q, which --%s names (its columns are %s)", pattern, what, list(header))
 		}
 	}
@@ -233,11 +235,11 @@ func positions(header []string) map[string]int {
 	return at
 }
 
-// setOf is the set of some columns.
-func setOf(columns []int) map[int]bool {
-	set := make(map[int]bool, len(columns))
-	for _, i := range columns {
-		set[i] = true
+// setOf is the set of some names or columns.
+func setOf[T comparable](all []T) map[T]bool {
+	set := make(map[T]bool, len(all))
+	for _, v := range all {
+		set[v] = true
 	}
 	return set
 }

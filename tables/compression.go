@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bufio"
+	"context"
 	"bytes"
 	"compress/bzip2"
 	"errors"
@@ -55,7 +56,7 @@ const maxWindow = 128 << 20
 
 // decompressed returns the content of r, and whether it is compressed. What is compressed
 // is told by its first bytes.
-func decompressed(r *bufio.Reader, mem *arrowio.Budget) (_ *bufio.Reader, found bool, err error) {
+func decompressed(ctx context.Context, r *bufio.Reader, mem *arrowio.Budget) (_ *bufio.Reader, found bool, err error) {
 	head, _ := r.Peek(16)
 	i := slices.IndexFunc(compressions, func(c compression) bool { return c.begins.MatchString(latin(head)) })
 	if i < 0 {
@@ -73,7 +74,7 @@ func decompressed(r *bufio.Reader, mem *arrowio.Budget) (_ *bufio.Reader, found 
 		return nil, true, d.explain(err)
 	}
 	d.plain = opened
-	return bufio.NewReaderSize(d, 1<<16), true, nil
+	return bufio.NewReaderSize(arrowio.WithContext(ctx, d), 1<<16), true, nil // a little that is packed may be much
 }
 
 // latin is a text in which each byte is a character, for expressions.

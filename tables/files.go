@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,8 +89,9 @@ func expandOne(path string) ([]string, error) {
 
 // Files returns the files that Open reads for path, without the members of an archive that
 // it may name, the files of labels next to them, and the pictures that tables name. A cache
-// that depends on the content of its inputs hashes these.
-func Files(path string) []string {
+// that depends on the content of its inputs hashes these. Once ctx has ended some may be left
+// out.
+func Files(ctx context.Context, path string) []string {
 	paths, err := Expand(path)
 	if err != nil {
 		return []string{path}
@@ -104,7 +106,7 @@ func Files(path string) []string {
 		if labels := neighbour(file); labels != "" {
 			all = append(all, labels)
 		}
-		all = append(all, listed(file)...)
+		all = append(all, listed(ctx, file)...)
 	}
 	return all
 }

@@ -19,7 +19,14 @@ func flatSchema(schema *arrow.Schema) (flat *arrow.Schema, top []int) {
 			top = append(top, i)
 		}
 	}
+	if !hasStructs(schema) {
+		return schema, top
+	}
 	return arrow.NewSchema(fields, nil), top
+}
+
+func hasStructs(schema *arrow.Schema) bool {
+	return slices.ContainsFunc(schema.Fields(), func(f arrow.Field) bool { return f.Type.ID() == arrow.STRUCT })
 }
 
 func flatFields(fields []arrow.Field, f arrow.Field, name string) []arrow.Field {
@@ -100,7 +107,7 @@ func hasNulls(t arrow.DataType) bool {
 
 // flattened gives the batches of next without structs.
 func flattened(schema *arrow.Schema, next records) records {
-	if !slices.ContainsFunc(schema.Fields(), func(f arrow.Field) bool { return f.Type.ID() == arrow.STRUCT }) {
+	if !hasStructs(schema) {
 		return next
 	}
 	var last arrow.Record

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,8 @@ type jsonParser struct {
 	line    []byte
 	at      int
 	scratch []byte // of the last string with escapes
+	ctx     context.Context
+	steps   int // members and elements, after so many of which ctx is looked at
 }
 
 // jsonDepth is how deep values may be in each other.
@@ -73,7 +76,10 @@ func (p *jsonParser) members(each func(key []byte) error) error {
 		p.at++
 		return nil
 	}
-	for {
+	for ; ; p.steps++ {
+		if err := ended(p.ctx, p.steps); err != nil {
+			return err
+		}
 		if p.peek() != '"' {
 			return p.fail("%s where a key in quotes should be", p.here())
 		}
@@ -104,7 +110,10 @@ func (p *jsonParser) elements(each func() error) error {
 		p.at++
 		return nil
 	}
-	for {
+	for ; ; p.steps++ {
+		if err := ended(p.ctx, p.steps); err != nil {
+			return err
+		}
 		if err := each(); err != nil {
 			return err
 		}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,7 +62,7 @@ type jsonField struct {
 	whole     bool        // all numbers are whole
 	largest   float64     // of their magnitudes
 	row       int         // the last with the key, from 1
-	index     int         // of the column
+	index     int         // of the column, −1 if it is not read
 }
 
 // A jsonReader reads them.
@@ -85,11 +87,15 @@ func openJSONLines(ctx context.Context, in *input, o Options) (*batches, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := &jsonReader{replay: held, mem: in.reading, top: newJSONObject(""), names: map[string]bool{}, named: o.Columns != nil}
-	if err := r.learn(ctx); err != nil {
+	r := &jsonReader{replay: held, jsonParser: jsonParser{ctx: ctx}, mem: in.reading, top: newJSONObject(""), names: map[string]bool{}, named: o.Columns != nil}
+	rows, err := r.learn(ctx)
+	if err != nil {
 		return nil, err
 	}
 	r.settle(r.top, o)
+	if err := r.fit(rows, o); err != nil {
+		return nil, err
+	}
 	var fields []arrow.Field
 	for _, f := range r.fields {
 		fields = append(fields, arrow.Field{Name: f.name, Type: f.kind.arrow(), Nullable: true})
@@ -148,34 +154,64 @@ func (r *jsonReader) object(value func(*jsonObject, []byte) error) (size int, er
 	return len(line) + 1, nil
 }
 
-// learn finds the columns and their types in the lines that are held.
-func (r *jsonReader) learn(ctx context.Context) error {
+// fit sees to it that a table of the rows can be held: a key that one row has is a column of
+// all. If it cannot, the columns that were named are all that there are, and without these it
+// is refused.
+func (r *jsonReader) fit(rows int, o Options) error {
+	cells := rows * len(r.fields)
+	err := take[float32](r.mem, cells)
+	if err == nil {
+		give[float32](r.mem, cells)
+		return nil
+	}
+	asked := o.Columns
+	if o.Fields != nil {
+		asked = names(o.Fields)
+	}
+	if len(asked) == 0 {
+		return fmt.Errorf("%d rows have %d keys, and each is a column of all rows (--columns names some of them): %w", rows, len(r.fields), err)
+	}
+	wanted := matcher(slices.Concat(asked, []string{orDefault(o.Label, "label"), orDefault(o.ID, "id"), o.Domain, o.Image}))
+	all := r.fields
+	r.fields = nil
+	for _, f := range all {
+		if f.index = -1; wanted(f.name) {
+			f.index = len(r.fields)
+			r.fields = append(r.fields, f)
+		}
+	}
+	return nil
+}
+
+// learn finds the columns and their types in the lines that are held, and says how many lines
+// these are.
+func (r *jsonReader) learn(ctx context.Context) (rows int, err error) {
 	for {
 		if err := ended(ctx, r.row); err != nil {
-			return err
+			return 0, err
 		}
 		_, err := r.object(r.learnMember)
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 	}
-	if r.row == 0 {
-		return errNoRows
+	if rows = r.row; rows == 0 {
+		return 0, errNoRows
 	}
 	objects := len(r.top.fields) > 1
 	for _, f := range r.top.fields {
 		objects = objects && f.kind == jsonObjects
 	}
 	if r.row == 1 && objects {
-		return errors.New("holds one object of objects: if these are columns, as pandas writes them, write rows instead: to_json(\"x.jsonl\", orient=\"records\", lines=True)")
+		return 0, errors.New("holds one object of objects: if these are columns, as pandas writes them, write rows instead: to_json(\"x.jsonl\", orient=\"records\", lines=True)")
 	}
 	r.replay.rewind()
 	r.row = 0
 	r.forget(r.top)
-	return nil
+	return rows, nil
 }
 
 // forget lets all keys be seen again.
@@ -350,6 +386,8 @@ func (r *jsonReader) appendMember(o *jsonObject, guess *int, key []byte) error {
 	}
 	next := r.peek()
 	switch {
+	case f.index < 0:
+		return r.skip(0)
 	case f.kind == jsonObjects && next == '{':
 		inner := 0
 		return r.members(func(key []byte) error { return r.appendMember(f.object, &inner, key) })

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/tables/image"
 )
@@ -143,6 +145,10 @@ type Options struct {
 
 	// Memory is what reading and the table may take; nil: as much as the process may have.
 	Memory *arrowio.Budget
+
+	// only says which columns Columns and EachBatch need of a format that can read some
+	// alone; nil: all.
+	only func(arrow.Field) bool
 
 	// FileColumn is the name of a column with the path of each row's file, which Columns
 	// and EachBatch have beside those of the table; "" for none.
@@ -423,7 +429,7 @@ func newInput(ctx context.Context, r io.Reader, name string, o Options) (*input,
 	if text, ok := r.(interface{ Len() int }); ok {
 		in.held = text.Len()
 	}
-	plain, compressed, err := decompressed(in.Reader, in.reading)
+	plain, compressed, err := decompressed(ctx, in.Reader, in.reading)
 	if err != nil {
 		return nil, readError(err)
 	}
@@ -502,5 +508,5 @@ func (in *input) whole(ctx context.Context) (io.ReaderAt, int64, error) {
 	if err != nil {
 		return nil, 0, readError(err)
 	}
-	return all, all.size, nil
+	return contextReaderAt{ctx, all}, all.size, nil
 }

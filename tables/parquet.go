@@ -128,7 +128,8 @@ func readParquetColumns(ctx context.Context, f *parquetFile, o Options, mem *arr
 	}
 	defer f.pages.mem.Give(cost)
 	defer rows.close()
-	text := newParquetRows(f, top, func(i int) bool { return plan.counted(flat.Field(i).Name) })
+	counted := plan.counted()
+	text := newParquetRows(f, top, func(i int) bool { return counted[flat.Field(i).Name] })
 	if err := text.look(ctx, plan); err != nil {
 		return nil, err
 	}

@@ -234,40 +234,40 @@ func (p *pictures) checkMemory(one image.Picture) error {
 
 // listed are the pictures that a table names, whether they are to be read or not: those of
 // columns whose first value is the name of one. Tables that cannot be read have none.
-func listed(path string) (files []string) {
-	ctx, o := context.Background(), Options{}
+func listed(ctx context.Context, path string) (files []string) {
+	o := Options{only: func(f arrow.Field) bool { return isText(f.Type) }}
 	if !hasBlocksIn(ctx, path, o) {
 		return nil
 	}
-	fields, _, err := Columns(ctx, path, o)
-	if err != nil {
-		return nil
-	}
-	fields = slices.DeleteFunc(fields, func(f arrow.Field) bool { return !isText(f.Type) })
-	var names []string
-	for _, f := range fields {
-		names = append(names, f.Name)
-	}
-	seen, first := map[string]bool{}, true
-	_ = EachBatch(ctx, path, o, fields, func(rec arrow.Record) error { // what cannot be read names none
-		if first {
-			names = slices.DeleteFunc(names, func(name string) bool {
-				values, err := namesOf(rec, name)
-				return err != nil || len(values) == 0 || !image.IsPicture(strings.TrimSpace(values[0]))
-			})
+	seen := map[string]bool{}
+	_ = openRows(ctx, path, o, func(schema *arrow.Schema, next records, _ int) error { // what cannot be read names none
+		var names []string
+		for _, f := range schema.Fields() {
+			if o.only(f) {
+				names = append(names, f.Name)
+			}
 		}
-		if first = false; len(names) == 0 {
-			return errListed
-		}
-		for _, name := range names {
-			values, err := namesOf(rec, name)
+		for first := true; len(names) > 0; first = false {
+			rec, err := next()
 			if err != nil {
 				return err
 			}
-			for _, value := range values {
-				file := inFolder(strings.TrimSpace(value), filepath.Dir(path))
-				if info, err := os.Stat(file); !seen[file] && err == nil && info.Mode().IsRegular() {
-					seen[file], files = true, append(files, file)
+			if first {
+				names = slices.DeleteFunc(names, func(name string) bool {
+					values, err := namesOf(rec, name)
+					return err != nil || ctx.Err() != nil || len(values) == 0 || !image.IsPicture(strings.TrimSpace(values[0]))
+				})
+			}
+			for _, name := range names {
+				values, err := namesOf(rec, name)
+				if err != nil {
+					return err
+				}
+				for _, value := range values {
+					file := inFolder(strings.TrimSpace(value), filepath.Dir(path))
+					if info, err := os.Stat(file); !seen[file] && err == nil && info.Mode().IsRegular() {
+						seen[file], files = true, append(files, file)
+					}
 				}
 			}
 		}
@@ -275,9 +275,6 @@ func listed(path string) (files []string) {
 	})
 	return files
 }
-
-// errListed ends a look at a table that names no pictures.
-var errListed = errors.New("no pictures")
 
 // inFolder is a path in a table as it is from here.
 func inFolder(path, folder string) string {

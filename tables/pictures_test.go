@@ -131,11 +131,11 @@ func TestFilesOfListedPictures(t *testing.T) {
 	writeListed(t, dir, 2)
 	path := writeFile(t, filepath.Join(dir, "a.csv"), "n,path,also,name\n1,pics/0.png,x,p\n2,pics/1.png,pics/1.png,q\n3,pics/absent.png,x,r\n4,pics/0.png,x,pics/1.png\n")
 	want := []string{path, filepath.Join(dir, "pics", "0.png"), filepath.Join(dir, "pics", "1.png")}
-	if got := Files(path); !slices.Equal(got, want) {
+	if got := Files(t.Context(), path); !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)
 	}
 	plain := writeFile(t, filepath.Join(dir, "b.csv"), "n,name\n1,a\n")
-	if got := Files(plain); !slices.Equal(got, []string{plain}) {
+	if got := Files(t.Context(), plain); !slices.Equal(got, []string{plain}) {
 		t.Errorf("files %q", got)
 	}
 }
@@ -153,7 +153,7 @@ func FuzzListedPictures(f *testing.F) {
 		if err == nil && len(table.Labels) != table.Features.Rows {
 			t.Error(table)
 		}
-		Files(path)
+		Files(t.Context(), path)
 	})
 }
 

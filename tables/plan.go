@@ -27,6 +27,9 @@ type plan struct {
 	finds     bool   // how numbers are written, by the first rows
 	said      string // what people are told of that
 
+	excluded    func(name string) bool // by the options
+	categorical func(name string) bool // whatever the column holds
+
 	settled bool
 	cells   []cell
 	vectors []string    // features that are read as they are, without cells: lists, and numbers where no column is mixed
@@ -34,7 +37,8 @@ type plan struct {
 	offsets [][]float64 // of vectors: what is taken off each column
 	merged  []string    // columns that would have a centre, see Options.Whole
 	skipped []skippedColumn
-	bad     []badCell // of columns of numbers, one a column
+	bad     []badCell   // of columns of numbers, one a column
+	badAt   map[int]int // where a column is in bad
 }
 
 // A cell reads a column that is a feature.
@@ -63,15 +67,21 @@ type badCell struct {
 	err       error
 }
 
+func newPlan(header []string, o Options) (*plan, error) {
+	p := &plan{header: header, options: o, decimal: o.Decimal, excluded: matcher(o.Exclude), categorical: matcher(o.Categorical), badAt: map[int]int{}}
+	var err error
+	p.roles, err = rolesOf(header, o)
+	return p, err
+}
+
 // planText plans for columns of text, of which the rows say what they are.
 func planText(header []string, o Options) (*plan, error) {
-	p := &plan{header: header, options: o}
-	if o.Decimal != '.' {
-		p.decimal = o.Decimal
-	}
-	var err error
-	if p.roles, err = rolesOf(header, o); err != nil {
+	p, err := newPlan(header, o)
+	if err != nil {
 		return nil, err
+	}
+	if o.Decimal == '.' {
+		p.decimal = 0
 	}
 	if o.Fields != nil || o.Image != "" {
 		used, err := p.use(o.Fields)
@@ -92,9 +102,8 @@ func planColumns(schema *arrow.Schema, o Options) (*plan, error) {
 	for i, f := range schema.Fields() {
 		header[i] = f.Name
 	}
-	p := &plan{header: header, options: o, decimal: o.Decimal}
-	var err error
-	if p.roles, err = rolesOf(header, o); err != nil {
+	p, err := newPlan(header, o)
+	if err != nil {
 		return nil, err
 	}
 	columns := o.Columns
@@ -105,7 +114,7 @@ func planColumns(schema *arrow.Schema, o Options) (*plan, error) {
 		return nil, err
 	}
 	if len(columns) == 0 && o.Image == "" {
-		if p.chosen, err = usualFeatures(schema, p.roles, o); err != nil {
+		if p.chosen, err = p.usualFeatures(schema); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +125,7 @@ func planColumns(schema *arrow.Schema, o Options) (*plan, error) {
 		}
 		if !used[i] && !p.has(i) {
 			s := skippedColumn{at: i}
-			if len(columns) == 0 && o.Image == "" && !o.excluded(f.Name) {
+			if len(columns) == 0 && o.Image == "" && !p.excluded(f.Name) {
 				s.why = whyNot(f.Type)
 			}
 			s.counts = isText(f.Type) && !o.OnlyIDs && o.Image == "" && (s.why == WhyText && !slices.Contains(reserved, f.Name) || f.Name == "domain")
@@ -177,9 +186,15 @@ func (p *plan) needs() map[string]bool {
 	return set
 }
 
-// counted reports whether the values of a column that is not read are counted.
-func (p *plan) counted(name string) bool {
-	return slices.ContainsFunc(p.skipped, func(s skippedColumn) bool { return s.counts && p.header[s.at] == name })
+// counted are the names of the columns that are not read whose values are counted.
+func (p *plan) counted() map[string]bool {
+	set := map[string]bool{}
+	for _, s := range p.skipped {
+		if s.counts {
+			set[p.header[s.at]] = true
+		}
+	}
+	return set
 }
 
 // wanted is the column of labels, −1 if no table is to have any of this input.
@@ -219,7 +234,7 @@ func (p *plan) skipRest(used map[int]bool) {
 			continue
 		}
 		s := skippedColumn{at: i, counts: true}
-		if p.open() && !p.options.excluded(name) {
+		if p.open() && !p.excluded(name) {
 			s.why = WhyText
 		}
 		p.skipped = append(p.skipped, s)
@@ -265,7 +280,7 @@ func (p *plan) settle(sample [][]string) error {
 	if p.open() {
 		features = nil
 		for i, name := range p.header {
-			if !p.has(i) && !slices.Contains(reserved, name) && !p.options.excluded(name) {
+			if !p.has(i) && !slices.Contains(reserved, name) && !p.excluded(name) {
 				features = append(features, i)
 			}
 		}
@@ -309,7 +324,7 @@ func (p *plan) cellOf(k, i int, values []string) (c cell, why string, err error)
 			left = append(left, value)
 		}
 	}
-	categorical := p.options.categorical(name) || slices.ContainsFunc(values, isWholeCode)
+	categorical := p.categorical(name) || slices.ContainsFunc(values, isWholeCode)
 	switch {
 	case !categorical && len(numbers) >= mostNumbers*len(left): // none is left, or few
 		c.field.Centre = p.centreOf(k, c.field.Name, func() []float64 { return numbers })
@@ -490,8 +505,9 @@ func (p *plan) note(b badCell) error {
 	if limit := (*arrowio.LimitError)(nil); p.options.Each != nil || errors.As(b.err, &limit) {
 		return p.at(b.at, b.line, b.err)
 	}
-	i := slices.IndexFunc(p.bad, func(other badCell) bool { return other.at == b.at })
-	if i < 0 {
+	i, known := p.badAt[b.at]
+	if !known {
+		p.badAt[b.at] = len(p.bad)
 		p.bad = append(p.bad, b)
 		return nil
 	}

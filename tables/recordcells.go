@@ -22,7 +22,7 @@ func (b *recordBlock) settle() error {
 		name := c.field.Name
 		t := b.rec.Schema().Field(b.rec.Schema().FieldIndices(name)[0]).Type
 		switch {
-		case p.options.categorical(name):
+		case p.categorical(name):
 			c.field.Kind = Category
 		case isText(t):
 			values, err := arrowio.StringColumn(b.rec, name)

@@ -30,7 +30,7 @@ func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o O
 	b := newBuilder(p, o, mem, ahead)
 	b.finite = true
 	var widths []int
-	used := p.needs()
+	used, counted := p.needs(), p.counted()
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -46,7 +46,7 @@ func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o O
 			return nil, err
 		}
 		first := b.split.rows
-		cost := readCost(rec, func(name string) bool { return used[name] || p.counted(name) })
+		cost := readCost(rec, func(name string) bool { return used[name] || counted[name] })
 		err = mem.Take(cost)
 		if err == nil {
 			err = addRecord(ctx, b, &recordBlock{rec, p, mem, &widths})

@@ -25,17 +25,19 @@ func Columns(ctx context.Context, path string, o Options) (columns []arrow.Field
 		return nil, nil, err
 	}
 	files := map[string]int{} // how many have the column
+	first := map[string]int{} // where it is among the columns
 	for k, path := range paths {
 		err := openRows(ctx, path, o, func(schema *arrow.Schema, _ records, _ int) error {
 			for _, f := range schema.Fields() {
 				if arrow.IsNested(f.Type.ID()) || f.Name == "" || hashedName.MatchString(f.Name) { // hashes are no columns of a file
 					continue
 				}
-				at := slices.IndexFunc(columns, func(other arrow.Field) bool { return other.Name == f.Name })
+				at, known := first[f.Name]
+				if !known {
+					first[f.Name] = len(columns)
+				}
 				switch {
-				case at < 0:
-					columns = append(columns, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
-				case k == 0: // twice in one file
+				case !known, k == 0: // or twice in one file
 					columns = append(columns, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
 				case !arrow.TypeEqual(columns[at].Type, f.Type):
 					columns[at].Type = arrow.BinaryTypes.String
@@ -68,6 +70,11 @@ func EachBatch(ctx context.Context, path string, o Options, columns []arrow.Fiel
 		return err
 	}
 	o.Each = func(*Table) error { return nil } // no labels and identities are kept
+	kept := map[string]bool{o.Domain: true}
+	for _, f := range columns {
+		kept[f.Name] = true
+	}
+	o.only = func(f arrow.Field) bool { return kept[f.Name] }
 	for _, path := range paths {
 		if err := eachBatch(ctx, path, o, arrow.NewSchema(columns, nil), each); err != nil {
 			return err
@@ -242,12 +249,12 @@ func openColumns(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 }
 
 // parquetRowsOf reads the columns of a Parquet file that are no lists.
-func parquetRowsOf(ctx context.Context, in *input, _ Options, read func(*arrow.Schema, records) error) error {
+func parquetRowsOf(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
 	return withParquet(ctx, in, func(f *parquetFile) error {
-		_, top := flatSchema(f.schema)
+		flat, top := flatSchema(f.schema)
 		rows := newParquetRows(f, top, func(i int) bool {
 			t := f.schema.Field(top[i]).Type.ID()
-			return !arrow.IsNested(t) || t == arrow.STRUCT
+			return (!arrow.IsNested(t) || t == arrow.STRUCT) && (o.only == nil || o.only(flat.Field(i)))
 		})
 		defer rows.close()
 		return read(rows.rowSchema(), func() (arrow.Record, error) { return rows.next(ctx) })
@@ -255,17 +262,23 @@ func parquetRowsOf(ctx context.Context, in *input, _ Options, read func(*arrow.S
 }
 
 // textBatches reads a text table as columns of text.
-func textBatches(_ context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
+func textBatches(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
 	r, err := newTextReader(in, o)
 	if err != nil {
 		return err
 	}
 	defer r.close()
 	var fields []arrow.Field
-	for _, name := range r.header {
+	for i, name := range r.header { // a million columns take their time
+		if err := ended(ctx, i); err != nil {
+			return err
+		}
 		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
 	}
 	schema := arrow.NewSchema(fields, nil)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	b, err := newBatchBuilder(schema, in.reading)
 	if err != nil {
 		return err
@@ -281,7 +294,7 @@ func textBatches(_ context.Context, in *input, o Options, read func(*arrow.Schem
 				b.Field(i).(*array.StringBuilder).Append(field)
 				size += len(field)
 			}
-			return size, nil
+			return size, ctx.Err()
 		})
 	})
 }
@@ -302,11 +315,9 @@ func openBatches(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 
 // rowSchema is that of the batches.
 func (r *parquetRows) rowSchema() *arrow.Schema {
-	var fields []arrow.Field
-	for i, f := range r.schema.Fields() {
-		if slices.Contains(r.fields, i) {
-			fields = append(fields, f)
-		}
+	fields := make([]arrow.Field, len(r.fields))
+	for k, i := range r.fields {
+		fields[k] = r.schema.Field(i)
 	}
 	return arrow.NewSchema(fields, nil)
 }

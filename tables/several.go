@@ -115,8 +115,12 @@ func (t *Table) join(next *Table, file string, first int) error {
 	if t.Doubt == "" && next.Doubt != "" {
 		t.Doubt = file + " " + next.Doubt
 	}
+	have := map[string]bool{}
+	for _, s := range t.Skipped {
+		have[s.Name] = true
+	}
 	for _, s := range next.Skipped {
-		if !slices.ContainsFunc(t.Skipped, func(have Skipped) bool { return have.Name == s.Name }) {
+		if !have[s.Name] {
 			t.Skipped = append(t.Skipped, s)
 		}
 	}

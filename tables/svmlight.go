@@ -49,6 +49,7 @@ const minSparseRows = 64
 
 // A sparseReader reads them.
 type sparseReader struct {
+	ctx     context.Context
 	lines   *lineReader
 	mem     *arrowio.Budget
 	largest int
@@ -67,7 +68,7 @@ func openSVMLight(ctx context.Context, in *input, o Options) (*batches, error) {
 		whole := *in
 		whole.Reader = bufio.NewReader(io.NewSectionReader(source, 0, size))
 		lines, err := newLineReader(&whole, o.Encoding)
-		return &sparseReader{lines: lines, mem: in.reading}, err
+		return &sparseReader{ctx: ctx, lines: lines, mem: in.reading}, err
 	}
 	first, err := again()
 	if err != nil {
@@ -235,6 +236,9 @@ func (r *sparseReader) next() (label string, size int, err error) {
 		return "", 0, lineError(r.lines.line, "%w", err)
 	}
 	for len(rest) > 0 {
+		if err := ended(r.ctx, len(r.indices)); err != nil {
+			return "", 0, err
+		}
 		word, rest = nextWord(rest)
 		if err := r.feature(string(word)); err != nil {
 			return "", 0, lineError(r.lines.line, "%w", err)

@@ -85,13 +85,13 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 // Select returns t with those of its columns that have the names, in that order, in the
 // memory of t. All must be there.
 func (t *Table) Select(names []string) *Table {
+	at := map[string][]int{} // a date and its time have one name
+	for j, column := range t.Columns {
+		at[column] = append(at[column], j)
+	}
 	var from []int
 	for _, name := range names {
-		for j, column := range t.Columns {
-			if column == name {
-				from = append(from, j)
-			}
-		}
+		from = append(from, at[name]...)
 	}
 	return t.Pick(from)
 }

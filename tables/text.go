@@ -317,10 +317,12 @@ func (r rowsOfText) features(rows [][]int) (_ []arrowio.Vectors, err error) {
 }
 
 func (r rowsOfText) tally(rows [][]int) error {
-	skipped, n := r.to.plan.skipped, len(r.textColumns)
+	skipped, n, at := r.to.plan.skipped, len(r.textColumns), 0
 	for k := range skipped {
 		s := &skipped[k]
-		at := slices.Index(r.textColumns, s.at)
+		for r.textColumns[at] != s.at { // they have one order
+			at++
+		}
 		for _, part := range rows {
 			for _, i := range part {
 				if s.tally.many {

@@ -45,23 +45,18 @@ func isText(t arrow.DataType) bool {
 
 // usualFeatures returns the feature columns if none were named: the only column
 // of lists, otherwise all columns of numbers.
-func usualFeatures(schema *arrow.Schema, r roles, o Options) ([]int, error) {
-	header := make([]string, schema.NumFields())
-	for i, f := range schema.Fields() {
-		header[i] = f.Name
-	}
-	if err := o.checkPatterns(header); err != nil {
+func (p *plan) usualFeatures(schema *arrow.Schema) ([]int, error) {
+	if err := p.options.checkPatterns(p.header); err != nil {
 		return nil, err
 	}
 	var lists, numbers []int
-	var listNames, names []string
+	var listNames []string
 	for i, f := range schema.Fields() {
-		names = append(names, f.Name)
 		switch {
-		case r.has(i) || slices.Contains(reserved, f.Name) || o.excluded(f.Name):
+		case p.has(i) || slices.Contains(reserved, f.Name) || p.excluded(f.Name):
 		case isList(f.Type):
 			lists, listNames = append(lists, i), append(listNames, f.Name)
-		case isNumber(f.Type) || o.Mixed && isMixed(f.Type):
+		case isNumber(f.Type) || p.options.Mixed && isMixed(f.Type):
 			numbers = append(numbers, i)
 		}
 	}
@@ -71,7 +66,7 @@ func usualFeatures(schema *arrow.Schema, r roles, o Options) ([]int, error) {
 	case len(lists) > 1:
 		return nil, fmt.Errorf("has several columns of lists (%s): name the one with the features with --columns", list(listNames))
 	case len(numbers) == 0:
-		return nil, fmt.Errorf("has no column of numbers or lists for features (its columns are %s): make numbers of text, or name the feature columns", list(names))
+		return nil, fmt.Errorf("has no column of numbers or lists for features (its columns are %s): make numbers of text, or name the feature columns", list(p.header))
 	}
 	return numbers, nil
 }

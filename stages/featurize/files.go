@@ -190,7 +190,9 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	} else if tellable(source) && len(source.Columns) == len(d.flow.spreads) {
 		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
 	}
-	warnOfCopies(env, source)
+	if err := warnOfCopies(ctx, env, source); err != nil {
+		return nil, err
+	}
 	for _, text := range doubtsOfSides(source, target) {
 		st.doubt(env, text)
 	}
@@ -619,16 +621,21 @@ func (d *dataset) thin(ctx context.Context, env stages.Env, domain arrowio.Domai
 	return pick(chosen, kept), pick(labels, kept), err
 }
 
-// without returns the rows that are not taken.
-func without(rows, taken []int) []int {
-	if taken == nil {
-		return rows
+// without returns the rows or names that are not taken.
+func without[T comparable](all, taken []T) []T {
+	if len(taken) == 0 {
+		return all
 	}
-	gone := map[int]bool{}
-	for _, row := range taken {
-		gone[row] = true
+	gone := setOf(taken)
+	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return gone[v] })
+}
+
+func setOf[T comparable](all []T) map[T]bool {
+	set := make(map[T]bool, len(all))
+	for _, v := range all {
+		set[v] = true
 	}
-	return slices.DeleteFunc(rows, func(row int) bool { return gone[row] })
+	return set
 }
 
 func pick[T any](values []T, at []int) []T {

@@ -115,14 +115,12 @@ func (st *recipe) leaveOut(env stages.Env, empty, stuck []string, target string,
 
 // forget takes columns away, for a reason that people are told.
 func (st *recipe) forget(names []string, why string) {
+	if st.Encoder != nil {
+		st.Encoder.Drop(names, why)
+		return
+	}
 	for _, name := range names {
-		if st.Encoder != nil {
-			st.Encoder.Drop(name, why)
-		} else {
-			st.dropped = append(st.dropped, encode.Column{Field: tables.Field{Name: name}, Dropped: why})
-		}
+		st.dropped = append(st.dropped, encode.Column{Field: tables.Field{Name: name}, Dropped: why})
 	}
-	if st.Encoder == nil {
-		st.Columns = slices.DeleteFunc(slices.Clone(st.Columns), func(name string) bool { return slices.Contains(names, name) })
-	}
+	st.Columns = without(st.Columns, names)
 }

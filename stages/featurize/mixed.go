@@ -59,11 +59,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	if st.Encoder, err = encode.Learn(ctx, t, sides, mixed); err != nil {
 		return err
 	}
-	for _, name := range t.Columns {
-		if !slices.Contains(keys, name) {
-			st.Encoder.Drop(name, "another whole number in each row")
-		}
-	}
+	st.Encoder.Drop(without(t.Columns, keys), "another whole number in each row")
 	st.prune(env, t.Name, sides...)
 	if o.side(domain).Format.Categorical == nil {
 		st.tellUnits(env, t.Name, slices.DeleteFunc(read, func(c encode.Column) bool {
@@ -192,9 +188,7 @@ func (st *recipe) dropStrangers(env stages.Env, s *strangeness, target string, s
 			e.DropDays(j)
 		}
 	}
-	for _, name := range strange {
-		e.Drop(name, "most values of the target are none of the source's")
-	}
+	e.Drop(strange, "most values of the target are none of the source's")
 	if len(strange) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because most of their values are none of %s: %s", target, source.Name, nameColumns(strange)))
 	}
@@ -210,14 +204,13 @@ func (st *recipe) dropAbsent(env stages.Env, source *tables.Table, lacking *tabl
 	if source == nil || st.Encoder == nil {
 		return false
 	}
+	absent := setOf(lacking.Absent)
 	for _, c := range st.Encoder.Columns {
-		if c.Kind == tables.Number && slices.Contains(lacking.Absent, c.Name) {
+		if c.Kind == tables.Number && absent[c.Name] {
 			return false
 		}
 	}
-	for _, name := range lacking.Absent {
-		st.Encoder.Drop(name, "not in "+target)
-	}
+	st.Encoder.Drop(lacking.Absent, "not in "+target)
 	what := "column %s, which %s has: it is left out"
 	if len(lacking.Absent) > 1 {
 		what = "columns %s, which %s has: they are left out"
@@ -350,13 +343,13 @@ func (st *recipe) tellEncoder(env stages.Env) {
 		return
 	}
 	what := map[string][]string{}
-	for _, c := range st.Encoder.Columns {
+	for j, c := range st.Encoder.Columns {
 		switch c.Kind {
 		case tables.Category:
 			what["categories"] = append(what["categories"], fmt.Sprintf("%s (%s)", c.Name, nameWidth(c.Width())))
 		case tables.Day, tables.Clock:
-			if dates := what["dates and times"]; !slices.Contains(dates, c.Name) {
-				what["dates and times"] = append(dates, c.Name)
+			if j == 0 || st.Encoder.Columns[j-1].Name != c.Name { // a date and its time
+				what["dates and times"] = append(what["dates and times"], c.Name)
 			}
 		}
 	}
@@ -395,13 +388,13 @@ func (st *recipe) explain(w io.Writer, sides ...*tables.Table) error {
 	for _, c := range st.dropped {
 		fmt.Fprintf(tw, "%s\t%s\tnothing: %s\t\n", safetext.Escape(c.Name), cmp.Or(string(c.Kind), "number"), safetext.Escape(c.Dropped))
 	}
-	told := map[string]bool{}
+	told := setOf(st.Columns)
 	for _, t := range sides {
 		if t == nil {
 			continue
 		}
 		for _, s := range t.Skipped {
-			if !told[s.Name] && !slices.Contains(st.Columns, s.Name) {
+			if !told[s.Name] {
 				told[s.Name] = true
 				fmt.Fprintf(tw, "%s\tnot used\tnothing%s\t\n", safetext.Escape(cmp.Or(s.Name, "(no name)")), safetext.Escape(orWhy(s.Why)))
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/tables"
-	"mars.dev/mars/tables/encode"
 )
 
 const (
@@ -49,7 +49,7 @@ func withoutIdentities(env stages.Env, t *tables.Table, scans []keyScan) []strin
 		return t.Columns
 	}
 	env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because they have another whole number in each row, as identities do: %s: choose them with --columns if they are features", t.Name, nameColumns(ids)))
-	return slices.DeleteFunc(slices.Clone(t.Columns), func(name string) bool { return slices.Contains(ids, name) })
+	return without(t.Columns, ids)
 }
 
 // identities are the names of the columns that are taken for identities.
@@ -166,6 +166,15 @@ func (k *keyScan) isIdentity(name string) bool {
 // tellColumns says which columns are not read, and why: a warning where text looks as if
 // it said something.
 func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Options) {
+	known := map[string]bool{} // of the target
+	for _, c := range st.dropped {
+		known[c.Name] = true
+	}
+	if source != nil {
+		for _, s := range source.Skipped {
+			known[s.Name] = true
+		}
+	}
 	for _, t := range []*tables.Table{source, target} {
 		if t == nil || t == target && source != nil && source.Name == target.Name {
 			continue
@@ -173,8 +182,8 @@ func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Op
 		var categories []string
 		var rest []tables.Skipped
 		for _, s := range t.Skipped {
-			switch known := t == target && source != nil && slices.ContainsFunc(source.Skipped, func(k tables.Skipped) bool { return k.Name == s.Name }); {
-			case known || t == target && slices.ContainsFunc(st.dropped, func(c encode.Column) bool { return c.Name == s.Name }):
+			switch {
+			case t == target && known[s.Name]:
 			case s.Values != nil && s.Why == tables.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
 				categories = append(categories, fmt.Sprintf("%s (%s)", s.Name, nameValues(s.Values)))
 			case t == target && source != nil && s.Why == "":
@@ -270,21 +279,16 @@ const maxLikely = 5
 // likelyLabels are columns of few values, which may be the label: those that a table without
 // labels, of which other are the columns, lacks, or else all.
 func likelyLabels(t *tables.Table, other []string) string {
-	var all, absent []string
+	var all []string
 	for name := range categories(t) {
-		if all = append(all, name); !slices.Contains(other, name) {
-			absent = append(absent, name)
-		}
+		all = append(all, name)
 	}
 	for j, f := range t.Fields {
-		if f.Kind != tables.Number || !isCode(t, j) {
-			continue
-		}
-		if all = append(all, f.Name); !slices.Contains(other, f.Name) {
-			absent = append(absent, f.Name)
+		if f.Kind == tables.Number && isCode(t, j) {
+			all = append(all, f.Name)
 		}
 	}
-	if len(absent) > 0 && other != nil {
+	if absent := without(all, other); len(absent) > 0 && other != nil {
 		all = absent
 	}
 	if len(all) == 0 || len(all) > maxLikely {
@@ -331,12 +335,15 @@ func (o SideOptions) drawn() bool {
 
 // warnOfCopies warns of columns that tell the source's classes apart by themselves, as a
 // copy of the label does.
-func warnOfCopies(env stages.Env, source *tables.Table) {
+func warnOfCopies(ctx context.Context, env stages.Env, source *tables.Table) error {
 	if !tellable(source) {
-		return
+		return nil
 	}
 	var copies []string
 	for j, name := range source.Columns {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if source.Labels != nil && separates(source, j) {
 			copies = append(copies, name)
 		}
@@ -345,6 +352,7 @@ func warnOfCopies(env stages.Env, source *tables.Table) {
 		"tell all classes of the source apart, each by itself: if they are copies of the label, leave them out with --columns"); text != "" {
 		env.Logger().Warn(text)
 	}
+	return nil
 }
 
 // doubtsOfSides are the doubts about columns of tables that have the same.
@@ -391,8 +399,8 @@ func ofEach(columns []string, one, several string) string {
 	return fmt.Sprintf("columns %s %s", nameColumns(columns), several)
 }
 
-// separates reports whether column j tells the classes apart: its rows sorted by it are
-// together by class, or it is a code, each of whose values is of one class.
+// separates reports whether column j tells the classes apart: their values are apart, or it is a
+// code, each of whose values is of one class.
 func separates(t *tables.Table, j int) bool {
 	n := t.Features.Rows
 	if n > 2*glanceRows {
@@ -411,25 +419,29 @@ func separates(t *tables.Table, j int) bool {
 	return sideBySide(t, j, rows) || codesClasses(t, j)
 }
 
-// sideBySide sorts rows by column j, and reports whether the rows of each class are then
-// together. Of all rows there have to be several classes.
+// sideBySide reports whether the classes of rows are apart in column j: no value of one lies
+// among those of another. Of all rows there have to be several classes.
 func sideBySide(t *tables.Table, j int, rows []int) bool {
-	value := func(i int) float32 { return t.Features.Data[i*t.Features.Stride+j] }
-	slices.SortFunc(rows, func(a, b int) int {
-		return cmp.Or(cmp.Compare(value(a), value(b)), strings.Compare(t.Labels[a], t.Labels[b]))
-	})
-	ended := map[string]bool{}
-	for k := 1; k < len(rows); k++ {
-		before, now := t.Labels[rows[k-1]], t.Labels[rows[k]]
-		if before == now {
-			continue
+	type reach struct{ low, high float32 }
+	classes := map[string]*reach{}
+	for _, i := range rows {
+		v := t.Features.Data[i*t.Features.Stride+j]
+		if v != v { // those that are missing are a value before all others
+			v = float32(math.Inf(-1))
 		}
-		if value(rows[k-1]) == value(rows[k]) || ended[now] {
+		if c := classes[t.Labels[i]]; c != nil {
+			c.low, c.high = min(c.low, v), max(c.high, v)
+		} else {
+			classes[t.Labels[i]] = &reach{v, v}
+		}
+	}
+	sorted := slices.SortedFunc(maps.Values(classes), func(a, b *reach) int { return cmp.Compare(a.low, b.low) })
+	for k := 1; k < len(sorted); k++ {
+		if sorted[k].low <= sorted[k-1].high {
 			return false
 		}
-		ended[before] = true
 	}
-	return len(ended) > 0 || len(rows) < t.Features.Rows
+	return len(sorted) > 1 || len(rows) < t.Features.Rows
 }
 
 // codesClasses reports whether all rows of one value of column j are of one class, there are several

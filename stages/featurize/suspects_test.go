@@ -86,8 +86,10 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-func warnOfBoth(env stages.Env, source, target *tables.Table) {
-	warnOfCopies(env, source)
+func warnOfBoth(t *testing.T, env stages.Env, source, target *tables.Table) {
+	if err := warnOfCopies(t.Context(), env, source); err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range doubtsOfSides(source, target) {
 		env.Logger().Warn(text)
 	}
@@ -104,7 +106,7 @@ func TestWarnOfStuck(t *testing.T) {
 	target := map[string]func(int) float32{"alive": some, "dead": zero, "gene": zero, "late": zero, "sex": zero}
 	for rows, want := range map[int]string{minIdentityRows: "--exclude dead,late", minIdentityRows - 1: ""} {
 		var log bytes.Buffer
-		warnOfBoth(logged(&log), source, suspect(rows, false, target))
+		warnOfBoth(t, logged(&log), source, suspect(rows, false, target))
 		if !strings.Contains(log.String(), want) || (log.Len() == 0) != (want == "") || strings.Contains(log.String(), "gene") || strings.Contains(log.String(), "sex") {
 			t.Errorf("of %d rows it said %s", rows, log.String())
 		}
@@ -120,7 +122,7 @@ func TestWarnOfCopies(t *testing.T) {
 		"value": func(int) float32 { return rng.Float32() },
 	}
 	source := suspect(60, true, columns)
-	warnOfBoth(logged(&log), source, suspect(60, false, columns))
+	warnOfBoth(t, logged(&log), source, suspect(60, false, columns))
 	if !strings.Contains(log.String(), `column \"copy\" tells all classes`) || strings.Contains(log.String(), "value") {
 		t.Errorf("said %s", log.String())
 	}
@@ -131,13 +133,13 @@ func TestWarnOfCopies(t *testing.T) {
 		"near": func(i int) float32 { return float32(i%3 + i/30) },
 	}
 	other := suspect(60, false, map[string]func(int) float32{"code": codes["code"], "part": func(int) float32 { return 2 }, "near": codes["near"]})
-	warnOfBoth(logged(&log), suspect(60, true, codes), other)
+	warnOfBoth(t, logged(&log), suspect(60, true, codes), other)
 	if !strings.Contains(log.String(), `column \"code\" tells all classes`) || !strings.Contains(log.String(), `column \"part\" has no value`) || strings.Contains(log.String(), "near") {
 		t.Errorf("of codes it said %s", log.String())
 	}
 	log.Reset()
 	columns["value"] = func(int) float32 { return 2 + rng.Float32() }
-	warnOfBoth(logged(&log), source, suspect(60, false, columns))
+	warnOfBoth(t, logged(&log), source, suspect(60, false, columns))
 	if !strings.Contains(log.String(), `column \"value\" has no value of the target`) {
 		t.Errorf("said %s", log.String())
 	}

@@ -170,10 +170,14 @@ func (e *Encoder) Names() (names []string) {
 	return names
 }
 
-// Drop takes away the columns with that name, for a reason that people are told.
-func (e *Encoder) Drop(name, why string) {
+// Drop takes away the columns with these names, for a reason that people are told.
+func (e *Encoder) Drop(names []string, why string) {
+	drop := make(map[string]bool, len(names))
+	for _, name := range names {
+		drop[name] = true
+	}
 	for j := range e.Columns {
-		if c := &e.Columns[j]; c.Name == name && c.Dropped == "" {
+		if c := &e.Columns[j]; drop[c.Name] && c.Dropped == "" {
 			c.drop(why)
 		}
 	}

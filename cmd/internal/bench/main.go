@@ -2,6 +2,7 @@
 
 // Bench prints tables of what the program costs, each by a command of its own:
 //
+//	go run ./cmd/internal/bench columns FOLDER    mars label and mars proportions of 3 rows, by the number of columns
 //	go run ./cmd/internal/bench default FOLDER    mars label and mars proportions, on tables of several sizes
 //	go run ./cmd/internal/bench io                a stream through pipes, beside arrow/go's own reader and writer
 //	go run ./cmd/internal/bench limits FOLDER     inputs far larger than --memory-limit
@@ -31,6 +32,7 @@ import (
 
 // benches are the commands. Each adds its flags, and returns what is to run when they are known.
 var benches = map[string]func(*flag.FlagSet) func() error{
+	"columns": benchColumns,
 	"default": benchDefault,
 	"io":      benchIO,
 	"limits":  benchLimits,

@@ -21,19 +21,22 @@ func checkFiles(cmd *cobra.Command, args []string) error {
 	}
 	var inputs, outputs []arrowio.FileUse
 	for _, path := range args {
-		inputs = append(inputs, uses("", path)...)
+		inputs = append(inputs, uses(cmd.Context(), "", path)...)
 	}
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		path := f.Value.String()
 		switch role := roleOf(f.Name); {
 		case role.Reads():
-			inputs = append(inputs, uses("--"+f.Name, path)...)
+			inputs = append(inputs, uses(cmd.Context(), "--"+f.Name, path)...)
 		case role.Writes():
 			outputs = append(outputs, arrowio.FileUse{Flag: "--" + f.Name, Path: path})
 		case f.Name == cachedFlag:
 			inputs = append(inputs, arrowio.FileUse{Flag: "--" + f.Name, Path: cachedDir(path)})
 		}
 	})
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
 	if err := arrowio.CheckFiles(inputs, outputs); err != nil {
 		return usageError{err}
 	}
@@ -70,9 +73,9 @@ func unchanged(cmd *cobra.Command) error {
 
 // uses are all files that are read when a path is given: it may name several, and that of
 // the labels may lie beside it.
-func uses(flag, path string) []arrowio.FileUse {
+func uses(ctx context.Context, flag, path string) []arrowio.FileUse {
 	var all []arrowio.FileUse
-	for _, file := range tables.Files(path) {
+	for _, file := range tables.Files(ctx, path) {
 		all = append(all, arrowio.FileUse{Flag: flag, Path: file})
 	}
 	return all

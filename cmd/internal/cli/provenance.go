@@ -89,7 +89,7 @@ func verifyHistory(cmd *cobra.Command, h *pipeline.History, quiet bool) error {
 	if err != nil {
 		return err
 	}
-	dir, remove, err := h.Workshop(m)
+	dir, remove, err := h.Workshop(cmd.Context(), m)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func makeAgain(cmd *cobra.Command, text string, m *pipeline.Machine, quiet bool)
 	if err != nil {
 		return err
 	}
-	if err := graph.CheckFiles(nil, nil, tables.Files); err != nil {
+	if err := graph.CheckFiles(cmd.Context(), nil, nil, tables.Files); err != nil {
 		return err
 	}
 	if err := graph.Keys(cmd.Context(), m); err != nil {

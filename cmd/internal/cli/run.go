@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -117,7 +118,7 @@ func (o *runFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if err := o.checkFiles(graph, s, filepath.Base(path)); err != nil {
+	if err := o.checkFiles(cmd.Context(), graph, s, filepath.Base(path)); err != nil {
 		return err
 	}
 	if o.shell {
@@ -264,10 +265,10 @@ func (s *settings) complete(file *pipeline.File) {
 }
 
 // checkFiles refuses a pipeline that would write over what it reads, or into its cache.
-func (o *runFlags) checkFiles(graph *pipeline.Graph, s settings, path string) error {
+func (o *runFlags) checkFiles(ctx context.Context, graph *pipeline.Graph, s settings, path string) error {
 	inputs := []arrowio.FileUse{{Path: path}}
 	inputs = append(inputs, arrowio.FileUse{Flag: "cache", Path: s.cache})
-	if err := graph.CheckFiles(inputs, []arrowio.FileUse{{Flag: "table", Path: s.table}, {Flag: "report", Path: o.page}}, tables.Files); err != nil {
+	if err := graph.CheckFiles(ctx, inputs, []arrowio.FileUse{{Flag: "table", Path: s.table}, {Flag: "report", Path: o.page}}, tables.Files); err != nil {
 		return usageError{err}
 	}
 	return nil

@@ -1,0 +1,92 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Reading, matching, encoding and fitting take time by the number of columns and not by its
+// square, which would be a minute here. Names look like patterns, as R writes them.
+func TestManyColumns(t *testing.T) {
+	const columns, most = 60_000, 15 * time.Second // of a processor: it is a second
+	for _, ext := range []string{"csv", "jsonl", "arff"} {
+		t.Run(ext, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "wide."+ext)
+			if err := os.WriteFile(path, []byte(wideTable(ext, columns)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command("mars", "label", "--source", path, "--target", path, "-o", filepath.Join(dir, "out.csv"))
+			out, err := cmd.CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "labelled 3 rows") {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if took := cmd.ProcessState.UserTime(); took > most {
+				t.Errorf("%d columns take %v of a processor", columns, took)
+			}
+		})
+	}
+}
+
+// wideTable has three rows of numbers and their labels.
+func wideTable(ext string, columns int) string {
+	name := func(j int) string { return fmt.Sprintf("m[%d]", j) }
+	value := func(i, j int) string { return fmt.Sprintf("%d.5", (j*7919+i*104729*(j%31+1))%99991) }
+	var b strings.Builder
+	row := func(separator string, cell func(j int) string, last string) {
+		for j := range columns {
+			b.WriteString(cell(j) + separator)
+		}
+		b.WriteString(last + "\n")
+	}
+	switch ext {
+	case "csv":
+		row(",", name, "label")
+	case "arff":
+		b.WriteString("@relation wide\n")
+		row("", func(j int) string { return "@attribute " + name(j) + " numeric\n" }, "@attribute label {a,b,c}\n@data")
+	}
+	for i, label := range []string{"a", "b", "c"} {
+		if ext == "jsonl" {
+			b.WriteString("{")
+			row(",", func(j int) string { return fmt.Sprintf("%q:%s", name(j), value(i, j)) }, fmt.Sprintf(`"label":%q}`, label))
+			continue
+		}
+		row(",", func(j int) string { return value(i, j) }, label)
+	}
+	return b.String()
+}
+
+// Rows that each have another key are a table of as many columns as rows: what cannot be held
+// is refused before it is made, and read for the columns that are named.
+func TestKeysOfEachRow(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&b, "{\"k%d\":%d,\"label\":\"%c\"}\n", i, i, 'a'+i%3)
+	}
+	path, out := filepath.Join(dir, "keys.jsonl"), filepath.Join(dir, "out.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	label := func(flags ...string) (string, error) {
+		text, err := exec.Command("mars", append([]string{"label", "--source", path, "--target", path, "-o", out}, flags...)...).CombinedOutput()
+		return string(text), err
+	}
+	if text, err := label(); err == nil || !strings.Contains(text, "100000 rows have 100001 keys") || !strings.Contains(text, "--memory-limit") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("there is an output")
+	}
+	if text, err := label("--columns", "k1,k2,k3"); err != nil || !strings.Contains(text, "labelled 3 rows") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
