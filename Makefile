@@ -7,6 +7,8 @@ VERSION ?= $(call git,describe --tags --always --abbrev=12 --dirty)
 COMMIT ?= $(call git,rev-parse HEAD)
 DATE ?= $(call git,log -1 --format=%cI)
 LDFLAGS = -s -w -X $(CLI).version=$(VERSION) -X $(CLI).revision=$(COMMIT) -X $(CLI).date=$(DATE)
+# On arm64 the assembly of Arrow overwrites its caller's frame pointer: cmd/internal/dist/build.go.
+TAGS = $(if $(filter arm64,$(shell $(GO) env GOARCH)),-tags noasm)
 # All programs are one file, which is the one that it is called by.
 BIN ?= bin
 PROGRAMS = $(notdir $(wildcard cmd/mars-*))
@@ -22,7 +24,7 @@ help: ## list the targets
 
 build: ## build mars into bin/, with links for the separate programs
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/mars
+	CGO_ENABLED=0 $(GO) build -trimpath $(TAGS) -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/mars
 	@for p in $(PROGRAMS); do ln -sf mars $(BIN)/$$p; done
 
 $(BIN)/mars:

@@ -314,25 +314,25 @@ func floatsOf(col arrow.Array, name string) ([]float32, error) {
 	case *array.Float32:
 		return c.Float32Values(), nil
 	case *array.Float64:
-		return convertFloats(c.Float64Values()), nil
+		return convertFloats[float32](c.Float64Values()), nil
 	case *array.Float16:
 		return widenHalves(c.Values()), nil
 	case *array.Int8:
-		return convertFloats(c.Int8Values()), nil
+		return convertFloats[float32](c.Int8Values()), nil
 	case *array.Int16:
-		return convertFloats(c.Int16Values()), nil
+		return convertFloats[float32](c.Int16Values()), nil
 	case *array.Int32:
-		return convertFloats(c.Int32Values()), nil
+		return convertFloats[float32](c.Int32Values()), nil
 	case *array.Int64:
-		return convertFloats(c.Int64Values()), nil
+		return convertFloats[float32](c.Int64Values()), nil
 	case *array.Uint8:
-		return convertFloats(c.Uint8Values()), nil
+		return convertFloats[float32](c.Uint8Values()), nil
 	case *array.Uint16:
-		return convertFloats(c.Uint16Values()), nil
+		return convertFloats[float32](c.Uint16Values()), nil
 	case *array.Uint32:
-		return convertFloats(c.Uint32Values()), nil
+		return convertFloats[float32](c.Uint32Values()), nil
 	case *array.Uint64:
-		return convertFloats(c.Uint64Values()), nil
+		return convertFloats[float32](c.Uint64Values()), nil
 	case *array.Boolean:
 		return eachFloat(c.Len(), func(i int) float32 {
 			if c.Value(i) {
@@ -350,20 +350,66 @@ func floatsOf(col arrow.Array, name string) ([]float32, error) {
 	return nil, typeError(name, col.DataType(), "numbers")
 }
 
-func eachFloat(n int, value func(i int) float32) []float32 {
-	out := make([]float32, n)
+func eachFloat[F float32 | float64](n int, value func(i int) F) []F {
+	out := make([]F, n)
 	for i := range out {
 		out[i] = value(i)
 	}
 	return out
 }
 
-func convertFloats[T number](values []T) []float32 {
-	out := make([]float32, len(values))
+func convertFloats[F float32 | float64, T number](values []T) []F {
+	out := make([]F, len(values))
 	for i, x := range values {
-		out[i] = float32(x)
+		out[i] = F(x)
 	}
 	return out
+}
+
+// Doubles reads a column of numbers, or the elements of one of vectors, end to end, as
+// float64, NaN where one is null. It is nil where float32 holds all that the type can hold, and for a column
+// that is neither.
+func Doubles(rec arrow.Record, name string) []float64 {
+	col, err := column(rec, name)
+	if err != nil {
+		return nil
+	}
+	if elements, _, err := elementsOf(col, name); err == nil {
+		defer elements.Release()
+		col = elements
+	}
+	values := doublesOf(col)
+	if col.NullN() > 0 {
+		values = slices.Clone(values)
+		for i := range values {
+			if col.IsNull(i) {
+				values[i] = math.NaN()
+			}
+		}
+	}
+	return values
+}
+
+func doublesOf(col arrow.Array) []float64 {
+	switch c := col.(type) {
+	case *array.Float64:
+		return c.Float64Values()
+	case *array.Int32:
+		return convertFloats[float64](c.Int32Values())
+	case *array.Int64:
+		return convertFloats[float64](c.Int64Values())
+	case *array.Uint32:
+		return convertFloats[float64](c.Uint32Values())
+	case *array.Uint64:
+		return convertFloats[float64](c.Uint64Values())
+	case *array.Decimal128:
+		scale := c.DataType().(*arrow.Decimal128Type).Scale
+		return eachFloat(c.Len(), func(i int) float64 { return c.Value(i).ToFloat64(scale) })
+	case *array.Decimal256:
+		scale := c.DataType().(*arrow.Decimal256Type).Scale
+		return eachFloat(c.Len(), func(i int) float64 { return c.Value(i).ToFloat64(scale) })
+	}
+	return nil
 }
 
 func widenHalves[T interface{ Float32() float32 }](values []T) []float32 {

@@ -21,15 +21,20 @@ type ndarray struct {
 
 // readArrayTable reads an array as features; the first axis is the rows. Its last
 // two arguments are the result of reading the header.
-func readArrayTable(ctx context.Context, a ndarray, err error) (*Table, error) {
+func readArrayTable(ctx context.Context, o Options, a ndarray, err error) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := a.floats(ctx)
+	f := newOffset(a, o)
+	data, err := a.floats(ctx, f)
 	if err != nil {
 		return nil, err
 	}
-	return a.table(ctx, data)
+	t, err := a.table(ctx, data)
+	if err == nil && f != nil {
+		t.Centres, t.Doubt = f.centres, doubtOf(f.merged)
+	}
+	return t, err
 }
 
 // readArrayLabels reads an array with one axis as labels.
@@ -48,8 +53,8 @@ func readArrayLabels(a ndarray, err error) ([]string, error) {
 	return labels, a.end()
 }
 
-// floats reads all values, in C order.
-func (a ndarray) floats(ctx context.Context) ([]float32, error) {
+// floats reads all values, in C order, off which f takes centres.
+func (a ndarray) floats(ctx context.Context, f *offset) ([]float32, error) {
 	if !a.element.numeric() {
 		return nil, errors.New("holds strings: features must be numbers")
 	}
@@ -57,7 +62,7 @@ func (a ndarray) floats(ctx context.Context) ([]float32, error) {
 	if !ok || len(a.shape) == 0 {
 		return nil, fmt.Errorf("has shape %v: features need rows and columns, at most 2³¹ values in all", a.shape)
 	}
-	data, err := a.element.readFloats(a.data, n, a.mem)
+	data, err := a.element.readFloats(a.data, n, f, a.mem)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow/float16"
 
@@ -32,10 +33,15 @@ func (e element) largest() float32 {
 	return 0
 }
 
-// floats converts the elements in raw, which it may overwrite.
-func (e element) floats(dst []float32, raw []byte) {
+// wide reports whether the type has numbers that float32 has not.
+func (e element) wide() bool {
+	return e.numeric() && e.size >= 4 && e != element{kind: 'f', size: 4, big: e.big}
+}
+
+// elementsTo converts the elements in raw, which it may overwrite.
+func elementsTo[F float32 | float64](e element, dst []F, raw []byte) {
 	if e.size == 1 {
-		e.byteFloats(dst, raw)
+		bytesTo(e, dst, raw)
 		return
 	}
 	if e.big {
@@ -44,39 +50,39 @@ func (e element) floats(dst []float32, raw []byte) {
 	le := binary.LittleEndian
 	switch (element{kind: e.kind, size: e.size}) {
 	case element{kind: 'f', size: 2}:
-		convert(dst, raw, 2, func(b []byte) float32 { return float16.FromBits(le.Uint16(b)).Float32() })
+		convert(dst, raw, 2, func(b []byte) F { return F(float16.FromBits(le.Uint16(b)).Float32()) })
 	case element{kind: 'f', size: 4}:
-		convert(dst, raw, 4, func(b []byte) float32 { return math.Float32frombits(le.Uint32(b)) })
+		convert(dst, raw, 4, func(b []byte) F { return F(math.Float32frombits(le.Uint32(b))) })
 	case element{kind: 'f', size: 8}:
-		convert(dst, raw, 8, func(b []byte) float32 { return float32(math.Float64frombits(le.Uint64(b))) })
+		convert(dst, raw, 8, func(b []byte) F { return F(math.Float64frombits(le.Uint64(b))) })
 	case element{kind: 'u', size: 2}:
-		convert(dst, raw, 2, func(b []byte) float32 { return float32(le.Uint16(b)) })
+		convert(dst, raw, 2, func(b []byte) F { return F(le.Uint16(b)) })
 	case element{kind: 'u', size: 4}:
-		convert(dst, raw, 4, func(b []byte) float32 { return float32(le.Uint32(b)) })
+		convert(dst, raw, 4, func(b []byte) F { return F(le.Uint32(b)) })
 	case element{kind: 'u', size: 8}:
-		convert(dst, raw, 8, func(b []byte) float32 { return float32(le.Uint64(b)) })
+		convert(dst, raw, 8, func(b []byte) F { return F(le.Uint64(b)) })
 	case element{kind: 'i', size: 2}:
-		convert(dst, raw, 2, func(b []byte) float32 { return float32(int16(le.Uint16(b))) })
+		convert(dst, raw, 2, func(b []byte) F { return F(int16(le.Uint16(b))) })
 	case element{kind: 'i', size: 4}:
-		convert(dst, raw, 4, func(b []byte) float32 { return float32(int32(le.Uint32(b))) })
+		convert(dst, raw, 4, func(b []byte) F { return F(int32(le.Uint32(b))) })
 	case element{kind: 'i', size: 8}:
-		convert(dst, raw, 8, func(b []byte) float32 { return float32(int64(le.Uint64(b))) })
+		convert(dst, raw, 8, func(b []byte) F { return F(int64(le.Uint64(b))) })
 	default:
 		panic("format: not a type of number")
 	}
 }
 
-func (e element) byteFloats(dst []float32, raw []byte) {
+func bytesTo[F float32 | float64](e element, dst []F, raw []byte) {
 	for i := range dst {
 		if e.kind == 'i' {
-			dst[i] = float32(int8(raw[i]))
+			dst[i] = F(int8(raw[i]))
 		} else {
-			dst[i] = float32(raw[i])
+			dst[i] = F(raw[i])
 		}
 	}
 }
 
-func convert(dst []float32, raw []byte, size int, value func([]byte) float32) {
+func convert[F float32 | float64](dst []F, raw []byte, size int, value func([]byte) F) {
 	for i := range dst {
 		dst[i] = value(raw[i*size : i*size+size])
 	}
@@ -98,6 +104,9 @@ func (e element) label(raw []byte) (string, error) {
 	}
 	switch e.kind {
 	case 'S':
+		if !utf8.Valid(raw) {
+			return "", errNoText
+		}
 		return strings.TrimRight(string(raw), "\x00"), nil
 	case 'U':
 		return ucs4(raw)
@@ -118,12 +127,14 @@ func (e element) swapUnit() int {
 	return e.size
 }
 
+var errNoText = errors.New("is not valid text: check what wrote it")
+
 func ucs4(raw []byte) (string, error) {
 	var name strings.Builder
 	for ; len(raw) >= 4; raw = raw[4:] {
 		r := binary.LittleEndian.Uint32(raw)
-		if r > 0x10ffff {
-			return "", errors.New("is not valid text: check what wrote it")
+		if r > 0x10ffff || !utf8.ValidRune(rune(r)) {
+			return "", errNoText
 		}
 		name.WriteRune(rune(r))
 	}
@@ -169,16 +180,20 @@ func floatLabel(v float64) (string, error) {
 // stepBytes is how many bytes are read and converted at a time.
 const stepBytes = 1 << 18
 
-// readFloats reads n numbers. Memory grows with what has been read.
-func (e element) readFloats(r io.Reader, n int, mem *arrowio.Budget) ([]float32, error) {
+// readFloats reads n numbers, off which f takes centres; nil: none. Memory grows with what has
+// been read.
+func (e element) readFloats(r io.Reader, n int, f *offset, mem *arrowio.Budget) ([]float32, error) {
 	if need := int64(n) * sizeOf[float32](); need > mem.Limit() {
 		return nil, &arrowio.LimitError{Need: need, Limit: mem.Limit()}
 	}
 	var out []float32
 	step := max(stepBytes/e.size, 1)
-	raw := make([]byte, min(step, n)*e.size)
+	var raw []byte
 	for len(out) < n {
-		k := min(step, n-len(out))
+		k := f.step(step, len(out), n)
+		if len(raw) < k*e.size {
+			raw = make([]byte, k*e.size)
+		}
 		if err := e.fill(r, raw[:k*e.size], len(out), n); err != nil {
 			return nil, err
 		}
@@ -187,7 +202,7 @@ func (e element) readFloats(r io.Reader, n int, mem *arrowio.Budget) ([]float32,
 		if out, err = extend(mem, out, k, n); err != nil {
 			return nil, err
 		}
-		e.floats(out[at:], raw[:k*e.size])
+		f.convert(e, out[at:], raw[:k*e.size], at)
 	}
 	return out, nil
 }

@@ -29,6 +29,7 @@ type Field struct {
 	Values  []string `json:"values,omitempty"`  // of a category
 	Buckets int      `json:"buckets,omitempty"` // of a category: its cells are Bucket of the values instead
 	Layout  Layout   `json:"layout,omitempty"`  // of dates in text
+	Centre  float64  `json:"centre,omitempty"`  // of numbers: it is taken off before they become float32
 }
 
 // MaxValues is the largest number of different values of a category. float32 holds larger

@@ -33,7 +33,7 @@ type format struct {
 	// How it is read is one of these. open is for rows of named columns, array for one array,
 	// and read for the rest; rows reads what read does as columns, as they are.
 	open  func(context.Context, *input, Options) (*batches, error)
-	array func(context.Context, *input) (*Table, error)
+	array func(context.Context, *input, Options) (*Table, error)
 	read  func(context.Context, *input, Options) ([]*Table, error)
 	rows  func(context.Context, *input, Options, func(*arrow.Schema, records) error) error
 

@@ -15,7 +15,9 @@ var idxFormat = &format{
 	begins: func(head []byte) bool { // then comes the type of its elements
 		return len(head) >= 4 && head[0] == 0 && head[1] == 0 && head[2] != 0
 	},
-	array: func(ctx context.Context, in *input) (*Table, error) { return readIDXTable(ctx, in, in.mem) },
+	array: func(ctx context.Context, in *input, o Options) (*Table, error) {
+		return readIDXTable(ctx, in, o, in.mem)
+	},
 	labels: func(_ context.Context, in *input, _ Options) ([]string, error) {
 		return readArrayLabels(readIDX(in, in.mem))
 	},
@@ -60,10 +62,10 @@ func readIDX(r io.Reader, mem *arrowio.Budget) (ndarray, error) {
 
 // readIDXTable reads an IDX file of features. One with a single axis is an error,
 // because it is a file of labels.
-func readIDXTable(ctx context.Context, r io.Reader, mem *arrowio.Budget) (*Table, error) {
+func readIDXTable(ctx context.Context, r io.Reader, o Options, mem *arrowio.Budget) (*Table, error) {
 	a, err := readIDX(r, mem)
 	if err == nil && len(a.shape) == 1 {
 		err = errors.New("has one axis, as IDX files of labels have: give the file of images, and this one as its labels")
 	}
-	return readArrayTable(ctx, a, err)
+	return readArrayTable(ctx, o, a, err)
 }

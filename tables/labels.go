@@ -56,7 +56,7 @@ func wholeLabels(labels []string) ([]string, error) {
 			continue
 		}
 		v, err := parseFloat(label, 64)
-		if err != nil || isCode(label) {
+		if err != nil || IsCode(label) {
 			return labels, nil
 		}
 		if names[label], err = floatLabel(v); err != nil {
@@ -69,8 +69,12 @@ func wholeLabels(labels []string) ([]string, error) {
 	return labels, nil
 }
 
-// isCode reports whether a label begins with a zero that a number has not, as 08.
-var isCode = regexp.MustCompile(`^0\d`).MatchString
+// IsCode reports whether a text begins with a zero that a number has not, as 08.
+var IsCode = regexp.MustCompile(`^0\d`).MatchString
+
+// isWholeCode reports whether a value of a column is such a code, and no number with zeros before
+// it and a fraction.
+var isWholeCode = regexp.MustCompile(`^0\d+$`).MatchString
 
 // readTextLabels reads only the labels of a text table: its label column, or its
 // only column.

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -13,6 +14,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/apache/arrow/go/v15/parquet"
 	"github.com/apache/arrow/go/v15/parquet/pqarrow"
+
+	"mars.dev/mars/arrowio"
 )
 
 // labelTable is a table of labels and their shares.
@@ -83,5 +86,20 @@ func TestLabelFiles(t *testing.T) {
 		if err != nil || !slices.Equal(got.Labels, want) {
 			t.Errorf("%s: %v, %v", tc.file, got, err)
 		}
+	}
+}
+
+// Two texts that are none are not one class.
+func TestLabelsThatAreNoText(t *testing.T) {
+	header := func(kind string) string { return "{'descr': '" + kind + "', 'fortran_order': False, 'shape': (2,)}" }
+	for what, text := range map[string]string{
+		"bytes":      npy(header("|S2"), "a\xffa\xfe"),
+		"surrogates": npy(header("<U1"), "\x00\xd8\x00\x00\xff\xdf\x00\x00"),
+	} {
+		labels, err := readArrayLabels(readNPY(strings.NewReader(text), arrowio.NewBudget(0)))
+		if labels != nil {
+			t.Error(what, labels)
+		}
+		wantError(t, err, "row 1: is not valid text: check what wrote it")
 	}
 }

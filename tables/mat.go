@@ -9,6 +9,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zlib"
 
@@ -188,12 +189,12 @@ func (v *matVariable) array() (ndarray, error) {
 }
 
 // table reads a variable as features.
-func (v *matVariable) table(ctx context.Context) (*Table, error) {
+func (v *matVariable) table(ctx context.Context, o Options) (*Table, error) {
 	if v.class == matSparse {
 		return v.sparse(ctx)
 	}
 	a, err := v.array()
-	t, err := readArrayTable(ctx, a, err)
+	t, err := readArrayTable(ctx, o, a, err)
 	if err != nil {
 		return nil, err
 	}
@@ -272,7 +273,7 @@ func (v *matVariable) values() ([]float32, error) {
 		return nil, fmt.Errorf("has an element of type %d and %d bytes where numbers should be: copy or download it again", kind, size)
 	}
 	e.big = v.big
-	out, err := e.readFloats(data, int(size)/e.size, v.mem)
+	out, err := e.readFloats(data, int(size)/e.size, nil, v.mem)
 	if err != nil {
 		return nil, err
 	}
@@ -337,6 +338,9 @@ func (v *matVariable) text(n int) ([]string, error) {
 				swap(wide[:e.size], e.size)
 			}
 			name.WriteRune(rune(binary.LittleEndian.Uint32(wide[:])))
+		}
+		if strings.ContainsRune(name.String(), utf8.RuneError) {
+			return nil, errNoText
 		}
 		out[i] = strings.TrimRight(name.String(), " \x00")
 	}
@@ -483,7 +487,7 @@ func readMAT(ctx context.Context, in *input, o Options) ([]*Table, error) {
 		seen = append(seen, v.String())
 		switch v.name {
 		case xName:
-			t, err = v.table(ctx)
+			t, err = v.table(ctx, o)
 		case yName:
 			labels, err = v.labels()
 		case o.Domain:

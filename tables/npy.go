@@ -16,9 +16,9 @@ import (
 var npyFormat = &format{
 	name: "a NumPy array (npy)", short: "npy", looksLike: "a NumPy array", instead: readIt,
 	extensions: []string{".npy"}, begins: prefixes("\x93NUMPY"),
-	array: func(ctx context.Context, in *input) (*Table, error) {
+	array: func(ctx context.Context, in *input, o Options) (*Table, error) {
 		a, err := readNPY(in, in.mem)
-		return readArrayTable(ctx, a, err)
+		return readArrayTable(ctx, o, a, err)
 	},
 	labels: func(_ context.Context, in *input, _ Options) ([]string, error) {
 		return readArrayLabels(readNPY(in, in.mem))

@@ -29,7 +29,7 @@ func readNPZ(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	xName := orDefault(o.X, "X")
 	t, err := readMember(archive, xName, func(r io.Reader) (*Table, error) {
 		a, err := readNPY(r, in.mem)
-		return readArrayTable(ctx, a, err)
+		return readArrayTable(ctx, o, a, err)
 	})
 	if err != nil {
 		return nil, err

@@ -56,6 +56,12 @@ type Options struct {
 	// Fields are the columns to read, as a Table that was read before has them: they take
 	// the place of Columns and Categorical. nil: they are found.
 	Fields []Field
+	// Centres are taken off the numbers of the columns before they become float32, as the
+	// Fields of columns have them too: they are those of a Table that was read before. nil: they
+	// are found by the first rows, unless Whole or Learnt says that there are none.
+	Centres []float64
+	// Whole reads numbers as they are: what is to be done with them is no matter of differences.
+	Whole bool
 	// Lacking is asked where columns of Columns or Fields are missing: it may change the
 	// options and say true, so that others are read. It is asked before the first row, so
 	// that inputs which can be read but once need not be opened again. nil: it is an error.
@@ -104,10 +110,11 @@ type Options struct {
 	// otherwise the most frequent of comma, semicolon, tab and | in the header.
 	Separator rune
 
-	// Decimal is the decimal mark of the numbers in text, ',' or 0 for a point.
+	// Decimal is the decimal mark of the numbers in text, '.' or ','.
 	Decimal byte
 
-	// Thousands is the character between the thousands of numbers in text, 0 for none.
+	// Thousands is the character between the thousands of numbers in text, 0 for none. If it and
+	// Decimal are 0, the first rows of delimited text say how its numbers are written.
 	Thousands rune
 
 	// Comment is what lines of text tables begin with that are no rows; "": there are none.
@@ -366,7 +373,7 @@ func readTables(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	case o.Domain != "":
 		return nil, fmt.Errorf("is %s, which has no column %q: give source and target as two files", f.name, o.Domain)
 	}
-	t, err := in.format.array(ctx, in)
+	t, err := in.format.array(ctx, in, o)
 	return []*Table{t}, err
 }
 

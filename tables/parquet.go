@@ -350,6 +350,9 @@ func (r *parquetRows) checkDictionaries(ctx context.Context, field *pqarrow.Sche
 		}
 		dictionary, ok := pages.Page().(*file.DictionaryPage)
 		if !ok {
+			if err := checkPage(pages.Page(), column); err != nil {
+				return err
+			}
 			continue
 		}
 		values, size := int64(dictionary.NumValues()), int64(len(dictionary.Data()))

@@ -23,10 +23,16 @@ type plan struct {
 	options Options
 	decimal byte
 
+	separator rune   // of text
+	finds     bool   // how numbers are written, by the first rows
+	said      string // what people are told of that
+
 	settled bool
 	cells   []cell
-	vectors []string // features that are read as they are, without cells: lists, and numbers where no column is mixed
-	width   int      // of a row of cells: a column of dates with times is two
+	vectors []string    // features that are read as they are, without cells: lists, and numbers where no column is mixed
+	width   int         // of a row of cells: a column of dates with times is two
+	offsets [][]float64 // of vectors: what is taken off each column
+	merged  []string    // columns that would have a centre, see Options.Whole
 	skipped []skippedColumn
 	bad     []badCell // of columns of numbers, one a column
 }
@@ -38,6 +44,9 @@ type cell struct {
 	timed    bool // a Day that a Clock follows
 	category *category
 }
+
+// plain reports whether the cell is read as a number and nothing else is done.
+func (c *cell) plain() bool { return c.field.Kind == Number && c.field.Centre == 0 }
 
 // A skippedColumn is one that is not read.
 type skippedColumn struct {
@@ -56,7 +65,10 @@ type badCell struct {
 
 // planText plans for columns of text, of which the rows say what they are.
 func planText(header []string, o Options) (*plan, error) {
-	p := &plan{header: header, options: o, decimal: o.Decimal}
+	p := &plan{header: header, options: o}
+	if o.Decimal != '.' {
+		p.decimal = o.Decimal
+	}
 	var err error
 	if p.roles, err = rolesOf(header, o); err != nil {
 		return nil, err
@@ -239,6 +251,16 @@ const settleRows = 4096
 // settle decides by the first rows what the columns are, and which are features if none were
 // named. What a later value may be follows from that: a column is not dropped in silence.
 func (p *plan) settle(sample [][]string) error {
+	if p.options.Fields != nil {
+		var numbers []int
+		for _, c := range p.cells {
+			if c.field.Kind == Number {
+				numbers = append(numbers, c.at)
+			}
+		}
+		p.settled = true
+		return p.findStyle(numbers, sample)
+	}
 	features := p.chosen
 	if p.open() {
 		features = nil
@@ -248,13 +270,16 @@ func (p *plan) settle(sample [][]string) error {
 			}
 		}
 	}
+	if err := p.findStyle(features, sample); err != nil {
+		return err
+	}
 	used := setOf(features)
 	for _, i := range features {
 		values := make([]string, len(sample))
 		for k, record := range sample {
 			values[k] = strings.TrimSpace(record[i])
 		}
-		cell, why, err := p.cellOf(i, values)
+		cell, why, err := p.cellOf(len(p.cells), i, values)
 		if err != nil {
 			return err
 		}
@@ -270,21 +295,24 @@ func (p *plan) settle(sample [][]string) error {
 	return nil
 }
 
-// cellOf says what the values of column i are: why it cannot be a feature, or how to read it.
-func (p *plan) cellOf(i int, values []string) (c cell, why string, err error) {
+// cellOf says what the values of column i, which would be feature k, are: why it cannot be one,
+// or how to read it.
+func (p *plan) cellOf(k, i int, values []string) (c cell, why string, err error) {
 	name := p.header[i]
 	c = cell{at: i, field: Field{Name: name}}
-	numbers, left := 0, values[:0:0]
+	var numbers []float64
+	left := values[:0:0]
 	for _, value := range values {
-		if _, err := p.number(value, 64); err == nil {
-			numbers++
+		if v, err := p.number(value, 64); err == nil {
+			numbers = append(numbers, v)
 		} else if !isMissing(value) {
 			left = append(left, value)
 		}
 	}
-	categorical := p.options.categorical(name)
+	categorical := p.options.categorical(name) || slices.ContainsFunc(values, isWholeCode)
 	switch {
-	case !categorical && numbers >= mostNumbers*len(left): // none is left, or few
+	case !categorical && len(numbers) >= mostNumbers*len(left): // none is left, or few
+		c.field.Centre = p.centreOf(k, c.field.Name, func() []float64 { return numbers })
 		return c, "", nil
 	case !slices.ContainsFunc(left, func(v string) bool { return p.otherDecimal(name, v) == nil }) && len(left) > 0:
 		return c, "", p.otherDecimal(name, left[0])
@@ -293,7 +321,7 @@ func (p *plan) cellOf(i int, values []string) (c cell, why string, err error) {
 	case !p.options.Mixed: // it was named
 		return c, "", nil
 	}
-	if layout, dated, timed, several, ok := layoutOf(left); ok && numbers == 0 && !categorical {
+	if layout, dated, timed, several, ok := layoutOf(left); ok && len(numbers) == 0 && !categorical {
 		switch {
 		case several:
 			return c, "dates that may be day and month or month and day: write them as 2006-12-31", nil
@@ -373,7 +401,7 @@ func (p *plan) unread() (all []Skipped) {
 // they are.
 func (p *plan) uses() (numbers, texts []int) {
 	for _, c := range p.cells {
-		if c.field.Kind == Number {
+		if c.plain() {
 			numbers = append(numbers, c.at)
 		} else {
 			texts = append(texts, c.at)
@@ -399,7 +427,7 @@ func (p *plan) read(row []float32, record *textRecord, mem *arrowio.Budget) erro
 	k, numbers := 0, record.numbers
 	for i := range p.cells {
 		c := &p.cells[i]
-		if c.field.Kind == Number && len(numbers) > 0 {
+		if c.plain() && len(numbers) > 0 {
 			row[k], numbers = numbers[0], numbers[1:]
 			if row[k] == row[k] {
 				k++
@@ -410,7 +438,7 @@ func (p *plan) read(row []float32, record *textRecord, mem *arrowio.Budget) erro
 		var err error
 		switch c.field.Kind {
 		case Number:
-			if row[k], err = p.value(text); err != nil {
+			if row[k], err = p.value(text, c.field.Centre); err != nil {
 				err = p.note(badCell{c.at, 1, record.line, err})
 			}
 		case Category:
@@ -506,12 +534,19 @@ func isMissing(field string) bool {
 	return len(field) <= 4 && slices.Contains(missing, strings.ToLower(field))
 }
 
-// value reads a field of a feature column.
-func (p *plan) value(field string) (float32, error) {
-	v, err := p.number(field, 32)
+// value reads a field of a feature column, off which a centre is taken.
+func (p *plan) value(field string, centre float64) (float32, error) {
+	bits := 32
+	if centre != 0 {
+		bits = 64
+	}
+	v, err := p.number(field, bits)
+	if err == nil && math.Abs(v) > math.MaxFloat32 {
+		v, err = math.Inf(1), strconv.ErrRange
+	}
 	switch {
 	case err == nil && v-v == 0: // finite
-		return float32(v), nil
+		return centred(v, centre), nil
 	case isMissing(field) && p.options.Mixed:
 		return missingCell(), nil
 	case isMissing(field):
@@ -537,17 +572,22 @@ func (p *plan) style() scan.Style {
 
 // number reads a feature: a decimal number, or true or false as 1 and 0.
 func (p *plan) number(field string, bits int) (float64, error) {
-	if p.options.Thousands != 0 {
-		field = p.style().Ungroup(field)
+	return numberIn(p.style(), field, bits)
+}
+
+// numberIn reads a number that is written in a style.
+func numberIn(s scan.Style, field string, bits int) (float64, error) {
+	if s.Thousands != 0 {
+		field = s.Ungroup(field)
 	}
 	switch {
 	case len(field) == 4 && strings.EqualFold(field, "true"):
 		return 1, nil
 	case len(field) == 5 && strings.EqualFold(field, "false"):
 		return 0, nil
-	case p.decimal == ',' && strings.Contains(field, "."):
+	case s.Decimal == ',' && strings.Contains(field, "."):
 		return 0, strconv.ErrSyntax
-	case p.decimal == ',':
+	case s.Decimal == ',':
 		field = strings.Replace(field, ",", ".", 1)
 	}
 	return parseFloat(field, bits)

@@ -29,7 +29,7 @@ func (b *recordBlock) settle() error {
 			if err != nil {
 				return err
 			}
-			settled, why, err := p.cellOf(c.at, trimmed(values.Values))
+			settled, why, err := p.cellOf(k, c.at, trimmed(values.Values))
 			if err != nil {
 				return err
 			}
@@ -41,6 +41,8 @@ func (b *recordBlock) settle() error {
 		case isDate(t):
 			c.field.Kind, c.field.Layout = Day, yearFirst
 			c.timed = t.ID() == arrow.TIMESTAMP
+		case isNumber(t):
+			c.field.Centre = p.centreOf(k, name, func() []float64 { return arrowio.Doubles(b.rec, name) })
 		}
 		if c.field.Kind == Category {
 			c.category = newCategory(c.field, true)
@@ -77,6 +79,9 @@ func (b *recordBlock) readCells() ([]arrowio.Vectors, error) {
 		part := arrowio.Vectors{Rows: rows, Width: len(c.fields())}
 		if name := c.field.Name; c.field.Kind == Number && isNumber(b.column(name).DataType()) {
 			part.Data, err = arrowio.FloatColumnWithGaps(b.rec, name)
+			if err == nil && !c.plain() {
+				part.Data = centredColumn(b.rec, name, part.Data, []float64{c.field.Centre})
+			}
 		} else {
 			part.Data = make([]float32, rows*part.Width)
 			err = b.readColumn(c, part.Data, part.Width)
@@ -125,7 +130,7 @@ func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
 		case Category:
 			row[0], err = cell.category.code(text, b.mem)
 		case Number:
-			row[0], err = b.plan.value(text)
+			row[0], err = b.plan.value(text, cell.field.Centre)
 		default:
 			err = cell.readMoment(row, text)
 		}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -158,10 +160,14 @@ func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
 	}
 	for k, name := range b.plan.vectors {
 		if len(*b.widths) == k {
+			b.plan.offset(parts[k].Width, name, func() []float64 { return arrowio.Doubles(b.rec, name) })
 			*b.widths = append(*b.widths, parts[k].Width)
 		}
 		if want := (*b.widths)[k]; parts[k].Width != want {
 			return nil, fmt.Errorf("column %q: has lists of %d numbers, earlier rows have %d: all rows need one length", name, parts[k].Width, want)
+		}
+		if c := b.plan.offsets[k]; some(c) {
+			parts[k].Data = centredColumn(b.rec, name, parts[k].Data, c)
 		}
 	}
 	return parts, nil
@@ -210,6 +216,9 @@ func namesOf(rec arrow.Record, name string) ([]string, error) {
 		}
 	}
 	s, err := arrowio.StringColumn(rec, name)
+	if at := slices.IndexFunc(s.Values, func(value string) bool { return !utf8.ValidString(value) }); at >= 0 {
+		return nil, &arrowio.RowError{Column: name, Row: at, Err: fmt.Errorf("%.40q is not valid UTF-8: mend what wrote it", s.Values[at])}
+	}
 	return s.Values, err
 }
 

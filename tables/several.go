@@ -45,6 +45,9 @@ func openSeveral(ctx context.Context, path string, paths []string, o Options) ([
 		case o.Columns == nil:
 			each.Columns = all[0].Columns
 		}
+		if k > 0 && each.Centres == nil {
+			each.Centres = append([]float64{}, all[0].Centres...)
+		}
 		tables, err := openFile(ctx, file, each)
 		if lacking := (*MissingColumns)(nil); errors.As(err, &lacking) && k > 0 {
 			err = fmt.Errorf("%s: has no column %s, which %s has (its columns are %s): give all files the same columns, or name those in common with --columns", file, lacking.Names(), paths[0], list(lacking.Header))

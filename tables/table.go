@@ -19,6 +19,7 @@ type Table struct {
 	Shape    []int          // [C, H, W] for images, [d] otherwise
 	Columns  []string       // the d features' names; nil if the input has none
 	Fields   []Field        // what the columns are, if that was asked for; nil: numbers
+	Centres  []float64      // what was taken off the numbers of each column, see Options.Centres; nil: nothing
 	Skipped  []Skipped      // columns of the input that were not read
 	Unread   string         // the column of labels, if it was not read
 	Note     string         // what people are told of how the input was read; "" for nothing
@@ -110,7 +111,7 @@ func (t *Table) Pick(from []int) *Table {
 		}
 	}
 	out.Features.Data = out.Features.Data[:t.Features.Rows*n]
-	out.Columns, out.Fields, out.Shape = gather(t.Columns, from), gather(t.Fields, from), []int{n}
+	out.Columns, out.Fields, out.Centres, out.Shape = gather(t.Columns, from), gather(t.Fields, from), gather(t.Centres, from), []int{n}
 	return &out
 }
 

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
 			return []*Table{{}}, nil
 		}
 		p.cells, p.width, p.settled = nil, 0, true
+	}
+	if !o.OnlyIDs {
+		p.awaitStyle(r.comma)
 	}
 	t := newTextTables(r, p, o, in.mem)
 	defer func() { give[float32](in.mem, cap(t.cells)) }()
@@ -154,6 +158,8 @@ func (t *textTables) addAll(ctx context.Context) error {
 		}
 		if err == nil {
 			err = t.hold(ctx, record)
+		} else if t.plan.options.Fields != nil && len(t.in) > 0 { // what is wrong with the rows that wait comes before
+			err = cmp.Or(t.settle(ctx), err)
 		}
 		if err != nil {
 			return err
@@ -262,6 +268,9 @@ func (t *textTables) finish(ctx context.Context) ([]*Table, error) {
 		return nil, fmt.Errorf("has no column of numbers for features (its columns are %s): make numbers of text, or name the feature columns", list(p.header))
 	}
 	out, err := t.builder.finish(ctx)
+	for _, table := range out {
+		table.Note = p.said
+	}
 	if p.options.Times {
 		return out, err
 	}

@@ -67,12 +67,13 @@ def main() -> None:
 def build(platform: str, go: str, ldflags: str) -> bytes:
     """The program for a system."""
     system, arch = platform.split("/")
+    flags = {"GOFLAGS": "-tags=noasm"} if arch == "arm64" else {}  # see cmd/internal/dist/build.go
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder, "mars")
         subprocess.run(
             [go, "build", "-trimpath", "-buildvcs=false", "-ldflags", ldflags, "-o", str(program), "./cmd/mars"],
             cwd=HERE.parent.parent,
-            env={**os.environ, "GOOS": system, "GOARCH": arch, "CGO_ENABLED": "0", **SETTINGS},
+            env={**os.environ, "GOOS": system, "GOARCH": arch, "CGO_ENABLED": "0", **SETTINGS, **flags},
             check=True,
         )
         return program.read_bytes()

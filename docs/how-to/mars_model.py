@@ -35,7 +35,8 @@ class Model:
         return json.loads(self.about[key]) if key in self.about else default
 
     def __call__(self, rows):
-        x = self.array(np.asarray(rows, np.float32))
+        x = self.array(rows) - self.array(self.prepared.get("centres", 0))
+        x = self.array(x.astype(np.float32))
         if standard := self.prepared["target"].get("standard"):
             deviation = self.array(standard["deviation"])
             x = (x - self.array(standard["mean"])) * (deviation > 0) / (deviation + (deviation == 0))

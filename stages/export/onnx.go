@@ -92,7 +92,7 @@ func (m *source) input(g *onnx.Graph) (x onnx.Value, columns []string, err error
 	case len(p.Inputs) > 0:
 		return m.encoded(g)
 	default:
-		x, columns = g.Input(featuresInput, onnx.Float, onnx.Rows, m.Width), p.Columns
+		x, columns = encode.Input(g, featuresInput, m.Width, p.Centres), p.Columns
 	}
 	return m.scaled(g, x, nil), columns, nil
 }

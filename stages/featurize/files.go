@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -205,6 +206,9 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	}
 	if d.classes == nil && sides[arrowio.SourceDomain] != nil {
 		d.classes = tables.Classes(sides[arrowio.SourceDomain].Labels)
+		if i := slices.IndexFunc(d.classes, func(name string) bool { return !utf8.ValidString(name) }); i >= 0 {
+			return nil, fmt.Errorf("%s: the label %q is not valid UTF-8: mend what wrote it", sides[arrowio.SourceDomain].Name, d.classes[i])
+		}
 		if err := env.CheckClasses(len(d.classes)); err != nil {
 			return nil, fmt.Errorf("%s: %w", sides[arrowio.SourceDomain].Name, err)
 		}
@@ -320,6 +324,7 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 		f.Parts = append(f.Parts, tables.Part{Name: domain.String(), Values: o.side(domain).Domains, NoLabels: o.hidesLabels(domain), Fit: st.images(domain).Fit})
 	}
 	f.Learnt = st.learnt
+	st.reads(&f, group[0], source)
 	f.Image, f.Fit, f.Colour = st.Pictures.Column, st.images(group[0]).Fit, st.Pictures.Colour
 	f.Mixed = (st.Columns == nil || st.Encoder != nil) && f.Image == ""
 	if st.Columns != nil {
@@ -376,6 +381,9 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 		if err := st.learn(ctx, env, sides, group[0], o); err != nil {
 			return nil, err
 		}
+	}
+	if f.Centres == nil {
+		st.Centres = sides[0].Centres
 	}
 	return sides, nil
 }

@@ -63,6 +63,7 @@ func (o *Options) flows(ctx context.Context, st *recipe) bool {
 func newFlow(ctx context.Context, env stages.Env, o Options, st *recipe, source *tables.Table) (*flow, error) {
 	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, indicator: o.Mixed.Indicator}
 	f.options.NoLabels, f.options.Learnt = true, st.learnt
+	st.reads(&f.options, arrowio.TargetDomain, source)
 	if st.Columns != nil {
 		f.options.Columns, f.options.Exclude, f.options.Categorical = st.Columns, nil, nil
 	}
@@ -171,6 +172,7 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 	f.st.leaveOut(env, empty, stuck, f.path, source)
 	f.st.doubts = append(f.st.doubts, earlyDoubts(source, columns, early)...)
 	f.options.Columns = f.st.Columns
+	f.st.reads(&f.options, arrowio.TargetDomain, source)
 	if e != nil {
 		f.options.Fields = e.Fields()
 	}
@@ -221,6 +223,14 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 	} else {
 		f.options.Columns = withoutIdentities(env, t, scans)
 	}
+	if t.Fields == nil {
+		f.st.Centres = t.Centres
+	} else { // which later passes are to read alike
+		f.options.Mixed = true
+		f.options.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(c tables.Field) bool { return !slices.Contains(f.options.Columns, c.Name) })
+		f.st.Centres = centresOf(f.options.Fields)
+	}
+	f.options.Centres = append([]float64{}, f.st.Centres...)
 	return true, nil
 }
 

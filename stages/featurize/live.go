@@ -59,6 +59,10 @@ func NewLive(prepared string, text tables.Options, time string, parse func(strin
 	l := &Live{st: st, options: text, time: time, parse: parse}
 	o := &l.options
 	o.Compensated = st.Compensate
+	if o.Decimal == 0 { // a part could be written otherwise than the one before
+		o.Decimal = '.'
+	}
+	o.Centres = append([]float64{}, st.Centres...)
 	o.Learnt, o.Times = true, time != ""
 	o.OptionalID, o.NoLabels, o.Label = true, time == "", time
 	o.Columns, o.Exclude, o.Categorical, o.Mixed = st.Columns, nil, nil, st.Encoder != nil

@@ -109,6 +109,7 @@ func (st *recipe) leaveOut(env stages.Env, empty, stuck []string, target string,
 		for _, t := range sides {
 			*t = *t.Select(st.Columns)
 		}
+		st.Centres = source.Centres
 	}
 }
 

@@ -51,6 +51,10 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	if !named {
 		keys = withoutIdentities(env, t, scanColumns(t))
 	}
+	read := make([]encode.Column, len(t.Fields)) // hashes have no values
+	for j, f := range t.Fields {
+		read[j].Field = f
+	}
 	var err error
 	if st.Encoder, err = encode.Learn(ctx, t, sides, mixed); err != nil {
 		return err
@@ -61,6 +65,11 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 		}
 	}
 	st.prune(env, t.Name, sides...)
+	if o.side(domain).Format.Categorical == nil {
+		st.tellUnits(env, t.Name, slices.DeleteFunc(read, func(c encode.Column) bool {
+			return !slices.Contains(st.Columns, c.Name) || slices.ContainsFunc(c.Values, tables.IsCode)
+		}), maxNamed, "are categories")
+	}
 	return nil
 }
 
@@ -92,7 +101,7 @@ func (st *recipe) prune(env stages.Env, name string, sides ...*tables.Table) {
 		}
 		columns[c.Dropped] = append(columns[c.Dropped], c.Name)
 	}
-	st.tellUnits(env, name, dropped)
+	st.tellUnits(env, name, dropped, 2, "are left out")
 	for i, w := range why {
 		why[i] = fmt.Sprintf("%s (%s)", nameColumns(columns[w]), w)
 	}
@@ -105,23 +114,23 @@ func (st *recipe) prune(env stages.Env, name string, sides ...*tables.Table) {
 // minus of typesetters.
 var withUnit = regexp.MustCompile(`^[(\-+]?\s?[$€£¥−]?\s?-?\d[\d., ]*([eE][-+]?\d+)?\s?(%|\)|°?[A-Za-zµ€£$]{1,4}(/[A-Za-z]{1,4})?)?$`)
 
-// tellUnits warns of columns of text that are left out and look like numbers with something
-// beside them.
-func (st *recipe) tellUnits(env stages.Env, name string, dropped []encode.Column) {
+// tellUnits warns of columns of text that look like numbers with something beside them, if they
+// have so many values at least.
+func (st *recipe) tellUnits(env stages.Env, name string, of []encode.Column, least int, what string) {
 	var columns []string
-	for _, c := range dropped {
+	for _, c := range of {
 		n := 0
 		for _, value := range c.Values {
 			if withUnit.MatchString(value) {
 				n++
 			}
 		}
-		if c.Kind == tables.Category && len(c.Values) > 1 && 10*n >= 9*len(c.Values) {
+		if c.Kind == tables.Category && len(c.Values) >= least && 10*n >= 9*len(c.Values) {
 			columns = append(columns, fmt.Sprintf("%s (such as %.20q)", c.Name, c.Values[0]))
 		}
 	}
 	if len(columns) > 0 {
-		env.Logger().Warn(fmt.Sprintf("%s: columns of text that are left out and look like numbers with something beside them: %s: take that away if they say something of the class", name, nameColumns(columns)))
+		env.Logger().Warn(fmt.Sprintf("%s: columns of text that %s and look like numbers with something beside them: %s: take that away if they say something of the class", name, what, nameColumns(columns)))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/stages/internal/prepared"
 	"mars.dev/mars/stages/internal/state"
+	"mars.dev/mars/tables"
 	"mars.dev/mars/tables/encode"
 )
 
@@ -23,6 +24,9 @@ type recipe struct {
 
 	Columns []string        `json:",omitempty"` // columns of tables that are read, in order
 	Encoder *encode.Encoder `json:",omitempty"` // makes features of them; nil: they are
+
+	// Centres are taken off the numbers of rows that no Encoder is for; nil: nothing is.
+	Centres []float64 `json:",omitempty"`
 
 	Compensate bool `json:",omitempty"` // take the spillover out of FCS files
 
@@ -42,6 +46,27 @@ func (p *recipe) images(d arrowio.Domain) ImageOptions {
 	return p.Target
 }
 
+// reads says how numbers become float32: as they are where a transform or the steps of images are
+// to come, and without the centres of the rows before, if there are some.
+func (p *recipe) reads(f *tables.Options, d arrowio.Domain, source *tables.Table) {
+	f.Whole = p.Transform != nil || !reflect.DeepEqual(p.images(d), ImageOptions{})
+	if p.learnt || source != nil {
+		f.Centres = append([]float64{}, p.Centres...)
+	}
+}
+
+// centresOf are those of fields that are numbers; nil: all are 0.
+func centresOf(fields []tables.Field) []float64 {
+	centres, some := make([]float64, len(fields)), false
+	for j, f := range fields {
+		centres[j], some = f.Centre, some || f.Centre != 0
+	}
+	if !some {
+		return nil
+	}
+	return centres
+}
+
 func (p *recipe) scaling(d arrowio.Domain) *scale.Scaling {
 	if d == arrowio.SourceDomain {
 		return &p.source
@@ -58,9 +83,9 @@ func (p *recipe) doubt(env stages.Env, text string) {
 // text is what the stream says of how rows were prepared (arrowio.PreparationKey); "" if nothing
 // is to be said.
 func (p *recipe) text() (string, error) {
-	note := prepared.Preparation{Columns: p.Columns, Pictures: p.Pictures, Compensate: p.Compensate}
+	note := prepared.Preparation{Columns: p.Columns, Centres: p.Centres, Pictures: p.Pictures, Compensate: p.Compensate}
 	if p.Encoder != nil {
-		note.Columns = p.Encoder.Names()
+		note.Columns, note.Centres = p.Encoder.Names(), p.Encoder.Centres()
 		var err error
 		if note.Inputs, err = json.Marshal(p.Encoder); err != nil {
 			return "", err
@@ -86,13 +111,13 @@ func parseRecipe(text string, classes []string) (*recipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &recipe{Classes: classes, Pictures: note.Pictures, Columns: note.Columns, Compensate: note.Compensate, Transform: note.Target.Transform}
+	p := &recipe{Classes: classes, Pictures: note.Pictures, Columns: note.Columns, Centres: note.Centres, Compensate: note.Compensate, Transform: note.Target.Transform}
 	if len(note.Inputs) > 0 {
 		p.Encoder = &encode.Encoder{}
 		if err := json.Unmarshal(note.Inputs, p.Encoder); err != nil {
 			return nil, fmt.Errorf("%s: inputs: %w", arrowio.PreparationKey, err)
 		}
-		p.Columns = p.Encoder.Inputs()
+		p.Columns, p.Centres = p.Encoder.Inputs(), nil
 	}
 	for d, images := range map[arrowio.Domain]*ImageOptions{arrowio.SourceDomain: &p.Source, arrowio.TargetDomain: &p.Target} {
 		*p.scaling(d) = note.Of(d).Scaling

@@ -109,6 +109,7 @@ func File(ctx context.Context, env stages.Env, path string, o Options) (*sketche
 	p := &part{env: env, path: path, o: o}
 	f := o.Format
 	f.Mixed, f.EachNames = true, true
+	f.Whole = true // parts would have centres of their own
 	blocks := tables.HasBlocks(ctx, path, f)
 	if blocks {
 		f.Each = func(t *tables.Table) error { return p.add(ctx, t) }
@@ -123,6 +124,9 @@ func File(ctx context.Context, env stages.Env, path string, o Options) (*sketche
 		if err := p.add(ctx, t); err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	if t.Doubt != "" {
+		env.Logger().Warn(path + ": " + t.Doubt)
 	}
 	return p.builder.Sketch()
 }
@@ -197,7 +201,7 @@ func (l labels) whole(label string) string {
 	name, known := l[label]
 	if !known {
 		name = label
-		if v, err := strconv.ParseFloat(label, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+		if v, err := strconv.ParseFloat(label, 64); err == nil && v == math.Trunc(v) && math.Abs(v) < 1<<53 && !tables.IsCode(label) {
 			name = strconv.FormatInt(int64(v), 10)
 		}
 		l[label] = name

@@ -55,13 +55,16 @@ func (c *Column) check() error {
 			return fmt.Errorf("its parts are %q, which a column of that kind has not", c.Parts)
 		}
 	}
-	for _, v := range []float32{c.Fill, c.Origin} {
+	for _, v := range []float64{float64(c.Fill), float64(c.Origin), c.Centre} {
 		if v-v != 0 {
 			return errors.New("it has a value that is no number")
 		}
 	}
 	if c.Dropped == "" && (c.Buckets < 0 || c.Buckets > maxWidth) {
 		return fmt.Errorf("it has %d buckets, where 0 to %d can be", c.Buckets, maxWidth)
+	}
+	if c.Centre != 0 && c.Kind != tables.Number {
+		return errors.New("it has a centre, and is no number")
 	}
 	if c.Kind == tables.Category {
 		if err := c.checkCategory(); err != nil {

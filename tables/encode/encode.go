@@ -533,10 +533,29 @@ func (c *Column) Filled() string {
 		return "the most frequent value"
 	case c.Kind == tables.Category:
 		return c.Values[int(c.Fill)]
+	case c.Kind == tables.Number && c.Centre != 0:
+		return fmt.Sprintf("%.12g", float64(c.Fill)+c.Centre)
 	case c.Kind == tables.Number:
 		return fmt.Sprintf("%g", c.Fill)
 	}
 	return "the median"
+}
+
+// Centres are what was taken off the number that each feature is; nil: nothing was.
+func (e *Encoder) Centres() []float64 {
+	all, some := make([]float64, e.Width()), false
+	k := 0
+	for j := range e.Columns {
+		c := &e.Columns[j]
+		if slices.Contains(c.Parts, plain) && c.Centre != 0 {
+			all[k], some = c.Centre, true
+		}
+		k += c.Width()
+	}
+	if !some {
+		return nil
+	}
+	return all
 }
 
 // Numbers are the indices of the features that are the numbers of a column, and no parts of

@@ -16,11 +16,15 @@ func (e *Encoder) Numeric() bool {
 
 // ONNX adds Apply to a graph, which gets an input for the columns: all at once by the name
 // matrix if they are numbers, else one (n×1) for each by its name, of texts for categories,
-// and of float32 for others. A missing number is NaN, a missing text is empty. It returns
+// of float64 for numbers that have a centre, and of float32 for others. A missing number is NaN, a missing text is empty. It returns
 // n×Width of float32, and fails for a category that is hashed.
 func (e *Encoder) ONNX(g *onnx.Graph, matrix string) (onnx.Value, error) {
 	if e.Numeric() {
-		return e.numbersONNX(g, g.Input(matrix, onnx.Float, onnx.Rows, len(e.Columns))), nil
+		centres := make([]float64, len(e.Columns))
+		for j := range e.Columns {
+			centres[j] = e.Columns[j].Centre
+		}
+		return e.numbersONNX(g, Input(g, matrix, len(e.Columns), centres)), nil
 	}
 	var features []onnx.Value
 	for j := range e.Columns {
@@ -31,6 +35,16 @@ func (e *Encoder) ONNX(g *onnx.Graph, matrix string) (onnx.Value, error) {
 		features = append(features, f...)
 	}
 	return g.Node("Concat", features, onnx.Int("axis", 1)), nil
+}
+
+// Input adds an input of n×width numbers off which centres are taken, of float64 if one is not 0, and
+// of float32 otherwise. It returns n×width of float32.
+func Input(g *onnx.Graph, name string, width int, centres []float64) onnx.Value {
+	if !slices.ContainsFunc(centres, func(c float64) bool { return c != 0 }) {
+		return g.Input(name, onnx.Float, onnx.Rows, width)
+	}
+	x := g.Input(name, onnx.Double, onnx.Rows, width)
+	return g.Cast(g.Op("Sub", x, g.Doubles(centres, width)), onnx.Float)
 }
 
 // inputName is the column's name, with what it is where a column of dates and times is two.
@@ -73,7 +87,7 @@ func (c *Column) onnx(g *onnx.Graph, name string) ([]onnx.Value, error) {
 	if c.Kind == tables.Category {
 		return c.categoryONNX(g, name)
 	}
-	x := g.Input(name, onnx.Float, onnx.Rows, 1)
+	x := Input(g, name, 1, []float64{c.Centre})
 	missing := g.Op("IsNaN", x)
 	v := g.Op("Where", missing, g.Floats([]float32{c.Fill}, 1), x)
 	var features []onnx.Value

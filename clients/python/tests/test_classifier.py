@@ -413,3 +413,26 @@ def test_labels_of_the_target(domains):
         MarsClassifier().fit(Xs, ys, target_labels=rows)
     with pytest.raises(ValueError, match="has rows of another target than"):
         MarsClassifier().fit(Xs, ys, Xt[:-1], target_labels=rows)
+
+
+@pytest.mark.parametrize("offset", [1.7e9, 1.7e15, 1e9])
+def test_numbers_close_together_and_far_from_zero(domains, offset, tmp_path):
+    """They are labelled as those without the offset, as arrays and as tables, by a model that is kept too."""
+    Xs, ys, Xt, _ = (np.round(8 * part) / 8 * 64 if part.ndim == 2 else part for part in domains)  # exact with each offset
+    want = MarsClassifier(random_state=0).fit(Xs, ys, Xt=Xt)
+    found = MarsClassifier(random_state=0).fit(Xs + offset, ys, Xt=Xt + offset)
+    assert (found.predict(Xt + offset) == want.predict(Xt)).all()
+    assert (pickle.loads(pickle.dumps(found)).predict(Xt[:5] + offset) == want.predict(Xt[:5])).all()
+    report = mars.MarsQuantifier(random_state=0)
+    np.testing.assert_allclose(report.fit(Xs + offset, ys).predict(Xt + offset), report.fit(Xs, ys).predict(Xt), atol=0.01)
+    plain = mars.label((Xs, ys), Xt, seed=0)
+    far = mars.label((Xs + offset, ys), Xt + offset, seed=0, save=tmp_path / "far.model")
+    assert (far["predicted_class"] == plain["predicted_class"]).all()
+    later = mars.predict(tmp_path / "far.model", Xt + offset)
+    assert (later["predicted_class"] == plain["predicted_class"].astype(str)).all()
+
+
+def test_values_beyond_float32_are_refused(domains):
+    Xs, ys, Xt, _ = domains
+    with pytest.raises(ValueError, match="too large for dtype"):
+        MarsClassifier().fit(Xs * 1e40, ys, Xt=Xt)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -224,8 +225,7 @@ func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 // registerTables registers what says how tables are written.
 func (o *featurizeFlags) registerTables(f *pflag.FlagSet) {
 	f.StringVar(&o.separator, "separator", "", "field separator of text tables, such as ' ' (default: by each file's name and header)")
-	o.decimal = "."
-	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables")
+	f.Var(oneOf{&o.decimal, []string{".", ","}}, "decimal", "decimal mark of the numbers in text tables (default: as each file's first rows are written)")
 	o.how.Encoding = tables.Encodings[0]
 	f.StringVar(&o.thousands, "thousands", "", "character between thousands in the numbers of text tables, such as , or ' '")
 	f.StringVar(&o.how.Comment, "comment", "", "lines of text tables that begin with this are left out, such as '#'")
@@ -243,12 +243,12 @@ func (encodingName) Type() string { return "string" }
 func (o *featurizeFlags) text() (tables.Options, error) {
 	f := o.how
 	f.SkipPictures = o.badImages == "skip"
-	if o.decimal == "," {
-		f.Decimal = ','
+	if o.decimal != "" {
+		f.Decimal = o.decimal[0]
 	}
 	if o.thousands != "" {
 		mark := []rune(o.thousands)
-		if len(mark) != 1 || strings.ContainsAny(o.thousands, "0123456789+-eE\"\r\n") || o.thousands == o.decimal {
+		if len(mark) != 1 || strings.ContainsAny(o.thousands, "0123456789+-eE\"\r\n") || o.thousands == cmp.Or(o.decimal, ".") {
 			return f, usagef("--thousands %q: want one character that is no digit, no sign and not the decimal mark", o.thousands)
 		}
 		f.Thousands = mark[0]

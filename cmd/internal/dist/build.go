@@ -63,7 +63,7 @@ func (d dist) build(system, processor string) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "mars")
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", d.ldflags, "-o", out, "./cmd/mars")
-	cmd.Env = append(environment(system, processor), "GOFLAGS=", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
+	cmd.Env = append(environment(system, processor), "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("go build: %w", err)
@@ -71,13 +71,19 @@ func (d dist) build(system, processor string) ([]byte, error) {
 	return os.ReadFile(out)
 }
 
-// environment has Go work for a platform, without C.
+// environment has Go work for a platform, without C and, on arm64, without assembly: that of Arrow
+// overwrites the frame pointer of its caller there, which ends a program that is profiled or
+// traced (https://github.com/apache/arrow-go/pull/170).
 func environment(system, processor string) []string {
-	return append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor)
+	flags := ""
+	if processor == "arm64" {
+		flags = "-tags=noasm"
+	}
+	return append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor, "GOFLAGS="+flags)
 }
 
-// common are the files that every archive has: what one reads first, and all pages that
-// these and the help name.
+// common are the files that every archive has: what one reads first, all pages that
+// these and the help name, and the programs that these link.
 func (d dist) common() (fstest.MapFS, error) {
 	a := archive{files: fstest.MapFS{}}
 	add := func(path string) error {
@@ -91,7 +97,7 @@ func (d dist) common() (fstest.MapFS, error) {
 		}
 	}
 	return a.files, filepath.WalkDir("docs", func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(path, ".md") {
+		if err == nil && !d.IsDir() && (strings.HasSuffix(path, ".md") || strings.HasSuffix(path, ".py")) {
 			err = add(path)
 		}
 		return err

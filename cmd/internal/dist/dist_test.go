@@ -97,6 +97,24 @@ func checkArchive(t *testing.T, packed []byte, folder string) {
 	}
 }
 
+// Programs for arm64 have none of the assembly that overwrites frame pointers, and others have
+// all.
+func TestAssembly(t *testing.T) {
+	t.Chdir(filepath.Join("..", "..", ".."))
+	for platform, want := range map[string]bool{"linux/arm64": false, "darwin/arm64": false, "linux/amd64": true} {
+		system, processor, _ := strings.Cut(platform, "/")
+		list := exec.Command("go", "list", "-f", "{{.GoFiles}}", "github.com/apache/arrow/go/v15/arrow/memory")
+		list.Env = environment(system, processor)
+		out, err := list.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(string(out), "memory_neon_") || strings.Contains(string(out), "memory_avx2_"); has != want {
+			t.Errorf("%s: assembly %v, want %v: %s", platform, has, want, out)
+		}
+	}
+}
+
 // What an archive holds comes in order, with the modes of files, and of one time.
 func TestWriteArchive(t *testing.T) {
 	a := archive{folder: "a", time: time.Unix(1_000_000_000, 0).UTC(), files: fstest.MapFS{}}

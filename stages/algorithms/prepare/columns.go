@@ -25,7 +25,7 @@ func varying(x blas32.General) []int {
 	}
 	var kept []int
 	for j := range least {
-		size := 1 + math.Max(math.Abs(float64(least[j])), math.Abs(float64(greatest[j])))
+		size := math.Max(math.Abs(float64(least[j])), math.Abs(float64(greatest[j])))
 		if float64(greatest[j])-float64(least[j]) > minDeviation*size {
 			kept = append(kept, j)
 		}

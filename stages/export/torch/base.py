@@ -44,6 +44,8 @@ class Base(nn.Module):
         self.columns = [c["name"] for c in inputs] or prepared.get("columns")
         self.side = prepared.get("target", {})
         self.constant("fill", [c["fill"] for c in inputs] or 0)
+        centres = [c.get("centre", 0) for c in inputs] or prepared.get("centres", [])
+        self.constant("centre", centres if any(centres) else 0)
         self.kept = [j for j, c in enumerate(inputs) if c.get("parts")]
         self.gaps = [j for j, c in enumerate(inputs) if c.get("gaps")]
         self.order = sorted(range(len(self.kept + self.gaps)), key=(self.kept + self.gaps).__getitem__)
@@ -61,7 +63,10 @@ class Base(nn.Module):
 
     def rows(self, x):
         """Rows as the model was trained on, n×d of float32, of those of a table."""
-        x = torch.as_tensor(x, dtype=torch.float32, device=self.fill.device).flatten(1)
+        kind = torch.float64 if self.centre.any() else torch.float32
+        x = torch.as_tensor(x, dtype=kind, device=self.fill.device).flatten(1)
+        if kind == torch.float64:
+            x = (x - self.centre).float()
         if self.kept or self.gaps:
             missing = x.isnan()
             x = torch.where(missing, self.fill.float(), x)

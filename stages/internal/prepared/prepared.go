@@ -22,6 +22,8 @@ import (
 type Preparation struct {
 	Version int      `json:"version"`
 	Columns []string `json:"columns,omitempty"` // the features' names, of tables
+	// Centres were taken off the features' numbers before they became float32; nil: nothing was.
+	Centres []float64 `json:"centres,omitempty"`
 	// Inputs says how the features are made of the columns of a table (encode.Encoder); nil:
 	// they are its columns.
 	Inputs json.RawMessage `json:"inputs,omitempty"`
@@ -78,6 +80,11 @@ func Parse(text string) (*Preparation, error) {
 	if p.Version != version {
 		return nil, fmt.Errorf("%s: version %d is not known: use the program that made it", arrowio.PreparationKey, p.Version)
 	}
+	for _, c := range p.Centres {
+		if c-c != 0 {
+			return nil, fmt.Errorf("%s: a centre is no number: use the program that made it", arrowio.PreparationKey)
+		}
+	}
 	for _, s := range []Side{p.Source, p.Target} {
 		if err := errors.Join(s.Check(s.Width()), s.transform().Check()); err != nil {
 			return nil, fmt.Errorf("%s: %w", arrowio.PreparationKey, err)
@@ -120,6 +127,11 @@ func CheckAlike(model, rows string) error {
 	if err := sameColumns(m.Columns, r.Columns); err != nil {
 		return err
 	}
+	for i := range max(len(m.Centres), len(r.Centres)) {
+		if was, is := at(m.Centres, i), at(r.Centres, i); was != is {
+			return fmt.Errorf("feature %s of the rows is how far it is from %v, and of the model from %v", nameOf(i, r.Columns), is, was)
+		}
+	}
 	if m.Compensate != r.Compensate {
 		return fmt.Errorf("the rows were %s, and the model's were %s", compensated(r.Compensate), compensated(m.Compensate))
 	}
@@ -130,6 +142,22 @@ func CheckAlike(model, rows string) error {
 		return fmt.Errorf("the rows were transformed by %s, and the model's by %s", is, was)
 	}
 	return sameScaling(m.Target.Scaling, r.Target.Scaling, r.Columns)
+}
+
+// at is value i, 0 where there is none.
+func at(values []float64, i int) float64 {
+	if i < len(values) {
+		return values[i]
+	}
+	return 0
+}
+
+// nameOf is the name of feature i, or its number.
+func nameOf(i int, columns []string) string {
+	if i < len(columns) {
+		return strconv.Quote(columns[i])
+	}
+	return strconv.Itoa(i + 1)
 }
 
 func compensated(yes bool) string {
@@ -176,10 +204,7 @@ func sameScaling(model, rows scale.Scaling, columns []string) error {
 		return errors.New("the rows were not standardised by quantiles, and the model's were")
 	}
 	for i := range min(model.Width(), rows.Width()) {
-		name := strconv.Itoa(i + 1)
-		if i < len(columns) {
-			name = strconv.Quote(columns[i])
-		}
+		name := nameOf(i, columns)
 		if model.Quantiles != nil {
 			if !slices.Equal(model.Quantiles.Values[i], rows.Quantiles.Values[i]) {
 				return fmt.Errorf("feature %s was standardised by other quantiles than the model's", name)

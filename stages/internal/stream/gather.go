@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/tables"
 )
 
 // Samples are the vectors of both domains, in the order of their rows. Where rows are
@@ -80,6 +81,11 @@ func (g *gatherer) add(rec arrow.Record) error {
 	}
 	if g.width >= 0 && vectors.Width != g.width {
 		return g.Fail(g.want.Vector, fmt.Errorf("rows of %d numbers follow rows of %d", vectors.Width, g.width), "")
+	}
+	if g.width < 0 && g.want.Vector == g.Columns.Features {
+		if at := tables.Crowded(rec, g.want.Vector, vectors.Width); at != "" {
+			g.Logger().Warn(fmt.Sprintf("%s: column %q: the numbers of a row that are so close together, and so far from 0, that float32 does not tell them apart: %s: take a number near them off first, or give them as columns of a table", g.Name(), g.want.Vector, at))
+		}
 	}
 	g.width = vectors.Width
 	domains, err := g.Domains(rec)

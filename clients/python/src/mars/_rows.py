@@ -14,30 +14,62 @@ from sklearn.utils.multiclass import check_classification_targets
 # The shape of an image, as in (1, 28, 28) or "1x28x28".
 Shape = Union[None, str, Sequence[int]]
 
+# What validate_data lets through.
+NUMBERS = [np.float64, np.float32]
 
-def features(x: Any, names: Any) -> tuple[pa.Field, pa.Array]:
-    """A matrix of float32 as the column that models read.
 
-    The names of its columns go with it, so that a model that was trained on them finds
-    them in files too.
+def centres(x: Any) -> Any:
+    """What is taken off the columns before they become float32, as the program does with tables.
+
+    It is not 0 where values are so close together, and so far from 0, that float32 does not
+    tell them apart, such as seconds since 1970.
+    """
+    if x.dtype == np.float32:
+        return np.zeros(x.shape[1])
+    some = x[:: max(len(x) // 512, 1)]
+    low, middle, high = np.quantile(some, [0.25, 0.5, 0.75], axis=0, method="higher")
+    spread = np.where(high > low, high - low, some.std(axis=0))
+    size = abs(middle)
+    far = np.where(spread > 0, size > 2**14 * spread, size >= 2**24)
+    rounded = (0 < spread) & (spread < 2**-40 * size) & (some != np.trunc(some)).any(axis=0)
+    return np.where(far & ~rounded, middle, 0.0)
+
+
+def float32(x: Any, centre: Any) -> Any:
+    """The matrix without its centres, as float32."""
+    if x.size and abs(x).max() > np.finfo(np.float32).max:
+        raise ValueError("Input X contains infinity or a value too large for dtype('float32').")
+    return (x - centre).astype(np.float32) if centre.any() else x.astype(np.float32, copy=False)
+
+
+
+def features(x: Any, names: Any, centre: Any) -> tuple[pa.Field, pa.Array]:
+    """A matrix of float32, without its centres, as the column that models read.
+
+    The names of its columns and the centres go with it, so that a model that was trained on
+    them finds them in files too.
     """
     n, width = x.shape
-    note = {} if names is None else {"mars.preparation": json.dumps({"version": 1, "columns": list(names)})}
+    known = {} if names is None else {"columns": list(names)}
+    if centre.any():
+        known["centres"] = centre.tolist()
+    note = {"mars.preparation": json.dumps({"version": 1, **known})} if known else {}
     kind = pa.list_(pa.field("item", pa.float32(), nullable=False), width)
     column = pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(x).reshape(n * width)), type=kind)
     return pa.field("features", kind, metadata=note or None), column
 
 
-def unlabelled(x: Any, names: Any) -> pa.Table:
+def unlabelled(x: Any, names: Any, centre: Any) -> pa.Table:
     """Rows to label."""
-    field, column = features(x, names)
+    field, column = features(float32(x, centre), names, centre)
     return pa.table([column], schema=pa.schema([field]))
 
 
-def labelled(source: Any, codes: Any, target: Any, classes: Any, names: Any) -> pa.Table:
+def labelled(source: Any, codes: Any, target: Any, classes: Any, names: Any, centre: Any) -> pa.Table:
     """The rows of both domains; codes are the source's classes by their numbers."""
     n, m = len(source), len(target)
-    field, column = features(np.concatenate([source, target]) if m else source, names)
+    source = float32(source, centre)
+    field, column = features(np.concatenate([source, float32(target, centre)]) if m else source, names, centre)
     domain = pa.DictionaryArray.from_arrays(np.repeat(np.array([0, 1], np.int8), [n, m]), ["source", "target"])
     label = pa.array(np.concatenate([codes, np.zeros(m, codes.dtype)]), pa.int32(), mask=np.arange(n + m) >= n)
     schema = pa.schema(

@@ -40,7 +40,8 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
       the plain network of ``mars train --method source``, whatever `method` says.
 
     The work is what ``mars label`` does, to the bit; see its manual for the methods.
-    Features are numbers without gaps, taken as float32. `mars.label` takes tables as
+    Features are numbers without gaps, taken as float32: columns that float32 does not
+    tell apart, such as seconds since 1970, as the difference from a number near them. `mars.label` takes tables as
     they are, with categories, dates and gaps.
 
     Parameters
@@ -192,7 +193,7 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError("give sample_domain, or the target as Xt, not both")
             source, labels, target = self._split(X, y, sample_domain)
         else:
-            source, labels = validate_data(self, X, y, dtype=np.float32)
+            source, labels = validate_data(self, X, y, dtype=_rows.NUMBERS)
             target = source[:0] if Xt is None else self._transformed(source, Xt)
         self.classes_, codes = _rows.classes(labels)
         if target_labels is not None and not len(target):
@@ -206,14 +207,14 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = list(getattr(Xt, "columns", []))
         if names and all(isinstance(n, str) for n in names) and not hasattr(self, "feature_names_in_"):
             raise ValueError(f"Xt has names of columns ({', '.join(names[:3])}, …), and X has none: {_HOW}, or give both as arrays")
-        target = validate_data(self, Xt, dtype=np.float32, reset=False)
+        target = validate_data(self, Xt, dtype=_rows.NUMBERS, reset=False)
         if _scaled(source) and _of_another_scale(target):
             warnings.warn(f"X has mean 0 and deviation 1 in each column, as a scaler makes it, and Xt is far from that: {_HOW}", MarsWarning, stacklevel=3)
         return target
 
     def _split(self, X: Any, y: Any, sample_domain: Any) -> tuple[Any, Any, Any]:
         """Source, its labels, and target, of rows with domains."""
-        X = validate_data(self, X, dtype=np.float32)
+        X = validate_data(self, X, dtype=_rows.NUMBERS)
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
@@ -240,7 +241,8 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             command += ["--epochs", str(self.epochs)]
         if len(target):
             command += [*_rows.hedge(self.assume, self.classifier), *flags]
-        rows = _rows.labelled(source, codes, target, self.classes_, getattr(self, "feature_names_in_", None))
+        self._centres = _rows.centres(source) if self.shape is None else np.zeros(source.shape[1])
+        rows = _rows.labelled(source, codes, target, self.classes_, getattr(self, "feature_names_in_", None), self._centres)
         with tempfile.TemporaryDirectory(prefix="mars-") as folder:
             model = Path(folder, "model")
             output = self._run([*command, "--save", str(model)], rows)
@@ -351,8 +353,8 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _label(self, X: Any) -> pa.Table:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float32, reset=False)
-        rows = _rows.unlabelled(X, getattr(self, "feature_names_in_", None))
+        X = validate_data(self, X, dtype=_rows.NUMBERS, reset=False)
+        rows = _rows.unlabelled(X, getattr(self, "feature_names_in_", None), getattr(self, "_centres", np.zeros(1)))
         with tempfile.TemporaryDirectory(prefix="mars-") as folder:
             model = Path(folder, "model")
             model.write_bytes(self.model_)

@@ -113,7 +113,7 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
         """
         if y is None and hasattr(X, "Xy"):
             X, y = X.Xy
-        self._source, labels = validate_data(self, X, y, dtype=np.float32)
+        self._source, labels = validate_data(self, X, y, dtype=_rows.NUMBERS)
         self.classes_, self._codes = _rows.classes(labels)
         return self
 
@@ -160,11 +160,12 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
     def _ask(self, X: Any, flags: list[str]) -> tuple[dict[str, Any], str]:
         """The report on a sample, for this program and for a person."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float32, reset=False)
+        X = validate_data(self, X, dtype=_rows.NUMBERS, reset=False)
         command = ["proportions", "--method", self.method, "--seed", _rows.seed(self.random_state), *flags]
         command += _rows.shape_flag(None, X.shape[1]) + _rows.jobs(self.n_jobs)
         command += _rows.hedge(self.assume, self.classifier)
-        rows = _rows.labelled(self._source, self._codes, X, self.classes_, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        rows = _rows.labelled(self._source, self._codes, X, self.classes_, names, _rows.centres(self._source))
         with tempfile.TemporaryDirectory(prefix="mars-") as folder:
             path = Path(folder, "report.json")
             text = run([*command, "--output", str(path)], {"rows": rows}, progress=self.verbose).decode()
