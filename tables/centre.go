@@ -251,20 +251,20 @@ func (f *offset) find(values []float64, at int) {
 // convert makes float32 of elements, the first of which is value at of all.
 func (f *offset) convert(e element, dst []float32, raw []byte, at int) {
 	if f == nil || f.centres == nil && !f.finds(at) {
-		numbers(e, dst, raw)
+		elementsTo(e, dst, raw)
 		return
 	}
 	if len(f.room) < len(dst) {
 		f.room = make([]float64, len(dst))
 	}
 	values := f.room[:len(dst)]
-	numbers(e, values, raw)
+	elementsTo(e, values, raw)
 	if f.finds(at) {
 		f.find(values, at)
 	}
 	if f.centres == nil {
-		e.big = false // numbers has swapped them
-		numbers(e, dst, raw)
+		e.big = false // they have been swapped
+		elementsTo(e, dst, raw)
 		return
 	}
 	for i, v := range values {

@@ -38,10 +38,10 @@ func (e element) wide() bool {
 	return e.numeric() && e.size >= 4 && e != element{kind: 'f', size: 4, big: e.big}
 }
 
-// numbers converts the elements in raw, which it may overwrite.
-func numbers[F float32 | float64](e element, dst []F, raw []byte) {
+// elementsTo converts the elements in raw, which it may overwrite.
+func elementsTo[F float32 | float64](e element, dst []F, raw []byte) {
 	if e.size == 1 {
-		bytesOf(e, dst, raw)
+		bytesTo(e, dst, raw)
 		return
 	}
 	if e.big {
@@ -72,7 +72,7 @@ func numbers[F float32 | float64](e element, dst []F, raw []byte) {
 	}
 }
 
-func bytesOf[F float32 | float64](e element, dst []F, raw []byte) {
+func bytesTo[F float32 | float64](e element, dst []F, raw []byte) {
 	for i := range dst {
 		if e.kind == 'i' {
 			dst[i] = F(int8(raw[i]))
