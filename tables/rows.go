@@ -249,6 +249,9 @@ func parquetRowsOf(ctx context.Context, in *input, _ Options, read func(*arrow.S
 			t := f.schema.Field(top[i]).Type.ID()
 			return !arrow.IsNested(t) || t == arrow.STRUCT
 		})
+		if err := rows.takeBuffers(); err != nil {
+			return err
+		}
 		defer rows.close()
 		return read(rows.rowSchema(), func() (arrow.Record, error) { return rows.next(ctx) })
 	})
