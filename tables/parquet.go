@@ -121,12 +121,9 @@ func readParquetColumns(ctx context.Context, f *parquetFile, o Options, mem *arr
 	}
 	uses := plan.needs()
 	rows := newParquetRows(f, top, func(i int) bool { return uses[flat.Field(i).Name] })
-	f.properties.BufferSize = int64(min(max(parquetBuffers/max(len(rows.fields), 1), minBuffer), usualBuffer))
-	cost := int64(len(rows.fields)) * (f.properties.BufferSize + parquetColumnCost)
-	if err := f.pages.mem.Take(cost); err != nil {
+	if err := rows.takeBuffers(); err != nil {
 		return nil, err
 	}
-	defer f.pages.mem.Give(cost)
 	defer rows.close()
 	counted := plan.counted()
 	text := newParquetRows(f, top, func(i int) bool { return counted[flat.Field(i).Name] })
@@ -161,6 +158,16 @@ func newParquetRows(f *parquetFile, top []int, used func(i int) bool) *parquetRo
 		rows.leaves[i] = true
 	}
 	return rows
+}
+
+// takeBuffers takes the memory of the columns' buffers, which are the smaller the more there are.
+func (r *parquetRows) takeBuffers() error {
+	n := len(r.fields)
+	r.properties.BufferSize = int64(min(max(parquetBuffers/max(n, 1), minBuffer), usualBuffer))
+	if err := r.pages.mem.Take(int64(n) * (r.properties.BufferSize + parquetColumnCost)); err != nil {
+		return fmt.Errorf("%d columns: %w", n, err)
+	}
+	return nil
 }
 
 // look counts the values of columns of text in the file's first rows: enough to name

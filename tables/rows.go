@@ -256,6 +256,9 @@ func parquetRowsOf(ctx context.Context, in *input, o Options, read func(*arrow.S
 			t := f.schema.Field(top[i]).Type.ID()
 			return (!arrow.IsNested(t) || t == arrow.STRUCT) && (o.only == nil || o.only(flat.Field(i)))
 		})
+		if err := rows.takeBuffers(); err != nil {
+			return err
+		}
 		defer rows.close()
 		return read(rows.rowSchema(), func() (arrow.Record, error) { return rows.next(ctx) })
 	})

@@ -521,6 +521,10 @@ func checkLabels(t *tables.Table, domain arrowio.Domain, hidden bool, other func
 
 // addSide chooses the rows of a table and prepares them for the stream.
 func (d *dataset) addSide(ctx context.Context, env stages.Env, t *tables.Table, domain arrowio.Domain, o Options, st *recipe) error {
+	memory := o.side(domain).Format.Memory
+	if err := memory.Take(int64(t.Features.Rows) * rowCost); err != nil {
+		return fmt.Errorf("%s: its %d rows: %w", t.Name, t.Features.Rows, tables.Limited(err))
+	}
 	chosen, labels, err := d.choose(ctx, env, t, domain, o)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, err)
@@ -529,7 +533,7 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *tables.Table, 
 	if t, err = t.Gather(ctx, chosen); err != nil {
 		return err
 	}
-	shape, err := st.images(domain).apply(ctx, t, env.Seed, o.side(domain).Format.Memory)
+	shape, err := st.images(domain).apply(ctx, t, env.Seed, memory)
 	if err != nil {
 		return fmt.Errorf("%s: %w", t.Name, tables.Limited(err))
 	}
@@ -555,6 +559,10 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *tables.Table, 
 	d.sides, d.shape = append(d.sides, s), shape
 	return nil
 }
+
+// rowCost is the memory of a row beside its table: its index, identity and class, and the name of
+// that.
+const rowCost = 8 + 8 + 4 + 16
 
 // choose returns the rows that are kept, by class and proportions, and their
 // classes.
