@@ -31,7 +31,6 @@ type testPage struct {
 	encoding      int
 	size          int // that it claims to have unpacked; 0: what it has
 	levels        int // of version 2: the length of its definition levels
-	levelsPadding int
 	nulls         int
 	payload       []byte
 }
@@ -44,7 +43,7 @@ const (
 func uvarint(v uint64) []byte { return binary.AppendUvarint(nil, v) }
 func zigzag(v int64) []byte   { return binary.AppendVarint(nil, v) }
 
-// fields writes a struct of Thrift's compact protocol with i32 in fields 1, 2, ….
+// thriftInts writes a struct of Thrift's compact protocol with i32 in fields 1, 2, ….
 func thriftInts(values ...int) (out []byte) {
 	for _, v := range values {
 		out = append(append(out, 0x15), zigzag(int64(v))...)
@@ -115,7 +114,7 @@ func pagesOf(t *testing.T, kind arrow.DataType, nullable bool, rows int, pages .
 	return data
 }
 
-// levels are definition levels of n values, all there, in a run of RLE, with their length.
+// levelsOf are definition levels of n values, all there, in a run of RLE, with their length.
 func levelsOf(n int) []byte {
 	run := append(uvarint(uint64(n)<<1), 1)
 	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(run))), run...)

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,6 +158,8 @@ func (t *textTables) addAll(ctx context.Context) error {
 		}
 		if err == nil {
 			err = t.hold(ctx, record)
+		} else if t.plan.options.Fields != nil && len(t.in) > 0 { // what is wrong with the rows that wait comes before
+			err = cmp.Or(t.settle(ctx), err)
 		}
 		if err != nil {
 			return err
