@@ -25,14 +25,14 @@ import (
 
 // A testPage is one of Parquet that is written byte by byte.
 type testPage struct {
-	two           bool // of version 2
-	dictionary    bool
-	values        int
-	encoding      int
-	size          int // that it claims to have unpacked; 0: what it has
-	levels        int // of version 2: the length of its definition levels
-	nulls         int
-	payload       []byte
+	two        bool // of version 2
+	dictionary bool
+	values     int
+	encoding   int
+	size       int // that it claims to have unpacked; 0: what it has
+	levels     int // of version 2: the length of its definition levels
+	nulls      int
+	payload    []byte
 }
 
 // Encodings of Parquet.
