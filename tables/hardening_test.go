@@ -23,8 +23,8 @@ import (
 // arrow-go than the one that reads here were mended for (its pull requests 943, 944, 953, 1011,
 // 1012, 1013, 1014 and 1015).
 
-// A writtenPage is a page of Parquet that is written byte by byte.
-type writtenPage struct {
+// A testPage is one of Parquet that is written byte by byte.
+type testPage struct {
 	two        bool // of version 2
 	dictionary bool
 	values     int
@@ -52,7 +52,7 @@ func thriftInts(values ...int) (out []byte) {
 }
 
 // bytes is the page with its header.
-func (p writtenPage) bytes() []byte {
+func (p testPage) bytes() []byte {
 	kind, size := 0, len(p.payload)
 	if p.size != 0 {
 		size = p.size
@@ -77,7 +77,7 @@ func (p writtenPage) bytes() []byte {
 }
 
 // pagesOf is a Parquet file of one column of rows values, whose pages are replaced.
-func pagesOf(t *testing.T, kind arrow.DataType, nullable bool, rows int, pages ...writtenPage) []byte {
+func pagesOf(t *testing.T, kind arrow.DataType, nullable bool, rows int, pages ...testPage) []byte {
 	t.Helper()
 	schema := arrow.NewSchema([]arrow.Field{{Name: "x", Type: kind, Nullable: nullable}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
@@ -140,9 +140,9 @@ func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 func TestDamagedPages(t *testing.T) {
 	const n = 200
 	texts, ints, longs, bools := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Boolean
-	words := writtenPage{dictionary: true, values: 2, payload: []byte("\x01\x00\x00\x00a\x01\x00\x00\x00b")}
-	indices := func(width byte, runs ...[]byte) writtenPage {
-		return writtenPage{values: n, encoding: encDictionary, payload: append([]byte{width}, join(runs...)...)}
+	words := testPage{dictionary: true, values: 2, payload: []byte("\x01\x00\x00\x00a\x01\x00\x00\x00b")}
+	indices := func(width byte, runs ...[]byte) testPage {
+		return testPage{values: n, encoding: encDictionary, payload: append([]byte{width}, join(runs...)...)}
 	}
 	run := func(count uint64, value ...byte) []byte { return append(uvarint(count<<1), value...) }
 	packed := func(groups uint64, bytes ...byte) []byte { return append(uvarint(groups<<1|1), bytes...) }
@@ -151,69 +151,69 @@ func TestDamagedPages(t *testing.T) {
 		name     string
 		kind     arrow.DataType
 		nullable bool
-		pages    []writtenPage
+		pages    []testPage
 		right    bool // it is no damage
 	}{
-		{"plain numbers", longs, false, []writtenPage{{values: n, payload: zeros(8 * n)}}, true},
-		{"delta numbers", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: deltas(n, 5, 3)}}, true},
-		{"delta lengths", texts, false, []writtenPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n, 1, 0), bytes.Repeat([]byte("a"), n))}}, true},
-		{"delta bytes", texts, false, []writtenPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 0, 0), deltas(n, 1, 0), bytes.Repeat([]byte("a"), n))}}, true},
-		{"a dictionary", texts, false, []writtenPage{words, indices(1, run(n, 1))}, true},
-		{"levels", longs, true, []writtenPage{{values: n, payload: join(levelsOf(n), zeros(8*n))}}, true},
-		{"levels of version 2", longs, true, []writtenPage{{two: true, values: n, levels: 3, payload: join(levelsOf(n)[4:], zeros(8*n))}}, true},
+		{"plain numbers", longs, false, []testPage{{values: n, payload: zeros(8 * n)}}, true},
+		{"delta numbers", longs, false, []testPage{{values: n, encoding: encDelta, payload: deltas(n, 5, 3)}}, true},
+		{"delta lengths", texts, false, []testPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n, 1, 0), bytes.Repeat([]byte("a"), n))}}, true},
+		{"delta bytes", texts, false, []testPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 0, 0), deltas(n, 1, 0), bytes.Repeat([]byte("a"), n))}}, true},
+		{"a dictionary", texts, false, []testPage{words, indices(1, run(n, 1))}, true},
+		{"levels", longs, true, []testPage{{values: n, payload: join(levelsOf(n), zeros(8*n))}}, true},
+		{"levels of version 2", longs, true, []testPage{{two: true, values: n, levels: 3, payload: join(levelsOf(n)[4:], zeros(8*n))}}, true},
 
-		{"a page that claims 2 GB", longs, false, []writtenPage{{values: n, size: 1<<31 - 1, payload: zeros(8 * n)}}, false},
-		{"a page that claims less than 0", longs, false, []writtenPage{{values: n, size: -5, payload: zeros(8 * n)}}, false},
-		{"a page of too few bytes", longs, false, []writtenPage{{values: n, payload: zeros(8*n - 9)}}, false},
-		{"a page of more values than there are rows", longs, false, []writtenPage{{values: 1 << 12, payload: zeros(8 * n)}}, true},
-		{"a page of less than no values", longs, false, []writtenPage{{values: -1, payload: zeros(8 * n)}}, false},
+		{"a page that claims 2 GB", longs, false, []testPage{{values: n, size: 1<<31 - 1, payload: zeros(8 * n)}}, false},
+		{"a page that claims less than 0", longs, false, []testPage{{values: n, size: -5, payload: zeros(8 * n)}}, false},
+		{"a page of too few bytes", longs, false, []testPage{{values: n, payload: zeros(8*n - 9)}}, false},
+		{"a page of more values than there are rows", longs, false, []testPage{{values: 1 << 12, payload: zeros(8 * n)}}, true},
+		{"a page of less than no values", longs, false, []testPage{{values: -1, payload: zeros(8 * n)}}, false},
 
-		{"delta: a block of no values", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: deltaOf(0, 4, n, 0)}}, false},
-		{"delta: a block that is no multiple of 128", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(100, 4, n, 0), zeros(500))}}, false},
-		{"delta: no miniblocks", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 0, n, 0), zeros(500))}}, false},
-		{"delta: miniblocks that do not divide the block", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 3, n, 0), zeros(500))}}, false},
-		{"delta: 2⁶⁰ miniblocks", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 1<<60, n, 0), zeros(500))}}, false},
-		{"delta: a block of 2⁶²", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(1<<62, 1<<40, n, 0), zeros(500))}}, false},
-		{"delta: fewer values than the page", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: deltas(n/2, 5, 3)}}, false},
-		{"delta: a width of 65 bits", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 4, n, 0), zigzag(0), []byte{65, 0, 0, 0}, zeros(900))}}, false},
-		{"delta: a width of 255 bits", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 4, n, 0), zigzag(0), []byte{255, 0, 0, 0}, zeros(1100))}}, false},
-		{"delta: a width of 33 bits in 32", ints, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 4, n, 0), zigzag(0), []byte{33, 0, 0, 0}, zeros(132), zigzag(0), []byte{0, 0, 0, 0})}}, true},
-		{"delta: a first value of 33 bits in 32", ints, false, []writtenPage{{values: n, encoding: encDelta, payload: deltas(n, 1<<33, 0)}}, false},
-		{"delta: an end within a miniblock", longs, false, []writtenPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 4, n, 0), zigzag(0), []byte{8, 8, 8, 8}, zeros(40))}}, false},
+		{"delta: a block of no values", longs, false, []testPage{{values: n, encoding: encDelta, payload: deltaOf(0, 4, n, 0)}}, false},
+		{"delta: a block that is no multiple of 128", longs, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(100, 4, n, 0), zeros(500))}}, false},
+		{"delta: no miniblocks", longs, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 0, n, 0), zeros(500))}}, false},
+		{"delta: miniblocks that do not divide the block", longs, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 3, n, 0), zeros(500))}}, false},
+		{"delta: 2⁶⁰ miniblocks", longs, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 1<<60, n, 0), zeros(500))}}, false},
+		{"delta: a block of 2⁶²", longs, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(1<<62, 1<<40, n, 0), zeros(500))}}, false},
+		{"delta: fewer values than the page", longs, false, []testPage{{values: n, encoding: encDelta, payload: deltas(n/2, 5, 3)}}, false},
+		{"delta: a width of 65 bits", longs, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 4, n, 0), zigzag(0), []byte{65, 0, 0, 0}, zeros(900))}}, false},
+		{"delta: a width of 255 bits", longs, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 4, n, 0), zigzag(0), []byte{255, 0, 0, 0}, zeros(1100))}}, false},
+		{"delta: a width of 33 bits in 32", ints, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 4, n, 0), zigzag(0), []byte{33, 0, 0, 0}, zeros(132), zigzag(0), []byte{0, 0, 0, 0})}}, true},
+		{"delta: a first value of 33 bits in 32", ints, false, []testPage{{values: n, encoding: encDelta, payload: deltas(n, 1<<33, 0)}}, false},
+		{"delta: an end within a miniblock", longs, false, []testPage{{values: n, encoding: encDelta, payload: join(deltaOf(128, 4, n, 0), zigzag(0), []byte{8, 8, 8, 8}, zeros(40))}}, false},
 
-		{"lengths below 0", texts, false, []writtenPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n, -1, 0), zeros(n))}}, false},
-		{"lengths beyond the page", texts, false, []writtenPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n, 9, 0), zeros(n))}}, false},
-		{"a length of 2 GB", texts, false, []writtenPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n, 1<<31-1, 0), zeros(n))}}, false},
-		{"fewer lengths than values", texts, false, []writtenPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n/2, 1, 0), zeros(n))}}, false},
-		{"a prefix before the first", texts, false, []writtenPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 1, 0), deltas(n, 1, 0), zeros(n))}}, false},
-		{"prefixes below 0", texts, false, []writtenPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 0, -1), deltas(n, 1, 0), zeros(n))}}, false},
-		{"prefixes longer than what was before", texts, false, []writtenPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 0, 5), deltas(n, 1, 0), zeros(n))}}, false},
-		{"fewer suffixes than prefixes", texts, false, []writtenPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 0, 0), deltas(n/2, 1, 0), zeros(n))}}, false},
+		{"lengths below 0", texts, false, []testPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n, -1, 0), zeros(n))}}, false},
+		{"lengths beyond the page", texts, false, []testPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n, 9, 0), zeros(n))}}, false},
+		{"a length of 2 GB", texts, false, []testPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n, 1<<31-1, 0), zeros(n))}}, false},
+		{"fewer lengths than values", texts, false, []testPage{{values: n, encoding: encDeltaLength, payload: join(deltas(n/2, 1, 0), zeros(n))}}, false},
+		{"a prefix before the first", texts, false, []testPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 1, 0), deltas(n, 1, 0), zeros(n))}}, false},
+		{"prefixes below 0", texts, false, []testPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 0, -1), deltas(n, 1, 0), zeros(n))}}, false},
+		{"prefixes longer than what was before", texts, false, []testPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 0, 5), deltas(n, 1, 0), zeros(n))}}, false},
+		{"fewer suffixes than prefixes", texts, false, []testPage{{values: n, encoding: encDeltaBytes, payload: join(deltas(n, 0, 0), deltas(n/2, 1, 0), zeros(n))}}, false},
 
-		{"an index that is not in the dictionary", texts, false, []writtenPage{words, indices(2, run(n, 3))}, false},
-		{"an index of 2³¹", texts, false, []writtenPage{words, indices(32, run(n, 255, 255, 255, 127))}, false},
-		{"indices of 33 bits", texts, false, []writtenPage{words, indices(33, run(n, 0, 0, 0, 0, 0))}, false},
-		{"indices of 255 bits", texts, false, []writtenPage{words, indices(255, packed(25, zeros(800)...))}, false},
-		{"fewer indices than values", texts, false, []writtenPage{words, indices(1, run(n/2, 1))}, false},
-		{"packed indices that end early", texts, false, []writtenPage{words, indices(1, packed(25, 255, 255))}, false},
-		{"a run of no values", texts, false, []writtenPage{words, indices(1, run(0, 1), run(0, 1))}, false},
-		{"a run of 2⁶⁰ values", texts, false, []writtenPage{words, indices(1, run(1<<60, 1))}, false},
-		{"indices without a dictionary", texts, false, []writtenPage{indices(1, run(n, 1))}, false},
-		{"two dictionaries", texts, false, []writtenPage{words, words, indices(1, run(n, 1))}, false},
-		{"a dictionary of 2³⁰ words", texts, false, []writtenPage{{dictionary: true, values: 1 << 30, payload: words.payload}, indices(1, run(n, 1))}, false},
+		{"an index that is not in the dictionary", texts, false, []testPage{words, indices(2, run(n, 3))}, false},
+		{"an index of 2³¹", texts, false, []testPage{words, indices(32, run(n, 255, 255, 255, 127))}, false},
+		{"indices of 33 bits", texts, false, []testPage{words, indices(33, run(n, 0, 0, 0, 0, 0))}, false},
+		{"indices of 255 bits", texts, false, []testPage{words, indices(255, packed(25, zeros(800)...))}, false},
+		{"fewer indices than values", texts, false, []testPage{words, indices(1, run(n/2, 1))}, false},
+		{"packed indices that end early", texts, false, []testPage{words, indices(1, packed(25, 255, 255))}, false},
+		{"a run of no values", texts, false, []testPage{words, indices(1, run(0, 1), run(0, 1))}, false},
+		{"a run of 2⁶⁰ values", texts, false, []testPage{words, indices(1, run(1<<60, 1))}, false},
+		{"indices without a dictionary", texts, false, []testPage{indices(1, run(n, 1))}, false},
+		{"two dictionaries", texts, false, []testPage{words, words, indices(1, run(n, 1))}, false},
+		{"a dictionary of 2³⁰ words", texts, false, []testPage{{dictionary: true, values: 1 << 30, payload: words.payload}, indices(1, run(n, 1))}, false},
 
-		{"levels that claim more than the page", longs, true, []writtenPage{{values: n, payload: join([]byte{255, 255, 255, 127}, levelsOf(n)[4:], zeros(8*n))}}, false},
-		{"levels that claim less than 0", longs, true, []writtenPage{{values: n, payload: join([]byte{255, 255, 255, 255}, levelsOf(n)[4:], zeros(8*n))}}, false},
-		{"levels that end before their run", longs, true, []writtenPage{{values: n, payload: join([]byte{1, 0, 0, 0}, levelsOf(n)[4:], zeros(8*n))}}, false},
-		{"levels of fewer values", longs, true, []writtenPage{{values: n, payload: join(levelsOf(n/2), zeros(8*n))}}, false},
-		{"levels of version 2 that claim more than the page", longs, true, []writtenPage{{two: true, values: n, levels: 1 << 20, payload: join(levelsOf(n)[4:], zeros(8*n))}}, false},
-		{"levels of version 2 that claim less than 0", longs, true, []writtenPage{{two: true, values: n, levels: -1, payload: join(levelsOf(n)[4:], zeros(8*n))}}, false},
-		{"levels of version 2 that end before their run", longs, true, []writtenPage{{two: true, values: n, levels: 1, payload: join(levelsOf(n)[4:], zeros(8*n))}}, false},
+		{"levels that claim more than the page", longs, true, []testPage{{values: n, payload: join([]byte{255, 255, 255, 127}, levelsOf(n)[4:], zeros(8*n))}}, false},
+		{"levels that claim less than 0", longs, true, []testPage{{values: n, payload: join([]byte{255, 255, 255, 255}, levelsOf(n)[4:], zeros(8*n))}}, false},
+		{"levels that end before their run", longs, true, []testPage{{values: n, payload: join([]byte{1, 0, 0, 0}, levelsOf(n)[4:], zeros(8*n))}}, false},
+		{"levels of fewer values", longs, true, []testPage{{values: n, payload: join(levelsOf(n/2), zeros(8*n))}}, false},
+		{"levels of version 2 that claim more than the page", longs, true, []testPage{{two: true, values: n, levels: 1 << 20, payload: join(levelsOf(n)[4:], zeros(8*n))}}, false},
+		{"levels of version 2 that claim less than 0", longs, true, []testPage{{two: true, values: n, levels: -1, payload: join(levelsOf(n)[4:], zeros(8*n))}}, false},
+		{"levels of version 2 that end before their run", longs, true, []testPage{{two: true, values: n, levels: 1, payload: join(levelsOf(n)[4:], zeros(8*n))}}, false},
 
-		{"booleans of too few bytes", bools, false, []writtenPage{{values: n, payload: zeros(n/8 - 9)}}, false},
-		{"booleans in a run that is cut", bools, false, []writtenPage{{values: n, encoding: encRLE, payload: join([]byte{1, 0, 0, 0}, run(n, 1))}}, false},
-		{"booleans whose runs claim more than the page", bools, false, []writtenPage{{values: n, encoding: encRLE, payload: join([]byte{255, 255, 255, 127}, run(n, 1))}}, false},
-		{"packed booleans that end early", bools, false, []writtenPage{{values: n, encoding: encRLE, payload: join([]byte{3, 0, 0, 0}, packed(25, 255, 255))}}, false},
+		{"booleans of too few bytes", bools, false, []testPage{{values: n, payload: zeros(n/8 - 9)}}, false},
+		{"booleans in a run that is cut", bools, false, []testPage{{values: n, encoding: encRLE, payload: join([]byte{1, 0, 0, 0}, run(n, 1))}}, false},
+		{"booleans whose runs claim more than the page", bools, false, []testPage{{values: n, encoding: encRLE, payload: join([]byte{255, 255, 255, 127}, run(n, 1))}}, false},
+		{"packed booleans that end early", bools, false, []testPage{{values: n, encoding: encRLE, payload: join([]byte{3, 0, 0, 0}, packed(25, 255, 255))}}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			data := pagesOf(t, tc.kind, tc.nullable, n, tc.pages...)

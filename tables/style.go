@@ -113,7 +113,7 @@ func writtenIn(name string, column int, sample [][]string) written {
 		}
 		var in styleSet
 		for k, s := range styles {
-			if _, err := numberIn(s, value, 64); err == nil {
+			if _, err := numberIn(s, value, 64); err == nil && (s.Thousands == 0 || !beginsWithZero(value, s.Thousands)) {
 				in |= 1 << k
 			}
 		}
@@ -133,6 +133,11 @@ func writtenIn(name string, column int, sample [][]string) written {
 		c.in = 0
 	}
 	return c
+}
+
+// beginsWithZero reports whether a mark stands behind a first 0, as nobody writes thousands: 0,125.
+func beginsWithZero(value string, mark rune) bool {
+	return strings.HasPrefix(strings.TrimLeft(value, "-+"), "0"+string(mark))
 }
 
 func (c written) ambiguous() error {

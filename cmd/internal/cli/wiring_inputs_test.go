@@ -71,7 +71,7 @@ featurize: --source=source.csv --target=target.csv --output=tables.arrow
 label: --source=source.csv --target=target.csv --save=tables.safetensors --output=labels.arrow
 label: --source=source.csv --target=target.csv --assume=stay --seed=1 --save=tables2.safetensors --output=labels.arrow
 label: --source=bars.csv --target=bars.csv --separator=| --save=bars.safetensors --output=labels.arrow
-label: --source=grouped.csv --target=grouped.csv --thousands=' --save=grouped.safetensors --output=labels.arrow
+label: --source=grouped.csv --target=grouped.csv --thousands=_ --save=grouped.safetensors --output=labels.arrow
 label: --source=commas.csv --target=commas.csv --decimal=, --save=commas.safetensors --output=labels.arrow
 label: --source=accents.csv --target=accents.csv --save=accents.safetensors --output=labels.arrow
 label: --source=listed.csv --target=listed.csv --image-column=path --method=source --epochs=1 --save=listed.safetensors --output=labels.arrow
@@ -243,7 +243,7 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 	writeInput(t, "sparse.svm", sparse)
 	grouped, remarks, bare := "a,b,label\n", "# of Monday\na,b,label\n", ""
 	for i := range 42 {
-		grouped += fmt.Sprintf("1'%03d.5,%d,%c\n", rng.IntN(1000), rng.IntN(9), "pqr"[i%3])
+		grouped += fmt.Sprintf("1_%03d.5,%d,%c\n", rng.IntN(1000), rng.IntN(9), "pqr"[i%3])
 		bare += fmt.Sprintf("%.3f,%.3f,%c\n", rng.NormFloat64(), rng.NormFloat64(), "pqr"[i%3])
 	}
 	writeInput(t, "grouped.csv", grouped)
@@ -255,12 +255,12 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 	writeInput(t, "second.csv", "a,b,label\n"+bare[half:])
 	var bars, commas, accents strings.Builder
 	bars.WriteString("x|y,label,v,c|label|w\n")
-	commas.WriteString("a;b;label\n")
+	commas.WriteString("a|b|label\n") // beside ; a decimal comma is found
 	accents.WriteString("id;a;b;label\n")
 	for i := range 42 {
 		a, b, class := rng.NormFloat64()+float64(3*(i%3)), rng.NormFloat64(), "pqr"[i%3]
 		fmt.Fprintf(&bars, "%.3f|2,%c,%.3f,z|%c|%.3f\n", a, class, a, class, b)
-		commas.WriteString(strings.ReplaceAll(fmt.Sprintf("%.3f;%.3f;%c\n", a, b, class), ".", ","))
+		commas.WriteString(strings.ReplaceAll(fmt.Sprintf("%.3f|%.3f|%c\n", a, b, class), ".", ","))
 		fmt.Fprintf(&accents, "é%d;%.3f;%.3f;é%c\n", i, a, b, class)
 	}
 	writeInput(t, "bars.csv", bars.String())
