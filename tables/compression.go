@@ -2,9 +2,9 @@ package tables
 
 import (
 	"bufio"
-	"context"
 	"bytes"
 	"compress/bzip2"
+	"context"
 	"errors"
 	"fmt"
 	"io"

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"mars.dev/mars/cmd/internal/bench/cost"
 )
 
 // columnRows is how many rows the tables have, each of a class of its own.
@@ -65,16 +67,16 @@ func compareColumns(mars, dir string, most int) error {
 				if err := f.write(path, wide(columns)); err != nil {
 					return err
 				}
-				c, err := costOf(exec.Command(mars, command, "-q", "--source", path, "--target", path, "-o", filepath.Join(dir, "out.csv")))
+				c, err := cost.Of(exec.Command(mars, command, "-q", "--source", path, "--target", path, "-o", filepath.Join(dir, "out.csv")))
 				if err != nil {
 					return err
 				}
 				exponent := ""
 				if before > 0 {
-					exponent = fmt.Sprintf("%.2f", math.Log10(c.processors/before))
+					exponent = fmt.Sprintf("%.2f", math.Log10(c.Processors/before))
 				}
-				before = c.processors
-				fmt.Printf("| %s | %s | %d | %.2f | %s |\n", f.extension, command, columns, c.processors, exponent)
+				before = c.Processors
+				fmt.Printf("| %s | %s | %d | %.2f | %s |\n", f.extension, command, columns, c.Processors, exponent)
 			}
 		}
 	}
