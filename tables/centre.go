@@ -93,10 +93,6 @@ func (p *plan) centreOf(k int, name string, first func() []float64) float64 {
 
 // offset finds what is taken off the next column of vectors, by its first rows.
 func (p *plan) offset(width int, name string, first func() []float64) {
-	at := 0
-	for _, c := range p.offsets {
-		at += len(c)
-	}
 	values := []float64(nil)
 	if p.options.Centres == nil {
 		values = first()
@@ -106,9 +102,10 @@ func (p *plan) offset(width int, name string, first func() []float64) {
 		if width > 1 {
 			name = strconv.Itoa(j + 1)
 		}
-		centres[j] = p.centreOf(at+j, name, func() []float64 { return every(values, j, width) })
+		centres[j] = p.centreOf(p.centred+j, name, func() []float64 { return every(values, j, width) })
 	}
 	p.offsets = append(p.offsets, centres)
+	p.centred += width
 }
 
 // Crowded names the numbers of vectors, counted from 1, that would have a centre as columns of a

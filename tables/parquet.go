@@ -252,9 +252,15 @@ func (r *parquetRows) read(ctx context.Context, arrays []arrow.Array, n int64) e
 		if c := r.columns[k]; c.library == nil {
 			arrays[k], errs[k] = c.numbers.next(int(n))
 		}
-		return nil
+		return ctx.Err()
 	})
+	if err != nil {
+		return err
+	}
 	for k, column := range r.columns {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if errors.Is(errs[k], errUnusual) {
 			errs[k] = r.leave(ctx, k)
 			column = r.columns[k]
@@ -267,7 +273,7 @@ func (r *parquetRows) read(ctx context.Context, arrays []arrow.Array, n int64) e
 			return fmt.Errorf("row group %d, column %q: %w", r.group, r.names[k], parquetError(errs[k]))
 		}
 	}
-	return err
+	return nil
 }
 
 // open goes to the next row group.

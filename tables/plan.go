@@ -35,6 +35,7 @@ type plan struct {
 	vectors []string    // features that are read as they are, without cells: lists, and numbers where no column is mixed
 	width   int         // of a row of cells: a column of dates with times is two
 	offsets [][]float64 // of vectors: what is taken off each column
+	centred int         // columns in offsets
 	merged  []string    // columns that would have a centre, see Options.Whole
 	skipped []skippedColumn
 	bad     []badCell   // of columns of numbers, one a column

@@ -227,7 +227,8 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 		f.st.Centres = t.Centres
 	} else { // which later passes are to read alike
 		f.options.Mixed = true
-		f.options.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(c tables.Field) bool { return !slices.Contains(f.options.Columns, c.Name) })
+		kept := setOf(f.options.Columns)
+		f.options.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(c tables.Field) bool { return !kept[c.Name] })
 		f.st.Centres = centresOf(f.options.Fields)
 	}
 	f.options.Centres = append([]float64{}, f.st.Centres...)

@@ -62,8 +62,9 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	st.Encoder.Drop(without(t.Columns, keys), "another whole number in each row")
 	st.prune(env, t.Name, sides...)
 	if o.side(domain).Format.Categorical == nil {
+		kept := setOf(st.Columns)
 		st.tellUnits(env, t.Name, slices.DeleteFunc(read, func(c encode.Column) bool {
-			return !slices.Contains(st.Columns, c.Name) || slices.ContainsFunc(c.Values, tables.IsCode)
+			return !kept[c.Name] || slices.ContainsFunc(c.Values, tables.IsCode)
 		}), maxNamed, "are categories")
 	}
 	return nil
