@@ -411,6 +411,13 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 	var held, follows []byte
 	lines := 0                         // bytes of held that are whole lines, if that is known
 	work := context.WithoutCancel(ctx) // what is begun is done, so that the state is that after a line
+	begun := w.rows(work)
+	rows := func(r *featurize.LiveRows) (int, error) {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		return begun(r)
+	}
 	for {
 		var err error
 		if lines == 0 {
@@ -439,7 +446,7 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 		}
 		if n := lines; n > 0 {
 			lines, follows = 0, follows[:0]
-			done, err := w.text.Read(work, held[:n], w.rows(work), w.badRow, func() []byte {
+			done, err := w.text.Read(work, held[:n], rows, w.badRow, func() []byte {
 				follows = f.takeReady(append(follows, held[n:]...))
 				whole, cutErr := w.text.Cut(follows, false)
 				if cutErr == nil { // else it is said when more has come
@@ -447,7 +454,7 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 				}
 				return follows[:lines]
 			})
-			if err == nil || errors.As(err, new(*alertError)) {
+			if err == nil || errors.As(err, new(*alertError)) || errors.Is(err, context.Canceled) {
 				err = errors.Join(err, w.advance(int64(done)))
 			}
 			if err != nil {
