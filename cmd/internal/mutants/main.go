@@ -50,16 +50,15 @@ func main() {
 
 // fits says whether each line of mutants is in the tree at dir, once.
 func fits(mutants []mutant, dir string) error {
+	var all []error
 	for _, m := range mutants {
 		text, err := os.ReadFile(filepath.Join(dir, m.file))
-		if err != nil {
-			return err
+		if n := strings.Count(string(text), m.old); err == nil && n != 1 {
+			err = fmt.Errorf("%s: %q is there %d times, not once: mend the fixed list", m.file, m.old, n)
 		}
-		if n := strings.Count(string(text), m.old); n != 1 {
-			return fmt.Errorf("%s: %q is there %d times, not once: mend the fixed list", m.file, m.old, n)
-		}
+		all = append(all, err)
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, scripts bool, limit time.Duration) error {
