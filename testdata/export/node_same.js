@@ -8,7 +8,8 @@ async function check(model) {
   const session = await ort.InferenceSession.create(model + ".onnx");
   const feeds = {};
   for (const [name, { type, dims, data }] of Object.entries(kept.inputs)) {
-    const values = type === "string" ? data : Float32Array.from(data, (v) => (v === null ? NaN : v));
+    const kind = type === "float64" ? Float64Array : Float32Array;
+    const values = type === "string" ? data : kind.from(data, (v) => (v === null ? NaN : v));
     feeds[name] = new ort.Tensor(type, values, dims);
   }
   const { probability, label } = await session.run(feeds);

@@ -23,18 +23,19 @@ def feeds(session, meta, rows):
     if rows.endswith(".arrow"):
         x = vectors(pa.ipc.open_file(rows).read_all(), first.name if first.name == "embedding" else "features")
         return {first.name: x.reshape(-1, *first.shape[1:])}
+    kind = lambda i: np.float64 if i.type == "tensor(double)" else np.float32  # of columns far from 0
     columns = json.loads(meta["mars.columns"]) if "mars.columns" in meta else None
     text = [i.name for i in inputs if i.type == "tensor(string)"]
     frame = pd.read_csv(rows, dtype={name: str for name in text})
     if columns is not None:
-        return {first.name: frame[columns].to_numpy(np.float32)}
+        return {first.name: frame[columns].to_numpy(kind(first))}
     given = {}
     for i in inputs:
         name, _, what = i.name.partition(":")
         if i.name in text:
             given[i.name] = frame[[name]].fillna("").to_numpy(object)
         elif frame[name].dtype.kind in "if":
-            given[i.name] = frame[[name]].to_numpy(np.float32)
+            given[i.name] = frame[[name]].to_numpy(kind(i))
         else:
             moment = pd.to_datetime(frame[name])
             days = (moment.dt.normalize() - pd.Timestamp(0)) / pd.Timedelta(days=1)
@@ -89,7 +90,7 @@ def check(model, rows):
 
 
 def keep(model, given, p):
-    inputs = {name: {"type": "string" if x.dtype == object else "float32", "dims": x.shape, "data": x.ravel().tolist()}
+    inputs = {name: {"type": "string" if x.dtype == object else str(x.dtype), "dims": x.shape, "data": x.ravel().tolist()}
               for name, x in given.items()}
     with open(model + ".json", "w") as f:
         json.dump({"inputs": inputs, "probability": p.ravel().tolist()}, f)

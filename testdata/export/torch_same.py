@@ -34,7 +34,7 @@ def check(model, rows):
         x = vectors(table, "embedding" if "embedding" in model and "embedding" in table.column_names else "features")
         want = vectors(labelled, "probability")
     else:
-        x = pd.read_csv(rows)[network.columns].to_numpy(np.float32)
+        x = pd.read_csv(rows)[network.columns].to_numpy()
         want = pd.read_csv(out)[["probability_" + c for c in network.classes]].to_numpy()
     before = x.copy()
     with torch.no_grad():
