@@ -3,6 +3,8 @@ def logarithm(p, least):
 
 
 class Logistic(nn.Module):
+    """Logistic regression, and a linear discriminant."""
+
     def __init__(self, about, tensors):
         super().__init__()
         for name in ("weights", "bias"):
@@ -49,13 +51,15 @@ class Calibrated(nn.Module):
 
 
 class Ensemble(nn.ModuleList):
-    """The geometric mean of the posteriors of its classifiers, by their weights."""
+    """The geometric mean of the posteriors of its classifiers, by their weights, or those of one as they are."""
 
-    def __init__(self, classifiers, weights):
+    def __init__(self, classifiers, weights, alone):
         super().__init__(classifiers)
-        self.weights = weights
+        self.weights, self.alone = weights, alone
 
     def forward(self, z):
+        if self.alone:
+            return self[0](z)
         return sum(logarithm(classifier(z), 1e-6) * weight for classifier, weight in zip(self, self.weights)).softmax(1)
 
 
@@ -83,9 +87,9 @@ class Model(Base):
         listed, classifiers = self.get(prefix + "ensemble")["members"], []
         for member in listed:
             about, tensors = self.part(f"{prefix}{member['name']}.")
-            kinds = {"logistic": Logistic, "kernel": Kernel, "network": lambda *a: Network(*a, len(self.classes))}
+            kinds = {"logistic": Logistic, "discriminant": Logistic, "kernel": Kernel, "network": lambda *a: Network(*a, len(self.classes))}
             classifiers.append(Calibrated(member, kinds[member["name"]](about, tensors)))
-        return Ensemble(classifiers, [member.get("weight", 1 / len(listed)) for member in listed])
+        return Ensemble(classifiers, [member.get("weight", 1 / len(listed)) for member in listed], listed[0]["name"] == "discriminant")
 
     def prepare(self, x):
         """Columns with one value left out, and the others scaled."""
