@@ -158,7 +158,7 @@ func doubtOf(columns []string) string {
 	return fmt.Sprintf("%s: the values are so close together, and so far from 0, that float32 does not tell them apart: take a number near them off first. (That is done to columns of tables, unless --log1p or --arcsinh come after it, the rows are images, or a sketch is made.)", list(columns))
 }
 
-// centred are the numbers of columns of a batch, as many side by side as there are centres,
+// centredColumn are the numbers of columns of a batch, as many side by side as there are centres,
 // without these. values are the same as float32.
 func centredColumn(rec arrow.Record, name string, values []float32, centres []float64) []float32 {
 	doubles := arrowio.Doubles(rec, name)

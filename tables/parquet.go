@@ -322,7 +322,7 @@ func (r *parquetRows) field(k int) *pqarrow.SchemaField {
 // leave leaves a column to the library from the next row of the group on.
 func (r *parquetRows) leave(ctx context.Context, k int) error {
 	r.pages.column, r.pages.name = k, r.names[k]
-	if err := r.checkDictionaries(ctx, r.field(k)); err != nil {
+	if err := r.checkPages(ctx, r.field(k)); err != nil {
 		return err
 	}
 	column, err := r.library.GetFieldReader(ctx, r.fields[k], r.leaves, []int{r.group - 1})
@@ -340,12 +340,12 @@ func (r *parquetRows) leave(ctx context.Context, k int) error {
 	return nil
 }
 
-// checkDictionaries looks for the dictionaries of a field in the row group. The library
-// keeps each as long as it reads the group, as it is and value by value, and makes room for
+// checkPages checks the pages of a field in the row group, and takes memory for its
+// dictionaries. The library keeps each as long as it reads the group, as it is and value by value, and makes room for
 // as many values as it claims.
-func (r *parquetRows) checkDictionaries(ctx context.Context, field *pqarrow.SchemaField) error {
+func (r *parquetRows) checkPages(ctx context.Context, field *pqarrow.SchemaField) error {
 	for i := range field.Children {
-		if err := r.checkDictionaries(ctx, &field.Children[i]); err != nil {
+		if err := r.checkPages(ctx, &field.Children[i]); err != nil {
 			return err
 		}
 	}

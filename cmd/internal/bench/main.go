@@ -64,17 +64,8 @@ func benchTrain(flags *flag.FlagSet) func() error {
 }
 
 func benchLimits(flags *flag.FlagSet) func() error {
-	run, makes := limits.Flags(flags)
-	return func() error {
-		if makes() {
-			return run("")
-		}
-		mars, err := programs(flags)
-		if err != nil {
-			return err
-		}
-		return run(mars)
-	}
+	run := limits.Flags(flags)
+	return func() error { return run(func() (string, error) { return programs(flags) }) }
 }
 
 // heading begins a table.

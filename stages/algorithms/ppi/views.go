@@ -13,11 +13,18 @@ func soften(p float64, n int) float64 { return (1-slack)*p + slack/float64(n) }
 // likely or not however the rows were drawn, that is fair whatever drew them. A view without
 // weight may get some.
 func Reweigh(weights []float64, views [][][]float64, labels []int) []float64 {
+	return reweigh(weights, views, labels, func(int) bool { return true })
+}
+
+// reweigh is Reweigh by the labels of some rows.
+func reweigh(weights []float64, views [][][]float64, labels []int, seen func(row int) bool) []float64 {
 	all, top := make([]float64, len(weights)), math.Inf(-1)
 	for v, rows := range views {
 		all[v] = math.Log(weights[v] + slack)
 		for i, p := range rows {
-			all[v] += math.Log(soften(p[labels[i]], len(p)))
+			if seen(i) {
+				all[v] += math.Log(soften(p[labels[i]], len(p)))
+			}
 		}
 		top = max(top, all[v])
 	}
@@ -43,17 +50,7 @@ func CrossFit(weights []float64, views [][][]float64, means [][]float64, labels 
 	values, overall = make([][]float64, len(labels)), make([][]float64, len(labels))
 	count := min(folds, len(labels))
 	for fold := range count {
-		var seen []int
-		others := make([][][]float64, len(views))
-		for i, label := range labels {
-			if i%count != fold {
-				seen = append(seen, label)
-				for v := range views {
-					others[v] = append(others[v], views[v][i])
-				}
-			}
-		}
-		by := Reweigh(weights, others, seen)
+		by := reweigh(weights, views, labels, func(row int) bool { return row%count != fold })
 		mean := mixed(by, means)
 		for i := fold; i < len(labels); i += count {
 			of := make([][]float64, len(views))

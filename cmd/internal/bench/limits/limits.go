@@ -44,15 +44,15 @@ type job struct {
 	bytes       int64  // of content
 }
 
-// Flags adds those of the benchmark, and returns what runs it with the program mars. It calls bench limits
-// itself with the flag -make, for which no program is needed.
-func Flags(flags *flag.FlagSet) (run func(mars string) error, makes func() bool) {
+// Flags adds those of the benchmark, and returns what runs it with the program mars that find finds. It
+// calls bench limits itself with the flag -make, for which no program is needed.
+func Flags(flags *flag.FlagSet) (run func(find func() (mars string, err error)) error) {
 	seed := flags.Uint64("seed", 1, "chooses the shapes")
 	shapes := flags.Int("shapes", 100, "how many the seed chooses")
 	whole := flags.Bool("table", true, "read each format in each compression first")
 	only := flags.String("only", "", "only inputs whose name has this text")
 	file := flags.String("make", "", "write one input to this file, as the program calls itself")
-	return func(mars string) error {
+	return func(find func() (string, error)) error {
 		if *file != "" {
 			size, err := strconv.ParseInt(flags.Arg(1), 10, 64)
 			if err != nil {
@@ -60,12 +60,16 @@ func Flags(flags *flag.FlagSet) (run func(mars string) error, makes func() bool)
 			}
 			return create(*file, named(flags.Arg(0)), size)
 		}
+		mars, err := find()
+		if err != nil {
+			return err
+		}
 		jobs := chosen(*seed, *shapes)
 		if *whole {
 			jobs = append(table(), jobs...)
 		}
 		return measure(mars, jobs, *only)
-	}, func() bool { return *file != "" }
+	}
 }
 
 // table is every shape without a compression, and the first of each format in every one.
