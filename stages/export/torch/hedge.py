@@ -2,8 +2,8 @@ def logarithm(p, least):
     return p.clamp(min=least).log()
 
 
-class Logistic(nn.Module):
-    """Logistic regression, and a linear discriminant."""
+class Linear(nn.Module):
+    """Logistic regression, a linear discriminant, and all else that is linear."""
 
     def __init__(self, about, tensors):
         super().__init__()
@@ -87,9 +87,16 @@ class Model(Base):
         listed, classifiers = self.get(prefix + "ensemble")["members"], []
         for member in listed:
             about, tensors = self.part(f"{prefix}{member['name']}.")
-            kinds = {"logistic": Logistic, "discriminant": Logistic, "kernel": Kernel, "network": lambda *a: Network(*a, len(self.classes))}
-            classifiers.append(Calibrated(member, kinds[member["name"]](about, tensors)))
+            classifiers.append(Calibrated(member, self.classifier(about, tensors)))
         return Ensemble(classifiers, [member.get("weight", 1 / len(listed)) for member in listed], listed[0]["name"] == "discriminant")
+
+    def classifier(self, about, tensors):
+        """Which it is, its numbers say."""
+        if "weights" in tensors:
+            return Linear(about, tensors)
+        if "landmarks" in tensors:
+            return Kernel(about, tensors)
+        return Network(about, tensors, len(self.classes))
 
     def prepare(self, x):
         """Columns with one value left out, and the others scaled."""
