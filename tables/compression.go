@@ -37,7 +37,7 @@ var compressions = []compression{
 	{"zstd", []string{".zst", ".zstd"}, regexp.MustCompile(`(?s)^(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)`), openZstd, true},
 	{"bzip2", []string{".bz2"}, regexp.MustCompile(`^BZh[1-9](1AY&SY|\x17rE8P)`), openBzip2, false},
 	{"xz", []string{".xz"}, regexp.MustCompile(`^\xfd7zXZ\x00`), openXZ, true},
-	{"lz4", []string{".lz4"}, regexp.MustCompile(`^\x04\x22\x4d\x18`), openLZ4, false},
+	{"lz4", []string{".lz4"}, regexp.MustCompile(`^\x04\x22\x4d\x18`), openLZ4, true},
 }
 
 // bareName is a name without the extension of a compression.

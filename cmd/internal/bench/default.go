@@ -84,7 +84,8 @@ func (t task) write(dir string) (read string, inputs []string, output string, er
 // tables are Gaussian classes, which have other proportions and other means in the target.
 func (t task) tables() (source, target table) {
 	rng := rand.New(rand.NewPCG(1, 0))
-	before := clouds{rng, normal(rng, t.classes, t.columns, 1), 2, func() int { return rng.IntN(t.classes) }}
+	row := 0 // of the source, whose classes come in turn: all have rows
+	before := clouds{rng, normal(rng, t.classes, t.columns, 1), 2, func() int { row++; return row % t.classes }}
 	after := clouds{rng, normal(rng, t.classes, t.columns, 0.25), 2, func() int { return min(rng.IntN(t.classes), rng.IntN(t.classes)) }} // fewer of the last classes
 	for k, mean := range before.means {
 		for j, v := range mean {

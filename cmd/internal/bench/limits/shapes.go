@@ -187,7 +187,7 @@ func manyRows(n int64) arrow.Record {
 }
 
 func manyColumns(n int64) arrow.Record {
-	const rows = 100
+	const rows = 1000
 	columns := map[string]arrow.Array{}
 	for i := range n / 8 / rows {
 		b := array.NewFloat64Builder(memory.DefaultAllocator)
