@@ -190,7 +190,10 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	} else if tellable(source) && len(source.Columns) == len(d.flow.spreads) {
 		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
 	}
-	if err := warnOfCopies(ctx, env, source); err != nil {
+	if err := warnOfNumbers(env, source, o.Source.Format.Memory); err != nil {
+		return nil, err
+	}
+	if err := warnOfCopies(ctx, env, source, o.Source.Format.Memory); err != nil {
 		return nil, err
 	}
 	for _, text := range doubtsOfSides(source, target) {

@@ -197,6 +197,8 @@ func earlyDoubts(source *tables.Table, columns []string, target []spread) []stri
 // findColumns finds which columns are features; known is false if they have no names.
 func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err error) {
 	var scans []keyScan
+	held := f.options.Memory.Part()
+	defer held.Close()
 	all := f.options
 	all.Mixed = true
 	all.Each = func(t *tables.Table) error {
@@ -207,7 +209,9 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 			scans = newKeyScans(t.Features.Cols)
 		}
 		for j := range scans {
-			scans[j].addColumn(t, j, 0)
+			if err := scans[j].addColumn(t, j, 0, held); err != nil {
+				return err
+			}
 		}
 		return ctx.Err()
 	}

@@ -33,11 +33,15 @@ type MixedOptions struct {
 // learn learns from the first table that is read, which is the source's if there is one, what
 // the columns are and which are features.
 func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Table, domain arrowio.Domain, o Options) error {
-	t := sides[0]
+	t, memory := sides[0], o.side(domain).Format.Memory
 	if t.Fields == nil {
 		st.Columns = t.Columns
 		if o.side(domain).Format.Columns == nil {
-			st.Columns = withoutIdentities(env, t, scanColumns(t))
+			scans, err := scanColumns(t, memory)
+			if err != nil {
+				return err
+			}
+			st.Columns = withoutIdentities(env, t, scans)
 		}
 		for k := range sides {
 			sides[k] = sides[k].Select(st.Columns)
@@ -49,7 +53,11 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	mixed.Keep, mixed.KeepConstant = named, domain == arrowio.TargetDomain
 	keys := t.Columns
 	if !named {
-		keys = withoutIdentities(env, t, scanColumns(t))
+		scans, err := scanColumns(t, memory)
+		if err != nil {
+			return err
+		}
+		keys = withoutIdentities(env, t, scans)
 	}
 	read := make([]encode.Column, len(t.Fields)) // hashes have no values
 	for j, f := range t.Fields {
