@@ -637,16 +637,8 @@ func without[T comparable](all, taken []T) []T {
 	if len(taken) == 0 {
 		return all
 	}
-	gone := setOf(taken)
+	gone := tables.SetOf(taken)
 	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return gone[v] })
-}
-
-func setOf[T comparable](all []T) map[T]bool {
-	set := make(map[T]bool, len(all))
-	for _, v := range all {
-		set[v] = true
-	}
-	return set
 }
 
 func pick[T any](values []T, at []int) []T {

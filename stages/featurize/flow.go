@@ -231,7 +231,7 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 		f.st.Centres = t.Centres
 	} else { // which later passes are to read alike
 		f.options.Mixed = true
-		kept := setOf(f.options.Columns)
+		kept := tables.SetOf(f.options.Columns)
 		f.options.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(c tables.Field) bool { return !kept[c.Name] })
 		f.st.Centres = centresOf(f.options.Fields)
 	}

@@ -70,7 +70,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	st.Encoder.Drop(without(t.Columns, keys), "another whole number in each row")
 	st.prune(env, t.Name, sides...)
 	if o.side(domain).Format.Categorical == nil {
-		kept := setOf(st.Columns)
+		kept := tables.SetOf(st.Columns)
 		st.tellUnits(env, t.Name, slices.DeleteFunc(read, func(c encode.Column) bool {
 			return !kept[c.Name] || slices.ContainsFunc(c.Values, tables.IsCode)
 		}), maxNamed, "are categories")
@@ -213,7 +213,7 @@ func (st *recipe) dropAbsent(env stages.Env, source *tables.Table, lacking *tabl
 	if source == nil || st.Encoder == nil {
 		return false
 	}
-	absent := setOf(lacking.Absent)
+	absent := tables.SetOf(lacking.Absent)
 	for _, c := range st.Encoder.Columns {
 		if c.Kind == tables.Number && absent[c.Name] {
 			return false
@@ -397,7 +397,7 @@ func (st *recipe) explain(w io.Writer, sides ...*tables.Table) error {
 	for _, c := range st.dropped {
 		fmt.Fprintf(tw, "%s\t%s\tnothing: %s\t\n", safetext.Escape(c.Name), cmp.Or(string(c.Kind), "number"), safetext.Escape(c.Dropped))
 	}
-	told := setOf(st.Columns)
+	told := tables.SetOf(st.Columns)
 	for _, t := range sides {
 		if t == nil {
 			continue
