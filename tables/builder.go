@@ -229,10 +229,14 @@ func (t *partTable) label(name string) (err error) {
 	return err
 }
 
-// pass gives the rows to each if one more would be more than that many values, and forgets
-// them.
+// maxBlockRows is how many rows of few columns are passed on at least: a row has names beside its
+// values.
+const maxBlockRows = 1 << 15
+
+// pass gives the rows to each if one more would be more than that many values, or they are many, and
+// forgets them.
 func (t *partTable) pass(ctx context.Context, b *builder, cols, values int) error {
-	if b.each == nil || len(t.data) == 0 || len(t.data)+cols <= values {
+	if b.each == nil || len(t.data) == 0 || len(t.data)+cols <= values && t.rows-t.passed < maxBlockRows {
 		return nil
 	}
 	block := newBlock(t.data, b.plan.fields(), cols)

@@ -206,11 +206,14 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 			return errSeen // the table is read as a whole: to learn from it, or as it is a column of lists
 		}
 		if scans == nil {
-			scans = newKeyScans(t.Features.Cols)
+			if err := held.Take(int64(t.Features.Cols) * scanCost); err != nil {
+				return err
+			}
+			scans = slices.Repeat([]keyScan{newKeyScan()}, t.Features.Cols)
 		}
 		for j := range scans {
 			if err := scans[j].addColumn(t, j, 0, held); err != nil {
-				return err
+				return fmt.Errorf("column %s: %w", t.Columns[j], err)
 			}
 		}
 		return ctx.Err()
@@ -225,7 +228,11 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 	if f.options.Columns != nil {
 		f.options.Columns = t.Columns // patterns are expanded
 	} else {
-		f.options.Columns = withoutIdentities(env, t, scans)
+		ids, err := identities(t, func(j int) string { return t.Columns[j] }, func(j int) (keyScan, error) { return scans[j], nil })
+		if err != nil {
+			return false, err
+		}
+		f.options.Columns = withoutIdentities(env, t, ids)
 	}
 	if t.Fields == nil {
 		f.st.Centres = t.Centres

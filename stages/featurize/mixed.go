@@ -34,14 +34,15 @@ type MixedOptions struct {
 // the columns are and which are features.
 func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Table, domain arrowio.Domain, o Options) error {
 	t, memory := sides[0], o.side(domain).Format.Memory
+	name := func(j int) string { return t.Columns[j] }
 	if t.Fields == nil {
 		st.Columns = t.Columns
 		if o.side(domain).Format.Columns == nil {
-			scans, err := scanColumns(t, memory)
+			ids, err := identities(t, name, ofWhole(t, memory))
 			if err != nil {
 				return err
 			}
-			st.Columns = withoutIdentities(env, t, scans)
+			st.Columns = withoutIdentities(env, t, ids)
 		}
 		for k := range sides {
 			sides[k] = sides[k].Select(st.Columns)
@@ -53,11 +54,11 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	mixed.Keep, mixed.KeepConstant = named, domain == arrowio.TargetDomain
 	keys := t.Columns
 	if !named {
-		scans, err := scanColumns(t, memory)
+		ids, err := identities(t, name, ofWhole(t, memory))
 		if err != nil {
 			return err
 		}
-		keys = withoutIdentities(env, t, scans)
+		keys = withoutIdentities(env, t, ids)
 	}
 	read := make([]encode.Column, len(t.Fields)) // hashes have no values
 	for j, f := range t.Fields {

@@ -43,8 +43,7 @@ var identityName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|n
 
 // withoutIdentities returns the columns of a table but for those that are taken for
 // identities, with a warning.
-func withoutIdentities(env stages.Env, t *tables.Table, scans []keyScan) []string {
-	ids := identities(scans, t)
+func withoutIdentities(env stages.Env, t *tables.Table, ids []string) []string {
 	if len(ids) == 0 || len(ids) == len(t.Columns) {
 		return t.Columns
 	}
@@ -53,13 +52,31 @@ func withoutIdentities(env stages.Env, t *tables.Table, scans []keyScan) []strin
 }
 
 // identities are the names of the columns that are taken for identities.
-func identities(scans []keyScan, t *tables.Table) (ids []string) {
-	for j, name := range t.Columns {
-		if isNumber(t, j) && scans[j].isIdentity(name) {
-			ids = append(ids, name)
+func identities(t *tables.Table, name func(j int) string, scan func(j int) (keyScan, error)) (ids []string, err error) {
+	for j := range t.Features.Cols {
+		if !isNumber(t, j) {
+			continue
+		}
+		k, err := scan(j)
+		if err != nil {
+			return nil, fmt.Errorf("%s: column %s: %w", t.Name, name(j), tables.Limited(err))
+		}
+		if k.isIdentity(name(j)) {
+			ids = append(ids, name(j))
 		}
 	}
-	return ids
+	return ids, nil
+}
+
+// ofWhole scans columns of a whole table. The values of one at a time take memory of mem.
+func ofWhole(t *tables.Table, mem *arrowio.Budget) func(j int) (keyScan, error) {
+	return func(j int) (keyScan, error) {
+		held := mem.Part()
+		defer held.Close()
+		k := newKeyScan()
+		err := k.addColumn(t, j, t.Features.Rows, held)
+		return k, err
+	}
 }
 
 // isNumber reports whether column j holds numbers, and no categories or dates.
@@ -73,17 +90,11 @@ func warnOfNumbers(env stages.Env, t *tables.Table, mem *arrowio.Budget) error {
 	if t == nil || t.Columns != nil || len(t.Shape) != 1 {
 		return nil
 	}
-	names := make([]string, t.Features.Cols)
-	for j := range names {
-		names[j] = strconv.Itoa(j + 1)
-	}
-	array := *t
-	array.Columns = names
-	scans, err := scanColumns(t, mem)
+	ids, err := identities(t, func(j int) string { return strconv.Itoa(j + 1) }, ofWhole(t, mem))
 	if err != nil {
 		return err
 	}
-	if ids := identities(scans, &array); len(ids) > 0 {
+	if len(ids) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns of the array that have another whole number in each row, as identities do (counted from 1): %s: if they are, leave them out of the array", t.Name, nameColumns(ids)))
 	}
 	return nil
@@ -100,28 +111,12 @@ type keyScan struct {
 	seen         keySet
 }
 
-func newKeyScans(columns int) []keyScan {
-	scans := make([]keyScan, columns)
-	for j := range scans {
-		scans[j] = keyScan{rises: true, falls: true, low: float32(math.Inf(1)), high: float32(math.Inf(-1)), seen: keySet{words: map[uint32]uint64{}}}
-	}
-	return scans
+func newKeyScan() keyScan {
+	return keyScan{rises: true, falls: true, low: float32(math.Inf(1)), high: float32(math.Inf(-1))}
 }
 
-// scanColumns scans a whole table, with memory of mem for the values of a column.
-func scanColumns(t *tables.Table, mem *arrowio.Budget) ([]keyScan, error) {
-	scans := newKeyScans(t.Features.Cols)
-	for j := range scans {
-		held := mem.Part()
-		err := scans[j].addColumn(t, j, t.Features.Rows, held)
-		scans[j].seen.words = nil
-		held.Close()
-		if err != nil {
-			return nil, err
-		}
-	}
-	return scans, nil
-}
+// scanCost is about the memory of a keyScan without values.
+const scanCost = 160
 
 // addColumn adds the values of column j, which are of that many rows in all; 0 if that is
 // not known.
@@ -131,7 +126,7 @@ func (k *keyScan) addColumn(t *tables.Table, j, rows int, mem *arrowio.Budget) e
 			return nil
 		}
 		if err := k.add(t.Features.Data[i*t.Features.Stride+j], mem); err != nil {
-			return fmt.Errorf("%s: column %d: telling its values from row numbers: %w", t.Name, j+1, tables.Limited(err))
+			return fmt.Errorf("telling its values from row numbers: %w", err)
 		}
 		if rows > 0 && float64(k.repeated()) > maxRepeated*float64(rows) {
 			k.other, k.seen = true, keySet{}
@@ -181,6 +176,9 @@ func (s *keySet) add(v float32, mem *arrowio.Budget) error {
 		if err := mem.Take(wordCost); err != nil {
 			return err
 		}
+	}
+	if s.words == nil {
+		s.words = map[uint32]uint64{}
 	}
 	if bit := uint64(1) << (at % 64); word&bit == 0 {
 		s.words[at/64] = word | bit

@@ -86,13 +86,13 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-func scanned(t *testing.T, table *tables.Table) []keyScan {
+func scanned(t *testing.T, table *tables.Table) []string {
 	t.Helper()
-	scans, err := scanColumns(table, nil)
+	ids, err := identities(table, func(j int) string { return table.Columns[j] }, ofWhole(table, nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return scans
+	return ids
 }
 
 func warnOfBoth(t *testing.T, env stages.Env, source, target *tables.Table) {
