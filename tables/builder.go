@@ -20,7 +20,6 @@ type builder struct {
 	tables []*partTable
 	all    []int // 0, 1, …: the rows of a block, where all are of one part
 	lines  bool  // see origin
-	cuts   bool  // a block may have more rows than are passed on at once
 	finite bool  // features of blocks are finite, or missing where they may be
 	mem    *arrowio.Budget
 }
@@ -118,8 +117,8 @@ func (b *builder) add(ctx context.Context, read blockRows, rows [][]int, in func
 	for k, t := range b.tables {
 		for rest := rows[k]; len(rest) > 0; {
 			n := len(rest)
-			if b.cuts && b.each != nil && width > 0 {
-				n = min(max((blockValues-len(t.data))/width, 1), n)
+			if b.each != nil && width > 0 {
+				n = min(max((blockValues-len(t.data))/width, 1), maxBlockRows-(t.rows-t.passed), n)
 			}
 			if err := t.add(read, width, rest[:n], in); err != nil {
 				return err

@@ -23,6 +23,7 @@ type flow struct {
 	st      *recipe
 	strange *strangeness // counts missing and new values
 	refuse  bool         // missing values
+	files   bool         // rows are to have the paths of their files
 	// with more missing values than this share a column says which are
 	indicator float64
 	ids       *tables.Table // the identities; of no rows if there are none
@@ -61,7 +62,7 @@ func (o *Options) flows(ctx context.Context, st *recipe) bool {
 // columns are features if that is not known. It returns nil if its rows have to be read as
 // a whole, be it to say what is wrong with them.
 func newFlow(ctx context.Context, env stages.Env, o Options, st *recipe, source *tables.Table) (*flow, error) {
-	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, indicator: o.Mixed.Indicator}
+	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, files: o.FileColumn != "", indicator: o.Mixed.Indicator}
 	f.options.NoLabels, f.options.Learnt = true, st.learnt
 	st.reads(&f.options, arrowio.TargetDomain, source)
 	if st.Columns != nil {
@@ -341,7 +342,9 @@ func (f *flow) side(t *tables.Table) (side, error) {
 		s.ids = f.ids.IDInts[lo:hi]
 	}
 	f.rows += n
-	s.files = slices.Repeat([]string{t.Name}, n) // a block is of one file
+	if f.files {
+		s.files = slices.Repeat([]string{t.Name}, n) // a block is of one file
+	}
 	return s, nil
 }
 
