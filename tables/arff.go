@@ -149,7 +149,7 @@ func (r *arffReader) attribute(text []byte) (*arffAttribute, error) {
 		return nil, r.fail("%w", err)
 	}
 	a := &arffAttribute{name: string(name)}
-	if err := r.mem.Take(int64(len(text)) + 4*nameCost); err != nil {
+	if err := r.mem.Take(int64(len(text)) + 8*nameCost); err != nil {
 		return nil, r.fail("%w", err)
 	}
 	rest = bytes.TrimSpace(rest)

@@ -20,7 +20,6 @@ type builder struct {
 	tables []*partTable
 	all    []int // 0, 1, …: the rows of a block, where all are of one part
 	lines  bool  // see origin
-	cuts   bool  // a block may have more rows than are passed on at once
 	finite bool  // features of blocks are finite, or missing where they may be
 	mem    *arrowio.Budget
 }
@@ -118,8 +117,8 @@ func (b *builder) add(ctx context.Context, read blockRows, rows [][]int, in func
 	for k, t := range b.tables {
 		for rest := rows[k]; len(rest) > 0; {
 			n := len(rest)
-			if b.cuts && b.each != nil && width > 0 {
-				n = min(max((blockValues-len(t.data))/width, 1), n)
+			if b.each != nil && width > 0 {
+				n = min(max((blockValues-len(t.data))/width, 1), maxBlockRows-(t.rows-t.passed), n)
 			}
 			if err := t.add(read, width, rest[:n], in); err != nil {
 				return err
@@ -229,10 +228,14 @@ func (t *partTable) label(name string) (err error) {
 	return err
 }
 
-// pass gives the rows to each if one more would be more than that many values, and forgets
-// them.
+// maxBlockRows is how many rows of few columns are passed on at least: a row has names beside its
+// values.
+const maxBlockRows = 1 << 15
+
+// pass gives the rows to each if one more would be more than that many values, or they are many, and
+// forgets them.
 func (t *partTable) pass(ctx context.Context, b *builder, cols, values int) error {
-	if b.each == nil || len(t.data) == 0 || len(t.data)+cols <= values {
+	if b.each == nil || len(t.data) == 0 || len(t.data)+cols <= values && t.rows-t.passed < maxBlockRows {
 		return nil
 	}
 	block := newBlock(t.data, b.plan.fields(), cols)

@@ -191,7 +191,7 @@ type offset struct {
 
 // newOffset is for arrays of rows that are no images; nil for others.
 func newOffset(a ndarray, o Options) *offset {
-	if len(a.shape) > 2 || !a.element.wide() {
+	if len(a.shape) == 0 || len(a.shape) > 2 || !a.element.wide() {
 		return nil
 	}
 	f := &offset{rows: a.shape[0], width: 1, fortran: a.fortran, known: o.Centres, whole: o.Whole}

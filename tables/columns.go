@@ -126,7 +126,7 @@ func chosen(header []string, r roles, columns []string) ([]int, error) {
 // unless a column is called so.
 func expand(columns, header []string, r roles) []string {
 	var names []string
-	at, named, taken := positions(header), setOf(columns), map[string]bool{}
+	at, named, taken := positions(header), SetOf(columns), map[string]bool{}
 	for _, pattern := range columns {
 		if _, there := at[pattern]; there || !isPattern(pattern) {
 			names = append(names, pattern)
@@ -155,7 +155,7 @@ func isPattern(text string) bool { return strings.ContainsAny(text, `*?[\`) }
 
 // matcher reports whether one of the names or patterns is of a column.
 func matcher(patterns []string) func(name string) bool {
-	names, others := setOf(patterns), slices.DeleteFunc(slices.Clone(patterns), func(text string) bool { return !isPattern(text) })
+	names, others := SetOf(patterns), slices.DeleteFunc(slices.Clone(patterns), func(text string) bool { return !isPattern(text) })
 	return func(name string) bool {
 		return names[name] || slices.ContainsFunc(others, func(pattern string) bool { return matches(pattern, name) })
 	}
@@ -168,7 +168,7 @@ func matches(pattern, name string) bool {
 
 // checkPatterns returns an error if one of the names or patterns is of no column.
 func checkPatterns(what string, patterns, header []string) error {
-	there := setOf(header)
+	there := SetOf(header)
 	for _, pattern := range patterns {
 		if !there[pattern] && !slices.ContainsFunc(header, func(name string) bool { return matches(pattern, name) }) {
 			return fmt.Errorf("has no column %q, which --%s names (its columns are %s)", pattern, what, list(header))
@@ -235,8 +235,8 @@ func positions(header []string) map[string]int {
 	return at
 }
 
-// setOf is the set of some names or columns.
-func setOf[T comparable](all []T) map[T]bool {
+// SetOf is the set of some names or columns.
+func SetOf[T comparable](all []T) map[T]bool {
 	set := make(map[T]bool, len(all))
 	for _, v := range all {
 		set[v] = true

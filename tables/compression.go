@@ -28,16 +28,34 @@ type compression struct {
 	begins     *regexp.Regexp
 	// open reads what is compressed. What a file says about itself may take no more than
 	// window bytes beside small buffers.
-	open     func(r *bufio.Reader, window int64) (io.Reader, error)
-	windowed bool // it may take so much
+	open func(r *bufio.Reader, window int64) (io.Reader, error)
+	// needs is the memory of reading what begins with head.
+	needs func(head []byte, window int64) int64
 }
 
 var compressions = []compression{
-	{"gzip", []string{".gz"}, regexp.MustCompile(`^\x1f\x8b`), openGzip, false},
-	{"zstd", []string{".zst", ".zstd"}, regexp.MustCompile(`(?s)^(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)`), openZstd, true},
-	{"bzip2", []string{".bz2"}, regexp.MustCompile(`^BZh[1-9](1AY&SY|\x17rE8P)`), openBzip2, false},
-	{"xz", []string{".xz"}, regexp.MustCompile(`^\xfd7zXZ\x00`), openXZ, true},
-	{"lz4", []string{".lz4"}, regexp.MustCompile(`^\x04\x22\x4d\x18`), openLZ4, true},
+	{"gzip", []string{".gz"}, regexp.MustCompile(`^\x1f\x8b`), openGzip, constant(1 << 16)},
+	{"zstd", []string{".zst", ".zstd"}, regexp.MustCompile(`(?s)^(\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18)`), openZstd, aWindow},
+	{"bzip2", []string{".bz2"}, regexp.MustCompile(`^BZh[1-9](1AY&SY|\x17rE8P)`), openBzip2, constant(4 * 900_000)},
+	{"xz", []string{".xz"}, regexp.MustCompile(`^\xfd7zXZ\x00`), openXZ, aWindow},
+	{"lz4", []string{".lz4"}, regexp.MustCompile(`^\x04\x22\x4d\x18`), openLZ4, blocksLZ4},
+}
+
+func constant(bytes int64) func([]byte, int64) int64 {
+	return func([]byte, int64) int64 { return bytes }
+}
+
+func aWindow(_ []byte, window int64) int64 { return window }
+
+// blocksLZ4 are three of the blocks whose size the head of a frame says: one that is packed, one
+// that is not, and the one before it.
+func blocksLZ4(head []byte, _ int64) int64 {
+	const descriptor, smallest = 5, 4
+	if len(head) <= descriptor {
+		return 0
+	}
+	size := min(max(head[descriptor]>>4&7, smallest), 7)
+	return 3 << (16 + 2*(size-smallest))
 }
 
 // bareName is a name without the extension of a compression.
@@ -64,10 +82,8 @@ func decompressed(ctx context.Context, r *bufio.Reader, mem *arrowio.Budget) (_ 
 	}
 	d := &decompressor{name: compressions[i].name, packed: &counter{r: r}}
 	window := min(maxWindow, mem.Limit()/8)
-	if compressions[i].windowed {
-		if err := mem.Take(window); err != nil {
-			return nil, true, err
-		}
+	if err := mem.Take(compressions[i].needs(head, window)); err != nil {
+		return nil, true, err
 	}
 	opened, err := compressions[i].open(bufio.NewReaderSize(d.packed, 1<<16), window)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unsafe"
 
 	"mars.dev/mars/arrowio"
@@ -81,10 +82,10 @@ func sizeOf[T any]() int64 {
 // nameCost is about the memory of a name in a map beside its text.
 const nameCost = 64
 
-// Limited adds what to do to an error of a budget.
+// Limited adds what to do to an error of a budget, unless it says so already.
 func Limited(err error) error {
 	var limit *arrowio.LimitError
-	if !errors.As(err, &limit) {
+	if !errors.As(err, &limit) || strings.Contains(err.Error(), "--memory-limit") {
 		return err
 	}
 	return fmt.Errorf("%w: give fewer rows or columns, or raise --memory-limit", err)

@@ -188,7 +188,11 @@ func hasBlocksIn(ctx context.Context, path string, o Options) bool {
 		return false
 	}
 	in, err := newInput(ctx, f, path, o)
-	return err == nil && in.format.hasColumns()
+	if err != nil {
+		return false
+	}
+	defer in.reading.Close()
+	return in.format.hasColumns()
 }
 
 // noLabels reports whether no part is to have labels.

@@ -119,7 +119,7 @@ func planColumns(schema *arrow.Schema, o Options) (*plan, error) {
 			return nil, err
 		}
 	}
-	used := setOf(p.chosen)
+	used := SetOf(p.chosen)
 	for i, f := range schema.Fields() {
 		if err := checkType(f, used[i], p.has(i), o.Mixed); err != nil {
 			return nil, err
@@ -225,7 +225,7 @@ func (p *plan) use(fields []Field) (used map[int]bool, err error) {
 		}
 		p.cells = append(p.cells, c)
 	}
-	return setOf(at), nil
+	return SetOf(at), nil
 }
 
 // skipRest notes the columns of text that are neither used nor noted.
@@ -289,7 +289,7 @@ func (p *plan) settle(sample [][]string) error {
 	if err := p.findStyle(features, sample); err != nil {
 		return err
 	}
-	used := setOf(features)
+	used := SetOf(features)
 	for _, i := range features {
 		values := make([]string, len(sample))
 		for k, record := range sample {

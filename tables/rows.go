@@ -264,6 +264,9 @@ func parquetRowsOf(ctx context.Context, in *input, o Options, read func(*arrow.S
 	})
 }
 
+// schemaCost is about the memory of a column in a schema.
+const schemaCost = 300
+
 // textBatches reads a text table as columns of text.
 func textBatches(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
 	r, err := newTextReader(in, o)
@@ -271,7 +274,10 @@ func textBatches(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 		return err
 	}
 	defer r.close()
-	var fields []arrow.Field
+	if err := in.reading.Take(int64(len(r.header)) * schemaCost); err != nil {
+		return fmt.Errorf("%d columns: %w", len(r.header), err)
+	}
+	fields := make([]arrow.Field, 0, len(r.header))
 	for i, name := range r.header { // a million columns take their time
 		if err := ended(ctx, i); err != nil {
 			return err

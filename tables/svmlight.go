@@ -17,6 +17,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/tables/scan"
 )
 
 // Rows of svmlight (LIBSVM) are a label and the features that are not 0, as in
@@ -52,12 +53,20 @@ type sparseReader struct {
 	ctx     context.Context
 	lines   *lineReader
 	mem     *arrowio.Budget
+	looks   bool // for the largest index, and reads neither labels nor values
 	largest int
 	zero    bool // index 0 is there
 	queries bool // qid is there
 	indices []int
 	values  []float64
+	known   map[string]string // labels of words
 }
+
+// Bounds of sparseReader.known.
+const (
+	maxKnown      = 1 << 12
+	maxKnownBytes = 32
+)
 
 func openSVMLight(ctx context.Context, in *input, o Options) (*batches, error) {
 	source, size, err := in.whole(ctx)
@@ -68,12 +77,13 @@ func openSVMLight(ctx context.Context, in *input, o Options) (*batches, error) {
 		whole := *in
 		whole.Reader = bufio.NewReader(io.NewSectionReader(source, 0, size))
 		lines, err := newLineReader(&whole, o.Encoding)
-		return &sparseReader{ctx: ctx, lines: lines, mem: in.reading}, err
+		return &sparseReader{ctx: ctx, lines: lines, mem: in.reading, known: map[string]string{}}, err
 	}
 	first, err := again()
 	if err != nil {
 		return nil, err
 	}
+	first.looks = true
 	for row := 0; ; row++ {
 		if _, _, err := first.next(); errors.Is(err, io.EOF) {
 			break
@@ -98,8 +108,12 @@ func openSVMLight(ctx context.Context, in *input, o Options) (*batches, error) {
 		return nil, err
 	}
 	b.most = max(b.most, minSparseRows)
+	labels, numbers := b.Field(0).(*array.StringBuilder), make([]*array.Float32Builder, len(columns.row))
+	for k := range numbers {
+		numbers[k] = b.Field(1 + k).(*array.Float32Builder)
+	}
 	out := &batches{schema: schema, close: b.close, note: columns.note, next: func() (arrow.Record, error) {
-		return b.batch(func() (int, error) { return r.append(b, columns) })
+		return b.batch(func() (int, error) { return r.append(labels, numbers, columns) })
 	}}
 	if first.queries {
 		out.skipped = append(out.skipped, Skipped{Name: "qid", Why: "which query a row is of"})
@@ -204,15 +218,15 @@ func (c *sparseColumns) set(indices []int, values []float64) {
 }
 
 // append reads a row into the next batch.
-func (r *sparseReader) append(b *batchBuilder, columns *sparseColumns) (int, error) {
+func (r *sparseReader) append(labels *array.StringBuilder, numbers []*array.Float32Builder, columns *sparseColumns) (int, error) {
 	label, size, err := r.next()
 	if err != nil {
 		return 0, err
 	}
 	columns.set(r.indices, r.values)
-	b.Field(0).(*array.StringBuilder).Append(label)
+	labels.Append(label)
 	for k, v := range columns.row {
-		b.Field(1 + k).(*array.Float32Builder).Append(float32(v))
+		numbers[k].Append(float32(v))
 	}
 	return size + 4*len(columns.row), nil
 }
@@ -232,7 +246,7 @@ func (r *sparseReader) next() (label string, size int, err error) {
 		}
 	}
 	word, rest := nextWord(line)
-	if label, err = sparseLabel(string(word)); err != nil {
+	if label, err = r.label(word); err != nil {
 		return "", 0, lineError(r.lines.line, "%w", err)
 	}
 	for len(rest) > 0 {
@@ -240,7 +254,7 @@ func (r *sparseReader) next() (label string, size int, err error) {
 			return "", 0, err
 		}
 		word, rest = nextWord(rest)
-		if err := r.feature(string(word)); err != nil {
+		if err := r.feature(word); err != nil {
 			return "", 0, lineError(r.lines.line, "%w", err)
 		}
 	}
@@ -274,11 +288,29 @@ func (r *sparseReader) repeated() (i int, twice bool, err error) {
 
 // nextWord is what stands before the next spaces, and what stands after them.
 func nextWord(line []byte) (word, rest []byte) {
-	end := bytes.IndexAny(line, " \t")
-	if end < 0 {
-		return line, nil
+	isSpace := func(i int) bool { return line[i] == ' ' || line[i] == '\t' }
+	end := 0
+	for end < len(line) && !isSpace(end) {
+		end++
 	}
-	return line[:end], bytes.TrimLeft(line[end:], " \t")
+	begin := end
+	for begin < len(line) && isSpace(begin) {
+		begin++
+	}
+	return line[:end], line[begin:]
+}
+
+// label is sparseLabel, which most rows share with others.
+func (r *sparseReader) label(word []byte) (string, error) {
+	label, known := r.known[string(word)]
+	if known || r.looks {
+		return label, nil
+	}
+	label, err := sparseLabel(string(word))
+	if err == nil && len(r.known) < maxKnown && len(word) <= maxKnownBytes {
+		r.known[string(word)] = label
+	}
+	return label, err
 }
 
 // sparseLabel is the name of a class.
@@ -297,26 +329,41 @@ func sparseLabel(word string) (string, error) {
 }
 
 // feature reads one index:value.
-func (r *sparseReader) feature(word string) error {
-	index, value, found := strings.Cut(word, ":")
+func (r *sparseReader) feature(word []byte) error {
+	index, value, found := bytes.Cut(word, []byte(":"))
 	if !found {
 		return fmt.Errorf("%.40q is no index:value: mend the line", word)
 	}
-	if index == "qid" {
+	if string(index) == "qid" {
 		r.queries = true
 		return nil
 	}
-	i, err := strconv.Atoi(index)
+	i, err := strconv.Atoi(textOf(index))
 	if err != nil || i < 0 {
 		return fmt.Errorf("%.40q is no index:value: indices are whole numbers from 0 to %d", word, math.MaxInt)
 	}
-	v, err := parseFloat(value, 32)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
+	r.largest, r.zero = max(r.largest, i), r.zero || i == 0
+	if r.looks {
+		return nil
+	}
+	v, err := sparseValue(value)
+	if err != nil {
 		return fmt.Errorf("feature %d: %.40q is not a number: mend it", i, value)
 	}
-	r.largest, r.zero = max(r.largest, i), r.zero || i == 0
 	if r.indices, err = push(r.mem, r.indices, i); err == nil {
 		r.values, err = push(r.mem, r.values, v)
 	}
 	return err
+}
+
+// sparseValue reads a number as float32, in which it may be infinite.
+func sparseValue(text []byte) (float64, error) {
+	if v, ok := scan.Float32(text); ok {
+		return float64(v), nil
+	}
+	v, err := parseFloat(textOf(text), 32)
+	if errors.Is(err, strconv.ErrRange) {
+		err = nil
+	}
+	return v, err
 }

@@ -142,7 +142,7 @@ type textTables struct {
 
 func newTextTables(r *recordReader, p *plan, o Options, mem *arrowio.Budget) *textTables {
 	b := newBuilder(p, o, mem, r.ahead)
-	b.lines, b.cuts = true, true
+	b.lines = true
 	t := &textTables{builder: b, text: r, parts: make([][]int, len(b.tables))}
 	t.first.textColumns = everyRow(len(r.header))
 	return t

@@ -131,9 +131,12 @@ func (r *recordReader) next() (*textRecord, error) {
 		return nil, r.textError(err, c)
 	}
 	record := &r.record
-	record.line, record.fields = c.Line(), record.fields[:0]
-	for i := range c.Len() {
-		record.fields = append(record.fields, textOf(c.Field(i)))
+	record.line = c.Line()
+	if record.fields, err = extend(r.mem, record.fields[:0], c.Len(), maxElements); err != nil {
+		return nil, lineError(record.line, "%w", err)
+	}
+	for i := range record.fields {
+		record.fields[i] = textOf(c.Field(i))
 	}
 	return record, nil
 }

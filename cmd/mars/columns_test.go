@@ -9,38 +9,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
-// Reading, matching, encoding and fitting take time by the number of columns and not by its
-// square, which would be a hundred times as much here. Names look like patterns, as R writes them.
+// Many columns are read, whose names look like patterns, as R writes them. How their time grows
+// make bench-columns prints.
 func TestManyColumns(t *testing.T) {
-	const few, times, most = 6_000, 10, 16 // the start of the program is in the time of few
 	for _, ext := range []string{"csv", "jsonl", "arff"} {
 		t.Run(ext, func(t *testing.T) {
-			one := timeOfColumns(t, ext, few)
-			if many := timeOfColumns(t, ext, times*few); many > most*one {
-				t.Errorf("%d columns take %v of a processor, and %d take %v", few, one, times*few, many)
+			dir := t.TempDir()
+			path := filepath.Join(dir, "wide."+ext)
+			if err := os.WriteFile(path, []byte(wideTable(ext, 60_000)), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			out, err := exec.Command("mars", "label", "--source", path, "--target", path, "-o", filepath.Join(dir, "out.csv")).CombinedOutput()
+			if err != nil || !strings.Contains(string(out), "of 60000 ") || !strings.Contains(string(out), "labelled 3 rows") {
+				t.Fatalf("%v\n%s", err, out)
 			}
 		})
 	}
-}
-
-// timeOfColumns is what a processor works on labels of rows of so many columns.
-func timeOfColumns(t *testing.T, ext string, columns int) time.Duration {
-	t.Helper()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "wide."+ext)
-	if err := os.WriteFile(path, []byte(wideTable(ext, columns)), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("mars", "label", "--source", path, "--target", path, "-o", filepath.Join(dir, "out.csv"))
-	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "labelled 3 rows") {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Logf("%d columns of %s: %v", columns, ext, cmd.ProcessState.UserTime())
-	return cmd.ProcessState.UserTime()
 }
 
 // wideTable has three rows of numbers and their labels.

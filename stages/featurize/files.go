@@ -190,7 +190,10 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	} else if tellable(source) && len(source.Columns) == len(d.flow.spreads) {
 		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
 	}
-	if err := warnOfCopies(ctx, env, source); err != nil {
+	if err := warnOfNumbers(env, source, o.Source.Format.Memory); err != nil {
+		return nil, err
+	}
+	if err := warnOfCopies(ctx, env, source, o.Source.Format.Memory); err != nil {
 		return nil, err
 	}
 	for _, text := range doubtsOfSides(source, target) {
@@ -634,16 +637,8 @@ func without[T comparable](all, taken []T) []T {
 	if len(taken) == 0 {
 		return all
 	}
-	gone := setOf(taken)
+	gone := tables.SetOf(taken)
 	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return gone[v] })
-}
-
-func setOf[T comparable](all []T) map[T]bool {
-	set := make(map[T]bool, len(all))
-	for _, v := range all {
-		set[v] = true
-	}
-	return set
 }
 
 func pick[T any](values []T, at []int) []T {

@@ -23,6 +23,7 @@ type flow struct {
 	st      *recipe
 	strange *strangeness // counts missing and new values
 	refuse  bool         // missing values
+	files   bool         // rows are to have the paths of their files
 	// with more missing values than this share a column says which are
 	indicator float64
 	ids       *tables.Table // the identities; of no rows if there are none
@@ -61,7 +62,7 @@ func (o *Options) flows(ctx context.Context, st *recipe) bool {
 // columns are features if that is not known. It returns nil if its rows have to be read as
 // a whole, be it to say what is wrong with them.
 func newFlow(ctx context.Context, env stages.Env, o Options, st *recipe, source *tables.Table) (*flow, error) {
-	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, indicator: o.Mixed.Indicator}
+	f := &flow{path: o.Target.Path, options: o.Target.Format, st: st, refuse: o.Mixed.RefuseMissing, files: o.FileColumn != "", indicator: o.Mixed.Indicator}
 	f.options.NoLabels, f.options.Learnt = true, st.learnt
 	st.reads(&f.options, arrowio.TargetDomain, source)
 	if st.Columns != nil {
@@ -197,6 +198,8 @@ func earlyDoubts(source *tables.Table, columns []string, target []spread) []stri
 // findColumns finds which columns are features; known is false if they have no names.
 func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err error) {
 	var scans []keyScan
+	held := f.options.Memory.Part()
+	defer held.Close()
 	all := f.options
 	all.Mixed = true
 	all.Each = func(t *tables.Table) error {
@@ -204,10 +207,15 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 			return errSeen // the table is read as a whole: to learn from it, or as it is a column of lists
 		}
 		if scans == nil {
-			scans = newKeyScans(t.Features.Cols)
+			if err := held.Take(int64(t.Features.Cols) * scanCost); err != nil {
+				return err
+			}
+			scans = slices.Repeat([]keyScan{newKeyScan()}, t.Features.Cols)
 		}
 		for j := range scans {
-			scans[j].addColumn(t, j, 0)
+			if err := scans[j].addColumn(t, j, 0, held); err != nil {
+				return fmt.Errorf("column %s: %w", t.Columns[j], err)
+			}
 		}
 		return ctx.Err()
 	}
@@ -221,13 +229,17 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 	if f.options.Columns != nil {
 		f.options.Columns = t.Columns // patterns are expanded
 	} else {
-		f.options.Columns = withoutIdentities(env, t, scans)
+		ids, err := identities(t, func(j int) string { return t.Columns[j] }, func(j int) (keyScan, error) { return scans[j], nil })
+		if err != nil {
+			return false, err
+		}
+		f.options.Columns = withoutIdentities(env, t, ids)
 	}
 	if t.Fields == nil {
 		f.st.Centres = t.Centres
 	} else { // which later passes are to read alike
 		f.options.Mixed = true
-		kept := setOf(f.options.Columns)
+		kept := tables.SetOf(f.options.Columns)
 		f.options.Fields = slices.DeleteFunc(slices.Clone(t.Fields), func(c tables.Field) bool { return !kept[c.Name] })
 		f.st.Centres = centresOf(f.options.Fields)
 	}
@@ -330,7 +342,9 @@ func (f *flow) side(t *tables.Table) (side, error) {
 		s.ids = f.ids.IDInts[lo:hi]
 	}
 	f.rows += n
-	s.files = slices.Repeat([]string{t.Name}, n) // a block is of one file
+	if f.files {
+		s.files = slices.Repeat([]string{t.Name}, n) // a block is of one file
+	}
 	return s, nil
 }
 

@@ -33,11 +33,16 @@ type MixedOptions struct {
 // learn learns from the first table that is read, which is the source's if there is one, what
 // the columns are and which are features.
 func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Table, domain arrowio.Domain, o Options) error {
-	t := sides[0]
+	t, memory := sides[0], o.side(domain).Format.Memory
+	name := func(j int) string { return t.Columns[j] }
 	if t.Fields == nil {
 		st.Columns = t.Columns
 		if o.side(domain).Format.Columns == nil {
-			st.Columns = withoutIdentities(env, t, scanColumns(t))
+			ids, err := identities(t, name, ofWhole(t, memory))
+			if err != nil {
+				return err
+			}
+			st.Columns = withoutIdentities(env, t, ids)
 		}
 		for k := range sides {
 			sides[k] = sides[k].Select(st.Columns)
@@ -49,7 +54,11 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	mixed.Keep, mixed.KeepConstant = named, domain == arrowio.TargetDomain
 	keys := t.Columns
 	if !named {
-		keys = withoutIdentities(env, t, scanColumns(t))
+		ids, err := identities(t, name, ofWhole(t, memory))
+		if err != nil {
+			return err
+		}
+		keys = withoutIdentities(env, t, ids)
 	}
 	read := make([]encode.Column, len(t.Fields)) // hashes have no values
 	for j, f := range t.Fields {
@@ -62,7 +71,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	st.Encoder.Drop(without(t.Columns, keys), "another whole number in each row")
 	st.prune(env, t.Name, sides...)
 	if o.side(domain).Format.Categorical == nil {
-		kept := setOf(st.Columns)
+		kept := tables.SetOf(st.Columns)
 		st.tellUnits(env, t.Name, slices.DeleteFunc(read, func(c encode.Column) bool {
 			return !kept[c.Name] || slices.ContainsFunc(c.Values, tables.IsCode)
 		}), maxNamed, "are categories")
@@ -205,7 +214,7 @@ func (st *recipe) dropAbsent(env stages.Env, source *tables.Table, lacking *tabl
 	if source == nil || st.Encoder == nil {
 		return false
 	}
-	absent := setOf(lacking.Absent)
+	absent := tables.SetOf(lacking.Absent)
 	for _, c := range st.Encoder.Columns {
 		if c.Kind == tables.Number && absent[c.Name] {
 			return false
@@ -389,7 +398,7 @@ func (st *recipe) explain(w io.Writer, sides ...*tables.Table) error {
 	for _, c := range st.dropped {
 		fmt.Fprintf(tw, "%s\t%s\tnothing: %s\t\n", safetext.Escape(c.Name), cmp.Or(string(c.Kind), "number"), safetext.Escape(c.Dropped))
 	}
-	told := setOf(st.Columns)
+	told := tables.SetOf(st.Columns)
 	for _, t := range sides {
 		if t == nil {
 			continue

@@ -43,8 +43,7 @@ var identityName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|n
 
 // withoutIdentities returns the columns of a table but for those that are taken for
 // identities, with a warning.
-func withoutIdentities(env stages.Env, t *tables.Table, scans []keyScan) []string {
-	ids := identities(scans, t)
+func withoutIdentities(env stages.Env, t *tables.Table, ids []string) []string {
 	if len(ids) == 0 || len(ids) == len(t.Columns) {
 		return t.Columns
 	}
@@ -53,13 +52,31 @@ func withoutIdentities(env stages.Env, t *tables.Table, scans []keyScan) []strin
 }
 
 // identities are the names of the columns that are taken for identities.
-func identities(scans []keyScan, t *tables.Table) (ids []string) {
-	for j, name := range t.Columns {
-		if isNumber(t, j) && scans[j].isIdentity(name) {
-			ids = append(ids, name)
+func identities(t *tables.Table, name func(j int) string, scan func(j int) (keyScan, error)) (ids []string, err error) {
+	for j := range t.Features.Cols {
+		if !isNumber(t, j) {
+			continue
+		}
+		k, err := scan(j)
+		if err != nil {
+			return nil, fmt.Errorf("%s: column %s: %w", t.Name, name(j), tables.Limited(err))
+		}
+		if k.isIdentity(name(j)) {
+			ids = append(ids, name(j))
 		}
 	}
-	return ids
+	return ids, nil
+}
+
+// ofWhole scans columns of a whole table. The values of one at a time take memory of mem.
+func ofWhole(t *tables.Table, mem *arrowio.Budget) func(j int) (keyScan, error) {
+	return func(j int) (keyScan, error) {
+		held := mem.Part()
+		defer held.Close()
+		k := newKeyScan()
+		err := k.addColumn(t, j, t.Features.Rows, held)
+		return k, err
+	}
 }
 
 // isNumber reports whether column j holds numbers, and no categories or dates.
@@ -69,19 +86,18 @@ func isNumber(t *tables.Table, j int) bool {
 
 // warnOfNumbers warns of identities in an array, whose columns have no names by which they
 // could be left out.
-func warnOfNumbers(env stages.Env, t *tables.Table) {
+func warnOfNumbers(env stages.Env, t *tables.Table, mem *arrowio.Budget) error {
 	if t == nil || t.Columns != nil || len(t.Shape) != 1 {
-		return
+		return nil
 	}
-	names := make([]string, t.Features.Cols)
-	for j := range names {
-		names[j] = strconv.Itoa(j + 1)
+	ids, err := identities(t, func(j int) string { return strconv.Itoa(j + 1) }, ofWhole(t, mem))
+	if err != nil {
+		return err
 	}
-	array := *t
-	array.Columns = names
-	if ids := identities(scanColumns(t), &array); len(ids) > 0 {
+	if len(ids) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: columns of the array that have another whole number in each row, as identities do (counted from 1): %s: if they are, leave them out of the array", t.Name, nameColumns(ids)))
 	}
+	return nil
 }
 
 // A keyScan follows the values of a column to tell whether they are row numbers or keys.
@@ -92,44 +108,37 @@ type keyScan struct {
 	last         float32
 	long         int // values of more digits than a measurement has
 	low, high    float32
-	seen         map[float32]bool
+	seen         keySet
 }
 
-func newKeyScans(columns int) []keyScan {
-	scans := make([]keyScan, columns)
-	for j := range scans {
-		scans[j] = keyScan{rises: true, falls: true, low: float32(math.Inf(1)), high: float32(math.Inf(-1)), seen: map[float32]bool{}}
-	}
-	return scans
+func newKeyScan() keyScan {
+	return keyScan{rises: true, falls: true, low: float32(math.Inf(1)), high: float32(math.Inf(-1))}
 }
 
-// scanColumns scans a whole table.
-func scanColumns(t *tables.Table) []keyScan {
-	scans := newKeyScans(t.Features.Cols)
-	for j := range scans {
-		scans[j].addColumn(t, j, t.Features.Rows)
-	}
-	return scans
-}
+// scanCost is about the memory of a keyScan without values.
+const scanCost = 160
 
 // addColumn adds the values of column j, which are of that many rows in all; 0 if that is
 // not known.
-func (k *keyScan) addColumn(t *tables.Table, j, rows int) {
+func (k *keyScan) addColumn(t *tables.Table, j, rows int, mem *arrowio.Budget) error {
 	for i := range t.Features.Rows {
 		if k.other {
-			return
+			return nil
 		}
-		k.add(t.Features.Data[i*t.Features.Stride+j])
+		if err := k.add(t.Features.Data[i*t.Features.Stride+j], mem); err != nil {
+			return fmt.Errorf("telling its values from row numbers: %w", err)
+		}
 		if rows > 0 && float64(k.repeated()) > maxRepeated*float64(rows) {
-			k.other, k.seen = true, nil
+			k.other, k.seen = true, keySet{}
 		}
 	}
+	return nil
 }
 
-func (k *keyScan) add(v float32) {
+func (k *keyScan) add(v float32, mem *arrowio.Budget) error {
 	if v != float32(math.Trunc(float64(v))) {
-		k.other, k.seen = true, nil
-		return
+		k.other, k.seen = true, keySet{}
+		return nil
 	}
 	if k.rows > 0 {
 		k.rises, k.falls = k.rises && v >= k.last, k.falls && v <= k.last
@@ -138,12 +147,45 @@ func (k *keyScan) add(v float32) {
 		k.long++
 	}
 	k.low, k.high, k.last = min(k.low, v), max(k.high, v), v
-	k.seen[v] = true
 	k.rows++
+	return k.seen.add(v, mem)
 }
 
 // repeated is how many rows have a value that a row before has.
-func (k *keyScan) repeated() int { return k.rows - len(k.seen) }
+func (k *keyScan) repeated() int { return k.rows - k.seen.n }
+
+// exactWhole is the first whole number that float32 does not tell from the next.
+const exactWhole = 1 << 24
+
+// A keySet holds n whole numbers: a bit for each of 64 that follow one another, as row numbers do.
+type keySet struct {
+	words map[uint32]uint64
+	n     int
+}
+
+// wordCost is about the memory of an entry of keySet.words.
+const wordCost = 40
+
+func (s *keySet) add(v float32, mem *arrowio.Budget) error {
+	at := math.Float32bits(v) // of numbers that follow one another these do
+	if -exactWhole < v && v < exactWhole {
+		at = uint32(int32(v) + exactWhole)
+	}
+	word, known := s.words[at/64]
+	if !known {
+		if err := mem.Take(wordCost); err != nil {
+			return err
+		}
+	}
+	if s.words == nil {
+		s.words = map[uint32]uint64{}
+	}
+	if bit := uint64(1) << (at % 64); word&bit == 0 {
+		s.words[at/64] = word | bit
+		s.n++
+	}
+	return nil
+}
 
 // isIdentity reports whether the column is row numbers or keys, which say nothing of other
 // rows: whole numbers that are all different, and which rise (or fall) from row to row, are
@@ -158,7 +200,7 @@ func (k *keyScan) isIdentity(name string) bool {
 	case k.rises || k.falls || 2*k.long > k.rows:
 		return true
 	}
-	exact := k.high < 1<<24 && k.low > -1<<24 // float32 tells these apart
+	exact := k.high < exactWhole && k.low > -exactWhole // float32 tells these apart
 	all := k.repeated() == 0 || !exact
 	return all && (identityName.MatchString(name) || exact && n*(n-1)/2 > expectedRepeats*(float64(k.high)-float64(k.low)+1))
 }
@@ -207,7 +249,6 @@ func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Op
 		env.Logger().Info(fmt.Sprintf("%s: the labels in column %s are not used: --truth compares with them", target.Name, target.Unread))
 	}
 	tellIdentity(env, cmp.Or(target, source), o)
-	warnOfNumbers(env, source)
 	warnOfOneFile(env, source, target, o)
 }
 
@@ -335,7 +376,7 @@ func (o SideOptions) drawn() bool {
 
 // warnOfCopies warns of columns that tell the source's classes apart by themselves, as a
 // copy of the label does.
-func warnOfCopies(ctx context.Context, env stages.Env, source *tables.Table) error {
+func warnOfCopies(ctx context.Context, env stages.Env, source *tables.Table, mem *arrowio.Budget) error {
 	if !tellable(source) {
 		return nil
 	}
@@ -344,7 +385,14 @@ func warnOfCopies(ctx context.Context, env stages.Env, source *tables.Table) err
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if source.Labels != nil && separates(source, j) {
+		if source.Labels == nil {
+			continue
+		}
+		copied, err := separates(source, j, mem)
+		if err != nil {
+			return fmt.Errorf("%s: column %q: telling it from a copy of the label: %w", source.Name, name, tables.Limited(err))
+		}
+		if copied {
 			copies = append(copies, name)
 		}
 	}
@@ -401,30 +449,21 @@ func ofEach(columns []string, one, several string) string {
 
 // separates reports whether column j tells the classes apart: their values are apart, or it is a
 // code, each of whose values is of one class.
-func separates(t *tables.Table, j int) bool {
+func separates(t *tables.Table, j int, mem *arrowio.Budget) (bool, error) {
 	n := t.Features.Rows
-	if n > 2*glanceRows {
-		few := make([]int, glanceRows)
-		for k := range few {
-			few[k] = k * n / glanceRows
-		}
-		if !sideBySide(t, j, few) { // nor are all rows
-			return codesClasses(t, j)
-		}
+	if (n <= 2*glanceRows || sideBySide(t, j, glanceRows)) && sideBySide(t, j, n) { // some are, if all are
+		return true, nil
 	}
-	rows := make([]int, n)
-	for i := range rows {
-		rows[i] = i
-	}
-	return sideBySide(t, j, rows) || codesClasses(t, j)
+	return codesClasses(t, j, mem)
 }
 
-// sideBySide reports whether the classes of rows are apart in column j: no value of one lies
-// among those of another. Of all rows there have to be several classes.
-func sideBySide(t *tables.Table, j int, rows []int) bool {
+// sideBySide reports whether the classes of so many rows, from all of t, are apart in column j: no
+// value of one lies among those of another. Of all rows there have to be several classes.
+func sideBySide(t *tables.Table, j, rows int) bool {
 	type reach struct{ low, high float32 }
 	classes := map[string]*reach{}
-	for _, i := range rows {
+	for k := range rows {
+		i := k * t.Features.Rows / rows
 		v := t.Features.Data[i*t.Features.Stride+j]
 		if v != v { // those that are missing are a value before all others
 			v = float32(math.Inf(-1))
@@ -441,27 +480,35 @@ func sideBySide(t *tables.Table, j int, rows []int) bool {
 			return false
 		}
 	}
-	return len(sorted) > 1 || len(rows) < t.Features.Rows
+	return len(sorted) > 1 || rows < t.Features.Rows
 }
 
 // codesClasses reports whether all rows of one value of column j are of one class, there are several
 // classes, and the values are repeated.
-func codesClasses(t *tables.Table, j int) bool {
+func codesClasses(t *tables.Table, j int, mem *arrowio.Budget) (bool, error) {
+	held := mem.Part()
+	defer held.Close()
 	class, several := map[float32]string{}, false
 	for i, now := range t.Labels {
 		several = several || now != t.Labels[0]
 		v := t.Features.Data[i*t.Features.Stride+j]
-		switch of, known := class[v]; {
-		case known && of != now:
-			return false
-		case !known && (len(class)+1)*repeatedValues > len(t.Labels):
-			return false
-		case !known:
-			class[v] = now
+		of, known := class[v]
+		if known && of != now || !known && (len(class)+1)*repeatedValues > len(t.Labels) {
+			return false, nil
 		}
+		if known {
+			continue
+		}
+		if err := held.Take(codeCost); err != nil {
+			return false, err
+		}
+		class[v] = now
 	}
-	return several
+	return several, nil
 }
+
+// codeCost is about the memory of a value and its class.
+const codeCost = 56
 
 // A spread is where the values of a column are.
 type spread struct {

@@ -71,23 +71,32 @@ func TestIdentities(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		table := suspect(300, true, map[string]func(int) float32{name: tc.value, "zero": func(int) float32 { return 0 }})
-		kept := withoutIdentities(logged(&log), table, scanColumns(table))
+		kept := withoutIdentities(logged(&log), table, scanned(t, table))
 		if left := len(kept) == 1; left != tc.left || left != strings.Contains(log.String(), "identities do: "+name+":") {
 			t.Errorf("%s: left out is %v, said %s", name, left, log.String())
 		}
 		few := suspect(10, true, map[string]func(int) float32{name: tc.value, "zero": func(int) float32 { return 0 }})
-		if kept := withoutIdentities(logged(&log), few, scanColumns(few)); len(kept) != 2 {
+		if kept := withoutIdentities(logged(&log), few, scanned(t, few)); len(kept) != 2 {
 			t.Errorf("%s: of few rows it is left out", name)
 		}
 	}
 	only := suspect(300, true, map[string]func(int) float32{"id": func(i int) float32 { return float32(i) }})
-	if kept := withoutIdentities(logged(&bytes.Buffer{}), only, scanColumns(only)); len(kept) != 1 {
+	if kept := withoutIdentities(logged(&bytes.Buffer{}), only, scanned(t, only)); len(kept) != 1 {
 		t.Error("no column is left")
 	}
 }
 
+func scanned(t *testing.T, table *tables.Table) []string {
+	t.Helper()
+	ids, err := identities(table, func(j int) string { return table.Columns[j] }, ofWhole(table, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ids
+}
+
 func warnOfBoth(t *testing.T, env stages.Env, source, target *tables.Table) {
-	if err := warnOfCopies(t.Context(), env, source); err != nil {
+	if err := warnOfCopies(t.Context(), env, source, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range doubtsOfSides(source, target) {
