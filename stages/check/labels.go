@@ -1,0 +1,4 @@
+package check
+
+// Labels are labels that a person gave some rows.
+type Labels struct{}
