@@ -34,14 +34,17 @@ var (
 
 // Options of a check.
 type Options struct {
-	Columns    Columns
-	Reading    tables.Options // how tables are written
-	Window     Span           // zero: all rows are one window
-	Level      float64        // of the intervals; 0 means 0.9
-	Alert      float64        // accuracy below which a window is an alarm; 0: none is
-	Labels     *Labels        // of some rows; nil: there are none
-	MaxClasses int
-	Seed       uint64
+	Columns Columns
+	Reading tables.Options // how tables are written
+	Window  Span           // zero: all rows are one window
+	Level   float64        // of the intervals; 0 means 0.9
+	Alert   float64        // accuracy below which a window is an alarm; 0: none is
+	// Labels are those of some rows, which are then one window: they were drawn from a file of the name
+	// Target, whose hash is TargetHash.
+	Labels             Labels
+	Target, TargetHash string
+	MaxClasses         int
+	Seed               uint64
 	// Each is given each window when it has ended; it may be nil.
 	Each func(*Report, *Window) error
 }
@@ -68,6 +71,7 @@ type checker struct {
 	rows  int64           // of the predictions
 	row   []float32
 	value []float64
+	given *given          // labels; nil: there are none
 	lost  map[string]bool // predicted classes that the reference lacks
 }
 
@@ -158,21 +162,28 @@ func (c *checker) width() int {
 // unpack makes rows of those that were kept, and their labels, if they have any.
 func (c *checker) unpack(s *drift.Sample) (rows accuracy.Rows, labels []int32) {
 	classes, n := len(c.classes.names), len(s.Keys)
-	rows = accuracy.Rows{Posteriors: blas32.General{Rows: n, Cols: classes, Stride: classes, Data: make([]float32, n*classes)}, Predicted: make([]int32, n), Hard: c.kind == hard}
+	rows = accuracy.Rows{Posteriors: blas32.General{Cols: classes, Stride: classes, Data: make([]float32, 0, n*classes)}, Predicted: make([]int32, 0, n), Hard: c.kind == hard}
 	for i := range n {
-		row, to := s.Row(i), rows.Posteriors.Data[i*classes:(i+1)*classes]
-		said := int32(row[c.width()-1])
-		rows.Predicted[i] = said
-		if c.kind == hard {
-			to[said] = 1
-		} else {
-			copy(to, row)
-		}
+		row := s.Row(i)
+		c.unpackRow(&rows, row)
 		if s.Width > c.width() {
 			labels = append(labels, int32(row[c.width()]))
 		}
 	}
 	return rows, labels
+}
+
+// unpackRow adds a row that was kept.
+func (c *checker) unpackRow(rows *accuracy.Rows, row []float32) {
+	p, said := &rows.Posteriors, int32(row[c.width()-1])
+	rows.Predicted = append(rows.Predicted, said)
+	p.Rows++
+	if c.kind != hard {
+		p.Data = append(p.Data, row[:p.Cols]...)
+		return
+	}
+	p.Data = append(p.Data, make([]float32, p.Cols)...)
+	p.Data[len(p.Data)-p.Cols+int(said)] = 1
 }
 
 // A rowState says what a row of predictions is.
@@ -255,15 +266,25 @@ func (c *checker) takeRow(r *reader, list lister, guess arrow.Array, i int) (row
 func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
 	o := c.options
 	r := &reader{columns: o.Columns, kind: c.kind, classes: c.classes}
-	if o.Labels == nil {
-		r.columns.Label = ""
+	r.columns.Label = ""
+	if err := c.give(func(text string) { env.Logger().Info(text) }); err != nil {
+		return err
 	}
 	err := r.each(ctx, path, o.Reading, func(rec arrow.Record) error {
 		times := of(rec, o.Columns.Time)
 		if o.Columns.Time != "" && times == nil {
 			return fmt.Errorf("%s: %w", path, r.lacks(o.Columns.Time, "name the column of times with --time"))
 		}
-		err := c.take(r, rec, path, func(i int, state rowState) error { return c.add(ctx, r, times, i, state) })
+		ids := of(rec, o.Columns.ID)
+		if ids == nil && o.Columns.ID != defaultID {
+			return fmt.Errorf("%s: %w", path, r.lacks(o.Columns.ID, "name the column of identities with --id"))
+		}
+		err := c.take(r, rec, path, func(i int, state rowState) error {
+			if c.given != nil {
+				c.given.see(c.rows, ids, i, c.row[:c.width()], state)
+			}
+			return c.add(ctx, r, times, i, state)
+		})
 		env.Report("predictions", c.rows, 0)
 		return err
 	})
@@ -357,6 +378,9 @@ func (c *checker) close(ctx context.Context, p *pane, complete bool) error {
 		w.fill(c, e)
 	}
 	w.judge(c.report)
+	if err := c.heed(w); err != nil {
+		return err
+	}
 	c.report.Windows = append(c.report.Windows, w)
 	if c.options.Each != nil {
 		return c.options.Each(c.report, w)

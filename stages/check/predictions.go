@@ -29,7 +29,11 @@ type Columns struct {
 	Prediction string
 	Label      string // of the reference
 	Time       string // "" for none
+	ID         string // of rows that a person has labelled; defaultID need not be there
 }
+
+// defaultID is the column of identities that is not asked for.
+const defaultID = "id"
 
 // PredictedColumn is the column of predicted classes that mars label writes.
 const PredictedColumn = "predicted_class"
@@ -59,7 +63,7 @@ func (r *reader) wanted(f arrow.Field) bool {
 		r.header = append(r.header, f.Name)
 	}
 	c := r.columns
-	return f.Name == c.Label && c.Label != "" || f.Name == c.Time && c.Time != "" || f.Name == c.Score && c.Score != "" || f.Name == c.prediction() ||
+	return f.Name == c.Label && c.Label != "" || f.Name == c.Time && c.Time != "" || f.Name == c.ID || f.Name == c.Score && c.Score != "" || f.Name == c.prediction() ||
 		c.Score == "" && (f.Name == c.Probability || strings.HasPrefix(f.Name, c.Probability+"_"))
 }
 

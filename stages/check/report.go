@@ -25,10 +25,8 @@ type Report struct {
 	Level   float64   `json:"level"` // of the intervals
 	Rows    int64     `json:"reference_rows"`
 	Shares  []float64 `json:"reference_shares"` // of the classes
-	// Reference are the figures of the reference itself, and Calibration is how posteriors are made to
-	// mean what they say by it: none, bcts, isotonic, or the table of predicted classes.
-	Reference   []Figure `json:"reference"`
-	Calibration string   `json:"calibration"`
+	// Reference are the figures of the reference itself.
+	Reference []Figure `json:"reference"`
 	// Unseen is what no rows without labels show.
 	Unseen  string    `json:"unseen"`
 	Windows []*Window `json:"windows"`
@@ -45,7 +43,7 @@ const Unseen = "If labels now follow another rule than in the reference, predict
 
 func newReport(c *checker, rows int64) *Report {
 	r := c.reference
-	return &Report{Classes: c.classes.names, Level: c.options.Level, Rows: rows, Shares: r.Proportions, Calibration: r.Calibration, Unseen: Unseen,
+	return &Report{Classes: c.classes.names, Level: c.options.Level, Rows: rows, Shares: r.Proportions, Unseen: Unseen,
 		Reference: figures(names(c.classes.names), r.Figures, r.Interval, nil), Windows: []*Window{}, kind: c.kind, timed: c.options.Window.Time > 0, alert: c.options.Alert}
 }
 
@@ -71,7 +69,7 @@ func (w *Window) name() string { return fmt.Sprintf("window %d (%s to %s)", w.Wi
 // Doubtful reports whether labels of some rows would settle what a window leaves open.
 func (r *Report) Doubtful() bool {
 	for _, w := range r.Windows {
-		if w.Verdict != diagnostics.Believe {
+		if w.Verdict != diagnostics.Believe && w.Labelled == nil {
 			return true
 		}
 	}
@@ -283,7 +281,9 @@ func (r *Report) WriteTable(out io.Writer) error {
 	} else {
 		r.writeVerdicts(&b)
 	}
-	fmt.Fprintf(&b, "%s\n", r.Unseen)
+	if w := r.Windows[0]; w.Labelled == nil {
+		fmt.Fprintf(&b, "%s\n", r.Unseen)
+	}
 	if r.Next != "" {
 		fmt.Fprintf(&b, "To settle it, label a few rows (docs/how-to/ask.md):\n  %s\n", safetext.Escape(r.Next))
 	}
@@ -307,12 +307,15 @@ func (r *Report) writeFigures(b *strings.Builder, w *Window) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
+	if w.Labelled != nil {
+		w.Labelled.write(b, r.Level)
+	}
 	fmt.Fprintf(b, "\n%s\n", w.Sentence)
 	for _, warning := range w.Warnings {
 		fmt.Fprintf(b, "Warning: %s.\n", safetext.Escape(warning))
 	}
 	if w.Rests != "" {
-		fmt.Fprintf(b, "They rest on this: %s.\n", w.Rests)
+		fmt.Fprintf(b, "The figures rest on this: %s.\n", w.Rests)
 	}
 	return nil
 }

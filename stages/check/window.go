@@ -49,6 +49,8 @@ type Window struct {
 	Warnings    []string            `json:"warnings"`
 	// Alarm is true if the accuracy is below Options.Alert, as far as the interval can tell.
 	Alarm bool `json:"alarm"`
+	// Labelled is there if a person has labelled some rows: the accuracy and the verdict are then by these.
+	Labelled *Labelled `json:"labelled,omitempty"`
 
 	estimate *accuracy.Estimate
 }
@@ -126,22 +128,17 @@ func (w *Window) fill(c *checker, e *accuracy.Estimate) {
 	w.estimate = e
 	w.Figures = figures(names(c.classes.names), e.Figures, e.Interval, c.reference.Figures)
 	w.Error, w.Shares, w.Moved, w.Unexplained = number(e.Error), e.Proportions, e.Moved, e.Unexplained
+	w.Assumptions = []Assumption{}
 	for _, a := range e.Assumptions {
 		w.Assumptions = append(w.Assumptions, Assumption{a.Name, a.Weight, a.Figures[accuracy.Accuracy]})
 	}
-	w.Rests = rests(e, c.kind)
+	w.Rests = words[e.Leading().Name]
 }
 
-// rests says what the figures rest on.
-func rests(e *accuracy.Estimate, k kind) string {
-	what := "posteriors"
-	if k == hard {
-		what = "predicted classes"
-	}
-	if e.Leading().Name == accuracy.Balance {
-		return "only the proportions of the classes have changed (label shift)"
-	}
-	return what + " mean what they meant in the reference"
+// words say what the assumptions are.
+var words = map[string]string{
+	accuracy.Same:    "predictions mean what they meant in the reference",
+	accuracy.Balance: "only the proportions of the classes have changed (label shift)",
 }
 
 // Accuracy is the first figure.

@@ -57,6 +57,8 @@ a row a window, .json the whole report.`,
 	f.StringVar(&o.Columns.Score, "score", "", "column with the posterior of one of two classes")
 	f.StringVar(&o.Columns.Positive, "positive", "", "class that --score is of (default: the last by value or name)")
 	f.StringVar(&o.Columns.Prediction, "prediction", "", "column of predicted classes (default \"predicted_class\", if it is there, else the most probable class)")
+	f.StringVar(&o.Columns.ID, "id", "id", "identity column, for --labels (default: row numbers if there is none)")
+	k.given.register(f)
 	f.StringVar(&k.window, "window", "", "length of a window: a number of rows, or a time such as 15m, 1h or 7d (default: all rows are one)")
 	f.StringVar(&o.Columns.Time, "time", "", "column with the time of each row, for windows of time: 2026-03-01T12:00:00Z, or seconds since 1970")
 	amountVar(f, &o.Alert, "alert", 1, "end with the status 4 if the accuracy of a window is below this")
@@ -77,6 +79,7 @@ type checking struct {
 	common                     *common
 	options                    check.Options
 	files                      featurizeFlags
+	given                      givenLabels
 	reference, window, metrics string
 	asJSON                     bool
 }
@@ -94,9 +97,12 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	if err := c.checkReport(); err != nil {
 		return err
 	}
+	ctx := cmd.Context()
+	if err := k.readLabels(cmd); err != nil {
+		return err
+	}
 	env, done := c.env(cmd)
 	defer done()
-	ctx := cmd.Context()
 	if !k.asJSON && k.window != "" && c.output != "-" && !c.quiet {
 		k.options.Each = func(r *check.Report, w *check.Window) error { return r.WriteLine(cmd.OutOrStdout(), w) }
 	}
@@ -141,6 +147,23 @@ func (k *checking) parse() (err error) {
 	}
 	o.Seed = k.common.seed
 	return nil
+}
+
+// readLabels reads the labels, if there are any.
+func (k *checking) readLabels(cmd *cobra.Command) (err error) {
+	o, path := &k.options, k.common.input
+	if err := k.given.read(cmd, o.Columns.Label, k.common); err != nil || k.given.path == "" {
+		return err
+	}
+	switch {
+	case k.window != "":
+		return usagef("--labels are of all rows together: leave --window out")
+	case isPipe(path) || path == "-":
+		return usagef("--labels are of rows of a file: give the predictions as one")
+	}
+	o.Labels, o.Target = k.given.Labels, path
+	o.TargetHash, err = machine(0).Hash(cmd.Context(), path)
+	return err
 }
 
 // put prints and writes the report, and ends with an alarm if there is one.

@@ -2,7 +2,6 @@ package accuracy
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -18,23 +17,6 @@ type calibrator interface {
 
 // A calibration fits a calibrator to posteriors and their labels.
 type calibration func(ctx context.Context, posteriors blas32.General, labels []int32) (calibrator, error)
-
-// calibrations are those that compete, by name.
-var calibrations = []struct {
-	name string
-	fit  calibration
-}{
-	{"none", func(_ context.Context, p blas32.General, _ []int32) (calibrator, error) {
-		return labelshift.Uncalibrated(p.Cols), nil
-	}},
-	{"bcts", func(ctx context.Context, p blas32.General, labels []int32) (calibrator, error) {
-		return labelshift.Calibrate(ctx, p, labels, labelshift.BCTS)
-	}},
-	{"isotonic", fitIsotonic},
-}
-
-// tableName is the calibration of classes alone.
-const tableName = "table"
 
 // perClass calibrates each class by itself, and divides by the sum.
 type perClass []steps
@@ -118,45 +100,4 @@ func (t table) Apply(posteriors blas32.General) blas32.General {
 		copy(dense.Row(out, i), dense.Row(blas32.General(t), dense.Argmax(dense.Row(posteriors, i))))
 	}
 	return out
-}
-
-// loss is the mean logarithmic loss.
-func loss(posteriors blas32.General, labels []int32) (sum float64) {
-	for i, y := range labels {
-		sum -= math.Log(max(float64(dense.Row(posteriors, i)[y]), leastPosterior))
-	}
-	return sum / float64(len(labels))
-}
-
-// leastPosterior is what a posterior counts as in logarithms if it is less: scikit-learn's of float32.
-const leastPosterior = 1.1920929e-07
-
-// halves is how many parts of the reference choose a calibration.
-const halves = 3
-
-// choose is the calibration with the least logarithmic loss on rows that were held out.
-func choose(ctx context.Context, posteriors blas32.General, labels []int32) (best int, err error) {
-	least := math.Inf(1)
-	for c, calibration := range calibrations {
-		sum := 0.0
-		for part := range halves {
-			var fit, held []int
-			for i := range labels {
-				if i%halves == part {
-					held = append(held, i)
-				} else {
-					fit = append(fit, i)
-				}
-			}
-			with, err := calibration.fit(ctx, dense.Gather(posteriors, fit), dense.Pick(labels, fit))
-			if err != nil {
-				return 0, err
-			}
-			sum += loss(with.Apply(dense.Gather(posteriors, held)), dense.Pick(labels, held)) * float64(len(held))
-		}
-		if sum < least {
-			best, least = c, sum
-		}
-	}
-	return best, nil
 }

@@ -22,11 +22,13 @@ type Options struct {
 }
 
 const (
-	// mostChosen is how many rows of the reference choose a calibration, and mostAgain how many one is
-	// fitted to again, replicates times, to see how chance moves it.
-	mostChosen = 9_000
+	// mostAgain is how many rows of the reference the calibration is fitted to again, replicates
+	// times, to see how chance moves it.
 	mostAgain  = 2_000
 	replicates = 40
+	// settledRows is so many rows of the reference that half is believed of how far its figures by
+	// calibrated posteriors are from what they are: with few, isotonic functions are biased.
+	settledRows = 1_000
 	// mostDrawn is how many rows of a window get classes at random in each replicate.
 	mostDrawn = 1_000
 )
@@ -36,7 +38,6 @@ type Reference struct {
 	Figures     Figures   // on the reference itself
 	Interval    Interval  // of Figures, as rows are chance
 	Proportions []float64 // of the classes
-	Calibration string    // by which posteriors are made to mean what they say
 
 	classes    int
 	hard       bool
@@ -45,6 +46,7 @@ type Reference struct {
 	again      []calibrator // fitted to rows that were drawn again
 	shrink     float64      // how much less far the calibrator is from the truth than these are from it
 	spread     *spread
+	lacking    Figures // what figures by calibrated posteriors lack
 }
 
 // Interval bounds figures, one by one.
@@ -82,14 +84,9 @@ func there(shares []float64) (n int) {
 
 // calibrate chooses a calibration and fits it, once to all rows and again to rows drawn from them.
 func (r *Reference) calibrate(ctx context.Context, rows Rows, labels []int32) error {
-	calibration := fitTable
-	if r.Calibration = tableName; !rows.Hard {
-		some := r.drawn(len(labels), mostChosen)
-		best, err := choose(ctx, dense.Gather(rows.Posteriors, some), dense.Pick(labels, some))
-		if err != nil {
-			return err
-		}
-		r.Calibration, calibration = calibrations[best].name, calibrations[best].fit
+	calibration := fitIsotonic
+	if rows.Hard {
+		calibration = fitTable
 	}
 	var err error
 	if r.calibrator, err = calibration(ctx, rows.Posteriors, labels); err != nil {
@@ -125,7 +122,12 @@ func (r *Reference) quantile() float64 { return distuv.UnitNormal.Quantile((1 + 
 
 // measure makes the figures of the reference, with intervals by rows drawn again.
 func (r *Reference) measure(rows Rows, labels []int32) {
-	r.Figures = newCounter(rows).figures(known(labels, r.classes))
+	all := newCounter(rows)
+	r.Figures = all.figures(known(labels, r.classes))
+	r.lacking = all.figures(r.calibrator.Apply(rows.Posteriors))
+	for j, v := range r.lacking {
+		r.lacking[j] = (r.Figures[j] - v) / (1 + float64(len(labels))/settledRows)
+	}
 	some := r.drawn(len(labels), mostDrawn)
 	part, of := rows.some(some), dense.Pick(labels, some)
 	rng, index := r.random(2), make([]int, len(some))
@@ -173,9 +175,32 @@ type Assumption struct {
 	Name    string
 	Weight  float64
 	Figures Figures
-	// Posteriors are those of the window's rows under the assumption.
-	Posteriors blas32.General
-	Deviation  Figures
+	// Posteriors are those of the window's rows under the assumption, by which the classes have the
+	// Proportions; nil: as the calibration alone gives them.
+	Posteriors  blas32.General
+	Proportions []float64
+	Right       float64 // the mean posterior of what is predicted
+	Deviation   Figures // of Figures, by chance
+}
+
+// Under are the posteriors of other rows under an assumption about a window.
+func (r *Reference) Under(a Assumption, rows Rows) blas32.General {
+	posteriors := r.calibrator.Apply(rows.Posteriors)
+	if a.Proportions != nil {
+		correct(posteriors, ratios(a.Proportions, r.Proportions))
+	}
+	return posteriors
+}
+
+// ratios are target/source, 0 where the source is.
+func ratios(target, source []float64) []float64 {
+	all := make([]float64, len(source))
+	for k, p := range source {
+		if p > 0 {
+			all[k] = target[k] / p
+		}
+	}
+	return all
 }
 
 // Names of assumptions.
@@ -228,34 +253,40 @@ func (r *Reference) Estimate(ctx context.Context, rows Rows, shown int) (*Estima
 	}
 	counter := newCounter(rows)
 	e := &Estimate{Assumptions: []Assumption{
-		{Name: Same, Posteriors: same, Figures: counter.figures(same)},
-		{Name: Balance, Posteriors: em.Responsibilities, Figures: counter.figures(em.Responsibilities)},
+		{Name: Same, Posteriors: same},
+		{Name: Balance, Posteriors: em.Responsibilities, Proportions: em.Proportions},
 	}}
-	window := r.spread.of(rows)
-	e.Moved = r.spread.apart(window, len(rows.Predicted), r.Proportions)
-	e.Unexplained = r.spread.apart(window, len(rows.Predicted), em.Proportions)
-	e.weigh()
-	r.deviate(e, rows, em.Proportions, v.Deviation)
-	r.combine(e, max(shown, len(rows.Predicted)))
-	e.Proportions = make([]float64, r.classes)
-	for _, a := range e.Assumptions {
-		floats.AddScaled(e.Proportions, a.Weight, dense.ColumnMeans(a.Posteriors))
+	for i := range e.Assumptions {
+		a := &e.Assumptions[i]
+		a.Figures = counter.figures(a.Posteriors)
+		a.Right = a.Figures[Accuracy]
+		a.Figures.correct(r.lacking)
 	}
+	window := r.spread.of(rows)
+	e.Moved, _ = r.spread.apart(window, len(rows.Predicted), r.Proportions)
+	unexplained, chance := r.spread.apart(window, len(rows.Predicted), em.Proportions)
+	e.Unexplained = unexplained
+	e.weigh(chance)
+	r.deviate(e, rows, v.Deviation)
+	r.combine(e, max(shown, len(rows.Predicted)))
 	return e, ctx.Err()
 }
 
-// weigh gives new proportions the part of what has moved that they explain.
-func (e *Estimate) weigh() {
-	explained := 0.5
+// chancePart is how much of what chance makes is taken for something that new proportions do not explain.
+const chancePart = 0.2
+
+// weigh gives new proportions the part of what has moved that they explain, beyond chance.
+func (e *Estimate) weigh(chance float64) {
+	explained := 0.0
 	if e.Moved > 0 {
-		explained = 1 - min(e.Unexplained/e.Moved, 1)
+		explained = max(1-(e.Unexplained+chancePart*chance)/e.Moved, 0)
 	}
 	e.Assumptions[0].Weight, e.Assumptions[1].Weight = 1-explained, explained
 }
 
 // deviate finds how far chance moves the figures: the rows of the reference, the proportions that
 // EM has found, and the labels, of which there is but one a row.
-func (r *Reference) deviate(e *Estimate, rows Rows, proportions, deviation []float64) {
+func (r *Reference) deviate(e *Estimate, rows Rows, deviation []float64) {
 	index := r.drawn(len(rows.Predicted), mostDrawn)
 	some := rows.some(index)
 	counter, rng := newCounter(some), r.random(3)
@@ -266,8 +297,8 @@ func (r *Reference) deviate(e *Estimate, rows Rows, proportions, deviation []flo
 		middle := counter.figures(dense.Gather(a.Posteriors, index))
 		for _, c := range r.again {
 			truth := c.Apply(some.Posteriors)
-			if a.Name == Balance {
-				correct(truth, drawProportions(rng, proportions, deviation, r.Proportions))
+			if a.Proportions != nil {
+				correct(truth, ratios(drawProportions(rng, a.Proportions, deviation), r.Proportions))
 			}
 			expected := counter.figures(truth)
 			drawn := counter.figures(draw(rng, truth))
@@ -284,19 +315,14 @@ func (r *Reference) deviate(e *Estimate, rows Rows, proportions, deviation []flo
 	}
 }
 
-// drawProportions are proportions that are as likely as those that were found, divided by the source's.
-func drawProportions(rng *rand.Rand, proportions, deviation, source []float64) []float64 {
-	ratios, sum := make([]float64, len(proportions)), 0.0
+// drawProportions are proportions that are as likely as those that were found.
+func drawProportions(rng *rand.Rand, proportions, deviation []float64) []float64 {
+	drawn := make([]float64, len(proportions))
 	for k, p := range proportions {
-		ratios[k] = max(p+deviation[k]*rng.NormFloat64(), 0)
-		sum += ratios[k]
+		drawn[k] = max(p+deviation[k]*rng.NormFloat64(), 1e-9)
 	}
-	for k := range ratios {
-		if source[k] > 0 {
-			ratios[k] /= max(sum, 1e-9) * source[k]
-		}
-	}
-	return ratios
+	dense.Normalize(drawn)
+	return drawn
 }
 
 // correct multiplies posteriors by ratios, and divides each row by its sum.
@@ -334,7 +360,15 @@ const (
 	doubtAlways      = 0.003
 )
 
-// combine weighs the assumptions.
+// Reweigh gives the assumptions of an estimate of n rows other weights, in their order.
+func (r *Reference) Reweigh(e *Estimate, weights []float64, n int) {
+	for i, w := range weights {
+		e.Assumptions[i].Weight = w
+	}
+	r.combine(e, n)
+}
+
+// combine makes one answer of the assumptions.
 func (r *Reference) combine(e *Estimate, n int) {
 	count := len(e.Assumptions[0].Figures)
 	e.Figures = make(Figures, count)
@@ -350,6 +384,10 @@ func (r *Reference) combine(e *Estimate, n int) {
 			variance += a.Weight * (a.Deviation[j]*a.Deviation[j] + apart*apart)
 		}
 		deviation[j] = math.Sqrt(variance)
+	}
+	e.Proportions = make([]float64, r.classes)
+	for _, a := range e.Assumptions {
+		floats.AddScaled(e.Proportions, a.Weight, dense.ColumnMeans(a.Posteriors))
 	}
 	e.Interval = between(e.Figures, deviation, r.quantile(), float64(n))
 	e.Error = math.Sqrt(2/math.Pi) * deviation[Accuracy]

@@ -38,6 +38,18 @@ func Count(classes int) int {
 	return firstF1 + classes
 }
 
+// correct adds to figures what they lack. Shares stay from 0 to 1.
+func (f Figures) correct(lacking Figures) {
+	for j, v := range lacking {
+		if v == v {
+			f[j] = max(f[j]+v, 0)
+		}
+		if j != LogLoss {
+			f[j] = min(f[j], 1)
+		}
+	}
+}
+
 // Rows are what a classifier says of n rows.
 type Rows struct {
 	Posteriors blas32.General // n×C
@@ -50,6 +62,9 @@ type Rows struct {
 func (r Rows) some(index []int) Rows {
 	return Rows{dense.Gather(r.Posteriors, index), dense.Pick(r.Predicted, index), r.Hard}
 }
+
+// leastPosterior is what a posterior counts as in logarithms if it is less: scikit-learn's of float32.
+const leastPosterior = 1.1920929e-07
 
 // A counter adds up what figures are of. Classes weigh as much as they are likely.
 type counter struct {

@@ -78,9 +78,9 @@ func (s *spread) of(r Rows) []float64 {
 }
 
 // apart is how far n rows of a window are spread from the reference's classes in some proportions, as the
-// share of rows that would have to be elsewhere, without what chance alone makes.
-func (s *spread) apart(window []float64, n int, proportions []float64) float64 {
-	total, chance := 0.0, 0.0
+// share of rows that would have to be elsewhere, without what chance alone makes, which is the other number.
+func (s *spread) apart(window []float64, n int, proportions []float64) (share, chance float64) {
+	total := 0.0
 	for c, share := range window {
 		mixed, variance := 0.0, 0.0
 		for k, p := range proportions {
@@ -92,5 +92,5 @@ func (s *spread) apart(window []float64, n int, proportions []float64) float64 {
 		total += math.Abs(share-mixed) / 2
 		chance += math.Sqrt(variance / (2 * math.Pi))
 	}
-	return max(0, total-chance)
+	return max(0, total-chance), chance
 }
