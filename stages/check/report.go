@@ -39,7 +39,7 @@ type Report struct {
 }
 
 // Unseen is what nobody can see without labels.
-const Unseen = "If labels now follow another rule than in the reference, predictions without labels do not show it: only labels of some rows do (mars ask)."
+const Unseen = "If labels now follow another rule than in the reference, or rows are of a class that it lacks, predictions without labels do not show it: only labels of some rows do (mars ask)."
 
 func newReport(c *checker, rows int64) *Report {
 	r := c.reference
@@ -213,7 +213,7 @@ func (r *Report) WriteMetrics(out io.Writer, w *Window) error {
 	if w.Alarm {
 		alarm = 1
 	}
-	if w.Verdict == diagnostics.Believe || w.Verdict == diagnostics.Care {
+	if w.Believed() {
 		believed = 1
 	}
 	m.One("alarm", "1 if the accuracy of the last window is below --alert.", alarm)
@@ -279,7 +279,7 @@ func (r *Report) WriteTable(out io.Writer) error {
 			return err
 		}
 	} else {
-		r.writeVerdicts(&b)
+		fmt.Fprintf(&b, "\n%s\n", r.Summary())
 	}
 	if w := r.Windows[0]; w.Labelled == nil {
 		fmt.Fprintf(&b, "%s\n", r.Unseen)
@@ -302,7 +302,7 @@ func (r *Report) writeFigures(b *strings.Builder, w *Window) error {
 		if j >= 4+spelling.MaxListed {
 			break
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t\n", safetext.Escape(f.words()), shown(f.Value), f.interval(), shown(f.Reference), f.change())
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t\n", safetext.Escape(f.Words()), shown(f.Value), f.interval(), shown(f.Reference), f.change())
 	}
 	if err := tw.Flush(); err != nil {
 		return err
@@ -320,8 +320,8 @@ func (r *Report) writeFigures(b *strings.Builder, w *Window) error {
 	return nil
 }
 
-// words are the name of a figure as a person reads it.
-func (f Figure) words() string {
+// Words are the name of a figure as a person reads it.
+func (f Figure) Words() string {
 	switch {
 	case f.Name == "auc":
 		return "AUC"
@@ -333,8 +333,8 @@ func (f Figure) words() string {
 	return strings.ReplaceAll(f.Name, "_", " ")
 }
 
-// writeVerdicts says how many windows are to be believed.
-func (r *Report) writeVerdicts(b *strings.Builder) {
+// Summary says how many windows are to be believed.
+func (r *Report) Summary() string {
 	counts := map[diagnostics.Verdict]int{}
 	for _, w := range r.Windows {
 		counts[w.Verdict]++
@@ -345,5 +345,5 @@ func (r *Report) writeVerdicts(b *strings.Builder) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, verdicts[v]))
 		}
 	}
-	fmt.Fprintf(b, "\n%s: %s. In the reference the accuracy is %s.\n", spelling.Count(len(r.Windows), "window", "windows"), strings.Join(parts, ", "), shown(r.Reference[0].Value))
+	return fmt.Sprintf("%s: %s. In the reference the accuracy is %s.", spelling.Count(len(r.Windows), "window", "windows"), strings.Join(parts, ", "), shown(r.Reference[0].Value))
 }

@@ -141,14 +141,19 @@ var words = map[string]string{
 	accuracy.Balance: "only the proportions of the classes have changed (label shift)",
 }
 
+// Believed reports whether the figures can be believed, with care at least.
+func (w *Window) Believed() bool {
+	return w.Verdict == diagnostics.Believe || w.Verdict == diagnostics.Care
+}
+
 // Accuracy is the first figure.
 func (w *Window) Accuracy() Figure { return w.Figures[accuracy.Accuracy] }
 
 const (
-	// mostUnexplained is the share of rows elsewhere, by no new proportions, from which on the window
-	// speaks against its figures, and mostUnknown that of rows without a prediction or of a class
-	// that the reference lacks.
-	mostUnexplained = 0.1
+	// mostUnexplained is the share of rows elsewhere, by no new proportions, without a warning, and
+	// mostUnknown that of rows without a prediction, or of a class that the reference lacks, up to
+	// which they do not speak against the figures.
+	mostUnexplained = 0.03
 	mostUnknown     = 0.05
 	// mostShift is by how much proportions may be new, as half the L1 distance, without a warning: those of
 	// classes that have changed places are.
@@ -160,7 +165,6 @@ const (
 // judge says whether to believe a window.
 func (w *Window) judge(r *Report) {
 	left := float64(w.Counts.Empty+w.Counts.Unknown) / float64(max(w.Counts.All, 1))
-	against := false
 	warn := func(format string, values ...any) { w.Warnings = append(w.Warnings, fmt.Sprintf(format, values...)) }
 	if w.Counts.Empty > 0 {
 		warn("%s no prediction: the figures are those of the others", spelling.Count(w.Counts.Empty, "row has", "rows have"))
@@ -170,7 +174,6 @@ func (w *Window) judge(r *Report) {
 	}
 	if w.Unexplained > mostUnexplained {
 		warn("the predictions are not spread as in the reference, and no new proportions of the classes explain it (%.0f of 100 rows would have to be elsewhere): the classes may look otherwise now", 100*w.Unexplained)
-		against = true
 	}
 	if shift := w.shift(r); shift > mostShift {
 		warn("the proportions of the classes seem to be very different from the reference's (%.0f of 100 rows), which classes that have changed places look like too", 100*shift)
@@ -182,7 +185,7 @@ func (w *Window) judge(r *Report) {
 	if w.Error != nil {
 		expected = min(*w.Error+left, 1)
 	}
-	signs := diagnostics.Signs{ExpectedError: 2 * expected, Accuracy: 1, Against: against || left > mostUnknown, Warned: len(w.Warnings) > 0}
+	signs := diagnostics.Signs{ExpectedError: 2 * expected, Accuracy: 1, Against: left > mostUnknown, Warned: len(w.Warnings) > 0}
 	w.Verdict = diagnostics.Judge(signs)
 	about := fmt.Sprintf("the accuracy is expected to be off by %.1f points", 100*expected)
 	if w.Error == nil {

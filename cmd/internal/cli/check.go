@@ -10,6 +10,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/check"
 	"mars.dev/mars/stages/label"
@@ -64,6 +65,7 @@ a row a window, .json the whole report.`,
 	amountVar(f, &o.Alert, "alert", 1, "end with the status 4 if the accuracy of a window is below this")
 	f.Float64Var(&o.Level, "level", 0.9, "level of the intervals")
 	f.StringVar(&k.metrics, "metrics-file", "", "keep the last window in this file for Prometheus, for node_exporter's textfile collector")
+	pageFlag(f, &k.page)
 	f.BoolVar(&k.asJSON, "json", false, "print one JSON object")
 	k.files.registerTables(f)
 	c.outputFlags(f)
@@ -81,6 +83,7 @@ type checking struct {
 	files                      featurizeFlags
 	given                      givenLabels
 	reference, window, metrics string
+	page                       string
 	asJSON                     bool
 }
 
@@ -94,7 +97,7 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.checkReport(); err != nil {
+	if err := cmp.Or(c.checkReport(), checkPage(k.page)); err != nil {
 		return err
 	}
 	ctx := cmd.Context()
@@ -106,9 +109,9 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	if !k.asJSON && k.window != "" && c.output != "-" && !c.quiet {
 		k.options.Each = func(r *check.Report, w *check.Window) error { return r.WriteLine(cmd.OutOrStdout(), w) }
 	}
-	var report *check.Report
+	var r *check.Report
 	if err := guarded(func() error {
-		report, err = check.Run(ctx, env, c.input, k.reference, k.options)
+		r, err = check.Run(ctx, env, c.input, k.reference, k.options)
 		return err
 	}); err != nil {
 		return err
@@ -116,7 +119,7 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	if err := unchanged(cmd); err != nil {
 		return err
 	}
-	return k.put(cmd, env, format, report)
+	return k.put(cmd, env, format, r)
 }
 
 // parse reads the flags.
@@ -174,6 +177,12 @@ func (k *checking) put(cmd *cobra.Command, env stages.Env, format label.Format, 
 	}
 	if err := k.save(cmd, env, format, r); err != nil {
 		return err
+	}
+	if k.page != "" {
+		part, err := report.Checked(r)
+		if err := pageOf(cmd, k.page, part, err); err != nil {
+			return err
+		}
 	}
 	if k.metrics != "" {
 		last := r.Windows[len(r.Windows)-1]
