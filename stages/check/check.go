@@ -121,11 +121,11 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 	c.kind = s.kind
 	c.row, c.value = make([]float32, c.width()+1), make([]float64, len(c.classes.names))
 	sample := drift.NewSample(c.width()+1, mostReference, mostReference)
-	r := &reader{columns: o.Columns, kind: c.kind, classes: c.classes}
+	r := &reader{columns: o.Columns, classes: c.classes}
 	r.columns.Time = ""
 	left := int64(0)
 	err = r.each(ctx, path, o.Reading, func(rec arrow.Record) error {
-		return c.take(r, rec, path, func(i int, state rowState) error {
+		return c.take(r, rec, func(i int, state rowState) error {
 			label := text(of(rec, o.Columns.Label), i)
 			if label == "" || state != whole {
 				left++
@@ -196,31 +196,27 @@ const (
 )
 
 // take reads the rows of a batch into c.row, one by one.
-func (c *checker) take(r *reader, rec arrow.Record, path string, each func(i int, state rowState) error) error {
-	if path == "-" {
-		path = tables.StandardInput
-	}
-	kind, err := r.kindOf(rec)
-	if err == nil && kind != c.kind {
+func (c *checker) take(r *reader, rec arrow.Record, each func(i int, state rowState) error) (err error) {
+	if r.kind, err = r.kindOf(rec); err == nil && (r.kind == hard) != (c.kind == hard) {
 		err = errors.New("has predictions of another kind than the reference: give the same columns in both, such as a posterior for each class")
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	list := lister(nil)
 	if c.kind != hard {
 		if list, err = r.lister(rec); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return err
 		}
 	}
 	guess := of(rec, r.columns.prediction())
 	for i := range int(rec.NumRows()) {
 		state, err := c.takeRow(r, list, guess, i)
-		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		if err == nil {
+			err = each(i, state)
 		}
-		if err := each(i, state); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -236,7 +232,7 @@ func (c *checker) takeRow(r *reader, list lister, guess arrow.Array, i int) (row
 		}
 		ok, err := settle(c.value)
 		if err != nil {
-			return 0, fmt.Errorf("row %d: %w", r.rows+int64(i)+1, err)
+			return 0, fmt.Errorf("row %d: %w", r.number(i), err)
 		}
 		if !ok {
 			return empty, nil
@@ -265,7 +261,7 @@ func (c *checker) takeRow(r *reader, list lister, guess arrow.Array, i int) (row
 // read reads the predictions.
 func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
 	o := c.options
-	r := &reader{columns: o.Columns, kind: c.kind, classes: c.classes}
+	r := &reader{columns: o.Columns, classes: c.classes}
 	r.columns.Label = ""
 	if err := c.give(func(text string) { env.Logger().Info(text) }); err != nil {
 		return err
@@ -273,13 +269,13 @@ func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
 	err := r.each(ctx, path, o.Reading, func(rec arrow.Record) error {
 		times := of(rec, o.Columns.Time)
 		if o.Columns.Time != "" && times == nil {
-			return fmt.Errorf("%s: %w", path, r.lacks(o.Columns.Time, "name the column of times with --time"))
+			return r.lacks(o.Columns.Time, "name the column of times with --time")
 		}
 		ids := of(rec, o.Columns.ID)
 		if ids == nil && o.Columns.ID != defaultID {
-			return fmt.Errorf("%s: %w", path, r.lacks(o.Columns.ID, "name the column of identities with --id"))
+			return r.lacks(o.Columns.ID, "name the column of identities with --id")
 		}
-		err := c.take(r, rec, path, func(i int, state rowState) error {
+		err := c.take(r, rec, func(i int, state rowState) error {
 			if c.given != nil {
 				c.given.see(c.rows, ids, i, c.row[:c.width()], state)
 			}

@@ -81,10 +81,10 @@ func look(ctx context.Context, path string, o Options) (*survey, error) {
 	err := r.each(ctx, path, o.Reading, func(rec arrow.Record) (err error) {
 		labels := of(rec, o.Columns.Label)
 		if labels == nil {
-			return fmt.Errorf("%s: %w", path, r.lacks(o.Columns.Label, "name the column of labels with --label"))
+			return r.lacks(o.Columns.Label, "name the column of labels with --label")
 		}
 		if s.kind, err = r.kindOf(rec); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return err
 		}
 		guess := of(rec, o.Columns.prediction())
 		for i := range int(rec.NumRows()) {
@@ -99,7 +99,7 @@ func look(ctx context.Context, path string, o Options) (*survey, error) {
 				}
 			}
 			if len(s.labels) > o.MaxClasses || len(predicted) > o.MaxClasses {
-				return fmt.Errorf("%s: has more than %d classes: name the column of labels with --label, or raise --max-classes", path, o.MaxClasses)
+				return fmt.Errorf("has more than %d classes: name the column of labels with --label, or raise --max-classes", o.MaxClasses)
 			}
 		}
 		switch s.kind {

@@ -54,7 +54,9 @@ type reader struct {
 	kind    kind
 	classes *classes // of the reference; nil while that is read
 	header  []string
-	rows    int64
+	rows    int64         // before a batch
+	schema  *arrow.Schema // of the file that is read
+	before  int64         // rows of files before it
 }
 
 // wanted reports whether a column is read.
@@ -129,6 +131,9 @@ func (r *reader) each(ctx context.Context, path string, o tables.Options, batch 
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if rec.Schema() != r.schema {
+			r.schema, r.before = rec.Schema(), r.rows
+		}
 		if err := batch(rec); err != nil {
 			return err
 		}
@@ -147,9 +152,12 @@ func (r *reader) each(ctx context.Context, path string, o tables.Options, batch 
 	return nil
 }
 
+// number is that of row i of a batch in its file, from 1.
+func (r *reader) number(i int) int64 { return r.rows - r.before + int64(i) + 1 }
+
 // at names a place in an error.
 func (r *reader) at(i int, column string, err error) error {
-	return fmt.Errorf("row %d, column %q: %w", r.rows+int64(i)+1, column, err)
+	return fmt.Errorf("row %d, column %q: %w", r.number(i), column, err)
 }
 
 // A cells reads numbers of a column; NaN where there is none.
@@ -270,25 +278,33 @@ func (r *reader) place(err error, i int, column string) error {
 
 // lists finds posteriors in a column of lists.
 func (r *reader) lists(rec arrow.Record) (lister, error) {
+	names, err := listedClasses(rec, r.columns.Probability)
+	if err != nil {
+		return nil, err
+	}
 	vectors, err := arrowio.VectorColumnWithGaps(rec, r.columns.Probability)
 	if err != nil {
 		return nil, err
 	}
-	if vectors.Width != r.classes.predictable {
-		return nil, fmt.Errorf("the column %q has lists of %d numbers, and there are %d classes: give the predictions of one model", r.columns.Probability, vectors.Width, r.classes.predictable)
+	if vectors.Width != len(names) || len(names) != r.classes.predictable {
+		return nil, fmt.Errorf("the column %q has lists of %d numbers of %d classes, and the reference posteriors of %d: give the predictions of one model", r.columns.Probability, vectors.Width, len(names), r.classes.predictable)
+	}
+	at := make([]int, len(names))
+	for j, name := range names {
+		if at[j] = slices.Index(r.classes.names[:r.classes.predictable], name); at[j] < 0 {
+			return nil, fmt.Errorf("the column %q has posteriors of a class %q, and the reference has none: give the predictions of one model", r.columns.Probability, name)
+		}
 	}
 	return func(i int, to []float64) error {
-		for k, v := range vectors.Row(i) {
-			to[k] = float64(v)
+		for j, v := range vectors.Row(i) {
+			to[at[j]] = float64(v)
 		}
 		return nil
 	}, nil
 }
 
-const (
-	// maxSum is how far from 1 the sum of a row's posteriors may be: rounded ones are.
-	maxSum = 0.02
-)
+// maxSum is how far from 1 the sum of a row's posteriors may be: rounded ones are.
+const maxSum = 0.02
 
 var errNotOne = errors.New("the posteriors do not add up to 1")
 

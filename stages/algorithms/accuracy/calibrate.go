@@ -15,9 +15,6 @@ type calibrator interface {
 	Apply(posteriors blas32.General) blas32.General
 }
 
-// A calibration fits a calibrator to posteriors and their labels.
-type calibration func(ctx context.Context, posteriors blas32.General, labels []int32) (calibrator, error)
-
 // perClass calibrates each class by itself, and divides by the sum.
 type perClass []steps
 

@@ -392,5 +392,5 @@ func (r *Reference) combine(e *Estimate, n int) {
 		floats.AddScaled(e.Proportions, a.Weight, dense.ColumnMeans(a.Posteriors))
 	}
 	e.Interval = between(e.Figures, deviation, r.quantile(), float64(n))
-	e.Error = math.Sqrt(2/math.Pi) * deviation[Accuracy]
+	e.Error = max(math.Sqrt(2/math.Pi)*deviation[Accuracy], 1/(float64(n)+2)) // the next row may be the first exception
 }
