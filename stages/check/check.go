@@ -112,8 +112,8 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 	if c.classes, err = s.classes(o, path); err != nil {
 		return err
 	}
-	if len(c.classes.names) > o.MaxClasses {
-		return fmt.Errorf("%s: %w", path, env.CheckClasses(len(c.classes.names)))
+	if err := env.CheckClasses(len(c.classes.names)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	if s.missing > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: %s no label and left out", path, spelling.Count(s.missing, "row has", "rows have")))
@@ -131,7 +131,11 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 				left++
 				return nil
 			}
-			c.row[c.width()] = float32(c.classes.index(label))
+			class := c.classes.index(label)
+			if class < 0 {
+				return r.at(i, o.Columns.Label, errors.New("has a label that was not there before: run again when nothing writes to the file"))
+			}
+			c.row[c.width()] = float32(class)
 			sample.Add(drift.Hash(o.Seed, 1<<63+uint64(r.rows)+uint64(i)), c.row)
 			return nil
 		})
