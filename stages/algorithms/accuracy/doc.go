@@ -15,9 +15,5 @@
 // How much each counts, and what is expected to be off by, says a comparison of how the
 // posteriors are spread in the window and in the reference (spread.go): the assumptions that
 // explain it count more, and what none explains widens every interval. That labels follow
-// another rule than in the reference, which the posteriors do not show, nobody can see.
+// another rule than in the reference, or rows are of a class that it lacks, posteriors do not show.
 package accuracy
-
-// Version is of the figures that this package gives. Raise it when the same data and options
-// give others than before.
-const Version = 1
