@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-scale bench-spark fuzz clean bench-read
+.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -121,6 +121,9 @@ bench-columns: build ## processor time by the number of columns, of each format,
 
 bench-watch: build ## processor time and memory of mars watch, by the length of windows
 	$(GO) run ./cmd/internal/bench watch $(BIN)
+
+bench-check: build ## processor time and memory of mars check, by the length of windows
+	$(GO) run ./cmd/internal/bench check $(BIN)
 
 bench-limits: build ## memory and time of inputs far larger than --memory-limit
 	$(GO) run ./cmd/internal/bench limits $(BENCHFLAGS) $(BIN)

@@ -83,6 +83,59 @@ func EachBatch(ctx context.Context, path string, o Options, columns []arrow.Fiel
 	return nil
 }
 
+// EachWanted gives the rows of a table in batches of the columns that are wanted, as EachBatch does, but
+// of each file those that it has, in their own types, lists too where a format gives them. The path may be
+// "-" or a pipe, which is read once.
+func EachWanted(ctx context.Context, path string, o Options, wanted func(arrow.Field) bool, each func(arrow.Record) error) error {
+	paths, err := Expand(path)
+	if err != nil {
+		return err
+	}
+	o.Each = func(*Table) error { return nil } // no labels and identities are kept
+	o.only = wanted
+	for _, path := range paths {
+		err := openRows(ctx, path, o, func(schema *arrow.Schema, next records, _ int) error {
+			return eachWanted(schema, next, wanted, each)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachWanted is EachWanted of one file.
+func eachWanted(schema *arrow.Schema, next records, wanted func(arrow.Field) bool, each func(arrow.Record) error) error {
+	var at []int
+	var fields []arrow.Field
+	for i, f := range schema.Fields() {
+		if wanted(f) {
+			at, fields = append(at, i), append(fields, f)
+		}
+	}
+	metadata := schema.Metadata()
+	kept := arrow.NewSchema(fields, &metadata)
+	for {
+		rec, err := next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		columns := make([]arrow.Array, len(at))
+		for k, i := range at {
+			columns[k] = rec.Column(i)
+		}
+		part := array.NewRecord(kept, columns, rec.NumRows())
+		err = each(part)
+		part.Release()
+		if err != nil {
+			return err
+		}
+	}
+}
+
 // eachBatch is EachBatch of one file.
 func eachBatch(ctx context.Context, path string, o Options, kept *arrow.Schema, each func(arrow.Record) error) error {
 	return openRows(ctx, path, o, func(schema *arrow.Schema, next records, domain int) error {
@@ -208,11 +261,14 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 	if o.Memory == nil {
 		o.Memory = arrowio.NewBudget(0)
 	}
-	f, err := os.Open(path)
+	f, err := openRead(path)
 	if err != nil {
-		return absent(path, err)
+		return err
 	}
 	defer f.Close()
+	if path == "-" {
+		path = StandardInput
+	}
 	in, err := newInput(ctx, f, path, o)
 	if err != nil {
 		return named(path, err)
@@ -238,6 +294,18 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 		return read(columns, next, domain)
 	}
 	return named(path, openColumns(ctx, in, o, flat))
+}
+
+// openRead opens a file, or standard input.
+func openRead(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(arrowio.StandardInput()), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, absent(path, err)
+	}
+	return f, nil
 }
 
 // openColumns opens an input with columns and calls read with its schema and batches.
@@ -277,12 +345,15 @@ func textBatches(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 	if err := in.reading.Take(int64(len(r.header)) * schemaCost); err != nil {
 		return fmt.Errorf("%d columns: %w", len(r.header), err)
 	}
-	fields := make([]arrow.Field, 0, len(r.header))
+	var fields []arrow.Field
+	var at []int
 	for i, name := range r.header { // a million columns take their time
 		if err := ended(ctx, i); err != nil {
 			return err
 		}
-		fields = append(fields, arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true})
+		if f := (arrow.Field{Name: name, Type: arrow.BinaryTypes.String, Nullable: true}); o.only == nil || o.only(f) || i == 0 { // of no column nobody could count the rows
+			fields, at = append(fields, f), append(at, i)
+		}
 	}
 	schema := arrow.NewSchema(fields, nil)
 	if err := ctx.Err(); err != nil {
@@ -299,9 +370,9 @@ func textBatches(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 			if err != nil {
 				return 0, err
 			}
-			for i, field := range record.fields {
-				b.Field(i).(*array.StringBuilder).Append(field)
-				size += len(field)
+			for k, i := range at {
+				b.Field(k).(*array.StringBuilder).Append(record.fields[i])
+				size += len(record.fields[i])
 			}
 			return size, ctx.Err()
 		})

@@ -25,6 +25,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/pipeline/compare"
 	"mars.dev/mars/show/figures"
+	"mars.dev/mars/stages/check"
 	"mars.dev/mars/stages/eval"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/proportions"
@@ -47,6 +48,14 @@ func proportionsOf(classes []string) *proportions.Report {
 		}
 	}
 	return r
+}
+
+func checkOf(classes []string) *check.Report {
+	v, low, high := .8, .7, .9
+	f := check.Figure{Name: "accuracy", Value: &v, Lower: &low, Upper: &high}
+	w := &check.Window{Window: 1, Start: "1", End: "9", Figures: []check.Figure{f, {Name: "f1_" + classes[0], Value: &v}}, Verdict: "doubt", Warnings: []string{classes[0]}}
+	gone := &check.Window{Window: 2, Start: "10", End: "19", Figures: []check.Figure{{Name: "accuracy"}}, Verdict: "believe"}
+	return &check.Report{Classes: classes, Level: .9, Reference: []check.Figure{f}, Unseen: check.Unseen, Windows: []*check.Window{w, gone}}
 }
 
 func evaluationOf(classes []string) *eval.Metrics {
@@ -176,6 +185,7 @@ func allParts(t *testing.T, classes []string) (parts []*Part) {
 	}
 	add(Proportions(proportionsOf(classes)))
 	add(Evaluation(evaluationOf(classes)))
+	add(Checked(checkOf(classes)))
 	add(Labels(labelsOf(t, classes, 20_000)))
 	add(Training(trainingOf(classes)))
 	add(Plan(classes, planOf(classes)))

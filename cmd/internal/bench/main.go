@@ -10,6 +10,7 @@
 //	go run ./cmd/internal/bench scale FOLDER      sketch, respond, predict and label, to 10⁷ rows
 //	go run ./cmd/internal/bench train             iterations of training, beside PyTorch and JAX
 //	go run ./cmd/internal/bench watch FOLDER      mars watch, by the length of windows
+//	go run ./cmd/internal/bench check FOLDER      mars check, by the length of windows
 //
 // FOLDER holds the programs that make build makes, in which targets of make call these.
 // Processor seconds are of user and system together, over all threads: on a machine with other
@@ -40,6 +41,7 @@ var benches = map[string]func(*flag.FlagSet) func() error{
 	"scale":   benchScale,
 	"train":   benchTrain,
 	"watch":   benchWatch,
+	"check":   benchCheck,
 }
 
 func main() {

@@ -136,7 +136,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(c.checkOutput(cmd, format), checkPage(c.page), c.checkSummary()); err != nil {
 		return err
 	}
-	if err := cmp.Or(l.keepColumns(cmd.Context()), l.given.read(cmd, &l.files, c)); err != nil {
+	if err := cmp.Or(l.keepColumns(cmd.Context()), l.given.read(cmd, labelName(&l.files), c)); err != nil {
 		return err
 	}
 	l.options.Labels, l.options.KeepAll, l.labels.Given = l.given.Labels, l.given.path != "" && l.options.Assume == nil, l.given.Sheet

@@ -28,7 +28,7 @@ const (
 	exitFailed      = 1   // bad input, or the work could not be done; no output is left
 	exitUsage       = 2   // the command line is wrong
 	exitDiverged    = 3   // training diverged; the last good model is kept
-	exitAlert       = 4   // mars watch --alert has an alarm
+	exitAlert       = 4   // mars watch or mars check has an alarm, by --alert
 	exitInterrupted = 130 // by a signal
 	exitBrokenPipe  = 141 // whoever read the output stopped reading
 )
@@ -43,7 +43,7 @@ var exitStatuses = []struct {
 	{exitFailed, "bad input or failure (no output file is left)", true},
 	{exitUsage, "wrong use", false},
 	{exitDiverged, "training diverged (the last good model, if any, is kept)", true},
-	{exitAlert, "mars watch --alert has found drift", false},
+	{exitAlert, "mars watch --alert has found drift, or mars check --alert too low an accuracy", false},
 	{exitInterrupted, "interrupted", false},
 	{exitBrokenPipe, "the reader of the output went away", false},
 }

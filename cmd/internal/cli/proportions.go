@@ -127,7 +127,7 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 	if err := cmp.Or(c.checkReport(), checkPage(p.page)); err != nil {
 		return err
 	}
-	if err := p.given.read(cmd, &p.files, c); err != nil {
+	if err := p.given.read(cmd, labelName(&p.files), c); err != nil {
 		return err
 	}
 	p.options.Labels = p.given.Labels

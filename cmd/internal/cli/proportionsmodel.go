@@ -25,7 +25,7 @@ func (p *estimator) fromModel(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := cmp.Or(c.checkReport(), checkPage(p.page), p.given.read(cmd, f, c)); err != nil {
+	if err := cmp.Or(c.checkReport(), checkPage(p.page), p.given.read(cmd, labelName(f), c)); err != nil {
 		return err
 	}
 	p.options.Labels = p.given.Labels

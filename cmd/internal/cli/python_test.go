@@ -61,7 +61,7 @@ Shares = Union[str, Mapping[str, float], Sequence[float]]
 func pythonModule() string {
 	var b strings.Builder
 	b.WriteString(pythonHead)
-	for _, cmd := range []*cobra.Command{labelCommand(), proportionsCommand(), mount(Predict()), askCommand()} {
+	for _, cmd := range []*cobra.Command{labelCommand(), proportionsCommand(), mount(Predict()), askCommand(), checkCommand()} {
 		title := strings.ToUpper(cmd.Name()[:1]) + cmd.Name()[1:]
 		var types, help strings.Builder
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -160,15 +160,15 @@ func (f *Filled) sort() error {
 	return nil
 }
 
-// check checks that the rows are those that were drawn from a target, whose identities by row
+// Check checks that the rows are those that were drawn from a target, whose identities by row
 // are ids.
-func (f *Filled) check(t *Target, ids map[int]string) error {
+func (f *Filled) Check(t *Target, ids map[int]string) error {
 	if got := t.Letters(); got != f.Target {
 		advice := "give the target that mars ask drew from, or draw anew"
 		if t.byFeatures() {
 			advice += "; rows from a pipe without identities are known by their features: choose the same columns, or give files or an identity column"
 		}
-		return fmt.Errorf("%s: has rows of another target than %s (code %s, and this target has %s): %s", f.Path, t.r.Name(), f.Target, got, advice)
+		return fmt.Errorf("%s: has rows of another target than %s (code %s, and this target has %s): %s", f.Path, t.name, f.Target, got, advice)
 	}
 	for _, row := range f.Rows {
 		id, written := ids[row.Row], row

@@ -26,7 +26,8 @@ type Target struct {
 	Rows    int
 	Missing int // of them, that have no value at all: nobody draws them
 
-	r        *stream.Rows
+	r        *stream.Rows // nil of a file
+	name     string
 	files    []string // hashes
 	ids      hash.Hash
 	features hash.Hash
@@ -35,7 +36,7 @@ type Target struct {
 
 // NewTarget looks at no row yet.
 func NewTarget(r *stream.Rows) (*Target, error) {
-	t := &Target{r: r, ids: sha256.New(), features: sha256.New(), numbered: true}
+	t := &Target{r: r, name: r.Name(), ids: sha256.New(), features: sha256.New(), numbered: true}
 	meta, err := r.Meta()
 	if err != nil {
 		return nil, err
@@ -82,9 +83,8 @@ func (t *Target) Add(rec arrow.Record) (places []Place, err error) {
 			id, _ = arrowio.Cell(column, i)
 		}
 		t.numbered = t.numbered && id == number
-		fmt.Fprintf(t.ids, "%d %s\n", len(id), id)
 		places = append(places, Place{i, t.Rows, id})
-		t.Rows++
+		t.Name(id)
 	}
 	if !t.r.Has(t.r.Columns.Features) || len(places) == 0 {
 		return places, nil
@@ -112,6 +112,18 @@ func (t *Target) addFeatures(x arrowio.Vectors, places []Place) {
 			t.features.Write(b[:]) // cannot fail
 		}
 	}
+}
+
+// OfFile looks at no row yet of a target that is a file with this hash, and gets a name alone for each
+// row.
+func OfFile(name, hash string) *Target {
+	return &Target{name: name, files: []string{hash}, ids: sha256.New()}
+}
+
+// Name looks at the identity of the next row, its number from 0 if it has none.
+func (t *Target) Name(id string) {
+	fmt.Fprintf(t.ids, "%d %s\n", len(id), id)
+	t.Rows++
 }
 
 // Letters say of which target the rows are.
@@ -170,5 +182,5 @@ func (f *Filled) Locate(ctx context.Context, r *stream.Rows, vectors string) (*L
 		return nil, err
 	}
 	found.Missing, found.Rows = t.Missing, t.Rows
-	return found, f.check(t, ids)
+	return found, f.Check(t, ids)
 }

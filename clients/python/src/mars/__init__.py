@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mars._ask import ask
 from mars._binary import binary
+from mars._check import Check, check
 from mars._label import label, predict
 from mars._process import MarsError, MarsValueError, MarsWarning
 from mars._proportions import Proportions, proportions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Check",
     "LabelReport",
     "MarsClassifier",
     "MarsError",
@@ -34,6 +36,7 @@ __all__ = [
     "__version__",
     "ask",
     "binary",
+    "check",
     "label",
     "predict",
     "proportions",

@@ -528,3 +528,53 @@ ASK: Mapping[str, str] = {
     "seed": "seed of everything random",
     "jobs": "number of threads (default: as many as processors)",
 }
+
+
+class CheckOptions(TypedDict, total=False):
+    """Options of mars check."""
+
+    score: str
+    positive: str
+    id: str
+    new_class: Names
+    window: str
+    time: str
+    level: float
+    metrics_file: str
+    report: str
+    separator: str
+    decimal: Literal[".", ","]
+    thousands: str
+    comment: str
+    skip_lines: int
+    no_header: bool
+    encoding: str
+    memory_limit: Union[int, str]
+    max_classes: int
+    seed: int
+    random_state: Union[int, None]
+    jobs: int
+
+
+CHECK: Mapping[str, str] = {
+    "score": "column with the posterior of one of two classes",
+    "positive": "class that score is of (default: the last by value or name)",
+    "id": "identity column, for labels (default: row numbers if there is none)",
+    "new_class": "values in labels that are classes which the source lacks, though they are spelt almost like one of its own",
+    "window": "length of a window: a number of rows, or a time such as 15m, 1h or 7d (default: all rows are one)",
+    "time": "column with the time of each row, for windows of time: 2026-03-01T12:00:00Z, or seconds since 1970",
+    "level": "level of the intervals (default 0.9)",
+    "metrics_file": "keep the last window in this file for Prometheus, for node_exporter's textfile collector",
+    "report": "make a page to look at of the answer too, in this HTML file",
+    "separator": "field separator of text tables, such as ' ' (default: by each file's name and header)",
+    "decimal": "decimal mark of the numbers in text tables (default: as each file's first rows are written)",
+    "thousands": "character between thousands in the numbers of text tables, such as , or ' '",
+    "comment": "lines of text tables that begin with this are left out, such as '#'",
+    "skip_lines": "lines of text tables before the header to leave out",
+    "no_header": "text tables have no header: their columns are c1, c2, …",
+    "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
+    "memory_limit": "refuse inputs that together need more memory than this (default three quarters of the machine's)",
+    "max_classes": "refuse labels of more classes than this (default 4096)",
+    "seed": "seed of everything random",
+    "jobs": "number of threads (default: as many as processors)",
+}

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/show/report"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/check"
+	"mars.dev/mars/stages/label"
+)
+
+// checkCommand says how right a model still is.
+func checkCommand() *cobra.Command {
+	k := &checking{common: &common{name: "mars-check", columns: arrowio.DefaultColumns()}}
+	cmd := &cobra.Command{
+		Use:   "check PREDICTIONS --reference FILE [flags]",
+		Short: "Say how right a model still is, without labels: accuracy and other figures of each window",
+		Long: `Reads predictions of any model, and as the reference predictions with labels of rows that
+the model was not trained on. For all rows, or for each window of them, it writes the accuracy
+that is to be expected, balanced accuracy, F1 of each class, logarithmic loss, and of two
+classes the area under the ROC curve and the confusion matrix, each with an interval and the
+change since the reference, what they rest on, and a verdict: whether to believe them.
+
+Predictions are tables in CSV, TSV, JSON lines, Parquet or Arrow, or on standard input (-):
+a column probability_CLASS for each class, or the posterior of one of two classes (--score), or
+a column of predicted classes alone (--prediction). What is predicted is the most probable
+class, unless there is a column predicted_class, or --prediction names one.
+
+The figures rest on two assumptions: that posteriors mean what they mean in the reference, on
+which they are calibrated, and that only the proportions of the classes have changed. How the
+predictions are spread says how much each counts, and widens the intervals where neither
+explains it. If labels follow another rule now, no row without a label shows it: mars ask draws
+some rows to label, and --labels takes them.
+
+--alert .9 ends with the status 4 if the accuracy of a window is below .9: if the upper bound
+of its interval is, which for intervals of 90 % is so with 95 %.
+
+The name of --output says how the report is written: .csv, .tsv, .jsonl, .parquet and .arrow get
+a row a window, .json the whole report.`,
+		Example: `  mars check today.csv --reference labelled.csv --label y
+  mars check predictions.parquet --reference labelled.parquet --window 1d --time at --metrics-file check.prom
+  mars check scores.csv --reference labelled.csv --score score --positive yes --alert .9 || echo look
+  mars check predictions.csv --reference labelled.csv --prediction class -o windows.csv --window 5000`,
+		Args: cobra.ExactArgs(1),
+	}
+	cmd.RunE = k.run
+	f, c, o := cmd.Flags(), k.common, &k.options
+	f.StringVar(&k.reference, "reference", "", "file with predictions and labels of rows that the model was not trained on (required)")
+	f.StringVar(&o.Columns.Label, "label", "label", "label column of the reference")
+	f.StringVar(&o.Columns.Probability, "probability", "probability", "what the columns of posteriors begin with, as in probability_CLASS, or the column with lists of them")
+	f.StringVar(&o.Columns.Score, "score", "", "column with the posterior of one of two classes")
+	f.StringVar(&o.Columns.Positive, "positive", "", "class that --score is of (default: the last by value or name)")
+	f.StringVar(&o.Columns.Prediction, "prediction", "", "column of predicted classes (default \"predicted_class\", if it is there, else the most probable class)")
+	f.StringVar(&o.Columns.ID, "id", "id", "identity column, for --labels (default: row numbers if there is none)")
+	k.given.register(f)
+	f.StringVar(&k.window, "window", "", "length of a window: a number of rows, or a time such as 15m, 1h or 7d (default: all rows are one)")
+	f.StringVar(&o.Columns.Time, "time", "", "column with the time of each row, for windows of time: 2026-03-01T12:00:00Z, or seconds since 1970")
+	amountVar(f, &o.Alert, "alert", 1, "end with the status 4 if the accuracy of a window is below this")
+	f.Float64Var(&o.Level, "level", 0.9, "level of the intervals")
+	f.StringVar(&k.metrics, "metrics-file", "", "keep the last window in this file for Prometheus, for node_exporter's textfile collector")
+	pageFlag(f, &k.page)
+	f.BoolVar(&k.asJSON, "json", false, "print one JSON object")
+	k.files.registerTables(f)
+	c.outputFlags(f)
+	writesTables(f, "write the report to this file too")
+	c.limitFlag(f)
+	c.classesFlag(f)
+	c.chanceFlags(f)
+	c.logFlags(f)
+	return newCommand(cmd)
+}
+
+type checking struct {
+	common                     *common
+	options                    check.Options
+	files                      featurizeFlags
+	given                      givenLabels
+	reference, window, metrics string
+	page                       string
+	asJSON                     bool
+}
+
+func (k *checking) run(cmd *cobra.Command, args []string) error {
+	c := k.common
+	c.input = args[0]
+	if err := cmp.Or(c.check(), k.parse()); err != nil {
+		return err
+	}
+	format, err := c.reportFormat()
+	if err != nil {
+		return err
+	}
+	if err := cmp.Or(c.checkReport(), checkPage(k.page)); err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	if err := k.readLabels(cmd); err != nil {
+		return err
+	}
+	env, done := c.env(cmd)
+	defer done()
+	if !k.asJSON && k.window != "" && c.output != "-" && !c.quiet {
+		k.options.Each = func(r *check.Report, w *check.Window) error { return r.WriteLine(cmd.OutOrStdout(), w) }
+	}
+	var r *check.Report
+	if err := guarded(func() error {
+		r, err = check.Run(ctx, env, c.input, k.reference, k.options)
+		return err
+	}); err != nil {
+		return err
+	}
+	if err := unchanged(cmd); err != nil {
+		return err
+	}
+	return k.put(cmd, env, format, r)
+}
+
+// parse reads the flags.
+func (k *checking) parse() (err error) {
+	o := &k.options
+	if k.reference == "" {
+		return usagef("say how right the model was: --reference FILE, with labels")
+	}
+	if k.window != "" {
+		if o.Window, err = check.ParseSpan(k.window); err != nil {
+			return usagef("--window: %w", err)
+		}
+	}
+	switch timed := o.Window.Time > 0; {
+	case timed && o.Columns.Time == "":
+		return usagef("--window %s is of time: name the column with the time of each row with --time", k.window)
+	case !timed && o.Columns.Time != "":
+		return usagef("--time is for windows of time: give --window too, such as 1d, or leave --time out")
+	case !(o.Level > 0 && o.Level < 1):
+		return usagef("--level %g: want a number between 0 and 1", o.Level)
+	case o.Columns.Positive != "" && o.Columns.Score == "":
+		return usagef("--positive is the class that --score is of: give both")
+	case o.Columns.Label == "":
+		return usagef("--label: name the column of labels of the reference")
+	}
+	if o.Reading, err = k.files.text(); err != nil {
+		return err
+	}
+	o.Seed = k.common.seed
+	return nil
+}
+
+// readLabels reads the labels, if there are any.
+func (k *checking) readLabels(cmd *cobra.Command) (err error) {
+	o, path := &k.options, k.common.input
+	if err := k.given.read(cmd, o.Columns.Label, k.common); err != nil || k.given.path == "" {
+		return err
+	}
+	switch {
+	case k.window != "":
+		return usagef("--labels are of all rows together: leave --window out")
+	case isPipe(path) || path == "-":
+		return usagef("--labels are of rows of a file: give the predictions as one")
+	}
+	o.Labels, o.Target = k.given.Labels, path
+	o.TargetHash, err = machine(0).Hash(cmd.Context(), path)
+	return err
+}
+
+// put prints and writes the report, and ends with an alarm if there is one.
+func (k *checking) put(cmd *cobra.Command, env stages.Env, format label.Format, r *check.Report) error {
+	c := k.common
+	if r.Doubtful() {
+		r.Next = k.askLine()
+	}
+	if err := k.save(cmd, env, format, r); err != nil {
+		return err
+	}
+	if k.page != "" {
+		part, err := report.Checked(r)
+		if err := pageOf(cmd, k.page, part, err); err != nil {
+			return err
+		}
+	}
+	if k.metrics != "" {
+		last := r.Windows[len(r.Windows)-1]
+		if err := atomicfile.Write(k.metrics, func(out io.Writer) error { return r.WriteMetrics(out, last) }); err != nil {
+			return err
+		}
+	}
+	print := r.WriteTable
+	if k.asJSON {
+		print = r.WriteJSON
+	}
+	if c.output != "-" && (k.asJSON || !c.quiet || c.output == "") {
+		if err := print(cmd.OutOrStdout()); err != nil {
+			return err
+		}
+	}
+	alarms := r.Alarms()
+	if len(alarms) == 0 {
+		return nil
+	}
+	var texts []string
+	for _, w := range alarms {
+		texts = append(texts, r.Alarm(w))
+	}
+	return &alertError{strings.Join(texts, "\n")}
+}
+
+// save writes the report to the output file, if one is named.
+func (k *checking) save(cmd *cobra.Command, env stages.Env, format label.Format, r *check.Report) error {
+	switch c := k.common; {
+	case c.output == "":
+		return nil
+	case format.Name == label.Arrow:
+		return c.write(cmd, func(_ context.Context, _ stages.Env, out arrowio.Sink) error { return r.Write(out) })
+	default:
+		return r.Save(cmd.Context(), c.output, format)
+	}
+}
+
+// askLine is the command that draws rows to label: predictions are features enough.
+func (k *checking) askLine() string {
+	if isPipe(k.common.input) || k.common.input == "-" {
+		return ""
+	}
+	words := []string{"mars", "ask", "--source", k.reference, "--target", k.common.input, "--label", k.options.Columns.Label}
+	if k.options.Columns.Time != "" {
+		words = append(words, "--exclude", k.options.Columns.Time)
+	}
+	return quoted(append(words, "-o", "ask.csv"))
+}

@@ -1,0 +1,397 @@
+// Package check is the stage that says how right a model still is: for every window of
+// its predictions, without their labels, the accuracy and other figures to be expected, each with
+// an interval, what they rest on, and whether to believe them.
+//
+// It reads tables of predictions, one with labels as the reference, and writes a Report. Memory is
+// bounded: of the reference it keeps a sample of 100,000 rows, and of each window one of 50,000.
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars.dev/mars/internal/spelling"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/accuracy"
+	"mars.dev/mars/stages/algorithms/drift"
+	"mars.dev/mars/stages/internal/windows"
+	"mars.dev/mars/tables"
+)
+
+// A Span is the length of a window.
+type Span = windows.Span
+
+// ParseSpan reads a Span, and ParseDuration a duration.
+var (
+	ParseSpan     = windows.ParseSpan
+	ParseDuration = windows.ParseDuration
+)
+
+// Options of a check.
+type Options struct {
+	Columns Columns
+	Reading tables.Options // how tables are written
+	Window  Span           // zero: all rows are one window
+	Level   float64        // of the intervals; 0 means 0.9
+	Alert   float64        // accuracy below which a window is an alarm; 0: none is
+	// Labels are those of some rows, which are then one window: they were drawn from a file of the name
+	// Target, whose hash is TargetHash.
+	Labels             Labels
+	Target, TargetHash string
+	MaxClasses         int
+	Seed               uint64
+	// Each is given each window when it has ended; it may be nil.
+	Each func(*Report, *Window) error
+}
+
+const (
+	mostReference = 100_000 // rows of the reference that are kept
+	mostWindow    = 50_000  // of a window
+	// mostValues is about how many numbers all open windows keep: of more each keeps half as many rows.
+	mostValues = 1 << 23
+	// mostOpen is how many windows of time may be open.
+	mostOpen = 100_000
+)
+
+// A checker makes windows of predictions.
+type checker struct {
+	options   Options
+	classes   *classes
+	kind      kind
+	reference *accuracy.Reference
+	report    *Report
+
+	open  map[int64]*pane // by number
+	most  int             // rows that each keeps
+	rows  int64           // of the predictions
+	row   []float32
+	value []float64
+	given *given          // labels; nil: there are none
+	lost  map[string]bool // predicted classes that the reference lacks
+}
+
+// A pane is the rows of an open window.
+type pane struct {
+	number, first, last int64
+	kept                drift.Sample
+	empty, unknown      int64
+}
+
+// Run reads predictions of a table, or of standard input if path is "-", and a reference, and
+// says how right they are.
+func Run(ctx context.Context, env stages.Env, path, reference string, o Options) (*Report, error) {
+	o.Level = cmp.Or(o.Level, 0.9)
+	if o.MaxClasses = env.MaxClasses; o.MaxClasses == 0 {
+		o.MaxClasses = stages.DefaultMaxClasses
+	}
+	if tables.IsPiped(reference) {
+		return nil, fmt.Errorf("%s: the reference is read twice: give it as a file", reference)
+	}
+	c := &checker{options: o, open: map[int64]*pane{}, most: mostWindow, lost: map[string]bool{}}
+	if err := c.refer(ctx, env, reference); err != nil {
+		return nil, err
+	}
+	if err := c.read(ctx, env, path); err != nil {
+		return nil, err
+	}
+	return c.report, nil
+}
+
+// refer learns from the reference.
+func (c *checker) refer(ctx context.Context, env stages.Env, path string) error {
+	o := c.options
+	s, err := look(ctx, path, o)
+	if err != nil {
+		return err
+	}
+	if c.classes, err = s.classes(o, path); err != nil {
+		return err
+	}
+	if err := env.CheckClasses(len(c.classes.names)); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if s.missing > 0 {
+		env.Logger().Warn(fmt.Sprintf("%s: %s no label and left out", path, spelling.Count(s.missing, "row has", "rows have")))
+	}
+	c.kind = s.kind
+	c.row, c.value = make([]float32, c.width()+1), make([]float64, len(c.classes.names))
+	sample := drift.NewSample(c.width()+1, mostReference, mostReference)
+	r := &reader{columns: o.Columns, classes: c.classes}
+	r.columns.Time = ""
+	left := int64(0)
+	err = r.each(ctx, path, o.Reading, func(rec arrow.Record) error {
+		return c.take(r, rec, func(i int, state rowState) error {
+			label := text(of(rec, o.Columns.Label), i)
+			if label == "" || state != whole {
+				left++
+				return nil
+			}
+			class := c.classes.index(label)
+			if class < 0 {
+				return r.at(i, o.Columns.Label, errors.New("has a label that was not there before: run again when nothing writes to the file"))
+			}
+			c.row[c.width()] = float32(class)
+			sample.Add(drift.Hash(o.Seed, 1<<63+uint64(r.rows)+uint64(i)), c.row)
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	sample.Settle()
+	if len(sample.Keys) == 0 {
+		return fmt.Errorf("%s: no row has a label and a prediction: give labelled rows with predictions as the reference", path)
+	}
+	rows, labels := c.unpack(&sample)
+	if c.reference, err = accuracy.Fit(ctx, rows, labels, accuracy.Options{Level: o.Level, Seed: o.Seed}); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	c.report = newReport(c, r.rows-left)
+	return nil
+}
+
+// width is how many numbers a row of predictions has: the posteriors, and what is predicted.
+func (c *checker) width() int {
+	if c.kind == hard {
+		return 1
+	}
+	return len(c.classes.names) + 1
+}
+
+// unpack makes rows of those that were kept, and their labels, if they have any.
+func (c *checker) unpack(s *drift.Sample) (rows accuracy.Rows, labels []int32) {
+	classes, n := len(c.classes.names), len(s.Keys)
+	rows = accuracy.Rows{Posteriors: blas32.General{Cols: classes, Stride: classes, Data: make([]float32, 0, n*classes)}, Predicted: make([]int32, 0, n), Hard: c.kind == hard}
+	for i := range n {
+		row := s.Row(i)
+		c.unpackRow(&rows, row)
+		if s.Width > c.width() {
+			labels = append(labels, int32(row[c.width()]))
+		}
+	}
+	return rows, labels
+}
+
+// unpackRow adds a row that was kept.
+func (c *checker) unpackRow(rows *accuracy.Rows, row []float32) {
+	p, said := &rows.Posteriors, int32(row[c.width()-1])
+	rows.Predicted = append(rows.Predicted, said)
+	p.Rows++
+	if c.kind != hard {
+		p.Data = append(p.Data, row[:p.Cols]...)
+		return
+	}
+	p.Data = append(p.Data, make([]float32, p.Cols)...)
+	p.Data[len(p.Data)-p.Cols+int(said)] = 1
+}
+
+// A rowState says what a row of predictions is.
+type rowState int
+
+const (
+	whole   rowState = iota
+	empty            // a value is missing
+	unknown          // a class is predicted that the reference lacks
+)
+
+// take reads the rows of a batch into c.row, one by one.
+func (c *checker) take(r *reader, rec arrow.Record, each func(i int, state rowState) error) (err error) {
+	if r.kind, err = r.kindOf(rec); err == nil && (r.kind == hard) != (c.kind == hard) {
+		err = errors.New("has predictions of another kind than the reference: give the same columns in both, such as a posterior for each class")
+	}
+	if err != nil {
+		return err
+	}
+	list := lister(nil)
+	if c.kind != hard {
+		if list, err = r.lister(rec); err != nil {
+			return err
+		}
+	}
+	guess := of(rec, r.columns.prediction())
+	for i := range int(rec.NumRows()) {
+		state, err := c.takeRow(r, list, guess, i)
+		if err == nil {
+			err = each(i, state)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeRow reads row i into c.row.
+func (c *checker) takeRow(r *reader, list lister, guess arrow.Array, i int) (rowState, error) {
+	best := 0
+	if list != nil {
+		clear(c.value)
+		if err := list(i, c.value); err != nil {
+			return 0, err
+		}
+		ok, err := settle(c.value)
+		if err != nil {
+			return 0, fmt.Errorf("row %d: %w", r.number(i), err)
+		}
+		if !ok {
+			return empty, nil
+		}
+		for k, p := range c.value {
+			c.row[k] = float32(p)
+			if p > c.value[best] {
+				best = k
+			}
+		}
+	}
+	if guess != nil {
+		class := text(guess, i)
+		if class == "" {
+			return empty, nil
+		}
+		if best = c.classes.index(class); best < 0 {
+			c.lost[class] = true
+			return unknown, nil
+		}
+	}
+	c.row[c.width()-1] = float32(best)
+	return whole, nil
+}
+
+// read reads the predictions.
+func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
+	o := c.options
+	r := &reader{columns: o.Columns, classes: c.classes}
+	r.columns.Label = ""
+	if err := c.give(func(text string) { env.Logger().Info(text) }); err != nil {
+		return err
+	}
+	err := r.each(ctx, path, o.Reading, func(rec arrow.Record) error {
+		times := of(rec, o.Columns.Time)
+		if o.Columns.Time != "" && times == nil {
+			return r.lacks(o.Columns.Time, "name the column of times with --time")
+		}
+		ids := of(rec, o.Columns.ID)
+		if ids == nil && o.Columns.ID != defaultID {
+			return r.lacks(o.Columns.ID, "name the column of identities with --id")
+		}
+		err := c.take(r, rec, func(i int, state rowState) error {
+			if c.given != nil {
+				c.given.see(c.rows, ids, i, c.row[:c.width()], state)
+			}
+			return c.add(ctx, r, times, i, state)
+		})
+		env.Report("predictions", c.rows, 0)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if len(c.lost) > 0 {
+		env.Logger().Warn(fmt.Sprintf("%s: predicts classes that the reference lacks: %s: nothing is known of how right those rows are", path, spelling.List(sortedKeys(c.lost))))
+	}
+	return c.closeAll(ctx)
+}
+
+// add puts a row into its window.
+func (c *checker) add(ctx context.Context, r *reader, times arrow.Array, i int, state rowState) error {
+	number, o := int64(0), &c.options
+	switch {
+	case o.Window.Rows > 0:
+		number = c.rows / o.Window.Rows
+	case o.Window.Time > 0:
+		at, err := windows.TimeOf(times, i)
+		if err != nil {
+			return r.at(i, o.Columns.Time, err)
+		}
+		number = at / int64(o.Window.Time)
+	}
+	p := c.open[number]
+	if p == nil {
+		if len(c.open) == mostOpen {
+			return fmt.Errorf("there are more than %d windows of %s: give a longer --window", mostOpen, o.Window.Time)
+		}
+		p = &pane{number: number, first: c.rows, kept: drift.NewSample(c.width(), c.most, 0)}
+		c.open[number] = p
+	}
+	p.last = c.rows
+	c.rows++
+	switch state {
+	case empty:
+		p.empty++
+	case unknown:
+		p.unknown++
+	default:
+		p.kept.Add(drift.Hash(o.Seed, uint64(c.rows)), c.row[:c.width()])
+	}
+	if o.Window.Rows > 0 && c.rows%o.Window.Rows == 0 {
+		return c.close(ctx, p, true)
+	}
+	c.shrink()
+	return nil
+}
+
+// shrink makes each open window keep half as many rows where all together keep too many.
+func (c *checker) shrink() {
+	if c.rows%(1<<14) != 0 {
+		return
+	}
+	total := 0
+	for _, p := range c.open {
+		total += len(p.kept.Values)
+	}
+	if total <= mostValues {
+		return
+	}
+	c.most = max(c.most/2, 100)
+	for _, p := range c.open {
+		p.kept.Most = c.most
+		p.kept.Settle()
+	}
+}
+
+// closeAll closes the windows that are open, in their order.
+func (c *checker) closeAll(ctx context.Context) error {
+	for _, number := range sortedKeys(c.open) {
+		if err := c.close(ctx, c.open[number], c.options.Window.Rows == 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close makes a window of a pane.
+func (c *checker) close(ctx context.Context, p *pane, complete bool) error {
+	delete(c.open, p.number)
+	p.kept.Settle()
+	w := c.newWindow(p, complete)
+	if len(p.kept.Keys) > 0 {
+		rows, _ := c.unpack(&p.kept)
+		e, err := c.reference.Estimate(ctx, rows, int(p.kept.Rows))
+		if err != nil {
+			return err
+		}
+		w.fill(c, e)
+	}
+	w.judge(c.report)
+	if err := c.heed(w); err != nil {
+		return err
+	}
+	c.report.Windows = append(c.report.Windows, w)
+	if c.options.Each != nil {
+		return c.options.Each(c.report, w)
+	}
+	return nil
+}
+
+// place says where a window is.
+func (c *checker) place(p *pane) (start, end string) {
+	if d := int64(c.options.Window.Time); d > 0 {
+		return windows.TimeText(p.number * d), windows.TimeText((p.number + 1) * d)
+	}
+	return fmt.Sprint(p.first + 1), fmt.Sprint(p.last + 1)
+}
