@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-scale bench-spark fuzz clean bench-read
+.PHONY: help build install uninstall dist licences wheels figures site demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-scale bench-spark fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -54,6 +54,9 @@ WHEELFLAGS ?=
 wheels: ## build Python wheels that carry the program into clients/python/dist, for all systems (WHEELFLAGS: some, linux/amd64)
 	$(MAKE) licences LICENCES=clients/python/dist/THIRD-PARTY-LICENSES
 	$(PYTHON) clients/python/wheels.py --go '$(GO)' --ldflags '$(LDFLAGS)' --licences clients/python/dist/THIRD-PARTY-LICENSES $(WHEELFLAGS)
+
+figures: build ## draw the figures of README again, in docs/figures
+	$(GO) run ./cmd/internal/pictures -mars $(BIN)/mars
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh

@@ -50,7 +50,7 @@ func Shares(r *proportions.Report) (*Figure, error) {
 	for i, k := range order {
 		names[i] = r.Classes[k]
 	}
-	opinions, weights, said := slices.Sorted(maps.Keys(r.Estimators)), r.Weights(), "assumptions, the larger the more they count"
+	opinions, weights, said := slices.Sorted(maps.Keys(r.Estimators)), r.Weights(), "assumptions (area: weight)"
 	if r.Method != hedge.Method {
 		said = "other estimators"
 	}
