@@ -58,6 +58,12 @@ wheels: ## build Python wheels that carry the program into clients/python/dist, 
 figures: build ## draw the figures of README again, in docs/figures
 	$(GO) run ./cmd/internal/pictures -mars $(BIN)/mars
 
+SITE_VENV ?= $(or $(TMPDIR),/tmp)/mars-venv-site
+site: build ## make a site of the pages, in .site/html, with links checked (python3; installs MkDocs in SITE_VENV)
+	@[ -x "$(SITE_VENV)/bin/mkdocs" ] || { python3 -m venv "$(SITE_VENV)" && "$(SITE_VENV)/bin/pip" install --quiet --disable-pip-version-check -r docs/requirements-site.txt; }
+	docs/site.sh $(BIN)/mars .site/pages
+	NO_MKDOCS_2_WARNING=1 "$(SITE_VENV)/bin/mkdocs" build --strict
+
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh
 
@@ -145,4 +151,4 @@ fuzz: ## run every fuzz target for FUZZTIME, and MUTATIONS of each kind of strea
 	$(GO) test ./arrowio ./stages ./cmd/internal/cli -run 'TestMutations|TestDamagedFiles|TestMutatedFiles' -mutations $(MUTATIONS) -timeout 3h
 
 clean: ## remove what make build, make dist, make wheels and make measured made, but for runs and pages
-	rm -rf $(BIN) $(DIST) clients/python/dist .measured
+	rm -rf $(BIN) $(DIST) clients/python/dist .measured .site
