@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences wheels demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz clean bench-read
+.PHONY: help build install uninstall dist licences wheels figures site demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -54,6 +54,15 @@ WHEELFLAGS ?=
 wheels: ## build Python wheels that carry the program into clients/python/dist, for all systems (WHEELFLAGS: some, linux/amd64)
 	$(MAKE) licences LICENCES=clients/python/dist/THIRD-PARTY-LICENSES
 	$(PYTHON) clients/python/wheels.py --go '$(GO)' --ldflags '$(LDFLAGS)' --licences clients/python/dist/THIRD-PARTY-LICENSES $(WHEELFLAGS)
+
+figures: build ## draw the figures of README again, in docs/figures
+	$(GO) run ./cmd/internal/pictures -mars $(BIN)/mars
+
+SITE_VENV ?= $(or $(TMPDIR),/tmp)/mars-venv-site
+site: build ## make a site of the pages, in .site/html, with links checked (python3; installs MkDocs in SITE_VENV)
+	@[ -x "$(SITE_VENV)/bin/mkdocs" ] || { python3 -m venv "$(SITE_VENV)" && "$(SITE_VENV)/bin/pip" install --quiet --disable-pip-version-check -r docs/requirements-site.txt; }
+	docs/site.sh $(BIN)/mars .site/pages
+	NO_MKDOCS_2_WARNING=1 "$(SITE_VENV)/bin/mkdocs" build --strict
 
 demo: build ## run the whole method on built-in data and explain the result
 	@PATH="$(abspath $(BIN)):$$PATH" bash docs/demo.sh
@@ -145,4 +154,4 @@ fuzz: ## run every fuzz target for FUZZTIME, and MUTATIONS of each kind of strea
 	$(GO) test ./arrowio ./stages ./cmd/internal/cli -run 'TestMutations|TestDamagedFiles|TestMutatedFiles' -mutations $(MUTATIONS) -timeout 3h
 
 clean: ## remove what make build, make dist, make wheels and make measured made, but for runs and pages
-	rm -rf $(BIN) $(DIST) clients/python/dist .measured
+	rm -rf $(BIN) $(DIST) clients/python/dist .measured .site

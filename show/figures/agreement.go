@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -62,54 +63,76 @@ func Confusion(m *eval.Metrics) (*Figure, error) {
 	return f, nil
 }
 
-// matrix draws cells whose shade is their value, 0 to 1.
+// matrix draws cells whose shade is their value, 0 to 1. Where there is room they have their labels.
 func matrix(f *Figure, rows, columns []string, cells [][]float64, labels [][]string, x, y string) {
-	side := vg.Length(36)
+	m := table{rows, columns, cells, labels, x, y}
+	left, n := widest(rows)+40, vg.Length(len(columns))
+	side := vg.Length(cellSide)
 	if len(columns) > maxInk {
-		side = max(8, 540/vg.Length(len(columns)))
+		side = max(leastCell, 540/n)
 	}
-	margin := vg.Length(0)
-	for _, name := range rows {
-		margin = max(margin, pen(text.XLeft, text.YTop, ink).Width(shorten(name)))
-	}
-	below := vg.Length(0)
-	for _, name := range columns {
-		below = max(below, pen(text.XLeft, text.YTop, ink).Width(shorten(name)))
-	}
-	slanted := below > side-4
-	if !slanted {
-		below = fontSize
-	}
-	f.width, f.height = margin+40+side*vg.Length(len(columns)), below+50+side*vg.Length(len(rows))
-	f.draw = func(c draw.Canvas) {
-		p := newPlot()
-		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(columns))-0.5, -0.5, float64(len(rows))-0.5
-		p.X.Tick.Marker, p.Y.Tick.Marker = categories(columns, false), categories(rows, true)
-		p.X.Tick.Length, p.Y.Tick.Length = 0, 0
-		p.X.Label.Text, p.Y.Label.Text = x, y
+	f.width, f.narrow = left+side*n, left+leastCell*n <= Narrow
+	f.layout = func(width vg.Length) (height vg.Length, drawing func(draw.Canvas)) {
+		side := (width - left) / n
+		below, slanted := vg.Length(fontSize), widest(columns) > side-4
 		if slanted {
-			p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
+			below = widest(columns)
 		}
-		p.Add(drawing(func(c draw.Canvas, p *plot.Plot) {
-			for i, row := range cells {
-				for j, v := range row {
-					yAt := float64(len(rows) - 1 - i)
-					a, b := at(&c, p, float64(j)-0.5, yAt-0.5), at(&c, p, float64(j)+0.5, yAt+0.5)
-					fillBox(c, a, b, shade(blue, v))
-					strokeBox(c, a, b, lineOf(shade(grey, 0.5), 0.5))
-					if len(columns) > maxInk || labels[i][j] == "0" {
-						continue
-					}
-					style := pen(text.XCenter, text.YCenter, ink)
-					if v > 0.55 {
-						style.Color = white
-					}
-					c.FillText(style, vg.Point{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2}, labels[i][j])
-				}
-			}
-		}))
-		p.Draw(c)
+		inked := len(columns) <= maxInk && widest(slices.Concat(labels...)) <= side-2
+		return below + 50 + min(side, cellSide)*vg.Length(len(rows)), func(c draw.Canvas) { m.draw(c, slanted, inked) }
 	}
+}
+
+const (
+	cellSide  = 36
+	leastCell = 8
+	darkest   = 0.8 // a shade on which black can be read
+)
+
+// widest is how wide the widest of some names is.
+func widest(names []string) (width vg.Length) {
+	for _, name := range names {
+		width = max(width, pen(text.XLeft, text.YTop, ink).Width(shorten(name)))
+	}
+	return width
+}
+
+// A table is the cells of a matrix with the names of its rows, columns and axes.
+type table struct {
+	rows, columns []string
+	cells         [][]float64
+	labels        [][]string
+	x, y          string
+}
+
+func (m *table) draw(c draw.Canvas, slanted, inked bool) {
+	p := newPlot()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = -0.5, float64(len(m.columns))-0.5, -0.5, float64(len(m.rows))-0.5
+	p.X.Tick.Marker, p.Y.Tick.Marker = categories(m.columns, false), categories(m.rows, true)
+	p.X.Tick.Length, p.Y.Tick.Length = 0, 0
+	p.X.Label.Text, p.Y.Label.Text = m.x, m.y
+	if slanted {
+		p.X.Tick.Label.Rotation, p.X.Tick.Label.XAlign, p.X.Tick.Label.YAlign = math.Pi/2, text.XRight, text.YCenter
+	}
+	p.Add(drawing(func(c draw.Canvas, p *plot.Plot) {
+		for i, row := range m.cells {
+			for j, v := range row {
+				m.cell(c, p, i, j, v, inked)
+			}
+		}
+	}))
+	p.Draw(c)
+}
+
+func (m *table) cell(c draw.Canvas, p *plot.Plot, i, j int, v float64, inked bool) {
+	yAt := float64(len(m.rows) - 1 - i)
+	a, b := at(&c, p, float64(j)-0.5, yAt-0.5), at(&c, p, float64(j)+0.5, yAt+0.5)
+	fillBox(c, a, b, shade(blue, darkest*v))
+	strokeBox(c, a, b, lineOf(shade(grey, 0.5), 0.5))
+	if !inked || m.labels[i][j] == "0" {
+		return
+	}
+	c.FillText(pen(text.XCenter, text.YCenter, ink), vg.Point{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2}, m.labels[i][j])
 }
 
 // Recall draws the share of each class' rows that have its label.
@@ -118,7 +141,7 @@ func Recall(m *eval.Metrics) (*Figure, error) {
 	if n == 0 || len(m.Recall) != n || len(m.Confusion) != n {
 		return nil, errors.New("holds an evaluation without the recall of its classes: run mars eval --json again")
 	}
-	f := &Figure{Kind: "recall", Title: "Recall by class", width: usualWidth,
+	f := &Figure{Kind: "recall", Title: "Recall by class", width: usualWidth, narrow: true,
 		Text:  fmt.Sprintf("The share of each class' rows that have its label. Their mean, the balanced accuracy, is %s.", share(m.BalancedAccuracy)),
 		Table: Table{Head: []string{"class", "rows", "recall"}}}
 	rows := make([]float64, n)
@@ -146,6 +169,6 @@ func Recall(m *eval.Metrics) (*Figure, error) {
 		}
 		values, ends = append(values, *m.Recall[k]), append(ends, fmt.Sprintf("%s of %s", share(*m.Recall[k]), whole(int(rows[k]))))
 	}
-	f.height, f.draw = barsOf(names, values, ends, 1, percentTicks{}, "recall")
+	f.layout = barsOf(names, values, ends, 1, percentTicks{}, "recall")
 	return f, nil
 }

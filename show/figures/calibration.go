@@ -34,10 +34,10 @@ func Calibration(s *eval.Survey) (*Figure, error) {
 	if s.Error == nil {
 		return nil, errors.New("holds no truth, so how often labels are right is not known: read labels with --truth")
 	}
-	f := &Figure{Kind: "calibration", Title: "Confidence and accuracy", width: 330, height: 320,
+	f := &Figure{Kind: "calibration", Title: "Confidence and accuracy", width: 330, narrow: true,
 		Text:  fmt.Sprintf("Labels of each confidence, and the share of them that is right (reliability curve). On the dashed line confidence is what it says; above it labels are better than they say. The mean distance to the line is %s (expected calibration error).", share(*s.Error)),
 		Table: surveyTable(s)}
-	f.draw = func(c draw.Canvas) {
+	f.layout = high(320, func(c draw.Canvas) {
 		p := newPlot()
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1
 		p.X.Tick.Marker, p.Y.Tick.Marker = percentTicks{}, percentTicks{}
@@ -61,7 +61,7 @@ func Calibration(s *eval.Survey) (*Figure, error) {
 			c.StrokeLines(lineOf(blue, 1.5), line)
 		}))
 		p.Draw(c)
-	}
+	})
 	return f, nil
 }
 
@@ -74,10 +74,10 @@ func Confidence(s *eval.Survey) (*Figure, error) {
 	for _, b := range s.Bins {
 		rows, most = rows+b.Rows, max(most, b.Rows)
 	}
-	f := &Figure{Kind: "confidence", Title: "How sure the labels are", width: usualWidth, height: 220,
+	f := &Figure{Kind: "confidence", Title: "How sure the labels are", width: usualWidth, narrow: true,
 		Text:  fmt.Sprintf("How many of %s labels have which confidence, the posterior of their class.", whole(rows)),
 		Table: surveyTable(s)}
-	f.draw = func(c draw.Canvas) {
+	f.layout = high(220, func(c draw.Canvas) {
 		p := newPlot()
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0, 1, 0, 1.12*float64(max(most, 1))
 		p.X.Tick.Marker, p.X.Label.Text, p.Y.Label.Text = percentTicks{}, "confidence", "rows"
@@ -92,7 +92,7 @@ func Confidence(s *eval.Survey) (*Figure, error) {
 			}
 		}))
 		p.Draw(c)
-	}
+	})
 	return f, nil
 }
 

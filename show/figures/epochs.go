@@ -69,7 +69,7 @@ func Trace(e *Epochs) (*Figure, error) {
 
 func (e *Epochs) figure(kind, title, words, axis string, curves []curve, marker plot.Ticker) (*Figure, error) {
 	low, high, there := 0.0, 0.0, false
-	f := &Figure{Kind: kind, Title: title, Text: words, width: usualWidth, height: 230, Table: Table{Head: []string{"epoch"}}}
+	f := &Figure{Kind: kind, Title: title, Text: words, width: usualWidth, narrow: true, Table: Table{Head: []string{"epoch"}}}
 	for _, c := range curves {
 		f.Table.Head = append(f.Table.Head, c.name)
 		for _, v := range c.y {
@@ -97,13 +97,8 @@ func (e *Epochs) figure(kind, title, words, axis string, curves []curve, marker 
 		for k, c := range curves {
 			keys = append(keys, key{shorten(c.name), stroke(lineStyle(k))})
 		}
-		_, legend := placeKeys(keys, f.width)
-		f.height += legend
 	}
-	f.draw = func(c draw.Canvas) {
-		if len(keys) > 0 {
-			c = drawKeys(c, keys)
-		}
+	f.layout = keyed(keys, 230, func(c draw.Canvas) {
 		p := newPlot()
 		p.X.Min, p.X.Max = e.Epoch[0], max(e.Epoch[len(e.Epoch)-1], e.Epoch[0]+1)
 		p.Y.Min, p.Y.Max = low, high+0.05*(high-low)+1e-9
@@ -126,7 +121,7 @@ func (e *Epochs) figure(kind, title, words, axis string, curves []curve, marker 
 			}
 		}))
 		p.Draw(c)
-	}
+	})
 	return f, nil
 }
 

@@ -28,11 +28,18 @@ type Figure struct {
 	Notes []string
 	Table Table // the numbers that are shown
 
-	width, height vg.Length
-	draw          func(draw.Canvas)
-	// bare draws it, lower, without the words that a page has beside it; nil if there are none.
-	bare       func(draw.Canvas)
-	bareHeight vg.Length
+	width  vg.Length // that it is drawn in
+	narrow bool      // whether it can be drawn as narrow as a telephone
+	layout layout
+	bare   layout // without the words that a page has beside it; nil if there are none
+}
+
+// A layout draws in a width, and says how high that becomes.
+type layout func(width vg.Length) (height vg.Length, drawing func(draw.Canvas))
+
+// high is the layout of what has one height, however wide it is.
+func high(height vg.Length, drawing func(draw.Canvas)) layout {
+	return func(vg.Length) (vg.Length, func(draw.Canvas)) { return height, drawing }
 }
 
 // A Table is the numbers of a figure.
@@ -58,22 +65,23 @@ const dots = 192
 
 // Write writes the figure in one of Formats, on white.
 func (f *Figure) Write(w io.Writer, format string) error {
+	height, drawing := f.layout(f.width)
 	switch format {
 	case ".svg":
-		text, err := f.svg()
+		text, err := f.svg(f.width, height, drawing)
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(w, xmlHead+f.root(text, `width="`+points(f.width)+`pt" height="`+points(f.height)+`pt" style="background:white"`))
+		_, err = io.WriteString(w, xmlHead+root(text, f.words(""), f.width, height, `width="`+points(f.width)+`pt" height="`+points(height)+`pt" style="background:white"`))
 		return err
 	case ".png":
-		c := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(dots), vgimg.UseBackgroundColor(color.White))
-		f.draw(draw.New(c))
+		c := vgimg.NewWith(vgimg.UseWH(f.width, height), vgimg.UseDPI(dots), vgimg.UseBackgroundColor(color.White))
+		drawing(draw.New(c))
 		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
 		return err
 	case ".pdf":
-		c := vgpdf.New(f.width, f.height)
-		f.draw(draw.New(c))
+		c := vgpdf.New(f.width, height)
+		drawing(draw.New(c))
 		var b bytes.Buffer
 		if _, err := c.WriteTo(&b); err != nil {
 			return err
@@ -89,32 +97,52 @@ var dateOfPDF = regexp.MustCompile(`/(CreationDate|ModDate) \(D:\d{14}\)`)
 
 const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// Inline is the figure as an element of an HTML page: as wide as there is room, and with the
-// page's colour where it is black on white. Identities in it begin with id.
+// Narrow is the width of a figure on a telephone, in points.
+const Narrow = 250
+
+// Inline is the figure as elements of an HTML page, with the page's colour where it is black on
+// white: of class wide, as wide as there is room, and of class narrow, for a telephone, if it can be
+// drawn so. A page shows one of them. Identities in it begin with id.
 func (f *Figure) Inline(id string) (string, error) {
-	if f.bare != nil {
-		b := *f
-		b.draw, b.height, b.bare = f.bare, f.bareHeight, nil
-		return b.Inline(id)
+	if !f.narrow {
+		return f.inline(id, f.words(id), f.width, fmt.Sprintf(`style="max-width:%[1]spt;min-width:min(%[1]spt,max(30rem,%[2]spt))"`, points(f.width), points(readable*f.width)))
 	}
-	text, err := f.svg()
+	wide, err := f.inline(id, f.words(id), f.width, fmt.Sprintf(`class="wide" style="max-width:%spt"`, points(f.width)))
+	if err != nil || len(wide) > maxTwice {
+		return wide, err
+	}
+	narrow, err := f.inline(id, "", Narrow, fmt.Sprintf(`class="narrow" style="max-width:%dpt"`, Narrow))
+	return wide + narrow, err
+}
+
+func (f *Figure) inline(id, words string, width vg.Length, attributes string) (string, error) {
+	layout := f.layout
+	if f.bare != nil {
+		layout = f.bare
+	}
+	height, drawing := layout(width)
+	text, err := f.svg(width, height, drawing)
 	if err != nil {
 		return "", err
 	}
 	text = strings.ReplaceAll(text, "stroke:#000000", "stroke:currentColor")
 	text = strings.ReplaceAll(text, "#333333", "currentColor") // the palette's black
 	text = strings.ReplaceAll(text, "fill:#FFFFFF", "fill:var(--page)")
-	return f.root(text, fmt.Sprintf(`role="img" aria-labelledby="%s-title %[1]s-text" style="max-width:%[2]spt;min-width:min(%[2]spt,max(30rem,%[3]spt))" fill="currentColor"`, id, points(f.width), points(readable*f.width)), id), nil
+	return root(text, words, width, height, fmt.Sprintf(`role="img" aria-labelledby="%s-title %[1]s-text" %s fill="currentColor"`, id, attributes)), nil
 }
 
-// readable is the part of its width below which the words of a figure are too small to read: a
-// narrow page scrolls it.
-const readable = 0.65
+const (
+	// readable is the part of its width below which the words of a figure are too small to read: a
+	// narrow page scrolls it.
+	readable = 0.65
+	// maxTwice is how many bytes a figure has that is drawn twice.
+	maxTwice = 100 << 10
+)
 
 // svg is what is inside of the figure's element.
-func (f *Figure) svg() (string, error) {
-	c := vgsvg.New(f.width, f.height)
-	f.draw(draw.New(c))
+func (f *Figure) svg(width, height vg.Length, drawing func(draw.Canvas)) (string, error) {
+	c := vgsvg.New(width, height)
+	drawing(draw.New(c))
 	var b bytes.Buffer
 	if _, err := c.WriteTo(&b); err != nil {
 		return "", err
@@ -126,7 +154,7 @@ func (f *Figure) svg() (string, error) {
 	}
 	begin += strings.IndexByte(text[begin:], '>') + 1
 	end := strings.LastIndex(text, "</svg>")
-	inside := fontFamily.ReplaceAllString(text[begin:end], "font-family:"+family)
+	inside := fontFamily.ReplaceAllString(unseen.ReplaceAllString(text[begin:end], ""), "font-family:"+family)
 	return textElement.ReplaceAllStringFunc(inside, func(element string) string {
 		parts := textElement.FindStringSubmatch(element)
 		width := pen(0, 0, ink).Width(html.UnescapeString(parts[2]))
@@ -138,19 +166,27 @@ func (f *Figure) svg() (string, error) {
 // font.
 var textElement = regexp.MustCompile(`<text([^>]*)>([^<]+)</text>`)
 
+// unseen matches what is drawn in no colour, whose colour is no valid one.
+var unseen = regexp.MustCompile(`<path d="[^"]*" style="fill:[^"]*;fill-opacity:0" />\n?`)
+
 var fontFamily = regexp.MustCompile(`font-family:[^;"]*`)
 
 // family is that of text in SVG: what there is.
 const family = "'Liberation Sans', Arial, Helvetica, sans-serif"
 
-// root is the element with its title and its description.
-func (f *Figure) root(inside, attributes string, id ...string) string {
+// root is the element, with its words: title and description.
+func root(inside, words string, width, height vg.Length, attributes string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 %s %s" %s>`+"\n%s%s</svg>\n",
+		points(width), points(height), attributes, words, inside)
+}
+
+// words are the title and the description, with identities that begin with id, if it is not "".
+func (f *Figure) words(id string) string {
 	names := [2]string{}
-	if len(id) > 0 {
-		names = [2]string{` id="` + id[0] + `-title"`, ` id="` + id[0] + `-text"`}
+	if id != "" {
+		names = [2]string{` id="` + id + `-title"`, ` id="` + id + `-text"`}
 	}
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 %s %s" %s>`+"\n<title%s>%s</title>\n<desc%s>%s</desc>%s</svg>\n",
-		points(f.width), points(f.height), attributes, names[0], html.EscapeString(safetext.Escape(f.Title)), names[1], html.EscapeString(safetext.Escape(f.Text)), inside)
+	return fmt.Sprintf("<title%s>%s</title>\n<desc%s>%s</desc>", names[0], html.EscapeString(safetext.Escape(f.Title)), names[1], html.EscapeString(safetext.Escape(f.Text)))
 }
 
 func points(l vg.Length) string { return fmt.Sprintf("%.4g", l.Points()) }

@@ -37,9 +37,9 @@ func Ranks(c *compare.Comparison) (*Figure, error) {
 	groups := alike(c.Ranks, order, cd)
 	half := (len(order) + 1) / 2
 	top := vg.Length(54 + 7*len(groups))
-	f.height = top + vg.Length(half)*18 + 14
-	f.draw = func(canvas draw.Canvas) {
-		left, right, axis := vg.Length(150), f.width-150, f.height-40
+	height := top + vg.Length(half)*18 + 14
+	f.layout = high(height, func(canvas draw.Canvas) {
+		left, right, axis := vg.Length(150), f.width-150, height-40
 		x := func(rank float64) vg.Length {
 			return left + (right-left)*vg.Length((rank-1)/float64(len(order)-1))
 		}
@@ -65,7 +65,7 @@ func Ranks(c *compare.Comparison) (*Figure, error) {
 				row, side, style = len(order)-1-i, right+8, pen(text.XLeft, text.YCenter, ink)
 				name = fmt.Sprintf("%.2f  %s", c.Ranks[m], shorten(c.Methods[m]))
 			}
-			y := f.height - top - vg.Length(row)*18 - 4
+			y := height - top - vg.Length(row)*18 - 4
 			canvas.StrokeLines(lineOf(grey, 1), []vg.Point{{X: x(c.Ranks[m]), Y: axis}, {X: x(c.Ranks[m]), Y: y}, {X: side, Y: y}})
 			if i >= half {
 				canvas.FillText(style, vg.Point{X: side + 3, Y: y}, name)
@@ -73,7 +73,7 @@ func Ranks(c *compare.Comparison) (*Figure, error) {
 				canvas.FillText(style, vg.Point{X: side - 3, Y: y}, name)
 			}
 		}
-	}
+	})
 	return f, nil
 }
 

@@ -53,25 +53,25 @@ func Scatter(ctx context.Context, streams []*Rows, o ScatterOptions) (*Figure, e
 	return f.figure(kind, countsOf(streams, names)), nil
 }
 
-// layout is points in the plane, with what their axes are.
-type layout struct {
+// plane is points in the plane, with what their axes are.
+type plane struct {
 	y    []float64 // n×2
 	axes [2]string // "" where an axis says nothing
 }
 
-func (o ScatterOptions) layout(ctx context.Context, x blas32.General) (layout, error) {
+func (o ScatterOptions) layout(ctx context.Context, x blas32.General) (plane, error) {
 	if o.TSNE {
 		r, err := tsne.Fit(ctx, x, tsne.Options{Perplexity: o.Perplexity, Seed: o.Seed})
 		if err != nil {
-			return layout{}, err
+			return plane{}, err
 		}
-		return layout{y: r.Y}, nil
+		return plane{y: r.Y}, nil
 	}
 	p, err := pca.Project(ctx, x, 2, o.Seed)
 	if err != nil {
-		return layout{}, err
+		return plane{}, err
 	}
-	l := layout{y: make([]float64, 2*x.Rows)}
+	l := plane{y: make([]float64, 2*x.Rows)}
 	for j := range p.Scores.Cols {
 		l.axes[j] = fmt.Sprintf("component %d (%.0f %% of the variance)", j+1, 100*p.Explained[j])
 		for i := range x.Rows {
@@ -94,7 +94,7 @@ func classesOf(streams []*Rows) (names []string) {
 }
 
 // panel draws the rows of a stream.
-func (s *Rows) panel(l layout, title string, names []string) *plot.Plot {
+func (s *Rows) panel(l plane, title string, names []string) *plot.Plot {
 	p := newPanel(title)
 	clouds := map[[2]int]*cloud{}
 	for i, class := range s.Classes {
@@ -127,7 +127,7 @@ func (s *Rows) panel(l layout, title string, names []string) *plot.Plot {
 }
 
 // scale gives both axes the same units.
-func (l layout) scale(p *plot.Plot) {
+func (l plane) scale(p *plot.Plot) {
 	for _, a := range []struct {
 		axis *plot.Axis
 		name string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 	"strings"
@@ -80,14 +81,11 @@ func Scores(c *Candidates) (*Figure, error) {
 	}
 	keys := []key{
 		{"candidate", glyph(draw.GlyphStyle{Color: blue, Radius: 3.5, Shape: draw.CircleGlyph{}})},
-		{"best by the score", func(c draw.Canvas, m vg.Point) { diamondAt(c, m) }},
+		{"best by the score", func(c draw.Canvas, m vg.Point) { diamondAt(c, m, 5.5, vermilion) }},
 		{"chosen", swatch(chosenShade)},
 	}
 	f.width = x + n*column + 8
-	_, legend := placeKeys(keys, f.width)
-	f.height = legend + scoreHead + vg.Length(len(drawn))*scoreHeight + scoreFoot
-	f.draw = func(canvas draw.Canvas) {
-		rest := drawKeys(canvas, keys)
+	f.layout = keyed(keys, scoreHead+vg.Length(len(drawn))*scoreHeight+scoreFoot, func(rest draw.Canvas) {
 		top, left := rest.Max.Y-scoreHead, rest.Min.X
 		for k, name := range c.Settings {
 			rest.FillText(style, vg.Point{X: left + at[k], Y: top + scoreHead/2}, shorten(name))
@@ -104,7 +102,7 @@ func Scores(c *Candidates) (*Figure, error) {
 		for s := range c.Scores {
 			c.column(rest, s, drawn, left+x+vg.Length(s)*column, column, top)
 		}
-	}
+	})
 	return f, nil
 }
 
@@ -146,7 +144,7 @@ func (c *Candidates) column(canvas draw.Canvas, s int, drawn []int, left, width,
 		case v != v:
 			canvas.FillText(pen(text.XLeft, text.YCenter, ink), vg.Point{X: from, Y: y}, "failed")
 		case v == high:
-			diamondAt(canvas, vg.Point{X: x(v), Y: y})
+			diamondAt(canvas, vg.Point{X: x(v), Y: y}, 5.5, vermilion)
 		default:
 			canvas.DrawGlyph(draw.GlyphStyle{Color: blue, Radius: 3.5, Shape: draw.CircleGlyph{}}, vg.Point{X: x(v), Y: y})
 		}
@@ -163,9 +161,8 @@ func (c *Candidates) column(canvas draw.Canvas, s int, drawn []int, left, width,
 
 func short(v float64) string { return fmt.Sprintf("%.3g", v) }
 
-func diamondAt(c draw.Canvas, at vg.Point) {
-	const r = 5.5
-	c.FillPolygon(vermilion, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}})
+func diamondAt(c draw.Canvas, at vg.Point, r vg.Length, fill color.Color) {
+	c.FillPolygon(fill, []vg.Point{{X: at.X - r, Y: at.Y}, {X: at.X, Y: at.Y - r}, {X: at.X + r, Y: at.Y}, {X: at.X, Y: at.Y + r}})
 }
 
 func (c *Candidates) table() Table {

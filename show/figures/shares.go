@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/proportions"
 )
 
@@ -35,7 +36,7 @@ func Shares(r *proportions.Report) (*Figure, error) {
 	}
 	order := r.Listed()
 	order = order[:min(n, maxBars)]
-	f := &Figure{Kind: "shares", Title: "Class proportions", width: usualWidth,
+	f := &Figure{Kind: "shares", Title: "Class proportions", width: usualWidth, narrow: true,
 		Text:  fmt.Sprintf("Shares of %d classes in %s rows of the target, with intervals that hold the true share with a probability of %s, and their shares in the source.", n, whole(r.TargetRows), percent(r.Interval.Level, 1)),
 		Table: sharesTable(r)}
 	if len(order) < n {
@@ -49,19 +50,20 @@ func Shares(r *proportions.Report) (*Figure, error) {
 	for i, k := range order {
 		names[i] = r.Classes[k]
 	}
-	opinions := slices.Sorted(maps.Keys(r.Estimators))
+	opinions, weights, said := slices.Sorted(maps.Keys(r.Estimators)), r.Weights(), "assumptions (area: weight)"
+	if r.Method != hedge.Method {
+		said = "other estimators"
+	}
 	keys := []key{{"target", swatch(blue)}, {fmt.Sprintf("%s interval", percent(r.Interval.Level, 1)), whisker}, {"source", func(c draw.Canvas, m vg.Point) {
 		strokeBox(c, vg.Point{X: m.X - 7, Y: m.Y - 3}, vg.Point{X: m.X + 7, Y: m.Y + 3}, lineOf(orange, 1.5))
 	}}}
 	if len(opinions) > 0 {
-		keys = append(keys, key{"assumptions or estimators", opinion})
+		keys = append(keys, key{said, func(c draw.Canvas, m vg.Point) { opinion(c, m, 1) }})
 	}
 	if p.True != nil {
-		keys = append(keys, key{"truth", glyph(truth)})
+		keys = append(keys, key{"truth", truth})
 	}
-	_, legend := placeKeys(keys, f.width)
-	f.height = legend + axisHeight + vg.Length(len(order))*barHeight
-	f.draw = func(c draw.Canvas) {
+	f.layout = keyed(keys, axisHeight+vg.Length(len(order))*barHeight, func(c draw.Canvas) {
 		pl := newPlot()
 		pl.X.Min, pl.X.Max = 0, greatest(r, order)
 		pl.X.Tick.Marker = percentTicks{}
@@ -79,15 +81,15 @@ func Shares(r *proportions.Report) (*Figure, error) {
 					c.StrokeLine2(lineOf(ink, 1.5), end.X, end.Y-4, end.X, end.Y+4)
 				}
 				for _, name := range opinions {
-					opinion(c, at(&c, pl, r.Estimators[name][k], middle))
+					opinion(c, at(&c, pl, r.Estimators[name][k], middle), weights[name])
 				}
 				if p.True != nil {
-					c.DrawGlyph(truth, at(&c, pl, p.True[k], middle))
+					truth(c, at(&c, pl, p.True[k], middle))
 				}
 			}
 		}))
-		pl.Draw(drawKeys(c, keys))
-	}
+		pl.Draw(c)
+	})
 	for _, name := range opinions {
 		if len(r.Estimators[name]) != n {
 			return nil, fmt.Errorf("holds shares of %q for %d of %d classes: run mars proportions --json again", name, len(r.Estimators[name]), n)
@@ -96,12 +98,17 @@ func Shares(r *proportions.Report) (*Figure, error) {
 	return f, nil
 }
 
-var truth = draw.GlyphStyle{Color: vermilion, Radius: 5, Shape: draw.CrossGlyph{}}
+// truth draws what is true, on any colour.
+func truth(c draw.Canvas, at vg.Point) {
+	diamondAt(c, at, 7, paper)
+	diamondAt(c, at, 5, vermilion)
+}
 
-// opinion draws what one estimator says.
-func opinion(c draw.Canvas, at vg.Point) {
-	c.DrawGlyph(draw.GlyphStyle{Color: paper, Radius: 3.5, Shape: draw.CircleGlyph{}}, at)
-	c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: 3.5, Shape: draw.RingGlyph{}}, at)
+// opinion draws what an assumption or an estimator says: its area is its weight, 0 to 1.
+func opinion(c draw.Canvas, at vg.Point, weight float64) {
+	radius := vg.Length(1 + 3.5*math.Sqrt(weight))
+	c.DrawGlyph(draw.GlyphStyle{Color: paper, Radius: radius, Shape: draw.CircleGlyph{}}, at)
+	c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: radius, Shape: draw.RingGlyph{}}, at)
 }
 
 func whisker(c draw.Canvas, m vg.Point) {
@@ -165,8 +172,8 @@ func sharesTable(r *proportions.Report) Table {
 }
 
 // barsOf draws one bar a name, with a text at its end.
-func barsOf(names []string, values []float64, ends []string, limit float64, marker plot.Ticker, label string) (height vg.Length, drawn func(draw.Canvas)) {
-	return axisHeight + 14 + vg.Length(len(names))*20, func(c draw.Canvas) {
+func barsOf(names []string, values []float64, ends []string, limit float64, marker plot.Ticker, label string) layout {
+	return high(axisHeight+14+vg.Length(len(names))*20, func(c draw.Canvas) {
 		pl := newPlot()
 		pl.X.Min, pl.X.Max, pl.X.Tick.Marker, pl.X.Label.Text = 0, limit, marker, label
 		pl.Y.Min, pl.Y.Max = -0.5, float64(len(names))-0.5
@@ -188,7 +195,7 @@ func barsOf(names []string, values []float64, ends []string, limit float64, mark
 			}
 		}))
 		pl.Draw(c)
-	}
+	})
 }
 
 // Counts draws how many rows have which label.
@@ -200,7 +207,7 @@ func Counts(classes []string, rows []int) (*Figure, error) {
 	if all == 0 || len(classes) != len(rows) {
 		return nil, errors.New("holds no labels")
 	}
-	f := &Figure{Kind: "labels", Title: "Rows by label", width: usualWidth,
+	f := &Figure{Kind: "labels", Title: "Rows by label", width: usualWidth, narrow: true,
 		Text:  fmt.Sprintf("How many of %s rows have which label. Counts of labels are not the best estimate of the shares: mars proportions gives it.", whole(all)),
 		Table: Table{Head: []string{"label", "rows", "share"}}}
 	var names, ends []string
@@ -216,6 +223,6 @@ func Counts(classes []string, rows []int) (*Figure, error) {
 	if len(names) < len(classes) {
 		f.Notes = append(f.Notes, fmt.Sprintf("Drawn are the %d labels with the most rows of %d; the table has all.", len(names), len(classes)))
 	}
-	f.height, f.draw = barsOf(names, values, ends, 1.05*float64(most), wholeTicks{}, "rows")
+	f.layout = barsOf(names, values, ends, 1.05*float64(most), wholeTicks{}, "rows")
 	return f, nil
 }

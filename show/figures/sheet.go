@@ -40,25 +40,25 @@ const (
 
 // figure is the sheet as a figure of a kind, with the numbers that are shown.
 func (f *sheet) figure(kind string, numbers Table) *Figure {
-	cols := min(len(f.panels), cmp.Or(f.perRow, mostPanels))
-	rows := (len(f.panels) + cols - 1) / cols
-	width := vg.Length(cols)*panelSide + 2*margin
+	most := min(len(f.panels), cmp.Or(f.perRow, mostPanels))
+	result := &Figure{Kind: kind, Title: f.title, Text: f.note, Table: numbers, width: vg.Length(most)*panelSide + 2*margin, narrow: true}
 	if f.wide {
-		width = 1.8*panelSide + 2*margin
+		result.width = 1.8*panelSide + 2*margin
 	}
-	legend := f.flow(width - 2*margin)
-	of := func(title string, note []string) (height vg.Length, drawing func(draw.Canvas)) {
-		below := vg.Length(len(legend)+len(note))*lineHeight + margin
-		above := vg.Length(0)
-		if title != "" {
-			above = lineHeight + margin
+	of := func(title, note string) layout {
+		return func(width vg.Length) (height vg.Length, drawing func(draw.Canvas)) {
+			cols := max(1, min(most, int((width-2*margin)/panelSide+0.01)))
+			rows := (len(f.panels) + cols - 1) / cols
+			legend, words := f.flow(width-2*margin), wrap(note, width-2*margin)
+			below, above := vg.Length(len(legend)+len(words))*lineHeight+margin, vg.Length(0)
+			if title != "" {
+				above = lineHeight + margin
+			}
+			return vg.Length(rows)*panelSide + below + above + 2*margin,
+				func(c draw.Canvas) { f.draw(c, cols, rows, title, above, below, legend, words) }
 		}
-		return vg.Length(rows)*panelSide + below + above + 2*margin,
-			func(c draw.Canvas) { f.draw(c, cols, rows, title, above, below, legend, note) }
 	}
-	result := &Figure{Kind: kind, Title: f.title, Text: f.note, Table: numbers, width: width}
-	result.height, result.draw = of(f.title, wrap(f.note, width-2*margin))
-	result.bareHeight, result.bare = of("", nil)
+	result.layout, result.bare = of(f.title, f.note), of("", "")
 	return result
 }
 

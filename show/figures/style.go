@@ -123,6 +123,17 @@ func drawKeys(c draw.Canvas, keys []key) draw.Canvas {
 	return draw.Crop(c, 0, 0, 0, -height)
 }
 
+// keyed is the layout of what has one height and a legend above it, if there are keys.
+func keyed(keys []key, height vg.Length, drawing func(draw.Canvas)) layout {
+	if len(keys) == 0 {
+		return high(height, drawing)
+	}
+	return func(width vg.Length) (vg.Length, func(draw.Canvas)) {
+		_, legend := placeKeys(keys, width)
+		return legend + height, func(c draw.Canvas) { drawing(drawKeys(c, keys)) }
+	}
+}
+
 // swatch is a filled square of a legend.
 func swatch(fill color.Color) func(draw.Canvas, vg.Point) {
 	return func(c draw.Canvas, m vg.Point) {

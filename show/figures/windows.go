@@ -18,7 +18,7 @@ func Accuracy(r *check.Report) (*Figure, error) {
 	if reference == nil || len(r.Windows) == 0 {
 		return nil, errors.New("holds no windows")
 	}
-	f := &Figure{Kind: "accuracy", Title: "Accuracy by window", width: usualWidth, height: 230,
+	f := &Figure{Kind: "accuracy", Title: "Accuracy by window", width: usualWidth, narrow: true,
 		Text: fmt.Sprintf("The accuracy that is to be expected of %s, with intervals that hold the true one with a probability of %s, and that of the reference. Rings are windows that cannot be believed.",
 			spelling.Count(len(r.Windows), "window", "windows"), percent(r.Level, 1)),
 		Table: Table{Head: []string{"window", "begins", "ends", "rows", "accuracy", "lower", "upper", "verdict"}}}
@@ -35,10 +35,7 @@ func Accuracy(r *check.Report) (*Figure, error) {
 	dot := draw.GlyphStyle{Color: blue, Radius: 3, Shape: draw.CircleGlyph{}}
 	dashed := draw.LineStyle{Color: grey, Width: 1, Dashes: dashes[1]}
 	keys := []key{{"expected, with interval", glyph(dot)}, {"not to be believed", glyph(ring)}, {"reference", stroke(dashed)}}
-	_, legend := placeKeys(keys, f.width)
-	f.height += legend
-	f.draw = func(c draw.Canvas) {
-		c = drawKeys(c, keys)
+	f.layout = keyed(keys, 230, func(c draw.Canvas) {
 		p := newPlot()
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 0.5, float64(len(r.Windows))+0.5, max(0, low-0.03), 1
 		p.X.Label.Text, p.Y.Label.Text, p.X.Tick.Marker, p.Y.Tick.Marker = "window", "accuracy", wholeTicks{}, plot.DefaultTicks{}
@@ -60,6 +57,6 @@ func Accuracy(r *check.Report) (*Figure, error) {
 			}
 		}))
 		p.Draw(c)
-	}
+	})
 	return f, nil
 }

@@ -13,14 +13,16 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"plain": safetext.Escape, "lines": safetext.EscapeLines}).Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"plain": safetext.Escape, "lines": safetext.EscapeLines, "heading": heading}).Parse(pageText))
 
 // A Page is some parts in one HTML file, which needs nothing else: no network, no script.
 type Page struct {
 	Title   string
 	Parts   []*Part
-	Made    string // what made it: program and version
-	Command string // that makes it again; "" if it is not known
+	Inputs  *figures.Table // files that were read; nil if none are known
+	Log     []string       // what the program said of them
+	Made    string         // what made it, and when: program, version and date
+	Command string         // that makes it again; "" if it is not known
 	Sources []Source
 }
 
@@ -66,5 +68,15 @@ func (p *Page) Write(w io.Writer) error {
 		}
 		sections = append(sections, s)
 	}
-	return page.Execute(safetext.NewWriter(w), map[string]any{"Page": p, "Sections": sections})
+	return page.Execute(safetext.NewWriter(w), map[string]any{"Page": p, "Sections": sections, "Scale": Scale,
+		"Alone": len(p.Parts) == 1 && p.Parts[0].Title == p.Title})
+}
+
+// heading is one under the title of a part, which is the page's if it is the only one.
+func heading(alone bool, text string) template.HTML {
+	level := 3
+	if alone {
+		level = 2
+	}
+	return template.HTML(fmt.Sprintf("<h%d>%s</h%[1]d>", level, template.HTMLEscapeString(safetext.Escape(text))))
 }

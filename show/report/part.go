@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/pipeline/compare"
 	"mars.dev/mars/show/figures"
 	"mars.dev/mars/stages/eval"
@@ -20,12 +19,34 @@ import (
 type Part struct {
 	Title    string
 	From     string // the file it was read from; "" for none
-	Lead     string // the answer in a sentence
+	Lead     string // whether to believe the answer, or the answer, in a sentence
+	Judged   string // the same in one word of Scale; "" where nobody can tell
+	Answer   string // in a sentence, where Lead is a verdict
 	Text     []string
 	Warnings []string
+	Next     string // what to do next
+	Command  string // that does it; "" if none is known
 	Figures  []*figures.Figure
 	Tables   []Table
 	Pictures []Picture
+	Basis    []string // what the answer rests on
+	Assumed  *Table   // nil if nothing was assumed
+}
+
+// A Grade is a verdict on the scale of all pages.
+type Grade struct{ Judged, Word, Sign string }
+
+// Scale has the words of all verdicts, the best first.
+var Scale = []Grade{{"believe", "Believe", "✓"}, {"care", "Believe with care", "!"}, {"unjudged", "Cannot be judged", "?"}, {"doubt", "Do not believe", "✕"}}
+
+// Grade is the part's; nil where nobody can tell.
+func (p *Part) Grade() *Grade {
+	for _, g := range Scale {
+		if g.Judged == p.Judged {
+			return &g
+		}
+	}
+	return nil
 }
 
 // A Picture is a file of an image, which the page holds.
@@ -50,12 +71,18 @@ func (p *Part) figure(f *figures.Figure, err error) error {
 
 // Proportions is what there is to see of an estimate of proportions.
 func Proportions(r *proportions.Report) (*Part, error) {
-	p := &Part{Title: "Class proportions of the target", Lead: r.Verdict, Warnings: r.Warnings}
+	p := &Part{Title: "Class proportions of the target", Lead: r.Verdict, Judged: string(r.Judgement), Answer: r.Sentence(), Command: r.Next}
+	for _, warning := range r.Warnings {
+		p.Warnings = append(p.Warnings, sentence(warning))
+	}
 	if r.Grounds != "" {
-		p.Text = append(p.Text, "Why: "+r.Grounds+".")
+		p.Basis = append(p.Basis, sentence(r.Grounds))
 	}
 	if r.Advice != "" {
-		p.Text = append(p.Text, "What next: "+r.Advice+".")
+		p.Next = sentence(r.Advice)
+	}
+	if r.Diagnostics != nil && r.Diagnostics.Hedge != nil {
+		p.assume(r.Diagnostics.Hedge.Assumed())
 	}
 	if r.L1 != nil {
 		p.Text = append(p.Text, fmt.Sprintf("Against the truth: the shares are off by %.3f in all (L1 error); the source's own would be off by %.3f.", *r.L1, r.L1s["source"]))
@@ -92,17 +119,11 @@ func (p *Part) survey(s *eval.Survey) error {
 // Labels is what there is to see of labels, of which the truth may be known.
 func Labels(t *label.Tally) (*Part, error) {
 	classes, rows := t.Counts()
-	all := 0
-	for _, n := range rows {
-		all += n
-	}
-	p := &Part{Title: "Labels of the target", Lead: fmt.Sprintf("%s a label, of %s.", spelling.Count(all, "row has", "rows have"), spelling.Count(len(classes), "class", "classes"))}
-	if n := t.Missing(); n > 0 {
-		p.Lead += fmt.Sprintf(" %s none.", spelling.Count(n, "row without any value has", "rows without any value have"))
-	}
+	p := &Part{Title: "Labels of the target", Lead: sentence(t.Line()), Judged: string(t.Judgement())}
 	if verdict := t.Verdict(); verdict != "" {
-		p.Lead, p.Text = verdict, []string{p.Lead}
+		p.Lead, p.Answer = verdict, p.Lead
 	}
+	p.assume(t.Assumed())
 	for _, warning := range t.Warnings() {
 		p.Warnings = append(p.Warnings, sentence(warning))
 	}
@@ -110,6 +131,26 @@ func Labels(t *label.Tally) (*Part, error) {
 		p.Text = append(p.Text, sentence(check))
 	}
 	return p, cmp.Or(p.figure(figures.Counts(classes, rows)), p.survey(t.Survey()))
+}
+
+// assume adds assumptions, with what they count for.
+func (p *Part) assume(all []proportions.Assumed) {
+	if all == nil {
+		return
+	}
+	p.Assumed = &Table{Title: "Assumptions by weight", Table: figures.Table{Head: []string{"assumption", "name", "weight", "labels that come back"}}}
+	for _, a := range all {
+		p.Assumed.Rows = append(p.Assumed.Rows, []string{a.Words, a.Name, fmt.Sprintf("%.2f", a.Weight), fmt.Sprintf("%.0f %%", 100*a.Back)})
+	}
+}
+
+// Hear adds warnings of a log to those that the part has.
+func (p *Part) Hear(warnings []string) {
+	for _, warning := range warnings {
+		if text := sentence(warning); !slices.Contains(p.Warnings, text) {
+			p.Warnings = append(p.Warnings, text)
+		}
+	}
 }
 
 // sentence gives what a log says a capital and a full stop.

@@ -13,8 +13,8 @@ import (
 	"mars.dev/mars/show/figures"
 )
 
-// shownRows is how many rows of a stream are drawn: a fair sample.
-const shownRows = 5000
+// shownRows is how many rows of a stream are drawn: a fair sample, of which a page of four panels has 300 kB.
+const shownRows = 1200
 
 // Rows is what there is to see of the rows of a stream: features and embedding, which are
 // before and after a step, in the plane.

@@ -15,7 +15,10 @@ type Known struct {
 	Missing int          `json:"missing"` // rows without any value, which have no label
 	Classes []KnownClass `json:"classes"` // that of the most rows first
 
-	Verdict string `json:"verdict"` // whether to believe them, in words; "" where nobody can tell
+	// Verdict says in words whether to believe them; "" where nobody can tell. Judgement is the same
+	// in one word of the scale: believe, care, unjudged or doubt.
+	Verdict   string              `json:"verdict"`
+	Judgement diagnostics.Verdict `json:"judgement,omitempty"`
 
 	ExpectedAccuracy *float64 `json:"expected_accuracy"` // 0 to 1; null where the method does not know it
 	ExpectedError    *float64 `json:"expected_error"`    // of the estimated proportions, in L1
@@ -51,7 +54,7 @@ func (t *Tally) Known() (*Known, error) {
 		return nil, err
 	}
 	k := &Known{
-		Rows: t.rows, Missing: t.missing, Verdict: t.Verdict(), ExpectedError: t.said.ExpectedError,
+		Rows: t.rows, Missing: t.missing, Verdict: t.Verdict(), Judgement: t.Judgement(), ExpectedError: t.said.ExpectedError,
 		Assumptions: []KnownAssumption{}, Warnings: append([]string{}, t.Warnings()...), Diagnostics: meta.Diagnostics,
 	}
 	for _, name := range t.byRows() {
@@ -66,8 +69,8 @@ func (t *Tally) Known() (*Known, error) {
 	}
 	if h := t.said.Hedge; h != nil {
 		k.ExpectedAccuracy, k.Untypical = &h.ExpectedAccuracy, &h.Untypical
-		for _, v := range h.ByWeight() {
-			k.Assumptions = append(k.Assumptions, KnownAssumption{v.Name, diagnostics.Assumption(v.Name), v.Weight})
+		for _, a := range h.Assumed() {
+			k.Assumptions = append(k.Assumptions, KnownAssumption{a.Name, a.Words, a.Weight})
 		}
 	}
 	return k, nil

@@ -71,7 +71,24 @@ func NewCount(schema *arrow.Schema) *Tally {
 }
 
 // Verdict says in a sentence whether to believe the labels; "" where nobody can tell.
-func (t *Tally) Verdict() string { return t.said.Labels() }
+func (t *Tally) Verdict() string {
+	_, sentence := t.said.Labels()
+	return sentence
+}
+
+// Judgement is the verdict in a word; "" where nobody can tell.
+func (t *Tally) Judgement() diagnostics.Verdict {
+	verdict, _ := t.said.Labels()
+	return verdict
+}
+
+// Assumed are the assumptions under which rows were labelled; nil if there were none.
+func (t *Tally) Assumed() []diagnostics.Assumed {
+	if t.said.Hedge == nil {
+		return nil
+	}
+	return t.said.Hedge.Assumed()
+}
 
 // Warnings are what speaks against the labels.
 func (t *Tally) Warnings() []string {

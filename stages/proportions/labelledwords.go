@@ -23,6 +23,7 @@ func (r *Report) believeLabels() {
 		widest = max(widest, r.Interval.Upper[k]-r.Interval.Lower[k])
 	}
 	r.Verdict = fmt.Sprintf("Believe these proportions within their intervals: they are by %s of the target.", spelling.Count(l.Rows, "label", "labels"))
+	r.Judgement = diagnostics.Believe
 	r.Advice = "mars label --labels labels each row by them too"
 	if widest > tooWide {
 		r.Advice = fmt.Sprintf("label more rows if an interval of %.0f points is too wide (four times as many halve it); %s", math.Round(100*widest), r.Advice)

@@ -3,10 +3,12 @@ package proportions
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
@@ -17,6 +19,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
+	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/labelled"
 	"mars.dev/mars/tables/write"
 )
@@ -42,14 +45,15 @@ type Report struct {
 	ExpectedError float64 `json:"expected_error"`
 	Disagreement  float64 `json:"disagreement,omitempty"`
 	Alignment     float64 `json:"alignment,omitempty"`
-	// Verdict says in words whether to believe the estimate, Grounds why, and Advice what
-	// to do next.
-	Verdict  string   `json:"verdict"`
-	Grounds  string   `json:"grounds,omitempty"`
-	Advice   string   `json:"advice"`
-	Warnings []string `json:"warnings"`
-	// Next is the command that draws rows to label, for the shell: who asked fills it in where
-	// the answer is Doubtful; "" otherwise. It is for who reads the report now: what is kept
+	// Verdict says in words whether to believe the estimate, Judgement in one word of the scale
+	// (believe, care, unjudged, doubt), Grounds why, and Advice what to do next.
+	Verdict   string              `json:"verdict"`
+	Judgement diagnostics.Verdict `json:"judgement,omitempty"`
+	Grounds   string              `json:"grounds,omitempty"`
+	Advice    string              `json:"advice"`
+	Warnings  []string            `json:"warnings"`
+	// Next is the command that comes next, for the shell, which who asked fills in: it draws rows to
+	// label where the answer is Doubtful. "" is none. It is for who reads the report now: what is kept
 	// says the same wherever the rows were.
 	Next string `json:"-"`
 	// Diagnostics are what else there is to say of the estimates.
@@ -141,6 +145,40 @@ func (r *Report) Listed() []int {
 		slices.SortStableFunc(listed, func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })
 	}
 	return listed
+}
+
+// Assumed is an assumption with what it counts for.
+type Assumed = diagnostics.Assumed
+
+// Weights are what each of the estimators counts for: all alike where nobody weighs them.
+func (r *Report) Weights() map[string]float64 {
+	weights := map[string]float64{}
+	for name := range r.Estimators {
+		weights[name] = 1
+	}
+	if r.Diagnostics != nil && r.Diagnostics.Hedge != nil {
+		for _, v := range r.Diagnostics.Hedge.Views {
+			weights[v.Name] = v.Weight
+		}
+	}
+	return weights
+}
+
+// maxSaid is how many classes a sentence has.
+const maxSaid = 6
+
+// Sentence says the shares in a sentence, the largest first.
+func (r *Report) Sentence() string {
+	shares, order := r.Proportions.Estimated, r.Listed()
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })
+	var parts []string
+	for _, k := range order[:min(maxSaid, len(order))] {
+		parts = append(parts, fmt.Sprintf("%s %.1f %% (%.1f–%.1f %%)", r.Classes[k], 100*shares[k], 100*r.Interval.Lower[k], 100*r.Interval.Upper[k]))
+	}
+	if more := len(order) - maxSaid; more > 0 {
+		parts = append(parts, spelling.Count(more, "more class", "more classes"))
+	}
+	return fmt.Sprintf("Of %s: %s.", spelling.Count(r.TargetRows, "target row", "target rows"), strings.Join(parts, ", "))
 }
 
 // order is the estimators besides mte in the order in which they are shown.

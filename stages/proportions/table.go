@@ -41,7 +41,7 @@ func (r *Report) WriteTable(w io.Writer, details bool) error {
 		more = " --details shows what the estimate rests on."
 	}
 	fmt.Fprintf(w, "Next: %s.%s\n", r.Advice, more)
-	if r.Next != "" {
+	if r.Next != "" && r.Doubtful() {
 		fmt.Fprintf(w, "To settle it, label a few rows (docs/how-to/ask.md):\n  %s\n", safetext.Escape(r.Next))
 	}
 	if !details {

@@ -20,8 +20,9 @@ func (r *Report) believe(grounds string) {
 		signs = r.Diagnostics.Hedge.Signs(r.ExpectedError, signs.Warned)
 	}
 	r.Verdict = signs.Sentence("proportions", fmt.Sprintf("%s are expected to be counted for a wrong class (L1 error %.2f)", diagnostics.OfHundred(r.ExpectedError), r.ExpectedError))
-	r.Grounds, r.Advice = grounds, map[diagnostics.Verdict]string{diagnostics.Doubt: adviceCheck, diagnostics.Unjudged: adviceCheck,
-		diagnostics.Care: adviceLook, diagnostics.Believe: adviceLabels}[diagnostics.Judge(signs)]
+	r.Judgement, r.Grounds = diagnostics.Judge(signs), grounds
+	r.Advice = map[diagnostics.Verdict]string{diagnostics.Doubt: adviceCheck, diagnostics.Unjudged: adviceCheck,
+		diagnostics.Care: adviceLook, diagnostics.Believe: adviceLabels}[r.Judgement]
 }
 
 // Doubtful reports whether labels of some target rows would settle what the report leaves open.

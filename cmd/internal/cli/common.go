@@ -237,7 +237,7 @@ func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 		MaxClasses: c.maxClasses,
 		Seed:       c.seed,
 		Jobs:       c.jobs,
-		Log:        newLogger(bar, c.logName(cmd), c.logFormat, c.quiet),
+		Log:        listen(cmd, newLogger(bar, c.logName(cmd), c.logFormat, c.quiet)),
 		Progress:   reporter(cmd, bar.report),
 		Step:       c.step(cmd),
 	}, bar.finish

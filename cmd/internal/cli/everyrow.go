@@ -149,6 +149,11 @@ func (p *estimator) put(cmd *cobra.Command, format label.Format, r *proportions.
 	if err := p.save(cmd, format, r); err != nil {
 		return err
 	}
+	if args := cmd.Flags().Args(); r.Doubtful() {
+		r.Next = askLine(cmd, args)
+	} else {
+		r.Next = nextLine(cmd, args, labelCommand(), "-o", "labels.csv")
+	}
 	if p.page != "" {
 		part, err := report.Proportions(r)
 		if err := pageOf(cmd, p.page, part, err); err != nil {

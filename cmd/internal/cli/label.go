@@ -355,10 +355,26 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 	return nil
 }
 
+// next is the command that comes after labels: that which draws rows for a person to label, or that
+// which says how the shares of the classes are.
+func (c *common) next(cmd *cobra.Command, doubtful bool) (words, line string) {
+	switch args := cmd.Flags().Args(); {
+	case strings.TrimPrefix(cmd.Name(), "mars-") != "label":
+		return "", ""
+	case doubtful:
+		return "Label a few rows by hand, which settles it (docs/how-to/ask.md):", askLine(cmd, args)
+	default:
+		return "The shares of the classes with intervals, which are better than counts of labels:", nextLine(cmd, args, proportionsCommand())
+	}
+}
+
 // writeKnown writes the page and the summary of labels that are asked for.
 func (c *common) writeKnown(cmd *cobra.Command, tally *label.Tally) error {
 	if c.page != "" {
 		part, err := report.Labels(tally)
+		if err == nil {
+			part.Next, part.Command = c.next(cmd, tally.Doubtful())
+		}
 		if err := pageOf(cmd, c.page, part, err); err != nil {
 			return err
 		}

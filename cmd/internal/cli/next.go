@@ -1,19 +1,26 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"mars.dev/mars/pipeline"
 )
 
-// askLine is the command that draws rows to label for the question that a command has
-// answered: its own flags, as far as mars ask has them, with FILE for pipes, which are gone. It
-// is "" where the rows came from standard input or a pipeline.
+// askLine is the command that draws rows to label for the question that a command has answered.
 func askLine(cmd *cobra.Command, args []string) string {
+	return nextLine(cmd, args, askCommand(), "-o", "ask.csv")
+}
+
+// nextLine is another command on the question that a command has answered: its own flags, as far as
+// the other has them, with FILE for pipes, which are gone. It is "" where the rows came from standard
+// input or a pipeline.
+func nextLine(cmd *cobra.Command, args []string, next *cobra.Command, more ...string) string {
 	files := append([]string{}, args...)
-	words := []string{"mars", "ask"}
-	known := askCommand().Flags()
+	words := []string{"mars", next.Name()}
+	known := next.Flags()
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		text := flagText(f)
 		if known.Lookup(f.Name) == nil || !asksAlike(f.Name) || f.Name == "method" && known.Set(f.Name, text) != nil {
@@ -40,10 +47,10 @@ func askLine(cmd *cobra.Command, args []string) string {
 			return ""
 		}
 	}
-	return quoted(append(append(words, args...), "-o", "ask.csv"))
+	return quoted(slices.Concat(words, args, more))
 }
 
-// asksAlike reports whether a flag means to mars ask what it means to who gave it, and to the
+// asksAlike reports whether a flag means to another command what it means to who gave it, and to the
 // rows that are drawn.
 func asksAlike(name string) bool {
 	switch roleOf(name) {

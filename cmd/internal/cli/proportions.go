@@ -170,9 +170,6 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 // print prints a report, unless the output file is standard output, or it is to be quiet and
 // has one.
 func (p *estimator) print(cmd *cobra.Command, r *proportions.Report) error {
-	if r.Doubtful() {
-		r.Next = askLine(cmd, cmd.Flags().Args())
-	}
 	switch {
 	case p.common.output == "-":
 		return nil

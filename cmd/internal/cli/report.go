@@ -2,9 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,6 +16,7 @@ import (
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/show/figures"
 	"mars.dev/mars/show/report"
+	"mars.dev/mars/tables"
 )
 
 // plotCommand draws one figure.
@@ -119,7 +123,39 @@ a page of their own answer with --report, and mars run one of a study.`,
 
 // newPage is a page that says what made it.
 func newPage(cmd *cobra.Command, title string) *report.Page {
-	return &report.Page{Title: title, Made: "Made by mars " + Version() + ".", Command: commandLine(cmd)}
+	return &report.Page{Title: title, Made: fmt.Sprintf("Made on %s by mars %s.", now().UTC().Format("2 January 2006, 15:04 MST"), Version()), Command: commandLine(cmd)}
+}
+
+// now is the time, or what SOURCE_DATE_EPOCH says that it is: the same work is to give the same bytes.
+func now() time.Time {
+	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		return time.Unix(seconds, 0)
+	}
+	return time.Now()
+}
+
+// inputsOf are the files that a command has read; nil if there are none.
+func inputsOf(cmd *cobra.Command) *figures.Table {
+	t := &figures.Table{Head: []string{"file", "as", "bytes", "last changed"}}
+	add := func(path, as string) {
+		for _, file := range tables.Files(cmd.Context(), path) {
+			if info, err := os.Stat(file); err == nil && !info.IsDir() && info.Mode().IsRegular() {
+				t.Rows = append(t.Rows, []string{file, as, strconv.FormatInt(info.Size(), 10), info.ModTime().UTC().Format("2006-01-02 15:04 MST")})
+			}
+		}
+	}
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if roleOf(f.Name).Reads() {
+			add(f.Value.String(), "--"+f.Name)
+		}
+	})
+	for _, path := range cmd.Flags().Args() {
+		add(path, "rows")
+	}
+	if t.Rows == nil {
+		return nil
+	}
+	return t
 }
 
 // commandLine is the command with the flags that were given.
@@ -169,7 +205,10 @@ func pageOf(cmd *cobra.Command, path string, part *report.Part, err error) error
 		return fmt.Errorf("--report %s: %w", path, err)
 	}
 	page := newPage(cmd, part.Title)
-	page.Parts = []*report.Part{part}
+	lines, warnings := heardOf(cmd)
+	part.Hear(warnings)
+	page.Parts, page.Inputs = []*report.Part{part}, inputsOf(cmd)
+	page.Log = slices.DeleteFunc(lines, func(line string) bool { return line == part.Lead })
 	return writePage(path, page)
 }
 

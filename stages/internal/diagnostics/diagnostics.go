@@ -118,19 +118,19 @@ func (d *Diagnostics) Log(env stages.Env) {
 	if d.Hedge != nil {
 		LogPart(env, d.Hedge)
 	}
-	if verdict := d.Labels(); verdict != "" {
+	if _, verdict := d.Labels(); verdict != "" {
 		env.Logger().Info(verdict)
 	}
 }
 
-// Labels says in a sentence whether to believe labels; "" where nobody can tell.
-func (d *Diagnostics) Labels() string {
+// Labels says whether to believe labels, and in a sentence; "" where nobody can tell.
+func (d *Diagnostics) Labels() (Verdict, string) {
 	if d.Hedge == nil || d.ExpectedError == nil {
-		return ""
+		return "", ""
 	}
 	signs := d.Hedge.Signs(*d.ExpectedError, len(d.AllWarnings()) > 0)
 	signs.Accuracy = d.Hedge.ExpectedAccuracy
-	return signs.Sentence("labels", fmt.Sprintf("about %.0f of 100 rows are expected to have the right one", 100*signs.Accuracy))
+	return Judge(signs), signs.Sentence("labels", fmt.Sprintf("about %.0f of 100 rows are expected to have the right one", 100*signs.Accuracy))
 }
 
 // JSON is the metadata's value; nil where nothing is said.

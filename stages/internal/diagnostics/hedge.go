@@ -139,6 +139,21 @@ var assumptions = map[string]string{
 // Assumption says in words what a view assumes.
 func Assumption(view string) string { return cmp.Or(assumptions[view], view) }
 
+// An Assumed is an assumption with what it counts for.
+type Assumed struct {
+	Name, Words string
+	Weight      float64
+	Back        float64 // share of the source's labels that come back
+}
+
+// Assumed are the assumptions, the heaviest first.
+func (h *Hedge) Assumed() (all []Assumed) {
+	for _, v := range h.ByWeight() {
+		all = append(all, Assumed{v.Name, Assumption(v.Name), v.Weight, v.Circle})
+	}
+	return all
+}
+
 // ByWeight returns the views, the heaviest first.
 func (h *Hedge) ByWeight() []hedge.View {
 	views := slices.Clone(h.Views)
