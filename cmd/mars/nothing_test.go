@@ -307,6 +307,9 @@ func TestNothing(t *testing.T) {
 			shares, log, status := answers(t, dir, "proportions", "--source", "s.csv", "--target", "t.csv", "--json", "-q")
 			_, labelled, failed := answers(t, dir, "label", "--source", "s.csv", "--target", "t.csv", "--save", "m.safetensors", "-o", "l.csv")
 			if target.refused {
+				if _, log, status := answers(t, dir, "ask", "--source", "s.csv", "--target", "t.csv", "-o", "a.csv"); status != 1 || !strings.Contains(log, "t.csv: no row has a value") {
+					t.Errorf("mars ask: status %d: %s", status, log)
+				}
 				if status != 1 || failed != 1 || !strings.Contains(log, "t.csv: no row has a value in x, y, z, w") || !strings.Contains(labelled, "t.csv: no row has a value") {
 					t.Errorf("status %d and %d: %s%s", status, failed, log, labelled)
 				}
@@ -318,6 +321,9 @@ func TestNothing(t *testing.T) {
 			checkShares(t, rows, shares, target.hidden)
 			checkLabels(t, dir, rows, labelled, target.hidden)
 			checkWindow(t, dir, rows, target.hidden)
+			if _, log, status := answers(t, dir, "ask", "--source", "s.csv", "--target", "t.csv", "-o", "a.csv", "-q"); status != 0 {
+				t.Errorf("mars ask: status %d: %s", status, log)
+			}
 		})
 	}
 }

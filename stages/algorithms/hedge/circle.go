@@ -22,10 +22,10 @@ const (
 // circle labels the target's rows by the posteriors q (n_T×C), learns these labels
 // with every class weighted alike, and returns the mean share of each class of the
 // (moved) source rows x that the learner labels right. Wrong labels of the target do
-// not find their way back.
+// not find their way back. It takes a quicker learner where classes are crowded, or it weighs nothing.
 func (f *fit) circle(ctx context.Context, x, q blas32.General) (float64, error) {
-	if f.crowded {
-		return f.crowdedCircle(ctx, x, q)
+	if f.crowded || f.settled() {
+		return f.linearCircle(ctx, x, q)
 	}
 	index := dense.Sample(f.target.Rows, circleRows, f.random(streamCircle))
 	found := dense.ArgmaxRows(dense.Gather(q, index))
@@ -37,8 +37,8 @@ func (f *fit) circle(ctx context.Context, x, q blas32.General) (float64, error) 
 	return validate.BalancedAccuracy(dense.ArgmaxRows(back.Scores(x)), f.labels, q.Cols), nil
 }
 
-// crowdedCircle is circle by a linear discriminant, which can learn from all rows.
-func (f *fit) crowdedCircle(ctx context.Context, x, q blas32.General) (float64, error) {
+// linearCircle is circle by a linear discriminant, which can learn from all rows.
+func (f *fit) linearCircle(ctx context.Context, x, q blas32.General) (float64, error) {
 	back, err := discriminant.Fit(ctx, f.target, dense.ArgmaxRows(q), q.Cols, discriminant.Options{Alike: true})
 	if err != nil {
 		return 0, err

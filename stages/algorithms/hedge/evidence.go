@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"mars.dev/mars/stages/algorithms/ensemble"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
@@ -39,8 +38,9 @@ type Evidence struct {
 	// Fewest is 1 / (n + 2) for the n rows that tell least: those of the target, or those of a
 	// class of the source, by the share of the class.
 	Fewest float64 `json:"fewest,omitempty"`
-	// Crowded says that the classes are so many, for their rows, that errors do not cancel out.
-	Crowded bool `json:"crowded,omitempty"`
+	// Thin says that the classes are so many, for their rows, that errors do not cancel out: see
+	// ensemble.Thin. Files have an older name of it.
+	Thin bool `json:"crowded,omitempty"`
 }
 
 // UntypicalRate is the typicality below which Evidence.Untypical counts rows.
@@ -88,7 +88,7 @@ const (
 	// A label that is wrong counts a row for one class too many and for another too few. Where
 	// classes have few rows such errors hardly cancel out: nine simulated targets of 200 to 1,000
 	// classes were off by .5 to 2 times the share of wrong labels. At least that often is expected.
-	crowdedError = 1.5
+	thinError = 1.5
 )
 
 // judge finds what the views differ by. posteriors are theirs, of the target's rows; it returns
@@ -115,7 +115,7 @@ func (m *Model) judge(ctx context.Context, f *fit, learners []*learner, posterio
 	if m.Strange() {
 		e.Unknown = 1
 	}
-	e.Fewest, e.Crowded = f.fewest(m.Proportions), ensemble.Thin(f.distinct, len(f.present()))
+	e.Fewest, e.Thin = f.fewest(m.Proportions), f.thin
 	return mean, nil
 }
 
@@ -153,7 +153,7 @@ func (m *Model) expect() {
 	e.ExpectedAccuracy = min((1-e.Missing)*right, 1-e.ExpectedError/2, 1-min(1, 2*m.Stays.Trust)*m.Stays.New, 1-e.Fewest)
 }
 
-// expectError finds ExpectedError of the proportions, by ExpectedAccuracy where classes are crowded.
+// expectError finds ExpectedError of the proportions, by ExpectedAccuracy where classes are thin.
 func (e *Evidence) expectError(stays Stays, views []View, proportions []float64) {
 	share := math.Exp(shareConstant + shareSpread*logOf(e.Spread+e.Members) + shareDoubt*logOf(e.Doubt))
 	factor := shareFactor
@@ -163,8 +163,8 @@ func (e *Evidence) expectError(stays Stays, views []View, proportions []float64)
 	// Each new row is one too few of the class that the source lacks, and one too many of
 	// another.
 	off := max(factor*max(share-shareOffset, minExpected), 2*e.Fewest) + 2*stays.Trust*stays.New
-	if e.Crowded {
-		off = max(off, crowdedError*(1-e.ExpectedAccuracy))
+	if e.Thin {
+		off = max(off, thinError*(1-e.ExpectedAccuracy))
 	}
 	off = (1-e.Unknown)*off + e.Unknown*labelshift.Unknown(proportions)
 	e.ExpectedError = labelshift.MissingError(off, e.Missing)
@@ -178,7 +178,7 @@ func onlyMovements(views []View) bool {
 // membersApart is the mean L1 distance of the proportions by each member of an
 // ensemble from those by all, under label shift.
 func (f *fit) membersApart(ctx context.Context, l *learner) (float64, error) {
-	all, err := f.em(ctx, l.mean)
+	all, err := f.shifted(ctx, l)
 	if err != nil {
 		return 0, err
 	}

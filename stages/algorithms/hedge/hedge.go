@@ -106,7 +106,7 @@ type fit struct {
 	labels         []int32
 	prior          []float64
 	distinct       int  // source rows; those after them are copies of them, with other noise
-	crowded        bool // see ensemble.Crowded
+	crowded, thin  bool // see ensemble.Crowded and ensemble.Thin
 	nearness       *nearness
 	stays          tested
 	heard          *Noise // that the source was given; nil if none
@@ -240,7 +240,10 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 	f.warnUnstudied(target.Rows)
 	f.compareUnits(source, target, p.Columns)
 	f.distinct = source.Rows
-	f.crowded = ensemble.Crowded(f.distinct, len(f.present()))
+	f.crowded, f.thin = ensemble.Crowded(f.distinct, len(f.present())), ensemble.Thin(f.distinct, len(f.present()))
+	if err := f.checkPairs(); err != nil {
+		return nil, err
+	}
 	if err := f.prepare(ctx, source, target); err != nil {
 		return nil, err
 	}

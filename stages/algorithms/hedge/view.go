@@ -61,13 +61,14 @@ type learner struct {
 	model   *ensemble.Model
 	members []blas32.General // n_T×C each: posteriors of the target that carry p_S; none of crowded classes
 	mean    blas32.General   // of the members
+	shares  []float64        // p_T by EM of mean; nil until asked for (shifted)
 }
 
 // settled reports whether movements are not looked for, as the test of Stays leaves them no weight
 // (trustStays). That takes most of the time where classes are thin; elsewhere it is told what they
 // would give.
 func (f *fit) settled() bool {
-	return f.Assume == nil && !f.KeepAll && ensemble.Thin(f.distinct, len(f.present())) && f.stays.tested && f.stays.Misfit <= firstMisfit
+	return f.Assume == nil && !f.KeepAll && f.thin && f.stays.tested && f.stays.Misfit <= firstMisfit
 }
 
 // moved returns the learners' rows, by the classifier's index: as they are, moved
@@ -119,11 +120,28 @@ func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 // and are still to be looked for one by one.
 const maxCrowdedPairs = 1_500_000
 
+// maxPairs is how many there may be if that is all that may be assumed: at 5 million, 1,000 classes of
+// 5 rows, it takes 40 s of a processor, and that grows with their square.
+const maxPairs = 10_000_000
+
 // findsClasses reports whether classes are looked for in the target one by one: always if that is
 // all that may be assumed.
 func (f *fit) findsClasses() bool {
-	return !f.crowded || len(f.labels)*f.classes <= maxCrowdedPairs ||
-		f.Assume != nil && !slices.ContainsFunc(f.Assume, func(name string) bool { return name != "classes" && name != "parts" })
+	return !f.crowded || len(f.labels)*f.classes <= maxCrowdedPairs || f.onlyClasses()
+}
+
+// onlyClasses reports whether all that may be assumed is that classes, or their parts, have moved.
+func (f *fit) onlyClasses() bool {
+	return f.Assume != nil && !slices.ContainsFunc(f.Assume, func(name string) bool { return name != "classes" && name != "parts" })
+}
+
+// checkPairs fails if what may be assumed would take minutes to hours.
+func (f *fit) checkPairs() error {
+	if f.crowded && f.onlyClasses() && len(f.labels)*f.classes > maxPairs {
+		return fmt.Errorf("hedge: whether each of %d classes has moved by itself cannot be found in useful time from %d source rows, with %.1f of a class on average: assume \"together\", or nothing, or give fewer classes",
+			f.classes, f.distinct, float64(f.distinct)/float64(f.classes))
+	}
+	return nil
 }
 
 // together gives all source rows the mean and the covariance of the target.
@@ -226,7 +244,15 @@ func (f *fit) proportions(ctx context.Context, name string, l *learner) ([]float
 	case l.matched != nil:
 		return l.matched, nil
 	}
-	return f.em(ctx, l.mean)
+	return f.shifted(ctx, l)
+}
+
+// shifted is p_T by EM of the learner's posteriors.
+func (f *fit) shifted(ctx context.Context, l *learner) (_ []float64, err error) {
+	if l.shares == nil {
+		l.shares, err = f.em(ctx, l.mean)
+	}
+	return l.shares, err
 }
 
 // em estimates p_T from posteriors under label shift.

@@ -64,6 +64,7 @@ const minPosterior = 1e-12
 const (
 	newtonSteps     = 100
 	newtonTolerance = 1e-10 // of the gradient
+	newtonGain      = 1e-9  // that the last step promises, in nats a row: classes that are apart have no maximum
 	newtonRidge     = 1e-10 // of the Hessian, whose biases have a direction of no effect
 )
 
@@ -158,7 +159,7 @@ func (l *likelihood) maximise(ctx context.Context) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
-		improved := false
+		improved, promised := false, floats.Dot(gradient, step)/2
 		for size := 1.0; size > 1e-6 && !improved; size /= 2 {
 			next := floats.AddScaledTo(make([]float64, len(v)), v, -size, step)
 			next[0] = max(minBeta, min(maxBeta, next[0]))
@@ -166,8 +167,8 @@ func (l *likelihood) maximise(ctx context.Context) ([]float64, error) {
 				v, value, gradient, hessian, improved = next, less, g, h, true
 			}
 		}
-		if !improved {
-			break // as low as rounding allows
+		if !improved || promised < newtonGain {
+			break // as low as rounding allows, or as matters
 		}
 	}
 	return v, nil
@@ -209,7 +210,8 @@ func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64
 	products := l.biases > matrixClasses
 	for i, y := range l.labels {
 		row, logs := p[i*c:(i+1)*c], l.logs[i*c:(i+1)*c]
-		value += (floats.LogSumExp(logits[i*c:(i+1)*c]) - logits[i*c+int(y)]) / n
+		k := floats.MaxIdx(row) // whose logarithm is exact
+		value += (logits[i*c+k] - math.Log(row[k]) - logits[i*c+int(y)]) / n
 		l.addRow(gradient, hessian, row, logs, int(y), 1/n, products)
 	}
 	if products {

@@ -57,9 +57,14 @@ type descent struct {
 }
 
 func newDescent(m *mat.Dense, b, near []float64) *descent {
-	t := mat.DenseCopyOf(m.T())
-	n, _ := t.Dims()
-	d := &descent{means: t.RawMatrix(), squares: make([]float64, n), p: make([]float64, n), left: make([]float64, len(b)), sum: 1}
+	_, n := m.Dims()
+	means := dense.New64(n, len(b))
+	for i := range b {
+		for k, v := range m.RawRowView(i) {
+			means.Data[k*means.Stride+i] = v
+		}
+	}
+	d := &descent{means: means, squares: make([]float64, n), p: make([]float64, n), left: make([]float64, len(b)), sum: 1}
 	copy(d.p, dense.Uniform(n))
 	if near != nil {
 		copy(d.p, near)
