@@ -24,7 +24,7 @@ func (h *hedgeFlags) register(f *pflag.FlagSet) {
 	h.assume, h.classifier = "auto", allClassifiers
 	f.Var(oneOf{&h.assume, append([]string{"auto", "stay", "move"}, hedge.Views...)}, "assume",
 		"what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto tests whether they stay, and weighs all by how well they bring the source's labels back")
-	f.Var(oneOf{&h.classifier, append([]string{allClassifiers}, ensemble.Names...)}, "classifier", "what learns the source's labels: all three together, or one")
+	f.Var(oneOf{&h.classifier, append([]string{allClassifiers}, ensemble.Names...)}, "classifier", "what learns the source's labels: several together, or one")
 }
 
 // views are those that may have weight; nil means all.

@@ -171,7 +171,7 @@ func TestOrderOfRowsChangesNothing(t *testing.T) {
 func TestWeightsAreCopies(t *testing.T) {
 	rows := sample(3, 150, 3, 0.1)
 	copies := Rows{X: dense.New(0, 3)}
-	o := Options{Rounds: 5, MinRows: 1, Weights: make([]float64, 150)}
+	o := Options{Rounds: 5, Leaves: 6, MinRows: 1, Weights: make([]float64, 150)}
 	for i := range 150 {
 		o.Weights[i] = float64(1 + i%3)
 		for range 1 + i%3 {
@@ -180,7 +180,7 @@ func TestWeightsAreCopies(t *testing.T) {
 		}
 	}
 	got := mustFit(t, rows, 3, o).Posteriors(rows.X)
-	want := mustFit(t, copies, 3, Options{Rounds: 5, MinRows: 1}).Posteriors(rows.X)
+	want := mustFit(t, copies, 3, Options{Rounds: 5, Leaves: 6, MinRows: 1}).Posteriors(rows.X)
 	for i, v := range want.Data {
 		if math.Abs(float64(v-got.Data[i])) > 1e-5 {
 			t.Fatalf("row %d: %v, want %v", i/3, dense.Row(got, i/3), dense.Row(want, i/3))

@@ -31,10 +31,6 @@ func (f fixed) sums(gradient, hessian float64) sums {
 
 func (f fixed) rows(s sums) int { return int(s.hessian & (1<<f.rowBits - 1)) }
 
-func (f fixed) floats(s sums) (gradient, hessian float64) {
-	return float64(s.gradient) / f.gradient, float64(s.hessian>>f.rowBits) / f.hessian
-}
-
 // histogram has the sums of each bin of each column, and spare ones after them.
 type histogram []sums
 

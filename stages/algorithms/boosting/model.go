@@ -103,14 +103,14 @@ func (t tree) addTo(scores, x blas32.General) {
 func valueOf(nodes []node, row []float32) float32 {
 	n := &nodes[0]
 	for n.left > 0 {
-		v, next := row[n.column], n.left
+		v, right := row[n.column], int32(0)
 		if v > n.value {
-			next++
+			right = 1
 		}
 		if v != v && !n.missingLeft {
-			next++
+			right = 1
 		}
-		n = &nodes[next]
+		n = &nodes[n.left+right]
 	}
 	return n.value
 }

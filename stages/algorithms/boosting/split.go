@@ -12,13 +12,18 @@ type split struct {
 type splitter struct {
 	fixed
 	minRows int
-	l2      float64
+	l2      float64 // in units of whole numbers
 }
 
-// score is the loss, but for its sign and a factor of 2, that a leaf of these sums takes away.
+// score is the loss that a leaf of these sums takes away, but for a factor that all leaves share.
 func (p *splitter) score(s sums) float64 {
-	g, h := p.floats(s)
-	return g * g / (h + p.l2)
+	g := float64(s.gradient)
+	return g * g / (float64(s.hessian>>p.rowBits) + p.l2)
+}
+
+// step is Newton's for the logit of a leaf of these sums.
+func (p *splitter) step(s sums) float64 {
+	return -float64(s.gradient) / (float64(s.hessian>>p.rowBits) + p.l2) * (p.hessian / p.gradient)
 }
 
 // best returns the best split of a leaf by a column with these bins, of which the last is that of

@@ -40,7 +40,8 @@ type grower struct {
 }
 
 func newGrower(b *binned, o Options, largest float64) *grower {
-	g := &grower{splitter: splitter{newFixed(b.rows, largest), o.MinRows, o.L2}, binned: b, leaves: o.Leaves, shrink: o.LearningRate,
+	f := newFixed(b.rows, largest)
+	g := &grower{splitter: splitter{f, o.MinRows, o.L2 * f.hessian}, binned: b, leaves: o.Leaves, shrink: o.LearningRate,
 		row: make([]int32, b.rows), aside: make([]int32, b.rows), each: make([]sums, b.rows), ordered: make([]sums, b.rows)}
 	g.found = [2][]split{make([]split, len(b.cuts)), make([]split, len(b.cuts))}
 	return g
@@ -77,8 +78,7 @@ func (g *grower) grow(scores []float32, step int) []node {
 		leaves = append(leaves, right)
 	}
 	for _, l := range leaves {
-		gradient, hessian := g.floats(l.total)
-		value := float32(-g.shrink * gradient / (hessian + g.l2))
+		value := float32(g.shrink * g.step(l.total))
 		nodes[l.node].value = value
 		for _, r := range g.row[l.lo:l.hi] {
 			scores[int(r)*step] += value

@@ -252,7 +252,7 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 			return nil, err
 		}
 	}
-	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Distinct: f.distinct, Seed: o.Seed})
+	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Distinct: f.distinct, Unlabelled: f.target, Seed: o.Seed})
 	return f, err
 }
 

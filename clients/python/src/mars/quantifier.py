@@ -35,7 +35,7 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
         What has happened to the classes, for "hedge": "stay" (only their shares have
         changed, as QuaPy's protocols do), "move", or one assumption: "same", "balance",
         "together", "classes" or "parts". "auto" weighs all of them.
-    classifier : {"ensemble", "logistic", "kernel", "network"}, default="ensemble"
+    classifier : {"ensemble", "logistic", "kernel", "network", "trees"}, default="ensemble"
         What learns the source's labels, for "hedge".
     n_jobs : int, optional
         Number of threads; None and -1 take all.
