@@ -18,11 +18,11 @@ var treesKind = kind{name: "trees", train: (*Tuned).trainTrees, get: getTrees, c
 // Of the trees. They are few and small, as they are trained again for every view.
 const (
 	treeBins     = 64
-	treeRate     = 0.3
+	treeRate     = 0.2
 	treeLeaves   = 15
 	treeMinRows  = 10
 	treeColumns  = 0.5
-	maxRounds    = 30
+	maxRounds    = 60
 	treePatience = 5
 )
 

@@ -26,7 +26,7 @@ type Options struct {
 	// Assume names the views that may have weight, some of Views; nil means all.
 	Assume []string
 	// Classifiers are the members of the ensemble, some of ensemble.Names; nil
-	// means all.
+	// means the usual ones.
 	Classifiers []string
 	// Interval is that of the proportions; nil makes none.
 	Interval *IntervalOptions
