@@ -106,7 +106,7 @@ class Model:
         return self.array(np.asarray(z, np.float32))
 
     def ensemble(self, prefix, z):
-        """The geometric mean of the calibrated posteriors of three classifiers, by their weights."""
+        """The geometric mean of the calibrated posteriors of the classifiers, by their weights."""
         members, logs = self.get(prefix + "ensemble")["members"], 0
         for member in members:
             p = getattr(self, member["name"])(f"{prefix}{member['name']}.", z)
@@ -122,3 +122,17 @@ class Model:
         squares = (z**2).sum(1)[:, None] + (landmarks**2).sum(1) - 2 * z @ landmarks.T
         k = np.exp(-self.get(prefix + "gamma") * squares)
         return self.softmax(5 * (k @ self.tensors[prefix + "coefficients"] + self.tensors[prefix + "mean"]))
+
+    def trees(self, prefix, z):
+        """The softmax of the sums of trees' leaves. A node is its column, left child (0: a leaf), threshold or value, and gaps' way."""
+        logits = np.tile(self.tensors[prefix + "start"], (len(z), 1))
+        nodes, first = self.tensors.get(prefix + "nodes"), 0
+        for number, size in self.tensors.get(prefix + "trees", np.zeros((0, 2))).astype(int):
+            tree, at = nodes[first : first + size], np.zeros(len(z), int)
+            while (tree[at, 1] > 0).any():
+                value = z[np.arange(len(z)), tree[at, 0].astype(int)]
+                right = (value > tree[at, 2]) | (np.isnan(value) & (tree[at, 3] == 0))
+                at = np.where(tree[at, 1] > 0, tree[at, 1].astype(int) + right, at)
+            logits[:, number] += tree[at, 2]
+            first += size
+        return self.softmax(logits)

@@ -9,7 +9,7 @@ model() { # TABLE NAME FLAGS
 for table in numbers gaps counts wide components mixed crowd; do
   model $table $table
 done
-for member in logistic kernel network; do
+for member in logistic kernel network trees; do
   model numbers only-$member --assume same --classifier $member
 done
 model numbers standardized --standardize source

@@ -18,13 +18,18 @@ var assumptions = map[string][]string{
 	"move": {"classes", "parts"},
 }
 
-const allClassifiers = "ensemble"
+// The values of --classifier that are several: the usual classifiers, and all.
+const (
+	usualClassifiers = "ensemble"
+	allClassifiers   = "all"
+)
 
 func (h *hedgeFlags) register(f *pflag.FlagSet) {
-	h.assume, h.classifier = "auto", allClassifiers
+	h.assume, h.classifier = "auto", usualClassifiers
 	f.Var(oneOf{&h.assume, append([]string{"auto", "stay", "move"}, hedge.Views...)}, "assume",
 		"what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto tests whether they stay, and weighs all by how well they bring the source's labels back")
-	f.Var(oneOf{&h.classifier, append([]string{allClassifiers}, ensemble.Names...)}, "classifier", "what learns the source's labels: all three together, or one")
+	f.Var(oneOf{&h.classifier, append([]string{usualClassifiers, allClassifiers}, ensemble.Names...)}, "classifier",
+		"what learns the source's labels: logistic, kernel and network together (ensemble), all four, or one")
 }
 
 // views are those that may have weight; nil means all.
@@ -35,10 +40,13 @@ func (h *hedgeFlags) views() []string {
 	return []string{h.assume}
 }
 
-// members are those of the ensemble; nil means all.
+// members are those of the ensemble; nil means the usual ones.
 func (h *hedgeFlags) members() []string {
-	if h.classifier == allClassifiers {
+	switch h.classifier {
+	case usualClassifiers:
 		return nil
+	case allClassifiers:
+		return ensemble.Names
 	}
 	return []string{h.classifier}
 }

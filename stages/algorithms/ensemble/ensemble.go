@@ -1,5 +1,5 @@
 // Package ensemble is a small ensemble of classifiers that make different
-// mistakes: multinomial logistic regression, kernel ridge regression and a network.
+// mistakes: multinomial logistic regression, kernel ridge regression, a network and boosted trees.
 // Hyper-parameters are chosen, and posteriors calibrated, on rows of the source
 // that the classifiers were not trained on, and so is the weight of each. The ensemble's
 // posterior is the normalised geometric mean of its members' posteriors by these weights (a
@@ -33,12 +33,15 @@ type kind struct {
 	choose func(t *Tuned, ctx context.Context, x blas32.General, labels []int32) (blas32.General, []int32, error)
 }
 
-// usualKinds are those that an ensemble is of if nobody chooses some, in their order.
-var usualKinds = []*kind{&logisticKind, &kernelKind, &networkKind}
+// kinds are those that can be chosen, in their order.
+var kinds = []*kind{&logisticKind, &kernelKind, &networkKind, &treesKind}
+
+// usual is how many of them, from the first, an ensemble is of if nobody chooses some.
+const usual = 3
 
 // Names are those of the members.
 var Names = func() (names []string) {
-	for _, k := range usualKinds {
+	for _, k := range kinds {
 		names = append(names, k.name)
 	}
 	return names
@@ -46,7 +49,7 @@ var Names = func() (names []string) {
 
 // kindOf is the kind of that name, which a linear discriminant is too; nil if there is none.
 func kindOf(name string) *kind {
-	for _, k := range append(slices.Clip(usualKinds), &discriminantKind) {
+	for _, k := range append(slices.Clip(kinds), &discriminantKind) {
 		if k.name == name {
 			return k
 		}
@@ -56,13 +59,16 @@ func kindOf(name string) *kind {
 
 // Options of an ensemble. The zero value is usable.
 type Options struct {
-	// Members are some of Names, each at most once; nil means all, or a linear discriminant where
+	// Members are some of Names, each at most once; nil means the usual ones, or a linear discriminant where
 	// classes are Crowded.
 	Members []string
 	// Distinct is how many rows there are; those after them are copies of these rows, in the
 	// same order and as often as there are. A row is in one fold with its copies. 0 means
 	// that all rows are distinct.
 	Distinct int
+	// Unlabelled are other rows that will be asked for (m×d), as those of a target: trees part
+	// their values too. None are needed.
+	Unlabelled blas32.General
 	// Seed draws folds, landmarks and initial weights.
 	Seed uint64
 }
@@ -70,7 +76,7 @@ type Options struct {
 // members are the names of the members, checked.
 func (o Options) members() ([]string, error) {
 	if o.Members == nil {
-		return Names, nil
+		return Names[:usual], nil
 	}
 	if len(o.Members) == 0 {
 		return nil, fmt.Errorf("ensemble: there are no members: choose some of %v", Names)

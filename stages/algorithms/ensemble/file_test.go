@@ -70,12 +70,12 @@ func crowd() simulate.Data {
 // has no rows in two of them, three have none in the third, and the last has many.
 func TestSavedModelsPredictTheSame(t *testing.T) {
 	p := blobs(200)
-	one, err := mustTune(t, p, Options{}).Train(t.Context(), p.Source, make([]int32, p.Source.Rows))
+	one, err := mustTune(t, p, Options{Members: Names}).Train(t.Context(), p.Source, make([]int32, p.Source.Rows))
 	if err != nil {
 		t.Fatal(err)
 	}
 	models := map[string]*Model{
-		"plain.": mustTrain(t, p, Options{}),
+		"plain.": mustTrain(t, p, Options{Members: Names}),
 		"moved.": mustTrain(t, p, Options{Members: []string{"network", "logistic"}, Seed: 1}),
 		"one.":   one,
 		"crowd.": mustTrain(t, crowd(), Options{}),
@@ -115,7 +115,7 @@ func TestWithoutWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range m.members {
-		m.members[i].weight = 1.0 / 3
+		m.members[i].weight = 1 / float64(len(m.members))
 	}
 	if !sameBits(old.Predict(p.Target), m.Predict(p.Target)) {
 		t.Errorf("the weights are %v", old.Weights())
@@ -124,7 +124,7 @@ func TestWithoutWeights(t *testing.T) {
 
 func TestGetRefuses(t *testing.T) {
 	var whole safetensors.File
-	if err := mustTrain(t, blobs(100), Options{}).Put(&whole, "e."); err != nil {
+	if err := mustTrain(t, blobs(100), Options{Members: Names}).Put(&whole, "e."); err != nil {
 		t.Fatal(err)
 	}
 	header := func(from, to string) func(f *safetensors.File) {
@@ -173,6 +173,9 @@ func TestGetRefuses(t *testing.T) {
 		{"want rising numbers of 4 classes", metadata("e.network.classifier", `{"present":[1,0,3],"inputs":6}`)},
 		{"want rising numbers of 4 classes", metadata("e.network.classifier", `{"present":[],"inputs":6}`)},
 		{"e.network: network g", tensor("e.network.g.0.weight", rename)},
+		{"metadata e.trees.boosting is missing", func(f *safetensors.File) { delete(f.Metadata, "e.trees.boosting") }},
+		{"e.trees takes rows of 7 columns", metadata("e.trees.boosting", `{"columns":7}`)},
+		{"tensor e.trees.nodes is missing", tensor("e.trees.nodes", rename)},
 	}
 	for _, c := range cases {
 		f := safetensors.File{Metadata: maps.Clone(whole.Metadata)}

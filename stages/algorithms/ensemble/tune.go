@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/stages/algorithms/boosting"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/labelshift"
@@ -32,8 +33,11 @@ type Tuned struct {
 
 	members     []member
 	temperature float64 // of a linear discriminant
-	distinct    int     // rows; the others are copies of them
-	crowded     bool    // see Crowded
+	cuts        boosting.Cuts
+	rounds      int            // of trees
+	unlabelled  blas32.General // see Options
+	distinct    int            // rows; the others are copies of them
+	crowded     bool           // see Crowded
 	seed        uint64
 }
 
@@ -83,7 +87,7 @@ func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o 
 	if err := check(x, labels, classes); err != nil {
 		return nil, err
 	}
-	t := &Tuned{Classes: classes, temperature: 1, distinct: cmp.Or(o.Distinct, x.Rows), seed: o.Seed}
+	t := &Tuned{Classes: classes, temperature: 1, distinct: cmp.Or(o.Distinct, x.Rows), unlabelled: o.Unlabelled, seed: o.Seed}
 	present, _ := renumber(labels, classes)
 	t.crowded = Crowded(t.distinct, len(present))
 	if t.crowded && o.Members == nil {
@@ -166,10 +170,7 @@ func (t *Tuned) heldOut(ctx context.Context, k *kind, x blas32.General, labels [
 // uniform if the other folds are empty.
 func (t *Tuned) crossValidate(ctx context.Context, k *kind, x blas32.General, labels []int32) (blas32.General, []int32, error) {
 	fold, rows := t.divide(labels), t.asked(x.Rows)
-	all := dense.New(len(rows), t.Classes)
-	for i := range all.Data {
-		all.Data[i] = 1 / float32(t.Classes)
-	}
+	all := t.uniform(len(rows))
 	err := kernel.Each(folds, func(f int) error {
 		in, _ := split(fold, f)
 		_, out := split(dense.Pick(fold, rows), f)
@@ -187,6 +188,15 @@ func (t *Tuned) crossValidate(ctx context.Context, k *kind, x blas32.General, la
 		return nil
 	})
 	return all, dense.Pick(labels, rows), err
+}
+
+// uniform are the posteriors of n rows of which nothing is known.
+func (t *Tuned) uniform(n int) blas32.General {
+	all := dense.New(n, t.Classes)
+	for i := range all.Data {
+		all.Data[i] = 1 / float32(t.Classes)
+	}
+	return all
 }
 
 // crowdedRows is how many rows are held out of crowded classes, at most.

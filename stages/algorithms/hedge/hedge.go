@@ -26,7 +26,7 @@ type Options struct {
 	// Assume names the views that may have weight, some of Views; nil means all.
 	Assume []string
 	// Classifiers are the members of the ensemble, some of ensemble.Names; nil
-	// means all.
+	// means the usual ones.
 	Classifiers []string
 	// Interval is that of the proportions; nil makes none.
 	Interval *IntervalOptions
@@ -255,7 +255,7 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 			return nil, err
 		}
 	}
-	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Distinct: f.distinct, Seed: o.Seed})
+	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Distinct: f.distinct, Unlabelled: f.target, Seed: o.Seed})
 	return f, err
 }
 

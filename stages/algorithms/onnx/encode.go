@@ -129,6 +129,7 @@ func (n node) marshal(i int) (b message) {
 const (
 	kindFloat   = 1
 	kindInt     = 2
+	kindFloats  = 6
 	kindInts    = 7
 	kindStrings = 8
 )
@@ -143,8 +144,13 @@ func (a Attribute) marshal() (b message) {
 	case a.i != nil:
 		kind = kindInt
 		b.integer(3, *a.i)
+	case a.nums != nil:
+		kind = kindFloats
 	case a.texts != nil:
 		kind = kindStrings
+	}
+	for _, v := range a.nums {
+		b.float(7, v)
 	}
 	for _, v := range a.ints {
 		b.integer(8, v)

@@ -82,6 +82,7 @@ type Attribute struct {
 	i     *int64
 	f     *float32
 	ints  []int64
+	nums  []float32
 	texts []string
 }
 
@@ -105,6 +106,9 @@ func Number(name string, v float64) Attribute {
 	f := float32(v)
 	return Attribute{name: name, f: &f}
 }
+
+// Numbers is an attribute that is several float32.
+func Numbers(name string, values []float32) Attribute { return Attribute{name: name, nums: values} }
 
 // Texts is an attribute that is several texts.
 func Texts(name string, values []string) Attribute { return Attribute{name: name, texts: values} }

@@ -40,6 +40,32 @@ class Network(nn.Module):
         return p
 
 
+class Trees(nn.Module):
+    """Boosted trees."""
+
+    def __init__(self, about, tensors):
+        super().__init__()
+        self.register_buffer("start", tensors["start"])
+        trees, nodes = tensors.get("trees", torch.zeros(0, 2)), tensors.get("nodes", torch.zeros(0, 4))
+        sizes = trees[:, 1].long()
+        self.register_buffer("roots", sizes.cumsum(0) - sizes)
+        self.register_buffer("classes", trees[:, 0].long())
+        self.register_buffer("columns", nodes[:, 0].long())
+        left = nodes[:, 1].long()
+        self.register_buffer("left", left + (left > 0) * self.roots.repeat_interleave(sizes))  # 0: a leaf
+        self.register_buffer("values", nodes[:, 2])
+        self.register_buffer("missing", nodes[:, 3] > 0)
+
+    def forward(self, z):
+        at = self.roots.expand(len(z), -1)
+        while (self.left[at] > 0).any():
+            value = z.gather(1, self.columns[at])
+            right = (value > self.values[at]) | (value.isnan() & ~self.missing[at])
+            at = torch.where(self.left[at] > 0, self.left[at] + right, at)
+        logits = self.start.expand(len(z), -1).index_add(1, self.classes, self.values[at])
+        return logits.softmax(1)
+
+
 class Calibrated(nn.Module):
     def __init__(self, about, classifier):
         super().__init__()
@@ -96,6 +122,8 @@ class Model(Base):
             return Linear(about, tensors)
         if "landmarks" in tensors:
             return Kernel(about, tensors)
+        if "boosting" in about:
+            return Trees(about, tensors)
         return Network(about, tensors, len(self.classes))
 
     def prepare(self, x):

@@ -82,7 +82,7 @@ class LabelOptions(TypedDict, total=False):
     epochs: int
     augment: str
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
-    classifier: Literal["ensemble", "logistic", "kernel", "network"]
+    classifier: Literal["ensemble", "all", "logistic", "kernel", "network", "trees"]
     new_class: Names
     unknown: float
     decision: Literal["accuracy", "balanced", "none"]
@@ -158,7 +158,7 @@ LABEL: Mapping[str, str] = {
     "epochs": "length of the training, for a first look (default: the method's)",
     "augment": "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize augment_preview shows them)",
     "assume": "what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto tests whether they stay, and weighs all by how well they bring the source's labels back (default auto)",
-    "classifier": "what learns the source's labels: all three together, or one (default ensemble)",
+    "classifier": "what learns the source's labels: logistic, kernel and network together (ensemble), all four, or one (default ensemble)",
     "new_class": "values in labels that are classes which the source lacks, though they are spelt almost like one of its own",
     "unknown": "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it",
     "decision": "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced) (default accuracy)",
@@ -234,7 +234,7 @@ class ProportionsOptions(TypedDict, total=False):
     scale: Literal["standard", "robust", "quantile"]
     method: Literal["auto", "hedge", "mte"]
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
-    classifier: Literal["ensemble", "logistic", "kernel", "network"]
+    classifier: Literal["ensemble", "all", "logistic", "kernel", "network", "trees"]
     epochs: int
     augment: str
     new_class: Names
@@ -309,7 +309,7 @@ PROPORTIONS: Mapping[str, str] = {
     "scale": "how standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile) (default standard)",
     "method": "how to estimate: auto is hedge for tables and embeddings, mte for images (default auto)",
     "assume": "what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto tests whether they stay, and weighs all by how well they bring the source's labels back (default auto)",
-    "classifier": "what learns the source's labels: all three together, or one (default ensemble)",
+    "classifier": "what learns the source's labels: logistic, kernel and network together (ensemble), all four, or one (default ensemble)",
     "epochs": "length of the training that gives images an embedding, for a first look (default: the method's)",
     "augment": "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize augment_preview shows them)",
     "new_class": "values in labels that are classes which the source lacks, though they are spelt almost like one of its own",
@@ -442,7 +442,7 @@ class AskOptions(TypedDict, total=False):
     epochs: int
     augment: str
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
-    classifier: Literal["ensemble", "logistic", "kernel", "network"]
+    classifier: Literal["ensemble", "all", "logistic", "kernel", "network", "trees"]
     save: Path
     report: str
     memory: Union[int, str]
@@ -519,7 +519,7 @@ ASK: Mapping[str, str] = {
     "epochs": "length of the training, for a first look (default: the method's)",
     "augment": "random changes of the images that self-training learns from: digits (default), photos, none, or a list such as affine,filter=0.5 of parts with strengths (see mars train; mars featurize augment_preview shows them)",
     "assume": "what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto tests whether they stay, and weighs all by how well they bring the source's labels back (default auto)",
-    "classifier": "what learns the source's labels: all three together, or one (default ensemble)",
+    "classifier": "what learns the source's labels: logistic, kernel and network together (ensemble), all four, or one (default ensemble)",
     "save": "keep the model in this safetensors file, for mars proportions model",
     "report": "make a page to look at of the rows too, with their pictures if they are images, in this HTML file",
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",

@@ -57,8 +57,9 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What has happened to the classes, for "hedge": "stay" (only their shares have
         changed), "move", or one assumption: "same", "balance", "together", "classes" or
         "parts". "auto" weighs all of them.
-    classifier : {"ensemble", "logistic", "kernel", "network"}, default="ensemble"
-        What learns the source's labels, for "hedge".
+    classifier : {"ensemble", "all", "logistic", "kernel", "network", "trees"}, default="ensemble"
+        What learns the source's labels, for "hedge": "ensemble" is "logistic", "kernel" and
+        "network" together, "all" boosted trees too.
     epochs : int, optional
         Length of the training, for methods that train networks; by default the method's.
     shape : str or sequence of int, optional

@@ -35,8 +35,9 @@ class MarsQuantifier(BaseEstimator):  # type: ignore[misc]
         What has happened to the classes, for "hedge": "stay" (only their shares have
         changed, as QuaPy's protocols do), "move", or one assumption: "same", "balance",
         "together", "classes" or "parts". "auto" weighs all of them.
-    classifier : {"ensemble", "logistic", "kernel", "network"}, default="ensemble"
-        What learns the source's labels, for "hedge".
+    classifier : {"ensemble", "all", "logistic", "kernel", "network", "trees"}, default="ensemble"
+        What learns the source's labels, for "hedge": "ensemble" is "logistic", "kernel" and
+        "network" together, "all" boosted trees too.
     n_jobs : int, optional
         Number of threads; None and -1 take all.
     random_state : int, RandomState instance or None, default=0

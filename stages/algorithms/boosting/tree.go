@@ -1,0 +1,196 @@
+package boosting
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"mars.dev/mars/stages/algorithms/internal/kernel"
+)
+
+// A node of a tree. Its children are neighbours.
+type node struct {
+	column      int32
+	left        int32   // the left child: after the node; 0 of a leaf
+	value       float32 // of a leaf; of others the threshold: values up to it go left
+	missingLeft bool
+}
+
+// leaf is a leaf of a tree that grows, with the rows lo to hi of the grower's.
+type leaf struct {
+	node, lo, hi int
+	total        sums
+	bins         histogram // nil if it cannot be split
+	split        split
+}
+
+// grower grows trees on the same rows.
+type grower struct {
+	splitter
+	*binned
+	leaves  int
+	shrink  float64
+	columns []int // that the tree may use
+
+	row     []int32 // all rows, those of each leaf together
+	aside   []int32
+	each    []sums // of each row
+	ordered []sums // of the rows of a leaf, in their order
+	found   [2][]split
+	unused  []histogram
+}
+
+func newGrower(b *binned, o Options, largest float64) *grower {
+	f := newFixed(b.rows, largest)
+	g := &grower{splitter: splitter{f, o.MinRows, o.L2 * f.hessian}, binned: b, leaves: o.Leaves, shrink: o.LearningRate,
+		row: make([]int32, b.rows), aside: make([]int32, b.rows), each: make([]sums, b.rows), ordered: make([]sums, b.rows)}
+	g.found = [2][]split{make([]split, len(b.cuts)), make([]split, len(b.cuts))}
+	return g
+}
+
+// choose draws the columns of the next tree: that share of all, at least one.
+func (g *grower) choose(share float64, rng *rand.Rand) {
+	all := rng.Perm(len(g.cuts))
+	g.columns = all[:max(1, min(len(all), int(share*float64(len(all))+0.5)))]
+	slices.Sort(g.columns)
+}
+
+// grow returns a tree for the sums of each, and adds its values to every step-th of scores.
+func (g *grower) grow(scores []float32, step int) []node {
+	root := leaf{hi: g.rows()}
+	for i := range g.row {
+		g.row[i] = int32(i)
+		root.total = root.total.more(g.each[i])
+	}
+	nodes, leaves := []node{{}}, []leaf{root}
+	g.look(&leaves[0], nil)
+	for len(leaves) < g.leaves {
+		i := mostGain(leaves)
+		if leaves[i].split.gain <= 0 {
+			break
+		}
+		left, right := g.part(leaves[i], len(nodes))
+		nodes[leaves[i].node] = g.inner(leaves[i].split, len(nodes))
+		nodes = append(nodes, node{}, node{})
+		if len(leaves)+1 < g.leaves {
+			g.lookBoth(leaves[i].bins, &left, &right)
+		}
+		leaves[i] = left
+		leaves = append(leaves, right)
+	}
+	for _, l := range leaves {
+		value := float32(g.shrink * g.step(l.total))
+		nodes[l.node].value = value
+		for _, r := range g.row[l.lo:l.hi] {
+			scores[int(r)*step] += value
+		}
+		g.release(l.bins)
+	}
+	return nodes
+}
+
+func (g *grower) rows() int { return len(g.row) }
+
+func mostGain(leaves []leaf) (best int) {
+	for i, l := range leaves {
+		if l.split.gain > leaves[best].split.gain {
+			best = i
+		}
+	}
+	return best
+}
+
+// inner is the node of a split whose children are first and the one after it.
+func (g *grower) inner(s split, first int) node {
+	return node{int32(s.column), int32(first), g.cuts.threshold(s.column, s.bin), s.missingLeft}
+}
+
+// part parts the rows of a leaf by its split, in their order.
+func (g *grower) part(l leaf, first int) (left, right leaf) {
+	codes, missing := g.binned.columns[l.split.column], uint8(len(g.cuts[l.split.column])+1)
+	at, aside := l.lo, g.aside[:0]
+	for _, r := range g.row[l.lo:l.hi] {
+		if c := codes[r]; c <= uint8(l.split.bin) || c == missing && l.split.missingLeft {
+			g.row[at] = r
+			at++
+		} else {
+			aside = append(aside, r)
+		}
+	}
+	copy(g.row[at:], aside)
+	return leaf{node: first, lo: l.lo, hi: at, total: l.split.left},
+		leaf{node: first + 1, lo: at, hi: l.hi, total: l.total.less(l.split.left)}
+}
+
+// lookBoth finds the splits of two leaves whose parent has these bins.
+func (g *grower) lookBoth(parent histogram, left, right *leaf) {
+	small, large := left, right
+	if large.hi-large.lo < small.hi-small.lo {
+		small, large = right, left
+	}
+	if g.canSplit(large) {
+		large.bins = parent
+		g.look(small, large)
+	} else {
+		g.release(parent)
+	}
+}
+
+// canSplit reports whether both children of a leaf would have rows enough.
+func (g *grower) canSplit(l *leaf) bool { return l.hi-l.lo >= 2*g.minRows }
+
+// look finds the split of a leaf, and of its sibling, which has the bins of their parent.
+func (g *grower) look(l, sibling *leaf) {
+	l.bins = g.borrow()
+	rows := g.row[l.lo:l.hi]
+	for i, r := range rows {
+		g.ordered[i] = g.each[r]
+	}
+	alone := sibling == nil
+	kernel.Parallel(len(g.columns), 1+partRows/(len(rows)+1), func(lo, hi int) {
+		for _, j := range g.columns[lo:hi] {
+			start, end := g.starts[j], g.starts[j+1]
+			l.bins.fill(start, end, g.binned.columns[j], rows, g.ordered)
+			if g.canSplit(l) {
+				g.found[0][j] = g.best(j, l.bins[start:end], l.total)
+			}
+			if !alone {
+				sibling.bins.subtract(l.bins, start, end)
+				g.found[1][j] = g.best(j, sibling.bins[start:end], sibling.total)
+			}
+		}
+	})
+	if g.canSplit(l) {
+		l.split = g.mostOf(g.found[0])
+	}
+	if !alone {
+		sibling.split = g.mostOf(g.found[1])
+	}
+}
+
+// partRows is how many values a thread adds to a histogram at least.
+const partRows = 50_000
+
+// mostOf is the split with the greatest gain, of the first column with it.
+func (g *grower) mostOf(splits []split) (best split) {
+	for _, j := range g.columns {
+		if splits[j].gain > best.gain {
+			best = splits[j]
+		}
+	}
+	return best
+}
+
+func (g *grower) borrow() histogram {
+	if n := len(g.unused); n > 0 {
+		h := g.unused[n-1]
+		g.unused = g.unused[:n-1]
+		return h
+	}
+	return make(histogram, g.starts[len(g.cuts)]+spare)
+}
+
+func (g *grower) release(h histogram) {
+	if h != nil {
+		g.unused = append(g.unused, h)
+	}
+}
