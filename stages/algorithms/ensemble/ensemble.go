@@ -63,6 +63,9 @@ type Options struct {
 	// same order and as often as there are. A row is in one fold with its copies. 0 means
 	// that all rows are distinct.
 	Distinct int
+	// Groups says which group each of the distinct rows is of, from 0: a person, a day. Groups are
+	// held out whole. nil: each row is one of its own.
+	Groups []int32
 	// Seed draws folds, landmarks and initial weights.
 	Seed uint64
 }
