@@ -23,6 +23,7 @@ type Columns struct {
 	PredictedClass string // its name
 	Probability    string // class posteriors, C numbers a row
 	Typicality     string // p-value of the row among its class' rows, 0 to 1
+	Batch          string // which labelled batch a source row is of: a patient, a day, a laboratory; null on target rows
 	Unseen         string // whether a source row is kept from training, so that a classifier's mistakes can be counted on it
 }
 
@@ -33,7 +34,7 @@ func DefaultColumns() Columns {
 		Features: "features", Embedding: "embedding",
 		Component: "component", Matched: "matched", Weight: "weight",
 		Prediction: "prediction", PredictedClass: "predicted_class", Probability: "probability", Typicality: "typicality",
-		Unseen: "unseen",
+		Batch: "batch", Unseen: "unseen",
 	}
 }
 

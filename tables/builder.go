@@ -37,8 +37,8 @@ type block interface {
 
 // blockRows are what is read of a block.
 type blockRows struct {
-	features           []arrowio.Vectors
-	labels, ids, paths []string // nil if they are not read
+	features                    []arrowio.Vectors
+	labels, ids, paths, batches []string // nil if they are not read
 }
 
 func newBuilder(p *plan, o Options, mem *arrowio.Budget, ahead forecast) *builder {
@@ -93,7 +93,7 @@ func (b *builder) read(block block, rows [][]int) (read blockRows, err error) {
 	for _, c := range []struct {
 		column int
 		names  *[]string
-	}{{b.plan.wanted(b.plan.label), &read.labels}, {b.plan.id, &read.ids}, {b.plan.image, &read.paths}} {
+	}{{b.plan.wanted(b.plan.label), &read.labels}, {b.plan.id, &read.ids}, {b.plan.image, &read.paths}, {b.plan.batch, &read.batches}} {
 		if c.column < 0 {
 			continue
 		}
@@ -176,8 +176,9 @@ type partTable struct {
 	passed   int // rows that are not in data any more
 	labels   []string
 	paths    []string // of pictures
+	batches  []string
 	ids      identities
-	known    map[string]string // lets equal labels share memory
+	known    map[string]string // lets equal labels and batches share memory
 	origin
 }
 
@@ -191,15 +192,18 @@ func (t *partTable) add(read blockRows, width int, rows []int, in func(i int) in
 		fillRows(t.data[at:], read.features, rows, width)
 	}
 	t.rows += len(rows)
-	if !t.labelled && !t.named && !t.divided && read.paths == nil {
+	if !t.labelled && !t.named && !t.divided && read.paths == nil && read.batches == nil {
 		return nil
 	}
 	for _, i := range rows {
 		if t.labelled {
-			err = t.label(read.labels[i])
+			t.labels, err = t.push(t.labels, read.labels[i])
 		}
 		if err == nil && read.paths != nil {
 			t.paths, err = pushName(t.mem, t.paths, read.paths[i])
+		}
+		if err == nil && read.batches != nil {
+			t.batches, err = t.push(t.batches, read.batches[i])
 		}
 		if err == nil && t.named {
 			err = t.ids.add(t.mem, read.ids[i])
@@ -214,18 +218,17 @@ func (t *partTable) add(read blockRows, width int, rows []int, in func(i int) in
 	return nil
 }
 
-// label appends a label, which need not stay as it is.
-func (t *partTable) label(name string) (err error) {
+// push appends a label or a batch, which need not stay as it is.
+func (t *partTable) push(names []string, name string) ([]string, error) {
 	known, ok := t.known[name]
 	if !ok {
 		if err := t.mem.Take(int64(len(name)) + nameCost); err != nil {
-			return err
+			return nil, err
 		}
 		known = strings.Clone(name)
 		t.known[known] = known
 	}
-	t.labels, err = push(t.mem, t.labels, known)
-	return err
+	return push(t.mem, names, known)
 }
 
 // maxBlockRows is how many rows of few columns are passed on at least: a row has names beside its
@@ -288,7 +291,7 @@ func (t *partTable) finish(ctx context.Context, b *builder) (*Table, error) {
 	if t.passed > 0 {
 		return out, nil
 	}
-	out.Labels = t.labels
+	out.Labels, out.Batches = t.labels, t.batches
 	if t.named {
 		if err := out.setIDs(ctx, t.ids); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.id], err)

@@ -16,10 +16,10 @@ import (
 var reserved = []string{"truth", "domain", "__index_level_0__", ""}
 
 // roles are the indices of columns that are no features, −1 where there is none.
-type roles struct{ label, id, domain, image int }
+type roles struct{ label, id, domain, image, batch int }
 
 // noRoles are those of a table of features alone.
-var noRoles = roles{-1, -1, -1, -1}
+var noRoles = roles{-1, -1, -1, -1, -1}
 
 // rolesOf fails if a column that the options name is missing.
 func rolesOf(header []string, o Options) (r roles, err error) {
@@ -51,7 +51,14 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 			return r, err
 		}
 	}
+	if r.batch = -1; o.Batch != "" {
+		if r.batch, err = role(header, o.Batch, "", "batch"); err != nil {
+			return r, err
+		}
+	}
 	switch {
+	case r.batch >= 0 && (r.batch == r.label || r.batch == r.image):
+		return r, fmt.Errorf("column %q says which batch a row is of, and is the label or image column: name two columns", header[r.batch])
 	case r.image >= 0 && (r.image == r.label || r.image == r.domain):
 		return r, fmt.Errorf("column %q has the paths of images, and is the label or domain column: name two columns", header[r.image])
 	case r.label >= 0 && r.label == r.id:
@@ -64,7 +71,7 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 
 // has reports whether column i has one of the roles.
 func (r roles) has(i int) bool {
-	return i == r.label || i == r.id || i == r.domain || i == r.image
+	return i == r.label || i == r.id || i == r.domain || i == r.image || i == r.batch
 }
 
 func role(header []string, asked, usual, what string) (int, error) {
@@ -109,7 +116,7 @@ func chosen(header []string, r roles, columns []string) ([]int, error) {
 			absent = append(absent, name)
 			continue
 		case r.has(i):
-			return nil, fmt.Errorf("column %q is the label, id or domain column: do not name it as a feature", name)
+			return nil, fmt.Errorf("column %q is the label, id, domain or batch column: do not name it as a feature", name)
 		case taken[i]:
 			return nil, fmt.Errorf("column %q is named twice as a feature: name it once", name)
 		}

@@ -19,6 +19,9 @@ import (
 // first level that it is in, such as "7" for 7/a.png, and there are no labels if no picture
 // is in one.
 func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
+	if o.Batch != "" {
+		return nil, fmt.Errorf("%s: is a folder, which has no column %q: give a folder for each batch, and --batch-files", path, o.Batch)
+	}
 	if o.Domain != "" {
 		return nil, fmt.Errorf("%s: is a folder, which has no column %q: give source and target as two folders", path, o.Domain)
 	}

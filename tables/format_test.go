@@ -176,7 +176,7 @@ func TestTextErrors(t *testing.T) {
 		{"a,b\n1,2\n", Options{Label: "y"}, `has no column "y" (its columns are a, b): name one of them as the label column`},
 		{"a,b\n1,2\n", Options{Columns: []string{"c"}}, `has no column "c" (its columns are a, b): name feature columns that it has`},
 		{"a,b\n1,2\n", Options{Columns: []string{"a", "a"}}, `column "a" is named twice as a feature`},
-		{"a,b\n1,2\n", Options{Columns: []string{"a"}, Label: "a"}, `column "a" is the label, id or domain column`},
+		{"a,b\n1,2\n", Options{Columns: []string{"a"}, Label: "a"}, `column "a" is the label, id, domain or batch column`},
 		{"a,b\n1,2\n", Options{ID: "a", Label: "a"}, `column "a" is named as label and as id`},
 		{"a,label\n1,1\n2,2.5\n", Options{}, `column "label": label 2.5 is not a whole number`},
 		{"a,id\n1,7\n2,7\n", Options{}, `column "id": line 2 and line 3 both have id "7": make ids unique`},

@@ -138,7 +138,7 @@ func readTableLabels(ctx context.Context, in *input, o Options) (labels []string
 				return err
 			}
 			for _, name := range names {
-				if err := t.label(name); err != nil {
+				if t.labels, err = t.push(t.labels, name); err != nil {
 					return err
 				}
 			}

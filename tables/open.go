@@ -93,6 +93,10 @@ type Options struct {
 	// are these, and no column is a feature. Only tables have columns. "": none has.
 	Image string
 
+	// Batch is a column that says which batch a row is of: a patient, a day, a laboratory. It is no
+	// feature. Only tables have columns. "": none does.
+	Batch string
+
 	// Fit brings pictures of a folder or a column Image to one size; Part.Fit where Domain says
 	// of which part a row is.
 	Fit image.Fit
@@ -330,6 +334,9 @@ func readOpened(ctx context.Context, in *input, name string, o Options) ([]*Tabl
 		o.Memory = in.mem
 	}
 	defer in.reading.Close()
+	if o.Batch != "" && !in.format.hasColumns() {
+		return nil, fmt.Errorf("%s: is %s, which has no column %q: give a file for each batch, and --batch-files", name, in.format.name, o.Batch)
+	}
 	tables, err := readTables(ctx, in, o)
 	if err == nil && in.format.hasColumns() {
 		err = readListed(ctx, tables, folderOf(name), o)

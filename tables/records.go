@@ -174,7 +174,7 @@ func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
 }
 
 func (b *recordBlock) names(column int) ([]string, error) {
-	if column == b.plan.domain || column == b.plan.label && b.plan.options.Times {
+	if column == b.plan.domain || column == b.plan.batch || column == b.plan.label && b.plan.options.Times {
 		return domainsOf(b.rec, b.plan.header[column])
 	}
 	return namesOf(b.rec, b.plan.header[column])

@@ -178,6 +178,9 @@ func (t *Table) joinRows(next *Table, file string, first int) (err error) {
 	if t.Labels, err = joinNames(t.mem, t.Labels, next.Labels); err != nil {
 		return err
 	}
+	if t.Batches, err = joinNames(t.mem, t.Batches, next.Batches); err != nil {
+		return err
+	}
 	if (t.IDNames == nil) == (next.IDNames == nil) {
 		t.IDNames, err = joinNames(t.mem, t.IDNames, next.IDNames)
 		if err != nil || next.IDInts == nil {

@@ -34,6 +34,9 @@ type Table struct {
 	// written as integers: 3.0 is "3".
 	Labels []string
 
+	// Batches are those of the rows, by Options.Batch; nil without.
+	Batches []string
+
 	// IDInts or IDNames are the unique identities of the rows. Both are nil if
 	// the input has none.
 	IDInts  []int64
@@ -72,7 +75,7 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 		}
 		out.Features.Data = append(out.Features.Data, t.Row(i)...)
 	}
-	out.Labels = gather(t.Labels, rows)
+	out.Labels, out.Batches = gather(t.Labels, rows), gather(t.Batches, rows)
 	out.IDInts = gather(t.IDInts, rows)
 	out.IDNames = gather(t.IDNames, rows)
 	out.at = make([]int, len(rows))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/memory"
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/arrowio"
@@ -28,6 +29,7 @@ type side struct {
 	idNames []string // instead of ids
 	shape   []int    // of an image, or of the row
 	files   []string // of each row, if the stream has a column of them
+	batches []string // of source rows, if the stream has a column of them
 }
 
 // A dataset holds what the stream is made of.
@@ -42,6 +44,7 @@ type dataset struct {
 	prepared string   // see arrowio.PreparationKey; "" says nothing
 	doubts   []string // see arrowio.DoubtsKey
 	files    string   // column of the rows' files; "" for none
+	batches  bool     // whether the stream says which batch a source row is of
 	totals   string   // see arrowio.TotalsKey; "" says nothing
 }
 
@@ -132,6 +135,9 @@ func (d *dataset) schema(c arrowio.Columns) *arrow.Schema {
 	if d.files != "" {
 		fields = append(fields, arrow.Field{Name: d.files, Type: arrow.BinaryTypes.String})
 	}
+	if d.batches {
+		fields = append(fields, arrow.Field{Name: c.Batch, Type: arrow.BinaryTypes.String, Nullable: true})
+	}
 	if d.totals == "" {
 		return arrow.NewSchema(fields, nil)
 	}
@@ -165,6 +171,9 @@ func (d *dataset) columns(s side, lo, hi int) []arrow.Array {
 	if d.files != "" {
 		columns = append(columns, arrowio.NewStringArray(s.files[lo:hi]))
 	}
+	if d.batches {
+		columns = append(columns, s.batchColumn(lo, hi))
+	}
 	return columns
 }
 
@@ -191,6 +200,14 @@ func (s *side) classColumn(lo, hi int, shown bool) arrow.Array {
 		}
 	}
 	return arrowio.NewIntArray(values, valid)
+}
+
+// batchColumn returns the batches of rows lo to hi, or nulls of target rows.
+func (s *side) batchColumn(lo, hi int) arrow.Array {
+	if s.batches == nil {
+		return array.MakeArrayOfNull(memory.DefaultAllocator, arrow.BinaryTypes.String, hi-lo)
+	}
+	return arrowio.NewStringArray(s.batches[lo:hi])
 }
 
 // rowNumbers returns 0 … n−1.

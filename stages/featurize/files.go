@@ -48,6 +48,10 @@ type Options struct {
 	// for none.
 	FileColumn string
 
+	// BatchFiles makes each file of the source a batch, as Source.Format.Batch makes the rows of
+	// one value of a column.
+	BatchFiles bool
+
 	// Image is a column of the tables with the paths of images, which are the rows; "" for
 	// none, or that of the state.
 	Image string
@@ -169,7 +173,7 @@ func (o *Options) recipe(env *stages.Env) (st *recipe, err error) {
 
 // read reads both sides, with one shape and one set of classes.
 func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset, error) {
-	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != "", files: o.FileColumn}
+	d := &dataset{classes: st.Classes, truth: o.Truth && o.Target.Path != "", files: o.FileColumn, batches: o.BatchFiles || o.Source.Format.Batch != ""}
 	if err := checkFileColumn(env, o.FileColumn); err != nil {
 		return nil, err
 	}
@@ -559,8 +563,34 @@ func (d *dataset) addSide(ctx context.Context, env stages.Env, t *tables.Table, 
 			s.files[i] = whole.File(row)
 		}
 	}
+	if d.batches && domain == arrowio.SourceDomain {
+		if s.batches, err = o.batches(whole, chosen); err != nil {
+			return fmt.Errorf("%s: %w", t.Name, err)
+		}
+	}
 	d.sides, d.shape = append(d.sides, s), shape
 	return nil
+}
+
+// batches are those of the chosen rows of the source.
+func (o *Options) batches(t *tables.Table, chosen []int) ([]string, error) {
+	names := make([]string, len(chosen))
+	for i, row := range chosen {
+		if o.BatchFiles {
+			names[i] = t.File(row)
+			continue
+		}
+		if names[i] = t.Batches[row]; names[i] == "" {
+			return nil, fmt.Errorf("%s, column %q: says no batch: fill it or drop the row", t.Place(row), o.Source.Format.Batch)
+		}
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return name != names[0] }) {
+		if o.BatchFiles {
+			return nil, errors.New("is one file, so one batch: give several, or leave --batch-files out")
+		}
+		return nil, fmt.Errorf("column %q: all rows are of batch %q: name a column with several values, or leave --batch-column out", o.Source.Format.Batch, names[0])
+	}
+	return names, nil
 }
 
 // rowCost is the memory of a row beside its table: its index, identity and class, and the name of

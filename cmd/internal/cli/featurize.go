@@ -115,6 +115,8 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	o.missingLabels = "error"
 	f.Var(oneOf{&o.missingLabels, []string{"error", "drop"}}, "missing-labels", "what to do about source rows without a label: refuse them, or leave them out")
 	f.BoolVar(&o.how.LabelFromFile, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
+	f.StringVar(&o.source.Format.Batch, "batch-column", "", "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen")
+	f.BoolVar(&o.BatchFiles, "batch-files", false, "the same, where each file of --source is a batch")
 	o.registerID(f)
 	f.StringSliceVar(&o.how.Columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
 	f.StringSliceVar(&o.how.Exclude, "exclude", nil, "columns that are no features, or patterns such as 'x*'")
@@ -308,6 +310,9 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 		o.source.Images.Binarise || o.target.Images.Binarise || o.images.Colour || o.images.Raw || o.how.Hash > 0 || o.changesNumbers() || o.Save != "" || o.Classes != nil) {
 		return options, usagef("--load brings shape, image steps, classes, transformation and standardisation with it: leave their flags and --save out")
 	}
+	if o.BatchFiles && o.source.Format.Batch != "" {
+		return options, usagef("--batch-column and --batch-files: give one of them")
+	}
 	var err error
 	if options.Source, err = o.side("source", o.source); err != nil {
 		return options, err
@@ -322,7 +327,7 @@ func (o *featurizeFlags) side(name string, s sideFlags) (featurize.SideOptions, 
 	if side.Format, err = o.text(); err != nil {
 		return side, err
 	}
-	side.Format.Labels, side.Format.FileColumn = s.Format.Labels, o.FileColumn
+	side.Format.Labels, side.Format.FileColumn, side.Format.Batch = s.Format.Labels, o.FileColumn, s.Format.Batch
 	side.Images = o.images
 	side.Images.Binarise, side.Images.Photographs = s.Images.Binarise, s.Images.Photographs
 	if s.Images.Pad > 0 {

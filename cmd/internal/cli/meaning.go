@@ -64,7 +64,7 @@ var meanings = []struct {
 	}},
 	{"Tables", []meaning{
 		{names: "source-labels target-labels", role: pipeline.InputFile, python: "Paths"},
-		{names: "label-from-file missing-labels domain-column source-domain target-domain file-column classes"},
+		{names: "label-from-file missing-labels domain-column source-domain target-domain file-column batch-column batch-files classes"},
 	}},
 	{"What columns become", []meaning{
 		{names: "categorical max-categories missing missing-indicator hash-features"},

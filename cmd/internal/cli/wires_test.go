@@ -58,6 +58,8 @@ var fileWires = map[string]wire{
 	"target-labels":   {values: "other-labels.npy", with: "images --truth", fails: true},
 	"columns":         {values: "a b"},
 	"file-column":     {values: "file from"},
+	"batch-column":    {values: "a b"},
+	"batch-files":     {values: "true", with: "--source=first.csv,second.csv"},
 	"label-from-file": {values: "true", with: "--source=first.csv,second.csv"},
 	"label":           {values: "kind"}, "id": {values: "key"},
 	"exclude":           {values: "b a"},

@@ -69,6 +69,9 @@ type Options struct {
 	// Unlabelled are other rows that will be asked for (m×d), as those of a target: trees part
 	// their values too. None are needed.
 	Unlabelled blas32.General
+	// Groups says which group each of the distinct rows is of, from 0: a person, a day. Groups are
+	// held out whole. nil: each row is one of its own.
+	Groups []int32
 	// Seed draws folds, landmarks and initial weights.
 	Seed uint64
 }

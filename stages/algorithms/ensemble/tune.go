@@ -37,6 +37,7 @@ type Tuned struct {
 	rounds      int            // of trees
 	unlabelled  blas32.General // see Options
 	distinct    int            // rows; the others are copies of them
+	groups      []int32        // of these rows, see Options.Groups
 	crowded     bool           // see Crowded
 	seed        uint64
 }
@@ -87,7 +88,7 @@ func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o 
 	if err := check(x, labels, classes); err != nil {
 		return nil, err
 	}
-	t := &Tuned{Classes: classes, temperature: 1, distinct: cmp.Or(o.Distinct, x.Rows), unlabelled: o.Unlabelled, seed: o.Seed}
+	t := &Tuned{Classes: classes, temperature: 1, distinct: cmp.Or(o.Distinct, x.Rows), groups: o.Groups, unlabelled: o.Unlabelled, seed: o.Seed}
 	present, _ := renumber(labels, classes)
 	t.crowded = Crowded(t.distinct, len(present))
 	if t.crowded && o.Members == nil {
@@ -159,7 +160,7 @@ func (t *Tuned) heldOut(ctx context.Context, k *kind, x blas32.General, labels [
 		return t.crossValidate(ctx, k, x, labels)
 	}
 	posteriors, seen, err := k.choose(t, ctx, dense.Rows(x, 0, t.distinct), labels[:t.distinct])
-	if err == nil && t.distinct < x.Rows {
+	if err == nil && (t.distinct < x.Rows || t.groups != nil) {
 		return t.crossValidate(ctx, k, x, labels)
 	}
 	return posteriors, seen, err
@@ -233,6 +234,9 @@ func (t *Tuned) divide(labels []int32) []int {
 	for _, i := range rng.Perm(t.distinct) {
 		fold[i] = next[labels[i]] % folds
 		next[labels[i]]++
+	}
+	if t.groups != nil {
+		t.holdWhole(fold, labels)
 	}
 	for i := t.distinct; i < len(fold); i++ {
 		fold[i] = fold[i-t.distinct]

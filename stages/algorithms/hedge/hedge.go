@@ -57,6 +57,9 @@ type Problem struct {
 	Classes []string       // names
 	// Columns are the names of the columns (d); nil where nobody knows them.
 	Columns []string
+	// Batches says which batch each source row is of, from 0: a person, a day, a laboratory. Classifiers
+	// are judged on batches that they have not seen. nil: nobody says.
+	Batches []int32
 	// Missing is the share of the target's rows, 0 to 1, that have no value at all, and are not
 	// in Target.
 	Missing float64
@@ -105,8 +108,9 @@ type fit struct {
 	source, target blas32.General // prepared, at most MaxRows
 	labels         []int32
 	prior          []float64
-	distinct       int  // source rows; those after them are copies of them, with other noise
-	crowded, thin  bool // see ensemble.Crowded and ensemble.Thin
+	batches        []int32 // of the distinct rows, see Problem.Batches
+	distinct       int     // source rows; those after them are copies of them, with other noise
+	crowded, thin  bool    // see ensemble.Crowded and ensemble.Thin
 	nearness       *nearness
 	stays          tested
 	heard          *Noise // that the source was given; nil if none
@@ -229,6 +233,9 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 	index := sourceSample(p, f.columns, o.Seed)
 	source := dense.Gather(p.Source, index)
 	f.labels = dense.Pick(p.Labels, index)
+	if p.Batches != nil {
+		f.batches = dense.Pick(p.Batches, index)
+	}
 	index = rowOrder(p.Target, f.columns, nil, o.Seed)
 	target := dense.Gather(p.Target, index[:min(len(index), MaxRows)])
 	if p.Columns != nil {
@@ -255,7 +262,7 @@ func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 			return nil, err
 		}
 	}
-	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Distinct: f.distinct, Unlabelled: f.target, Seed: o.Seed})
+	f.tuned, err = ensemble.Tune(ctx, f.source, f.labels, f.classes, ensemble.Options{Members: o.Classifiers, Distinct: f.distinct, Groups: f.batches, Unlabelled: f.target, Seed: o.Seed})
 	return f, err
 }
 

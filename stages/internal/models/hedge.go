@@ -23,12 +23,12 @@ type Hedged struct {
 // them.
 func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []string, o hedge.Options) (*Hedged, error) {
 	r.HoldOut(0)
-	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true, MaxTarget: hedge.MaxRows})
+	s, err := r.Gather(ctx, classes, stream.Want{Vector: column, Source: true, Target: true, Labels: true, Batches: true, MaxTarget: hedge.MaxRows})
 	if err != nil {
 		return nil, err
 	}
 	o.Progress = func(done, total int) { r.Report("steps", int64(done), int64(total)) }
-	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes, Columns: columnNames(r, column, s.Source.Cols), Missing: s.MissingShare()}, o)
+	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes, Columns: columnNames(r, column, s.Source.Cols), Batches: s.Batches, Missing: s.MissingShare()}, o)
 	if err != nil {
 		return nil, r.Fail(column, err, "")
 	}

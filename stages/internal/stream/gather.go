@@ -24,6 +24,8 @@ type Samples struct {
 	Source, Target blas32.General
 	Labels         []int32 // of the source rows; nil unless asked for
 	SourceWeight   []float32
+	Batches        []int32  // of the source rows, indices of BatchNames; nil where the stream names none
+	BatchNames     []string // in the order in which they come
 	TargetMatched  arrowio.Ints
 	TargetRows     int // that there are, kept or not
 	TargetMissing  int // of these, how many have no value at all: none of them is kept
@@ -42,13 +44,14 @@ type Want struct {
 	Source, Target bool   // domains whose vectors are kept
 	Labels         bool   // source labels
 	Start          bool   // weight and matched, where the stream has them
+	Batches        bool   // of the source rows, where the stream has them
 	MaxTarget      int    // target rows that are kept; of more a random sample; 0: all
 }
 
 // Gather reads one pass of in. A domain that is wanted and has no row is an
 // error, and so is a class that has none where labels are wanted.
 func (r *Rows) Gather(ctx context.Context, classes []string, want Want) (*Samples, error) {
-	g := gatherer{Rows: r, want: want, samples: &Samples{Classes: classes}, width: -1, rng: rand.New(rand.NewPCG(r.Seed, streamSample))}
+	g := gatherer{Rows: r, want: want, samples: &Samples{Classes: classes}, width: -1, batches: map[string]int32{}, rng: rand.New(rand.NewPCG(r.Seed, streamSample))}
 	if r.held != nil {
 		r.held.restart(r.Seed, len(classes))
 	}
@@ -69,6 +72,7 @@ type gatherer struct {
 	width   int
 	rows    [2]int     // by domain
 	rng     *rand.Rand // of the sample
+	batches map[string]int32
 }
 
 func (g *gatherer) add(rec arrow.Record) error {
@@ -112,8 +116,35 @@ func (g *gatherer) add(rec arrow.Record) error {
 	if g.want.Labels {
 		g.samples.Labels = appendOf(g.samples.Labels, labels, trained)
 	}
+	if g.want.Batches && arrowio.HasColumn(rec.Schema(), g.Columns.Batch) {
+		if err := g.addBatches(rec, trained); err != nil {
+			return err
+		}
+	}
 	if g.want.Start {
 		return g.addStart(rec, trained, target)
+	}
+	return nil
+}
+
+// addBatches keeps which batch each source row is of.
+func (g *gatherer) addBatches(rec arrow.Record, source []int) error {
+	names, err := arrowio.StringColumn(rec, g.Columns.Batch)
+	if err != nil {
+		return err
+	}
+	for _, i := range source {
+		name := names.Values[i]
+		if name == "" {
+			return g.Fail(g.Columns.Batch, errors.New("a source row has no batch"), "say of each which batch it is of, or drop the column")
+		}
+		k, ok := g.batches[name]
+		if !ok {
+			k = int32(len(g.batches))
+			g.batches[strings.Clone(name)] = k
+			g.samples.BatchNames = append(g.samples.BatchNames, strings.Clone(name))
+		}
+		g.samples.Batches = append(g.samples.Batches, k)
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ class LabelOptions(TypedDict, total=False):
     file_column: str
     missing_labels: Literal["error", "drop"]
     label_from_file: bool
+    batch_column: str
+    batch_files: bool
     id: str
     columns: Names
     exclude: Names
@@ -103,6 +105,8 @@ LABEL: Mapping[str, str] = {
     "file_column": "add a column of this name with the file that each row is from",
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
+    "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",
+    "batch_files": "the same, where each file of source is a batch",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
     "exclude": "columns that are no features, or patterns such as 'x*'",
@@ -181,6 +185,8 @@ class ProportionsOptions(TypedDict, total=False):
     file_column: str
     missing_labels: Literal["error", "drop"]
     label_from_file: bool
+    batch_column: str
+    batch_files: bool
     id: str
     columns: Names
     exclude: Names
@@ -256,6 +262,8 @@ PROPORTIONS: Mapping[str, str] = {
     "file_column": "add a column of this name with the file that each row is from",
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
+    "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",
+    "batch_files": "the same, where each file of source is a batch",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
     "exclude": "columns that are no features, or patterns such as 'x*'",
@@ -387,6 +395,8 @@ class AskOptions(TypedDict, total=False):
     file_column: str
     missing_labels: Literal["error", "drop"]
     label_from_file: bool
+    batch_column: str
+    batch_files: bool
     id: str
     columns: Names
     exclude: Names
@@ -464,6 +474,8 @@ ASK: Mapping[str, str] = {
     "file_column": "add a column of this name with the file that each row is from",
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
+    "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",
+    "batch_files": "the same, where each file of source is a batch",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
     "exclude": "columns that are no features, or patterns such as 'x*'",
