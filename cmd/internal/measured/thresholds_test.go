@@ -34,7 +34,7 @@ var thresholds = []struct{ page, text, constants string }{
 	{"docs/default.md", "an expected error of up to N, and no warning | | Believe these proportions **with care** | up to N, or a warning", "stages/algorithms/labelshift.Care Threshold"},
 	{"docs/default.md", "Of more than N classes that", "stages/algorithms/ensemble.crowdedClasses"},
 	{"docs/default.md", "Above N pairs of a source row and a class", "stages/algorithms/hedge.maxCrowdedPairs"},
-	{"docs/default.md", "is at least N times the share of labels", "stages/algorithms/hedge.crowdedError"},
+	{"docs/default.md", "is at least N times the share of labels", "stages/algorithms/hedge.thinError"},
 	{"docs/default.md", "values are cut off at N deviations", "stages/algorithms/prepare.clipping"},
 	{"docs/default.md", "More than N columns become N principal", "stages/algorithms/prepare.maxAxes maxAxes"},
 	{"docs/default.md", "It looks at no more than N rows of each domain", "stages/algorithms/hedge.MaxRows"},
