@@ -1,6 +1,7 @@
 package predict
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -10,11 +11,15 @@ import (
 	"text/tabwriter"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/onnx"
 	"mars.dev/mars/stages/algorithms/safetensors"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/prepared"
+	"mars.dev/mars/tables/encode"
 	"mars.dev/mars/tables/write"
 )
 
@@ -62,6 +67,7 @@ func Describe(w io.Writer, path string, asJSON bool) error {
 		values += n
 	}
 	fmt.Fprintf(w, "%s: %s of %d tensors, %d numbers\n", path, d.kind, len(d.tensors), values)
+	writeSentence(w, d.metadata)
 	if err := writePrepared(w, d.metadata[adapt.KeyPreparation]); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -76,6 +82,29 @@ func Describe(w io.Writer, path string, asJSON bool) error {
 		fmt.Fprintf(tw, "%s\t%s\n", t.Name, strings.Trim(strings.ReplaceAll(fmt.Sprint(t.Shape), " ", "×"), "[]"))
 	}
 	return tw.Flush()
+}
+
+// writeSentence says first what a model does, as far as its file says so: what does not parse is shown as it is.
+func writeSentence(w io.Writer, metadata map[string]string) {
+	var classes []string
+	if json.Unmarshal([]byte(metadata[adapt.KeyClasses]), &classes) != nil || len(classes) == 0 {
+		return
+	}
+	of := "rows"
+	if p, err := prepared.Parse(metadata[adapt.KeyPreparation]); err == nil && len(p.Columns) > 0 {
+		names, e := p.Columns, encode.Encoder{}
+		if len(p.Inputs) > 0 && json.Unmarshal(p.Inputs, &e) == nil {
+			names = e.Inputs()
+		}
+		of = fmt.Sprintf("rows of %s (%s)", spelling.Count(len(names), "column", "columns"), spelling.List(names))
+	}
+	fmt.Fprintf(w, "It labels %s with one of %d classes (%s).\n", safetext.Escape(of), len(classes), safetext.Escape(spelling.List(classes)))
+	var said struct {
+		Evidence *hedge.Evidence `json:"evidence"`
+	}
+	if json.Unmarshal([]byte(metadata[hedge.KeyModel]), &said) == nil && said.Evidence != nil {
+		fmt.Fprintf(w, "Of the target that it was made for, %.0f %% of the labels are expected to be right.\n", 100*said.Evidence.ExpectedAccuracy)
+	}
 }
 
 func readTensors(path string) (*description, error) {

@@ -16,10 +16,10 @@ import (
 // Method is what the way to label is called, also in the metadata of a model's file.
 const Method = "hedge"
 
-// keyModel is the key of all that the other keys do not say.
-const keyModel = "mars.hedge"
+// KeyModel is the key of all that the other keys of a model's file do not say, its Evidence among it.
+const KeyModel = "mars.hedge"
 
-// header is the value of keyModel.
+// header is the value of KeyModel.
 type header struct {
 	Views    []View    `json:"views"`
 	Prior    []float64 `json:"prior"`
@@ -38,7 +38,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		keyModel: header{m.Views, m.prior, m.SourceShares, m.Novelty, m.Still, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed}} {
+		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Novelty, m.Still, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -90,7 +90,7 @@ func Load(r io.Reader, name string) (*Model, error) {
 func parse(f *safetensors.File) (*Model, error) {
 	m := &Model{}
 	var h header
-	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions, keyModel: &h} {
+	for key, value := range map[string]any{adapt.KeyClasses: &m.Classes, adapt.KeyProportions: &m.Proportions, KeyModel: &h} {
 		if err := f.GetJSON(key, value); err != nil {
 			return nil, err
 		}
@@ -117,35 +117,35 @@ func (m *Model) check() error {
 	if err := checkShares(adapt.KeyProportions, m.Proportions, len(m.Classes)); err != nil {
 		return err
 	}
-	if err := checkShares(keyModel+": prior", m.prior, len(m.Classes)); err != nil {
+	if err := checkShares(KeyModel+": prior", m.prior, len(m.Classes)); err != nil {
 		return err
 	}
 	if m.SourceShares != nil {
-		if err := checkShares(keyModel+": source", m.SourceShares, len(m.Classes)); err != nil {
+		if err := checkShares(KeyModel+": source", m.SourceShares, len(m.Classes)); err != nil {
 			return err
 		}
 	}
 	weights := make([]float64, len(m.Views))
 	for i, v := range m.Views {
 		weights[i] = v.Weight
-		if err := checkShares(keyModel+": view "+v.Name, v.Proportions, len(m.Classes)); err != nil {
+		if err := checkShares(KeyModel+": view "+v.Name, v.Proportions, len(m.Classes)); err != nil {
 			return err
 		}
 		if v.Carried != nil {
-			if err := checkShares(keyModel+": carried by view "+v.Name, v.Carried, len(m.Classes)); err != nil {
+			if err := checkShares(KeyModel+": carried by view "+v.Name, v.Carried, len(m.Classes)); err != nil {
 				return err
 			}
 		}
 		if v.FixedPoint != nil {
-			if err := checkShares(keyModel+": fixed point of view "+v.Name, v.FixedPoint, len(m.Classes)); err != nil {
+			if err := checkShares(KeyModel+": fixed point of view "+v.Name, v.FixedPoint, len(m.Classes)); err != nil {
 				return err
 			}
 		}
 		if v.Classifier < 0 || v.Classifier >= len(Views) {
-			return fmt.Errorf("metadata %s: view %s has classifier %d", keyModel, v.Name, v.Classifier)
+			return fmt.Errorf("metadata %s: view %s has classifier %d", KeyModel, v.Name, v.Classifier)
 		}
 	}
-	return checkShares(keyModel+": weights", weights, len(weights))
+	return checkShares(KeyModel+": weights", weights, len(weights))
 }
 
 // sharesTolerance is what shares may differ from 1 by, in all.
