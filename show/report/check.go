@@ -8,28 +8,40 @@ import (
 	"mars.dev/mars/stages/check"
 )
 
-// Checked is what there is to see of how right a model is.
+// Checked is what there is to see of how right a model is. The verdict is that of the last window.
 func Checked(r *check.Report) (*Part, error) {
-	p := &Part{Title: "Whether the model is still right", Text: []string{r.Unseen}}
-	if p.Lead = r.Summary(); len(r.Windows) == 1 {
-		w := r.Windows[0]
-		p.Lead, p.Text = w.Sentence, append([]string{"The figures rest on this: " + w.Rests + "."}, p.Text...)
+	figure, err := figures.Accuracy(r)
+	if err != nil {
+		return nil, err
+	}
+	last := r.Windows[len(r.Windows)-1]
+	p := &Part{Title: "Whether the model is still right", Judged: string(last.Verdict), Lead: last.Sentence, Answer: r.Summary(), Text: []string{r.Unseen}, Command: r.Next}
+	if len(r.Windows) > 1 {
+		p.Lead = fmt.Sprintf("The last window, %s to %s: %s", last.Start, last.End, last.Sentence)
+	}
+	if a := last.Accuracy(); a.Value != nil {
+		p.Answer = fmt.Sprintf("The accuracy is expected to be %.3f (%.3f–%.3f). %s", *a.Value, *a.Lower, *a.Upper, p.Answer)
+	}
+	if last.Rests != "" {
+		p.Basis = append(p.Basis, sentence(last.Rests))
 	}
 	if r.Next != "" {
-		p.Text = append(p.Text, "To settle it, label a few rows: "+r.Next)
+		p.Next = "To settle it, label a few rows."
 	}
-	for _, w := range r.Windows {
-		for _, warning := range w.Warnings {
-			p.Warnings = append(p.Warnings, sentence(fmt.Sprintf("window %d: %s", w.Window, warning)))
-		}
+	for _, warning := range last.Warnings {
+		p.Warnings = append(p.Warnings, sentence(warning))
 	}
-	if n := len(p.Warnings); n > spelling.MaxNamed {
-		p.Warnings = append(p.Warnings[:spelling.MaxNamed], fmt.Sprintf("And %d more: the report's table has them.", n-spelling.MaxNamed))
+	before := 0
+	for _, w := range r.Windows[:len(r.Windows)-1] {
+		before += len(w.Warnings)
+	}
+	if before > 0 {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s of earlier windows: the report (-o) has them.", spelling.Count(before, "warning", "warnings")))
 	}
 	for i := range min(len(r.Windows), mostTables) {
 		p.Tables = append(p.Tables, figuresOf(r.Windows[len(r.Windows)-1-i]))
 	}
-	return p, p.figure(figures.Accuracy(r))
+	return p, p.figure(figure, nil)
 }
 
 // mostTables is of how many windows, the last, a page has all figures.
