@@ -155,7 +155,10 @@ func (p *Part) Hear(warnings []string) {
 
 // sentence gives what a log says a capital and a full stop.
 func sentence(text string) string {
-	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+	if !strings.HasPrefix(text, "mars ") { // which is a command
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	return strings.TrimSuffix(text, ".") + "."
 }
 
 // Training is what there is to see of the epochs of a training.
