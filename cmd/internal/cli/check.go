@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 
+	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
@@ -14,6 +16,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/check"
 	"mars.dev/mars/stages/label"
+	"mars.dev/mars/tables"
 )
 
 // checkCommand says how right a model still is.
@@ -173,7 +176,7 @@ func (k *checking) readLabels(cmd *cobra.Command) (err error) {
 func (k *checking) put(cmd *cobra.Command, env stages.Env, format label.Format, r *check.Report) error {
 	c := k.common
 	if r.Doubtful() {
-		r.Next = k.askLine()
+		r.Next = k.askLine(cmd.Context())
 	}
 	if err := k.save(cmd, env, format, r); err != nil {
 		return err
@@ -222,13 +225,15 @@ func (k *checking) save(cmd *cobra.Command, env stages.Env, format label.Format,
 	}
 }
 
-// askLine is the command that draws rows to label: predictions are features enough.
-func (k *checking) askLine() string {
+// askLine is the command that draws rows to label: predictions are features enough. A column of times is left out
+// where the reference has it, whose columns are the features.
+func (k *checking) askLine(ctx context.Context) string {
 	if isPipe(k.common.input) || k.common.input == "-" {
 		return ""
 	}
 	words := []string{"mars", "ask", "--source", k.reference, "--target", k.common.input, "--label", k.options.Columns.Label}
-	if k.options.Columns.Time != "" {
+	fields, _, err := tables.Columns(ctx, k.reference, k.options.Reading)
+	if err == nil && slices.ContainsFunc(fields, func(f arrow.Field) bool { return f.Name == k.options.Columns.Time }) {
 		words = append(words, "--exclude", k.options.Columns.Time)
 	}
 	return quoted(append(words, "-o", "ask.csv"))
