@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from mars._ask import filled
+from mars._axes import axes
 from mars._command import flags, is_path, label_flag
 from mars._docs import documents
 from mars._frames import same_kind, to_arrow
@@ -88,12 +89,7 @@ class Check:
         matplotlib.axes.Axes
             Where it was drawn.
         """
-        if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as e:
-                raise ImportError("Check.plot needs matplotlib: pip install matplotlib") from e
-            _, ax = pyplot.subplots(layout="constrained")
+        ax = axes("Check", ax)
         there = [row for row in self._table.to_pylist() if row["accuracy"] is not None]
         for colour, words, believed in (("C0", "expected", True), ("C3", "not to be believed", False)):
             some = [row for row in there if (row["verdict"] in ("believe", "care")) == believed]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from mars._ask import filled
+from mars._axes import axes
 from mars._classes import restore
 from mars._command import Inputs, flags, label_flag
 from mars._docs import documents
@@ -151,12 +152,7 @@ class Proportions:
         matplotlib.axes.Axes
             Where it was drawn.
         """
-        if ax is None:
-            try:
-                from matplotlib import pyplot
-            except ImportError as e:
-                raise ImportError("Proportions.plot needs matplotlib: pip install matplotlib") from e
-            _, ax = pyplot.subplots(figsize=(6, 1 + 0.4 * len(self.classes)), layout="constrained")
+        ax = axes("Proportions", ax, figsize=(6, 1 + 0.4 * len(self.classes)))
         names = [str(c) for c in self.classes]
         places = range(len(names))
         t = self._table.to_pydict()
