@@ -154,8 +154,7 @@ func studyOf(t *testing.T, methods []string) string {
 }
 
 // rowsOf is a stream with a row of each class in each domain, and more, of features and embedding.
-func rowsOf(classes []string) arrowio.Stream {
-	const times = 4
+func rowsOf(classes []string, times int) arrowio.Stream {
 	var domains []arrowio.Domain
 	var labels []int32
 	var valid []bool
@@ -195,7 +194,7 @@ func allParts(t *testing.T, classes []string) (parts []*Part) {
 	add(methods(func(o compare.Options) (*compare.Comparison, error) {
 		return compare.Table("runs", strings.NewReader(studyOf(t, classes)), o)
 	}))
-	add(Rows(t.Context(), rowsOf(classes), Options{TSNE: true}))
+	add(Rows(t.Context(), rowsOf(classes, 4), Options{TSNE: true}))
 	return parts
 }
 

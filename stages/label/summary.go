@@ -201,7 +201,7 @@ func (t *Tally) Line() string {
 	names := t.byRows()
 	for _, name := range names[:min(len(names), maxNamed)] {
 		n := t.classes[name].rows
-		parts = append(parts, fmt.Sprintf("%s %d (%.1f %%)", name, n, 100*float64(n)/float64(t.rows)))
+		parts = append(parts, fmt.Sprintf("%s (%d, %.1f %%)", name, n, 100*float64(n)/float64(t.rows)))
 	}
 	if more := len(names) - maxNamed; more > 0 {
 		parts = append(parts, spelling.Count(more, "more class", "more classes"))
