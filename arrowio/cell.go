@@ -20,6 +20,9 @@ type cellWriter struct {
 // Cell is value i of col as text, as in CSV; ok is false if it is null.
 func Cell(col arrow.Array, i int) (text string, ok bool) { return cell(col, i, 0) }
 
+// Brief is Cell with no more than the first elements of a list.
+func Brief(col arrow.Array, i int) (text string, ok bool) { return cell(col, i, maxElements) }
+
 // cell is value i of col as text; ok is false if it is null.
 func cell(col arrow.Array, i, elements int) (text string, ok bool) {
 	if isNull(col, i) {

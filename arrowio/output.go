@@ -37,7 +37,7 @@ func openOutput(path string, o WriteOptions) (*output, error) {
 func standardOutput(o WriteOptions) (*output, error) {
 	if !o.Force && term.IsTerminal(int(os.Stdout.Fd())) {
 		return nil, inputError("standard output", errors.New("is a terminal, and Arrow is binary"),
-			"pipe it to another stage or mars inspect, write it with -o FILE, or insist with --force")
+			"pipe it to another stage or mars view, write it with -o FILE, or insist with --force")
 	}
 	if err := CheckFiles(nil, nil); err != nil {
 		return nil, err

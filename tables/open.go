@@ -153,6 +153,8 @@ type Options struct {
 	// only says which columns Columns and EachBatch need of a format that can read some
 	// alone; nil: all.
 	only func(arrow.Field) bool
+	// lists says that columns of lists, and of whatever else is nested, are columns too.
+	lists bool
 
 	// FileColumn is the name of a column with the path of each row's file, which Columns
 	// and EachBatch have beside those of the table; "" for none.
@@ -429,6 +431,7 @@ type input struct {
 	format *format
 	file   *os.File        // the file itself if it is not compressed and allows random access
 	held   int             // bytes of an input that is in memory, not compressed
+	comma  rune            // between the fields of text, once its header has been read
 	mem    *arrowio.Budget // of what is made of it
 	// reading is the part of mem that is held only while it is read.
 	reading *arrowio.Budget

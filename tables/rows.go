@@ -316,13 +316,13 @@ func openColumns(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 	return openBatches(ctx, in, o, read)
 }
 
-// parquetRowsOf reads the columns of a Parquet file that are no lists.
+// parquetRowsOf reads the columns of a Parquet file, lists only if the options say so.
 func parquetRowsOf(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
 	return withParquet(ctx, in, func(f *parquetFile) error {
 		flat, top := flatSchema(f.schema)
 		rows := newParquetRows(f, top, func(i int) bool {
 			t := f.schema.Field(top[i]).Type.ID()
-			return (!arrow.IsNested(t) || t == arrow.STRUCT) && (o.only == nil || o.only(flat.Field(i)))
+			return (o.lists || !arrow.IsNested(t) || t == arrow.STRUCT) && (o.only == nil || o.only(flat.Field(i)))
 		})
 		if err := rows.takeBuffers(); err != nil {
 			return err

@@ -62,6 +62,7 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 		o.Separator, o.SkipLines = mark, 1
 	}
 	r := &recordReader{comma: separator(text, in.name, o), asked: o.Separator != 0, mem: in.reading, size: in.size()}
+	in.comma = r.comma
 	r.spaced = !r.asked && isSpaced(beginning(text, o), r.comma)
 	// Several spaces are one separator.
 	if r.scanner, err = scan.New(text, scan.Options{Separator: r.comma, Trim: r.comma == ' ', Comment: o.Comment, Skip: o.SkipLines, Memory: in.reading, Chunk: textChunk}); err != nil {

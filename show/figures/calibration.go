@@ -133,11 +133,18 @@ func surveyTable(s *eval.Survey) Table {
 // Doubts are the labels that are most in doubt, as a table.
 func Doubts(s *eval.Survey) Table {
 	t := Table{Head: []string{"id", "label", "confidence"}}
+	rivals := len(s.Doubtful) > 0 && s.Doubtful[0].Next != ""
+	if rivals {
+		t.Head = append(t.Head, "or else")
+	}
 	if s.Error != nil {
 		t.Head = append(t.Head, "truth")
 	}
 	for _, r := range s.Doubtful {
 		row := []string{r.ID, r.Label, share(r.Confidence)}
+		if rivals {
+			row = append(row, r.Next)
+		}
 		if s.Error != nil {
 			row = append(row, r.Truth)
 		}

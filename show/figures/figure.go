@@ -102,14 +102,17 @@ const Narrow = 250
 
 // Inline is the figure as elements of an HTML page, with the page's colour where it is black on
 // white: of class wide, as wide as there is room, and of class narrow, for a telephone, if it can be
-// drawn so. A page shows one of them. Identities in it begin with id.
+// drawn so. A page shows one of them. A figure of very many points is drawn once. Identities in it begin with id.
 func (f *Figure) Inline(id string) (string, error) {
 	if !f.narrow {
 		return f.inline(id, f.words(id), f.width, fmt.Sprintf(`style="max-width:%[1]spt;min-width:min(%[1]spt,max(30rem,%[2]spt))"`, points(f.width), points(readable*f.width)))
 	}
 	wide, err := f.inline(id, f.words(id), f.width, fmt.Sprintf(`class="wide" style="max-width:%spt"`, points(f.width)))
-	if err != nil || len(wide) > maxTwice {
-		return wide, err
+	if err != nil {
+		return "", err
+	}
+	if len(wide) > maxTwice {
+		return f.inline(id, f.words(id), Narrow, fmt.Sprintf(`style="max-width:%dpt"`, Narrow*3/2))
 	}
 	narrow, err := f.inline(id, "", Narrow, fmt.Sprintf(`class="narrow" style="max-width:%dpt"`, Narrow))
 	return wide + narrow, err
@@ -135,7 +138,8 @@ const (
 	// readable is the part of its width below which the words of a figure are too small to read: a
 	// narrow page scrolls it.
 	readable = 0.65
-	// maxTwice is how many bytes a figure has that is drawn twice.
+	// maxTwice is how many bytes a figure has that is drawn twice: a larger one is drawn as for a
+	// telephone, for all screens.
 	maxTwice = 100 << 10
 )
 

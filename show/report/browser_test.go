@@ -82,6 +82,10 @@ func TestPagesInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	doubted.Judged, doubted.Next, doubted.Command = "doubt", "Label some rows.", "mars ask "+strings.Repeat("--column=long ", 30)
-	look(t, savePage(t, folder, "all", &Page{Title: "A page", Parts: allParts(t, hostile), Made: "Made by a test.", Log: hostile}),
+	rows, err := Rows(t.Context(), rowsOf([]string{"a", "b", "c"}, 200), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look(t, savePage(t, folder, "many points", &Page{Title: "A page", Parts: []*Part{rows}}), savePage(t, folder, "all", &Page{Title: "A page", Parts: allParts(t, hostile), Made: "Made by a test.", Log: hostile}),
 		savePage(t, folder, "doubted", &Page{Title: doubted.Title, Parts: []*Part{doubted}, Made: "Made by a test."}))
 }

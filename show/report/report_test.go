@@ -75,7 +75,7 @@ func evaluationOf(classes []string) *eval.Metrics {
 			if rng.Float64() > sure {
 				truth = classes[rng.IntN(len(classes))]
 			}
-			m.Survey.Add(sure, classes[k], truth, func() string { return classes[k] })
+			m.Survey.Add(sure, classes[k], truth, func() (string, string) { return classes[k], "" })
 		}
 	}
 	m.Recall[0] = nil
@@ -88,7 +88,7 @@ func labelsOf(t *testing.T, classes []string, rows int) *label.Tally {
 	tally := label.NewCount(nil)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range rows {
-		if err := tally.Count(func() string { return fmt.Sprint("row ", i) }, classes[rng.IntN(len(classes))], rng.Float64(), ""); err != nil {
+		if err := tally.Count(func() (string, string) { return fmt.Sprint("row ", i), "" }, classes[rng.IntN(len(classes))], rng.Float64(), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -154,8 +154,7 @@ func studyOf(t *testing.T, methods []string) string {
 }
 
 // rowsOf is a stream with a row of each class in each domain, and more, of features and embedding.
-func rowsOf(classes []string) arrowio.Stream {
-	const times = 4
+func rowsOf(classes []string, times int) arrowio.Stream {
 	var domains []arrowio.Domain
 	var labels []int32
 	var valid []bool
@@ -195,7 +194,7 @@ func allParts(t *testing.T, classes []string) (parts []*Part) {
 	add(methods(func(o compare.Options) (*compare.Comparison, error) {
 		return compare.Table("runs", strings.NewReader(studyOf(t, classes)), o)
 	}))
-	add(Rows(t.Context(), rowsOf(classes), Options{TSNE: true}))
+	add(Rows(t.Context(), rowsOf(classes, 4), Options{TSNE: true}))
 	return parts
 }
 

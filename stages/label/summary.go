@@ -105,10 +105,10 @@ func (t *Tally) Miss() { t.missing++ }
 // Missing is how many rows have no value at all, and so no label.
 func (t *Tally) Missing() int { return t.missing }
 
-// Count counts a label. The text of id is asked for where the label is in doubt; truth is "" if
-// it is not known.
-func (t *Tally) Count(id func() string, label string, confidence float64, truth string) error {
-	if err := t.survey.Add(confidence, label, truth, id); err != nil {
+// Count counts a label. What its row is called, and what else it may be, is asked where the label is in
+// doubt; truth is "" if it is not known.
+func (t *Tally) Count(about func() (id, next string), label string, confidence float64, truth string) error {
+	if err := t.survey.Add(confidence, label, truth, about); err != nil {
 		return err
 	}
 	class := t.classes[label]
@@ -150,6 +150,10 @@ func (t *Tally) add(rec arrow.Record) error {
 	truth, known := at(names.Truth).(*array.String)
 	typicality, judged := at(names.Typicality).(*array.Float32)
 	t.judged = judged
+	posteriors, err := arrowio.VectorColumn(rec, names.Probability)
+	if err != nil || len(t.Labels.classes) != posteriors.Width { // they are in columns of their own
+		posteriors = arrowio.Vectors{}
+	}
 	if t.wantHead && t.head == nil {
 		t.head = []string{strings.Join([]string{names.ID, names.PredictedClass, Confidence}, "\t")}
 	}
@@ -163,7 +167,8 @@ func (t *Tally) add(rec arrow.Record) error {
 		if known && truth.IsValid(i) {
 			right = truth.Value(i)
 		}
-		if err := t.Count(func() string { return ids.ValueStr(i) }, classes.Value(i), sure, right); err != nil {
+		about := func() (string, string) { return ids.ValueStr(i), t.next(posteriors, i, classes.Value(i)) }
+		if err := t.Count(about, classes.Value(i), sure, right); err != nil {
 			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
 		if judged && typicality.Value(i) < strangeRow {
@@ -174,6 +179,20 @@ func (t *Tally) add(rec arrow.Record) error {
 		}
 	}
 	return nil
+}
+
+// next is the likeliest class of a row but its label, with its posterior; "" if that is not known.
+func (t *Tally) next(posteriors arrowio.Vectors, row int, label string) string {
+	if posteriors.Width < 2 {
+		return ""
+	}
+	best, most := "", float32(-1)
+	for k, p := range posteriors.Row(row) {
+		if class := t.Labels.classes[k]; class != label && p > most {
+			best, most = class, p
+		}
+	}
+	return fmt.Sprintf("%s (%.0f %%)", best, 100*most)
 }
 
 // Survey says how sure the labels are, and which are most in doubt; nil without labels.
@@ -201,7 +220,7 @@ func (t *Tally) Line() string {
 	names := t.byRows()
 	for _, name := range names[:min(len(names), maxNamed)] {
 		n := t.classes[name].rows
-		parts = append(parts, fmt.Sprintf("%s %d (%.1f %%)", name, n, 100*float64(n)/float64(t.rows)))
+		parts = append(parts, fmt.Sprintf("%s (%d, %.1f %%)", name, n, 100*float64(n)/float64(t.rows)))
 	}
 	if more := len(names) - maxNamed; more > 0 {
 		parts = append(parts, spelling.Count(more, "more class", "more classes"))

@@ -173,12 +173,12 @@ func (r *Report) Sentence() string {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })
 	var parts []string
 	for _, k := range order[:min(maxSaid, len(order))] {
-		parts = append(parts, fmt.Sprintf("%s %.1f %% (%.1f–%.1f %%)", r.Classes[k], 100*shares[k], 100*r.Interval.Lower[k], 100*r.Interval.Upper[k]))
+		parts = append(parts, fmt.Sprintf("%.1f %% are %s (%.1f–%.1f %%)", 100*shares[k], r.Classes[k], 100*r.Interval.Lower[k], 100*r.Interval.Upper[k]))
 	}
 	if more := len(order) - maxSaid; more > 0 {
 		parts = append(parts, spelling.Count(more, "more class", "more classes"))
 	}
-	return fmt.Sprintf("Of %s: %s.", spelling.Count(r.TargetRows, "target row", "target rows"), strings.Join(parts, ", "))
+	return fmt.Sprintf("Of %s, %s.", spelling.Count(r.TargetRows, "target row", "target rows"), strings.Join(parts, ", "))
 }
 
 // order is the estimators besides mte in the order in which they are shown.

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/pipeline"
+	"mars.dev/mars/tables"
 )
 
 // shells are those that there is a completion for.
@@ -115,4 +117,73 @@ func completeSetting(_ *cobra.Command, _ []string, begun string) (found []string
 		found = append(found, "matrix.", "table.")
 	}
 	return found, more
+}
+
+// columnNames completes the names of the columns of a file that stands on the line: of the first of
+// these flags that is given, or else of the first argument.
+func columnNames(flags ...string) completer {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		var paths []string
+		for _, name := range flags {
+			if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+				paths = append(paths, once(f.Value.String()))
+			}
+		}
+		paths = append(paths, args...)
+		if len(paths) == 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return columnsOf(cmd, paths[0]), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// once is the value of a flag that adds to what it has: cobra reads a line that it completes twice.
+func once(list string) string {
+	if half := len(list) / 2; len(list)%2 == 1 && list == list[:half]+","+list[:half] {
+		return list[:half]
+	}
+	return list
+}
+
+// columnsOf are the names of the columns of a file, of the first if the path names several; none if it
+// has none, or is a pipe, which can be read but once. Only its beginning is read.
+func columnsOf(cmd *cobra.Command, path string) (names []string) {
+	paths, err := tables.Expand(path)
+	if err != nil || isPipe(paths[0]) {
+		return nil
+	}
+	var how featurizeFlags // as the line says how the file is written
+	text := pflag.NewFlagSet("", pflag.ContinueOnError)
+	how.registerText(text)
+	text.VisitAll(func(f *pflag.Flag) {
+		if said := cmd.Flags().Lookup(f.Name); said != nil && said.Changed {
+			f.Value.Set(said.Value.String()) //nolint:errcheck // it was valid before
+		}
+	})
+	o, err := how.text()
+	if err != nil {
+		return nil
+	}
+	columns, _, _ := tables.Columns(cmd.Context(), paths[0], o) //nolint:errcheck // then there is nothing to offer
+	for _, c := range columns {
+		if c.Name != "" && safetext.Escape(c.Name) == c.Name { // a tab or a line's end would end it
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// lists completes the last of several values with commas between: those that are not there yet.
+func lists(one completer) completer {
+	return func(cmd *cobra.Command, args []string, begun string) (found []string, _ cobra.ShellCompDirective) {
+		last := strings.LastIndexByte(begun, ',') + 1
+		there := strings.Split(begun[:last], ",")
+		names, directive := one(cmd, args, begun[last:])
+		for _, name := range names {
+			if !slices.Contains(there, name) && !strings.ContainsAny(name, `,"`) {
+				found = append(found, begun[:last]+name)
+			}
+		}
+		return found, directive | cobra.ShellCompDirectiveNoSpace
+	}
 }

@@ -15,7 +15,7 @@ var groups = []struct {
 	{"Answers, from two files:", []func() *cobra.Command{proportionsCommand, labelCommand, askCommand, Predict, watchCommand, checkCommand, exportCommand}},
 	{"Steps, each a filter over a stream of rows:", []func() *cobra.Command{Featurize, Embed, Cluster, Match, Reweight, Train, Eval}},
 	{"Many rows, in parts:", []func() *cobra.Command{sketchCommand, mergeCommand, respondCommand}},
-	{"Looking at what there is:", []func() *cobra.Command{plotCommand, reportCommand, inspectCommand, provenanceCommand, versionCommand}},
+	{"Looking at what there is:", []func() *cobra.Command{viewCommand, plotCommand, reportCommand, inspectCommand, provenanceCommand, versionCommand}},
 	{"Studies:", []func() *cobra.Command{runCommand, compareCommand, cacheCommand}},
 }
 

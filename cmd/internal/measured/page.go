@@ -122,7 +122,8 @@ func (b book) fill(page, text string) (string, error) {
 			failed = append(failed, fmt.Errorf("%s has no place for the table %s: <!-- measured: %s --> … <!-- end -->", page, t.name, t.name))
 		}
 	}
-	return text, errors.Join(failed...)
+	text, err := b.fillMeans(page, text)
+	return text, errors.Join(append(failed, err)...)
 }
 
 // written is what stands between the markers.

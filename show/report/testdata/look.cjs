@@ -25,6 +25,9 @@ function missed(view) {
     if (name === "text" && box.height < 8.5) wrong.push(`"${e.textContent}" is ${box.height.toFixed(1)} points high`);
     if (name === "svg" && e.classList.length && box.width > e.parentElement.clientWidth + 1) wrong.push(`figure ${e.getAttribute("aria-labelledby")} has to be scrolled`);
   }
+  for (const f of document.querySelectorAll("figure")) {
+    if (![...f.querySelectorAll("svg, img")].some(seen)) wrong.push(`nothing is drawn of "${f.previousElementSibling?.textContent || f.textContent.slice(0, 40)}"`);
+  }
   const dark = light(getComputedStyle(document.body).backgroundColor.match(/\d+/g)) < 0.2;
   if (dark !== (view.scheme === "dark")) wrong.push(`the page is ${dark ? "dark" : "light"}`);
   if (document.querySelectorAll("h1").length !== 1) wrong.push("there is not one h1");

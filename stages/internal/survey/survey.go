@@ -43,10 +43,12 @@ type Row struct {
 	Label      string  `json:"label"`
 	Truth      string  `json:"truth,omitempty"` // "" if it is not known
 	Confidence float64 `json:"confidence"`
+	Next       string  `json:"next,omitempty"` // the class that is next in likelihood, and how likely; "" if it is not known
 }
 
-// Add adds a label with its confidence, 0 to 1. The text of id is asked for if it is in doubt.
-func (s *Survey) Add(confidence float64, label, truth string, id func() string) error {
+// Add adds a label with its confidence, 0 to 1. What its row is
+// called, and Row.Next, is asked if it is in doubt.
+func (s *Survey) Add(confidence float64, label, truth string, about func() (id, next string)) error {
 	if !(confidence >= 0 && confidence <= 1+1e-6) {
 		return fmt.Errorf("a confidence of %v: want 0 to 1", confidence)
 	}
@@ -74,7 +76,8 @@ func (s *Survey) Add(confidence float64, label, truth string, id func() string) 
 		}
 		return cmp.Compare(r.Confidence, c)
 	})
-	s.Doubtful = slices.Insert(s.Doubtful, at, Row{ID: strings.Clone(id()), Label: strings.Clone(label), Truth: strings.Clone(truth), Confidence: confidence})
+	id, next := about()
+	s.Doubtful = slices.Insert(s.Doubtful, at, Row{ID: strings.Clone(id), Next: next, Label: strings.Clone(label), Truth: strings.Clone(truth), Confidence: confidence})
 	s.Doubtful = s.Doubtful[:min(len(s.Doubtful), most)]
 	return nil
 }
