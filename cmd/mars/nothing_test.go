@@ -450,6 +450,9 @@ func checkLabels(t *testing.T, dir string, rows rowsOfClasses, log string, hidde
 	if bad := accuracy < .7 && n > 90; bad != hidden {
 		t.Errorf("%.0f %% of the labels are right: %s", 100*accuracy, said[0])
 	}
+	if len(rows.y) < 3 && n > 90 {
+		t.Errorf("of %d rows: %s", len(rows.y), said[0])
+	}
 	if accuracy < .7 && !hidden && strings.Contains(log, "labels can be believed") {
 		t.Errorf("%.0f %% of the labels are right: %s", 100*accuracy, log)
 	}
