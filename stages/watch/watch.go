@@ -509,12 +509,13 @@ func (w *Watcher) scores(ctx context.Context, p *pane) (scores []float32, untypi
 		if typicality, err = w.model.Typicality(ctx, x, post); err != nil {
 			return nil, nil, err
 		}
-		share := 0.0
+		unlike := 0
 		for _, t := range typicality {
 			if t < untypicalRate {
-				share += 1 / float64(n)
+				unlike++
 			}
 		}
+		share := float64(unlike) / float64(n)
 		untypical = &share
 	}
 	scores = make([]float32, 0, n*len(w.names))
