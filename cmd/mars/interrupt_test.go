@@ -57,6 +57,7 @@ var longCommands = []struct {
 	{"predict", "predict --model DATA/model.safetensors --target DATA/long.csv -o out.csv", 700 * time.Millisecond},
 	{"watch", "watch --model DATA/model.safetensors --window 1000 DATA/long.csv", 700 * time.Millisecond},
 	{"ask", "ask --source DATA/long.csv --target DATA/long.csv -o out.csv", time.Second},
+	{"check", "check DATA/predictions.csv --reference DATA/reference.csv -o out.csv", 700 * time.Millisecond},
 	{"sketch", "sketch -o out.sketch.arrow DATA/long.csv", 500 * time.Millisecond},
 	{"t-SNE", "plot tsne -o out.svg DATA/toy.arrow", time.Second},
 	{"waiting", "cluster -o out.arrow", 300 * time.Millisecond},
@@ -137,6 +138,31 @@ func interruptOnce(t *testing.T, signal os.Signal, after time.Duration, args str
 	return took, false
 }
 
+// A command that is killed has written nothing under the names of its outputs.
+func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute")
+	}
+	data, rng := interruptData(t), rand.New(rand.NewPCG(8, 1))
+	for _, c := range longCommands {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			cmd := exec.Command("mars", strings.Fields(strings.ReplaceAll(c.args, "DATA", data))...)
+			cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+t.TempDir())
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Duration(rng.Int64N(int64(c.after))))
+			cmd.Process.Kill() //nolint:errcheck // it may have ended
+			cmd.Wait()         //nolint:errcheck // the status is looked at
+			left, err := filepath.Glob(filepath.Join(dir, "[a-z]*"))
+			if killed := !cmd.ProcessState.Exited(); err != nil || killed && len(left) > 0 {
+				t.Errorf("%v are left (%v)", left, err)
+			}
+		})
+	}
+}
+
 // A command that cannot end, because nobody reads its output, is killed by the
 // second Ctrl-C. On a busy machine it may take the first one up late, so more follow.
 func TestSecondInterruptKills(t *testing.T) {
@@ -194,6 +220,11 @@ func interruptData(t *testing.T) string {
 	writeLines(t, at("few.csv"), "x,y,label", 300, func(i int) string { return fmt.Sprintf("%d.%d,1.%d,%d", i%3, i%97, i%89, i%3) })
 	if out, err := exec.Command("mars", "label", "-q", "--source", at("few.csv"), "--target", at("few.csv"), "--save", at("model.safetensors"), "-o", at("few.out.csv")).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	for name, rows := range map[string]int{"predictions.csv": 3_000_000, "reference.csv": 3000} {
+		writeLines(t, at(name), "probability_a,probability_b,label", rows, func(i int) string {
+			return fmt.Sprintf("%.2f,%.2f,%c", float64(i%97)/96, 1-float64(i%97)/96, "ba"[i%97/48%2])
+		})
 	}
 	writeLines(t, at("classes.csv"), "x,y,z,label", 3000, func(i int) string { return fmt.Sprintf("%d,%d,0.%d,c%d", i%300%17, i%300/17, i%97, i%300) })
 	writeLines(t, at("keys.jsonl"), `{"k0":1,"label":"a"}`, 200_000, func(i int) string { return fmt.Sprintf(`{"k%d":1,"label":"b"}`, i+1) })

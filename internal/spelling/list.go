@@ -2,6 +2,7 @@ package spelling
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,17 @@ func List(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// Numbers are those of classes in their order, or of more than MaxListed classes the few largest.
+func Numbers(of []float64) string {
+	const shown = 5
+	if len(of) <= MaxListed {
+		return fmt.Sprintf("%.3f", of)
+	}
+	largest := slices.Sorted(slices.Values(of))
+	slices.Reverse(largest)
+	return fmt.Sprintf("%.3f and %d smaller", largest[:shown], len(of)-shown)
 }
 
 // Count is a number with its word.

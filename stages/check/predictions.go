@@ -183,7 +183,7 @@ func (c cells) number(i int) (float64, error) {
 	case c.double != nil:
 		return c.double.Value(i), nil
 	case c.single != nil:
-		return float64(c.single.Value(i)), nil
+		return asWritten(c.single.Value(i)), nil
 	case c.text != nil:
 		return parseNumber(c.text.Value(i))
 	}
@@ -192,6 +192,13 @@ func (c cells) number(i int) (float64, error) {
 		return math.NaN(), nil
 	}
 	return parseNumber(text)
+}
+
+// asWritten is the number that v is written as in text, so that predictions in single precision are
+// those in CSV of the same model.
+func asWritten(v float32) float64 {
+	wide, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
+	return wide
 }
 
 // missing are the texts that stand for no value.
@@ -297,7 +304,7 @@ func (r *reader) lists(rec arrow.Record) (lister, error) {
 	}
 	return func(i int, to []float64) error {
 		for j, v := range vectors.Row(i) {
-			to[at[j]] = float64(v)
+			to[at[j]] = asWritten(v)
 		}
 		return nil
 	}, nil

@@ -119,6 +119,9 @@ func (f *flow) begin() *flow {
 // errSeen ends a look at a file's first rows.
 var errSeen = errors.New("seen")
 
+// glanceValues is how many values of the target's first rows glance looks at, in however many files they are.
+const glanceValues = 1 << 18
+
 // glance looks at the first rows, or at all if need be, for columns that say nothing of the target.
 func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table) error {
 	e := f.st.Encoder
@@ -137,18 +140,26 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 	if s == nil && l == nil && g == nil && !tellable(source) {
 		return nil
 	}
-	first, early := f.options, []spread(nil)
+	first, early, seen := f.options, []spread(nil), 0
 	first.Each = func(t *tables.Table) error {
-		if early == nil && source != nil && slices.Equal(t.Columns, source.Columns) {
-			early = spreadsOf(t)
+		some := *t
+		some.Features.Rows = min(t.Features.Rows, glanceValues/max(1, t.Features.Cols)+1-seen)
+		seen += some.Features.Rows
+		if source != nil && slices.Equal(t.Columns, source.Columns) {
+			if early == nil {
+				early = newSpreads(t.Features.Cols)
+			}
+			for j := range early {
+				early[j].addColumn(&some, j)
+			}
 		}
 		if s != nil {
-			s.add(t, e)
+			s.add(&some, e)
 		}
 		if g != nil {
-			g.add(t)
+			g.add(&some)
 		}
-		if l != nil && l.add(t) {
+		if l != nil && l.add(t) || seen*t.Features.Cols <= glanceValues {
 			return ctx.Err()
 		}
 		return errSeen

@@ -17,6 +17,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/internal/spelling"
+	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/survey"
 )
@@ -35,6 +36,7 @@ type Tally struct {
 	rows     int
 	classes  map[string]*classTally
 	strange  int // rows whose typicality is below strangeRow
+	unlike   int // rows whose typicality is below hedge.UntypicalRate
 	judged   bool
 	head     []string // lines of cells
 	wantHead bool
@@ -92,11 +94,7 @@ func (t *Tally) Assumed() []diagnostics.Assumed {
 
 // Warnings are what speaks against the labels.
 func (t *Tally) Warnings() []string {
-	all := slices.Clone(t.said.AllWarnings())
-	if text := t.Warning(); text != "" {
-		all = append(all, text)
-	}
-	return all
+	return append(slices.Clone(t.said.AllWarnings()), t.Noticed()...)
 }
 
 // Miss counts a row without any value, which has no label.
@@ -174,6 +172,9 @@ func (t *Tally) add(rec arrow.Record) error {
 		if judged && typicality.Value(i) < strangeRow {
 			t.strange++
 		}
+		if judged && typicality.Value(i) < hedge.UntypicalRate {
+			t.unlike++
+		}
 		if t.wantHead && t.rows <= headRows {
 			t.head = append(t.head, fmt.Sprintf("%s\t%s\t%.3f", safetext.Escape(ids.ValueStr(i)), safetext.Escape(classes.Value(i)), sure))
 		}
@@ -236,12 +237,19 @@ func without(rows int) string {
 	return spelling.Count(rows, "row without any value has", "rows without any value have") + " no label"
 }
 
-// Warning is about labels that are all of one class of several; "" for none.
-func (t *Tally) Warning() string {
-	if len(t.classes) != 1 || len(t.Labels.classes) < 2 || t.rows < fewRows {
-		return ""
+// Noticed are the warnings about the labels themselves: that all are of one class of several, and,
+// where whoever labelled the rows has not said so, that many rows are untypical.
+func (t *Tally) Noticed() (all []string) {
+	if t.rows < fewRows {
+		return nil
 	}
-	return fmt.Sprintf("all %d rows have the label %s: if the target has other classes too, do not believe it: train longer, or try another method", t.rows, t.byRows()[0])
+	if len(t.classes) == 1 && len(t.Labels.classes) > 1 {
+		all = append(all, fmt.Sprintf("all %d rows have the label %s: if the target has other classes too, do not believe it: train longer, or try another method", t.rows, t.byRows()[0]))
+	}
+	if text := diagnostics.UntypicalRows(float64(t.unlike) / float64(t.rows)); text != "" && t.said.Hedge == nil {
+		all = append(all, text)
+	}
+	return all
 }
 
 // Check says which labels to look at first; "" for none.
@@ -258,7 +266,7 @@ func (t *Tally) Check() string {
 		parts = append(parts, fmt.Sprintf("labels with a confidence below %.1f: %d, most of class %s (%d)", doubtful, all, most, t.classes[most].doubtful))
 	}
 	if expected := strangeRow * float64(t.rows); float64(t.strange) > 2*expected {
-		parts = append(parts, fmt.Sprintf("rows with a typicality below %g: %d, where %.0f are to be expected (--unknown %g labels them so)", strangeRow, t.strange, expected, strangeRow))
+		parts = append(parts, fmt.Sprintf("rows with a typicality below %g: %d, where %.0f are to be expected (mars label --unknown %g labels them so)", strangeRow, t.strange, expected, strangeRow))
 	}
 	if parts == nil {
 		return ""

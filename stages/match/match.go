@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/transport"
 	"mars.dev/mars/stages/internal/diagnostics"
@@ -169,7 +170,7 @@ func (f *fitter) match(ctx context.Context) (*transport.Matching, error) {
 // diagnose logs how good the matching is and returns the stream's diagnostics
 // with it. Its only error is that of ctx.
 func (f *fitter) diagnose(ctx context.Context, meta arrowio.Meta, m *transport.Matching) (json.RawMessage, error) {
-	f.Logger().Info(fmt.Sprintf("%d components matched with %d classes: p_T %.3f", len(m.ClassOf), len(f.classes), m.Proportions))
+	f.Logger().Info(fmt.Sprintf("%d components matched with %d classes: p_T %s", len(m.ClassOf), len(f.classes), spelling.Numbers(m.Proportions)))
 	check, err := transport.NewCheck(ctx, m, f.source, f.target, f.cost)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/diagnostics"
@@ -204,7 +205,7 @@ func (c *counter) shares(counts []int, domain arrowio.Domain) ([]float64, error)
 }
 
 func (w *weighting) describe(env stages.Env) {
-	env.Logger().Info(fmt.Sprintf("p_S %.3f, p_T %.3f: weights %.3f", w.source, w.target, w.weights))
+	env.Logger().Info(fmt.Sprintf("p_S %s, p_T %s: weights %s", spelling.Numbers(w.source), spelling.Numbers(w.target), spelling.Numbers(w.weights)))
 	for k, p := range w.target {
 		if p == 0 {
 			env.Logger().Warn(fmt.Sprintf("class %q has no share of the target, so its source rows have weight 0", w.classes[k]))

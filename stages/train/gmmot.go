@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/gmmot"
@@ -25,7 +26,7 @@ func learnMixture(ctx context.Context, r *stream.Rows, o Options) (*trained, err
 	if err != nil {
 		return nil, r.Fail(column, err, "")
 	}
-	r.Logger().Info(fmt.Sprintf("%d Gaussian components of the column %q matched with classes: p_T %.3f", m.Mixture.K(), column, m.Proportions))
+	r.Logger().Info(fmt.Sprintf("%d Gaussian components of the column %q matched with classes: p_T %s", m.Mixture.K(), column, spelling.Numbers(m.Proportions)))
 	said := diagnoseMixture(ctx, r.Env, p, m, matching)
 	m.Vectors, m.Preparation = models.VectorsOf(r.Env, column), models.Preparation(r)
 	if m.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 )
@@ -85,10 +86,10 @@ func (m *metrics) log(e adapt.EpochMetrics) {
 	}
 	details := []any{"loss", fmt.Sprintf("%.4f", e.ClassLoss), "source accuracy", fmt.Sprintf("%.3f", e.SourceAccuracy)}
 	if e.Labelled {
-		details = append(details, "kept", fmt.Sprintf("%.3f", e.Kept), "p_T", fmt.Sprintf("%.3f", e.Proportions))
+		details = append(details, "kept", fmt.Sprintf("%.3f", e.Kept), "p_T", spelling.Numbers(e.Proportions))
 	}
 	if e.Aligned {
-		details = append(details, "critic distance", fmt.Sprintf("%.4f", e.CriticDistance), "p_T", fmt.Sprintf("%.3f", e.Proportions))
+		details = append(details, "critic distance", fmt.Sprintf("%.4f", e.CriticDistance), "p_T", spelling.Numbers(e.Proportions))
 	}
 	m.env.Logger().Info(fmt.Sprintf("epoch %d of %d", e.Epoch+1, e.Epochs), details...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/labelshift"
@@ -32,7 +33,7 @@ func fitTranslated(ctx context.Context, r *stream.Rows, o Options) (*job, error)
 		return nil, fmt.Errorf("%s: %w", r.Name(), err)
 	}
 	said := diagnostics.OfEstimate(e)
-	r.Logger().Info(fmt.Sprintf("classes found in the column %q: p_T %.3f", o.column(r), e.Proportions))
+	r.Logger().Info(fmt.Sprintf("classes found in the column %q: p_T %s", o.column(r), spelling.Numbers(e.Proportions)))
 	said.Log(r.Env)
 	j := &job{problem: *p, config: c, unmoved: p.Source, diagnostics: said}
 	if j.problem.Source, err = translate.Move(ctx, *p, e.Responsibilities); err != nil {

@@ -509,14 +509,14 @@ func (w *Watcher) scores(ctx context.Context, p *pane) (scores []float32, untypi
 		if typicality, err = w.model.Typicality(ctx, x, post); err != nil {
 			return nil, nil, err
 		}
-		strange := 0.0
+		unlike := 0
 		for _, t := range typicality {
 			if t < untypicalRate {
-				strange++
+				unlike++
 			}
 		}
-		strange /= float64(n)
-		untypical = &strange
+		share := float64(unlike) / float64(n)
+		untypical = &share
 	}
 	scores = make([]float32, 0, n*len(w.names))
 	for i := range n {
@@ -537,8 +537,22 @@ func (w *Watcher) scores(ctx context.Context, p *pane) (scores []float32, untypi
 // untypicalRate is the typicality below which rows are untypical (hedge.UntypicalRate).
 const untypicalRate = 0.05
 
-// strangeShare is the share of untypical rows from which on nothing is known of a window.
-const strangeShare = 0.95
+const (
+	strangeShare = 0.95 // of untypical rows, from which on nothing is known of a window
+	maxUntypical = 0.15 // up to which so many are untypical by chance, or because their class is a little wider
+)
+
+// strange is the share of rows of which nothing is known: of those that are untypical, as many as
+// chance does not explain.
+func strange(untypical *float64) float64 {
+	switch {
+	case untypical == nil || *untypical <= maxUntypical:
+		return 0
+	case *untypical > strangeShare:
+		return 1
+	}
+	return (*untypical - untypicalRate) / (1 - untypicalRate)
+}
 
 // test tests the scores of a pane for drift since the reference and the pane before.
 func (w *Watcher) test(row *Row, scores []float32) {
@@ -604,10 +618,9 @@ func (w *Watcher) estimate(row *Row, panes []*pane) error {
 		return err
 	}
 	row.Shares, row.Lower, row.Upper, row.ExpectedError = e.Proportions, v.Lower, v.Upper, v.ExpectedError
-	if row.Untypical != nil && *row.Untypical > strangeShare {
-		row.ExpectedError = labelshift.Unknown(row.Shares)
-		labelshift.Widen(row.Lower, row.Upper, 1)
-	}
+	unknown := strange(row.Untypical)
+	row.ExpectedError = (1-unknown)*row.ExpectedError + unknown*labelshift.Unknown(row.Shares)
+	labelshift.Widen(row.Lower, row.Upper, unknown)
 	missing := float64(row.Empty) / float64(row.Rows)
 	row.ExpectedError = labelshift.MissingError(row.ExpectedError, missing)
 	labelshift.Widen(row.Lower, row.Upper, missing)

@@ -346,7 +346,7 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		return err
 	}
 	env.Logger().Info(tally.Line())
-	if warning := tally.Warning(); warning != "" {
+	for _, warning := range tally.Noticed() {
 		env.Logger().Warn(warning)
 	}
 	if check := tally.Check(); check != "" {

@@ -100,21 +100,19 @@ func outputs(t *testing.T, dir string) map[string]string {
 	return found
 }
 
-// agePartFiles makes the files that a killed run was writing as old as those that
-// the next run removes.
+// agePartFiles makes the files that a killed run was writing, in its folder and its cache, as old
+// as those that the next run removes.
 func agePartFiles(t *testing.T, dir string) {
 	t.Helper()
-	files, err := os.ReadDir(dir)
+	old := time.Now().Add(-25 * time.Hour)
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(d.Name(), ".mars-") {
+			return err
+		}
+		return os.Chtimes(path, old, old)
+	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	old := time.Now().Add(-25 * time.Hour)
-	for _, f := range files {
-		if strings.Contains(f.Name(), ".mars-") {
-			if err := os.Chtimes(filepath.Join(dir, f.Name()), old, old); err != nil {
-				t.Fatal(err)
-			}
-		}
 	}
 }
 

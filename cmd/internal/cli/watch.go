@@ -437,6 +437,9 @@ func (w *watching) read(ctx context.Context, f *feed, detect bool) error {
 			if isCompressed(held) {
 				return fmt.Errorf("%s: is compressed, and a stream is read as it comes: decompress it before, as in zcat FILE | mars watch", w.name)
 			}
+			if bytes.HasPrefix(held, []byte("PAR1")) {
+				return fmt.Errorf("%s: is Parquet, which cannot be read as it comes: write it as CSV, JSON lines or an Arrow stream", w.name)
+			}
 		}
 		if lines == 0 {
 			var cutErr error

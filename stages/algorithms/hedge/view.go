@@ -261,7 +261,8 @@ func (f *fit) em(ctx context.Context, posteriors blas32.General) ([]float64, err
 	if err != nil {
 		return nil, err
 	}
-	e, err := rows.EM(ctx, f.prior, labelshift.EMOptions{Iterations: emSteps, Tolerance: emTolerance})
+	steps := rows.Steps(emSteps)
+	e, err := rows.EM(ctx, f.prior, labelshift.EMOptions{Iterations: steps, Tolerance: emTolerance, Accelerate: steps < emSteps})
 	if err != nil {
 		return nil, err
 	}

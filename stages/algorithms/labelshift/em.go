@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -177,29 +176,6 @@ func addPosteriors(sums []float64, x blas32.General, weights, ratios []float64) 
 		for k, v := range products {
 			sums[k] += v * inverse
 		}
-	}
-}
-
-// addWide is addPosteriors by products of matrices and vectors, two for each block of rows
-// that stays in a processor's cache.
-func addWide(sums []float64, x blas64.General, weights, ratios []float64) {
-	const values = 1 << 14
-	totals, rows := make([]float64, x.Rows), max(1, values/x.Cols)
-	for lo := 0; lo < x.Rows; lo += rows {
-		hi := min(lo+rows, x.Rows)
-		some, t := x, totals[lo:hi]
-		some.Rows, some.Data = hi-lo, x.Data[lo*x.Stride:hi*x.Stride]
-		blas64.Gemv(blas.NoTrans, 1, some, vector(ratios), 0, vector(t))
-		for i, total := range t {
-			t[i] = 1 / total
-			if weights != nil {
-				t[i] *= weights[lo+i]
-			}
-		}
-		blas64.Gemv(blas.Trans, 1, some, vector(t), 1, vector(sums))
-	}
-	for k, r := range ratios {
-		sums[k] *= r
 	}
 }
 

@@ -1,6 +1,7 @@
 package labelshift
 
 import (
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -25,6 +26,9 @@ const (
 	thinClasses = 65
 	leftOut     = 1e-3
 	thinPart    = 4
+	// usefulProducts is how many products of a posterior and a ratio Steps allows, but leastSteps: a few
+	// seconds of a processor.
+	usefulProducts, leastSteps = 2_000_000_000, 10
 )
 
 // NewEMRows fails if a row is not a distribution.
@@ -37,14 +41,19 @@ func NewEMRows(target blas32.General) (*EMRows, error) {
 		return r, nil
 	}
 	if target.Cols >= wideClasses && target.Rows*target.Cols <= wideValues {
-		r.wide = dense.New64(target.Rows, target.Cols)
-		for i := range target.Rows {
-			for k, v := range dense.Row(target, i) {
-				r.wide.Data[i*target.Cols+k] = float64(v)
-			}
-		}
+		r.wide = widened(target, make([]float64, target.Rows*target.Cols))
 	}
 	return r, nil
+}
+
+// Steps is how many of most steps of EM end in useful time: all, but where thousands of classes
+// overlap in thousands of rows.
+func (r *EMRows) Steps(most int) int {
+	values := r.x.Rows * r.x.Cols
+	if r.thin != nil {
+		values = len(r.thin.values)
+	}
+	return min(most, max(leastSteps, usefulProducts/max(1, values)))
 }
 
 // add adds to sums each of the rows lo to hi−1 times ratios, normalised, times its weight.
@@ -52,13 +61,57 @@ func (r *EMRows) add(sums []float64, lo, hi int, weights, ratios []float64) {
 	switch {
 	case r.thin != nil:
 		r.thin.add(sums, lo, hi, weights, ratios)
-	case r.wide.Rows > 0:
-		some := r.wide
-		some.Rows, some.Data = hi-lo, some.Data[lo*some.Stride:hi*some.Stride]
-		addWide(sums, some, weights, ratios)
+	case r.x.Cols >= wideClasses:
+		r.addWide(sums, lo, hi, weights, ratios)
 	default:
 		addPosteriors(sums, dense.Rows(r.x, lo, hi), weights, ratios)
 	}
+}
+
+// addWide is add by products of matrices and vectors, two for each block of rows that stays in a
+// processor's cache.
+func (r *EMRows) addWide(sums []float64, lo, hi int, weights, ratios []float64) {
+	const values = 1 << 14
+	rows := max(1, values/r.x.Cols)
+	totals, held := make([]float64, rows), []float64(nil)
+	if r.wide.Rows == 0 {
+		held = make([]float64, rows*r.x.Cols)
+	}
+	for first := lo; first < hi; first += rows {
+		end := min(first+rows, hi)
+		some, t := r.block(first, end, held), totals[:end-first]
+		blas64.Gemv(blas.NoTrans, 1, some, vector(ratios), 0, vector(t))
+		for i, total := range t {
+			t[i] = 1 / total
+			if weights != nil {
+				t[i] *= weights[first-lo+i]
+			}
+		}
+		blas64.Gemv(blas.Trans, 1, some, vector(t), 1, vector(sums))
+	}
+	for k, r := range ratios {
+		sums[k] *= r
+	}
+}
+
+// block is the rows lo to hi−1 in float64. What is not held so is written to held.
+func (r *EMRows) block(lo, hi int, held []float64) blas64.General {
+	if r.wide.Rows == 0 {
+		return widened(dense.Rows(r.x, lo, hi), held)
+	}
+	some := r.wide
+	some.Rows, some.Data = hi-lo, some.Data[lo*some.Stride:hi*some.Stride]
+	return some
+}
+
+// widened is x in float64, held in data.
+func widened(x blas32.General, data []float64) blas64.General {
+	for i := range x.Rows {
+		for k, v := range dense.Row(x, i) {
+			data[i*x.Cols+k] = float64(v)
+		}
+	}
+	return blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: data}
 }
 
 // thinRows are the posteriors that count, row by row.

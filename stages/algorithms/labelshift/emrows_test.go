@@ -72,6 +72,21 @@ func TestThinRows(t *testing.T) {
 	}
 }
 
+// Thousands of classes that overlap get fewer steps, so that they take seconds, and others all.
+func TestSteps(t *testing.T) {
+	thin, _ := thinPosteriors()
+	for _, c := range []struct{ rows, classes, want int }{{20_000, 300, 300}, {3_000, 4_096, 162}, {20_000, 4_096, 24}} {
+		rows := &EMRows{x: blas32.General{Rows: c.rows, Cols: c.classes}}
+		if got := rows.Steps(300); got != c.want {
+			t.Errorf("%d rows of %d classes take %d steps, want %d", c.rows, c.classes, got, c.want)
+		}
+		rows.thin = thinned(thin)
+		if got := rows.Steps(300); got != 300 {
+			t.Errorf("%d rows with few classes each take %d steps", c.rows, got)
+		}
+	}
+}
+
 func slices32(p []float64) []float32 {
 	out := make([]float32, len(p))
 	for k, v := range p {

@@ -32,7 +32,7 @@ func emFixedPoint(ctx context.Context, posteriors blas32.General, source []float
 	if err != nil {
 		return nil, err
 	}
-	e, err := rows.EM(ctx, source, EMOptions{Iterations: emPasses, Tolerance: FixedTolerance, Accelerate: true})
+	e, err := rows.EM(ctx, source, EMOptions{Iterations: rows.Steps(emPasses), Tolerance: FixedTolerance, Accelerate: true})
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	case h.Stayed() && h.Stays.New > maxNew:
 		h.warn("%.0f %% of the target's rows seem to be of no class of the source, and are counted as one of them: mars label --unknown marks such rows", 100*h.Stays.New)
 	case u > maxUntypical:
-		h.warn("%.0f %% of the target's rows are unlike the source's rows of their class (%.0f %% would be if nothing is new): the target may have a class that the source lacks; mars label --unknown marks such rows", 100*u, 100*hedge.UntypicalRate)
+		h.Words = append(h.Words, UntypicalRows(u))
 	}
 	if m.Interval != nil {
 		h.warnAbsent(m)
@@ -113,6 +113,15 @@ func (h *Hedge) Stayed() bool { return h.Stays.Trust >= minTrust }
 // MissingRows says what a share of target rows without any value means for the answer.
 func MissingRows(share float64) string {
 	return fmt.Sprintf("%.1f %% of the target's rows have no value at all: the shares are those of the others, as if values were missing in all classes alike, and the intervals hold whatever class such rows are of", 100*share)
+}
+
+// UntypicalRows says what a share of target rows that are untypical of their class means; "" where it
+// means nothing.
+func UntypicalRows(share float64) string {
+	if share <= maxUntypical {
+		return ""
+	}
+	return fmt.Sprintf("%.0f %% of the target's rows are unlike the source's rows of their class (%.0f %% would be if nothing is new): the target may have a class that the source lacks; mars label --unknown marks such rows", 100*share, 100*hedge.UntypicalRate)
 }
 
 // Signs are what a verdict rests on.
