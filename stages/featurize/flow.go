@@ -138,9 +138,13 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 		return nil
 	}
 	first, early := f.options, []spread(nil)
-	first.Each = func(t *tables.Table) error {
+	held := f.options.Memory.Part()
+	defer held.Close()
+	first.Each = func(t *tables.Table) (err error) {
 		if early == nil && source != nil && slices.Equal(t.Columns, source.Columns) {
-			early = spreadsOf(t)
+			if early, err = spreadsOf(t, held); err != nil {
+				return err
+			}
 		}
 		if s != nil {
 			s.add(t, e)
@@ -171,7 +175,11 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 		columns = slices.Clone(source.Columns)
 	}
 	f.st.leaveOut(env, empty, stuck, f.path, source)
-	f.st.doubts = append(f.st.doubts, earlyDoubts(source, columns, early)...)
+	doubts, err := earlyDoubts(source, columns, early, held)
+	if err != nil {
+		return err
+	}
+	f.st.doubts = append(f.st.doubts, doubts...)
 	f.options.Columns = f.st.Columns
 	f.st.reads(&f.options, arrowio.TargetDomain, source)
 	if e != nil {
@@ -182,9 +190,9 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 
 // earlyDoubts are what the first rows of the target, in columns of which some may be left out by
 // now, let one doubt: the stream says it before all rows are read, and the log afterwards.
-func earlyDoubts(source *tables.Table, columns []string, target []spread) []string {
+func earlyDoubts(source *tables.Table, columns []string, target []spread, mem *arrowio.Budget) ([]string, error) {
 	if target == nil || !tellable(source) {
-		return nil
+		return nil, nil
 	}
 	var left []spread
 	for j, name := range columns {
@@ -192,7 +200,11 @@ func earlyDoubts(source *tables.Table, columns []string, target []spread) []stri
 			left = append(left, target[j])
 		}
 	}
-	return doubtsOfSpreads(source.Columns, spreadsOf(source), left)
+	own, err := spreadsOf(source, mem)
+	if err != nil {
+		return nil, err
+	}
+	return doubtsOfSpreads(source.Columns, own, left), nil
 }
 
 // findColumns finds which columns are features; known is false if they have no names.
@@ -254,8 +266,8 @@ func (f *flow) run(ctx context.Context, write func(side) error) error {
 		if f.stream != nil {
 			t.Name = f.stream.Name()
 		}
-		for j := range f.spreads {
-			f.spreads[j].addColumn(t, j)
+		if err := addRows(f.spreads, t, f.options.Memory); err != nil {
+			return err
 		}
 		if err := f.encode(ctx, t); err != nil {
 			return err

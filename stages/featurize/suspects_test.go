@@ -99,7 +99,11 @@ func warnOfBoth(t *testing.T, env stages.Env, source, target *tables.Table) {
 	if err := warnOfCopies(t.Context(), env, source, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range doubtsOfSides(source, target) {
+	doubts, err := doubtsOfSides(source, target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range doubts {
 		env.Logger().Warn(text)
 	}
 }
