@@ -86,28 +86,37 @@ func withParquet(ctx context.Context, in *input, read func(*parquetFile) error) 
 	}
 	mem = &budgetAllocator{Allocator: memory.DefaultAllocator, mem: in.reading}
 	defer mem.settle()
+	f, err := abandonable(ctx, func() (*parquetFile, error) { return openParquet(r, size, mem) })
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return read(f)
+}
+
+// openParquet reads the footer of a file.
+func openParquet(r io.ReaderAt, size int64, mem *budgetAllocator) (*parquetFile, error) {
 	pages := &pageAllocator{budgetAllocator: mem}
 	properties := parquet.NewReaderProperties(pages)
 	properties.BufferedStreamEnabled = true // otherwise it allocates what a column's length claims
-	footer := &meteredReaderAt{r, in.reading, footerCost}
+	footer := &meteredReaderAt{r, mem.mem, footerCost}
 	f, err := file.NewParquetReader(io.NewSectionReader(footer, 0, size), file.WithReadProps(properties))
 	footer.mem = nil
 	if err != nil {
-		return parquetError(err)
+		return nil, parquetError(err)
 	}
-	defer f.Close()
 	// The library decodes the writer's Arrow schema without checking its offsets.
 	// Parquet's own types are enough.
 	f.MetaData().FileMetaData.KeyValueMetadata = nil
 	library, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, mem)
 	if err != nil {
-		return parquetError(err)
+		return nil, parquetError(err)
 	}
 	schema, err := library.Schema()
 	if err != nil {
-		return parquetError(err)
+		return nil, parquetError(err)
 	}
-	return read(&parquetFile{f, library, schema, properties, pages, r, size})
+	return &parquetFile{f, library, schema, properties, pages, r, size}, nil
 }
 
 func readParquetColumns(ctx context.Context, f *parquetFile, o Options, mem *arrowio.Budget) ([]*Table, error) {

@@ -234,7 +234,13 @@ func (p *pictures) checkMemory(one image.Picture) error {
 
 // listed are the pictures that a table names, whether they are to be read or not: those of
 // columns whose first value is the name of one. Tables that cannot be read have none.
-func listed(ctx context.Context, path string) (files []string) {
+func listed(ctx context.Context, path string) []string {
+	files, _ := abandonable(ctx, func() ([]string, error) { return listedIn(ctx, path), nil })
+	return files
+}
+
+// listedIn is listed, which a million columns of text take seconds.
+func listedIn(ctx context.Context, path string) (files []string) {
 	o := Options{only: func(f arrow.Field) bool { return isText(f.Type) }}
 	if !hasBlocksIn(ctx, path, o) {
 		return nil
