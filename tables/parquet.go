@@ -365,13 +365,17 @@ func (r *parquetRows) checkPages(ctx context.Context, field *pqarrow.SchemaField
 	if err != nil {
 		return err
 	}
-	column := r.MetaData().Schema.Column(field.ColIndex)
+	column, rows := r.MetaData().Schema.Column(field.ColIndex), r.MetaData().RowGroup(r.group-1).NumRows()
 	for pages.Next() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		dictionary, ok := pages.Page().(*file.DictionaryPage)
 		if !ok {
+			// The library reads these in one piece or not at all.
+			if e := pages.Page().Encoding(); e == encodedSplit || e == encodedDeltas && rows > parquetBatch {
+				return fmt.Errorf("the encoding %v, which is read of columns of plain numbers alone", e)
+			}
 			if err := checkPage(pages.Page(), column); err != nil {
 				return err
 			}
@@ -562,5 +566,5 @@ func parquetError(err error) error {
 	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
 		return err
 	}
-	return fmt.Errorf("is not valid Parquet, or of a kind that cannot be read (%w): copy it again, or write it with plain types", err)
+	return fmt.Errorf("is not valid Parquet, or of a kind that cannot be read (%w): copy it again, or write it with plain types and encodings", err)
 }
