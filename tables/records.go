@@ -166,6 +166,9 @@ func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
 	}
 	for k, name := range b.plan.vectors {
 		if len(*b.widths) == k {
+			if err := take[float64](b.mem, parts[k].Width); err != nil { // centres
+				return nil, fmt.Errorf("column %q: %w", name, err)
+			}
 			b.plan.offset(parts[k].Width, name, func() []float64 { return arrowio.Doubles(b.rec, name) })
 			*b.widths = append(*b.widths, parts[k].Width)
 		}

@@ -75,6 +75,9 @@ func ofWhole(t *tables.Table, mem *arrowio.Budget) func(j int) (keyScan, error) 
 		held := mem.Part()
 		defer held.Close()
 		k := newKeyScan()
+		if t.Features.Rows < minIdentityRows {
+			return k, nil
+		}
 		err := k.addColumn(t, j, t.Features.Rows, held)
 		return k, err
 	}
