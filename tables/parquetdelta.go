@@ -20,7 +20,11 @@ func (c *packedNumbers[T]) setDeltas(p page, data []byte) error {
 	}
 	t := thrift{data: data} // whose varints are the same
 	block, groups, n := t.varint(), t.varint(), t.varint()
-	value := T(t.number())
+	first := t.number()
+	value := T(first)
+	if sizeOf[T]() == 4 && int64(int32(first)) != first {
+		return fmt.Errorf("begins with %d, which is no number of 32 bits", first)
+	}
 	if t.bad || n > uint64(p.values) || groups == 0 || groups > block || block > maxElements || block%(32*groups) != 0 {
 		return errors.New("has a head of differences that does not fit its page")
 	}
@@ -50,7 +54,7 @@ func (c *packedNumbers[T]) setDeltas(p page, data []byte) error {
 // addDeltas fills dst with the values after one, of differences of so many bits beyond the least. t
 // goes on behind the group, which has room for size of them; the last may be cut.
 func addDeltas[T uint32 | uint64](dst []T, value, least T, t *thrift, width, size int) error {
-	if width > 8*int(sizeOf[T]()) {
+	if width > 64 { // some write 33 for differences of 32
 		return fmt.Errorf("has differences of %d bits", width)
 	}
 	if (len(dst)*width+7)/8 > len(t.data) {
