@@ -548,6 +548,9 @@ func newSpreads(columns int) []spread {
 
 // spreadsOf are those of the columns of a table, in memory of mem.
 func spreadsOf(t *tables.Table, mem *arrowio.Budget) ([]spread, error) {
+	if err := mem.Take(int64(t.Features.Cols) * int64(unsafe.Sizeof(spread{}))); err != nil {
+		return nil, tables.Limited(fmt.Errorf("%s: %d columns: %w", t.Name, t.Features.Cols, err))
+	}
 	spreads := newSpreads(t.Features.Cols)
 	return spreads, addRows(spreads, t, mem)
 }
