@@ -62,11 +62,20 @@ type batchBuilder struct {
 	last arrow.Record
 }
 
-func newBatchBuilder(schema *arrow.Schema, mem *arrowio.Budget) (*batchBuilder, error) {
-	columns := len(schema.Fields())
-	if err := mem.Take(int64(columns) * columnCost); err != nil {
-		return nil, fmt.Errorf("%d columns: %w", columns, err)
+// takeColumns takes the memory of the columns of a schema beside their values.
+func takeColumns(mem *arrowio.Budget, schema *arrow.Schema) error {
+	n := schema.NumFields()
+	if err := mem.Take(int64(n) * columnCost); err != nil {
+		return fmt.Errorf("%d columns: %w", n, err)
 	}
+	return nil
+}
+
+func newBatchBuilder(schema *arrow.Schema, mem *arrowio.Budget) (*batchBuilder, error) {
+	if err := takeColumns(mem, schema); err != nil {
+		return nil, err
+	}
+	columns := schema.NumFields()
 	return &batchBuilder{RecordBuilder: array.NewRecordBuilder(&budgetAllocator{Allocator: memory.DefaultAllocator, mem: mem}, schema), most: min(max(maxBatchCells/max(columns, 1), 1), maxBatchRows)}, nil
 }
 
@@ -114,6 +123,10 @@ func (b *batchBuilder) close() {
 func openArrow(_ context.Context, in *input, _ Options) (*batches, error) {
 	r, err := newArrowReader(in)
 	if err != nil {
+		return nil, err
+	}
+	if err := takeColumns(in.reading, r.Schema()); err != nil {
+		r.Close()
 		return nil, err
 	}
 	return &batches{schema: r.Schema(), next: r.Next, ahead: func() float64 { return forecastOf(r.Progress()) }, close: func() { r.Close() }}, nil

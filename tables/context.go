@@ -18,6 +18,29 @@ func (r contextReaderAt) ReadAt(p []byte, at int64) (int, error) {
 	return r.ReaderAt.ReadAt(p, at)
 }
 
+// abandonable calls read, and does not wait for it once ctx has ended: it is for what takes long and
+// asks no context. A panic of read is one of the caller.
+func abandonable[T any](ctx context.Context, read func() (T, error)) (T, error) {
+	var value, none T
+	var err error
+	var panicked any
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { panicked = recover() }()
+		value, err = read()
+	}()
+	select {
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case <-done:
+	}
+	if panicked != nil {
+		panic(panicked)
+	}
+	return value, err
+}
+
 // stepValues is how many values or rows are worked on between two checks of the
 // context.
 const stepValues = 1 << 16

@@ -4,7 +4,6 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"mars.dev/mars/arrowio"
@@ -51,7 +50,7 @@ func isMissingText(text string) bool {
 // canonical is a value of a category as values are compared: programs write 3 as 3.0.
 func canonical(text string) string {
 	if whole, ok := strings.CutSuffix(text, ".0"); ok {
-		if _, err := strconv.ParseInt(whole, 10, 64); err == nil {
+		if _, ok := wholeNumber(whole); ok {
 			return whole
 		}
 	}

@@ -188,7 +188,7 @@ var seeds = map[*format][]string{
 	arffFormat:      {"../formats/dense.arff", "../formats/sparse.arff"},
 	fcsFormat:       {"../formats/log.fcs", "../formats/mixed.fcs", "../formats/floats.fcs", "../formats/two.fcs"},
 	matFormat:       {"../formats/plain-false.mat", "../formats/plain-true.mat", "../formats/types.mat", "../formats/big-endian.mat"},
-	parquetFormat:   {"none.parquet", "polars.parquet"},
+	parquetFormat:   {"none.parquet", "polars.parquet", "encodings.parquet"},
 	arrowFormat:     {"stream.arrows", "stream.arrow"},
 }
 

@@ -48,7 +48,15 @@ func parseID(name string) (int64, bool) {
 	if digits == "" || digits[0] == '+' || digits[0] == '0' && name != "0" {
 		return 0, false
 	}
-	v, err := strconv.ParseInt(name, 10, 64)
+	return wholeNumber(name)
+}
+
+// wholeNumber reads an integer. strconv copies what it refuses, which may be long.
+func wholeNumber(text string) (int64, bool) {
+	if len(text) > longestNumber {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(text, 10, 64)
 	return v, err == nil
 }
 

@@ -133,14 +133,17 @@ func readTableLabels(ctx context.Context, in *input, o Options) (labels []string
 			if err != nil {
 				return err
 			}
-			names, err := namesOf(rec, header[column])
+			err = charged(in.mem, rec, func(name string) bool { return name == header[column] }, func() error {
+				names, err := namesOf(rec, header[column])
+				for _, name := range names {
+					if err == nil {
+						t.labels, err = t.push(t.labels, name)
+					}
+				}
+				return err
+			})
 			if err != nil {
 				return err
-			}
-			for _, name := range names {
-				if t.labels, err = t.push(t.labels, name); err != nil {
-					return err
-				}
 			}
 			labels = t.labels
 		}

@@ -7,11 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/ipc"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
@@ -234,5 +239,64 @@ func TestEveryEncoding(t *testing.T) {
 		if ascii := strings.HasPrefix(raw, "x,label\n1,"); ascii == strings.HasPrefix(name, "utf-") {
 			t.Errorf("%s: lines are cut elsewhere", name)
 		}
+	}
+}
+
+// arrowFile writes a batch to a file.
+func arrowFile(t *testing.T, fields []arrow.Field, columns []arrow.Array) string {
+	t.Helper()
+	rec := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(columns[0].Len()))
+	defer rec.Release()
+	var out bytes.Buffer
+	w := ipc.NewWriter(&out, ipc.WithSchema(rec.Schema()))
+	if err := errors.Join(w.Write(rec), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x.arrow")
+	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// A long text that is no path of a picture is not copied to see that, nor to see that it is no number.
+func TestLongTextIsReadOnce(t *testing.T) {
+	const size = 16 << 20
+	long := arrowio.NewStringArray([]string{strings.Repeat("a", size), "b"})
+	path := arrowFile(t, []arrow.Field{{Name: "t", Type: long.DataType()}}, []arrow.Array{long})
+	for name, c := range map[string]struct {
+		most int
+		read func() error
+	}{
+		"for pictures": {size, func() error { Files(t.Context(), path); return nil }},
+		"as a column": {3 * size, func() error { // the batch, its text, and the category
+			_, err := Open(t.Context(), path, Options{Mixed: true})
+			return err
+		}},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := c.read(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		runtime.ReadMemStats(&after)
+		if got := int(after.TotalAlloc - before.TotalAlloc); got > c.most+size/4 {
+			t.Errorf("%s: %d MB were allocated, want %d", name, got>>20, c.most>>20)
+		}
+	}
+}
+
+// The columns of Arrow take memory beside their values.
+func TestColumnsOfArrowAreOfTheBudget(t *testing.T) {
+	var fields []arrow.Field
+	var columns []arrow.Array
+	for i := range 5000 {
+		fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: arrow.PrimitiveTypes.Float32})
+		columns = append(columns, arrowio.NewFloatArray([]float32{1, 2}))
+	}
+	path := arrowFile(t, fields, columns)
+	_, err := Open(t.Context(), path, Options{Memory: arrowio.NewBudget(4 << 20)})
+	if err == nil || !strings.Contains(err.Error(), "5000 columns: needs") || !strings.Contains(err.Error(), "--memory-limit") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -47,17 +47,25 @@ func forecastOf(done, all int64) float64 {
 
 // extendAhead is extend of what grows with the input: it makes room for the whole once, where
 // growing by halves copies each value twice.
-func extendAhead[T any](mem *arrowio.Budget, s []T, k int, ahead forecast) ([]T, error) {
+func extendAhead(mem *arrowio.Budget, s []float32, k int, ahead forecast) ([]float32, error) {
 	const spare = 1.02
 	if need := len(s) + k; ahead != nil && need > cap(s) {
-		room := min(spare*ahead()*float64(need), maxElements)
-		if int(room) > cap(s)+cap(s)/2 {
-			if out, err := move(mem, s, need, max(int(room), need)); err == nil {
-				return out, nil
-			}
+		room := max(int(min(spare*ahead()*float64(need), maxElements)), need)
+		if room > cap(s)+cap(s)/2 && take[float32](mem, room) == nil {
+			out := append(unset(room), s...)
+			give[float32](mem, cap(s))
+			return out[:need], nil
 		}
 	}
 	return extend(mem, s, k, maxElements)
+}
+
+// unset returns room for n values that has not been cleared, as the room of a builder is not.
+func unset(n int) []float32 {
+	var room strings.Builder
+	room.Grow(n * int(sizeOf[float32]()))
+	room.WriteByte(0)
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.StringData(room.String()))), n)[:0]
 }
 
 // push appends one value to s as extend does.

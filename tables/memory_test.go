@@ -58,12 +58,12 @@ func TestRoomForTheWhole(t *testing.T) {
 // there is memory for it.
 func TestExtendAhead(t *testing.T) {
 	lie := func() float64 { return forecastOf(1, 1<<60) }
-	s, err := extendAhead(nil, []byte(nil), 10, lie)
+	s, err := extendAhead(nil, []float32(nil), 10, lie)
 	if err != nil || cap(s) != 10 {
 		t.Errorf("an early claim makes room for %d values, %v; want 10", cap(s), err)
 	}
-	mem := arrowio.NewBudget(100)
-	s, err = extendAhead(mem, []byte(nil), 10, func() float64 { return 16 })
+	mem := arrowio.NewBudget(400)
+	s, err = extendAhead(mem, []float32(nil), 10, func() float64 { return 16 })
 	if err != nil || cap(s) != 10 {
 		t.Errorf("a claim beyond the memory makes room for %d values, %v; want 10", cap(s), err)
 	}

@@ -86,28 +86,37 @@ func withParquet(ctx context.Context, in *input, read func(*parquetFile) error) 
 	}
 	mem = &budgetAllocator{Allocator: memory.DefaultAllocator, mem: in.reading}
 	defer mem.settle()
+	f, err := abandonable(ctx, func() (*parquetFile, error) { return openParquet(r, size, mem) })
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return read(f)
+}
+
+// openParquet reads the footer of a file.
+func openParquet(r io.ReaderAt, size int64, mem *budgetAllocator) (*parquetFile, error) {
 	pages := &pageAllocator{budgetAllocator: mem}
 	properties := parquet.NewReaderProperties(pages)
 	properties.BufferedStreamEnabled = true // otherwise it allocates what a column's length claims
-	footer := &meteredReaderAt{r, in.reading, footerCost}
+	footer := &meteredReaderAt{r, mem.mem, footerCost}
 	f, err := file.NewParquetReader(io.NewSectionReader(footer, 0, size), file.WithReadProps(properties))
 	footer.mem = nil
 	if err != nil {
-		return parquetError(err)
+		return nil, parquetError(err)
 	}
-	defer f.Close()
 	// The library decodes the writer's Arrow schema without checking its offsets.
 	// Parquet's own types are enough.
 	f.MetaData().FileMetaData.KeyValueMetadata = nil
 	library, err := pqarrow.NewFileReader(f, pqarrow.ArrowReadProperties{}, mem)
 	if err != nil {
-		return parquetError(err)
+		return nil, parquetError(err)
 	}
 	schema, err := library.Schema()
 	if err != nil {
-		return parquetError(err)
+		return nil, parquetError(err)
 	}
-	return read(&parquetFile{f, library, schema, properties, pages, r, size})
+	return &parquetFile{f, library, schema, properties, pages, r, size}, nil
 }
 
 func readParquetColumns(ctx context.Context, f *parquetFile, o Options, mem *arrowio.Budget) ([]*Table, error) {
@@ -356,13 +365,17 @@ func (r *parquetRows) checkPages(ctx context.Context, field *pqarrow.SchemaField
 	if err != nil {
 		return err
 	}
-	column := r.MetaData().Schema.Column(field.ColIndex)
+	column, rows := r.MetaData().Schema.Column(field.ColIndex), r.MetaData().RowGroup(r.group-1).NumRows()
 	for pages.Next() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		dictionary, ok := pages.Page().(*file.DictionaryPage)
 		if !ok {
+			// The library reads these in one piece or not at all.
+			if e := pages.Page().Encoding(); e == encodedSplit || e == encodedDeltas && rows > parquetBatch {
+				return fmt.Errorf("the encoding %v, which is read of columns of plain numbers alone", e)
+			}
 			if err := checkPage(pages.Page(), column); err != nil {
 				return err
 			}
@@ -553,5 +566,5 @@ func parquetError(err error) error {
 	if limit := (*arrowio.LimitError)(nil); errors.As(err, &limit) {
 		return err
 	}
-	return fmt.Errorf("is not valid Parquet, or of a kind that cannot be read (%w): copy it again, or write it with plain types", err)
+	return fmt.Errorf("is not valid Parquet, or of a kind that cannot be read (%w): copy it again, or write it with plain types and encodings", err)
 }

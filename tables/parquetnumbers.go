@@ -62,6 +62,7 @@ type packedNumbers[T uint32 | uint64] struct {
 	left       int    // rows of the page
 	levels     runs   // of the page, 1 where a value is
 	plain      []byte // values, unless they are
+	made       []T    // those of plain that are not in the page as they are
 	indices    runs   // of the dictionary
 	indexed    bool
 
@@ -82,8 +83,9 @@ func (c *packedNumbers[T]) open(ctx context.Context, r io.ReaderAt, column *meta
 func (c *packedNumbers[T]) close() {
 	c.forget()
 	give[T](c.pages.mem, cap(c.values))
+	give[T](c.pages.mem, cap(c.made))
 	give[byte](c.pages.mem, cap(c.valid))
-	c.values, c.valid = nil, nil
+	c.values, c.made, c.valid = nil, nil, nil
 	c.pages.close()
 }
 
@@ -168,6 +170,16 @@ func (c *packedNumbers[T]) setValues(p page, data []byte) error {
 			c.indices = runs{data: data[1:], width: int(data[0])}
 		}
 		c.indexed = true
+	case encodedDeltas:
+		c.indexed = false
+		if err := c.setDeltas(p, data); err != nil {
+			return err
+		}
+	case encodedSplit:
+		c.indexed = false
+		if err := c.setSplit(data); err != nil {
+			return err
+		}
 	default:
 		return errUnusual
 	}

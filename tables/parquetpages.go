@@ -236,7 +236,9 @@ const (
 	encodedPlain           = 0
 	encodedPlainDictionary = 2
 	encodedRuns            = 3
+	encodedDeltas          = 5
 	encodedDictionary      = 8
+	encodedSplit           = 9
 )
 
 // pageHeader is what a page says of itself, PageHeader of parquet.thrift.

@@ -88,7 +88,7 @@ func domainName(value string) string {
 		return strings.ToLower(value)
 	}
 	if whole, ok := strings.CutSuffix(value, ".0"); ok {
-		if _, err := strconv.ParseInt(whole, 10, 64); err == nil {
+		if _, ok := wholeNumber(whole); ok {
 			return whole
 		}
 	}

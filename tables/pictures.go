@@ -234,7 +234,13 @@ func (p *pictures) checkMemory(one image.Picture) error {
 
 // listed are the pictures that a table names, whether they are to be read or not: those of
 // columns whose first value is the name of one. Tables that cannot be read have none.
-func listed(ctx context.Context, path string) (files []string) {
+func listed(ctx context.Context, path string) []string {
+	files, _ := abandonable(ctx, func() ([]string, error) { return listedIn(ctx, path), nil })
+	return files
+}
+
+// listedIn is listed, which a million columns of text take seconds.
+func listedIn(ctx context.Context, path string) (files []string) {
 	o := Options{only: func(f arrow.Field) bool { return isText(f.Type) }}
 	if !hasBlocksIn(ctx, path, o) {
 		return nil
@@ -254,17 +260,14 @@ func listed(ctx context.Context, path string) (files []string) {
 			}
 			if first {
 				names = slices.DeleteFunc(names, func(name string) bool {
-					values, err := namesOf(rec, name)
-					return err != nil || ctx.Err() != nil || len(values) == 0 || !image.IsPicture(strings.TrimSpace(values[0]))
+					at := rec.Schema().FieldIndices(name)
+					return len(at) != 1 || ctx.Err() != nil || rec.NumRows() == 0 || !image.IsPicture(pathAt(rec.Column(at[0]), 0))
 				})
 			}
 			for _, name := range names {
-				values, err := namesOf(rec, name)
-				if err != nil {
-					return err
-				}
-				for _, value := range values {
-					file := inFolder(strings.TrimSpace(value), filepath.Dir(path))
+				column := rec.Column(rec.Schema().FieldIndices(name)[0])
+				for i := range column.Len() {
+					file := inFolder(pathAt(column, i), filepath.Dir(path))
 					if info, err := os.Stat(file); !seen[file] && err == nil && info.Mode().IsRegular() {
 						seen[file], files = true, append(files, file)
 					}
@@ -274,6 +277,19 @@ func listed(ctx context.Context, path string) (files []string) {
 		return nil
 	})
 	return files
+}
+
+// maxPath is longer than a path of any system.
+const maxPath = 1 << 15
+
+// pathAt is value i of a column of text, "" where it is no path: other texts, which may be long,
+// are not copied.
+func pathAt(column arrow.Array, i int) string {
+	text := column.ValueStr(i)
+	if column.IsNull(i) || len(text) > maxPath {
+		return ""
+	}
+	return strings.Clone(strings.TrimSpace(text))
 }
 
 // inFolder is a path in a table as it is from here.

@@ -573,11 +573,11 @@ func (p *plan) value(field string, centre float64) (float32, error) {
 	case err != nil && p.decimal == 0 && isCommaDecimal(field):
 		return 0, fmt.Errorf("%q has a decimal comma: give --decimal ,", field)
 	case err != nil && p.options.Learnt:
-		return 0, fmt.Errorf("%q is not a number: mend or drop the row", field)
+		return 0, fmt.Errorf("%.40q is not a number: mend or drop the row", field)
 	case err != nil && p.options.Mixed:
-		return 0, fmt.Errorf("%q is not a number, and nearly all of the column are: mend it, leave the column out with --exclude, or say with --categorical that its numbers are names", field)
+		return 0, fmt.Errorf("%.40q is not a number, and nearly all of the column are: mend it, leave the column out with --exclude, or say with --categorical that its numbers are names", field)
 	case err != nil:
-		return 0, fmt.Errorf("%q is not a number: mend it, or choose other feature columns", field)
+		return 0, fmt.Errorf("%.40q is not a number: mend it, or choose other feature columns", field)
 	}
 	return float32(v), nil // NaN is found when all are read
 }
@@ -627,9 +627,15 @@ func (p *plan) otherDecimal(column, field string) error {
 	return nil
 }
 
+// longestNumber is more characters than any number has. strconv copies what it refuses.
+const longestNumber = 1 << 12
+
 // parseFloat reads a decimal number. strconv reads Go's 0x1p4 and 1_000 too, which
 // are numbers in no table.
 func parseFloat(field string, bits int) (float64, error) {
+	if len(field) > longestNumber {
+		return 0, strconv.ErrSyntax
+	}
 	for i := range len(field) { // strings.ContainsAny takes half as long as the parsing
 		switch field[i] {
 		case '_', 'x', 'X':

@@ -17,6 +17,7 @@ import (
 // settle says what the columns are, by their types and the rows of the first batch.
 func (b *recordBlock) settle() error {
 	p := b.plan
+	b.texts = map[string][]string{}
 	for k := range p.cells {
 		c := &p.cells[k]
 		name := c.field.Name
@@ -25,11 +26,12 @@ func (b *recordBlock) settle() error {
 		case p.categorical(name):
 			c.field.Kind = Category
 		case isText(t):
-			values, err := arrowio.StringColumn(b.rec, name)
+			values, err := b.text(name)
 			if err != nil {
 				return err
 			}
-			settled, why, err := p.cellOf(k, c.at, trimmed(values.Values))
+			b.texts[name] = values // so that there is one copy
+			settled, why, err := p.cellOf(k, c.at, values)
 			if err != nil {
 				return err
 			}
@@ -52,12 +54,16 @@ func (b *recordBlock) settle() error {
 	return nil
 }
 
-func trimmed(values []string) []string {
-	out := make([]string, len(values))
-	for i, value := range values {
-		out[i] = strings.TrimSpace(value)
+// text are the values of a column as strings, without space around them.
+func (b *recordBlock) text(name string) ([]string, error) {
+	if values, known := b.texts[name]; known {
+		return values, nil
 	}
-	return out
+	values, err := namesOf(b.rec, name)
+	for i, value := range values {
+		values[i] = strings.TrimSpace(value)
+	}
+	return values, err
 }
 
 // isDate reports whether values of the type have a day.
@@ -97,7 +103,6 @@ func (b *recordBlock) column(name string) arrow.Array {
 
 // readColumn reads a column that holds other things than numbers, or numbers as text.
 func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
-	rec := b.rec
 	name := cell.field.Name
 	col := b.column(name)
 	t := col.DataType()
@@ -119,13 +124,12 @@ func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
 			return readMoments(col, at, cell, data, width)
 		}
 	}
-	texts, err := namesOf(rec, name)
+	texts, err := b.text(name)
 	if err != nil {
 		return err
 	}
 	for i, text := range texts {
 		row := data[i*width:][:width]
-		text = strings.TrimSpace(text)
 		switch cell.field.Kind {
 		case Category:
 			row[0], err = cell.category.code(text, b.mem)

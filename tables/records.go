@@ -46,12 +46,9 @@ func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o O
 			return nil, err
 		}
 		first := b.split.rows
-		cost := readCost(rec, func(name string) bool { return used[name] || counted[name] })
-		err = mem.Take(cost)
-		if err == nil {
-			err = addRecord(ctx, b, &recordBlock{rec, p, mem, &widths})
-			mem.Give(cost)
-		}
+		err = charged(mem, rec, func(name string) bool { return used[name] || counted[name] }, func() error {
+			return addRecord(ctx, b, &recordBlock{rec: rec, plan: p, mem: mem, widths: &widths})
+		})
 		if err != nil {
 			if at := (*arrowio.RowError)(nil); errors.As(err, &at) {
 				at.Row += first
@@ -62,27 +59,35 @@ func readRecords(ctx context.Context, next records, ahead forecast, p *plan, o O
 	}
 }
 
-// readCost is the memory of what is made of columns of a batch: texts, which are copied, and
-// numbers as float32.
-func readCost(rec arrow.Record, used func(name string) bool) (n int64) {
+// charged calls read with the memory of what it makes of the columns of a batch that are used.
+func charged(mem *arrowio.Budget, rec arrow.Record, used func(name string) bool, read func() error) error {
+	cost := int64(0)
 	for i, column := range rec.Columns() {
 		if used(rec.ColumnName(i)) {
-			n += valuesCost(column.Data())
+			cost += valuesCost(column.Data())
 		}
 	}
-	return n
+	if err := mem.Take(cost); err != nil {
+		return err
+	}
+	defer mem.Give(cost)
+	return read()
 }
 
+// valuesCost is the memory of what is made of an array: texts, which are copied, and those of them
+// that are no numbers; numbers as float32, and those that are whole as float64 too, for centres.
 func valuesCost(data arrow.ArrayData) (n int64) {
 	switch data.DataType().ID() {
 	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		n = int64(data.Len()) * sizeOf[string]()
+		n = 2 * int64(data.Len()) * sizeOf[string]()
 		for _, b := range data.Buffers()[2:] {
 			n += int64(b.Len())
 		}
 	case arrow.DICTIONARY:
 		n = int64(data.Len())*sizeOf[string]() + valuesCost(data.Dictionary())
 	case arrow.FLOAT32:
+	case arrow.INT32, arrow.INT64, arrow.UINT32, arrow.UINT64:
+		n = int64(data.Len()) * (sizeOf[float32]() + sizeOf[float64]())
 	default:
 		n = int64(data.Len()) * sizeOf[float32]()
 	}
@@ -143,7 +148,8 @@ type recordBlock struct {
 	rec    arrow.Record
 	plan   *plan
 	mem    *arrowio.Budget
-	widths *[]int // of each column of plan.vectors, from the first batch with rows
+	widths *[]int              // of each column of plan.vectors, from the first batch with rows
+	texts  map[string][]string // those of columns, from when they are settled
 }
 
 func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
@@ -160,6 +166,9 @@ func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
 	}
 	for k, name := range b.plan.vectors {
 		if len(*b.widths) == k {
+			if err := take[float64](b.mem, parts[k].Width); err != nil { // centres
+				return nil, fmt.Errorf("column %q: %w", name, err)
+			}
 			b.plan.offset(parts[k].Width, name, func() []float64 { return arrowio.Doubles(b.rec, name) })
 			*b.widths = append(*b.widths, parts[k].Width)
 		}

@@ -70,6 +70,9 @@ func EachBatch(ctx context.Context, path string, o Options, columns []arrow.Fiel
 		return err
 	}
 	o.Each = func(*Table) error { return nil } // no labels and identities are kept
+	if o.Memory == nil {
+		o.Memory = arrowio.NewBudget(0)
+	}
 	kept := map[string]bool{o.Domain: true}
 	for _, f := range columns {
 		kept[f.Name] = true
@@ -141,12 +144,14 @@ func eachBatch(ctx context.Context, path string, o Options, kept *arrow.Schema, 
 	return openRows(ctx, path, o, func(schema *arrow.Schema, next records, domain int) error {
 		split := newSplitter(o, o.Memory)
 		at := make([]int, kept.NumFields())
+		changed := map[string]bool{o.Domain: o.Domain != ""} // columns that become text
 		for k, f := range kept.Fields() {
 			switch i := schema.FieldIndices(f.Name); {
 			case len(i) > 1:
 				return fmt.Errorf("%s: has several columns %q: give each a name of its own", path, f.Name)
 			case len(i) == 1:
 				at[k] = i[0]
+				changed[f.Name] = changed[f.Name] || !arrow.TypeEqual(schema.Field(i[0]).Type, f.Type)
 			default:
 				at[k] = -1
 			}
@@ -159,14 +164,17 @@ func eachBatch(ctx context.Context, path string, o Options, kept *arrow.Schema, 
 			if err != nil {
 				return err
 			}
-			runs, err := runsOf(rec, domain, split)
+			err = charged(o.Memory, rec, func(name string) bool { return changed[name] }, func() error {
+				runs, err := runsOf(rec, domain, split)
+				for _, run := range runs {
+					if err == nil {
+						err = giveRun(rec, kept, at, run, each)
+					}
+				}
+				return err
+			})
 			if err != nil {
 				return err
-			}
-			for _, run := range runs {
-				if err := giveRun(rec, kept, at, run, each); err != nil {
-					return err
-				}
 			}
 		}
 	})

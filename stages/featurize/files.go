@@ -192,7 +192,10 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	if d.flow == nil {
 		st.tellColumns(env, source, target, o)
 	} else if tellable(source) && len(source.Columns) == len(d.flow.spreads) {
-		d.flow.source, d.flow.names = spreadsOf(source), source.Columns // as they were read
+		d.flow.names = source.Columns
+		if d.flow.source, err = spreadsOf(source, d.flow.options.Memory); err != nil { // as it was read
+			return nil, err
+		}
 	}
 	if err := warnOfNumbers(env, source, o.Source.Format.Memory); err != nil {
 		return nil, err
@@ -200,7 +203,11 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	if err := warnOfCopies(ctx, env, source, o.Source.Format.Memory); err != nil {
 		return nil, err
 	}
-	for _, text := range doubtsOfSides(source, target) {
+	doubts, err := doubtsOfSides(source, target, o.Source.Format.Memory)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range doubts {
 		st.doubt(env, text)
 	}
 	if err := st.encodeBoth(ctx, env, sides); err != nil {

@@ -141,16 +141,20 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 		return nil
 	}
 	first, early, seen := f.options, []spread(nil), 0
-	first.Each = func(t *tables.Table) error {
+	held := f.options.Memory.Part()
+	defer held.Close()
+	first.Each = func(t *tables.Table) (err error) {
 		some := *t
 		some.Features.Rows = min(t.Features.Rows, glanceValues/max(1, t.Features.Cols)+1-seen)
 		seen += some.Features.Rows
 		if source != nil && slices.Equal(t.Columns, source.Columns) {
 			if early == nil {
-				early = newSpreads(t.Features.Cols)
+				early, err = spreadsOf(&some, held)
+			} else {
+				err = addRows(early, &some, held)
 			}
-			for j := range early {
-				early[j].addColumn(&some, j)
+			if err != nil {
+				return err
 			}
 		}
 		if s != nil {
@@ -182,7 +186,11 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 		columns = slices.Clone(source.Columns)
 	}
 	f.st.leaveOut(env, empty, stuck, f.path, source)
-	f.st.doubts = append(f.st.doubts, earlyDoubts(source, columns, early)...)
+	doubts, err := earlyDoubts(source, columns, early, held)
+	if err != nil {
+		return err
+	}
+	f.st.doubts = append(f.st.doubts, doubts...)
 	f.options.Columns = f.st.Columns
 	f.st.reads(&f.options, arrowio.TargetDomain, source)
 	if e != nil {
@@ -193,9 +201,9 @@ func (f *flow) glance(ctx context.Context, env stages.Env, source *tables.Table)
 
 // earlyDoubts are what the first rows of the target, in columns of which some may be left out by
 // now, let one doubt: the stream says it before all rows are read, and the log afterwards.
-func earlyDoubts(source *tables.Table, columns []string, target []spread) []string {
+func earlyDoubts(source *tables.Table, columns []string, target []spread, mem *arrowio.Budget) ([]string, error) {
 	if target == nil || !tellable(source) {
-		return nil
+		return nil, nil
 	}
 	var left []spread
 	for j, name := range columns {
@@ -203,7 +211,11 @@ func earlyDoubts(source *tables.Table, columns []string, target []spread) []stri
 			left = append(left, target[j])
 		}
 	}
-	return doubtsOfSpreads(source.Columns, spreadsOf(source), left)
+	own, err := spreadsOf(source, mem)
+	if err != nil {
+		return nil, err
+	}
+	return doubtsOfSpreads(source.Columns, own, left), nil
 }
 
 // findColumns finds which columns are features; known is false if they have no names.
@@ -265,8 +277,8 @@ func (f *flow) run(ctx context.Context, write func(side) error) error {
 		if f.stream != nil {
 			t.Name = f.stream.Name()
 		}
-		for j := range f.spreads {
-			f.spreads[j].addColumn(t, j)
+		if err := addRows(f.spreads, t, f.options.Memory); err != nil {
+			return err
 		}
 		if err := f.encode(ctx, t); err != nil {
 			return err

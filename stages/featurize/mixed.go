@@ -69,7 +69,13 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 		return err
 	}
 	st.Encoder.Drop(without(t.Columns, keys), "another whole number in each row")
+	if err := ctx.Err(); err != nil { // each step takes a while with a million columns
+		return err
+	}
 	st.prune(env, t.Name, sides...)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if o.side(domain).Format.Categorical == nil {
 		kept := tables.SetOf(st.Columns)
 		st.tellUnits(env, t.Name, slices.DeleteFunc(read, func(c encode.Column) bool {

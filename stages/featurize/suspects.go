@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -74,6 +75,9 @@ func ofWhole(t *tables.Table, mem *arrowio.Budget) func(j int) (keyScan, error) 
 		held := mem.Part()
 		defer held.Close()
 		k := newKeyScan()
+		if t.Features.Rows < minIdentityRows {
+			return k, nil
+		}
 		err := k.addColumn(t, j, t.Features.Rows, held)
 		return k, err
 	}
@@ -403,12 +407,22 @@ func warnOfCopies(ctx context.Context, env stages.Env, source *tables.Table, mem
 	return nil
 }
 
-// doubtsOfSides are the doubts about columns of tables that have the same.
-func doubtsOfSides(source, target *tables.Table) []string {
+// doubtsOfSides are the doubts about columns of tables that have the same, found in memory of mem.
+func doubtsOfSides(source, target *tables.Table, mem *arrowio.Budget) ([]string, error) {
 	if !tellable(source) || target == nil || !slices.Equal(target.Columns, source.Columns) {
-		return nil
+		return nil, nil
 	}
-	return doubtsOfSpreads(source.Columns, spreadsOf(source), spreadsOf(target))
+	held := mem.Part()
+	defer held.Close()
+	own, err := spreadsOf(source, held)
+	if err != nil {
+		return nil, err
+	}
+	others, err := spreadsOf(target, held)
+	if err != nil {
+		return nil, err
+	}
+	return doubtsOfSpreads(source.Columns, own, others), nil
 }
 
 // doubtsOfSpreads are about columns that tell the domains apart by themselves, and about columns
@@ -514,24 +528,44 @@ const codeCost = 56
 type spread struct {
 	rows      int // with a value
 	low, high float32
-	values    map[float32]int // rows of each value, until there are more values than glanceRows
-	counted   int             // in all of them
+	values    []valueRows // in order, until there are more values than glanceRows
+	counted   int         // rows of all of them
+}
+
+// valueRows is a value, and how many rows have it.
+type valueRows struct {
+	value float32
+	rows  int32
 }
 
 func newSpreads(columns int) []spread {
 	spreads := make([]spread, columns)
 	for j := range spreads {
-		spreads[j] = spread{low: float32(math.Inf(1)), high: float32(math.Inf(-1)), values: map[float32]int{}}
+		spreads[j] = spread{low: float32(math.Inf(1)), high: float32(math.Inf(-1))}
 	}
 	return spreads
 }
 
-func spreadsOf(t *tables.Table) []spread {
-	spreads := newSpreads(t.Features.Cols)
-	for j := range spreads {
-		spreads[j].addColumn(t, j)
+// spreadsOf are those of the columns of a table, in memory of mem.
+func spreadsOf(t *tables.Table, mem *arrowio.Budget) ([]spread, error) {
+	if err := mem.Take(int64(t.Features.Cols) * int64(unsafe.Sizeof(spread{}))); err != nil {
+		return nil, tables.Limited(fmt.Errorf("%s: %d columns: %w", t.Name, t.Features.Cols, err))
 	}
-	return spreads
+	spreads := newSpreads(t.Features.Cols)
+	return spreads, addRows(spreads, t, mem)
+}
+
+// addRows adds the rows of a table to the spreads of its columns, in memory of mem.
+func addRows(spreads []spread, t *tables.Table, mem *arrowio.Budget) error {
+	for j := range spreads {
+		s := &spreads[j]
+		had := cap(s.values)
+		s.addColumn(t, j)
+		if err := mem.Take(int64(cap(s.values)-had) * int64(unsafe.Sizeof(valueRows{}))); err != nil {
+			return tables.Limited(fmt.Errorf("%s: %d columns: %w", t.Name, len(spreads), err))
+		}
+	}
+	return nil
 }
 
 // addColumn adds the values of column j.
@@ -547,10 +581,28 @@ func (s *spread) add(v float32) {
 	}
 	s.rows++
 	s.low, s.high = min(s.low, v), max(s.high, v)
-	if len(s.values) <= glanceRows {
-		s.values[v]++
-		s.counted++
+	if len(s.values) > glanceRows {
+		return
 	}
+	s.counted++
+	i, known := s.find(v)
+	if !known {
+		s.values = slices.Insert(s.values, i, valueRows{value: v})
+	}
+	s.values[i].rows++
+}
+
+// find returns where a value is among those of the column, or would be.
+func (s *spread) find(v float32) (i int, known bool) {
+	return slices.BinarySearchFunc(s.values, v, func(a valueRows, v float32) int { return cmp.Compare(a.value, v) })
+}
+
+// rowsOf are how many of the rows that were counted have a value.
+func (s *spread) rowsOf(v float32) int {
+	if i, known := s.find(v); known {
+		return int(s.values[i].rows)
+	}
+	return 0
 }
 
 // manyValues is how many values a column has at least that is no code.
@@ -559,7 +611,7 @@ const manyValues = 11
 // isStuck reports whether a column has one value in enough rows, and in others many, of which
 // that is not the usual one, as 0 is of sparse counts.
 func (s *spread) isStuck(others *spread) bool {
-	return s.rows >= minIdentityRows && s.low == s.high && len(others.values) >= manyValues && 2*others.values[s.low] <= others.counted
+	return s.rows >= minIdentityRows && s.low == s.high && len(others.values) >= manyValues && 2*others.rowsOf(s.low) <= others.counted
 }
 
 // codesClasses reports whether the column has few values, each repeated.
@@ -577,8 +629,8 @@ func apart(a, b *spread) bool {
 	if !a.codesClasses() || !b.codesClasses() {
 		return false
 	}
-	for v := range a.values {
-		if b.values[v] > 0 {
+	for _, v := range a.values {
+		if b.rowsOf(v.value) > 0 {
 			return false
 		}
 	}

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/internal/stream"
 	"mars.dev/mars/tables"
@@ -99,7 +102,11 @@ func warnOfBoth(t *testing.T, env stages.Env, source, target *tables.Table) {
 	if err := warnOfCopies(t.Context(), env, source, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range doubtsOfSides(source, target) {
+	doubts, err := doubtsOfSides(source, target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range doubts {
 		env.Logger().Warn(text)
 	}
 }
@@ -151,5 +158,28 @@ func TestWarnOfCopies(t *testing.T) {
 	warnOfBoth(t, logged(&log), source, suspect(60, false, columns))
 	if !strings.Contains(log.String(), `column \"value\" has no value of the target`) {
 		t.Errorf("said %s", log.String())
+	}
+}
+
+// What is counted of columns is of the budget, and no more than a few kilobytes a column.
+func TestSpreadsAreOfTheBudget(t *testing.T) {
+	const columns, rows = 50, 2000
+	table := &tables.Table{Name: "x.csv", Features: blas32.General{Rows: rows, Cols: columns, Stride: columns, Data: make([]float32, rows*columns)}}
+	for i := range table.Features.Data {
+		table.Features.Data[i] = float32(i)
+	}
+	mem := arrowio.NewBudget(0)
+	spreads, err := spreadsOf(table, mem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := mem.Used() / columns; got < 2<<10 || got > 6<<10 {
+		t.Errorf("%d bytes a column", got)
+	}
+	if s := spreads[1]; len(s.values) != glanceRows+1 || s.rowsOf(1+columns) != 1 || s.rowsOf(2) != 0 || s.rows != rows || s.low != 1 || s.high != 1+(rows-1)*columns {
+		t.Errorf("the spread of a column is %d rows from %v to %v, of %d values", s.rows, s.low, s.high, len(s.values))
+	}
+	if _, err := spreadsOf(table, arrowio.NewBudget(1000)); err == nil || !strings.Contains(err.Error(), "x.csv: 50 columns: needs") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -203,6 +203,20 @@ for codec in ["lz4", "zstd"]:
     pa.feather.write_feather(pa.table(frame), str(out / f"{codec}.feather"), compression=codec)
     case(f"{codec}.feather", **expect)
 
+# Encodings of numbers that other writers choose, over several pages and row groups; TestParquetEncodings
+# has the same formulas.
+k = np.arange(2600)
+numbers = pa.table({
+    "i": pa.array(k * k * 7919 % 10007 - 5000 << 40), "j": pa.array(((k % 2 * 2 - 1) * k * 700_000).astype(np.int32)),
+    "same": pa.array(k * 0 - 3), "gap": pa.array([None if v % 7 == 0 else int(v) * 3 for v in k]),
+    "f": pa.array(k * 0.25), "g": pa.array((k * -0.5).astype(np.float32))})
+delta, split = "DELTA_BINARY_PACKED", "BYTE_STREAM_SPLIT"
+pq.write_table(numbers, out / "encodings.parquet", use_dictionary=False, data_page_version="2.0", data_page_size=4096,
+               row_group_size=1700, compression="zstd",
+               column_encoding={"i": delta, "j": delta, "same": delta, "gap": delta, "f": split, "g": split})
+pq.write_table(pa.table({"t": pa.array(k, pa.timestamp("ms")), "x": pa.array(k * 0.25)}), out / "times.parquet",
+               use_dictionary=False, compression="zstd", column_encoding={"t": delta})
+
 (out / "manifest.json").write_text("[\n" + ",\n".join(json.dumps(c) for c in manifest) + "\n]\n")
 
 
