@@ -76,6 +76,9 @@ func openARFF(ctx context.Context, in *input, o Options) (*batches, error) {
 	if err := r.header(ctx); err != nil {
 		return nil, err
 	}
+	if err := takeSchema(in.reading, len(r.attributes)); err != nil {
+		return nil, err
+	}
 	fields := make([]arrow.Field, len(r.attributes))
 	for i, a := range r.attributes {
 		fields[i] = arrow.Field{Name: a.name, Type: a.arrow(), Nullable: true}

@@ -96,6 +96,9 @@ func openJSONLines(ctx context.Context, in *input, o Options) (*batches, error) 
 	if err := r.fit(rows, o); err != nil {
 		return nil, err
 	}
+	if err := takeSchema(in.reading, len(r.fields)); err != nil {
+		return nil, err
+	}
 	var fields []arrow.Field
 	for _, f := range r.fields {
 		fields = append(fields, arrow.Field{Name: f.name, Type: f.kind.arrow(), Nullable: true})

@@ -343,6 +343,14 @@ func parquetRowsOf(ctx context.Context, in *input, o Options, read func(*arrow.S
 // schemaCost is about the memory of a column in a schema.
 const schemaCost = 300
 
+// takeSchema takes the memory of a schema of n columns, before it is made.
+func takeSchema(mem *arrowio.Budget, n int) error {
+	if err := mem.Take(int64(n) * schemaCost); err != nil {
+		return fmt.Errorf("%d columns: %w", n, err)
+	}
+	return nil
+}
+
 // textBatches reads a text table as columns of text.
 func textBatches(ctx context.Context, in *input, o Options, read func(*arrow.Schema, records) error) error {
 	r, err := newTextReader(in, o)
@@ -350,8 +358,8 @@ func textBatches(ctx context.Context, in *input, o Options, read func(*arrow.Sch
 		return err
 	}
 	defer r.close()
-	if err := in.reading.Take(int64(len(r.header)) * schemaCost); err != nil {
-		return fmt.Errorf("%d columns: %w", len(r.header), err)
+	if err := takeSchema(in.reading, len(r.header)); err != nil {
+		return err
 	}
 	var fields []arrow.Field
 	var at []int
