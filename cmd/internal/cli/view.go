@@ -170,7 +170,7 @@ func valuesSeen(c tables.Seen) string {
 	}
 	for i, v := range c.Values {
 		if i == maxValues {
-			parts = append(parts, fmt.Sprintf("and %d others", len(c.Values)-i))
+			parts = append(parts, "and "+spelling.Count(len(c.Values)-i, "other", "others"))
 			break
 		}
 		parts = append(parts, fmt.Sprintf("%s×%d", shorten(v.Value), v.Rows))
