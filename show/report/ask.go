@@ -17,7 +17,7 @@ func Asked(s *ask.Sheet, table *ask.Table, picture func(id string) string) *Part
 	p := &Part{Title: "Rows to label", Lead: sentence(s.Line())}
 	if picture == nil {
 		head, rows := table.Text()
-		p.Tables = append(p.Tables, Table{"In order", figures.Table{Head: head, Rows: rows}})
+		p.Tables = append(p.Tables, Table{Title: "In order", Table: figures.Table{Head: head, Rows: rows}})
 		return p
 	}
 	for _, row := range s.Rows {

@@ -46,6 +46,9 @@ type Tally struct {
 // Survey is a count of labels by their confidence.
 type Survey = survey.Survey
 
+// Row is what is known of a row whose label is looked at.
+type Row = survey.Row
+
 type classTally struct {
 	rows, doubtful int
 	confidence     float64 // sum
@@ -105,9 +108,9 @@ func (t *Tally) Miss() { t.missing++ }
 // Missing is how many rows have no value at all, and so no label.
 func (t *Tally) Missing() int { return t.missing }
 
-// Count counts a label. What its row is called, and what else it may be, is asked where the label is in
-// doubt; truth is "" if it is not known.
-func (t *Tally) Count(about func() (id, next string), label string, confidence float64, truth string) error {
+// Count counts a label. What else is known of its row is asked where the label is in doubt; truth is "" if
+// it is not known.
+func (t *Tally) Count(about func() Row, label string, confidence float64, truth string) error {
 	if err := t.survey.Add(confidence, label, truth, about); err != nil {
 		return err
 	}
@@ -167,7 +170,9 @@ func (t *Tally) add(rec arrow.Record) error {
 		if known && truth.IsValid(i) {
 			right = truth.Value(i)
 		}
-		about := func() (string, string) { return ids.ValueStr(i), t.next(posteriors, i, classes.Value(i)) }
+		about := func() Row {
+			return Row{ID: ids.ValueStr(i), Next: t.next(posteriors, i, classes.Value(i)), Values: t.values.row(i)}
+		}
 		if err := t.Count(about, classes.Value(i), sure, right); err != nil {
 			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
