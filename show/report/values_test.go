@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func seen(t *testing.T, classes []string) *label.Tally {
 		t.Fatal(err)
 	}
 	tally := label.NewTally(labels)
-	if err := tally.ShowValues(); err != nil {
+	if err := tally.Look(); err != nil {
 		t.Fatal(err)
 	}
 	if err := arrowio.Each(t.Context(), tally, func(arrow.Record) error { return nil }); err != nil {
@@ -100,5 +101,33 @@ func TestRowsInDoubtHaveValues(t *testing.T) {
 		if value := row[len(row)-1]; !strings.HasPrefix(value, "10") { // a centre of 1000, moved by 20
 			t.Errorf("the last column of row %s is %q", row[0], value)
 		}
+	}
+}
+
+// What rows of a label are expected to be is drawn of few classes, and of many the largest pairs stand in
+// a table.
+func TestExpectedConfusion(t *testing.T) {
+	few, err := Labels(seen(t, []string{"a", "b", "c"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := few.Figure("expected")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := strings.Join(f.Table.Rows[0], " "); !regexp.MustCompile("^b 1[01][0-9] 0 [23][0-9]$").MatchString(row) { // of 134 rows a fifth
+		t.Errorf("row %q under %q", row, f.Table.Head)
+	}
+	var names []string
+	for k := range 20 {
+		names = append(names, fmt.Sprint("class ", k))
+	}
+	many, err := Labels(seen(t, names))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pairs := tableOf(t, many, "Confusion that is expected")
+	if len(pairs.Rows) != mostPairs || pairs.Rows[0][0] == pairs.Rows[0][1] {
+		t.Errorf("pairs %v", pairs.Rows)
 	}
 }

@@ -39,6 +39,7 @@ type Tally struct {
 	head     []string // lines of cells
 	wantHead bool
 	survey   Survey
+	looked   bool                     // at rows, for a page
 	missing  int                      // rows without any value, which have no label
 	said     *diagnostics.Diagnostics // by whoever labelled the rows
 }
@@ -51,7 +52,8 @@ type Row = survey.Row
 
 type classTally struct {
 	rows, doubtful int
-	confidence     float64 // sum
+	confidence     float64   // sum
+	expected       []float64 // rows of each class, by their posteriors; nil: not counted
 }
 
 // NewTally counts labels.
@@ -91,6 +93,14 @@ func (t *Tally) Assumed() []diagnostics.Assumed {
 		return nil
 	}
 	return t.said.Hedge.Assumed()
+}
+
+// ExpectedAccuracy is the share of labels that is expected to be right; nil where the method does not know it.
+func (t *Tally) ExpectedAccuracy() *float64 {
+	if t.said.Hedge == nil {
+		return nil
+	}
+	return &t.said.Hedge.ExpectedAccuracy
 }
 
 // Warnings are what speaks against the labels.
@@ -176,6 +186,7 @@ func (t *Tally) add(rec arrow.Record) error {
 		if err := t.Count(about, classes.Value(i), sure, right); err != nil {
 			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
+		t.expect(classes.Value(i), posteriors, i)
 		if judged && typicality.Value(i) < strangeRow {
 			t.strange++
 		}

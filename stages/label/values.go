@@ -42,8 +42,9 @@ type sample struct {
 	rng     *rand.Rand
 }
 
-// ShowValues keeps values of rows. Images have none to show.
-func (t *Tally) ShowValues() error {
+// Look keeps what a page shows of rows and of what they are expected to be. Images have no values to show.
+func (t *Tally) Look() error {
+	t.looked = true
 	c, schema := t.in.Columns, t.in.Schema()
 	if !t.in.Has(c.Features) || t.in.Images() {
 		return nil

@@ -322,7 +322,7 @@ func (c *common) labelled(cmd *cobra.Command, env stages.Env, in arrowio.Stream,
 func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Format, labels *label.Labels) error {
 	tally := label.NewTally(labels)
 	if c.page != "" {
-		if err := tally.ShowValues(); err != nil {
+		if err := tally.Look(); err != nil {
 			return err
 		}
 	}
