@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"mars.dev/mars/show/figures"
 	"mars.dev/mars/stages/label"
 )
 
@@ -29,6 +30,37 @@ func (t *Table) show(v *label.Values, rows [][]float32) {
 	if v.Prepared {
 		t.say("Values are as they were transformed or scaled.")
 	}
+}
+
+// mostTypical is of how many classes a page has a typical row.
+const mostTypical = 12
+
+// typical adds a typical row of each class; nothing where none are known.
+func (p *Part) typical(t *label.Tally) error {
+	all := t.Typical()
+	if all == nil {
+		return nil
+	}
+	table := Table{Title: "Typical rows", Text: "Of each label the row that is surest.", Table: figures.Table{Head: []string{"label", "id", "confidence"}}}
+	if t.Judged() {
+		table.Text = "Of each label the row that is surest and most usual of its class: of the highest product of confidence and typicality."
+		table.Head = append(table.Head, "typicality")
+	}
+	if len(all) > mostTypical {
+		table.say(fmt.Sprintf("Shown are the %d labels of the most rows of %d.", mostTypical, len(all)))
+		all = all[:mostTypical]
+	}
+	var rows [][]float32
+	for _, r := range all {
+		cells := []string{r.Label, r.ID, fmt.Sprintf("%.1f %%", 100*r.Confidence)}
+		if t.Judged() {
+			cells = append(cells, fmt.Sprintf("%.2f", r.Typicality))
+		}
+		table.Rows, rows = append(table.Rows, cells), append(rows, r.Values)
+	}
+	table.show(t.Values(), rows)
+	p.Tables = append(p.Tables, table)
+	return nil
 }
 
 // say adds a sentence to what the table says of itself.

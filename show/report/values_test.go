@@ -131,3 +131,21 @@ func TestExpectedConfusion(t *testing.T) {
 		t.Errorf("pairs %v", pairs.Rows)
 	}
 }
+
+// Each label has its most typical row, with values: that of no other is surer and more usual.
+func TestTypicalRows(t *testing.T) {
+	tally := seen(t, []string{"a", "b", "c"})
+	p, err := Labels(tally)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := tableOf(t, p, "Typical rows")
+	if len(table.Rows) != 3 || strings.Join(table.Head[:5], ",") != "label,id,confidence,typicality,1 b" {
+		t.Errorf("%q %q", table.Head, table.Rows)
+	}
+	for _, r := range tally.Typical() {
+		if r.Confidence < 0.9 || r.Typicality < 0.9 || len(r.Values) != 9 {
+			t.Errorf("the typical row of %s has the confidence %g and the typicality %g", r.Label, r.Confidence, r.Typicality)
+		}
+	}
+}

@@ -54,6 +54,7 @@ type classTally struct {
 	rows, doubtful int
 	confidence     float64   // sum
 	expected       []float64 // rows of each class, by their posteriors; nil: not counted
+	typical        *Typical
 }
 
 // NewTally counts labels.
@@ -187,6 +188,11 @@ func (t *Tally) add(rec arrow.Record) error {
 			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
 		t.expect(classes.Value(i), posteriors, i)
+		usual := 1.0
+		if judged {
+			usual = float64(typicality.Value(i))
+		}
+		t.exemplify(classes.Value(i), sure, usual, about)
 		if judged && typicality.Value(i) < strangeRow {
 			t.strange++
 		}

@@ -116,6 +116,14 @@ func (s *sample) add(row []float32, class int32) {
 	}
 }
 
+// width is how many columns there are.
+func (v *Values) width() int {
+	if v == nil {
+		return 0
+	}
+	return v.batch.Width
+}
+
 // row is a copy of the values of the i-th target row of the batch.
 func (v *Values) row(i int) []float32 {
 	if v == nil || v.batch.Missing(v.targets[i]) {
