@@ -63,6 +63,22 @@ func (p *Part) typical(t *label.Tally) error {
 	return nil
 }
 
+// moved adds in which columns source and target differ most; nothing where their values are not known.
+func (p *Part) moved(v *label.Values) error {
+	if v == nil {
+		return nil
+	}
+	source, target := v.Sampled()
+	if source == 0 || target == 0 {
+		return nil
+	}
+	if columns := v.Moved(); columns != nil {
+		return p.figure(figures.Moved(columns, source, target), nil)
+	}
+	p.Basis = append(p.Basis, fmt.Sprintf("No column by itself differs between source and target by more than chance explains, in samples of %d and %d rows.", source, target))
+	return nil
+}
+
 // say adds a sentence to what the table says of itself.
 func (t *Table) say(sentence string) {
 	if t.Text != "" {

@@ -149,3 +149,18 @@ func TestTypicalRows(t *testing.T) {
 		}
 	}
 }
+
+// The column that has moved is drawn first, as the file has it, and one that has not is not.
+func TestMovedColumns(t *testing.T) {
+	p, err := Labels(seen(t, []string{"a", "b", "c"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := p.Figure("moved")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Table.Rows) != 1 || !regexp.MustCompile("^8 c 1.00 100[0-9][.0-9]* to 100[0-9][.0-9]* 102[0-9][.0-9]* to 102[0-9]").MatchString(strings.Join(f.Table.Rows[0], " ")) {
+		t.Errorf("%q", f.Table.Rows)
+	}
+}
