@@ -7,4 +7,4 @@
 package figures
 
 // Kinds are those of all figures.
-var Kinds = []string{"shares", "confusion", "recall", "calibration", "confidence", "labels", "losses", "proportions", "critic", "plan", "study", "errors", "ranks", "pca", "tsne", "scores", "accuracy"}
+var Kinds = []string{"shares", "confusion", "expected", "moved", "recall", "calibration", "confidence", "labels", "losses", "proportions", "critic", "plan", "study", "errors", "ranks", "pca", "tsne", "scores", "accuracy"}

@@ -14,10 +14,13 @@ import (
 // Asked is what there is to see of rows that a person is to label: the table, and the pictures in
 // its order, where picture says in which file that of a row is; nil: there are none.
 func Asked(s *ask.Sheet, table *ask.Table, picture func(id string) string) *Part {
-	p := &Part{Title: "Rows to label", Lead: sentence(s.Line())}
+	p := &Part{Title: "Rows to label", Lead: sentence(s.Line()), Judged: string(s.Judgement)}
+	if s.Verdict != "" {
+		p.Lead, p.Answer = s.Verdict, p.Lead
+	}
 	if picture == nil {
 		head, rows := table.Text()
-		p.Tables = append(p.Tables, Table{"In order", figures.Table{Head: head, Rows: rows}})
+		p.Tables = append(p.Tables, Table{Title: "In order", Table: figures.Table{Head: head, Rows: rows}})
 		return p
 	}
 	for _, row := range s.Rows {

@@ -58,6 +58,7 @@ type Picture struct {
 // A Table has a title.
 type Table struct {
 	Title string
+	Text  string // what it shows, where the title does not say it; ""
 	figures.Table
 }
 
@@ -99,11 +100,11 @@ func Evaluation(m *eval.Metrics) (*Part, error) {
 	if err := cmp.Or(p.figure(figures.Confusion(m)), p.figure(figures.Recall(m))); err != nil {
 		return nil, err
 	}
-	return p, p.survey(m.Survey)
+	return p, p.survey(m.Survey, nil)
 }
 
-// survey adds what there is to see of how sure labels are; nothing of nil.
-func (p *Part) survey(s *eval.Survey) error {
+// survey adds what there is to see of how sure labels are, with values of their rows; nothing of nil.
+func (p *Part) survey(s *eval.Survey, v *label.Values) error {
 	if s == nil {
 		return nil
 	}
@@ -112,7 +113,13 @@ func (p *Part) survey(s *eval.Survey) error {
 			return err
 		}
 	}
-	p.Tables = append(p.Tables, Table{"Labels most in doubt", figures.Doubts(s)})
+	doubts := Table{Title: "Labels most in doubt", Table: figures.Doubts(s)}
+	var rows [][]float32
+	for _, r := range s.Doubtful {
+		rows = append(rows, r.Values)
+	}
+	doubts.show(v, rows)
+	p.Tables = append(p.Tables, doubts)
 	return p.figure(figures.Confidence(s))
 }
 
@@ -130,7 +137,7 @@ func Labels(t *label.Tally) (*Part, error) {
 	if check := t.Check(); check != "" {
 		p.Text = append(p.Text, sentence(check))
 	}
-	return p, cmp.Or(p.figure(figures.Counts(classes, rows)), p.survey(t.Survey()))
+	return p, cmp.Or(p.figure(figures.Counts(classes, rows)), p.confusion(t), p.survey(t.Survey(), t.Values()), p.typical(t), p.moved(t.Values()))
 }
 
 // assume adds assumptions, with what they count for.

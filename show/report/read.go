@@ -302,5 +302,5 @@ func countLabel(t *label.Tally, rec arrow.Record, i int) error {
 	if err != nil {
 		return fmt.Errorf("column %s: %q is no number: give the labels as mars label wrote them", label.Confidence, text(2))
 	}
-	return t.Count(func() (string, string) { return text(0), "" }, text(1), confidence, text(3))
+	return t.Count(func() label.Row { return label.Row{ID: text(0)} }, text(1), confidence, text(3))
 }

@@ -75,7 +75,7 @@ func evaluationOf(classes []string) *eval.Metrics {
 			if rng.Float64() > sure {
 				truth = classes[rng.IntN(len(classes))]
 			}
-			m.Survey.Add(sure, classes[k], truth, func() (string, string) { return classes[k], "" })
+			m.Survey.Add(sure, classes[k], truth, func() eval.SurveyRow { return eval.SurveyRow{ID: classes[k]} })
 		}
 	}
 	m.Recall[0] = nil
@@ -88,7 +88,7 @@ func labelsOf(t *testing.T, classes []string, rows int) *label.Tally {
 	tally := label.NewCount(nil)
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range rows {
-		if err := tally.Count(func() (string, string) { return fmt.Sprint("row ", i), "" }, classes[rng.IntN(len(classes))], rng.Float64(), ""); err != nil {
+		if err := tally.Count(func() label.Row { return label.Row{ID: fmt.Sprint("row ", i)} }, classes[rng.IntN(len(classes))], rng.Float64(), ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -186,6 +186,7 @@ func allParts(t *testing.T, classes []string) (parts []*Part) {
 	add(Evaluation(evaluationOf(classes)))
 	add(Checked(checkOf(classes)))
 	add(Labels(labelsOf(t, classes, 20_000)))
+	add(Labels(seen(t, classes)))
 	add(Training(trainingOf(classes)))
 	add(Plan(classes, planOf(classes)))
 	add(Comparison(comparisonOf(classes)))

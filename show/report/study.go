@@ -48,7 +48,7 @@ func Study(results *pipeline.Results) ([]*Part, error) {
 			row[j] = rounded(row[j])
 		}
 	}
-	p.Tables = []Table{{"Numbers of the runs", t}}
+	p.Tables = []Table{{Title: "Numbers of the runs", Table: t}}
 	if !slices.Contains(results.Axes, "method") {
 		return []*Part{p}, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/ppi"
+	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/sheet"
 	"mars.dev/mars/tables/write"
 )
@@ -23,6 +24,10 @@ import (
 type Sheet struct {
 	sheet.Plan
 	Rows []sheet.Row // in order of drawing
+	// Judgement and Verdict say, before anybody has filled the sheet in, whether to believe the labels that
+	// the model gives, in a word and in a sentence; "" where nobody can tell.
+	Judgement diagnostics.Verdict
+	Verdict   string
 
 	name       string
 	label      string
@@ -36,6 +41,7 @@ type Sheet struct {
 func newSheet(r *rows, draws []ppi.Draw, env stages.Env, meta arrowio.Meta, label string) *Sheet {
 	s := &Sheet{Plan: sheet.Plan{Seed: env.Seed, Target: r.target.Letters()}, name: r.name, label: label, id: arrow.Field{Name: env.Columns.ID, Type: arrow.BinaryTypes.String},
 		meta: arrowio.Meta{Classes: meta.Classes, Provenance: arrowio.WithStep(meta.Provenance, env.Step)}}
+	s.Judgement, s.Verdict = diagnostics.Read(meta).Labels()
 	if r.whole {
 		s.id.Type = arrow.PrimitiveTypes.Int64
 	}

@@ -85,7 +85,7 @@ func (t *tally) add(rec arrow.Record) error {
 		t.largest = max(t.largest, truth.Values[i], predicted.Values[i])
 		if confidence != nil {
 			name := func(k int32) string { return t.className(k) }
-			if err := t.survey.Add(confidence(i, predicted.Values[i]), name(predicted.Values[i]), name(truth.Values[i]), func() (string, string) { return ids(i), "" }); err != nil {
+			if err := t.survey.Add(confidence(i, predicted.Values[i]), name(predicted.Values[i]), name(truth.Values[i]), func() SurveyRow { return SurveyRow{ID: ids(i)} }); err != nil {
 				return t.fail(c.Probability, fmt.Errorf("row %d of its batch has %w", i+1, err))
 			}
 		}

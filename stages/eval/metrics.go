@@ -42,6 +42,9 @@ type Metrics struct {
 // Survey is a count of predictions by their confidence.
 type Survey = survey.Survey
 
+// SurveyRow is a label in doubt.
+type SurveyRow = survey.Row
+
 // Proportions are shares of the classes.
 type Proportions struct {
 	Source    []float64 `json:"source,omitempty"`

@@ -68,7 +68,7 @@ func (t *Tally) Known() (*Known, error) {
 		}
 	}
 	if h := t.said.Hedge; h != nil {
-		k.ExpectedAccuracy, k.Untypical = &h.ExpectedAccuracy, &h.Untypical
+		k.ExpectedAccuracy, k.Untypical = t.ExpectedAccuracy(), &h.Untypical
 		for _, a := range h.Assumed() {
 			k.Assumptions = append(k.Assumptions, KnownAssumption{a.Name, a.Words, a.Weight})
 		}

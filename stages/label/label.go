@@ -51,6 +51,7 @@ type Labels struct {
 	seen    int64         // target rows
 	given   map[int64]int // classes of target rows that a person has labelled
 	doubted bool          // the method warns of its labels
+	values  *Values       // of the rows, for whoever looks at them; nil: nobody does
 }
 
 // New returns the labels of in.
@@ -154,6 +155,9 @@ func (l *Labels) Next() (arrow.Record, error) {
 func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 	domains, err := l.in.Domains(rec)
 	if err != nil {
+		return nil, err
+	}
+	if err := l.values.add(rec, domains); err != nil {
 		return nil, err
 	}
 	parts := runs(domains)

@@ -111,7 +111,7 @@ func TestSummariseManyClasses(t *testing.T) {
 	}
 	tally := NewTally(l)
 	for k := range 40 {
-		if err := tally.Count(func() (string, string) { return "", "" }, fmt.Sprint("c", k), 0.9, ""); err != nil {
+		if err := tally.Count(func() Row { return Row{} }, fmt.Sprint("c", k), 0.9, ""); err != nil {
 			t.Fatal(err)
 		}
 	}

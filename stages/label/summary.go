@@ -41,6 +41,7 @@ type Tally struct {
 	head     []string // lines of cells
 	wantHead bool
 	survey   Survey
+	looked   bool                     // at rows, for a page
 	missing  int                      // rows without any value, which have no label
 	said     *diagnostics.Diagnostics // by whoever labelled the rows
 }
@@ -48,9 +49,14 @@ type Tally struct {
 // Survey is a count of labels by their confidence.
 type Survey = survey.Survey
 
+// Row is what is known of a row whose label is looked at.
+type Row = survey.Row
+
 type classTally struct {
 	rows, doubtful int
-	confidence     float64 // sum
+	confidence     float64   // sum
+	expected       []float64 // rows of each class, by their posteriors; nil: not counted
+	typical        *Typical
 }
 
 // NewTally counts labels.
@@ -92,6 +98,14 @@ func (t *Tally) Assumed() []diagnostics.Assumed {
 	return t.said.Hedge.Assumed()
 }
 
+// ExpectedAccuracy is the share of labels that is expected to be right; nil where the method does not know it.
+func (t *Tally) ExpectedAccuracy() *float64 {
+	if t.said.Hedge == nil {
+		return nil
+	}
+	return &t.said.Hedge.ExpectedAccuracy
+}
+
 // Warnings are what speaks against the labels.
 func (t *Tally) Warnings() []string {
 	return append(slices.Clone(t.said.AllWarnings()), t.Noticed()...)
@@ -103,9 +117,9 @@ func (t *Tally) Miss() { t.missing++ }
 // Missing is how many rows have no value at all, and so no label.
 func (t *Tally) Missing() int { return t.missing }
 
-// Count counts a label. What its row is called, and what else it may be, is asked where the label is in
-// doubt; truth is "" if it is not known.
-func (t *Tally) Count(about func() (id, next string), label string, confidence float64, truth string) error {
+// Count counts a label. What else is known of its row is asked where the label is in doubt; truth is "" if
+// it is not known.
+func (t *Tally) Count(about func() Row, label string, confidence float64, truth string) error {
 	if err := t.survey.Add(confidence, label, truth, about); err != nil {
 		return err
 	}
@@ -165,10 +179,18 @@ func (t *Tally) add(rec arrow.Record) error {
 		if known && truth.IsValid(i) {
 			right = truth.Value(i)
 		}
-		about := func() (string, string) { return ids.ValueStr(i), t.next(posteriors, i, classes.Value(i)) }
+		about := func() Row {
+			return Row{ID: ids.ValueStr(i), Next: t.next(posteriors, i, classes.Value(i)), Values: t.values.row(i)}
+		}
 		if err := t.Count(about, classes.Value(i), sure, right); err != nil {
 			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
+		t.expect(classes.Value(i), posteriors, i)
+		usual := 1.0
+		if judged {
+			usual = float64(typicality.Value(i))
+		}
+		t.exemplify(classes.Value(i), sure, usual, about)
 		if judged && typicality.Value(i) < strangeRow {
 			t.strange++
 		}

@@ -321,6 +321,11 @@ func (c *common) labelled(cmd *cobra.Command, env stages.Env, in arrowio.Stream,
 // which to check first. On a terminal it shows them instead.
 func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Format, labels *label.Labels) error {
 	tally := label.NewTally(labels)
+	if c.page != "" {
+		if err := tally.Look(); err != nil {
+			return err
+		}
+	}
 	if c.summarises(cmd, format) {
 		if err := label.Summarise(cmd.Context(), cmd.OutOrStdout(), tally); err != nil {
 			return err

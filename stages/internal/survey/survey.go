@@ -39,16 +39,16 @@ type Bin struct {
 
 // A Row is a label in doubt.
 type Row struct {
-	ID         string  `json:"id"`
-	Label      string  `json:"label"`
-	Truth      string  `json:"truth,omitempty"` // "" if it is not known
-	Confidence float64 `json:"confidence"`
-	Next       string  `json:"next,omitempty"` // the class that is next in likelihood, and how likely; "" if it is not known
+	ID         string    `json:"id"`
+	Label      string    `json:"label"`
+	Truth      string    `json:"truth,omitempty"` // "" if it is not known
+	Confidence float64   `json:"confidence"`
+	Next       string    `json:"next,omitempty"` // the class that is next in likelihood, and how likely; "" if it is not known
+	Values     []float32 `json:"-"`              // of the row's columns; nil if they are not known
 }
 
-// Add adds a label with its confidence, 0 to 1. What its row is
-// called, and Row.Next, is asked if it is in doubt.
-func (s *Survey) Add(confidence float64, label, truth string, about func() (id, next string)) error {
+// Add adds a label with its confidence, 0 to 1. What else is known of its row is asked if it is in doubt.
+func (s *Survey) Add(confidence float64, label, truth string, about func() Row) error {
 	if !(confidence >= 0 && confidence <= 1+1e-6) {
 		return fmt.Errorf("a confidence of %v: want 0 to 1", confidence)
 	}
@@ -76,8 +76,9 @@ func (s *Survey) Add(confidence float64, label, truth string, about func() (id, 
 		}
 		return cmp.Compare(r.Confidence, c)
 	})
-	id, next := about()
-	s.Doubtful = slices.Insert(s.Doubtful, at, Row{ID: strings.Clone(id), Next: next, Label: strings.Clone(label), Truth: strings.Clone(truth), Confidence: confidence})
+	row := about()
+	row.ID, row.Label, row.Truth, row.Confidence = strings.Clone(row.ID), strings.Clone(label), strings.Clone(truth), confidence
+	s.Doubtful = slices.Insert(s.Doubtful, at, row)
 	s.Doubtful = s.Doubtful[:min(len(s.Doubtful), most)]
 	return nil
 }

@@ -12,7 +12,7 @@ func TestSurveyByHand(t *testing.T) {
 	var s Survey
 	add := func(confidence float64, truth string) {
 		t.Helper()
-		if err := s.Add(confidence, "a", truth, func() (string, string) { return "row", "" }); err != nil {
+		if err := s.Add(confidence, "a", truth, func() Row { return Row{ID: "row"} }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,7 +36,7 @@ func TestSurveyByHand(t *testing.T) {
 	}
 	var ends Survey
 	for _, confidence := range []float64{0, 1} {
-		if err := ends.Add(confidence, "a", "", func() (string, string) { return "row", "" }); err != nil {
+		if err := ends.Add(confidence, "a", "", func() Row { return Row{ID: "row"} }); err != nil {
 			t.Fatal(err)
 		}
 	}
