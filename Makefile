@@ -42,8 +42,9 @@ uninstall: ## remove what make install installed
 
 DIST ?= dist
 PLATFORMS ?=
-dist: ## make archives of PLATFORMS (all), with manual, licences and checksums, and of the source, in DIST (dist)
-	CGO_ENABLED=0 $(GO) run -trimpath -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(PLATFORMS),,$(if $(wildcard .git),-source)) $(PLATFORMS)
+SBOM ?= yes
+dist: ## make archives of PLATFORMS (all), with manual, licences, checksums and a list of modules (none with SBOM=no), and of the source, in DIST (dist)
+	CGO_ENABLED=0 $(GO) run -trimpath -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(filter no,$(SBOM)),,-sbom) $(if $(PLATFORMS),,$(if $(wildcard .git),-source)) $(PLATFORMS)
 
 LICENCES ?= $(DIST)/THIRD-PARTY-LICENSES
 licences: ## write the licences of what is linked to the file LICENCES; a module without one is an error

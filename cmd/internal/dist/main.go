@@ -1,6 +1,6 @@
 // Command dist makes what is given to others: for each platform an archive with the program,
-// pages of the manual, completions, documentation and the licences of what is linked, an
-// archive of the source with the modules that it needs, and their checksums. The same commit
+// pages of the manual, completions, documentation and the licences of what is linked, a list of
+// its modules, an archive of the source with the modules that it needs, and their checksums. The same commit
 // and Go give the same bytes, whoever makes them, where and when.
 package main
 
@@ -30,6 +30,7 @@ func main() {
 	flag.StringVar(&d.folder, "o", "dist", "folder for the archives")
 	flag.StringVar(&d.ldflags, "ldflags", "", "flags for the linker")
 	source := flag.Bool("source", false, "make the archive of the source too")
+	flag.BoolVar(&d.sbom, "sbom", false, "list the modules of each program too, in a file beside its archive")
 	notices := flag.String("notices", "", "write only the licences of what is linked, for the platform of go env, to this file")
 	flag.Parse()
 	var err error
@@ -76,6 +77,7 @@ func writeNotices(path string) error {
 type dist struct {
 	folder, version, ldflags string
 	time                     time.Time
+	sbom                     bool
 }
 
 // make makes the archives of platforms, and says what they are in SHA256SUMS.
@@ -99,6 +101,9 @@ func (d dist) make(platforms string, source bool) error {
 		p, err := d.archive(platform, common)
 		if err == nil {
 			err = add(p.name, p.write)
+		}
+		if err == nil && d.sbom {
+			err = add(p.folder+".cdx.json", func(w io.Writer) error { return d.list(w, p) })
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", platform, err)
