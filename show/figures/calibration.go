@@ -86,8 +86,9 @@ func Confidence(s *eval.Survey) (*Figure, error) {
 			for _, b := range s.Bins {
 				low, high := at(&c, p, b.From, 0), at(&c, p, b.To, float64(b.Rows))
 				fillBox(c, vg.Point{X: low.X + 1, Y: low.Y}, vg.Point{X: high.X - 1, Y: high.Y}, blue)
-				if b.Rows > 0 {
-					c.FillText(pen(text.XCenter, text.YBottom, ink), vg.Point{X: (low.X + high.X) / 2, Y: high.Y + 2}, whole(b.Rows))
+				// On a telephone long numbers would run into one another: the table has them.
+				if style := pen(text.XCenter, text.YBottom, ink); b.Rows > 0 && style.Width(whole(b.Rows)) <= high.X-low.X {
+					c.FillText(style, vg.Point{X: (low.X + high.X) / 2, Y: high.Y + 2}, whole(b.Rows))
 				}
 			}
 		}))
