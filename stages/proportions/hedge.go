@@ -98,14 +98,14 @@ func differ(e hedge.Evidence) string {
 
 // weighing says what the assumptions have weight for, besides what else was said.
 func weighing(trust float64) string {
-	const back = "the source's labels come back when they are guessed from\nthe target's labels by an assumption, the larger is its weight; other signs count too (docs/default.md):"
+	const back = "\"back\" is how many of the source's labels come back when they are\nguessed from the target's labels by an assumption. It is one of the signs of its weight (docs/default-rules.md):"
 	switch {
 	case trust == 1:
 		return "The test alone weighs them:"
 	case trust > 0:
-		return fmt.Sprintf("Of the other %.2f, the more of ", 1-trust) + back
+		return fmt.Sprintf("Of the other %.2f: ", 1-trust) + back
 	}
-	return "The more of " + back
+	return back
 }
 
 // writeViews writes what was assumed, and what each assumption alone would say.
