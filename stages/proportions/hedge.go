@@ -78,14 +78,6 @@ func newHedgeReport(m *hedge.Model, source []float64, rows int, doubts []string)
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
 		doubts:   doubts, Warnings: append(append([]string{}, doubts...), said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
 	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
-	if said.Hedge.Stayed() {
-		why := "the source's classes explain the target where they are"
-		if said.Hedge.Chosen() {
-			why = "the target's rows seem to have been chosen by their columns"
-		}
-		report.believe(why + ", and " + differ(m.Evidence))
-		return report
-	}
 	report.believe(differ(m.Evidence))
 	return report
 }
@@ -96,35 +88,21 @@ func differ(e hedge.Evidence) string {
 		diagnostics.OfHundred(e.Spread), diagnostics.OfHundred(e.Members), 100*e.Doubt)
 }
 
-// weighing says what the assumptions have weight for, besides what else was said.
-func weighing(trust float64) string {
-	const back = "\"back\" is how many of the source's labels come back when they are\nguessed from the target's labels by an assumption. It is one of the signs of its weight (docs/default-rules.md):"
-	switch {
-	case trust == 1:
-		return "The test alone weighs them:"
-	case trust > 0:
-		return fmt.Sprintf("Of the other %.2f: ", 1-trust) + back
-	}
-	return back
-}
-
 // writeViews writes what was assumed, and what each assumption alone would say.
 func (r *Report) writeViews(w io.Writer) error {
 	h := r.Diagnostics.Hedge
 	if n := h.Noisy(); n != "" {
 		fmt.Fprintf(w, "\n%s.\n", n)
 	}
-	if h.Stayed() {
-		fmt.Fprintf(w, "\nThe source's classes explain the target where they are, when only their proportions change: weight %.2f.\n", h.Stays.Trust)
+	if because := h.Because(); because != "" {
+		fmt.Fprintf(w, "\n%s.\n", because)
 	}
-	if held := h.Held(); held != "" {
-		fmt.Fprintf(w, "\n%s.\n", held)
-	}
-	fmt.Fprintln(w, "\nThe estimate is the mean of what these assumptions give. "+weighing(h.Stays.Trust))
+	fmt.Fprintln(w, "\nThe estimate is the weighted mean of what these assumptions give. \"apart\" is how well the target's rows are\n"+
+		"told from those that an assumption expects, from 0 % (not at all) to 100 %: the main sign of its weight\n(docs/default-rules.md).")
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	r.writeHeader(tw, "assumption\tname\tweight\tback\t")
+	r.writeHeader(tw, "assumption\tname\tweight\tapart\t")
 	for _, v := range h.ByWeight() {
-		writeRow(tw, fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*v.Circle), v.Proportions)
+		writeRow(tw, fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*diagnostics.Apart(v)), v.Proportions)
 	}
 	return tw.Flush()
 }

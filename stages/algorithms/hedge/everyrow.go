@@ -212,7 +212,6 @@ func (m *Model) Answer(s *Sums, next Point, level float64) (*EveryRow, error) {
 	for _, v := range a.Views {
 		a.Evidence.Spread += v.Weight * dense.L1(v.Proportions, a.Proportions)
 	}
-	a.Evidence.expectError(m.Stays, m.Views, a.Proportions)
 	variances := make([]float64, len(a.Sampling))
 	for k, d := range a.Sampling {
 		variances[k] = d * d

@@ -2,11 +2,10 @@ package hedge
 
 import (
 	"context"
-	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
@@ -22,8 +21,6 @@ type Evidence struct {
 	// Members that of the members' from their ensemble's, 0 to 2. Both are weighted.
 	Spread  float64 `json:"spread"`
 	Members float64 `json:"members"`
-	// Failure is 1 − the weighted mean of the views' circles, 0 to 1.
-	Failure float64 `json:"failure"`
 	// Doubt is 1 − the mean greatest posterior of the target's rows, 0 to 1.
 	Doubt float64 `json:"doubt"`
 	// Untypical is the share of target rows, 0 to 1, whose typicality is below
@@ -46,37 +43,7 @@ type Evidence struct {
 // UntypicalRate is the typicality below which Evidence.Untypical counts rows.
 const UntypicalRate = 0.05
 
-// The expected errors are regressions on 324 tasks of 96 families, each family counting alike, and
-// tables that were split by a column of their own as much as the others together. That of L1 is on 325 of 102,
-// and 415 more with three tenths of the weight, whose rows were chosen by their columns or by their labels:
-//
-//	ln(L1 + 0.03)    on ln(Spread + Members + 0.02) and ln(Doubt + 0.02)
-//	ln(error + 0.02) on ln(Doubt + 0.02) and Novelty
-//
-// A regression of logarithms gives the median. The last factor makes it the mean; that of L1 is
-// 1.2 times as great, so that at most 2 % of the tasks that are said to be off by at most 0.1 are
-// off by more than 0.2, with families left out.
-// docs/measured/default.md says how good they are on families that were left out.
 const (
-	shareConstant = -0.874
-	shareSpread   = 0.319
-	shareDoubt    = 0.258
-	shareOffset   = 0.03
-	shareFactor   = 1.57
-	// Where the user says that rows have moved, the spread lacks what the other views would
-	// say. 48 tasks of 9 families were off by 1.4 times the mean that is expected otherwise, of which shareFactor
-	// has 1.2; 61 with label shift alone, by what is expected where that is assumed.
-	movedFactor = 1.15
-	minExpected = 0.005
-
-	labelConstant = -0.099
-	labelDoubt    = 0.951
-	labelNovelty  = 0.576
-	labelOffset   = 0.02
-	labelFactor   = 1.07
-
-	logOffset = 0.02
-
 	// Of 20 tasks with a greater Novelty 15 were off by more than 0.2, whatever the other signs
 	// were: nothing is known of such a target.
 	strangeNovelty = 0.95
@@ -93,20 +60,12 @@ const (
 
 // judge finds what the views differ by. posteriors are theirs, of the target's rows; it returns
 // their mean.
-func (m *Model) judge(ctx context.Context, f *fit, learners []*learner, posteriors []blas32.General) (mean blas32.General, err error) {
+func (m *Model) judge(f *fit, posteriors []blas32.General) blas32.General {
 	e := &m.Evidence
-	mean = dense.New(f.target.Rows, f.classes)
-	apart := make(map[*learner]float64)
+	mean := dense.New(f.target.Rows, f.classes)
 	for i, v := range m.Views {
 		e.Spread += v.Weight * dense.L1(v.Proportions, m.Proportions)
-		e.Failure += v.Weight * (1 - v.Circle)
-		l := learners[v.Classifier]
-		if _, known := apart[l]; !known {
-			if apart[l], err = f.membersApart(ctx, l); err != nil {
-				return mean, err
-			}
-		}
-		e.Members += v.Weight * apart[l]
+		e.Members += v.Weight * v.Members
 		for j, p := range posteriors[i].Data {
 			mean.Data[j] += float32(v.Weight) * p
 		}
@@ -116,14 +75,14 @@ func (m *Model) judge(ctx context.Context, f *fit, learners []*learner, posterio
 		e.Unknown = 1
 	}
 	e.Fewest, e.Thin = f.fewest(m.Proportions), f.thin
-	return mean, nil
+	return mean
 }
 
 // Strange reports whether nearly no row of the target lies where the source has rows.
-func (m *Model) Strange() bool { return m.Novelty > strangeNovelty }
+func (m *Model) Strange() bool { return m.Problem.Novelty > strangeNovelty }
 
 // Far reports whether most rows of the target lie where the source has none.
-func (m *Model) Far() bool { return m.Novelty > farNovelty }
+func (m *Model) Far() bool { return m.Problem.Novelty > farNovelty }
 
 // fewest is Evidence.Fewest. n rows without an exception leave the next one a chance of
 // 1 / (n + 2) to be one (Laplace's rule of succession).
@@ -135,44 +94,33 @@ func (f *fit) fewest(shares []float64) float64 {
 	return max(chance, 1/float64(f.target.Rows+2))
 }
 
-func logOf(x float64) float64 { return math.Log(x + logOffset) }
-
-// expect finds what is expected of the answer from what else there is.
+// expect finds what is expected of the answer: what the gate says, and what no fit needs to tell.
 func (m *Model) expect() {
 	e := &m.Evidence
-	wrong := math.Exp(labelConstant + labelDoubt*logOf(e.Doubt) + labelNovelty*min(m.Novelty, maxNovelty))
-	right := 1 - min(1, labelFactor*max(wrong-labelOffset, 0))
-	e.ExpectedAccuracy = right
-	e.expectError(m.Stays, m.Views, m.Proportions)
+	weights := make([]float64, len(m.Views))
+	stays := 0.0
+	for i, v := range m.Views {
+		if weights[i] = v.Weight; !v.moves() {
+			stays += v.Weight
+		}
+	}
+	off, wrong := gate.Default().Expect(m.Signs(), weights)
+	right := 1 - wrong
 	if m.Far() {
 		right = min(right, farAccuracy)
 	}
 	right = (1-e.Unknown)*right + e.Unknown/float64(len(m.Classes))
+	// Each row of no class of the source is one too few of the class that the source lacks, and one
+	// too many of another.
+	off = max(off, 2*e.Fewest, 2*stays*m.Problem.New)
+	if e.Thin {
+		off = max(off, thinError*(1-right))
+	}
+	off = (1-e.Unknown)*off + e.Unknown*labelshift.Unknown(m.Proportions)
+	e.ExpectedError = labelshift.MissingError(off, e.Missing)
 	// Shares that are off by an L1 distance have half as many rows with a wrong label at least,
 	// and a row of no class of the source has none that is right.
-	e.ExpectedAccuracy = min((1-e.Missing)*right, 1-e.ExpectedError/2, 1-min(1, 2*m.Stays.Trust)*m.Stays.New, 1-e.Fewest)
-}
-
-// expectError finds ExpectedError of the proportions, by ExpectedAccuracy where classes are thin.
-func (e *Evidence) expectError(stays Stays, views []View, proportions []float64) {
-	share := math.Exp(shareConstant + shareSpread*logOf(e.Spread+e.Members) + shareDoubt*logOf(e.Doubt))
-	factor := shareFactor
-	if onlyMovements(views) {
-		factor *= movedFactor
-	}
-	// Each new row is one too few of the class that the source lacks, and one too many of
-	// another.
-	off := max(factor*max(share-shareOffset, minExpected), 2*e.Fewest) + 2*stays.Trust*stays.New
-	if e.Thin {
-		off = max(off, thinError*(1-e.ExpectedAccuracy))
-	}
-	off = (1-e.Unknown)*off + e.Unknown*labelshift.Unknown(proportions)
-	e.ExpectedError = labelshift.MissingError(off, e.Missing)
-}
-
-// onlyMovements reports whether no view that leaves the rows where they are has weight.
-func onlyMovements(views []View) bool {
-	return !slices.ContainsFunc(views, func(v View) bool { return !v.moves() && v.Weight > 0 })
+	e.ExpectedAccuracy = min((1-e.Missing)*right, 1-e.ExpectedError/2, 1-stays*m.Problem.New, 1-e.Fewest)
 }
 
 // membersApart is the mean L1 distance of the proportions by each member of an

@@ -8,6 +8,7 @@ import (
 
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/ensemble"
+	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/prepare"
 	"mars.dev/mars/stages/algorithms/safetensors"
@@ -21,16 +22,14 @@ const KeyModel = "mars.hedge"
 
 // header is the value of KeyModel.
 type header struct {
-	Views    []View    `json:"views"`
-	Prior    []float64 `json:"prior"`
-	Source   []float64 `json:"source,omitempty"`
-	Novelty  float64   `json:"novelty"`
-	Still    Still     `json:"still"`
-	Stays    Stays     `json:"stays"`
-	Noise    *Noise    `json:"noise,omitempty"`
-	Evidence Evidence  `json:"evidence"`
-	Warnings []string  `json:"warnings,omitempty"`
-	Seed     uint64    `json:"seed"`
+	Views    []View       `json:"views"`
+	Prior    []float64    `json:"prior"`
+	Source   []float64    `json:"source,omitempty"`
+	Problem  gate.Problem `json:"signs"`
+	Noise    *Noise       `json:"noise,omitempty"`
+	Evidence Evidence     `json:"evidence"`
+	Warnings []string     `json:"warnings,omitempty"`
+	Seed     uint64       `json:"seed"`
 }
 
 // Save writes the model as a safetensors file. The tensors of classifier i begin with
@@ -38,7 +37,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Novelty, m.Still, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed}} {
+		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Seed}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -95,7 +94,7 @@ func parse(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	m.Views, m.prior, m.Novelty, m.Still, m.Stays, m.Noise, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Novelty, h.Still, h.Stays, h.Noise, h.Evidence, h.Warnings, h.Seed, h.Source
+	m.Views, m.prior, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Problem, h.Noise, h.Evidence, h.Warnings, h.Seed, h.Source
 	if err := m.Use.Get(f.Metadata); err != nil {
 		return nil, err
 	}

@@ -13,10 +13,10 @@ import (
 	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/ensemble"
+	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/internal/classes"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
-	"mars.dev/mars/stages/algorithms/kernelridge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/prepare"
 )
@@ -71,13 +71,8 @@ type Model struct {
 	Views   []View
 	// Proportions is p_T, the weighted mean of the views': C values that sum to 1.
 	Proportions []float64
-	// Novelty is the share of target rows that are farther from the source than
-	// 95 % of its own rows, from 0 to 1.
-	Novelty float64
-	// Still is what the source alone says for rows that stay.
-	Still Still
-	// Stays says whether the classes have stayed where they are.
-	Stays Stays
+	// Problem is what is seen of the source and the target, by which the views are weighed.
+	Problem gate.Problem
 	// Noise is what the source was given because the target has it; nil if there is none.
 	Noise *Noise
 	// Interval is around Proportions; nil unless asked for.
@@ -93,7 +88,8 @@ type Model struct {
 	// Seed is that of the fit.
 	Seed uint64
 
-	prior       []float64 // p_S, which the classifiers' posteriors carry
+	disagree    [][]float64 // of the views' labels of the target; not kept in files
+	prior       []float64   // p_S, which the classifiers' posteriors carry
 	mapping     *prepare.Map
 	classifiers []*ensemble.Model
 	typicality  []*typicality // by classifier; nil without typicalWeight
@@ -161,10 +157,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 		return nil, err
 	}
 	step()
-	mean, err := m.judge(ctx, f, learners, posteriors)
-	if err != nil {
-		return nil, err
-	}
+	mean := m.judge(f, posteriors)
 	if err := m.keep(ctx, f, learners); err != nil {
 		return nil, err
 	}
@@ -332,7 +325,7 @@ func (f *fit) inPlace(p *prepare.Map) *prepare.Map {
 
 // Streams of random numbers.
 const (
-	streamCircle = iota + 102
+	streamArea = iota + 102
 	streamNovelty
 	streamReplicates // and those after it, one a replicate
 )
@@ -341,7 +334,6 @@ const (
 	streamFrequencies = 1_000_000
 	streamNoise       = 1_000_001
 	streamRival       = 1_000_002
-	streamLinear      = 1_000_003
 	streamStays       = 2_000_000 // and those after it, one a replicate
 )
 
@@ -358,9 +350,4 @@ func (f *fit) present() []int {
 		}
 	}
 	return with
-}
-
-// hyper are the hyper-parameters of the circle's learner.
-func (f *fit) hyper() kernelridge.Hyper {
-	return kernelridge.Hyper{Gamma: f.tuned.Gamma, Lambda: f.tuned.Lambda}
 }

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/labelshift"
@@ -22,7 +23,13 @@ type Interval struct {
 	Level float64
 	// Lower and Upper have C values from 0 to 1.
 	Lower, Upper []float64
+
+	sampling []float64 // what of each share's variance is that of the rows at hand
 }
+
+// Sampling is what of the variance of each share (C) is that of the rows at hand. It is nil of an
+// interval that was read.
+func (v *Interval) Sampling() []float64 { return v.sampling }
 
 // IntervalOptions are the options of an interval. The zero value is usable.
 type IntervalOptions struct {
@@ -46,9 +53,8 @@ const (
 // interval puts bounds around Proportions. The variance of a share is the sum of three:
 // that of a bootstrap over the target's rows, the weighted variance of the views' shares,
 // and the square of the class' part of the expected error, which is in proportion to
-// (p(1−p))^¼. On 325 tasks of 102 families intervals of 90 % then hold 93 % of the true
-// shares (families counting alike), and 91 % of those from .5 to 2 %. A part of the rows of which
-// nothing is known may be of any class.
+// (p(1−p))^¼, with the factor that lets intervals hold on the tasks of the fit (gate.Gate.Width).
+// A part of the rows of which nothing is known may be of any class.
 func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.General, o IntervalOptions) (*Interval, error) {
 	o.Level, o.Replicates = cmp.Or(o.Level, 0.9), cmp.Or(o.Replicates, 200)
 	if !(o.Level > 0 && o.Level < 1) || o.Replicates < 2 {
@@ -69,7 +75,7 @@ func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.Genera
 func around(mean []float64, views []View, e Evidence, sampling []float64, level float64) *Interval {
 	added := variance(mean, mean, views, e)
 	z := distuv.UnitNormal.Quantile((1 + level) / 2)
-	v := &Interval{Level: level, Lower: make([]float64, len(mean)), Upper: make([]float64, len(mean))}
+	v := &Interval{sampling: sampling, Level: level, Lower: make([]float64, len(mean)), Upper: make([]float64, len(mean))}
 	for k, p := range mean {
 		variance := sampling[k] + added[k]
 		v.Lower[k], v.Upper[k] = max(0, p-z*math.Sqrt(variance)), min(1, p+z*math.Sqrt(variance))
@@ -87,19 +93,41 @@ func (m *Model) Variance(shares []float64) []float64 {
 // variance is what views and doubt add to the variance of each of the shares, where the views'
 // own have this mean.
 func variance(shares, mean []float64, views []View, e Evidence) []float64 {
+	added := ofError(shares, gate.Default().Width*e.ExpectedError)
+	for _, v := range views {
+		addSpread(added, v.Weight, v.Proportions, mean)
+	}
+	return added
+}
+
+// Spread is what an expected L1 error, and the views, add to the variance of each share of a mean of
+// views with these weights. cmd/internal/fitgate fits gate.Gate.Width with it.
+func Spread(s gate.Signs, weights []float64, expected float64) []float64 {
+	mean := s.Mean(weights)
+	added := ofError(mean, expected)
+	for i, v := range s.Views {
+		addSpread(added, weights[i], v.Proportions, mean)
+	}
+	return added
+}
+
+func addSpread(added []float64, weight float64, shares, mean []float64) {
+	for k, p := range mean {
+		added[k] += weight * (shares[k] - p) * (shares[k] - p)
+	}
+}
+
+// ofError are the squares of the classes' parts of an expected L1 error.
+func ofError(shares []float64, expected float64) []float64 {
 	parts, sum := make([]float64, len(shares)), 0.0
 	for k, p := range shares {
 		parts[k] = math.Pow(max(p*(1-p), minShare), shareExponent)
 		sum += parts[k]
 	}
-	added := make([]float64, len(shares))
-	for k, p := range mean {
-		added[k] = math.Pow(e.ExpectedError*parts[k]/sum, 2) + minDeviation*minDeviation
-		for _, w := range views {
-			added[k] += w.Weight * (w.Proportions[k] - p) * (w.Proportions[k] - p)
-		}
+	for k := range parts {
+		parts[k] = math.Pow(expected*parts[k]/sum, 2) + minDeviation*minDeviation
 	}
-	return added
+	return parts
 }
 
 // bootstrap returns the variance of each share of the mean over replicates of the

@@ -20,15 +20,6 @@ const (
 	// nearlyGone is the share of a class in the target, as a part of that in the source, below
 	// which the class may have moved instead.
 	nearlyGone = 0.25
-	// Trust falls from 1 at the first Stays.Rival to 0 at the last. Of 642 targets with two columns in
-	// which a class was nearly gone, 14 % had a greater one than the last. Of 167 whose rows had
-	// moved, and which new proportions explained as well, 96 % had.
-	firstRival, lastRival = 0, 1
-	// From the last on the weight of the views that move nothing falls, to 0 here.
-	sureRival = 3
-	// undecided is how far from the middle of the first two neither is told from the other.
-	undecided = 2
-
 	rivalRows  = 1_500 // of each side that are compared, at most
 	leastShare = 1e-4  // that a density has of a row in the unit square
 )
@@ -43,11 +34,11 @@ func (f *fit) hasRival(balance []float64) bool {
 	})
 }
 
-// rival compares the source's rows where they are with those moved together: see Stays.Rival.
+// rival compares the source's rows where they are with those moved together: see gate.Problem.
 func (f *fit) rival(views []View, learners []*learner) (float64, error) {
 	i := slices.IndexFunc(views, func(v View) bool { return v.Name == "together" })
 	if i < 0 {
-		return lastRival, nil
+		return 0, nil
 	}
 	source := dense.Sample(f.source.Rows, rivalRows, f.random(streamRival))
 	target := dense.Gather(f.target, dense.Sample(f.target.Rows, rivalRows, f.random(streamRival)))

@@ -32,38 +32,10 @@ type Stays struct {
 	// standard deviations from its mean over replicates that have the source's
 	// proportions. It is about 0 if nothing has changed.
 	Change float64 `json:"change"`
-	// Trust is the weight, 0 to 1, that the views that move nothing have for this
-	// reason alone; 0 if none of them may have weight.
-	Trust float64 `json:"trust"`
 	// New is the share of target rows, 0 to 1, that are rows of no class of the source
 	// if the classes have stayed; 0 where it may be chance.
 	New float64 `json:"new"`
-	// Rival is how much likelier the target is if the source's rows have moved together, where
-	// that may look like new proportions: the mean gain of a row's logarithm of the density,
-	// in standard deviations of that mean. It is 0 elsewhere.
-	Rival float64 `json:"rival,omitempty"`
-	// Linear is how well a linear function of the columns tells the target's rows from the
-	// source's, in the proportions of the view that the classes have stayed: the area under
-	// its ROC curve, in standard deviations from chance. It is about 0 if only the
-	// proportions have changed.
-	Linear float64 `json:"linear"`
-	// Inside is how far, from 0 to 1, the target seems to be other rows of the same kind: it does
-	// not look like the source's classes, but lies where the source has rows.
-	Inside float64 `json:"inside"`
 }
-
-// Tilted reports whether more than the proportions of the classes has changed, although these
-// explain the target.
-func (s Stays) Tilted() bool { return s.Linear > firstLinear }
-
-// Undecided reports whether rows that have moved together explain the target about as well as new
-// proportions do.
-func (s Stays) Undecided() bool {
-	return s.Rival != 0 && math.Abs(s.Rival-(firstRival+lastRival)/2.0) < undecided
-}
-
-// Rivalled reports whether rows that have moved together explain the target better.
-func (s Stays) Rivalled() bool { return s.Rival > lastRival }
 
 const (
 	frequencies    = 256 // of the features, which are a cosine and a sine of each
@@ -72,14 +44,11 @@ const (
 	minStayRows    = 30  // of the target that are not left out
 	minStayShare   = 0.4 // of them
 
-	// Trust falls from 1 at the first misfit to 0 at the second. Of 70 tasks with label
-	// shift alone, or none, none had a misfit above 4. Of 108 others without new classes 7
-	// had one below 8: small movements, and targets of few rows.
+	// Of 70 tasks with label shift alone, or none, none had a misfit above 4. Of 108 others without
+	// new classes 7 had one below 8: small movements, and targets of few rows. Where the first is
+	// passed noise is looked for, and it is noise if a source with it stays below the first.
 	firstMisfit, lastMisfit = 4, 8
-	// The view that nothing has changed takes part of the trust if Change is below this,
-	// and all of it at 0.
-	minChange   = 2
-	distinctRow = 0.98 // share of rows from which on rows are taken to be distinct by nature
+	distinctRow             = 0.98 // share of rows from which on rows are taken to be distinct by nature
 )
 
 // scales are the frequencies' standard deviations, in units of 1 / the median distance.
@@ -117,33 +86,6 @@ func (f *fit) testStays(ctx context.Context, near *nearness) (tested, error) {
 	}
 	found.New = near.newShare(f.labels, found.shares, found.rows)
 	return found, nil
-}
-
-// trust is what the test says of the answers: the second view has p_T if the classes have
-// stayed.
-func (f *fit) trust(views []View, learners []*learner) (s Stays, err error) {
-	s = f.stays.Stays
-	balance := views[1].Proportions
-	if !f.stays.tested {
-		return s, nil
-	}
-	s.Trust = falling(s.Misfit, firstMisfit, lastMisfit)
-	if f.hasRival(balance) {
-		if s.Rival, err = f.rival(views, learners); err != nil {
-			return s, err
-		}
-		s.Trust *= falling(s.Rival, firstRival, lastRival)
-	}
-	if s.Linear, err = f.linear(balance); err != nil {
-		return s, err
-	}
-	s.New = f.nearness.newShare(f.labels, balance, f.stays.rows)
-	return s, nil
-}
-
-// falling is 1 up to the first value, 0 from the last, and linear between them.
-func falling(x, first, last float64) float64 {
-	return max(0, min(1, (last-x)/(last-first)))
 }
 
 // stayTest is what Stays is computed from.
@@ -210,7 +152,7 @@ func fourier(z, directions blas32.General) blas32.General {
 	return features
 }
 
-// run returns what the test found, but for the trust, and the shares that fit best.
+// run returns what the test found and the shares that fit best.
 func (t *stayTest) run(ctx context.Context) (Stays, []float64, error) {
 	fitted, left, gain, err := t.explain(ctx, t.means(t.byClass), t.target, t.prior)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 // their proportions have changed: nothing is known then of where the classes are in it.
 const (
 	unitRows    = 1_500 // of each side that are looked at, at most
+	fewValues   = 12    // of a column, which have no unit
 	unitColumns = 1_000 // of a table that are looked at, at most
 	unitFactor  = 20    // by which the middle half of the values is wider or narrower at least
 	unitRanges  = 3     // ranges of the source by which its middle half lies outside at least

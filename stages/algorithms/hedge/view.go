@@ -9,6 +9,7 @@ import (
 
 	"mars.dev/mars/stages/algorithms/classmap"
 	"mars.dev/mars/stages/algorithms/ensemble"
+	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/labelshift"
@@ -16,7 +17,7 @@ import (
 )
 
 // Views are the names of the assumptions.
-var Views = []string{"same", "balance", "together", "classes", "parts"}
+var Views = gate.Views
 
 // A View is what one assumption leads to.
 type View struct {
@@ -25,9 +26,11 @@ type View struct {
 	Proportions []float64 `json:"proportions"`
 	// Weight is the view's share of the answer, from 0 to 1.
 	Weight float64 `json:"weight"`
-	// Circle is the mean share of each source class that finds its way back, from
-	// 0 to 1.
-	Circle float64 `json:"circle"`
+	// Apart, Beyond, Doubt and Members are signs of the view: see gate.View.
+	Apart   float64 `json:"apart"`
+	Beyond  float64 `json:"beyond"`
+	Doubt   float64 `json:"doubt"`
+	Members float64 `json:"members"`
 
 	// Classifier is the index of the view's classifier in the model's.
 	Classifier int `json:"classifier"`
@@ -43,7 +46,7 @@ type View struct {
 }
 
 // moves reports whether the view takes the source's rows to have moved.
-func (v *View) moves() bool { return v.Name != "same" && v.Name != "balance" }
+func (v *View) moves() bool { return gate.Moves(v.Name) }
 
 // carried returns the class proportions that posteriors of the view are brought to.
 func (v *View) carried() []float64 {
@@ -64,8 +67,8 @@ type learner struct {
 	shares  []float64        // p_T by EM of mean; nil until asked for (shifted)
 }
 
-// settled reports whether movements are not looked for, as the test of Stays leaves them no weight
-// (trustStays). That takes most of the time where classes are thin; elsewhere it is told what they
+// settled reports whether movements are not looked for, as the source's classes explain the target
+// where they are. That takes most of the time where classes are thin; elsewhere it is told what they
 // would give.
 func (f *fit) settled() bool {
 	return f.Assume == nil && !f.KeepAll && f.thin && f.stays.tested && f.stays.Misfit <= firstMisfit
@@ -93,8 +96,8 @@ func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 	pieces := whole(f.labels, f.classes)
 	ways := []func() (*learner, error){
 		func() (*learner, error) { return f.together(ctx) },
-		func() (*learner, error) { return f.apart(ctx, pieces) },
-		func() (*learner, error) { return f.apart(ctx, parts) },
+		func() (*learner, error) { return f.each(ctx, pieces) },
+		func() (*learner, error) { return f.each(ctx, parts) },
 	}
 	if len(parts.class) == f.classes {
 		ways = ways[:2]
@@ -155,8 +158,8 @@ func (f *fit) together(ctx context.Context) (*learner, error) {
 	return &learner{rows: rows}, err
 }
 
-// apart finds the clouds in the target and moves each there.
-func (f *fit) apart(ctx context.Context, c *clouds) (*learner, error) {
+// each finds the clouds in the target and moves each there.
+func (f *fit) each(ctx context.Context, c *clouds) (*learner, error) {
 	m, err := mte.Fit(ctx, mte.Problem{Source: f.source, Labels: c.labels, Target: mte.InMemory(f.target), Classes: len(c.class)},
 		mte.Options{Seed: f.Seed, Steps: matchSteps, Prepared: true})
 	if err != nil {

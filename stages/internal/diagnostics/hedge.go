@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"mars.dev/mars/internal/spelling"
+	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
@@ -19,7 +20,9 @@ const (
 	maxAbsentPart       = 0.5  // of an even share, beside which maxAbsent is much where classes are many
 	maxUntypical        = 0.15 // share of untypical rows; a twentieth is expected
 	maxNew              = 0.05 // share of rows of no class of the source, if these have stayed
-	minTrust            = 0.5  // from which on they are said to have stayed
+	mostWeight          = 0.5  // from which on they are said to have stayed
+	leastReason         = 0.5  // what a sign adds to the logarithm of a weight, so that it is named
+	maxReasons          = 2
 	minShown            = 0.02 // weight of a view that is shown in a line
 	maxMissing          = 0.05 // share of rows without any value
 )
@@ -28,7 +31,6 @@ const (
 type Hedge struct {
 	Views            []hedge.View `json:"views"`
 	ExpectedAccuracy float64      `json:"expected_accuracy"` // of labels, 0 to 1
-	Novelty          float64      `json:"novelty"`           // share of target rows far from the source
 	// Untypical is the share of target rows whose typicality is below 0.05, which a
 	// twentieth of known rows have.
 	Untypical float64 `json:"untypical"`
@@ -36,10 +38,11 @@ type Hedge struct {
 	// could be known of the target is not: hedge.Evidence.
 	Missing float64 `json:"missing,omitempty"`
 	Unknown float64 `json:"unknown,omitempty"`
-	// Still is what the source alone says for rows that stay where they are.
-	Still hedge.Still `json:"still"`
-	// Stays says whether the classes have stayed where they are.
-	Stays hedge.Stays `json:"stays"`
+	// Problem is what is seen of the source and the target, by which the views are weighed.
+	Problem gate.Problem `json:"signs"`
+	// Why are the signs that speak most for the heaviest view, in words: nil of models of versions
+	// that did not keep them.
+	Why []string `json:"why,omitempty"`
 	// Noise is what the target has and the source was given; nil if there is none.
 	Noise *hedge.Noise `json:"noise,omitempty"`
 	warned
@@ -48,7 +51,7 @@ type Hedge struct {
 // OfHedge is what an answer under several assumptions says of itself.
 func OfHedge(m *hedge.Model) *Diagnostics {
 	d := &Diagnostics{Estimator: hedge.Method, Estimators: map[string][]float64{}, ExpectedError: &m.Evidence.ExpectedError,
-		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Novelty: m.Novelty, Untypical: m.Evidence.Untypical, Missing: m.Evidence.Missing, Unknown: m.Evidence.Unknown, Still: m.Still, Stays: m.Stays, Noise: m.Noise}}
+		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Untypical: m.Evidence.Untypical, Missing: m.Evidence.Missing, Unknown: m.Evidence.Unknown, Problem: m.Problem, Why: why(m), Noise: m.Noise}}
 	for _, v := range m.Views {
 		d.Estimators[v.Name] = v.Proportions
 	}
@@ -57,14 +60,11 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	if h.Missing > 0 {
 		h.Words = append(h.Words, MissingRows(h.Missing))
 	}
-	switch far := 100 * m.Novelty; {
+	switch far := 100 * m.Problem.Novelty; {
 	case m.Strange():
 		h.warn("nearly no row of the target lies where the source has rows (%.0f %% are farther off than nearly all of its own): nothing is known of their classes", far)
 	case m.Far():
 		h.warn("%.0f %% of the target's rows lie where the source has none: the classes are taken to have moved there without changing places, which only labels can show", far)
-	}
-	if h.Stays.Undecided() {
-		h.warn("rows that have all moved alike explain the target about as well as new proportions, and both give other answers: labels of some rows would tell")
 	}
 	if doubt := labelshift.Doubt(m.Evidence.ExpectedError); doubt != "" {
 		h.Words = append(h.Words, doubt)
@@ -73,8 +73,8 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 		h.warn("only %.0f %% of the labels are expected to be right: check some of them before relying on them", 100*a)
 	}
 	switch u := h.Untypical; {
-	case h.Stayed() && h.Stays.New > maxNew:
-		h.warn("%.0f %% of the target's rows seem to be of no class of the source, and are counted as one of them: mars label --unknown marks such rows", 100*h.Stays.New)
+	case h.Stayed() && h.Problem.New > maxNew:
+		h.warn("%.0f %% of the target's rows seem to be of no class of the source, and are counted as one of them: mars label --unknown marks such rows", 100*h.Problem.New)
 	case u > maxUntypical:
 		h.Words = append(h.Words, UntypicalRows(u))
 	}
@@ -106,9 +106,16 @@ func (h *Hedge) warnAbsent(m *hedge.Model) {
 	}
 }
 
-// Stayed reports whether nothing in the target speaks against classes that have stayed
-// where they are.
-func (h *Hedge) Stayed() bool { return h.Stays.Trust >= minTrust }
+// Stayed reports whether what counts most is that the classes have stayed where they are.
+func (h *Hedge) Stayed() bool {
+	weight := 0.0
+	for _, v := range h.Views {
+		if !gate.Moves(v.Name) {
+			weight += v.Weight
+		}
+	}
+	return weight >= mostWeight
+}
 
 // MissingRows says what a share of target rows without any value means for the answer.
 func MissingRows(share float64) string {
@@ -126,14 +133,8 @@ func UntypicalRows(share float64) string {
 
 // Signs are what a verdict rests on.
 func (h *Hedge) Signs(expectedError float64, warned bool) Signs {
-	return Signs{ExpectedError: expectedError, Accuracy: 1, Undecided: h.Stays.Undecided(), Warned: warned,
-		Against: h.Unknown >= 0.5 || h.Missing > maxMissing || h.Stayed() && h.Stays.New > maxNew || h.Untypical > maxUntypical}
-}
-
-// Chosen reports whether the classes seem to have stayed, but rows to have been chosen by their
-// columns.
-func (h *Hedge) Chosen() bool {
-	return h.Stayed() && h.Still.Overlap() > 0.5 && h.Stays.Tilted()
+	return Signs{ExpectedError: expectedError, Accuracy: 1, Warned: warned,
+		Against: h.Unknown >= 0.5 || h.Missing > maxMissing || h.Stayed() && h.Problem.New > maxNew || h.Untypical > maxUntypical}
 }
 
 // assumptions are the views in words.
@@ -152,13 +153,13 @@ func Assumption(view string) string { return cmp.Or(assumptions[view], view) }
 type Assumed struct {
 	Name, Words string
 	Weight      float64
-	Back        float64 // share of the source's labels that come back
+	Apart       float64 // how well trees tell the target's rows from those it expects: 0 not at all, 1 always
 }
 
 // Assumed are the assumptions, the heaviest first.
 func (h *Hedge) Assumed() (all []Assumed) {
 	for _, v := range h.ByWeight() {
-		all = append(all, Assumed{v.Name, Assumption(v.Name), v.Weight, v.Circle})
+		all = append(all, Assumed{v.Name, Assumption(v.Name), v.Weight, Apart(v)})
 	}
 	return all
 }
@@ -179,31 +180,32 @@ func (h *Hedge) Noisy() string {
 		spelling.Count(h.Noise.Columns, "column", "columns"), h.Noise.Ratio)
 }
 
-// Held says in words what holds the rows still, or moves them; "" if nothing does.
-func (h *Hedge) Held() string {
-	switch {
-	case h.Chosen():
-		return fmt.Sprintf("But a linear function of the columns tells the target's rows from the source's in the new proportions (%.1f standard deviations from chance): rows seem to have been chosen by their columns, so it counts more that nothing has changed", h.Stays.Linear)
-	case h.Stayed():
-		return ""
-	case h.Stays.Rivalled():
-		return fmt.Sprintf("Rows that have all moved alike explain the target better than new proportions (by %.1f standard deviations), so the assumptions that nothing has moved count less", h.Stays.Rival)
-	case h.Still.Overlap() > 0.5:
-		return fmt.Sprintf("The source's classes overlap (a classifier is only %.0f %% of the way from chance to right): a movement could not be seen, so it counts little", 100*h.Still.Separation)
-	case h.Stays.Inside > 0.5:
-		return "The target's rows lie where the source has rows, but others of them: rows seem to have been chosen by their columns, so movements count less"
-	case h.Still.FewValued > 0.5:
-		return fmt.Sprintf("%.0f %% of the columns have few values, and rows of few values seldom move: movements count less", 100*h.Still.FewValued)
+// Apart is how well boosted trees tell the target's rows from those that a view expects: 0 if they
+// do not, and 1 if they always do.
+func Apart(v hedge.View) float64 { return max(0, 2*v.Apart-1) }
+
+// why says what speaks most for the heaviest view.
+func why(m *hedge.Model) (said []string) {
+	heaviest := 0
+	for i, v := range m.Views {
+		if v.Weight > m.Views[heaviest].Weight {
+			heaviest = i
+		}
 	}
-	return ""
+	for _, r := range m.Why(heaviest) {
+		if r.Value >= leastReason && len(said) < maxReasons {
+			said = append(said, r.Text)
+		}
+	}
+	return said
 }
 
-// back says what share of the source's labels come back under a view, where that is in its weight.
-func (h *Hedge) back(v hedge.View) string {
-	if h.Stays.Trust == 1 {
+// Because says in words what speaks most for what counts most; "" if nothing does.
+func (h *Hedge) Because() string {
+	if len(h.Why) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(": %.0f %% of the source's labels come back", 100*v.Circle)
+	return fmt.Sprintf("What speaks most for it that %s: %s", Assumption(h.ByWeight()[0].Name), strings.Join(h.Why, ", and "))
 }
 
 // Line says it in one line.
@@ -211,18 +213,15 @@ func (h *Hedge) Line() string {
 	var parts []string
 	for _, v := range h.ByWeight() {
 		if v.Weight >= minShown {
-			parts = append(parts, fmt.Sprintf("%s (weight %.2f%s)", Assumption(v.Name), v.Weight, h.back(v)))
+			parts = append(parts, fmt.Sprintf("%s (weight %.2f)", Assumption(v.Name), v.Weight))
 		}
 	}
 	why := ""
 	if n := h.Noisy(); n != "" {
 		why = ". " + n
 	}
-	if h.Stayed() {
-		why += ". The source's classes explain the target where they are"
-	}
-	if held := h.Held(); held != "" {
-		why += ". " + held
+	if because := h.Because(); because != "" {
+		why += ". " + because
 	}
 	return fmt.Sprintf("assumed: %s%s. %.0f %% of the labels are expected to be right; %.0f %% of the rows are untypical of their class (%.0f %% would be if nothing is new)",
 		strings.Join(parts, "; "), why, 100*h.ExpectedAccuracy, 100*h.Untypical, 100*hedge.UntypicalRate)

@@ -23,10 +23,8 @@ type Signs struct {
 	ExpectedError float64 // of the proportions, in L1
 	// Accuracy is the share of labels that are expected to be right; of proportions 1.
 	Accuracy float64
-	// Undecided is true where two explanations of the target that contradict each other are about
-	// as likely, and Against where something in the target speaks against the answer.
-	Undecided, Against bool
-	Warned             bool // of anything else
+	Against  bool // something in the target speaks against the answer
+	Warned   bool // of anything else
 }
 
 // Judge is the one place where it is decided what is to be believed.
@@ -35,7 +33,7 @@ func Judge(s Signs) Verdict {
 	switch {
 	case off && s.Against:
 		return Doubt
-	case off || s.Undecided:
+	case off:
 		return Unjudged
 	case s.ExpectedError > labelshift.Care || s.Warned:
 		return Care

@@ -1,0 +1,217 @@
+package gate
+
+import (
+	"math"
+	"slices"
+)
+
+// Views are the names of the assumptions that are weighed: see package hedge.
+var Views = []string{"same", "balance", "together", "classes", "parts"}
+
+// Problem is what is seen of a source and a target.
+type Problem struct {
+	// Separation is how well the classifiers tell the source's classes apart in rows that were
+	// held out: their balanced accuracy, from 0 at chance to 1.
+	Separation float64 `json:"separation"`
+	// Misfit is how badly the source's classes, where they are, explain the target, in standard
+	// deviations of chance, and Change how much new proportions explain. Both are about 0 if
+	// nothing has happened, and 0 where too few rows could be compared.
+	Misfit float64 `json:"misfit"`
+	Change float64 `json:"change"`
+	// Novelty is the share of target rows, 0 to 1, that lie where the source has few, and New what
+	// of it neither the classes nor chance explain.
+	Novelty float64 `json:"novelty"`
+	New     float64 `json:"new"`
+	// Rival is how much likelier the target is if all rows have moved alike, where that may look
+	// like new proportions, in standard deviations of chance; 0 elsewhere.
+	Rival float64 `json:"rival"`
+	// Noise is true where the target's rows are the source's with noise.
+	Noise bool `json:"noise,omitempty"`
+	// Rows of the source and of the target, their columns, and the source's classes.
+	Source  int `json:"source"`
+	Target  int `json:"target"`
+	Columns int `json:"columns"`
+	Classes int `json:"classes"`
+}
+
+// View is what is seen of the answer under one assumption.
+type View struct {
+	Name string `json:"name"`
+	// Apart is how well boosted trees tell the target's rows from those that the view expects:
+	// the area under their ROC curve on rows that were held out. It is 0.5 if they do not, and
+	// Beyond is how far it is from that, in standard deviations of chance.
+	Apart  float64 `json:"apart"`
+	Beyond float64 `json:"beyond"`
+	// Doubt is 1 − the mean greatest posterior of the target's rows, 0 to 1.
+	Doubt float64 `json:"doubt"`
+	// Members is the L1 distance, 0 to 2, of the proportions by single classifiers from those by all.
+	Members float64 `json:"members"`
+	// Proportions is p_T under the view, C values.
+	Proportions []float64 `json:"proportions"`
+}
+
+// Signs are all that is seen of a task.
+type Signs struct {
+	Problem Problem `json:"problem"`
+	Views   []View  `json:"views"`
+	// Prior is p_S, C values.
+	Prior []float64 `json:"prior"`
+	// Disagree is the share of target rows, 0 to 1, that two views label differently (V×V).
+	Disagree [][]float64 `json:"disagree"`
+}
+
+// A sign is a number of something that is seen.
+type sign[T any] struct {
+	name      string // its key in gate.json
+	high, low string // what it says if it is large, or small
+	of        func(T) float64
+}
+
+// said is what the sign says where it lies so far above its mean.
+func (s sign[T]) said(z float64) string {
+	if z < 0 {
+		return s.low
+	}
+	return s.high
+}
+
+// leastLog is added before a logarithm is taken of what may be 0.
+const leastLog = 0.02
+
+func logOf(x float64) float64 { return math.Log(max(x, 0) + leastLog) }
+
+// deviations brings standard deviations, which may be 0 to 10⁴, to a scale on which what is beyond
+// doubt differs little.
+func deviations(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)), x) }
+
+var problemSigns = []sign[Problem]{
+	{"overlap", "the source's classes overlap", "the source's classes are told apart well", func(p Problem) float64 { return 1 - p.Separation }},
+	{"misfit", "the source's classes do not explain the target where they are", "the source's classes explain the target where they are", func(p Problem) float64 { return deviations(p.Misfit) }},
+	{"overlap and misfit", "the source's classes overlap and do not explain the target", "the source's classes are told apart, or explain the target", func(p Problem) float64 { return (1 - p.Separation) * deviations(p.Misfit) }},
+	{"change", "new proportions explain much of the target", "new proportions explain nothing more of the target", func(p Problem) float64 { return deviations(p.Change) }},
+	{"novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(p Problem) float64 { return p.Novelty }},
+	{"new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(p Problem) float64 { return p.New }},
+	{"rival", "a movement of all rows explains the target better than new proportions", "new proportions explain the target as well as a movement of all rows", func(p Problem) float64 { return math.Tanh(p.Rival / 2) }},
+	{"noise", "the target has noise that the source has not", "the target has no noise that the source has not", func(p Problem) float64 {
+		if p.Noise {
+			return 1
+		}
+		return 0
+	}},
+	{"source rows", "the source has many rows", "the source has few rows", func(p Problem) float64 { return math.Log(float64(p.Source)) }},
+	{"target rows", "the target has many rows", "the target has few rows", func(p Problem) float64 { return math.Log(float64(p.Target)) }},
+	{"columns", "there are many columns", "there are few columns", func(p Problem) float64 { return math.Log(float64(p.Columns)) }},
+	{"classes", "there are many classes", "there are few classes", func(p Problem) float64 { return math.Log(float64(p.Classes)) }},
+}
+
+// seen is a view beside the source.
+type seen struct {
+	View
+	prior []float64
+}
+
+var viewSigns = []sign[seen]{
+	{"apart", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return 2 * max(0, v.Apart-0.5) }},
+	{"log apart", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return logOf(2 * (v.Apart - 0.5)) }},
+	{"beyond chance", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return deviations(max(0, v.Beyond)) }},
+	{"shift", "the proportions would have changed much", "the proportions would have changed little", func(v seen) float64 { return distance(v.Proportions, v.prior) }},
+	{"doubt", "labels would be uncertain", "labels would be certain", func(v seen) float64 { return v.Doubt }},
+}
+
+// answer is the weighted mean of the views.
+type answer struct {
+	Signs
+	weights []float64
+	mean    []float64 // of the proportions
+}
+
+// over is the weighted mean of what the views have.
+func (a answer) over(of func(View) float64) (sum float64) {
+	for i, v := range a.Views {
+		if a.weights[i] > 0 {
+			sum += a.weights[i] * of(v)
+		}
+	}
+	return sum
+}
+
+// stays is the weight of the views that move no rows.
+func (a answer) stays() float64 {
+	return a.over(func(v View) float64 {
+		if Moves(v.Name) {
+			return 0
+		}
+		return 1
+	})
+}
+
+// disagreement is the share of labels that two views, drawn by their weights, do not share.
+func (a answer) disagreement() (sum float64) {
+	for i, row := range a.Disagree {
+		for j, d := range row {
+			sum += a.weights[i] * a.weights[j] * d
+		}
+	}
+	return sum
+}
+
+var answerSigns = []sign[answer]{
+	{"spread", "the assumptions differ in what they give", "the assumptions agree in what they give", func(a answer) float64 {
+		return logOf(a.over(func(v View) float64 { return distance(v.Proportions, a.mean) }))
+	}},
+	{"members", "the classifiers differ in what they give", "the classifiers agree in what they give", func(a answer) float64 {
+		return logOf(a.over(func(v View) float64 { return v.Members }))
+	}},
+	{"doubt", "the labels are uncertain", "the labels are certain", func(a answer) float64 {
+		return logOf(a.over(func(v View) float64 { return v.Doubt }))
+	}},
+	{"disagreement", "the assumptions label rows differently", "the assumptions label rows alike", func(a answer) float64 { return logOf(a.disagreement()) }},
+	{"apart", "the target's rows are told from those that the assumptions expect", "the target's rows are hardly told from those that the assumptions expect", func(a answer) float64 {
+		return logOf(a.over(func(v View) float64 { return 2 * (v.Apart - 0.5) }))
+	}},
+	{"beyond chance", "the target's rows are told from those that the assumptions expect", "the target's rows are hardly told from those that the assumptions expect", func(a answer) float64 {
+		return a.over(func(v View) float64 { return deviations(max(0, v.Beyond)) })
+	}},
+	{"shift", "the proportions have changed much", "the proportions have changed little", func(a answer) float64 { return logOf(distance(a.mean, a.Prior)) }},
+	{"moved", "rows seem to have moved", "no rows seem to have moved", func(a answer) float64 { return 1 - a.stays() }},
+	{"new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(a answer) float64 { return logOf(a.stays() * a.Problem.New) }},
+	{"overlap", "the source's classes overlap", "the source's classes are told apart well", func(a answer) float64 { return logOf(1 - a.Problem.Separation) }},
+	{"misfit", "the source's classes do not explain the target where they are", "the source's classes explain the target where they are", func(a answer) float64 { return deviations(a.Problem.Misfit) }},
+	{"novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(a answer) float64 { return a.Problem.Novelty }},
+	{"source rows", "the source has many rows of a class", "the source has few rows of a class", func(a answer) float64 {
+		return math.Log(float64(a.Problem.Source) / float64(a.Problem.Classes))
+	}},
+	{"target rows", "the target has many rows", "the target has few rows", func(a answer) float64 { return math.Log(float64(a.Problem.Target)) }},
+	{"classes", "there are many classes", "there are few classes", func(a answer) float64 { return math.Log(float64(a.Problem.Classes)) }},
+}
+
+// Moves reports whether a view takes the source's rows to have moved.
+func Moves(view string) bool { return view != "same" && view != "balance" }
+
+// distance is the L1 distance.
+func distance(p, q []float64) (sum float64) {
+	for k := range p {
+		sum += math.Abs(p[k] - q[k])
+	}
+	return sum
+}
+
+// values are the signs of something that is seen.
+func values[T any](signs []sign[T], seen T) []float64 {
+	all := make([]float64, len(signs))
+	for i, s := range signs {
+		all[i] = s.of(seen)
+	}
+	return all
+}
+
+func names[T any](signs []sign[T]) []string {
+	all := make([]string, len(signs))
+	for i, s := range signs {
+		all[i] = s.name
+	}
+	return all
+}
+
+// index is the number of a view among Views, or −1.
+func index(view string) int { return slices.Index(Views, view) }
