@@ -1,0 +1,35 @@
+// Command fitgate makes the tasks by which the weights of the assumptions are learnt, and
+// fits these weights.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+const usage = `usage:
+  fitgate simulate FROM TO FOLDER   write the simulated tasks of the seeds FROM to TO-1 as FOLDER/sim-SEED.task,
+                                    and their names, kinds and families as FOLDER/tasks.csv
+`
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "fitgate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("no sub-command\n%s", usage)
+	}
+	switch command, rest := args[0], args[1:]; command {
+	case "simulate":
+		return simulate(rest)
+	case "help", "-h", "--help":
+		fmt.Print(usage)
+		return nil
+	default:
+		return fmt.Errorf("%s: no such sub-command\n%s", command, usage)
+	}
+}
