@@ -10,6 +10,11 @@ import (
 const usage = `usage:
   fitgate simulate FROM TO FOLDER   write the simulated tasks of the seeds FROM to TO-1 as FOLDER/sim-SEED.task,
                                     and their names, kinds and families as FOLDER/tasks.csv
+  fitgate study SIGNS FOLDER...     append the signs and the truth of the tasks of folders to SIGNS, a JSON line a task,
+                                    but for those that it has
+  fitgate fit GATE|- SIGNS...       fit a gate to files of signs (.jsonl or .jsonl.gz), write it, or not, and print how
+                                    good gates are from which families were left out
+  fitgate check GATE SIGNS...       fail if a gate is not what the signs give
 `
 
 func main() {
@@ -26,6 +31,12 @@ func run(args []string) error {
 	switch command, rest := args[0], args[1:]; command {
 	case "simulate":
 		return simulate(rest)
+	case "study":
+		return study(rest)
+	case "fit":
+		return fit(rest)
+	case "check":
+		return check(rest)
 	case "help", "-h", "--help":
 		fmt.Print(usage)
 		return nil
