@@ -157,4 +157,3 @@ func count(labels []int32, classes int) []int {
 	}
 	return n
 }
-const leastSource, leastTarget, leastOfClass = 1, 1, 1

@@ -46,6 +46,8 @@ type View struct {
 	Doubt float64 `json:"doubt"`
 	// Members is the L1 distance, 0 to 2, of the proportions by single classifiers from those by all.
 	Members float64 `json:"members"`
+	// Trees is the share of target rows, 0 to 1, that boosted trees label otherwise than the classifiers.
+	Trees float64 `json:"trees"`
 	// Proportions is p_T under the view, C values.
 	Proportions []float64 `json:"proportions"`
 }
@@ -116,6 +118,7 @@ var viewSigns = []sign[seen]{
 	{"beyond chance", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return deviations(max(0, v.Beyond)) }},
 	{"shift", "the proportions would have changed much", "the proportions would have changed little", func(v seen) float64 { return distance(v.Proportions, v.prior) }},
 	{"doubt", "labels would be uncertain", "labels would be certain", func(v seen) float64 { return v.Doubt }},
+	{"trees", "boosted trees would label many rows otherwise", "boosted trees would label rows alike", func(v seen) float64 { return v.Trees }},
 }
 
 // answer is the weighted mean of the views.
@@ -164,6 +167,9 @@ var answerSigns = []sign[answer]{
 	}},
 	{"doubt", "the labels are uncertain", "the labels are certain", func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Doubt }))
+	}},
+	{"trees", "boosted trees label rows otherwise", "boosted trees label rows alike", func(a answer) float64 {
+		return logOf(a.over(func(v View) float64 { return v.Trees }))
 	}},
 	{"disagreement", "the assumptions label rows differently", "the assumptions label rows alike", func(a answer) float64 { return logOf(a.disagreement()) }},
 	{"apart", "the target's rows are told from those that the assumptions expect", "the target's rows are hardly told from those that the assumptions expect", func(a answer) float64 {

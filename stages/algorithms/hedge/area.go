@@ -91,8 +91,7 @@ func (f *fit) apart(ctx context.Context, rows blas32.General, proportions []floa
 func areaBetween(ctx context.Context, sides [2]*side, seed uint64) (float64, error) {
 	total := sides[0].rows.Rows + sides[1].rows.Rows
 	for fold := range areaFolds {
-		seen, o := boosting.Rows{X: dense.New(0, sides[0].rows.Cols)}, boosting.Options{Rounds: areaRounds, LearningRate: areaRate, Leaves: areaLeaves,
-			Columns: min(1, areaColumns/float64(sides[0].rows.Cols)), Seed: seed}
+		seen, o := boosting.Rows{X: dense.New(0, sides[0].rows.Cols)}, treeOptions(sides[0].rows.Cols, seed)
 		for k, s := range sides {
 			for i, g := range s.folds {
 				if g != fold {
@@ -116,6 +115,11 @@ func areaBetween(ctx context.Context, sides [2]*side, seed uint64) (float64, err
 		}
 	}
 	return weightedArea(sides), nil
+}
+
+// treeOptions are few and small trees of so many columns: they are signs alone.
+func treeOptions(columns int, seed uint64) boosting.Options {
+	return boosting.Options{Rounds: areaRounds, LearningRate: areaRate, Leaves: areaLeaves, Columns: min(1, areaColumns/float64(columns)), Seed: seed}
 }
 
 // weightedArea is the share of pairs, by weight, in which the row of the second side has the greater score.

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars.dev/mars/stages/algorithms/boosting"
 	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
-
-	"gonum.org/v1/gonum/blas/blas32"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // weigh weights the views by what is seen of them, and takes their mean.
@@ -62,22 +64,47 @@ func (f *fit) problem(views []View, learners []*learner) (gate.Problem, error) {
 
 // look finds the signs of the views.
 func (m *Model) look(ctx context.Context, f *fit, learners []*learner, posteriors []blas32.General) error {
-	members := make([]float64, len(learners))
-	for c, l := range learners {
-		if l == nil {
-			continue
+	members, trees := make([]float64, len(learners)), make([]blas32.General, len(learners))
+	target := dense.Sample(f.target.Rows, areaRows, f.random(streamArea))
+	err := kernel.Each(len(learners), func(c int) (err error) {
+		if learners[c] == nil {
+			return nil
 		}
-		var err error
-		if members[c], err = f.membersApart(ctx, l); err != nil {
+		if members[c], err = f.membersApart(ctx, learners[c]); err != nil || f.thin {
 			return err
 		}
+		trees[c], err = f.trees(ctx, learners[c].rows, target)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	return kernel.Each(len(m.Views), func(i int) (err error) {
 		v := &m.Views[i]
 		v.Doubt, v.Members = doubt(posteriors[i]), members[v.Classifier]
+		if own := trees[v.Classifier]; own.Rows > 0 {
+			own = dense.Clone(own)
+			if err := labelshift.Accuracy.Adjust(own, f.prior, v.carried()); err != nil {
+				return err
+			}
+			v.Trees = disagreement([]blas32.General{own, dense.Gather(posteriors[i], target)})[0][1]
+		}
 		v.Apart, v.Beyond, err = f.apart(ctx, learners[v.Classifier].rows, v.expected(f.prior))
 		return err
 	})
+}
+
+// trees are the posteriors of some target rows by boosted trees that learnt from the source's rows where a
+// view has moved them. They err otherwise than the classifiers, which are smooth: where both agree, both
+// are mostly right (Jiang, Nagarajan, Baek & Kolter 2022).
+func (f *fit) trees(ctx context.Context, rows blas32.General, target []int) (blas32.General, error) {
+	source := dense.Sample(f.distinct, areaRows, f.random(streamArea))
+	seen := boosting.Rows{X: dense.Gather(rows, source), Labels: dense.Pick(f.labels, source)}
+	model, err := boosting.Fit(ctx, seen, f.classes, treeOptions(rows.Cols, f.Seed))
+	if err != nil {
+		return blas32.General{}, err
+	}
+	return model.Posteriors(dense.Gather(f.target, target)), nil
 }
 
 // expected are the proportions in which the view expects its source rows in the target.
@@ -111,7 +138,7 @@ func disagreement(posteriors []blas32.General) [][]float64 {
 func (m *Model) Signs() gate.Signs {
 	s := gate.Signs{Problem: m.Problem, Prior: m.prior, Disagree: m.disagree}
 	for _, v := range m.Views {
-		s.Views = append(s.Views, gate.View{Name: v.Name, Apart: v.Apart, Beyond: v.Beyond, Doubt: v.Doubt, Members: v.Members, Proportions: v.Proportions})
+		s.Views = append(s.Views, gate.View{Name: v.Name, Apart: v.Apart, Beyond: v.Beyond, Doubt: v.Doubt, Members: v.Members, Trees: v.Trees, Proportions: v.Proportions})
 	}
 	return s
 }

@@ -26,11 +26,12 @@ type View struct {
 	Proportions []float64 `json:"proportions"`
 	// Weight is the view's share of the answer, from 0 to 1.
 	Weight float64 `json:"weight"`
-	// Apart, Beyond, Doubt and Members are signs of the view: see gate.View.
+	// Apart, Beyond, Doubt, Members and Trees are signs of the view: see gate.View.
 	Apart   float64 `json:"apart"`
 	Beyond  float64 `json:"beyond"`
 	Doubt   float64 `json:"doubt"`
 	Members float64 `json:"members"`
+	Trees   float64 `json:"trees"`
 
 	// Classifier is the index of the view's classifier in the model's.
 	Classifier int `json:"classifier"`

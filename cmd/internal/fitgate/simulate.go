@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"mars.dev/mars/arrowio/atomicfile"
+)
+
+// simulate writes simulated tasks into a folder: simulate FROM TO FOLDER.
+func simulate(args []string) error {
+	if len(args) != 3 {
+		return fmt.Errorf("simulate: %d arguments instead of three\n%s", len(args), usage)
+	}
+	from, err := strconv.ParseUint(args[0], 10, 64)
+	if err != nil {
+		return fmt.Errorf("simulate: FROM: %w: give a number from 0", err)
+	}
+	to, err := strconv.ParseUint(args[1], 10, 64)
+	if err != nil || to <= from {
+		return fmt.Errorf("simulate: TO: %q: give a number above %d", args[1], from)
+	}
+	folder := args[2]
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("simulate: %w", err)
+	}
+	names := [][]string{{"name", "kind", "family"}}
+	for seed := from; seed < to; seed++ {
+		t := draw(seed)
+		if err := writeTask(filepath.Join(folder, t.Name+".task"), t); err != nil {
+			return fmt.Errorf("simulate: %w", err)
+		}
+		names = append(names, []string{t.Name, t.Kind, t.Family})
+	}
+	return writeNames(filepath.Join(folder, "tasks.csv"), names)
+}
+
+func writeTask(path string, t task) error {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := t.write(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+func writeNames(path string, names [][]string) error {
+	f, err := atomicfile.Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := csv.NewWriter(f).WriteAll(names); err != nil {
+		return err
+	}
+	return f.Commit()
+}
