@@ -332,9 +332,13 @@ func noise(d *draft) {
 func strangers(d *draft) {
 	if spare := d.p.classes - 2; spare > 0 && chance(d.rng, .8) {
 		those := some(d.rng, between(d.rng, 1, min(2, spare)), d.p.classes)
-		d.source = keep(d.source, func(r row) bool { return !slices.Contains(those, r.label) })
+		for _, k := range those {
+			d.unknown[k] = true
+		}
+		d.source = keep(d.source, func(r row) bool { return !d.unknown[r.label] })
 		return
 	}
+	d.unknown[d.p.classes] = true
 	share := uniform(d.rng, .05, .4)
 	for i := range d.target {
 		if chance(d.rng, share) {
@@ -374,12 +378,16 @@ func otherRule(d *draft) {
 	}
 }
 
-// renamed gives two or more classes one another's names in a half-space.
+// renamed gives two or more classes one another's names in a half-space, or one class another's.
 func (d *draft) renamed() func(row) int {
-	along, cut := d.direction(), uniform(d.rng, -.7, .7)
+	along, cut := d.direction(), uniform(d.rng, -.5, 1.3)
 	those := some(d.rng, between(d.rng, 2, d.p.classes), d.p.classes)
+	from := those
+	if chance(d.rng, .5) {
+		from = those[:1]
+	}
 	return func(r row) int {
-		if i := slices.Index(those, r.class); i >= 0 && along(r) > cut {
+		if i := slices.Index(from, r.class); i >= 0 && along(r) > cut {
 			return those[(i+1)%len(those)]
 		}
 		return r.class

@@ -66,7 +66,14 @@ func familyProgram(family, replacement uint64) *program {
 	if family%planesEvery == planesEvery-1 {
 		return plane(rng)
 	}
-	return structural(rng)
+	// Most real tables are such that something can be learnt; most random programs are not.
+	c, d := classes(rng), logBetween(rng, 2, mostColumns)
+	for {
+		least := uniform(rng, .05, .8)
+		if p := structural(rng, c, d); p.learnable(rng) >= least {
+			return p
+		}
+	}
 }
 
 // A draft is a task while its changes are made. Both sides have more rows than are kept.
@@ -76,6 +83,7 @@ type draft struct {
 	source, target []row
 	nS, nT         int
 	shares         []float64 // that the target is to have, by label; nil: as they come
+	unknown        []bool    // labels that the source is to lack
 	dropped        []bool    // columns that are left out
 	// The source before any change, some rows, and of its columns:
 	sample          []row
@@ -84,7 +92,7 @@ type draft struct {
 }
 
 func newDraft(rng *rand.Rand, p *program) *draft {
-	d := &draft{rng: rng, p: p, dropped: make([]bool, p.width())}
+	d := &draft{rng: rng, p: p, unknown: make([]bool, p.classes+1), dropped: make([]bool, p.width())}
 	most := mostCells / p.width()
 	d.nS, d.nT = logBetween(rng, leastSource, 2000), logBetween(rng, leastTarget, 3000)
 	if chance(rng, .04) {
@@ -128,7 +136,7 @@ func (d *draft) task(changes []kind) task {
 	}
 	source := take(d.rng, d.source, d.nS, nil)
 	target := take(d.rng, d.target, d.nT, d.shares)
-	return d.assemble(withoutRare(source, target))
+	return d.assemble(d.withoutRare(source, target))
 }
 
 // take takes n rows whose labels have these shares, or fewer if there are not enough.
@@ -154,14 +162,14 @@ func take(rng *rand.Rand, rows []row, n int, shares []float64) []row {
 	return taken
 }
 
-// withoutRare leaves out the classes of which the source has a row or two. It keeps those of
-// which it has none: these are new, or have few rows in the target.
-func withoutRare(source, target []row) (s, t []row) {
-	n := map[int]int{}
+// withoutRare leaves out the classes of which the source has a row or two, or none, unless it is
+// to have none.
+func (d *draft) withoutRare(source, target []row) (s, t []row) {
+	n := make([]int, d.p.classes+1)
 	for _, r := range source {
 		n[r.label]++
 	}
-	known := func(r row) bool { return n[r.label] == 0 || n[r.label] >= leastOfClass }
+	known := func(r row) bool { return d.unknown[r.label] || n[r.label] >= leastOfClass }
 	return keep(source, known), keep(target, known)
 }
 

@@ -45,19 +45,18 @@ func plane(rng *rand.Rand) *program {
 	return p
 }
 
-// structural is a program of any number of classes and columns.
-func structural(rng *rand.Rand) *program {
-	p := &program{classes: classes(rng), flips: flips(rng)}
-	d := logBetween(rng, 2, mostColumns)
+// structural is a program of so many classes and d columns.
+func structural(rng *rand.Rand, classes, d int) *program {
+	p := &program{classes: classes, flips: flips(rng)}
 	q := logBetween(rng, 2, min(max(d, 3), 16))
 	classFirst := false
-	switch weighted(rng, .5, .42, .08) {
-	case 0:
+	switch kind := weighted(rng, .5, .38, .12); {
+	case kind == 0:
 		p.roots = causes(rng, q)
-	case 1:
+	case kind == 1 || classes > 2:
 		p.roots, classFirst = clouds(rng, q, p.classes), true
 	default:
-		p.classes, classFirst = 2, true
+		classFirst = true
 		p.roots = pick(rng, moons, rings)(rng)
 	}
 	p.measureRoots(rng)
