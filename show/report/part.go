@@ -145,7 +145,7 @@ func (p *Part) assume(all []proportions.Assumed) {
 	if all == nil {
 		return
 	}
-	p.Assumed = &Table{Title: "Assumptions by weight", Table: figures.Table{Head: []string{"assumption", "name", "weight", "apart"}}}
+	p.Assumed = &Table{Title: "Assumptions by weight", Table: figures.Table{Head: []string{"assumption", "name", "weight", "told apart"}}}
 	for _, a := range all {
 		p.Assumed.Rows = append(p.Assumed.Rows, []string{a.Words, a.Name, fmt.Sprintf("%.2f", a.Weight), fmt.Sprintf("%.0f %%", 100*a.Apart)})
 	}

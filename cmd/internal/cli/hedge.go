@@ -27,7 +27,7 @@ const (
 func (h *hedgeFlags) register(f *pflag.FlagSet) {
 	h.assume, h.classifier = "auto", usualClassifiers
 	f.Var(oneOf{&h.assume, append([]string{"auto", "stay", "move"}, hedge.Views...)}, "assume",
-		"what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto tests whether they stay, and weighs all by how well they bring the source's labels back")
+		"what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto weighs all by how well they explain the target")
 	f.Var(oneOf{&h.classifier, append([]string{usualClassifiers, allClassifiers}, ensemble.Names...)}, "classifier",
 		"what learns the source's labels: logistic, kernel and network together (ensemble), all four, or one")
 }

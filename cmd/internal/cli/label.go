@@ -41,12 +41,13 @@ posteriors of all classes): as CSV, TSV, JSON, JSON lines, Parquet or Arrow, by 
 
 Nobody has to know how the target differs from the source. On tables and embeddings the
 method is hedge: it labels under five assumptions, from "nothing has changed" to "each part
-of a class has moved by itself", and weighs them by how well each brings the source's own
-labels back, unless its classes explain the target where they are. --assume says what is known. On images the method is self-training: a network is
+of a class has moved by itself". An assumption has the more weight the less the target's rows can
+be told from those that it expects, beside other signs; the weights were fitted to many tasks whose
+truth is known. --assume says what is known. On images the method is self-training: a network is
 trained on changed images of the source, then on changed images of the target too, with labels
 that it gives itself. With --method translate or hedge images are first given an embedding that
-is learnt on the source. The log says what was assumed, what share of the labels is expected to
-be right, and warns when they are not to be believed.
+is learnt on the source. The log says what was assumed, what speaks most for it, and what share of
+the labels is expected to be right, and warns when they are not to be believed.
 
 typicality is how usual a row is for its class, as a p-value: --unknown 0.01 labels rows
 "unknown" that are like none of their class in the source, and about 1 % of the others. Only

@@ -27,12 +27,13 @@ mars featurize reads, or a stream of it, and prints for each class the estimate 
 the target, an interval, the rows that this makes, and its share of the source; then whether to
 believe it, why, and what to do next. --details shows what the estimate rests on.
 
-Nobody has to know how the target differs from the source. The estimate is the mean of what
-five assumptions give, from "nothing has changed" to "each part of a class has moved by
-itself", weighed by how well each brings the source's own labels back, unless the source's
-classes explain the target where they are. --assume says what is known. How far off the estimate is expected to be comes from how far apart the assumptions
-are; by more than 0.2 in L1 it is not to be believed. docs/default.md says what this does and
-where it fails.
+Nobody has to know how the target differs from the source. The estimate is the weighted mean of
+what five assumptions give, from "nothing has changed" to "each part of a class has moved by
+itself". An assumption has the more weight the less the target's rows can be told from those that
+it expects, beside other signs. The weights, and how far off the estimate is expected to be, were
+fitted to many tasks whose truth is known; if the estimate is expected to be off
+by more than 0.2 in L1 it is not to be believed. --assume says what is known. docs/default.md says
+what this does and where it fails.
 
 --method mte is match–translate–EM alone, under which classes may change their proportions,
 move, and change their look, with the opinions of other estimators. It is what images get:

@@ -30,7 +30,7 @@ target's rows are those of mars label. It needs features, domain and labels alon
 weight or matched, from the stages before, give the proportions that training starts from.
 
 Methods: hedge (for tables whose change nobody knows: five assumptions, weighed by how well each
-brings the source's labels back), translate (match, translate, retrain: moves the source's classes to where they
+explains the target), translate (match, translate, retrain: moves the source's classes to where they
 are in the target, then trains there; the best where each class is one cloud that moves, on
 features, or on the embedding of images), self-training (the best on images: trains on
 augmented source rows, then on augmented target rows too, with labels that it gives and

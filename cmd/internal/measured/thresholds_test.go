@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/gate"
 )
 
 // thresholds are numbers of the pages, and of help texts, that the code decides: where the
@@ -23,7 +25,7 @@ var thresholds = []struct{ page, text, constants string }{
 	{"docs/measured/diagnostics.md", "`max` > N, `effective_rows` < N", "stages/internal/diagnostics.maxWeight minEffectiveRows"},
 	{"docs/measured/diagnostics.md", "expected to be off? | > N", "stages/algorithms/labelshift.Threshold"},
 	{"docs/measured/diagnostics.md", "The same, of the default | > N", "stages/algorithms/labelshift.Threshold"},
-	{"docs/measured/diagnostics.md", "`expected_accuracy` < N, `untypical` > N; if the classes have stayed, `stays.new` > N", "stages/internal/diagnostics.minExpectedAccuracy maxUntypical maxNew"},
+	{"docs/measured/diagnostics.md", "`expected_accuracy` < N, `untypical` > N; if the classes have stayed, `signs.new` > N", "stages/internal/diagnostics.minExpectedAccuracy maxUntypical maxNew"},
 	{"docs/measured/diagnostics.md", "`after` > N × `floor`", "stages/internal/diagnostics.maxLeft"},
 	{"docs/measured/diagnostics.md", "`first_kept` < N, `moved` > N", "stages/internal/diagnostics.minFirstKept maxMoved"},
 	{"docs/measured/diagnostics.md", "`wasserstein` > N × `wasserstein_floor`", "stages/internal/diagnostics.maxApart"},
@@ -40,7 +42,11 @@ var thresholds = []struct{ page, text, constants string }{
 	{"docs/default.md", "It looks at no more than N rows of each domain", "stages/algorithms/hedge.MaxRows"},
 	{"docs/default-rules.md", "keeps its share, but at least N rows", "stages/algorithms/hedge.minClassRows"},
 	{"docs/default-rules.md", "Below N are about 5 %", "stages/algorithms/hedge.UntypicalRate"},
-	{"docs/default-rules.md", "If the misfit is above N standard deviations, the test says nothing; from N to N", "stages/algorithms/hedge.lastMisfit firstMisfit lastMisfit"},
+	{"docs/default-rules.md", "If it is above N, or rows seem to be of no class", "stages/algorithms/hedge.lastMisfit"},
+	{"docs/default-rules.md", "If the misfit is below N then", "stages/algorithms/hedge.firstMisfit"},
+	{"docs/default-rules.md", "not looked for if the misfit of step 4 is at most N", "stages/algorithms/hedge.firstMisfit"},
+	{"docs/default-rules.md", "on up to N rows of each side", "stages/algorithms/hedge.areaRows"},
+	{"docs/default-rules.md", "than N deviations, a sign counts", "stages/algorithms/gate.maxScaled"},
 	{"docs/methods.md", "Below N target rows, and for classes of fewer than N source rows", "stages/algorithms/hedge.fewRows fewRowsOfClass"},
 	{"docs/methods.md", "`mte` and `translate` warn below N target rows and above N classes", "stages/algorithms/labelshift.fewRows manyClasses"},
 	{"docs/methods.md", "Above N there is a warning", "stages/algorithms/labelshift.Threshold"},
@@ -72,6 +78,24 @@ func TestThresholds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The page of the default says what its gate was fitted to.
+func TestTasksOfGate(t *testing.T) {
+	const page = "docs/default-rules.md"
+	made := gate.Default().Made
+	want := fmt.Sprintf("fitted to %s tasks of %s families", grouped(made.Tasks), grouped(made.Families))
+	if !strings.Contains(strings.Join(strings.Fields(read(t, page)), " "), want) {
+		t.Errorf("%s does not say %q", page, want)
+	}
+}
+
+// grouped is a number with a comma before its thousands.
+func grouped(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
 func read(t *testing.T, page string) string {

@@ -113,23 +113,33 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// unmoved is the weight of the views that move no rows.
+func unmoved(m *Model) (sum float64) {
+	for _, v := range m.Views {
+		if !v.moves() {
+			sum += v.Weight
+		}
+	}
+	return sum
+}
+
 // Label shift alone is known as such, also where a class is gone and where there is one
 // that the source lacks. Movement is not.
 func TestStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		shares       []float64
 		displacement [][]float64
-		strange      int     // rows of another class
-		trust        float64 // as it should be
+		strange      int // rows of another class
+		stays        bool
 	}{
-		"nothing":         {even, nowhere, 0, 1},
-		"proportions":     {uneven, nowhere, 0, 1},
-		"a class is gone": {[]float64{.6, 0, .4}, nowhere, 0, 1},
-		"one class":       {[]float64{0, 0, 1}, nowhere, 0, 1},
-		"a new class":     {[]float64{.6, 0, .4}, nowhere, 60, 1},
-		"together":        {uneven, together, 0, 0},
-		"apart":           {uneven, apart, 0, 0},
-		"by two sigma":    {even, [][]float64{{2, 0, 0, 0}, {0, -2, 0, 0}, {0, 0, 2, 0}}, 0, 0},
+		"nothing":         {even, nowhere, 0, true},
+		"proportions":     {uneven, nowhere, 0, true},
+		"a class is gone": {[]float64{.6, 0, .4}, nowhere, 0, true},
+		"one class":       {[]float64{0, 0, 1}, nowhere, 0, true},
+		"a new class":     {[]float64{.6, 0, .4}, nowhere, 60, true},
+		"together":        {uneven, together, 0, false},
+		"apart":           {uneven, apart, 0, false},
+		"by two sigma":    {even, [][]float64{{2, 0, 0, 0}, {0, -2, 0, 0}, {0, 0, 2, 0}}, 0, false},
 	} {
 		p := newProblem(240, even, test.shares, test.displacement)
 		known := p.Target.Rows
@@ -138,17 +148,17 @@ func TestStays(t *testing.T) {
 			dense.Append(&p.Target, []float32{float32(5 + rng.NormFloat64()), float32(5 + rng.NormFloat64()), float32(rng.NormFloat64()), 4})
 		}
 		m, q := fitted(t, p, Options{})
-		if m.Stays.Trust != test.trust {
-			t.Errorf("%s: trust %.3f in %+v, want %v", name, m.Stays.Trust, m.Stays, test.trust)
+		if w := unmoved(m); w > .5 != test.stays {
+			t.Errorf("%s: it has the weight %.3f that no class has moved: %+v", name, w, m.Problem)
 		}
-		if test.trust == 0 {
+		if !test.stays {
 			continue
 		}
 		if e := dense.L1(m.Proportions, test.shares); test.strange == 0 && e > .03 {
 			t.Errorf("%s: p_T is off by %.3f: %v", name, e, m.Proportions)
 		}
-		if share := float64(test.strange) / float64(p.Target.Rows); math.Abs(m.Stays.New-share) > .04 {
-			t.Errorf("%s: %.3f of the rows are said to be new, and %.3f are", name, m.Stays.New, share)
+		if share := float64(test.strange) / float64(p.Target.Rows); math.Abs(m.Problem.New-share) > .04 {
+			t.Errorf("%s: %.3f of the rows are said to be new, and %.3f are", name, m.Problem.New, share)
 		}
 		typical, err := m.Typicality(t.Context(), m.Prepare(p.Target), q)
 		if err != nil {
@@ -175,13 +185,12 @@ func TestStaysOfTwoClasses(t *testing.T) {
 		columns        int
 		share          float64 // of the first class in the target
 		distance, move float64
-		trust          float64
 	}{
-		"proportions":                {2, 0.95, 4, 0, 1},
-		"proportions, one column":    {1, 0.95, 3, 0, 1},
-		"proportions, less so":       {2, 0.7, 4, 0, 1},
-		"proportions, three columns": {3, 0.95, 4, 0, 1},
-		"movement":                   {2, 0.5, 2.4, -1.2, 0},
+		"proportions":                {2, 0.95, 4, 0},
+		"proportions, one column":    {1, 0.95, 3, 0},
+		"proportions, less so":       {2, 0.7, 4, 0},
+		"proportions, three columns": {3, 0.95, 4, 0},
+		"movement":                   {2, 0.5, 2.4, -1.2},
 	} {
 		rng := rand.New(rand.NewPCG(21, 0))
 		p := Problem{Source: dense.New(0, c.columns), Target: dense.New(0, c.columns), Classes: []string{"a", "b"}}
@@ -204,11 +213,11 @@ func TestStaysOfTwoClasses(t *testing.T) {
 			dense.Append(&p.Target, row(y, c.move))
 		}
 		m, _ := fitted(t, problem{Problem: p}, Options{})
-		if m.Stays.Trust != c.trust {
-			t.Errorf("%s: trust %.3f in %+v, want %v", name, m.Stays.Trust, m.Stays, c.trust)
+		if w := unmoved(m); w > .5 != (c.move == 0) {
+			t.Errorf("%s: it has the weight %.3f that no class has moved: %+v", name, w, m.Problem)
 		}
-		if c.move != 0 && m.Stays.Rival <= lastRival {
-			t.Errorf("%s: rows that moved together have the rival %.2f", name, m.Stays.Rival)
+		if (m.Problem.Rival > 0) != (c.move != 0) {
+			t.Errorf("%s: rows that have moved together are likelier by %.2f deviations", name, m.Problem.Rival)
 		}
 		if e := dense.L1(m.Proportions, []float64{c.share, 1 - c.share}); e > 0.1 {
 			t.Errorf("%s: p_T is off by %.3f, in %+v", name, e, m.Views)
@@ -248,7 +257,7 @@ func TestNoise(t *testing.T) {
 		loud(p, test.columns)
 		m, q := fitted(t, p, Options{Interval: &IntervalOptions{}, Assume: test.assume})
 		if found := m.Noise != nil; found != test.found {
-			t.Errorf("%s: noise %+v, misfit %.1f", name, m.Noise, m.Stays.Misfit)
+			t.Errorf("%s: noise %+v, misfit %.1f", name, m.Noise, m.Problem.Misfit)
 			continue
 		}
 		if !test.found {
@@ -559,18 +568,20 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// Movements of thin classes are not looked for where the test leaves them no weight: the answer is what it
-// is if they are, but for the circle, which a quicker learner goes round.
+// Movements of thin classes are not looked for where the source's classes explain the target where
+// they are, and the answer is nearly what it is if they are.
 func TestSettled(t *testing.T) {
 	p := crowd(80, 5, 300)
 	few, answer := fitted(t, p, Options{})
 	all, same := fitted(t, p, Options{KeepAll: true})
-	if few.Stays.Trust != 1 || len(few.Views) != 2 || len(all.Views) < 4 {
-		t.Fatalf("a trust of %v: %d views, and %d if all are kept", few.Stays.Trust, len(few.Views), len(all.Views))
+	if len(few.Views) != 2 || len(all.Views) < 4 {
+		t.Fatalf("%d views, and %d if all are kept: %+v", len(few.Views), len(all.Views), few.Problem)
 	}
-	few.Evidence.Failure = all.Evidence.Failure
-	if !slices.Equal(few.Proportions, all.Proportions) || !slices.Equal(answer.Data, same.Data) || few.Evidence != all.Evidence {
-		t.Error("the answers differ")
+	if d := dense.L1(few.Proportions, all.Proportions); d > .05 {
+		t.Errorf("the proportions differ by %.3f", d)
+	}
+	if a, b := accuracy(answer, p.truth), accuracy(same, p.truth); math.Abs(a-b) > .02 {
+		t.Errorf("accuracy %.3f, and %.3f if all views are kept", a, b)
 	}
 }
 

@@ -82,32 +82,6 @@ func TestMeanOfLeast(t *testing.T) {
 	}
 }
 
-// Labels that are right come back, shuffled ones do not, whatever the proportions.
-func TestCircle(t *testing.T) {
-	p := newProblem(300, even, uneven, nowhere)
-	f, err := begin(t.Context(), p.Problem, Options{Classifiers: []string{"kernel"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := dense.New(len(p.truth), 3)
-	for i, y := range dense.Pick(p.truth, rowOrder(p.Target, columnOrder(nil, p.Target.Cols), nil, 0)) {
-		dense.Row(q, i)[y] = 1
-	}
-	right, err := f.circle(t.Context(), f.source, q)
-	if err != nil || right < .97 {
-		t.Errorf("of right labels %.3f come back (%v)", right, err)
-	}
-	rand.New(rand.NewPCG(1, 1)).Shuffle(q.Rows, func(i, j int) {
-		a, b := dense.Row(q, i), dense.Row(q, j)
-		for k := range a {
-			a[k], b[k] = b[k], a[k]
-		}
-	})
-	if wrong, err := f.circle(t.Context(), f.source, q); err != nil || wrong > .6 {
-		t.Errorf("of shuffled labels %.3f come back (%v)", wrong, err)
-	}
-}
-
 // Intervals of two levels are as wide, one beside the other, as the table of the normal
 // distribution says.
 func TestIntervalLevels(t *testing.T) {

@@ -184,13 +184,16 @@ func (h *Hedge) Noisy() string {
 // do not, and 1 if they always do.
 func Apart(v hedge.View) float64 { return max(0, 2*v.Apart-1) }
 
-// why says what speaks most for the heaviest view.
+// why says what speaks most for the heaviest view, where others have weight beside it.
 func why(m *hedge.Model) (said []string) {
 	heaviest := 0
 	for i, v := range m.Views {
 		if v.Weight > m.Views[heaviest].Weight {
 			heaviest = i
 		}
+	}
+	if m.Views[heaviest].Weight == 1 {
+		return nil
 	}
 	for _, r := range m.Why(heaviest) {
 		if r.Value >= leastReason && len(said) < maxReasons {
