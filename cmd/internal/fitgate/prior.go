@@ -45,7 +45,7 @@ func draw(seed uint64) task {
 	}
 }
 
-// someKinds draws one kind of change, or two, of which the first gives the name.
+// someKinds draws one kind of change, or two, of which the first gives the name. Nothing but none is "same".
 func someKinds(rng *rand.Rand) []kind {
 	weights := make([]float64, len(kinds))
 	for i, k := range kinds {
@@ -53,8 +53,8 @@ func someKinds(rng *rand.Rand) []kind {
 	}
 	first := weighted(rng, weights...)
 	changes := []kind{kinds[first]}
-	if chance(rng, twice) {
-		weights[first], weights[0] = 0, 0 // the first of kinds is none
+	if chance(rng, twice) && changes[0].name != same {
+		weights[first], weights[0] = 0, 0 // the first of kinds is same
 		changes = append(changes, kinds[weighted(rng, weights...)])
 	}
 	return changes
