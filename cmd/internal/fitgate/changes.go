@@ -117,11 +117,7 @@ func (d *draft) direction() func(row) float64 {
 		}
 		return s
 	}
-	x := make([]float64, calibration)
-	for i := range x {
-		x[i] = along(d.sample[i])
-	}
-	mean, deviation := moments(x)
+	mean, deviation := moments(calibration, func(i int) float64 { return along(d.sample[i]) })
 	return func(r row) float64 { return (along(r) - mean) / max(deviation, 1e-9) }
 }
 

@@ -112,13 +112,11 @@ func newDraft(rng *rand.Rand, p *program) *draft {
 func (d *draft) measure() {
 	d.sample = d.source[:calibration]
 	for j := range d.p.width() {
-		x := make([]float64, 0, calibration)
 		different := map[float64]bool{}
 		for _, r := range d.sample {
-			x = append(x, r.x[j])
 			different[r.x[j]] = true
 		}
-		mean, deviation := moments(x)
+		mean, deviation := moments(calibration, func(i int) float64 { return d.sample[i].x[j] })
 		d.mean, d.deviation = append(d.mean, mean), append(d.deviation, deviation)
 		if len(different) > fewValues {
 			d.smooth = append(d.smooth, j)

@@ -109,9 +109,10 @@ func deviations(x task) (z []float64) {
 			if len(a) < 20 || len(b) < 20 {
 				continue
 			}
-			meanA, _ := moments(a)
-			meanB, _ := moments(b)
-			_, both := moments(append(a, b...)) // not each: a column of few values may have one on one side
+			ab := append(a, b...)
+			meanA, _ := moments(len(a), func(i int) float64 { return a[i] })
+			meanB, _ := moments(len(b), func(i int) float64 { return b[i] })
+			_, both := moments(len(ab), func(i int) float64 { return ab[i] }) // not each: a column of few values may have one on one side
 			if both > 1e-9 {
 				z = append(z, math.Abs(meanA-meanB)/(both*math.Sqrt(1/float64(len(a))+1/float64(len(b)))))
 			}
