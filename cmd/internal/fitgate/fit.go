@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -76,6 +77,7 @@ func fit(args []string) error {
 	if args[0] == "-" {
 		return nil
 	}
+	g.Made.Date = time.Now().UTC().Format(time.DateOnly)
 	return write(g, args[0])
 }
 
