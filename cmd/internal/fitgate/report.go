@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+
+	"mars.dev/mars/stages/algorithms/gate"
 )
 
 func mapsKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
@@ -53,7 +55,7 @@ var widthShown = 1.0
 // groupOf tells simulated tasks from those of real tables, and those of SKADA-Bench from both.
 func groupOf(j judged) string {
 	switch {
-	case strings.HasPrefix(j.Family, "sim-"):
+	case strings.HasPrefix(j.Family, gate.Simulated):
 		return "simulated"
 	case strings.HasPrefix(j.Family, "skada-"):
 		return "SKADA-Bench"

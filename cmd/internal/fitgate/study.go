@@ -184,7 +184,7 @@ func shorten(t *gate.Task) {
 	}
 	for i := range t.Views {
 		v := &t.Views[i]
-		for _, x := range []*float64{&v.Apart, &v.Beyond, &v.Doubt, &v.Members, &v.Trees} {
+		for _, x := range []*float64{&v.Apart, &v.Beyond, &v.Blurred, &v.Doubt, &v.Members, &v.Trees} {
 			*x = short(*x)
 		}
 		v.Proportions = shortAll(v.Proportions)

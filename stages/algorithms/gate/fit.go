@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
@@ -44,7 +45,7 @@ func (s *Signs) Mean(weights []float64) []float64 { return newAnswer(*s, weights
 
 // Options of a fit. The zero value is usable.
 type Options struct {
-	// Ridge is what the square of a coefficient costs; 0 means 3e-5. One that is a view's own costs
+	// Ridge is what the square of a coefficient costs; 0 means 1e-4. One that is a view's own costs
 	// four times as much.
 	Ridge float64
 	// Steps of Adam; 0 means 1,500.
@@ -54,6 +55,7 @@ type Options struct {
 const (
 	wrongCosts    = 2    // what a share of wrong labels costs beside an L1 error
 	ownCosts      = 4    // what a view's own coefficient costs beside one that all views share
+	simulated     = 0.3  // what a simulated family counts beside a real one
 	rate          = 0.03 // of Adam's first steps
 	answerRidge   = 1e-3 // of the regressions
 	newtonSteps   = 50
@@ -63,7 +65,7 @@ const (
 
 // Fit fits a gate, but for Made and Width, to tasks.
 func Fit(tasks []Task, o Options) (*Gate, error) {
-	o.Ridge, o.Steps = cmp.Or(o.Ridge, 3e-5), cmp.Or(o.Steps, 1500)
+	o.Ridge, o.Steps = cmp.Or(o.Ridge, 1e-4), cmp.Or(o.Steps, 1500)
 	for _, t := range tasks {
 		if err := t.check(); err != nil {
 			return nil, err
@@ -91,7 +93,10 @@ func (t *Task) check() error {
 	return nil
 }
 
-// familyWeights let families count alike, and the tasks of a family; they sum to 1.
+// Simulated is what the names of simulated families begin with.
+const Simulated = "sim-"
+
+// familyWeights let families count alike, but for simulated ones, and the tasks of a family.
 func familyWeights(tasks []Task) []float64 {
 	count := make(map[string]float64)
 	for _, t := range tasks {
@@ -99,7 +104,9 @@ func familyWeights(tasks []Task) []float64 {
 	}
 	weights := make([]float64, len(tasks))
 	for i, t := range tasks {
-		weights[i] = 1 / count[t.Family] / float64(len(count))
+		if weights[i] = 1 / count[t.Family] / float64(len(count)); strings.HasPrefix(t.Family, Simulated) {
+			weights[i] *= simulated
+		}
 	}
 	return weights
 }

@@ -42,6 +42,9 @@ type View struct {
 	// Beyond is how far it is from that, in standard deviations of chance.
 	Apart  float64 `json:"apart"`
 	Beyond float64 `json:"beyond"`
+	// Blurred is Apart where noise has blurred both sides: what is left but for values that rows
+	// of few values leave as soon as they move.
+	Blurred float64 `json:"blurred"`
 	// Doubt is 1 − the mean greatest posterior of the target's rows, 0 to 1.
 	Doubt float64 `json:"doubt"`
 	// Members is the L1 distance, 0 to 2, of the proportions by single classifiers from those by all.
@@ -116,6 +119,8 @@ var viewSigns = []sign[seen]{
 	{"apart", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return 2 * max(0, v.Apart-0.5) }},
 	{"log apart", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return logOf(2 * (v.Apart - 0.5)) }},
 	{"beyond chance", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return deviations(max(0, v.Beyond)) }},
+	{"blurred", "the target's rows are told from those that it expects, even if blurred", "the target's rows are hardly told from those that it expects if blurred", func(v seen) float64 { return 2 * max(0, v.Blurred-0.5) }},
+	{"log blurred", "the target's rows are told from those that it expects, even if blurred", "the target's rows are hardly told from those that it expects if blurred", func(v seen) float64 { return logOf(2 * (v.Blurred - 0.5)) }},
 	{"shift", "the proportions would have changed much", "the proportions would have changed little", func(v seen) float64 { return distance(v.Proportions, v.prior) }},
 	{"doubt", "labels would be uncertain", "labels would be certain", func(v seen) float64 { return v.Doubt }},
 	{"trees", "boosted trees would label many rows otherwise", "boosted trees would label rows alike", func(v seen) float64 { return v.Trees }},
@@ -174,6 +179,9 @@ var answerSigns = []sign[answer]{
 	{"disagreement", "the assumptions label rows differently", "the assumptions label rows alike", func(a answer) float64 { return logOf(a.disagreement()) }},
 	{"apart", "the target's rows are told from those that the assumptions expect", "the target's rows are hardly told from those that the assumptions expect", func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return 2 * (v.Apart - 0.5) }))
+	}},
+	{"blurred", "the target's rows are told from those that the assumptions expect, even if blurred", "the target's rows are hardly told from those that the assumptions expect if blurred", func(a answer) float64 {
+		return logOf(a.over(func(v View) float64 { return 2 * (v.Blurred - 0.5) }))
 	}},
 	{"beyond chance", "the target's rows are told from those that the assumptions expect", "the target's rows are hardly told from those that the assumptions expect", func(a answer) float64 {
 		return a.over(func(v View) float64 { return deviations(max(0, v.Beyond)) })

@@ -15,7 +15,8 @@ import (
 
 // If an assumption is true, the target looks like the source's rows where the assumption has moved
 // them, in the proportions that it gives. Boosted trees are asked to tell the two apart, as two-sample tests by a
-// classifier do (Lopez-Paz & Oquab 2017). Trees see what moments do not.
+// classifier do (Lopez-Paz & Oquab 2017). Trees see what moments do not: also that rows of few values have left these
+// values, as all do that were moved. They are asked again where both sides are blurred, so that this does not tell.
 const (
 	areaRows    = 1_500 // of each side, at most
 	areaFolds   = 2
@@ -25,6 +26,7 @@ const (
 	areaColumns = 50 // that a round looks at
 	// leastWeight is the least that a source row counts, beside one of its class in its own proportions.
 	leastWeight = 1e-6
+	blur        = 0.25 // the deviation of noise, in units of a column's in the source
 )
 
 // side are weighted rows, each in a fold.
@@ -62,10 +64,9 @@ func (s *side) worth() float64 {
 	return 1 / squares
 }
 
-// apart is the area under the ROC curve of trees that tell the target's rows from those of the
-// source where a view has moved them (rows), in its proportions, and how far that is from chance
-// in its standard deviations.
-func (f *fit) apart(ctx context.Context, rows blas32.General, proportions []float64) (area, beyond float64, err error) {
+// apart finds the signs Apart, Beyond and Blurred of a view that has moved the source's rows (rows), and
+// gives these proportions.
+func (f *fit) apart(ctx context.Context, v *View, rows blas32.General, proportions []float64) (err error) {
 	source := dense.Sample(f.distinct, areaRows, f.random(streamArea))
 	target := dense.Sample(f.target.Rows, areaRows, f.random(streamArea))
 	weights := make([]float64, len(source))
@@ -75,15 +76,22 @@ func (f *fit) apart(ctx context.Context, rows blas32.General, proportions []floa
 	}
 	rng := f.random(streamArea)()
 	sides := [2]*side{newSide(dense.Gather(rows, source), weights, rng), newSide(dense.Gather(f.target, target), nil, rng)}
-	if area, err = areaBetween(ctx, sides, f.Seed); err != nil {
-		return 0, 0, err
+	if v.Apart, err = areaBetween(ctx, sides, f.Seed); err != nil {
+		return err
 	}
 	distinct := float64(len(target))
 	if f.stays.tested {
 		distinct *= float64(f.stays.rows) / float64(len(f.nearness.target))
 	}
 	chance := math.Sqrt((1/sides[0].worth() + 1/distinct) / 12)
-	return area, min(maxDeviations, max(-maxDeviations, (area-0.5)/chance)), nil
+	v.Beyond = min(maxDeviations, max(-maxDeviations, (v.Apart-0.5)/chance))
+	for _, s := range sides {
+		for i := range s.rows.Data {
+			s.rows.Data[i] += float32(blur * rng.NormFloat64())
+		}
+	}
+	v.Blurred, err = areaBetween(ctx, sides, f.Seed)
+	return err
 }
 
 // areaBetween is the area under the ROC curve of the second side's scores against the first's. Trees score rows

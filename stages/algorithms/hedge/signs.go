@@ -89,8 +89,7 @@ func (m *Model) look(ctx context.Context, f *fit, learners []*learner, posterior
 			}
 			v.Trees = disagreement([]blas32.General{own, dense.Gather(posteriors[i], target)})[0][1]
 		}
-		v.Apart, v.Beyond, err = f.apart(ctx, learners[v.Classifier].rows, v.expected(f.prior))
-		return err
+		return f.apart(ctx, v, learners[v.Classifier].rows, v.expected(f.prior))
 	})
 }
 
@@ -138,7 +137,7 @@ func disagreement(posteriors []blas32.General) [][]float64 {
 func (m *Model) Signs() gate.Signs {
 	s := gate.Signs{Problem: m.Problem, Prior: m.prior, Disagree: m.disagree}
 	for _, v := range m.Views {
-		s.Views = append(s.Views, gate.View{Name: v.Name, Apart: v.Apart, Beyond: v.Beyond, Doubt: v.Doubt, Members: v.Members, Trees: v.Trees, Proportions: v.Proportions})
+		s.Views = append(s.Views, gate.View{Name: v.Name, Apart: v.Apart, Beyond: v.Beyond, Blurred: v.Blurred, Doubt: v.Doubt, Members: v.Members, Trees: v.Trees, Proportions: v.Proportions})
 	}
 	return s
 }
