@@ -13,9 +13,11 @@ type kind struct {
 	also   bool // the proportions may change as well
 }
 
+const same = "same" // nothing changes
+
 // kinds are about as frequent as each is among studies of real tables.
 var kinds = []kind{
-	{"same", 8, func(*draft) {}, false},
+	{same, 8, func(*draft) {}, false},
 	{"label", 16, label, false},
 	{"vanished", 3, vanished, false},
 	{"chosen", 14, chosen, true},
@@ -45,13 +47,27 @@ func label(d *draft) {
 // vanished leaves the target without one class or some, but one.
 func vanished(d *draft) {
 	d.shares = d.natural()
-	n := 1
-	if d.p.classes > 2 && chance(d.rng, .4) {
-		n = between(d.rng, 1, d.p.classes-1)
+	known, n := d.known(), 1
+	if len(known) > 2 && chance(d.rng, .4) {
+		n = between(d.rng, 1, len(known)-1)
 	}
-	for _, k := range some(d.rng, n, d.p.classes) {
-		d.shares[k] = 0
+	for _, i := range some(d.rng, max(0, min(n, len(known)-1)), len(known)) {
+		d.shares[known[i]] = 0
 	}
+}
+
+// known are the labels that the source has enough rows of.
+func (d *draft) known() (labels []int) {
+	n := make([]int, d.p.classes+1)
+	for _, r := range d.source[:min(d.nS, len(d.source))] {
+		n[r.label]++
+	}
+	for k := range n {
+		if n[k] >= leastOfClass {
+			labels = append(labels, k)
+		}
+	}
+	return labels
 }
 
 // natural are the shares of the labels in the target as it is; the last is that of the unknown class.
@@ -101,11 +117,7 @@ func (d *draft) direction() func(row) float64 {
 		}
 		return s
 	}
-	x := make([]float64, calibration)
-	for i := range x {
-		x[i] = along(d.sample[i])
-	}
-	mean, deviation := moments(x)
+	mean, deviation := moments(calibration, func(i int) float64 { return along(d.sample[i]) })
 	return func(r row) float64 { return (along(r) - mean) / max(deviation, 1e-9) }
 }
 
@@ -330,10 +342,9 @@ func noise(d *draft) {
 // strangers lets the target have rows of classes that the source has none of: one or two of the
 // table's own, or, where two must stay, rows from elsewhere.
 func strangers(d *draft) {
-	if spare := d.p.classes - 2; spare > 0 && chance(d.rng, .8) {
-		those := some(d.rng, between(d.rng, 1, min(2, spare)), d.p.classes)
-		for _, k := range those {
-			d.unknown[k] = true
+	if known := d.known(); len(known) > 2 && chance(d.rng, .8) {
+		for _, i := range some(d.rng, between(d.rng, 1, min(2, len(known)-2)), len(known)) {
+			d.unknown[known[i]] = true
 		}
 		d.source = keep(d.source, func(r row) bool { return !d.unknown[r.label] })
 		return

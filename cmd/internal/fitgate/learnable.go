@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -26,11 +27,7 @@ func (p *program) learnable(rng *rand.Rand) float64 {
 // standard brings the columns of rows to mean 0 and deviation 1.
 func (p *program) standard(rows []row) {
 	for j := range rows[0].x {
-		x := make([]float64, len(rows))
-		for i, r := range rows {
-			x[i] = r.x[j]
-		}
-		mean, deviation := moments(x)
+		mean, deviation := moments(len(rows), func(i int) float64 { return rows[i].x[j] })
 		for _, r := range rows {
 			r.x[j] = (r.x[j] - mean) / max(deviation, 1e-9)
 		}
@@ -64,12 +61,7 @@ func neighbours(train []row) func(row, []float64) {
 				all[i].distance += (t.x[j] - r.x[j]) * (t.x[j] - r.x[j])
 			}
 		}
-		slices.SortFunc(all, func(a, b near) int {
-			if a.distance < b.distance {
-				return -1
-			}
-			return 1
-		})
+		slices.SortFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
 		for i, n := range all[:5] {
 			scores[n.label] += 1 - .1*float64(i)
 		}
@@ -86,11 +78,7 @@ func (p *program) densities(train []row) func(row, []float64) {
 	means, deviations := make([][]float64, p.classes), make([][]float64, p.classes)
 	for k, rows := range byLabel {
 		for j := range d {
-			x := make([]float64, len(rows))
-			for i, r := range rows {
-				x[i] = r.x[j]
-			}
-			mean, deviation := moments(x)
+			mean, deviation := moments(len(rows), func(i int) float64 { return rows[i].x[j] })
 			means[k], deviations[k] = append(means[k], mean), append(deviations[k], max(deviation, .1))
 		}
 	}

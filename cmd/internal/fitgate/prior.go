@@ -45,7 +45,7 @@ func draw(seed uint64) task {
 	}
 }
 
-// someKinds draws one kind of change, or two, of which the first gives the name.
+// someKinds draws one kind of change, or two, of which the first gives the name. Nothing but none is "same".
 func someKinds(rng *rand.Rand) []kind {
 	weights := make([]float64, len(kinds))
 	for i, k := range kinds {
@@ -53,8 +53,8 @@ func someKinds(rng *rand.Rand) []kind {
 	}
 	first := weighted(rng, weights...)
 	changes := []kind{kinds[first]}
-	if chance(rng, twice) {
-		weights[first], weights[0] = 0, 0 // the first of kinds is none
+	if chance(rng, twice) && changes[0].name != same {
+		weights[first], weights[0] = 0, 0 // the first of kinds is same
 		changes = append(changes, kinds[weighted(rng, weights...)])
 	}
 	return changes
@@ -112,13 +112,11 @@ func newDraft(rng *rand.Rand, p *program) *draft {
 func (d *draft) measure() {
 	d.sample = d.source[:calibration]
 	for j := range d.p.width() {
-		x := make([]float64, 0, calibration)
 		different := map[float64]bool{}
 		for _, r := range d.sample {
-			x = append(x, r.x[j])
 			different[r.x[j]] = true
 		}
-		mean, deviation := moments(x)
+		mean, deviation := moments(calibration, func(i int) float64 { return d.sample[i].x[j] })
 		d.mean, d.deviation = append(d.mean, mean), append(d.deviation, deviation)
 		if len(different) > fewValues {
 			d.smooth = append(d.smooth, j)

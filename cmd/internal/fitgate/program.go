@@ -157,7 +157,7 @@ func (p *program) measureRoots(rng *rand.Rand) {
 	far := logUniform(rng, 1, 5) / norm(centre)
 	wide := logUniform(rng, .2, 1)
 	for j := range q {
-		mean, deviation := moments(values(sample, j))
+		mean, deviation := moments(len(sample), func(i int) float64 { return sample[i][j] })
 		p.spread = append(p.spread, deviation)
 		centre[j] = mean + far*centre[j]*deviation
 	}
@@ -251,11 +251,7 @@ func (n *node) connect(rng *rand.Rand, before int) {
 // standardise sets centre and scale by a sample of the values before the node.
 func (n *node) standardise(sample [][]float64) {
 	n.centre, n.scale = 0, 1
-	values := make([]float64, len(sample))
-	for i := range sample {
-		values[i] = n.value(sample[i])
-	}
-	mean, deviation := moments(values)
+	mean, deviation := moments(len(sample), func(i int) float64 { return n.value(sample[i]) })
 	n.centre, n.scale = mean, max(deviation, 1e-3)
 }
 
@@ -388,29 +384,10 @@ func (r *rule) changed(rng *rand.Rand) *rule {
 	return &c
 }
 
-// moments gives mean and deviation.
-func moments(x []float64) (mean, deviation float64) {
-	for _, v := range x {
-		mean += v / float64(len(x))
-	}
-	for _, v := range x {
-		deviation += (v - mean) * (v - mean) / float64(len(x))
-	}
-	return mean, math.Sqrt(deviation)
-}
-
 func norm(x []float64) float64 {
 	var s float64
 	for _, v := range x {
 		s += v * v
 	}
 	return math.Sqrt(s)
-}
-
-func values(rows [][]float64, j int) []float64 {
-	x := make([]float64, len(rows))
-	for i := range rows {
-		x[i] = rows[i][j]
-	}
-	return x
 }

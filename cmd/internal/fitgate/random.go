@@ -67,6 +67,18 @@ func student(rng *rand.Rand, df int) float64 {
 // some draws n of 0 to of−1, in random order.
 func some(rng *rand.Rand, n, of int) []int { return rng.Perm(of)[:n] }
 
+// moments gives the mean and the deviation of n values.
+func moments(n int, value func(i int) float64) (mean, deviation float64) {
+	for i := range n {
+		mean += value(i) / float64(n)
+	}
+	for i := range n {
+		v := value(i) - mean
+		deviation += v * v / float64(n)
+	}
+	return mean, math.Sqrt(deviation)
+}
+
 func normals(rng *rand.Rand, n int, scale float64) []float64 {
 	x := make([]float64, n)
 	for i := range x {

@@ -100,18 +100,12 @@ func (t task) check() error {
 	return nil
 }
 
-var (
-	errRows    = errors.New("task: fewer rows than asked for")
-	errClasses = errors.New("task: a class of the source has fewer than 3 rows, or there is one class alone")
-	errColumns = errors.New("task: fewer than 2 columns, or one that is constant")
-)
-
 // valid tells why t is none that the prior may give: every task has enough rows, at least two
 // classes in its source with three rows each, two columns or more, none of them constant on
 // either side, and finite values.
 func (t task) valid() error {
 	if t.Source.Rows < leastSource || t.Target.Rows < leastTarget {
-		return errRows
+		return errors.New("task: fewer rows than the prior draws")
 	}
 	known := 0
 	for _, n := range count(t.Labels, t.Classes) {
@@ -119,18 +113,15 @@ func (t task) valid() error {
 			known++
 		}
 		if n > 0 && n < leastOfClass {
-			return errClasses
+			return errors.New("task: a class of the source has a row or two")
 		}
 	}
-	if known < 2 {
-		return errClasses
-	}
-	if t.Source.Cols < 2 {
-		return errColumns
+	if known < 2 || t.Source.Cols < 2 {
+		return errors.New("task: fewer than two classes or columns")
 	}
 	for j := range t.Source.Cols {
 		if constant(t.Source, j) || constant(t.Target, j) {
-			return errColumns
+			return fmt.Errorf("task: column %d is constant", j)
 		}
 	}
 	return t.check()
