@@ -46,6 +46,8 @@ var thresholds = []struct{ page, text, constants string }{
 	{"docs/default-rules.md", "If the misfit is below N then", "stages/algorithms/hedge.firstMisfit"},
 	{"docs/default-rules.md", "not looked for if the misfit of step 4 is at most N", "stages/algorithms/hedge.firstMisfit"},
 	{"docs/default-rules.md", "on up to N rows of each side", "stages/algorithms/hedge.areaRows"},
+	{"docs/default-rules.md", "where noise of N deviations has blurred", "stages/algorithms/hedge.blur"},
+	{"docs/default-rules.md", "simulated ones N times as much as real ones", "stages/algorithms/gate.simulated"},
 	{"docs/default-rules.md", "than N deviations, a sign counts", "stages/algorithms/gate.maxScaled"},
 	{"docs/methods.md", "Below N target rows, and for classes of fewer than N source rows", "stages/algorithms/hedge.fewRows fewRowsOfClass"},
 	{"docs/methods.md", "`mte` and `translate` warn below N target rows and above N classes", "stages/algorithms/labelshift.fewRows manyClasses"},
