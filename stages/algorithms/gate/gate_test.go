@@ -398,8 +398,8 @@ func cost(c *climb) (sum float64) {
 	for i, name := range Views {
 		own := c.own(i)
 		g.Views = append(g.Views, Linear{name, own[0], own[1:]})
-		for _, p := range own[1:] {
-			sum += ownCosts * c.Ridge * p * p
+		for _, p := range own {
+			sum += c.Ridge * p * p
 		}
 	}
 	g.Shared = c.parameters[len(Views)*c.viewSize:]
