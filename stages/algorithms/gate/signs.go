@@ -94,6 +94,8 @@ var problemSigns = []sign[Problem]{
 	{"misfit", "the source's classes do not explain the target where they are", "the source's classes explain the target where they are", func(p Problem) float64 { return deviations(p.Misfit) }},
 	{"overlap and misfit", "the source's classes overlap and do not explain the target", "the source's classes are told apart, or explain the target", func(p Problem) float64 { return (1 - p.Separation) * deviations(p.Misfit) }},
 	{"change", "new proportions explain much of the target", "new proportions explain nothing more of the target", func(p Problem) float64 { return deviations(p.Change) }},
+	{"explained", "new proportions explain most of what differs", "new proportions explain little of what differs", explained},
+	{"overlap and explained", "the source's classes overlap, and new proportions explain most of what differs", "the source's classes are told apart, or new proportions explain little of what differs", func(p Problem) float64 { return (1 - p.Separation) * explained(p) }},
 	{"novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(p Problem) float64 { return p.Novelty }},
 	{"new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(p Problem) float64 { return p.New }},
 	{"rival", "a movement of all rows explains the target better than new proportions", "new proportions explain the target as well as a movement of all rows", func(p Problem) float64 { return math.Tanh(p.Rival / 2) }},
@@ -107,6 +109,12 @@ var problemSigns = []sign[Problem]{
 	{"target rows", "the target has many rows", "the target has few rows", func(p Problem) float64 { return math.Log(float64(p.Target)) }},
 	{"columns", "there are many columns", "there are few columns", func(p Problem) float64 { return math.Log(float64(p.Columns)) }},
 	{"classes", "there are many classes", "there are few classes", func(p Problem) float64 { return math.Log(float64(p.Classes)) }},
+}
+
+// explained is the part, 0 to 1, of what differs beyond chance that new proportions explain.
+func explained(p Problem) float64 {
+	change := max(0, p.Change)
+	return change / (change + max(0, p.Misfit) + 1)
 }
 
 // seen is a view beside the source.

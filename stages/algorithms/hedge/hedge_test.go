@@ -267,7 +267,7 @@ func TestNoise(t *testing.T) {
 			t.Errorf("%s: noise of 3 deviations in columns %v is taken for %+v", name, test.columns, n)
 		}
 		if e := dense.L1(m.Proportions, test.shares); e > .2 || e > m.Evidence.ExpectedError+.1 {
-			t.Errorf("%s: p_T is off by %.3f, %.3f were expected: %v", name, e, m.Evidence.ExpectedError, m.Proportions)
+			show(t, name, m); t.Errorf("%s: p_T is off by %.3f, %.3f were expected: %v", name, e, m.Evidence.ExpectedError, m.Proportions)
 		}
 		// The best rule for noise of 3 deviations in all columns.
 		best := 0
