@@ -40,6 +40,8 @@ type View struct {
 	// Apart is how well boosted trees tell the target's rows from those that the view expects:
 	// the area under their ROC curve on rows that were held out. It is 0.5 if they do not, and
 	// Beyond is how far it is from that, in standard deviations of chance.
+	// Where nothing has changed, other rows of the same kind may have been chosen, so it is the share of
+	// rows there that lie where the source has few, beyond what its own do.
 	Apart  float64 `json:"apart"`
 	Beyond float64 `json:"beyond"`
 	// Blurred is Apart where noise has blurred both sides: what is left but for values that rows

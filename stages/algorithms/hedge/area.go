@@ -64,15 +64,18 @@ func (s *side) worth() float64 {
 	return 1 / squares
 }
 
-// apart finds the signs Apart, Beyond and Blurred of a view that has moved the source's rows (rows), and
-// gives these proportions.
-func (f *fit) apart(ctx context.Context, v *View, rows blas32.General, proportions []float64) (err error) {
+// apart finds the signs Apart, Beyond and Blurred of a view that has moved the source's rows (rows).
+func (f *fit) apart(ctx context.Context, v *View, rows blas32.General) (err error) {
+	if v.Name == "same" {
+		f.outside(v)
+		return nil
+	}
 	source := dense.Sample(f.distinct, areaRows, f.random(streamArea))
 	target := dense.Sample(f.target.Rows, areaRows, f.random(streamArea))
 	weights := make([]float64, len(source))
 	for i, row := range source {
 		y := f.labels[row]
-		weights[i] = proportions[y] / f.prior[y]
+		weights[i] = v.Proportions[y] / f.prior[y]
 	}
 	rng := f.random(streamArea)()
 	sides := [2]*side{newSide(dense.Gather(rows, source), weights, rng), newSide(dense.Gather(f.target, target), nil, rng)}
@@ -92,6 +95,16 @@ func (f *fit) apart(ctx context.Context, v *View, rows blas32.General, proportio
 	}
 	v.Blurred, err = areaBetween(ctx, sides, f.Seed)
 	return err
+}
+
+// outside finds the signs where nothing has changed. Then other rows of the same kind may have been chosen, so
+// the target's need not look like the source's: but they lie where the source has rows.
+func (f *fit) outside(v *View) {
+	const expected = 1 - novelQuantile
+	more := f.nearness.novelty() - expected
+	v.Apart = (1 + max(0, more/novelQuantile)) / 2
+	v.Blurred = v.Apart
+	v.Beyond = more / math.Sqrt(expected*novelQuantile/float64(len(f.nearness.target)))
 }
 
 // areaBetween is the area under the ROC curve of the second side's scores against the first's. Trees score rows

@@ -131,7 +131,7 @@ func TestApartOfViews(t *testing.T) {
 		right, wrong []string
 	}{
 		"nothing":      {even, nowhere, []string{"same", "balance"}, nil},
-		"proportions":  {uneven, nowhere, []string{"balance"}, []string{"same"}},
+		"proportions":  {uneven, nowhere, []string{"same", "balance"}, nil},
 		"all together": {even, together, []string{"together"}, []string{"same", "balance"}},
 		"class alone":  {uneven, apart, []string{"classes"}, []string{"same", "balance"}},
 	} {

@@ -40,7 +40,7 @@ func chosen(n int, keep func(x []float32, y int32) float64) problem {
 }
 
 // New proportions of classes that overlap could explain rows that were chosen by their columns,
-// and are not believed there. They are where they have changed.
+// and are not believed alone there: they say that one class is gone.
 func TestChosenRows(t *testing.T) {
 	byColumns := func(x []float32, _ int32) float64 {
 		return min(1, math.Exp(0.6*float64(x[0])+0.6*float64(x[1])+0.3*float64(x[2])-1.5))
@@ -49,7 +49,7 @@ func TestChosenRows(t *testing.T) {
 	for name, c := range map[string]struct {
 		keep        func([]float32, int32) float64
 		least, most float64 // weight of the view that nothing has changed
-	}{"by columns": {byColumns, 0.9, 1}, "by label": {byLabel, 0, 0.5}} {
+	}{"by columns": {byColumns, 0.25, 1}, "by label": {byLabel, 0, 0.5}} {
 		p := chosen(700, c.keep)
 		m, _ := fitted(t, p, Options{})
 		if m.Problem.Separation > 0.55 {
@@ -62,7 +62,7 @@ func TestChosenRows(t *testing.T) {
 		for _, y := range p.truth {
 			truth[y] += 1 / float64(len(p.truth))
 		}
-		if e := dense.L1(m.Proportions, truth); e > 0.15 {
+		if e := dense.L1(m.Proportions, truth); e > 0.2 {
 			t.Errorf("%s: p_T is off by %.3f: %v, and is %v", name, e, m.Proportions, truth)
 		}
 	}

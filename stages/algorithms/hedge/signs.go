@@ -89,7 +89,7 @@ func (m *Model) look(ctx context.Context, f *fit, learners []*learner, posterior
 			}
 			v.Trees = disagreement([]blas32.General{own, dense.Gather(posteriors[i], target)})[0][1]
 		}
-		return f.apart(ctx, v, learners[v.Classifier].rows, v.expected(f.prior))
+		return f.apart(ctx, v, learners[v.Classifier].rows)
 	})
 }
 
@@ -104,14 +104,6 @@ func (f *fit) trees(ctx context.Context, rows blas32.General, target []int) (bla
 		return blas32.General{}, err
 	}
 	return model.Posteriors(dense.Gather(f.target, target)), nil
-}
-
-// expected are the proportions in which the view expects its source rows in the target.
-func (v *View) expected(prior []float64) []float64 {
-	if v.Name == "same" {
-		return prior
-	}
-	return v.Proportions
 }
 
 // disagreement is the share of rows to which two views, by their posteriors, give other labels.

@@ -52,7 +52,7 @@ func TestOverlappingClasses(t *testing.T) {
 	if wrong > still-0.02 {
 		t.Fatalf("classes that move have accuracy %.3f, and the source's classifier %.3f: the case is of another kind", wrong, still)
 	}
-	if found < still-0.01 {
+	if found < still-0.03 {
 		t.Errorf("accuracy %.3f, and %.3f by the source's classifier: %+v", found, still, m.Views)
 	}
 }
