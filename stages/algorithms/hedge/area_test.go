@@ -172,3 +172,27 @@ func TestBlurred(t *testing.T) {
 		}
 	}
 }
+
+// That nothing has changed leaves room for other rows of the same kind, and for none of elsewhere.
+func TestApartWhereNothingChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		keep func(x []float32, y int32) float64
+		move float32
+		same bool // the target is told from what "same" expects
+	}{
+		"chosen":    {func(x []float32, _ int32) float64 { return 1 / (1 + math.Exp(-3*float64(x[2]))) }, 0, false},
+		"elsewhere": {func([]float32, int32) float64 { return 1 }, 6, true},
+	} {
+		p := chosen(500, c.keep)
+		for i := range p.Target.Rows {
+			dense.Row(p.Target, i)[3] += c.move
+		}
+		m, _ := fitted(t, p, Options{Classifiers: []string{"logistic"}})
+		if same := m.Views[0]; (same.Apart > 0.6) != c.same || (same.Beyond > 4) != c.same {
+			t.Errorf("%s: the target is told from what %q expects by %.3f, %.1f deviations", name, same.Name, same.Apart, same.Beyond)
+		}
+		if balance := m.Views[1]; balance.Apart < 0.65 {
+			t.Errorf("%s: the target is not told from what %q expects: %.3f", name, balance.Name, balance.Apart)
+		}
+	}
+}
