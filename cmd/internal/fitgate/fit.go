@@ -73,12 +73,33 @@ func fit(args []string) error {
 	if err != nil {
 		return err
 	}
-	report(os.Stdout, judged)
+	report(os.Stdout, judged, g.Width)
 	if args[0] == "-" {
 		return nil
 	}
 	g.Made.Date = time.Now().UTC().Format(time.DateOnly)
 	return write(g, args[0])
+}
+
+// judgeBy prints how good a gate is on files of signs, as of tasks that it was not fitted to.
+func judgeBy(args []string) error {
+	if len(args) < 2 {
+		return fmt.Errorf("judge: give the file of the gate and files of signs\n%s", usage)
+	}
+	kept, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	g, err := gate.Parse(kept)
+	if err != nil {
+		return err
+	}
+	tasks, err := readAll(args[1:])
+	if err != nil {
+		return err
+	}
+	report(os.Stdout, judge(g, tasks), g.Width)
+	return nil
 }
 
 // check fails if a gate is not what files of signs give.

@@ -14,6 +14,7 @@ const usage = `usage:
                                     but for those that it has
   fitgate fit GATE|- SIGNS...       fit a gate to files of signs (.jsonl or .jsonl.gz), write it, or not, and print how
                                     good gates are from which families were left out
+  fitgate judge GATE SIGNS...       print how good a gate is on files of signs that it was not fitted to
   fitgate check GATE SIGNS...       fail if a gate is not what the signs give
 `
 
@@ -35,6 +36,8 @@ func run(args []string) error {
 		return study(rest)
 	case "fit":
 		return fit(rest)
+	case "judge":
+		return judgeBy(rest)
 	case "check":
 		return check(rest)
 	case "help", "-h", "--help":

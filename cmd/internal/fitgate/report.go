@@ -29,7 +29,7 @@ func each(n int, f func(int) error) error {
 }
 
 // report prints how good the answers are, by group and kind of the tasks, families counting alike.
-func report(w io.Writer, all []judged) {
+func report(w io.Writer, all []judged, width float64) {
 	groups := make(map[string][]judged)
 	for _, j := range all {
 		for _, group := range []string{groupOf(j), groupOf(j) + " " + j.Kind} {
@@ -45,12 +45,10 @@ func report(w io.Writer, all []judged) {
 		best := average(g, func(j judged) float64 { return slices.Min(offs(j)) })
 		fmt.Fprintf(tw, "%s\t%d\t%.3f\t%.3f\t%.3f\t%.2f\t%.3f\t%.3f\t%.2f\t%.2f\t%.3f\t\n", name, len(g), average(g, ofKnown), l1, said,
 			area(g, func(j judged) (float64, bool) { return j.saidL1, j.l1 > 0.2 }), right, saidRight,
-			area(g, func(j judged) (float64, bool) { return j.saidBad, j.wrong > 0.25 }), held(g, widthShown), best)
+			area(g, func(j judged) (float64, bool) { return j.saidBad, j.wrong > 0.25 }), held(g, width), best)
 	}
 	tw.Flush()
 }
-
-var widthShown = 1.0
 
 // groupOf tells simulated tasks from those of real tables, and those of SKADA-Bench from both.
 func groupOf(j judged) string {
