@@ -17,6 +17,16 @@ func Browser() *cobra.Command {
 	return newCommand(root)
 }
 
+// seen is what a page shows of a column.
+type seen struct {
+	Name, Type string
+	Missing    int
+	Numbers    bool
+	Kinds      int // different values, where they were counted
+	Different  bool
+	Values     string
+}
+
 // lookCommand prints for a page what mars view prints for a person.
 func lookCommand() *cobra.Command {
 	return newCommand(&cobra.Command{
@@ -24,13 +34,18 @@ func lookCommand() *cobra.Command {
 		Short: "Print what is in files as JSON",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
-			var looks []*tables.Look
+			var looks []any
 			for _, path := range paths {
 				l, err := tables.LookAt(cmd.Context(), path, tables.Options{}, 0)
 				if err != nil {
 					return err
 				}
-				looks = append(looks, l)
+				columns := []seen{}
+				for _, c := range l.Columns {
+					n := len(c.Values)
+					columns = append(columns, seen{c.Name, c.Type, c.Missing, c.Numbers, n, n > 1 && c.Values[0].Rows == 1, valuesSeen(c)})
+				}
+				looks = append(looks, map[string]any{"Format": l.Format, "Rows": l.Rows, "More": l.More, "Columns": columns})
 			}
 			return json.NewEncoder(rawOut(cmd)).Encode(looks)
 		},
