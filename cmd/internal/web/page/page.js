@@ -7,7 +7,8 @@ const decode = (id) => {
   return bytes;
 };
 const sides = ["source", "target"], chosen = { source: [], target: [] };
-let results = {}, urls = [];
+const urls = [];
+let results = {}; // files to take along, by their names
 
 // The program is taken apart once; each command has a worker of its own, which can be stopped.
 const ready = (async () => {
@@ -94,7 +95,7 @@ function list(side) {
   $(side).querySelector("ul").replaceChildren(...chosen[side].map((c) => {
     const item = make("li"), remove = make("button", "×", { type: "button", className: "plain", ariaLabel: `Remove ${c.name}` });
     remove.onclick = () => { chosen[side] = chosen[side].filter((other) => other !== c); list(side); columns(); $(side + "-files").focus(); };
-    item.append(make("b", c.name), make("span", c.look ? ` ${c.look.Format}, ${count(c.look)}` : ""), remove);
+    item.append(make("b", c.name), remove, make("span", c.look ? `${c.look.Format}, ${count(c.look)}` : ""));
     return item;
   }));
 }
@@ -134,12 +135,11 @@ function columns() {
   const shared = of("target").filter((c) => isIdentity(c));
   fill($("identity"), [["", "Number of the row"], ...of("target").map((c) => [c.Name, c.Name])], shared.find((c) => c.Different)?.Name || "");
   $("guess").textContent = score(label) > 3 ? `“${label.Name}” is our guess: ${inTarget.has(label.Name) ? "its name says so" : "the rows to label do not have it"}.` : "No column is clearly the label: choose it.";
-  const head = make("tr"), gaps = { source: 0, target: 0 };
+  const head = make("tr");
   head.append(...["File", "Column", "Holds", "Gaps", "Values", "Looks like"].map((t) => make("th", t, { scope: "col" })));
   $("read").replaceChildren(head);
   for (const side of sides) for (const c of of(side).slice(0, 200)) {
     const row = make("tr"), like = c.Name === label.Name && side === "source" ? "label" : isIdentity(c) ? "identity" : "";
-    gaps[side] += c.Missing;
     row.append(make("td", chosen[side][0].name), make("th", c.Name, { scope: "row" }), make("td", c.Type), make("td", c.Missing || ""), make("td", c.Values), make("td", like));
     $("read").append(row);
   }
@@ -172,64 +172,78 @@ async function answer() {
   const proportions = ["proportions", ...question(), "-o", shares, "--report", sharesPage];
   $("answers").hidden = true; $("said").textContent = ""; $("log").hidden = false; results = {};
   const begun = Date.now();
-  const done = await during("Labelling … this takes seconds for some thousands of rows, and minutes for very many.", async () => {
+  const done = await during("Labelling … seconds for some thousands of rows, minutes for very many.", async () => {
     const labelled = await run([...label, "--summary", known], [labels, page, model, known]);
-    state("Counting, with an interval for each share …");
-    const counted = await run(proportions, [shares, sharesPage]);
-    results = { ...labelled.files, ...counted.files };
-    const text = async (name) => await results[name].text();
-    await show({ known: JSON.parse(await text(known)), labels: table(await text(labels)), shares: table(await text(shares)), pages: [["Labels", await text(page)], ["Shares", await text(sharesPage)]] });
-    offer([[labels, "the label of each row, as CSV"], [shares, "the share of each class, as CSV"], [page, "the report on the labels"], [sharesPage, "the report on the shares"], [model, "the model, to label more rows of the same kind"]]);
+    await showLabels(labelled.files, [known, labels, page]);
+    offer({ [labels]: "the label of each row, as CSV", [page]: "the report on the labels", [model]: "the model, to label more rows of the same kind" }, labelled.files);
     $("command").textContent = [label, proportions].map((args) => ["mars", ...args].map(quoted).join(" ")).join("\n");
+    $("answers").hidden = false;
+    state("The labels are there. Counting, with an interval for each share …");
+    const counted = await run(proportions, [shares, sharesPage]);
+    await showShares(counted.files, [shares, sharesPage]);
+    offer({ [shares]: "the share of each class, as CSV", [sharesPage]: "the report on the shares" }, counted.files);
   });
   if (!done) return;
   state(`Done in ${Math.max(1, Math.round((Date.now() - begun) / 1000))} seconds.`);
-  $("answers").hidden = false;
   $("answer").focus();
 }
 
 const quoted = (word) => /^[\w@%+=:.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 const percent = (x) => `${(100 * x).toFixed(1)} %`;
 
-async function show({ known, labels, shares, pages }) {
-  $("verdict").textContent = known.verdict;
-  const column = (t, name) => t[0].indexOf(name), [lower, upper, target, source] = ["lower", "upper", "target", "source"].map((name) => column(shares, name));
-  $("shares").replaceChildren(drawn("Shares of the new rows", ["Class", "Share", "90 % interval", "Before"], shares.slice(1).map((r) => [r[0], percent(r[target]), `${percent(r[lower])} to ${percent(r[upper])}`, percent(r[source])])));
-  const confidence = column(labels, "confidence"), least = labels.slice(1).sort((a, b) => a[confidence] - b[confidence]).slice(0, 10);
-  $("doubtful").replaceChildren(drawn("Rows to check first", ["Row", "Label", "Sure"], least.map((r) => [r[0], r[1], `${(100 * r[confidence]).toFixed(0)} %`])));
-  $("tabs").replaceChildren(...pages.map(([name, text], i) => {
-    const tab = make("button", name, { type: "button" });
-    tab.onclick = () => { $("report").srcdoc = text; for (const other of $("tabs").children) other.ariaPressed = String(other === tab); };
-    if (i === 0) tab.click(), tab.ariaPressed = "true";
-    else tab.ariaPressed = "false";
-    return tab;
-  }));
+async function showLabels(files, [known, labels, page]) {
+  const [summary, rows, report] = await Promise.all([known, labels, page].map((name) => files[name].text()));
+  const { verdict, judgement } = JSON.parse(summary), [head, ...all] = table(rows), confidence = head.indexOf("confidence");
+  $("verdict").textContent = verdict;
+  $("verdict").className = `lead ${judgement}`;
+  const least = all.sort((a, b) => a[confidence] - b[confidence]).slice(0, 10);
+  $("doubtful").replaceChildren(...drawn("Rows to check first", ["Row", "Label", "Sure"], least.map((r) => [r[0], r[1], `${(100 * r[confidence]).toFixed(0)} %`])));
+  $("shares").replaceChildren(); $("tabs").replaceChildren(); $("downloads").replaceChildren();
+  urls.splice(0).forEach(URL.revokeObjectURL);
+  tab("Labels", report);
+}
+
+async function showShares(files, [shares, page]) {
+  const [rows, report] = await Promise.all([shares, page].map((name) => files[name].text()));
+  const [head, ...all] = table(rows), [lower, upper, target, source] = ["lower", "upper", "target", "source"].map((name) => head.indexOf(name));
+  $("shares").replaceChildren(...drawn("Shares of the new rows", ["Class", "Share", "90 % interval", "Labelled rows"],
+    all.map((r) => [r[0], percent(r[target]), `${percent(r[lower])} to ${percent(r[upper])}`, percent(r[source])])));
+  tab("Shares", report);
+}
+
+// tab adds a report to those that can be shown, and shows the first.
+function tab(name, report) {
+  const button = make("button", name, { type: "button", ariaPressed: "false" });
+  button.onclick = () => {
+    $("report").srcdoc = report;
+    for (const other of $("tabs").children) other.ariaPressed = String(other === button);
+  };
+  $("tabs").append(button);
+  if ($("tabs").children.length === 1) button.click();
 }
 
 // The frame is as high as its page.
 $("report").onload = () => {
   const inside = $("report").contentDocument?.documentElement;
-  if (inside) new ResizeObserver(() => { $("report").style.height = `${inside.scrollHeight + 2}px`; }).observe(inside.querySelector("main") || inside);
+  if (inside) new ResizeObserver(() => { $("report").style.height = `${inside.querySelector("main").offsetHeight + 2}px`; }).observe(inside.querySelector("main"));
 };
 
 function drawn(title, head, rows) {
-  const all = make("div"), t = make("table"), top = make("tr"), box = make("div", "", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: title });
+  const t = make("table"), top = make("tr"), box = make("div", "", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: title });
   top.append(...head.map((h) => make("th", h, { scope: "col" })));
   t.append(top, ...rows.map((cells) => { const r = make("tr"); r.append(...cells.map((c, i) => i ? make("td", c) : make("th", c, { scope: "row" }))); return r; }));
   box.append(t);
-  all.append(make("h3", title), box);
-  return all;
+  return [make("h3", title), box];
 }
 
-function offer(files) {
-  urls.forEach(URL.revokeObjectURL);
-  urls = [];
-  $("downloads").replaceChildren(...files.map(([name, what]) => {
-    const item = make("li"), href = URL.createObjectURL(results[name]);
+function offer(names, files) {
+  for (const [name, what] of Object.entries(names)) {
+    const item = make("li"), href = URL.createObjectURL(files[name]);
     urls.push(href);
     item.append(make("a", name, { href, download: name }), make("span", `: ${what}`));
-    return item;
-  }));
+    $("downloads").append(item);
+    results[name] = files[name];
+  }
 }
 
 // table takes CSV apart.
