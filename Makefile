@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences wheels figures site demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz clean bench-read
+.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -43,13 +43,23 @@ uninstall: ## remove what make install installed
 DIST ?= dist
 PLATFORMS ?=
 SBOM ?= yes
-dist: ## make archives of PLATFORMS (all), with manual, licences, checksums and a list of modules (none with SBOM=no), and of the source, in DIST (dist)
-	CGO_ENABLED=0 $(GO) run -trimpath -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(filter no,$(SBOM)),,-sbom) $(if $(PLATFORMS),,$(if $(wildcard .git),-source)) $(PLATFORMS)
+dist: ## make archives of PLATFORMS (all), with manual, licences, checksums and a list of modules (none with SBOM=no), of the page for browsers and of the source, in DIST (dist)
+	CGO_ENABLED=0 $(GO) run -trimpath -ldflags '$(LDFLAGS)' ./cmd/internal/dist -o '$(DIST)' -ldflags '$(LDFLAGS)' $(if $(filter no,$(SBOM)),,-sbom) $(if $(PLATFORMS),,-web $(if $(wildcard .git),-source)) $(PLATFORMS)
 
 LICENCES ?= $(DIST)/THIRD-PARTY-LICENSES
 licences: ## write the licences of what is linked to the file LICENCES; a module without one is an error
 	@mkdir -p $(dir $(LICENCES))
 	CGO_ENABLED=0 $(GO) run -trimpath ./cmd/internal/dist -notices '$(LICENCES)'
+
+WEB ?= web
+web: ## make the page that labels in a browser, which needs no server and no network, in WEB (web)
+	@mkdir -p '$(WEB)'
+	$(GO) run -trimpath -ldflags '$(LDFLAGS)' ./cmd/internal/web -o '$(WEB)' -ldflags '$(LDFLAGS)'
+	cp LICENSE '$(WEB)/'
+	$(MAKE) licences LICENCES='$(WEB)/THIRD-PARTY-LICENSES'
+
+web-figure: web ## take the picture of that page for docs/how-to/browser.md again (chromium; Node.js with puppeteer-core)
+	node cmd/internal/web/testdata/figure.cjs chromium '$(abspath $(WEB))/index.html' docs/figures/browser.png
 
 WHEELFLAGS ?=
 wheels: ## build Python wheels that carry the program into clients/python/dist, for all systems (WHEELFLAGS: some, linux/amd64)
@@ -63,6 +73,7 @@ SITE_VENV ?= $(or $(TMPDIR),/tmp)/mars-venv-site
 site: build ## make a site of the pages, in .site/html, with links checked (python3; installs MkDocs in SITE_VENV)
 	@[ -x "$(SITE_VENV)/bin/mkdocs" ] || { python3 -m venv "$(SITE_VENV)" && "$(SITE_VENV)/bin/pip" install --quiet --disable-pip-version-check -r docs/requirements-site.txt; }
 	docs/site.sh $(BIN)/mars .site/pages
+	$(MAKE) web WEB=.site/pages/web
 	NO_MKDOCS_2_WARNING=1 "$(SITE_VENV)/bin/mkdocs" build --strict
 
 demo: build ## run the whole method on built-in data and explain the result
@@ -97,6 +108,7 @@ cross: ## compile for the other systems
 	@for t in linux/arm64 darwin/arm64 windows/amd64; do echo $$t; \
 	  GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
 	$(GO) vet -tags noasm ./...
+	GOOS=js GOARCH=wasm $(GO) vet -tags simd ./cmd/internal/web/program ./stages/algorithms/internal/kernel
 
 race: ## run the short tests of the packages under the race detector
 	$(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v /cmd/)
@@ -154,5 +166,5 @@ fuzz: ## run every fuzz target for FUZZTIME, and MUTATIONS of each kind of strea
 	  done; done
 	$(GO) test ./arrowio ./stages ./cmd/internal/cli -run 'TestMutations|TestDamagedFiles|TestMutatedFiles' -mutations $(MUTATIONS) -timeout 3h
 
-clean: ## remove what make build, make dist, make wheels and make measured made, but for runs and pages
-	rm -rf $(BIN) $(DIST) clients/python/dist .measured .site
+clean: ## remove what make build, make dist, make web, make wheels and make measured made, but for runs and pages
+	rm -rf $(BIN) $(DIST) $(WEB) clients/python/dist .measured .site

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"image/color"
 	"io"
 	"path/filepath"
 	"regexp"
@@ -13,8 +12,6 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"mars.dev/mars/arrowio/safetext"
@@ -60,9 +57,6 @@ func FormatOf(path string) (string, error) {
 	return ending, nil
 }
 
-// dots is the resolution of PNG, in dots an inch.
-const dots = 192
-
 // Write writes the figure in one of Formats, on white.
 func (f *Figure) Write(w io.Writer, format string) error {
 	height, drawing := f.layout(f.width)
@@ -74,26 +68,11 @@ func (f *Figure) Write(w io.Writer, format string) error {
 		}
 		_, err = io.WriteString(w, xmlHead+root(text, f.words(""), f.width, height, `width="`+points(f.width)+`pt" height="`+points(height)+`pt" style="background:white"`))
 		return err
-	case ".png":
-		c := vgimg.NewWith(vgimg.UseWH(f.width, height), vgimg.UseDPI(dots), vgimg.UseBackgroundColor(color.White))
-		drawing(draw.New(c))
-		_, err := vgimg.PngCanvas{Canvas: c}.WriteTo(w)
-		return err
-	case ".pdf":
-		c := vgpdf.New(f.width, height)
-		drawing(draw.New(c))
-		var b bytes.Buffer
-		if _, err := c.WriteTo(&b); err != nil {
-			return err
-		}
-		_, err := w.Write(dateOfPDF.ReplaceAll(b.Bytes(), []byte("/$1 (D:19700101000000)")))
-		return err
+	case ".png", ".pdf":
+		return writeDrawn(w, format, f.width, height, drawing)
 	}
 	return fmt.Errorf("format %q: want one of %s", format, strings.Join(Formats, ", "))
 }
-
-// dateOfPDF matches when a PDF was made: the same figure is to have the same bytes.
-var dateOfPDF = regexp.MustCompile(`/(CreationDate|ModDate) \(D:\d{14}\)`)
 
 const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 

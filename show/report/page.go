@@ -38,9 +38,11 @@ type drawn struct {
 	More int // rows of the table that are left out
 }
 
+// section is a part as the template takes it, which calls no methods: cmd/internal/web says why.
 type section struct {
 	*Part
 	ID    string
+	Grade *Grade
 	Drawn []drawn
 	Held  []held
 }
@@ -49,7 +51,7 @@ type section struct {
 func (p *Page) Write(w io.Writer) error {
 	var sections []section
 	for i, part := range p.Parts {
-		s := section{Part: part, ID: fmt.Sprintf("part-%d", i+1)}
+		s := section{Part: part, ID: fmt.Sprintf("part-%d", i+1), Grade: part.Grade()}
 		var err error
 		if s.Held, err = hold(part.Pictures); err != nil {
 			return err

@@ -4,6 +4,8 @@ package cli
 
 import (
 	"os"
+	"os/signal"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,3 +25,7 @@ func isClosed(f *os.File) bool {
 	null, err := os.Stat(os.DevNull)
 	return err == nil && os.SameFile(is, null)
 }
+
+// outliveReader has a reader that goes away noticed as EPIPE by the writer, which then cleans
+// up; the signal would kill the process before it could.
+func outliveReader() { signal.Ignore(syscall.SIGPIPE) }

@@ -72,9 +72,7 @@ func Main(cmd *cobra.Command) {
 	// reaches all processes of a pipeline, and its runner then sends SIGTERM to the
 	// stages, which are still cleaning up.
 	context.AfterFunc(ctx, giveBack)
-	// A reader that goes away is noticed as EPIPE by the writer, which then
-	// cleans up; the signal would kill the process before it could.
-	signal.Ignore(syscall.SIGPIPE)
+	outliveReader()
 	code := run(ctx, cmd, os.Args[1:], os.Stderr)
 	stop()
 	reportPeak()

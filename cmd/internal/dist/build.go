@@ -54,6 +54,39 @@ func (d dist) archive(platform string, common fstest.MapFS) (a archive, err erro
 	return a, err
 }
 
+// page is the archive of the page that labels in a browser.
+func (d dist) page() (a archive, err error) {
+	folder, err := os.MkdirTemp("", "mars-dist-")
+	if err != nil {
+		return a, err
+	}
+	defer os.RemoveAll(folder)
+	cmd := exec.Command("go", "run", "-trimpath", "-ldflags", d.ldflags, "./cmd/internal/web", "-o", folder, "-ldflags", d.ldflags)
+	cmd.Env, cmd.Stderr = append(os.Environ(), "GOFLAGS="), os.Stderr
+	if err := cmd.Run(); err != nil {
+		return a, fmt.Errorf("go run: %w", err)
+	}
+	linked, err := packages("js/wasm")
+	if err != nil {
+		return a, err
+	}
+	licences, err := notices(linked)
+	if err != nil {
+		return a, err
+	}
+	a = archive{folder: "mars-" + d.version + "-web", time: d.time, files: fstest.MapFS{}}
+	a.name = a.folder + ".zip"
+	a.put("THIRD-PARTY-LICENSES", licences, plain)
+	for _, path := range []string{"LICENSE", filepath.Join(folder, "index.html")} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return a, err
+		}
+		a.put(filepath.Base(path), content, plain)
+	}
+	return a, nil
+}
+
 // build is the program for a platform, whatever this machine's settings are.
 func (d dist) build(system, processor string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "mars-dist-")

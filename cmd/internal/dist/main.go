@@ -30,6 +30,7 @@ func main() {
 	flag.StringVar(&d.folder, "o", "dist", "folder for the archives")
 	flag.StringVar(&d.ldflags, "ldflags", "", "flags for the linker")
 	source := flag.Bool("source", false, "make the archive of the source too")
+	flag.BoolVar(&d.web, "web", false, "make the archive of the page for browsers too")
 	flag.BoolVar(&d.sbom, "sbom", false, "list the modules of each program too, in a file beside its archive")
 	notices := flag.String("notices", "", "write only the licences of what is linked, for the platform of go env, to this file")
 	flag.Parse()
@@ -77,7 +78,7 @@ func writeNotices(path string) error {
 type dist struct {
 	folder, version, ldflags string
 	time                     time.Time
-	sbom                     bool
+	sbom, web                bool
 }
 
 // make makes the archives of platforms, and says what they are in SHA256SUMS.
@@ -107,6 +108,15 @@ func (d dist) make(platforms string, source bool) error {
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", platform, err)
+		}
+	}
+	if d.web {
+		p, err := d.page()
+		if err == nil {
+			err = add(p.name, p.write)
+		}
+		if err != nil {
+			return fmt.Errorf("page: %w", err)
 		}
 	}
 	if source {

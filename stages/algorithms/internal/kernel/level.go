@@ -73,7 +73,7 @@ func choose(name string) *loops {
 	return all[0]
 }
 
-// Level names the code in use: "avx512", "avx2" or "generic". The environment
+// Level names the code in use: "avx512", "avx2", "generic", or "simd" in a browser. The environment
 // variable MARS_KERNEL, set to one of these before the program starts, forces
 // a level that the processor can run.
 func Level() string { return active.name }
@@ -105,4 +105,12 @@ func checkMatrix(name string, x []float32, rows, cols int) {
 	if len(x) != rows*cols {
 		panic(fmt.Sprintf("kernel: %s: length %d, want %d×%d", name, len(x), rows, cols))
 	}
+}
+
+// derive returns the generic level with some loops replaced.
+func derive(name string, replace func(*loops)) loops {
+	l := generic
+	l.name = name
+	replace(&l)
+	return l
 }

@@ -83,11 +83,3 @@ var convolverAVX2 = convolver{
 		winogradFour: winogradFourAVX2, winogradFourBack: winogradFourBackAVX2,
 	},
 }
-
-// derive returns the generic level with some loops replaced.
-func derive(name string, replace func(*loops)) loops {
-	l := generic
-	l.name = name
-	replace(&l)
-	return l
-}

@@ -44,6 +44,9 @@ func main() {
 }
 
 func run(dir string, check bool) error {
+	if err := put(filepath.Join(dir, "products.wasm"), emitModule(), check); err != nil {
+		return err
+	}
 	for _, s := range sources {
 		f, err := compile(s.emit)
 		if err != nil {

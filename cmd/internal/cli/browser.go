@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+
+	"mars.dev/mars/tables"
+)
+
+// Browser is the command that runs in a browser: what the page of make web needs of mars.
+func Browser() *cobra.Command {
+	root := &cobra.Command{Use: "mars", Short: "What the page in a browser runs", Args: knownCommand}
+	for _, command := range []func() *cobra.Command{labelCommand, proportionsCommand, askCommand, lookCommand} {
+		root.AddCommand(mount(command()))
+	}
+	return newCommand(root)
+}
+
+// seen is what a page shows of a column.
+type seen struct {
+	Name, Type string
+	Missing    int
+	Numbers    bool
+	Kinds      int // different values, where they were counted
+	Different  bool
+	Values     string
+}
+
+// lookCommand prints for a page what mars view prints for a person.
+func lookCommand() *cobra.Command {
+	return newCommand(&cobra.Command{
+		Use:   "look FILE...",
+		Short: "Print what is in files as JSON",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, paths []string) error {
+			var looks []any
+			for _, path := range paths {
+				l, err := tables.LookAt(cmd.Context(), path, tables.Options{}, 0)
+				if err != nil {
+					return err
+				}
+				columns := []seen{}
+				for _, c := range l.Columns {
+					n := len(c.Values)
+					columns = append(columns, seen{c.Name, c.Type, c.Missing, c.Numbers, n, n > 1 && c.Values[0].Rows == 1, valuesSeen(c)})
+				}
+				looks = append(looks, map[string]any{"Format": l.Format, "Rows": l.Rows, "More": l.More, "Columns": columns})
+			}
+			return json.NewEncoder(rawOut(cmd)).Encode(looks)
+		},
+	})
+}

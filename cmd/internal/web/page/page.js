@@ -1,0 +1,289 @@
+"use strict";
+const $ = (id) => document.getElementById(id);
+const make = (tag, text, more) => Object.assign(document.createElement(tag), { textContent: text ?? "" }, more);
+const decode = (id) => {
+  const text = atob($(id).textContent), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+};
+const sides = ["source", "target"], chosen = { source: [], target: [] };
+const urls = [];
+let results = {}; // files to take along, by their names
+
+// The program is taken apart once; each command has a worker of its own, which can be stopped.
+const ready = (async () => {
+  const stream = new Blob([decode("program")]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const program = await WebAssembly.compile(await new Response(stream).arrayBuffer());
+  $("program").remove();
+  return { program, products: await WebAssembly.compile(decode("products")) };
+})();
+ready.catch((err) => problem(`This browser cannot run the program (${err.message}): take a newer one, such as Firefox or Chrome of this year.`));
+const workerURL = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
+let stopCommand = () => {};
+
+// run runs a command on the chosen files, and returns what it printed and wrote.
+async function run(args, wanted, files = [...chosen.source, ...chosen.target]) {
+  const modules = await ready, worker = new Worker(workerURL), lines = [];
+  const result = await new Promise((resolve) => {
+    stopCommand = () => resolve({ stopped: true });
+    worker.onerror = (event) => resolve({ code: 2, lines: [event.message] });
+    worker.onmessage = ({ data }) => {
+      if (data.line !== undefined) { lines.push(data.line); $("said").textContent += data.line + "\n"; }
+      else if (data.what) showProgress(data);
+      else resolve(data);
+    };
+    worker.postMessage({ ...modules, args, chosen: files.map(({ name, file }) => ({ name, file })), wanted });
+  });
+  worker.terminate();
+  if (result.stopped) throw Object.assign(new Error("Stopped."), { stopped: true });
+  if (result.code) throw new Error(sentence(result.lines || lines, args[0]));
+  return result;
+}
+
+// sentence is the program's own about what went wrong: the last of its lines, with those that belong to it.
+function sentence(lines, command) {
+  const text = lines.join("\n");
+  if (/out of memory|could not grow|Out of bounds/i.test(text)) return "The files need more memory than a browser gives: take fewer rows, or the program for the shell, which has no such limit.";
+  const own = lines.filter((l) => !/^Run '/.test(l)), first = own.findLastIndex((l) => l.startsWith(`mars ${command}: `));
+  return own.slice(Math.max(first, 0)).join("\n").replace(`mars ${command}: `, "");
+}
+
+function problem(text) { $("problem").textContent = text; $("problem").hidden = !text; }
+function state(text) { $("state").textContent = text; }
+function showProgress({ what, done, total }) {
+  $("bar").hidden = false;
+  if (total > 0) { $("bar").max = total; $("bar").value = Math.min(done, total); } else $("bar").removeAttribute("value");
+  $("bar").title = what;
+}
+
+// during shows that something is done, and what went wrong with it.
+async function during(text, work) {
+  problem(""); state(text);
+  $("bar").hidden = false; $("bar").removeAttribute("value");
+  document.body.classList.add("busy");
+  for (const id of ["run", "example", "source-files", "target-files"]) $(id).disabled = true;
+  $("stop").hidden = false;
+  try { await work(); state(""); return true; } catch (err) {
+    state("");
+    if (err.stopped) state(err.message); else problem(err.message);
+    return false;
+  } finally {
+    $("bar").hidden = $("stop").hidden = true;
+    document.body.classList.remove("busy");
+    for (const id of ["run", "example", "source-files", "target-files"]) $(id).disabled = false;
+  }
+}
+
+// Files ---------------------------------------------------------------------------------------
+
+// nameOf is the name of a file for a command: one that means itself, and no two have.
+function nameOf(file, side) {
+  const name = file.name.replace(/[,*?[\]\\/\p{Cc}]/gu, "_").replace(/^[-.]/, "_"), taken = [...chosen.source, ...chosen.target].some((c) => c.name === name);
+  return taken ? `${side}/${name}` : name;
+}
+
+async function add(side, files) {
+  for (const file of files) {
+    if (chosen[side].some((c) => c.file.name === file.name)) continue;
+    chosen[side].push({ name: nameOf(file, side), file });
+  }
+  list(side);
+  await look();
+}
+
+function list(side) {
+  $(side).querySelector("ul").replaceChildren(...chosen[side].map((c) => {
+    const item = make("li"), remove = make("button", "×", { type: "button", className: "plain", ariaLabel: `Remove ${c.name}` });
+    remove.onclick = () => { chosen[side] = chosen[side].filter((other) => other !== c); list(side); columns(); $(side + "-files").focus(); };
+    item.append(make("b", c.name), remove, make("span", c.look ? `${c.look.Format}, ${count(c.look)}` : ""));
+    return item;
+  }));
+}
+
+const count = (look) => `${look.More ? "more than " : ""}${look.Rows.toLocaleString("en")} rows, ${look.Columns.length.toLocaleString("en")} columns`;
+
+// look has the program read the beginnings of files that it has not seen.
+async function look() {
+  await during("Reading …", async () => {
+    for (const side of sides) for (const c of chosen[side]) {
+      if (c.look) continue;
+      try { c.look = JSON.parse((await run(["look", c.name], [], [c])).printed)[0]; } catch (err) {
+        chosen[side] = chosen[side].filter((other) => other !== c);
+        list(side);
+        throw err;
+      }
+      list(side);
+    }
+  });
+  columns();
+}
+
+// Columns -------------------------------------------------------------------------------------
+
+const labelName = /^(y|target|truth)$|label|class|type|group|diagnos|outcome|species|category/i;
+const identityName = /^(ids?|uuid|key|index|no|nr|row|barcode|sample|patient|subject|event|cell)$|[-_ .](id|uuid|key|index|barcode|no|nr)$|[a-z]I[dD]$/i;
+const isIdentity = (c) => identityName.test(c.Name) || (c.Different && !c.Numbers);
+
+function columns() {
+  const both = sides.every((side) => chosen[side].length && chosen[side].every((c) => c.look));
+  $("settings").hidden = !both;
+  if (!both) return;
+  const of = (side) => chosen[side][0].look.Columns, names = (side) => new Set(of(side).map((c) => c.Name));
+  const inTarget = names("target"), score = (c) => (!inTarget.has(c.Name)) * 4 + labelName.test(c.Name) * 2 + (c.Kinds > 1 && !c.Numbers) - isIdentity(c) * 3;
+  const ranked = [...of("source")].sort((a, b) => score(b) - score(a)), label = ranked[0];
+  fill($("label"), of("source").map((c) => [c.Name, c.Name]), label.Name);
+  const shared = of("target").filter((c) => isIdentity(c));
+  fill($("identity"), [["", "Number of the row"], ...of("target").map((c) => [c.Name, c.Name])], shared.find((c) => c.Different)?.Name || "");
+  $("guess").textContent = score(label) > 3 ? `“${label.Name}” is our guess: ${inTarget.has(label.Name) ? "its name says so" : "the rows to label do not have it"}.` : "No column is clearly the label: choose it.";
+  const head = make("tr");
+  head.append(...["File", "Column", "Holds", "Gaps", "Values", "Looks like"].map((t) => make("th", t, { scope: "col" })));
+  $("read").replaceChildren(head);
+  for (const side of sides) for (const c of of(side).slice(0, 200)) {
+    const row = make("tr"), like = c.Name === label.Name && side === "source" ? "label" : isIdentity(c) ? "identity" : "";
+    row.append(make("td", chosen[side][0].name), make("th", c.Name, { scope: "row" }), make("td", c.Type), make("td", c.Missing || ""), make("td", c.Values), make("td", like));
+    $("read").append(row);
+  }
+}
+
+function fill(select, options, value) {
+  const before = select.value;
+  select.replaceChildren(...options.map(([value, text]) => make("option", text, { value })));
+  select.value = options.some(([v]) => v === before) && before ? before : value;
+}
+
+// Answers -------------------------------------------------------------------------------------
+
+// free is a name for an output that no input has.
+const free = (name) => [...chosen.source, ...chosen.target].some((c) => c.name === name) ? `mars-${name}` : name;
+
+function question() {
+  const args = [];
+  for (const side of sides) for (const c of chosen[side]) args.push("--" + side, c.name);
+  args.push("--label", $("label").value);
+  if ($("identity").value) args.push("--id", $("identity").value);
+  if ($("assume").value) args.push("--assume", $("assume").value);
+  return args;
+}
+
+async function answer() {
+  const labels = free("labels.csv"), page = free("labels.html"), model = free("model.safetensors"), shares = free("shares.csv"), sharesPage = free("shares.html");
+  const known = "known.json", unknown = Number($("unknown").value) / 100;
+  const label = ["label", ...question(), ...(unknown > 0 ? ["--unknown", String(unknown)] : []), "-o", labels, "--report", page, "--save", model];
+  const proportions = ["proportions", ...question(), "-o", shares, "--report", sharesPage];
+  $("answers").hidden = true; $("said").textContent = ""; $("log").hidden = false; results = {};
+  const begun = Date.now();
+  const done = await during("Labelling … seconds for some thousands of rows, minutes for very many.", async () => {
+    const labelled = await run([...label, "--summary", known], [labels, page, model, known]);
+    await showLabels(labelled.files, [known, labels, page]);
+    offer({ [labels]: "the label of each row, as CSV", [page]: "the report on the labels", [model]: "the model, to label more rows of the same kind" }, labelled.files);
+    $("command").textContent = [label, proportions].map((args) => ["mars", ...args].map(quoted).join(" ")).join("\n");
+    $("answers").hidden = false;
+    state("The labels are there. Counting, with an interval for each share …");
+    const counted = await run(proportions, [shares, sharesPage]);
+    await showShares(counted.files, [shares, sharesPage]);
+    offer({ [shares]: "the share of each class, as CSV", [sharesPage]: "the report on the shares" }, counted.files);
+  });
+  if (!done) return;
+  state(`Done in ${Math.max(1, Math.round((Date.now() - begun) / 1000))} seconds.`);
+  $("answer").focus();
+}
+
+const quoted = (word) => /^[\w@%+=:.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+const percent = (x) => `${(100 * x).toFixed(1)} %`;
+
+async function showLabels(files, [known, labels, page]) {
+  const [summary, rows, report] = await Promise.all([known, labels, page].map((name) => files[name].text()));
+  const { verdict, judgement } = JSON.parse(summary), [head, ...all] = table(rows), confidence = head.indexOf("confidence");
+  $("verdict").textContent = verdict;
+  $("verdict").className = `lead ${judgement}`;
+  const least = all.sort((a, b) => a[confidence] - b[confidence]).slice(0, 10);
+  $("doubtful").replaceChildren(...drawn("Rows to check first", ["Row", "Label", "Sure"], least.map((r) => [r[0], r[1], `${(100 * r[confidence]).toFixed(0)} %`])));
+  $("shares").replaceChildren(); $("tabs").replaceChildren(); $("downloads").replaceChildren();
+  urls.splice(0).forEach(URL.revokeObjectURL);
+  tab("Labels", report);
+}
+
+async function showShares(files, [shares, page]) {
+  const [rows, report] = await Promise.all([shares, page].map((name) => files[name].text()));
+  const [head, ...all] = table(rows), [lower, upper, target, source] = ["lower", "upper", "target", "source"].map((name) => head.indexOf(name));
+  $("shares").replaceChildren(...drawn("Shares of the new rows", ["Class", "Share", "90 % interval", "Labelled rows"],
+    all.map((r) => [r[0], percent(r[target]), `${percent(r[lower])} to ${percent(r[upper])}`, percent(r[source])])));
+  tab("Shares", report);
+}
+
+// tab adds a report to those that can be shown, and shows the first.
+function tab(name, report) {
+  const button = make("button", name, { type: "button", ariaPressed: "false" });
+  button.onclick = () => {
+    $("report").srcdoc = report;
+    for (const other of $("tabs").children) other.ariaPressed = String(other === button);
+  };
+  $("tabs").append(button);
+  if ($("tabs").children.length === 1) button.click();
+}
+
+// The frame is as high as its page.
+$("report").onload = () => {
+  const inside = $("report").contentDocument?.documentElement;
+  if (inside) new ResizeObserver(() => { $("report").style.height = `${inside.querySelector("main").offsetHeight + 2}px`; }).observe(inside.querySelector("main"));
+};
+
+function drawn(title, head, rows) {
+  const t = make("table"), top = make("tr"), box = make("div", "", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: title });
+  top.append(...head.map((h) => make("th", h, { scope: "col" })));
+  t.append(top, ...rows.map((cells) => { const r = make("tr"); r.append(...cells.map((c, i) => i ? make("td", c) : make("th", c, { scope: "row" }))); return r; }));
+  box.append(t);
+  return [make("h3", title), box];
+}
+
+function offer(names, files) {
+  for (const [name, what] of Object.entries(names)) {
+    const item = make("li"), href = URL.createObjectURL(files[name]);
+    urls.push(href);
+    item.append(make("a", name, { href, download: name }), make("span", `: ${what}`));
+    $("downloads").append(item);
+    results[name] = files[name];
+  }
+}
+
+// table takes CSV apart.
+function table(text) {
+  const rows = [[]];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\n"]*))(,|\r?\n|$)/g)) {
+    rows.at(-1).push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end !== ",") rows.push([]);
+  }
+  return rows.filter((r) => r.length > 1 || r[0]);
+}
+
+// An example: two markers of three kinds of cells, of which others are frequent in the new sample, which was
+// measured on a machine that shifts all.
+function example() {
+  let seed = 1;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647, normal = () => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
+  const kinds = [["B cell", 2, 6], ["NK cell", 6, 2], ["T cell", 6, 7]];
+  const rows = (n, weights, shift, labelled) => Array.from({ length: n }, (_, i) => {
+    let r = random(), k = 0;
+    while (k < 2 && (r -= weights[k]) > 0) k++;
+    const [name, x, y] = kinds[k];
+    return [`${labelled ? "a" : "b"}${i + 1}`, (x + normal() + shift).toFixed(3), (y + normal() + shift).toFixed(3), ...(labelled ? [name] : [])].join(",");
+  });
+  const file = (name, head, lines) => new File([[head, ...lines].join("\n") + "\n"], name);
+  return [file("patient-1.csv", "cell_id,marker_1,marker_2,celltype", rows(600, [0.5, 0.2, 0.3], 0, true)), file("patient-2.csv", "cell_id,marker_1,marker_2", rows(600, [0.1, 0.3, 0.6], 0.8, false))];
+}
+
+for (const side of sides) {
+  const box = $(side);
+  $(side + "-files").onchange = ({ target }) => { const files = [...target.files]; target.value = ""; add(side, files); };
+  box.ondragover = (event) => { event.preventDefault(); box.classList.add("over"); };
+  box.ondragleave = () => box.classList.remove("over");
+  box.ondrop = (event) => { event.preventDefault(); box.classList.remove("over"); if (!document.body.classList.contains("busy")) add(side, [...event.dataTransfer.files]); };
+}
+document.ondragover = document.ondrop = (event) => event.preventDefault();
+$("example").onclick = async () => {
+  [chosen.source, chosen.target] = example().map((file) => [{ name: file.name, file }]);
+  sides.forEach(list);
+  await look();
+};
+$("run").onclick = answer;
+$("stop").onclick = () => stopCommand();

@@ -1,0 +1,105 @@
+// Uses the page as a person does: node use.cjs BROWSER PROGRAM PAGE FOLDER SOURCE TARGET BROKEN
+// BROWSER is chrome or firefox. Prints an object of JSON: what was seen, and what is wrong. In chrome it looks at
+// every step in all widths, downloads into the folder, and leaves pictures in the folder that MARS_PICTURES names.
+const fs = require("node:fs"), path = require("node:path");
+const puppeteer = require("puppeteer-core");
+const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const [, , kind, program, file, folder, source, target, broken] = process.argv;
+const seen = { wrong: [], requests: [], seconds: 0 };
+
+const idle = (page) => page.waitForFunction(() => !document.body.classList.contains("busy") && document.body, { timeout: 600000 });
+const text = (page, id) => page.$eval("#" + id, (e) => e.hidden ? "" : e.textContent);
+
+async function drop(page, side, ...files) {
+  const list = files.map((f) => ({ name: path.basename(f), bytes: fs.readFileSync(f).toString("base64") }));
+  await page.evaluate((side, list) => {
+    const data = new DataTransfer();
+    for (const { name, bytes } of list) data.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], name));
+    document.getElementById(side).dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  }, side, list);
+  await idle(page);
+}
+
+// look looks at a step in all widths, light and dark.
+async function look(page, step) {
+  if (kind !== "chrome") return;
+  for (const width of [375, 768, 1280, 1920]) for (const scheme of ["light", "dark"]) {
+    await page.setViewport({ width, height: 900 });
+    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+    await new Promise((done) => setTimeout(done, 300));
+    const where = `${step}, ${width}, ${scheme}`, pictures = process.env.MARS_PICTURES;
+    if (pictures) await page.screenshot({ path: path.join(pictures, `${step}-${width}-${scheme}.png`), fullPage: true });
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    if (wide > width) seen.wrong.push(`${where}: the page is ${wide} wide`);
+    if (width > 375 && width !== 1280) continue;
+    await page.evaluate(axe);
+    const found = await page.evaluate(() => axe.run({ iframes: false }));
+    for (const v of found.violations) seen.wrong.push(`${where}: axe: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120) + " " + (n.any[0]?.message || "")).join("; ")}`);
+  }
+  await page.setViewport({ width: 1280, height: 900 });
+}
+
+(async () => {
+  const browser = await puppeteer.launch(kind === "firefox" ? { browser: "firefox", executablePath: program } : { executablePath: program, args: ["--no-sandbox"] });
+  try {
+    const page = await browser.newPage();
+    page.on("console", (m) => seen.wrong.push(`the console says ${m.text()}`));
+    page.on("pageerror", (err) => seen.wrong.push(`an error of the page: ${err.message}`));
+    page.on("dialog", (d) => { seen.wrong.push(`a dialog: ${d.message()}`); d.dismiss(); });
+    page.on("request", (r) => seen.requests.push(r.url()));
+    await page.goto("file://" + file);
+    await look(page, "start");
+
+    await drop(page, "source", broken);
+    seen.problem = await text(page, "problem");
+    await drop(page, "source", source);
+    await drop(page, "target", target);
+    seen.label = await page.$eval("#label", (e) => e.value);
+    seen.identity = await page.$eval("#identity", (e) => e.value);
+    seen.chosen = await page.$eval("#source .chosen", (e) => e.textContent);
+    await page.$$eval("details", (all) => all.forEach((d) => { d.open = true; }));
+    await look(page, "read");
+
+    await page.click("#run");
+    await page.waitForFunction(() => document.getElementById("said").textContent, { timeout: 600000 });
+    await page.click("#stop");
+    await idle(page);
+    seen.stopped = await text(page, "state");
+
+    const begun = Date.now();
+    await page.focus("#run");
+    await page.keyboard.press("Enter");
+    await idle(page);
+    seen.seconds = (Date.now() - begun) / 1000;
+    seen.failed = await text(page, "problem");
+    seen.command = await text(page, "command");
+    seen.verdict = await text(page, "verdict");
+    seen.shares = await text(page, "shares");
+    seen.labels = await page.evaluate(() => results["labels.csv"].text());
+    seen.proportions = await page.evaluate(() => results["shares.csv"].text());
+    const frame = await (await page.waitForSelector("#report")).contentFrame();
+    await frame.waitForSelector("main svg");
+    seen.report = await frame.evaluate(() => document.querySelector("h1").textContent);
+    await page.$$eval("details", (all) => all.forEach((d) => { d.open = false; }));
+    await look(page, "answer");
+    if (kind === "chrome") {
+      const devtools = await browser.target().createCDPSession();
+      await devtools.send("Browser.setDownloadBehavior", { behavior: "allow", downloadPath: folder });
+      for (const link of await page.$$("#downloads a")) {
+        const name = path.join(folder, await link.evaluate((a) => a.download));
+        await link.click();
+        for (let i = 0; !fs.existsSync(name) && i < 100; i++) await new Promise((done) => setTimeout(done, 100));
+      }
+    }
+    // The page could not send anything if it wanted to.
+    seen.refused = await page.evaluate(() => new Promise((done) => {
+      document.addEventListener("securitypolicyviolation", (e) => done(e.effectiveDirective));
+      fetch("https://example.org/").catch(() => {});
+      setTimeout(() => done("nothing"), 5000);
+    }));
+  } finally {
+    await browser.close();
+  }
+  seen.wrong = seen.wrong.filter((w) => !w.includes("example.org")); // what the browser says of that
+  console.log(JSON.stringify(seen));
+})().catch((err) => { console.error(err); process.exit(1); });
