@@ -83,8 +83,8 @@ func Fit(tasks []Task, o Options) (*Gate, error) {
 func (t *Task) check() error {
 	classes := len(t.Prior)
 	fits := len(t.Truth) == classes && len(t.Wrong) == len(t.Views) && len(t.Disagree) == len(t.Views) && len(t.Sampling) == classes && len(t.Views) > 0
-	for _, v := range t.Views {
-		fits = fits && index(v.Name) >= 0 && len(v.Proportions) == classes
+	for i, v := range t.Views {
+		fits = fits && index(v.Name) >= 0 && len(v.Proportions) == classes && len(t.Disagree[i]) == len(t.Views)
 	}
 	if !fits {
 		return fmt.Errorf("gate: task %s: its parts do not fit together: study it again", t.Name)
