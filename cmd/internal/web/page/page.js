@@ -206,7 +206,7 @@ async function showLabels(files, [known, labels, page]) {
 async function showShares(files, [shares, page]) {
   const [rows, report] = await Promise.all([shares, page].map((name) => files[name].text()));
   const [head, ...all] = table(rows), [lower, upper, target, source] = ["lower", "upper", "target", "source"].map((name) => head.indexOf(name));
-  $("shares").replaceChildren(...drawn("Shares of the new rows", ["Class", "Share", "90 % interval", "Labelled rows"],
+  $("shares").replaceChildren(...drawn("Shares of the new rows", ["Class", "Share", "90 % interval", "In the rows with labels"],
     all.map((r) => [r[0], percent(r[target]), `${percent(r[lower])} to ${percent(r[upper])}`, percent(r[source])])));
   tab("Shares", report);
 }
