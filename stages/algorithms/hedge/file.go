@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"mars.dev/mars/stages/algorithms/adapt"
@@ -127,6 +128,9 @@ func (m *Model) check() error {
 	weights := make([]float64, len(m.Views))
 	for i, v := range m.Views {
 		weights[i] = v.Weight
+		if !slices.Contains(Views, v.Name) {
+			return fmt.Errorf("metadata %s: there is no view %q", KeyModel, v.Name)
+		}
 		if err := checkShares(KeyModel+": view "+v.Name, v.Proportions, len(m.Classes)); err != nil {
 			return err
 		}
