@@ -394,7 +394,8 @@ func TestFile(t *testing.T) {
 		if err := loaded.Save(&again); err != nil || again.String() != text {
 			t.Errorf("%s: a loaded model is not saved as it was (%v)", name, err)
 		}
-		for _, cut := range []string{text[:len(text)/2], strings.Replace(text, `\"prior\":[0.3`, `\"prior\":[0.4`, 1), strings.Replace(text, `"mars.classes":"[`, `"mars.classes":"[\"z\",`, 1)} {
+		for _, cut := range []string{text[:len(text)/2], strings.Replace(text, `\"prior\":[0.3`, `\"prior\":[0.4`, 1), strings.Replace(text, `"mars.classes":"[`, `"mars.classes":"[\"z\",`, 1),
+			strings.Replace(text, `\"name\":\"balance\"`, `\"name\":\"valance\"`, 1)} {
 			if _, err := Load(strings.NewReader(cut), "m"); err == nil || !strings.HasPrefix(err.Error(), "m: ") {
 				t.Errorf("%s: a damaged file: %v", name, err)
 			}
