@@ -418,8 +418,9 @@ func checkShares(t *testing.T, rows rowsOfClasses, text string, hidden bool) {
 		t.Fatal(err)
 	}
 	believed, off := strings.Contains(report.Verdict, "can be believed"), rows.off(report.Proportions.Estimated)
-	if !hidden && believed && off > .2 {
-		t.Errorf("off by %.2f: %s", off, report.Verdict)
+	accepted := believed || strings.HasPrefix(report.Verdict, "Believe")
+	if off > .2 && !hidden && believed || hidden && !(accepted && off > .2) {
+		t.Errorf("hidden %v, and off by %.2f: %s", hidden, off, report.Verdict)
 	}
 	if off > .5 && !hidden && strings.HasPrefix(report.Verdict, "Believe") {
 		t.Errorf("off by %.2f: %s", off, report.Verdict)
@@ -447,7 +448,7 @@ func checkLabels(t *testing.T, dir string, rows rowsOfClasses, log string, hidde
 		t.Fatalf("no word of how many labels are right: %s", log)
 	}
 	n, _ := strconv.Atoi(said[1])
-	if bad := accuracy < .7 && n > 90; bad && !hidden {
+	if bad := accuracy < .7 && n > 90; bad != hidden {
 		t.Errorf("%.0f %% of the labels are right: %s", 100*accuracy, said[0])
 	}
 	if len(rows.y) < 3 && n > 90 {

@@ -30,7 +30,11 @@ def test_it_is_what_the_command_says(tmp_path: Path, source: pd.DataFrame, targe
 
     report = json.loads(said("--json"))
     assert shares.to_dict() == report
-    assert str(shares).split("Next:")[0] == said().split("Next:")[0] and "--" not in str(shares)
+    details = ("(--details)", "(the attribute estimators)")
+    settle = "\nTo settle it, label a few rows"
+    before, after = str(shares).split(settle)
+    assert before == said().split(settle)[0].replace(*details) and "--" not in str(shares)
+    assert after == ':\n  mars.ask(source, target, label="y", seed=1)'
     assert shares.table["target"].tolist() == report["proportions"]["estimated"]
     assert shares.expected_error == report["expected_error"] and shares.verdict == report["verdict"]
     assert shares.estimators["same"] == dict(zip([0, 1, 2], report["estimators"]["same"]))

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/hedge"
 )
@@ -59,8 +61,23 @@ func readAll(paths []string) (tasks []gate.Task, err error) {
 	return tasks, nil
 }
 
-// fit fits a gate to files of signs and writes it, if that is asked for, and the scores of gates from which each family
-// in turn was left out.
+// readBoth reads a gate, also as the bytes of its file, and files of signs: the arguments of a command.
+func readBoth(command string, args []string) (g *gate.Gate, kept []byte, tasks []gate.Task, err error) {
+	if len(args) < 2 {
+		return nil, nil, nil, fmt.Errorf("%s: give the file of the gate and files of signs\n%s", command, usage)
+	}
+	if kept, err = os.ReadFile(args[0]); err != nil {
+		return nil, nil, nil, err
+	}
+	if g, err = gate.Parse(kept); err != nil {
+		return nil, nil, nil, err
+	}
+	tasks, err = readAll(args[1:])
+	return g, kept, tasks, err
+}
+
+// fit fits a gate to files of signs and writes it, if that is asked for, and prints how good gates are from
+// which a tenth of the families at a time was left out.
 func fit(args []string) error {
 	if len(args) < 2 {
 		return fmt.Errorf("fit: give the file of the gate, or - for none, and files of signs\n%s", usage)
@@ -83,18 +100,7 @@ func fit(args []string) error {
 
 // judgeBy prints how good a gate is on files of signs, as of tasks that it was not fitted to.
 func judgeBy(args []string) error {
-	if len(args) < 2 {
-		return fmt.Errorf("judge: give the file of the gate and files of signs\n%s", usage)
-	}
-	kept, err := os.ReadFile(args[0])
-	if err != nil {
-		return err
-	}
-	g, err := gate.Parse(kept)
-	if err != nil {
-		return err
-	}
-	tasks, err := readAll(args[1:])
+	g, _, tasks, err := readBoth("judge", args)
 	if err != nil {
 		return err
 	}
@@ -104,18 +110,7 @@ func judgeBy(args []string) error {
 
 // check fails if a gate is not what files of signs give.
 func check(args []string) error {
-	if len(args) < 2 {
-		return fmt.Errorf("check: give the file of the gate and files of signs\n%s", usage)
-	}
-	kept, err := os.ReadFile(args[0])
-	if err != nil {
-		return err
-	}
-	old, err := gate.Parse(kept)
-	if err != nil {
-		return err
-	}
-	tasks, err := readAll(args[1:])
+	old, kept, tasks, err := readBoth("check", args)
 	if err != nil {
 		return err
 	}
@@ -154,11 +149,7 @@ func write(g *gate.Gate, path string) error {
 	if err != nil {
 		return err
 	}
-	temporary := path + ".new"
-	if err := os.WriteFile(temporary, data, 0o644); err != nil {
-		return err
-	}
-	return os.Rename(temporary, path)
+	return atomicfile.WriteFile(path, data)
 }
 
 // A judged task is what a gate that did not know its family says of it.
@@ -266,7 +257,7 @@ func held(all []judged, width float64) float64 {
 }
 
 func meanOf(sums, counts map[string]float64) (mean float64) {
-	for _, family := range slices.Sorted(mapsKeys(counts)) {
+	for _, family := range slices.Sorted(maps.Keys(counts)) {
 		mean += sums[family] / counts[family] / float64(len(counts))
 	}
 	return mean

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -14,8 +13,6 @@ import (
 
 	"mars.dev/mars/stages/algorithms/gate"
 )
-
-func mapsKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
 
 // each calls f for 0 to n−1 side by side.
 func each(n int, f func(int) error) error {

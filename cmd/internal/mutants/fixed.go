@@ -110,7 +110,7 @@ var fixedMutants = []mutant{
 	{"classes without parts have the weight of the likelier alone", "stages/algorithms/gate/gate.go", "scores[i] = logSum(scores[i], ", "scores[i] = max(scores[i], ", 0, of("./stages/algorithms/gate", "TestUndivided")},
 	{"families of many tasks count more", "stages/algorithms/gate/fit.go", "count[t.Family]++", "count[t.Family] = 1", 0, of("./stages/algorithms/gate", "TestFamilyWeights")},
 	{"rows of a new class cost nothing", "stages/algorithms/gate/fit.go", "distance(p, t.Truth) + t.New()", "distance(p, t.Truth)", 0, of("./stages/algorithms/gate", "TestOff")},
-	{"the gradient forgets that classes stand for their parts", "stages/algorithms/gate/fit.go", "rest = d * (1 - toParts)", "rest = d", 0, of("./stages/algorithms/gate", "TestGradient")},
+	{"the gradient forgets that classes stand for their parts", "stages/algorithms/gate/fit.go", "d *= 1 - toParts", "_ = toParts", 0, of("./stages/algorithms/gate", "TestGradient")},
 	{"families judge themselves", "cmd/internal/fitgate/fit.go", "gate.Fit(known, gate.Options{})", "gate.Fit(tasks, gate.Options{})", 0, of("./cmd/internal/fitgate", "TestLeaveOut")},
 	{"rows that were chosen speak against it that nothing has changed", "stages/algorithms/hedge/area.go", "if v.Name == \"same\" {", "if false {", 0, of("./stages/algorithms/hedge", "TestApartWhereNothingChanged")},
 	{"assumptions expect the source's proportions", "stages/algorithms/hedge/area.go", "weights[i] = v.Proportions[y] / f.prior[y]", "weights[i] = 1 + 0*float64(y)", 0, of("./stages/algorithms/hedge", "TestApartOfViews")},

@@ -125,10 +125,6 @@ func (g *Gate) setScales(tasks []Task, weights []float64) {
 
 func scalesOf(names []string, rows [][]float64, weights []float64) []Scale {
 	scales, column := make([]Scale, len(names)), make([]float64, len(rows))
-	total := 0.0
-	for _, w := range weights {
-		total += w
-	}
 	for j, name := range names {
 		for i, row := range rows {
 			column[i] = row[j]
@@ -216,18 +212,17 @@ func (c *climb) differentiate() {
 		costs, mean := t.costs(w)
 		for v, k := range c.kinds[i] {
 			d := c.weights[i] * w[v] * (costs[v] - mean)
-			rest := d
+			for j, z := range c.views[i][v] {
+				c.gradient[shared+j] += d * z
+			}
 			if toParts > 0 && t.Views[v].Name == "classes" {
-				rest = d * (1 - toParts)
 				for j, z := range of {
 					c.gradient[parts*c.viewSize+j] += d * toParts * z
 				}
+				d *= 1 - toParts
 			}
 			for j, z := range of {
-				c.gradient[k*c.viewSize+j] += rest * z
-			}
-			for j, z := range c.views[i][v] {
-				c.gradient[shared+j] += d * z
+				c.gradient[k*c.viewSize+j] += d * z
 			}
 		}
 	}

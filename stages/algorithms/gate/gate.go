@@ -122,8 +122,8 @@ func dot(a, b []float64) (sum float64) {
 // view "classes" stands for both. The weights are nil if no view may have any.
 func (g *Gate) Weights(s Signs, assume []string) []float64 {
 	scores := g.scores(s)
+	may := func(name string) bool { return assume == nil || slices.Contains(assume, name) }
 	for i, v := range s.Views {
-		may := func(name string) bool { return assume == nil || slices.Contains(assume, name) }
 		if !may(v.Name) && !(v.Name == "classes" && undivided(s.Views) && may("parts")) {
 			scores[i] = math.Inf(-1)
 		}
@@ -218,8 +218,12 @@ func (g *Gate) Why(s Signs, weights []float64, view int) []Reason {
 		value := against(func(i int) float64 { return g.Views[index(s.Views[i].Name)].Signs[j] })
 		reasons = append(reasons, Reason{sign.said(z[j]), value * z[j]})
 	}
+	views := make([][]float64, len(s.Views))
+	for i, v := range s.Views {
+		views[i] = scaled(values(viewSigns, seen{v, s.Prior}), g.View)
+	}
 	for j, sign := range viewSigns {
-		differs := against(func(i int) float64 { return scaled(values(viewSigns, seen{s.Views[i], s.Prior}), g.View)[j] })
+		differs := against(func(i int) float64 { return views[i][j] })
 		if last := len(reasons) - 1; j > 0 && sign.high == viewSigns[j-1].high {
 			reasons[last].Value += g.Shared[j] * differs
 			continue

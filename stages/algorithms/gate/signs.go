@@ -70,7 +70,7 @@ type Signs struct {
 // A sign is a number of something that is seen.
 type sign[T any] struct {
 	name      string // its key in gate.json
-	high, low string // what it says if it is large, or small
+	high, low string // what it says if it is large, or small; "" of an answer, whose signs nobody names
 	of        func(T) float64
 }
 
@@ -174,39 +174,39 @@ func (a answer) disagreement() (sum float64) {
 }
 
 var answerSigns = []sign[answer]{
-	{"spread", "the assumptions differ in what they give", "the assumptions agree in what they give", func(a answer) float64 {
+	{name: "spread", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return distance(v.Proportions, a.mean) }))
 	}},
-	{"members", "the classifiers differ in what they give", "the classifiers agree in what they give", func(a answer) float64 {
+	{name: "members", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Members }))
 	}},
-	{"doubt", "the labels are uncertain", "the labels are certain", func(a answer) float64 {
+	{name: "doubt", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Doubt }))
 	}},
-	{"trees", "boosted trees label rows otherwise", "boosted trees label rows alike", func(a answer) float64 {
+	{name: "trees", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Trees }))
 	}},
-	{"disagreement", "the assumptions label rows differently", "the assumptions label rows alike", func(a answer) float64 { return logOf(a.disagreement()) }},
-	{"apart", "the target's rows are told from those that the assumptions expect", "the target's rows are hardly told from those that the assumptions expect", func(a answer) float64 {
+	{name: "disagreement", of: func(a answer) float64 { return logOf(a.disagreement()) }},
+	{name: "apart", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return 2 * (v.Apart - 0.5) }))
 	}},
-	{"blurred", "the target's rows are told from those that the assumptions expect, even if blurred", "the target's rows are hardly told from those that the assumptions expect if blurred", func(a answer) float64 {
+	{name: "blurred", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return 2 * (v.Blurred - 0.5) }))
 	}},
-	{"beyond chance", "the target's rows are told from those that the assumptions expect", "the target's rows are hardly told from those that the assumptions expect", func(a answer) float64 {
+	{name: "beyond chance", of: func(a answer) float64 {
 		return a.over(func(v View) float64 { return deviations(max(0, v.Beyond)) })
 	}},
-	{"shift", "the proportions have changed much", "the proportions have changed little", func(a answer) float64 { return logOf(distance(a.mean, a.Prior)) }},
-	{"moved", "rows seem to have moved", "no rows seem to have moved", func(a answer) float64 { return 1 - a.stays() }},
-	{"new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(a answer) float64 { return logOf(a.stays() * a.Problem.New) }},
-	{"overlap", "the source's classes overlap", "the source's classes are told apart well", func(a answer) float64 { return logOf(1 - a.Problem.Separation) }},
-	{"misfit", "the source's classes do not explain the target where they are", "the source's classes explain the target where they are", func(a answer) float64 { return deviations(a.Problem.Misfit) }},
-	{"novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(a answer) float64 { return a.Problem.Novelty }},
-	{"source rows", "the source has many rows of a class", "the source has few rows of a class", func(a answer) float64 {
+	{name: "shift", of: func(a answer) float64 { return logOf(distance(a.mean, a.Prior)) }},
+	{name: "moved", of: func(a answer) float64 { return 1 - a.stays() }},
+	{name: "new", of: func(a answer) float64 { return logOf(a.stays() * a.Problem.New) }},
+	{name: "overlap", of: func(a answer) float64 { return logOf(1 - a.Problem.Separation) }},
+	{name: "misfit", of: func(a answer) float64 { return deviations(a.Problem.Misfit) }},
+	{name: "novelty", of: func(a answer) float64 { return a.Problem.Novelty }},
+	{name: "source rows", of: func(a answer) float64 {
 		return math.Log(float64(a.Problem.Source) / float64(a.Problem.Classes))
 	}},
-	{"target rows", "the target has many rows", "the target has few rows", func(a answer) float64 { return math.Log(float64(a.Problem.Target)) }},
-	{"classes", "there are many classes", "there are few classes", func(a answer) float64 { return math.Log(float64(a.Problem.Classes)) }},
+	{name: "target rows", of: func(a answer) float64 { return math.Log(float64(a.Problem.Target)) }},
+	{name: "classes", of: func(a answer) float64 { return math.Log(float64(a.Problem.Classes)) }},
 }
 
 // Moves reports whether a view takes the source's rows to have moved.

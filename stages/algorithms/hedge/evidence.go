@@ -97,14 +97,8 @@ func (f *fit) fewest(shares []float64) float64 {
 // expect finds what is expected of the answer: what the gate says, and what no fit needs to tell.
 func (m *Model) expect() {
 	e := &m.Evidence
-	weights := make([]float64, len(m.Views))
-	stays := 0.0
-	for i, v := range m.Views {
-		if weights[i] = v.Weight; !v.moves() {
-			stays += v.Weight
-		}
-	}
-	off, wrong := gate.Default().Expect(m.Signs(), weights)
+	stays := Unmoved(m.Views)
+	off, wrong := gate.Default().Expect(m.Signs(), m.weights())
 	right := 1 - wrong
 	if m.Far() {
 		right = min(right, farAccuracy)

@@ -140,9 +140,14 @@ func (m *Model) Why(view int) []gate.Reason {
 	if m.Problem.Classes == 0 {
 		return nil
 	}
-	weights := make([]float64, len(m.Views))
+	return gate.Default().Why(m.Signs(), m.weights(), view)
+}
+
+// weights are the views'.
+func (m *Model) weights() []float64 {
+	all := make([]float64, len(m.Views))
 	for i, v := range m.Views {
-		weights[i] = v.Weight
+		all[i] = v.Weight
 	}
-	return gate.Default().Why(m.Signs(), weights, view)
+	return all
 }

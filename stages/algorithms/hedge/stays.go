@@ -27,14 +27,14 @@ import (
 type Stays struct {
 	// Misfit is the squared distance that is left, in standard deviations of the
 	// replicates' from their mean. It is about 0 if the classes have stayed.
-	Misfit float64 `json:"misfit"`
+	Misfit float64
 	// Change is how much of the squared distance the new proportions take away, in
 	// standard deviations from its mean over replicates that have the source's
 	// proportions. It is about 0 if nothing has changed.
-	Change float64 `json:"change"`
+	Change float64
 	// New is the share of target rows, 0 to 1, that are rows of no class of the source
 	// if the classes have stayed; 0 where it may be chance.
-	New float64 `json:"new"`
+	New float64
 }
 
 const (

@@ -50,6 +50,16 @@ type View struct {
 // moves reports whether the view takes the source's rows to have moved.
 func (v *View) moves() bool { return gate.Moves(v.Name) }
 
+// Unmoved is the weight, 0 to 1, of the views that leave the source's rows where they are.
+func Unmoved(views []View) (weight float64) {
+	for _, v := range views {
+		if !v.moves() {
+			weight += v.Weight
+		}
+	}
+	return weight
+}
+
 // carried returns the class proportions that posteriors of the view are brought to.
 func (v *View) carried() []float64 {
 	if v.Carried != nil {

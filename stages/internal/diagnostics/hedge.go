@@ -107,15 +107,7 @@ func (h *Hedge) warnAbsent(m *hedge.Model) {
 }
 
 // Stayed reports whether what counts most is that the classes have stayed where they are.
-func (h *Hedge) Stayed() bool {
-	weight := 0.0
-	for _, v := range h.Views {
-		if !gate.Moves(v.Name) {
-			weight += v.Weight
-		}
-	}
-	return weight >= mostWeight
-}
+func (h *Hedge) Stayed() bool { return hedge.Unmoved(h.Views) >= mostWeight }
 
 // MissingRows says what a share of target rows without any value means for the answer.
 func MissingRows(share float64) string {
