@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/metrics"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -64,15 +65,37 @@ func (b *Budget) Take(n int64) error {
 		time.Sleep(time.Millisecond)
 		err = b.take(n)
 	}
-	if err == nil && n > b.limit/largePart && heapSize()+n > b.limit {
-		runtime.GC() // what was given back may still be there
+	if err == nil {
+		garbage.collect(n)
 	}
 	return err
 }
 
-// largePart is the part of a limit that is large: before so much is allocated, garbage has to
-// go, which the runtime otherwise collects while the memory grows.
-const largePart = 64
+// garbage is what nobody holds any more and is still in memory. The runtime collects it beside the
+// reading, and too late where the machine has other work.
+var garbage collector
+
+type collector struct {
+	mutex  sync.Mutex
+	unseen atomic.Int64 // bytes that were taken since the heap was looked at
+	left   int64        // bytes of the heap after the last collection
+}
+
+// collect waits until garbage has gone, if n bytes that were taken have no room beside it. It looks
+// whenever a 64th of the limit has been taken.
+func (g *collector) collect(n int64) {
+	part := process.limit / 64
+	if n = g.unseen.Add(n); n < part {
+		return
+	}
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	g.unseen.Store(0)
+	if heap := heapSize(); heap+n > process.limit && heap+n > g.left+part {
+		runtime.GC()
+		g.left = heapSize()
+	}
+}
 
 func (b *Budget) take(n int64) (err error) {
 	used := b.used.Add(n)

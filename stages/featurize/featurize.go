@@ -48,8 +48,12 @@ type dataset struct {
 	totals   string   // see arrowio.TotalsKey; "" says nothing
 }
 
-// batchBytes is the approximate size of a batch's features.
-const batchBytes = 1 << 20
+// batchBytes is the approximate size of a batch. A row takes rowBytes beside its features: what is
+// made of its id, domain, label and truth.
+const (
+	batchBytes = 1 << 20
+	rowBytes   = 64
+)
 
 // write sends the rows of all sides to out, source first.
 func (d *dataset) write(ctx context.Context, env stages.Env, out arrowio.Sink) error {
@@ -74,7 +78,7 @@ func (d *dataset) write(ctx context.Context, env stages.Env, out arrowio.Sink) e
 
 // writeSide sends the rows of a side, or a part of it, to out.
 func (d *dataset) writeSide(ctx context.Context, s side, schema *arrow.Schema, out arrowio.Sink, report func(done int)) error {
-	step := max(1, batchBytes/(4*s.x.Cols))
+	step := max(1, batchBytes/(4*s.x.Cols+rowBytes))
 	if s.x.Rows < 2*step && s.domain == arrowio.TargetDomain && d.flow != nil {
 		step = s.x.Rows
 	}
