@@ -24,6 +24,15 @@ type reading struct {
 	limit                     int64
 }
 
+// idle is what the program may take itself: what it has when it does nothing, and some room.
+func idle(mars string) (int64, error) {
+	start, cmd := time.Now(), exec.Command(mars, "version")
+	if err := cmd.Run(); err != nil {
+		return 0, err
+	}
+	return int64(cost.Since(start, cmd.ProcessState).Peak*mega) + room, nil
+}
+
 // An outcome is what reading took.
 type outcome struct {
 	end   string
