@@ -29,7 +29,7 @@ type seen struct {
 
 // lookCommand prints for a page what mars view prints for a person.
 func lookCommand() *cobra.Command {
-	return newCommand(&cobra.Command{
+	cmd := newCommand(&cobra.Command{
 		Use:   "look FILE...",
 		Short: "Print what is in files as JSON",
 		Args:  cobra.MinimumNArgs(1),
@@ -50,4 +50,6 @@ func lookCommand() *cobra.Command {
 			return json.NewEncoder(rawOut(cmd)).Encode(looks)
 		},
 	})
+	new(common).limitFlag(cmd.Flags())
+	return cmd
 }
