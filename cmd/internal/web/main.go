@@ -79,7 +79,7 @@ func build(ldflags string) ([]byte, error) {
 	return []byte(strings.NewReplacer(
 		"{{hash}}", base64.StdEncoding.EncodeToString(hash[:]),
 		"{{style}}", style,
-		"{{script}}", page + labelling,
+		"{{script}}", page+labelling,
 		"{{version}}", cli.Version(),
 		"{{worker}}", worker+string(runtime),
 		"{{products}}", base64.StdEncoding.EncodeToString(products),

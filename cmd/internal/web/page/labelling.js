@@ -65,7 +65,7 @@ function addClass(name) {
 function show() {
   const { row, seen, rows } = sheet, over = !row;
   $("which").textContent = over ? "You have seen all rows." : `Row ${seen.length + 1} of ${rows.length}`;
-  $("guessed").textContent = over ? "" : `The program's guess: ${row[sheet.guess]}, ${Math.round(100 * row[sheet.sure])} % sure.`;
+  $("guessed").textContent = over ? "" : `The program’s guess: ${row[sheet.guess]}, ${Math.round(100 * row[sheet.sure])} % sure.`;
   $("values").replaceChildren(...over ? [] : sheet.values().map(([name, value]) => {
     const line = make("tr");
     line.append(make("th", name, { scope: "row" }), make("td", value));
@@ -130,9 +130,9 @@ function recount() {
 
 function showCount({ classes, proportions, interval, labelled }) {
   const { lower, upper } = interval, { holds } = labelled, points = (k) => 100 * (upper[k] - lower[k]), widest = Math.max(...classes.map((_, k) => points(k)));
-  $("narrow").textContent = `${labelled.rows} ${labelled.rows === 1 ? "row has" : "rows have"} your label. The widest interval is ${widest.toFixed(0)} points wide: four times as many labels halve it.`;
-  $("counted").replaceChildren(...drawn("Shares by your labels", ["Class", "Share", "90 % interval", "", "Guaranteed"], classes.map((name, k) =>
-    [name, percent(proportions.estimated[k]), `${percent(lower[k])} to ${percent(upper[k])}`, { left: lower[k], right: upper[k], at: proportions.estimated[k] }, `${percent(holds.lower[k])} to ${percent(holds.upper[k])}`])));
+  $("narrow").textContent = `${labelled.rows} ${labelled.rows === 1 ? "row has" : "rows have"} your label. The widest interval is ${widest.toFixed(0)} percentage points wide. Four times as many labels halve it.`;
+  $("counted").replaceChildren(...drawn("Shares by your labels", ["Class", "Share", "90 % interval", "From 0 to 100 %", "Guaranteed"], classes.map((name, k) =>
+    [name, percent(proportions.estimated[k]), range(lower[k], upper[k]), { left: lower[k], right: upper[k], at: proportions.estimated[k] }, range(holds.lower[k], holds.upper[k])])));
 }
 
 $("draw").onclick = draw;

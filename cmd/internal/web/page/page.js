@@ -187,7 +187,7 @@ async function answer(given) {
   const label = ["label", ...question(), ...(unknown > 0 ? ["--unknown", String(unknown)] : []), ...(given ? given.flags() : []), "-o", labels, "--report", page, ...(saves ? ["--save", model] : [])];
   const proportions = ["proportions", ...(given ? given.model() : ["--model", model]), "-o", shares, "--report", sharesPage];
   const files = [...chosen.source, ...chosen.target, ...(given ? given.files() : [])];
-  $("answers").hidden = true; $("said").textContent = ""; $("log").hidden = false; results = {};
+  $("answers").hidden = $("more").hidden = true; $("said").textContent = ""; $("log").hidden = false; results = {};
   if (!given) leave();
   const begun = Date.now();
   const done = await during("Labelling … seconds for some thousands of rows, minutes for very many.", async () => {
@@ -201,7 +201,7 @@ async function answer(given) {
     offer({ [shares]: "the share of each class, as CSV", [sharesPage]: "the report on the shares" }, counted.files);
     if (given) offer({ [given.name]: "the rows with your labels" }, { [given.name]: given.filled() });
     $("command").textContent = [...(given ? [given.command] : []), label, proportions].map((args) => ["mars", ...args].map(quoted).join(" ")).join("\n");
-    $("answers").hidden = $("own").hidden = false;
+    $("answers").hidden = $("own").hidden = $("more").hidden = false;
   });
   if (!done) return;
   state(`Done in ${Math.max(1, Math.round((Date.now() - begun) / 1000))} seconds.`);
@@ -209,7 +209,7 @@ async function answer(given) {
 }
 
 const quoted = (word) => /^[\w@%+=:.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-const percent = (x) => `${(100 * x).toFixed(1)} %`;
+const percent = (x) => `${(100 * x).toFixed(1)} %`, range = (from, to) => `${(100 * from).toFixed(1)}–${percent(to)}`;
 
 async function showLabels(files, [known, labels, page]) {
   const [summary, rows, report] = await Promise.all([known, labels, page].map((name) => files[name].text()));
@@ -227,7 +227,7 @@ async function showShares(files, [shares, page]) {
   const [rows, report] = await Promise.all([shares, page].map((name) => files[name].text()));
   const [head, ...all] = table(rows), [lower, upper, target, source] = ["lower", "upper", "target", "source"].map((name) => head.indexOf(name));
   $("shares").replaceChildren(...drawn("Shares of the new rows", ["Class", "Share", "90 % interval", "In the rows with labels"],
-    all.map((r) => [r[0], percent(r[target]), `${percent(r[lower])} to ${percent(r[upper])}`, percent(r[source])])));
+    all.map((r) => [r[0], percent(r[target]), range(r[lower], r[upper]), percent(r[source])])));
   tab("Shares", report);
 }
 
@@ -251,7 +251,7 @@ $("report").onload = () => {
 function drawn(title, head, rows) {
   const t = make("table"), top = make("tr"), box = make("div", "", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: title });
   top.append(...head.map((h) => make("th", h, { scope: "col" })));
-  t.append(top, ...rows.map((cells) => { const r = make("tr"); r.append(...cells.map((c, i) => c.at !== undefined ? span(c) : i ? make("td", c) : make("th", c, { scope: "row" }))); return r; }));
+  t.append(top, ...rows.map((cells) => { const r = make("tr"); r.append(...cells.map((c, i) => typeof c === "object" ? span(c) : i ? make("td", c) : make("th", c, { scope: "row" }))); return r; }));
   box.append(t);
   return [make("h3", title), box];
 }
