@@ -58,8 +58,8 @@ web: ## make the page that labels in a browser, which needs no server and no net
 	cp LICENSE '$(WEB)/'
 	$(MAKE) licences LICENCES='$(WEB)/THIRD-PARTY-LICENSES'
 
-web-figure: web ## take the picture of that page for docs/how-to/browser.md again (chromium; Node.js with puppeteer-core)
-	node cmd/internal/web/testdata/figure.cjs chromium '$(abspath $(WEB))/index.html' docs/figures/browser.png
+web-figure: web ## take the pictures of that page for docs/how-to/browser.md again (chromium; Node.js with puppeteer-core)
+	node cmd/internal/web/testdata/figure.cjs chromium '$(abspath $(WEB))/index.html' docs/figures/browser.png docs/figures/browser-labels.png
 
 WHEELFLAGS ?=
 wheels: ## build Python wheels that carry the program into clients/python/dist, for all systems (WHEELFLAGS: some, linux/amd64)

@@ -30,6 +30,10 @@ var cuts = []cut{
 	{files: arrowModule + "arrow/flight/*.go", added: map[string]string{"schema.go": flightSchema}},
 	{files: arrowModule + "parquet/pqarrow/encode_dict_compute.go"},
 	{files: arrowModule + "parquet/pqarrow/encode_dict_nocompute.go", old: "//go:build !go1.18", new: "//go:build go1.18"},
+	// Not cut but mended: functions that have a version in Go, which no one chooses for WebAssembly.
+	{files: arrowModule + "parquet/internal/bmi/bitmap_bmi2_noasm.go", old: "+build noasm", new: "+build wasm"},
+	{files: arrowModule + "internal/utils/min_max_noasm.go", old: "go:build noasm", new: "go:build wasm"},
+	{files: arrowModule + "arrow/bitutil/bitmap_ops_noasm.go", old: "go:build noasm", new: "go:build wasm"},
 	// What compresses by brotli, which no output is: it is only read.
 	{files: arrowModule + "parquet/compress/brotli.go", added: map[string]string{"brotli.go": brotliReader}},
 	{files: "github.com/andybalholm/brotli/http.go"},

@@ -32,7 +32,7 @@ type seen struct {
 	Labels, Proportions, Report, Refused                                        string
 	Focus, Row, Counted, Saved, Filled, Settled, LabelsSettled, SharesSettled   string
 	Narrow                                                                      []string // while rows are labelled
-	TooLarge                                                                    string
+	TooLarge, Encoding, Western, Batches, Parquet                               string
 }
 
 // Somebody opens the page from a file, drops files, stops, and labels by keyboard: the labels are those
@@ -71,6 +71,8 @@ func TestPageInBrowsers(t *testing.T) {
 	page := filepath.Join(folder, "index.html")
 	put(t, page, text)
 	source, target, broken := filepath.Join(folder, "a <b>patients.csv"), filepath.Join(folder, "new.csv"), filepath.Join(folder, `<img src=x onerror=alert(1)>.csv`)
+	western := filepath.Join(folder, "western.csv")
+	put(t, western, []byte(strings.NewReplacer("NK cell", "f\xfcr NK", "\nc", "\nw").Replace(string(cells(3, []float64{.3, .3, .4}, .2, true)))))
 	put(t, source, cells(1, []float64{.6, .2, .2}, 0, true))
 	put(t, target, cells(2, []float64{.2, .2, .6}, .7, false))
 	put(t, broken, []byte("a,b\n1,2,3\n"))
@@ -85,7 +87,7 @@ func TestPageInBrowsers(t *testing.T) {
 				t.Skipf("%s is not installed: the page is not used in it", kind)
 			}
 			downloads := t.TempDir()
-			cmd := exec.CommandContext(t.Context(), "node", script, kind, found[kind], page, downloads, source, target, broken, bomb)
+			cmd := exec.CommandContext(t.Context(), "node", script, kind, found[kind], page, downloads, source, target, broken, bomb, western)
 			var said bytes.Buffer
 			cmd.Stderr = &said
 			out, err := cmd.Output()
@@ -127,6 +129,11 @@ func TestPageInBrowsers(t *testing.T) {
 				"the shares":          {s.Counted, "Monocyte"},
 				"the rows' name":      {s.Saved, "ask.csv"},
 				"with labels":         {s.Settled, settled},
+				"old text":            {s.Encoding, "western.csv: line 2, column"},
+				"its remedy":          {s.Encoding, "is not valid UTF-8: save it as UTF-8, or say below the files what it is"},
+				"the letters":         {s.Western, "für NK"},
+				"batches":             {s.Batches, "mars label --source western.csv --source 'a <b>patients.csv' --target new.csv --label celltype --id cell_id --encoding windows-1252 --batch-files -o labels.parquet"},
+				"Parquet":             {s.Parquet, "PAR1"},
 				"a bomb":              {s.TooLarge, "bomb.csv.gz: "},
 				"a bomb's remedy":     {s.TooLarge, "MB: take fewer rows or columns, or the program for the shell, which has no such limit"},
 			} {

@@ -50,7 +50,7 @@ function sentence(lines, command) {
   const less = "take fewer rows or columns, or the program for the shell, which has no such limit";
   if (/out of memory|could not grow|out of bounds|no space left/i.test(text)) return `The files need more memory than a browser gives: ${less}.`;
   const own = lines.filter((l) => !/^Run '/.test(l)), first = own.findLastIndex((l) => l.startsWith(`mars ${command}: `));
-  return own.slice(Math.max(first, 0)).join("\n").replace(`mars ${command}: `, "").replace(/give fewer rows or columns, or raise --memory-limit|raise --memory-limit/, less);
+  return own.slice(Math.max(first, 0)).join("\n").replace(`mars ${command}: `, "").replace(/give --encoding with the one it has.*/, "say below the files what it is").replace(/give fewer rows or columns, or raise --memory-limit|raise --memory-limit/, less);
 }
 
 function problem(text) { $("problem").textContent = text; $("problem").hidden = !text; }
@@ -62,7 +62,7 @@ function showProgress({ what, done, total }) {
 }
 
 // starts are the controls that begin something.
-const starts = ["run", "example", "source-files", "target-files", "draw", "use"];
+const starts = ["run", "encoding", "example", "source-files", "target-files", "draw", "use"];
 
 // during shows that something is done, and what went wrong with it.
 async function during(text, work) {
@@ -110,12 +110,14 @@ function list(side) {
 
 const count = (look) => `${look.More ? "more than " : ""}${look.Rows.toLocaleString("en")} rows, ${look.Columns.length.toLocaleString("en")} columns`;
 
+const encoding = () => $("encoding").value ? ["--encoding", $("encoding").value] : [];
+
 // look has the program read the beginnings of files that it has not seen.
 async function look() {
   await during("Reading …", async () => {
     for (const side of sides) for (const c of chosen[side]) {
       if (c.look) continue;
-      try { c.look = JSON.parse((await run(["look", c.name], [], { files: [c] })).printed)[0]; } catch (err) {
+      try { c.look = JSON.parse((await run(["look", ...encoding(), c.name], [], { files: [c] })).printed)[0]; } catch (err) {
         chosen[side] = chosen[side].filter((other) => other !== c);
         list(side);
         throw err;
@@ -170,7 +172,7 @@ function filesOf(...which) {
   const args = which.flatMap((side) => chosen[side].flatMap((c) => ["--" + side, c.name]));
   args.push("--label", $("label").value);
   if ($("identity").value) args.push("--id", $("identity").value);
-  return args;
+  return [...args, ...encoding()];
 }
 
 function question() {
@@ -317,5 +319,6 @@ $("example").onclick = async () => {
   sides.forEach(list);
   await look();
 };
+$("encoding").onchange = () => { for (const side of sides) for (const c of chosen[side]) c.look = null; look(); };
 $("run").onclick = () => answer();
 $("stop").onclick = () => stopCommand();

@@ -28,7 +28,7 @@ let mostBytes = 0, heldBytes = 0;
 const resize = (node, size) => {
   const before = node.bytes?.length || 0;
   if (size > before) {
-    const room = Math.max(size, 2 * node.size, 1 << 16);
+    const room = Math.max(size, node.size + Math.min(node.size, 1 << 26), 1 << 16);
     heldBytes += room - before;
     if (heldBytes > mostBytes) fail("ENOSPC");
     const bytes = new Uint8Array(room);

@@ -1,10 +1,10 @@
-// Uses the page as a person does: node use.cjs BROWSER PROGRAM PAGE FOLDER SOURCE TARGET BROKEN BOMB
+// Uses the page as a person does: node use.cjs BROWSER PROGRAM PAGE FOLDER SOURCE TARGET BROKEN BOMB WESTERN
 // BROWSER is chrome or firefox. Prints an object of JSON: what was seen, and what is wrong. In chrome it looks at
 // every step in all widths, downloads into the folder, and leaves pictures in the folder that MARS_PICTURES names.
 const fs = require("node:fs"), path = require("node:path");
 const puppeteer = require("puppeteer-core");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const [, , kind, program, file, folder, source, target, broken, bomb] = process.argv;
+const [, , kind, program, file, folder, source, target, broken, bomb, western] = process.argv;
 const seen = { wrong: [], requests: [], seconds: 0, narrow: [] };
 
 const idle = (page) => page.waitForFunction(() => !document.body.classList.contains("busy") && document.body, { timeout: 600000 });
@@ -89,6 +89,26 @@ async function tooLarge(browser) {
   seen.tooLarge = await text(page, "problem");
 }
 
+// settings labels with two files that are batches, one of them as an old program writes text, and takes Parquet.
+async function settings(browser) {
+  const page = await browser.newPage();
+  await page.goto("file://" + file);
+  await drop(page, "source", western);
+  seen.encoding = await text(page, "problem");
+  await page.select("#encoding", "windows-1252");
+  await drop(page, "source", western, source);
+  await drop(page, "target", target);
+  seen.western = await text(page, "read");
+  await page.select("#label", "celltype");
+  await page.select("#parts", "--batch-files");
+  await page.select("#format", "parquet");
+  await page.click("#run");
+  await idle(page);
+  seen.failed ||= await text(page, "problem");
+  seen.batches = await text(page, "command");
+  seen.parquet = await page.evaluate(async () => (await results["labels.parquet"]?.text())?.slice(0, 4) ?? "");
+}
+
 (async () => {
   const browser = await puppeteer.launch(kind === "firefox" ? { browser: "firefox", executablePath: program } : { executablePath: program, args: ["--no-sandbox"] });
   try {
@@ -148,6 +168,7 @@ async function tooLarge(browser) {
       fetch("https://example.org/").catch(() => {});
       setTimeout(() => done("nothing"), 5000);
     }));
+    await settings(browser);
     await tooLarge(browser);
   } finally {
     await browser.close();
