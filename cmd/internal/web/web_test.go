@@ -129,7 +129,7 @@ func TestPageInBrowsers(t *testing.T) {
 				"the shares":          {s.Counted, "Monocyte"},
 				"the rows' name":      {s.Saved, "ask.csv"},
 				"with labels":         {s.Settled, settled},
-				"old text":            {s.Encoding, "western.csv: line 2, column"},
+				"old text":            {s.Encoding, "western.csv: line "},
 				"its remedy":          {s.Encoding, "is not valid UTF-8: save it as UTF-8, or say below the files what it is"},
 				"the letters":         {s.Western, "für NK"},
 				"batches":             {s.Batches, "mars label --source western.csv --source 'a <b>patients.csv' --target new.csv --label celltype --id cell_id --encoding windows-1252 --batch-files -o labels.parquet"},

@@ -11,6 +11,8 @@ class Sheet {
   constructor(name, saved, command, text, file) {
     const [head, ...rows] = table(text), at = (column) => head.lastIndexOf(column);
     Object.assign(this, { name, saved, command, head, rows, file });
+    // What was asked stays, whatever is chosen meanwhile.
+    Object.assign(this, { question: question(), target: filesOf("target"), inputs: [...chosen.source, ...chosen.target] });
     this.label = at("predicted_class") - 1; // the empty column stands before
     this.guess = at("predicted_class");
     this.sure = at("confidence");
@@ -23,8 +25,8 @@ class Sheet {
     return new Blob([[this.head, ...this.rows].map((r) => r.map(cell).join(",") + "\n").join("")], { type: "text/csv" });
   }
   flags() { return ["--labels", this.name, ...[...this.fresh].flatMap((name) => ["--new-class", /[",]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name])]; }
-  model() { return ["--model", this.saved, ...filesOf("target"), ...this.flags()]; }
-  files() { return [{ name: this.name, file: this.filled() }, { name: this.saved, file: this.file }]; }
+  model() { return ["--model", this.saved, ...this.target, ...this.flags()]; }
+  files() { return [...this.inputs, { name: this.name, file: this.filled() }, { name: this.saved, file: this.file }]; }
 }
 
 // leave forgets the rows.
@@ -37,12 +39,13 @@ function leave() {
 async function draw() {
   const name = free("ask.csv"), saved = free("asked.safetensors"), columns = chosen.target[0].look.Columns.length, most = 100;
   const command = ["ask", ...question(), "--budget", $("budget").value, ...(columns > 12 && columns <= most ? ["--keep", "all"] : []), "-o", name, "--save", saved];
+  let classes;
   const done = await during("Choosing rows …", async () => {
     const { files } = await run(command, [name, saved]);
     sheet = new Sheet(name, saved, command, await files[name].text(), files[saved]);
+    classes = table(await results[free("shares.csv")].text()).slice(1).map((r) => r[0]);
   });
   if (!done) return;
-  const classes = table(await results[free("shares.csv")].text()).slice(1).map((r) => r[0]);
   $("classes").replaceChildren();
   classes.forEach(addClass);
   $("counted").replaceChildren(); $("narrow").textContent = "";
@@ -120,7 +123,7 @@ function recount() {
         again = false;
         const of = sheet;
         if (!of?.labelled) { $("counted").replaceChildren(); $("narrow").textContent = ""; continue; }
-        const { printed } = await run(["proportions", ...of.model(), "--json", "-q"], [], { files: [...chosen.target, ...of.files()], quiet: true });
+        const { printed } = await run(["proportions", ...of.model(), "--json", "-q"], [], { files: of.files(), quiet: true });
         if (of === sheet) showCount(JSON.parse(printed));
       }
       problem("");

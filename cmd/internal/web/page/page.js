@@ -186,9 +186,9 @@ function question() {
 async function answer(given) {
   const labels = free(`labels.${$("format").value}`), page = free("labels.html"), model = free("model.safetensors"), shares = free("shares.csv"), sharesPage = free("shares.html");
   const known = "known.json", unknown = Number($("unknown").value) / 100, saves = !given?.fresh.size;
-  const label = ["label", ...question(), ...(unknown > 0 ? ["--unknown", String(unknown)] : []), ...(given ? given.flags() : []), "-o", labels, "--report", page, ...(saves ? ["--save", model] : [])];
+  const label = ["label", ...(given ? given.question : question()), ...(unknown > 0 ? ["--unknown", String(unknown)] : []), ...(given ? given.flags() : []), "-o", labels, "--report", page, ...(saves ? ["--save", model] : [])];
   const proportions = ["proportions", ...(given ? given.model() : ["--model", model]), "-o", shares, "--report", sharesPage];
-  const files = [...chosen.source, ...chosen.target, ...(given ? given.files() : [])];
+  const files = given ? given.files() : [...chosen.source, ...chosen.target];
   $("answers").hidden = $("more").hidden = true; $("said").textContent = ""; $("log").hidden = false; results = {};
   if (!given) leave();
   const begun = Date.now();
