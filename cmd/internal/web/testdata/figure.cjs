@@ -17,6 +17,6 @@ const [, , program, file, picture, rows] = process.argv;
   for (let i = 0; i < 20; i++) await page.keyboard.press(await page.evaluate(() => String(1 + [...document.querySelectorAll("#classes button")].findIndex((b) => document.getElementById("guessed").textContent.includes(`: ${b.value},`)))));
   await page.waitForFunction(() => document.getElementById("narrow").textContent.startsWith("20 ") && document.getElementById("counted").ariaBusy === "false", { timeout: 600000 });
   const { x, y, width, height } = await (await page.$("#own")).boundingBox(), margin = 16;
-  await page.screenshot({ path: rows, fullPage: true, clip: { x: x - margin, y: y + (await page.evaluate(() => scrollY)) - margin, width: width + 2 * margin, height: height + 2 * margin } });
+  await page.screenshot({ path: rows, clip: { x: x - margin, y: y + (await page.evaluate(() => scrollY)) - margin, width: width + 2 * margin, height: height + 2 * margin } });
   await browser.close();
 })().catch((err) => { console.error(err); process.exit(1); });
