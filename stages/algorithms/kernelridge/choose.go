@@ -128,15 +128,7 @@ func leftOut(k, y blas64.General, lambda float64) (blas64.General, error) {
 	if !invertFactor(m, outerBlock) {
 		return y, singular(lambda)
 	}
-	half, residuals := dense.New64(n, y.Cols), dense.New64(n, y.Cols)
-	for lo := 0; lo < n; lo += outerBlock { // above m's diagonal is nothing to add
-		hi := min(lo+outerBlock, n)
-		kernel.Gemm64(false, false, 1, window(m, lo, hi, 0, hi), window(y, 0, hi, 0, y.Cols), 0, window(half, lo, hi, 0, y.Cols))
-	}
-	for lo := 0; lo < n; lo += outerBlock {
-		hi := min(lo+outerBlock, n)
-		kernel.Gemm64(true, false, 1, window(m, lo, n, lo, hi), window(half, lo, n, 0, y.Cols), 0, window(residuals, lo, hi, 0, y.Cols))
-	}
+	residuals := timesInverse(m, y)
 	for i, v := range columnSquares(m) {
 		scale(residuals.Data[i*y.Cols:][:y.Cols], 1/v)
 	}
