@@ -15,7 +15,8 @@ has the changes of ask_tasks.py alone.
 FOLDER gets NAME.npz and tasks.csv (name, kind, family), as gate_tasks.py takes them, and
 forests.csv: rows, the largest share, and a random forest's accuracy out of bag in the source and
 on the target. Each table has its splits, and three kinds of ask_tasks.py in turn where it is
-large enough. Needs what splits.py needs; NAMEs make those families alone.
+large enough; what a forest hardly tells from the largest class within the source is left out. Needs
+what splits.py and ask_tasks.py need; NAMEs make those families alone.
 """
 
 import csv
@@ -37,7 +38,7 @@ VALUES = 15  # of a column of text: one with more is a name
 MORE = 0.01  # than the largest share: a forest's accuracy within the source, at least
 KINDS = ("label", "moved", "new", "rule", "chosen", "same")
 
-DRIFT = "automl/Drift-Resilient_TabPFN", "tabpfn/datasets/data/"  # Apache 2.0
+DRIFT = "automl/Drift-Resilient_TabPFN", "tabpfn/datasets/data/"  # Prior Labs License
 STREAMS = "ogozuacik/concept-drift-datasets-scikit-multiflow", "real-world/"  # no licence is stated
 FAIR = "tailequy/fairness_dataset", "experiments/data/"  # no licence is stated
 SELVA = "selva86/datasets", ""  # no licence is stated
@@ -50,7 +51,11 @@ FTE = "fivethirtyeight/data", ""  # CC BY 4.0
 SEABORN = "mwaskom/seaborn-data", ""  # no licence is stated
 PACKT = "PacktPublishing/Machine-Learning-with-R-Third-Edition", "Chapter06/"  # MIT
 STEDY = "stedy/Machine-Learning-with-R-datasets", ""  # no licence is stated
-VEGA = "vega/vega-datasets", "data/"  # BSD 3-clause
+VEGA = "vega/vega-datasets", "data/"  # no licence is stated at its top
+PLOTLY = "plotly/datasets", ""  # MIT
+COMPAS = "propublica/compas-analysis", ""  # no licence is stated
+SCIENTIST = "dsrscientist/dataset1", ""  # no licence is stated
+AGERON = "ageron/handson-ml2", ""  # Apache 2.0
 SUSAN = "susanli2016/Machine-Learning-with-Python", ""  # no licence is stated
 
 SOUTH = "state in ['Texas', 'Georgia', 'Virginia', 'Kentucky', 'Tennessee', 'North Carolina', 'Mississippi', 'Alabama', 'Florida']"
@@ -81,16 +86,15 @@ TABLES = [
     ("bankmarketing_age", FAIR, "bank-full.csv", "y", "age < 35", "age > 50", "age day"),
     ("communities", FAIR, "communities_crime.csv", "thirds violentcrimesperpop", "state <= 25", "~",
      "state communityname fold violentcrimesperpop class"),
-    ("compas_sex", ("propublica/compas-analysis", ""), "compas-scores-two-years.csv", "two_year_recid", "sex == 'Male'", "~",
+    ("compas_sex", COMPAS, "compas-scores-two-years.csv", "two_year_recid", "sex == 'Male'", "~",
      "=age race juv_fel_count juv_misd_count juv_other_count priors_count c_charge_degree days_b_screening_arrest"),
-    ("compas_race", ("propublica/compas-analysis", ""), "compas-scores-two-years.csv", "two_year_recid",
+    ("compas_race", COMPAS, "compas-scores-two-years.csv", "two_year_recid",
      "race == 'Caucasian'", "race == 'African-American'",
      "=age sex juv_fel_count juv_misd_count juv_other_count priors_count c_charge_degree days_b_screening_arrest"),
     ("taiwan", FAIR, "credit-card-clients.csv", "default_payment", "education == 1", "education >= 3", "education"),
     ("dutch", FAIR, "dutch.csv", "occupation", "sex == 'male'", "~", "sex"),
     ("lawschool", FAIR, "law_school_clean.csv", "tier", "race == 'White'", "~", "race"),
-    ("oulad", FAIR, "oulad_clean.csv", "final_result", "code_presentation == '2013J'", "code_presentation == '2014J'",
-     "code_presentation id_student"),
+    ("fueleconomy", REISANAR, "vehicles.csv", "drive", "year < 1990", "year >= 2008", "id year make model"),
     ("portuguese", FAIR, "student_por_new.csv", "class", "school == 'GP'", "~", "school"),
     ("teenagers", STEDY, "snsdata.csv", "gender", "gradyear == 2006", "gradyear == 2009", "gradyear"),
     ("wine", PACKT, "whitewines.csv|redwines.csv", "quality > 5", "file == 0", "~", "quality file"),
@@ -99,11 +103,11 @@ TABLES = [
     ("birdstrikes", VEGA, "birdstrikes.csv", "wildlife_size", "phase_of_flight == 'Approach'",
      "phase_of_flight in ['Climb', 'Take-off run']", "phase_of_flight"),
     ("comics", OPENINTRO, "comics/comics.csv", "align", "publisher == 'marvel'", "~", "publisher name"),
-    ("bechdel", FTE, "bechdel/movies.csv", "binary", "year < 2003", "year >= 2008",
-     "year imdb title test clean_test code period_code decade_code"),
+    ("bechdel", FTE, "bechdel/movies.csv", "thirds domgross_2013", "year < 2003", "year >= 2008",
+     "year imdb title test code period_code decade_code budget domgross domgross_2013 intgross intgross_2013"),
     ("voters", FTE, "non-voters/nonvoters_data.csv", "voter_category", "ppage < 50", "ppage >= 60",
      "respid weight ppage"),
-    ("squirrels", ("plotly/datasets", ""), "2018_Central_Park_Squirrel_Census_-_Squirrel_Data_20250721.csv", "location",
+    ("squirrels", PLOTLY, "2018_Central_Park_Squirrel_Census_-_Squirrel_Data_20250721.csv", "location",
      "shift == 'AM'", "~", "shift date above_ground_sighter_measurement hectare_squirrel_number"),
     ("baseball", OPENINTRO, "mlb_teams/mlb_teams.csv", "w > l", "yearid < 1960", "yearid >= 1980",
      "=r h _2b _3b hr bb so sb ra er era cg sho sv ha hra bba soa e dp fp attendance"),
@@ -124,8 +128,8 @@ TABLES = [
     ("carriers", YBI, "Airline Delay.csv", "thirds arr_del15 / arr_flights", "year == 2019", "year == 2020",
      "year month carrier_name airport_name airport arr_del15"),
     ("mobiles", YBI, "MobilePriceRange.csv", "pricerange", "_4g == 1", "~", "_4g"),
-    ("pumpkin", ("dsrscientist/dataset1", ""), "Pumpkin_Seeds_Dataset.csv", "class", "", "", ""),
-    ("sky", ("dsrscientist/dataset1", ""), "Skyserver.csv", "class", "run == 756", "run == 752", "=u g r i z"),
+    ("pumpkin", SCIENTIST, "Pumpkin_Seeds_Dataset.csv", "class", "", "", ""),
+    ("sky", SCIENTIST, "Skyserver.csv", "class", "run == 756", "run == 752", "=u g r i z"),
     ("cardchurn", SUSAN, "data/BankChurners.csv", "attrition_flag", "gender == 'F'", "~",
      "gender clientnum"),
     ("leavers", SUSAN, "HR.csv", "left", "sales in ['technical', 'support', 'IT']", "sales == 'sales'", "sales"),
@@ -137,9 +141,9 @@ TABLES = [
     ("engineers", DPHI, "eng_grad_emp_salary/training_set_label.csv", "thirds salary", "gender == 'm'", "~",
      "id dob gender salary collegeid collegecityid"),
     ("wholesale", DPHI, "Wholesale_customers_data.csv", "channel", "region == 3", "~", "region"),
-    ("california", ("ageron/handson-ml2", ""), "datasets/housing/housing.csv", "thirds median_house_value",  # Apache 2.0
+    ("california", AGERON, "datasets/housing/housing.csv", "thirds median_house_value",
      "ocean_proximity == '<1H OCEAN'", "ocean_proximity == 'INLAND'", "median_house_value ocean_proximity longitude latitude"),
-    ("eucalyptus", ("renatopp/arff-datasets", "agridata/"), "eucalyptus.arff", "utility", "year <= 1981", "year > 1981",
+    ("eucalyptus", ARFF, "../agridata/eucalyptus.arff", "utility", "year <= 1981", "year > 1981",
      "abbrev map_ref year sp"),
     ("nursery", ARFF, "nursery.arff", "class", "finance == 'convenient'", "~", "finance"),
     ("carevaluation", ARFF, "car.arff", "class", "buying in ['vhigh', 'high']", "~", "buying"),
@@ -153,6 +157,8 @@ TABLES = [
     ("roxbury", REISANAR, "WestRoxbury.csv", "thirds total_value", "remodel == 'Recent'", "remodel == 'Old'", "total_value tax remodel"),
     ("tayko", REISANAR, "Tayko.csv", "purchase", "web_order == 1", "~", "sequence_number spending web_order"),
     ("avocado", REISANAR, "avocado.csv", "type", "year == 2015", "year == 2017", "unnamed_0 date year region"),
+    ("corolla", REISANAR, "ToyotaCorolla.csv", "thirds price", "age_08_04 > 60", "age_08_04 <= 60",
+     "model price age_08_04 mfg_month mfg_year"),
 ]  # fmt: skip
 
 
