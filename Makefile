@@ -119,6 +119,7 @@ test-arm: ## run the tests of the kernels, and a sample of others, for linux/arm
 	$(GO) -C stages/algorithms/internal/kernel/gen test ./...
 	$(ARM64) ./stages/algorithms/internal/kernel
 	$(ARM64) -short $(addprefix ./stages/algorithms/,internal/nn internal/eigen logistic)
+	$(ARM64) -run 'Threads|SameSeedGivesSameBytes' ./stages/algorithms/adapt
 
 PYTHON ?= $(or $(MARS_PYTHON),python3)
 NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)
