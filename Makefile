@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants measured measured-check lint cross race bench-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz clean bench-read
+.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants measured measured-check lint cross race test-arm bench-kernels model-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -58,8 +58,8 @@ web: ## make the page that labels in a browser, which needs no server and no net
 	cp LICENSE '$(WEB)/'
 	$(MAKE) licences LICENCES='$(WEB)/THIRD-PARTY-LICENSES'
 
-web-figure: web ## take the picture of that page for docs/how-to/browser.md again (chromium; Node.js with puppeteer-core)
-	node cmd/internal/web/testdata/figure.cjs chromium '$(abspath $(WEB))/index.html' docs/figures/browser.png
+web-figure: web ## take the pictures of that page for docs/how-to/browser.md again (chromium; Node.js with puppeteer-core)
+	node cmd/internal/web/testdata/figure.cjs chromium '$(abspath $(WEB))/index.html' docs/figures/browser.png docs/figures/browser-labels.png
 
 WHEELFLAGS ?=
 wheels: ## build Python wheels that carry the program into clients/python/dist, for all systems (WHEELFLAGS: some, linux/amd64)
@@ -105,18 +105,29 @@ lint: ## gofmt, go vet, staticcheck, and that the assembly is what its generator
 	$(GO) -C stages/algorithms/internal/kernel/gen run . -check
 
 cross: ## compile for the other systems
-	@for t in linux/arm64 darwin/arm64 windows/amd64; do echo $$t; \
-	  GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
+	@for t in linux/arm64 darwin/arm64; do echo $$t; \
+	  GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet -tags noasm ./... || exit 1; done
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	$(GO) vet -tags noasm ./...
 	GOOS=js GOARCH=wasm $(GO) vet -tags simd ./cmd/internal/web/program ./stages/algorithms/internal/kernel
 
 race: ## run the short tests of the packages under the race detector
 	$(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v /cmd/)
 
+ARM64 = GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) test -tags noasm -exec qemu-aarch64-static
+test-arm: ## run the tests of the kernels, and a sample of others, for linux/arm64 in an emulator (qemu-user-static), as programs are built
+	$(GO) -C stages/algorithms/internal/kernel/gen test ./...
+	$(ARM64) ./stages/algorithms/internal/kernel
+	$(ARM64) -short $(addprefix ./stages/algorithms/,internal/nn internal/eigen logistic)
+	$(ARM64) -run 'Threads|SameSeedGivesSameBytes' ./stages/algorithms/adapt
+
 PYTHON ?= $(or $(MARS_PYTHON),python3)
 NETLIB = $(shell ldconfig -p 2>/dev/null | grep -q 'libopenblas.so ' && echo yes)
 bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's FMA peak
 	$(if $(NETLIB),CGO_LDFLAGS=-lopenblas) $(GO) -C stages/algorithms/internal/kernel/bench run $(if $(NETLIB),-tags netlib) . -python $(PYTHON) $(BENCHFLAGS)
+
+model-kernels: ## what llvm-mca's models of processors say of the loops for arm64 (llvm-mca 17 or newer in LLVM_MCA, binutils-aarch64-linux-gnu)
+	@GO='$(GO)' stages/algorithms/internal/kernel/bench/model.sh
 
 bench-train: ## training iterations beside PyTorch and JAX, and the share of the FMA peak
 	$(GO) run ./cmd/internal/bench train -python $(PYTHON) $(BENCHFLAGS)

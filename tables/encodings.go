@@ -6,10 +6,6 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/japanese"
-	"golang.org/x/text/encoding/korean"
-	"golang.org/x/text/encoding/simplifiedchinese"
-	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
 )
@@ -25,12 +21,13 @@ const usualEncodings = 4
 var Encodings = append([]string{"utf-8", "latin1", "windows-1252", wide}, otherEncodings()...)
 
 func otherEncodings() []string {
+	maps.Copy(encodings, eastern)
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(encodings)), func(name string) bool {
 		return name == "latin1" || name == "windows-1252" || name == wide
 	})
 }
 
-// encodings are those that do not hold UTF-8. In all of them the characters of a text can be
+// encodings are those that do not hold UTF-8, with those of eastern. In all of them the characters of a text can be
 // told apart without those before.
 var encodings = map[string]encoding.Encoding{
 	"latin1":   charmap.ISO8859_1,
@@ -77,11 +74,4 @@ var encodings = map[string]encoding.Encoding{
 	"koi8-u":         charmap.KOI8U,
 	"macintosh":      charmap.Macintosh,
 	"x-mac-cyrillic": charmap.MacintoshCyrillic,
-
-	"shift_jis": japanese.ShiftJIS,
-	"euc-jp":    japanese.EUCJP,
-	"euc-kr":    korean.EUCKR,
-	"gbk":       simplifiedchinese.GBK,
-	"gb18030":   simplifiedchinese.GB18030,
-	"big5":      traditionalchinese.Big5,
 }

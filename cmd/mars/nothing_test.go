@@ -105,6 +105,15 @@ func noise(draw func(rng *rand.Rand, j int) float64) func(*rand.Rand, rowsOfClas
 	})
 }
 
+// eachValue changes every value.
+func eachValue(change func(float64) float64) func(*rand.Rand, rowsOfClasses) rowsOfClasses {
+	return each(func(_ *rand.Rand, _ int, v []float64, _ *int) {
+		for j := range v {
+			v[j] = change(v[j])
+		}
+	})
+}
+
 // turned gives each column what another one holds.
 func turned(order ...int) func(*rand.Rand, rowsOfClasses) rowsOfClasses {
 	return each(func(_ *rand.Rand, _ int, v []float64, _ *int) {
@@ -236,6 +245,41 @@ var nothingTargets = []struct {
 		}
 		return r
 	}},
+	{name: "all alike but for 1e-6", change: noise(func(rng *rand.Rand, j int) float64 { return nothingCentres[1][j] + 1e-6*rng.NormFloat64() })},
+	{name: "columns turned, otherwise in each class", change: each(func(_ *rand.Rand, _ int, v []float64, class *int) {
+		old := slices.Clone(v)
+		for j, from := range [][]int{{0, 1, 2, 3}, {1, 0, 3, 2}, {3, 2, 1, 0}}[*class] {
+			v[j] = old[from]
+		}
+	})},
+	{name: "each column sorted", change: func(_ *rand.Rand, r rowsOfClasses) rowsOfClasses {
+		for j := range nothingColumns {
+			var values []float64
+			for _, v := range r.x {
+				values = append(values, v[j])
+			}
+			slices.Sort(values)
+			for i, v := range r.x {
+				v[j] = values[i]
+			}
+		}
+		return r
+	}},
+	{name: "x mirrored", change: scaled(-1, 12, 0)},
+	{name: "x constant", change: scaled(0, 5.3, 0)},
+	{name: "x and y constant", change: scaled(0, 6, 0, 1)},
+	{name: "z × 10", change: scaled(10, 0, 2)},
+	{name: "z × 1.5", change: scaled(1.5, 0, 2)},
+	{name: "squares", change: eachValue(func(v float64) float64 { return v * v })},
+	{name: "logarithms", change: eachValue(func(v float64) float64 { return math.Log1p(math.Abs(v)) })},
+	{name: "rounded to tens", change: eachValue(func(v float64) float64 { return 10 * math.Round(v/10) })},
+	{name: "one row at 1e12", change: each(func(_ *rand.Rand, i int, v []float64, _ *int) {
+		if i == 0 {
+			for j := range v {
+				v[j] = 1e12
+			}
+		}
+	})},
 }
 
 // write writes the rows, with their labels or without.

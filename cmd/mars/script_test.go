@@ -23,15 +23,17 @@ func TestScripts(t *testing.T) {
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Setup: func(e *testscript.Env) error {
-			root, err := filepath.Abs(filepath.Join("..", ".."))
-			e.Setenv("ROOT", root)
-			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache")) // what another run left is no result of this one
-			e.Setenv("MARS_PYTHON", os.Getenv("MARS_PYTHON"))
-			return err
-		},
-		Condition: condition,
+		Setup:               setUp,
+		Condition:           condition,
 	})
+}
+
+func setUp(e *testscript.Env) error {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	e.Setenv("ROOT", root)
+	e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, ".cache")) // what another run left is no result of this one
+	e.Setenv("MARS_PYTHON", os.Getenv("MARS_PYTHON"))
+	return err
 }
 
 func TestMain(m *testing.M) {

@@ -11,7 +11,7 @@ func SetJobs(n int) {
 }
 
 // KernelLevel names the instruction set that the numerical loops use:
-// "avx512", "avx2" or "generic".
+// "avx512", "avx2", "neon" or "generic".
 func KernelLevel() string { return kernel.Level() }
 
 // CheckKernel returns an error if the environment variable MARS_KERNEL asks for code

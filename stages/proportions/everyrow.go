@@ -48,6 +48,19 @@ func FromSums(model, path string, level float64) (*Report, error) {
 	return r, nil
 }
 
+// FromModel answers by the fit of a model in a file, which says what the proportions of its target were.
+func FromModel(path string, level float64) (*Report, error) {
+	m, _, err := models.LoadHedge(path)
+	if err != nil {
+		return nil, err
+	}
+	if m.Sampling == nil {
+		return nil, fmt.Errorf("%s: does not say how sure its proportions are: save it again with mars label, without --labels, or give --source and --target", path)
+	}
+	m.Interval = m.IntervalAt(level)
+	return newHedgeReport(m, m.Shares(), m.Rows, m.Doubts), nil
+}
+
 // ofEveryRow answers by sums at a point that led on by step. There is no report if that is not
 // the fixed point.
 func ofEveryRow(m *hedge.Model, sums *responses.Responses, level float64, doubts []string) (r *Report, step float64, err error) {

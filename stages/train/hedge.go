@@ -18,7 +18,8 @@ func learnHedge(ctx context.Context, r *stream.Rows, o Options) (*trained, error
 		return nil, err
 	}
 	column := o.column(r)
-	m, err := models.FitHedge(ctx, r, column, classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, KeepAll: o.KeepAll, Seed: r.Seed})
+	m, err := models.FitHedge(ctx, r, column, classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, KeepAll: o.KeepAll, Seed: r.Seed,
+		Sampled: o.Save != "" && o.given == nil})
 	if err != nil {
 		return nil, err
 	}

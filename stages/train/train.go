@@ -145,7 +145,8 @@ func fit(ctx context.Context, r *stream.Rows, o Options) (*trained, error) {
 		return nil, err
 	}
 	if fresh := o.given.Fresh(); o.Save != "" && len(fresh) > 0 {
-		return nil, fmt.Errorf("%s: the labels have %s, which no model file can hold yet: leave --save out", o.given.Path, strings.Join(fresh, ", "))
+		// What a model says of other targets goes by the classes' shares in the source, which such a class has none of.
+		return nil, fmt.Errorf("%s: the labels have %s, and a model file knows the classes of the source alone: leave --save out, or --labels, and give the rows of %[2]s with their labels as a further --source, in a file with the source's columns", o.given.Path, strings.Join(fresh, ", "))
 	}
 	t, err := fitMethod(ctx, r, o)
 	if err != nil {

@@ -158,6 +158,7 @@ def test_warnings_name_the_classes(domains):
         ({}, lambda X, y, T: (X, y, {"sample_domain": X[:, 0]}), "give whole numbers"),
         ({}, lambda X, y, T: (X, y, {"sample_domain": np.ones(3)}), "inconsistent numbers of samples"),
         ({}, lambda X, y, T: (X, np.where(y, y, np.nan), {"sample_domain": np.ones(len(X))}), "Input y contains NaN in source rows"),
+        ({}, lambda X, y, T: (X, np.where(y, "b", None), {"Xt": T}), r"y: row \d+ has no label \(\d+ of \d+ rows have none\): label or drop such rows"),
         ({}, lambda X, y, T: (X, None, {"sample_domain": np.ones(len(X))}), "requires y to be passed"),
         ({}, lambda X, y, T: (X, y, {"Xt": T[:, :3]}), "X has 3 features, but MarsClassifier is expecting 4"),
         ({}, lambda X, y, T: (X, y, {"Xt": np.where(T > 0, T, np.nan)}), "Input X contains NaN"),

@@ -29,14 +29,15 @@ type seen struct {
 
 // lookCommand prints for a page what mars view prints for a person.
 func lookCommand() *cobra.Command {
-	return newCommand(&cobra.Command{
+	var how tables.Options
+	cmd := newCommand(&cobra.Command{
 		Use:   "look FILE...",
 		Short: "Print what is in files as JSON",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, paths []string) error {
 			var looks []any
 			for _, path := range paths {
-				l, err := tables.LookAt(cmd.Context(), path, tables.Options{}, 0)
+				l, err := tables.LookAt(cmd.Context(), path, how, 0)
 				if err != nil {
 					return err
 				}
@@ -50,4 +51,7 @@ func lookCommand() *cobra.Command {
 			return json.NewEncoder(rawOut(cmd)).Encode(looks)
 		},
 	})
+	cmd.Flags().StringVar(&how.Encoding, "encoding", "", "encoding of text")
+	new(common).limitFlag(cmd.Flags())
+	return cmd
 }

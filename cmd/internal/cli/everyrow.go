@@ -30,22 +30,22 @@ var everyRowFlags = []string{"parts", "passes", "model", "sums", "save-model"}
 func (a *everyRow) register(f *pflag.FlagSet) {
 	f.Var((*fileList)(&a.parts), "parts", "files with the target's rows, instead of --target: each is read by itself, --jobs at a time, and a sketch of them is fitted to")
 	countVar(f, &a.passes, "passes", 0, 0, "then go through all rows of --parts so often at most, for proportions and an interval of all of them (5 are enough as a rule; 0: those of the sketch)")
-	f.StringVar(&a.model, "model", "", "answer from the sums of this model, which mars label saved, or by --labels with what mars ask saved, instead of --source")
+	f.StringVar(&a.model, "model", "", "answer from this model, which mars label saved, instead of --source: what its fit found, or by --sums or --labels")
 	f.StringVar(&a.sums, "sums", "", "the merged sums of mars respond, for --model")
 	f.StringVar(&a.saveModel, "save-model", "", "keep the model in this safetensors file, with the proportions of the answer, for mars predict")
 }
 
-// fromSums answers from sums that were left elsewhere.
+// fromSums answers from a model, or from sums that were left elsewhere.
 func (p *estimator) fromSums(cmd *cobra.Command, args []string) error {
 	c, a := p.common, &p.all
-	if err := refuse(cmd, "the answer is from --model and --sums", []string{"source", "target", "parts", "passes", "truth", "method", "assume", "classifier", "bootstrap", "label", "seed", "domain-column", "labels", "cached"}); err != nil {
+	if err := refuse(cmd, "the answer is from --model", []string{"source", "target", "parts", "passes", "truth", "method", "assume", "classifier", "bootstrap", "label", "seed", "domain-column", "labels", "cached"}); err != nil {
 		return err
 	}
 	switch {
-	case a.model == "" || a.sums == "":
-		return usagef("--model and --sums are given together: a model, and what mars respond left of it; or --model with --labels and --target")
+	case a.model == "":
+		return usagef("--sums are of a model: give it with --model")
 	case len(args) > 0:
-		return usagef("%s: the answer is from --model and --sums: leave the rows out", args[0])
+		return usagef("%s: the answer is from --model: leave the rows out", args[0])
 	}
 	format, err := c.reportFormat()
 	if err != nil {
@@ -54,7 +54,12 @@ func (p *estimator) fromSums(cmd *cobra.Command, args []string) error {
 	if err := c.checkReport(); err != nil {
 		return err
 	}
-	r, err := proportions.FromSums(a.model, a.sums, p.options.Level)
+	var r *proportions.Report
+	if a.sums == "" {
+		r, err = proportions.FromModel(a.model, p.options.Level)
+	} else {
+		r, err = proportions.FromSums(a.model, a.sums, p.options.Level)
+	}
 	if err != nil {
 		return err
 	}

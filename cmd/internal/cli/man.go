@@ -196,7 +196,7 @@ func (p *page) surroundings(cmd *cobra.Command) {
 
 // environment are the variables that commands look at: all, or those that have a flag.
 var environment = []struct{ name, meaning, flag string }{
-	{"MARS_KERNEL", "run these numerical loops, such as avx2 or generic, instead of the fastest that the processor has", ""},
+	{"MARS_KERNEL", "run these numerical loops, such as avx2, neon or generic, instead of the fastest that the processor has", ""},
 	{"MARS_CACHE", "folder of the cache", cachedFlag},
 	{"MARS_CACHE", "folder of the cache", "cache"},
 	{"MARS_JOBS", "a flag of mars run, here --jobs, where the command line does not give it", "set"},

@@ -45,7 +45,8 @@ a row a class, .json the whole report.
 For more rows than one machine or one sample has: --source and --target may be sketches of parts (mars
 sketch). --parts names the parts of the target instead, of which a sketch is made, and with
 --passes the proportions are those of all their rows, and the interval too, by exact sums. --model
-and --sums answer from sums that mars respond left elsewhere.
+and --sums answer from sums that mars respond left elsewhere. --model alone answers from what mars
+label --save kept, without another fit.
 
 --truth compares with labels that the target has, for checking alone: the estimate does
 not look at them.`,
@@ -54,6 +55,7 @@ not look at them.`,
   mars proportions --source a.npz --target b.npz --json --level 0.95
   mars proportions --source patients.csv --target new.csv --label celltype --assume move --details
   mars proportions --source patients.csv --parts 'shard-*.parquet' --label celltype --passes 5 --jobs 4
+  mars proportions --model model.safetensors -o shares.csv
   mars proportions --model model.safetensors --sums pass-3.arrow
   mars featurize toy --shift 8 --target-proportions 0.66,0.17,0.17 --truth | mars proportions --truth`,
 		Args: oneStream,

@@ -124,7 +124,7 @@ func look(ctx context.Context, t task) (gate.Task, error) {
 	if err != nil {
 		return gate.Task{}, err
 	}
-	g := gate.Task{Name: t.Name, Kind: t.Kind, Family: t.Family, Signs: m.Signs(), Truth: make([]float64, len(names)), Sampling: m.Interval.Sampling()}
+	g := gate.Task{Name: t.Name, Kind: t.Kind, Family: t.Family, Signs: m.Signs(), Truth: make([]float64, len(names)), Sampling: m.Sampling}
 	for _, y := range truth {
 		if y >= 0 {
 			g.Truth[y] += 1 / float64(len(truth))

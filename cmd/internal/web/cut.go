@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -29,14 +30,21 @@ var cuts = []cut{
 	{files: arrowModule + "arrow/flight/*.go", added: map[string]string{"schema.go": flightSchema}},
 	{files: arrowModule + "parquet/pqarrow/encode_dict_compute.go"},
 	{files: arrowModule + "parquet/pqarrow/encode_dict_nocompute.go", old: "//go:build !go1.18", new: "//go:build go1.18"},
-	// A codec with a dictionary of its own, a second package for JSON, and servers.
-	{files: arrowModule + "parquet/compress/brotli.go"},
+	// Not cut but mended: functions that have a version in Go, which no one chooses for WebAssembly.
+	{files: arrowModule + "parquet/internal/bmi/bitmap_bmi2_noasm.go", old: "+build noasm", new: "+build wasm"},
+	{files: arrowModule + "internal/utils/min_max_noasm.go", old: "go:build noasm", new: "go:build wasm"},
+	{files: arrowModule + "arrow/bitutil/bitmap_ops_noasm.go", old: "go:build noasm", new: "go:build wasm"},
+	// What compresses by brotli, which no output is: it is only read.
+	{files: arrowModule + "parquet/compress/brotli.go", added: map[string]string{"brotli.go": brotliReader}},
+	{files: "github.com/andybalholm/brotli/http.go"},
+	// A second package for JSON, and servers.
 	{files: arrowModule + "internal/json/json.go"},
 	{files: arrowModule + "internal/json/json_tinygo.go", old: "//go:build tinygo", new: "//go:build !tinygo"},
 	{files: thrift + "http_*.go"}, {files: thrift + "ssl_*.go"}, {files: thrift + "*socket*.go"}, {files: thrift + "simple_server.go"},
 	{files: thrift + "configuration.go", old: `"crypto/tls"`, new: ""},
 	{files: thrift + "configuration.go", old: "*tls.Config", new: "*struct{}"},
-	// Of twelve fonts figures have one.
+	// Of twelve fonts figures have one, whose shapes nobody draws: the browser has its own. No figure has formulas.
+	{files: "gonum.org/v1/plot/text/latex.go"},
 	{files: "gonum.org/v1/plot/font/liberation/liberation.go", added: map[string]string{"liberation.go": oneFont}},
 }
 
@@ -85,6 +93,56 @@ var Collection = sync.OnceValue(func() font.Collection {
 })
 `
 
+const brotliReader = `package compress
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/andybalholm/brotli"
+)
+
+type brotliCodec struct{ nocodec }
+
+func (brotliCodec) NewReader(r io.Reader) io.ReadCloser { return io.NopCloser(brotli.NewReader(r)) }
+
+func (brotliCodec) Decode(dst, src []byte) []byte {
+	r := brotli.NewReader(bytes.NewReader(src))
+	if dst == nil {
+		all, err := io.ReadAll(r)
+		if err != nil {
+			panic(err)
+		}
+		return all
+	}
+	n, err := io.ReadFull(r, dst)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		panic(err)
+	}
+	return dst[:n]
+}
+
+func init() { codecs[Codecs.Brotli] = brotliCodec{} }
+`
+
+const font = "codeberg.org/go-fonts/liberation/liberationsansregular/LiberationSans-Regular.ttf"
+
+// withoutShapes makes the shapes of a font's characters zeros, which take no room once compressed. Their widths
+// stay. A font begins with a list of its tables: name, checksum, offset and length, of 4 bytes each.
+func withoutShapes(path string) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	at := bytes.Index(text, []byte("glyf"))
+	if at < 0 || at+16 > len(text) {
+		return fmt.Errorf("%s: has no table glyf: see what the page needs of it", path)
+	}
+	from, n := binary.BigEndian.Uint32(text[at+8:]), binary.BigEndian.Uint32(text[at+12:])
+	clear(text[from : from+n])
+	return os.WriteFile(path, text, 0o666)
+}
+
 // Templates of pages call no methods by name. While the linker must think that they do, it keeps
 // all methods of all types.
 const (
@@ -118,6 +176,9 @@ func cutModule(folder, goroot string) (overlay string, err error) {
 		if err := c.apply(vendor); err != nil {
 			return "", err
 		}
+	}
+	if err := withoutShapes(filepath.Join(vendor, font)); err != nil {
+		return "", err
 	}
 	own, cut := filepath.Join(goroot, templates), filepath.Join(folder, "exec.go")
 	if err := edit(own, cut, callsMethod, callsNone); err != nil {

@@ -28,6 +28,9 @@ var style string
 //go:embed page/page.js
 var page string
 
+//go:embed page/labelling.js
+var labelling string
+
 //go:embed page/worker.js
 var worker string
 
@@ -72,11 +75,11 @@ func build(ldflags string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash := sha256.Sum256([]byte(page))
+	hash := sha256.Sum256([]byte(page + labelling))
 	return []byte(strings.NewReplacer(
 		"{{hash}}", base64.StdEncoding.EncodeToString(hash[:]),
 		"{{style}}", style,
-		"{{script}}", page,
+		"{{script}}", page+labelling,
 		"{{version}}", cli.Version(),
 		"{{worker}}", worker+string(runtime),
 		"{{products}}", base64.StdEncoding.EncodeToString(products),

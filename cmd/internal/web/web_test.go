@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +30,9 @@ type seen struct {
 	Seconds                                                                     float64
 	Problem, Label, Identity, Chosen, Stopped, Failed, Command, Verdict, Shares string
 	Labels, Proportions, Report, Refused                                        string
+	Focus, Row, Counted, Saved, Filled, Settled, LabelsSettled, SharesSettled   string
+	Narrow                                                                      []string // while rows are labelled
+	TooLarge, Encoding, Western, Batches, Parquet                               string
 }
 
 // Somebody opens the page from a file, drops files, stops, and labels by keyboard: the labels are those
@@ -60,13 +65,21 @@ func TestPageInBrowsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if program := len(regexp.MustCompile(`id="program">[^<]*`).Find(text)) / 4 * 3; program > 8_000_000 {
+		t.Errorf("the program is %d bytes, compressed: at most 8,000,000 are wanted", program)
+	}
 	page := filepath.Join(folder, "index.html")
 	put(t, page, text)
 	source, target, broken := filepath.Join(folder, "a <b>patients.csv"), filepath.Join(folder, "new.csv"), filepath.Join(folder, `<img src=x onerror=alert(1)>.csv`)
+	western := filepath.Join(folder, "western.csv")
+	put(t, western, []byte(strings.NewReplacer("NK cell", "f\xfcr NK", "\nc", "\nw").Replace(string(cells(3, []float64{.3, .3, .4}, .2, true)))))
 	put(t, source, cells(1, []float64{.6, .2, .2}, 0, true))
 	put(t, target, cells(2, []float64{.2, .2, .6}, .7, false))
 	put(t, broken, []byte("a,b\n1,2,3\n"))
-	wantLabels, wantShares := native(t, folder, source, target)
+	bomb := filepath.Join(folder, "bomb.csv.gz")
+	put(t, bomb, zipped(t, "x,y,celltype\n", strings.Repeat("1,2,B cell\n", 10_000_000)))
+	ask := native(t, folder, "--source", source, "--target", target, "--label", "celltype", "--id", "cell_id")
+	wantLabels, wantShares, asked := ask("label"), ask("proportions"), ask("ask", "--budget", "24")
 
 	for kind := range browsers {
 		t.Run(kind, func(t *testing.T) {
@@ -74,7 +87,7 @@ func TestPageInBrowsers(t *testing.T) {
 				t.Skipf("%s is not installed: the page is not used in it", kind)
 			}
 			downloads := t.TempDir()
-			cmd := exec.CommandContext(t.Context(), "node", script, kind, found[kind], page, downloads, source, target, broken)
+			cmd := exec.CommandContext(t.Context(), "node", script, kind, found[kind], page, downloads, source, target, broken, bomb, western)
 			var said bytes.Buffer
 			cmd.Stderr = &said
 			out, err := cmd.Output()
@@ -93,7 +106,13 @@ func TestPageInBrowsers(t *testing.T) {
 					t.Errorf("the page asks for %s", r)
 				}
 			}
-			const command = "mars label --source 'a <b>patients.csv' --target new.csv --label celltype --id cell_id -o labels.csv --report labels.html --save model.safetensors\n"
+			const (
+				command = "mars label --source 'a <b>patients.csv' --target new.csv --label celltype --id cell_id -o labels.csv --report labels.html --save model.safetensors\n" +
+					"mars proportions --model model.safetensors -o shares.csv --report shares.html"
+				settled = "mars ask --source 'a <b>patients.csv' --target new.csv --label celltype --id cell_id --budget 24 -o ask.csv --save asked.safetensors\n" +
+					"mars label --source 'a <b>patients.csv' --target new.csv --label celltype --id cell_id --labels ask.csv --new-class Monocyte -o labels.csv --report labels.html\n" +
+					"mars proportions --model asked.safetensors --target new.csv --label celltype --id cell_id --labels ask.csv --new-class Monocyte -o shares.csv --report shares.html"
+			)
 			for what, got := range map[string][2]string{
 				"a broken file":       {s.Problem, "<img src=x onerror=alert(1)>.csv: line 2: has 3 fields and the header 2"},
 				"a file":              {s.Chosen, "a <b>patients.csv×a text table, 500 rows, 4 columns"},
@@ -105,6 +124,18 @@ func TestPageInBrowsers(t *testing.T) {
 				"the table of shares": {s.Shares, "90 % interval"},
 				"the report":          {s.Report, "Labels of the target"},
 				"a request":           {s.Refused, "connect-src"},
+				"the focus":           {s.Focus, "panel"},
+				"a row":               {s.Row, "Row 1 of 24The program’s guess: "},
+				"the shares":          {s.Counted, "Monocyte"},
+				"the rows' name":      {s.Saved, "ask.csv"},
+				"with labels":         {s.Settled, settled},
+				"old text":            {s.Encoding, "western.csv: line "},
+				"its remedy":          {s.Encoding, "is not valid UTF-8: save it as UTF-8, or say below the files what it is"},
+				"the letters":         {s.Western, "für NK"},
+				"batches":             {s.Batches, "mars label --source western.csv --source 'a <b>patients.csv' --target new.csv --label celltype --id cell_id --encoding windows-1252 --batch-files -o labels.parquet"},
+				"Parquet":             {s.Parquet, "PAR1"},
+				"a bomb":              {s.TooLarge, "bomb.csv.gz: "},
+				"a bomb's remedy":     {s.TooLarge, "MB: take fewer rows or columns, or the program for the shell, which has no such limit"},
 			} {
 				if !strings.Contains(got[0], got[1]) {
 					t.Errorf("%s: %q, want %q", what, got[0], got[1])
@@ -115,6 +146,12 @@ func TestPageInBrowsers(t *testing.T) {
 			}
 			sameRows(t, s.Labels, wantLabels, 1e-5)
 			sameRows(t, s.Proportions, wantShares, 1e-6)
+			narrows(t, s.Narrow)
+			sameRows(t, emptied(t, s.Filled), asked, 1e-5)
+			filled := filepath.Join(t.TempDir(), "ask.csv")
+			put(t, filled, []byte(s.Filled))
+			sameRows(t, s.LabelsSettled, ask("label", "--labels", filled), 1e-5)
+			sameRows(t, s.SharesSettled, ask("proportions", "--labels", filled), 1e-6)
 			if kind == "chrome" {
 				if got, err := os.ReadFile(filepath.Join(downloads, "labels.csv")); err != nil || string(got) != s.Labels {
 					t.Errorf("what was downloaded is not what the page has: %v", err)
@@ -154,16 +191,17 @@ func cells(seed uint64, shares []float64, shift float64, labelled bool) []byte {
 	return b.Bytes()
 }
 
-// native is what the program of this machine writes of labels and shares.
-func native(t *testing.T, folder, source, target string) (labels, shares string) {
+// native asks the program of this machine, of these files: it returns what a command writes.
+func native(t *testing.T, folder string, files ...string) func(command string, more ...string) string {
 	t.Helper()
 	program := filepath.Join(folder, "mars")
 	if out, err := exec.Command("go", "build", "-o", program, "./cmd/mars").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	ask := func(command, name string) string {
-		path := filepath.Join(folder, name)
-		if out, err := exec.Command(program, command, "--source", source, "--target", target, "--label", "celltype", "--id", "cell_id", "-o", path, "-q").CombinedOutput(); err != nil {
+	return func(command string, more ...string) string {
+		t.Helper()
+		path := filepath.Join(t.TempDir(), command+".csv")
+		if out, err := exec.Command(program, slices.Concat([]string{command, "-o", path, "-q"}, files, more)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		text, err := os.ReadFile(path)
@@ -172,7 +210,65 @@ func native(t *testing.T, folder, source, target string) (labels, shares string)
 		}
 		return string(text)
 	}
-	return ask("label", "labels.csv"), ask("proportions", "shares.csv")
+}
+
+// zipped is texts, compressed.
+func zipped(t *testing.T, texts ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	for _, text := range texts {
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+var points = regexp.MustCompile(`^(\d+) rows have your label. The widest interval is (\d+) percentage points wide`)
+
+// narrows checks that more labels make the widest interval narrower.
+func narrows(t *testing.T, said []string) {
+	t.Helper()
+	if len(said) != 2 {
+		t.Fatalf("%q was said while rows were labelled", said)
+	}
+	few, many := points.FindStringSubmatch(said[0]), points.FindStringSubmatch(said[1])
+	if few == nil || many == nil || few[1] != "4" || many[1] != "17" {
+		t.Fatalf("%q was said after 4 and 17 labels", said)
+	}
+	before, _ := strconv.Atoi(few[2])
+	after, _ := strconv.Atoi(many[2])
+	if after >= before {
+		t.Errorf("intervals do not narrow: %q", said)
+	}
+}
+
+// emptied is a table of mars ask without its labels, of which it must have 17.
+func emptied(t *testing.T, text string) string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	label, labels := slices.Index(rows[0], "celltype"), 0
+	for _, row := range rows[1:] {
+		if row[label] != "" {
+			labels++
+		}
+		row[label] = ""
+	}
+	if labels != 17 {
+		t.Errorf("%d rows have a label, want 17", labels)
+	}
+	var b strings.Builder
+	if err := csv.NewWriter(&b).WriteAll(rows); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // sameRows compares tables: text is the same, and numbers are as close as that.

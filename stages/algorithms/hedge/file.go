@@ -30,6 +30,9 @@ type header struct {
 	Noise    *Noise       `json:"noise,omitempty"`
 	Evidence Evidence     `json:"evidence"`
 	Warnings []string     `json:"warnings,omitempty"`
+	Sampling []float64    `json:"sampling,omitempty"`
+	Rows     int          `json:"rows,omitempty"`
+	Doubts   []string     `json:"doubts,omitempty"`
 	Seed     uint64       `json:"seed"`
 }
 
@@ -38,7 +41,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Seed}} {
+		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Rows, m.Doubts, m.Seed}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -95,7 +98,7 @@ func parse(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	m.Views, m.prior, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Seed, m.SourceShares = h.Views, h.Prior, h.Problem, h.Noise, h.Evidence, h.Warnings, h.Seed, h.Source
+	m.Views, m.prior, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Rows, m.Doubts, m.Seed, m.SourceShares = h.Views, h.Prior, h.Problem, h.Noise, h.Evidence, h.Warnings, h.Sampling, h.Rows, h.Doubts, h.Seed, h.Source
 	if err := m.Use.Get(f.Metadata); err != nil {
 		return nil, err
 	}
@@ -124,6 +127,9 @@ func (m *Model) check() error {
 		if err := checkShares(KeyModel+": source", m.SourceShares, len(m.Classes)); err != nil {
 			return err
 		}
+	}
+	if m.Sampling != nil && len(m.Sampling) != len(m.Classes) || m.Rows < 0 || slices.ContainsFunc(m.Sampling, func(v float64) bool { return !(v >= 0) }) {
+		return fmt.Errorf("metadata %s: sampling %v of %d rows is no variance for each of %d classes", KeyModel, m.Sampling, m.Rows, len(m.Classes))
 	}
 	weights := make([]float64, len(m.Views))
 	for i, v := range m.Views {

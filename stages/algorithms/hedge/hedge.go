@@ -30,6 +30,8 @@ type Options struct {
 	Classifiers []string
 	// Interval is that of the proportions; nil makes none.
 	Interval *IntervalOptions
+	// Sampled keeps what a model's file needs to make an interval later: Model.Sampling.
+	Sampled bool
 	// KeepAll keeps what labels rows under each view, also of views without weight: labels of
 	// some target rows may give them some (see Reweighed).
 	KeepAll bool
@@ -85,6 +87,12 @@ type Model struct {
 	// SourceShares are the classes' shares of all rows of the source, of which the fit may
 	// have seen a sample; nil where nobody says.
 	SourceShares []float64
+	// Sampling is what of the variance of each share is that of the target's rows at hand (C), Rows how
+	// many the target has, and Doubts what was said against them: what mars proportions --model needs
+	// beside the rest. Sampling is nil unless it, or an interval, was asked for.
+	Sampling []float64
+	Rows     int
+	Doubts   []string
 	// Seed is that of the fit.
 	Seed uint64
 
@@ -163,9 +171,16 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 	}
 	m.Evidence.Untypical = m.untypical(f.target, mean)
 	m.expect()
-	if o.Interval != nil {
-		if m.Interval, err = m.interval(ctx, f, posteriors, *o.Interval); err != nil {
+	if o.Interval != nil || o.Sampled {
+		var interval IntervalOptions
+		if o.Interval != nil {
+			interval = *o.Interval
+		}
+		if m.Sampling, err = m.sample(ctx, f, posteriors, interval); err != nil {
 			return nil, err
+		}
+		if o.Interval != nil {
+			m.Interval = m.IntervalAt(cmp.Or(interval.Level, defaultLevel))
 		}
 	}
 	step()

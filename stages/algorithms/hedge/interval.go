@@ -23,13 +23,7 @@ type Interval struct {
 	Level float64
 	// Lower and Upper have C values from 0 to 1.
 	Lower, Upper []float64
-
-	sampling []float64 // what of each share's variance is that of the rows at hand
 }
-
-// Sampling is what of the variance of each share (C) is that of the rows at hand. It is nil of an
-// interval that was read.
-func (v *Interval) Sampling() []float64 { return v.sampling }
 
 // IntervalOptions are the options of an interval. The zero value is usable.
 type IntervalOptions struct {
@@ -38,6 +32,7 @@ type IntervalOptions struct {
 }
 
 const (
+	defaultLevel = 0.9
 	// Target rows that replicates look at, at most: as many, or those of so many posteriors.
 	replicateRows, replicateValues = 2_000, 1 << 20
 	replicateTolerance             = 1e-4
@@ -50,24 +45,25 @@ const (
 	minDeviation  = 1e-3
 )
 
-// interval puts bounds around Proportions. The variance of a share is the sum of three:
+// IntervalAt puts bounds of a level around Proportions, of a model that has Sampling. The variance of a share is the sum of three:
 // that of a bootstrap over the target's rows, the weighted variance of the views' shares,
 // and the square of the class' part of the expected error, which is in proportion to
 // (p(1−p))^¼, with the factor that lets intervals hold on the tasks of the fit (gate.Gate.Width).
 // A part of the rows of which nothing is known may be of any class.
-func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.General, o IntervalOptions) (*Interval, error) {
-	o.Level, o.Replicates = cmp.Or(o.Level, 0.9), cmp.Or(o.Replicates, 200)
+func (m *Model) IntervalAt(level float64) *Interval {
+	return around(m.Proportions, m.Views, m.Evidence, m.Sampling, level)
+}
+
+// sample is the variance of the bootstrap over the target's rows.
+func (m *Model) sample(ctx context.Context, f *fit, posteriors []blas32.General, o IntervalOptions) ([]float64, error) {
+	o.Level, o.Replicates = cmp.Or(o.Level, defaultLevel), cmp.Or(o.Replicates, 200)
 	if !(o.Level > 0 && o.Level < 1) || o.Replicates < 2 {
 		return nil, fmt.Errorf("hedge: an interval of level %v by %d replicates: give a level between 0 and 1 and at least 2 replicates", o.Level, o.Replicates)
 	}
 	if f.thin {
 		o.Replicates = max(2, o.Replicates/thinPart)
 	}
-	sampling, err := m.bootstrap(ctx, f, posteriors, o.Replicates)
-	if err != nil {
-		return nil, err
-	}
-	return around(m.Proportions, m.Views, m.Evidence, sampling, o.Level), nil
+	return m.bootstrap(ctx, f, posteriors, o.Replicates)
 }
 
 // around puts the bounds of a level around the mean of the views' shares, of which the rows
@@ -75,7 +71,7 @@ func (m *Model) interval(ctx context.Context, f *fit, posteriors []blas32.Genera
 func around(mean []float64, views []View, e Evidence, sampling []float64, level float64) *Interval {
 	added := variance(mean, mean, views, e)
 	z := distuv.UnitNormal.Quantile((1 + level) / 2)
-	v := &Interval{sampling: sampling, Level: level, Lower: make([]float64, len(mean)), Upper: make([]float64, len(mean))}
+	v := &Interval{Level: level, Lower: make([]float64, len(mean)), Upper: make([]float64, len(mean))}
 	for k, p := range mean {
 		variance := sampling[k] + added[k]
 		v.Lower[k], v.Upper[k] = max(0, p-z*math.Sqrt(variance)), min(1, p+z*math.Sqrt(variance))

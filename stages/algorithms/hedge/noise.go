@@ -152,7 +152,7 @@ func nearestShares(ctx context.Context, means [][]float64, mean, variance []floa
 			present = append(present, k)
 		}
 	}
-	a, b := mat.NewDense(len(mean), len(present), nil), make([]float64, len(mean))
+	a, b := mat.NewDense(len(present), len(mean), nil), make([]float64, len(mean))
 	for j, v := range variance {
 		if v == 0 {
 			continue
@@ -160,7 +160,7 @@ func nearestShares(ctx context.Context, means [][]float64, mean, variance []floa
 		unit := 1 / math.Sqrt(v)
 		b[j] = unit * mean[j]
 		for c, k := range present {
-			a.Set(j, c, unit*means[k][j])
+			a.Set(c, j, unit*means[k][j])
 		}
 	}
 	fitted, err := labelshift.NearestMixture(ctx, a, b, nil)

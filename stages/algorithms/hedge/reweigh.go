@@ -52,7 +52,7 @@ func (m *Model) Reweighed(weights, proportions []float64) (*Model, error) {
 		panic("hedge: a weight a view and a share a class are needed")
 	}
 	all := *m
-	all.Views, all.Proportions = make([]View, len(m.Views)), proportions
+	all.Views, all.Proportions, all.Sampling = make([]View, len(m.Views)), proportions, nil
 	for i, v := range m.Views {
 		if weights[i] >= minWeight && !m.kept(v) {
 			return nil, fmt.Errorf("hedge: the model has not kept what labels rows under the assumption %q: fit it anew", v.Name)

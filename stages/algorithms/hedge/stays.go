@@ -245,16 +245,16 @@ func (t *stayTest) eachMean(samples [][]int) [][]float64 {
 // explain fits a mixture of the classes' means to the target's, whose shares are near some. left is the squared
 // distance then, and gain what the source's own proportions have more.
 func (t *stayTest) explain(ctx context.Context, means [][]float64, target, near []float64) (shares []float64, left, gain float64, err error) {
-	m := mat.NewDense(len(target), len(means), nil)
+	m := mat.NewDense(len(means), len(target), nil)
 	for k, mean := range means {
-		m.SetCol(k, mean)
+		m.SetRow(k, mean)
 	}
 	if shares, err = labelshift.NearestMixture(ctx, m, target, near); err != nil {
 		return nil, 0, 0, err
 	}
 	distance := func(p []float64) float64 {
 		var at mat.VecDense
-		at.MulVec(m, mat.NewVecDense(len(p), p))
+		at.MulVec(m.T(), mat.NewVecDense(len(p), p))
 		at.SubVec(&at, mat.NewVecDense(len(target), target))
 		return mat.Dot(&at, &at)
 	}

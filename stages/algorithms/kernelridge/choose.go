@@ -128,9 +128,7 @@ func leftOut(k, y blas64.General, lambda float64) (blas64.General, error) {
 	if !invertFactor(m, outerBlock) {
 		return y, singular(lambda)
 	}
-	half, residuals := dense.New64(n, y.Cols), dense.New64(n, y.Cols)
-	kernel.Gemm64(false, false, 1, m, y, 0, half)
-	kernel.Gemm64(true, false, 1, m, half, 0, residuals)
+	residuals := timesInverse(m, y)
 	for i, v := range columnSquares(m) {
 		scale(residuals.Data[i*y.Cols:][:y.Cols], 1/v)
 	}

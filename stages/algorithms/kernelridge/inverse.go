@@ -101,6 +101,21 @@ func window(a blas64.General, i0, i1, j0, j1 int) blas64.General {
 	return blas64.General{Rows: i1 - i0, Cols: j1 - j0, Stride: a.Stride, Data: a.Data[i0*a.Stride+j0 : (i1-1)*a.Stride+j1]}
 }
 
+// timesInverse returns A⁻¹·y, by the factor m of invertFactor with zeros above its diagonal. Blocks
+// that are all zeros are not multiplied.
+func timesInverse(m, y blas64.General) blas64.General {
+	half, product := dense.New64(m.Rows, y.Cols), dense.New64(m.Rows, y.Cols)
+	for lo := 0; lo < m.Rows; lo += outerBlock {
+		hi := min(lo+outerBlock, m.Rows)
+		kernel.Gemm64(false, false, 1, window(m, lo, hi, 0, hi), window(y, 0, hi, 0, y.Cols), 0, window(half, lo, hi, 0, y.Cols))
+	}
+	for lo := 0; lo < m.Rows; lo += outerBlock {
+		hi := min(lo+outerBlock, m.Rows)
+		kernel.Gemm64(true, false, 1, window(m, lo, m.Rows, lo, hi), window(half, lo, m.Rows, 0, y.Cols), 0, window(product, lo, hi, 0, y.Cols))
+	}
+	return product
+}
+
 // clone copies a.
 func clone(a blas64.General) blas64.General {
 	b := dense.New64(a.Rows, a.Cols)

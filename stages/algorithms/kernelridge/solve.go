@@ -90,9 +90,7 @@ func (e equations) solveMany(ctx context.Context, lambda float64) (*mat.Dense, e
 	if !invertFactor(e.left, outerBlock) {
 		return nil, singular(lambda)
 	}
-	m, half, a := lower(e.left), dense.New64(n, e.right.Cols), dense.New64(n, e.right.Cols)
-	kernel.Gemm64(false, false, 1, m, e.right, 0, half)
-	kernel.Gemm64(true, false, 1, m, half, 0, a)
+	a := timesInverse(lower(e.left), e.right)
 	return mat.NewDense(n, a.Cols, a.Data), ctx.Err()
 }
 

@@ -196,14 +196,18 @@ func newtonStep(gradient []float64, hessian *mat.SymDense) ([]float64, error) {
 // gradient is s·(p − y) and the Hessian s·(diag p − p·pᵀ)·sᵀ.
 func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64, hessian *mat.SymDense) {
 	c, m := l.classes, len(v)
-	p := make([]float64, len(l.logs))
-	for i, x := range l.logs {
-		p[i] = v[0] * x
+	logit := func(x float64, k int) float64 {
 		if l.biases > 0 {
-			p[i] += v[1+i%c]
+			return v[0]*x + v[1+k]
+		}
+		return v[0] * x
+	}
+	p := make([]float64, len(l.logs))
+	for lo := 0; lo < len(p); lo += c {
+		for k, x := range l.logs[lo : lo+c] {
+			p[lo+k] = logit(x, k)
 		}
 	}
-	logits := append([]float64(nil), p...)
 	kernel.Softmax64(p, c)
 	gradient, hessian = make([]float64, m), mat.NewSymDense(m, nil)
 	n := float64(len(l.labels))
@@ -211,7 +215,7 @@ func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64
 	for i, y := range l.labels {
 		row, logs := p[i*c:(i+1)*c], l.logs[i*c:(i+1)*c]
 		k := floats.MaxIdx(row) // whose logarithm is exact
-		value += (logits[i*c+k] - math.Log(row[k]) - logits[i*c+int(y)]) / n
+		value += (logit(logs[k], k) - math.Log(row[k]) - logit(logs[y], int(y))) / n
 		l.addRow(gradient, hessian, row, logs, int(y), 1/n, products)
 	}
 	if products {
@@ -219,12 +223,16 @@ func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64
 		square := dense.New64(c, c)
 		kernel.Gemm64(true, false, 1/n, all, all, 0, square)
 		for k := range c {
-			for j := k; j < c; j++ {
-				hessian.SetSym(1+k, 1+j, hessian.At(1+k, 1+j)-square.Data[k*c+j])
-			}
+			floats.Sub(upper(hessian, 1+k), square.Data[k*c+k:(k+1)*c])
 		}
 	}
 	return value, gradient, hessian
+}
+
+// upper is the row k of a symmetric matrix from the diagonal on.
+func upper(m *mat.SymDense, k int) []float64 {
+	raw := m.RawSymmetric()
+	return raw.Data[k*raw.Stride+k : k*raw.Stride+raw.N]
 }
 
 // matrixClasses are so many that the products of a row's posteriors are left to one product of
@@ -238,17 +246,19 @@ func (l *likelihood) addRow(gradient []float64, hessian *mat.SymDense, p, logs [
 		square += v * logs[k] * logs[k]
 	}
 	gradient[0] += weight * (mean - logs[y])
-	hessian.SetSym(0, 0, hessian.At(0, 0)+weight*(square-mean*mean))
+	first := upper(hessian, 0)
+	first[0] += weight * (square - mean*mean)
 	if l.biases == 0 {
 		return
 	}
 	gradient[1+y] -= weight
 	for k, v := range p {
 		gradient[1+k] += weight * v
-		hessian.SetSym(0, 1+k, hessian.At(0, 1+k)+weight*v*(logs[k]-mean))
-		hessian.SetSym(1+k, 1+k, hessian.At(1+k, 1+k)+weight*v)
+		first[1+k] += weight * v * (logs[k] - mean)
+		own := upper(hessian, 1+k)
+		own[0] += weight * v
 		for j := k; j < len(p) && !left; j++ {
-			hessian.SetSym(1+k, 1+j, hessian.At(1+k, 1+j)-weight*v*p[j])
+			own[j-k] -= weight * v * p[j]
 		}
 	}
 }

@@ -23,14 +23,14 @@ const (
 	sweepTolerance = 1e-4
 )
 
-// NearestMixture returns the shares, on the simplex, of the columns of m (d×n) whose mixture is
+// NearestMixture returns the shares, on the simplex, of the rows of means (n×d) whose mixture is
 // nearest to b (d). near is a guess of them, or nil. Of fewer than manyMeans they are those of
 // SimplexLeastSquares; the mixture of more is nearly as near. It returns ctx.Err() if ctx ends.
-func NearestMixture(ctx context.Context, m *mat.Dense, b, near []float64) ([]float64, error) {
-	if _, n := m.Dims(); n < manyMeans {
-		return SimplexLeastSquares(m, b, near)
+func NearestMixture(ctx context.Context, means *mat.Dense, b, near []float64) ([]float64, error) {
+	if n, _ := means.Dims(); n < manyMeans {
+		return SimplexLeastSquares(mat.DenseCopyOf(means.T()), b, near)
 	}
-	d := newDescent(m, b, near)
+	d := newDescent(means, b, near)
 	for i := range sweeps {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -44,11 +44,11 @@ func NearestMixture(ctx context.Context, m *mat.Dense, b, near []float64) ([]flo
 	return d.p, nil
 }
 
-// descent is coordinate descent on ½|M·p − b|² over p ≥ 0, whose sum is held at 1 by the method
+// descent is coordinate descent on ½|Mᵀ·p − b|² over p ≥ 0, whose sum is held at 1 by the method
 // of multipliers (Hestenes 1969): ½·penalty·(1 + excess − Σp)² is added, and after each sweep what
 // Σp lacks of 1 to excess.
 type descent struct {
-	means   blas64.General // n×d
+	means   blas64.General // n×d, less b
 	squares []float64      // of the means' lengths: n
 	p       []float64
 	left    []float64 // −M·p: d
@@ -56,22 +56,15 @@ type descent struct {
 	sum, excess, penalty float64
 }
 
-func newDescent(m *mat.Dense, b, near []float64) *descent {
-	_, n := m.Dims()
-	means := dense.New64(n, len(b))
-	for i := range b {
-		for k, v := range m.RawRowView(i) {
-			means.Data[k*means.Stride+i] = v
-		}
-	}
-	d := &descent{means: means, squares: make([]float64, n), p: make([]float64, n), left: make([]float64, len(b)), sum: 1}
+func newDescent(means *mat.Dense, b, near []float64) *descent {
+	n, _ := means.Dims()
+	d := &descent{means: dense.New64(n, len(b)), squares: make([]float64, n), p: make([]float64, n), left: make([]float64, len(b)), sum: 1}
 	copy(d.p, dense.Uniform(n))
 	if near != nil {
 		copy(d.p, near)
 	}
 	for k := range n {
-		mean := d.mean(k)
-		floats.Sub(mean, b)
+		mean := floats.SubTo(d.mean(k), means.RawRowView(k), b)
 		d.squares[k] = floats.Dot(mean, mean)
 		d.penalty += d.squares[k] / float64(n)
 		floats.AddScaled(d.left, -d.p[k], mean)

@@ -46,7 +46,7 @@ func TestNearestMixtureOfMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, near := range [][]float64{nil, want} {
-			got, err := NearestMixture(t.Context(), m, b, near)
+			got, err := NearestMixture(t.Context(), mat.DenseCopyOf(m.T()), b, near)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +63,7 @@ func TestNearestMixtureOfMany(t *testing.T) {
 func TestNearestMixtureContext(t *testing.T) {
 	m, b := randomMixture(300, 2*manyMeans, 7)
 	contexttest.Stops(t, 2, func(ctx context.Context) error {
-		_, err := NearestMixture(ctx, m, b, nil)
+		_, err := NearestMixture(ctx, mat.DenseCopyOf(m.T()), b, nil)
 		return err
 	})
 }

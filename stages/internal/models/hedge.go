@@ -48,7 +48,7 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 	if targetRows == 0 {
 		targetRows = s.TargetRows
 	}
-	m.SourceShares = source
+	m.SourceShares, m.Rows, m.Doubts = source, targetRows, said.Doubts
 	m.Vectors, m.Preparation = VectorsOf(r.Env, column), Preparation(r)
 	return &Hedged{m, source, targetRows, said}, nil
 }

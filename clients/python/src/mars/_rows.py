@@ -79,8 +79,14 @@ def labelled(source: Any, codes: Any, target: Any, classes: Any, names: Any, cen
     return pa.table([domain, label, column], schema=schema)
 
 
+def _no_label(label: Any) -> bool:
+    return label is None or type(label).__name__ == "NAType" or bool(label != label)  # pandas' NA, and NaN
+
+
 def classes(labels: Any) -> tuple[Any, Any]:
     """The classes, sorted, and their numbers by row. There have to be two."""
+    if labels.dtype == object and len(missing := np.flatnonzero([_no_label(label) for label in labels])):
+        raise ValueError(f"y: row {missing[0]} has no label ({len(missing)} of {len(labels)} rows have none): label or drop such rows")
     check_classification_targets(labels)
     found, codes = np.unique(labels, return_inverse=True)
     if len(found) < 2:

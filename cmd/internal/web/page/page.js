@@ -21,18 +21,22 @@ ready.catch((err) => problem(`This browser cannot run the program (${err.message
 const workerURL = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
 let stopCommand = () => {};
 
+// budget is the memory in MB that a command may take for what it reads, and for files as much again. A tab has 4 GB at most; what the computer
+// has only some browsers say, and 8 GB at most.
+const budget = Math.min(1536, (navigator.deviceMemory || 8) * 192);
+
 // run runs a command on the chosen files, and returns what it printed and wrote.
-async function run(args, wanted, files = [...chosen.source, ...chosen.target]) {
+async function run(args, wanted, { files = [...chosen.source, ...chosen.target], quiet = false } = {}) {
   const modules = await ready, worker = new Worker(workerURL), lines = [];
   const result = await new Promise((resolve) => {
-    stopCommand = () => resolve({ stopped: true });
+    if (!quiet) stopCommand = () => resolve({ stopped: true });
     worker.onerror = (event) => resolve({ code: 2, lines: [event.message] });
     worker.onmessage = ({ data }) => {
       if (data.line !== undefined) { lines.push(data.line); $("said").textContent += data.line + "\n"; }
-      else if (data.what) showProgress(data);
+      else if (data.what) { if (!quiet) showProgress(data); }
       else resolve(data);
     };
-    worker.postMessage({ ...modules, args, chosen: files.map(({ name, file }) => ({ name, file })), wanted });
+    worker.postMessage({ ...modules, args: [...args, "--memory-limit", `${budget}M`], budget, chosen: files.map(({ name, file }) => ({ name, file })), wanted });
   });
   worker.terminate();
   if (result.stopped) throw Object.assign(new Error("Stopped."), { stopped: true });
@@ -43,9 +47,10 @@ async function run(args, wanted, files = [...chosen.source, ...chosen.target]) {
 // sentence is the program's own about what went wrong: the last of its lines, with those that belong to it.
 function sentence(lines, command) {
   const text = lines.join("\n");
-  if (/out of memory|could not grow|Out of bounds/i.test(text)) return "The files need more memory than a browser gives: take fewer rows, or the program for the shell, which has no such limit.";
+  const less = "take fewer rows or columns, or the program for the shell, which has no such limit";
+  if (/out of memory|could not grow|out of bounds|no space left/i.test(text)) return `The files need more memory than a browser gives: ${less}.`;
   const own = lines.filter((l) => !/^Run '/.test(l)), first = own.findLastIndex((l) => l.startsWith(`mars ${command}: `));
-  return own.slice(Math.max(first, 0)).join("\n").replace(`mars ${command}: `, "");
+  return own.slice(Math.max(first, 0)).join("\n").replace(`mars ${command}: `, "").replace(/give --encoding with the one it has.*/, "say below the files what it is").replace(/give fewer rows or columns, or raise --memory-limit|raise --memory-limit/, less);
 }
 
 function problem(text) { $("problem").textContent = text; $("problem").hidden = !text; }
@@ -56,12 +61,15 @@ function showProgress({ what, done, total }) {
   $("bar").title = what;
 }
 
+// starts are the controls that begin something.
+const starts = ["run", "encoding", "example", "source-files", "target-files", "draw", "use"];
+
 // during shows that something is done, and what went wrong with it.
 async function during(text, work) {
   problem(""); state(text);
   $("bar").hidden = false; $("bar").removeAttribute("value");
   document.body.classList.add("busy");
-  for (const id of ["run", "example", "source-files", "target-files"]) $(id).disabled = true;
+  for (const id of starts) $(id).disabled = true;
   $("stop").hidden = false;
   try { await work(); state(""); return true; } catch (err) {
     state("");
@@ -70,7 +78,7 @@ async function during(text, work) {
   } finally {
     $("bar").hidden = $("stop").hidden = true;
     document.body.classList.remove("busy");
-    for (const id of ["run", "example", "source-files", "target-files"]) $(id).disabled = false;
+    for (const id of starts) $(id).disabled = false;
   }
 }
 
@@ -102,12 +110,14 @@ function list(side) {
 
 const count = (look) => `${look.More ? "more than " : ""}${look.Rows.toLocaleString("en")} rows, ${look.Columns.length.toLocaleString("en")} columns`;
 
+const encoding = () => $("encoding").value ? ["--encoding", $("encoding").value] : [];
+
 // look has the program read the beginnings of files that it has not seen.
 async function look() {
   await during("Reading …", async () => {
     for (const side of sides) for (const c of chosen[side]) {
       if (c.look) continue;
-      try { c.look = JSON.parse((await run(["look", c.name], [], [c])).printed)[0]; } catch (err) {
+      try { c.look = JSON.parse((await run(["look", ...encoding(), c.name], [], { files: [c] })).printed)[0]; } catch (err) {
         chosen[side] = chosen[side].filter((other) => other !== c);
         list(side);
         throw err;
@@ -127,6 +137,7 @@ const isIdentity = (c) => identityName.test(c.Name) || (c.Different && !c.Number
 function columns() {
   const both = sides.every((side) => chosen[side].length && chosen[side].every((c) => c.look));
   $("settings").hidden = !both;
+  $("batches").hidden = chosen.source.length < 2;
   if (!both) return;
   const of = (side) => chosen[side][0].look.Columns, names = (side) => new Set(of(side).map((c) => c.Name));
   const inTarget = names("target"), score = (c) => (!inTarget.has(c.Name)) * 4 + labelName.test(c.Name) * 2 + (c.Kinds > 1 && !c.Numbers) - isIdentity(c) * 3;
@@ -156,32 +167,43 @@ function fill(select, options, value) {
 // free is a name for an output that no input has.
 const free = (name) => [...chosen.source, ...chosen.target].some((c) => c.name === name) ? `mars-${name}` : name;
 
-function question() {
-  const args = [];
-  for (const side of sides) for (const c of chosen[side]) args.push("--" + side, c.name);
+// filesOf are the flags for the files of some sides, and for their columns.
+function filesOf(...which) {
+  const args = which.flatMap((side) => chosen[side].flatMap((c) => ["--" + side, c.name]));
   args.push("--label", $("label").value);
   if ($("identity").value) args.push("--id", $("identity").value);
+  return [...args, ...encoding()];
+}
+
+function question() {
+  const args = filesOf(...sides);
+  if (chosen.source.length > 1 && $("parts").value) args.push($("parts").value);
   if ($("assume").value) args.push("--assume", $("assume").value);
   return args;
 }
 
-async function answer() {
-  const labels = free("labels.csv"), page = free("labels.html"), model = free("model.safetensors"), shares = free("shares.csv"), sharesPage = free("shares.html");
-  const known = "known.json", unknown = Number($("unknown").value) / 100;
-  const label = ["label", ...question(), ...(unknown > 0 ? ["--unknown", String(unknown)] : []), "-o", labels, "--report", page, "--save", model];
-  const proportions = ["proportions", ...question(), "-o", shares, "--report", sharesPage];
-  $("answers").hidden = true; $("said").textContent = ""; $("log").hidden = false; results = {};
+// answer labels and counts: with the labels that a person gave, if there are some.
+async function answer(given) {
+  const labels = free(`labels.${$("format").value}`), page = free("labels.html"), model = free("model.safetensors"), shares = free("shares.csv"), sharesPage = free("shares.html");
+  const known = "known.json", unknown = Number($("unknown").value) / 100, saves = !given?.fresh.size;
+  const label = ["label", ...(given ? given.question : question()), ...(unknown > 0 ? ["--unknown", String(unknown)] : []), ...(given ? given.flags() : []), "-o", labels, "--report", page, ...(saves ? ["--save", model] : [])];
+  const proportions = ["proportions", ...(given ? given.model() : ["--model", model]), "-o", shares, "--report", sharesPage];
+  const files = given ? given.files() : [...chosen.source, ...chosen.target];
+  $("answers").hidden = $("more").hidden = true; $("said").textContent = ""; $("log").hidden = false; results = {};
+  if (!given) leave();
   const begun = Date.now();
   const done = await during("Labelling … seconds for some thousands of rows, minutes for very many.", async () => {
-    const labelled = await run([...label, "--summary", known], [labels, page, model, known]);
+    const labelled = await run([...label, "--summary", known], [labels, page, model, known], { files });
+    if (saves) files.push({ name: model, file: labelled.files[model] });
+    state("Counting …");
+    const counted = await run(proportions, [shares, sharesPage], { files });
     await showLabels(labelled.files, [known, labels, page]);
-    offer({ [labels]: "the label of each row, as CSV", [page]: "the report on the labels", [model]: "the model, to label more rows of the same kind" }, labelled.files);
-    $("command").textContent = [label, proportions].map((args) => ["mars", ...args].map(quoted).join(" ")).join("\n");
-    $("answers").hidden = false;
-    state("The labels are there. Counting, with an interval for each share …");
-    const counted = await run(proportions, [shares, sharesPage]);
     await showShares(counted.files, [shares, sharesPage]);
+    offer({ [labels]: "the label of each row", [page]: "the report on the labels", ...(saves ? { [model]: "the model, to label more rows of the same kind" } : {}) }, labelled.files);
     offer({ [shares]: "the share of each class, as CSV", [sharesPage]: "the report on the shares" }, counted.files);
+    if (given) offer({ [given.name]: "the rows with your labels" }, { [given.name]: given.filled() });
+    $("command").textContent = [...(given ? [given.command] : []), label, proportions].map((args) => ["mars", ...args].map(quoted).join(" ")).join("\n");
+    $("answers").hidden = $("own").hidden = $("more").hidden = false;
   });
   if (!done) return;
   state(`Done in ${Math.max(1, Math.round((Date.now() - begun) / 1000))} seconds.`);
@@ -189,15 +211,15 @@ async function answer() {
 }
 
 const quoted = (word) => /^[\w@%+=:.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-const percent = (x) => `${(100 * x).toFixed(1)} %`;
+const percent = (x) => `${(100 * x).toFixed(1)} %`, range = (from, to) => `${(100 * from).toFixed(1)}–${percent(to)}`;
 
 async function showLabels(files, [known, labels, page]) {
   const [summary, rows, report] = await Promise.all([known, labels, page].map((name) => files[name].text()));
-  const { verdict, judgement } = JSON.parse(summary), [head, ...all] = table(rows), confidence = head.indexOf("confidence");
+  const { verdict, judgement } = JSON.parse(summary), [head, ...all] = labels.endsWith(".csv") ? table(rows) : [[]], confidence = head.indexOf("confidence");
   $("verdict").textContent = verdict;
   $("verdict").className = `lead ${judgement}`;
   const least = all.sort((a, b) => a[confidence] - b[confidence]).slice(0, 10);
-  $("doubtful").replaceChildren(...drawn("Rows to check first", ["Row", "Label", "Sure"], least.map((r) => [r[0], r[1], `${(100 * r[confidence]).toFixed(0)} %`])));
+  $("doubtful").replaceChildren(...all.length === 0 ? [] : drawn("Rows to check first", ["Row", "Label", "Sure"], least.map((r) => [r[0], r[1], `${(100 * r[confidence]).toFixed(0)} %`])));
   $("shares").replaceChildren(); $("tabs").replaceChildren(); $("downloads").replaceChildren();
   urls.splice(0).forEach(URL.revokeObjectURL);
   tab("Labels", report);
@@ -207,7 +229,7 @@ async function showShares(files, [shares, page]) {
   const [rows, report] = await Promise.all([shares, page].map((name) => files[name].text()));
   const [head, ...all] = table(rows), [lower, upper, target, source] = ["lower", "upper", "target", "source"].map((name) => head.indexOf(name));
   $("shares").replaceChildren(...drawn("Shares of the new rows", ["Class", "Share", "90 % interval", "In the rows with labels"],
-    all.map((r) => [r[0], percent(r[target]), `${percent(r[lower])} to ${percent(r[upper])}`, percent(r[source])])));
+    all.map((r) => [r[0], percent(r[target]), range(r[lower], r[upper]), percent(r[source])])));
   tab("Shares", report);
 }
 
@@ -231,9 +253,21 @@ $("report").onload = () => {
 function drawn(title, head, rows) {
   const t = make("table"), top = make("tr"), box = make("div", "", { className: "scroll", tabIndex: 0, role: "group", ariaLabel: title });
   top.append(...head.map((h) => make("th", h, { scope: "col" })));
-  t.append(top, ...rows.map((cells) => { const r = make("tr"); r.append(...cells.map((c, i) => i ? make("td", c) : make("th", c, { scope: "row" }))); return r; }));
+  t.append(top, ...rows.map((cells) => { const r = make("tr"); r.append(...cells.map((c, i) => typeof c === "object" ? span(c) : i ? make("td", c) : make("th", c, { scope: "row" }))); return r; }));
   box.append(t);
   return [make("h3", title), box];
+}
+
+// span draws an interval of a share, and the share in it.
+function span({ left, right, at }) {
+  const cell = make("td"), track = make("span", "", { className: "track", ariaHidden: "true" });
+  for (const [from, to, className] of [[left, right, "within"], [at, at, "at"]]) {
+    const piece = make("span", "", { className });
+    Object.assign(piece.style, { left: `${100 * from}%`, width: `${100 * (to - from)}%` });
+    track.append(piece);
+  }
+  cell.append(track);
+  return cell;
 }
 
 function offer(names, files) {
@@ -285,5 +319,6 @@ $("example").onclick = async () => {
   sides.forEach(list);
   await look();
 };
-$("run").onclick = answer;
+$("encoding").onchange = () => { for (const side of sides) for (const c of chosen[side]) c.look = null; look(); };
+$("run").onclick = () => answer();
 $("stop").onclick = () => stopCommand();

@@ -23,9 +23,15 @@ const stat = (node) => ({
   size: node.size, blksize: 4096, blocks: 0, atimeMs: node.time, mtimeMs: node.time, ctimeMs: node.time, isDirectory: () => !!node.folder,
 });
 const file = (fd) => opened.get(fd) || fail("EBADF");
+// Files that the program writes may take as much memory as it may hold itself.
+let mostBytes = 0, heldBytes = 0;
 const resize = (node, size) => {
-  if (size > (node.bytes?.length || 0)) {
-    const bytes = new Uint8Array(Math.max(size, 2 * node.size, 1 << 16));
+  const before = node.bytes?.length || 0;
+  if (size > before) {
+    const room = Math.max(size, node.size + Math.min(node.size, 1 << 26), 1 << 16);
+    heldBytes += room - before;
+    if (heldBytes > mostBytes) fail("ENOSPC");
+    const bytes = new Uint8Array(room);
     if (node.bytes) bytes.set(node.bytes.subarray(0, node.size));
     node.bytes = bytes;
   }
@@ -88,7 +94,7 @@ const calls = {
   readdir: (path) => under(find(path) && path).map((other) => other.slice(other.lastIndexOf("/") + 1)),
   mkdir(path, mode) { if (nodes.has(absolute(path))) fail("EEXIST"); put(path, { folder: true, mode }); },
   rmdir(path) { find(path); if (under(path).length) fail("ENOTEMPTY"); nodes.delete(absolute(path)); },
-  unlink(path) { find(path); nodes.delete(absolute(path)); },
+  unlink(path) { heldBytes -= find(path).bytes?.length || 0; nodes.delete(absolute(path)); },
   rename(from, to) { nodes.set(absolute(to), find(from)); nodes.delete(absolute(from)); },
   truncate(path, size) { resize(find(path), size); },
   ftruncate(fd, size) { resize(file(fd).node, size); },
@@ -114,7 +120,8 @@ globalThis.progress = (what, done, total) => {
   if (Date.now() - told > 100) { told = Date.now(); postMessage({ what, done, total }); }
 };
 
-onmessage = async ({ data: { program, products, args, chosen, wanted } }) => {
+onmessage = async ({ data: { program, products, args, budget, chosen, wanted } }) => {
+  mostBytes = budget << 20;
   nodes.set("/", { folder: true, size: 0, mode: 0o755, time: started, inode: 0 });
   put("/tmp", { folder: true, mode: 0o777 });
   for (const fd of [0, 1, 2]) opened.set(fd, { node: { device: true, size: 0, mode: 0o666, time: started, inode: ++inode }, at: 0 });

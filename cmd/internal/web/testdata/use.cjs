@@ -1,11 +1,11 @@
-// Uses the page as a person does: node use.cjs BROWSER PROGRAM PAGE FOLDER SOURCE TARGET BROKEN
+// Uses the page as a person does: node use.cjs BROWSER PROGRAM PAGE FOLDER SOURCE TARGET BROKEN BOMB WESTERN
 // BROWSER is chrome or firefox. Prints an object of JSON: what was seen, and what is wrong. In chrome it looks at
 // every step in all widths, downloads into the folder, and leaves pictures in the folder that MARS_PICTURES names.
 const fs = require("node:fs"), path = require("node:path");
 const puppeteer = require("puppeteer-core");
 const axe = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const [, , kind, program, file, folder, source, target, broken] = process.argv;
-const seen = { wrong: [], requests: [], seconds: 0 };
+const [, , kind, program, file, folder, source, target, broken, bomb, western] = process.argv;
+const seen = { wrong: [], requests: [], seconds: 0, narrow: [] };
 
 const idle = (page) => page.waitForFunction(() => !document.body.classList.contains("busy") && document.body, { timeout: 600000 });
 const text = (page, id) => page.$eval("#" + id, (e) => e.hidden ? "" : e.textContent);
@@ -37,6 +37,76 @@ async function look(page, step) {
     for (const v of found.violations) seen.wrong.push(`${where}: axe: ${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 120) + " " + (n.any[0]?.message || "")).join("; ")}`);
   }
   await page.setViewport({ width: 1280, height: 900 });
+}
+
+// labelRows labels rows by the keyboard alone: as they are guessed, but for one of another class, one that is passed over,
+// and one that is taken back.
+async function labelRows(page) {
+  const counted = () => page.waitForFunction(() => document.getElementById("counted").ariaBusy === "false", { timeout: 600000 });
+  const press = async (...keys) => { for (const key of keys) await page.keyboard.press(key); };
+  await page.$eval("#budget", (e) => { e.value = 24; });
+  await page.focus("#draw");
+  await press("Enter");
+  await idle(page);
+  seen.focus = await page.evaluate(() => document.activeElement.id);
+  seen.row = await text(page, "which") + await text(page, "guessed") + await text(page, "values");
+  const guess = () => page.evaluate(() => String(1 + [...document.querySelectorAll("#classes button")].findIndex((b) => document.getElementById("guessed").textContent.includes(`: ${b.value},`))));
+  await press("ArrowDown", "ArrowDown", "ArrowUp", "Enter", "u"); // the first class, which is taken back
+  for (let i = 0; i < 4; i++) await press(await guess());
+  await counted();
+  seen.narrow.push(await text(page, "narrow"));
+  await look(page, "rows");
+  await press("s", "n");
+  await page.keyboard.type("Monocyte");
+  await press("Enter");
+  for (let i = 0; i < 12; i++) await press(await guess());
+  await counted();
+  seen.narrow.push(await text(page, "narrow"));
+  seen.counted = await text(page, "counted");
+  await look(page, "counted");
+  seen.filled = await page.evaluate(() => sheet.filled().text());
+  seen.saved = await page.$eval("#filled", (a) => a.download);
+  await page.focus("#use");
+  await press("Enter");
+  await idle(page);
+  seen.failed ||= await text(page, "problem");
+  seen.settled = await text(page, "command");
+  seen.labelsSettled = await page.evaluate(() => results["labels.csv"].text());
+  seen.sharesSettled = await page.evaluate(() => results["shares.csv"].text());
+  await look(page, "settled");
+}
+
+// tooLarge tries a file that a computer with little memory cannot hold.
+async function tooLarge(browser) {
+  const page = await browser.newPage();
+  await page.evaluateOnNewDocument(() => Object.defineProperty(navigator, "deviceMemory", { value: 0.25 }));
+  await page.goto("file://" + file);
+  await drop(page, "source", bomb);
+  await drop(page, "target", target);
+  await page.select("#label", "celltype");
+  await page.click("#run");
+  await idle(page);
+  seen.tooLarge = await text(page, "problem");
+}
+
+// settings labels with two files that are batches, one of them as an old program writes text, and takes Parquet.
+async function settings(browser) {
+  const page = await browser.newPage();
+  await page.goto("file://" + file);
+  await drop(page, "source", western);
+  seen.encoding = await text(page, "problem");
+  await page.select("#encoding", "windows-1252");
+  await drop(page, "source", western, source);
+  await drop(page, "target", target);
+  seen.western = await text(page, "read");
+  await page.select("#label", "celltype");
+  await page.select("#parts", "--batch-files");
+  await page.select("#format", "parquet");
+  await page.click("#run");
+  await idle(page);
+  seen.failed ||= await text(page, "problem");
+  seen.batches = await text(page, "command");
+  seen.parquet = await page.evaluate(async () => (await results["labels.parquet"]?.text())?.slice(0, 4) ?? "");
 }
 
 (async () => {
@@ -91,12 +161,15 @@ async function look(page, step) {
         for (let i = 0; !fs.existsSync(name) && i < 100; i++) await new Promise((done) => setTimeout(done, 100));
       }
     }
+    await labelRows(page);
     // The page could not send anything if it wanted to.
     seen.refused = await page.evaluate(() => new Promise((done) => {
       document.addEventListener("securitypolicyviolation", (e) => done(e.effectiveDirective));
       fetch("https://example.org/").catch(() => {});
       setTimeout(() => done("nothing"), 5000);
     }));
+    await settings(browser);
+    await tooLarge(browser);
   } finally {
     await browser.close();
   }

@@ -6,8 +6,9 @@
 // use them too. Level names the code in use.
 //
 // Every tuned loop has a pure-Go twin, in the table generic. The twin documents
-// the loop and tests its assembly, and it runs on processors without AVX2, on
-// other architectures and under the build tag noasm.
+// the loop and tests its assembly, and it runs on processors without AVX2 and
+// on other architectures than amd64 and arm64. Under the build tag noasm it runs on amd64 too; on
+// arm64, where programs are built with that tag for Arrow's sake, the assembly stays.
 //
 // Matrices are row-major: element (i, j) of a rows×cols slice y is
 // y[i*cols+j]. Slices of one call must not overlap unless the function says

@@ -73,7 +73,7 @@ func choose(name string) *loops {
 	return all[0]
 }
 
-// Level names the code in use: "avx512", "avx2", "generic", or "simd" in a browser. The environment
+// Level names the code in use: "avx512", "avx2", "neon" (on arm64), "generic", or "simd" in a browser. The environment
 // variable MARS_KERNEL, set to one of these before the program starts, forces
 // a level that the processor can run.
 func Level() string { return active.name }

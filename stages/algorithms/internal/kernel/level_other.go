@@ -1,4 +1,4 @@
-//go:build noasm || (!amd64 && !(js && simd))
+//go:build (noasm && !arm64) || (!amd64 && !arm64 && !(js && simd))
 
 package kernel
 

@@ -24,9 +24,10 @@ const panelRows = 12
 // reading it where it lies.
 const minPackRows = 512
 
-// packsB reports whether b is packed: always if its rows are not contiguous.
+// packsB reports whether b is packed: always if its rows are not contiguous, or end within a
+// vector that a tile reads whole.
 func (t *tiling[T]) packsB(p *product[T]) bool {
-	return p.b.colStep != 1 || p.m >= minPackRows
+	return p.b.colStep != 1 || p.m >= minPackRows || t.wholeTiles && p.n%t.lanes > 0
 }
 
 // packsA reports whether a is packed. That is faster if several tiles read the
@@ -56,8 +57,8 @@ func collides[T float](step int) bool {
 	return bytes > way/2 && min(over, way-over) < near
 }
 
-// workspace holds the packed parts of the operands.
-type workspace[T float] struct{ a, b []T }
+// workspace holds the packed parts of the operands, and a tile of c.
+type workspace[T float] struct{ a, b, c []T }
 
 func (t *tiling[T]) workspace() *workspace[T] {
 	if space, ok := t.spaces.Get().(*workspace[T]); ok {

@@ -37,6 +37,9 @@ type tiling[T float] struct {
 	// The largest number of columns of each kind of tile, 0 where there is none.
 	broad, wide, narrow, half                 int
 	broadTile, wideTile, narrowTile, halfTile tileFunc[T]
+	// wholeTiles says that tiles have no masks: they read and write all of their columns. Then b is
+	// packed where there are fewer, and c is a copy.
+	wholeTiles bool
 
 	lanes, group int // elements in a vector, and in 16 bytes
 	transpose    func(dst *T, dstStep int, src *T, srcStep, blocks int)
@@ -88,14 +91,14 @@ func (t *tiling[T]) multiplyBlock(p *product[T], space *workspace[T]) {
 		if packsA {
 			a = t.packA(&band, space)
 		}
-		t.multiplyTiles(&band, a, b)
+		t.multiplyTiles(&band, a, b, space)
 	}
 }
 
 // multiplyTiles runs a block tile by tile, one row of tiles after another. If
 // the columns of a are not contiguous, a row of tiles is only as high as a wide
 // tile, so that its rows of a stay in the first-level cache for all columns.
-func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T]) {
+func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T], space *workspace[T]) {
 	height := panelRows
 	if a.rowStep != 1 {
 		height = t.height
@@ -104,10 +107,23 @@ func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T]) {
 		rows, left := min(height, p.m-i), a.at(i, a.rowStep)
 		for j := 0; j < p.n; {
 			multiply, cols := t.tile(p.n - j)
-			multiply(rows, cols, p.k, p.alpha, left, a.rowStep, a.colStep,
-				b.at(j, b.colStep), b.rowStep, p.beta, &p.c[i*p.cStep+j], p.cStep)
+			c, cStep, part := p.c[i*p.cStep+j:], p.cStep, t.wholeTiles && cols%t.lanes > 0
+			if part {
+				c, cStep = grow(&space.c, panelRows*t.wide), t.wide
+				copyRows(c, cStep, p.c[i*p.cStep+j:], p.cStep, rows, cols)
+			}
+			multiply(rows, cols, p.k, p.alpha, left, a.rowStep, a.colStep, b.at(j, b.colStep), b.rowStep, p.beta, &c[0], cStep)
+			if part {
+				copyRows(p.c[i*p.cStep+j:], p.cStep, c, cStep, rows, cols)
+			}
 			j += cols
 		}
+	}
+}
+
+func copyRows[T float](dst []T, dstStep int, src []T, srcStep, rows, cols int) {
+	for i := range rows {
+		copy(dst[i*dstStep:i*dstStep+cols], src[i*srcStep:])
 	}
 }
 

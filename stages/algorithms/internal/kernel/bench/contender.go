@@ -40,6 +40,7 @@ func start(python string) ([]*contender, error) {
 		own("gonum"),
 		own("avx2", "MARS_KERNEL=avx2"),
 		own("avx512", "MARS_KERNEL=avx512"),
+		own("neon", "MARS_KERNEL=neon"),
 		own("netlib", "OPENBLAS_NUM_THREADS=1"),
 		py("openblas", "numpy"),
 		py("haswell", "numpy", "OPENBLAS_CORETYPE=Haswell"),

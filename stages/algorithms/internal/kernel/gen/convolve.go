@@ -282,7 +282,11 @@ func emitMaxPoolLoop(c *build.Context, l level, n numbers, name, signature, doc 
 	c.Pragma("noescape")
 	c.Doc(name + l.name + " " + doc)
 	load := func(name string) reg.GPVirtual { return c.Load(c.Param(name), c.GP64()).(reg.GPVirtual) }
-	p := &maxPool{c, load("y"), load("argmax"), load("upper"), load("lower"), nil, ymm[13], ymm[14], ymm[15], n, l.masks}
+	first := 13
+	if l.neon {
+		first -= 2 // which leaves two for what is in memory
+	}
+	p := &maxPool{c, load("y"), load("argmax"), load("upper"), load("lower"), nil, ymm[first], ymm[first+1], ymm[first+2], n, l.masks}
 	left := load("pixels")
 	c.VBROADCASTSS(address(c, "floor"), p.floor)
 	backward := name == "maxPoolBackward"
@@ -324,7 +328,6 @@ func (p *maxPool) corner(k int) operand.Mem {
 // unless the best is NaN already.
 func (p *maxPool) forward() {
 	best, index, candidate, wins, ordered := ymm[0], ymm[1], ymm[2], ymm[3], ymm[4]
-	const isOrdered = 0x07
 	p.VMOVUPS(p.corner(0), best)
 	p.VXORPS(index, index, index)
 	for k := 1; k < 4; k++ {

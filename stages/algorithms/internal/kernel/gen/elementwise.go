@@ -114,6 +114,7 @@ func (v *iteration) store(from reg.VecPhysical, slice string) {
 // Predicates of comparisons. Those with "not" hold for NaN.
 const (
 	equal        = 0x00
+	isOrdered    = 0x07
 	lessThan     = 0x11
 	notLess      = 0x15
 	notLessEqual = 0x16

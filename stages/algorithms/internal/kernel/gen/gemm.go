@@ -30,9 +30,7 @@ type tileKernel struct {
 }
 
 func emitGemm(c *build.Context, l level) {
-	if !l.masks {
-		laneMaskTable(c)
-	}
+	laneMaskTable(c, l)
 	for _, e := range []element{float32s, float64s} {
 		for _, t := range tiles(l, e) {
 			t.emit(c)
@@ -65,6 +63,7 @@ type tileRegs struct {
 	rows                              reg.GPVirtual
 	a                                 [4]reg.GPVirtual // rows 0, 3, 6, 9 of A
 	rowStep, colStep                  reg.GPVirtual
+	twoRows                           reg.GPVirtual // twice rowStep, for NEON, whose addresses know no scale of 2
 	b, bStep, c, cStep, k, iterations reg.GPVirtual
 	alpha, beta                       operand.Mem
 }
@@ -76,6 +75,12 @@ func (t tileKernel) emit(c *build.Context) {
 	c.Doc(
 		fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= %d, cols <= %d.", t.name, panelRows, t.elem.lanes(t.offset(len(t.vectors)))),
 		"Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].")
+	if t.level.neon {
+		c.Doc(fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×%d, rows <= %d.", t.name, t.elem.lanes(t.offset(len(t.vectors))), panelRows),
+			"Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j]; cols is not read.")
+		t.dispatch(c, t.loadRegs(c), false)
+		return
+	}
 	cols := c.Load(c.Param("cols"), c.GP64()).(reg.GPVirtual)
 	r := t.loadRegs(c)
 	if whole := t.elem.lanes(t.offset(t.last())); whole > 0 {
@@ -118,6 +123,10 @@ func (t tileKernel) loadRegs(c *build.Context) *tileRegs {
 	for _, step := range []reg.GPVirtual{r.rowStep, r.colStep, r.bStep, r.cStep} {
 		c.SHLQ(operand.Imm(t.elem.shift), step)
 	}
+	if t.level.neon {
+		r.twoRows = c.GP64()
+		c.LEAQ(operand.Mem{Base: r.rowStep, Index: r.rowStep, Scale: 1}, r.twoRows)
+	}
 	return r
 }
 
@@ -134,16 +143,31 @@ func (t tileKernel) dispatch(c *build.Context, r *tileRegs, masked bool) {
 	label := func(i int) string { return fmt.Sprintf("rows%d_%t", i, masked) }
 	next := fmt.Sprintf("next_%t", masked)
 	c.Label(next)
-	c.CMPQ(r.rows, operand.Imm(uint64(t.maxRows)))
-	c.JGE(operand.LabelRef(label(t.maxRows)))
-	for i := t.maxRows - 1; i > 1; i-- {
-		c.CMPQ(r.rows, operand.Imm(uint64(i)))
-		c.JEQ(operand.LabelRef(label(i)))
+	heights := t.heights()
+	last := len(heights) - 1
+	for k := last; k > 0; k-- {
+		c.CMPQ(r.rows, operand.Imm(uint64(heights[k])))
+		if k == last || t.level.neon {
+			c.JGE(operand.LabelRef(label(heights[k])))
+		} else {
+			c.JEQ(operand.LabelRef(label(heights[k])))
+		}
 	}
-	for i := 1; i <= t.maxRows; i++ {
+	for _, i := range heights {
 		c.Label(label(i))
 		t.body(c, i, r, masked, label(i), next)
 	}
+}
+
+// heights are the numbers of rows for which there is code: all, or on NEON a few, so that other
+// numbers take several rounds.
+func (t tileKernel) heights() (all []int) {
+	for i := 1; i <= t.maxRows; i++ {
+		if !t.level.neon || i&(i-1) == 0 || i == t.maxRows {
+			all = append(all, i)
+		}
+	}
+	return all
 }
 
 // body computes a tile of exactly the given rows.
@@ -203,6 +227,9 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 		element := operand.Mem{Base: r.a[i/rowGroup]}
 		if scale := i % rowGroup; scale > 0 {
 			element.Index, element.Scale = r.rowStep, uint8(scale)
+			if t.level.neon && scale == 2 {
+				element.Index, element.Scale = r.twoRows, 1
+			}
 		}
 		if t.level.masks && len(t.vectors) == 1 {
 			// A broadcast as an operand costs nothing, if it is used only once.
@@ -272,7 +299,7 @@ func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool,
 
 // leave returns, or goes on if rows are left.
 func (t tileKernel) leave(c *build.Context, rows int, r *tileRegs, next string) {
-	if rows == t.maxRows && t.maxRows < panelRows {
+	if (rows == t.maxRows || t.level.neon) && rows < panelRows {
 		done := c.GP64()
 		a := address(c, "a")
 		c.IMUL3Q(operand.Imm(uint64(rows)), r.rowStep, done)

@@ -4,9 +4,7 @@ import "github.com/mmcloughlin/avo/build"
 
 // emitLoops emits the elementwise loops and reductions of a level.
 func emitLoops(c *build.Context, l level) {
-	if !l.masks {
-		laneMaskTable(c)
-	}
+	laneMaskTable(c, l)
 	all := append([]*loop{axpy(float32s), axpy(float64s), scale, affine, mul, mulAdd, lerp, maximum, addReLU, reluBackward, sgd, momentumSGD, adam},
 		dot(float32s), dot(float64s), sum, exp(float32s), exp(float64s), logarithm)
 	used := numbers{}

@@ -15,11 +15,13 @@ type level struct {
 	bytes     int // of a vector register
 	registers int
 	masks     bool // has mask registers (k1…k7)
+	neon      bool // is rewritten for arm64: see neon.go
 }
 
 var (
 	avx512 = level{name: "AVX512", bytes: 64, registers: 32, masks: true}
 	avx2   = level{name: "AVX2", bytes: 32, registers: 16}
+	neon   = level{name: "NEON", bytes: 32, registers: 16, neon: true}
 )
 
 // vector returns the i-th register of the given width in bytes.
@@ -115,6 +117,10 @@ const maskV = 14
 
 // set prepares the mask for n lanes; n is overwritten.
 func (m tailMask) set(c *build.Context, n reg.GPVirtual) {
+	if m.level.neon {
+		tail(c, tailCount, m.elem, n)
+		return
+	}
 	if m.level.masks {
 		ones := c.GP64()
 		c.MOVQ(operand.I32(-1), ones)
@@ -137,6 +143,10 @@ func (m tailMask) load(c *build.Context, mem operand.Mem, to reg.VecPhysical) {
 		m.elem.moveZero(c, mem, maskK, to)
 		return
 	}
+	if m.level.neon {
+		tail(c, tailLoad, m.elem, mem, to)
+		return
+	}
 	m.elem.maskMove(c, mem, vector(m.bytes, maskV), to)
 }
 
@@ -146,11 +156,18 @@ func (m tailMask) store(c *build.Context, from reg.VecPhysical, mem operand.Mem)
 		m.elem.move(c, from, maskK, mem)
 		return
 	}
+	if m.level.neon {
+		tail(c, tailStore, m.elem, from, mem)
+		return
+	}
 	m.elem.maskMove(c, from, vector(m.bytes, maskV), mem)
 }
 
 // laneMaskTable emits the table that tailMask needs without mask registers.
-func laneMaskTable(c *build.Context) {
+func laneMaskTable(c *build.Context, l level) {
+	if l.masks || l.neon {
+		return
+	}
 	c.StaticGlobal("laneMask")
 	c.DataAttributes(attr.RODATA | attr.NOPTR)
 	for i := range 8 {

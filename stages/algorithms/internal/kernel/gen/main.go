@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
@@ -31,6 +32,11 @@ var sources = []struct {
 	{"winograd_avx512_amd64", "kernel", func(c *build.Context) { emitTransforms(c, avx512) }},
 	{"winograd_avx2_amd64", "kernel", func(c *build.Context) { emitTransforms(c, avx2) }},
 	{"peak/peak_amd64", "peak", func(c *build.Context) { emitPeak(c, avx512); emitPeak(c, avx2) }},
+	{"gemm_neon_arm64", "kernel", func(c *build.Context) { emitGemm(c, neon) }},
+	{"loops_neon_arm64", "kernel", func(c *build.Context) { emitLoops(c, neon) }},
+	{"convolve_neon_arm64", "kernel", func(c *build.Context) { emitConvolutions(c, neon) }},
+	{"winograd_neon_arm64", "kernel", func(c *build.Context) { emitTransforms(c, neon) }},
+	{"peak/peak_arm64", "peak", func(c *build.Context) { emitPeak(c, neon) }},
 }
 
 func main() {
@@ -48,7 +54,8 @@ func run(dir string, check bool) error {
 		return err
 	}
 	for _, s := range sources {
-		f, err := compile(s.emit)
+		arm64 := strings.HasSuffix(s.name, "_arm64")
+		f, err := compile(s.emit, arm64)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -58,6 +65,9 @@ func run(dir string, check bool) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
+			if arm64 && suffix == ".s" {
+				text = printNEON(f, cfg.GeneratedWarning())
+			}
 			if err := put(filepath.Join(dir, s.name+suffix), text, check); err != nil {
 				return err
 			}
@@ -66,9 +76,13 @@ func run(dir string, check bool) error {
 	return nil
 }
 
-func compile(emit func(*build.Context)) (*ir.File, error) {
+// compile leaves assembly for amd64 out under the tag noasm. That for arm64 is there under it too:
+// programs for arm64 are built with it because of Arrow's (see docs/decisions.md).
+func compile(emit func(*build.Context), arm64 bool) (*ir.File, error) {
 	c := build.NewContext()
-	c.ConstraintExpr("amd64,!noasm")
+	if !arm64 {
+		c.ConstraintExpr("amd64,!noasm")
+	}
 	emit(c)
 	f, err := c.Result()
 	if err != nil {

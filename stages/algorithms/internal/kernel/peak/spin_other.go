@@ -1,4 +1,4 @@
-//go:build !amd64 || noasm
+//go:build (noasm && !arm64) || (!amd64 && !arm64)
 
 package peak
 
