@@ -21,15 +21,21 @@ const usualEncodings = 4
 var Encodings = append([]string{"utf-8", "latin1", "windows-1252", wide}, otherEncodings()...)
 
 func otherEncodings() []string {
-	maps.Copy(encodings, eastern)
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(encodings)), func(name string) bool {
 		return name == "latin1" || name == "windows-1252" || name == wide
 	})
 }
 
-// encodings are those that do not hold UTF-8, with those of eastern. In all of them the characters of a text can be
+// encodings are those that do not hold UTF-8. In all of them the characters of a text can be
 // told apart without those before.
-var encodings = map[string]encoding.Encoding{
+var encodings = func() map[string]encoding.Encoding {
+	all := maps.Clone(small)
+	maps.Copy(all, eastern)
+	return all
+}()
+
+// small are the encodings of at most some hundred characters each, and those of Unicode.
+var small = map[string]encoding.Encoding{
 	"latin1":   charmap.ISO8859_1,
 	wide:       unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),
 	"utf-16le": unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM),

@@ -175,8 +175,15 @@ type EveryRow struct {
 	Sampling []float64
 	Interval *Interval
 	Evidence Evidence
+}
 
-	variances []float64 // the squares of Sampling
+// variances are the squares of Sampling.
+func (a *EveryRow) variances() []float64 {
+	all := make([]float64, len(a.Sampling))
+	for k, d := range a.Sampling {
+		all[k] = d * d
+	}
+	return all
 }
 
 // Answer returns the proportions of all rows: of those whose sums s is, at a point that led to
@@ -214,11 +221,7 @@ func (m *Model) Answer(s *Sums, next Point, level float64) (*EveryRow, error) {
 	for _, v := range a.Views {
 		a.Evidence.Spread += v.Weight * dense.L1(v.Proportions, a.Proportions)
 	}
-	a.variances = make([]float64, len(a.Sampling))
-	for k, d := range a.Sampling {
-		a.variances[k] = d * d
-	}
-	a.Interval = around(a.Proportions, a.Views, a.Evidence, a.variances, level)
+	a.Interval = around(a.Proportions, a.Views, a.Evidence, a.variances(), level)
 	return a, nil
 }
 
@@ -261,7 +264,7 @@ func (m *Model) meanVariance(s *labelshift.EMSums, mean []float64) []float64 {
 func (m *Model) With(a *EveryRow) *Model {
 	all := *m
 	all.Views, all.Proportions, all.Evidence, all.Interval = a.Views, a.Proportions, a.Evidence, a.Interval
-	all.Sampling, all.Rows = a.variances, int(a.Rows)
+	all.Sampling, all.Rows = a.variances(), int(a.Rows)
 	return &all
 }
 
