@@ -124,9 +124,16 @@ func (t *Table) checkUnique(l identities) error {
 			name = strconv.FormatInt(l.ints[i], 10)
 		}
 		if first, twice := seen[name]; twice {
-			return fmt.Errorf("%s and %s both have id %q: make ids unique, or choose another id column", t.Place(first), t.Place(i), name)
+			return &sameID{t.Place(first), t.Place(i), name}
 		}
 		seen[name] = i
 	}
 	return nil
 }
+
+// A sameID is the error that two rows have one identity.
+type sameID struct{ first, second, id string }
+
+func (e *sameID) both() string { return fmt.Sprintf("%s and %s both have id %q", e.first, e.second, e.id) }
+
+func (e *sameID) Error() string { return e.both() + ": make ids unique, or choose another id column" }

@@ -27,7 +27,7 @@ func openSeveral(ctx context.Context, path string, paths []string, o Options) ([
 		o.Memory = arrowio.NewBudget(0)
 	}
 	var all []*Table
-	rows := 0
+	rows, unnamed := 0, false
 	for k, file := range paths {
 		each := o
 		each.Labels, each.Lacking = labels[k], nil
@@ -62,6 +62,9 @@ func openSeveral(ctx context.Context, path string, paths []string, o Options) ([
 				t.Name, t.spans = path, []span{{file, 0, t.lines}}
 				continue
 			}
+			if o.OptionalID && all[j].named() != t.named() {
+				all[j].IDInts, all[j].IDNames, t.IDInts, t.IDNames, unnamed = nil, nil, nil, nil, true
+			}
 			if err := all[j].join(t, file, first); err != nil {
 				return nil, err
 			}
@@ -71,12 +74,33 @@ func openSeveral(ctx context.Context, path string, paths []string, o Options) ([
 		}
 	}
 	for _, t := range all {
-		if err := t.setIDs(ctx, identities{t.IDInts, t.IDNames}); err != nil {
+		err := t.setIDs(ctx, identities{t.IDInts, t.IDNames})
+		twice := (*sameID)(nil) // a file alone has each once
+		switch {
+		case unnamed:
+			t.numberRows(&t.Note, "not all files have ids")
+		case o.OptionalID && errors.As(err, &twice):
+			t.numberRows(&t.Doubt, twice.both())
+			err = nil
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, Limited(err))
 		}
 	}
 	return all, nil
 }
+
+// numberRows forgets identities, as a source does without: a table of mars ask that is filled in has
+// those of its target. It adds to a note or a doubt why.
+func (t *Table) numberRows(told *string, why string) {
+	t.IDInts, t.IDNames = nil, nil
+	if why += ": rows are known by their numbers"; *told != "" {
+		why = *told + "; " + why
+	}
+	*told = why
+}
+
+func (t *Table) named() bool { return t.IDInts != nil || t.IDNames != nil }
 
 // labelFiles are those of each file.
 func labelFiles(path string, paths []string, labels string) ([]string, error) {
@@ -138,7 +162,6 @@ func (t *Table) join(next *Table, file string, first int) error {
 // fits returns an error if rows of another file are of another kind.
 func (t *Table) fits(next *Table, file string) error {
 	before := t.spans[0].file
-	named := func(t *Table) bool { return t.IDInts != nil || t.IDNames != nil }
 	switch {
 	case !slices.Equal(t.Shape, next.Shape) || t.Features.Cols != next.Features.Cols:
 		return fmt.Errorf("%s: a row has shape %v, and one of %s %v: give all files rows of one shape", file, next.Shape, before, t.Shape)
@@ -150,9 +173,9 @@ func (t *Table) fits(next *Table, file string) error {
 			with, without = before, file
 		}
 		return fmt.Errorf("%s: has no labels, and %s has: give all files labels, or none", without, with)
-	case named(t) != named(next):
+	case t.named() != next.named():
 		with, without := file, before
-		if named(t) {
+		if t.named() {
 			with, without = before, file
 		}
 		return fmt.Errorf("%s: has no ids, and %s has: give all files an id column, or name another with --id", without, with)
