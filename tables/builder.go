@@ -245,7 +245,7 @@ func (t *partTable) pass(ctx context.Context, b *builder, cols, values int) erro
 	if err := b.check(ctx, block, t.passed); err != nil {
 		return err
 	}
-	block.Columns, block.Skipped, block.Centres = b.plan.columns(cols), b.plan.unread(), b.plan.centres()
+	block.Columns, block.Lists, block.Skipped, block.Centres = b.plan.columns(cols), b.plan.lists, b.plan.unread(), b.plan.centres()
 	block.origin = origin{before: t.passed, lines: b.lines}
 	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
 	t.giveNames(block)
@@ -283,7 +283,7 @@ func (t *partTable) finish(ctx context.Context, b *builder) (*Table, error) {
 	}
 	out.origin, out.paths, out.Fields = t.origin, t.paths, p.fields()
 	out.lines = b.lines
-	out.Columns, out.Skipped, out.Centres = p.columns(width), p.unread(), p.centres()
+	out.Columns, out.Lists, out.Skipped, out.Centres = p.columns(width), p.lists, p.unread(), p.centres()
 	out.Doubt = doubtOf(p.merged)
 	if p.label >= 0 && !t.labelled {
 		out.Unread = p.header[p.label]

@@ -134,6 +134,8 @@ func (t *Table) checkUnique(l identities) error {
 // A sameID is the error that two rows have one identity.
 type sameID struct{ first, second, id string }
 
-func (e *sameID) both() string { return fmt.Sprintf("%s and %s both have id %q", e.first, e.second, e.id) }
+func (e *sameID) both() string {
+	return fmt.Sprintf("%s and %s both have id %q", e.first, e.second, e.id)
+}
 
 func (e *sameID) Error() string { return e.both() + ": make ids unique, or choose another id column" }

@@ -32,6 +32,7 @@ type plan struct {
 
 	settled bool
 	cells   []cell
+	lists   []string    // columns of lists that are features
 	vectors []string    // features that are read as they are, without cells: lists, and numbers where no column is mixed
 	width   int         // of a row of cells: a column of dates with times is two
 	offsets [][]float64 // of vectors: what is taken off each column
@@ -143,9 +144,13 @@ func planColumns(schema *arrow.Schema, o Options) (*plan, error) {
 // readAs says how the chosen columns of a schema are read: mixed ones cell by cell. What a
 // column of text holds is settled by the first batch.
 func (p *plan) readAs(schema *arrow.Schema) (err error) {
-	lists := slices.ContainsFunc(p.chosen, func(i int) bool { return isList(schema.Field(i).Type) })
+	for _, i := range p.chosen {
+		if isList(schema.Field(i).Type) {
+			p.lists = append(p.lists, p.header[i])
+		}
+	}
 	switch {
-	case !p.options.Mixed || lists:
+	case !p.options.Mixed || p.lists != nil:
 		for _, i := range p.chosen {
 			p.vectors = append(p.vectors, p.header[i])
 		}

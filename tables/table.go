@@ -18,6 +18,7 @@ type Table struct {
 	Features blas32.General // n×d, n and d at least 1, every value finite, or NaN in Fields
 	Shape    []int          // [C, H, W] for images, [d] otherwise
 	Columns  []string       // the d features' names; nil if the input has none
+	Lists    []string       // columns of lists, whose numbers are features
 	Fields   []Field        // what the columns are, if that was asked for; nil: numbers
 	Centres  []float64      // what was taken off the numbers of each column, see Options.Centres; nil: nothing
 	Skipped  []Skipped      // columns of the input that were not read

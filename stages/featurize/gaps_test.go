@@ -121,4 +121,9 @@ func TestArraysBesideATable(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "x.npz: its rows are 4 numbers without names") {
 		t.Errorf("error %v", err)
 	}
+	array.Lists = []string{"z"}
+	err = st.encodeBoth(t.Context(), stages.Env{}, map[arrowio.Domain]*tables.Table{arrowio.SourceDomain: gappy(rng, 5, nil), arrowio.TargetDomain: array})
+	if err == nil || !strings.HasPrefix(err.Error(), "x.npz: column z has lists of numbers") || !strings.HasSuffix(err.Error(), "(--exclude z)") {
+		t.Errorf("error %v", err)
+	}
 }

@@ -244,7 +244,10 @@ func (st *recipe) encodeBoth(ctx context.Context, env stages.Env, sides map[arro
 	}
 	source, target := sides[arrowio.SourceDomain], sides[arrowio.TargetDomain]
 	for _, t := range sides {
-		if t.Columns == nil {
+		switch {
+		case t.Columns == nil && t.Lists != nil:
+			return fmt.Errorf("%s: column %s has lists of numbers, and the other rows have one value each in %s: give it one number a row, as there, or leave it out (--exclude %s)", t.Name, nameColumns(t.Lists), nameColumns(e.Inputs()), strings.Join(t.Lists, ","))
+		case t.Columns == nil:
 			return fmt.Errorf("%s: its rows are %d numbers without names, and the other rows are of a table with text, dates or gaps: give it as a table with the columns %s", t.Name, t.Features.Cols, nameColumns(e.Inputs()))
 		}
 	}

@@ -353,6 +353,8 @@ BAD: dict[str, tuple[Callable[[pd.DataFrame, pd.DataFrame], Any], type[Exception
     "no label": (lambda s, t: same(t, t), mars.MarsValueError, '^source: has no column "y" \\(its columns are a, b, c\\)'),
     "no column of the source": (lambda s, t: same(s, t[["a", "b"]]), mars.MarsError, 'target: has no column "c", which source has'),
     "text for numbers": (lambda s, t: same(s, t.assign(a=["x"] + ["1"] * (len(t) - 1))), mars.MarsError, 'target: column "a": row 1: "x" is not a number'),
+    "lists where the source has numbers": (lambda s, t: same(s, t.assign(a=[[1.0, 2.0]] * len(t))), mars.MarsValueError, '^target: column a has lists of numbers, and the other rows have one value each in a, b, c: give it one number a row, as there, or leave it out \\(exclude="a"\\)$'),
+    "lists in a column that the target lacks": (lambda s, t: same(s.assign(q=[[1.0, 2.0]] * len(s)), t), mars.MarsValueError, '^source: column q has lists of numbers, and .*\\(exclude="q"\\)$'),
     "a wrong value": (lambda s, t: same(s, t, decision="best"), ValueError, '^decision="best" is not one of accuracy, balanced, none'),
     "a wrong option": (lambda s, t: same(s, t, decison="none"), TypeError, r"label\(\) got an unexpected keyword argument 'decison': did you mean 'decision'"),
     "an option twice": (lambda s, t: same(s, t, seed=1, random_state=1), TypeError, "seed and random_state are one and the same"),
