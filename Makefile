@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants measured measured-check lint cross race test-arm bench-kernels model-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz clean bench-read
+.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants measured measured-check lint cross race test-arm bench-kernels model-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -176,6 +176,11 @@ fuzz: ## run every fuzz target for FUZZTIME, and MUTATIONS of each kind of strea
 	    echo "== $$p $$f"; $(GO) test $$p -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x; \
 	  done; done
 	$(GO) test ./arrowio ./stages ./cmd/internal/cli -run 'TestMutations|TestDamagedFiles|TestMutatedFiles' -mutations $(MUTATIONS) -timeout 3h
+
+TIMES ?= 10
+robust: ## kill and interrupt each command that writes TIMES times, and runs of studies 50 times, and see that nothing is left and all goes on
+	$(GO) test ./cmd/mars -run '^(TestEndedWriters|TestInterrupt)$$' -times $(TIMES) -v -timeout 3h
+	MARS_LONG=1 $(GO) test ./cmd/internal/cli -run '^TestKilledRunsResume$$' -v -timeout 3h
 
 clean: ## remove what make build, make dist, make web, make wheels and make measured made, but for runs and pages
 	rm -rf $(BIN) $(DIST) $(WEB) clients/python/dist .measured .site

@@ -138,31 +138,6 @@ func interruptOnce(t *testing.T, signal os.Signal, after time.Duration, args str
 	return took, false
 }
 
-// A command that is killed has written nothing under the names of its outputs.
-func TestKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
-	}
-	data, rng := interruptData(t), rand.New(rand.NewPCG(8, 1))
-	for _, c := range longCommands {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			cmd := exec.Command("mars", strings.Fields(strings.ReplaceAll(c.args, "DATA", data))...)
-			cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+t.TempDir())
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(rng.Int64N(int64(c.after))))
-			cmd.Process.Kill() //nolint:errcheck // it may have ended
-			cmd.Wait()         //nolint:errcheck // the status is looked at
-			left, err := filepath.Glob(filepath.Join(dir, "[a-z]*"))
-			if killed := !cmd.ProcessState.Exited(); err != nil || killed && len(left) > 0 {
-				t.Errorf("%v are left (%v)", left, err)
-			}
-		})
-	}
-}
-
 // A command that cannot end, because nobody reads its output, is killed by the
 // second Ctrl-C. On a busy machine it may take the first one up late, so more follow.
 func TestSecondInterruptKills(t *testing.T) {
