@@ -196,6 +196,9 @@ var madeOn = regexp.MustCompile(`Made on [0-9A-Za-z ,:]+ UTC`)
 func (w writer) compare(t *testing.T, whole, dir, what string, names []string) {
 	t.Helper()
 	for _, name := range names {
+		if name == "watch.state" { // it says how many lines the last input had
+			continue
+		}
 		want, err := os.ReadFile(filepath.Join(whole, name))
 		got, err2 := os.ReadFile(filepath.Join(dir, name))
 		if err := errors.Join(err, err2); err != nil || !bytes.Equal(madeOn.ReplaceAll(got, nil), madeOn.ReplaceAll(want, nil)) {
