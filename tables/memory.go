@@ -60,12 +60,31 @@ func extendAhead(mem *arrowio.Budget, s []float32, k int, ahead forecast) ([]flo
 	return extend(mem, s, k, maxElements)
 }
 
-// unset returns room for n values that has not been cleared, as the room of a builder is not.
+// unset returns room for n values that has not been cleared.
 func unset(n int) []float32 {
+	room := unsetBytes(n * int(sizeOf[float32]()))
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(room))), n)[:0]
+}
+
+// unsetBytes returns bytes that have not been cleared, as the room of a builder is not.
+func unsetBytes(n int) []byte {
 	var room strings.Builder
-	room.Grow(n * int(sizeOf[float32]()))
+	room.Grow(n)
 	room.WriteByte(0)
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.StringData(room.String()))), n)[:0]
+	return unsafe.Slice(unsafe.StringData(room.String()), n)
+}
+
+// roomFor returns n bytes with any content, in the place of b if they fit there, whose memory it takes from mem.
+func roomFor(mem *arrowio.Budget, b []byte, n int) ([]byte, error) {
+	if n <= cap(b) {
+		return b[:n], nil
+	}
+	room := max(n, cap(b)+cap(b)/2)
+	if err := take[byte](mem, room); err != nil {
+		return nil, err
+	}
+	give[byte](mem, cap(b))
+	return unsetBytes(room)[:n:room], nil
 }
 
 // push appends one value to s as extend does.
