@@ -331,7 +331,7 @@ func (r rowsOfText) tally(rows [][]int) error {
 				if s.tally.many {
 					break
 				}
-				s.tally.add(strings.TrimSpace(r.texts[i*n+at]))
+				s.tally.addField(r.texts[i*n+at])
 			}
 		}
 	}
