@@ -129,5 +129,5 @@ func openArrow(_ context.Context, in *input, _ Options) (*batches, error) {
 		r.Close()
 		return nil, err
 	}
-	return &batches{schema: r.Schema(), next: r.Next, ahead: func() float64 { return forecastOf(r.Progress()) }, close: func() { r.Close() }}, nil
+	return &batches{schema: r.Schema(), next: r.Next, ahead: func() float64 { return claimOf(r.Progress()) }, close: func() { r.Close() }}, nil
 }

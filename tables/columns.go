@@ -106,10 +106,10 @@ func likeData(header []string) string {
 // chosen returns the indices of the feature columns that the options name.
 func chosen(header []string, r roles, columns []string) ([]int, error) {
 	at := positions(header)
-	var features []int
-	taken := map[int]bool{}
+	names := expand(columns, header, r)
+	features, taken := slices.Grow([]int(nil), len(names)), make([]bool, len(header))
 	var absent []string
-	for _, name := range expand(columns, header, r) {
+	for _, name := range names {
 		i, ok := at[name]
 		switch {
 		case !ok:
@@ -132,6 +132,9 @@ func chosen(header []string, r roles, columns []string) ([]int, error) {
 // expand puts the columns of the header that a pattern such as m* matches in its place,
 // unless a column is called so.
 func expand(columns, header []string, r roles) []string {
+	if !slices.ContainsFunc(columns, isPattern) {
+		return columns
+	}
 	var names []string
 	at, named, taken := positions(header), SetOf(columns), map[string]bool{}
 	for _, pattern := range columns {

@@ -70,13 +70,18 @@ type category struct {
 func newCategory(f Field, open bool) *category {
 	c := &category{codes: map[string]int{}, values: slices.Clone(f.Values), buckets: f.Buckets, open: open}
 	for i, value := range f.Values {
-		c.codes[value] = i
+		if !isMissingText(value) && canonical(value) == value { // others are not looked up
+			c.codes[value] = i
+		}
 	}
 	return c
 }
 
 // code is the cell of a value. The text need not stay as it is.
 func (c *category) code(text string, mem *arrowio.Budget) (float32, error) {
+	if i, known := c.codes[text]; known && c.buckets == 0 { // as nearly all are
+		return float32(i), nil
+	}
 	if c.many || isMissingText(text) {
 		return missingCell(), nil
 	}

@@ -17,10 +17,22 @@ const (
 // Several threads do it if there is much to copy.
 func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) {
 	step := max(cachedValues/width, 8)
+	much := len(data) >= sharedValues && step*width <= 2*cachedValues
 	some := func(from, to int) {
+		var room []float32
+		if much {
+			room = unset(step * width)
+		}
 		for lo := from; lo < to; lo += step {
 			hi := min(lo+step, to)
-			fill(data[lo*width:hi*width], columns, rows[lo:hi], width)
+			if !much {
+				fill(data[lo*width:hi*width], columns, rows[lo:hi], width)
+				continue
+			}
+			// Memory is written once, in whole lines.
+			room = room[:(hi-lo)*width]
+			fill(room, columns, rows[lo:hi], width)
+			algorithms.Stream(data[lo*width:hi*width], room)
 		}
 	}
 	parts := min(max(len(rows)*width/sharedValues, 1), 4*algorithms.Jobs())
@@ -34,9 +46,6 @@ func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) 
 	})
 }
 
-// tile is how many columns are copied together.
-const tile = 4
-
 // fill is fillRows of rows that stay in a cache.
 func fill(data []float32, columns []arrowio.Vectors, rows []int, width int) {
 	lo, hi := rows[0], rows[len(rows)-1]+1
@@ -45,7 +54,11 @@ func fill(data []float32, columns []arrowio.Vectors, rows []int, width int) {
 		switch v := columns[0]; {
 		case hi-lo == len(rows) && areNumbers(columns):
 			n = tile
-			fillTile(data[at:], columns, lo, hi, width)
+			var four [tile][]float32
+			for k := range four {
+				four[k] = columns[k].Data[lo:hi]
+			}
+			algorithms.Zip(data[at:], width, four)
 		case hi-lo == len(rows) && v.Width == width:
 			copy(data, v.Data[lo*width:hi*width])
 		case v.Width == 1:
@@ -64,6 +77,9 @@ func fill(data []float32, columns []arrowio.Vectors, rows []int, width int) {
 	}
 }
 
+// tile is how many columns are copied together.
+const tile = 4
+
 // areNumbers reports whether the first of the columns can be copied together.
 func areNumbers(columns []arrowio.Vectors) bool {
 	if len(columns) < tile {
@@ -75,17 +91,4 @@ func areNumbers(columns []arrowio.Vectors) bool {
 		}
 	}
 	return true
-}
-
-// fillTile copies rows lo to hi of columns of numbers to the beginnings of rows of that width.
-// Written together they take half the time that they take one by one.
-func fillTile(data []float32, columns []arrowio.Vectors, lo, hi, width int) {
-	column := func(k int) []float32 { return columns[k].Data[lo:hi:hi] }
-	a, b, c, d := column(0), column(1), column(2), column(3)
-	n := len(a)
-	b, c, d = b[:n], c[:n], d[:n]
-	for i := range a {
-		row := data[i*width:][:tile:tile]
-		row[0], row[1], row[2], row[3] = a[i], b[i], c[i], d[i]
-	}
 }

@@ -35,11 +35,25 @@ func move[T any](mem *arrowio.Budget, s []T, need, room int) ([]T, error) {
 // is not known; nil: it never is.
 type forecast func() float64
 
-// forecastOf is a forecast after done of all bytes or rows. It believes what an input says of
-// itself once a part of it has been seen.
+// seenPart is the part of an input after which it is believed what it says of itself; earlyBytes is the
+// memory, and the part of the limit, for which it is believed before.
+const (
+	seenPart   = 16
+	earlyBytes = 256 << 20
+	earlyPart  = 16
+)
+
+// forecastOf is a forecast after done of all bytes, of which the first may be shorter than others.
 func forecastOf(done, all int64) float64 {
-	const part = 16
-	if done <= 0 || done > all || done < all/part {
+	if done < all/seenPart {
+		return 0
+	}
+	return claimOf(done, all)
+}
+
+// claimOf is a forecast after done of all rows, or of all bytes of rows that are alike.
+func claimOf(done, all int64) float64 {
+	if done <= 0 || done > all {
 		return 0
 	}
 	return float64(all) / float64(done)
@@ -50,8 +64,10 @@ func forecastOf(done, all int64) float64 {
 func extendAhead(mem *arrowio.Budget, s []float32, k int, ahead forecast) ([]float32, error) {
 	const spare = 1.02
 	if need := len(s) + k; ahead != nil && need > cap(s) {
-		room := max(int(min(spare*ahead()*float64(need), maxElements)), need)
-		if room > cap(s)+cap(s)/2 && take[float32](mem, room) == nil {
+		times := ahead()
+		room := max(int(min(spare*times*float64(need), maxElements)), need)
+		early := times > seenPart && int64(room)*sizeOf[float32]() > min(earlyBytes, mem.Limit()/earlyPart)
+		if room > cap(s)+cap(s)/2 && !early && take[float32](mem, room) == nil {
 			out := append(unset(room), s...)
 			give[float32](mem, cap(s))
 			return out[:need], nil
@@ -60,12 +76,31 @@ func extendAhead(mem *arrowio.Budget, s []float32, k int, ahead forecast) ([]flo
 	return extend(mem, s, k, maxElements)
 }
 
-// unset returns room for n values that has not been cleared, as the room of a builder is not.
+// unset returns room for n values that has not been cleared.
 func unset(n int) []float32 {
+	room := unsetBytes(n * int(sizeOf[float32]()))
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(room))), n)[:0]
+}
+
+// unsetBytes returns bytes that have not been cleared, as the room of a builder is not.
+func unsetBytes(n int) []byte {
 	var room strings.Builder
-	room.Grow(n * int(sizeOf[float32]()))
+	room.Grow(n)
 	room.WriteByte(0)
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.StringData(room.String()))), n)[:0]
+	return unsafe.Slice(unsafe.StringData(room.String()), n)
+}
+
+// roomFor returns n bytes with any content, in the place of b if they fit there, whose memory it takes from mem.
+func roomFor(mem *arrowio.Budget, b []byte, n int) ([]byte, error) {
+	if n <= cap(b) {
+		return b[:n], nil
+	}
+	room := max(n, cap(b)+cap(b)/2)
+	if err := take[byte](mem, room); err != nil {
+		return nil, err
+	}
+	give[byte](mem, cap(b))
+	return unsetBytes(room)[:n:room], nil
 }
 
 // push appends one value to s as extend does.

@@ -57,7 +57,7 @@ func TestRoomForTheWhole(t *testing.T) {
 // What an input says of its size is believed once a part of it has been seen, and only where
 // there is memory for it.
 func TestExtendAhead(t *testing.T) {
-	lie := func() float64 { return forecastOf(1, 1<<60) }
+	lie := func() float64 { return claimOf(1, 1<<60) }
 	s, err := extendAhead(nil, []float32(nil), 10, lie)
 	if err != nil || cap(s) != 10 {
 		t.Errorf("an early claim makes room for %d values, %v; want 10", cap(s), err)

@@ -147,7 +147,7 @@ func readParquetColumns(ctx context.Context, f *parquetFile, o Options, mem *arr
 		}
 		return rec, err
 	}
-	t, err := readRecords(ctx, flattened(f.schema, next), func() float64 { return forecastOf(seen, f.NumRows()) }, plan, o, mem)
+	t, err := readRecords(ctx, flattened(f.schema, next), func() float64 { return claimOf(seen, f.NumRows()) }, plan, o, mem)
 	if all := !o.OnlyIDs || plan.id >= 0; err == nil && all && seen != f.NumRows() {
 		err = fmt.Errorf("announces %d rows, %d are there: copy or download it again", f.NumRows(), seen)
 	}

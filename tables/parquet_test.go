@@ -2,9 +2,11 @@ package tables
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -221,5 +223,34 @@ func TestParquetRowsStayInTheBudget(t *testing.T) {
 	}
 	if got, want := mem.Used(), int64(4*cap(table.Features.Data)); got < want || got > want+want/16 {
 		t.Errorf("%d bytes are held, want %d", got, want)
+	}
+}
+
+// Numbers of every width come out of packed groups, in pieces of any length, as they went in.
+func TestRunsOfEveryWidth(t *testing.T) {
+	const n = 200
+	rng := rand.New(rand.NewPCG(1, 2))
+	for width := range 33 {
+		want, packed := make([]uint32, n), make([]byte, n*width/8, n*width/8+pageSpare)
+		for i := range want {
+			want[i] = uint32(rng.Uint64() & (1<<width - 1))
+			for k := range width {
+				packed[(i*width+k)/8] |= byte(want[i]>>k&1) << ((i*width + k) % 8)
+			}
+		}
+		data := binary.AppendUvarint(nil, n/8<<1|1)
+		data = append(data, packed...)
+		r := runs{data: append(data, make([]byte, pageSpare)...)[:len(data)], width: width}
+		got := make([]uint32, n)
+		for at := 0; at < n; {
+			k := min(1+rng.IntN(9), n-at)
+			if err := r.read(got[at : at+k]); err != nil {
+				t.Fatal(err)
+			}
+			at += k
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("numbers of %d bits: %v, want %v", width, got, want)
+		}
 	}
 }

@@ -112,19 +112,40 @@ func (c *packedNumbers[T]) next(n int) (_ arrow.Array, err error) {
 			}
 			continue
 		}
+		if at == 0 {
+			if values := c.view(n); values != nil {
+				return c.array(values), nil
+			}
+		}
 		k, err := c.read(at, min(n-at, c.left))
 		if err != nil {
 			return nil, err
 		}
 		at, c.left = at+k, c.left-k
 	}
-	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(asBytes(c.values))}
+	return c.array(asBytes(c.values)), nil
+}
+
+// array is one of values, or of those of them that are valid.
+func (c *packedNumbers[T]) array(values []byte) arrow.Array {
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(values)}
 	if c.nulls > 0 {
 		buffers[0] = memory.NewBufferBytes(c.valid)
 	}
-	data := array.NewData(c.kind, n, buffers, nil, c.nulls, 0)
+	data := array.NewData(c.kind, len(values)/int(sizeOf[T]()), buffers, nil, c.nulls, 0)
 	defer data.Release()
-	return array.MakeFromData(data), nil
+	return array.MakeFromData(data)
+}
+
+// view is the next n values where they are in the page, nil if they are not there as they are.
+func (c *packedNumbers[T]) view(n int) []byte {
+	size := n * int(sizeOf[T]())
+	if n == 0 || n > c.left || c.indexed || size > len(c.plain) || c.gaps && (c.levels.left < n || c.levels.packed || c.levels.value != 1) {
+		return nil
+	}
+	values := c.plain[:size]
+	c.plain, c.left, c.levels.left = c.plain[size:], c.left-n, c.levels.left-n
+	return values
 }
 
 // nextPage goes to the next page of values.
@@ -357,12 +378,22 @@ func (r *runs) read(dst []uint32) error {
 			}
 			continue
 		}
-		data, mask := r.group[:cap(r.group)], uint64(1)<<r.width-1
-		for i := range some {
-			word := binary.LittleEndian.Uint64(data[r.bit>>3:])
-			some[i] = uint32(word >> (r.bit & 7) & mask)
-			r.bit += r.width
-		}
+		r.unpack(some)
 	}
 	return nil
+}
+
+// unpack fills dst with the next of the packed numbers, two of a word where they fit.
+func (r *runs) unpack(dst []uint32) {
+	data, mask := r.group[:cap(r.group)], uint64(1)<<r.width-1
+	for ; len(dst) >= 2 && r.width <= 28; dst = dst[2:] {
+		word := binary.LittleEndian.Uint64(data[r.bit>>3:]) >> (r.bit & 7)
+		dst[0], dst[1] = uint32(word&mask), uint32(word>>r.width&mask)
+		r.bit += 2 * r.width
+	}
+	for i := range dst {
+		word := binary.LittleEndian.Uint64(data[r.bit>>3:])
+		dst[i] = uint32(word >> (r.bit & 7) & mask)
+		r.bit += r.width
+	}
 }

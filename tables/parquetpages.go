@@ -46,7 +46,7 @@ func (p *packedPages) take(n int) ([]byte, error) {
 		b, p.free = p.free[last], p.free[:last]
 	}
 	p.lock.Unlock()
-	longer, err := extend(p.mem, b[:0], n, maxElements)
+	longer, err := roomFor(p.mem, b, n)
 	if err != nil {
 		p.put(b)
 	}
@@ -148,7 +148,7 @@ func (p *pageReader) body(h pageHeader) (_ []byte, err error) {
 	if plain && h.size != h.packed {
 		return nil, fmt.Errorf("has a page of %d bytes that claims %d", h.packed, h.size)
 	}
-	room, err := extend(p.mem, p.page[:0], h.size+pageSpare, maxElements)
+	room, err := roomFor(p.mem, p.page, h.size+pageSpare)
 	if err != nil {
 		return nil, err
 	}

@@ -245,6 +245,9 @@ func listedIn(ctx context.Context, path string) (files []string) {
 	if !hasBlocksIn(ctx, path, o) {
 		return nil
 	}
+	if !maybePictured(ctx, path) {
+		return nil
+	}
 	seen := map[string]bool{}
 	_ = openRows(ctx, path, o, func(schema *arrow.Schema, next records, _ int) error { // what cannot be read names none
 		var names []string
@@ -277,6 +280,35 @@ func listedIn(ctx context.Context, path string) (files []string) {
 		return nil
 	})
 	return files
+}
+
+// maybePictured reports whether the first row of a text has the name of a picture, so that the columns
+// of most need not be made. It is true of other formats.
+func maybePictured(ctx context.Context, path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	in, err := newInput(ctx, f, path, Options{Memory: arrowio.NewBudget(0)})
+	if err != nil {
+		return false
+	}
+	defer in.reading.Close()
+	if in.format != textFormat {
+		return true
+	}
+	r, err := beginText(in, Options{})
+	if err != nil {
+		return false
+	}
+	defer r.close()
+	for range 2 { // the header, and the row
+		if _, err := r.next(); err != nil {
+			return false
+		}
+	}
+	return slices.ContainsFunc(r.record.fields, func(field string) bool { return image.IsPicture(strings.TrimSpace(field)) })
 }
 
 // maxPath is longer than a path of any system.

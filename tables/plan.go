@@ -217,14 +217,17 @@ func (p *plan) use(fields []Field) (used map[int]bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	byName := positions(p.header)
+	p.cells = slices.Grow(p.cells, len(at))
+	column := -1
 	for k, f := range fields {
-		i := byName[f.Name]
+		if k == 0 || fields[k-1].Name != f.Name { // as names has them
+			column++
+		}
 		if f.Kind == Clock && k > 0 && fields[k-1].Name == f.Name && fields[k-1].Kind == Day {
 			p.cells[len(p.cells)-1].timed = true
 			continue
 		}
-		c := cell{at: i, field: f}
+		c := cell{at: at[column], field: f}
 		if f.Kind == Category {
 			c.category = newCategory(f, p.options.growing)
 		}
@@ -295,6 +298,7 @@ func (p *plan) settle(sample [][]string) error {
 		return err
 	}
 	used := SetOf(features)
+	p.cells = slices.Grow(p.cells, len(features))
 	for _, i := range features {
 		values := make([]string, len(sample))
 		for k, record := range sample {
@@ -393,6 +397,7 @@ func (p *plan) columns(width int) (all []string) {
 		}
 		return nil
 	}
+	all = slices.Grow(all, p.width)
 	for k := range p.cells {
 		for _, f := range p.cells[k].fields() {
 			all = append(all, f.Name)

@@ -69,6 +69,15 @@ func (t *tally) add(value string) {
 	}
 }
 
+// addField is add of a value with space around it, as few have.
+func (t *tally) addField(field string) {
+	if slices.Contains(t.values, field) {
+		t.rows++
+		return
+	}
+	t.add(strings.TrimSpace(field))
+}
+
 // category are the values, sorted, if they are few, and each is there more than once on
 // the average.
 func (t *tally) category() []string {

@@ -23,12 +23,14 @@ var textFormat = &format{
 // readText reads a text table: a header, then one line for each row. Fields may
 // be quoted as in RFC 4180.
 func readText(ctx context.Context, in *input, o Options) ([]*Table, error) {
-	r, err := newTextReader(in, o)
+	r, err := abandonable(ctx, func() (*recordReader, error) { return newTextReader(in, o) })
 	if err != nil {
 		return nil, err
 	}
 	defer r.close()
-	p, err := planned(&o, func(o Options) (*plan, error) { return planText(r.header, o) })
+	p, err := planned(&o, func(o Options) (*plan, error) {
+		return abandonable(ctx, func() (*plan, error) { return planText(r.header, o) })
+	})
 	if err != nil {
 		return nil, r.explain(err)
 	}
@@ -233,7 +235,7 @@ func (t *textTables) settle(ctx context.Context) error {
 	for row := range slices.Chunk(t.first.texts, len(t.plan.header)) {
 		sample = append(sample, row)
 	}
-	if err := t.plan.settle(sample); err != nil {
+	if _, err := abandonable(ctx, func() (*plan, error) { return t.plan, t.plan.settle(sample) }); err != nil {
 		return err
 	}
 	if err := t.addRows(ctx, &t.first, t.parts, func(i int) int { return t.in[i] }); err != nil {
@@ -331,7 +333,7 @@ func (r rowsOfText) tally(rows [][]int) error {
 				if s.tally.many {
 					break
 				}
-				s.tally.add(strings.TrimSpace(r.texts[i*n+at]))
+				s.tally.addField(r.texts[i*n+at])
 			}
 		}
 	}

@@ -50,8 +50,8 @@ type textRecord struct {
 	odd     bool // NaN is among them
 }
 
-// newTextReader reads the header and finds the separator.
-func newTextReader(in *input, o Options) (*recordReader, error) {
+// beginText finds the separator.
+func beginText(in *input, o Options) (*recordReader, error) {
 	decoded, err := decodedText(in, o.Encoding)
 	if err != nil {
 		return nil, err
@@ -66,6 +66,15 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 	r.spaced = !r.asked && isSpaced(beginning(text, o), r.comma)
 	// Several spaces are one separator.
 	if r.scanner, err = scan.New(text, scan.Options{Separator: r.comma, Trim: r.comma == ' ', Comment: o.Comment, Skip: o.SkipLines, Memory: in.reading, Chunk: textChunk}); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// newTextReader reads the header and finds the separator.
+func newTextReader(in *input, o Options) (*recordReader, error) {
+	r, err := beginText(in, o)
+	if err != nil {
 		return nil, err
 	}
 	if o.NoHeader {

@@ -197,7 +197,7 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 			return nil, err
 		}
 	}
-	if err := warnOfNumbers(env, source, o.Source.Format.Memory); err != nil {
+	if err := warnOfNumbers(ctx, env, source, o.Source.Format.Memory); err != nil {
 		return nil, err
 	}
 	if err := warnOfCopies(ctx, env, source, o.Source.Format.Memory); err != nil {

@@ -252,7 +252,7 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 	if f.options.Columns != nil {
 		f.options.Columns = t.Columns // patterns are expanded
 	} else {
-		ids, err := identities(t, func(j int) string { return t.Columns[j] }, func(j int) (keyScan, error) { return scans[j], nil })
+		ids, err := identities(ctx, t, func(j int) string { return t.Columns[j] }, func(j int) (keyScan, error) { return scans[j], nil })
 		if err != nil {
 			return false, err
 		}

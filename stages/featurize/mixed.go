@@ -38,7 +38,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	if t.Fields == nil {
 		st.Columns = t.Columns
 		if o.side(domain).Format.Columns == nil {
-			ids, err := identities(t, name, ofWhole(t, memory))
+			ids, err := identities(ctx, t, name, ofWhole(t, memory))
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	mixed.Keep, mixed.KeepConstant = named, domain == arrowio.TargetDomain
 	keys := t.Columns
 	if !named {
-		ids, err := identities(t, name, ofWhole(t, memory))
+		ids, err := identities(ctx, t, name, ofWhole(t, memory))
 		if err != nil {
 			return err
 		}

@@ -52,9 +52,15 @@ func withoutIdentities(env stages.Env, t *tables.Table, ids []string) []string {
 	return without(t.Columns, ids)
 }
 
+// manyColumns are looked at between two checks of a context.
+const manyColumns = 1 << 14
+
 // identities are the names of the columns that are taken for identities.
-func identities(t *tables.Table, name func(j int) string, scan func(j int) (keyScan, error)) (ids []string, err error) {
+func identities(ctx context.Context, t *tables.Table, name func(j int) string, scan func(j int) (keyScan, error)) (ids []string, err error) {
 	for j := range t.Features.Cols {
+		if j%manyColumns == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if !isNumber(t, j) {
 			continue
 		}
@@ -72,12 +78,12 @@ func identities(t *tables.Table, name func(j int) string, scan func(j int) (keyS
 // ofWhole scans columns of a whole table. The values of one at a time take memory of mem.
 func ofWhole(t *tables.Table, mem *arrowio.Budget) func(j int) (keyScan, error) {
 	return func(j int) (keyScan, error) {
-		held := mem.Part()
-		defer held.Close()
 		k := newKeyScan()
 		if t.Features.Rows < minIdentityRows {
 			return k, nil
 		}
+		held := mem.Part()
+		defer held.Close()
 		err := k.addColumn(t, j, t.Features.Rows, held)
 		return k, err
 	}
@@ -90,11 +96,11 @@ func isNumber(t *tables.Table, j int) bool {
 
 // warnOfNumbers warns of identities in an array, whose columns have no names by which they
 // could be left out.
-func warnOfNumbers(env stages.Env, t *tables.Table, mem *arrowio.Budget) error {
+func warnOfNumbers(ctx context.Context, env stages.Env, t *tables.Table, mem *arrowio.Budget) error {
 	if t == nil || t.Columns != nil || len(t.Shape) != 1 {
 		return nil
 	}
-	ids, err := identities(t, func(j int) string { return strconv.Itoa(j + 1) }, ofWhole(t, mem))
+	ids, err := identities(ctx, t, func(j int) string { return strconv.Itoa(j + 1) }, ofWhole(t, mem))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package featurize
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"maps"
 	"math"
@@ -91,7 +92,7 @@ func TestIdentities(t *testing.T) {
 
 func scanned(t *testing.T, table *tables.Table) []string {
 	t.Helper()
-	ids, err := identities(table, func(j int) string { return table.Columns[j] }, ofWhole(table, nil))
+	ids, err := identities(context.Background(), table, func(j int) string { return table.Columns[j] }, ofWhole(table, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

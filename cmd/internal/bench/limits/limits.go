@@ -76,6 +76,7 @@ func Flags(flags *flag.FlagSet) (run func(find func() (mars string, err error)) 
 	seed := flags.Uint64("seed", 1, "chooses the shapes")
 	shapes := flags.Int("shapes", 100, "how many the seed chooses")
 	whole := flags.Bool("table", true, "read each format in each compression first")
+	large := flags.Bool("large", false, "read a few far larger inputs instead, with a limit of 256 MB")
 	only := flags.String("only", "", "only inputs whose name has this text")
 	file := flags.String("make", "", "write one input to this file, as the program calls itself")
 	return func(find func() (string, error)) error {
@@ -99,6 +100,11 @@ func Flags(flags *flag.FlagSet) (run func(find func() (mars string, err error)) 
 			return err
 		}
 		fmt.Fprintf(b.out, "bound: 1.15 times the limit, and %d MB of the program itself\n\n", b.itself/mega)
+		if *large {
+			b.measure(larger)
+			b.print(b.rows)
+			*whole, *shapes = false, 0
+		}
 		if *whole {
 			b.measure(table(*seed))
 			b.print(b.rows)
@@ -113,6 +119,18 @@ func Flags(flags *flag.FlagSet) (run func(find func() (mars string, err error)) 
 		}
 		return nil
 	}
+}
+
+// larger are inputs of which a reader might take much more than the limit, each as source and as target.
+var larger = []job{
+	{shape: named("svm/line"), compression: ".gz", bytes: 300 * mega},
+	{shape: named("csv/record"), compression: ".bz2", bytes: 1500 * mega},
+	{shape: named("jsonl/list"), bytes: 120 * mega},
+	{shape: named("jsonl/string"), compression: ".gz", bytes: 6000 * mega},
+	{shape: named("parquet/string"), bytes: 200 * mega},
+	{shape: named("csv/columns"), bytes: 60_000 * wideColumn},
+	{shape: named("csv/columns"), bytes: 1_000_000 * wideColumn},
+	{shape: named("jsonl/new"), bytes: mega / 4},
 }
 
 // table is every shape without a compression, and the first of each format in every one.
@@ -156,7 +174,9 @@ func (b *bench) measure(jobs []job) {
 		if !strings.Contains(j.name()+j.compression, b.only) {
 			continue
 		}
-		j.itself = b.itself
+		if j.itself = b.itself; j.limit == 0 {
+			j.limit, j.sides, j.part = 256*mega, []int{2}, 0.5
+		}
 		rows, err := j.measure(b.mars, b.dir, i)
 		b.rows = append(b.rows, rows...)
 		for _, r := range rows {

@@ -56,6 +56,7 @@ var shapes = []shape{
 	{"csv", "open", "CSV, a field without an end", filled("id,x,label\n\"", "a\n", "")},
 	{"csv", "name", "CSV, one name of a column", filled("a,", "a", "\n")},
 	{"csv", "names", "CSV, empty names of columns", filled("x", ",", "\n")},
+	{"csv", "columns", "CSV, columns of three rows", writeWide},
 	{"csv", "rows", "CSV, rows", filled("x,label\n", "1,a\n", "")},
 	{"csv", "classes", "CSV, a class a row", counted("x,label\n", "1,a%d\n", "")},
 	{"csv", "ids", "CSV, an identity a row", counted("x,label,id\n", "1,a,r%d\n", "")},
@@ -63,6 +64,7 @@ var shapes = []shape{
 	{"jsonl", "escapes", "JSON lines, one string of escapes", filled(`{"x":1,"label":"a","t":"`, `\u0061`, "\"}\n")},
 	{"jsonl", "list", "JSON lines, one list", filled(`{"label":"a","x":[`, "1,", "1]}\n")},
 	{"jsonl", "keys", "JSON lines, keys of one row", counted(`{"x":1,"label":"a"`, `,"k%d":1`, "}\n")},
+	{"jsonl", "new", "JSON lines, a new key a row", counted("", "{\"k%d\":1,\"label\":\"a\"}\n", "")},
 	{"jsonl", "open", "JSON lines, lists in lists", filled(`{"x":`, "[", "")},
 	{"jsonl", "rows", "JSON lines, rows", filled("", "{\"x\":1,\"label\":\"a\"}\n", "")},
 	{"svm", "line", "svmlight, one line", filled("1", " 1:1", "\n")},
@@ -123,6 +125,27 @@ func counted(head, unit, tail string) func(io.Writer, int64) error {
 		_, err := io.WriteString(w, tail)
 		return err
 	}
+}
+
+// wideColumn is about how many bytes a column of writeWide has.
+const wideColumn = 14
+
+func writeWide(w io.Writer, n int64) error {
+	columns := n / wideColumn
+	for i := range columns {
+		if _, err := fmt.Fprintf(w, "m%d,", i); err != nil {
+			return err
+		}
+	}
+	if _, err := io.WriteString(w, "label\n"); err != nil {
+		return err
+	}
+	for _, value := range []string{"1,", "3,", "2,"} {
+		if err := filled("", value, "a\n")(w, columns*int64(len(value))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeFCS(w io.Writer, n int64) error {

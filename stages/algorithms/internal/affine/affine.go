@@ -48,7 +48,11 @@ func (m *Map) Standardise(dst blas64.General, x blas32.General) {
 func (m *Map) Apply(x blas32.General, pick func(blas32.General) blas32.General) blas32.General {
 	dst := dense.New(x.Rows, m.Width())
 	kernel.Parallel((x.Rows+blockRows-1)/blockRows, 1, func(first, last int) {
-		standard, mapped := dense.New64(blockRows, len(m.Mean)), dense.New64(blockRows, dst.Cols)
+		size := min(blockRows, x.Rows) // 256 rows of a million columns have 2 GB
+		standard, mapped := dense.New64(size, len(m.Mean)), blas64.General{}
+		if m.Axes != nil {
+			mapped = dense.New64(size, dst.Cols)
+		}
 		for b := first; b < last; b++ {
 			lo, hi := b*blockRows, min((b+1)*blockRows, x.Rows)
 			rows := dense.Rows(x, lo, hi)

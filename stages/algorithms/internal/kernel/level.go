@@ -30,6 +30,9 @@ type loops struct {
 	sgd               func(w, g []float32, lr, decay float32)
 	momentumSGD       func(w, g, velocity []float32, lr, momentum, decay float32)
 	adam              func(w, g, m, v []float32, beta1, rest1, beta2, rest2, rate, scale, eps, decay float32)
+	zip               func(dst *float32, width int, a, b, c, d *float32, blocks int)
+	block             int                                 // rows of a block of zip
+	stream            func(dst, src *float32, blocks int) // nil: as any copy
 	exp               func(dst, x []float32)
 	exp64, log64      func(dst, x []float64)
 	pixels, pairs     *convolver
@@ -50,6 +53,7 @@ var generic = loops{
 	scale: scaleGo, affine: affineGo, sum: sumGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, maximum: maximumGo, squaredDistances: squaredDistancesGo,
 	addReLU: addReLUGo, reluBackward: reluBackwardGo,
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
+	zip: zipGo, block: 1,
 	exp: expGo, exp64: exp64Go, log64: log64Go,
 	pixels: &convolverGo, pairs: &convolverGo,
 	pixelSums: pixelSumsGo, pixelSquares: pixelSquaresGo,

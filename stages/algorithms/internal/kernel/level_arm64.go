@@ -21,6 +21,7 @@ var neon = derive("neon", func(l *loops) {
 	l.pixelSums, l.pixelSquares = pixelSumsNEON, pixelSquaresNEON
 	l.normalise, l.normaliseSums, l.normaliseBackward = normaliseNEON, normaliseSumsNEON, normaliseBackwardNEON
 	l.sgd, l.momentumSGD, l.adam = sgdNEON, momentumSGDNEON, adamNEON
+	l.zip, l.block = zipNEON, 8
 	l.exp, l.exp64, l.log64 = expNEON, exp64NEON, log64NEON
 	l.pixels, l.pairs = &convolverNEON, &convolverNEON
 	l.maxPool, l.maxPoolBackward = maxPoolNEON, maxPoolBackwardNEON

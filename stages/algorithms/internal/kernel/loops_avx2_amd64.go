@@ -138,3 +138,13 @@ func maxPoolAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixe
 //
 //go:noescape
 func maxPoolBackwardAVX2(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+
+// zipAVX2 sets dst[i*width:][:4] = a[i], b[i], c[i], d[i] for i < 8·blocks.
+//
+//go:noescape
+func zipAVX2(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)
+
+// streamAVX2 sets dst[i] = src[i] for i < 64·blocks. dst is a multiple of 32.
+//
+//go:noescape
+func streamAVX2(dst *float32, src *float32, blocks int)

@@ -2599,3 +2599,93 @@ DATA float64_fff0000000000000<>+8(SB)/8, $0xfff0000000000000
 DATA float64_fff0000000000000<>+16(SB)/8, $0xfff0000000000000
 DATA float64_fff0000000000000<>+24(SB)/8, $0xfff0000000000000
 GLOBL float64_fff0000000000000<>(SB), RODATA|NOPTR, $32
+
+// func zipAVX2(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)
+// Requires: AVX
+TEXT ·zipAVX2(SB), $0-56
+	MOVQ  dst+0(FP), AX
+	MOVQ  width+8(FP), CX
+	MOVQ  blocks+48(FP), DX
+	MOVQ  a+16(FP), BX
+	MOVQ  b+24(FP), SI
+	MOVQ  c+32(FP), DI
+	MOVQ  d+40(FP), R8
+	SHLQ  $0x02, CX
+	TESTQ DX, DX
+	JZ    done
+
+loop:
+	VMOVUPS      (BX), Y0
+	ADDQ         $0x20, BX
+	VMOVUPS      (SI), Y1
+	ADDQ         $0x20, SI
+	VMOVUPS      (DI), Y2
+	ADDQ         $0x20, DI
+	VMOVUPS      (R8), Y3
+	ADDQ         $0x20, R8
+	VUNPCKLPS    Y1, Y0, Y4
+	VUNPCKHPS    Y1, Y0, Y5
+	VUNPCKLPS    Y3, Y2, Y6
+	VUNPCKHPS    Y3, Y2, Y7
+	VUNPCKLPD    Y6, Y4, Y8
+	VUNPCKHPD    Y6, Y4, Y9
+	VUNPCKLPD    Y7, Y5, Y10
+	VUNPCKHPD    Y7, Y5, Y11
+	VMOVUPS      X8, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      X9, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      X10, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      X11, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y8, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y9, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y10, (AX)
+	ADDQ         CX, AX
+	VEXTRACTF128 $0x01, Y11, (AX)
+	ADDQ         CX, AX
+	DECQ         DX
+	JNZ          loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func streamAVX2(dst *float32, src *float32, blocks int)
+// Requires: AVX, MMX+
+TEXT ·streamAVX2(SB), $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	TESTQ DX, DX
+	JZ    done
+
+loop:
+	VMOVUPS  (CX), Y0
+	VMOVUPS  32(CX), Y1
+	VMOVUPS  64(CX), Y2
+	VMOVUPS  96(CX), Y3
+	VMOVUPS  128(CX), Y4
+	VMOVUPS  160(CX), Y5
+	VMOVUPS  192(CX), Y6
+	VMOVUPS  224(CX), Y7
+	VMOVNTPS Y0, (AX)
+	VMOVNTPS Y1, 32(AX)
+	VMOVNTPS Y2, 64(AX)
+	VMOVNTPS Y3, 96(AX)
+	VMOVNTPS Y4, 128(AX)
+	VMOVNTPS Y5, 160(AX)
+	VMOVNTPS Y6, 192(AX)
+	VMOVNTPS Y7, 224(AX)
+	ADDQ     $0x00000100, CX
+	ADDQ     $0x00000100, AX
+	DECQ     DX
+	JNZ      loop
+	SFENCE
+
+done:
+	VZEROUPPER
+	RET

@@ -133,3 +133,13 @@ func squaredDistancesAVX512(dst []float32, q []float32, x []float32)
 //
 //go:noescape
 func maxPoolAVX512(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, bias float32, floor float32)
+
+// zipAVX512 sets dst[i*width:][:4] = a[i], b[i], c[i], d[i] for i < 16·blocks.
+//
+//go:noescape
+func zipAVX512(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)
+
+// streamAVX512 sets dst[i] = src[i] for i < 64·blocks. dst is a multiple of 64.
+//
+//go:noescape
+func streamAVX512(dst *float32, src *float32, blocks int)

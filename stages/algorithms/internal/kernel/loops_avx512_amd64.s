@@ -2954,3 +2954,101 @@ DATA float64_fff0000000000000<>+40(SB)/8, $0xfff0000000000000
 DATA float64_fff0000000000000<>+48(SB)/8, $0xfff0000000000000
 DATA float64_fff0000000000000<>+56(SB)/8, $0xfff0000000000000
 GLOBL float64_fff0000000000000<>(SB), RODATA|NOPTR, $64
+
+// func zipAVX512(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)
+// Requires: AVX, AVX512F
+TEXT ·zipAVX512(SB), $0-56
+	MOVQ  dst+0(FP), AX
+	MOVQ  width+8(FP), CX
+	MOVQ  blocks+48(FP), DX
+	MOVQ  a+16(FP), BX
+	MOVQ  b+24(FP), SI
+	MOVQ  c+32(FP), DI
+	MOVQ  d+40(FP), R8
+	SHLQ  $0x02, CX
+	TESTQ DX, DX
+	JZ    done
+
+loop:
+	VMOVUPS       (BX), Z0
+	ADDQ          $0x40, BX
+	VMOVUPS       (SI), Z1
+	ADDQ          $0x40, SI
+	VMOVUPS       (DI), Z2
+	ADDQ          $0x40, DI
+	VMOVUPS       (R8), Z3
+	ADDQ          $0x40, R8
+	VUNPCKLPS     Z1, Z0, Z4
+	VUNPCKHPS     Z1, Z0, Z5
+	VUNPCKLPS     Z3, Z2, Z6
+	VUNPCKHPS     Z3, Z2, Z7
+	VUNPCKLPD     Z6, Z4, Z8
+	VUNPCKHPD     Z6, Z4, Z9
+	VUNPCKLPD     Z7, Z5, Z10
+	VUNPCKHPD     Z7, Z5, Z11
+	VMOVUPS       X8, (AX)
+	ADDQ          CX, AX
+	VMOVUPS       X9, (AX)
+	ADDQ          CX, AX
+	VMOVUPS       X10, (AX)
+	ADDQ          CX, AX
+	VMOVUPS       X11, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x01, Z8, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x01, Z9, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x01, Z10, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x01, Z11, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x02, Z8, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x02, Z9, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x02, Z10, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x02, Z11, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x03, Z8, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x03, Z9, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x03, Z10, (AX)
+	ADDQ          CX, AX
+	VEXTRACTF32X4 $0x03, Z11, (AX)
+	ADDQ          CX, AX
+	DECQ          DX
+	JNZ           loop
+
+done:
+	VZEROUPPER
+	RET
+
+// func streamAVX512(dst *float32, src *float32, blocks int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·streamAVX512(SB), $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  src+8(FP), CX
+	MOVQ  blocks+16(FP), DX
+	TESTQ DX, DX
+	JZ    done
+
+loop:
+	VMOVUPS  (CX), Z0
+	VMOVUPS  64(CX), Z1
+	VMOVUPS  128(CX), Z2
+	VMOVUPS  192(CX), Z3
+	VMOVNTPS Z0, (AX)
+	VMOVNTPS Z1, 64(AX)
+	VMOVNTPS Z2, 128(AX)
+	VMOVNTPS Z3, 192(AX)
+	ADDQ     $0x00000100, CX
+	ADDQ     $0x00000100, AX
+	DECQ     DX
+	JNZ      loop
+	SFENCE
+
+done:
+	VZEROUPPER
+	RET

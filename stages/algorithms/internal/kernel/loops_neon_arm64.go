@@ -136,3 +136,8 @@ func maxPoolNEON(y *float32, argmax *uint8, upper *float32, lower *float32, pixe
 //
 //go:noescape
 func maxPoolBackwardNEON(y *float32, argmax *uint8, upper *float32, lower *float32, pixels int, dy *float32, floor float32, sums *float32)
+
+// zipNEON sets dst[i*width:][:4] = a[i], b[i], c[i], d[i] for i < 8·blocks.
+//
+//go:noescape
+func zipNEON(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)

@@ -4601,6 +4601,63 @@ pixel:
 	FSTPQ (F26, F27), 0(R7)
 	RET
 
+// func zipNEON(dst *float32, width int, a *float32, b *float32, c *float32, d *float32, blocks int)
+TEXT ·zipNEON(SB), $0-56
+	MOVD dst+0(FP), R0
+	MOVD width+8(FP), R1
+	MOVD blocks+48(FP), R2
+	MOVD a+16(FP), R3
+	MOVD b+24(FP), R4
+	MOVD c+32(FP), R5
+	MOVD d+40(FP), R7
+	LSL $2, R1
+	CBZ R2, done
+loop:
+	FLDPQ 0(R3), (F0, F1)
+	ADD $32, R3
+	FLDPQ 0(R4), (F2, F3)
+	ADD $32, R4
+	FLDPQ 0(R5), (F4, F5)
+	ADD $32, R5
+	FLDPQ 0(R7), (F6, F7)
+	ADD $32, R7
+	WORD $0x4e823808 // zip1 v8.4s, v0.4s, v2.4s
+	WORD $0x4e833829 // zip1 v9.4s, v1.4s, v3.4s
+	WORD $0x4e82780a // zip2 v10.4s, v0.4s, v2.4s
+	WORD $0x4e83782b // zip2 v11.4s, v1.4s, v3.4s
+	WORD $0x4e86388c // zip1 v12.4s, v4.4s, v6.4s
+	WORD $0x4e8738ad // zip1 v13.4s, v5.4s, v7.4s
+	WORD $0x4e86788e // zip2 v14.4s, v4.4s, v6.4s
+	WORD $0x4e8778af // zip2 v15.4s, v5.4s, v7.4s
+	WORD $0x4ecc3910 // zip1 v16.2d, v8.2d, v12.2d
+	WORD $0x4ecd3931 // zip1 v17.2d, v9.2d, v13.2d
+	WORD $0x4ecc7912 // zip2 v18.2d, v8.2d, v12.2d
+	WORD $0x4ecd7933 // zip2 v19.2d, v9.2d, v13.2d
+	WORD $0x4ece3954 // zip1 v20.2d, v10.2d, v14.2d
+	WORD $0x4ecf3975 // zip1 v21.2d, v11.2d, v15.2d
+	WORD $0x4ece7956 // zip2 v22.2d, v10.2d, v14.2d
+	WORD $0x4ecf7977 // zip2 v23.2d, v11.2d, v15.2d
+	FMOVQ F16, 0(R0)
+	ADD R1, R0
+	FMOVQ F18, 0(R0)
+	ADD R1, R0
+	FMOVQ F20, 0(R0)
+	ADD R1, R0
+	FMOVQ F22, 0(R0)
+	ADD R1, R0
+	FMOVQ F17, 0(R0)
+	ADD R1, R0
+	FMOVQ F19, 0(R0)
+	ADD R1, R0
+	FMOVQ F21, 0(R0)
+	ADD R1, R0
+	FMOVQ F23, 0(R0)
+	ADD R1, R0
+	SUB $1, R2
+	CBNZ R2, loop
+done:
+	RET
+
 DATA constants<>+0(SB)/8, $0x0000000000000000
 DATA constants<>+8(SB)/8, $0x0000000000000000
 DATA constants<>+16(SB)/8, $0x0000000100000001

@@ -15,6 +15,10 @@ func emitLoops(c *build.Context, l level) {
 	emitDistances(c, l)
 	emitMaxPool(c, l, used)
 	used.emit(c, l)
+	emitZip(c, l)
+	if !l.neon {
+		emitStream(c, l)
+	}
 }
 
 func axpy(e element) *loop {

@@ -37,18 +37,24 @@ func emitTranspose(c *build.Context, l level, e element) {
 		e.move(c, mem, vector(l.bytes, i))
 	}
 	c.ADDQ(operand.Imm(uint64(l.bytes)), src)
-	columns := transposeLanes(c, l, e)
-	for lane := range l.bytes / 16 {
-		for _, column := range columns {
-			storeLane(c, l, column, lane, operand.Mem{Base: dst})
-			c.ADDQ(dstStep, dst)
-		}
-	}
+	storeTransposed(c, l, e, dst, dstStep)
 	c.DECQ(blocks)
 	c.JNZ(operand.LabelRef("loop"))
 	c.Label("done")
 	c.VZEROUPPER()
 	c.RET()
+}
+
+// storeTransposed transposes the first registers, as many as 16 bytes have elements, and writes each
+// column where the last one was written and a step behind it.
+func storeTransposed(c *build.Context, l level, e element, dst, step reg.GPVirtual) {
+	columns := transposeLanes(c, l, e)
+	for lane := range l.bytes / 16 {
+		for _, column := range columns {
+			storeLane(c, l, column, lane, operand.Mem{Base: dst})
+			c.ADDQ(step, dst)
+		}
+	}
 }
 
 // transposeLanes transposes the small matrix in each 16-byte lane of the first
