@@ -239,8 +239,11 @@ func (u *ui) run(w http.ResponseWriter, r *http.Request) {
 	printed, code := u.command(r.Context(), folder, t.Args, l)
 	written := map[string]int64{}
 	for _, name := range t.Wanted {
-		number := u.files.Add(1)
-		if filepath.IsLocal(name) && os.Rename(filepath.Join(folder, name), u.path(number)) == nil {
+		path, number := filepath.Join(folder, name), u.files.Add(1)
+		if is, err := os.Lstat(path); err != nil || !is.Mode().IsRegular() || !filepath.IsLocal(name) {
+			continue
+		}
+		if os.Rename(path, u.path(number)) == nil {
 			written[name] = number
 		}
 	}

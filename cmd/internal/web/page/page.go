@@ -70,7 +70,7 @@ func Alone(version string, runtime, products, program []byte) []byte {
 // Served is the page of the program that serves it.
 func Served(version string) []byte {
 	return engine{
-		private: "The program mars on this computer does the work, with all its processors and its memory. The page can speak with nothing else, and works without a network.",
+		private: "The program mars on this computer does the work, with all its processors and memory, and the page can speak with nothing else.",
 		allowed: "; connect-src 'self'",
 		script:  native,
 	}.page(version)
