@@ -134,7 +134,7 @@ func (s *served) interrupted() {
 	began := time.Now()
 	s.cmd.Process.Signal(os.Interrupt) //nolint:errcheck // the status is looked at
 	s.cmd.Wait()                       //nolint:errcheck
-	if took := time.Since(began); took > 15*time.Second {
+	if took := time.Since(began); took > 4*time.Second {
 		s.t.Errorf("it ended after %v", took)
 	}
 	if code := s.cmd.ProcessState.ExitCode(); code != 130 || !strings.HasSuffix(s.log.String(), "mars ui: interrupted\n") {

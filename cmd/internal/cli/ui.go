@@ -93,7 +93,7 @@ func serve(cmd *cobra.Command, port int, open bool) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	// Commands end with the context. What still sends a file is cut off.
+	// Commands and copies end with the context.
 	soon, done := context.WithTimeout(context.Background(), grace)
 	defer done()
 	if server.Shutdown(soon) != nil {
@@ -177,6 +177,8 @@ func (u *ui) path(number int64) string {
 func (u *ui) take(w http.ResponseWriter, r *http.Request) {
 	number := u.files.Add(1)
 	path := u.path(number)
+	controller := http.NewResponseController(w)
+	defer context.AfterFunc(r.Context(), func() { controller.SetReadDeadline(time.Now()) })() //nolint:errcheck // at the end, what still comes is cut off
 	err := func() error {
 		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
