@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 		"inflated":     inflated,
 		"atmost":       atMost,
 	}
-	for _, name := range append(cli.Programs(), "mars") {
+	for _, name := range append(cli.Programs(), "mars", "mars-browser") {
 		programs[name] = main
 	}
 	testscript.Main(m, programs)

@@ -8,9 +8,12 @@ import (
 	"mars.dev/mars/tables"
 )
 
-// Browser is the command that runs in a browser: what the page of make web needs of mars.
+// browserProgram is the name by which mars is called to be what a page runs.
+const browserProgram = "mars-browser"
+
+// Browser is the command that runs in a browser: what the page of make web and mars ui needs of mars.
 func Browser() *cobra.Command {
-	root := &cobra.Command{Use: "mars", Short: "What the page in a browser runs", Args: knownCommand}
+	root := &cobra.Command{Use: "mars", Short: "What the page in a browser runs", Args: knownCommand, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	for _, command := range []func() *cobra.Command{labelCommand, proportionsCommand, askCommand, lookCommand} {
 		root.AddCommand(mount(command()))
 	}

@@ -12,7 +12,7 @@ var groups = []struct {
 	title    string
 	commands []func() *cobra.Command
 }{
-	{"Answers, from two files:", []func() *cobra.Command{proportionsCommand, labelCommand, askCommand, Predict, watchCommand, checkCommand, exportCommand}},
+	{"Answers, from two files:", []func() *cobra.Command{proportionsCommand, labelCommand, askCommand, Predict, watchCommand, checkCommand, exportCommand, uiCommand}},
 	{"Steps, each a filter over a stream of rows:", []func() *cobra.Command{Featurize, Embed, Cluster, Match, Reweight, Train, Eval}},
 	{"Many rows, in parts:", []func() *cobra.Command{sketchCommand, mergeCommand, respondCommand}},
 	{"Looking at what there is:", []func() *cobra.Command{viewCommand, plotCommand, reportCommand, inspectCommand, provenanceCommand, versionCommand}},

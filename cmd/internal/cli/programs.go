@@ -31,6 +31,9 @@ func Program(path string) *cobra.Command {
 	if i := slices.Index(Programs(), name); i >= 0 {
 		return programs()[i]()
 	}
+	if name == browserProgram {
+		return Browser()
+	}
 	return Mars()
 }
 

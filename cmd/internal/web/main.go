@@ -5,9 +5,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/sha256"
-	_ "embed"
-	"encoding/base64"
 	"flag"
 	"fmt"
 	"os"
@@ -17,22 +14,8 @@ import (
 
 	"mars.dev/mars/arrowio/atomicfile"
 	"mars.dev/mars/cmd/internal/cli"
+	"mars.dev/mars/cmd/internal/web/page"
 )
-
-//go:embed page/index.html
-var index string
-
-//go:embed page/style.css
-var style string
-
-//go:embed page/page.js
-var page string
-
-//go:embed page/labelling.js
-var labelling string
-
-//go:embed page/worker.js
-var worker string
 
 func main() {
 	out := flag.String("o", "web", "folder for the page")
@@ -75,16 +58,7 @@ func build(ldflags string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	hash := sha256.Sum256([]byte(page + labelling))
-	return []byte(strings.NewReplacer(
-		"{{hash}}", base64.StdEncoding.EncodeToString(hash[:]),
-		"{{style}}", style,
-		"{{script}}", page+labelling,
-		"{{version}}", cli.Version(),
-		"{{worker}}", worker+string(runtime),
-		"{{products}}", base64.StdEncoding.EncodeToString(products),
-		"{{program}}", base64.StdEncoding.EncodeToString(program),
-	).Replace(index)), nil
+	return page.Alone(cli.Version(), runtime, products, program), nil
 }
 
 // compile is the program, compressed as a browser can take it apart.

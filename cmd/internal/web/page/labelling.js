@@ -74,6 +74,7 @@ function show() {
     line.append(make("th", name, { scope: "row" }), make("td", value));
     return line;
   }));
+  $("what").hidden = over;
   for (const control of [...$("classes").children, $("other"), $("skip")]) control.ariaDisabled = String(over);
   $("back").ariaDisabled = String(seen.length === 0);
   URL.revokeObjectURL($("filled").href);

@@ -1,56 +1,16 @@
 "use strict";
 const $ = (id) => document.getElementById(id);
 const make = (tag, text, more) => Object.assign(document.createElement(tag), { textContent: text ?? "" }, more);
-const decode = (id) => {
-  const text = atob($(id).textContent), bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
-};
 const sides = ["source", "target"], chosen = { source: [], target: [] };
 const urls = [];
 let results = {}; // files to take along, by their names
 
-// The program is taken apart once; each command has a worker of its own, which can be stopped.
-const ready = (async () => {
-  const stream = new Blob([decode("program")]).stream().pipeThrough(new DecompressionStream("gzip"));
-  const program = await WebAssembly.compile(await new Response(stream).arrayBuffer());
-  $("program").remove();
-  return { program, products: await WebAssembly.compile(decode("products")) };
-})();
-ready.catch((err) => problem(`This browser cannot run the program (${err.message}): take a newer one, such as Firefox or Chrome of this year.`));
-const workerURL = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
 let stopCommand = () => {};
-
-// budget is the memory in MB that a command may take for what it reads, and for files as much again. A tab has 4 GB at most; what the computer
-// has only some browsers say, and 8 GB at most.
-const budget = Math.min(1536, (navigator.deviceMemory || 8) * 192);
-
-// run runs a command on the chosen files, and returns what it printed and wrote.
-async function run(args, wanted, { files = [...chosen.source, ...chosen.target], quiet = false } = {}) {
-  const modules = await ready, worker = new Worker(workerURL), lines = [];
-  const result = await new Promise((resolve) => {
-    if (!quiet) stopCommand = () => resolve({ stopped: true });
-    worker.onerror = (event) => resolve({ code: 2, lines: [event.message] });
-    worker.onmessage = ({ data }) => {
-      if (data.line !== undefined) { lines.push(data.line); $("said").textContent += data.line + "\n"; }
-      else if (data.what) { if (!quiet) showProgress(data); }
-      else resolve(data);
-    };
-    worker.postMessage({ ...modules, args: [...args, "--memory-limit", `${budget}M`], budget, chosen: files.map(({ name, file }) => ({ name, file })), wanted });
-  });
-  worker.terminate();
-  if (result.stopped) throw Object.assign(new Error("Stopped."), { stopped: true });
-  if (result.code) throw new Error(sentence(result.lines || lines, args[0]));
-  return result;
-}
 
 // sentence is the program's own about what went wrong: the last of its lines, with those that belong to it.
 function sentence(lines, command) {
-  const text = lines.join("\n");
-  const less = "take fewer rows or columns, or the program for the shell, which has no such limit";
-  if (/out of memory|could not grow|out of bounds|no space left/i.test(text)) return `The files need more memory than a browser gives: ${less}.`;
   const own = lines.filter((l) => !/^Run '/.test(l)), first = own.findLastIndex((l) => l.startsWith(`mars ${command}: `));
-  return own.slice(Math.max(first, 0)).join("\n").replace(`mars ${command}: `, "").replace(/give --encoding with the one it has.*/, "say below the files what it is").replace(/give fewer rows or columns, or raise --memory-limit|raise --memory-limit/, less);
+  return own.slice(Math.max(first, 0)).join("\n").replace(`mars ${command}: `, "").replace(/give --encoding with the one it has.*/, "say below the files what it is").replace(/(give fewer rows or columns, or )?raise --memory-limit/, less).replace("or choose another id column", "or choose another identity above, such as the number of the row");
 }
 
 function problem(text) { $("problem").textContent = text; $("problem").hidden = !text; }
@@ -108,7 +68,8 @@ function list(side) {
   }));
 }
 
-const count = (look) => `${look.More ? "more than " : ""}${look.Rows.toLocaleString("en")} rows, ${look.Columns.length.toLocaleString("en")} columns`;
+// count says how many rows there are; of a large file only the beginning was read.
+const count = (look) => `${look.More ? "more than " : ""}${(look.More && look.Rows > 999 ? look.Rows - look.Rows % 1000 : look.Rows).toLocaleString("en")} rows, ${look.Columns.length.toLocaleString("en")} columns`;
 
 const encoding = () => $("encoding").value ? ["--encoding", $("encoding").value] : [];
 
@@ -147,12 +108,17 @@ function columns() {
   fill($("identity"), [["", "Number of the row"], ...of("target").map((c) => [c.Name, c.Name])], shared.find((c) => c.Different)?.Name || "");
   $("guess").textContent = score(label) > 3 ? `“${label.Name}” is our guess: ${inTarget.has(label.Name) ? "its name says so" : "the rows to label do not have it"}.` : "No column is clearly the label: choose it.";
   const head = make("tr");
-  head.append(...["File", "Column", "Holds", "Gaps", "Values", "Looks like"].map((t) => make("th", t, { scope: "col" })));
+  head.append(...["Column", "Looks like", "Holds", "Gaps", "Values"].map((t) => make("th", t, { scope: "col" })));
   $("read").replaceChildren(head);
-  for (const side of sides) for (const c of of(side).slice(0, 200)) {
-    const row = make("tr"), like = c.Name === label.Name && side === "source" ? "label" : isIdentity(c) ? "identity" : "";
-    row.append(make("td", chosen[side][0].name), make("th", c.Name, { scope: "row" }), make("td", c.Type), make("td", c.Missing || ""), make("td", c.Values), make("td", like));
-    $("read").append(row);
+  for (const side of sides) for (const { name, look } of chosen[side]) {
+    const file = make("tr");
+    file.append(make("th", name, { scope: "rowgroup", colSpan: 5 }));
+    $("read").append(file);
+    for (const c of look.Columns.slice(0, 200)) {
+      const row = make("tr"), like = c.Name === label.Name && side === "source" ? "label" : isIdentity(c) ? "identity" : "";
+      row.append(make("th", c.Name, { scope: "row" }), make("td", like), make("td", c.Type), make("td", c.Missing || ""), make("td", c.Values));
+      $("read").append(row);
+    }
   }
 }
 
@@ -214,8 +180,9 @@ const quoted = (word) => /^[\w@%+=:.\/-]+$/.test(word) ? word : `'${word.replace
 const percent = (x) => `${(100 * x).toFixed(1)} %`, range = (from, to) => `${(100 * from).toFixed(1)}–${percent(to)}`;
 
 async function showLabels(files, [known, labels, page]) {
-  const [summary, rows, report] = await Promise.all([known, labels, page].map((name) => files[name].text()));
-  const { verdict, judgement } = JSON.parse(summary), [head, ...all] = labels.endsWith(".csv") ? table(rows) : [[]], confidence = head.indexOf("confidence");
+  const [summary, report] = await Promise.all([known, page].map((name) => files[name].text()));
+  const small = labels.endsWith(".csv") && files[labels].size < 1 << 26; // what a page can take apart
+  const { verdict, judgement } = JSON.parse(summary), [head, ...all] = small ? table(await files[labels].text()) : [[]], confidence = head.indexOf("confidence");
   $("verdict").textContent = verdict;
   $("verdict").className = `lead ${judgement}`;
   const least = all.sort((a, b) => a[confidence] - b[confidence]).slice(0, 10);
