@@ -118,6 +118,7 @@ ARM64 = GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) test -tags noasm -exec qemu-
 test-arm: ## run the tests of the kernels, and a sample of others, for linux/arm64 in an emulator (qemu-user-static), as programs are built
 	$(GO) -C stages/algorithms/internal/kernel/gen test ./...
 	$(ARM64) ./stages/algorithms/internal/kernel
+	$(ARM64) -run Profiles ./arrowio
 	$(ARM64) -short $(addprefix ./stages/algorithms/,internal/nn internal/eigen logistic)
 	$(ARM64) -run 'Threads|SameSeedGivesSameBytes' ./stages/algorithms/adapt
 

@@ -25,10 +25,10 @@ next_false:
 	BGE rows4_false
 	CMP $2, R0
 	BGE rows2_false
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows1_false_rest
@@ -37,37 +37,37 @@ rows1_false_loop:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	SUB $1, R9
 	CBNZ R9, rows1_false_loop
@@ -79,75 +79,39 @@ rows1_false_one:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	SUB $1, R8
 	CBNZ R8, rows1_false_one
 rows1_false_out:
+	MOVD $1, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $1, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R5
-	ADDW R5, R5
-	CBZ R5, rows1_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc1e // fmla v30.4s, v0.4s, v24.4s
-	WORD $0x4e39cc3f // fmla v31.4s, v1.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc5e // fmla v30.4s, v2.4s, v24.4s
-	WORD $0x4e39cc7f // fmla v31.4s, v3.4s, v25.4s
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	MOVD $1, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $1, R0
-	CBNZ R0, next_false
-	RET
-rows1_false_overwrite:
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	FSTPQ (F0, F1), 0(R7)
-	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
-	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
-	FSTPQ (F2, F3), 32(R7)
-	ADD R4, R7
-	MOVD $1, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $1, R0
-	CBNZ R0, next_false
-	RET
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite1_false
+	JMP add1_false
 rows2_false:
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows2_false_rest
@@ -156,57 +120,57 @@ rows2_false_loop:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	SUB $1, R9
 	CBNZ R9, rows2_false_loop
@@ -218,102 +182,38 @@ rows2_false_one:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	SUB $1, R8
 	CBNZ R8, rows2_false_one
 rows2_false_out:
+	MOVD $2, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $2, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R5
-	ADDW R5, R5
-	CBZ R5, rows2_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc1e // fmla v30.4s, v0.4s, v24.4s
-	WORD $0x4e39cc3f // fmla v31.4s, v1.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc5e // fmla v30.4s, v2.4s, v24.4s
-	WORD $0x4e39cc7f // fmla v31.4s, v3.4s, v25.4s
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc9e // fmla v30.4s, v4.4s, v24.4s
-	WORD $0x4e39ccbf // fmla v31.4s, v5.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38ccde // fmla v30.4s, v6.4s, v24.4s
-	WORD $0x4e39ccff // fmla v31.4s, v7.4s, v25.4s
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	MOVD $2, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $2, R0
-	CBNZ R0, next_false
-	RET
-rows2_false_overwrite:
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	FSTPQ (F0, F1), 0(R7)
-	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
-	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
-	FSTPQ (F2, F3), 32(R7)
-	ADD R4, R7
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	FSTPQ (F4, F5), 0(R7)
-	WORD $0x6e38dcc6 // fmul v6.4s, v6.4s, v24.4s
-	WORD $0x6e39dce7 // fmul v7.4s, v7.4s, v25.4s
-	FSTPQ (F6, F7), 32(R7)
-	ADD R4, R7
-	MOVD $2, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $2, R0
-	CBNZ R0, next_false
-	RET
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite2_false
+	JMP add2_false
 rows4_false:
 	ADD R1<<1, R10, R12
 	ADD R1, R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
@@ -322,6 +222,14 @@ rows4_false:
 	WORD $0x6f00e40d // movi v13.2d, #0
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e40f // movi v15.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows4_false_rest
@@ -330,100 +238,100 @@ rows4_false_loop:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
+	FMOVS (R10)(R11), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
+	FMOVS 0(R12), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
+	FMOVS (R10)(R11), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
+	FMOVS 0(R12), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
+	FMOVS (R10)(R11), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
+	FMOVS 0(R12), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
+	FMOVS (R10)(R11), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
+	FMOVS 0(R12), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	SUB $1, R9
@@ -436,142 +344,46 @@ rows4_false_one:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1342 // fmla v2.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1363 // fmla v3.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	WORD $0x4f9e1346 // fmla v6.4s, v26.4s, v30.s[0]
-	WORD $0x4f9e1367 // fmla v7.4s, v27.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
+	FMOVS (R10)(R11), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
+	FMOVS 0(R12), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
+	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	SUB $1, R8
 	CBNZ R8, rows4_false_one
 rows4_false_out:
+	MOVD $4, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $4, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R5
-	ADDW R5, R5
-	CBZ R5, rows4_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc1e // fmla v30.4s, v0.4s, v24.4s
-	WORD $0x4e39cc3f // fmla v31.4s, v1.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc5e // fmla v30.4s, v2.4s, v24.4s
-	WORD $0x4e39cc7f // fmla v31.4s, v3.4s, v25.4s
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc9e // fmla v30.4s, v4.4s, v24.4s
-	WORD $0x4e39ccbf // fmla v31.4s, v5.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38ccde // fmla v30.4s, v6.4s, v24.4s
-	WORD $0x4e39ccff // fmla v31.4s, v7.4s, v25.4s
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cd1e // fmla v30.4s, v8.4s, v24.4s
-	WORD $0x4e39cd3f // fmla v31.4s, v9.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cd5e // fmla v30.4s, v10.4s, v24.4s
-	WORD $0x4e39cd7f // fmla v31.4s, v11.4s, v25.4s
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cd9e // fmla v30.4s, v12.4s, v24.4s
-	WORD $0x4e39cdbf // fmla v31.4s, v13.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cdde // fmla v30.4s, v14.4s, v24.4s
-	WORD $0x4e39cdff // fmla v31.4s, v15.4s, v25.4s
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	MOVD $4, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $4, R0
-	CBNZ R0, next_false
-	RET
-rows4_false_overwrite:
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	FSTPQ (F0, F1), 0(R7)
-	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
-	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
-	FSTPQ (F2, F3), 32(R7)
-	ADD R4, R7
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	FSTPQ (F4, F5), 0(R7)
-	WORD $0x6e38dcc6 // fmul v6.4s, v6.4s, v24.4s
-	WORD $0x6e39dce7 // fmul v7.4s, v7.4s, v25.4s
-	FSTPQ (F6, F7), 32(R7)
-	ADD R4, R7
-	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
-	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
-	FSTPQ (F8, F9), 0(R7)
-	WORD $0x6e38dd4a // fmul v10.4s, v10.4s, v24.4s
-	WORD $0x6e39dd6b // fmul v11.4s, v11.4s, v25.4s
-	FSTPQ (F10, F11), 32(R7)
-	ADD R4, R7
-	WORD $0x6e38dd8c // fmul v12.4s, v12.4s, v24.4s
-	WORD $0x6e39ddad // fmul v13.4s, v13.4s, v25.4s
-	FSTPQ (F12, F13), 0(R7)
-	WORD $0x6e38ddce // fmul v14.4s, v14.4s, v24.4s
-	WORD $0x6e39ddef // fmul v15.4s, v15.4s, v25.4s
-	FSTPQ (F14, F15), 32(R7)
-	ADD R4, R7
-	MOVD $4, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $4, R0
-	CBNZ R0, next_false
-	RET
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite4_false
+	JMP add4_false
 rows6_false:
 	ADD R1<<1, R10, R12
 	ADD R1, R12
@@ -787,15 +599,21 @@ rows6_false_one:
 	SUB $1, R8
 	CBNZ R8, rows6_false_one
 rows6_false_out:
+	MOVD $6, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $6, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R5
-	ADDW R5, R5
-	CBZ R5, rows6_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite6_false
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -822,6 +640,7 @@ rows6_false_out:
 	WORD $0x4e39ccff // fmla v31.4s, v7.4s, v25.4s
 	FSTPQ (F30, F31), 32(R7)
 	ADD R4, R7
+add4_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -848,6 +667,7 @@ rows6_false_out:
 	WORD $0x4e39cdff // fmla v31.4s, v15.4s, v25.4s
 	FSTPQ (F30, F31), 32(R7)
 	ADD R4, R7
+add2_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -861,6 +681,7 @@ rows6_false_out:
 	WORD $0x4e39ce7f // fmla v31.4s, v19.4s, v25.4s
 	FSTPQ (F30, F31), 32(R7)
 	ADD R4, R7
+add1_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -874,18 +695,12 @@ rows6_false_out:
 	WORD $0x4e39ceff // fmla v31.4s, v23.4s, v25.4s
 	FSTPQ (F30, F31), 32(R7)
 	ADD R4, R7
-	MOVD $6, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
 	MOVD a+32(FP), R10
 	MOVD b+56(FP), R5
 	MOVD k+16(FP), R8
-	SUB $6, R0
 	CBNZ R0, next_false
 	RET
-rows6_false_overwrite:
+overwrite6_false:
 	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
 	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
 	FSTPQ (F0, F1), 0(R7)
@@ -900,6 +715,7 @@ rows6_false_overwrite:
 	WORD $0x6e39dce7 // fmul v7.4s, v7.4s, v25.4s
 	FSTPQ (F6, F7), 32(R7)
 	ADD R4, R7
+overwrite4_false:
 	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
 	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
 	FSTPQ (F8, F9), 0(R7)
@@ -914,6 +730,7 @@ rows6_false_overwrite:
 	WORD $0x6e39ddef // fmul v15.4s, v15.4s, v25.4s
 	FSTPQ (F14, F15), 32(R7)
 	ADD R4, R7
+overwrite2_false:
 	WORD $0x6e38de10 // fmul v16.4s, v16.4s, v24.4s
 	WORD $0x6e39de31 // fmul v17.4s, v17.4s, v25.4s
 	FSTPQ (F16, F17), 0(R7)
@@ -921,6 +738,7 @@ rows6_false_overwrite:
 	WORD $0x6e39de73 // fmul v19.4s, v19.4s, v25.4s
 	FSTPQ (F18, F19), 32(R7)
 	ADD R4, R7
+overwrite1_false:
 	WORD $0x6e38de94 // fmul v20.4s, v20.4s, v24.4s
 	WORD $0x6e39deb5 // fmul v21.4s, v21.4s, v25.4s
 	FSTPQ (F20, F21), 0(R7)
@@ -928,15 +746,9 @@ rows6_false_overwrite:
 	WORD $0x6e39def7 // fmul v23.4s, v23.4s, v25.4s
 	FSTPQ (F22, F23), 32(R7)
 	ADD R4, R7
-	MOVD $6, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
 	MOVD a+32(FP), R10
 	MOVD b+56(FP), R5
 	MOVD k+16(FP), R8
-	SUB $6, R0
 	CBNZ R0, next_false
 	RET
 
@@ -965,8 +777,8 @@ next_false:
 	BGE rows4_false
 	CMP $2, R0
 	BGE rows2_false
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows1_false_rest
@@ -974,26 +786,26 @@ rows1_false_loop:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	SUB $1, R9
 	CBNZ R9, rows1_false_loop
@@ -1004,60 +816,33 @@ rows1_false_one:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	SUB $1, R8
 	CBNZ R8, rows1_false_one
 rows1_false_out:
+	MOVD $1, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $1, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R5
-	ADDW R5, R5
-	CBZ R5, rows1_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc1e // fmla v30.4s, v0.4s, v24.4s
-	WORD $0x4e39cc3f // fmla v31.4s, v1.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	MOVD $1, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $1, R0
-	CBNZ R0, next_false
-	RET
-rows1_false_overwrite:
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	FSTPQ (F0, F1), 0(R7)
-	ADD R4, R7
-	MOVD $1, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $1, R0
-	CBNZ R0, next_false
-	RET
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite1_false
+	JMP add1_false
 rows2_false:
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows2_false_rest
@@ -1065,38 +850,38 @@ rows2_false_loop:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	SUB $1, R9
 	CBNZ R9, rows2_false_loop
@@ -1107,80 +892,42 @@ rows2_false_one:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	SUB $1, R8
 	CBNZ R8, rows2_false_one
 rows2_false_out:
+	MOVD $2, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $2, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R5
-	ADDW R5, R5
-	CBZ R5, rows2_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc1e // fmla v30.4s, v0.4s, v24.4s
-	WORD $0x4e39cc3f // fmla v31.4s, v1.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc5e // fmla v30.4s, v2.4s, v24.4s
-	WORD $0x4e39cc7f // fmla v31.4s, v3.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	MOVD $2, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $2, R0
-	CBNZ R0, next_false
-	RET
-rows2_false_overwrite:
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	FSTPQ (F0, F1), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
-	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
-	FSTPQ (F2, F3), 0(R7)
-	ADD R4, R7
-	MOVD $2, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $2, R0
-	CBNZ R0, next_false
-	RET
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite2_false
+	JMP add2_false
 rows4_false:
 	ADD R1<<1, R10, R12
 	ADD R1, R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows4_false_rest
@@ -1188,65 +935,65 @@ rows4_false_loop:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	SUB $1, R9
@@ -1258,111 +1005,43 @@ rows4_false_one:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
 	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	SUB $1, R8
 	CBNZ R8, rows4_false_one
 rows4_false_out:
+	MOVD $4, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $4, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R5
-	ADDW R5, R5
-	CBZ R5, rows4_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc1e // fmla v30.4s, v0.4s, v24.4s
-	WORD $0x4e39cc3f // fmla v31.4s, v1.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc5e // fmla v30.4s, v2.4s, v24.4s
-	WORD $0x4e39cc7f // fmla v31.4s, v3.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc9e // fmla v30.4s, v4.4s, v24.4s
-	WORD $0x4e39ccbf // fmla v31.4s, v5.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38ccde // fmla v30.4s, v6.4s, v24.4s
-	WORD $0x4e39ccff // fmla v31.4s, v7.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	MOVD $4, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $4, R0
-	CBNZ R0, next_false
-	RET
-rows4_false_overwrite:
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	FSTPQ (F0, F1), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
-	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
-	FSTPQ (F2, F3), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	FSTPQ (F4, F5), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dcc6 // fmul v6.4s, v6.4s, v24.4s
-	WORD $0x6e39dce7 // fmul v7.4s, v7.4s, v25.4s
-	FSTPQ (F6, F7), 0(R7)
-	ADD R4, R7
-	MOVD $4, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $4, R0
-	CBNZ R0, next_false
-	RET
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite4_false
+	JMP add4_false
 rows8_false:
 	ADD R1<<1, R10, R12
 	ADD R1, R12
 	ADD R1<<1, R12, R13
 	ADD R1, R13
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
@@ -1371,6 +1050,14 @@ rows8_false:
 	WORD $0x6f00e40d // movi v13.2d, #0
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e40f // movi v15.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows8_false_rest
@@ -1378,116 +1065,116 @@ rows8_false_loop:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R1), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R11), F30
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
+	FMOVS 0(R13), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	FMOVS (R13)(R1), F30
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R1), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R11), F30
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
+	FMOVS 0(R13), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	FMOVS (R13)(R1), F30
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R1), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R11), F30
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
+	FMOVS 0(R13), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	FMOVS (R13)(R1), F30
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R1), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R11), F30
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
+	FMOVS 0(R13), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	FMOVS (R13)(R1), F30
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
@@ -1500,162 +1187,58 @@ rows8_false_one:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
-	WORD $0x4f9e1300 // fmla v0.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1321 // fmla v1.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R1), F30
-	WORD $0x4f9e1302 // fmla v2.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1323 // fmla v3.4s, v25.4s, v30.s[0]
-	FMOVS (R10)(R11), F30
-	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
-	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
-	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R10)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R1), F30
+	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
+	FMOVS (R12)(R11), F30
+	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
+	FMOVS 0(R13), F30
+	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
+	FMOVS (R13)(R1), F30
+	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
+	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
 	SUB $1, R8
 	CBNZ R8, rows8_false_one
 rows8_false_out:
+	MOVD $8, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $8, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R5
-	ADDW R5, R5
-	CBZ R5, rows8_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc1e // fmla v30.4s, v0.4s, v24.4s
-	WORD $0x4e39cc3f // fmla v31.4s, v1.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc5e // fmla v30.4s, v2.4s, v24.4s
-	WORD $0x4e39cc7f // fmla v31.4s, v3.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cc9e // fmla v30.4s, v4.4s, v24.4s
-	WORD $0x4e39ccbf // fmla v31.4s, v5.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38ccde // fmla v30.4s, v6.4s, v24.4s
-	WORD $0x4e39ccff // fmla v31.4s, v7.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cd1e // fmla v30.4s, v8.4s, v24.4s
-	WORD $0x4e39cd3f // fmla v31.4s, v9.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cd5e // fmla v30.4s, v10.4s, v24.4s
-	WORD $0x4e39cd7f // fmla v31.4s, v11.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cd9e // fmla v30.4s, v12.4s, v24.4s
-	WORD $0x4e39cdbf // fmla v31.4s, v13.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
-	WORD $0x4e38cdde // fmla v30.4s, v14.4s, v24.4s
-	WORD $0x4e39cdff // fmla v31.4s, v15.4s, v25.4s
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	MOVD $8, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $8, R0
-	CBNZ R0, next_false
-	RET
-rows8_false_overwrite:
-	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
-	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
-	FSTPQ (F0, F1), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dc42 // fmul v2.4s, v2.4s, v24.4s
-	WORD $0x6e39dc63 // fmul v3.4s, v3.4s, v25.4s
-	FSTPQ (F2, F3), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dc84 // fmul v4.4s, v4.4s, v24.4s
-	WORD $0x6e39dca5 // fmul v5.4s, v5.4s, v25.4s
-	FSTPQ (F4, F5), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dcc6 // fmul v6.4s, v6.4s, v24.4s
-	WORD $0x6e39dce7 // fmul v7.4s, v7.4s, v25.4s
-	FSTPQ (F6, F7), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
-	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
-	FSTPQ (F8, F9), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dd4a // fmul v10.4s, v10.4s, v24.4s
-	WORD $0x6e39dd6b // fmul v11.4s, v11.4s, v25.4s
-	FSTPQ (F10, F11), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38dd8c // fmul v12.4s, v12.4s, v24.4s
-	WORD $0x6e39ddad // fmul v13.4s, v13.4s, v25.4s
-	FSTPQ (F12, F13), 0(R7)
-	ADD R4, R7
-	WORD $0x6e38ddce // fmul v14.4s, v14.4s, v24.4s
-	WORD $0x6e39ddef // fmul v15.4s, v15.4s, v25.4s
-	FSTPQ (F14, F15), 0(R7)
-	ADD R4, R7
-	MOVD $8, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $8, R0
-	CBNZ R0, next_false
-	RET
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite8_false
+	JMP add8_false
 rows12_false:
-	ADD R1<<1, R10, R0
-	ADD R1, R0
-	ADD R1<<1, R0, R12
+	ADD R1<<1, R10, R12
 	ADD R1, R12
 	ADD R1<<1, R12, R13
 	ADD R1, R13
+	ADD R1<<1, R13, R14
+	ADD R1, R14
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -1695,37 +1278,37 @@ rows12_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R0), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R1), F30
+	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R11), F30
+	FMOVS (R12)(R11), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS 0(R13), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
@@ -1737,37 +1320,37 @@ rows12_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R0), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R1), F30
+	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R11), F30
+	FMOVS (R12)(R11), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS 0(R13), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
@@ -1779,37 +1362,37 @@ rows12_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R0), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R1), F30
+	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R11), F30
+	FMOVS (R12)(R11), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS 0(R13), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
@@ -1821,37 +1404,37 @@ rows12_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R0), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R1), F30
+	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R11), F30
+	FMOVS (R12)(R11), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS 0(R13), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	SUB $1, R9
 	CBNZ R9, rows12_false_loop
 rows12_false_rest:
@@ -1869,49 +1452,55 @@ rows12_false_one:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R0), F30
+	FMOVS 0(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R1), F30
+	FMOVS (R12)(R1), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R0)(R11), F30
+	FMOVS (R12)(R11), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS 0(R13), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	SUB $1, R8
 	CBNZ R8, rows12_false_one
 rows12_false_out:
+	MOVD $12, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $12, R0
 	FMOVS alpha+24(FP), F24
 	WORD $0x4e040719 // dup v25.4s, v24.s[0]
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
-	MOVWU beta+72(FP), R0
-	ADDW R0, R0
-	CBZ R0, rows12_false_overwrite
 	FMOVS beta+72(FP), F26
 	WORD $0x4e04075b // dup v27.4s, v26.s[0]
 	WORD $0x4e04075a // dup v26.4s, v26.s[0]
+	MOVWU beta+72(FP), R5
+	ADDW R5, R5
+	CBZ R5, overwrite12_false
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -1940,6 +1529,7 @@ rows12_false_out:
 	WORD $0x4e39ccff // fmla v31.4s, v7.4s, v25.4s
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+add8_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -1968,6 +1558,7 @@ rows12_false_out:
 	WORD $0x4e39cdff // fmla v31.4s, v15.4s, v25.4s
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+add4_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -1982,6 +1573,7 @@ rows12_false_out:
 	WORD $0x4e39ce7f // fmla v31.4s, v19.4s, v25.4s
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+add2_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -1989,6 +1581,7 @@ rows12_false_out:
 	WORD $0x4e39cebf // fmla v31.4s, v21.4s, v25.4s
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+add1_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e3adfde // fmul v30.4s, v30.4s, v26.4s
 	WORD $0x6e3bdfff // fmul v31.4s, v31.4s, v27.4s
@@ -1996,8 +1589,12 @@ rows12_false_out:
 	WORD $0x4e39ceff // fmla v31.4s, v23.4s, v25.4s
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+	MOVD a+32(FP), R10
+	MOVD b+56(FP), R5
+	MOVD k+16(FP), R8
+	CBNZ R0, next_false
 	RET
-rows12_false_overwrite:
+overwrite12_false:
 	WORD $0x6e38dc00 // fmul v0.4s, v0.4s, v24.4s
 	WORD $0x6e39dc21 // fmul v1.4s, v1.4s, v25.4s
 	FSTPQ (F0, F1), 0(R7)
@@ -2014,6 +1611,7 @@ rows12_false_overwrite:
 	WORD $0x6e39dce7 // fmul v7.4s, v7.4s, v25.4s
 	FSTPQ (F6, F7), 0(R7)
 	ADD R4, R7
+overwrite8_false:
 	WORD $0x6e38dd08 // fmul v8.4s, v8.4s, v24.4s
 	WORD $0x6e39dd29 // fmul v9.4s, v9.4s, v25.4s
 	FSTPQ (F8, F9), 0(R7)
@@ -2030,6 +1628,7 @@ rows12_false_overwrite:
 	WORD $0x6e39ddef // fmul v15.4s, v15.4s, v25.4s
 	FSTPQ (F14, F15), 0(R7)
 	ADD R4, R7
+overwrite4_false:
 	WORD $0x6e38de10 // fmul v16.4s, v16.4s, v24.4s
 	WORD $0x6e39de31 // fmul v17.4s, v17.4s, v25.4s
 	FSTPQ (F16, F17), 0(R7)
@@ -2038,14 +1637,20 @@ rows12_false_overwrite:
 	WORD $0x6e39de73 // fmul v19.4s, v19.4s, v25.4s
 	FSTPQ (F18, F19), 0(R7)
 	ADD R4, R7
+overwrite2_false:
 	WORD $0x6e38de94 // fmul v20.4s, v20.4s, v24.4s
 	WORD $0x6e39deb5 // fmul v21.4s, v21.4s, v25.4s
 	FSTPQ (F20, F21), 0(R7)
 	ADD R4, R7
+overwrite1_false:
 	WORD $0x6e38ded6 // fmul v22.4s, v22.4s, v24.4s
 	WORD $0x6e39def7 // fmul v23.4s, v23.4s, v25.4s
 	FSTPQ (F22, F23), 0(R7)
 	ADD R4, R7
+	MOVD a+32(FP), R10
+	MOVD b+56(FP), R5
+	MOVD k+16(FP), R8
+	CBNZ R0, next_false
 	RET
 
 // func stransposeNEON(dst *float32, dstStep int, src *float32, srcStep int, blocks int)
@@ -2193,10 +1798,10 @@ next_false:
 	BGE rows4_false
 	CMP $2, R0
 	BGE rows2_false
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows1_false_rest
@@ -2205,37 +1810,37 @@ rows1_false_loop:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	SUB $1, R9
 	CBNZ R9, rows1_false_loop
@@ -2247,75 +1852,39 @@ rows1_false_one:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	SUB $1, R8
 	CBNZ R8, rows1_false_one
 rows1_false_out:
+	MOVD $1, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $1, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R5
-	ADD R5, R5
-	CBZ R5, rows1_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc1e // fmla v30.2d, v0.2d, v24.2d
-	WORD $0x4e79cc3f // fmla v31.2d, v1.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc5e // fmla v30.2d, v2.2d, v24.2d
-	WORD $0x4e79cc7f // fmla v31.2d, v3.2d, v25.2d
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	MOVD $1, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $1, R0
-	CBNZ R0, next_false
-	RET
-rows1_false_overwrite:
-	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
-	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
-	FSTPQ (F0, F1), 0(R7)
-	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
-	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
-	FSTPQ (F2, F3), 32(R7)
-	ADD R4, R7
-	MOVD $1, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $1, R0
-	CBNZ R0, next_false
-	RET
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite1_false
+	JMP add1_false
 rows2_false:
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows2_false_rest
@@ -2324,57 +1893,57 @@ rows2_false_loop:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	SUB $1, R9
 	CBNZ R9, rows2_false_loop
@@ -2386,102 +1955,38 @@ rows2_false_one:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	SUB $1, R8
 	CBNZ R8, rows2_false_one
 rows2_false_out:
+	MOVD $2, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $2, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R5
-	ADD R5, R5
-	CBZ R5, rows2_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc1e // fmla v30.2d, v0.2d, v24.2d
-	WORD $0x4e79cc3f // fmla v31.2d, v1.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc5e // fmla v30.2d, v2.2d, v24.2d
-	WORD $0x4e79cc7f // fmla v31.2d, v3.2d, v25.2d
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc9e // fmla v30.2d, v4.2d, v24.2d
-	WORD $0x4e79ccbf // fmla v31.2d, v5.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78ccde // fmla v30.2d, v6.2d, v24.2d
-	WORD $0x4e79ccff // fmla v31.2d, v7.2d, v25.2d
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	MOVD $2, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $2, R0
-	CBNZ R0, next_false
-	RET
-rows2_false_overwrite:
-	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
-	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
-	FSTPQ (F0, F1), 0(R7)
-	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
-	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
-	FSTPQ (F2, F3), 32(R7)
-	ADD R4, R7
-	WORD $0x6e78dc84 // fmul v4.2d, v4.2d, v24.2d
-	WORD $0x6e79dca5 // fmul v5.2d, v5.2d, v25.2d
-	FSTPQ (F4, F5), 0(R7)
-	WORD $0x6e78dcc6 // fmul v6.2d, v6.2d, v24.2d
-	WORD $0x6e79dce7 // fmul v7.2d, v7.2d, v25.2d
-	FSTPQ (F6, F7), 32(R7)
-	ADD R4, R7
-	MOVD $2, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $2, R0
-	CBNZ R0, next_false
-	RET
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite2_false
+	JMP add2_false
 rows4_false:
 	ADD R1<<1, R10, R12
 	ADD R1, R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
@@ -2490,6 +1995,14 @@ rows4_false:
 	WORD $0x6f00e40d // movi v13.2d, #0
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e40f // movi v15.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows4_false_rest
@@ -2498,100 +2011,100 @@ rows4_false_loop:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
+	FMOVD (R10)(R11), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
+	FMOVD 0(R12), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
+	FMOVD (R10)(R11), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
+	FMOVD 0(R12), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
+	FMOVD (R10)(R11), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
+	FMOVD 0(R12), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
+	FMOVD (R10)(R11), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
+	FMOVD 0(R12), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	SUB $1, R9
@@ -2604,142 +2117,46 @@ rows4_false_one:
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1342 // fmla v2.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1363 // fmla v3.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	WORD $0x4fde1346 // fmla v6.2d, v26.2d, v30.d[0]
-	WORD $0x4fde1367 // fmla v7.2d, v27.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
+	FMOVD (R10)(R11), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
+	FMOVD 0(R12), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
+	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	SUB $1, R8
 	CBNZ R8, rows4_false_one
 rows4_false_out:
+	MOVD $4, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $4, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R5
-	ADD R5, R5
-	CBZ R5, rows4_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc1e // fmla v30.2d, v0.2d, v24.2d
-	WORD $0x4e79cc3f // fmla v31.2d, v1.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc5e // fmla v30.2d, v2.2d, v24.2d
-	WORD $0x4e79cc7f // fmla v31.2d, v3.2d, v25.2d
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc9e // fmla v30.2d, v4.2d, v24.2d
-	WORD $0x4e79ccbf // fmla v31.2d, v5.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78ccde // fmla v30.2d, v6.2d, v24.2d
-	WORD $0x4e79ccff // fmla v31.2d, v7.2d, v25.2d
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cd1e // fmla v30.2d, v8.2d, v24.2d
-	WORD $0x4e79cd3f // fmla v31.2d, v9.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cd5e // fmla v30.2d, v10.2d, v24.2d
-	WORD $0x4e79cd7f // fmla v31.2d, v11.2d, v25.2d
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cd9e // fmla v30.2d, v12.2d, v24.2d
-	WORD $0x4e79cdbf // fmla v31.2d, v13.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	FLDPQ 32(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cdde // fmla v30.2d, v14.2d, v24.2d
-	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
-	FSTPQ (F30, F31), 32(R7)
-	ADD R4, R7
-	MOVD $4, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $4, R0
-	CBNZ R0, next_false
-	RET
-rows4_false_overwrite:
-	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
-	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
-	FSTPQ (F0, F1), 0(R7)
-	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
-	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
-	FSTPQ (F2, F3), 32(R7)
-	ADD R4, R7
-	WORD $0x6e78dc84 // fmul v4.2d, v4.2d, v24.2d
-	WORD $0x6e79dca5 // fmul v5.2d, v5.2d, v25.2d
-	FSTPQ (F4, F5), 0(R7)
-	WORD $0x6e78dcc6 // fmul v6.2d, v6.2d, v24.2d
-	WORD $0x6e79dce7 // fmul v7.2d, v7.2d, v25.2d
-	FSTPQ (F6, F7), 32(R7)
-	ADD R4, R7
-	WORD $0x6e78dd08 // fmul v8.2d, v8.2d, v24.2d
-	WORD $0x6e79dd29 // fmul v9.2d, v9.2d, v25.2d
-	FSTPQ (F8, F9), 0(R7)
-	WORD $0x6e78dd4a // fmul v10.2d, v10.2d, v24.2d
-	WORD $0x6e79dd6b // fmul v11.2d, v11.2d, v25.2d
-	FSTPQ (F10, F11), 32(R7)
-	ADD R4, R7
-	WORD $0x6e78dd8c // fmul v12.2d, v12.2d, v24.2d
-	WORD $0x6e79ddad // fmul v13.2d, v13.2d, v25.2d
-	FSTPQ (F12, F13), 0(R7)
-	WORD $0x6e78ddce // fmul v14.2d, v14.2d, v24.2d
-	WORD $0x6e79ddef // fmul v15.2d, v15.2d, v25.2d
-	FSTPQ (F14, F15), 32(R7)
-	ADD R4, R7
-	MOVD $4, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $4, R0
-	CBNZ R0, next_false
-	RET
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite4_false
+	JMP add4_false
 rows6_false:
 	ADD R1<<1, R10, R12
 	ADD R1, R12
@@ -2955,15 +2372,21 @@ rows6_false_one:
 	SUB $1, R8
 	CBNZ R8, rows6_false_one
 rows6_false_out:
+	MOVD $6, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $6, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R5
-	ADD R5, R5
-	CBZ R5, rows6_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite6_false
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -2990,6 +2413,7 @@ rows6_false_out:
 	WORD $0x4e79ccff // fmla v31.2d, v7.2d, v25.2d
 	FSTPQ (F30, F31), 32(R7)
 	ADD R4, R7
+add4_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -3016,6 +2440,7 @@ rows6_false_out:
 	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
 	FSTPQ (F30, F31), 32(R7)
 	ADD R4, R7
+add2_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -3029,6 +2454,7 @@ rows6_false_out:
 	WORD $0x4e79ce7f // fmla v31.2d, v19.2d, v25.2d
 	FSTPQ (F30, F31), 32(R7)
 	ADD R4, R7
+add1_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -3042,18 +2468,12 @@ rows6_false_out:
 	WORD $0x4e79ceff // fmla v31.2d, v23.2d, v25.2d
 	FSTPQ (F30, F31), 32(R7)
 	ADD R4, R7
-	MOVD $6, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
 	MOVD a+32(FP), R10
 	MOVD b+56(FP), R5
 	MOVD k+16(FP), R8
-	SUB $6, R0
 	CBNZ R0, next_false
 	RET
-rows6_false_overwrite:
+overwrite6_false:
 	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
 	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
 	FSTPQ (F0, F1), 0(R7)
@@ -3068,6 +2488,7 @@ rows6_false_overwrite:
 	WORD $0x6e79dce7 // fmul v7.2d, v7.2d, v25.2d
 	FSTPQ (F6, F7), 32(R7)
 	ADD R4, R7
+overwrite4_false:
 	WORD $0x6e78dd08 // fmul v8.2d, v8.2d, v24.2d
 	WORD $0x6e79dd29 // fmul v9.2d, v9.2d, v25.2d
 	FSTPQ (F8, F9), 0(R7)
@@ -3082,6 +2503,7 @@ rows6_false_overwrite:
 	WORD $0x6e79ddef // fmul v15.2d, v15.2d, v25.2d
 	FSTPQ (F14, F15), 32(R7)
 	ADD R4, R7
+overwrite2_false:
 	WORD $0x6e78de10 // fmul v16.2d, v16.2d, v24.2d
 	WORD $0x6e79de31 // fmul v17.2d, v17.2d, v25.2d
 	FSTPQ (F16, F17), 0(R7)
@@ -3089,6 +2511,7 @@ rows6_false_overwrite:
 	WORD $0x6e79de73 // fmul v19.2d, v19.2d, v25.2d
 	FSTPQ (F18, F19), 32(R7)
 	ADD R4, R7
+overwrite1_false:
 	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
 	WORD $0x6e79deb5 // fmul v21.2d, v21.2d, v25.2d
 	FSTPQ (F20, F21), 0(R7)
@@ -3096,15 +2519,9 @@ rows6_false_overwrite:
 	WORD $0x6e79def7 // fmul v23.2d, v23.2d, v25.2d
 	FSTPQ (F22, F23), 32(R7)
 	ADD R4, R7
-	MOVD $6, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
 	MOVD a+32(FP), R10
 	MOVD b+56(FP), R5
 	MOVD k+16(FP), R8
-	SUB $6, R0
 	CBNZ R0, next_false
 	RET
 
@@ -3133,8 +2550,8 @@ next_false:
 	BGE rows4_false
 	CMP $2, R0
 	BGE rows2_false
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows1_false_rest
@@ -3142,26 +2559,26 @@ rows1_false_loop:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	SUB $1, R9
 	CBNZ R9, rows1_false_loop
@@ -3172,60 +2589,33 @@ rows1_false_one:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	SUB $1, R8
 	CBNZ R8, rows1_false_one
 rows1_false_out:
+	MOVD $1, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $1, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R5
-	ADD R5, R5
-	CBZ R5, rows1_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc1e // fmla v30.2d, v0.2d, v24.2d
-	WORD $0x4e79cc3f // fmla v31.2d, v1.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	MOVD $1, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $1, R0
-	CBNZ R0, next_false
-	RET
-rows1_false_overwrite:
-	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
-	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
-	FSTPQ (F0, F1), 0(R7)
-	ADD R4, R7
-	MOVD $1, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $1, R0
-	CBNZ R0, next_false
-	RET
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite1_false
+	JMP add1_false
 rows2_false:
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows2_false_rest
@@ -3233,38 +2623,38 @@ rows2_false_loop:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	SUB $1, R9
 	CBNZ R9, rows2_false_loop
@@ -3275,80 +2665,42 @@ rows2_false_one:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	SUB $1, R8
 	CBNZ R8, rows2_false_one
 rows2_false_out:
+	MOVD $2, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $2, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R5
-	ADD R5, R5
-	CBZ R5, rows2_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc1e // fmla v30.2d, v0.2d, v24.2d
-	WORD $0x4e79cc3f // fmla v31.2d, v1.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc5e // fmla v30.2d, v2.2d, v24.2d
-	WORD $0x4e79cc7f // fmla v31.2d, v3.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	MOVD $2, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $2, R0
-	CBNZ R0, next_false
-	RET
-rows2_false_overwrite:
-	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
-	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
-	FSTPQ (F0, F1), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
-	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
-	FSTPQ (F2, F3), 0(R7)
-	ADD R4, R7
-	MOVD $2, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $2, R0
-	CBNZ R0, next_false
-	RET
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite2_false
+	JMP add2_false
 rows4_false:
 	ADD R1<<1, R10, R12
 	ADD R1, R12
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows4_false_rest
@@ -3356,65 +2708,65 @@ rows4_false_loop:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	SUB $1, R9
@@ -3426,111 +2778,43 @@ rows4_false_one:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
 	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	SUB $1, R8
 	CBNZ R8, rows4_false_one
 rows4_false_out:
+	MOVD $4, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $4, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R5
-	ADD R5, R5
-	CBZ R5, rows4_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc1e // fmla v30.2d, v0.2d, v24.2d
-	WORD $0x4e79cc3f // fmla v31.2d, v1.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc5e // fmla v30.2d, v2.2d, v24.2d
-	WORD $0x4e79cc7f // fmla v31.2d, v3.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc9e // fmla v30.2d, v4.2d, v24.2d
-	WORD $0x4e79ccbf // fmla v31.2d, v5.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78ccde // fmla v30.2d, v6.2d, v24.2d
-	WORD $0x4e79ccff // fmla v31.2d, v7.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	MOVD $4, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $4, R0
-	CBNZ R0, next_false
-	RET
-rows4_false_overwrite:
-	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
-	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
-	FSTPQ (F0, F1), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
-	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
-	FSTPQ (F2, F3), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dc84 // fmul v4.2d, v4.2d, v24.2d
-	WORD $0x6e79dca5 // fmul v5.2d, v5.2d, v25.2d
-	FSTPQ (F4, F5), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dcc6 // fmul v6.2d, v6.2d, v24.2d
-	WORD $0x6e79dce7 // fmul v7.2d, v7.2d, v25.2d
-	FSTPQ (F6, F7), 0(R7)
-	ADD R4, R7
-	MOVD $4, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $4, R0
-	CBNZ R0, next_false
-	RET
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite4_false
+	JMP add4_false
 rows8_false:
 	ADD R1<<1, R10, R12
 	ADD R1, R12
 	ADD R1<<1, R12, R13
 	ADD R1, R13
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e407 // movi v7.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
@@ -3539,6 +2823,14 @@ rows8_false:
 	WORD $0x6f00e40d // movi v13.2d, #0
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e40f // movi v15.2d, #0
+	WORD $0x6f00e410 // movi v16.2d, #0
+	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e413 // movi v19.2d, #0
+	WORD $0x6f00e414 // movi v20.2d, #0
+	WORD $0x6f00e415 // movi v21.2d, #0
+	WORD $0x6f00e416 // movi v22.2d, #0
+	WORD $0x6f00e417 // movi v23.2d, #0
 	MOVD R8, R9
 	LSR $2, R9
 	CBZ R9, rows8_false_rest
@@ -3546,116 +2838,116 @@ rows8_false_loop:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R1), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R11), F30
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
+	FMOVD 0(R13), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	FMOVD (R13)(R1), F30
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R1), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R11), F30
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
+	FMOVD 0(R13), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	FMOVD (R13)(R1), F30
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R1), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R11), F30
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
+	FMOVD 0(R13), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	FMOVD (R13)(R1), F30
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R1), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R11), F30
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
+	FMOVD 0(R13), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	FMOVD (R13)(R1), F30
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
@@ -3668,162 +2960,58 @@ rows8_false_one:
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
-	WORD $0x4fde1300 // fmla v0.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1321 // fmla v1.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R1), F30
-	WORD $0x4fde1302 // fmla v2.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1323 // fmla v3.2d, v25.2d, v30.d[0]
-	FMOVD (R10)(R11), F30
-	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
-	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
-	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R10)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R1), F30
+	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
+	FMOVD (R12)(R11), F30
+	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
+	FMOVD 0(R13), F30
+	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
+	FMOVD (R13)(R1), F30
+	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
+	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
 	ADD R2, R12
 	ADD R2, R13
 	SUB $1, R8
 	CBNZ R8, rows8_false_one
 rows8_false_out:
+	MOVD $8, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $8, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R5
-	ADD R5, R5
-	CBZ R5, rows8_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc1e // fmla v30.2d, v0.2d, v24.2d
-	WORD $0x4e79cc3f // fmla v31.2d, v1.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc5e // fmla v30.2d, v2.2d, v24.2d
-	WORD $0x4e79cc7f // fmla v31.2d, v3.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cc9e // fmla v30.2d, v4.2d, v24.2d
-	WORD $0x4e79ccbf // fmla v31.2d, v5.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78ccde // fmla v30.2d, v6.2d, v24.2d
-	WORD $0x4e79ccff // fmla v31.2d, v7.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cd1e // fmla v30.2d, v8.2d, v24.2d
-	WORD $0x4e79cd3f // fmla v31.2d, v9.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cd5e // fmla v30.2d, v10.2d, v24.2d
-	WORD $0x4e79cd7f // fmla v31.2d, v11.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cd9e // fmla v30.2d, v12.2d, v24.2d
-	WORD $0x4e79cdbf // fmla v31.2d, v13.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	FLDPQ 0(R7), (F30, F31)
-	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
-	WORD $0x4e78cdde // fmla v30.2d, v14.2d, v24.2d
-	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
-	FSTPQ (F30, F31), 0(R7)
-	ADD R4, R7
-	MOVD $8, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $8, R0
-	CBNZ R0, next_false
-	RET
-rows8_false_overwrite:
-	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
-	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
-	FSTPQ (F0, F1), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dc42 // fmul v2.2d, v2.2d, v24.2d
-	WORD $0x6e79dc63 // fmul v3.2d, v3.2d, v25.2d
-	FSTPQ (F2, F3), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dc84 // fmul v4.2d, v4.2d, v24.2d
-	WORD $0x6e79dca5 // fmul v5.2d, v5.2d, v25.2d
-	FSTPQ (F4, F5), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dcc6 // fmul v6.2d, v6.2d, v24.2d
-	WORD $0x6e79dce7 // fmul v7.2d, v7.2d, v25.2d
-	FSTPQ (F6, F7), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dd08 // fmul v8.2d, v8.2d, v24.2d
-	WORD $0x6e79dd29 // fmul v9.2d, v9.2d, v25.2d
-	FSTPQ (F8, F9), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dd4a // fmul v10.2d, v10.2d, v24.2d
-	WORD $0x6e79dd6b // fmul v11.2d, v11.2d, v25.2d
-	FSTPQ (F10, F11), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78dd8c // fmul v12.2d, v12.2d, v24.2d
-	WORD $0x6e79ddad // fmul v13.2d, v13.2d, v25.2d
-	FSTPQ (F12, F13), 0(R7)
-	ADD R4, R7
-	WORD $0x6e78ddce // fmul v14.2d, v14.2d, v24.2d
-	WORD $0x6e79ddef // fmul v15.2d, v15.2d, v25.2d
-	FSTPQ (F14, F15), 0(R7)
-	ADD R4, R7
-	MOVD $8, R17
-	MUL R17, R1, R5
-	MOVD a+32(FP), R17
-	ADD R5, R17
-	MOVD R17, a+32(FP)
-	MOVD a+32(FP), R10
-	MOVD b+56(FP), R5
-	MOVD k+16(FP), R8
-	SUB $8, R0
-	CBNZ R0, next_false
-	RET
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite8_false
+	JMP add8_false
 rows12_false:
-	ADD R1<<1, R10, R0
-	ADD R1, R0
-	ADD R1<<1, R0, R12
+	ADD R1<<1, R10, R12
 	ADD R1, R12
 	ADD R1<<1, R12, R13
 	ADD R1, R13
+	ADD R1<<1, R13, R14
+	ADD R1, R14
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -3863,37 +3051,37 @@ rows12_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R0), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R1), F30
+	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R11), F30
+	FMOVD (R12)(R11), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD 0(R13), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD 0(R14), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
@@ -3905,37 +3093,37 @@ rows12_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R0), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R1), F30
+	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R11), F30
+	FMOVD (R12)(R11), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD 0(R13), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD 0(R14), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
@@ -3947,37 +3135,37 @@ rows12_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R0), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R1), F30
+	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R11), F30
+	FMOVD (R12)(R11), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD 0(R13), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD 0(R14), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
@@ -3989,37 +3177,37 @@ rows12_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R0), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R1), F30
+	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R11), F30
+	FMOVD (R12)(R11), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD 0(R13), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD 0(R14), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	SUB $1, R9
 	CBNZ R9, rows12_false_loop
 rows12_false_rest:
@@ -4037,49 +3225,55 @@ rows12_false_one:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R0), F30
+	FMOVD 0(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R1), F30
+	FMOVD (R12)(R1), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R0)(R11), F30
+	FMOVD (R12)(R11), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD 0(R13), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD 0(R14), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R0
 	ADD R2, R12
 	ADD R2, R13
+	ADD R2, R14
 	SUB $1, R8
 	CBNZ R8, rows12_false_one
 rows12_false_out:
+	MOVD $12, R17
+	MUL R17, R1, R5
+	MOVD a+32(FP), R17
+	ADD R5, R17
+	MOVD R17, a+32(FP)
+	SUB $12, R0
 	FMOVD alpha+24(FP), F24
 	WORD $0x4e080719 // dup v25.2d, v24.d[0]
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
-	MOVD beta+72(FP), R0
-	ADD R0, R0
-	CBZ R0, rows12_false_overwrite
 	FMOVD beta+72(FP), F26
 	WORD $0x4e08075b // dup v27.2d, v26.d[0]
 	WORD $0x4e08075a // dup v26.2d, v26.d[0]
+	MOVD beta+72(FP), R5
+	ADD R5, R5
+	CBZ R5, overwrite12_false
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -4108,6 +3302,7 @@ rows12_false_out:
 	WORD $0x4e79ccff // fmla v31.2d, v7.2d, v25.2d
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+add8_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -4136,6 +3331,7 @@ rows12_false_out:
 	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+add4_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -4150,6 +3346,7 @@ rows12_false_out:
 	WORD $0x4e79ce7f // fmla v31.2d, v19.2d, v25.2d
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+add2_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -4157,6 +3354,7 @@ rows12_false_out:
 	WORD $0x4e79cebf // fmla v31.2d, v21.2d, v25.2d
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+add1_false:
 	FLDPQ 0(R7), (F30, F31)
 	WORD $0x6e7adfde // fmul v30.2d, v30.2d, v26.2d
 	WORD $0x6e7bdfff // fmul v31.2d, v31.2d, v27.2d
@@ -4164,8 +3362,12 @@ rows12_false_out:
 	WORD $0x4e79ceff // fmla v31.2d, v23.2d, v25.2d
 	FSTPQ (F30, F31), 0(R7)
 	ADD R4, R7
+	MOVD a+32(FP), R10
+	MOVD b+56(FP), R5
+	MOVD k+16(FP), R8
+	CBNZ R0, next_false
 	RET
-rows12_false_overwrite:
+overwrite12_false:
 	WORD $0x6e78dc00 // fmul v0.2d, v0.2d, v24.2d
 	WORD $0x6e79dc21 // fmul v1.2d, v1.2d, v25.2d
 	FSTPQ (F0, F1), 0(R7)
@@ -4182,6 +3384,7 @@ rows12_false_overwrite:
 	WORD $0x6e79dce7 // fmul v7.2d, v7.2d, v25.2d
 	FSTPQ (F6, F7), 0(R7)
 	ADD R4, R7
+overwrite8_false:
 	WORD $0x6e78dd08 // fmul v8.2d, v8.2d, v24.2d
 	WORD $0x6e79dd29 // fmul v9.2d, v9.2d, v25.2d
 	FSTPQ (F8, F9), 0(R7)
@@ -4198,6 +3401,7 @@ rows12_false_overwrite:
 	WORD $0x6e79ddef // fmul v15.2d, v15.2d, v25.2d
 	FSTPQ (F14, F15), 0(R7)
 	ADD R4, R7
+overwrite4_false:
 	WORD $0x6e78de10 // fmul v16.2d, v16.2d, v24.2d
 	WORD $0x6e79de31 // fmul v17.2d, v17.2d, v25.2d
 	FSTPQ (F16, F17), 0(R7)
@@ -4206,14 +3410,20 @@ rows12_false_overwrite:
 	WORD $0x6e79de73 // fmul v19.2d, v19.2d, v25.2d
 	FSTPQ (F18, F19), 0(R7)
 	ADD R4, R7
+overwrite2_false:
 	WORD $0x6e78de94 // fmul v20.2d, v20.2d, v24.2d
 	WORD $0x6e79deb5 // fmul v21.2d, v21.2d, v25.2d
 	FSTPQ (F20, F21), 0(R7)
 	ADD R4, R7
+overwrite1_false:
 	WORD $0x6e78ded6 // fmul v22.2d, v22.2d, v24.2d
 	WORD $0x6e79def7 // fmul v23.2d, v23.2d, v25.2d
 	FSTPQ (F22, F23), 0(R7)
 	ADD R4, R7
+	MOVD a+32(FP), R10
+	MOVD b+56(FP), R5
+	MOVD k+16(FP), R8
+	CBNZ R0, next_false
 	RET
 
 // func dtransposeNEON(dst *float64, dstStep int, src *float64, srcStep int, blocks int)

@@ -49,7 +49,7 @@ func run(rounds int, python string) error {
 		means = append(means, table.print(precision))
 	}
 	printThreads(contenders, rounds)
-	fmt.Printf("geomean vs OpenBLAS, float64: %.3f\n", means[1])
-	fmt.Printf("geomean vs OpenBLAS: %.3f\n", means[0])
+	fmt.Printf("geomean vs OpenBLAS, float64: %s\n", shown(means[1]))
+	fmt.Printf("geomean vs OpenBLAS: %s\n", shown(means[0]))
 	return nil
 }

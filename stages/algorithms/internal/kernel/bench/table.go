@@ -51,8 +51,8 @@ func (t table) ours(i int) (best float64) {
 	return best
 }
 
-// print writes the table and returns the geometric mean of the ratios of the
-// best level to the faster OpenBLAS.
+// print writes the table and returns the geometric mean of the ratios of the best level to the faster
+// OpenBLAS, or NaN if there is none.
 func (t table) print(bits int) float64 {
 	fmt.Printf("\nfloat%d, one thread, GFLOP/s\n%-34s", bits, "")
 	for _, c := range t.contenders {
@@ -65,13 +65,28 @@ func (t table) print(bits int) float64 {
 		for _, c := range t.contenders {
 			fmt.Printf("%9.1f", t.gflops(i, c.name))
 		}
-		ratio := t.ours(i) / max(t.gflops(i, "openblas"), t.gflops(i, "netlib"))
-		fmt.Printf("%8.0f%%%11.3f%13.3f\n", 100*t.ours(i)/t.gflops(i, "peak"), ratio, t.gflops(i, "avx2")/t.gflops(i, "haswell"))
-		logs += math.Log(ratio)
+		r := ratio(t.ours(i), max(t.gflops(i, "openblas"), t.gflops(i, "netlib")))
+		fmt.Printf("%8.0f%%%11s%13s\n", 100*t.ours(i)/t.gflops(i, "peak"), shown(r), shown(ratio(t.gflops(i, "avx2"), t.gflops(i, "haswell"))))
+		logs += math.Log(r)
 	}
 	mean := math.Exp(logs / float64(len(t.questions)))
-	fmt.Printf("%-34s%*.3f\n", "geometric mean", 9*len(t.contenders)+20, mean)
+	fmt.Printf("%-34s%*s\n", "geometric mean", 9*len(t.contenders)+20, shown(mean))
 	return mean
+}
+
+// ratio is NaN where one of the two did not run.
+func ratio(a, b float64) float64 {
+	if a == 0 || b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
+func shown(ratio float64) string {
+	if math.IsNaN(ratio) {
+		return "none"
+	}
+	return fmt.Sprintf("%.3f", ratio)
 }
 
 // printThreads compares one and two threads of the best level.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -155,8 +156,9 @@ func (t tileKernel) dispatch(c *build.Context, r *tileRegs, masked bool) {
 	}
 	for _, i := range heights {
 		c.Label(label(i))
-		t.body(c, i, r, masked, label(i), next)
+		t.body(c, i, r, masked, label(i))
 	}
+	t.finish(c, r, masked, next)
 }
 
 // heights are the numbers of rows for which there is code: all, or on NEON a few, so that other
@@ -170,8 +172,8 @@ func (t tileKernel) heights() (all []int) {
 	return all
 }
 
-// body computes a tile of exactly the given rows.
-func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bool, label, next string) {
+// body sums the products of a tile of exactly the given rows, and goes on where finish has their code.
+func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bool, label string) {
 	r := *shared
 	for g := 1; g*rowGroup < rows; g++ {
 		r.a[g] = c.GP64()
@@ -180,7 +182,7 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 	}
 	for i := range rows {
 		for j := range t.vectors {
-			t.level.zero(c, t.accumulator(i, j))
+			t.level.zero(c, t.accumulator(rows, i, j))
 		}
 	}
 	c.MOVQ(r.k, r.iterations)
@@ -200,8 +202,20 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 	c.DECQ(r.k)
 	c.JNZ(operand.LabelRef(label + "_one"))
 	c.Label(label + "_out")
-	t.finish(c, rows, &r, masked, label, next)
+	if t.repeats() {
+		done, a := c.GP64(), address(c, "a")
+		c.IMUL3Q(operand.Imm(uint64(rows)), r.rowStep, done)
+		c.ADDQ(done, a) // the function may change its parameter
+		c.SUBQ(operand.Imm(uint64(rows)), r.rows)
+	}
+	t.elem.broadcast(c, r.alpha, t.alpha(0))
+	t.elem.broadcast(c, r.beta, t.beta(0))
+	t.jumpIfZero(c, r.beta, t.finishLabel("overwrite", rows, masked))
+	c.JMP(operand.LabelRef(t.finishLabel("add", rows, masked)))
 }
+
+// repeats reports whether there may be rows left after those of a body.
+func (t tileKernel) repeats() bool { return t.maxRows < panelRows || t.level.neon }
 
 // bRegister holds vector j of B.
 func (t tileKernel) bRegister(j int) reg.VecPhysical { return t.register(j, t.level.registers*3/4+j) }
@@ -233,12 +247,12 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 		}
 		if t.level.masks && len(t.vectors) == 1 {
 			// A broadcast as an operand costs nothing, if it is used only once.
-			t.elem.fmaBroadcast(c, element, t.bRegister(0), t.accumulator(i, 0))
+			t.elem.fmaBroadcast(c, element, t.bRegister(0), t.accumulator(rows, i, 0))
 			continue
 		}
 		t.elem.broadcast(c, element, t.scratch(0))
 		for j := range t.vectors {
-			t.elem.fma(c, t.scratch(j), t.bRegister(j), t.accumulator(i, j))
+			t.elem.fma(c, t.scratch(j), t.bRegister(j), t.accumulator(rows, i, j))
 		}
 	}
 	for g := 0; g*rowGroup < rows; g++ {
@@ -246,9 +260,15 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 	}
 }
 
-func (t tileKernel) accumulator(i, j int) reg.VecPhysical {
-	return t.register(j, i*len(t.vectors)+j)
+// accumulator is that of row i of so many rows. The last row always has the same, so that finish has
+// the code for few rows at the end of that for many.
+func (t tileKernel) accumulator(rows, i, j int) reg.VecPhysical {
+	return t.register(j, (t.maxRows-rows+i)*len(t.vectors)+j)
 }
+
+// alpha and beta hold the factors, as long as vector j, where B was.
+func (t tileKernel) alpha(j int) reg.VecPhysical { return t.register(j, t.level.registers*3/4) }
+func (t tileKernel) beta(j int) reg.VecPhysical  { return t.register(j, t.level.registers*3/4+1) }
 
 func (t tileKernel) load(c *build.Context, base reg.GPVirtual, j int, to reg.VecPhysical, masked bool) {
 	mem := operand.Mem{Base: base, Disp: t.offset(j)}
@@ -268,46 +288,45 @@ func (t tileKernel) store(c *build.Context, from reg.VecPhysical, base reg.GPVir
 	t.elem.move(c, from, mem)
 }
 
-// finish scales the accumulators and writes the tile. C is read only if beta
-// is not 0.
-func (t tileKernel) finish(c *build.Context, rows int, r *tileRegs, masked bool, label, next string) {
-	alpha := func(j int) reg.VecPhysical { return t.register(j, t.level.registers*3/4) }
-	beta := func(j int) reg.VecPhysical { return t.register(j, t.level.registers*3/4+1) }
-	t.elem.broadcast(c, r.alpha, alpha(0))
-	t.jumpIfZero(c, r.beta, label+"_overwrite")
-	t.elem.broadcast(c, r.beta, beta(0))
-	for i := range rows {
-		for j := range t.vectors {
-			t.load(c, r.c, j, t.scratch(j), masked)
-			t.elem.mul(c, beta(j), t.scratch(j), t.scratch(j))
-			t.elem.fma(c, alpha(j), t.accumulator(i, j), t.scratch(j))
-			t.store(c, t.scratch(j), r.c, j, masked)
+func (t tileKernel) finishLabel(kind string, rows int, masked bool) string {
+	return fmt.Sprintf("%s%d_%t", kind, rows, masked)
+}
+
+// finish scales the accumulators and writes the tile, from the row on that a body jumps to. C is read
+// only if beta is not 0.
+func (t tileKernel) finish(c *build.Context, r *tileRegs, masked bool, next string) {
+	each := func(kind string, row func(i, j int)) {
+		for i := range t.maxRows {
+			if left := t.maxRows - i; slices.Contains(t.heights(), left) {
+				c.Label(t.finishLabel(kind, left, masked))
+			}
+			for j := range t.vectors {
+				row(i, j)
+			}
+			c.ADDQ(r.cStep, r.c)
 		}
-		c.ADDQ(r.cStep, r.c)
+		t.leave(c, r, next)
 	}
-	t.leave(c, rows, r, next)
-	c.Label(label + "_overwrite")
-	for i := range rows {
-		for j := range t.vectors {
-			t.elem.mul(c, alpha(j), t.accumulator(i, j), t.accumulator(i, j))
-			t.store(c, t.accumulator(i, j), r.c, j, masked)
-		}
-		c.ADDQ(r.cStep, r.c)
-	}
-	t.leave(c, rows, r, next)
+	each("add", func(i, j int) {
+		t.load(c, r.c, j, t.scratch(j), masked)
+		t.elem.mul(c, t.beta(j), t.scratch(j), t.scratch(j))
+		t.elem.fma(c, t.alpha(j), t.accumulator(t.maxRows, i, j), t.scratch(j))
+		t.store(c, t.scratch(j), r.c, j, masked)
+	})
+	each("overwrite", func(i, j int) {
+		sum := t.accumulator(t.maxRows, i, j)
+		t.elem.mul(c, t.alpha(j), sum, sum)
+		t.store(c, sum, r.c, j, masked)
+	})
 }
 
 // leave returns, or goes on if rows are left.
-func (t tileKernel) leave(c *build.Context, rows int, r *tileRegs, next string) {
-	if (rows == t.maxRows || t.level.neon) && rows < panelRows {
-		done := c.GP64()
-		a := address(c, "a")
-		c.IMUL3Q(operand.Imm(uint64(rows)), r.rowStep, done)
-		c.ADDQ(done, a) // the function may change its parameter
-		c.MOVQ(a, r.a[0])
+func (t tileKernel) leave(c *build.Context, r *tileRegs, next string) {
+	if t.repeats() {
+		c.MOVQ(address(c, "a"), r.a[0])
 		c.Load(c.Param("b"), r.b)
 		c.Load(c.Param("k"), r.k)
-		c.SUBQ(operand.Imm(uint64(rows)), r.rows)
+		c.TESTQ(r.rows, r.rows)
 		c.JNZ(operand.LabelRef(next))
 	}
 	c.VZEROUPPER()

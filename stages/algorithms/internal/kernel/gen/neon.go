@@ -260,6 +260,8 @@ func (l *lowering) instruction(i *ir.Instruction) {
 		l.emit("CBZ %s, %s", l.result, ops[0].Asm())
 	case "JNZ":
 		l.emit("CBNZ %s, %s", l.result, ops[0].Asm())
+	case "JMP":
+		l.emit("JMP %s", ops[0].Asm())
 	case "JEQ", "JGE", "JL", "JLT":
 		l.emit("%s %s", jumps[i.Opcode], ops[0].Asm())
 	case tailCount:
