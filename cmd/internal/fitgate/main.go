@@ -38,6 +38,8 @@ func run(args []string) error {
 		return fit(rest)
 	case "judge":
 		return judgeBy(rest)
+	case "dump":
+		return dump(rest)
 	case "check":
 		return check(rest)
 	case "help", "-h", "--help":

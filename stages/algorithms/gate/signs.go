@@ -22,6 +22,9 @@ type Problem struct {
 	// of it neither the classes nor chance explain.
 	Novelty float64 `json:"novelty"`
 	New     float64 `json:"new"`
+	// Distance is how far the middle row of the target lies from its nearest rows of the source, beside how
+	// far the source's rows lie from their mean.
+	Distance float64 `json:"distance"`
 	// Rival is how much likelier the target is if all rows have moved alike, where that may look
 	// like new proportions, in standard deviations of chance; 0 elsewhere.
 	Rival float64 `json:"rival"`
@@ -51,8 +54,10 @@ type View struct {
 	Doubt float64 `json:"doubt"`
 	// Members is the L1 distance, 0 to 2, of the proportions by single classifiers from those by all.
 	Members float64 `json:"members"`
-	// Trees is the share of target rows, 0 to 1, that boosted trees label otherwise than the classifiers.
-	Trees float64 `json:"trees"`
+	// Trees is the share of target rows, 0 to 1, that boosted trees label otherwise than the classifiers,
+	// and Counts the L1 distance, 0 to 2, of the proportions by their posteriors from those by the classifiers'.
+	Trees  float64 `json:"trees"`
+	Counts float64 `json:"counts"`
 	// Proportions is p_T under the view, C values.
 	Proportions []float64 `json:"proportions"`
 }
@@ -186,6 +191,9 @@ var answerSigns = []sign[answer]{
 	{name: "trees", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Trees }))
 	}},
+	{name: "counts", of: func(a answer) float64 {
+		return logOf(a.over(func(v View) float64 { return v.Counts }))
+	}},
 	{name: "disagreement", of: func(a answer) float64 { return logOf(a.disagreement()) }},
 	{name: "apart", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return 2 * (v.Apart - 0.5) }))
@@ -202,6 +210,7 @@ var answerSigns = []sign[answer]{
 	{name: "overlap", of: func(a answer) float64 { return logOf(1 - a.Problem.Separation) }},
 	{name: "misfit", of: func(a answer) float64 { return deviations(a.Problem.Misfit) }},
 	{name: "novelty", of: func(a answer) float64 { return a.Problem.Novelty }},
+	{name: "distance", of: func(a answer) float64 { return logOf(a.Problem.Distance) }},
 	{name: "source rows", of: func(a answer) float64 {
 		return math.Log(float64(a.Problem.Source) / float64(a.Problem.Classes))
 	}},

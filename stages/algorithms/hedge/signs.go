@@ -47,7 +47,7 @@ func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posterio
 func (f *fit) problem(views []View, learners []*learner) (gate.Problem, error) {
 	with := len(f.present())
 	chance := 1 / float64(with)
-	p := gate.Problem{Separation: max(0, (f.tuned.Accuracy-chance)/(1-chance)), Novelty: f.nearness.novelty(), Noise: f.heard != nil,
+	p := gate.Problem{Separation: max(0, (f.tuned.Accuracy-chance)/(1-chance)), Novelty: f.nearness.novelty(), Distance: f.nearness.distance, Noise: f.heard != nil,
 		Source: f.distinct, Target: f.target.Rows, Columns: f.source.Cols, Classes: with}
 	if !f.stays.tested {
 		return p, nil
@@ -87,7 +87,9 @@ func (m *Model) look(ctx context.Context, f *fit, learners []*learner, posterior
 			if err := labelshift.Accuracy.Adjust(own, f.prior, v.carried()); err != nil {
 				return err
 			}
-			v.Trees = disagreement([]blas32.General{own, dense.Gather(posteriors[i], target)})[0][1]
+			rows := dense.Gather(posteriors[i], target)
+			v.Trees = disagreement([]blas32.General{own, rows})[0][1]
+			v.Counts = dense.L1(dense.ColumnMeans(own), dense.ColumnMeans(rows))
 		}
 		return f.apart(ctx, v, learners[v.Classifier].rows)
 	})
@@ -129,7 +131,7 @@ func disagreement(posteriors []blas32.General) [][]float64 {
 func (m *Model) Signs() gate.Signs {
 	s := gate.Signs{Problem: m.Problem, Prior: m.prior, Disagree: m.disagree}
 	for _, v := range m.Views {
-		s.Views = append(s.Views, gate.View{Name: v.Name, Apart: v.Apart, Beyond: v.Beyond, Blurred: v.Blurred, Doubt: v.Doubt, Members: v.Members, Trees: v.Trees, Proportions: v.Proportions})
+		s.Views = append(s.Views, gate.View{Name: v.Name, Apart: v.Apart, Beyond: v.Beyond, Blurred: v.Blurred, Doubt: v.Doubt, Members: v.Members, Trees: v.Trees, Counts: v.Counts, Proportions: v.Proportions})
 	}
 	return s
 }

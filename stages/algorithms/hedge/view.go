@@ -26,13 +26,14 @@ type View struct {
 	Proportions []float64 `json:"proportions"`
 	// Weight is the view's share of the answer, from 0 to 1.
 	Weight float64 `json:"weight"`
-	// Apart, Beyond, Blurred, Doubt, Members and Trees are signs of the view: see gate.View.
+	// Apart, Beyond, Blurred, Doubt, Members, Trees and Counts are signs of the view: see gate.View.
 	Apart   float64 `json:"apart"`
 	Beyond  float64 `json:"beyond"`
 	Blurred float64 `json:"blurred"`
 	Doubt   float64 `json:"doubt"`
 	Members float64 `json:"members"`
 	Trees   float64 `json:"trees"`
+	Counts  float64 `json:"counts"`
 
 	// Classifier is the index of the view's classifier in the model's.
 	Classifier int `json:"classifier"`
@@ -200,9 +201,14 @@ func (f *fit) move(ctx context.Context, labels []int32, responsibilities blas32.
 	return rows, way.Apply(ctx, rows, f.source, labels)
 }
 
-// train trains the learner and applies it to the target.
-func (f *fit) train(ctx context.Context, l *learner) (err error) {
-	if l.model, err = f.tuned.Train(ctx, l.rows, f.labels); err != nil {
+// train trains the learner and applies it to the target. Trees learn where the source's rows have not
+// been moved, unless they were asked for: of all that may learn they take longest.
+func (f *fit) train(ctx context.Context, l *learner, moved bool) (err error) {
+	tuned := f.tuned
+	if moved && f.Classifiers == nil {
+		tuned = tuned.Without(ensemble.Trees)
+	}
+	if l.model, err = tuned.Train(ctx, l.rows, f.labels); err != nil {
 		return err
 	}
 	if !f.crowded {
