@@ -38,8 +38,6 @@ func run(args []string) error {
 		return fit(rest)
 	case "judge":
 		return judgeBy(rest)
-	case "dump":
-		return dump(rest)
 	case "check":
 		return check(rest)
 	case "help", "-h", "--help":

@@ -200,7 +200,7 @@ func shorten(t *gate.Task) {
 	t.Mixed = short(t.Mixed)
 	for i := range t.Views {
 		v := &t.Views[i]
-		for _, x := range []*float64{&v.Apart, &v.Beyond, &v.Blurred, &v.Doubt, &v.Members, &v.Trees, &v.Counts} {
+		for _, x := range []*float64{&v.Apart, &v.Beyond, &v.Blurred, &v.Doubt, &v.Members, &v.Trees} {
 			*x = short(*x)
 		}
 		v.Proportions = shortAll(v.Proportions)

@@ -42,7 +42,7 @@ func (t *Task) Off(p []float64) float64 { return distance(p, t.Truth) + t.New() 
 
 // WrongLabels is the share of wrong labels to expect of an answer with these weights: fewer than
 // the mean of its views', as Mixed has found.
-func (t *Task) WrongLabels(weights []float64) float64 { return min(1, t.Mixed*dot(weights, t.Wrong)) }
+func (t *Task) WrongLabels(weights []float64) float64 { return t.Mixed * dot(weights, t.Wrong) }
 
 // Mean is the weighted mean of the views' proportions.
 func (s *Signs) Mean(weights []float64) []float64 { return newAnswer(*s, weights).mean }
@@ -245,7 +245,7 @@ func (t *Task) costs(w []float64) (costs []float64, mean float64) {
 	answer := t.Mean(w)
 	costs = make([]float64, len(t.Views))
 	for v, view := range t.Views {
-		costs[v] = wrongCosts * t.Wrong[v]
+		costs[v] = wrongCosts * t.Mixed * t.Wrong[v]
 		for k, p := range view.Proportions {
 			switch d := answer[k] - t.Truth[k]; {
 			case d > 0:

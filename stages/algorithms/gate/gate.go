@@ -261,7 +261,8 @@ func (g *Gate) parts(z []float64) []float64 {
 		adds[i] += g.Shared[i] * x
 		for j := i; j < len(z); j++ {
 			half := g.Shared[at] * x * z[j] / 2
-			adds[i], adds[j] = adds[i]+half, adds[j]+half
+			adds[i] += half
+			adds[j] += half
 			at++
 		}
 	}

@@ -54,10 +54,8 @@ type View struct {
 	Doubt float64 `json:"doubt"`
 	// Members is the L1 distance, 0 to 2, of the proportions by single classifiers from those by all.
 	Members float64 `json:"members"`
-	// Trees is the share of target rows, 0 to 1, that boosted trees label otherwise than the classifiers,
-	// and Counts the L1 distance, 0 to 2, of the proportions by their posteriors from those by the classifiers'.
-	Trees  float64 `json:"trees"`
-	Counts float64 `json:"counts"`
+	// Trees is the share of target rows, 0 to 1, that boosted trees label otherwise than the classifiers.
+	Trees float64 `json:"trees"`
 	// Proportions is p_T under the view, C values.
 	Proportions []float64 `json:"proportions"`
 }
@@ -191,9 +189,6 @@ var answerSigns = []sign[answer]{
 	{name: "trees", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Trees }))
 	}},
-	{name: "counts", of: func(a answer) float64 {
-		return logOf(a.over(func(v View) float64 { return v.Counts }))
-	}},
 	{name: "disagreement", of: func(a answer) float64 { return logOf(a.disagreement()) }},
 	{name: "apart", of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return 2 * (v.Apart - 0.5) }))
@@ -210,7 +205,6 @@ var answerSigns = []sign[answer]{
 	{name: "overlap", of: func(a answer) float64 { return logOf(1 - a.Problem.Separation) }},
 	{name: "misfit", of: func(a answer) float64 { return deviations(a.Problem.Misfit) }},
 	{name: "novelty", of: func(a answer) float64 { return a.Problem.Novelty }},
-	{name: "distance", of: func(a answer) float64 { return logOf(a.Problem.Distance) }},
 	{name: "source rows", of: func(a answer) float64 {
 		return math.Log(float64(a.Problem.Source) / float64(a.Problem.Classes))
 	}},

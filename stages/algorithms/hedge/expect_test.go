@@ -18,7 +18,7 @@ func TestLeastExpected(t *testing.T) {
 		return m.Evidence
 	}
 	plain := expected(func(*Model) {})
-	if plain.ExpectedAccuracy < .9 {
+	if plain.ExpectedAccuracy < .8 {
 		t.Errorf("an accuracy of %.3f is expected where nothing speaks against it", plain.ExpectedAccuracy)
 	}
 	for name, c := range map[string]struct {

@@ -87,9 +87,7 @@ func (m *Model) look(ctx context.Context, f *fit, learners []*learner, posterior
 			if err := labelshift.Accuracy.Adjust(own, f.prior, v.carried()); err != nil {
 				return err
 			}
-			rows := dense.Gather(posteriors[i], target)
-			v.Trees = disagreement([]blas32.General{own, rows})[0][1]
-			v.Counts = dense.L1(dense.ColumnMeans(own), dense.ColumnMeans(rows))
+			v.Trees = disagreement([]blas32.General{own, dense.Gather(posteriors[i], target)})[0][1]
 		}
 		return f.apart(ctx, v, learners[v.Classifier].rows)
 	})
@@ -131,7 +129,7 @@ func disagreement(posteriors []blas32.General) [][]float64 {
 func (m *Model) Signs() gate.Signs {
 	s := gate.Signs{Problem: m.Problem, Prior: m.prior, Disagree: m.disagree}
 	for _, v := range m.Views {
-		s.Views = append(s.Views, gate.View{Name: v.Name, Apart: v.Apart, Beyond: v.Beyond, Blurred: v.Blurred, Doubt: v.Doubt, Members: v.Members, Trees: v.Trees, Counts: v.Counts, Proportions: v.Proportions})
+		s.Views = append(s.Views, gate.View{Name: v.Name, Apart: v.Apart, Beyond: v.Beyond, Blurred: v.Blurred, Doubt: v.Doubt, Members: v.Members, Trees: v.Trees, Proportions: v.Proportions})
 	}
 	return s
 }

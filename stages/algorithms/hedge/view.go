@@ -26,14 +26,13 @@ type View struct {
 	Proportions []float64 `json:"proportions"`
 	// Weight is the view's share of the answer, from 0 to 1.
 	Weight float64 `json:"weight"`
-	// Apart, Beyond, Blurred, Doubt, Members, Trees and Counts are signs of the view: see gate.View.
+	// Apart, Beyond, Blurred, Doubt, Members and Trees are signs of the view: see gate.View.
 	Apart   float64 `json:"apart"`
 	Beyond  float64 `json:"beyond"`
 	Blurred float64 `json:"blurred"`
 	Doubt   float64 `json:"doubt"`
 	Members float64 `json:"members"`
 	Trees   float64 `json:"trees"`
-	Counts  float64 `json:"counts"`
 
 	// Classifier is the index of the view's classifier in the model's.
 	Classifier int `json:"classifier"`
