@@ -61,7 +61,7 @@ const (
 	simulated     = 0.3  // what a simulated family counts beside a real one
 	rate          = 0.03 // of Adam's first steps
 	answerRidge   = 1e-3 // of the regressions
-	productCosts  = 20   // what the square of a product's coefficient costs beside a sign's
+	productCosts  = 100  // what the square of a product's coefficient costs beside a sign's
 	newtonSteps   = 50
 	maskedWeight  = 0.5 // of answers under what is true alone
 	leastVariance = 1e-9
