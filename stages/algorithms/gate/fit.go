@@ -83,7 +83,10 @@ func Fit(tasks []Task, o Options) (*Gate, error) {
 	g.setScales(tasks, weights)
 	newClimb(g, tasks, weights, o).run()
 	for _, t := range tasks {
-		g.Farthest = max(g.Farthest, t.Problem.Distance)
+		// How far simulated targets lie was drawn, and says nothing of real ones.
+		if !strings.HasPrefix(t.Family, Simulated) {
+			g.Farthest = max(g.Farthest, t.Problem.Distance)
+		}
 	}
 	return g, g.fitAnswers(tasks, weights)
 }

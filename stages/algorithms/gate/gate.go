@@ -27,7 +27,8 @@ type Gate struct {
 	// labels, by the signs of an answer and their products.
 	Error Linear `json:"error"`
 	Wrong Linear `json:"wrong"`
-	// Farthest is the greatest Problem.Distance of the tasks: nothing was learnt of what lies farther off.
+	// Farthest is the greatest Problem.Distance of the tasks that were not simulated: nothing is
+	// known of what lies farther off.
 	Farthest float64 `json:"farthest"`
 	// Width is what part of the expected L1 intervals count, so that they hold.
 	Width float64 `json:"width"`

@@ -113,6 +113,17 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// Nothing is known of a target that lies farther off than any that was learnt from.
+func TestFartherThanLearnt(t *testing.T) {
+	for by, strange := range map[float64]bool{3: false, 1000: true} {
+		p := newProblem(200, even, uneven, [][]float64{{by, by, 0, 0}, {by, by, 0, 0}, {by, by, 0, 0}})
+		m, _ := fitted(t, p, Options{Interval: &IntervalOptions{}})
+		if m.Strange() != strange || (m.Evidence.Unknown == 1) != strange || (m.Interval.Upper[0] == 1) != strange || strange && m.Evidence.ExpectedError <= labelshift.Threshold {
+			t.Errorf("moved by %v: %+v, up to %.3f, %+v", by, m.Problem, m.Interval.Upper[0], m.Evidence)
+		}
+	}
+}
+
 // unmoved is the weight of the views that move no rows.
 func unmoved(m *Model) (sum float64) {
 	for _, v := range m.Views {
