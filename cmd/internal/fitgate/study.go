@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/hedge"
 )
@@ -134,17 +136,30 @@ func look(ctx context.Context, t task) (gate.Task, error) {
 	if err != nil {
 		return gate.Task{}, err
 	}
-	for _, p := range posteriors {
-		wrong := 0
-		for i, y := range truth {
-			if row := p.Data[i*p.Stride:][:p.Cols]; y != argmax(row) {
-				wrong++
-			}
+	mean, views := make([]float32, len(truth)*len(names)), 0.0
+	for i, p := range posteriors {
+		g.Wrong = append(g.Wrong, wrong(p, truth))
+		views += m.Views[i].Weight * g.Wrong[i]
+		for j, v := range p.Data {
+			mean[j] += float32(m.Views[i].Weight) * v
 		}
-		g.Wrong = append(g.Wrong, float64(wrong)/float64(len(truth)))
+	}
+	if g.Mixed = 1; views > 0 {
+		g.Mixed = wrong(blas32.General{Rows: len(truth), Cols: len(names), Stride: len(names), Data: mean}, truth) / views
 	}
 	shorten(&g)
 	return g, nil
+}
+
+// wrong is the share of rows whose greatest posterior is not of their class.
+func wrong(posteriors blas32.General, truth []int32) float64 {
+	n := 0
+	for i, y := range truth {
+		if y != argmax(posteriors.Data[i*posteriors.Stride:][:posteriors.Cols]) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(truth))
 }
 
 // known returns the classes of which the source has rows, and the labels among them: −1 of a target row of another.
@@ -179,9 +194,10 @@ func argmax(row []float32) int32 {
 // shorten rounds all numbers to four digits, so that files of signs are small.
 func shorten(t *gate.Task) {
 	p := &t.Problem
-	for _, x := range []*float64{&p.Separation, &p.Misfit, &p.Change, &p.Novelty, &p.New, &p.Rival} {
+	for _, x := range []*float64{&p.Separation, &p.Misfit, &p.Change, &p.Novelty, &p.New, &p.Distance, &p.Rival} {
 		*x = short(*x)
 	}
+	t.Mixed = short(t.Mixed)
 	for i := range t.Views {
 		v := &t.Views[i]
 		for _, x := range []*float64{&v.Apart, &v.Beyond, &v.Blurred, &v.Doubt, &v.Members, &v.Trees} {

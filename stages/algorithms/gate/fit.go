@@ -21,6 +21,9 @@ type Task struct {
 	Truth []float64 `json:"truth"`
 	// Wrong is the share of target rows, 0 to 1, whose label is wrong under each view (V).
 	Wrong []float64 `json:"wrong"`
+	// Mixed is the share of wrong labels, by the weighted mean of the views' posteriors, beside the weighted
+	// mean of Wrong: by the weights of the gate that was the default when the task was studied.
+	Mixed float64 `json:"mixed"`
 	// Sampling are the variances of the shares over replicates of the target's rows (C).
 	Sampling []float64 `json:"sampling"`
 }
@@ -37,8 +40,9 @@ func (t *Task) New() float64 {
 // Off is the L1 error of proportions.
 func (t *Task) Off(p []float64) float64 { return distance(p, t.Truth) + t.New() }
 
-// WrongLabels is the share of wrong labels of an answer with these weights, of the views' mean.
-func (t *Task) WrongLabels(weights []float64) float64 { return dot(weights, t.Wrong) }
+// WrongLabels is the share of wrong labels to expect of an answer with these weights: fewer than
+// the mean of its views', as Mixed has found.
+func (t *Task) WrongLabels(weights []float64) float64 { return t.Mixed * dot(weights, t.Wrong) }
 
 // Mean is the weighted mean of the views' proportions.
 func (s *Signs) Mean(weights []float64) []float64 { return newAnswer(*s, weights).mean }
@@ -57,6 +61,7 @@ const (
 	simulated     = 0.3  // what a simulated family counts beside a real one
 	rate          = 0.03 // of Adam's first steps
 	answerRidge   = 1e-3 // of the regressions
+	productCosts  = 100  // what the square of a product's coefficient costs beside a sign's
 	newtonSteps   = 50
 	maskedWeight  = 0.5 // of answers under what is true alone
 	leastVariance = 1e-9
@@ -77,6 +82,12 @@ func Fit(tasks []Task, o Options) (*Gate, error) {
 	weights := familyWeights(tasks)
 	g.setScales(tasks, weights)
 	newClimb(g, tasks, weights, o).run()
+	for _, t := range tasks {
+		// How far simulated targets lie was drawn, and says nothing of real ones.
+		if !strings.HasPrefix(t.Family, Simulated) {
+			g.Farthest = max(g.Farthest, t.Problem.Distance)
+		}
+	}
 	return g, g.fitAnswers(tasks, weights)
 }
 
@@ -152,13 +163,13 @@ type climb struct {
 }
 
 func newClimb(g *Gate, tasks []Task, weights []float64, o Options) *climb {
-	c := &climb{Options: o, gate: g, tasks: tasks, weights: weights, width: len(viewSigns), viewSize: 1 + len(problemSigns)}
+	c := &climb{Options: o, gate: g, tasks: tasks, weights: weights, width: countProducts(len(viewSigns)), viewSize: 1 + len(problemSigns)}
 	for _, t := range tasks {
 		c.problems = append(c.problems, append([]float64{1}, scaled(values(problemSigns, t.Problem), g.Problem)...))
 		var views [][]float64
 		var kinds []int
 		for _, v := range t.Views {
-			views = append(views, scaled(values(viewSigns, seen{v, t.Prior}), g.View))
+			views = append(views, products(scaled(values(viewSigns, seen{v, t.Prior}), g.View)))
 			kinds = append(kinds, index(v.Name))
 		}
 		c.views, c.kinds = append(c.views, views), append(c.kinds, kinds)
@@ -194,7 +205,11 @@ func (c *climb) run() {
 func (c *climb) differentiate() {
 	shared := len(Views) * c.viewSize
 	for j, p := range c.parameters {
-		c.gradient[j] = 2 * c.Ridge * p
+		cost := c.Ridge
+		if j >= shared+len(viewSigns) {
+			cost *= productCosts
+		}
+		c.gradient[j] = 2 * cost * p
 	}
 	parts := index("parts")
 	for i, t := range c.tasks {
@@ -233,7 +248,7 @@ func (t *Task) costs(w []float64) (costs []float64, mean float64) {
 	answer := t.Mean(w)
 	costs = make([]float64, len(t.Views))
 	for v, view := range t.Views {
-		costs[v] = wrongCosts * t.Wrong[v]
+		costs[v] = wrongCosts * t.Mixed * t.Wrong[v]
 		for k, p := range view.Proportions {
 			switch d := answer[k] - t.Truth[k]; {
 			case d > 0:
@@ -269,7 +284,7 @@ func (g *Gate) fitAnswers(tasks []Task, weights []float64) error {
 	}
 	g.Answer = scalesOf(names(answerSigns), signs, counts)
 	for i := range signs {
-		signs[i] = scaled(signs[i], g.Answer)
+		signs[i] = products(scaled(signs[i], g.Answer))
 	}
 	var err error
 	if g.Error, err = regress("error", signs, errors, counts); err != nil {
@@ -291,8 +306,12 @@ func regress(name string, rows [][]float64, shares, weights []float64) (Linear, 
 	for range newtonSteps {
 		gradient, hessian := mat.NewVecDense(d, nil), mat.NewSymDense(d, nil)
 		for j := 1; j < d; j++ {
-			gradient.SetVec(j, -answerRidge*at.AtVec(j))
-			hessian.SetSym(j, j, answerRidge)
+			cost := answerRidge
+			if j > len(answerSigns) {
+				cost *= productCosts
+			}
+			gradient.SetVec(j, -cost*at.AtVec(j))
+			hessian.SetSym(j, j, cost)
 		}
 		for i, row := range rows {
 			x[0] = 1

@@ -22,7 +22,7 @@ func random(rng *rand.Rand, classes int, parts bool) Signs {
 		s.Disagree = append(s.Disagree, make([]float64, len(names)))
 	}
 	for i, name := range names {
-		s.Views = append(s.Views, View{Name: name, Apart: 0.5 + rng.Float64()/2, Blurred: 0.5 + rng.Float64()/2, Beyond: 30 * rng.Float64(), Doubt: rng.Float64() / 2, Members: rng.Float64() / 5, Proportions: shares(rng, classes)})
+		s.Views = append(s.Views, View{Name: name, Apart: 0.5 + rng.Float64()/2, Blurred: 0.5 + rng.Float64()/2, Beyond: 30 * rng.Float64(), Doubt: rng.Float64() / 2, Members: rng.Float64() / 5, Trees: rng.Float64() / 2, Proportions: shares(rng, classes)})
 		for j := range i {
 			s.Disagree[i][j] = rng.Float64()
 			s.Disagree[j][i] = s.Disagree[i][j]
@@ -59,7 +59,7 @@ func randomGate(rng *rand.Rand) *Gate {
 		return all
 	}
 	g := &Gate{Problem: scales(names(problemSigns)), View: scales(names(viewSigns)), Answer: scales(names(answerSigns)), Width: 1,
-		Shared: linear("", len(viewSigns)).Signs, Error: linear("error", len(answerSigns)), Wrong: linear("wrong", len(answerSigns))}
+		Shared: linear("", countProducts(len(viewSigns))).Signs, Error: linear("error", countProducts(len(answerSigns))), Wrong: linear("wrong", countProducts(len(answerSigns)))}
 	for _, name := range Views {
 		g.Views = append(g.Views, linear(name, len(problemSigns)))
 	}
@@ -183,9 +183,22 @@ func TestScaled(t *testing.T) {
 	}
 }
 
-// What is expected is the logistic function of the signs of the answer: here of two.
+// The products of signs follow these, squares among them.
+func TestProducts(t *testing.T) {
+	if got := products([]float64{2, 3, 5}); !slices.Equal(got, []float64{2, 3, 5, 4, 6, 10, 9, 15, 25}) || len(got) != countProducts(3) {
+		t.Errorf("products %v", got)
+	}
+}
+
+// What is expected is the logistic function of the signs of the answer and their products: here of two
+// signs and a square.
 func TestExpect(t *testing.T) {
-	g := &Gate{Error: Linear{"error", -1, make([]float64, len(answerSigns))}, Wrong: Linear{"wrong", -2, make([]float64, len(answerSigns))}}
+	n := countProducts(len(answerSigns))
+	g := &Gate{Error: Linear{"error", -1, make([]float64, n)}, Wrong: Linear{"wrong", -2, make([]float64, n)}}
+	if names(answerSigns)[0] != "spread" {
+		t.Fatal("the first sign is another: its square is not the first product")
+	}
+	g.Error.Signs[len(answerSigns)] = -0.25
 	for j, name := range names(answerSigns) {
 		g.Answer = append(g.Answer, Scale{name, 0, 1})
 		switch name {
@@ -199,7 +212,8 @@ func TestExpect(t *testing.T) {
 		Views: []View{{Name: "balance", Apart: 0.5, Proportions: []float64{0.4, 0.6}}, {Name: "classes", Apart: 0.6, Proportions: []float64{0.8, 0.2}}}}
 	l1, wrong := g.Expect(s, []float64{0.75, 0.25})
 	// The mean is .5, .5, from which the views are .2 and .6 away, and .75 · .3 of the rows are new.
-	wantL1 := 2 / (1 + math.Exp(1-0.5*math.Log(0.75*0.2+0.25*0.6+leastLog)))
+	spread := math.Log(0.75*0.2 + 0.25*0.6 + leastLog)
+	wantL1 := 2 / (1 + math.Exp(1-0.5*spread+0.25*spread*spread))
 	wantWrong := 1 / (1 + math.Exp(2-2*math.Log(0.75*0.3+leastLog)))
 	if math.Abs(l1-wantL1) > 1e-12 || math.Abs(wrong-wantWrong) > 1e-12 {
 		t.Errorf("expected are %v and %v, want %v and %v", l1, wrong, wantL1, wantWrong)
@@ -255,7 +269,7 @@ func TestWhyInWords(t *testing.T) {
 
 // taskOf is a task of which one view has the truth, or none if it is −1.
 func taskOf(rng *rand.Rand, family int, s Signs, right int) Task {
-	t := Task{Name: fmt.Sprint("task", rng.Uint32()), Kind: "chosen", Family: fmt.Sprint("family", family), Signs: s, Truth: shares(rng, len(s.Prior)), Sampling: make([]float64, len(s.Prior))}
+	t := Task{Name: fmt.Sprint("task", rng.Uint32()), Kind: "chosen", Family: fmt.Sprint("family", family), Signs: s, Truth: shares(rng, len(s.Prior)), Mixed: 1, Sampling: make([]float64, len(s.Prior))}
 	for i := range s.Views {
 		wrong := 0.05
 		if i == right {
@@ -367,6 +381,7 @@ func TestGradient(t *testing.T) {
 		for k := range task.Wrong {
 			task.Wrong[k] = rng.Float64()
 		}
+		task.Mixed = 0.8
 		tasks = append(tasks, task)
 	}
 	g, weights := &Gate{}, familyWeights(tasks)
@@ -403,7 +418,10 @@ func cost(c *climb) (sum float64) {
 		}
 	}
 	g.Shared = c.parameters[len(Views)*c.viewSize:]
-	for _, p := range g.Shared {
+	for j, p := range g.Shared {
+		if j >= len(viewSigns) {
+			sum += (productCosts - 1) * c.Ridge * p * p
+		}
 		sum += c.Ridge * p * p
 	}
 	for i, t := range c.tasks {

@@ -22,6 +22,9 @@ type Problem struct {
 	// of it neither the classes nor chance explain.
 	Novelty float64 `json:"novelty"`
 	New     float64 `json:"new"`
+	// Distance is how far the middle row of the target lies from its nearest rows of the source, beside how
+	// far the source's rows lie from their mean.
+	Distance float64 `json:"distance"`
 	// Rival is how much likelier the target is if all rows have moved alike, where that may look
 	// like new proportions, in standard deviations of chance; 0 elsewhere.
 	Rival float64 `json:"rival"`

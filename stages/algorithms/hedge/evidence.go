@@ -30,7 +30,7 @@ type Evidence struct {
 	// any class.
 	Missing float64 `json:"missing,omitempty"`
 	// Unknown is how much of what could be known of the target's classes is not, 0 to 1: 1 if
-	// the target lies where the source has no rows.
+	// the target lies farther from the source than any that was learnt from.
 	Unknown float64 `json:"unknown,omitempty"`
 	// Fewest is 1 / (n + 2) for the n rows that tell least: those of the target, or those of a
 	// class of the source, by the share of the class.
@@ -44,13 +44,9 @@ type Evidence struct {
 const UntypicalRate = 0.05
 
 const (
-	// Of 20 tasks with a greater Novelty 15 were off by more than 0.2, whatever the other signs
-	// were: nothing is known of such a target.
-	strangeNovelty = 0.95
 	// Where more rows than that lie where the source has none, that its classes have moved there
-	// is taken on trust: columns that have changed places look the same. No more than the second
-	// of the labels are expected to be right then.
-	farNovelty, farAccuracy = 0.5, 0.9
+	// is taken on trust: columns that have changed places look the same.
+	farNovelty = 0.5
 
 	// A label that is wrong counts a row for one class too many and for another too few. Where
 	// classes have few rows such errors hardly cancel out: nine simulated targets of 200 to 1,000
@@ -78,8 +74,8 @@ func (m *Model) judge(f *fit, posteriors []blas32.General) blas32.General {
 	return mean
 }
 
-// Strange reports whether nearly no row of the target lies where the source has rows.
-func (m *Model) Strange() bool { return m.Problem.Novelty > strangeNovelty }
+// Strange reports whether the target lies farther from the source than any that was learnt from.
+func (m *Model) Strange() bool { return m.Problem.Distance > gate.Default().Farthest }
 
 // Far reports whether most rows of the target lie where the source has none.
 func (m *Model) Far() bool { return m.Problem.Novelty > farNovelty }
@@ -100,9 +96,6 @@ func (m *Model) expect() {
 	stays := Unmoved(m.Views)
 	off, wrong := gate.Default().Expect(m.Signs(), m.weights())
 	right := 1 - wrong
-	if m.Far() {
-		right = min(right, farAccuracy)
-	}
 	right = (1-e.Unknown)*right + e.Unknown/float64(len(m.Classes))
 	// Each row of no class of the source is one too few of the class that the source lacks, and one
 	// too many of another.
