@@ -12,8 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/hedge"
 )
@@ -136,30 +134,17 @@ func look(ctx context.Context, t task) (gate.Task, error) {
 	if err != nil {
 		return gate.Task{}, err
 	}
-	mean, views := make([]float32, len(truth)*len(names)), 0.0
-	for i, p := range posteriors {
-		g.Wrong = append(g.Wrong, wrong(p, truth))
-		views += m.Views[i].Weight * g.Wrong[i]
-		for j, v := range p.Data {
-			mean[j] += float32(m.Views[i].Weight) * v
+	for _, p := range posteriors {
+		wrong := 0
+		for i, y := range truth {
+			if row := p.Data[i*p.Stride:][:p.Cols]; y != argmax(row) {
+				wrong++
+			}
 		}
-	}
-	if g.Mixed = 1; views > 0 {
-		g.Mixed = wrong(blas32.General{Rows: len(truth), Cols: len(names), Stride: len(names), Data: mean}, truth) / views
+		g.Wrong = append(g.Wrong, float64(wrong)/float64(len(truth)))
 	}
 	shorten(&g)
 	return g, nil
-}
-
-// wrong is the share of rows whose greatest posterior is not of their class.
-func wrong(posteriors blas32.General, truth []int32) float64 {
-	n := 0
-	for i, y := range truth {
-		if y != argmax(posteriors.Data[i*posteriors.Stride:][:posteriors.Cols]) {
-			n++
-		}
-	}
-	return float64(n) / float64(len(truth))
 }
 
 // known returns the classes of which the source has rows, and the labels among them: −1 of a target row of another.
@@ -197,7 +182,6 @@ func shorten(t *gate.Task) {
 	for _, x := range []*float64{&p.Separation, &p.Misfit, &p.Change, &p.Novelty, &p.New, &p.Distance, &p.Rival} {
 		*x = short(*x)
 	}
-	t.Mixed = short(t.Mixed)
 	for i := range t.Views {
 		v := &t.Views[i]
 		for _, x := range []*float64{&v.Apart, &v.Beyond, &v.Blurred, &v.Doubt, &v.Members, &v.Trees} {

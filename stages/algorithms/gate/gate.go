@@ -112,13 +112,15 @@ func scaled(signs []float64, scales []Scale) []float64 {
 
 const maxScaled = 4
 
-// products returns z and, behind it, the products of each two of its values, squares among them: what one
-// sign says depends on others. Value i and those from it on come after those of the values before.
+// products returns z and, behind it, the products of each two of its values, squares among them, as far as both
+// lie above their means: what one sign says of what is wrong depends on others. Where all is well nothing is
+// multiplied, so that an answer of which everything speaks is doubted no more than the signs themselves doubt it.
+// Value i and those from it on come after those of the values before.
 func products(z []float64) []float64 {
 	all := append(make([]float64, 0, countProducts(len(z))), z...)
 	for i, x := range z {
 		for _, y := range z[i:] {
-			all = append(all, x*y)
+			all = append(all, max(x, 0)*max(y, 0))
 		}
 	}
 	return all
@@ -261,7 +263,7 @@ func (g *Gate) parts(z []float64) []float64 {
 	for i, x := range z {
 		adds[i] += g.Shared[i] * x
 		for j := i; j < len(z); j++ {
-			half := g.Shared[at] * x * z[j] / 2
+			half := g.Shared[at] * max(x, 0) * max(z[j], 0) / 2
 			adds[i] += half
 			adds[j] += half
 			at++

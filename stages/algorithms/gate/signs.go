@@ -28,8 +28,6 @@ type Problem struct {
 	// Rival is how much likelier the target is if all rows have moved alike, where that may look
 	// like new proportions, in standard deviations of chance; 0 elsewhere.
 	Rival float64 `json:"rival"`
-	// Noise is true where the target's rows are the source's with noise.
-	Noise bool `json:"noise,omitempty"`
 	// Rows of the source and of the target, their columns, and the source's classes.
 	Source  int `json:"source"`
 	Target  int `json:"target"`
@@ -104,12 +102,6 @@ var problemSigns = []sign[Problem]{
 	{"novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(p Problem) float64 { return p.Novelty }},
 	{"new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(p Problem) float64 { return p.New }},
 	{"rival", "a movement of all rows explains the target better than new proportions", "new proportions explain the target as well as a movement of all rows", func(p Problem) float64 { return math.Tanh(p.Rival / 2) }},
-	{"noise", "the target has noise that the source has not", "the target has no noise that the source has not", func(p Problem) float64 {
-		if p.Noise {
-			return 1
-		}
-		return 0
-	}},
 	{"source rows", "the source has many rows", "the source has few rows", func(p Problem) float64 { return math.Log(float64(p.Source)) }},
 	{"target rows", "the target has many rows", "the target has few rows", func(p Problem) float64 { return math.Log(float64(p.Target)) }},
 	{"columns", "there are many columns", "there are few columns", func(p Problem) float64 { return math.Log(float64(p.Columns)) }},

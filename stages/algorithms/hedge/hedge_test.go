@@ -107,8 +107,8 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%s: %.3f is not between %.3f and %.3f", name, share, m.Interval.Lower[k], m.Interval.Upper[k])
 			}
 		}
-		if doubted := m.Evidence.ExpectedError > labelshift.Threshold || m.Evidence.ExpectedAccuracy < .8; doubted != m.Far() {
-			t.Errorf("%s: an easy problem is doubted, or one that lies elsewhere is not: %+v", name, m.Evidence)
+		if doubted := m.Evidence.ExpectedError > labelshift.Threshold || m.Evidence.ExpectedAccuracy < .8; doubted {
+			t.Errorf("%s: an easy problem is doubted: %+v", name, m.Evidence)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestStays(t *testing.T) {
 		if !test.stays {
 			continue
 		}
-		if e := dense.L1(m.Proportions, test.shares); test.strange == 0 && e > .15 {
+		if e := dense.L1(m.Proportions, test.shares); test.strange == 0 && e > .1 {
 			t.Errorf("%s: p_T is off by %.3f: %v", name, e, m.Proportions)
 		}
 		if share := float64(test.strange) / float64(p.Target.Rows); math.Abs(m.Problem.New-share) > .04 {
@@ -182,7 +182,7 @@ func TestStays(t *testing.T) {
 					low++
 				}
 			}
-			if share := float64(low) / float64(max(1, len(rows))); len(rows) > 0 && (share > .4) != (what == "new") {
+			if share := float64(low) / float64(max(1, len(rows))); len(rows) > 0 && (share > .5) != (what == "new") {
 				t.Errorf("%s: %.3f of the %s rows have a typicality below .02", name, share, what)
 			}
 		}
