@@ -174,7 +174,7 @@ func newClimb(g *Gate, tasks []Task, weights []float64, o Options) *climb {
 		var views [][]float64
 		var kinds []int
 		for _, v := range t.Views {
-			views = append(views, products(scaled(values(viewSigns, seen{v, t.Prior}), g.View)))
+			views = append(views, products(viewSigns, scaled(values(viewSigns, seen{v, t.Prior}), g.View)))
 			kinds = append(kinds, index(v.Name))
 		}
 		c.views, c.kinds = append(c.views, views), append(c.kinds, kinds)
@@ -195,7 +195,7 @@ func (c *climb) run(g *Gate) error {
 		Grad: func(gradient, at []float64) { c.cost(at, gradient) },
 	}
 	shared := len(Views) * c.viewSize
-	found, err := optimize.Minimize(problem, make([]float64, shared+countProducts(len(viewSigns))),
+	found, err := optimize.Minimize(problem, make([]float64, shared+countProducts(viewSigns)),
 		&optimize.Settings{GradientThreshold: leastGradient, MajorIterations: c.Steps}, &optimize.LBFGS{})
 	if err != nil {
 		return fmt.Errorf("gate: the fit of the weights: %w", err)
@@ -301,7 +301,7 @@ func (g *Gate) fitAnswers(tasks []Task, weights []float64) error {
 	}
 	g.Answer = scalesOf(names(answerSigns), signs, counts)
 	for i := range signs {
-		signs[i] = products(scaled(signs[i], g.Answer))
+		signs[i] = products(answerSigns, scaled(signs[i], g.Answer))
 	}
 	var err error
 	if g.Error, err = regress("error", signs, errors, counts); err != nil {

@@ -81,8 +81,8 @@ func Parse(data []byte) (*Gate, error) {
 			return nil, fmt.Errorf("gate.json: view %s has %d coefficients: want %d: make it again with fitgate", v.Name, len(v.Signs), len(problemSigns))
 		}
 	}
-	answers := countProducts(len(answerSigns))
-	same := slices.Equal(views, Views) && len(g.Shared) == countProducts(len(viewSigns)) && len(g.Error.Signs) == answers && len(g.Wrong.Signs) == answers
+	answers := countProducts(answerSigns)
+	same := slices.Equal(views, Views) && len(g.Shared) == countProducts(viewSigns) && len(g.Error.Signs) == answers && len(g.Wrong.Signs) == answers
 	for _, pair := range [][2][]string{{scaleNames(g.Problem), names(problemSigns)}, {scaleNames(g.View), names(viewSigns)}, {scaleNames(g.Answer), names(answerSigns)}} {
 		same = same && slices.Equal(pair[0], pair[1])
 	}
@@ -112,22 +112,43 @@ func scaled(signs []float64, scales []Scale) []float64 {
 
 const maxScaled = 4
 
-// products returns z and, behind it, the products of each two of its values, squares among them, as far as both
-// lie above their means: what one sign says of what is wrong depends on others. Where all is well nothing is
-// multiplied, so that an answer of which everything speaks is doubted no more than the signs themselves doubt it.
-// Value i and those from it on come after those of the values before.
-func products(z []float64) []float64 {
-	all := append(make([]float64, 0, countProducts(len(z))), z...)
-	for i, x := range z {
-		for _, y := range z[i:] {
-			all = append(all, max(x, 0)*max(y, 0))
+// A pair is two signs that are multiplied.
+type pair struct{ first, second int }
+
+// pairs are what is multiplied: a sign that speaks against an answer by each of those after it that do too, itself
+// among them, and by all that do not. So what one says of what is wrong depends on the others.
+func pairs[T any](signs []sign[T]) (all []pair) {
+	for i, a := range signs {
+		for j, b := range signs {
+			if a.against && (j >= i || !b.against) {
+				all = append(all, pair{i, j})
+			}
 		}
 	}
 	return all
 }
 
-// countProducts is the number of values that products returns for n.
-func countProducts(n int) int { return n + n*(n+1)/2 }
+// product is that of two signs on their scale. One that speaks against an answer counts as far as it lies above its
+// mean: an answer against which nothing speaks is doubted no more than the signs themselves doubt it.
+func product[T any](signs []sign[T], z []float64, p pair) float64 {
+	first, second := max(z[p.first], 0), z[p.second]
+	if signs[p.second].against {
+		second = max(second, 0)
+	}
+	return first * second
+}
+
+// products returns z and the products behind it.
+func products[T any](signs []sign[T], z []float64) []float64 {
+	all := slices.Clone(z)
+	for _, p := range pairs(signs) {
+		all = append(all, product(signs, z, p))
+	}
+	return all
+}
+
+// countProducts is the number of values that products returns.
+func countProducts[T any](signs []sign[T]) int { return len(signs) + len(pairs(signs)) }
 
 func (l Linear) at(z []float64) float64 { return l.Constant + dot(l.Signs, z) }
 
@@ -163,7 +184,7 @@ func (g *Gate) scores(s Signs) []float64 {
 		if v.Name == "classes" && undivided(s.Views) {
 			scores[i] = logSum(scores[i], g.Views[index("parts")].at(z))
 		}
-		scores[i] += dot(g.Shared, products(scaled(values(viewSigns, seen{v, s.Prior}), g.View)))
+		scores[i] += dot(g.Shared, products(viewSigns, scaled(values(viewSigns, seen{v, s.Prior}), g.View)))
 	}
 	return scores
 }
@@ -193,7 +214,7 @@ func softmax(scores []float64) []float64 {
 // Expect returns the L1 error, 0 to 2, that the weighted mean of the views' proportions is expected
 // to have, and the share of its labels, 0 to 1, that is expected to be wrong.
 func (g *Gate) Expect(s Signs, weights []float64) (l1, wrong float64) {
-	z := products(scaled(values(answerSigns, newAnswer(s, weights)), g.Answer))
+	z := products(answerSigns, scaled(values(answerSigns, newAnswer(s, weights)), g.Answer))
 	return 2 * logistic(g.Error.at(z)), logistic(g.Wrong.at(z))
 }
 
@@ -259,15 +280,14 @@ func (g *Gate) Why(s Signs, weights []float64, view int) []Reason {
 
 // parts are what each sign of a view, on its scale, adds to the logarithm of its weight.
 func (g *Gate) parts(z []float64) []float64 {
-	adds, at := make([]float64, len(z)), len(z)
+	adds := make([]float64, len(z))
 	for i, x := range z {
-		adds[i] += g.Shared[i] * x
-		for j := i; j < len(z); j++ {
-			half := g.Shared[at] * max(x, 0) * max(z[j], 0) / 2
-			adds[i] += half
-			adds[j] += half
-			at++
-		}
+		adds[i] = g.Shared[i] * x
+	}
+	for i, p := range pairs(viewSigns) {
+		half := g.Shared[len(z)+i] * product(viewSigns, z, p) / 2
+		adds[p.first] += half
+		adds[p.second] += half
 	}
 	return adds
 }

@@ -59,7 +59,7 @@ func randomGate(rng *rand.Rand) *Gate {
 		return all
 	}
 	g := &Gate{Problem: scales(names(problemSigns)), View: scales(names(viewSigns)), Answer: scales(names(answerSigns)), Width: 1,
-		Shared: linear("", countProducts(len(viewSigns))).Signs, Error: linear("error", countProducts(len(answerSigns))), Wrong: linear("wrong", countProducts(len(answerSigns)))}
+		Shared: linear("", countProducts(viewSigns)).Signs, Error: linear("error", countProducts(answerSigns)), Wrong: linear("wrong", countProducts(answerSigns))}
 	for _, name := range Views {
 		g.Views = append(g.Views, linear(name, len(problemSigns)))
 	}
@@ -183,29 +183,41 @@ func TestScaled(t *testing.T) {
 	}
 }
 
-// The products of signs follow these, squares among them.
+// The products of signs follow these: of those that speak against an answer, as far as they lie above their means, with
+// one another and with all others.
 func TestProducts(t *testing.T) {
-	if got := products([]float64{2, 3, 5}); !slices.Equal(got, []float64{2, 3, 5, 4, 6, 10, 9, 15, 25}) || len(got) != countProducts(3) {
-		t.Errorf("products %v", got)
+	signs := []sign[int]{{against: true}, {}, {against: true}}
+	for _, c := range []struct{ z, want []float64 }{
+		{[]float64{2, 3, 5}, []float64{2, 3, 5, 4, 6, 10, 15, 25}},
+		{[]float64{2, -3, 5}, []float64{2, -3, 5, 4, -6, 10, -15, 25}},
+		{[]float64{-2, 3, 5}, []float64{-2, 3, 5, 0, 0, 0, 15, 25}},
+		{[]float64{-2, -3, -5}, []float64{-2, -3, -5, 0, 0, 0, 0, 0}},
+	} {
+		got := products(signs, c.z)
+		for i := range got {
+			got[i] += 0 // no −0
+		}
+		if !slices.Equal(got, c.want) || len(got) != countProducts(signs) {
+			t.Errorf("products of %v: %v, want %v", c.z, got, c.want)
+		}
 	}
 }
 
 // What is expected is the logistic function of the signs of the answer and their products: here of two
 // signs and their squares. A square counts only where the sign lies above its mean.
 func TestExpect(t *testing.T) {
-	n := countProducts(len(answerSigns))
+	n := countProducts(answerSigns)
 	g := &Gate{Error: Linear{"error", -1, make([]float64, n)}, Wrong: Linear{"wrong", -2, make([]float64, n)}}
-	square := len(answerSigns)
+	square := func(j int) int { return len(answerSigns) + slices.Index(pairs(answerSigns), pair{j, j}) }
 	for j, name := range names(answerSigns) {
 		g.Answer = append(g.Answer, Scale{name, 0, 1})
 		switch name {
 		case "spread":
 			g.Answer[j].Mean = -2
-			g.Error.Signs[j], g.Error.Signs[square] = 0.5, -0.25
+			g.Error.Signs[j], g.Error.Signs[square(j)] = 0.5, -0.25
 		case "new":
-			g.Wrong.Signs[j], g.Wrong.Signs[square] = 2, 7
+			g.Wrong.Signs[j], g.Wrong.Signs[square(j)] = 2, 7
 		}
-		square += len(answerSigns) - j
 	}
 	s := Signs{Prior: []float64{0.5, 0.5}, Problem: Problem{New: 0.3, Source: 1, Target: 1, Classes: 2}, Disagree: [][]float64{{0, 0.2}, {0.2, 0}},
 		Views: []View{{Name: "balance", Apart: 0.5, Proportions: []float64{0.4, 0.6}}, {Name: "classes", Apart: 0.6, Proportions: []float64{0.8, 0.2}}}}
@@ -385,7 +397,7 @@ func TestGradient(t *testing.T) {
 	g, weights := &Gate{}, familyWeights(tasks)
 	g.setScales(tasks, weights)
 	c := newClimb(g, tasks, weights, Options{Ridge: 0.01})
-	at := make([]float64, len(Views)*c.viewSize+countProducts(len(viewSigns)))
+	at := make([]float64, len(Views)*c.viewSize+countProducts(viewSigns))
 	for j := range at {
 		at[j] = rng.NormFloat64() / 3
 	}

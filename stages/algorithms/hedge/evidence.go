@@ -45,8 +45,9 @@ const UntypicalRate = 0.05
 
 const (
 	// Where more rows than that lie where the source has none, that its classes have moved there
-	// is taken on trust: columns that have changed places look the same.
-	farNovelty = 0.5
+	// is taken on trust: columns that have changed places look the same. No task of the gate's shows
+	// how often they have, so no more than the second of the labels are expected to be right then.
+	farNovelty, farAccuracy = 0.5, 0.9
 
 	// A label that is wrong counts a row for one class too many and for another too few. Where
 	// classes have few rows such errors hardly cancel out: nine simulated targets of 200 to 1,000
@@ -96,6 +97,9 @@ func (m *Model) expect() {
 	stays := Unmoved(m.Views)
 	off, wrong := gate.Default().Expect(m.Signs(), m.weights())
 	right := 1 - wrong
+	if m.Far() {
+		right = min(right, farAccuracy)
+	}
 	right = (1-e.Unknown)*right + e.Unknown/float64(len(m.Classes))
 	// Each row of no class of the source is one too few of the class that the source lacks, and one
 	// too many of another.

@@ -18,7 +18,7 @@ func TestLeastExpected(t *testing.T) {
 		return m.Evidence
 	}
 	plain := expected(func(*Model) {})
-	if plain.ExpectedAccuracy < .8 {
+	if plain.ExpectedAccuracy < .9 {
 		t.Errorf("an accuracy of %.3f is expected where nothing speaks against it", plain.ExpectedAccuracy)
 	}
 	for name, c := range map[string]struct {
@@ -27,11 +27,11 @@ func TestLeastExpected(t *testing.T) {
 		right  float64 // at most
 	}{
 		"nine of ten rows are new": {func(m *Model) { m.Problem.New = .9 }, 1.8, .1},
-
-		"nothing is known":   {func(m *Model) { m.Evidence.Unknown = 1 }, 0.5, .5},
-		"three rows":         {func(m *Model) { m.Evidence.Fewest = .2 }, .4, .8},
-		"no row has a value": {func(m *Model) { m.Evidence.Missing = .5 }, .5, .5},
-		"thin classes":       {func(m *Model) { m.Evidence.Thin, m.Evidence.Missing = true, .2 }, .4, .8},
+		"most rows lie elsewhere":  {func(m *Model) { m.Problem.Novelty = .6 }, 0, farAccuracy},
+		"nothing is known":         {func(m *Model) { m.Evidence.Unknown = 1 }, 0.5, .5},
+		"three rows":               {func(m *Model) { m.Evidence.Fewest = .2 }, .4, .8},
+		"no row has a value":       {func(m *Model) { m.Evidence.Missing = .5 }, .5, .5},
+		"thin classes":             {func(m *Model) { m.Evidence.Thin, m.Problem.Novelty = true, .6 }, thinError * (1 - farAccuracy), farAccuracy},
 	} {
 		e := expected(c.change)
 		if e.ExpectedError < c.error-1e-9 || e.ExpectedAccuracy > c.right+1e-9 || e.ExpectedAccuracy > 1-e.ExpectedError/2+1e-9 {
