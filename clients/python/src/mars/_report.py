@@ -53,7 +53,7 @@ class LabelReport:
     >>> report.counts
     {0: 200, 1: 50}
     >>> report.verdict.split(":")[0], report.expected_accuracy > 0.8, report.warnings
-    ('Believe these labels with care', True, [])
+    ('These labels can be believed', True, [])
     """
 
     def __init__(self, known: Mapping[str, Any], labels: Any = None) -> None:
