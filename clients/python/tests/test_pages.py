@@ -52,7 +52,7 @@ def test_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
     outputs = [o for cell in notebook.cells for o in cell.get("outputs", [])]
     shown = [o["data"] for o in outputs if "data" in o]
-    assert any("Believe these proportions with care" in d.get("text/html", "") for d in shown)
+    assert any("These proportions can be believed" in d.get("text/html", "") for d in shown)
     assert any("image/png" in d for d in shown)
     said = "".join(o["text"] for o in outputs if o["output_type"] == "stream")
     assert "labelled 550 rows" in said and 'target: has no column "CCR7", which source has' in said

@@ -29,7 +29,7 @@ func (h *hedgeFlags) register(f *pflag.FlagSet) {
 	f.Var(oneOf{&h.assume, append([]string{"auto", "stay", "move"}, hedge.Views...)}, "assume",
 		"what has happened to the classes: they stay where they are and only their proportions change (stay), they move (move), or one assumption; auto weighs all by how well they explain the target")
 	f.Var(oneOf{&h.classifier, append([]string{usualClassifiers, allClassifiers}, ensemble.Names...)}, "classifier",
-		"what learns the source's labels: logistic, kernel and network together (ensemble), all four, or one")
+		"what learns the source's labels: logistic, kernel and network together, and trees where no rows have moved (ensemble), all four everywhere, or one")
 }
 
 // views are those that may have weight; nil means all.

@@ -10,23 +10,23 @@ type kind struct {
 	name   string
 	weight float64
 	apply  func(d *draft)
-	also   bool // the proportions may change as well
+	also   float64 // the probability that the proportions change as well
 }
 
 const same = "same" // nothing changes
 
 // kinds are about as frequent as each is among studies of real tables.
 var kinds = []kind{
-	{same, 8, func(*draft) {}, false},
-	{"label", 16, label, false},
-	{"vanished", 3, vanished, false},
-	{"chosen", 14, chosen, true},
-	{"split", 10, split, true},
-	{"moved", 18, moved, true},
-	{"together", 10, together, true},
-	{"noise", 5, noise, true},
-	{"new", 9, strangers, true},
-	{"rule", 7, otherRule, false},
+	{same, 8, func(*draft) {}, 0},
+	{"label", 16, label, 0},
+	{"vanished", 3, vanished, 0},
+	{"chosen", 14, chosen, .25},
+	{"split", 10, split, .25},
+	{"moved", 18, moved, .25},
+	{"together", 10, together, .25},
+	{"noise", 5, noise, .5},
+	{"new", 9, strangers, .25},
+	{"rule", 7, otherRule, 0},
 }
 
 // label gives the target other proportions, or leaves one class next to nothing.
@@ -140,17 +140,12 @@ func (d *draft) leaves() func(row) float64 {
 	}
 }
 
-// split cuts the table in two at a threshold of a column, a root or a node, as studies cut real
-// tables by year, place or group. The column may go.
+// split cuts the table in two at a threshold of a column, as studies cut real tables by year, place or
+// group. The column goes.
 func split(d *draft) {
 	j := d.rng.IntN(d.p.width())
+	d.dropped[j] = true
 	value := func(r row) float64 { return r.x[j] }
-	if column := chance(d.rng, .6); column {
-		d.dropped[j] = d.p.width() > 2 && chance(d.rng, .5)
-	} else {
-		l := d.rng.IntN(len(d.sample[0].latent))
-		value = func(r row) float64 { return r.latent[l] }
-	}
 	sorted := make([]float64, calibration)
 	for i := range sorted {
 		sorted[i] = value(d.sample[i])

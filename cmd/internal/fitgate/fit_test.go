@@ -143,7 +143,7 @@ func TestLeaveOut(t *testing.T) {
 	tasks := pointed(3, 60, 12)
 	for i := range tasks {
 		if tasks[i].Family == "family4" {
-			tasks[i].Problem.Noise = true
+			tasks[i].Problem.Novelty = 1
 			for v := range tasks[i].Views {
 				tasks[i].Views[v].Apart = 0.7
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -18,10 +19,9 @@ const (
 	mostCells    = 100_000 // of each side, which keeps a study of many tasks cheap
 	fewValues    = 12      // a column of so many values has steps, which nothing moves
 
-	twice      = .1  // share of tasks with two kinds of change
-	also       = .25 // share of tasks whose proportions change as well, where that is no kind of its own
-	tries      = 30  // before a family's program is replaced
-	poolSource = 3   // rows that are drawn for each that is kept, so that there is a choice
+	twice      = .1 // share of tasks with two kinds of change
+	tries      = 30 // before a family's program is replaced
+	poolSource = 3  // rows that are drawn for each that is kept, so that there is a choice
 	poolTarget = 6
 )
 
@@ -35,6 +35,9 @@ func draw(seed uint64) task {
 	family := seed / familySize
 	rng := rand.New(rand.NewPCG(seed, 0))
 	changes := someKinds(rng)
+	for isPlane(family) && slices.ContainsFunc(changes, func(k kind) bool { return k.name == "split" }) {
+		changes = someKinds(rng) // there is no column to give up
+	}
 	for attempt := uint64(0); ; attempt++ {
 		p := familyProgram(family, attempt/tries)
 		t := newDraft(rand.New(rand.NewPCG(seed, attempt+1)), p).task(changes)
@@ -60,10 +63,12 @@ func someKinds(rng *rand.Rand) []kind {
 	return changes
 }
 
+func isPlane(family uint64) bool { return family%planesEvery == planesEvery-1 }
+
 // familyProgram draws the program of a family; another one if there are no tasks of it that are valid.
 func familyProgram(family, replacement uint64) *program {
 	rng := rand.New(rand.NewPCG(family, math.MaxUint64-replacement))
-	if family%planesEvery == planesEvery-1 {
+	if isPlane(family) {
 		return plane(rng)
 	}
 	// Most real tables are such that something can be learnt; most random programs are not.
@@ -128,7 +133,7 @@ func (d *draft) measure() {
 func (d *draft) task(changes []kind) task {
 	for _, k := range changes {
 		k.apply(d)
-		if k.also && d.shares == nil && chance(d.rng, also) {
+		if k.also > 0 && d.shares == nil && chance(d.rng, k.also) {
 			d.newShares()
 		}
 	}

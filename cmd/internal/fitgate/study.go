@@ -179,7 +179,7 @@ func argmax(row []float32) int32 {
 // shorten rounds all numbers to four digits, so that files of signs are small.
 func shorten(t *gate.Task) {
 	p := &t.Problem
-	for _, x := range []*float64{&p.Separation, &p.Misfit, &p.Change, &p.Novelty, &p.New, &p.Rival} {
+	for _, x := range []*float64{&p.Separation, &p.Misfit, &p.Change, &p.Novelty, &p.New, &p.Distance, &p.Rival} {
 		*x = short(*x)
 	}
 	for i := range t.Views {

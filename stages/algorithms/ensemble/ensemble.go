@@ -36,9 +36,6 @@ type kind struct {
 // kinds are those that can be chosen, in their order.
 var kinds = []*kind{&logisticKind, &kernelKind, &networkKind, &treesKind}
 
-// usual is how many of them, from the first, an ensemble is of if nobody chooses some.
-const usual = 3
-
 // Names are those of the members.
 var Names = func() (names []string) {
 	for _, k := range kinds {
@@ -59,8 +56,8 @@ func kindOf(name string) *kind {
 
 // Options of an ensemble. The zero value is usable.
 type Options struct {
-	// Members are some of Names, each at most once; nil means the usual ones, or a linear discriminant where
-	// classes are Crowded.
+	// Members are some of Names, each at most once; nil means all of them, but for Trees where classes are
+	// Thin, or a linear discriminant where they are Crowded.
 	Members []string
 	// Distinct is how many rows there are; those after them are copies of these rows, in the
 	// same order and as often as there are. A row is in one fold with its copies. 0 means
@@ -79,7 +76,7 @@ type Options struct {
 // members are the names of the members, checked.
 func (o Options) members() ([]string, error) {
 	if o.Members == nil {
-		return Names[:usual], nil
+		return Names, nil
 	}
 	if len(o.Members) == 0 {
 		return nil, fmt.Errorf("ensemble: there are no members: choose some of %v", Names)

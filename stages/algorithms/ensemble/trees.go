@@ -13,7 +13,10 @@ import (
 	"mars.dev/mars/stages/algorithms/safetensors"
 )
 
-var treesKind = kind{name: "trees", train: (*Tuned).trainTrees, get: getTrees, choose: (*Tuned).chooseTrees}
+// Trees is the name of boosted trees among Names.
+const Trees = "trees"
+
+var treesKind = kind{name: Trees, train: (*Tuned).trainTrees, get: getTrees, choose: (*Tuned).chooseTrees}
 
 // Of the trees. They are few and small, as they are trained again for every view.
 const (

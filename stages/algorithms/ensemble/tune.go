@@ -91,8 +91,12 @@ func Tune(ctx context.Context, x blas32.General, labels []int32, classes int, o 
 	t := &Tuned{Classes: classes, temperature: 1, distinct: cmp.Or(o.Distinct, x.Rows), groups: o.Groups, unlabelled: o.Unlabelled, seed: o.Seed}
 	present, _ := renumber(labels, classes)
 	t.crowded = Crowded(t.distinct, len(present))
-	if t.crowded && o.Members == nil {
+	switch {
+	case o.Members != nil:
+	case t.crowded:
 		names = []string{discriminantKind.name}
+	case Thin(t.distinct, len(present)):
+		names = without(names, Trees)
 	}
 	tuned := names
 	if !t.crowded && !slices.Contains(names, kernelKind.name) {
@@ -268,6 +272,21 @@ func (t *Tuned) Train(ctx context.Context, x blas32.General, labels []int32) (*M
 		return nil, err
 	}
 	return m, nil
+}
+
+// Without returns t without a member of that name, which others then stand for, if there are others.
+func (t *Tuned) Without(name string) *Tuned {
+	own := *t
+	own.members = slices.DeleteFunc(slices.Clone(t.members), func(m member) bool { return m.name == name })
+	if len(own.members) == 0 {
+		return t
+	}
+	weigh(own.members)
+	return &own
+}
+
+func without(names []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
 }
 
 // logLoss is the mean logarithmic loss, in nats, of posteriors of rows with these labels.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -37,8 +38,17 @@ func (t *Task) New() float64 {
 // Off is the L1 error of proportions.
 func (t *Task) Off(p []float64) float64 { return distance(p, t.Truth) + t.New() }
 
-// WrongLabels is the share of wrong labels of an answer with these weights, of the views' mean.
-func (t *Task) WrongLabels(weights []float64) float64 { return dot(weights, t.Wrong) }
+// WrongLabels is about the share of wrong labels of an answer with these weights. A label is that of the
+// greatest of the mean posteriors, so views of large weights count more than in the mean: with squares of the
+// weights it is right on average (docs/decisions.md).
+func (t *Task) WrongLabels(weights []float64) float64 {
+	sum, all := 0.0, 0.0
+	for v, w := range weights {
+		sum += w * w * t.Wrong[v]
+		all += w * w
+	}
+	return sum / all
+}
 
 // Mean is the weighted mean of the views' proportions.
 func (s *Signs) Mean(weights []float64) []float64 { return newAnswer(*s, weights).mean }
@@ -48,15 +58,17 @@ type Options struct {
 	// Ridge is what the square of a coefficient, or a constant, costs; 0 means 3e-4. Without it a view that is
 	// seldom right would lose all weight, and learn no more.
 	Ridge float64
-	// Steps of Adam; 0 means 1,500.
+	// Steps of L-BFGS; 0 means 1,500.
 	Steps int
 }
 
 const (
 	wrongCosts    = 2    // what a share of wrong labels costs beside an L1 error
 	simulated     = 0.3  // what a simulated family counts beside a real one
-	rate          = 0.03 // of Adam's first steps
+	smooth        = 0.01 // of an L1 error: what is smaller counts by its square
+	leastGradient = 1e-6
 	answerRidge   = 1e-3 // of the regressions
+	productCosts  = 10   // what the square of a product's coefficient costs beside a sign's
 	newtonSteps   = 50
 	maskedWeight  = 0.5 // of answers under what is true alone
 	leastVariance = 1e-9
@@ -76,7 +88,15 @@ func Fit(tasks []Task, o Options) (*Gate, error) {
 	g := &Gate{Width: 1}
 	weights := familyWeights(tasks)
 	g.setScales(tasks, weights)
-	newClimb(g, tasks, weights, o).run()
+	if err := newClimb(g, tasks, weights, o).run(g); err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		// How far simulated targets lie was drawn, and says nothing of real ones.
+		if !strings.HasPrefix(t.Family, Simulated) {
+			g.Farthest = max(g.Farthest, t.Problem.Distance)
+		}
+	}
 	return g, g.fitAnswers(tasks, weights)
 }
 
@@ -136,115 +156,127 @@ func scalesOf(names []string, rows [][]float64, weights []float64) []Scale {
 	return scales
 }
 
-// climb finds the coefficients of the weights by Adam (Kingma & Ba 2015).
+// climb finds the coefficients of the weights by L-BFGS.
 type climb struct {
 	Options
-	gate            *Gate
-	tasks           []Task
-	weights         []float64
-	problems        [][]float64   // scaled signs, by task
-	views           [][][]float64 // and by view
-	kinds           [][]int       // of the views of a task
-	parameters      []float64     // a constant and coefficients of each view, and the shared ones
-	gradient        []float64
-	first, second   []float64 // moments
-	width, viewSize int
+	tasks    []Task
+	weights  []float64
+	problems [][]float64   // scaled signs, by task
+	views    [][][]float64 // and by view, with products
+	kinds    [][]int       // of the views of a task
+	viewSize int
 }
 
 func newClimb(g *Gate, tasks []Task, weights []float64, o Options) *climb {
-	c := &climb{Options: o, gate: g, tasks: tasks, weights: weights, width: len(viewSigns), viewSize: 1 + len(problemSigns)}
+	c := &climb{Options: o, tasks: tasks, weights: weights, viewSize: 1 + len(problemSigns)}
 	for _, t := range tasks {
 		c.problems = append(c.problems, append([]float64{1}, scaled(values(problemSigns, t.Problem), g.Problem)...))
 		var views [][]float64
 		var kinds []int
 		for _, v := range t.Views {
-			views = append(views, scaled(values(viewSigns, seen{v, t.Prior}), g.View))
+			views = append(views, products(viewSigns, scaled(values(viewSigns, seen{v, t.Prior}), g.View)))
 			kinds = append(kinds, index(v.Name))
 		}
 		c.views, c.kinds = append(c.views, views), append(c.kinds, kinds)
 	}
-	n := len(Views)*c.viewSize + c.width
-	c.parameters, c.gradient, c.first, c.second = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	return c
 }
 
-func (c *climb) own(view int) []float64 { return c.parameters[view*c.viewSize:][:c.viewSize] }
-
-func (c *climb) run() {
-	const one, two, tiny = 0.9, 0.999, 1e-8
-	for step := 1; step <= c.Steps; step++ {
-		c.differentiate()
-		r := rate * (1 - float64(step-1)/float64(c.Steps))
-		for j, d := range c.gradient {
-			c.first[j] = one*c.first[j] + (1-one)*d
-			c.second[j] = two*c.second[j] + (1-two)*d*d
-			m, s := c.first[j]/(1-math.Pow(one, float64(step))), c.second[j]/(1-math.Pow(two, float64(step)))
-			c.parameters[j] -= r * m / (math.Sqrt(s) + tiny)
-		}
-	}
-	c.gate.Views = nil
-	for i, name := range Views {
-		p := c.own(i)
-		c.gate.Views = append(c.gate.Views, Linear{name, p[0], slices.Clone(p[1:])})
-	}
-	c.gate.Shared = slices.Clone(c.parameters[len(Views)*c.viewSize:])
+// own are the parameters of a view: a constant and a coefficient of each sign of the problem. Behind those of all
+// views are the shared ones.
+func (c *climb) own(parameters []float64, view int) []float64 {
+	return parameters[view*c.viewSize:][:c.viewSize]
 }
 
-// differentiate finds the gradient of what the tasks cost.
-func (c *climb) differentiate() {
+// run sets the coefficients of g.
+func (c *climb) run(g *Gate) error {
+	problem := optimize.Problem{
+		Func: func(at []float64) float64 { return c.cost(at, nil) },
+		Grad: func(gradient, at []float64) { c.cost(at, gradient) },
+	}
 	shared := len(Views) * c.viewSize
-	for j, p := range c.parameters {
-		c.gradient[j] = 2 * c.Ridge * p
+	found, err := optimize.Minimize(problem, make([]float64, shared+countProducts(viewSigns)),
+		&optimize.Settings{GradientThreshold: leastGradient, MajorIterations: c.Steps}, &optimize.LBFGS{})
+	if err != nil {
+		return fmt.Errorf("gate: the fit of the weights: %w", err)
+	}
+	for i, name := range Views {
+		p := c.own(found.X, i)
+		g.Views = append(g.Views, Linear{name, p[0], slices.Clone(p[1:])})
+	}
+	g.Shared = slices.Clone(found.X[shared:])
+	return nil
+}
+
+// cost is what the answers to the tasks cost, and the coefficients. It sets the gradient if it is not nil.
+func (c *climb) cost(at, gradient []float64) (sum float64) {
+	shared := len(Views) * c.viewSize
+	for j, p := range at {
+		ridge := c.Ridge
+		if j >= shared+len(viewSigns) {
+			ridge *= productCosts
+		}
+		sum += ridge * p * p
+		if gradient != nil {
+			gradient[j] = 2 * ridge * p
+		}
 	}
 	parts := index("parts")
 	for i, t := range c.tasks {
 		scores, toParts, of := make([]float64, len(t.Views)), 0.0, c.problems[i]
 		for v, k := range c.kinds[i] {
-			scores[v] = dot(c.own(k), of)
+			scores[v] = dot(c.own(at, k), of)
 			if t.Views[v].Name == "classes" && undivided(t.Views) {
-				other := dot(c.own(parts), of)
+				other := dot(c.own(at, parts), of)
 				toParts = logistic(other - scores[v])
 				scores[v] = logSum(scores[v], other)
 			}
-			scores[v] += dot(c.parameters[shared:], c.views[i][v])
+			scores[v] += dot(at[shared:], c.views[i][v])
 		}
 		w := softmax(scores)
-		costs, mean := t.costs(w)
+		cost, more, mean := t.costs(w)
+		sum += c.weights[i] * cost
+		if gradient == nil {
+			continue
+		}
 		for v, k := range c.kinds[i] {
-			d := c.weights[i] * w[v] * (costs[v] - mean)
+			d := c.weights[i] * w[v] * (more[v] - mean)
 			for j, z := range c.views[i][v] {
-				c.gradient[shared+j] += d * z
+				gradient[shared+j] += d * z
 			}
 			if toParts > 0 && t.Views[v].Name == "classes" {
+				own := c.own(gradient, parts)
 				for j, z := range of {
-					c.gradient[parts*c.viewSize+j] += d * toParts * z
+					own[j] += d * toParts * z
 				}
 				d *= 1 - toParts
 			}
+			own := c.own(gradient, k)
 			for j, z := range of {
-				c.gradient[k*c.viewSize+j] += d * z
+				own[j] += d * z
 			}
 		}
 	}
+	return sum
 }
 
-// costs are what more weight of each view would cost, and their weighted mean.
-func (t *Task) costs(w []float64) (costs []float64, mean float64) {
-	answer := t.Mean(w)
-	costs = make([]float64, len(t.Views))
-	for v, view := range t.Views {
-		costs[v] = wrongCosts * t.Wrong[v]
-		for k, p := range view.Proportions {
-			switch d := answer[k] - t.Truth[k]; {
-			case d > 0:
-				costs[v] += p
-			case d < 0:
-				costs[v] -= p
-			}
+// costs are what an answer costs, what more weight of each view would, and the weighted mean of these.
+func (t *Task) costs(w []float64) (cost float64, more []float64, mean float64) {
+	more = make([]float64, len(t.Views))
+	for k, p := range t.Mean(w) {
+		d := p - t.Truth[k]
+		size := math.Hypot(d, smooth)
+		cost += size
+		for v, view := range t.Views {
+			more[v] += d / size * view.Proportions[k]
 		}
-		mean += w[v] * costs[v]
 	}
-	return costs, mean
+	for v, wrong := range t.Wrong {
+		more[v] += wrongCosts * wrong
+		cost += wrongCosts * w[v] * wrong
+		mean += w[v] * more[v]
+	}
+	return cost, more, mean
 }
 
 // fitAnswers fits what is expected of the answers: with all views, and, where rows have moved or
@@ -269,7 +301,7 @@ func (g *Gate) fitAnswers(tasks []Task, weights []float64) error {
 	}
 	g.Answer = scalesOf(names(answerSigns), signs, counts)
 	for i := range signs {
-		signs[i] = scaled(signs[i], g.Answer)
+		signs[i] = products(answerSigns, scaled(signs[i], g.Answer))
 	}
 	var err error
 	if g.Error, err = regress("error", signs, errors, counts); err != nil {
@@ -291,8 +323,12 @@ func regress(name string, rows [][]float64, shares, weights []float64) (Linear, 
 	for range newtonSteps {
 		gradient, hessian := mat.NewVecDense(d, nil), mat.NewSymDense(d, nil)
 		for j := 1; j < d; j++ {
-			gradient.SetVec(j, -answerRidge*at.AtVec(j))
-			hessian.SetSym(j, j, answerRidge)
+			cost := answerRidge
+			if j > len(answerSigns) {
+				cost *= productCosts
+			}
+			gradient.SetVec(j, -cost*at.AtVec(j))
+			hessian.SetSym(j, j, cost)
 		}
 		for i, row := range rows {
 			x[0] = 1

@@ -20,13 +20,16 @@ type Gate struct {
 	View    []Scale `json:"view"`
 	Answer  []Scale `json:"answer"`
 	// Views have the coefficients of the signs of the problem, a line a view in the order of
-	// package variable Views, and Shared those of the signs of a view.
+	// package variable Views, and Shared those of the signs of a view and of their products.
 	Views  []Linear  `json:"views"`
 	Shared []float64 `json:"shared"`
 	// Error gives the logit of half the expected L1, and Wrong that of the expected share of wrong
-	// labels.
+	// labels, by the signs of an answer and their products.
 	Error Linear `json:"error"`
 	Wrong Linear `json:"wrong"`
+	// Farthest is the greatest Problem.Distance of the tasks that were not simulated: nothing is
+	// known of what lies farther off.
+	Farthest float64 `json:"farthest"`
 	// Width is what part of the expected L1 intervals count, so that they hold.
 	Width float64 `json:"width"`
 }
@@ -45,7 +48,7 @@ type Scale struct {
 	Deviation float64 `json:"deviation"`
 }
 
-// Linear is a linear function of signs on their scale.
+// Linear is a linear function of signs on their scale, and of their products where these follow.
 type Linear struct {
 	Name     string    `json:"name"`
 	Constant float64   `json:"constant"`
@@ -78,7 +81,8 @@ func Parse(data []byte) (*Gate, error) {
 			return nil, fmt.Errorf("gate.json: view %s has %d coefficients: want %d: make it again with fitgate", v.Name, len(v.Signs), len(problemSigns))
 		}
 	}
-	same := slices.Equal(views, Views) && len(g.Shared) == len(viewSigns) && len(g.Error.Signs) == len(answerSigns) && len(g.Wrong.Signs) == len(answerSigns)
+	answers := countProducts(answerSigns)
+	same := slices.Equal(views, Views) && len(g.Shared) == countProducts(viewSigns) && len(g.Error.Signs) == answers && len(g.Wrong.Signs) == answers
 	for _, pair := range [][2][]string{{scaleNames(g.Problem), names(problemSigns)}, {scaleNames(g.View), names(viewSigns)}, {scaleNames(g.Answer), names(answerSigns)}} {
 		same = same && slices.Equal(pair[0], pair[1])
 	}
@@ -107,6 +111,44 @@ func scaled(signs []float64, scales []Scale) []float64 {
 }
 
 const maxScaled = 4
+
+// A pair is two signs that are multiplied.
+type pair struct{ first, second int }
+
+// pairs are what is multiplied: a sign that speaks against an answer by each of those after it that do too, itself
+// among them, and by all that do not. So what one says of what is wrong depends on the others.
+func pairs[T any](signs []sign[T]) (all []pair) {
+	for i, a := range signs {
+		for j, b := range signs {
+			if a.against && (j >= i || !b.against) {
+				all = append(all, pair{i, j})
+			}
+		}
+	}
+	return all
+}
+
+// product is that of two signs on their scale. One that speaks against an answer counts as far as it lies above its
+// mean: an answer against which nothing speaks is doubted no more than the signs themselves doubt it.
+func product[T any](signs []sign[T], z []float64, p pair) float64 {
+	first, second := max(z[p.first], 0), z[p.second]
+	if signs[p.second].against {
+		second = max(second, 0)
+	}
+	return first * second
+}
+
+// products returns z and the products behind it.
+func products[T any](signs []sign[T], z []float64) []float64 {
+	all := slices.Clone(z)
+	for _, p := range pairs(signs) {
+		all = append(all, product(signs, z, p))
+	}
+	return all
+}
+
+// countProducts is the number of values that products returns.
+func countProducts[T any](signs []sign[T]) int { return len(signs) + len(pairs(signs)) }
 
 func (l Linear) at(z []float64) float64 { return l.Constant + dot(l.Signs, z) }
 
@@ -142,7 +184,7 @@ func (g *Gate) scores(s Signs) []float64 {
 		if v.Name == "classes" && undivided(s.Views) {
 			scores[i] = logSum(scores[i], g.Views[index("parts")].at(z))
 		}
-		scores[i] += dot(g.Shared, scaled(values(viewSigns, seen{v, s.Prior}), g.View))
+		scores[i] += dot(g.Shared, products(viewSigns, scaled(values(viewSigns, seen{v, s.Prior}), g.View)))
 	}
 	return scores
 }
@@ -172,7 +214,7 @@ func softmax(scores []float64) []float64 {
 // Expect returns the L1 error, 0 to 2, that the weighted mean of the views' proportions is expected
 // to have, and the share of its labels, 0 to 1, that is expected to be wrong.
 func (g *Gate) Expect(s Signs, weights []float64) (l1, wrong float64) {
-	z := scaled(values(answerSigns, newAnswer(s, weights)), g.Answer)
+	z := products(answerSigns, scaled(values(answerSigns, newAnswer(s, weights)), g.Answer))
 	return 2 * logistic(g.Error.at(z)), logistic(g.Wrong.at(z))
 }
 
@@ -195,7 +237,8 @@ type Reason struct {
 }
 
 // Why returns what speaks for a view, and against it, beside the mean of the others by their
-// weights: the largest first. Signs of one meaning are one reason.
+// weights: the largest first. Signs of one meaning are one reason, and half of what the product of
+// two adds is each one's.
 func (g *Gate) Why(s Signs, weights []float64, view int) []Reason {
 	others := make([]float64, len(weights))
 	for i, w := range weights {
@@ -218,18 +261,33 @@ func (g *Gate) Why(s Signs, weights []float64, view int) []Reason {
 		value := against(func(i int) float64 { return g.Views[index(s.Views[i].Name)].Signs[j] })
 		reasons = append(reasons, Reason{sign.said(z[j]), value * z[j]})
 	}
-	views := make([][]float64, len(s.Views))
+	views, adds := make([][]float64, len(s.Views)), make([][]float64, len(s.Views))
 	for i, v := range s.Views {
 		views[i] = scaled(values(viewSigns, seen{v, s.Prior}), g.View)
+		adds[i] = g.parts(views[i])
 	}
 	for j, sign := range viewSigns {
-		differs := against(func(i int) float64 { return views[i][j] })
+		value := against(func(i int) float64 { return adds[i][j] })
 		if last := len(reasons) - 1; j > 0 && sign.high == viewSigns[j-1].high {
-			reasons[last].Value += g.Shared[j] * differs
+			reasons[last].Value += value
 			continue
 		}
-		reasons = append(reasons, Reason{sign.said(differs), g.Shared[j] * differs})
+		reasons = append(reasons, Reason{sign.said(against(func(i int) float64 { return views[i][j] })), value})
 	}
 	slices.SortStableFunc(reasons, func(a, b Reason) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
 	return reasons
+}
+
+// parts are what each sign of a view, on its scale, adds to the logarithm of its weight.
+func (g *Gate) parts(z []float64) []float64 {
+	adds := make([]float64, len(z))
+	for i, x := range z {
+		adds[i] = g.Shared[i] * x
+	}
+	for i, p := range pairs(viewSigns) {
+		half := g.Shared[len(z)+i] * product(viewSigns, z, p) / 2
+		adds[p.first] += half
+		adds[p.second] += half
+	}
+	return adds
 }

@@ -13,7 +13,7 @@ import (
 // random draws the signs of a task of so many classes, with or without a view of the parts.
 func random(rng *rand.Rand, classes int, parts bool) Signs {
 	s := Signs{Prior: shares(rng, classes), Problem: Problem{Separation: rng.Float64(), Misfit: 50 * rng.Float64(), Change: 20 * rng.NormFloat64(), Novelty: rng.Float64(),
-		New: 0.2 * rng.Float64(), Rival: rng.NormFloat64(), Noise: rng.IntN(2) == 0, Source: 100 + rng.IntN(1000), Target: 100 + rng.IntN(1000), Columns: 2 + rng.IntN(30), Classes: classes}}
+		New: 0.2 * rng.Float64(), Rival: rng.NormFloat64(), Source: 100 + rng.IntN(1000), Target: 100 + rng.IntN(1000), Columns: 2 + rng.IntN(30), Classes: classes}}
 	names := Views
 	if !parts {
 		names = Views[:len(Views)-1]
@@ -22,7 +22,7 @@ func random(rng *rand.Rand, classes int, parts bool) Signs {
 		s.Disagree = append(s.Disagree, make([]float64, len(names)))
 	}
 	for i, name := range names {
-		s.Views = append(s.Views, View{Name: name, Apart: 0.5 + rng.Float64()/2, Blurred: 0.5 + rng.Float64()/2, Beyond: 30 * rng.Float64(), Doubt: rng.Float64() / 2, Members: rng.Float64() / 5, Proportions: shares(rng, classes)})
+		s.Views = append(s.Views, View{Name: name, Apart: 0.5 + rng.Float64()/2, Blurred: 0.5 + rng.Float64()/2, Beyond: 30 * rng.Float64(), Doubt: rng.Float64() / 2, Members: rng.Float64() / 5, Trees: rng.Float64() / 2, Proportions: shares(rng, classes)})
 		for j := range i {
 			s.Disagree[i][j] = rng.Float64()
 			s.Disagree[j][i] = s.Disagree[i][j]
@@ -59,7 +59,7 @@ func randomGate(rng *rand.Rand) *Gate {
 		return all
 	}
 	g := &Gate{Problem: scales(names(problemSigns)), View: scales(names(viewSigns)), Answer: scales(names(answerSigns)), Width: 1,
-		Shared: linear("", len(viewSigns)).Signs, Error: linear("error", len(answerSigns)), Wrong: linear("wrong", len(answerSigns))}
+		Shared: linear("", countProducts(viewSigns)).Signs, Error: linear("error", countProducts(answerSigns)), Wrong: linear("wrong", countProducts(answerSigns))}
 	for _, name := range Views {
 		g.Views = append(g.Views, linear(name, len(problemSigns)))
 	}
@@ -183,23 +183,48 @@ func TestScaled(t *testing.T) {
 	}
 }
 
-// What is expected is the logistic function of the signs of the answer: here of two.
+// The products of signs follow these: of those that speak against an answer, as far as they lie above their means, with
+// one another and with all others.
+func TestProducts(t *testing.T) {
+	signs := []sign[int]{{against: true}, {}, {against: true}}
+	for _, c := range []struct{ z, want []float64 }{
+		{[]float64{2, 3, 5}, []float64{2, 3, 5, 4, 6, 10, 15, 25}},
+		{[]float64{2, -3, 5}, []float64{2, -3, 5, 4, -6, 10, -15, 25}},
+		{[]float64{-2, 3, 5}, []float64{-2, 3, 5, 0, 0, 0, 15, 25}},
+		{[]float64{-2, -3, -5}, []float64{-2, -3, -5, 0, 0, 0, 0, 0}},
+	} {
+		got := products(signs, c.z)
+		for i := range got {
+			got[i] += 0 // no −0
+		}
+		if !slices.Equal(got, c.want) || len(got) != countProducts(signs) {
+			t.Errorf("products of %v: %v, want %v", c.z, got, c.want)
+		}
+	}
+}
+
+// What is expected is the logistic function of the signs of the answer and their products: here of two
+// signs and their squares. A square counts only where the sign lies above its mean.
 func TestExpect(t *testing.T) {
-	g := &Gate{Error: Linear{"error", -1, make([]float64, len(answerSigns))}, Wrong: Linear{"wrong", -2, make([]float64, len(answerSigns))}}
+	n := countProducts(answerSigns)
+	g := &Gate{Error: Linear{"error", -1, make([]float64, n)}, Wrong: Linear{"wrong", -2, make([]float64, n)}}
+	square := func(j int) int { return len(answerSigns) + slices.Index(pairs(answerSigns), pair{j, j}) }
 	for j, name := range names(answerSigns) {
 		g.Answer = append(g.Answer, Scale{name, 0, 1})
 		switch name {
 		case "spread":
-			g.Error.Signs[j] = 0.5
+			g.Answer[j].Mean = -2
+			g.Error.Signs[j], g.Error.Signs[square(j)] = 0.5, -0.25
 		case "new":
-			g.Wrong.Signs[j] = 2
+			g.Wrong.Signs[j], g.Wrong.Signs[square(j)] = 2, 7
 		}
 	}
 	s := Signs{Prior: []float64{0.5, 0.5}, Problem: Problem{New: 0.3, Source: 1, Target: 1, Classes: 2}, Disagree: [][]float64{{0, 0.2}, {0.2, 0}},
 		Views: []View{{Name: "balance", Apart: 0.5, Proportions: []float64{0.4, 0.6}}, {Name: "classes", Apart: 0.6, Proportions: []float64{0.8, 0.2}}}}
 	l1, wrong := g.Expect(s, []float64{0.75, 0.25})
 	// The mean is .5, .5, from which the views are .2 and .6 away, and .75 · .3 of the rows are new.
-	wantL1 := 2 / (1 + math.Exp(1-0.5*math.Log(0.75*0.2+0.25*0.6+leastLog)))
+	spread := math.Log(0.75*0.2+0.25*0.6+leastLog) + 2
+	wantL1 := 2 / (1 + math.Exp(1-0.5*spread+0.25*spread*spread))
 	wantWrong := 1 / (1 + math.Exp(2-2*math.Log(0.75*0.3+leastLog)))
 	if math.Abs(l1-wantL1) > 1e-12 || math.Abs(wrong-wantWrong) > 1e-12 {
 		t.Errorf("expected are %v and %v, want %v and %v", l1, wrong, wantL1, wantWrong)
@@ -372,43 +397,48 @@ func TestGradient(t *testing.T) {
 	g, weights := &Gate{}, familyWeights(tasks)
 	g.setScales(tasks, weights)
 	c := newClimb(g, tasks, weights, Options{Ridge: 0.01})
-	for j := range c.parameters {
-		c.parameters[j] = rng.NormFloat64() / 3
+	at := make([]float64, len(Views)*c.viewSize+countProducts(viewSigns))
+	for j := range at {
+		at[j] = rng.NormFloat64() / 3
 	}
-	c.differentiate()
-	gradient := slices.Clone(c.gradient)
-	for j := range c.parameters {
+	gradient := make([]float64, len(at))
+	if got, want := c.cost(at, gradient), cost(c, g, at); math.Abs(got-want) > 1e-12 {
+		t.Errorf("the tasks cost %.6f, and %.6f by the gate", got, want)
+	}
+	for j, x := range at {
 		const step = 1e-6
-		at := c.parameters[j]
-		c.parameters[j] = at + step
-		above := cost(c)
-		c.parameters[j] = at - step
-		below := cost(c)
-		c.parameters[j] = at
+		at[j] = x + step
+		above := c.cost(at, nil)
+		at[j] = x - step
+		below := c.cost(at, nil)
+		at[j] = x
 		if want := (above - below) / (2 * step); math.Abs(gradient[j]-want) > 1e-6 {
 			t.Errorf("parameter %d: %.8f, and %.8f by differences", j, gradient[j], want)
 		}
 	}
 }
 
-// cost is what climb makes least, by the gate with its parameters.
-func cost(c *climb) (sum float64) {
-	g := *c.gate
-	g.Views = nil
+// cost is what climb makes least, by a gate with these parameters.
+func cost(c *climb, scales *Gate, at []float64) (sum float64) {
+	g := *scales
 	for i, name := range Views {
-		own := c.own(i)
+		own := c.own(at, i)
 		g.Views = append(g.Views, Linear{name, own[0], own[1:]})
-		for _, p := range own {
-			sum += c.Ridge * p * p
-		}
 	}
-	g.Shared = c.parameters[len(Views)*c.viewSize:]
-	for _, p := range g.Shared {
+	g.Shared = at[len(Views)*c.viewSize:]
+	for j, p := range at {
 		sum += c.Ridge * p * p
+		if j >= len(at)-len(g.Shared)+len(viewSigns) {
+			sum += (productCosts - 1) * c.Ridge * p * p
+		}
 	}
 	for i, t := range c.tasks {
 		w := g.Weights(t.Signs, nil)
-		sum += c.weights[i] * (t.Off(t.Mean(w)) + wrongCosts*t.WrongLabels(w))
+		cost := wrongCosts * dot(w, t.Wrong)
+		for k, p := range t.Mean(w) {
+			cost += math.Sqrt((p-t.Truth[k])*(p-t.Truth[k]) + smooth*smooth)
+		}
+		sum += c.weights[i] * cost
 	}
 	return sum
 }

@@ -22,11 +22,12 @@ type Problem struct {
 	// of it neither the classes nor chance explain.
 	Novelty float64 `json:"novelty"`
 	New     float64 `json:"new"`
+	// Distance is how far the middle row of the target lies from its nearest rows of the source, beside how
+	// far the source's rows lie from their mean.
+	Distance float64 `json:"distance"`
 	// Rival is how much likelier the target is if all rows have moved alike, where that may look
 	// like new proportions, in standard deviations of chance; 0 elsewhere.
 	Rival float64 `json:"rival"`
-	// Noise is true where the target's rows are the source's with noise.
-	Noise bool `json:"noise,omitempty"`
 	// Rows of the source and of the target, their columns, and the source's classes.
 	Source  int `json:"source"`
 	Target  int `json:"target"`
@@ -72,6 +73,8 @@ type sign[T any] struct {
 	name      string // its key in gate.json
 	high, low string // what it says if it is large, or small; "" of an answer, whose signs nobody names
 	of        func(T) float64
+	// against says that a large value speaks against an answer: then others' values make a difference (products).
+	against bool
 }
 
 // said is what the sign says where it lies so far above its mean.
@@ -92,25 +95,19 @@ func logOf(x float64) float64 { return math.Log(max(x, 0) + leastLog) }
 func deviations(x float64) float64 { return math.Copysign(math.Log1p(math.Abs(x)), x) }
 
 var problemSigns = []sign[Problem]{
-	{"overlap", "the source's classes overlap", "the source's classes are told apart well", func(p Problem) float64 { return 1 - p.Separation }},
-	{"misfit", "the source's classes do not explain the target where they are", "the source's classes explain the target where they are", func(p Problem) float64 { return deviations(p.Misfit) }},
-	{"overlap and misfit", "the source's classes overlap and do not explain the target", "the source's classes are told apart, or explain the target", func(p Problem) float64 { return (1 - p.Separation) * deviations(p.Misfit) }},
-	{"change", "new proportions explain much of the target", "new proportions explain nothing more of the target", func(p Problem) float64 { return deviations(p.Change) }},
-	{"explained", "new proportions explain most of what differs", "new proportions explain little of what differs", explained},
-	{"overlap and explained", "the source's classes overlap, and new proportions explain most of what differs", "the source's classes are told apart, or new proportions explain little of what differs", func(p Problem) float64 { return (1 - p.Separation) * explained(p) }},
-	{"novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(p Problem) float64 { return p.Novelty }},
-	{"new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(p Problem) float64 { return p.New }},
-	{"rival", "a movement of all rows explains the target better than new proportions", "new proportions explain the target as well as a movement of all rows", func(p Problem) float64 { return math.Tanh(p.Rival / 2) }},
-	{"noise", "the target has noise that the source has not", "the target has no noise that the source has not", func(p Problem) float64 {
-		if p.Noise {
-			return 1
-		}
-		return 0
-	}},
-	{"source rows", "the source has many rows", "the source has few rows", func(p Problem) float64 { return math.Log(float64(p.Source)) }},
-	{"target rows", "the target has many rows", "the target has few rows", func(p Problem) float64 { return math.Log(float64(p.Target)) }},
-	{"columns", "there are many columns", "there are few columns", func(p Problem) float64 { return math.Log(float64(p.Columns)) }},
-	{"classes", "there are many classes", "there are few classes", func(p Problem) float64 { return math.Log(float64(p.Classes)) }},
+	{"overlap", "the source's classes overlap", "the source's classes are told apart well", func(p Problem) float64 { return 1 - p.Separation }, false},
+	{"misfit", "the source's classes do not explain the target where they are", "the source's classes explain the target where they are", func(p Problem) float64 { return deviations(p.Misfit) }, false},
+	{"overlap and misfit", "the source's classes overlap and do not explain the target", "the source's classes are told apart, or explain the target", func(p Problem) float64 { return (1 - p.Separation) * deviations(p.Misfit) }, false},
+	{"change", "new proportions explain much of the target", "new proportions explain nothing more of the target", func(p Problem) float64 { return deviations(p.Change) }, false},
+	{"explained", "new proportions explain most of what differs", "new proportions explain little of what differs", explained, false},
+	{"overlap and explained", "the source's classes overlap, and new proportions explain most of what differs", "the source's classes are told apart, or new proportions explain little of what differs", func(p Problem) float64 { return (1 - p.Separation) * explained(p) }, false},
+	{"novelty", "rows of the target lie where the source has few", "the target lies where the source has rows", func(p Problem) float64 { return p.Novelty }, false},
+	{"new", "rows of the target seem to be of no class of the source", "no row of the target seems to be of a new class", func(p Problem) float64 { return p.New }, false},
+	{"rival", "a movement of all rows explains the target better than new proportions", "new proportions explain the target as well as a movement of all rows", func(p Problem) float64 { return math.Tanh(p.Rival / 2) }, false},
+	{"source rows", "the source has many rows", "the source has few rows", func(p Problem) float64 { return math.Log(float64(p.Source)) }, false},
+	{"target rows", "the target has many rows", "the target has few rows", func(p Problem) float64 { return math.Log(float64(p.Target)) }, false},
+	{"columns", "there are many columns", "there are few columns", func(p Problem) float64 { return math.Log(float64(p.Columns)) }, false},
+	{"classes", "there are many classes", "there are few classes", func(p Problem) float64 { return math.Log(float64(p.Classes)) }, false},
 }
 
 // explained is the part, 0 to 1, of what differs beyond chance that new proportions explain.
@@ -126,14 +123,14 @@ type seen struct {
 }
 
 var viewSigns = []sign[seen]{
-	{"apart", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return 2 * max(0, v.Apart-0.5) }},
-	{"log apart", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return logOf(2 * (v.Apart - 0.5)) }},
-	{"beyond chance", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return deviations(max(0, v.Beyond)) }},
-	{"blurred", "the target's rows are told from those that it expects, even if blurred", "the target's rows are hardly told from those that it expects if blurred", func(v seen) float64 { return 2 * max(0, v.Blurred-0.5) }},
-	{"log blurred", "the target's rows are told from those that it expects, even if blurred", "the target's rows are hardly told from those that it expects if blurred", func(v seen) float64 { return logOf(2 * (v.Blurred - 0.5)) }},
-	{"shift", "the proportions would have changed much", "the proportions would have changed little", func(v seen) float64 { return distance(v.Proportions, v.prior) }},
-	{"doubt", "labels would be uncertain", "labels would be certain", func(v seen) float64 { return v.Doubt }},
-	{"trees", "boosted trees would label many rows otherwise", "boosted trees would label rows alike", func(v seen) float64 { return v.Trees }},
+	{"apart", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return 2 * max(0, v.Apart-0.5) }, true},
+	{"log apart", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return logOf(2 * (v.Apart - 0.5)) }, true},
+	{"beyond chance", "the target's rows are told from those that it expects", "the target's rows are hardly told from those that it expects", func(v seen) float64 { return deviations(max(0, v.Beyond)) }, true},
+	{"blurred", "the target's rows are told from those that it expects, even if blurred", "the target's rows are hardly told from those that it expects if blurred", func(v seen) float64 { return 2 * max(0, v.Blurred-0.5) }, true},
+	{"log blurred", "the target's rows are told from those that it expects, even if blurred", "the target's rows are hardly told from those that it expects if blurred", func(v seen) float64 { return logOf(2 * (v.Blurred - 0.5)) }, true},
+	{"shift", "the proportions would have changed much", "the proportions would have changed little", func(v seen) float64 { return distance(v.Proportions, v.prior) }, false},
+	{"doubt", "labels would be uncertain", "labels would be certain", func(v seen) float64 { return v.Doubt }, true},
+	{"trees", "boosted trees would label many rows otherwise", "boosted trees would label rows alike", func(v seen) float64 { return v.Trees }, true},
 }
 
 // answer is the weighted mean of the views.
@@ -174,32 +171,32 @@ func (a answer) disagreement() (sum float64) {
 }
 
 var answerSigns = []sign[answer]{
-	{name: "spread", of: func(a answer) float64 {
+	{name: "spread", against: true, of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return distance(v.Proportions, a.mean) }))
 	}},
-	{name: "members", of: func(a answer) float64 {
+	{name: "members", against: true, of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Members }))
 	}},
-	{name: "doubt", of: func(a answer) float64 {
+	{name: "doubt", against: true, of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Doubt }))
 	}},
-	{name: "trees", of: func(a answer) float64 {
+	{name: "trees", against: true, of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return v.Trees }))
 	}},
-	{name: "disagreement", of: func(a answer) float64 { return logOf(a.disagreement()) }},
-	{name: "apart", of: func(a answer) float64 {
+	{name: "disagreement", against: true, of: func(a answer) float64 { return logOf(a.disagreement()) }},
+	{name: "apart", against: true, of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return 2 * (v.Apart - 0.5) }))
 	}},
-	{name: "blurred", of: func(a answer) float64 {
+	{name: "blurred", against: true, of: func(a answer) float64 {
 		return logOf(a.over(func(v View) float64 { return 2 * (v.Blurred - 0.5) }))
 	}},
-	{name: "beyond chance", of: func(a answer) float64 {
+	{name: "beyond chance", against: true, of: func(a answer) float64 {
 		return a.over(func(v View) float64 { return deviations(max(0, v.Beyond)) })
 	}},
 	{name: "shift", of: func(a answer) float64 { return logOf(distance(a.mean, a.Prior)) }},
 	{name: "moved", of: func(a answer) float64 { return 1 - a.stays() }},
-	{name: "new", of: func(a answer) float64 { return logOf(a.stays() * a.Problem.New) }},
-	{name: "overlap", of: func(a answer) float64 { return logOf(1 - a.Problem.Separation) }},
+	{name: "new", against: true, of: func(a answer) float64 { return logOf(a.stays() * a.Problem.New) }},
+	{name: "overlap", against: true, of: func(a answer) float64 { return logOf(1 - a.Problem.Separation) }},
 	{name: "misfit", of: func(a answer) float64 { return deviations(a.Problem.Misfit) }},
 	{name: "novelty", of: func(a answer) float64 { return a.Problem.Novelty }},
 	{name: "source rows", of: func(a answer) float64 {

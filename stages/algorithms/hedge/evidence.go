@@ -30,7 +30,7 @@ type Evidence struct {
 	// any class.
 	Missing float64 `json:"missing,omitempty"`
 	// Unknown is how much of what could be known of the target's classes is not, 0 to 1: 1 if
-	// the target lies where the source has no rows.
+	// the target lies farther from the source than any that was learnt from.
 	Unknown float64 `json:"unknown,omitempty"`
 	// Fewest is 1 / (n + 2) for the n rows that tell least: those of the target, or those of a
 	// class of the source, by the share of the class.
@@ -44,12 +44,9 @@ type Evidence struct {
 const UntypicalRate = 0.05
 
 const (
-	// Of 20 tasks with a greater Novelty 15 were off by more than 0.2, whatever the other signs
-	// were: nothing is known of such a target.
-	strangeNovelty = 0.95
 	// Where more rows than that lie where the source has none, that its classes have moved there
-	// is taken on trust: columns that have changed places look the same. No more than the second
-	// of the labels are expected to be right then.
+	// is taken on trust: columns that have changed places look the same. No task of the gate's shows
+	// how often they have, so no more than the second of the labels are expected to be right then.
 	farNovelty, farAccuracy = 0.5, 0.9
 
 	// A label that is wrong counts a row for one class too many and for another too few. Where
@@ -78,8 +75,8 @@ func (m *Model) judge(f *fit, posteriors []blas32.General) blas32.General {
 	return mean
 }
 
-// Strange reports whether nearly no row of the target lies where the source has rows.
-func (m *Model) Strange() bool { return m.Problem.Novelty > strangeNovelty }
+// Strange reports whether the target lies farther from the source than any that was learnt from.
+func (m *Model) Strange() bool { return m.Problem.Distance > gate.Default().Farthest }
 
 // Far reports whether most rows of the target lie where the source has none.
 func (m *Model) Far() bool { return m.Problem.Novelty > farNovelty }

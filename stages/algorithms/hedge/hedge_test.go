@@ -107,8 +107,19 @@ func TestAnswers(t *testing.T) {
 				t.Errorf("%s: %.3f is not between %.3f and %.3f", name, share, m.Interval.Lower[k], m.Interval.Upper[k])
 			}
 		}
-		if doubted := m.Evidence.ExpectedError > labelshift.Threshold || m.Evidence.ExpectedAccuracy < .8; doubted != m.Strange() {
-			t.Errorf("%s: an easy problem is doubted, or one that lies elsewhere is not: %+v", name, m.Evidence)
+		if doubted := m.Evidence.ExpectedError > labelshift.Threshold || m.Evidence.ExpectedAccuracy < .8; doubted {
+			t.Errorf("%s: an easy problem is doubted: %+v", name, m.Evidence)
+		}
+	}
+}
+
+// Nothing is known of a target that lies farther off than any that was learnt from.
+func TestFartherThanLearnt(t *testing.T) {
+	for by, strange := range map[float64]bool{3: false, 1000: true} {
+		p := newProblem(200, even, uneven, [][]float64{{by, by, 0, 0}, {by, by, 0, 0}, {by, by, 0, 0}})
+		m, _ := fitted(t, p, Options{Interval: &IntervalOptions{}})
+		if m.Strange() != strange || (m.Evidence.Unknown == 1) != strange || (m.Interval.Upper[0] == 1) != strange || strange && m.Evidence.ExpectedError <= labelshift.Threshold {
+			t.Errorf("moved by %v: %+v, up to %.3f, %+v", by, m.Problem, m.Interval.Upper[0], m.Evidence)
 		}
 	}
 }

@@ -22,8 +22,9 @@ const (
 
 // nearness says which rows lie where the source has few.
 type nearness struct {
-	source, target       []int  // the rows looked at
-	sourceFar, targetFar []bool // of these, which are farther from the source than limit
+	source, target       []int   // the rows looked at
+	sourceFar, targetFar []bool  // of these, which are farther from the source than limit
+	distance             float64 // of the middle row of the target from its nearest, beside that of the source's rows from their mean
 }
 
 // near finds the rows that are farther from the source than novelQuantile of the source's
@@ -47,8 +48,19 @@ func (f *fit) near(ctx context.Context) (*nearness, error) {
 		return far
 	}
 	n.sourceFar = far(own)
-	n.targetFar = far(nearest(a.apply(dense.Gather(f.target, n.target)), source, false))
+	others := nearest(a.apply(dense.Gather(f.target, n.target)), source, false)
+	n.targetFar = far(others)
+	slices.Sort(others)
+	n.distance = math.Sqrt(others[len(others)/2] / max(spread(source), math.SmallestNonzeroFloat64))
 	return n, ctx.Err()
+}
+
+// spread is the mean square of the norms of rows, which are centred.
+func spread(x blas32.General) (sum float64) {
+	for _, v := range x.Data {
+		sum += float64(v) * float64(v)
+	}
+	return sum / float64(x.Rows)
 }
 
 // novelty returns the share of target rows that are far from the source.

@@ -47,7 +47,7 @@ func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posterio
 func (f *fit) problem(views []View, learners []*learner) (gate.Problem, error) {
 	with := len(f.present())
 	chance := 1 / float64(with)
-	p := gate.Problem{Separation: max(0, (f.tuned.Accuracy-chance)/(1-chance)), Novelty: f.nearness.novelty(), Noise: f.heard != nil,
+	p := gate.Problem{Separation: max(0, (f.tuned.Accuracy-chance)/(1-chance)), Novelty: f.nearness.novelty(), Distance: f.nearness.distance,
 		Source: f.distinct, Target: f.target.Rows, Columns: f.source.Cols, Classes: with}
 	if !f.stays.tested {
 		return p, nil

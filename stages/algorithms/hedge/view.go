@@ -200,9 +200,14 @@ func (f *fit) move(ctx context.Context, labels []int32, responsibilities blas32.
 	return rows, way.Apply(ctx, rows, f.source, labels)
 }
 
-// train trains the learner and applies it to the target.
-func (f *fit) train(ctx context.Context, l *learner) (err error) {
-	if l.model, err = f.tuned.Train(ctx, l.rows, f.labels); err != nil {
+// train trains the learner and applies it to the target. Trees learn where the source's rows have not
+// been moved, unless they were asked for: of all that may learn they take longest.
+func (f *fit) train(ctx context.Context, l *learner, moved bool) (err error) {
+	tuned := f.tuned
+	if moved && f.Classifiers == nil {
+		tuned = tuned.Without(ensemble.Trees)
+	}
+	if l.model, err = tuned.Train(ctx, l.rows, f.labels); err != nil {
 		return err
 	}
 	if !f.crowded {

@@ -62,7 +62,7 @@ func OfHedge(m *hedge.Model) *Diagnostics {
 	}
 	switch far := 100 * m.Problem.Novelty; {
 	case m.Strange():
-		h.warn("nearly no row of the target lies where the source has rows (%.0f %% are farther off than nearly all of its own): nothing is known of their classes", far)
+		h.warn("the target lies farther from the source's rows than any that was learnt from (%.0f %% of its rows are farther off than nearly all of the source's): nothing is known of their classes", far)
 	case m.Far():
 		h.warn("%.0f %% of the target's rows lie where the source has none: the classes are taken to have moved there without changing places, which only labels can show", far)
 	}

@@ -240,7 +240,7 @@ def proportions(
     >>> X, y = np.r_[rng.normal(0, 0.4, (200, 2)), rng.normal(2, 0.4, (200, 2))], np.repeat(["a", "b"], 200)
     >>> shares = mars.proportions((X, y), X[:250] + 0.5, level=0.95)
     >>> shares.verdict.split(":")[0]
-    'Believe these proportions with care'
+    'These proportions can be believed'
     """
     with filled(labels, label) as flag:
         return fit(source, target, label, options, progress, flag)

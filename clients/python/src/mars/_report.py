@@ -52,8 +52,8 @@ class LabelReport:
     >>> labels, report = mars.label((X, y), X[:250] + 0.5, return_report=True)
     >>> report.counts
     {0: 200, 1: 50}
-    >>> report.verdict.split(":")[0], report.expected_accuracy > 0.9, report.warnings
-    ('Believe these labels with care', True, [])
+    >>> report.verdict.split(":")[0], report.expected_accuracy > 0.8, report.warnings
+    ('These labels can be believed', True, [])
     """
 
     def __init__(self, known: Mapping[str, Any], labels: Any = None) -> None:
