@@ -145,13 +145,10 @@ func (b *Budget) Limit() int64 {
 type LimitError struct{ Need, Limit int64 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("needs %s of memory, the limit is %s", amount(e.Need), amount(e.Limit))
-}
-
-// amount writes a number of bytes for a message.
-func amount(n int64) string {
-	if n < 8<<20 {
-		return fmt.Sprintf("%d KB", (n+1023)>>10)
+	unit, name := int64(1<<20), "MB"
+	if e.Need < 8<<20 {
+		unit, name = 1<<10, "KB"
 	}
-	return fmt.Sprintf("%d MB", (n+1<<20-1)>>20)
+	// Rounded so that what is needed is more than the limit, as it is.
+	return fmt.Sprintf("needs %d %s of memory, the limit is %d %s", (e.Need+unit-1)/unit, name, e.Limit/unit, name)
 }

@@ -54,3 +54,15 @@ func TestBudgetsThatNobodyHolds(t *testing.T) {
 		}
 	}
 }
+
+// What is needed is more than the limit, in the message too.
+func TestLimitError(t *testing.T) {
+	for want, e := range map[string]LimitError{
+		"needs 3934 KB of memory, the limit is 3933 KB": {3933<<10 + 200, 3933<<10 + 100},
+		"needs 65 MB of memory, the limit is 64 MB":     {64<<20 + 1, 64 << 20},
+	} {
+		if got := e.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
