@@ -293,7 +293,10 @@ func firstNull(col arrow.Array) int {
 func firstNonFinite(values []float32) int {
 	// Added to the exponent of two values at a time, 1 reaches the sign where the exponent is the highest.
 	const exponents, one, signs, some = 0x7f800000_7f800000, 0x00800000_00800000, 0x80000000_80000000, 8
-	pairs := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(values))), len(values)/2)
+	var pairs []uint64
+	if len(values) >= 2*some {
+		pairs = unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(values))), len(values)/2)
+	}
 	at := 0
 	for ; len(pairs)-at >= some; at += some {
 		p := pairs[at : at+some : at+some]
