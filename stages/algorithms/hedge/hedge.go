@@ -199,7 +199,7 @@ func (f *fit) learn(ctx context.Context) ([]*learner, error) {
 		if learners[i] == nil {
 			return nil
 		}
-		return f.train(ctx, learners[i], i > 0)
+		return f.train(ctx, learners[i], i > 0) // the first learns where the rows are
 	})
 }
 
