@@ -78,7 +78,11 @@ func newHedgeReport(m *hedge.Model, source []float64, rows int, doubts []string)
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
 		doubts:   doubts, Warnings: append(append([]string{}, doubts...), said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
 	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
-	report.believe(differ(m.Evidence))
+	grounds := differ(m.Evidence)
+	if experience := said.Hedge.Experience(); experience != "" {
+		grounds = experience + ". Besides, " + grounds
+	}
+	report.believe(grounds)
 	return report
 }
 
@@ -104,5 +108,8 @@ func (r *Report) writeViews(w io.Writer) error {
 	for _, v := range h.ByWeight() {
 		writeRow(tw, fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*diagnostics.Apart(v)), v.Proportions)
 	}
-	return tw.Flush()
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	return h.WriteBatches(w)
 }

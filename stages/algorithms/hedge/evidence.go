@@ -95,7 +95,7 @@ func (f *fit) fewest(shares []float64) float64 {
 func (m *Model) expect() {
 	e := &m.Evidence
 	stays := Unmoved(m.Views)
-	off, wrong := gate.Default().Expect(m.Signs(), m.weights())
+	off, wrong := m.gate.Expect(m.Signs(), m.weights())
 	right := 1 - wrong
 	if m.Far() {
 		right = min(right, farAccuracy)

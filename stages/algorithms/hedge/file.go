@@ -34,6 +34,7 @@ type header struct {
 	Rows     int          `json:"rows,omitempty"`
 	Doubts   []string     `json:"doubts,omitempty"`
 	Seed     uint64       `json:"seed"`
+	Left     []Left       `json:"batches,omitempty"`
 }
 
 // Save writes the model as a safetensors file. The tensors of classifier i begin with
@@ -41,7 +42,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Rows, m.Doubts, m.Seed}} {
+		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Rows, m.Doubts, m.Seed, m.Left}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -98,7 +99,7 @@ func parse(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	m.Views, m.prior, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Rows, m.Doubts, m.Seed, m.SourceShares = h.Views, h.Prior, h.Problem, h.Noise, h.Evidence, h.Warnings, h.Sampling, h.Rows, h.Doubts, h.Seed, h.Source
+	m.Views, m.prior, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Rows, m.Doubts, m.Seed, m.SourceShares, m.Left = h.Views, h.Prior, h.Problem, h.Noise, h.Evidence, h.Warnings, h.Sampling, h.Rows, h.Doubts, h.Seed, h.Source, h.Left
 	if err := m.Use.Get(f.Metadata); err != nil {
 		return nil, err
 	}

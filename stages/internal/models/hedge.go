@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/diagnostics"
@@ -28,9 +29,12 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 		return nil, err
 	}
 	o.Progress = func(done, total int) { r.Report("steps", int64(done), int64(total)) }
-	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes, Columns: columnNames(r, column, s.Source.Cols), Batches: s.Batches, Missing: s.MissingShare()}, o)
+	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes, Columns: columnNames(r, column, s.Source.Cols), Batches: s.Batches, BatchNames: s.BatchNames, Missing: s.MissingShare()}, o)
 	if err != nil {
 		return nil, r.Fail(column, err, "")
+	}
+	if s.Batches != nil && m.Left == nil {
+		r.Logger().Info(fmt.Sprintf("%s: from %d of %d rows or more on, each is left out to learn how much batches differ", spelling.Count(len(s.BatchNames), "labelled batch", "labelled batches"), hedge.FewestBatches, hedge.LeftRows))
 	}
 	said, counts := diagnostics.OfHedge(m), stream.Counts(s.Labels, len(classes))
 	said.Doubts = r.Doubts()
