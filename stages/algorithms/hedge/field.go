@@ -168,7 +168,7 @@ func wrong(posteriors blas32.General, truth []int32) float64 {
 // Beyond how many standard deviations a batch's labels are told from chance, and how much better others are.
 const (
 	guessDeviations = 2
-	muchBetter       = 0.2
+	muchBetter      = 0.2
 )
 
 // mislabelled are the batches whose labels come out of the others no more often than by chance, where those of most
