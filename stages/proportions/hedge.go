@@ -17,7 +17,7 @@ import (
 
 // answerHedge answers under several assumptions.
 func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
-	m, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers,
+	m, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Field: o.Field,
 		KeepAll: o.rows != nil && o.Assume == nil, Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
 	if err != nil {
 		return nil, err

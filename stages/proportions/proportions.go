@@ -44,6 +44,9 @@ type Options struct {
 	// Simultaneous makes intervals by the labels that hold for all classes at once.
 	Simultaneous bool
 
+	// Field keeps what labelled batches say for further targets of the same source; nil keeps nothing.
+	Field *hedge.Field
+
 	rows *labelled.Rows // of Labels; nil if there are none
 }
 

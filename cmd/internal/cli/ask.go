@@ -169,7 +169,7 @@ func (a *asker) writePage(cmd *cobra.Command, s *ask.Sheet, table *ask.Table) er
 	if info, err := os.Stat(picture(s.Rows[0].ID)); err != nil || !info.Mode().IsRegular() {
 		picture = nil
 	}
-	return pageOf(cmd, a.common.page, report.Asked(s, table, picture), nil)
+	return pageOf(cmd, a.common.page, nil, report.Asked(s, table, picture))
 }
 
 // labelName is the name of the column of labels.

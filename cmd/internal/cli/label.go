@@ -381,7 +381,7 @@ func (c *common) writeKnown(cmd *cobra.Command, tally *label.Tally) error {
 		if err == nil {
 			part.Next, part.Command = c.next(cmd, tally.Doubtful())
 		}
-		if err := pageOf(cmd, c.page, part, err); err != nil {
+		if err := pageOf(cmd, c.page, err, part); err != nil {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ var meanings = []struct {
 		{names: "label", values: columnNames("source", "reference", "target"), python: none},
 		{names: "id time", values: columnNames("source", "target")},
 		{names: "columns exclude", values: lists(columnNames("source", "target"))},
-		{names: "for json details passes", python: none},
+		{names: "for json details passes each-target", python: none},
 		{names: "quiet", role: pipeline.Quiet, python: none},
 		{names: "help", role: pipeline.Reserved, python: none},
 	}},

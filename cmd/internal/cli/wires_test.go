@@ -275,6 +275,7 @@ var wires = map[string][]map[string]wire{
 		"json":         {values: "true"},
 		"report":       {values: refused},
 		"details":      {values: "true", with: twoTables, bare: true},
+		"each-target":  {values: "true", with: twoTables, bare: true},
 		"epochs":       {values: "1 2", with: "images", among: true},
 		"augment":      {values: "affine photos", with: "images", among: true},
 		"id":           {values: "key", idle: true}, // no row is named

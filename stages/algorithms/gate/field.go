@@ -55,14 +55,12 @@ func (g *Gate) In(field []Task) (*Gate, []Hindsight, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	half := func(of func(Hindsight) float64) (values []float64) {
-		for _, h := range all {
-			values = append(values, of(h))
-		}
-		return values
+	var l1, wrong [2][]float64 // said, and true
+	for _, h := range all {
+		l1[0], l1[1] = append(l1[0], h.ExpectedL1/2), append(l1[1], h.L1/2)
+		wrong[0], wrong[1] = append(wrong[0], h.ExpectedWrong), append(wrong[1], h.Wrong)
 	}
-	own.Error.Constant += correction(half(func(h Hindsight) float64 { return h.ExpectedL1 / 2 }), half(func(h Hindsight) float64 { return h.L1 / 2 }))
-	own.Wrong.Constant += correction(half(func(h Hindsight) float64 { return h.ExpectedWrong }), half(func(h Hindsight) float64 { return h.Wrong }))
+	own.errors, own.wrongs = newCorrection(l1[0], l1[1]), newCorrection(wrong[0], wrong[1])
 	return own, all, nil
 }
 
@@ -77,11 +75,14 @@ func (t *Task) best() int {
 	return slices.Index(costs, slices.Min(costs))
 }
 
-// correction is what to add to the logits of what is said, so that its mean is the mean of what is true, as far as
-// there are enough batches to tell.
-func correction(said, is []float64) float64 {
+// A correction is what is added to the logit of what is expected. Where more is expected than of any batch, the batches say
+// nothing of how much too much that is: what goes beyond the most is added as it is.
+type correction struct{ add, most float64 }
+
+// newCorrection makes the mean of what is said that of what is true, as far as there are enough batches to tell.
+func newCorrection(said, is []float64) correction {
 	if len(said) == 0 {
-		return 0
+		return correction{}
 	}
 	n, saidSum, isSum := float64(len(said)), 0.0, 0.0
 	for i := range said {
@@ -89,7 +90,15 @@ func correction(said, is []float64) float64 {
 	}
 	mean := max(saidSum/n, leastSaid)
 	ratio := (isSum + fieldPrior*mean) / (saidSum + fieldPrior*mean)
-	return logit(min(ratio*mean, mostSaid)) - logit(min(mean, mostSaid))
+	return correction{logit(min(ratio*mean, mostSaid)) - logit(min(mean, mostSaid)), logit(min(slices.Max(said), mostSaid))}
+}
+
+// of is what is expected, from 0 to 1, where the general gate has the logit at.
+func (c correction) of(at float64) float64 {
+	if c.add < 0 && at > c.most {
+		return logistic(c.most+c.add) + logistic(at) - logistic(c.most)
+	}
+	return logistic(at + c.add)
 }
 
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }

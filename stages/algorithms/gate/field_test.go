@@ -84,12 +84,39 @@ func TestHindsightIsHeldOut(t *testing.T) {
 func TestFieldOfNothing(t *testing.T) {
 	g := Default()
 	own, _, err := g.In(nil)
-	if err != nil || own.Error.Constant != g.Error.Constant || own.Views[2].Constant != g.Views[2].Constant {
-		t.Errorf("a field without batches changes the gate: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	goal := random(rand.New(rand.NewPCG(1, 0)), 3, true)
+	w := g.Weights(goal, nil)
+	l1, wrong := g.Expect(goal, w)
+	if a, b := own.Expect(goal, own.Weights(goal, nil)); a != l1 || b != wrong {
+		t.Errorf("a field without batches changes what is expected: %v and %v, before %v and %v", a, b, l1, wrong)
 	}
 	tasks := fieldOf(rand.New(rand.NewPCG(7, 8)), 2, 0)
 	tasks[1].Wrong = nil
 	if _, _, err := g.In(tasks); err == nil {
 		t.Error("a batch without the truth is taken")
+	}
+}
+
+// Batches that were easier than expected make less expected of what is like them, and say nothing of what is worse.
+func TestCorrection(t *testing.T) {
+	c := newCorrection([]float64{.1, .2, .3}, []float64{.02, .04, .06})
+	last := 0.0
+	for _, said := range []float64{.05, .1, .3, .31, .5, .9} {
+		got := c.of(logit(said))
+		if !(got > last) {
+			t.Errorf("%v is made of %v, and %v of less", got, said, last)
+		}
+		if last = got; said <= .3 && got > said/2 {
+			t.Errorf("%v is made of %v, which was five times too much of all batches", got, said)
+		}
+		if most := c.of(logit(.3)); said > .3 && math.Abs(got-most-(said-.3)) > 1e-9 {
+			t.Errorf("%v is made of %v: what goes beyond .3 is not added", got, said)
+		}
+	}
+	if worse := newCorrection([]float64{.1, .1}, []float64{.3, .3}); worse.of(logit(.5)) < .6 {
+		t.Errorf("batches that were three times worse than expected make %v of .5", worse.of(logit(.5)))
 	}
 }

@@ -40,13 +40,30 @@ const (
 	fieldRows, targetRows = 3_000, 1_000
 )
 
-// field leaves labelled batches out and returns the gate for their field; the default one if there are too few.
-func field(ctx context.Context, p Problem, o Options, step func()) (*gate.Gate, []Left, error) {
+// A Field is what the batches of a source say. The zero value has learnt nothing yet.
+type Field struct {
+	gate   *gate.Gate
+	left   []Left
+	source uint64 // a hash of its rows as they were prepared
+}
+
+// learn leaves labelled batches out and learns from them, unless it has done so for the same rows. Where there are too few, the
+// gate is the default one.
+func (f *Field) learn(ctx context.Context, p Problem, o Options, step func()) error {
+	if p.BatchNames == nil {
+		f.gate = gate.Default()
+		return nil
+	}
+	source := mixed(o.Seed)
+	for _, v := range p.Source.Data {
+		source = mixed(source ^ uint64(math.Float32bits(v)))
+	}
+	if f.gate != nil && f.source == source {
+		return nil
+	}
+	f.gate, f.left, f.source = gate.Default(), nil, source
 	rows := batchRows(p, o.Seed)
 	leave := leftOut(rows)
-	if len(leave) == 0 {
-		return gate.Default(), nil, nil
-	}
 	tasks, left := make([]*gate.Task, len(leave)), make([]Left, len(leave))
 	err := kernel.Each(len(leave), func(i int) (err error) {
 		defer step()
@@ -54,25 +71,25 @@ func field(ctx context.Context, p Problem, o Options, step func()) (*gate.Gate, 
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	var seen []gate.Task
-	var kept []Left
 	for i, t := range tasks {
 		if t != nil {
-			seen, kept = append(seen, *t), append(kept, left[i])
+			seen, f.left = append(seen, *t), append(f.left, left[i])
 		}
 	}
-	g, hindsight, err := gate.Default().In(seen)
+	g, hindsight, err := f.gate.In(seen)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
+	f.gate = g
 	for i, h := range hindsight {
-		l := &kept[i]
+		l := &f.left[i]
 		l.L1, l.ExpectedError, l.Accuracy, l.ExpectedAccuracy = h.L1, h.ExpectedL1, 1-h.Wrong, 1-h.ExpectedWrong
 		l.Best = seen[i].Views[h.Best].Name
 	}
-	return g, kept, nil
+	return nil
 }
 
 // A batch is the rows of one, in an order that does not depend on that in which they came.

@@ -38,6 +38,8 @@ type Options struct {
 	KeepAll bool
 	// Seed draws samples, folds, landmarks, initial weights and replicates.
 	Seed uint64
+	// Field keeps what the source's batches say, for fits of other targets to the same source; nil keeps nothing.
+	Field *Field
 	// Progress is told how many steps of the fit are done; nil is not.
 	Progress func(done, total int)
 }
@@ -143,7 +145,13 @@ const steps = 6
 // It returns ctx.Err() if ctx ends, and panics if there is not one label a source
 // row or if the widths differ.
 func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
+	if err := check(p, o); err != nil {
+		return nil, err
+	}
 	done, total := -1, steps
+	if p.BatchNames != nil {
+		total += min(mostLeft, len(p.BatchNames))
+	}
 	var mutex sync.Mutex
 	step := func() {
 		mutex.Lock()
@@ -152,25 +160,16 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 			o.Progress(done, total)
 		}
 	}
-	g := gate.Default()
-	var left []Left
-	if err := check(p, o); err != nil {
+	field := cmp.Or(o.Field, &Field{})
+	if err := field.learn(ctx, p, o, step); err != nil {
 		return nil, err
 	}
-	if p.BatchNames != nil {
-		var err error
-		total += min(mostLeft, len(p.BatchNames))
-		if g, left, err = field(ctx, p, o, step); err != nil {
-			return nil, err
-		}
-		total = steps + len(left)
-	}
-	m, err := fitBy(ctx, p, o, g, step)
+	m, err := fitBy(ctx, p, o, field.gate, step)
 	if err != nil {
 		return nil, err
 	}
-	m.Left = left
-	if names := mislabelled(left); names != nil {
+	m.Left = field.left
+	if names := mislabelled(m.Left); names != nil {
 		m.Warnings = append(m.Warnings, fmt.Sprintf("the labels of %s come out of the other batches no more often than by chance: look whether they are right", spelling.List(names)))
 	}
 	return m, nil
