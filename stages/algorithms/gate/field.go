@@ -33,7 +33,8 @@ type Hindsight struct {
 }
 
 // In returns the gate for a field of which batches are known, and what it would have said of each without having seen it.
-func (g *Gate) In(field []Task) (*Gate, []Hindsight, error) {
+// said makes of what Expect gives for a batch, under weights of its views, what a user would have been told.
+func (g *Gate) In(field []Task, said func(batch int, weights []float64, l1, wrong float64) (float64, float64)) (*Gate, []Hindsight, error) {
 	for i := range field {
 		if err := field[i].check(); err != nil {
 			return nil, nil, err
@@ -49,6 +50,7 @@ func (g *Gate) In(field []Task) (*Gate, []Hindsight, error) {
 		w := own.Weights(t.Signs, nil)
 		h := Hindsight{L1: t.Off(t.Mean(w)), Wrong: t.WrongLabels(w), Best: t.best()}
 		h.ExpectedL1, h.ExpectedWrong = own.Expect(t.Signs, w)
+		h.ExpectedL1, h.ExpectedWrong = said(i, w, h.ExpectedL1, h.ExpectedWrong)
 		all[i] = h
 	}
 	own, err := g.shifted(field)
@@ -62,6 +64,12 @@ func (g *Gate) In(field []Task) (*Gate, []Hindsight, error) {
 	}
 	own.errors, own.wrongs = newCorrection(l1[0], l1[1]), newCorrection(wrong[0], wrong[1])
 	return own, all, nil
+}
+
+// Correct is what a user is told in this field where so much is expected: an L1 error, and a share of wrong labels. It is the
+// same where no field is known.
+func (g *Gate) Correct(l1, wrong float64) (float64, float64) {
+	return 2 * g.errors.of(l1/2), g.wrongs.of(wrong)
 }
 
 // best is the view that costs least.
@@ -90,15 +98,18 @@ func newCorrection(said, is []float64) correction {
 	}
 	mean := max(saidSum/n, leastSaid)
 	ratio := (isSum + fieldPrior*mean) / (saidSum + fieldPrior*mean)
-	return correction{logit(min(ratio*mean, mostSaid)) - logit(min(mean, mostSaid)), logit(min(slices.Max(said), mostSaid))}
+	return correction{logit(min(ratio*mean, mostSaid)) - logit(min(mean, mostSaid)), min(slices.Max(said), mostSaid)}
 }
 
-// of is what is expected, from 0 to 1, where the general gate has the logit at.
-func (c correction) of(at float64) float64 {
-	if c.add < 0 && at > c.most {
-		return logistic(c.most+c.add) + logistic(at) - logistic(c.most)
+// of is what is told where so much is expected, from 0 to 1.
+func (c correction) of(said float64) float64 {
+	if c.add == 0 || said <= 0 || said >= 1 {
+		return said
 	}
-	return logistic(at + c.add)
+	if c.add < 0 && said > c.most {
+		return c.of(c.most) + said - c.most
+	}
+	return logistic(logit(said) + c.add)
 }
 
 func logit(p float64) float64 { return math.Log(p / (1 - p)) }

@@ -6,6 +6,8 @@ import (
 	"testing"
 )
 
+func asIs(_ int, _ []float64, l1, wrong float64) (float64, float64) { return l1, wrong }
+
 // fieldOf draws batches in which one view is right, whatever the signs say.
 func fieldOf(rng *rand.Rand, n, right int) (tasks []Task) {
 	for range n {
@@ -23,7 +25,7 @@ func TestFieldWeighs(t *testing.T) {
 		before := g.Weights(goal, nil)[right]
 		last := before
 		for _, n := range []int{8, 32} {
-			own, _, err := g.In(fieldOf(rand.New(rand.NewPCG(2, uint64(right))), n, right))
+			own, _, err := g.In(fieldOf(rand.New(rand.NewPCG(2, uint64(right))), n, right), asIs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -46,12 +48,12 @@ func TestFieldExpects(t *testing.T) {
 		said, is := 0.0, 0.0
 		for _, task := range tasks {
 			w := g.Weights(task.Signs, nil)
-			_, wrong := g.Expect(task.Signs, w)
+			_, wrong := g.Correct(g.Expect(task.Signs, w))
 			said, is = said+wrong, is+task.WrongLabels(w)
 		}
 		return math.Abs(math.Log(said / is))
 	}
-	own, hindsight, err := g.In(tasks)
+	own, hindsight, err := g.In(tasks, asIs)
 	if err != nil || len(hindsight) != len(tasks) {
 		t.Fatal(len(hindsight), err)
 	}
@@ -63,12 +65,12 @@ func TestFieldExpects(t *testing.T) {
 // No batch has a say in what was said of it: its hindsight stays if its own labels become others.
 func TestHindsightIsHeldOut(t *testing.T) {
 	tasks := fieldOf(rand.New(rand.NewPCG(5, 6)), 5, 2)
-	_, before, err := Default().In(tasks)
+	_, before, err := Default().In(tasks, asIs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tasks[1].Truth, tasks[1].Wrong = []float64{1, 0, 0}, []float64{.9, .1, .9, .9, .9}
-	_, after, err := Default().In(tasks)
+	_, after, err := Default().In(tasks, asIs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,19 +85,19 @@ func TestHindsightIsHeldOut(t *testing.T) {
 // Without batches the gate stays, and what does not fit together is refused.
 func TestFieldOfNothing(t *testing.T) {
 	g := Default()
-	own, _, err := g.In(nil)
+	own, _, err := g.In(nil, asIs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	goal := random(rand.New(rand.NewPCG(1, 0)), 3, true)
 	w := g.Weights(goal, nil)
 	l1, wrong := g.Expect(goal, w)
-	if a, b := own.Expect(goal, own.Weights(goal, nil)); a != l1 || b != wrong {
+	if a, b := own.Correct(own.Expect(goal, own.Weights(goal, nil))); a != l1 || b != wrong {
 		t.Errorf("a field without batches changes what is expected: %v and %v, before %v and %v", a, b, l1, wrong)
 	}
 	tasks := fieldOf(rand.New(rand.NewPCG(7, 8)), 2, 0)
 	tasks[1].Wrong = nil
-	if _, _, err := g.In(tasks); err == nil {
+	if _, _, err := g.In(tasks, asIs); err == nil {
 		t.Error("a batch without the truth is taken")
 	}
 }
@@ -105,18 +107,18 @@ func TestCorrection(t *testing.T) {
 	c := newCorrection([]float64{.1, .2, .3}, []float64{.02, .04, .06})
 	last := 0.0
 	for _, said := range []float64{.05, .1, .3, .31, .5, .9} {
-		got := c.of(logit(said))
+		got := c.of(said)
 		if !(got > last) {
 			t.Errorf("%v is made of %v, and %v of less", got, said, last)
 		}
 		if last = got; said <= .3 && got > said/2 {
 			t.Errorf("%v is made of %v, which was five times too much of all batches", got, said)
 		}
-		if most := c.of(logit(.3)); said > .3 && math.Abs(got-most-(said-.3)) > 1e-9 {
+		if most := c.of(.3); said > .3 && math.Abs(got-most-(said-.3)) > 1e-9 {
 			t.Errorf("%v is made of %v: what goes beyond .3 is not added", got, said)
 		}
 	}
-	if worse := newCorrection([]float64{.1, .1}, []float64{.3, .3}); worse.of(logit(.5)) < .6 {
-		t.Errorf("batches that were three times worse than expected make %v of .5", worse.of(logit(.5)))
+	if worse := newCorrection([]float64{.1, .1}, []float64{.3, .3}); worse.of(.5) < .6 {
+		t.Errorf("batches that were three times worse than expected make %v of .5", worse.of(.5))
 	}
 }

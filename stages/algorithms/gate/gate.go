@@ -33,8 +33,7 @@ type Gate struct {
 	// Width is what part of the expected L1 intervals count, so that they hold.
 	Width float64 `json:"width"`
 
-	// What is expected is corrected so in a field that is known (see In); not at all of the zero values.
-	errors, wrongs correction
+	errors, wrongs correction // see Correct
 }
 
 // Made says how a gate was made.
@@ -218,7 +217,7 @@ func softmax(scores []float64) []float64 {
 // to have, and the share of its labels, 0 to 1, that is expected to be wrong.
 func (g *Gate) Expect(s Signs, weights []float64) (l1, wrong float64) {
 	z := products(answerSigns, scaled(values(answerSigns, newAnswer(s, weights)), g.Answer))
-	return 2 * g.errors.of(g.Error.at(z)), g.wrongs.of(g.Wrong.at(z))
+	return 2 * logistic(g.Error.at(z)), logistic(g.Wrong.at(z))
 }
 
 func newAnswer(s Signs, weights []float64) answer {

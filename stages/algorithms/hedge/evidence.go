@@ -91,11 +91,20 @@ func (f *fit) fewest(shares []float64) float64 {
 	return max(chance, 1/float64(f.target.Rows+2))
 }
 
-// expect finds what is expected of the answer: what the gate says, and what no fit needs to tell.
+// expect finds what is expected of the answer: what the gate says, what no fit needs to tell, and what batches of the field say of both.
 func (m *Model) expect() {
 	e := &m.Evidence
-	stays := Unmoved(m.Views)
 	off, wrong := m.gate.Expect(m.Signs(), m.weights())
+	off, wrong = m.gate.Correct(m.told(off, wrong))
+	e.ExpectedError = off
+	e.ExpectedAccuracy = min(1-wrong, 1-off/2)
+}
+
+// told is what is expected where the gate says that the proportions are off by so much in L1, and so many labels wrong: no
+// less than what no fit needs to tell.
+func (m *Model) told(off, wrong float64) (float64, float64) {
+	e := &m.Evidence
+	stays := Unmoved(m.Views)
 	right := 1 - wrong
 	if m.Far() {
 		right = min(right, farAccuracy)
@@ -108,10 +117,10 @@ func (m *Model) expect() {
 		off = max(off, thinError*(1-right))
 	}
 	off = (1-e.Unknown)*off + e.Unknown*labelshift.Unknown(m.Proportions)
-	e.ExpectedError = labelshift.MissingError(off, e.Missing)
+	off = labelshift.MissingError(off, e.Missing)
 	// Shares that are off by an L1 distance have half as many rows with a wrong label at least,
 	// and a row of no class of the source has none that is right.
-	e.ExpectedAccuracy = min((1-e.Missing)*right, 1-e.ExpectedError/2, 1-stays*m.Problem.New, 1-e.Fewest)
+	return off, 1 - min((1-e.Missing)*right, 1-off/2, 1-stays*m.Problem.New, 1-e.Fewest)
 }
 
 // membersApart is the mean L1 distance of the proportions by each member of an

@@ -64,22 +64,25 @@ func (f *Field) learn(ctx context.Context, p Problem, o Options, step func()) er
 	f.gate, f.left, f.source = gate.Default(), nil, source
 	rows := batchRows(p, o.Seed)
 	leave := leftOut(rows)
-	tasks, left := make([]*gate.Task, len(leave)), make([]Left, len(leave))
+	tasks, models, left := make([]*gate.Task, len(leave)), make([]*Model, len(leave)), make([]Left, len(leave))
 	err := kernel.Each(len(leave), func(i int) (err error) {
 		defer step()
-		tasks[i], left[i], err = leaveOut(ctx, p, o, rows, leave[i])
+		tasks[i], models[i], left[i], err = leaveOut(ctx, p, o, rows, leave[i])
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	var seen []gate.Task
+	var by []*Model
 	for i, t := range tasks {
 		if t != nil {
-			seen, f.left = append(seen, *t), append(f.left, left[i])
+			seen, by, f.left = append(seen, *t), append(by, models[i]), append(f.left, left[i])
 		}
 	}
-	g, hindsight, err := f.gate.In(seen)
+	g, hindsight, err := f.gate.In(seen, func(i int, weights []float64, l1, wrong float64) (float64, float64) {
+		return by[i].weighed(weights).told(l1, wrong)
+	})
 	if err != nil {
 		return err
 	}
@@ -131,9 +134,9 @@ func leftOut(all []batch) []int {
 	return some
 }
 
-// leaveOut answers batch b from the others, and says what is true. The task is nil if nothing can be learnt
+// leaveOut answers batch b from the others, and says what is true and by which model. The task is nil if nothing can be learnt
 // from the others, as where they have but one class.
-func leaveOut(ctx context.Context, p Problem, o Options, all []batch, b int) (*gate.Task, Left, error) {
+func leaveOut(ctx context.Context, p Problem, o Options, all []batch, b int) (*gate.Task, *Model, Left, error) {
 	var source []int
 	var batches []int32
 	for i, other := range all {
@@ -149,17 +152,17 @@ func leaveOut(ctx context.Context, p Problem, o Options, all []batch, b int) (*g
 	left := Left{Batch: all[b].name, Rows: len(all[b].rows), Proportions: shares(p.Labels, all[b].rows, len(p.Classes))}
 	m, err := fitBy(ctx, sub, Options{Classifiers: o.Classifiers, KeepAll: true, Seed: o.Seed}, gate.Default(), func() {})
 	if err != nil {
-		return nil, left, ctx.Err()
+		return nil, nil, left, ctx.Err()
 	}
 	t := &gate.Task{Name: all[b].name, Signs: m.Signs(), Truth: shares(p.Labels, target, len(p.Classes)), Sampling: make([]float64, len(p.Classes))}
 	posteriors, err := m.Posteriors(ctx, m.Prepare(sub.Target))
 	if err != nil {
-		return nil, left, err
+		return nil, nil, left, err
 	}
 	for _, q := range posteriors {
 		t.Wrong = append(t.Wrong, wrong(q, truth))
 	}
-	return t, left, nil
+	return t, m, left, nil
 }
 
 // shares are those of the classes among some rows.
