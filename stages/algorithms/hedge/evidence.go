@@ -1,6 +1,7 @@
 package hedge
 
 import (
+	"cmp"
 	"context"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -94,8 +95,9 @@ func (f *fit) fewest(shares []float64) float64 {
 // expect finds what is expected of the answer: what the gate says, what no fit needs to tell, and what batches of the field say of both.
 func (m *Model) expect() {
 	e := &m.Evidence
-	off, wrong := m.gate.Expect(m.Signs(), m.weights())
-	off, wrong = m.gate.Correct(m.told(off, wrong))
+	g := cmp.Or(m.gate, gate.Default())
+	off, wrong := g.Expect(m.Signs(), m.weights())
+	off, wrong = g.Correct(m.told(off, wrong))
 	e.ExpectedError = off
 	e.ExpectedAccuracy = min(1-wrong, 1-off/2)
 }
