@@ -49,7 +49,7 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 		targetRows = s.TargetRows
 	}
 	m.SourceShares, m.Rows, m.Doubts = source, targetRows, said.Doubts
-	m.Vectors, m.Preparation = VectorsOf(r.Env, column), Preparation(r)
+	Note(&m.Use, r, column)
 	return &Hedged{m, source, targetRows, said}, nil
 }
 
