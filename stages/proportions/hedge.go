@@ -11,6 +11,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/stream"
 )
@@ -68,7 +69,7 @@ func OfModel(ctx context.Context, env stages.Env, in arrowio.Stream, path string
 	report := newHedgeReport(m, m.Shares(), rows.Total, nil)
 	report.evidence = evidence
 	report.heedLabels(rows, o.Simultaneous)
-	return report, nil
+	return report.fillLevels(), nil
 }
 
 // newHedgeReport is the report of a model, of so many rows, against which something was said before.
@@ -76,8 +77,11 @@ func newHedgeReport(m *hedge.Model, source []float64, rows int, doubts []string)
 	said := diagnostics.OfHedge(m)
 	report := &Report{Classes: m.Classes, Method: hedge.Method, TargetRows: rows, model: m, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
-		doubts:   doubts, Warnings: append(append([]string{}, doubts...), said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
+		tree:     levels.Of(m.Levels, m.Classes), doubts: doubts, Warnings: append(append([]string{}, doubts...), said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
 	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
+	for _, v := range m.GroupsAt(m.Interval.Level) {
+		report.bounds = append(report.bounds, levelBounds{Lower: v.Lower, Upper: v.Upper})
+	}
 	report.believe(differ(m.Evidence))
 	return report
 }

@@ -3,9 +3,9 @@ package proportions
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/internal/spelling"
@@ -57,7 +57,14 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 	if l != nil {
 		interval = "sharper"
 	}
-	fmt.Fprintf(tw, "class\ttarget\t%g %% %s\t", 100*r.Interval.Level, interval)
+	lines := r.lines(details)
+	width := 0 // of the classes, which levels indent
+	for _, line := range lines {
+		if r.Levels != nil {
+			width = max(width, utf8.RuneCountInString(line.name()))
+		}
+	}
+	fmt.Fprintf(tw, "%-*s\ttarget\t%g %% %s\t", width, "class", 100*r.Interval.Level, interval)
 	if l != nil {
 		fmt.Fprint(tw, "guaranteed\twithout labels\t")
 	}
@@ -66,32 +73,57 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 		fmt.Fprint(tw, "true\t")
 	}
 	fmt.Fprintln(tw)
-	counts, largest := r.counts(), slices.Max(r.Proportions.Estimated)
-	listed, smaller := r.Listed(), []int(nil)
-	if !details && len(listed) > spelling.MaxListed {
-		listed, smaller = listed[:spelling.MaxListed], listed[spelling.MaxListed:]
-	}
-	for _, k := range listed {
-		share := r.Proportions.Estimated[k]
-		fmt.Fprintf(tw, "%s\t%.1f %%\t%.1f–%.1f %%\t", safetext.Escape(r.Classes[k]), 100*share, 100*r.Interval.Lower[k], 100*r.Interval.Upper[k])
-		if l != nil {
-			fmt.Fprintf(tw, "%.1f–%.1f %%\t%.1f %%\t", 100*l.Holds.Lower[k], 100*l.Holds.Upper[k], 100*l.Before[k])
+	largest, smaller := 0.0, ""
+	for _, line := range lines {
+		if line.smaller == nil {
+			largest = max(largest, line.of.Estimated[line.at])
 		}
-		fmt.Fprintf(tw, "%.0f\t%.1f %%\t", counts[k], 100*r.Proportions.Source[k])
-		if r.Proportions.True != nil {
-			fmt.Fprintf(tw, "%.1f %%\t", 100*r.Proportions.True[k])
+	}
+	for _, line := range lines {
+		of, k := line.of, line.at
+		if line.smaller != nil {
+			smaller = line.name()
+			if r.Levels != nil {
+				fmt.Fprintf(tw, "%-*s\t%.1f %%\t\n", width, smaller, 100*line.rest())
+				smaller = "The smallest classes share lines"
+			}
+			continue
+		}
+		share := of.Estimated[k]
+		fmt.Fprintf(tw, "%-*s\t%.1f %%\t%.1f–%.1f %%\t", width, safetext.Escape(line.name()), 100*share, 100*of.Lower[k], 100*of.Upper[k])
+		if l != nil {
+			fmt.Fprintf(tw, "%.1f–%.1f %%\t%.1f %%\t", 100*of.HoldsLower[k], 100*of.HoldsUpper[k], 100*of.Before[k])
+		}
+		fmt.Fprintf(tw, "%.0f\t%.1f %%\t", of.Rows[k], 100*of.Source[k])
+		if of.True != nil {
+			fmt.Fprintf(tw, "%.1f %%\t", 100*of.True[k])
 		}
 		fmt.Fprintf(tw, "  %s\n", bar(share/largest))
 	}
-	if err := tw.Flush(); err != nil || smaller == nil {
+	if err := tw.Flush(); err != nil || smaller == "" {
 		return err
 	}
-	rest := 0.0
-	for _, k := range smaller {
-		rest += r.Proportions.Estimated[k]
-	}
-	_, err := fmt.Fprintf(w, "  %s (--details and --json list all).\n", spelling.Smaller(len(smaller), rest))
+	_, err := fmt.Fprintf(w, "  %s (--details and --json list all).\n", smaller)
 	return err
+}
+
+// name is what a line calls its class, or its classes.
+func (l line) name() string {
+	switch {
+	case l.smaller == nil:
+		return strings.Repeat("  ", l.depth) + l.class
+	case l.depth > 0:
+		return strings.Repeat("  ", l.depth) + fmt.Sprintf("and %d smaller", len(l.smaller))
+	}
+	return spelling.Smaller(len(l.smaller), l.rest())
+}
+
+// rest is the share of the classes that share a line.
+func (l line) rest() (sum float64) {
+	for _, k := range l.smaller {
+		sum += l.of.Estimated[k]
+	}
+	return sum
 }
 
 // barWidth is the number of characters of the longest bar.

@@ -26,7 +26,7 @@ func TestQuantiles(t *testing.T) {
 				t.Errorf("class %d at %v: the interval is %v and %v deviations wide, want %v", k, table.level, down, up, table.normal)
 			}
 		}
-		if r := v.Region.Radius; math.Abs(r*r-table.chi2) > 1e-4 {
+		if r := s.region(table.level).Radius; math.Abs(r*r-table.chi2) > 1e-4 {
 			t.Errorf("at %v the squared radius is %v, want %v", table.level, r*r, table.chi2)
 		}
 	}

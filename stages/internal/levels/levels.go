@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -188,6 +187,31 @@ func Parse(text json.RawMessage, classes []string) (*Tree, error) {
 	return t, nil
 }
 
+// OfSchema is the tree of a stream's classes; nil if it has none.
+func OfSchema(schema *arrow.Schema, classes []string) (*Tree, error) {
+	text, _ := schema.Metadata().GetValue(arrowio.LevelsKey)
+	return Parse(json.RawMessage(text), classes)
+}
+
+// Of is the tree of a text that has been parsed before.
+func Of(text string, classes []string) *Tree {
+	t, err := Parse(json.RawMessage(text), classes)
+	if err != nil {
+		panic("levels: " + err.Error())
+	}
+	return t
+}
+
+// Above says of each class of a level, which is not the first, of which class of the level above it is a
+// part.
+func (t *Tree) Above(level int) []int {
+	up := make([]int, len(t.Levels[level].Classes))
+	for k, c := range t.Levels[level].Of {
+		up[c] = t.Levels[level-1].Of[k]
+	}
+	return up
+}
+
 // Coarser are the levels but the last; none of nil.
 func (t *Tree) Coarser() []Level {
 	if t == nil {
@@ -253,36 +277,6 @@ func (t *Tree) Decide(posteriors []float32) (classes []int, sums []float32) {
 	return classes, sums
 }
 
-// A Node is a class of a level.
-type Node struct{ Level, Class, Parent int } // the parent is a class of the level above, −1 at the first
-
-// Nodes are all classes as an indented list has them: each is followed by its parts. order gives a level's
-// classes in their order; nil: by their names.
-func (t *Tree) Nodes(order func(level int, classes []int) []int) (nodes []Node) {
-	var walk func(level, parent int)
-	walk = func(level, parent int) {
-		if level == len(t.Levels) {
-			return
-		}
-		var classes []int
-		for k, c := range t.Levels[level].Of {
-			if (level == 0 || t.Levels[level-1].Of[k] == parent) && !slices.Contains(classes, c) {
-				classes = append(classes, c)
-			}
-		}
-		slices.Sort(classes)
-		if order != nil {
-			classes = order(level, classes)
-		}
-		for _, c := range classes {
-			nodes = append(nodes, Node{level, c, parent})
-			walk(level+1, c)
-		}
-	}
-	walk(0, -1)
-	return nodes
-}
-
 // Fields are the columns of labels by level: of each predicted_LEVEL and confidence_LEVEL; none of nil.
 func (t *Tree) Fields() (fields []arrow.Field) {
 	if t == nil {
@@ -317,12 +311,3 @@ func (t *Tree) Columns(posteriors arrowio.Vectors, missing, strange map[int]bool
 
 // Flat is a tree of one level, which has no name.
 func Flat(classes []string) *Tree { return &Tree{[]Level{newLevel("", classes, classes)}} }
-
-// Names are the levels' names, for a message.
-func (t *Tree) Names() string {
-	var names []string
-	for _, l := range t.Levels {
-		names = append(names, l.Name)
-	}
-	return strings.Join(names, ", ")
-}
