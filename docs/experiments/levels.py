@@ -38,13 +38,14 @@ TABLES = {
     "optdigits": {"with loops": "0 6 8 9", "without loops": "1 2 3 4 5 7"},
 }
 SHARES = (0.5, 0.7, 0.9)  # of rows that get a label
+CONFIDENCES = (0.7, 0.9, 0.95)
 
 
-def write(folder, x, pairs, rows):
-    """Writes the rows of a side, of which pairs are the classes of both levels."""
-    frame = pd.DataFrame(x[rows]).add_prefix("x")
-    frame[["l1", "l2"]] = [pairs[i] for i in rows]
-    return frame
+def frame(x, pairs, rows):
+    """The rows of a side, of which pairs are the classes of both levels."""
+    side = pd.DataFrame(x[rows]).add_prefix("x")
+    side[["l1", "l2"]] = [pairs[i] for i in rows]
+    return side
 
 
 def drawn(x, pairs, number):
@@ -66,7 +67,7 @@ def made(keel, data):
         for side in sides:
             d = np.load(data / folder / f"{side}.npz")
             rows = np.random.default_rng(0).permutation(len(d["y"]))[:ROWS]
-            tables[side] = write(None, d["X"], [names[int(y)] for y in d["y"]], rows)
+            tables[side] = frame(d["X"], [names[int(y)] for y in d["y"]], rows)
         for a in sides:
             for b in sides:
                 if a != b:
@@ -77,7 +78,7 @@ def made(keel, data):
         x, pairs = d.iloc[:, :-1].to_numpy(float), [of[str(y).strip()] for y in d.iloc[:, -1]]
         for number in range(TARGETS):
             source, target = drawn(x, pairs, number)
-            yield f"{table}_{number}", write(None, x, pairs, source), write(None, x, pairs, target)
+            yield f"{table}_{number}", frame(x, pairs, source), frame(x, pairs, target)
 
 
 def tasks(keel, data, folder):
@@ -87,5 +88,85 @@ def tasks(keel, data, folder):
         target.to_csv(folder / name / "target.csv", index=False)
 
 
+def program(*words):
+    return subprocess.run(("mars", *words), check=True, capture_output=True, text=True).stdout
+
+
+def answers(folder):
+    """The truth of a task's target, its labels with levels and without, and its shares."""
+    files = ("--source", f"{folder}/source.csv", "--target", f"{folder}/target.csv", "-q")
+    truth = pd.read_csv(folder / "target.csv", dtype={"l1": str, "l2": str})[["l1", "l2"]]
+    for name, how in (("tree", ("--levels", "l1,l2")), ("flat", ("--label", "l2", "--exclude", "l1"))):
+        program("label", *files, *how, "-o", f"{folder}/{name}.csv")
+    shares = json.loads(program("proportions", *files, "--levels", "l1,l2", "--json"))["levels"]
+    return truth, pd.read_csv(folder / "tree.csv"), pd.read_csv(folder / "flat.csv"), shares
+
+
+def covered(sure, share):
+    """The rows that get a label if a share of all do: the surest."""
+    return np.argsort(-sure, kind="stable")[: round(share * len(sure))]
+
+
+def rules(flat, parent):
+    """Classes of both levels by the greatest posterior of the finer, which flat labels are."""
+    fine = flat["predicted_class"].to_numpy(str)
+    return np.array([parent[name] for name in fine]), fine
+
+
+def measured(folder):
+    """Yields what is measured of a task: a name and a number."""
+    truth, tree, flat, shares = answers(folder)
+    source = pd.read_csv(folder / "source.csv", usecols=["l1", "l2"], dtype=str).drop_duplicates()
+    parent = dict(zip(source["l2"], source["l1"]))
+    known = truth["l2"].isin(parent).to_numpy()
+    fine_parent, fine = rules(flat, parent)
+    l1, l2 = tree["predicted_l1"].to_numpy(str), tree["predicted_l2"].to_numpy(str)
+    y1, y2 = truth["l1"].to_numpy(str), truth["l2"].to_numpy(str)
+    yield "agree", np.mean([parent[b] == a for a, b in zip(l1, l2)])
+    for name, said, y in (("l1 of the finest", fine_parent, y1), ("l1", l1, y1), ("l2 of the finest", fine, y2), ("l2", l2, y2)):
+        yield name, np.mean(said == y)
+    p1, p2 = tree["confidence_l1"].to_numpy(), tree["confidence_l2"].to_numpy()
+    for share in SHARES:
+        kept = covered(flat["confidence"].to_numpy(), share)
+        yield f"flat {share}", np.mean(fine[kept] == y2[kept])
+        yield f"flat, coarse {share}", np.mean(fine_parent[kept] == y1[kept])
+        kept = covered(p1, share)
+        yield f"coarse {share}", np.mean(l1[kept] == y1[kept])
+    for c in CONFIDENCES:
+        sure = flat["confidence"].to_numpy() >= c
+        yield f"flat: labelled {c}", sure.mean()
+        yield f"flat: right {c}", np.mean(fine[sure] == y2[sure]) if sure.any() else np.nan
+        deep, some = p2 >= c, p1 >= c
+        right = np.where(deep, l2 == y2, l1 == y1)
+        yield f"tree: labelled {c}", some.mean()
+        yield f"tree: right {c}", np.mean(right[some]) if some.any() else np.nan
+        yield f"tree: finest {c}", deep.mean()
+        kept = covered(flat["confidence"].to_numpy(), some.mean())  # as many rows as the tree labels
+        yield f"flat at the tree's {c}", np.mean(fine[kept] == y2[kept])
+    for level, y in zip(shares, (y1, y2)):
+        at = level["level"]
+        real = np.array([np.mean(y[known] == name) for name in level["classes"]])
+        low, high = np.array(level["lower"]), np.array(level["upper"])
+        yield f"held {at}", np.mean((low <= real) & (real <= high))
+        yield f"width {at}", np.mean(high - low)
+        yield f"off {at}", np.abs(real - level["estimated"]).sum()
+    ends = {}
+    for name, low, high in zip(shares[1]["parents"], shares[1]["lower"], shares[1]["upper"]):
+        ends[name] = ends.get(name, 0) + high - low
+    yield "width of added ends", np.mean([min(1, width) for width in ends.values()])
+
+
+def run(folder, results):
+    rows = []
+    for path in sorted(folder.iterdir()):
+        rows += [(path.name, path.name.rsplit("_", 1)[0], name, value) for name, value in measured(path)]
+        pd.DataFrame(rows, columns=["task", "family", "what", "value"]).to_csv(results, index=False, float_format="%.6g")
+
+
+def table(results):
+    d = pd.read_csv(results)
+    print(d.pivot_table("value", "what", "family", sort=False).assign(mean=d.groupby("what")["value"].mean()).round(3).to_string())
+
+
 if __name__ == "__main__":
-    tasks(*map(pathlib.Path, sys.argv[2:5]))
+    {"tasks": tasks, "run": run, "table": table}[sys.argv[1]](*map(pathlib.Path, sys.argv[2:]))

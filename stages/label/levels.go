@@ -18,7 +18,7 @@ const PredictedLevel = "predicted_level"
 
 // readLevels finds the levels of the classes. Without any, labels that need a confidence are of one.
 func (l *Labels) readLevels(meta arrowio.Meta) error {
-	tree, err := levels.Parse(meta.Levels, l.classes)
+	tree, err := levels.Parse(string(meta.Levels), l.classes)
 	switch {
 	case err != nil:
 		return l.in.Fail("", err, "")

@@ -2,6 +2,7 @@ package proportions
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"mars.dev/mars/internal/spelling"
@@ -13,14 +14,9 @@ import (
 // LevelShares are the shares of the classes of a level. Slices have a value a class. A share is the sum of
 // those of its parts at the next level, and so is a number of rows.
 type LevelShares struct {
-	Level   string   `json:"level"`
-	Classes []string `json:"classes"`
-	Parents []string `json:"parents,omitempty"` // of the classes, at the level above; nil at the first
-	shares
-}
-
-// shares are what is known of some classes.
-type shares struct {
+	Level     string    `json:"level"`
+	Classes   []string  `json:"classes"`
+	Parents   []string  `json:"parents,omitempty"` // of the classes, at the level above; nil at the first
 	Source    []float64 `json:"source"`
 	Estimated []float64 `json:"estimated"`
 	Lower     []float64 `json:"lower"`
@@ -34,8 +30,8 @@ type shares struct {
 }
 
 // own are those of the classes that are learnt.
-func (r *Report) own() shares {
-	s := shares{Source: r.Proportions.Source, Estimated: r.Proportions.Estimated, Lower: r.Interval.Lower, Upper: r.Interval.Upper, Rows: r.counts(), True: r.Proportions.True}
+func (r *Report) own() LevelShares {
+	s := LevelShares{Classes: r.Classes, Source: r.Proportions.Source, Estimated: r.Proportions.Estimated, Lower: r.Interval.Lower, Upper: r.Interval.Upper, Rows: r.counts(), True: r.Proportions.True}
 	if l := r.Labelled; l != nil {
 		s.HoldsLower, s.HoldsUpper, s.Before = l.Holds.Lower, l.Holds.Upper, l.Before
 	}
@@ -51,7 +47,8 @@ func (r *Report) fillLevels() *Report {
 	all := r.tree.Levels
 	last := len(all) - 1
 	r.Levels = make([]LevelShares, len(all))
-	r.Levels[last] = LevelShares{Level: all[last].Name, Classes: all[last].Classes, shares: r.own()}
+	r.Levels[last] = r.own()
+	r.Levels[last].Level = all[last].Name
 	for l := last - 1; l >= 0; l-- {
 		below := &r.Levels[l+1]
 		up := r.tree.Above(l + 1)
@@ -67,10 +64,24 @@ func (r *Report) fillLevels() *Report {
 			return levels.Sums(of, values)
 		}
 		bounds := r.bounds[l]
-		r.Levels[l] = LevelShares{Level: all[l].Name, Classes: all[l].Classes, shares: shares{Source: sums(below.Source), Estimated: sums(below.Estimated), Lower: bounds.Lower, Upper: bounds.Upper,
-			Rows: sums(below.Rows), True: sums(below.True), HoldsLower: bounds.holds.Lower, HoldsUpper: bounds.holds.Upper, Before: sums(below.Before)}}
+		r.Levels[l] = LevelShares{Level: all[l].Name, Classes: all[l].Classes, Source: sums(below.Source), Estimated: sums(below.Estimated), Lower: bounds.Lower, Upper: bounds.Upper,
+			Rows: sums(below.Rows), True: sums(below.True), HoldsLower: bounds.holds.Lower, HoldsUpper: bounds.holds.Upper, Before: sums(below.Before)}
 	}
 	return r
+}
+
+// CheckLevels returns an error if the levels of a report that was read do not have a value a class.
+func (r *Report) CheckLevels() error {
+	for l, of := range r.Levels {
+		n := len(of.Classes)
+		parents := []int{n, len(of.Parents)}[min(l, 1)]
+		for _, values := range [][]float64{of.Source, of.Estimated, of.Lower, of.Upper, of.Rows} {
+			if len(values) != n || parents != n || of.True != nil && len(of.True) != n || (of.True == nil) != (r.Proportions.True == nil) {
+				return fmt.Errorf("level %q has other numbers of values than of classes: write the report again", of.Level)
+			}
+		}
+	}
+	return nil
 }
 
 // levelBounds are those of the classes of a coarser level.
@@ -96,18 +107,37 @@ func (r *Report) boundLevels(rows *labelled.Rows, e *labelled.Evidence, s *ppi.S
 	}
 }
 
-// A line is a class of a level as a table for a person has it.
-type line struct {
-	depth   int
-	class   string
-	of      *shares
-	at      int
-	smaller []int // instead of a class, those of the level that share a line
+// A Line is a class of a level as a table for a person has it.
+type Line struct {
+	Depth   int    // its level: 0 is the coarsest
+	Class   string // "" of a line of several
+	Of      *LevelShares
+	At      int   // of the class in them
+	Smaller []int // instead of a class, those of the level that share a line
 }
 
-// lines are the classes in the order in which they are read: a level's are under that of which they are
+// Name is what a line calls its class, or its classes.
+func (l Line) Name() string {
+	switch {
+	case l.Smaller == nil:
+		return l.Class
+	case l.Depth > 0:
+		return fmt.Sprintf("and %d smaller", len(l.Smaller))
+	}
+	return spelling.Smaller(len(l.Smaller), l.Rest())
+}
+
+// Rest is the share of the classes that share a line.
+func (l Line) Rest() (sum float64) {
+	for _, k := range l.Smaller {
+		sum += l.Of.Estimated[k]
+	}
+	return sum
+}
+
+// Lines are the classes in the order in which they are read: a level's are under that of which they are
 // a part, those of many with the largest share first, and the smallest of very many share lines.
-func (r *Report) lines(all bool) (lines []line) {
+func (r *Report) Lines(all bool) (lines []Line) {
 	if r.Levels == nil {
 		own, listed := r.own(), r.Listed()
 		shown := len(listed)
@@ -115,10 +145,10 @@ func (r *Report) lines(all bool) (lines []line) {
 			shown = min(shown, spelling.MaxListed)
 		}
 		for _, k := range listed[:shown] {
-			lines = append(lines, line{class: r.Classes[k], of: &own, at: k})
+			lines = append(lines, Line{Class: r.Classes[k], Of: &own, At: k})
 		}
 		if shown < len(listed) {
-			lines = append(lines, line{of: &own, smaller: listed[shown:]})
+			lines = append(lines, Line{Of: &own, Smaller: listed[shown:]})
 		}
 		return lines
 	}
@@ -145,7 +175,7 @@ func (r *Report) shows(level, class int, shown map[string]bool) bool {
 }
 
 // under appends the lines of a level's classes that are part of one of the level above.
-func (r *Report) under(level int, parent string, shows func(level, class int) bool, lines *[]line) {
+func (r *Report) under(level int, parent string, shows func(level, class int) bool, lines *[]Line) {
 	if level == len(r.Levels) {
 		return
 	}
@@ -156,12 +186,12 @@ func (r *Report) under(level int, parent string, shows func(level, class int) bo
 		case !shows(level, k):
 			smaller = append(smaller, k)
 		default:
-			*lines = append(*lines, line{depth: level, class: of.Classes[k], of: &of.shares, at: k})
+			*lines = append(*lines, Line{Depth: level, Class: of.Classes[k], Of: of, At: k})
 			r.under(level+1, of.Classes[k], shows, lines)
 		}
 	}
 	if smaller != nil {
-		*lines = append(*lines, line{depth: level, of: &of.shares, smaller: smaller})
+		*lines = append(*lines, Line{Depth: level, Of: of, Smaller: smaller})
 	}
 }
 
@@ -169,7 +199,7 @@ func (r *Report) under(level int, parent string, shows func(level, class int) bo
 type node struct {
 	depth                int
 	class, level, parent string
-	of                   *shares
+	of                   *LevelShares
 	at                   int // of the class in the slices of its level
 }
 
@@ -190,7 +220,7 @@ func (r *Report) nodes() (nodes []node) {
 		of := &r.Levels[level]
 		for k, class := range of.Classes {
 			if level == 0 || of.Parents[k] == parent {
-				nodes = append(nodes, node{level, class, of.Level, parent, &of.shares, k})
+				nodes = append(nodes, node{level, class, of.Level, parent, of, k})
 				walk(level+1, class)
 			}
 		}

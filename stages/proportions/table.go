@@ -57,11 +57,11 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 	if l != nil {
 		interval = "sharper"
 	}
-	lines := r.lines(details)
+	lines := r.Lines(details)
 	width := 0 // of the classes, which levels indent
 	for _, line := range lines {
 		if r.Levels != nil {
-			width = max(width, utf8.RuneCountInString(line.name()))
+			width = max(width, utf8.RuneCountInString(line.indented()))
 		}
 	}
 	fmt.Fprintf(tw, "%-*s\ttarget\t%g %% %s\t", width, "class", 100*r.Interval.Level, interval)
@@ -75,22 +75,22 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 	fmt.Fprintln(tw)
 	largest, smaller := 0.0, ""
 	for _, line := range lines {
-		if line.smaller == nil {
-			largest = max(largest, line.of.Estimated[line.at])
+		if line.Smaller == nil {
+			largest = max(largest, line.Of.Estimated[line.At])
 		}
 	}
 	for _, line := range lines {
-		of, k := line.of, line.at
-		if line.smaller != nil {
-			smaller = line.name()
+		of, k := line.Of, line.At
+		if line.Smaller != nil {
+			smaller = line.indented()
 			if r.Levels != nil {
-				fmt.Fprintf(tw, "%-*s\t%.1f %%\t\n", width, smaller, 100*line.rest())
+				fmt.Fprintf(tw, "%-*s\t%.1f %%\t\n", width, smaller, 100*line.Rest())
 				smaller = "The smallest classes share lines"
 			}
 			continue
 		}
 		share := of.Estimated[k]
-		fmt.Fprintf(tw, "%-*s\t%.1f %%\t%.1f–%.1f %%\t", width, safetext.Escape(line.name()), 100*share, 100*of.Lower[k], 100*of.Upper[k])
+		fmt.Fprintf(tw, "%-*s\t%.1f %%\t%.1f–%.1f %%\t", width, safetext.Escape(line.indented()), 100*share, 100*of.Lower[k], 100*of.Upper[k])
 		if l != nil {
 			fmt.Fprintf(tw, "%.1f–%.1f %%\t%.1f %%\t", 100*of.HoldsLower[k], 100*of.HoldsUpper[k], 100*of.Before[k])
 		}
@@ -107,24 +107,8 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 	return err
 }
 
-// name is what a line calls its class, or its classes.
-func (l line) name() string {
-	switch {
-	case l.smaller == nil:
-		return strings.Repeat("  ", l.depth) + l.class
-	case l.depth > 0:
-		return strings.Repeat("  ", l.depth) + fmt.Sprintf("and %d smaller", len(l.smaller))
-	}
-	return spelling.Smaller(len(l.smaller), l.rest())
-}
-
-// rest is the share of the classes that share a line.
-func (l line) rest() (sum float64) {
-	for _, k := range l.smaller {
-		sum += l.of.Estimated[k]
-	}
-	return sum
-}
+// indented is what a line calls its class, or its classes, under that of which they are a part.
+func (l Line) indented() string { return strings.Repeat("  ", l.Depth) + l.Name() }
 
 // barWidth is the number of characters of the longest bar.
 const barWidth = 24

@@ -20,7 +20,7 @@ func (rows *Rows) Extend(l *models.Labeller) {
 	near := rows.near(known.Prepare)
 	l.Classes = rows.Classes
 	if tree, err := levels.Parse(l.Levels, known.Classes); err == nil { // Emit says what is wrong
-		l.Levels = tree.With(rows.Classes).Text()
+		l.Levels = string(tree.With(rows.Classes).Text())
 	}
 	l.Predict = func(ctx context.Context, x blas32.General) (blas32.General, error) {
 		p, err := known.Predict(ctx, x)

@@ -156,13 +156,13 @@ func (t *Tree) Text() json.RawMessage {
 	return text
 }
 
-// Parse reads what Text writes, for the classes of the last level. There is no tree in nil: it is nil.
-func Parse(text json.RawMessage, classes []string) (*Tree, error) {
-	if len(text) == 0 {
+// Parse reads what Text writes, for the classes of the last level. There is no tree in "": it is nil.
+func Parse(text string, classes []string) (*Tree, error) {
+	if text == "" {
 		return nil, nil
 	}
 	var all []written
-	if err := json.Unmarshal(text, &all); err != nil {
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
 		return nil, fmt.Errorf("%s: %w: drop or repair the key", arrowio.LevelsKey, err)
 	}
 	var cells [][]string
@@ -190,12 +190,12 @@ func Parse(text json.RawMessage, classes []string) (*Tree, error) {
 // OfSchema is the tree of a stream's classes; nil if it has none.
 func OfSchema(schema *arrow.Schema, classes []string) (*Tree, error) {
 	text, _ := schema.Metadata().GetValue(arrowio.LevelsKey)
-	return Parse(json.RawMessage(text), classes)
+	return Parse(text, classes)
 }
 
 // Of is the tree of a text that has been parsed before.
 func Of(text string, classes []string) *Tree {
-	t, err := Parse(json.RawMessage(text), classes)
+	t, err := Parse(text, classes)
 	if err != nil {
 		panic("levels: " + err.Error())
 	}

@@ -131,11 +131,12 @@ func (l *Labeller) outputs(names arrowio.Columns) []output {
 // probability, which are those of its Decision, and typicality if it has one. A row without
 // any value gets the shares of the classes as posteriors, and no predicted_class and no typicality.
 func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta) error {
-	meta.Classes, meta.Levels = l.Classes, l.Levels
+	meta.Classes = l.Classes
 	tree, err := levels.Parse(l.Levels, l.Classes)
 	if err != nil {
 		return r.Fail("", err, "")
 	}
+	meta.Levels = tree.Text()
 	outputs := l.outputs(r.Columns)
 	for j, field := range tree.Fields() {
 		outputs = append(outputs, output{field, func(_ context.Context, o labelled) (arrow.Array, error) { return o.levels[j], nil }})

@@ -2,7 +2,6 @@ package models
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"mars.dev/mars/stages/algorithms/hedge"
@@ -80,7 +79,7 @@ func LoadHedge(path string) (*hedge.Model, string, error) {
 	}
 	m, sum, err := load(f, hedge.Load)
 	if err == nil {
-		_, err = levels.Parse(json.RawMessage(m.Levels), m.Classes)
+		_, err = levels.Parse(m.Levels, m.Classes)
 	}
 	if err != nil {
 		return nil, "", err

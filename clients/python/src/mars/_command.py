@@ -47,6 +47,15 @@ def flags(function: str, known: Mapping[str, str], options: Mapping[str, Any]) -
     return found
 
 
+def finest(label: Hashable, options: Mapping[str, Any]) -> Hashable:
+    """The column of labels: with levels of classes that of the finest, if no other is named."""
+    levels = options.get("levels")
+    if label != "label" or levels is None or len(levels) == 0:
+        return label
+    names = levels.split(",") if isinstance(levels, str) else list(levels)
+    return names[-1]  # type: ignore[no-any-return]
+
+
 def label_flag(label: Hashable) -> list[str]:
     """The flag that names the column of labels. None where it is as usual: the program says then which it could be."""
     try:
