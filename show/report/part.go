@@ -168,7 +168,7 @@ func Labels(t *label.Tally) (*Part, error) {
 		p.Warnings = append(p.Warnings, sentence(warning))
 	}
 	if line := t.LevelLine(); line != "" {
-		p.Text = append(p.Text, "Labels are of "+sentence(line))
+		p.Text = append(p.Text, sentence("labels are of "+line))
 	}
 	if check := t.Check(); check != "" {
 		p.Text = append(p.Text, sentence(check))
