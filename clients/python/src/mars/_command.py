@@ -50,10 +50,9 @@ def flags(function: str, known: Mapping[str, str], options: Mapping[str, Any]) -
 def finest(label: Hashable, options: Mapping[str, Any]) -> Hashable:
     """The column of labels: with levels of classes that of the finest, if no other is named."""
     levels = options.get("levels")
-    if label != "label" or levels is None or len(levels) == 0:
+    if not levels or not isinstance(label, str) or label != "label":
         return label
-    names = levels.split(",") if isinstance(levels, str) else list(levels)
-    return names[-1]  # type: ignore[no-any-return]
+    return levels.split(",")[-1] if isinstance(levels, str) else str(levels[-1])
 
 
 def label_flag(label: Hashable) -> list[str]:
