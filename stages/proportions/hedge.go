@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -103,10 +102,9 @@ func (r *Report) writeViews(w io.Writer) error {
 	}
 	fmt.Fprintln(w, "\nThe estimate is the weighted mean of what these assumptions give. \"apart\" is how well the target's rows are\n"+
 		"told from those that an assumption expects, from 0 % (not at all) to 100 %: the main sign of its weight\n(docs/default-rules.md).")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	r.writeHeader(tw, "assumption\tname\tweight\tapart\t")
+	var all []opinion
 	for _, v := range h.ByWeight() {
-		writeRow(tw, fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*diagnostics.Apart(v)), v.Proportions)
+		all = append(all, opinion{fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*diagnostics.Apart(v)), v.Name, v.Proportions})
 	}
-	return tw.Flush()
+	return r.writeAll(w, "assumption\tname\tweight\tapart\t", all)
 }

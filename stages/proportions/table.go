@@ -73,6 +73,13 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 		fmt.Fprint(tw, "true\t")
 	}
 	fmt.Fprintln(tw)
+	empty := 3 // cells after the share of classes that share a line
+	if l != nil {
+		empty += 2
+	}
+	if r.Proportions.True != nil {
+		empty++
+	}
 	largest, smaller := 0.0, ""
 	for _, line := range lines {
 		if line.Smaller == nil {
@@ -84,7 +91,7 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 		if line.Smaller != nil {
 			smaller = line.indented()
 			if r.Levels != nil {
-				fmt.Fprintf(tw, "%-*s\t%.1f %%\t\n", width, smaller, 100*line.Rest())
+				fmt.Fprintf(tw, "%-*s\t%.1f %%\t%s\n", width, smaller, 100*line.Rest(), strings.Repeat("\t", empty))
 				smaller = "The smallest classes share lines"
 			}
 			continue
@@ -142,28 +149,56 @@ func (r *Report) writeDetails(w io.Writer) error {
 
 func (r *Report) writeOpinions(w io.Writer) error {
 	fmt.Fprintln(w, "\nOther estimators:")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	r.writeHeader(tw, "\t")
+	var all []opinion
 	for _, name := range r.order() {
-		writeRow(tw, name+"\t", r.Estimators[name])
+		all = append(all, opinion{name + "\t", name, r.Estimators[name]})
 	}
+	return r.writeAll(w, "\t", all)
+}
+
+// An opinion is what an estimator or an assumption gives: a line of a table begins with first, and a
+// column has the name.
+type opinion struct {
+	first, name string
+	shares      []float64
+}
+
+// mostColumns is how many classes are columns of a table.
+const mostColumns = 12
+
+// writeAll writes a line an opinion, with a share of each class after what it begins with. Of more classes
+// there is a line each, and a column an opinion.
+func (r *Report) writeAll(w io.Writer, head string, all []opinion) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	narrow := len(r.Classes) <= mostColumns
+	if narrow {
+		for _, class := range r.Classes {
+			head += safetext.Escape(class) + "\t"
+		}
+	}
+	fmt.Fprintln(tw, head)
+	for _, o := range all {
+		line := o.first
+		for _, p := range o.shares {
+			if narrow {
+				line += fmt.Sprintf("%.4f\t", p)
+			}
+		}
+		fmt.Fprintln(tw, line)
+	}
+	if narrow {
+		return tw.Flush()
+	}
+	fmt.Fprint(tw, "\nclass\t")
+	for _, o := range all {
+		fmt.Fprint(tw, o.name+"\t")
+	}
+	for _, k := range r.Listed() {
+		fmt.Fprint(tw, "\n"+safetext.Escape(r.Classes[k])+"\t")
+		for _, o := range all {
+			fmt.Fprintf(tw, "%.4f\t", o.shares[k])
+		}
+	}
+	fmt.Fprintln(tw)
 	return tw.Flush()
-}
-
-// writeHeader writes a line with the names of the classes after first.
-func (r *Report) writeHeader(w io.Writer, first string) {
-	fmt.Fprint(w, first)
-	for _, class := range r.Classes {
-		fmt.Fprintf(w, "%s\t", safetext.Escape(class))
-	}
-	fmt.Fprintln(w)
-}
-
-// writeRow writes a line with a share of each class after first.
-func writeRow(w io.Writer, first string, shares []float64) {
-	fmt.Fprint(w, first)
-	for _, p := range shares {
-		fmt.Fprintf(w, "%.4f\t", p)
-	}
-	fmt.Fprintln(w)
 }
