@@ -193,7 +193,9 @@ func (t *Tally) add(rec arrow.Record) error {
 		if err := t.Count(about, classes.Value(i), sure, right); err != nil {
 			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
-		t.expect(classes.Value(i), posteriors, i)
+		if !chosen || level.Value(i) == t.tree.Last().Name { // a coarser label is right of all its parts
+			t.expect(classes.Value(i), posteriors, i)
+		}
 		usual := 1.0
 		if judged {
 			usual = float64(typicality.Value(i))
