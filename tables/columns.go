@@ -59,7 +59,7 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 			return r, err
 		}
 	}
-	if r.levels, err = levelsOf(header, o); err != nil {
+	if r.levels, err = levelColumns(header, o); err != nil {
 		return r, err
 	}
 	for _, i := range r.levels {
@@ -85,8 +85,8 @@ func (r roles) has(i int) bool {
 	return i == r.label || i == r.id || i == r.domain || i == r.image || i == r.batch || slices.Contains(r.levels, i)
 }
 
-// levelsOf are the columns of levels.
-func levelsOf(header []string, o Options) (levels []int, err error) {
+// levelColumns are the columns of levels.
+func levelColumns(header []string, o Options) (levels []int, err error) {
 	for _, name := range o.Levels {
 		if o.OptionalLevels && !slices.Contains(header, name) {
 			continue
