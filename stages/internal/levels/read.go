@@ -3,6 +3,7 @@ package levels
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -12,10 +13,7 @@ import (
 
 // ReadNames are the names of the levels in a table that Read reads.
 func ReadNames(ctx context.Context, path string) (names []string, err error) {
-	if !tables.HasBlocks(ctx, path, tables.Options{}) {
-		if _, err := tables.Expand(path); err != nil {
-			return nil, err
-		}
+	if info, err := os.Stat(path); path == "-" || err == nil && (info.IsDir() || !tables.HasBlocks(ctx, path, tables.Options{})) {
 		return nil, fmt.Errorf("%s: is no table in a file: give levels as CSV, TSV, Parquet or Arrow", path)
 	}
 	columns, _, err := tables.Columns(ctx, path, tables.Options{})
