@@ -53,24 +53,37 @@ func (t Targets) Save(ctx context.Context, env stages.Env, path string, f write.
 }
 
 func (t Targets) rows(env stages.Env) (arrow.Record, error) {
-	var files, classes, verdicts []string
-	columns := make([][]float64, 6)
+	text, values := make([][]string, 5), make([][]float64, 6)
+	top := map[int]bool{}
 	for _, target := range t {
-		n := len(target.Classes)
-		files, verdicts = append(files, slices.Repeat([]string{target.Name}, n)...), append(verdicts, slices.Repeat([]string{string(target.Judgement)}, n)...)
-		classes = append(classes, target.Classes...)
-		for j, values := range [][]float64{target.Proportions.Source, target.Proportions.Estimated, target.Interval.Lower, target.Interval.Upper, target.counts(), slices.Repeat([]float64{target.ExpectedError}, n)} {
-			columns[j] = append(columns[j], values...)
+		for _, n := range target.nodes() {
+			top[len(text[0])] = n.depth == 0
+			for j, cell := range []string{target.Name, n.class, n.level, n.parent, string(target.Judgement)} {
+				text[j] = append(text[j], cell)
+			}
+			for j, of := range [][]float64{n.of.Source, n.of.Estimated, n.of.Lower, n.of.Upper, n.of.Rows} {
+				values[j] = append(values[j], of[n.at])
+			}
+			values[5] = append(values[5], target.ExpectedError)
 		}
 	}
-	fields := []arrow.Field{{Name: "file", Type: arrow.BinaryTypes.String}, {Name: "class", Type: arrow.BinaryTypes.String}}
-	arrays := []arrow.Array{arrowio.NewStringArray(files), arrowio.NewStringArray(classes)}
-	for j, name := range []string{"source", "target", "lower", "upper", "rows", "expected_error"} {
-		fields, arrays = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64}), append(arrays, doubles(columns[j]))
+	var fields []arrow.Field
+	var arrays []arrow.Array
+	add := func(name string, of arrow.Array) {
+		fields, arrays = append(fields, arrow.Field{Name: name, Type: of.DataType(), Nullable: name == "parent"}), append(arrays, of)
 	}
-	fields, arrays = append(fields, arrow.Field{Name: "verdict", Type: arrow.BinaryTypes.String}), append(arrays, arrowio.NewStringArray(verdicts))
+	add("file", arrowio.NewStringArray(text[0]))
+	add("class", arrowio.NewStringArray(text[1]))
+	if t[0].Levels != nil {
+		add("level", arrowio.NewStringArray(text[2]))
+		add("parent", arrowio.NewStringsWithout(text[3], top))
+	}
+	for j, name := range []string{"source", "target", "lower", "upper", "rows", "expected_error"} {
+		add(name, doubles(values[j]))
+	}
+	add("verdict", arrowio.NewStringArray(text[4]))
 	meta := arrowio.Meta{Classes: t[0].Classes, Provenance: arrowio.WithStep(t[0].steps, env.Step)}
-	return array.NewRecord(meta.Apply(arrow.NewSchema(fields, nil)), arrays, int64(len(files))), nil
+	return array.NewRecord(meta.Apply(arrow.NewSchema(fields, nil)), arrays, int64(len(text[0]))), nil
 }
 
 // WriteTable writes a line a target for a person to read, with the largest shares of all in columns of their own.

@@ -173,7 +173,12 @@ func (a *asker) writePage(cmd *cobra.Command, s *ask.Sheet, table *ask.Table) er
 }
 
 // labelName is the name of the column of labels.
-func labelName(f *featurizeFlags) string { return cmp.Or(f.how.Label, arrowio.DefaultColumns().Label) }
+func labelName(f *featurizeFlags) string {
+	if n := len(f.Levels); n > 0 {
+		return f.Levels[n-1]
+	}
+	return cmp.Or(f.how.Label, arrowio.DefaultColumns().Label)
+}
 
 // kept says which columns of the target's file the table gets; nil for none.
 func (a *asker) kept(ctx context.Context) (*ask.Keep, error) {

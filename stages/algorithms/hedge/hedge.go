@@ -36,6 +36,9 @@ type Options struct {
 	// KeepAll keeps what labels rows under each view, also of views without weight: labels of
 	// some target rows may give them some (see Reweighed).
 	KeepAll bool
+	// Groups are coarser classes, level by level: of each class the number of the one of which it is a
+	// part. Their shares are sums, whose intervals are those of sums: GroupsAt.
+	Groups [][]int
 	// Seed draws samples, folds, landmarks, initial weights and replicates.
 	Seed uint64
 	// Field keeps what the source's batches say, for fits of other targets to the same source; nil keeps nothing.
@@ -98,8 +101,11 @@ type Model struct {
 	// many the target has, and Doubts what was said against them: what mars proportions --model needs
 	// beside the rest. Sampling is nil unless it, or an interval, was asked for.
 	Sampling []float64
-	Rows     int
-	Doubts   []string
+	// Groups are those of the options, and GroupSampling what Sampling is, of their sums.
+	Groups        [][]int
+	GroupSampling [][]float64
+	Rows          int
+	Doubts        []string
 	// Seed is that of the fit.
 	Seed uint64
 
@@ -210,7 +216,8 @@ func fitBy(ctx context.Context, p Problem, o Options, g *gate.Gate, step func())
 		if o.Interval != nil {
 			interval = *o.Interval
 		}
-		if m.Sampling, err = m.sample(ctx, f, posteriors, interval); err != nil {
+		m.Groups = o.Groups
+		if m.Sampling, m.GroupSampling, err = m.sample(ctx, f, posteriors, interval); err != nil {
 			return nil, err
 		}
 		if o.Interval != nil {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from mars._classes import restore
-from mars._command import Inputs, flags, label_flag
+from mars._command import Inputs, finest, flags, label_flag
 from mars._docs import documents
 from mars._frames import is_array, is_pandas, like, same_kind, to_arrow
 from mars._options import ASK, AskOptions
@@ -86,6 +86,7 @@ def ask(
     True
     """
     options = dict(options)  # type: ignore[assignment]
+    label = finest(label, options)
     inputs = Inputs({"source": source, "target": target}, label, options)
     keep = options.pop("keep", None)
     command = ["ask", *label_flag(label), *flags("ask", ASK, options)]

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from mars._ask import filled
 from mars._classes import restore
-from mars._command import Inputs, flags, label_flag
+from mars._command import Inputs, finest, flags, label_flag
 from mars._docs import documents
 from mars._frames import is_array, like, take
 from mars._options import LABEL, PREDICT, LabelOptions, Paths, PredictOptions
@@ -135,7 +135,9 @@ def label(
     table
         The target with columns added, in the type that came in, with its index:
         ``predicted_class``, ``confidence`` (the posterior of that class) and
-        ``typicality`` (how usual the row is for its class, a p-value). A row without any
+        ``typicality`` (how usual the row is for its class, a p-value); with `levels`
+        ``predicted_LEVEL`` and ``confidence_LEVEL`` of each, and with `confidence` the
+        ``predicted_level`` of ``predicted_class``. A row without any
         value has no class and no typicality, but a null; its posteriors are the shares of
         the classes. NumPy arrays give
         a structured array of these columns and torch tensors a dict of them, with the
@@ -167,10 +169,11 @@ def label(
     >>> new["predicted_class"].value_counts().to_dict()
     {'sick': 300, 'well': 100}
     """
+    label = finest(label, options)
     command = ["label", *label_flag(label), *flags("label", LABEL, options)]
     inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
-    # Rows that are unlike any class are of none, whatever its type.
-    kind = None if options.get("unknown") else inputs.labels
+    # Rows that are unlike any class are of none, and those of a coarser class are of that, whatever the type.
+    kind = None if options.get("unknown") or options.get("confidence") else inputs.labels
     name, data = ("source", source) if target is None else ("target", target)
     with filled(labels, label) as flag, tempfile.TemporaryDirectory(prefix="mars-") as folder:
         summary = os.path.join(folder, "summary.json")
@@ -249,6 +252,9 @@ def _joined(name: str, data: Any, command: list[str], inputs: Inputs, labels: An
         return columns
     table = inputs.originals[name]
     columns = columns.drop_columns(["id"])
+    taken = [] if is_array(data) else [n for n in columns.column_names if n in table.column_names]
+    if taken:
+        raise ValueError(f"{name}: has columns that labels of levels are called by ({', '.join(taken)}): rename or drop them, or give the labels other names, as in prefix='new_'")
     if inputs.numbered:
         rows = answer["id"].cast(pa.int64())
         if not rows.equals(pa.chunked_array([pa.array(range(table.num_rows), pa.int64())])):
@@ -271,7 +277,9 @@ def _refuse_names(name: str, there: Sequence[str], prefix: str, posteriors: bool
 def _columns(answer: pa.Table, labels: Any, posteriors: bool, matrix: bool) -> pa.Table:
     """Columns that users see of those that a command writes."""
     names = [n for n in answer.column_names if n != "probability"]
-    columns = {n: restore(answer[n], labels) if n == "predicted_class" else answer[n] for n in names}
+    levels = json.loads((answer.schema.metadata or {}).get(b"mars.levels", b"[]"))
+    finest = ["predicted_class", *(f"predicted_{level['name']}" for level in levels[-1:])]
+    columns = {n: restore(answer[n], labels) if n in finest else answer[n] for n in names}
     if posteriors:
         probability = answer["probability"].combine_chunks()
         if matrix:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from mars._ask import filled
 from mars._axes import axes
 from mars._classes import restore
-from mars._command import Inputs, flags, label_flag
+from mars._command import Inputs, finest, flags, label_flag
 from mars._docs import documents
 from mars._frames import same_kind
 from mars._options import PROPORTIONS, ProportionsOptions
@@ -24,6 +24,11 @@ from mars._words import spoken
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+# What the report's levels have of each class, and what tables call it.
+_LEVEL_COLUMNS = {"source": "source", "estimated": "target", "lower": "lower", "upper": "upper", "rows": "rows"}
+_LEVEL_COLUMNS |= {n: n for n in ("holds_lower", "holds_upper", "before", "true")}
 
 
 class Proportions:
@@ -38,6 +43,9 @@ class Proportions:
         ``holds_lower`` and ``holds_upper``, which hold whatever has changed, and ``before``,
         the share without the labels. A pandas or polars frame or a DuckDB relation if the target is
         one, else a pyarrow table.
+    levels : table or None
+        With the option `levels`, or `tree`, the same of the classes of all levels: a row for each class, after
+        that of the class ``parent`` of which it is a part, and its ``level``. Shares add up.
     classes : list
         The classes, as the source's labels write them.
     estimators : dict
@@ -93,6 +101,22 @@ class Proportions:
     @property
     def table(self) -> Any:
         return self._target(self._table)
+
+    @property
+    def levels(self) -> Any:
+        rows: list[dict[str, Any]] = []
+        levels = self._report.get("levels") or []
+        columns = [n for n in _LEVEL_COLUMNS if levels and n in levels[0]]
+
+        def under(depth: int, parent: str | None) -> None:
+            for i, name in enumerate(levels[depth]["classes"]) if depth < len(levels) else ():
+                if depth == 0 or levels[depth]["parents"][i] == parent:
+                    of = {_LEVEL_COLUMNS[n]: levels[depth][n][i] for n in columns}
+                    rows.append({"class": name, "level": levels[depth]["level"], "parent": parent, **of})
+                    under(depth + 1, name)
+
+        under(0, None)
+        return self._target(pa.Table.from_pylist(rows)) if rows else None
 
     @property
     def estimators(self) -> dict[str, dict[Any, float]]:
@@ -242,12 +266,13 @@ def proportions(
     >>> shares.verdict.split(":")[0]
     'These proportions can be believed'
     """
-    with filled(labels, label) as flag:
+    with filled(labels, finest(label, options)) as flag:
         return fit(source, target, label, options, progress, flag)
 
 
 def fit(source: Any, target: Any, label: Hashable, options: Any, progress: Progress = None, extra: Sequence[str] = ()) -> Proportions:
     """What `proportions` does, with extra flags."""
+    label = finest(label, options)
     command = ["proportions", *label_flag(label), *flags("proportions", PROPORTIONS, options), *extra]
     inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
     report, text = _report([*command, *inputs.flags], inputs.tables, progress)
