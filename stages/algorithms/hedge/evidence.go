@@ -3,6 +3,7 @@ package hedge
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -54,6 +55,11 @@ const (
 	// classes have few rows such errors hardly cancel out: nine simulated targets of 200 to 1,000
 	// classes were off by .5 to 2 times the share of wrong labels. At least that often is expected.
 	thinError = 1.5
+
+	// Where classes have moved, they are told by where they lie beside each other. A class that makes
+	// up so much of the target has none beside it, and only that the classes have stayed near where
+	// they were can tell which it is: not if more than so many of its rows would be of others then.
+	loneShare, loneCrossed = 0.9, 0.25
 )
 
 // judge finds what the views differ by. posteriors are theirs, of the target's rows; it returns
@@ -73,7 +79,24 @@ func (m *Model) judge(f *fit, posteriors []blas32.General) blas32.General {
 		e.Unknown = 1
 	}
 	e.Fewest, e.Thin = f.fewest(m.Proportions), f.thin
+	if k := dense.Argmax(m.Proportions); m.Proportions[k] >= loneShare {
+		if crossed := m.crossed(); crossed > loneCrossed {
+			e.Unknown = max(e.Unknown, crossed)
+			f.warn("nearly all target rows are taken for one class, %s, that has moved to where the source has others: another class that has moved there would look the same", m.Classes[k])
+		}
+	}
 	return mean
+}
+
+// crossed is the share of rows with another label than they would have if nothing had changed.
+func (m *Model) crossed() (sum float64) {
+	same := slices.IndexFunc(m.Views, func(v View) bool { return v.Name == "same" })
+	for i, v := range m.Views {
+		if same >= 0 {
+			sum += v.Weight * m.disagree[i][same]
+		}
+	}
+	return sum
 }
 
 // Strange reports whether the target lies farther from the source than any that was learnt from.
