@@ -18,14 +18,18 @@ const PredictedLevel = "predicted_level"
 
 // readLevels finds the levels of the classes. Without any, labels that need a confidence are of one.
 func (l *Labels) readLevels(meta arrowio.Meta) error {
+	if l.classes == nil {
+		if l.Confidence == 0 {
+			return nil
+		}
+		return l.in.Fail("", errors.New("its metadata do not name the classes"), "run mars-train or mars-predict before")
+	}
 	tree, err := levels.Parse(string(meta.Levels), l.classes)
 	switch {
 	case err != nil:
 		return l.in.Fail("", err, "")
 	case tree == nil && l.Confidence == 0:
 		return nil
-	case l.classes == nil:
-		return l.in.Fail("", errors.New("its metadata do not name the classes"), "run mars-train or mars-predict before")
 	case tree == nil:
 		tree = levels.Flat(l.classes)
 	}

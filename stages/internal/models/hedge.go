@@ -2,7 +2,9 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 
 	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/hedge"
@@ -82,11 +84,15 @@ func LoadHedge(path string) (*hedge.Model, string, error) {
 		return nil, "", fmt.Errorf("%s: is no model of the method hedge, which alone sums over all rows are made for: make it with mars label --method hedge --save", path)
 	}
 	m, sum, err := load(f, hedge.Load)
-	if err == nil {
-		_, err = levels.Parse(m.Levels, m.Classes)
-	}
 	if err != nil {
 		return nil, "", err
+	}
+	tree, err := levels.Parse(m.Levels, m.Classes)
+	if err == nil && m.Sampling != nil && !reflect.DeepEqual(m.Groups, tree.Groups()) {
+		err = errors.New("its groups of classes are not those of its levels: make the model again")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
 	return m, sum, nil
 }
