@@ -258,6 +258,8 @@ def predict(
     >>> again["predicted_class"].tolist()
     ['0', '0', '0']
     """
+    if _cells.given(target):
+        raise ValueError("target: a model does not know how columns are made of AnnData: mars.label(atlas, target) labels it")
     command = ["predict", f"--model={os.fspath(model)}", *flags("predict", PREDICT, options)]
     inputs = Inputs({"target": target}, None, options)
     return _joined("target", target, command, inputs, None, posteriors, prefix, progress)

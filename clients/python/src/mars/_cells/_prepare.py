@@ -58,7 +58,8 @@ class Inputs:
         labels = source.column(label)
         self.labels: Any = pa.chunked_array([_arrow(labels)])
         # No values of .obs are needed for what becomes of its rows.
-        self.originals = {"target": pa.table({name: pa.nulls(len(target.obs)) for name in (label, *map(str, target.obs.columns))})}
+        nothing = pa.nulls(len(target.obs))
+        self.originals = {"target": pa.table({name: nothing for name in map(str, target.obs.columns)} or {label: nothing})}
         beside = {"source": {label: labels}, "target": {label: target.obs[label]} if label in target.obs.columns else {}}
         if batch is not None:
             beside["source"][batch] = source.column(batch)
