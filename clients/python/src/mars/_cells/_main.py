@@ -81,6 +81,8 @@ def _run(command: str, given: argparse.Namespace, rest: list[str], progress: Pro
             posteriors=given.posteriors, prefix=given.prefix, output=given.output, progress=progress, shown=shown,
         )  # fmt: skip
         return 0
+    if given.prefix or given.posteriors:
+        raise ValueError("--prefix and --posteriors: are for AnnData that mars label writes, as in -o labelled.h5ad")
     if given.output is not None:
         rest = [*rest, f"--output={given.output}"]
     with work.inputs(source, target, given.label, options, given.batch_column, progress, named=True) as (read, _):

@@ -41,7 +41,10 @@ class Cells:
     def __init__(self, data: Any, role: str) -> None:
         if not is_cells(data):
             raise TypeError(f"{role}: is no AnnData, and the other side is: give two AnnData objects or .h5ad files, as in adata[adata.obs['donor'] == 'd1']")
-        self.role, self.path, self.object, self._file = role, None, None, None
+        self.role = role
+        self.path: Path | None = None
+        self.object: Any = None
+        self._file: Any = None
         if isinstance(data, (str, os.PathLike)):
             self._open(Path(data))
         elif data.isbacked:
@@ -184,13 +187,14 @@ class _Sparse(_Rows):
 
     def __init__(self, group: Any, where: str) -> None:
         self._data, self._indices, self._starts = group["data"], group["indices"], group["indptr"][:]
-        self.shape, self.where = tuple(int(n) for n in group.attrs["shape"]), where
+        self.shape, self.where = (len(self._starts) - 1, int(group.attrs["shape"][1])), where
 
     def rows(self, start: int, stop: int) -> Any:
         from scipy.sparse import csr_array
 
         a, b = int(self._starts[start]), int(self._starts[stop])
-        part = (self._data[a:b], self._indices[a:b], self._starts[start : stop + 1] - a)
+        data = self._data[a:b]
+        part = (data.astype(np.float32) if data.dtype == np.float16 else data, self._indices[a:b], self._starts[start : stop + 1] - a)
         return _sparse(csr_array(part, shape=(stop - start, self.shape[1])))
 
 
@@ -219,9 +223,9 @@ def _sparse(x: Any) -> Any:
     """Rows as floats, whose zeros are left out."""
     from scipy.sparse import csr_array
 
-    x = csr_array(x)
     if x.dtype not in (np.float32, np.float64):
         x = x.astype(np.float32 if x.dtype.itemsize <= 2 or x.dtype == np.int32 else np.float64)
+    x = csr_array(x)
     x.sum_duplicates()
     x.eliminate_zeros()
     return x

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from mars._cells import is_anndata
@@ -95,8 +96,9 @@ def label(
             write(t, Path(output), labels)
         if is_anndata(target):
             return labelled(t, labels), known
-        table = labels.obs.join(labels.obsm[f"{prefix}probability"].add_prefix(f"{prefix}probability_")) if posteriors else labels.obs
-        return pa.Table.from_pandas(table.iloc[rows].rename_axis("id").reset_index(), preserve_index=False), known
+        columns = [labels.obs, *(chances.add_prefix(f"{prefix}probability_") for chances in labels.obsm.values())]
+        table = pd.concat(columns, axis=1).iloc[rows].rename_axis("id").reset_index()
+        return pa.Table.from_pandas(table, preserve_index=False).replace_schema_metadata(None), known
 
 
 def _placed(frame: Any, names: Any, places: Any) -> Any:
@@ -106,8 +108,6 @@ def _placed(frame: Any, names: Any, places: Any) -> Any:
 
 def _posteriors(answer: pa.Table) -> Any:
     """The posteriors of the classes, a column each, by the rows' places."""
-    import pandas as pd
-
     classes = json.loads(answer.schema.metadata[b"mars.classes"])
     values = answer["probability"].combine_chunks().flatten().to_numpy().reshape(-1, len(classes))
     return pd.DataFrame(values, answer["id"].cast(pa.int64()).to_numpy(), classes)
@@ -128,8 +128,6 @@ def _refuse_output(output: Any, target: Cells) -> None:
 
 def _categories(values: Any, labels: Any) -> Any:
     """Labels as categories: those of the source in their order, and others behind, such as unknown."""
-    import pandas as pd
-
     known = [str(c) for c in (labels.cat.categories if isinstance(labels.dtype, pd.CategoricalDtype) else sorted(labels.dropna().unique()))]
     return pd.Categorical(values, [*known, *sorted(set(values.dropna()) - set(known))])
 
@@ -141,8 +139,6 @@ def _colours(colours: Any, labels: Any) -> dict[str, Any]:
 
 def _about(known: Mapping[str, Any], model: str, flags: Sequence[str]) -> dict[str, Any]:
     """What .uns keeps: shares with intervals, the verdict, and what is expected."""
-    import pandas as pd
-
     about = {name: known[name] for name in ("verdict", "expected_accuracy", "expected_error", "warnings") if known[name]}
     if not known["assumptions"] or any(flag.startswith("--labels=") for flag in flags):  # then the model has no intervals
         return {**about, "shares": pd.DataFrame({"target": known["proportions"]})} if known["proportions"] else about
