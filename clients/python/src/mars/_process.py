@@ -201,6 +201,8 @@ class _Child(threading.Thread):
         assert self._process is not None and self._messages is not None
         self._messages.warn()
         if status := self._process.returncode:
+            if self._shown is not None and status > 0:
+                raise MarsError("", status)  # what it said has been shown
             raise (MarsValueError if status in (1, 2) and self._messages.said else MarsError)(self._messages.error(status), status)
         return self._output
 

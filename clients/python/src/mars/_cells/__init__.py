@@ -42,6 +42,7 @@ CELLS: Mapping[str, str] = {
     "components": "for AnnData: how many principal components of them to make (default 50)",
 }
 
+
 def is_anndata(data: Any) -> bool:
     """Whether data are an AnnData object, without importing its package."""
     loaded = sys.modules.get("anndata")

@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 
 # Columns of .var that programs keep other names of genes in.
-_OTHER_NAMES = ("gene_ids", "gene_id", "ensembl_id", "ensembl", "feature_id", "feature_name", "gene_symbols", "gene_symbol", "gene_name", "gene_names", "gene_short_name", "symbol", "name", "id")
+_OTHER_NAMES = (
+    *("gene_ids", "gene_id", "ensembl_id", "ensembl", "feature_id", "id"),
+    *("feature_name", "gene_symbols", "gene_symbol", "gene_name", "gene_names", "gene_short_name", "symbol", "name"),
+)
 
 _VERSION = re.compile(r"^(ENS[A-Z]*[GTP]\d{6,})\.\d+$")
 

@@ -44,16 +44,20 @@ def main(arguments: Sequence[str]) -> int:
     """Run a command of cells, and give its exit status."""
     command = arguments[0]
     given, rest = _parser(command).parse_known_args(arguments[1:])
+
     def told(line: str, warning: str = "") -> None:
         print(f"mars {command}: {warning}{line}", file=sys.stderr, flush=True)
 
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             warnings.simplefilter("always", MarsWarning)
             warnings.showwarning = lambda message, *_: told(str(message), "warning: ")
             return _run(command, given, rest, None if given.quiet else told)
     except MarsError as e:
-        return e.status  # the program has said why
+        if e.message:  # else the program has said why
+            told(e.message)
+        return max(e.status, 1)
     except (OSError, ValueError, TypeError, ImportError) as e:
         told(str(e))
         return 1
@@ -65,7 +69,8 @@ def _run(command: str, given: argparse.Namespace, rest: list[str], progress: Pro
     for role in ("source", "target"):
         if len(getattr(given, role)) != 1:
             raise ValueError(f"--{role}: give one file of cells")
-    options, _ = _cells.split({**{name: getattr(given, name) for name in _cells.CELLS}, **{f.split("=")[0].lstrip("-").replace("-", "_"): f for f in rest if f.startswith("--")}})
+    others = {flag.split("=")[0].lstrip("-").replace("-", "_"): flag for flag in rest if flag.startswith("--")}
+    options, _ = _cells.split({name: getattr(given, name) for name in _cells.CELLS} | others)
     if given.layer is not None and "," in given.layer:
         options["layer"] = tuple(given.layer.split(",", 1))
     if given.batch_column is not None:

@@ -84,7 +84,10 @@ class Inputs:
     def _embedded(self, source: Cells, target: Cells, name: str) -> dict[str, tuple[Iterator[Any], list[str]]]:
         x, y = source.embedding(name), target.embedding(name)
         if x.shape[1] != y.shape[1]:
-            raise ValueError(f"obsm: {name} has {x.shape[1]} columns in the source and {y.shape[1]} in the target: they are of two spaces; leave obsm out, and components are made that both share")
+            raise ValueError(
+                f"obsm: {name} has {x.shape[1]} columns in the source and {y.shape[1]} in the target: they are of two spaces; "
+                "leave obsm out, and components are made that both share"
+            )
         if name == "X_pca":
             a, b = source.loadings(), target.loadings()
             if a is not None and b is not None and not _one_space(a, b):

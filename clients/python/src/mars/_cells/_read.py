@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import anndata
 import numpy as np
 
 from mars._cells import MATRIX, is_cells
@@ -233,12 +232,16 @@ def _sparse(x: Any) -> Any:
 
 def _ten_x(path: Path, role: str) -> Any:
     """What Cell Ranger writes, a folder or a file .h5, as AnnData of its genes."""
+    import anndata
     import pandas as pd
 
     x, cells, ids, names, kinds = _folder(path) if path.is_dir() else _feature_file(path, role)
     genes = np.array([k in ("", "Gene Expression") for k in kinds])
     if x.shape != (len(cells), len(genes)):
-        raise ValueError(f"{role}: {path}: the matrix has {x.shape[0]:,} cells and {x.shape[1]:,} features, and the names are {len(cells):,} and {len(genes):,}: the files are not of one run")
+        raise ValueError(
+            f"{role}: {path}: the matrix has {x.shape[0]:,} cells and {x.shape[1]:,} features, and the names are of {len(cells):,} and {len(genes):,}: "
+            "the files are not of one run"
+        )
     var = pd.DataFrame({"gene_ids": ids}, index=names)[genes]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

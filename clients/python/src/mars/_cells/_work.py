@@ -72,7 +72,9 @@ def label(
     names = {"predicted_class": f"{prefix}label", "confidence": f"{prefix}confidence", "typicality": f"{prefix}typicality"}
     with _sides(source, target) as (s, t), tempfile.TemporaryDirectory(prefix="mars-") as folder:
         if taken := [n for n in names.values() if n in t.obs.columns]:
-            raise ValueError(f"target: .obs has columns that labels are called by ({', '.join(taken)}): rename or drop them, or give the labels other names, as in prefix='new_'")
+            raise ValueError(
+                f"target: .obs has columns that labels are called by ({', '.join(taken)}): rename or drop them, or give the labels other names, as in prefix='new_'"
+            )
         _refuse_output(output, t)
         read = Inputs(s, t, label, options, batch, progress)
         summary, model, answer_file = (os.path.join(folder, name) for name in ("summary.json", "model.safetensors", "labels.arrow"))

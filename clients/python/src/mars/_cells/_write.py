@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import anndata
-
 from mars._cells._read import Cells
 
 UNS = "mars"
@@ -37,13 +35,14 @@ class Labels:
 
 def labelled(target: Cells, labels: Labels) -> Any:
     """AnnData with labels, and with the target's own matrices, which are not copied."""
+    import anndata
+
     a = target.object
     obs = a.obs.copy()
     for name in labels.obs.columns:
         obs[name] = labels.obs[name].array
-    new = anndata.AnnData(
-        X=a.X, obs=obs, var=a.var, uns={**a.uns, **labels.uns}, obsm={**a.obsm, **labels.obsm}, varm=dict(a.varm), layers=dict(a.layers), obsp=dict(a.obsp), varp=dict(a.varp)
-    )
+    same = {name: dict(getattr(a, name)) for name in ("layers", "varm", "obsp", "varp")}
+    new = anndata.AnnData(X=a.X, obs=obs, var=a.var, uns={**a.uns, **labels.uns}, obsm={**a.obsm, **labels.obsm}, **same)
     if a.raw is not None:
         new.raw = a.raw.to_adata()
     return new
