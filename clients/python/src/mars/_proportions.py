@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from mars import _cells
 from mars._ask import filled
 from mars._axes import axes
 from mars._classes import restore
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 # What the report's levels have of each class, and what tables call it.
 _LEVEL_COLUMNS = {"source": "source", "estimated": "target", "lower": "lower", "upper": "upper", "rows": "rows"}
 _LEVEL_COLUMNS |= {n: n for n in ("holds_lower", "holds_upper", "before", "true")}
+
+
+class ProportionsKeywords(ProportionsOptions, _cells.CellOptions, total=False):
+    """Options of `proportions`."""
 
 
 class Proportions:
@@ -214,9 +219,9 @@ class Proportions:
         )
 
 
-@documents(PROPORTIONS, ProportionsOptions)
+@documents({**PROPORTIONS, **_cells.CELLS}, ProportionsKeywords)
 def proportions(
-    source: Any, target: Any = None, label: Hashable = "label", *, labels: Any = None, progress: Progress = None, **options: Unpack[ProportionsOptions]
+    source: Any, target: Any = None, label: Hashable = "label", *, labels: Any = None, progress: Progress = None, **options: Unpack[ProportionsKeywords]
 ) -> Proportions:
     """Estimate the class proportions of a target, with intervals and whether to believe them.
 
@@ -226,7 +231,7 @@ def proportions(
         Rows with labels: a pandas or polars frame, a pyarrow table, a DuckDB relation, or
         anything with ``__arrow_c_stream__``; or a pair ``(X, y)`` of features and labels,
         for NumPy arrays and torch tensors; or the name of a file, or of several, which
-        the program reads itself.
+        the program reads itself; or AnnData, or the name of a file .h5ad.
     target : table or path
         Rows without labels. If one table holds both, leave it out and give
         `domain_column`.
@@ -266,7 +271,14 @@ def proportions(
     >>> shares.verdict.split(":")[0]
     'These proportions can be believed'
     """
-    with filled(labels, finest(label, options)) as flag:
+    label = finest(label, options)
+    with filled(labels, label) as flag:
+        if _cells.given(source, target):
+            own, rest = _cells.split(options)
+            with _cells.work().inputs(source, target, str(label), own, _cells.beside(str(label), rest), progress) as (read, obs):
+                command = ["proportions", f"--label={label}", *flags("proportions", PROPORTIONS, rest), *flag]
+                report, text = _report(command, read.tables, progress)
+                return Proportions(report, text, read.labels, obs)
         return fit(source, target, label, options, progress, flag)
 
 
