@@ -81,10 +81,10 @@ func (c checksum) checkEnd(r io.Reader) error {
 	switch {
 	case err != nil && err != io.ErrUnexpectedEOF && err != io.EOF:
 		return plainCause(err)
-	case !strings.HasPrefix(trailerMagic, string(b[:min(n, len(trailerMagic))])):
+	case !strings.HasPrefix(string(b[:n]), trailerMagic):
 		return errGoesOn
 	case n < trailerSize:
-		return errCut
+		return errors.New("ends in the middle of its checksum")
 	case n > trailerSize || binary.LittleEndian.Uint32(b[len(trailerMagic):]) != uint32(trailerSize):
 		return errGoesOn
 	}
