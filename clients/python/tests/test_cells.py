@@ -296,6 +296,21 @@ def test_batches(atlas: Any, sample: Any, truth: Any) -> None:
         mars.label(atlas, sample, "cell_type", batch_column="day")
 
 
+def test_levels(atlas: Any, sample: Any, truth: Any, tmp_path: Path) -> None:
+    """Coarser classes are columns of .obs, agree with the finer, and are those that are sure enough."""
+    atlas.obs["lineage"] = np.where(atlas.obs["cell_type"] == "B", "B cells", "others")
+    found = mars.label(atlas, sample, levels=["lineage", "cell_type"], confidence=0.6)
+    fine = found.obs["mars_cell_type"].astype(str)
+    assert (found.obs["mars_lineage"].astype(str) == np.where(fine == "B", "B cells", "others")).all()
+    assert (found.obs["mars_lineage_confidence"] >= found.obs["mars_cell_type_confidence"] - 1e-6).all()
+    assert set(found.obs["mars_level"].dropna()) <= {"lineage", "cell_type"}
+    shares = mars.proportions(atlas, sample, levels=["lineage", "cell_type"]).levels
+    assert set(shares["level"]) == {"lineage", "cell_type"}
+    sample.obs["mars_lineage"] = "mine"
+    with pytest.raises(ValueError, match="mars_lineage.*rename or drop"):
+        mars.label(atlas, sample, levels=["lineage", "cell_type"])
+
+
 def test_ten_x(tmp_path: Path, atlas: Any, sample: Any, truth: Any) -> None:
     folder = tmp_path / "filtered"
     folder.mkdir()
