@@ -89,10 +89,12 @@ def drawn(a, label, seed):
     rng = np.random.default_rng(seed)
     types = a.obs[label].astype(str).to_numpy()
     names, counts = np.unique(types, return_counts=True)
-    p = rng.dirichlet(np.ones(len(names)))
-    n = min(int((counts / np.maximum(p, 1e-9)).min() * 4), len(types) // 2)  # some types run out
-    rows = [rng.permutation(np.flatnonzero(types == t))[: max(1, round(q * max(n, 100)))] for t, q in zip(names, p)]
-    return a[np.sort(np.concatenate(rows))].copy()
+    names = names[counts >= 10]  # of fewer, copies would be drawn
+    kinds = rng.choice(names, len(types), p=rng.dirichlet(np.ones(len(names))))
+    rows = [rng.choice(np.flatnonzero(types == t), (kinds == t).sum()) for t in names]  # with replacement
+    new = a[np.sort(np.concatenate(rows))].copy()
+    new.obs_names_make_unique()
+    return new
 
 
 def scores(truth, found, shares):
