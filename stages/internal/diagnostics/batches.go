@@ -33,7 +33,7 @@ func (h *Hedge) WriteBatches(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "batch\trows\tL1 error\texpected\tlabels right\texpected\tnearest\t")
 	for _, l := range h.Left {
-		fmt.Fprintf(tw, "%s\t%d\t%.2f\t%.2f\t%.0f %%\t%.0f %%\t%s\t\n", safetext.Escape(l.Batch), l.Rows, l.L1, l.ExpectedError, 100*l.Accuracy, 100*l.ExpectedAccuracy, l.Best)
+		fmt.Fprintf(tw, "%s\t%d\t%.2f\t%.2f\t%.0f %%\t%.0f %%\t%s\t\n", safetext.Escape(l.Batch), l.Rows, l.L1, l.ExpectedError, 100*l.Accuracy, 100*l.ExpectedAccuracy, safetext.Escape(l.Best))
 	}
 	return tw.Flush()
 }
