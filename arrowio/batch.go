@@ -36,6 +36,9 @@ type batch struct {
 	size int    // bytes of body in use
 	raw  bool   // the message may go out as it is: every reader takes it
 
+	sum    checksum // of the body as it came
+	summed bool     // sum is known
+
 	rows  int
 	nodes []node // one for each array, parents first
 	spans []span // one for each buffer, in the order of the nodes

@@ -28,6 +28,9 @@ func cell(col arrow.Array, i, elements int) (text string, ok bool) {
 	if isNull(col, i) {
 		return "", false
 	}
+	if text, ok := float(col, i); ok { // of which tables have most, written without a copy
+		return text, true
+	}
 	w := cellWriter{elements: elements}
 	w.value(col, i)
 	return w.String(), true
@@ -78,16 +81,24 @@ func (w *cellWriter) value(col arrow.Array, i int) {
 }
 
 func (w *cellWriter) scalar(col arrow.Array, i int) {
+	text, ok := float(col, i)
+	if !ok {
+		text = col.ValueStr(i)
+	}
+	w.WriteString(text)
+}
+
+// float is value i of a column of floats; ok is false of other columns.
+func float(col arrow.Array, i int) (text string, ok bool) {
 	switch c := col.(type) {
 	case *array.Float32:
-		w.WriteString(strconv.FormatFloat(float64(c.Value(i)), 'g', -1, 32))
+		return strconv.FormatFloat(float64(c.Value(i)), 'g', -1, 32), true
 	case *array.Float64:
-		w.WriteString(strconv.FormatFloat(c.Value(i), 'g', -1, 64))
+		return strconv.FormatFloat(c.Value(i), 'g', -1, 64), true
 	case *array.Float16:
-		w.WriteString(strconv.FormatFloat(float64(c.Value(i).Float32()), 'g', -1, 32))
-	default:
-		w.WriteString(col.ValueStr(i))
+		return strconv.FormatFloat(float64(c.Value(i).Float32()), 'g', -1, 32), true
 	}
+	return "", false
 }
 
 func (w *cellWriter) list(values arrow.Array, beg, end int) {

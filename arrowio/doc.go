@@ -33,9 +33,12 @@
 // really come, compressed data may not claim to be longer than its codec can make
 // it, and the memory of all batches counts against [ReadOptions].Memory.
 //
-// A reader finds only what the format shows. Arrow has no checksums, so a value that
-// is damaged within its buffer passes. So does an input that was cut and then
-// properly ended by a program in between (see Fail below).
+// A stream of this package ends with a checksum, and a reader fails at the end of one
+// that does not fit: what was made of its batches is to be given up then. Of others a
+// reader finds only what the format shows. Arrow has no checksums, so a value that
+// is damaged within its buffer passes in a file, or in a stream of another program. So
+// does an input that was cut and then properly ended by a program in between (see Fail
+// below).
 //
 // A batch is valid until the following call of Next. Retain it, or any of its
 // arrays, to keep it longer, and Release it then. Dictionaries may be replaced

@@ -17,6 +17,8 @@ type frameWriter struct {
 	w      io.Writer
 	offset int64 // of the byte that follows
 	small  []byte
+	sums   bool     // sum is wanted
+	sum    checksum // of what has been written
 	err    error
 }
 
@@ -25,7 +27,10 @@ const (
 	gatherLimit = 64 << 10 // bytes of pieces that are written together
 )
 
-func (f *frameWriter) bytes(b []byte) {
+func (f *frameWriter) bytes(b []byte) { f.summed(b, 0, false) }
+
+// summed is bytes of b, whose checksum may be known.
+func (f *frameWriter) summed(b []byte, sum checksum, known bool) {
 	f.offset += int64(len(b))
 	if len(b) < gatherBelow {
 		f.small = append(f.small, b...)
@@ -34,29 +39,36 @@ func (f *frameWriter) bytes(b []byte) {
 		}
 		return
 	}
-	if f.flush() == nil {
-		_, f.err = f.w.Write(b)
+	if f.flush() != nil {
+		return
+	}
+	switch _, f.err = f.w.Write(b); {
+	case !f.sums:
+	case known:
+		f.sum = f.sum.then(sum, len(b))
+	default:
+		f.sum = f.sum.after(b)
 	}
 }
 
 func (f *frameWriter) flush() error {
 	if f.err == nil && len(f.small) > 0 {
+		if f.sums {
+			f.sum = f.sum.after(f.small)
+		}
 		_, f.err = f.w.Write(f.small)
 	}
 	f.small = f.small[:0]
 	return f.err
 }
 
-// message writes the start of a message, and its body if that is in one piece.
-func (f *frameWriter) message(meta, body []byte) {
+// message writes the start of a message.
+func (f *frameWriter) message(meta []byte) {
 	f.offset += 8
 	f.small = append(f.small, 0xff, 0xff, 0xff, 0xff)
 	f.small = binary.LittleEndian.AppendUint32(f.small, uint32(padded(len(meta))))
 	f.bytes(meta)
 	f.bytes(zeros[:padded(len(meta))-len(meta)])
-	if len(body) > 0 {
-		f.bytes(body)
-	}
 }
 
 // padded writes one buffer of a body.

@@ -12,6 +12,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(write(f, kinds[i%2], codecs[i%3], zooColumn(f, i)))
 	}
 	f.Add(dictionaryStream(f, true))
+	f.Add(writeWhole(f, StreamKind, Compression{}, zooColumn(f, 0)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		rows, err := survive(t, data)
 		if err != nil {

@@ -218,7 +218,7 @@ func TestLiveWrite(t *testing.T) {
 	for _, kind := range kinds {
 		for _, c := range codecs {
 			path := filepath.Join(folder, fmt.Sprintf("ours-%s%d%s", c.Codec, c.Level, map[Kind]string{StreamKind: ".arrows", FileKind: ".arrow"}[kind]))
-			if err := os.WriteFile(path, write(t, kind, c, rec.NewSlice(0, 4), rec.NewSlice(4, 6)), 0o644); err != nil {
+			if err := os.WriteFile(path, writeWhole(t, kind, c, rec.NewSlice(0, 4), rec.NewSlice(4, 6)), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -270,7 +270,7 @@ func probeR() *exec.Cmd    { return exec.Command("Rscript", "-e", "library(retic
 // stage raises or the stage before it dies.
 func TestLivePythonInTheMiddle(t *testing.T) {
 	rec := interopRecord()
-	whole := write(t, StreamKind, Compression{}, rec, rec, rec)
+	whole := writeWhole(t, StreamKind, Compression{}, rec, rec, rec)
 	var dying bytes.Buffer
 	w := NewWriter(&dying, "out", WriteOptions{})
 	if err := errors.Join(w.Begin(rec.Schema()), w.Write(rec)); err != nil {

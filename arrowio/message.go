@@ -30,6 +30,8 @@ type message struct {
 	kind    int
 	header  table
 	body    int
+	sum     checksum // of the body, once it is read
+	summed  bool     // sum is known
 }
 
 // messageReader reads encapsulated messages one after the other. The memory of
@@ -39,6 +41,8 @@ type messageReader struct {
 	offset int64 // of the byte that follows
 	size   int64 // of the whole input, -1 if unknown
 	pool   *pool
+	sums   bool     // sum is wanted
+	sum    checksum // of all that was read
 	head   [8]byte
 	meta   []byte
 	msg    message
@@ -51,6 +55,24 @@ var (
 
 // read fills p. An input that ends before that was cut.
 func (m *messageReader) read(p []byte) (int, error) {
+	if !m.sums {
+		return m.readPiece(p)
+	}
+	for at := 0; at < len(p); {
+		n, err := m.readPiece(p[at:min(at+sumPiece, len(p))])
+		m.sum = m.sum.after(p[at : at+n])
+		if at += n; err != nil {
+			return at, err
+		}
+	}
+	return len(p), nil
+}
+
+// sumPiece is how many bytes are read at a time where they are summed up, while they are in the
+// cache.
+const sumPiece = 256 << 10
+
+func (m *messageReader) readPiece(p []byte) (int, error) {
 	n, err := io.ReadFull(m.r, p)
 	m.offset += int64(n)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -136,6 +158,14 @@ func (m *messageReader) readBody(n int) (*slab, error) {
 	} else if int64(n) > m.size-m.offset {
 		return nil, errCut
 	}
+	if m.sums {
+		before := m.sum
+		m.sum = 0
+		defer func() {
+			m.msg.sum, m.msg.summed = m.sum, true
+			m.sum = before.then(m.sum, n)
+		}()
+	}
 	var err error
 	s := m.pool.reuse(n)
 	if s == nil {
@@ -167,18 +197,6 @@ func (m *messageReader) grow(s *slab, n int) (*slab, error) {
 	copy(bigger.data, s.data)
 	m.pool.put(s)
 	return bigger, nil
-}
-
-// end checks that nothing follows the end marker.
-func (m *messageReader) end() error {
-	switch _, err := io.ReadFull(m.r, m.head[:1]); err {
-	case io.EOF:
-		return nil
-	case nil:
-		return errors.New("goes on after its end: something else was written after the stream")
-	default:
-		return err
-	}
 }
 
 // poisonLength is the metadata length with which a failing writer of this

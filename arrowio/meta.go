@@ -17,6 +17,7 @@ const (
 	ClassesKey           = "mars.classes"
 	SourceProportionsKey = "mars.proportions.source"
 	TargetProportionsKey = "mars.proportions.target"
+	LevelsKey            = "mars.levels"
 	ProvenanceKey        = "mars.provenance"
 	DiagnosticsKey       = "mars.diagnostics"
 	TotalsKey            = "mars.totals"      // of rows that are a sample: what all rows are
@@ -31,7 +32,9 @@ type Meta struct {
 	Classes           []string  // class names by index; nil if unknown
 	SourceProportions []float64 // p_S, length C; nil if unknown
 	TargetProportions []float64 // p_T, length C; nil if unknown
-	Provenance        []Step    // one for each stage, in the order they ran
+	// Levels are coarser classes of which Classes are parts, a JSON array; nil if there are none.
+	Levels     json.RawMessage
+	Provenance []Step // one for each stage, in the order they ran
 	// Diagnostics is a JSON object of the stage that estimated p_T: what speaks
 	// for the estimate and what against it; nil if unknown.
 	Diagnostics json.RawMessage
@@ -115,7 +118,7 @@ func (m Meta) Apply(schema *arrow.Schema) *arrow.Schema {
 			values = append(values, old.Values()[i])
 		}
 	}
-	for _, key := range []string{ClassesKey, SourceProportionsKey, TargetProportionsKey, DiagnosticsKey, ProvenanceKey} {
+	for _, key := range []string{ClassesKey, LevelsKey, SourceProportionsKey, TargetProportionsKey, DiagnosticsKey, ProvenanceKey} {
 		text, err := json.Marshal(fields[key])
 		if err != nil { // only a proportion that is NaN or infinite
 			panic("arrowio: metadata " + key + ": " + err.Error())
@@ -132,6 +135,7 @@ func (m Meta) Apply(schema *arrow.Schema) *arrow.Schema {
 func (m *Meta) fields() map[string]any {
 	return map[string]any{
 		ClassesKey:           &m.Classes,
+		LevelsKey:            &m.Levels,
 		SourceProportionsKey: &m.SourceProportions,
 		TargetProportionsKey: &m.TargetProportions,
 		ProvenanceKey:        &m.Provenance,

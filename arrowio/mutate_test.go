@@ -144,6 +144,8 @@ func touch(rec arrow.Record) {
 // for more.
 var mutations = flag.Int("mutations", 1500, "mutations of each specimen")
 
+var seed = flag.Uint64("seed", 4, "of the mutations")
+
 func TestMutations(t *testing.T) {
 	for k, s := range specimens(t) {
 		t.Run(s.name, func(t *testing.T) {
@@ -154,7 +156,7 @@ func TestMutations(t *testing.T) {
 }
 
 func checkMutations(t *testing.T, s specimen, k int) {
-	r := rand.New(rand.NewPCG(uint64(k), 4))
+	r := rand.New(rand.NewPCG(uint64(k), *seed))
 	count := *mutations
 	if testing.Short() {
 		count /= 10

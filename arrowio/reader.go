@@ -79,7 +79,7 @@ func (r *Reader) start() error {
 }
 
 func (r *Reader) startStream(br *bufio.Reader) error {
-	m := &messageReader{r: br, size: r.input.size, pool: r.pool}
+	m := &messageReader{r: br, size: r.input.size, pool: r.pool, sums: true}
 	r.messages = &stream{messageReader: m}
 	msg, err := m.next()
 	if err == io.EOF {
@@ -114,7 +114,7 @@ type stream struct{ *messageReader }
 func (s *stream) next() (*message, error) {
 	msg, err := s.messageReader.next()
 	if err == io.EOF {
-		if err := s.end(); err != nil {
+		if err := s.sum.checkEnd(s.r); err != nil {
 			return nil, err
 		}
 	}
@@ -204,6 +204,7 @@ func (r *Reader) readBatch(msg *message, t table, schema *arrow.Schema, columns 
 	}
 	b := r.pool.newBatch()
 	b.schema, b.columns, b.body, b.raw = schema, columns, body, msg.current && msg.body%8 == 0
+	b.sum, b.summed = msg.sum, msg.summed
 	b.meta = append(b.meta[:0], msg.meta...)
 	if err = b.decode(t, msg.body, &r.unpack); err == nil {
 		err = b.validate()
@@ -274,6 +275,9 @@ func (r *Reader) located(err error) error {
 		return err
 	}
 	out := &Error{Input: r.name, At: &Place{Offset: r.offset, Batch: r.count}, Err: err}
+	if err == errChecksum {
+		out.At = nil // it may be anywhere
+	}
 	var column *fault
 	if errors.As(err, &column) {
 		out.Column, out.Err = column.column, column.err

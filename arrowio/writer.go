@@ -98,12 +98,12 @@ func (w *Writer) begin() (err error) {
 	if w.encoder, err = newEncoder(w.options.Compression); err != nil {
 		return err
 	}
-	w.frames = frameWriter{w: w.out.w}
+	w.frames = frameWriter{w: w.out.w, sums: w.kind == StreamKind}
 	if w.kind == FileKind {
 		w.frames.bytes([]byte(headMagic))
 		w.footer.schema = message
 	}
-	w.frames.message(message, nil)
+	w.frames.message(message)
 	return w.frames.flush()
 }
 
@@ -173,7 +173,8 @@ func (w *Writer) write(rec arrow.Record) (err error) {
 	defer unpanic(&err)
 	if b, ok := rec.(*batch); ok && w.canPass(b) {
 		w.begun(headerBatch, len(b.meta), b.size)
-		w.frames.message(b.meta, b.body.data[:b.size])
+		w.frames.message(b.meta)
+		w.frames.summed(b.body.data[:b.size], b.sum, b.summed)
 		return w.frames.flush()
 	}
 	if err := w.checkRecord(rec); err != nil {
@@ -320,7 +321,7 @@ func sameValues(a, b arrow.ArrayData) bool {
 // send writes the message whose body the encoder holds.
 func (w *Writer) send(kind int, meta []byte) error {
 	w.begun(kind, len(meta), w.encoder.bodySize())
-	w.frames.message(meta, nil)
+	w.frames.message(meta)
 	for _, b := range w.encoder.buffers {
 		w.frames.padded(b)
 	}
@@ -358,6 +359,8 @@ func (w *Writer) finish() error {
 	w.frames.bytes([]byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0})
 	if w.kind == FileKind {
 		w.frames.bytes(w.footer.encode())
+	} else { // in one write: some readers are gone once they have the end marker
+		w.frames.bytes(w.frames.sum.after(w.frames.small).trailer())
 	}
 	return w.frames.flush()
 }

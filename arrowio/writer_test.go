@@ -58,7 +58,7 @@ func TestOursReadsArrowGo(t *testing.T) {
 }
 
 func TestPassThroughIsVerbatim(t *testing.T) {
-	in := write(t, StreamKind, Compression{}, sampleRecord(t, 100), sampleRecord(t, 7))
+	in := writeWhole(t, StreamKind, Compression{}, sampleRecord(t, 100), sampleRecord(t, 5000), sampleRecord(t, 7))
 	var out bytes.Buffer
 	r, err := NewReader(bytes.NewReader(in), "in", ReadOptions{})
 	if err != nil {

@@ -74,8 +74,18 @@ func zooColumn(t testing.TB, i int) arrow.Record {
 	return array.NewRecord(arrow.NewSchema([]arrow.Field{all.Schema().Field(i)}, nil), []arrow.Array{all.Column(i)}, 5)
 }
 
-// write writes records as kind with compression.
+// write writes records as kind with compression, a stream without its trailer, as other programs do.
 func write(t testing.TB, kind Kind, c Compression, records ...arrow.Record) []byte {
+	t.Helper()
+	data := writeWhole(t, kind, c, records...)
+	if kind == StreamKind {
+		data = data[:len(data)-trailerSize]
+	}
+	return data
+}
+
+// writeWhole writes records as kind with compression, as this package does.
+func writeWhole(t testing.TB, kind Kind, c Compression, records ...arrow.Record) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	w := NewWriter(&buf, "out", WriteOptions{Compression: c})

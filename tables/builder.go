@@ -39,6 +39,7 @@ type block interface {
 type blockRows struct {
 	features                    []arrowio.Vectors
 	labels, ids, paths, batches []string // nil if they are not read
+	levels                      [][]string
 }
 
 func newBuilder(p *plan, o Options, mem *arrowio.Budget, ahead forecast) *builder {
@@ -50,6 +51,9 @@ func newBuilder(p *plan, o Options, mem *arrowio.Budget, ahead forecast) *builde
 			labelled: p.wanted(p.label) >= 0 && !part.NoLabels && named && !o.OnlyIDs, named: p.id >= 0 && named,
 			bare: o.OnlyIDs || o.Image != "", divided: o.Domain != "",
 		})
+		if t := b.tables[len(b.tables)-1]; t.labelled && o.Each == nil {
+			t.levels = make([][]string, len(p.levels))
+		}
 	}
 	return b
 }
@@ -99,6 +103,15 @@ func (b *builder) read(block block, rows [][]int) (read blockRows, err error) {
 		}
 		if *c.names, err = block.names(c.column); err != nil {
 			return read, err
+		}
+	}
+	if b.plan.wanted(b.plan.label) >= 0 {
+		for _, column := range b.plan.levels {
+			names, err := block.names(column)
+			if err != nil {
+				return read, err
+			}
+			read.levels = append(read.levels, names)
 		}
 	}
 	return read, block.tally(rows)
@@ -177,8 +190,9 @@ type partTable struct {
 	labels   []string
 	paths    []string // of pictures
 	batches  []string
+	levels   [][]string // of rows whose labels are kept
 	ids      identities
-	known    map[string]string // lets equal labels and batches share memory
+	known    map[string]string // lets equal labels, batches and levels share memory
 	origin
 }
 
@@ -198,6 +212,11 @@ func (t *partTable) add(read blockRows, width int, rows []int, in func(i int) in
 	for _, i := range rows {
 		if t.labelled {
 			t.labels, err = t.push(t.labels, read.labels[i])
+			for l := range t.levels {
+				if err == nil {
+					t.levels[l], err = t.push(t.levels[l], read.levels[l][i])
+				}
+			}
 		}
 		if err == nil && read.paths != nil {
 			t.paths, err = pushName(t.mem, t.paths, read.paths[i])
@@ -291,7 +310,7 @@ func (t *partTable) finish(ctx context.Context, b *builder) (*Table, error) {
 	if t.passed > 0 {
 		return out, nil
 	}
-	out.Labels, out.Batches = t.labels, t.batches
+	out.Labels, out.Batches, out.Levels = t.labels, t.batches, t.levels
 	if t.named {
 		if err := out.setIDs(ctx, t.ids); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.id], err)

@@ -16,10 +16,13 @@ import (
 var reserved = []string{"truth", "domain", "__index_level_0__", ""}
 
 // roles are the indices of columns that are no features, −1 where there is none.
-type roles struct{ label, id, domain, image, batch int }
+type roles struct {
+	label, id, domain, image, batch int
+	levels                          []int // in the order of Options.Levels; nil where none are read
+}
 
 // noRoles are those of a table of features alone.
-var noRoles = roles{-1, -1, -1, -1, -1}
+var noRoles = roles{-1, -1, -1, -1, -1, nil}
 
 // rolesOf fails if a column that the options name is missing.
 func rolesOf(header []string, o Options) (r roles, err error) {
@@ -56,6 +59,14 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 			return r, err
 		}
 	}
+	if r.levels, err = levelColumns(header, o); err != nil {
+		return r, err
+	}
+	for _, i := range r.levels {
+		if i == r.label || i == r.id || i == r.domain || i == r.image || i == r.batch {
+			return r, fmt.Errorf("column %q is one of --levels, and is the label, id, domain, image or batch column: name two columns", header[i])
+		}
+	}
 	switch {
 	case r.batch >= 0 && (r.batch == r.label || r.batch == r.image):
 		return r, fmt.Errorf("column %q says which batch a row is of, and is the label or image column: name two columns", header[r.batch])
@@ -71,7 +82,22 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 
 // has reports whether column i has one of the roles.
 func (r roles) has(i int) bool {
-	return i == r.label || i == r.id || i == r.domain || i == r.image || i == r.batch
+	return i == r.label || i == r.id || i == r.domain || i == r.image || i == r.batch || slices.Contains(r.levels, i)
+}
+
+// levelColumns are the columns of levels.
+func levelColumns(header []string, o Options) (levels []int, err error) {
+	for _, name := range o.Levels {
+		if o.OptionalLevels && !slices.Contains(header, name) {
+			continue
+		}
+		i, err := role(header, name, "", "level")
+		if err != nil {
+			return nil, err
+		}
+		levels = append(levels, i)
+	}
+	return levels, nil
 }
 
 func role(header []string, asked, usual, what string) (int, error) {
@@ -116,7 +142,7 @@ func chosen(header []string, r roles, columns []string) ([]int, error) {
 			absent = append(absent, name)
 			continue
 		case r.has(i):
-			return nil, fmt.Errorf("column %q is the label, id, domain or batch column: do not name it as a feature", name)
+			return nil, fmt.Errorf("column %q is the label, id, domain or batch column, or one of levels: do not name it as a feature", name)
 		case taken[i]:
 			return nil, fmt.Errorf("column %q is named twice as a feature: name it once", name)
 		}

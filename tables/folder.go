@@ -22,6 +22,9 @@ func readFolder(ctx context.Context, path string, o Options) (*Table, error) {
 	if o.Batch != "" {
 		return nil, fmt.Errorf("%s: is a folder, which has no column %q: give a folder for each batch, and --batch-files", path, o.Batch)
 	}
+	if o.Levels != nil && !o.OptionalLevels {
+		return nil, fmt.Errorf("%s: is a folder, which has no column %q: say in a table which class is part of which, with --tree", path, o.Levels[0])
+	}
 	if o.Domain != "" {
 		return nil, fmt.Errorf("%s: is a folder, which has no column %q: give source and target as two folders", path, o.Domain)
 	}

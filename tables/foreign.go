@@ -27,7 +27,7 @@ const (
 // foreigns are known by their first bytes.
 var foreigns = []foreign{
 	{"a Feather version 1 file", prefixes("FEA1"), "write it again with a newer version", "write Feather version 2, which is an Arrow file"},
-	{hdf5, prefixes("\x89HDF"), "save its arrays in Python with numpy.savez", toArrow},
+	{hdf5, prefixes("\x89HDF"), "save its arrays in Python with numpy.savez, or, if it holds cells (10x), let the Python package read it: " + cellsInPython, toArrow},
 	{"an old Excel file (xls)", prefixes("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), "save the sheet as CSV", "save it as CSV"},
 	{"an SQLite database", prefixes("SQLite format 3\x00"), "write its table as CSV: sqlite3 -header -csv x.db 'select * from t' > x.csv", asArrow},
 	{"a file of R objects (rds, RData)", prefixes("RDX2\n", "RDX3\n", "X\n\x00\x00\x00"), "write its table in R: write.csv(readRDS(\"x.rds\"), \"x.csv\", row.names = FALSE)", asArrow},
@@ -47,8 +47,9 @@ var foreigns = []foreign{
 }
 
 const (
-	hdf5    = "an HDF5 file"
-	lfsPull = "fetch the file itself with git lfs pull"
+	hdf5          = "an HDF5 file"
+	cellsInPython = "python -m mars label --source atlas.h5ad --target sample.h5ad --label cell_type -o labelled.h5ad (docs/how-to/single-cell.md)"
+	lfsPull       = "fetch the file itself with git lfs pull"
 )
 
 // foreignOf is what begins so, nil if that is not known.
@@ -61,8 +62,8 @@ func foreignOf(head []byte) *foreign {
 
 // refuse is the error of a file with that extension.
 func (f *foreign) refuse(ext string) error {
-	if f.what == hdf5 && (ext == ".h5ad" || ext == ".loom") {
-		return fmt.Errorf("holds AnnData (%s), which cannot be read: write a table in Python: a = anndata.read_h5ad(\"x.h5ad\"); a.to_df().join(a.obs).to_parquet(\"x.parquet\")", f.what)
+	if f.what == hdf5 && ext == ".h5ad" {
+		return fmt.Errorf("holds AnnData (%s), which the Python package reads: %s", f.what, cellsInPython)
 	}
 	return fmt.Errorf("holds %s, which cannot be read: %s", f.what, f.remedy)
 }

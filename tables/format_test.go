@@ -42,7 +42,7 @@ func TestKindErrors(t *testing.T) {
 		{"a.csv", "\x93NUMPY\x01\x00", "a.csv: is named .csv but holds a NumPy array (npy)"},
 		{"a.parquet", "ARROW1\x00\x00", "a.parquet: is named .parquet but holds Arrow"},
 		{"a.arrow", "PAR1", "a.arrow: is named .arrow but holds Parquet"},
-		{"a", "\x89HDF\r\n\x1a\n", "a: holds an HDF5 file, which cannot be read: save its arrays in Python with numpy.savez"},
+		{"a", "\x89HDF\r\n\x1a\n", "a: holds an HDF5 file, which cannot be read: save its arrays in Python with numpy.savez, or, if it holds cells (10x), let the Python package read it: python -m mars label --source"},
 		{"a.npy", "\x80\x04\x95", "holds a Python pickle"},
 		{"a.csv", "<!DOCTYPE html><html>", "holds an HTML page, which cannot be read: download the file itself"},
 		{"a.csv", "version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"},

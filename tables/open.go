@@ -97,6 +97,11 @@ type Options struct {
 	// feature. Only tables have columns. "": none does.
 	Batch string
 
+	// Levels are columns that say of which class a row is at each coarser level, the coarsest first.
+	// They are no features. Only tables have columns. OptionalLevels leaves out those that a table lacks.
+	Levels         []string
+	OptionalLevels bool
+
 	// Fit brings pictures of a folder or a column Image to one size; Part.Fit where Domain says
 	// of which part a row is.
 	Fit image.Fit
@@ -338,6 +343,9 @@ func readOpened(ctx context.Context, in *input, name string, o Options) ([]*Tabl
 	defer in.reading.Close()
 	if o.Batch != "" && !in.format.hasColumns() {
 		return nil, fmt.Errorf("%s: is %s, which has no column %q: give a file for each batch, and --batch-files", name, in.format.name, o.Batch)
+	}
+	if o.Levels != nil && !o.OptionalLevels && !in.format.hasColumns() {
+		return nil, fmt.Errorf("%s: is %s, which has no column %q: say in a table which class is part of which, with --tree", name, in.format.name, o.Levels[0])
 	}
 	tables, err := readTables(ctx, in, o)
 	if err == nil && in.format.hasColumns() {

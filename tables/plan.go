@@ -184,7 +184,7 @@ func (p *plan) open() bool {
 // needs are the names of the columns that are read.
 func (p *plan) needs() map[string]bool {
 	set := map[string]bool{}
-	for _, i := range append([]int{p.wanted(p.label), p.id, p.domain, p.image, p.batch}, p.chosen...) {
+	for _, i := range slices.Concat([]int{p.wanted(p.label), p.id, p.domain, p.image, p.batch}, p.levels, p.chosen) {
 		if i >= 0 {
 			set[p.header[i]] = true
 		}
@@ -436,7 +436,7 @@ func (p *plan) uses() (numbers, texts []int) {
 	for _, s := range p.skipped {
 		texts = append(texts, s.at)
 	}
-	for _, i := range []int{p.label, p.id, p.domain, p.image, p.batch} {
+	for _, i := range append([]int{p.label, p.id, p.domain, p.image, p.batch}, p.levels...) {
 		if i >= 0 && !slices.Contains(texts, i) {
 			texts = append(texts, i)
 		}

@@ -204,6 +204,11 @@ func (t *Table) joinRows(next *Table, file string, first int) (err error) {
 	if t.Batches, err = joinNames(t.mem, t.Batches, next.Batches); err != nil {
 		return err
 	}
+	for l := range t.Levels {
+		if t.Levels[l], err = joinNames(t.mem, t.Levels[l], next.Levels[l]); err != nil {
+			return err
+		}
+	}
 	if (t.IDNames == nil) == (next.IDNames == nil) {
 		t.IDNames, err = joinNames(t.mem, t.IDNames, next.IDNames)
 		if err != nil || next.IDInts == nil {

@@ -38,6 +38,10 @@ type Table struct {
 	// Batches are those of the rows, by Options.Batch; nil without.
 	Batches []string
 
+	// Levels are the classes of the rows at each of Options.Levels, "" where none is said; nil
+	// where Labels are.
+	Levels [][]string
+
 	// IDInts or IDNames are the unique identities of the rows. Both are nil if
 	// the input has none.
 	IDInts  []int64
@@ -77,6 +81,10 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 		out.Features.Data = append(out.Features.Data, t.Row(i)...)
 	}
 	out.Labels, out.Batches = gather(t.Labels, rows), gather(t.Batches, rows)
+	out.Levels = make([][]string, len(t.Levels))
+	for l, names := range t.Levels {
+		out.Levels[l] = gather(names, rows)
+	}
 	out.IDInts = gather(t.IDInts, rows)
 	out.IDNames = gather(t.IDNames, rows)
 	out.at = make([]int, len(rows))

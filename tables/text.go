@@ -277,6 +277,11 @@ func (t *textTables) finish(ctx context.Context) ([]*Table, error) {
 		return out, err
 	}
 	for _, table := range out {
+		for l := range table.Levels {
+			if table.Levels[l], err = wholeLabels(table.Levels[l]); err != nil {
+				return nil, fmt.Errorf("column %q: %w", p.header[p.levels[l]], err)
+			}
+		}
 		if table.Labels, err = wholeLabels(table.Labels); err != nil {
 			return nil, fmt.Errorf("column %q: %w", p.header[p.label], err)
 		}

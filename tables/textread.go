@@ -16,9 +16,6 @@ import (
 	"mars.dev/mars/tables/scan"
 )
 
-// costPerColumn is the memory of a column's name and its uses.
-const costPerColumn = 200
-
 // textChunk is about how many bytes are read at a time, 0: what is usual; a variable for
 // tests.
 var textChunk = 0
@@ -85,7 +82,7 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 		r.close()
 		return nil, err
 	}
-	if err := in.reading.Take(int64(len(record.fields)) * costPerColumn); err != nil {
+	if err := in.reading.Take(int64(len(record.fields)) * columnCost); err != nil {
 		r.close()
 		return nil, fmt.Errorf("line 1: %w", err)
 	}
@@ -100,7 +97,7 @@ func newTextReader(in *input, o Options) (*recordReader, error) {
 func (r *recordReader) number() error {
 	c, err := r.scanner.Peek()
 	if err == nil {
-		err = r.mem.Take(int64(c.Len()) * costPerColumn)
+		err = r.mem.Take(int64(c.Len()) * columnCost)
 	}
 	if err != nil {
 		r.close()

@@ -29,6 +29,21 @@ func TestManyColumns(t *testing.T) {
 	}
 }
 
+// Learning takes memory for each column too: a table that would take more than the limit is refused.
+func TestManyColumnsKeepTheLimit(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "wide.csv")
+	if err := os.WriteFile(path, []byte(wideTable("csv", 140_000)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"label", "proportions"} {
+		out, err := exec.Command("atmost", "83", "mars", command, "--memory-limit", "64M", "--source", path, "--target", path, "-o", filepath.Join(dir, "out.csv")).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), "wide.csv: line 1: needs 1") || !strings.Contains(string(out), "--memory-limit") {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+	}
+}
+
 // wideTable has three rows of numbers and their labels.
 func wideTable(ext string, columns int) string {
 	name := func(j int) string { return fmt.Sprintf("m[%d]", j) }

@@ -234,6 +234,9 @@ var nothingTargets = []struct {
 	{name: "half of a new class, between the others", change: foreign(.5, 5.3, 7.3, 5.7, 24)},
 	{name: "two classes changed places", hidden: true, change: drawnAs(nothingShares, 1, 0, 2)},
 	{name: "three classes changed places", hidden: true, change: drawnAs(nothingShares, 1, 2, 0)},
+	{name: "all between two classes", change: noise(func(rng *rand.Rand, j int) float64 {
+		return (nothingCentres[0][j]+nothingCentres[1][j])/2 + .3*nothingWidths[j]*rng.NormFloat64()
+	})},
 	{name: "one row", change: first(1)},
 	{name: "two rows", change: first(2)},
 	{name: "five rows", change: first(5)},

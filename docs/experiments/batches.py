@@ -1,69 +1,207 @@
-"""Labels with and without --batch-column and --batch-files: how many are right, and are said to be.
+"""Labels and proportions of a batch from other labelled batches: poured together, by batch, and by peers.
 
-usage: batches.py [MARS_DATA]
+usage: batches.py run TABLES RESULTS [--jobs N] [--only NAME]
+       batches.py tables RESULTS
 
-Simulated persons have classes in places of their own: eight are the source, two others the target, in four
-draws. With MARS_DATA, which holds hipc/, each of the four samples of cytometry is the target of the others.
-Needs NumPy, and bin/ on the PATH.
+TABLES/NAME.npz is a table as batch_tables.py makes it: X (n×d), y (n) and b (n), which batch a row is of.
+Three batches of each are targets, one after another, and all others are the source: at most 400 rows of each.
+RESULTS (JSON lines) keeps what is done, so that a second run goes on. Target labels are only read here, to score.
+Needs NumPy, scikit-learn, POT and skada, and bin/ on the PATH.
 """
 
+import argparse
+import collections
+import concurrent.futures
 import csv
+import json
 import pathlib
-import re
 import subprocess
-import sys
 import tempfile
+import time
+import warnings
 
 import numpy as np
 
-
-def label(at: pathlib.Path, sources: list[pathlib.Path], target: pathlib.Path, truth: list[str], flags: list[str]) -> tuple[float, float]:
-    """The share of labels that is right, and what it is said to be."""
-    files = [word for path in sources for word in ("--source", path)]
-    said = subprocess.run(["mars", "label", *files, "--target", target, "-o", at / "labels.csv", *flags], check=True, capture_output=True, text=True).stderr
-    with open(at / "labels.csv") as rows:
-        right = [row["predicted_class"] == y for row, y in zip(csv.DictReader(rows), truth, strict=True)]
-    return float(np.mean(right)), float(re.search(r"(\d+) % of the labels are expected", said)[1]) / 100
+TARGETS = 3
+PEERS = ("random forest", "gradient boosting", "best single batch", "mean of single batches", "CORAL by batch", "Group DRO", "JCPOT")
 
 
-def persons(at: pathlib.Path, seed: int) -> list[str]:
-    """Writes source.csv and target.csv, and returns the target's classes."""
-    rng = np.random.default_rng(seed)
-    classes = rng.normal(size=(4, 12)) * 0.9
-    own = rng.normal(size=(10, 4, 12))
-    for name, people, n in (("source", range(8), 60), ("target", (8, 9), 150)):
-        lines, truth = [], []
-        for p in people:
-            y = rng.integers(0, 4, n)
-            x = classes[y] + own[p][y] + 0.35 * rng.normal(size=(n, 12))
-            truth += [f"c{k}" for k in y]
-            lines += [",".join(f"{v:.4f}" for v in row) + (f",c{k},p{p}" if name == "source" else "") for row, k in zip(x, y, strict=True)]
-        head = ",".join(f"x{j}" for j in range(12)) + (",label,person" if name == "source" else "")
-        (at / f"{name}.csv").write_text("\n".join([head, *lines]) + "\n")
-    return truth
+def mars(batches: list, target: np.ndarray, truth: np.ndarray, flags: list[str]) -> dict:
+    """What both commands say, scored."""
+    with tempfile.TemporaryDirectory() as folder:
+        at = pathlib.Path(folder)
+        files = ["--target", at / "target.npz", "-q", *flags]
+        for i, (x, y) in enumerate(batches):
+            np.savez(at / f"batch{i}.npz", X=x, y=y)
+            files += ["--source", at / f"batch{i}.npz"]
+        np.savez(at / "target.npz", X=target)
+        began = time.monotonic()
+        subprocess.run(["mars", "label", *files, "-o", at / "labels.csv", "--save", at / "model.safetensors"], check=True, stderr=subprocess.DEVNULL)
+        seconds = time.monotonic() - began
+        said = subprocess.run(["mars", "proportions", "--model", at / "model.safetensors", "--json", "-q"], check=True, capture_output=True)
+        with open(at / "labels.csv") as rows:
+            labels = np.array([int(row["predicted_class"]) for row in csv.DictReader(rows)])
+    report = json.loads(said.stdout)
+    classes = [int(c) for c in report["classes"]]
+    true = np.array([(truth == c).mean() for c in classes])
+    estimated = np.array(report["proportions"]["estimated"])
+    inside = (np.array(report["interval"]["lower"]) <= true + 1e-9) & (true <= np.array(report["interval"]["upper"]) + 1e-9)
+    return {
+        "accuracy": (labels == truth).mean(),
+        "l1": np.abs(estimated - true).sum() + 1 - true.sum(),
+        "expected_error": report["expected_error"],
+        "expected_accuracy": report["diagnostics"]["hedge"]["expected_accuracy"],
+        "inside": [int(v) for v in inside],
+        "seconds": seconds,
+    }
+
+
+def peers(batches: list, target: np.ndarray, truth: np.ndarray) -> dict:
+    """The same by others: accuracy, and the L1 error of the shares that their posteriors add up to."""
+    import ot
+    import skada
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    warnings.filterwarnings("ignore")
+    xs, ys = np.concatenate([x for x, _ in batches]), np.concatenate([y for _, y in batches])
+    which = np.repeat(np.arange(len(batches)), [len(y) for _, y in batches])
+    classes = np.unique(ys)
+    scale = StandardScaler().fit(xs)
+    xs, xt = scale.transform(xs), scale.transform(target)
+    true = np.array([(truth == c).mean() for c in classes])
+
+    def score(posteriors) -> dict:
+        return {"accuracy": (classes[posteriors.argmax(1)] == truth).mean(), "l1": np.abs(posteriors.mean(0) - true).sum() + 1 - true.sum()}
+
+    def posteriors(model, x=xt):
+        p = np.zeros((len(x), len(classes)))
+        p[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(x)
+        return p
+
+    logistic = lambda: LogisticRegression(max_iter=1000)  # noqa: E731
+    found = {
+        "random forest": score(posteriors(RandomForestClassifier(300, random_state=0, n_jobs=1).fit(xs, ys))),
+        "gradient boosting": score(posteriors(HistGradientBoostingClassifier(random_state=0).fit(xs, ys))),
+    }
+    single = [posteriors(logistic().fit(xs[which == b], ys[which == b])) for b in range(len(batches)) if len(set(ys[which == b])) > 1]
+    scores = [score(p) for p in single]
+    found["best single batch"] = {"accuracy": max(s["accuracy"] for s in scores), "l1": min(s["l1"] for s in scores)}
+    found["mean of single batches"] = score(np.mean(single, 0))
+    aligned = np.empty_like(xs)
+    for b in range(len(batches)):
+        x = xs[which == b]
+        side = np.r_[np.ones(len(x)), -2 * np.ones(len(xt))]
+        coral = skada.CORALAdapter(reg=0.1).fit(np.r_[x, xt], sample_domain=side)
+        aligned[which == b] = np.asarray(coral.fit_transform(np.r_[x, xt], sample_domain=side))[: len(x)]
+    found["CORAL by batch"] = score(posteriors(logistic().fit(aligned, ys)))
+    weight = np.ones(len(batches))
+    for _ in range(20):  # exponentiated gradient on the loss of each batch (Sagawa et al. 2020)
+        model = logistic().fit(xs, ys, sample_weight=(weight / weight.mean())[which])
+        loss = np.array([-np.log(posteriors(model, xs[which == b])[np.arange((which == b).sum()), np.searchsorted(classes, ys[which == b])].clip(1e-9)).mean() for b in range(len(batches))])
+        weight *= np.exp(0.5 * loss)
+        weight /= weight.sum()
+    found["Group DRO"] = score(posteriors(model))
+    codes = np.searchsorted(classes, ys)
+    jcpot = ot.da.JCPOTTransport(reg_e=0.1, max_iter=1000)
+    try:
+        jcpot.fit(Xs=[xs[which == b] for b in range(len(batches))], ys=[codes[which == b] for b in range(len(batches))], Xt=xt)
+        p = jcpot.transform_labels(ys=[codes[which == b] for b in range(len(batches))])
+        p = np.asarray(p, float)[:, : len(classes)]
+        p = np.nan_to_num(p) + 1e-12
+        p /= p.sum(1, keepdims=True)
+        found["JCPOT"] = score(p)
+        shares = jcpot.proportions_
+        shares = np.ravel(shares[0] if isinstance(shares, (tuple, list)) else shares)
+        found["JCPOT"]["l1"] = np.abs(shares - true).sum() + 1 - true.sum()
+    except Exception as error:  # POT refuses batches that lack a class
+        found["JCPOT"] = {"error": str(error)[:80]}
+    return found
+
+
+def task(path: pathlib.Path, t: int) -> dict:
+    """Batch t of a table from all others."""
+    data = np.load(path)
+    x, y, b = data["X"].astype("f4"), data["y"].astype(int), data["b"].astype(int)
+    batches = [(x[b == k], y[b == k]) for k in np.unique(b) if k != t]
+    target, truth = x[b == t], y[b == t]
+    return {
+        "name": f"{path.stem}-{t}", "family": path.stem, "batches": len(batches),
+        "poured": mars(batches, target, truth, []), "by batch": mars(batches, target, truth, ["--batch-files"]),
+        **peers(batches, target, truth),
+    }  # fmt: skip
+
+
+def run(tables: pathlib.Path, results: pathlib.Path, jobs: int, only: str) -> None:
+    done = {json.loads(line)["name"] for line in results.read_text().splitlines()} if results.exists() else set()
+    todo = []
+    for path in sorted(tables.glob(f"{only}*.npz")):
+        n = int(np.load(path)["b"].max()) + 1
+        todo += [(path, i * n // min(TARGETS, n)) for i in range(min(TARGETS, n))]
+    todo = [(path, t) for path, t in todo if f"{path.stem}-{t}" not in done]
+    with concurrent.futures.ProcessPoolExecutor(jobs) as pool, open(results, "a") as out:
+        for future in concurrent.futures.as_completed([pool.submit(task, *each) for each in todo]):
+            found = future.result()
+            out.write(json.dumps(found, default=float) + "\n")
+            out.flush()
+            print(found["name"], "poured", round(found["poured"]["accuracy"], 3), "by batch", round(found["by batch"]["accuracy"], 3), flush=True)
+
+
+def auroc(score, positive) -> float:
+    """The chance that a positive has the larger score."""
+    score, positive = np.asarray(score), np.asarray(positive)
+    p, n = score[positive], score[~positive]
+    return float(np.mean([(a > n).mean() + (a == n).mean() / 2 for a in p])) if len(p) and len(n) else float("nan")
+
+
+def tables(results: pathlib.Path) -> None:
+    families = collections.defaultdict(list)
+    for line in results.read_text().splitlines():
+        found = json.loads(line)
+        families[found["family"]].append(found)
+
+    def means(how: str, what: str) -> dict[str, float]:
+        return {f: np.mean([r[how][what] for r in rows if what in r[how]] or [np.nan]) for f, rows in families.items()}
+
+    print("| by | labels right | L1 error |\n|---|---|---|")
+    for how in ("poured", "by batch", *PEERS):
+        a, l1 = (np.nanmean(list(means(how, what).values())) for what in ("accuracy", "l1"))
+        missing = sum(np.isnan(v) for v in means(how, "accuracy").values())
+        name = {"poured": "mars, poured together", "by batch": "**mars, by batch**"}.get(how, how)
+        print(f"| {name} | {a:.3f} | {l1:.3f} |" + (f" ({missing} families refused)" if missing else ""))
+    print("\n| family | batches | right, poured | by batch | said | L1, poured | said | by batch | said | said / true |\n|---|---|---|---|---|---|---|---|---|---|")
+    columns = [("poured", "accuracy"), ("by batch", "accuracy"), ("by batch", "expected_accuracy"), ("poured", "l1"), ("poured", "expected_error"), ("by batch", "l1"), ("by batch", "expected_error")]  # fmt: skip
+    for f in sorted(families):
+        values = [means(how, what)[f] for how, what in columns]
+        print(f"| {f} | {families[f][0]['batches'] + 1} | {' | '.join(f'{v:.3f}' for v in values)} | {values[6] / max(values[5], 1e-9):.2f} |")
+    values = [np.mean(list(means(how, what).values())) for how, what in columns]
+    print(f"| **mean** | | {' | '.join(f'{v:.3f}' for v in values)} | {values[6] / values[5]:.2f} |")
+    rows = [r for some in families.values() for r in some]
+    print("\n| by | AUROC for L1 > .2 | for L1 > .1 | expected off in L1 | expected accuracy off | intervals hold |\n|---|---|---|---|---|---|")
+    for how in ("poured", "by batch"):
+        off, said = (np.array([r[how][what] for r in rows]) for what in ("l1", "expected_error"))
+        right, expected = (np.array([r[how][what] for r in rows]) for what in ("accuracy", "expected_accuracy"))
+        inside = np.mean([np.mean(r[how]["inside"]) for r in rows])
+        print(f"| {how} | {auroc(said, off > 0.2):.2f} | {auroc(said, off > 0.1):.2f} | {np.abs(off - said).mean():.3f} | {np.abs(right - expected).mean():.3f} | {inside:.2f} |")
 
 
 def main() -> None:
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        at = pathlib.Path(folder)
-        for seed in range(4):
-            truth = persons(at, seed)
-            both = [label(at, [at / "source.csv"], at / "target.csv", truth, flags) for flags in (["--exclude", "person"], ["--batch-column", "person"])]
-            found.append((f"persons, draw {seed}", both))
-        samples = {}
-        for path in sorted(pathlib.Path(sys.argv[1], "hipc").glob("*.npz")) if sys.argv[1:] else []:
-            data = np.load(path)
-            some = np.random.default_rng(0).permutation(len(data["y"]))[:1500]
-            np.savez(at / path.name, X=data["X"][some], y=data["y"][some])
-            np.savez(at / ("target-" + path.name), X=data["X"][some])
-            samples[path.name] = [str(k) for k in data["y"][some]]
-        for name, truth in samples.items():
-            others = [at / other for other in samples if other != name]
-            found.append((name, [label(at, others, at / ("target-" + name), truth, flags) for flags in ([], ["--batch-files"])]))
-    print("| target | right, poured together | said | right, by batch | said |\n|---|---|---|---|---|")
-    for name, ((a, b), (c, d)) in found:
-        print(f"| {name} | {a:.3f} | {b:.2f} | {c:.3f} | {d:.2f} |")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("run")
+    one.add_argument("tables", type=pathlib.Path)
+    one.add_argument("results", type=pathlib.Path)
+    one.add_argument("--jobs", type=int, default=1)
+    one.add_argument("--only", default="")
+    commands.add_parser("tables").add_argument("results", type=pathlib.Path)
+    args = parser.parse_args()
+    if args.command == "run":
+        run(args.tables, args.results, args.jobs, args.only)
+    else:
+        tables(args.results)
 
 
-main()
+if __name__ == "__main__":
+    main()

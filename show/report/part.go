@@ -88,8 +88,41 @@ func Proportions(r *proportions.Report) (*Part, error) {
 	if r.L1 != nil {
 		p.Text = append(p.Text, fmt.Sprintf("Against the truth: the shares are off by %.3f in all (L1 error); the source's own would be off by %.3f.", *r.L1, r.L1s["source"]))
 	}
+	if err := r.CheckLevels(); err != nil {
+		return nil, err
+	}
+	if r.Levels != nil {
+		p.Tables = append(p.Tables, levels(r))
+	}
 	return p, p.figure(figures.Shares(r))
 }
+
+// indent is what the name of a class has before it for each level above its own: spaces that pages keep.
+const indent = "\u2003"
+
+// levels is the shares of the classes of all levels, each under that of which it is a part.
+func levels(r *proportions.Report) Table {
+	t := Table{Title: "Shares by level", Table: figures.Table{Head: []string{"class", "target", fmt.Sprintf("%g %% interval", 100*r.Interval.Level), "rows", "source"}}}
+	if r.Proportions.True != nil {
+		t.Head = append(t.Head, "true")
+	}
+	for _, line := range r.Lines(false) {
+		name := strings.Repeat(indent, line.Depth) + line.Name()
+		if line.Smaller != nil {
+			t.Rows = append(t.Rows, append([]string{name, percent(line.Rest())}, make([]string, len(t.Head)-2)...))
+			continue
+		}
+		of, k := line.Of, line.At
+		row := []string{name, percent(of.Estimated[k]), fmt.Sprintf("%.1f–%.1f %%", 100*of.Lower[k], 100*of.Upper[k]), fmt.Sprintf("%.0f", of.Rows[k]), percent(of.Source[k])}
+		if of.True != nil {
+			row = append(row, percent(of.True[k]))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 // Evaluation is what there is to see of labels beside the truth.
 func Evaluation(m *eval.Metrics) (*Part, error) {
@@ -133,6 +166,9 @@ func Labels(t *label.Tally) (*Part, error) {
 	p.assume(t.Assumed())
 	for _, warning := range t.Warnings() {
 		p.Warnings = append(p.Warnings, sentence(warning))
+	}
+	if line := t.LevelLine(); line != "" {
+		p.Text = append(p.Text, sentence("labels are of "+line))
 	}
 	if check := t.Check(); check != "" {
 		p.Text = append(p.Text, sentence(check))

@@ -39,13 +39,14 @@ type dataset struct {
 	source   *tables.Table // nil if there is none
 	shape    []int
 	classes  []string
-	truth    bool     // write the truth of target rows
-	taken    []int    // rows of the source's table that the target is not to have; nil: none
-	prepared string   // see arrowio.PreparationKey; "" says nothing
-	doubts   []string // see arrowio.DoubtsKey
-	files    string   // column of the rows' files; "" for none
-	batches  bool     // whether the stream says which batch a source row is of
-	totals   string   // see arrowio.TotalsKey; "" says nothing
+	levels   json.RawMessage // see arrowio.LevelsKey; nil says nothing
+	truth    bool            // write the truth of target rows
+	taken    []int           // rows of the source's table that the target is not to have; nil: none
+	prepared string          // see arrowio.PreparationKey; "" says nothing
+	doubts   []string        // see arrowio.DoubtsKey
+	files    string          // column of the rows' files; "" for none
+	batches  bool            // whether the stream says which batch a source row is of
+	totals   string          // see arrowio.TotalsKey; "" says nothing
 }
 
 // batchBytes is the approximate size of a batch. A row takes rowBytes beside its features: what is
@@ -57,7 +58,7 @@ const (
 
 // write sends the rows of all sides to out, source first.
 func (d *dataset) write(ctx context.Context, env stages.Env, out arrowio.Sink) error {
-	meta := arrowio.Meta{Classes: d.classes, Provenance: arrowio.WithStep(nil, env.Step)}
+	meta := arrowio.Meta{Classes: d.classes, Levels: d.levels, Provenance: arrowio.WithStep(nil, env.Step)}
 	schema := meta.Apply(d.schema(env.Columns))
 	if err := out.Begin(schema); err != nil {
 		return err

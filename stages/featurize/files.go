@@ -52,6 +52,12 @@ type Options struct {
 	// one value of a column.
 	BatchFiles bool
 
+	// Levels are columns of the source that say of which class a row is at each level, the coarsest first
+	// and the label column last; nil: there are none. Tree is a table that says the same, a row a class, in
+	// the order of its columns; "" for none.
+	Levels []string
+	Tree   string
+
 	// Image is a column of the tables with the paths of images, which are the rows; "" for
 	// none, or that of the state.
 	Image string
@@ -98,6 +104,9 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	}
 	if o.Mixed.MaxCategories == 0 {
 		o.Mixed.MaxCategories = DefaultMaxCategories
+	}
+	if err := o.readLevels(ctx); err != nil {
+		return err
 	}
 	memory := arrowio.NewBudget(0)
 	o.Source.Format.Memory, o.Target.Format.Memory = memory, memory
@@ -230,6 +239,9 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 		}
 	}
 	st.Classes = d.classes
+	if err := o.levels(ctx, env, d, sides[arrowio.SourceDomain]); err != nil {
+		return nil, err
+	}
 	for _, domain := range domains {
 		if t := sides[domain]; t != nil {
 			if err := d.addSide(ctx, env, t, domain, o, st); err != nil {

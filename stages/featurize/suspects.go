@@ -227,6 +227,7 @@ func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Op
 			known[s.Name] = true
 		}
 	}
+	var unread []string // labels of coarser levels
 	for _, t := range []*tables.Table{source, target} {
 		if t == nil || t == target && source != nil && source.Name == target.Name {
 			continue
@@ -235,6 +236,8 @@ func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Op
 		var rest []tables.Skipped
 		for _, s := range t.Skipped {
 			switch {
+			case t == target && slices.Contains(o.Source.Format.Levels, s.Name):
+				unread = append(unread, s.Name)
 			case t == target && known[s.Name]:
 			case s.Values != nil && s.Why == tables.WhyText && o.side(arrowio.SourceDomain).Format.Columns == nil && t == source:
 				categories = append(categories, fmt.Sprintf("%s (%s)", s.Name, nameValues(s.Values)))
@@ -257,6 +260,9 @@ func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Op
 	}
 	if target != nil && target.Unread != "" && o.Prepared == "" && !o.Truth {
 		env.Logger().Info(fmt.Sprintf("%s: the labels in column %s are not used: --truth compares with them", target.Name, target.Unread))
+	}
+	if len(unread) > 0 {
+		env.Logger().Info(fmt.Sprintf("%s: the labels in columns of other levels are not used: %s", target.Name, nameColumns(unread)))
 	}
 	tellIdentity(env, cmp.Or(target, source), o)
 	warnOfOneFile(env, source, target, o)

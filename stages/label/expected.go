@@ -36,8 +36,8 @@ func (t *Tally) MeanConfidence() float64 {
 // Expected says how many rows of each label are expected to be of each class, by their posteriors: a
 // slice for each label. Labels and classes of the most rows come first. It is nil where that is not counted.
 func (t *Tally) Expected() (labels, classes []string, rows [][]float64) {
-	labels = t.byRows()
-	if labels == nil || t.classes[labels[0]].expected == nil {
+	labels = slices.DeleteFunc(t.byRows(), func(name string) bool { return t.classes[name].expected == nil })
+	if len(labels) == 0 {
 		return nil, nil, nil
 	}
 	order := make([]int, len(t.Labels.classes))

@@ -14,6 +14,7 @@ type Known struct {
 	Rows    int          `json:"rows"`    // with a label
 	Missing int          `json:"missing"` // rows without any value, which have no label
 	Classes []KnownClass `json:"classes"` // that of the most rows first
+	Levels  []KnownLevel `json:"levels,omitempty"`
 
 	// Verdict says in words whether to believe them; "" where nobody can tell. Judgement is the same
 	// in one word of the scale: believe, care, unjudged or doubt.
@@ -57,6 +58,7 @@ func (t *Tally) Known() (*Known, error) {
 		Rows: t.rows, Missing: t.missing, Verdict: t.Verdict(), Judgement: t.Judgement(), ExpectedError: t.said.ExpectedError,
 		Assumptions: []KnownAssumption{}, Warnings: append([]string{}, t.Warnings()...), Diagnostics: meta.Diagnostics,
 	}
+	k.Levels = t.Levels()
 	for _, name := range t.byRows() {
 		c := t.classes[name]
 		k.Classes = append(k.Classes, KnownClass{name, c.rows, c.confidence / float64(c.rows), c.doubtful})

@@ -4,11 +4,13 @@
 //
 // Columns read: id (row numbers where there is none), domain, predicted_class,
 // probability and, if they are there, typicality and truth. Written: id,
-// predicted_class, confidence, typicality, probability and truth; Keep adds columns of the
+// predicted_class, confidence, typicality, probability and truth; with levels of classes
+// predicted_LEVEL and confidence_LEVEL of each, and predicted_level; Keep adds columns of the
 // file that the rows are from.
 package label
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +23,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/stream"
 )
 
@@ -35,6 +38,9 @@ type Options struct {
 	// Unknown is the typicality below which a row's class is Unknown: the share of
 	// rows of known classes that get it too. 0 means none.
 	Unknown float64
+	// Confidence is what the posterior of the predicted class has to be, at the deepest level of classes
+	// at which one has it; Unknown is the class of rows without. 0 means the finest class of each row.
+	Confidence float64
 	// Given is rows that a person has labelled, of the classes in the metadata: they keep these
 	// labels. nil: there are none.
 	Given *Sheet
@@ -51,6 +57,7 @@ type Labels struct {
 	seen    int64         // target rows
 	given   map[int64]int // classes of target rows that a person has labelled
 	doubted bool          // the method warns of its labels
+	tree    *levels.Tree  // of the classes; nil if there is none
 	values  *Values       // of the rows, for whoever looks at them; nil: nobody does
 }
 
@@ -71,7 +78,7 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 		return nil, err
 	}
 	l.classes, l.doubted = known.Classes, len(diagnostics.Read(known).AllWarnings()) > 0
-	if err := l.giveLabels(); err != nil {
+	if err := cmp.Or(l.giveLabels(), l.readLevels(known)); err != nil {
 		return nil, err
 	}
 	if o.Unknown > 0 && slices.Contains(l.classes, Unknown) {
@@ -121,8 +128,20 @@ func (l *Labels) listed() (all []column) {
 		if column.values != nil {
 			all = append(all, column)
 		}
+		if name == Confidence {
+			for _, field := range l.levelFields() {
+				all = append(all, later(field))
+			}
+		}
 	}
 	return all
+}
+
+// later is a column that settle fills.
+func later(f arrow.Field) column {
+	return column{f, func(_ arrow.Record, _ [][2]int64, n int64) (arrow.Array, error) {
+		return array.MakeArrayOfNull(memory.DefaultAllocator, f.Type, int(n)), nil
+	}}
 }
 
 // Name is the input's.
@@ -175,7 +194,7 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 		}
 		defer arrays[k].Release()
 	}
-	if err := l.give(arrays, n); err != nil {
+	if err := cmp.Or(l.give(arrays, n), l.settle(arrays, n)); err != nil {
 		return nil, err
 	}
 	l.seen += n

@@ -43,6 +43,7 @@ type Tally struct {
 	survey   Survey
 	looked   bool                     // at rows, for a page
 	missing  int                      // rows without any value, which have no label
+	ended    map[string]int           // rows by the level of their label, "" for none; nil: all have the finest
 	said     *diagnostics.Diagnostics // by whoever labelled the rows
 }
 
@@ -160,6 +161,7 @@ func (t *Tally) add(rec arrow.Record) error {
 		return t.in.Fail(names.PredictedClass, errors.New("is not text, or confidence is not float32"), "run mars label anew")
 	}
 	truth, known := at(names.Truth).(*array.String)
+	level, chosen := at(PredictedLevel).(*array.String)
 	typicality, judged := at(names.Typicality).(*array.Float32)
 	t.judged = judged
 	posteriors, err := arrowio.VectorColumn(rec, names.Probability)
@@ -179,13 +181,21 @@ func (t *Tally) add(rec arrow.Record) error {
 		if known && truth.IsValid(i) {
 			right = truth.Value(i)
 		}
+		if chosen {
+			t.endLevel(level.Value(i))
+			if right != "" && level.IsValid(i) {
+				right = t.above(level.Value(i), right)
+			}
+		}
 		about := func() Row {
 			return Row{ID: ids.ValueStr(i), Next: t.next(posteriors, i, classes.Value(i)), Values: t.values.row(i)}
 		}
 		if err := t.Count(about, classes.Value(i), sure, right); err != nil {
 			return t.in.Fail(Confidence, fmt.Errorf("row %d holds %w", t.rows+1, err), "run mars label anew")
 		}
-		t.expect(classes.Value(i), posteriors, i)
+		if !chosen || level.Value(i) == t.tree.Last().Name { // a coarser label is right of all its parts
+			t.expect(classes.Value(i), posteriors, i)
+		}
 		usual := 1.0
 		if judged {
 			usual = float64(typicality.Value(i))
@@ -328,6 +338,9 @@ func Summarise(ctx context.Context, w io.Writer, t *Tally) error {
 	}
 	if t.missing > 0 {
 		fmt.Fprintf(w, "\n%s.\n", without(t.missing))
+	}
+	if line := t.LevelLine(); line != "" {
+		fmt.Fprintf(w, "\nLabels are of %s.\n", safetext.Escape(line))
 	}
 	if verdict := t.Verdict(); verdict != "" {
 		fmt.Fprintf(w, "\n%s\n", safetext.Escape(verdict))

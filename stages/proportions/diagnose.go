@@ -106,6 +106,9 @@ func (r *Report) heedRows(missing float64, doubts []string) {
 		r.Warnings = append(r.Warnings, diagnostics.MissingRows(missing))
 		r.ExpectedError = labelshift.MissingError(r.ExpectedError, missing)
 		labelshift.Widen(r.Interval.Lower, r.Interval.Upper, missing)
+		for _, b := range r.bounds {
+			labelshift.Widen(b.Lower, b.Upper, missing)
+		}
 	}
 	r.believe(r.Grounds)
 }

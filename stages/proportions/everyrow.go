@@ -58,7 +58,7 @@ func FromModel(path string, level float64) (*Report, error) {
 		return nil, fmt.Errorf("%s: does not say how sure its proportions are: save it again with mars label, without --labels, or give --source and --target", path)
 	}
 	m.Interval = m.IntervalAt(level)
-	return newHedgeReport(m, m.Shares(), m.Rows, m.Doubts), nil
+	return newHedgeReport(m, m.Shares(), m.Rows, m.Doubts).fillLevels(), nil
 }
 
 // ofEveryRow answers by sums at a point that led on by step. There is no report if that is not
@@ -80,7 +80,7 @@ func ofEveryRow(m *hedge.Model, sums *responses.Responses, level float64, doubts
 			r.EveryRow.FixedPoints[v.Name] = v.FixedPoint
 		}
 	}
-	return r, step, nil
+	return r.fillLevels(), step, nil
 }
 
 // OfSums is the report r with what sums over all rows say in the place of what the rows of the

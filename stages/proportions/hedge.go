@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"text/tabwriter"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/stream"
 )
 
 // answerHedge answers under several assumptions.
 func answerHedge(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
-	m, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers,
+	m, err := models.FitHedge(ctx, r, r.Vectors(), classes, hedge.Options{Assume: o.Assume, Classifiers: o.Classifiers, Field: o.Field,
 		KeepAll: o.rows != nil && o.Assume == nil, Seed: r.Seed, Interval: &hedge.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func OfModel(ctx context.Context, env stages.Env, in arrowio.Stream, path string
 	report := newHedgeReport(m, m.Shares(), rows.Total, nil)
 	report.evidence = evidence
 	report.heedLabels(rows, o.Simultaneous)
-	return report, nil
+	return report.fillLevels(), nil
 }
 
 // newHedgeReport is the report of a model, of so many rows, against which something was said before.
@@ -76,9 +76,16 @@ func newHedgeReport(m *hedge.Model, source []float64, rows int, doubts []string)
 	said := diagnostics.OfHedge(m)
 	report := &Report{Classes: m.Classes, Method: hedge.Method, TargetRows: rows, model: m, Estimators: said.Estimators, ExpectedError: m.Evidence.ExpectedError,
 		Interval: Interval{Level: m.Interval.Level, Lower: m.Interval.Lower, Upper: m.Interval.Upper},
-		doubts:   doubts, Warnings: append(append([]string{}, doubts...), said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
+		tree:     levels.Of(m.Levels, m.Classes), doubts: doubts, Warnings: append(append([]string{}, doubts...), said.Hedge.Words...), Diagnostics: &Diagnostics{Hedge: said.Hedge}}
 	report.Proportions.Source, report.Proportions.Estimated = source, m.Proportions
-	report.believe(differ(m.Evidence))
+	for _, v := range m.GroupsAt(m.Interval.Level) {
+		report.bounds = append(report.bounds, levelBounds{Lower: v.Lower, Upper: v.Upper})
+	}
+	grounds := differ(m.Evidence)
+	if experience := said.Hedge.Experience(); experience != "" {
+		grounds = experience + ". Besides, " + grounds
+	}
+	report.believe(grounds)
 	return report
 }
 
@@ -99,10 +106,12 @@ func (r *Report) writeViews(w io.Writer) error {
 	}
 	fmt.Fprintln(w, "\nThe estimate is the weighted mean of what these assumptions give. \"apart\" is how well the target's rows are\n"+
 		"told from those that an assumption expects, from 0 % (not at all) to 100 %: the main sign of its weight\n(docs/default-rules.md).")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	r.writeHeader(tw, "assumption\tname\tweight\tapart\t")
+	var all []opinion
 	for _, v := range h.ByWeight() {
-		writeRow(tw, fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*diagnostics.Apart(v)), v.Proportions)
+		all = append(all, opinion{fmt.Sprintf("%s\t%s\t%.2f\t%.0f %%\t", diagnostics.Assumption(v.Name), v.Name, v.Weight, 100*diagnostics.Apart(v)), v.Name, v.Proportions})
 	}
-	return tw.Flush()
+	if err := r.writeAll(w, "assumption\tname\tweight\tapart\t", all); err != nil {
+		return err
+	}
+	return h.WriteBatches(w)
 }

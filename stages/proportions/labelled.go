@@ -106,7 +106,7 @@ func (r *Report) heedLabels(rows *labelled.Rows, simultaneous bool) {
 	}
 	s := rows.Sample(e)
 	l.Uniform, l.Chosen = s.Uniform, l.Rows-s.Uniform
-	l.holds(rows, e.Rows, each)
+	l.Holds = guaranteed(rows, e.Rows, s.Uniform, each, nil, len(rows.Classes))
 	estimate := s.Difference(each)
 	l.Sharper = Sharper{Bounds: boundsOf("difference", l.Rows, estimate.Intervals), Lambda: estimate.Lambda}
 	after := rows.Reweigh(e.Views)
@@ -121,6 +121,13 @@ func (r *Report) heedLabels(rows *labelled.Rows, simultaneous bool) {
 		r.ExpectedError = labelshift.MissingError(r.ExpectedError, l.Missing)
 	}
 	r.Interval = Interval{Level: level, Lower: l.Sharper.Lower, Upper: l.Sharper.Upper}
+	r.boundLevels(rows, e, s, simultaneous)
+	for _, b := range r.bounds {
+		if l.Missing > 0 {
+			labelshift.Widen(b.Lower, b.Upper, l.Missing)
+			labelshift.Widen(b.holds.Lower, b.holds.Upper, l.Missing)
+		}
+	}
 	r.Labelled = l
 	r.believeLabels()
 }
@@ -145,21 +152,25 @@ func boundsOf(method string, rows int, intervals []ppi.Interval) Bounds {
 	return b
 }
 
-// holds makes the intervals that hold whatever has shifted. Uniform rows that were passed over
-// may be of any class.
-func (l *Labelled) holds(rows *labelled.Rows, total int, level float64) {
+// guaranteed are the intervals that hold whatever has shifted, of so many classes: the rows', or those of
+// which these are parts. Uniform rows that were passed over may be of any class.
+func guaranteed(rows *labelled.Rows, total, uniform int, level float64, of []int, classes int) Bounds {
 	reached, _ := rows.Reached()
-	counts := make([]int, len(rows.Classes))
+	counts := make([]int, classes)
 	for i, row := range rows.Answers.Labelled {
+		k := rows.Class[i]
+		if of != nil {
+			k = of[k]
+		}
 		if row.Part == ppi.Uniform {
-			counts[rows.Class[i]]++
+			counts[k]++
 		}
 	}
 	var intervals []ppi.Interval
 	for _, n := range counts {
-		intervals = append(intervals, ppi.Exact(n, n+reached-l.Uniform, reached, total, level))
+		intervals = append(intervals, ppi.Exact(n, n+reached-uniform, reached, total, level))
 	}
-	l.Holds = boundsOf("clopper-pearson", reached, intervals)
+	return boundsOf("clopper-pearson", reached, intervals)
 }
 
 // weigh says what the labels make of the assumptions.

@@ -21,6 +21,7 @@ import (
 	"mars.dev/mars/stages/algorithms/translate"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/labelled"
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/stream"
 	"mars.dev/mars/tables/write"
 )
@@ -44,7 +45,11 @@ type Options struct {
 	// Simultaneous makes intervals by the labels that hold for all classes at once.
 	Simultaneous bool
 
+	// Field keeps what labelled batches say for further targets of the same source; nil keeps nothing.
+	Field *hedge.Field
+
 	rows *labelled.Rows // of Labels; nil if there are none
+	tree *levels.Tree   // of the classes; nil if there is one level
 }
 
 // Estimate reads all of in and estimates its proportions.
@@ -69,10 +74,13 @@ func Estimate(ctx context.Context, env stages.Env, in arrowio.Stream, o Options)
 		return nil, err
 	}
 	report, err := newAnswer(ctx, r, classes, o)
-	if err != nil || !o.Truth {
-		return report, err
+	if err == nil && o.Truth {
+		err = report.check(ctx, r)
 	}
-	return report, report.check(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return report.fillLevels(), nil
 }
 
 // newAnswer gathers the rows and answers.
@@ -81,8 +89,11 @@ func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	if o.Method == "mte" || o.Method != hedge.Method && r.Images() {
 		estimate = answerMTE
 	}
+	var err error
+	if o.tree, err = levels.OfSchema(r.Schema(), classes); err != nil {
+		return nil, r.Fail("", err, "")
+	}
 	if o.Labels.Sheet != nil {
-		var err error
 		if o.rows, err = o.Labels.Find(ctx, r, classes, r.Vectors()); err != nil {
 			return nil, err
 		}
@@ -134,11 +145,12 @@ func answerMTE(ctx context.Context, r *stream.Rows, classes []string, o Options)
 func answer(ctx context.Context, env stages.Env, p mte.Problem, o Options) (*Report, error) {
 	train := translate.Classifier(env.Seed, env.Jobs)
 	e, err := labelshift.Estimate(ctx, "auto", labelshift.Inputs{Problem: p, Train: train, Seed: env.Seed,
-		Interval: labelshift.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap}})
+		Interval: labelshift.IntervalOptions{Level: o.Level, Replicates: o.Bootstrap, Groups: o.tree.Groups()}})
 	if err != nil {
 		return nil, err
 	}
 	r := newReport(p.Names, stream.Shares(stream.Counts(p.Labels, p.Classes)), e)
+	r.tree = o.tree
 	s, err := newSample(ctx, p)
 	if err != nil {
 		return nil, err
@@ -196,22 +208,48 @@ func (r *Report) Save(ctx context.Context, env stages.Env, path string, f write.
 
 // rows is the batch of Write.
 func (r *Report) rows(env stages.Env) (arrow.Record, error) {
-	names, columns := []string{"source", "target", "lower", "upper", "rows"},
-		[][]float64{r.Proportions.Source, r.Proportions.Estimated, r.Interval.Lower, r.Interval.Upper, r.counts()}
-	if l := r.Labelled; l != nil {
-		names, columns = append(names, "holds_lower", "holds_upper", "before"), append(columns, l.Holds.Lower, l.Holds.Upper, l.Before)
-	}
-	if r.Proportions.True != nil {
-		names, columns = append(names, "true"), append(columns, r.Proportions.True)
-	}
-	for _, name := range r.order() {
-		names, columns = append(names, name), append(columns, r.Estimators[name])
-	}
+	nodes := r.nodes()
 	fields := []arrow.Field{{Name: "class", Type: arrow.BinaryTypes.String}}
-	arrays := []arrow.Array{arrowio.NewStringArray(r.Classes)}
-	for i, values := range columns {
-		fields = append(fields, arrow.Field{Name: names[i], Type: arrow.PrimitiveTypes.Float64})
+	var text [3][]string // class, level and parent
+	for _, n := range nodes {
+		text[0], text[1], text[2] = append(text[0], n.class), append(text[1], n.level), append(text[2], n.parent)
+	}
+	arrays := []arrow.Array{arrowio.NewStringArray(text[0])}
+	if r.Levels != nil {
+		fields = append(fields, arrow.Field{Name: "level", Type: arrow.BinaryTypes.String}, arrow.Field{Name: "parent", Type: arrow.BinaryTypes.String, Nullable: true})
+		top := map[int]bool{}
+		for i, n := range nodes {
+			top[i] = n.depth == 0
+		}
+		arrays = append(arrays, arrowio.NewStringArray(text[1]), arrowio.NewStringsWithout(text[2], top))
+	}
+	add := func(name string, of func(n node) []float64) {
+		if of(nodes[0]) == nil {
+			return
+		}
+		values := make([]float64, len(nodes))
+		for i, n := range nodes {
+			values[i] = of(n)[n.at]
+		}
+		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64})
 		arrays = append(arrays, doubles(values))
+	}
+	add("source", func(n node) []float64 { return n.of.Source })
+	add("target", func(n node) []float64 { return n.of.Estimated })
+	add("lower", func(n node) []float64 { return n.of.Lower })
+	add("upper", func(n node) []float64 { return n.of.Upper })
+	add("rows", func(n node) []float64 { return n.of.Rows })
+	add("holds_lower", func(n node) []float64 { return n.of.HoldsLower })
+	add("holds_upper", func(n node) []float64 { return n.of.HoldsUpper })
+	add("before", func(n node) []float64 { return n.of.Before })
+	add("true", func(n node) []float64 { return n.of.True })
+	for _, name := range r.order() {
+		add(name, func(n node) []float64 {
+			if r.Levels == nil {
+				return r.Estimators[name]
+			}
+			return levels.Sums(r.tree.Levels[n.depth], r.Estimators[name])
+		})
 	}
 	return r.record(env, fields, arrays)
 }

@@ -21,6 +21,7 @@ import (
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/labelled"
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/tables/write"
 )
 
@@ -63,6 +64,9 @@ type Report struct {
 	L1  *float64           `json:"proportions_l1,omitempty"`
 	L1s map[string]float64 `json:"estimators_l1,omitempty"`
 
+	// Levels are the shares of the classes of all levels, the coarsest first; nil if there is one level.
+	Levels []LevelShares `json:"levels,omitempty"`
+
 	// Labelled is there if a person has labelled some target rows: the estimate, the interval and
 	// the verdict are then by these.
 	Labelled *Labelled `json:"labelled,omitempty"`
@@ -70,6 +74,8 @@ type Report struct {
 	// EveryRow is there if the answer is of all rows, by sums, and not of a sample.
 	EveryRow *EveryRow `json:"every_row,omitempty"`
 
+	tree     *levels.Tree       // of the classes; nil if there is one level
+	bounds   []levelBounds      // of its coarser levels
 	model    *hedge.Model       // of the method hedge
 	evidence *labelled.Evidence // of labelled rows; nil if there are none
 	doubts   []string           // what was said against the rows before
@@ -102,6 +108,9 @@ func newReport(classes []string, source []float64, e *labelshift.Result) *Report
 		Interval: Interval{Level: v.Level, Lower: v.Lower, Upper: v.Upper, Region: newRegion(v.Region)},
 		Warnings: append([]string{}, e.Warnings...)}
 	r.Proportions.Source, r.Proportions.Estimated = source, e.Proportions
+	for _, g := range v.Groups {
+		r.bounds = append(r.bounds, levelBounds{Lower: g.Lower, Upper: g.Upper})
+	}
 	return r
 }
 
@@ -136,15 +145,7 @@ func (r *Report) counts() []float64 {
 // Listed are the classes in the order in which a person reads them: of more than
 // spelling.MaxListed that of the largest share first.
 func (r *Report) Listed() []int {
-	listed := make([]int, len(r.Classes))
-	for k := range listed {
-		listed[k] = k
-	}
-	if len(listed) > spelling.MaxListed {
-		shares := r.Proportions.Estimated
-		slices.SortStableFunc(listed, func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })
-	}
-	return listed
+	return byShare(r.Proportions.Estimated, len(r.Classes) > spelling.MaxListed)
 }
 
 // Assumed is an assumption with what it counts for.
@@ -205,9 +206,9 @@ func (r *Report) record(env stages.Env, fields []arrow.Field, arrays []arrow.Arr
 	if err != nil {
 		return nil, err
 	}
-	meta := arrowio.Meta{Classes: r.Classes, SourceProportions: r.Proportions.Source, TargetProportions: r.Proportions.Estimated,
+	meta := arrowio.Meta{Classes: r.Classes, Levels: r.tree.Text(), SourceProportions: r.Proportions.Source, TargetProportions: r.Proportions.Estimated,
 		Diagnostics: text, Provenance: arrowio.WithStep(r.steps, env.Step)}
-	return array.NewRecord(meta.Apply(arrow.NewSchema(fields, nil)), arrays, int64(len(r.Classes))), nil
+	return array.NewRecord(meta.Apply(arrow.NewSchema(fields, nil)), arrays, int64(arrays[0].Len())), nil
 }
 
 func doubles(values []float64) arrow.Array {

@@ -3,9 +3,9 @@ package proportions
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/internal/spelling"
@@ -57,7 +57,14 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 	if l != nil {
 		interval = "sharper"
 	}
-	fmt.Fprintf(tw, "class\ttarget\t%g %% %s\t", 100*r.Interval.Level, interval)
+	lines := r.Lines(details)
+	width := 0 // of the classes, which levels indent
+	for _, line := range lines {
+		if r.Levels != nil {
+			width = max(width, utf8.RuneCountInString(line.indented()))
+		}
+	}
+	fmt.Fprintf(tw, "%-*s\ttarget\t%g %% %s\t", width, "class", 100*r.Interval.Level, interval)
 	if l != nil {
 		fmt.Fprint(tw, "guaranteed\twithout labels\t")
 	}
@@ -66,33 +73,49 @@ func (r *Report) writeShares(w io.Writer, details bool) error {
 		fmt.Fprint(tw, "true\t")
 	}
 	fmt.Fprintln(tw)
-	counts, largest := r.counts(), slices.Max(r.Proportions.Estimated)
-	listed, smaller := r.Listed(), []int(nil)
-	if !details && len(listed) > spelling.MaxListed {
-		listed, smaller = listed[:spelling.MaxListed], listed[spelling.MaxListed:]
+	empty := 3 // cells after the share of classes that share a line
+	if l != nil {
+		empty += 2
 	}
-	for _, k := range listed {
-		share := r.Proportions.Estimated[k]
-		fmt.Fprintf(tw, "%s\t%.1f %%\t%.1f–%.1f %%\t", safetext.Escape(r.Classes[k]), 100*share, 100*r.Interval.Lower[k], 100*r.Interval.Upper[k])
-		if l != nil {
-			fmt.Fprintf(tw, "%.1f–%.1f %%\t%.1f %%\t", 100*l.Holds.Lower[k], 100*l.Holds.Upper[k], 100*l.Before[k])
+	if r.Proportions.True != nil {
+		empty++
+	}
+	largest, smaller := 0.0, ""
+	for _, line := range lines {
+		if line.Smaller == nil {
+			largest = max(largest, line.Of.Estimated[line.At])
 		}
-		fmt.Fprintf(tw, "%.0f\t%.1f %%\t", counts[k], 100*r.Proportions.Source[k])
-		if r.Proportions.True != nil {
-			fmt.Fprintf(tw, "%.1f %%\t", 100*r.Proportions.True[k])
+	}
+	for _, line := range lines {
+		of, k := line.Of, line.At
+		if line.Smaller != nil {
+			smaller = line.indented()
+			if r.Levels != nil {
+				fmt.Fprintf(tw, "%-*s\t%.1f %%\t%s\n", width, smaller, 100*line.Rest(), strings.Repeat("\t", empty))
+				smaller = "The smallest classes share lines"
+			}
+			continue
+		}
+		share := of.Estimated[k]
+		fmt.Fprintf(tw, "%-*s\t%.1f %%\t%.1f–%.1f %%\t", width, safetext.Escape(line.indented()), 100*share, 100*of.Lower[k], 100*of.Upper[k])
+		if l != nil {
+			fmt.Fprintf(tw, "%.1f–%.1f %%\t%.1f %%\t", 100*of.HoldsLower[k], 100*of.HoldsUpper[k], 100*of.Before[k])
+		}
+		fmt.Fprintf(tw, "%.0f\t%.1f %%\t", of.Rows[k], 100*of.Source[k])
+		if of.True != nil {
+			fmt.Fprintf(tw, "%.1f %%\t", 100*of.True[k])
 		}
 		fmt.Fprintf(tw, "  %s\n", bar(share/largest))
 	}
-	if err := tw.Flush(); err != nil || smaller == nil {
+	if err := tw.Flush(); err != nil || smaller == "" {
 		return err
 	}
-	rest := 0.0
-	for _, k := range smaller {
-		rest += r.Proportions.Estimated[k]
-	}
-	_, err := fmt.Fprintf(w, "  %s (--details and --json list all).\n", spelling.Smaller(len(smaller), rest))
+	_, err := fmt.Fprintf(w, "  %s (--details and --json list all).\n", smaller)
 	return err
 }
+
+// indented is what a line calls its class, or its classes, under that of which they are a part.
+func (l Line) indented() string { return strings.Repeat("  ", l.Depth) + l.Name() }
 
 // barWidth is the number of characters of the longest bar.
 const barWidth = 24
@@ -126,28 +149,56 @@ func (r *Report) writeDetails(w io.Writer) error {
 
 func (r *Report) writeOpinions(w io.Writer) error {
 	fmt.Fprintln(w, "\nOther estimators:")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	r.writeHeader(tw, "\t")
+	var all []opinion
 	for _, name := range r.order() {
-		writeRow(tw, name+"\t", r.Estimators[name])
+		all = append(all, opinion{name + "\t", name, r.Estimators[name]})
 	}
+	return r.writeAll(w, "\t", all)
+}
+
+// An opinion is what an estimator or an assumption gives: a line of a table begins with first, and a
+// column has the name.
+type opinion struct {
+	first, name string
+	shares      []float64
+}
+
+// mostColumns is how many classes are columns of a table.
+const mostColumns = 12
+
+// writeAll writes a line an opinion, with a share of each class after what it begins with. Of more classes
+// there is a line each, and a column an opinion.
+func (r *Report) writeAll(w io.Writer, head string, all []opinion) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	narrow := len(r.Classes) <= mostColumns
+	if narrow {
+		for _, class := range r.Classes {
+			head += safetext.Escape(class) + "\t"
+		}
+	}
+	fmt.Fprintln(tw, head)
+	for _, o := range all {
+		line := o.first
+		for _, p := range o.shares {
+			if narrow {
+				line += fmt.Sprintf("%.4f\t", p)
+			}
+		}
+		fmt.Fprintln(tw, line)
+	}
+	if narrow {
+		return tw.Flush()
+	}
+	fmt.Fprint(tw, "\nclass\t")
+	for _, o := range all {
+		fmt.Fprint(tw, o.name+"\t")
+	}
+	for _, k := range r.Listed() {
+		fmt.Fprint(tw, "\n"+safetext.Escape(r.Classes[k])+"\t")
+		for _, o := range all {
+			fmt.Fprintf(tw, "%.4f\t", o.shares[k])
+		}
+	}
+	fmt.Fprintln(tw)
 	return tw.Flush()
-}
-
-// writeHeader writes a line with the names of the classes after first.
-func (r *Report) writeHeader(w io.Writer, first string) {
-	fmt.Fprint(w, first)
-	for _, class := range r.Classes {
-		fmt.Fprintf(w, "%s\t", safetext.Escape(class))
-	}
-	fmt.Fprintln(w)
-}
-
-// writeRow writes a line with a share of each class after first.
-func writeRow(w io.Writer, first string, shares []float64) {
-	fmt.Fprint(w, first)
-	for _, p := range shares {
-		fmt.Fprintf(w, "%.4f\t", p)
-	}
-	fmt.Fprintln(w)
 }

@@ -28,7 +28,7 @@ func learnMixture(ctx context.Context, r *stream.Rows, o Options) (*trained, err
 	}
 	r.Logger().Info(fmt.Sprintf("%d Gaussian components of the column %q matched with classes: p_T %s", m.Mixture.K(), column, spelling.Numbers(m.Proportions)))
 	said := diagnoseMixture(ctx, r.Env, p, m, matching)
-	m.Vectors, m.Preparation = models.VectorsOf(r.Env, column), models.Preparation(r)
+	models.Note(&m.Use, r, column)
 	if m.Decision, err = labelshift.ParseDecisionOrNone(o.decision()); err != nil {
 		return nil, err
 	}

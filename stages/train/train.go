@@ -166,7 +166,7 @@ func fitMethod(ctx context.Context, r *stream.Rows, o Options) (*trained, error)
 	}
 	model, said, err := learn(ctx, r, o)
 	if model != nil {
-		model.Vectors, model.Preparation = models.VectorsOf(r.Env, o.column(r)), models.Preparation(r)
+		models.Note(&model.Use, r, o.column(r))
 	}
 	if err != nil {
 		return nil, keep(model, o.Save, err)

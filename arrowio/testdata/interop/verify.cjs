@@ -8,7 +8,18 @@ const arrow = require('apache-arrow');
 const folder = process.argv[2];
 let failed = false;
 for (const file of fs.readdirSync(folder).filter((f) => f.includes('none'))) {
-  const table = arrow.tableFromIPC(fs.readFileSync(path.join(folder, file)));
+  const bytes = fs.readFileSync(path.join(folder, file));
+  const table = arrow.tableFromIPC(bytes);
+  if (file.endsWith('.arrows')) {
+    let count = 0; // of the rows of all streams in the file
+    for (const stream of arrow.RecordBatchReader.readAll(bytes)) {
+      for (const batch of stream) count += batch.numRows;
+    }
+    if (count !== 6) {
+      console.error(file, count);
+      failed = true;
+    }
+  }
   const rows = table.toArray().map((row) => [
     Number(row.id), row.domain, row.label, Array.from(row.features).join(' '), row.name,
   ].join('|'));

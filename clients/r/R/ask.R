@@ -26,7 +26,7 @@
 #' }
 mars_ask <- function(source, target, label = "label", ..., budget = 50, for_class = NULL, missing_labels = c("error", "drop"),
                      quiet = getOption("mars.quiet", FALSE)) {
-  problem <- problem_of_tables(source, target, label, match.arg(missing_labels))
+  problem <- problem_of_tables(source, target, finest(label, list(...)), match.arg(missing_labels))
   options <- flags(c(list(budget = budget, "for" = for_class), list(...)), draws)
   in_folder(function(folder) {
     run_problem("ask", problem, c("--output=rows.csv", "--keep=id", options), folder, quiet)

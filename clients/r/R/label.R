@@ -17,7 +17,8 @@
 #'       all columns; a matrix as a data frame), with the columns `predicted_class` (a
 #'       factor with the levels of the source's labels in their order; `NA` for a row without any value), `confidence` (the
 #'       probability of that class), `typicality` (how usual the row is for its class, as
-#'       a p-value; where the method knows it) and `probability_CLASS` for each class. Columns of
+#'       a p-value; where the method knows it) and `probability_CLASS` for each class; with the option `levels` also
+#'       `predicted_LEVEL` and `confidence_LEVEL` of each, which agree. Columns of
 #'       the target with these names are replaced, with a warning}
 #'     \item{classes}{the classes that the model knows, as a factor}
 #'     \item{model}{the model, as bytes. `saveRDS()` of the object keeps it too}
@@ -47,7 +48,7 @@ mars_label <- function(source, ...) UseMethod("mars_label")
 #' @rdname mars_label
 #' @export
 mars_label.default <- function(source, target, label = "label", ..., labels = NULL, missing_labels = c("error", "drop"), save = NULL, quiet = getOption("mars.quiet", FALSE)) {
-  label_rows(problem_of_tables(source, target, label, match.arg(missing_labels)), list(...), labels, save, quiet, match.call())
+  label_rows(problem_of_tables(source, target, finest(label, list(...)), match.arg(missing_labels)), list(...), labels, save, quiet, match.call())
 }
 
 #' @rdname mars_label

@@ -1,6 +1,11 @@
 # A problem is what a command is asked: the columns of source and target, the labels, and
 # the recipe by which rows to predict get the same columns.
 
+# The column of labels: with levels of classes that of the finest, if no other is named.
+finest <- function(label, options) {
+  if (identical(label, "label") && length(options$levels)) utils::tail(as.character(options$levels), 1) else label
+}
+
 # By the names of columns: all but the label.
 problem_of_tables <- function(source, target, label, missing_labels) {
   source <- as_table(source, "source")

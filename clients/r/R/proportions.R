@@ -51,6 +51,8 @@
 #'     \item{table}{a data frame with a row for each class that the source has, in the order of its
 #'       factor's levels: `class`, its share of the `source` and of the `target`, the interval's
 #'       bounds `lower` and `upper`, and the `rows` that this makes}
+#'     \item{levels}{with the option `levels = c("kind", "type")`, columns of labels of which the last is what is learnt, the
+#'       same of the classes of all levels: a data frame with `level` and `parent`, in which shares add up; else `NULL`}
 #'     \item{estimators}{what each assumption or estimator alone would say: a matrix with a column for each}
 #'     \item{level}{the probability with which an interval is to hold the true share}
 #'     \item{expected_error}{how far off the shares are expected to be: the sum of all
@@ -78,7 +80,7 @@ mars_proportions <- function(source, ...) UseMethod("mars_proportions")
 #' @rdname mars_proportions
 #' @export
 mars_proportions.default <- function(source, target, label = "label", ..., labels = NULL, missing_labels = c("error", "drop"), quiet = getOption("mars.quiet", FALSE)) {
-  estimate(problem_of_tables(source, target, label, match.arg(missing_labels)), list(...), labels, quiet, match.call())
+  estimate(problem_of_tables(source, target, finest(label, list(...)), match.arg(missing_labels)), list(...), labels, quiet, match.call())
 }
 
 #' @rdname mars_proportions
@@ -98,6 +100,8 @@ estimate <- function(problem, options, labels, quiet, call) {
 }
 
 new_proportions <- function(report, table, codes, log, call) {
+  levels <- table_of_levels(table, codes)
+  if (!is.null(levels)) table <- table[table$level == utils::tail(report$levels$level, 1), setdiff(names(table), c("level", "parent"))]
   table$class <- decode_labels(table$class, codes)
   table <- table[order(table$class), ]
   rownames(table) <- NULL
@@ -105,10 +109,17 @@ new_proportions <- function(report, table, codes, log, call) {
   estimators <- as.matrix(table[setdiff(names(table), ours)])
   rownames(estimators) <- as.character(table$class)
   structure(class = "mars_proportions", list(
-    table = table[intersect(ours, names(table))], estimators = estimators, level = report$interval$level,
+    table = table[intersect(ours, names(table))], levels = levels, estimators = estimators, level = report$interval$level,
     expected_error = report$expected_error, verdict = spoken(report$verdict), grounds = spoken(report$grounds), advice = spoken(report$advice),
     labelled = report$labelled, warnings = spoken(as.character(report$warnings)), report = report, log = log, call = call
   ))
+}
+
+# The shares of the classes of all levels, each after that of which it is a part; NULL if there is one level.
+table_of_levels <- function(table, codes) {
+  if (is.null(table$level)) return(NULL)
+  table$class <- as.character(decode_labels(table$class, codes))
+  table[intersect(c("class", "level", "parent", "source", "target", "lower", "upper", "rows", "true", "before", "holds_lower", "holds_upper"), names(table))]
 }
 
 #' Methods of class proportions
@@ -133,8 +144,10 @@ print.mars_proportions <- function(x, ...) {
 }
 
 print_shares <- function(x) {
-  table <- x$table
-  shown <- data.frame(class = as.character(table$class), target = percent(table$target),
+  table <- if (is.null(x$levels)) x$table else x$levels
+  names <- as.character(table$class)
+  if (!is.null(x$levels)) names <- format(paste0(strrep("  ", match(table$level, unique(table$level)) - 1), names))
+  shown <- data.frame(class = names, target = percent(table$target),
                       interval = paste0(percent(table$lower), " to ", percent(table$upper)), rows = table$rows, source = percent(table$source))
   names(shown)[3] <- paste0("interval (", 100 * x$level, " %)")
   if (!is.null(table$true)) shown$true <- percent(table$true)

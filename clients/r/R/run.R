@@ -92,7 +92,7 @@ always_ours <- c("source", "target", "label", "id", "output", "format", "save", 
                  "file-column", "domain-column", "source-domain", "target-domain", "domain", "features", "embedding",
                  "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "compensate")
 
-lists <- c("columns", "exclude", "categorical", "classes")
+lists <- c("columns", "exclude", "categorical", "classes", "levels")
 
 flag <- function(name, value) {
   if (is.null(value)) return(NULL)
@@ -101,6 +101,7 @@ flag <- function(name, value) {
   if (is.factor(value)) value <- as.character(value)
   if (is.numeric(value)) value <- vapply(value, format, "", digits = 15, scientific = FALSE)
   if (name %in% lists) value <- quoted(value)
+  if (name == "tree") value <- normalizePath(value, mustWork = FALSE)  # the program runs in another folder
   if (!is.null(names(value))) value <- paste0(names(value), "=", value)
   paste0("--", name, "=", paste(value, collapse = ","))
 }

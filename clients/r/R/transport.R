@@ -65,10 +65,11 @@ quoted <- function(text) {
 # columns after it are doubles, or what single precision has of them.
 read_table <- function(path, skip = 0, single = FALSE) {
   columns <- names(utils::read.csv(path, nrows = 1, check.names = FALSE, encoding = "UTF-8", colClasses = "character"))
-  kinds <- c(rep("NULL", skip), "character", rep("numeric", length(columns) - skip - 1))
+  text <- columns %in% c("class", "level", "parent") | startsWith(columns, "predicted_")
+  kinds <- ifelse(seq_along(columns) <= skip, "NULL", ifelse(text, "character", "numeric"))
   table <- utils::read.csv(path, check.names = FALSE, encoding = "UTF-8", colClasses = kinds, na.strings = "", comment.char = "",
                            quote = "\"", stringsAsFactors = FALSE)
-  if (single) table[-1] <- lapply(table[-1], to_single)
+  if (single) table[vapply(table, is.numeric, NA)] <- lapply(Filter(is.numeric, table), to_single)
   table
 }
 

@@ -218,6 +218,24 @@ if (requireNamespace("Matrix", quietly = TRUE)) {
   stopifnot(identical(predict(sparse), predict(fit)))
 }
 
+# Classes of several levels.
+sides <- c(naive = "left", memory = "right", effector = "left")
+levelled <- transform(old, side = factor(sides[celltype]))
+level_fit <- mars_label(levelled, new, levels = c("side", "celltype"), confidence = 0.99)
+both <- level_fit$labels
+stopifnot(
+  all(sides[both$predicted_celltype] == both$predicted_side), mean(both$predicted_celltype == truth) > 0.9,
+  all(both$predicted_class[both$predicted_level == "side"] == both$predicted_side[both$predicted_level == "side"])
+)
+level_shares <- mars_proportions(levelled, new, levels = c("side", "celltype"))
+stopifnot(
+  identical(level_shares$table$class, factor(c("effector", "memory", "naive"))), identical(level_shares$levels$class, c("left", "effector", "naive", "right", "memory")),
+  isTRUE(all.equal(level_shares$levels$target[1], sum(level_shares$levels$target[2:3]))), any(grepl("^   *naive", capture.output(print(level_shares))))
+)
+tree <- tempfile(fileext = ".csv")
+write.csv(unique(levelled[c("side", "celltype")]), tree, row.names = FALSE)
+stopifnot(isTRUE(all.equal(mars_proportions(old, new, "celltype", tree = tree)$levels, level_shares$levels)))
+
 # What is printed and drawn.
 printed <- capture.output(print(shares), print(summary(shares)), print(fit), print(summary(fit)))
 for (text in c("naive +[0-9.]+ %", "believe", "alone would say", "Labels of 190 rows", "log:", "mars_label\\(")) stopifnot(any(grepl(text, printed)))

@@ -169,11 +169,16 @@ func (a *asker) writePage(cmd *cobra.Command, s *ask.Sheet, table *ask.Table) er
 	if info, err := os.Stat(picture(s.Rows[0].ID)); err != nil || !info.Mode().IsRegular() {
 		picture = nil
 	}
-	return pageOf(cmd, a.common.page, report.Asked(s, table, picture), nil)
+	return pageOf(cmd, a.common.page, nil, report.Asked(s, table, picture))
 }
 
 // labelName is the name of the column of labels.
-func labelName(f *featurizeFlags) string { return cmp.Or(f.how.Label, arrowio.DefaultColumns().Label) }
+func labelName(f *featurizeFlags) string {
+	if n := len(f.Levels); n > 0 {
+		return f.Levels[n-1]
+	}
+	return cmp.Or(f.how.Label, arrowio.DefaultColumns().Label)
+}
 
 // kept says which columns of the target's file the table gets; nil for none.
 func (a *asker) kept(ctx context.Context) (*ask.Keep, error) {

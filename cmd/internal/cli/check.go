@@ -183,7 +183,7 @@ func (k *checking) put(cmd *cobra.Command, env stages.Env, format label.Format, 
 	}
 	if k.page != "" {
 		part, err := report.Checked(r)
-		if err := pageOf(cmd, k.page, part, err); err != nil {
+		if err := pageOf(cmd, k.page, err, part); err != nil {
 			return err
 		}
 	}

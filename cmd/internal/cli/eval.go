@@ -101,7 +101,7 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 	}
 	if e.page != "" {
 		part, err := report.Evaluation(compared)
-		if err := pageOf(cmd, e.page, part, err); err != nil {
+		if err := pageOf(cmd, e.page, err, part); err != nil {
 			return err
 		}
 	}

@@ -161,7 +161,7 @@ func (p *estimator) put(cmd *cobra.Command, format label.Format, r *proportions.
 	}
 	if p.page != "" {
 		part, err := report.Proportions(r)
-		if err := pageOf(cmd, p.page, part, err); err != nil {
+		if err := pageOf(cmd, p.page, err, part); err != nil {
 			return err
 		}
 	}

@@ -112,6 +112,8 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.Var((*fileList)(&o.target.Format.Labels), "target-labels", "file with the labels of --target (for --truth and --target-proportions)")
 	o.registerFileColumn(f)
 	f.StringVar(&o.how.Label, "label", "", "label column of a table (default \"label\")")
+	f.StringSliceVar(&o.Levels, "levels", nil, "label columns of several levels of classes, the coarsest first, such as kind,type: the last is what is learnt, and the others follow from it")
+	f.StringVar(&o.Tree, "tree", "", "table that says the same where the source has the finest labels alone: a column a level, the coarsest first, and a row for each class")
 	o.missingLabels = "error"
 	f.Var(oneOf{&o.missingLabels, []string{"error", "drop"}}, "missing-labels", "what to do about source rows without a label: refuse them, or leave them out")
 	f.BoolVar(&o.how.LabelFromFile, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
@@ -287,6 +289,24 @@ func (o *featurizeFlags) completeSides() error {
 	return nil
 }
 
+// checkLevels makes the last level the label.
+func (o *featurizeFlags) checkLevels() error {
+	switch n := len(o.Levels); {
+	case n == 0:
+		return nil
+	case o.Tree != "":
+		return usagef("--levels and --tree say the same: give one of them")
+	case n == 1:
+		return usagef("--levels %s is one level, which --label says: give two or more, the coarsest first", o.Levels[0])
+	case o.how.LabelFromFile || o.source.Format.Labels != "":
+		return usagef("--levels are columns of the source, whose labels are elsewhere: say with --tree which class is part of which")
+	case o.how.Label != "" && o.how.Label != o.Levels[n-1]:
+		return usagef("--label %s: with --levels the last level, %s, is what is learnt: leave --label out, or put %s last", o.how.Label, o.Levels[n-1], o.how.Label)
+	}
+	o.how.Label = o.Levels[len(o.Levels)-1]
+	return nil
+}
+
 func (o *featurizeFlags) options() (featurize.Options, error) {
 	options := o.Options
 	options.DropUnlabelled = o.missingLabels == "drop"
@@ -309,6 +329,9 @@ func (o *featurizeFlags) options() (featurize.Options, error) {
 	if o.Load != "" && (o.shape+o.resize+o.source.resize+o.target.resize+o.crop != "" || o.images.Grey || o.images.Pad+o.source.Images.Pad+o.target.Images.Pad > 0 ||
 		o.source.Images.Binarise || o.target.Images.Binarise || o.images.Colour || o.images.Raw || o.how.Hash > 0 || o.changesNumbers() || o.Save != "" || o.Classes != nil) {
 		return options, usagef("--load brings shape, image steps, classes, transformation and standardisation with it: leave their flags and --save out")
+	}
+	if err := o.checkLevels(); err != nil {
+		return options, err
 	}
 	if o.BatchFiles && o.source.Format.Batch != "" {
 		return options, usagef("--batch-column and --batch-files: give one of them")

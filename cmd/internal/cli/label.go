@@ -69,6 +69,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	l.registerMethod(f)
 	l.given.register(f)
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
+	amountVar(f, &l.labels.Confidence, "confidence", 1, "give each row the class of the deepest of --levels whose posterior is at least this, such as 0.9, and \"unknown\" where none is (default: the finest class)")
 	l.options.Decision = "accuracy"
 	f.Var(oneOf{&l.options.Decision, decisions}, "decision", "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced)")
 	f.StringVar(&l.keep, "keep", keepID, keepHelp)
@@ -352,6 +353,9 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		return err
 	}
 	env.Logger().Info(tally.Line())
+	if line := tally.LevelLine(); line != "" {
+		env.Logger().Info(line)
+	}
 	for _, warning := range tally.Noticed() {
 		env.Logger().Warn(warning)
 	}
@@ -381,7 +385,7 @@ func (c *common) writeKnown(cmd *cobra.Command, tally *label.Tally) error {
 		if err == nil {
 			part.Next, part.Command = c.next(cmd, tally.Doubtful())
 		}
-		if err := pageOf(cmd, c.page, part, err); err != nil {
+		if err := pageOf(cmd, c.page, err, part); err != nil {
 			return err
 		}
 	}

@@ -60,8 +60,10 @@ var meanings = []struct {
 		{names: "keep", values: lists(columnNames("target", "source")), python: "Names"},
 		{names: "label", values: columnNames("source", "reference", "target"), python: none},
 		{names: "id time", values: columnNames("source", "target")},
+		{names: "levels", values: lists(columnNames("source"))},
+		{names: "tree", role: pipeline.InputFile, python: "Path"},
 		{names: "columns exclude", values: lists(columnNames("source", "target"))},
-		{names: "for json details passes", python: none},
+		{names: "for json details passes each-target", python: none},
 		{names: "quiet", role: pipeline.Quiet, python: none},
 		{names: "help", role: pipeline.Reserved, python: none},
 	}},
@@ -88,7 +90,7 @@ var meanings = []struct {
 		{names: "source-fractions target-fractions source-rows target-rows max-source-rows max-target-rows disjoint"},
 	}},
 	{"How it is done", []meaning{
-		{names: "method log1p arcsinh standardize scale classifier decision unknown epochs level bootstrap"},
+		{names: "method log1p arcsinh standardize scale classifier decision unknown confidence epochs level bootstrap"},
 		{names: "seed", role: pipeline.Seed},
 	}},
 	{"Output", []meaning{

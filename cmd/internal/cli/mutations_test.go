@@ -19,7 +19,10 @@ import (
 )
 
 // A long run asks for more; many times as many are read below the commands (package stages).
-var mutations = flag.Int("mutations", 12, "damaged copies of each kind of file")
+var (
+	mutations = flag.Int("mutations", 12, "damaged copies of each kind of file")
+	seed      = flag.Uint64("seed", 7, "of the damage")
+)
 
 // mutatedInputs makes the files that are damaged.
 const mutatedInputs = `
@@ -70,7 +73,7 @@ func TestMutatedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &mutants{name: reader.command, command: reader.command, whole: whole, rng: rand.New(rand.NewPCG(uint64(k), 7))}
+		m := &mutants{name: reader.command, command: reader.command, whole: whole, rng: rand.New(rand.NewPCG(uint64(k), *seed))}
 		m.answer = m.read(t, whole, "whole")
 		if m.answer == "" {
 			t.Fatalf("%s refuses a whole file:\n%s", reader.command, m.log)

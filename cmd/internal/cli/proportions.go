@@ -3,17 +3,21 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/selftrain"
 	"mars.dev/mars/stages/embed"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/proportions"
+	"mars.dev/mars/tables"
 )
 
 // proportionsCommand answers what the target's class proportions are.
@@ -70,6 +74,7 @@ not look at them.`,
 	f.StringVar(&p.augment, "augment", "", imageAugmentHelp)
 	p.given.register(f)
 	f.BoolVar(&p.options.Simultaneous, "simultaneous", false, "by --labels: intervals that hold for all classes at once, not for each")
+	f.BoolVar(&p.each, "each-target", false, "answer for each file of --target by itself, not for all together: a line a file, and with -o a row a file and class")
 	f.BoolVar(&p.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&p.details, "details", false, "print also what the estimate rests on: assumptions, other estimators, diagnostics")
 	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")
@@ -92,6 +97,7 @@ type estimator struct {
 	epochs          int
 	augment, page   string
 	asJSON, details bool
+	each            bool
 }
 
 func (p *estimator) run(cmd *cobra.Command, args []string) error {
@@ -134,6 +140,9 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.options.Labels = p.given.Labels
+	if p.each {
+		return p.runEach(cmd, q, format)
+	}
 	q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 		r, err := proportions.Estimate(ctx, env, in, p.options)
 		if err != nil {
@@ -163,6 +172,14 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 	if o.Simultaneous && p.given.path == "" {
 		return usagef("--simultaneous is for intervals by --labels: give both")
 	}
+	if p.each {
+		if err := refuse(cmd, "--each-target answers each file by itself", []string{"labels", "simultaneous", "truth", "sums", "model", "save-model", "parts", "details", "domain-column"}); err != nil {
+			return err
+		}
+		if p.files.target.Path == "" {
+			return usagef("--each-target answers for each file of --target: give --source and --target")
+		}
+	}
 	if err := p.hedge.refuseUnless(cmd, o.Method != "mte", o.Method); err != nil {
 		return err
 	}
@@ -182,6 +199,64 @@ func (p *estimator) print(cmd *cobra.Command, r *proportions.Report) error {
 		return nil
 	}
 	return r.WriteTable(cmd.OutOrStdout(), p.details)
+}
+
+// runEach answers for each file of --target by itself.
+func (p *estimator) runEach(cmd *cobra.Command, q question, format label.Format) error {
+	paths, err := tables.Expand(p.files.target.Path)
+	if err != nil {
+		return err
+	}
+	p.options.Field = &hedge.Field{}
+	var targets proportions.Targets
+	q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
+		r, err := proportions.Estimate(ctx, env, in, p.options)
+		targets = append(targets, proportions.Target{Name: p.files.target.Path, Report: r})
+		return cmp.Or(err, unchanged(cmd))
+	}
+	for _, path := range paths {
+		p.files.target.Path = path
+		if err := q.ask(cmd, nil); err != nil {
+			return err
+		}
+	}
+	return p.putEach(cmd, format, targets)
+}
+
+// putEach prints and keeps the reports of several targets.
+func (p *estimator) putEach(cmd *cobra.Command, format label.Format, t proportions.Targets) error {
+	c := p.common
+	if c.output != "" {
+		if format.Name == label.Arrow {
+			return usagef("-o %s: the reports of several targets are no Arrow stream: give a name that ends in .csv, .json or .parquet", c.output)
+		}
+		env, done := c.env(cmd)
+		defer done()
+		if err := t.Save(cmd.Context(), env, c.output, format); err != nil {
+			return err
+		}
+	}
+	if p.page != "" {
+		var parts []*report.Part
+		for _, target := range t {
+			part, err := report.Proportions(target.Report)
+			if err != nil {
+				return fmt.Errorf("--report %s: %w", p.page, err)
+			}
+			part.Title = target.Name
+			parts = append(parts, part)
+		}
+		if err := pageOf(cmd, p.page, nil, parts...); err != nil {
+			return err
+		}
+	}
+	switch {
+	case c.output == "-" || c.quiet && c.output != "" && !p.asJSON:
+		return nil
+	case p.asJSON:
+		return t.WriteJSON(cmd.OutOrStdout())
+	}
+	return t.WriteTable(cmd.OutOrStdout())
 }
 
 // save writes a report to the output file, if one is named, as its name says.

@@ -60,6 +60,9 @@ func (q *question) ask(cmd *cobra.Command, args []string) error {
 	}
 	defer closeInput()
 	if in != nil {
+		if q.files.Levels != nil || q.files.Tree != "" {
+			return usagef("--levels and --tree are for tables: of rows of mars-featurize that says it")
+		}
 		if env.Shape, err = parseShape(q.files.shape); err != nil {
 			return err
 		}

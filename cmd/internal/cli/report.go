@@ -199,16 +199,18 @@ func checkPage(path string) error {
 	return arrowio.CheckOutput(path, arrowio.WriteOptions{})
 }
 
-// pageOf writes the page of one answer; "" is none.
-func pageOf(cmd *cobra.Command, path string, part *report.Part, err error) error {
+// pageOf writes the page of answers; "" is none.
+func pageOf(cmd *cobra.Command, path string, err error, parts ...*report.Part) error {
 	if err != nil {
 		return fmt.Errorf("--report %s: %w", path, err)
 	}
-	page := newPage(cmd, part.Title)
+	page := newPage(cmd, parts[0].Title)
 	lines, warnings := heardOf(cmd)
-	part.Hear(warnings)
-	page.Parts, page.Inputs = []*report.Part{part}, inputsOf(cmd)
-	page.Log = slices.DeleteFunc(lines, func(line string) bool { return line == part.Lead })
+	if len(parts) == 1 {
+		parts[0].Hear(warnings)
+	}
+	page.Parts, page.Inputs = parts, inputsOf(cmd)
+	page.Log = slices.DeleteFunc(lines, func(line string) bool { return line == parts[0].Lead })
 	return writePage(path, page)
 }
 

@@ -266,6 +266,13 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 	writeInput(t, "bars.csv", bars.String())
 	writeInput(t, "commas.csv", commas.String())
 	writeInput(t, "accents.csv", accents.String())
+	levelled := "a,b,group,other,label\n"
+	for i := range 42 {
+		levelled += fmt.Sprintf("%.3f,%.3f,%c,%c,%c\n", rng.NormFloat64()+float64(i%3), rng.NormFloat64(), "gh"[i%3/2], "mn"[min(1, i%3)], "pqr"[i%3])
+	}
+	writeInput(t, "levelled.csv", levelled)
+	writeInput(t, "tree.csv", "group,class_\ng,p\ng,q\nh,r\n")
+	writeInput(t, "tree2.csv", "group,class_\ng,p\nh,q\nh,r\n")
 }
 
 // writeImages writes images of 5×5 pixels of three classes, and a photograph.

@@ -23,6 +23,7 @@ const (
 	KeyDecision    = "mars.decision"
 	KeyVectors     = "mars.vectors"
 	KeyPreparation = "mars.preparation"
+	KeyLevels      = "mars.levels"
 	KeyPrior       = "mars.prior"
 )
 

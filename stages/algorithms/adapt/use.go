@@ -17,11 +17,14 @@ type Use struct {
 	// Preparation says how the model's rows were prepared, in the words of who prepared them;
 	// "" where nobody says.
 	Preparation string
+	// Levels are coarser classes of which the model's are parts, in the words of who names them;
+	// "" where nobody does.
+	Levels string
 }
 
 // Put adds what is known to the metadata of the model's file.
 func (u *Use) Put(metadata map[string]string) {
-	for key, value := range map[string]string{KeyVectors: u.Vectors, KeyProvenance: u.Provenance, KeyPreparation: u.Preparation} {
+	for key, value := range map[string]string{KeyVectors: u.Vectors, KeyProvenance: u.Provenance, KeyPreparation: u.Preparation, KeyLevels: u.Levels} {
 		if value != "" {
 			metadata[key] = value
 		}
@@ -33,7 +36,7 @@ func (u *Use) Put(metadata map[string]string) {
 
 // Get reads what Put adds.
 func (u *Use) Get(metadata map[string]string) error {
-	u.Vectors, u.Provenance, u.Preparation = metadata[KeyVectors], metadata[KeyProvenance], metadata[KeyPreparation]
+	u.Vectors, u.Provenance, u.Preparation, u.Levels = metadata[KeyVectors], metadata[KeyProvenance], metadata[KeyPreparation], metadata[KeyLevels]
 	if text, there := metadata[KeyDecision]; there {
 		d, err := labelshift.ParseDecision(text)
 		if err != nil {

@@ -32,6 +32,8 @@ type Gate struct {
 	Farthest float64 `json:"farthest"`
 	// Width is what part of the expected L1 intervals count, so that they hold.
 	Width float64 `json:"width"`
+
+	errors, wrongs correction // see Correct
 }
 
 // Made says how a gate was made.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
@@ -173,14 +174,16 @@ type EveryRow struct {
 	// Sampling is the standard deviation of each share for which the number of rows is to
 	// blame, at most: C values.
 	Sampling []float64
-	Interval *Interval
-	Evidence Evidence
+	// GroupSampling is the same of the sums by Model.Groups.
+	GroupSampling [][]float64
+	Interval      *Interval
+	Evidence      Evidence
 }
 
-// variances are the squares of Sampling.
-func (a *EveryRow) variances() []float64 {
-	all := make([]float64, len(a.Sampling))
-	for k, d := range a.Sampling {
+// squares are those of deviations: their variances.
+func squares(deviations []float64) []float64 {
+	all := make([]float64, len(deviations))
+	for k, d := range deviations {
 		all[k] = d * d
 	}
 	return all
@@ -202,18 +205,26 @@ func (m *Model) Answer(s *Sums, next Point, level float64) (*EveryRow, error) {
 	}
 	a := &EveryRow{Rows: s.Rows(), Views: slices.Clone(m.Views), Proportions: make([]float64, len(m.Classes)),
 		Sampling: make([]float64, len(m.Classes)), Evidence: m.Evidence}
+	for _, of := range m.Groups {
+		a.GroupSampling = append(a.GroupSampling, make([]float64, slices.Max(of)+1))
+	}
 	for i := range a.Views {
 		v := &a.Views[i]
-		variances := make([]float64, len(m.Classes))
+		covariance := mat.NewSymDense(len(m.Classes), nil)
 		if m.kept(*v) {
 			var err error
-			if variances, err = m.answerView(v, s, next); err != nil {
+			if covariance, err = m.answerView(v, s, next); err != nil {
 				return nil, err
 			}
 		}
 		for k, p := range v.Proportions {
 			a.Proportions[k] += v.Weight * p
-			a.Sampling[k] += v.Weight * math.Sqrt(variances[k]) // as if the views erred alike
+			a.Sampling[k] += v.Weight * math.Sqrt(covariance.At(k, k)) // as if the views erred alike
+		}
+		for l, of := range m.Groups {
+			for g, variance := range ofSums(of, covariance) {
+				a.GroupSampling[l][g] += v.Weight * math.Sqrt(variance)
+			}
 		}
 	}
 	dense.Normalize(a.Proportions)
@@ -221,24 +232,40 @@ func (m *Model) Answer(s *Sums, next Point, level float64) (*EveryRow, error) {
 	for _, v := range a.Views {
 		a.Evidence.Spread += v.Weight * dense.L1(v.Proportions, a.Proportions)
 	}
-	a.Interval = around(a.Proportions, a.Views, a.Evidence, a.variances(), level)
+	a.Interval = around(a.Proportions, a.Views, a.Evidence, squares(a.Sampling), level)
 	return a, nil
 }
 
-// answerView gives a view its proportions of all rows, and returns their sampling variances.
-func (m *Model) answerView(v *View, s *Sums, next Point) ([]float64, error) {
+// ofSums are the variances of sums by group of values with this covariance.
+func ofSums(of []int, covariance *mat.SymDense) []float64 {
+	all := make([]float64, slices.Max(of)+1)
+	for j, g := range of {
+		for k, h := range of {
+			if g == h {
+				all[g] += covariance.At(j, k)
+			}
+		}
+	}
+	for g := range all {
+		all[g] = max(0, all[g]) // that of all classes is 0 but for rounding
+	}
+	return all
+}
+
+// answerView gives a view its proportions of all rows, and returns their sampling covariance.
+func (m *Model) answerView(v *View, s *Sums, next Point) (*mat.SymDense, error) {
 	if v.Name == "same" {
 		v.Proportions = s.Posteriors.EMStep(m.prior)
-		return m.meanVariance(s.Posteriors, v.Proportions), nil
+		return m.meanCovariance(s.Posteriors, v.Proportions), nil
 	}
 	fixed := next[v.Classifier]
-	variances, err := s.EM[v.Classifier].Variance(fixed)
+	covariance, err := s.EM[v.Classifier].Covariance(fixed)
 	if err != nil {
 		return nil, fmt.Errorf("hedge: view %s: %w", v.Name, err)
 	}
 	if v.Name == "balance" || v.Name == "together" {
 		v.Proportions, v.FixedPoint = slices.Clone(fixed), slices.Clone(fixed)
-		return variances, nil
+		return covariance, nil
 	}
 	moved := make([]float64, len(fixed))
 	for k, p := range v.Proportions {
@@ -246,17 +273,20 @@ func (m *Model) answerView(v *View, s *Sums, next Point) ([]float64, error) {
 	}
 	dense.Normalize(moved)
 	v.Proportions, v.FixedPoint = moved, slices.Clone(fixed)
-	return variances, nil
+	return covariance, nil
 }
 
-// meanVariance is the variance of the mean posterior: at p_S, g is posterior / p_S.
-func (m *Model) meanVariance(s *labelshift.EMSums, mean []float64) []float64 {
-	variances := make([]float64, len(mean))
+// meanCovariance is that of the mean posterior: at p_S, g is posterior / p_S.
+func (m *Model) meanCovariance(s *labelshift.EMSums, mean []float64) *mat.SymDense {
+	all := mat.NewSymDense(len(mean), nil)
 	for k, p := range m.prior {
-		square := p * p * s.Second[labelshift.SymIndex(k, k)].Float64() / float64(s.Rows)
-		variances[k] = max(0, square-mean[k]*mean[k]) / float64(s.Rows)
+		for j, q := range m.prior[:k+1] {
+			product := p * q * s.Second[labelshift.SymIndex(j, k)].Float64() / float64(s.Rows)
+			all.SetSym(j, k, (product-mean[j]*mean[k])/float64(s.Rows))
+		}
+		all.SetSym(k, k, max(0, all.At(k, k)))
 	}
-	return variances
+	return all
 }
 
 // With returns the model with the proportions, the evidence and the interval of all rows in the
@@ -264,7 +294,11 @@ func (m *Model) meanVariance(s *labelshift.EMSums, mean []float64) []float64 {
 func (m *Model) With(a *EveryRow) *Model {
 	all := *m
 	all.Views, all.Proportions, all.Evidence, all.Interval = a.Views, a.Proportions, a.Evidence, a.Interval
-	all.Sampling, all.Rows = a.variances(), int(a.Rows)
+	all.Sampling, all.Rows = squares(a.Sampling), int(a.Rows)
+	all.GroupSampling = nil
+	for _, deviations := range a.GroupSampling {
+		all.GroupSampling = append(all.GroupSampling, squares(deviations))
+	}
 	return &all
 }
 

@@ -1,7 +1,9 @@
 package hedge
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -53,6 +55,11 @@ const (
 	// classes have few rows such errors hardly cancel out: nine simulated targets of 200 to 1,000
 	// classes were off by .5 to 2 times the share of wrong labels. At least that often is expected.
 	thinError = 1.5
+
+	// Where classes have moved, they are told by where they lie beside each other. A class that makes
+	// up so much of the target has none beside it, and only that the classes have stayed near where
+	// they were can tell which it is: not if more than so many of its rows would be of others then.
+	loneShare, loneCrossed = 0.9, 0.25
 )
 
 // judge finds what the views differ by. posteriors are theirs, of the target's rows; it returns
@@ -72,7 +79,26 @@ func (m *Model) judge(f *fit, posteriors []blas32.General) blas32.General {
 		e.Unknown = 1
 	}
 	e.Fewest, e.Thin = f.fewest(m.Proportions), f.thin
+	if k := dense.Argmax(m.Proportions); m.Proportions[k] >= loneShare {
+		if crossed := m.crossed(); crossed > loneCrossed {
+			e.Unknown = max(e.Unknown, crossed)
+			f.warn("nearly all target rows are taken for one class, %s, that has moved to where the source has others: another class that has moved there would look the same", m.Classes[k])
+		}
+	}
 	return mean
+}
+
+// crossed is the share of rows that have another label because classes have moved than they would have if nothing had
+// changed. Views that move nothing do not count: of the 2,304 tasks of the gate's fit none with one class alone has more than
+// .15 then.
+func (m *Model) crossed() (sum float64) {
+	same := slices.IndexFunc(m.Views, func(v View) bool { return v.Name == "same" })
+	for i, v := range m.Views {
+		if same >= 0 && gate.Moves(v.Name) {
+			sum += v.Weight * m.disagree[i][same]
+		}
+	}
+	return sum
 }
 
 // Strange reports whether the target lies farther from the source than any that was learnt from.
@@ -91,11 +117,21 @@ func (f *fit) fewest(shares []float64) float64 {
 	return max(chance, 1/float64(f.target.Rows+2))
 }
 
-// expect finds what is expected of the answer: what the gate says, and what no fit needs to tell.
+// expect finds what is expected of the answer: what the gate says, what no fit needs to tell, and what batches of the field say of both.
 func (m *Model) expect() {
 	e := &m.Evidence
+	g := cmp.Or(m.gate, gate.Default())
+	off, wrong := g.Expect(m.Signs(), m.weights())
+	off, wrong = g.Correct(m.told(off, wrong))
+	e.ExpectedError = off
+	e.ExpectedAccuracy = min(1-wrong, 1-off/2)
+}
+
+// told is what is expected where the gate says that the proportions are off by so much in L1, and so many labels wrong: no
+// less than what no fit needs to tell.
+func (m *Model) told(off, wrong float64) (float64, float64) {
+	e := &m.Evidence
 	stays := Unmoved(m.Views)
-	off, wrong := gate.Default().Expect(m.Signs(), m.weights())
 	right := 1 - wrong
 	if m.Far() {
 		right = min(right, farAccuracy)
@@ -108,10 +144,10 @@ func (m *Model) expect() {
 		off = max(off, thinError*(1-right))
 	}
 	off = (1-e.Unknown)*off + e.Unknown*labelshift.Unknown(m.Proportions)
-	e.ExpectedError = labelshift.MissingError(off, e.Missing)
+	off = labelshift.MissingError(off, e.Missing)
 	// Shares that are off by an L1 distance have half as many rows with a wrong label at least,
 	// and a row of no class of the source has none that is right.
-	e.ExpectedAccuracy = min((1-e.Missing)*right, 1-e.ExpectedError/2, 1-stays*m.Problem.New, 1-e.Fewest)
+	return off, 1 - min((1-e.Missing)*right, 1-off/2, 1-stays*m.Problem.New, 1-e.Fewest)
 }
 
 // membersApart is the mean L1 distance of the proportions by each member of an

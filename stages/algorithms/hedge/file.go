@@ -31,9 +31,12 @@ type header struct {
 	Evidence Evidence     `json:"evidence"`
 	Warnings []string     `json:"warnings,omitempty"`
 	Sampling []float64    `json:"sampling,omitempty"`
+	Groups   [][]int      `json:"groups,omitempty"`
+	Summed   [][]float64  `json:"group_sampling,omitempty"`
 	Rows     int          `json:"rows,omitempty"`
 	Doubts   []string     `json:"doubts,omitempty"`
 	Seed     uint64       `json:"seed"`
+	Left     []Left       `json:"batches,omitempty"`
 }
 
 // Save writes the model as a safetensors file. The tensors of classifier i begin with
@@ -41,7 +44,7 @@ type header struct {
 func (m *Model) Save(w io.Writer) error {
 	f := safetensors.File{Metadata: map[string]string{adapt.KeyMethod: Method}}
 	for key, value := range map[string]any{adapt.KeyClasses: m.Classes, adapt.KeyProportions: m.Proportions,
-		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Rows, m.Doubts, m.Seed}} {
+		KeyModel: header{m.Views, m.prior, m.SourceShares, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Groups, m.GroupSampling, m.Rows, m.Doubts, m.Seed, m.Left}} {
 		if err := f.PutJSON(key, value); err != nil {
 			return fmt.Errorf("hedge: %w", err)
 		}
@@ -98,7 +101,7 @@ func parse(f *safetensors.File) (*Model, error) {
 			return nil, err
 		}
 	}
-	m.Views, m.prior, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Rows, m.Doubts, m.Seed, m.SourceShares = h.Views, h.Prior, h.Problem, h.Noise, h.Evidence, h.Warnings, h.Sampling, h.Rows, h.Doubts, h.Seed, h.Source
+	m.Views, m.prior, m.Problem, m.Noise, m.Evidence, m.Warnings, m.Sampling, m.Groups, m.GroupSampling, m.Rows, m.Doubts, m.Seed, m.SourceShares, m.Left = h.Views, h.Prior, h.Problem, h.Noise, h.Evidence, h.Warnings, h.Sampling, h.Groups, h.Summed, h.Rows, h.Doubts, h.Seed, h.Source, h.Left
 	if err := m.Use.Get(f.Metadata); err != nil {
 		return nil, err
 	}
@@ -131,6 +134,9 @@ func (m *Model) check() error {
 	if m.Sampling != nil && len(m.Sampling) != len(m.Classes) || m.Rows < 0 || slices.ContainsFunc(m.Sampling, func(v float64) bool { return !(v >= 0) }) {
 		return fmt.Errorf("metadata %s: sampling %v of %d rows is no variance for each of %d classes", KeyModel, m.Sampling, m.Rows, len(m.Classes))
 	}
+	if err := m.checkGroups(); err != nil {
+		return err
+	}
 	weights := make([]float64, len(m.Views))
 	for i, v := range m.Views {
 		weights[i] = v.Weight
@@ -155,6 +161,20 @@ func (m *Model) check() error {
 		}
 	}
 	return checkShares(KeyModel+": weights", weights, len(weights))
+}
+
+// checkGroups checks the groups of classes.
+func (m *Model) checkGroups() error {
+	if len(m.Groups) != len(m.GroupSampling) {
+		return fmt.Errorf("metadata %s: there are variances of %d levels of groups: want %d", KeyModel, len(m.GroupSampling), len(m.Groups))
+	}
+	for l, of := range m.Groups {
+		if len(of) != len(m.Classes) || slices.Min(of) < 0 || slices.Max(of) >= len(m.Classes) || len(m.GroupSampling[l]) != slices.Max(of)+1 ||
+			slices.ContainsFunc(m.GroupSampling[l], func(v float64) bool { return !(v >= 0) }) {
+			return fmt.Errorf("metadata %s: level %d of groups is not one of each of %d classes, with a variance each", KeyModel, l+1, len(m.Classes))
+		}
+	}
+	return nil
 }
 
 // sharesTolerance is what shares may differ from 1 by, in all.

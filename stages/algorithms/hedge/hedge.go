@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -35,8 +36,13 @@ type Options struct {
 	// KeepAll keeps what labels rows under each view, also of views without weight: labels of
 	// some target rows may give them some (see Reweighed).
 	KeepAll bool
+	// Groups are coarser classes, level by level: of each class the number of the one of which it is a
+	// part. Their shares are sums, whose intervals are those of sums: GroupsAt.
+	Groups [][]int
 	// Seed draws samples, folds, landmarks, initial weights and replicates.
 	Seed uint64
+	// Field keeps what the source's batches say, for fits of other targets to the same source; nil keeps nothing.
+	Field *Field
 	// Progress is told how many steps of the fit are done; nil is not.
 	Progress func(done, total int)
 }
@@ -60,8 +66,10 @@ type Problem struct {
 	// Columns are the names of the columns (d); nil where nobody knows them.
 	Columns []string
 	// Batches says which batch each source row is of, from 0: a person, a day, a laboratory. Classifiers
-	// are judged on batches that they have not seen. nil: nobody says.
-	Batches []int32
+	// are judged on batches that they have not seen, and three batches or more say what is right in their field (see
+	// Left). nil: nobody says. BatchNames are their names.
+	Batches    []int32
+	BatchNames []string
 	// Missing is the share of the target's rows, 0 to 1, that have no value at all, and are not
 	// in Target.
 	Missing float64
@@ -80,6 +88,8 @@ type Model struct {
 	// Interval is around Proportions; nil unless asked for.
 	Interval *Interval
 	Evidence Evidence
+	// Left are labelled batches that were left out; nil where nobody says which rows are of one.
+	Left []Left
 	// Warnings are doubts in words.
 	Warnings []string
 
@@ -91,11 +101,15 @@ type Model struct {
 	// many the target has, and Doubts what was said against them: what mars proportions --model needs
 	// beside the rest. Sampling is nil unless it, or an interval, was asked for.
 	Sampling []float64
-	Rows     int
-	Doubts   []string
+	// Groups are those of the options, and GroupSampling what Sampling is, of their sums.
+	Groups        [][]int
+	GroupSampling [][]float64
+	Rows          int
+	Doubts        []string
 	// Seed is that of the fit.
 	Seed uint64
 
+	gate        *gate.Gate  // that weighed the views; nil of a file
 	disagree    [][]float64 // of the views' labels of the target; not kept in files
 	prior       []float64   // p_S, which the classifiers' posteriors carry
 	mapping     *prepare.Map
@@ -137,12 +151,38 @@ const steps = 6
 // It returns ctx.Err() if ctx ends, and panics if there is not one label a source
 // row or if the widths differ.
 func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
-	done := -1
+	if err := check(p, o); err != nil {
+		return nil, err
+	}
+	done, total := -1, steps
+	if p.BatchNames != nil {
+		total += min(mostLeft, len(p.BatchNames))
+	}
+	var mutex sync.Mutex
 	step := func() {
+		mutex.Lock()
+		defer mutex.Unlock()
 		if done++; o.Progress != nil {
-			o.Progress(done, steps)
+			o.Progress(done, total)
 		}
 	}
+	field := cmp.Or(o.Field, &Field{})
+	if err := field.learn(ctx, p, o, step); err != nil {
+		return nil, err
+	}
+	m, err := fitBy(ctx, p, o, field.gate, step)
+	if err != nil {
+		return nil, err
+	}
+	m.Left = field.left
+	if names := mislabelled(m.Left); names != nil {
+		m.Warnings = append(m.Warnings, fmt.Sprintf("the labels of %s come out of the other batches no more often than by chance: look whether they are right", spelling.List(names)))
+	}
+	return m, nil
+}
+
+// fitBy fits a model whose views are weighed by a gate.
+func fitBy(ctx context.Context, p Problem, o Options, g *gate.Gate, step func()) (*Model, error) {
 	step()
 	f, err := begin(ctx, p, o)
 	if err != nil {
@@ -154,7 +194,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 		return nil, err
 	}
 	step()
-	m := &Model{Classes: p.Classes, Seed: o.Seed, prior: f.prior, mapping: f.inPlace(f.mapping)}
+	m := &Model{Classes: p.Classes, Seed: o.Seed, gate: g, prior: f.prior, mapping: f.inPlace(f.mapping)}
 	m.Evidence.Missing, m.Evidence.Unknown = p.Missing, f.unknown
 	var posteriors []blas32.General
 	if m.Views, posteriors, err = f.see(ctx, learners); err != nil {
@@ -176,7 +216,8 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 		if o.Interval != nil {
 			interval = *o.Interval
 		}
-		if m.Sampling, err = m.sample(ctx, f, posteriors, interval); err != nil {
+		m.Groups = o.Groups
+		if m.Sampling, m.GroupSampling, err = m.sample(ctx, f, posteriors, interval); err != nil {
 			return nil, err
 		}
 		if o.Interval != nil {
@@ -218,23 +259,28 @@ func (m *Model) keep(ctx context.Context, f *fit, learners []*learner) error {
 	})
 }
 
-// begin checks the problem, prepares its rows and tunes the classifiers.
-func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
+// check finds what no fit can be made of.
+func check(p Problem, o Options) error {
 	if len(p.Labels) != p.Source.Rows || p.Source.Cols != p.Target.Cols {
 		panic("hedge: one label a source row and rows of one width are needed")
 	}
+	if _, err := classes.NewPresent(p.Labels, len(p.Classes)); err != nil {
+		return fmt.Errorf("hedge: %w", err)
+	}
+	if p.Target.Rows == 0 {
+		return errors.New("hedge: there are no target rows: give unlabelled rows")
+	}
+	if err := cmp.Or(dense.CheckFinite("source", p.Source, 0), dense.CheckFinite("target", p.Target, 0)); err != nil {
+		return fmt.Errorf("hedge: %w", err)
+	}
+	return checkViews(o.Assume)
+}
+
+// begin prepares a problem's rows and tunes the classifiers.
+func begin(ctx context.Context, p Problem, o Options) (*fit, error) {
 	present, err := classes.NewPresent(p.Labels, len(p.Classes))
 	if err != nil {
 		return nil, fmt.Errorf("hedge: %w", err)
-	}
-	if p.Target.Rows == 0 {
-		return nil, errors.New("hedge: there are no target rows: give unlabelled rows")
-	}
-	if err := cmp.Or(dense.CheckFinite("source", p.Source, 0), dense.CheckFinite("target", p.Target, 0)); err != nil {
-		return nil, fmt.Errorf("hedge: %w", err)
-	}
-	if err := checkViews(o.Assume); err != nil {
-		return nil, err
 	}
 	f := &fit{Options: o, classes: len(p.Classes), names: p.Classes, warnings: present.Warnings()}
 	f.columns = columnOrder(p.Columns, p.Source.Cols)

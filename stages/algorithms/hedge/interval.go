@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -54,11 +56,40 @@ func (m *Model) IntervalAt(level float64) *Interval {
 	return around(m.Proportions, m.Views, m.Evidence, m.Sampling, level)
 }
 
-// sample is the variance of the bootstrap over the target's rows.
-func (m *Model) sample(ctx context.Context, f *fit, posteriors []blas32.General, o IntervalOptions) ([]float64, error) {
+// GroupsAt are the bounds of a level around the sums of Proportions by Groups, of a model that has
+// GroupSampling. They are made as those of the classes are, of what is known of sums: replicates and
+// views are summed. The classes' errors are taken for independent, and that of a sum is that of the rest.
+func (m *Model) GroupsAt(level float64) []*Interval {
+	var all []*Interval
+	errors := ofError(m.Proportions, gate.Default().Width*m.Evidence.ExpectedError)
+	for l, of := range m.Groups {
+		mean, added := sums(of, m.Proportions), sums(of, errors)
+		for g, inside := range added {
+			added[g] = max(0, min(inside, dense.Sum(errors)-inside))
+		}
+		for _, v := range m.Views {
+			addSpread(added, v.Weight, sums(of, v.Proportions), mean)
+		}
+		all = append(all, bounds(mean, added, m.Evidence, m.GroupSampling[l], level))
+	}
+	return all
+}
+
+// sums are those of values of the classes by group.
+func sums(of []int, values []float64) []float64 {
+	all := make([]float64, slices.Max(of)+1)
+	for k, v := range values {
+		all[of[k]] += v
+	}
+	return all
+}
+
+// sample is the variance of the bootstrap over the target's rows, of the classes' shares and of the
+// groups'.
+func (m *Model) sample(ctx context.Context, f *fit, posteriors []blas32.General, o IntervalOptions) ([]float64, [][]float64, error) {
 	o.Level, o.Replicates = cmp.Or(o.Level, defaultLevel), cmp.Or(o.Replicates, 200)
 	if !(o.Level > 0 && o.Level < 1) || o.Replicates < 2 {
-		return nil, fmt.Errorf("hedge: an interval of level %v by %d replicates: give a level between 0 and 1 and at least 2 replicates", o.Level, o.Replicates)
+		return nil, nil, fmt.Errorf("hedge: an interval of level %v by %d replicates: give a level between 0 and 1 and at least 2 replicates", o.Level, o.Replicates)
 	}
 	if f.thin {
 		o.Replicates = max(2, o.Replicates/thinPart)
@@ -69,7 +100,11 @@ func (m *Model) sample(ctx context.Context, f *fit, posteriors []blas32.General,
 // around puts the bounds of a level around the mean of the views' shares, of which the rows
 // at hand leave open the variances sampling.
 func around(mean []float64, views []View, e Evidence, sampling []float64, level float64) *Interval {
-	added := variance(mean, mean, views, e)
+	return bounds(mean, variance(mean, mean, views, e), e, sampling, level)
+}
+
+// bounds are around shares with these variances.
+func bounds(mean, added []float64, e Evidence, sampling []float64, level float64) *Interval {
 	z := distuv.UnitNormal.Quantile((1 + level) / 2)
 	v := &Interval{Level: level, Lower: make([]float64, len(mean)), Upper: make([]float64, len(mean))}
 	for k, p := range mean {
@@ -129,16 +164,15 @@ func ofError(shares []float64, expected float64) []float64 {
 // bootstrap returns the variance of each share of the mean over replicates of the
 // target's rows (Rubin 1981: independent exponential weights). In each, EM goes on from
 // the views' posteriors, whose densities stay.
-func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.General, replicates int) ([]float64, error) {
+func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.General, replicates int) (variances []float64, ofGroups [][]float64, err error) {
 	index := dense.Sample(f.target.Rows, min(replicateRows, replicateValues/f.classes), f.random(streamReplicates))
 	views := make([]*labelshift.EMRows, len(posteriors))
 	for i, p := range posteriors {
 		if m.Views[i].Weight < minWeight {
 			continue
 		}
-		var err error
 		if views[i], err = labelshift.NewEMRows(dense.Gather(p, index)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	shares := make([][]float64, f.classes) // by class and replicate
@@ -149,7 +183,7 @@ func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.Gener
 	if f.thin {
 		steps = thinSteps
 	}
-	err := kernel.Each(replicates, func(b int) error {
+	err = kernel.Each(replicates, func(b int) error {
 		weights := make([]float64, len(index))
 		rng := rand.New(rand.NewPCG(f.Seed, streamReplicates+1+uint64(b)))
 		for i := range weights {
@@ -170,13 +204,29 @@ func (m *Model) bootstrap(ctx context.Context, f *fit, posteriors []blas32.Gener
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	variances := make([]float64, f.classes)
-	for k, s := range shares {
-		variances[k] = stat.Variance(s, nil) * float64(len(index)) / float64(f.target.Rows)
+	part := float64(len(index)) / float64(f.target.Rows)
+	for _, of := range m.Groups {
+		summed := make([][]float64, slices.Max(of)+1)
+		for g := range summed {
+			summed[g] = make([]float64, replicates)
+		}
+		for k, s := range shares {
+			floats.Add(summed[of[k]], s)
+		}
+		ofGroups = append(ofGroups, variancesOf(summed, part))
 	}
-	return variances, nil
+	return variancesOf(shares, part), ofGroups, nil
+}
+
+// variancesOf are those of rows of values, times a part.
+func variancesOf(rows [][]float64, part float64) []float64 {
+	variances := make([]float64, len(rows))
+	for k, row := range rows {
+		variances[k] = stat.Variance(row, nil) * part
+	}
+	return variances
 }
 
 // replicate returns a view's proportions of weighted rows, by at most so many steps of EM.

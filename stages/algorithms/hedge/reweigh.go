@@ -3,6 +3,7 @@ package hedge
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -51,14 +52,22 @@ func (m *Model) Reweighed(weights, proportions []float64) (*Model, error) {
 	if len(weights) != len(m.Views) || len(proportions) != len(m.Classes) {
 		panic("hedge: a weight a view and a share a class are needed")
 	}
-	all := *m
-	all.Views, all.Proportions, all.Sampling = make([]View, len(m.Views)), proportions, nil
 	for i, v := range m.Views {
 		if weights[i] >= minWeight && !m.kept(v) {
 			return nil, fmt.Errorf("hedge: the model has not kept what labels rows under the assumption %q: fit it anew", v.Name)
 		}
-		v.Weight = weights[i]
-		all.Views[i] = v
 	}
-	return &all, nil
+	all := m.weighed(weights)
+	all.Proportions, all.Sampling = proportions, nil
+	return all, nil
+}
+
+// weighed is the model with other weights of its views.
+func (m *Model) weighed(weights []float64) *Model {
+	all := *m
+	all.Views = slices.Clone(m.Views)
+	for i := range all.Views {
+		all.Views[i].Weight = weights[i]
+	}
+	return &all
 }

@@ -1,6 +1,7 @@
 package hedge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -27,7 +28,7 @@ func (m *Model) weigh(ctx context.Context, f *fit, learners []*learner, posterio
 		return err
 	}
 	m.disagree = disagreement(posteriors)
-	weights := gate.Default().Weights(m.Signs(), f.Assume)
+	weights := m.gate.Weights(m.Signs(), f.Assume)
 	if weights == nil {
 		return fmt.Errorf("hedge: nothing can be found in the target under the assumption %s: choose another", strings.Join(f.Assume, " or "))
 	}
@@ -140,7 +141,8 @@ func (m *Model) Why(view int) []gate.Reason {
 	if m.Problem.Classes == 0 {
 		return nil
 	}
-	return gate.Default().Why(m.Signs(), m.weights(), view)
+	g := cmp.Or(m.gate, gate.Default())
+	return g.Why(m.Signs(), m.weights(), view)
 }
 
 // weights are the views'.

@@ -107,8 +107,9 @@ func (r *EMRows) block(lo, hi int, held []float64) blas64.General {
 // widened is x in float64, held in data.
 func widened(x blas32.General, data []float64) blas64.General {
 	for i := range x.Rows {
-		for k, v := range dense.Row(x, i) {
-			data[i*x.Cols+k] = float64(v)
+		to := data[i*x.Cols:][:x.Cols] // so that no index is checked
+		for k, v := range dense.Row(x, i)[:len(to)] {
+			to[k] = float64(v)
 		}
 	}
 	return blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: data}

@@ -155,10 +155,10 @@ func (s *EMSums) EMStep(p []float64) []float64 {
 // minActive is the share below which a class counts as one that the target lacks.
 const minActive = 1e-9
 
-// Variance returns the sampling variance of each class' share at the fixed point p, by the
+// Covariance returns the sampling covariance of the classes' shares at the fixed point p (C×C), by the
 // curvature of the likelihood (its observed information) over the shares that are not 0.
-func (s *EMSums) Variance(p []float64) ([]float64, error) {
-	variances := make([]float64, len(p))
+func (s *EMSums) Covariance(p []float64) (*mat.SymDense, error) {
+	all := mat.NewSymDense(len(p), nil)
 	var active []int
 	for k, v := range p {
 		if v > minActive {
@@ -167,7 +167,7 @@ func (s *EMSums) Variance(p []float64) ([]float64, error) {
 	}
 	m := len(active) - 1
 	if m < 1 {
-		return variances, nil
+		return all, nil
 	}
 	_, second := s.mean()
 	// Shares are those of the first m active classes; the last is 1 less their sum.
@@ -186,11 +186,16 @@ func (s *EMSums) Variance(p []float64) ([]float64, error) {
 	if err := chol.InverseTo(&covariance); err != nil && !dense.IsCondition(err) {
 		return nil, fmt.Errorf("labelshift: the sampling error: %w", err)
 	}
+	whole := 0.0
 	for a := range m {
-		variances[active[a]] = covariance.At(a, a)
+		row := 0.0
 		for b := range m {
-			variances[active[m]] += covariance.At(a, b)
+			all.SetSym(active[a], active[b], covariance.At(a, b))
+			row += covariance.At(a, b)
 		}
+		all.SetSym(active[a], active[m], -row)
+		whole += row
 	}
-	return variances, nil
+	all.SetSym(active[m], active[m], whole)
+	return all, nil
 }

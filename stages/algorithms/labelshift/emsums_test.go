@@ -126,13 +126,17 @@ func TestEMSumsVariance(t *testing.T) {
 	for range runs {
 		x := shifted(rng, 2000, source, target, 1.5)
 		s, p, _ := solve(t, x, source, target)
-		v, err := s.Variance(p)
+		c, err := s.Covariance(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for k := range p {
 			shares[k] = append(shares[k], p[k])
-			said[k] += v[k] / runs
+			said[k] += c.At(k, k) / runs
+			whole := c.At(k, 0) + c.At(k, 1) + c.At(k, 2) // shares add up to 1
+			if math.Abs(whole) > 1e-9*c.At(k, k)+1e-18 {
+				t.Fatalf("class %d and all have the covariance %g, which is 0", k, whole)
+			}
 		}
 	}
 	for k, values := range shares {

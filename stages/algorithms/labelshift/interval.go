@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -25,6 +26,9 @@ type IntervalOptions struct {
 	// part at most; the weights of a sample vary less in proportion. 0 means
 	// 5,000, or fewer for many classes, but 1,000: 5·10⁷/C³.
 	Rows int
+	// Groups are coarser classes, level by level: of each class the number of that of which it is a
+	// part. Interval.Groups bounds their shares, which are sums.
+	Groups [][]int
 	// Seed draws weights and samples.
 	Seed uint64
 }
@@ -58,6 +62,8 @@ type Interval struct {
 	ExpectedError float64
 	// Region bounds all shares together.
 	Region *Region
+	// Groups are those of the sums by IntervalOptions.Groups, without more levels and a region.
+	Groups []*Interval
 }
 
 const (
@@ -105,7 +111,36 @@ func (p *Panel) Interval(ctx context.Context, o IntervalOptions) (*Interval, err
 	for _, e := range p.peers() {
 		s.peers = append(s.peers, present.Of(e.Proportions))
 	}
-	return s.interval(o.Level), nil
+	v := s.interval(o.Level)
+	v.Region = s.region(o.Level)
+	for _, of := range o.Groups {
+		v.Groups = append(v.Groups, s.summed(of).interval(o.Level))
+	}
+	return v, nil
+}
+
+// summed is the spread of the sums by group: all that it has are shares.
+func (s *spread) summed(of []int) *spread {
+	n := slices.Max(of) + 1
+	all := &spread{present: &classes.Present{Classes: n}, rows: s.rows}
+	for g := range n {
+		all.present.Class = append(all.present.Class, g)
+	}
+	sums := func(shares []float64) []float64 {
+		sums := make([]float64, n)
+		for k, p := range shares {
+			sums[of[s.present.Class[k]]] += p
+		}
+		return sums
+	}
+	all.center = sums(s.center)
+	for _, shares := range s.replicates {
+		all.replicates = append(all.replicates, sums(shares))
+	}
+	for _, shares := range s.peers {
+		all.peers = append(all.peers, sums(shares))
+	}
+	return all
 }
 
 // spread is an estimate of the proportions of the present classes, and the
@@ -145,7 +180,6 @@ func (s *spread) interval(level float64) *Interval {
 	for _, values := range []*[]float64{&v.Lower, &v.Upper, &v.Deviation, &v.Bootstrap, &v.Model} {
 		*values = s.present.All(*values)
 	}
-	v.Region = s.region(level)
 	return v
 }
 

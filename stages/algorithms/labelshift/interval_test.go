@@ -26,8 +26,13 @@ func TestQuantiles(t *testing.T) {
 				t.Errorf("class %d at %v: the interval is %v and %v deviations wide, want %v", k, table.level, down, up, table.normal)
 			}
 		}
-		if r := v.Region.Radius; math.Abs(r*r-table.chi2) > 1e-4 {
+		if r := s.region(table.level).Radius; math.Abs(r*r-table.chi2) > 1e-4 {
 			t.Errorf("at %v the squared radius is %v, want %v", table.level, r*r, table.chi2)
+		}
+		// Classes whose shares move against each other are less in doubt together than one of them.
+		if sums := s.summed([]int{0, 0, 1, 1}).interval(table.level); math.Abs(sums.Deviation[0]-sums.Deviation[1]) > 0.02 ||
+			math.Abs((sums.Lower[0]+sums.Upper[0])/2-0.7) > 1e-9 || sums.Bootstrap[0] > math.Hypot(v.Bootstrap[0], v.Bootstrap[1]) {
+			t.Errorf("at %v two classes have %+v, and one by one %+v", table.level, sums, v)
 		}
 	}
 }

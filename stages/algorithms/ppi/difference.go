@@ -2,6 +2,7 @@ package ppi
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mathext"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -205,4 +206,21 @@ func Project(x []float64, bounds []Interval) []float64 {
 		}
 	}
 	return point
+}
+
+// Grouped is the sample of the sums of the columns by group, of which of says for each column the number.
+func (s *Sample) Grouped(of []int) *Sample {
+	sums := func(rows [][]float64) [][]float64 {
+		all := make([][]float64, len(rows))
+		for i, row := range rows {
+			all[i] = make([]float64, slices.Max(of)+1)
+			for k, v := range row {
+				all[i][of[k]] += v
+			}
+		}
+		return all
+	}
+	g := *s
+	g.Y, g.F, g.Means = sums(s.Y), sums(s.F), sums(s.Means)
+	return &g
 }

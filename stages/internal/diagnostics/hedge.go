@@ -45,13 +45,15 @@ type Hedge struct {
 	Why []string `json:"why,omitempty"`
 	// Noise is what the target has and the source was given; nil if there is none.
 	Noise *hedge.Noise `json:"noise,omitempty"`
+	// Left are labelled batches that were left out; nil where nobody says which rows are of one.
+	Left []hedge.Left `json:"batches,omitempty"`
 	warned
 }
 
 // OfHedge is what an answer under several assumptions says of itself.
 func OfHedge(m *hedge.Model) *Diagnostics {
 	d := &Diagnostics{Estimator: hedge.Method, Estimators: map[string][]float64{}, ExpectedError: &m.Evidence.ExpectedError,
-		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Untypical: m.Evidence.Untypical, Missing: m.Evidence.Missing, Unknown: m.Evidence.Unknown, Problem: m.Problem, Why: why(m), Noise: m.Noise}}
+		Hedge: &Hedge{Views: m.Views, ExpectedAccuracy: m.Evidence.ExpectedAccuracy, Untypical: m.Evidence.Untypical, Missing: m.Evidence.Missing, Unknown: m.Evidence.Unknown, Problem: m.Problem, Why: why(m), Noise: m.Noise, Left: m.Left}}
 	for _, v := range m.Views {
 		d.Estimators[v.Name] = v.Proportions
 	}
@@ -217,6 +219,9 @@ func (h *Hedge) Line() string {
 	}
 	if because := h.Because(); because != "" {
 		why += ". " + because
+	}
+	if experience := h.Experience(); experience != "" {
+		why += ". " + experience
 	}
 	return fmt.Sprintf("assumed: %s%s. %.0f %% of the labels are expected to be right; %.0f %% of the rows are untypical of their class (%.0f %% would be if nothing is new)",
 		strings.Join(parts, "; "), why, 100*h.ExpectedAccuracy, 100*h.Untypical, 100*hedge.UntypicalRate)

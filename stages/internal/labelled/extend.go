@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/models"
 )
 
@@ -18,6 +19,9 @@ func (rows *Rows) Extend(l *models.Labeller) {
 	known := *l
 	near := rows.near(known.Prepare)
 	l.Classes = rows.Classes
+	if tree, err := levels.Parse(l.Levels, known.Classes); err == nil { // Emit says what is wrong
+		l.Levels = string(tree.With(rows.Classes).Text())
+	}
 	l.Predict = func(ctx context.Context, x blas32.General) (blas32.General, error) {
 		p, err := known.Predict(ctx, x)
 		if err == nil {

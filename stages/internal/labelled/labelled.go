@@ -6,10 +6,12 @@ package labelled
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/sheet"
 	"mars.dev/mars/stages/internal/stream"
 )
@@ -35,6 +37,17 @@ func (o Options) Find(ctx context.Context, r *stream.Rows, classes []string, col
 	answers, err := o.Sheet.Answers(classes, o.New)
 	if err != nil {
 		return nil, err
+	}
+	tree, err := levels.OfSchema(r.Schema(), classes)
+	if err != nil {
+		return nil, r.Fail("", err, "")
+	}
+	for _, level := range tree.Coarser() {
+		for _, name := range answers.Fresh() {
+			if slices.Contains(level.Classes, name) {
+				return nil, fmt.Errorf("%s: %q is a class of level %q, and labels are of level %q: give each row its finest class, or leave the cell empty", answers.Path, name, level.Name, tree.Last().Name)
+			}
+		}
 	}
 	located, err := o.Sheet.Locate(ctx, r, column)
 	if err != nil {

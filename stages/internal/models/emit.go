@@ -11,6 +11,7 @@ import (
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/adapt"
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/prepared"
 	"mars.dev/mars/stages/internal/stream"
 )
@@ -36,6 +37,12 @@ func VectorsOf(env stages.Env, column string) string {
 // Preparation is what the stream says of how its features were prepared; "" if it says
 // nothing.
 func Preparation(r *stream.Rows) string { return prepared.OfColumn(r.Schema(), r.Columns.Features) }
+
+// Note notes for a model of the column what it takes and labels.
+func Note(u *adapt.Use, r *stream.Rows, column string) {
+	u.Vectors, u.Preparation = VectorsOf(r.Env, column), Preparation(r)
+	u.Levels, _ = r.Schema().Metadata().GetValue(arrowio.LevelsKey)
+}
 
 // CheckPreparation refuses rows that were prepared otherwise than a model's.
 func CheckPreparation(r *stream.Rows, model string) error {
@@ -66,7 +73,25 @@ func Features(r *stream.Rows, rec arrow.Record, vectors string, width int) (blas
 type labelled struct {
 	rows, posteriors blas32.General
 	predictions      []int32
-	missing          map[int]bool // rows without any value
+	judged           blas32.General // posteriors whose greatest is of the prediction
+	missing          map[int]bool   // rows without any value
+	levels           []arrow.Array  // of tree.Fields; nil without one
+}
+
+// decide predicts the classes that the levels of a tree agree on. Where that is not the class of the
+// greatest posterior, the row is judged as if it were.
+func (o *labelled) decide(tree *levels.Tree) {
+	p := blas32.General{Rows: o.posteriors.Rows, Cols: o.posteriors.Cols, Stride: o.posteriors.Stride, Data: slices.Clone(o.posteriors.Data)}
+	o.judged = p
+	for i, greatest := range o.predictions {
+		row := p.Data[i*p.Stride : i*p.Stride+p.Cols]
+		classes, _ := tree.Decide(row)
+		if k := classes[len(classes)-1]; k != int(greatest) {
+			o.predictions[i] = int32(k)
+			clear(row)
+			row[k] = 1
+		}
+	}
 }
 
 // An output is a column that a model adds to the rows.
@@ -97,7 +122,7 @@ func (l *Labeller) outputs(names arrowio.Columns) []output {
 		return all
 	}
 	return append(all, output{arrow.Field{Name: names.Typicality, Type: arrow.PrimitiveTypes.Float32, Nullable: true}, func(ctx context.Context, o labelled) (arrow.Array, error) {
-		typicality, err := l.Typicality(ctx, o.rows, o.posteriors)
+		typicality, err := l.Typicality(ctx, o.rows, o.judged)
 		return arrowio.NewFloatsWithout(typicality, o.missing), err
 	}})
 }
@@ -107,7 +132,15 @@ func (l *Labeller) outputs(names arrowio.Columns) []output {
 // any value gets the shares of the classes as posteriors, and no predicted_class and no typicality.
 func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, meta arrowio.Meta) error {
 	meta.Classes = l.Classes
+	tree, err := levels.Parse(l.Levels, l.Classes)
+	if err != nil {
+		return r.Fail("", err, "")
+	}
+	meta.Levels = tree.Text()
 	outputs := l.outputs(r.Columns)
+	for j, field := range tree.Fields() {
+		outputs = append(outputs, output{field, func(_ context.Context, o labelled) (arrow.Array, error) { return o.levels[j], nil }})
+	}
 	fields := make([]arrow.Field, len(outputs))
 	for k, o := range outputs {
 		fields[k] = o.field
@@ -125,7 +158,11 @@ func (l *Labeller) Emit(ctx context.Context, r *stream.Rows, out arrowio.Sink, m
 		for i := range missing {
 			copy(p.Data[i*p.Stride:], l.shares())
 		}
-		rows := labelled{x, p, adapt.Argmax(p), missing}
+		rows := labelled{x, p, adapt.Argmax(p), p, missing, nil}
+		if tree != nil {
+			rows.decide(tree)
+			rows.levels = tree.Columns(arrowio.Vectors{Data: p.Data, Rows: p.Rows, Width: p.Cols}, missing, nil, "")
+		}
 		columns := make([]arrow.Array, len(outputs))
 		for k, o := range outputs {
 			if columns[k], err = o.values(ctx, rows); err != nil {

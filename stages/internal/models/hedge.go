@@ -2,11 +2,15 @@ package models
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/diagnostics"
+	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/prepared"
 	"mars.dev/mars/stages/internal/stream"
 )
@@ -27,10 +31,18 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 	if err != nil {
 		return nil, err
 	}
+	tree, err := levels.OfSchema(r.Schema(), classes)
+	if err != nil {
+		return nil, r.Fail("", err, "")
+	}
+	o.Groups = tree.Groups()
 	o.Progress = func(done, total int) { r.Report("steps", int64(done), int64(total)) }
-	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes, Columns: columnNames(r, column, s.Source.Cols), Batches: s.Batches, Missing: s.MissingShare()}, o)
+	m, err := hedge.Fit(ctx, hedge.Problem{Source: s.Source, Labels: s.Labels, Target: s.Target, Classes: classes, Columns: columnNames(r, column, s.Source.Cols), Batches: s.Batches, BatchNames: s.BatchNames, Missing: s.MissingShare()}, o)
 	if err != nil {
 		return nil, r.Fail(column, err, "")
+	}
+	if s.Batches != nil && m.Left == nil {
+		r.Logger().Info(fmt.Sprintf("%s: from %d of %d rows or more on, each is left out to learn how much batches differ", spelling.Count(len(s.BatchNames), "labelled batch", "labelled batches"), hedge.FewestBatches, hedge.LeftRows))
 	}
 	said, counts := diagnostics.OfHedge(m), stream.Counts(s.Labels, len(classes))
 	said.Doubts = r.Doubts()
@@ -49,7 +61,7 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 		targetRows = s.TargetRows
 	}
 	m.SourceShares, m.Rows, m.Doubts = source, targetRows, said.Doubts
-	m.Vectors, m.Preparation = VectorsOf(r.Env, column), Preparation(r)
+	Note(&m.Use, r, column)
 	return &Hedged{m, source, targetRows, said}, nil
 }
 
@@ -71,5 +83,16 @@ func LoadHedge(path string) (*hedge.Model, string, error) {
 	if f.Kind != KindHedge {
 		return nil, "", fmt.Errorf("%s: is no model of the method hedge, which alone sums over all rows are made for: make it with mars label --method hedge --save", path)
 	}
-	return load(f, hedge.Load)
+	m, sum, err := load(f, hedge.Load)
+	if err != nil {
+		return nil, "", err
+	}
+	tree, err := levels.Parse(m.Levels, m.Classes)
+	if err == nil && m.Sampling != nil && !reflect.DeepEqual(m.Groups, tree.Groups()) {
+		err = errors.New("its groups of classes are not those of its levels: make the model again")
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
+	}
+	return m, sum, nil
 }

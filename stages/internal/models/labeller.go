@@ -23,6 +23,8 @@ type Labeller struct {
 	// Preparation says how rows have to be prepared (arrowio.PreparationKey); "" if
 	// nobody knows.
 	Preparation string
+	// Levels are coarser classes of which Classes are parts (arrowio.LevelsKey); "" if there are none.
+	Levels string
 	// Prepare makes rows ready for Predict and Typicality; nil if they are.
 	Prepare func(x blas32.General) blas32.General
 	Predict func(ctx context.Context, x blas32.General) (posteriors blas32.General, err error)
@@ -66,7 +68,7 @@ type Outputs struct {
 
 // Networks is the labeller of trained networks.
 func Networks(m *adapt.Model) *Labeller {
-	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: m.Shape(), Preparation: m.Preparation, Decide: m.Decide,
+	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: m.Shape(), Preparation: m.Preparation, Levels: m.Levels, Decide: m.Decide,
 		EmbeddingWidth: m.EmbeddingWidth(), Embed: m.Embed, Prior: m.Prior}
 	l.Predict = func(_ context.Context, x blas32.General) (blas32.General, error) { return m.Predict(x), nil }
 	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
@@ -79,7 +81,7 @@ func Networks(m *adapt.Model) *Labeller {
 
 // Mixture is the labeller of a matched mixture.
 func Mixture(m *gmmot.Model) *Labeller {
-	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
+	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation, Levels: m.Levels,
 		Predict: m.Predict, Decide: m.Decide, Tensors: m.Tensors, Prior: m.Proportions}
 	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {
 		p, err := m.ONNX(g, x)
@@ -90,7 +92,7 @@ func Mixture(m *gmmot.Model) *Labeller {
 
 // Hedge is the labeller of a mean of several assumptions.
 func Hedge(m *hedge.Model) *Labeller {
-	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation,
+	l := &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation, Levels: m.Levels,
 		Prepare: m.Prepare, Predict: m.Predict, Decide: m.Decide, Typicality: m.Typicality,
 		Unadjusted: m.Unadjusted, Prior: m.Prior(), Shares: m.Proportions, Variance: m.Variance}
 	l.ONNX = func(g *onnx.Graph, x onnx.Value) (Outputs, error) {

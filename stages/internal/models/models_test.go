@@ -12,7 +12,7 @@ import (
 func TestKeysAgree(t *testing.T) {
 	for model, stream := range map[string]string{
 		adapt.KeyClasses: arrowio.ClassesKey, adapt.KeyProportions: arrowio.TargetProportionsKey, adapt.KeyProvenance: arrowio.ProvenanceKey,
-		adapt.KeyPreparation: arrowio.PreparationKey,
+		adapt.KeyPreparation: arrowio.PreparationKey, adapt.KeyLevels: arrowio.LevelsKey,
 	} {
 		if model != stream {
 			t.Errorf("a model's key %s is %s in a stream", model, stream)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from mars import _cells
 from mars._classes import restore
-from mars._command import Inputs, flags, label_flag
+from mars._command import Inputs, finest, flags, label_flag
 from mars._docs import documents
 from mars._frames import is_array, is_pandas, like, same_kind, to_arrow
 from mars._options import ASK, AskOptions
@@ -28,7 +29,11 @@ _MOST_SHOWN = 12
 _CODE = "drawn"
 
 
-@documents(ASK, AskOptions)
+class AskKeywords(AskOptions, _cells.CellOptions, total=False):
+    """Options of `ask`."""
+
+
+@documents({**ASK, **_cells.CELLS}, AskKeywords)
 def ask(
     source: Any,
     target: Any,
@@ -36,7 +41,7 @@ def ask(
     *,
     for_class: Any = None,
     progress: Progress = None,
-    **options: Unpack[AskOptions],
+    **options: Unpack[AskKeywords],
 ) -> Any:
     """Choose rows of a target for a person to label, so that a few labels settle the answer.
 
@@ -63,7 +68,8 @@ def ask(
         column), columns of the target (`keep`), the column of labels, which is empty,
         ``predicted_class`` and ``confidence``, ``probability`` (of being drawn), ``part``
         and ``drawn``, a code by which the row is known again. Arrays give a structured
-        array without columns of the target, and files a pyarrow table. Fill the labels in
+        array without columns of the target, and files a pyarrow table. Of AnnData it is a frame
+        with rows of .obs. Fill the labels in
         from the first row on, stop when you like, and give the table as `labels` to
         `mars.proportions` and `mars.label`, with the same source, target and options.
 
@@ -86,7 +92,15 @@ def ask(
     True
     """
     options = dict(options)  # type: ignore[assignment]
-    inputs = Inputs({"source": source, "target": target}, label, options)
+    label = finest(label, options)
+    if _cells.given(source, target):
+        own, options = _cells.split(options)  # type: ignore[assignment]
+        with _cells.work().inputs(source, target, str(label), own, _cells.beside(str(label), options), progress) as (read, obs):
+            return _ask(read, obs, label, for_class, progress, options)
+    return _ask(Inputs({"source": source, "target": target}, label, options), target, label, for_class, progress, options)
+
+
+def _ask(inputs: Any, target: Any, label: Hashable, for_class: Any, progress: Progress, options: Any) -> Any:
     keep = options.pop("keep", None)
     command = ["ask", *label_flag(label), *flags("ask", ASK, options)]
     if "target" not in inputs.tables:

@@ -47,6 +47,14 @@ def flags(function: str, known: Mapping[str, str], options: Mapping[str, Any]) -
     return found
 
 
+def finest(label: Hashable, options: Mapping[str, Any]) -> Hashable:
+    """The column of labels: with levels of classes that of the finest, if no other is named."""
+    levels = options.get("levels")
+    if not levels or not isinstance(label, str) or label != "label":
+        return label
+    return levels.split(",")[-1] if isinstance(levels, str) else str(levels[-1])
+
+
 def label_flag(label: Hashable) -> list[str]:
     """The flag that names the column of labels. None where it is as usual: the program says then which it could be."""
     try:

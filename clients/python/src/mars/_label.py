@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mars import _cells
 from mars._ask import filled
 from mars._classes import restore
-from mars._command import Inputs, flags, label_flag
+from mars._command import Inputs, finest, flags, label_flag
 from mars._docs import documents
 from mars._frames import is_array, like, take
 from mars._options import LABEL, PREDICT, LabelOptions, Paths, PredictOptions
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class LabelKeywords(LabelOptions, _cells.CellOptions, total=False):
+    """Options of `label`."""
+
+
 # A table comes back in the type of the target, and a pair with what is known of the labels where that is asked for.
 @overload
 def label(
@@ -39,8 +44,9 @@ def label(
     posteriors: bool = False,
     prefix: str = "",
     return_report: Literal[False] = False,
+    output: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-    **options: Unpack[LabelOptions],
+    **options: Unpack[LabelKeywords],
 ) -> pa.Table: ...
 
 
@@ -54,8 +60,9 @@ def label(
     posteriors: bool = False,
     prefix: str = "",
     return_report: Literal[False] = False,
+    output: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-    **options: Unpack[LabelOptions],
+    **options: Unpack[LabelKeywords],
 ) -> T: ...
 
 
@@ -69,8 +76,9 @@ def label(
     posteriors: bool = False,
     prefix: str = "",
     return_report: Literal[True],
+    output: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-    **options: Unpack[LabelOptions],
+    **options: Unpack[LabelKeywords],
 ) -> tuple[pa.Table, LabelReport]: ...
 
 
@@ -84,12 +92,13 @@ def label(
     posteriors: bool = False,
     prefix: str = "",
     return_report: Literal[True],
+    output: str | os.PathLike[str] | None = None,
     progress: Progress = None,
-    **options: Unpack[LabelOptions],
+    **options: Unpack[LabelKeywords],
 ) -> tuple[T, LabelReport]: ...
 
 
-@documents(LABEL, LabelOptions)
+@documents({**LABEL, **_cells.CELLS}, LabelKeywords)
 def label(
     source: Any,
     target: Any = None,
@@ -99,6 +108,7 @@ def label(
     posteriors: bool = False,
     prefix: str = "",
     return_report: bool = False,
+    output: str | os.PathLike[str] | None = None,
     progress: Progress = None,
     **options: Any,
 ) -> Any:
@@ -110,7 +120,7 @@ def label(
         Rows with labels: a pandas or polars frame, a pyarrow table, a DuckDB relation, or
         anything with ``__arrow_c_stream__``; or a pair ``(X, y)`` of features and labels,
         for NumPy arrays and torch tensors; or the name of a file, or of several, which
-        the program reads itself.
+        the program reads itself; or AnnData, or the name of a file .h5ad.
     target : table or path
         Rows to label. If one table holds both, leave it out and give `domain_column`.
     label : hashable, default "label"
@@ -125,6 +135,9 @@ def label(
     return_report : bool, default False
         Whether to give what is known of the labels as a whole too: the share that is
         expected to be right, counts, assumptions and warnings.
+    output : path, optional
+        For AnnData: write the target with its labels to this file .h5ad too. What the target's own
+        file holds besides stays as it is.
     progress : bool or callable, optional
         True shows the log as it comes, and how far the work is; a function is called
         with each line.
@@ -135,11 +148,16 @@ def label(
     table
         The target with columns added, in the type that came in, with its index:
         ``predicted_class``, ``confidence`` (the posterior of that class) and
-        ``typicality`` (how usual the row is for its class, a p-value). A row without any
+        ``typicality`` (how usual the row is for its class, a p-value); with `levels`
+        ``predicted_LEVEL`` and ``confidence_LEVEL`` of each, and with `confidence` the
+        ``predicted_level`` of ``predicted_class``. A row without any
         value has no class and no typicality, but a null; its posteriors are the shares of
         the classes. NumPy arrays give
         a structured array of these columns and torch tensors a dict of them, with the
         posteriors as a matrix ``probability``. Files give a pyarrow table with ``id``.
+        AnnData is given back as a new object with the same matrices, with ``mars_label``,
+        ``mars_confidence`` and ``mars_typicality`` in .obs, posteriors in .obsm and the
+        shares with their intervals in .uns["mars"]; `prefix` stands for ``mars_``.
     LabelReport
         If `return_report` is set: then a pair comes back.
 
@@ -167,10 +185,21 @@ def label(
     >>> new["predicted_class"].value_counts().to_dict()
     {'sick': 300, 'well': 100}
     """
+    label = finest(label, options)
+    if _cells.given(source, target):
+        own, options = _cells.split(options)
+        with filled(labels, label) as flag:
+            found, known = _cells.work().label(
+                source, target, str(label), [*flag, *flags("label", LABEL, options)], own, _cells.beside(str(label), options),
+                posteriors=posteriors, prefix=prefix, output=output, progress=progress,
+            )  # fmt: skip
+        return (found, LabelReport(known)) if return_report else found
+    if output is not None:
+        raise ValueError("output: is for AnnData: what comes back of other tables has functions that write it")
     command = ["label", *label_flag(label), *flags("label", LABEL, options)]
     inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
-    # Rows that are unlike any class are of none, whatever its type.
-    kind = None if options.get("unknown") else inputs.labels
+    # Rows that are unlike any class are of none, and those of a coarser class are of that, whatever the type.
+    kind = None if options.get("unknown") or options.get("confidence") else inputs.labels
     name, data = ("source", source) if target is None else ("target", target)
     with filled(labels, label) as flag, tempfile.TemporaryDirectory(prefix="mars-") as folder:
         summary = os.path.join(folder, "summary.json")
@@ -232,6 +261,8 @@ def predict(
     >>> again["predicted_class"].tolist()
     ['0', '0', '0']
     """
+    if _cells.given(target):
+        raise ValueError("target: a model does not know how columns are made of AnnData: mars.label(atlas, target) labels it")
     command = ["predict", f"--model={os.fspath(model)}", *flags("predict", PREDICT, options)]
     inputs = Inputs({"target": target}, None, options)
     return _joined("target", target, command, inputs, None, posteriors, prefix, progress)
@@ -249,6 +280,9 @@ def _joined(name: str, data: Any, command: list[str], inputs: Inputs, labels: An
         return columns
     table = inputs.originals[name]
     columns = columns.drop_columns(["id"])
+    taken = [] if is_array(data) else [n for n in columns.column_names if n in table.column_names]
+    if taken:
+        raise ValueError(f"{name}: has columns that labels of levels are called by ({', '.join(taken)}): rename or drop them, or give the labels other names, as in prefix='new_'")
     if inputs.numbered:
         rows = answer["id"].cast(pa.int64())
         if not rows.equals(pa.chunked_array([pa.array(range(table.num_rows), pa.int64())])):
@@ -271,7 +305,9 @@ def _refuse_names(name: str, there: Sequence[str], prefix: str, posteriors: bool
 def _columns(answer: pa.Table, labels: Any, posteriors: bool, matrix: bool) -> pa.Table:
     """Columns that users see of those that a command writes."""
     names = [n for n in answer.column_names if n != "probability"]
-    columns = {n: restore(answer[n], labels) if n == "predicted_class" else answer[n] for n in names}
+    levels = json.loads((answer.schema.metadata or {}).get(b"mars.levels", b"[]"))
+    finest = ["predicted_class", *(f"predicted_{level['name']}" for level in levels[-1:])]
+    columns = {n: restore(answer[n], labels) if n in finest else answer[n] for n in names}
     if posteriors:
         probability = answer["probability"].combine_chunks()
         if matrix:

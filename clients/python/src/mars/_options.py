@@ -25,6 +25,8 @@ class LabelOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    levels: Names
+    tree: Path
     missing_labels: Literal["error", "drop"]
     label_from_file: bool
     batch_column: str
@@ -87,6 +89,7 @@ class LabelOptions(TypedDict, total=False):
     classifier: Literal["ensemble", "all", "logistic", "kernel", "network", "trees"]
     new_class: Names
     unknown: float
+    confidence: float
     decision: Literal["accuracy", "balanced", "none"]
     keep: Names
     save: Path
@@ -103,6 +106,8 @@ LABEL: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "levels": "label columns of several levels of classes, the coarsest first, such as kind,type: the last is what is learnt, and the others follow from it",
+    "tree": "table that says the same where the source has the finest labels alone: a column a level, the coarsest first, and a row for each class",
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",
@@ -165,6 +170,7 @@ LABEL: Mapping[str, str] = {
     "classifier": "what learns the source's labels: logistic, kernel and network together, and trees where no rows have moved (ensemble), all four everywhere, or one (default ensemble)",
     "new_class": "values in labels that are classes which the source lacks, though they are spelt almost like one of its own",
     "unknown": "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it",
+    "confidence": "give each row the class of the deepest of levels whose posterior is at least this, such as 0.9, and \"unknown\" where none is (default: the finest class)",
     "decision": "what to be best at: the most right rows (accuracy), or the mean recall of the classes (balanced) (default accuracy)",
     "keep": "columns of the target's table that the labels get too: id, all, or some by name, as in patient,day (default id)",
     "save": "keep the model in this safetensors file, for mars predict",
@@ -183,6 +189,8 @@ class ProportionsOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    levels: Names
+    tree: Path
     missing_labels: Literal["error", "drop"]
     label_from_file: bool
     batch_column: str
@@ -260,6 +268,8 @@ PROPORTIONS: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "levels": "label columns of several levels of classes, the coarsest first, such as kind,type: the last is what is learnt, and the others follow from it",
+    "tree": "table that says the same where the source has the finest labels alone: a column a level, the coarsest first, and a row for each class",
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",
@@ -393,6 +403,8 @@ class AskOptions(TypedDict, total=False):
     source_labels: Paths
     target_labels: Paths
     file_column: str
+    levels: Names
+    tree: Path
     missing_labels: Literal["error", "drop"]
     label_from_file: bool
     batch_column: str
@@ -472,6 +484,8 @@ ASK: Mapping[str, str] = {
     "source_labels": "file with the labels of source, where they are apart; one for each of several",
     "target_labels": "file with the labels of target (for truth and target_proportions)",
     "file_column": "add a column of this name with the file that each row is from",
+    "levels": "label columns of several levels of classes, the coarsest first, such as kind,type: the last is what is learnt, and the others follow from it",
+    "tree": "table that says the same where the source has the finest labels alone: a column a level, the coarsest first, and a row for each class",
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",

@@ -64,6 +64,7 @@ def run(
     *,
     progress: Progress = None,
     text: bool = False,
+    shown: Mapping[str, str] | None = None,
 ) -> bytes:
     """Run ``mars COMMAND``, and give it tables as Arrow over pipes.
 
@@ -83,6 +84,9 @@ def run(
     text : bool
         Whether what the command writes is for a person (``--help``): its log is not
         asked for as JSON then.
+    shown : mapping of str to str, optional
+        For a command line: what messages call the tables. The log goes to standard error
+        as the program writes it, and what it answers to standard output.
 
     Returns
     -------
@@ -102,7 +106,7 @@ def run(
     >>> run(["version"], text=True).startswith(b"mars")
     True
     """
-    child = _Child([*command, *([] if text else ["--log-format=json"])], tables, progress)
+    child = _Child([*command, *([] if text or shown is not None else ["--log-format=json"])], tables, progress, shown)
     try:
         child.start()
         while not child.ended.wait(1):  # in parts, as Windows does not interrupt it
@@ -116,8 +120,9 @@ def run(
 class _Child(threading.Thread):
     """A thread that runs the program. Python gives signals to the main thread alone, so none comes between a start and its end."""
 
-    def __init__(self, command: Sequence[str], tables: Mapping[str, Any], progress: Progress) -> None:
+    def __init__(self, command: Sequence[str], tables: Mapping[str, Any], progress: Progress, shown: Mapping[str, str] | None) -> None:
         super().__init__(name="mars", daemon=True)
+        self._shown = shown
         self._command, self._display = [binary(), *command], Display(progress)
         self._inputs = [_Input(name, table) for name, table in tables.items()]
         self._messages: _Messages | None = None
@@ -144,7 +149,7 @@ class _Child(threading.Thread):
             process = subprocess.Popen(
                 [*self._command, *(i.flag for i in self._inputs)],
                 stdin=subprocess.PIPE,  # nothing is written to it: it ends when Python does, however that ends, and so does the program
-                stdout=subprocess.PIPE,
+                stdout=subprocess.PIPE if self._shown is None else None,
                 stderr=subprocess.PIPE,
                 pass_fds=[i.read for i in self._inputs if i.read is not None] + fds,
                 env={k: v for k, v in os.environ.items() if k not in _OF_PARENTS} | environment,
@@ -154,14 +159,15 @@ class _Child(threading.Thread):
                 os.close(fd)
         with process:
             self._process = process
-            assert process.stdout is not None and process.stderr is not None
-            self._messages = _Messages(process.stderr, {i.path: i.name for i in self._inputs}, self._display)
+            assert process.stderr is not None
+            names = {i.path: i.name if self._shown is None else self._shown[i.name] for i in self._inputs}
+            self._messages = _Messages(process.stderr, names, self._display, direct=self._shown is not None)
             threads = [self._messages, *self._inputs, *steps]
             for thread in threads:
                 thread.start()
             if self._stopped.is_set():
                 process.terminate()
-            self._output = process.stdout.read()
+            self._output = process.stdout.read() if process.stdout is not None else b""
             for thread in threads:
                 thread.join()
             process.wait()  # before its standard input is closed
@@ -195,6 +201,8 @@ class _Child(threading.Thread):
         assert self._process is not None and self._messages is not None
         self._messages.warn()
         if status := self._process.returncode:
+            if self._shown is not None and status > 0:
+                raise MarsError("", status)  # what it said has been shown
             raise (MarsValueError if status in (1, 2) and self._messages.said else MarsError)(self._messages.error(status), status)
         return self._output
 
@@ -273,16 +281,19 @@ def _write(table: Any, writer: Any) -> None:
 class _Messages(threading.Thread):
     """Reads what a child writes to standard error: its log, and why it failed."""
 
-    def __init__(self, stream: IO[bytes], names: Mapping[str, str], display: Display) -> None:
+    def __init__(self, stream: IO[bytes], names: Mapping[str, str], display: Display, direct: bool = False) -> None:
         super().__init__(name="mars-log", daemon=True)
         self._names = sorted(names.items(), reverse=True)  # of the inputs, by path: /dev/fd/31 before /dev/fd/3
-        self._stream, self._display = stream, display
+        self._stream, self._display, self._direct = stream, display, direct
         self._warnings: list[str] = []
         self._lines: list[str] = []
 
     def run(self) -> None:
         for raw in self._stream:
             line = raw.decode("utf-8", "replace").rstrip("\r\n")
+            if self._direct:
+                print(self._named(line), file=sys.stderr, flush=True)
+                continue
             record = _record(line)
             if record is None:
                 self._lines.append(self._named(line))
@@ -294,10 +305,10 @@ class _Messages(threading.Thread):
             self._display.line(message)
 
     def _named(self, text: str) -> str:
-        """A message with names of inputs in place of their paths, in Python's words."""
+        """A message with names of inputs in place of their paths, in Python's words unless the program's are shown."""
         for path, name in self._names:
             text = text.replace(path, name)
-        return spoken(text)
+        return text if self._direct else spoken(text)
 
     @property
     def said(self) -> bool:
@@ -307,7 +318,7 @@ class _Messages(threading.Thread):
     def warn(self) -> None:
         """Warn in the caller's thread, with the caller's place."""
         for message in self._warnings:
-            warnings.warn(message, MarsWarning, stacklevel=_depth())
+            warnings.warn(message, MarsWarning, stacklevel=caller_depth())
 
     def error(self, status: int) -> str:
         """Why the child failed."""
@@ -331,11 +342,11 @@ def _record(line: str) -> tuple[int, str] | None:
     return level, f"{message} ({', '.join(details)})" if details else message
 
 
-def _depth() -> int:
+def caller_depth() -> int:
     """How far up the caller outside this package is."""
     frame: Any = sys._getframe(1)
     depth = 1
-    here = os.path.dirname(__file__)
-    while frame is not None and os.path.dirname(frame.f_code.co_filename) == here:
+    here = os.path.dirname(__file__) + os.sep
+    while frame is not None and frame.f_code.co_filename.startswith(here):
         frame, depth = frame.f_back, depth + 1
     return depth

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from mars import _cells
 from mars._ask import filled
 from mars._axes import axes
 from mars._classes import restore
-from mars._command import Inputs, flags, label_flag
+from mars._command import Inputs, finest, flags, label_flag
 from mars._docs import documents
 from mars._frames import same_kind
 from mars._options import PROPORTIONS, ProportionsOptions
@@ -24,6 +25,15 @@ from mars._words import spoken
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+# What the report's levels have of each class, and what tables call it.
+_LEVEL_COLUMNS = {"source": "source", "estimated": "target", "lower": "lower", "upper": "upper", "rows": "rows"}
+_LEVEL_COLUMNS |= {n: n for n in ("holds_lower", "holds_upper", "before", "true")}
+
+
+class ProportionsKeywords(ProportionsOptions, _cells.CellOptions, total=False):
+    """Options of `proportions`."""
 
 
 class Proportions:
@@ -38,6 +48,9 @@ class Proportions:
         ``holds_lower`` and ``holds_upper``, which hold whatever has changed, and ``before``,
         the share without the labels. A pandas or polars frame or a DuckDB relation if the target is
         one, else a pyarrow table.
+    levels : table or None
+        With the option `levels`, or `tree`, the same of the classes of all levels: a row for each class, after
+        that of the class ``parent`` of which it is a part, and its ``level``. Shares add up.
     classes : list
         The classes, as the source's labels write them.
     estimators : dict
@@ -93,6 +106,22 @@ class Proportions:
     @property
     def table(self) -> Any:
         return self._target(self._table)
+
+    @property
+    def levels(self) -> Any:
+        rows: list[dict[str, Any]] = []
+        levels = self._report.get("levels") or []
+        columns = [n for n in _LEVEL_COLUMNS if levels and n in levels[0]]
+
+        def under(depth: int, parent: str | None) -> None:
+            for i, name in enumerate(levels[depth]["classes"]) if depth < len(levels) else ():
+                if depth == 0 or levels[depth]["parents"][i] == parent:
+                    of = {_LEVEL_COLUMNS[n]: levels[depth][n][i] for n in columns}
+                    rows.append({"class": name, "level": levels[depth]["level"], "parent": parent, **of})
+                    under(depth + 1, name)
+
+        under(0, None)
+        return self._target(pa.Table.from_pylist(rows)) if rows else None
 
     @property
     def estimators(self) -> dict[str, dict[Any, float]]:
@@ -190,9 +219,9 @@ class Proportions:
         )
 
 
-@documents(PROPORTIONS, ProportionsOptions)
+@documents({**PROPORTIONS, **_cells.CELLS}, ProportionsKeywords)
 def proportions(
-    source: Any, target: Any = None, label: Hashable = "label", *, labels: Any = None, progress: Progress = None, **options: Unpack[ProportionsOptions]
+    source: Any, target: Any = None, label: Hashable = "label", *, labels: Any = None, progress: Progress = None, **options: Unpack[ProportionsKeywords]
 ) -> Proportions:
     """Estimate the class proportions of a target, with intervals and whether to believe them.
 
@@ -202,7 +231,7 @@ def proportions(
         Rows with labels: a pandas or polars frame, a pyarrow table, a DuckDB relation, or
         anything with ``__arrow_c_stream__``; or a pair ``(X, y)`` of features and labels,
         for NumPy arrays and torch tensors; or the name of a file, or of several, which
-        the program reads itself.
+        the program reads itself; or AnnData, or the name of a file .h5ad.
     target : table or path
         Rows without labels. If one table holds both, leave it out and give
         `domain_column`.
@@ -242,12 +271,20 @@ def proportions(
     >>> shares.verdict.split(":")[0]
     'These proportions can be believed'
     """
+    label = finest(label, options)
     with filled(labels, label) as flag:
+        if _cells.given(source, target):
+            own, rest = _cells.split(options)
+            with _cells.work().inputs(source, target, str(label), own, _cells.beside(str(label), rest), progress) as (read, obs):
+                command = ["proportions", f"--label={label}", *flags("proportions", PROPORTIONS, rest), *flag]
+                report, text = _report(command, read.tables, progress)
+                return Proportions(report, text, read.labels, obs)
         return fit(source, target, label, options, progress, flag)
 
 
 def fit(source: Any, target: Any, label: Hashable, options: Any, progress: Progress = None, extra: Sequence[str] = ()) -> Proportions:
     """What `proportions` does, with extra flags."""
+    label = finest(label, options)
     command = ["proportions", *label_flag(label), *flags("proportions", PROPORTIONS, options), *extra]
     inputs = Inputs({"source": source} if target is None else {"source": source, "target": target}, label, options)
     report, text = _report([*command, *inputs.flags], inputs.tables, progress)

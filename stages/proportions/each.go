@@ -1,0 +1,133 @@
+package proportions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars.dev/mars/arrowio"
+	"mars.dev/mars/arrowio/safetext"
+	"mars.dev/mars/internal/spelling"
+	"mars.dev/mars/stages"
+	"mars.dev/mars/tables/write"
+)
+
+// Targets are the reports of several targets of one source.
+type Targets []Target
+
+// A Target is one of them, by the name of its file.
+type Target struct {
+	Name string
+	*Report
+}
+
+// named is a report as JSON, with its target first.
+type named struct {
+	Target string          `json:"target"`
+	Report json.RawMessage `json:"report"`
+}
+
+// WriteJSON writes a list of all reports.
+func (t Targets) WriteJSON(w io.Writer) error {
+	all := make([]named, len(t))
+	for i, target := range t {
+		text, err := json.Marshal(target.Report)
+		if err != nil {
+			return err
+		}
+		all[i] = named{target.Name, text}
+	}
+	return write.Object(w, all)
+}
+
+// Save writes all reports to a file: JSON as WriteJSON does, and in the other formats a row a target and class, which
+// begins with the name of the target's file and ends with what is expected of the shares.
+func (t Targets) Save(ctx context.Context, env stages.Env, path string, f write.Format) error {
+	return write.SaveReport(ctx, path, f, t.WriteJSON, func() (arrow.Record, error) { return t.rows(env) })
+}
+
+func (t Targets) rows(env stages.Env) (arrow.Record, error) {
+	text, values := make([][]string, 5), make([][]float64, 6)
+	top := map[int]bool{}
+	for _, target := range t {
+		for _, n := range target.nodes() {
+			top[len(text[0])] = n.depth == 0
+			for j, cell := range []string{target.Name, n.class, n.level, n.parent, string(target.Judgement)} {
+				text[j] = append(text[j], cell)
+			}
+			for j, of := range [][]float64{n.of.Source, n.of.Estimated, n.of.Lower, n.of.Upper, n.of.Rows} {
+				values[j] = append(values[j], of[n.at])
+			}
+			values[5] = append(values[5], target.ExpectedError)
+		}
+	}
+	var fields []arrow.Field
+	var arrays []arrow.Array
+	add := func(name string, of arrow.Array) {
+		fields, arrays = append(fields, arrow.Field{Name: name, Type: of.DataType(), Nullable: name == "parent"}), append(arrays, of)
+	}
+	add("file", arrowio.NewStringArray(text[0]))
+	add("class", arrowio.NewStringArray(text[1]))
+	if t[0].Levels != nil {
+		add("level", arrowio.NewStringArray(text[2]))
+		add("parent", arrowio.NewStringsWithout(text[3], top))
+	}
+	for j, name := range []string{"source", "target", "lower", "upper", "rows", "expected_error"} {
+		add(name, doubles(values[j]))
+	}
+	add("verdict", arrowio.NewStringArray(text[4]))
+	meta := arrowio.Meta{Classes: t[0].Classes, Provenance: arrowio.WithStep(t[0].steps, env.Step)}
+	return array.NewRecord(meta.Apply(arrow.NewSchema(fields, nil)), arrays, int64(len(text[0]))), nil
+}
+
+// WriteTable writes a line a target for a person to read, with the largest shares of all in columns of their own.
+func (t Targets) WriteTable(w io.Writer) error {
+	classes := t[0].Classes
+	mean := make([]float64, len(classes))
+	for _, target := range t {
+		for k, p := range target.Proportions.Estimated {
+			mean[k] += p / float64(len(t))
+		}
+	}
+	order := make([]int, len(classes))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if mean[a] > mean[b] {
+			return -1
+		}
+		return 1
+	})
+	shown := order[:min(len(order), mostShown)]
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(tw, "target\trows\t")
+	for _, k := range shown {
+		fmt.Fprintf(tw, "%s\t", safetext.Escape(classes[k]))
+	}
+	fmt.Fprintln(tw, "expected L1 error\tverdict\t")
+	for _, target := range t {
+		fmt.Fprintf(tw, "%s\t%d\t", safetext.Escape(target.Name), target.TargetRows)
+		for _, k := range shown {
+			fmt.Fprintf(tw, "%.1f %% (%.1f–%.1f)\t", 100*target.Proportions.Estimated[k], 100*target.Interval.Lower[k], 100*target.Interval.Upper[k])
+		}
+		fmt.Fprintf(tw, "%.2f\t%s\t\n", target.ExpectedError, target.Judgement)
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	if n := len(classes) - len(shown); n > 0 {
+		fmt.Fprintf(w, "%s more, in the file of -o.\n", spelling.Count(n, "class is", "classes are"))
+	}
+	_, err := fmt.Fprintln(w, "The verdicts: believe; care, believe with care; unjudged, cannot be judged without labels; doubt, do not believe.")
+	return err
+}
+
+// mostShown is how many classes fit beside one another.
+const mostShown = 5
