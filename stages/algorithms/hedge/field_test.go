@@ -55,13 +55,13 @@ func persons(people, rows int) problem {
 // model's file, and depends neither on threads nor on the order of rows.
 func TestField(t *testing.T) {
 	defer kernel.SetJobs(0)
-	p := persons(6, 60)
+	p := persons(4, 40)
 	m, _ := fitted(t, p, Options{})
-	if len(m.Left) != 6 {
-		t.Fatalf("%d batches were left out: want 6", len(m.Left))
+	if len(m.Left) != 4 {
+		t.Fatalf("%d batches were left out: want 4", len(m.Left))
 	}
 	for i, l := range m.Left {
-		if l.Batch != p.BatchNames[i] || l.Rows != 60 || !slices.Contains(Views, l.Best) || math.Abs(dense.Sum(l.Proportions)-1) > 1e-9 ||
+		if l.Batch != p.BatchNames[i] || l.Rows != 40 || !slices.Contains(Views, l.Best) || math.Abs(dense.Sum(l.Proportions)-1) > 1e-9 ||
 			!(l.L1 >= 0 && l.L1 <= 2 && l.Accuracy >= 0 && l.Accuracy <= 1 && l.ExpectedError > 0 && l.ExpectedAccuracy > 0) {
 			t.Errorf("batch %d: %+v", i, l)
 		}
@@ -125,7 +125,7 @@ func TestLeftOut(t *testing.T) {
 
 // A batch whose labels mean other classes is named, and no other.
 func TestMislabelled(t *testing.T) {
-	p := newProblem(600, even, even, nowhere)
+	p := newProblem(300, even, even, nowhere)
 	for i := range p.Labels {
 		b := int32(i % 5)
 		if p.Batches = append(p.Batches, b); b == 3 {
@@ -137,7 +137,7 @@ func TestMislabelled(t *testing.T) {
 	if all := strings.Join(m.Warnings, "; "); !strings.Contains(all, "the labels of thu come out of the other batches no more often than by chance") {
 		t.Errorf("warnings: %s", all)
 	}
-	right, _ := fitted(t, problem{Problem: Problem{Source: p.Source, Labels: newProblem(600, even, even, nowhere).Labels, Target: p.Target, Classes: p.Classes, Batches: p.Batches, BatchNames: p.BatchNames}}, Options{})
+	right, _ := fitted(t, problem{Problem: Problem{Source: p.Source, Labels: newProblem(300, even, even, nowhere).Labels, Target: p.Target, Classes: p.Classes, Batches: p.Batches, BatchNames: p.BatchNames}}, Options{})
 	if len(right.Warnings) > 0 {
 		t.Errorf("right labels are doubted: %v", right.Warnings)
 	}
