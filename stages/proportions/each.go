@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -95,17 +94,7 @@ func (t Targets) WriteTable(w io.Writer) error {
 			mean[k] += p / float64(len(t))
 		}
 	}
-	order := make([]int, len(classes))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		if mean[a] > mean[b] {
-			return -1
-		}
-		return 1
-	})
-	shown := order[:min(len(order), mostShown)]
+	shown := byShare(mean, true)[:min(len(classes), mostShown)]
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(tw, "target\trows\t")
 	for _, k := range shown {

@@ -203,6 +203,9 @@ func (p *estimator) print(cmd *cobra.Command, r *proportions.Report) error {
 
 // runEach answers for each file of --target by itself.
 func (p *estimator) runEach(cmd *cobra.Command, q question, format label.Format) error {
+	if output := p.common.output; output != "" && format.Name == label.Arrow {
+		return usagef("-o %s: the reports of several targets are no Arrow stream: give a name that ends in .csv, .json or .parquet", output)
+	}
 	paths, err := tables.Expand(p.files.target.Path)
 	if err != nil {
 		return err
@@ -227,9 +230,6 @@ func (p *estimator) runEach(cmd *cobra.Command, q question, format label.Format)
 func (p *estimator) putEach(cmd *cobra.Command, format label.Format, t proportions.Targets) error {
 	c := p.common
 	if c.output != "" {
-		if format.Name == label.Arrow {
-			return usagef("-o %s: the reports of several targets are no Arrow stream: give a name that ends in .csv, .json or .parquet", c.output)
-		}
 		env, done := c.env(cmd)
 		defer done()
 		if err := t.Save(cmd.Context(), env, c.output, format); err != nil {

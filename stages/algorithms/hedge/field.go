@@ -10,6 +10,7 @@ import (
 	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
+	"mars.dev/mars/stages/algorithms/labelshift"
 )
 
 // Labelled batches say how things change from batch to batch in their field. Each is left out in turn and answered from
@@ -149,12 +150,19 @@ func leaveOut(ctx context.Context, p Problem, o Options, all []batch, b int) (*g
 	sub := Problem{Source: dense.Gather(p.Source, source), Labels: dense.Pick(p.Labels, source), Target: dense.Gather(p.Source, target),
 		Classes: p.Classes, Columns: p.Columns, Batches: batches}
 	truth := dense.Pick(p.Labels, target)
-	left := Left{Batch: all[b].name, Rows: len(all[b].rows), Proportions: shares(p.Labels, all[b].rows, len(p.Classes))}
+	left := Left{Batch: all[b].name, Rows: len(all[b].rows)}
+	var err error
+	if left.Proportions, err = labelshift.Shares(dense.Pick(p.Labels, all[b].rows), len(p.Classes)); err != nil {
+		return nil, nil, left, err
+	}
 	m, err := fitBy(ctx, sub, Options{Classifiers: o.Classifiers, KeepAll: true, Seed: o.Seed}, gate.Default(), func() {})
 	if err != nil {
 		return nil, nil, left, ctx.Err()
 	}
-	t := &gate.Task{Name: all[b].name, Signs: m.Signs(), Truth: shares(p.Labels, target, len(p.Classes)), Sampling: make([]float64, len(p.Classes))}
+	t := &gate.Task{Name: all[b].name, Signs: m.Signs(), Sampling: make([]float64, len(p.Classes))}
+	if t.Truth, err = labelshift.Shares(truth, len(p.Classes)); err != nil {
+		return nil, nil, left, err
+	}
 	posteriors, err := m.Posteriors(ctx, m.Prepare(sub.Target))
 	if err != nil {
 		return nil, nil, left, err
@@ -163,15 +171,6 @@ func leaveOut(ctx context.Context, p Problem, o Options, all []batch, b int) (*g
 		t.Wrong = append(t.Wrong, wrong(q, truth))
 	}
 	return t, m, left, nil
-}
-
-// shares are those of the classes among some rows.
-func shares(labels []int32, rows []int, n int) []float64 {
-	p := make([]float64, n)
-	for _, i := range rows {
-		p[labels[i]] += 1 / float64(len(rows))
-	}
-	return p
 }
 
 // wrong is the share of rows whose greatest posterior is of another class.

@@ -170,6 +170,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 	if err := field.learn(ctx, p, o, step); err != nil {
 		return nil, err
 	}
+	total = done + 1 + steps // fewer batches than there are may have been left out
 	m, err := fitBy(ctx, p, o, field.gate, step)
 	if err != nil {
 		return nil, err
