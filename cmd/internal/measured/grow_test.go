@@ -89,6 +89,7 @@ func TestGrow(t *testing.T) {
 
 // Ordinary records keep their form.
 func TestRecordOfOnePart(t *testing.T) {
+	atRoot(t)
 	path := filepath.Join(runsFolder, "toy.jsonl")
 	want, err := os.ReadFile(path)
 	if err != nil {

@@ -9,17 +9,18 @@ import (
 	"testing"
 )
 
-// TestMain goes to the root of the clone, where make runs the program.
-func TestMain(m *testing.M) {
-	if err := os.Chdir(filepath.Join("..", "..", "..")); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
+// atRoot goes to the root of the clone, where make runs the program. It is each test that goes, not TestMain:
+// what is done before the tests start is not noted by go test, which would then repeat an old result from its
+// cache after a page has changed.
+func atRoot(t *testing.T) {
+	t.Helper()
+	t.Chdir(filepath.Join("..", "..", ".."))
 }
 
 // A page says what the kept runs say: no figure of a table is changed by hand, and no
 // study measured again without its pages.
 func TestPages(t *testing.T) {
+	atRoot(t)
 	b, err := readBook(runsFolder)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +41,7 @@ func TestPages(t *testing.T) {
 
 // Every kept run is of a study that there is, made by the command that it names today.
 func TestRecords(t *testing.T) {
+	atRoot(t)
 	files, err := filepath.Glob(filepath.Join(runsFolder, "*.jsonl"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no runs are kept", err)
@@ -91,6 +93,7 @@ func keys(of map[string]run) (names []string) {
 
 // Every table with numbers of these pages is measured, or says why not and what makes it.
 func TestTablesAreMeasured(t *testing.T) {
+	atRoot(t)
 	found, err := filepath.Glob("docs/measured/*.md")
 	if err != nil {
 		t.Fatal(err)

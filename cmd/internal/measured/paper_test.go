@@ -69,6 +69,7 @@ func TestPaperToyWins(t *testing.T) {
 }
 
 func TestPaperDigits(t *testing.T) {
+	atRoot(t)
 	runs := []run{}
 	for i, m := range []string{"source", "marsc"} {
 		for _, task := range []string{"mu-mid", "um-high"} {
@@ -83,6 +84,7 @@ func TestPaperDigits(t *testing.T) {
 
 // What the paper's table marks is what its last line counts, and its ranks are near the paper's.
 func TestPublished(t *testing.T) {
+	atRoot(t)
 	paper, err := published()
 	if err != nil {
 		t.Fatal(err)

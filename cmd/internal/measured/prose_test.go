@@ -18,6 +18,7 @@ const unmarkedList = "cmd/internal/measured/testdata/unmarked.txt"
 // Every figure in a sentence is taken from runs by a mark, or is on the list of those that are not: who
 // changes one sees which it is.
 func TestFiguresInSentences(t *testing.T) {
+	atRoot(t)
 	found, err := filepath.Glob("docs/measured/*.md")
 	if err != nil {
 		t.Fatal(err)

@@ -60,6 +60,7 @@ var thresholds = []struct{ page, text, constants string }{
 
 // A threshold of a page is the one of the code.
 func TestThresholds(t *testing.T) {
+	atRoot(t)
 	for _, threshold := range thresholds {
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(threshold.text), "N", `(\.?[0-9][0-9.,]*)`)
 		pattern = strings.ReplaceAll(pattern, " ", `\s+`)
@@ -84,6 +85,7 @@ func TestThresholds(t *testing.T) {
 
 // The page of the default says what its gate was fitted to.
 func TestTasksOfGate(t *testing.T) {
+	atRoot(t)
 	const page = "docs/default-rules.md"
 	made := gate.Default().Made
 	want := fmt.Sprintf("fitted to %s tasks of %s families", grouped(made.Tasks), grouped(made.Families))
@@ -152,6 +154,7 @@ func constant(t *testing.T, folder, name string) float64 {
 
 // The settings that the pages call the defaults are those of the recipes.
 func TestRecipesOfPages(t *testing.T) {
+	atRoot(t)
 	page := strings.Join(strings.Fields(read(t, resultsPage)), " ")
 	for _, r := range []struct {
 		arch  string
