@@ -23,6 +23,7 @@ const (
 	areaRounds  = 30
 	areaRate    = 0.2
 	areaLeaves  = 8
+	areaBins    = 64
 	areaColumns = 50 // that a round looks at
 	// leastWeight is the least that a source row counts, beside one of its class in its own proportions.
 	leastWeight = 1e-6
@@ -111,8 +112,9 @@ func (f *fit) outside(v *View) {
 // of folds that they have not seen.
 func areaBetween(ctx context.Context, sides [2]*side, seed uint64) (float64, error) {
 	total := sides[0].rows.Rows + sides[1].rows.Rows
+	options := treeOptions(seed, sides[0].rows, sides[1].rows)
 	for fold := range areaFolds {
-		seen, o := boosting.Rows{X: dense.New(0, sides[0].rows.Cols)}, treeOptions(sides[0].rows.Cols, seed)
+		seen, o := boosting.Rows{X: dense.New(0, sides[0].rows.Cols)}, options
 		for k, s := range sides {
 			for i, g := range s.folds {
 				if g != fold {
@@ -138,9 +140,10 @@ func areaBetween(ctx context.Context, sides [2]*side, seed uint64) (float64, err
 	return weightedArea(sides), nil
 }
 
-// treeOptions are few and small trees of so many columns: they are signs alone.
-func treeOptions(columns int, seed uint64) boosting.Options {
-	return boosting.Options{Rounds: areaRounds, LearningRate: areaRate, Leaves: areaLeaves, Columns: min(1, areaColumns/float64(columns)), Seed: seed}
+// treeOptions are few and small trees on such rows: they are signs alone.
+func treeOptions(seed uint64, rows ...blas32.General) boosting.Options {
+	return boosting.Options{Rounds: areaRounds, LearningRate: areaRate, Leaves: areaLeaves, Cuts: boosting.Quantiles(areaBins, rows...),
+		Columns: min(1, areaColumns/float64(rows[0].Cols)), Seed: seed}
 }
 
 // weightedArea is the share of pairs, by weight, in which the row of the second side has the greater score.

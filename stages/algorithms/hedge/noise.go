@@ -47,7 +47,7 @@ func (f *fit) listen(ctx context.Context, source, target blas32.General) (*Noise
 		return nil, nil
 	}
 	rows := dense.Sample(source.Rows, nearRows, f.random(streamNoise))
-	trial := &fit{Options: f.Options, classes: f.classes, labels: dense.Pick(f.labels, rows), distinct: len(rows)}
+	trial := &fit{Options: f.Options, classes: f.classes, labels: dense.Pick(f.labels, rows), distinct: len(rows), thin: f.thin}
 	source = dense.Gather(source, rows)
 	target = dense.Gather(target, dense.Sample(target.Rows, nearRows, f.random(streamNoise)))
 	var shares []float64

@@ -100,7 +100,7 @@ func (m *Model) look(ctx context.Context, f *fit, learners []*learner, posterior
 func (f *fit) trees(ctx context.Context, rows blas32.General, target []int) (blas32.General, error) {
 	source := dense.Sample(f.distinct, areaRows, f.random(streamArea))
 	seen := boosting.Rows{X: dense.Gather(rows, source), Labels: dense.Pick(f.labels, source)}
-	model, err := boosting.Fit(ctx, seen, f.classes, treeOptions(rows.Cols, f.Seed))
+	model, err := boosting.Fit(ctx, seen, f.classes, treeOptions(f.Seed, seen.X))
 	if err != nil {
 		return blas32.General{}, err
 	}

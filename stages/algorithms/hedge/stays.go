@@ -40,7 +40,7 @@ type Stays struct {
 const (
 	frequencies    = 256 // of the features, which are a cosine and a sine of each
 	medianRows     = 500 // whose median distance is the unit of the frequencies
-	stayReplicates = 50  // of each kind
+	stayReplicates = 50  // of each kind; thin classes (Evidence.Thin) get a quarter
 	minStayRows    = 30  // of the target that are not left out
 	minStayShare   = 0.4 // of them
 
@@ -95,12 +95,18 @@ type stayTest struct {
 	byClass  [][]int        // rows of each class that has some
 	prior    []float64      // their shares
 	draws    int            // target rows in a replicate
-	seed     uint64
+	// replicates of each kind
+	replicates int
+	seed       uint64
 }
 
 func (f *fit) newStayTest(source, target blas32.General, labels []int32) *stayTest {
 	directions := f.frequencies()
-	t := &stayTest{features: fourier(source, directions), target: dense.ColumnMeans(fourier(target, directions)), seed: f.Seed}
+	t := &stayTest{features: fourier(source, directions), target: dense.ColumnMeans(fourier(target, directions)),
+		replicates: stayReplicates, seed: f.Seed}
+	if f.thin {
+		t.replicates /= thinPart
+	}
 	all := make([][]int, f.classes)
 	for i, y := range labels {
 		all[y] = append(all[y], i)
@@ -158,13 +164,13 @@ func (t *stayTest) run(ctx context.Context) (Stays, []float64, error) {
 	if err != nil {
 		return Stays{}, nil, err
 	}
-	lefts, gains := make([]float64, stayReplicates), make([]float64, stayReplicates)
-	err = kernel.Each(2*stayReplicates, func(b int) (err error) {
+	lefts, gains := make([]float64, t.replicates), make([]float64, t.replicates)
+	err = kernel.Each(2*t.replicates, func(b int) (err error) {
 		rng := rand.New(rand.NewPCG(t.seed, streamStays+uint64(b)))
-		if b < stayReplicates {
+		if b < t.replicates {
 			lefts[b], _, err = t.replicate(ctx, rng, fitted)
 		} else {
-			_, gains[b-stayReplicates], err = t.replicate(ctx, rng, t.prior)
+			_, gains[b-t.replicates], err = t.replicate(ctx, rng, t.prior)
 		}
 		if err != nil {
 			return err

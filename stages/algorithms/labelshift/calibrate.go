@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -64,7 +65,7 @@ const minPosterior = 1e-12
 const (
 	newtonSteps     = 100
 	newtonTolerance = 1e-10 // of the gradient
-	newtonGain      = 1e-9  // that the last step promises, in nats a row: classes that are apart have no maximum
+	newtonGain      = 1e-6  // that the last step promises, in nats a row: classes that are apart have no maximum
 	newtonRidge     = 1e-10 // of the Hessian, whose biases have a direction of no effect
 )
 
@@ -141,6 +142,8 @@ type likelihood struct {
 	labels  []int32
 	classes int
 	biases  int // 0 or C
+
+	posteriors []float64 // n×C, that derivatives looks at
 }
 
 // maximise runs Newton's method, halving steps that do not lower the value.
@@ -202,7 +205,10 @@ func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64
 		}
 		return v[0] * x
 	}
-	p := make([]float64, len(l.logs))
+	if l.posteriors == nil {
+		l.posteriors = make([]float64, len(l.logs))
+	}
+	p := l.posteriors
 	for lo := 0; lo < len(p); lo += c {
 		for k, x := range l.logs[lo : lo+c] {
 			p[lo+k] = logit(x, k)
@@ -211,20 +217,20 @@ func (l *likelihood) derivatives(v []float64) (value float64, gradient []float64
 	kernel.Softmax64(p, c)
 	gradient, hessian = make([]float64, m), mat.NewSymDense(m, nil)
 	n := float64(len(l.labels))
-	products := l.biases > matrixClasses
+	products, diagonal := l.biases > matrixClasses, make([]float64, l.biases)
 	for i, y := range l.labels {
 		row, logs := p[i*c:(i+1)*c], l.logs[i*c:(i+1)*c]
 		k := floats.MaxIdx(row) // whose logarithm is exact
 		value += (logit(logs[k], k) - math.Log(row[k]) - logit(logs[y], int(y))) / n
-		l.addRow(gradient, hessian, row, logs, int(y), 1/n, products)
+		l.addRow(gradient, hessian, diagonal, row, logs, int(y), 1/n, products)
+	}
+	for k, v := range diagonal {
+		hessian.SetSym(1+k, 1+k, hessian.At(1+k, 1+k)+v)
 	}
 	if products {
-		all := blas64.General{Rows: len(l.labels), Cols: c, Stride: c, Data: p}
-		square := dense.New64(c, c)
-		kernel.Gemm64(true, false, 1/n, all, all, 0, square)
-		for k := range c {
-			floats.Sub(upper(hessian, 1+k), square.Data[k*c+k:(k+1)*c])
-		}
+		all, raw := blas64.General{Rows: len(l.labels), Cols: c, Stride: c, Data: p}, hessian.RawSymmetric()
+		biases := blas64.Symmetric{N: c, Stride: raw.Stride, Uplo: raw.Uplo, Data: raw.Data[raw.Stride+1:]}
+		blas64.Syrk(blas.Trans, -1/n, all, 1, biases)
 	}
 	return value, gradient, hessian
 }
@@ -239,7 +245,9 @@ func upper(m *mat.SymDense, k int) []float64 {
 // matrices.
 const matrixClasses = 16
 
-func (l *likelihood) addRow(gradient []float64, hessian *mat.SymDense, p, logs []float64, y int, weight float64, left bool) {
+// addRow adds what a row has of the derivatives, those of a class' bias alone to diagonal, and those of two
+// unless they are left.
+func (l *likelihood) addRow(gradient []float64, hessian *mat.SymDense, diagonal, p, logs []float64, y int, weight float64, left bool) {
 	mean, square := 0.0, 0.0
 	for k, v := range p {
 		mean += v * logs[k]
@@ -255,9 +263,14 @@ func (l *likelihood) addRow(gradient []float64, hessian *mat.SymDense, p, logs [
 	for k, v := range p {
 		gradient[1+k] += weight * v
 		first[1+k] += weight * v * (logs[k] - mean)
+		diagonal[k] += weight * v
+	}
+	if left {
+		return
+	}
+	for k, v := range p {
 		own := upper(hessian, 1+k)
-		own[0] += weight * v
-		for j := k; j < len(p) && !left; j++ {
+		for j := k; j < len(p); j++ {
 			own[j-k] -= weight * v * p[j]
 		}
 	}

@@ -26,9 +26,9 @@ const (
 	thinClasses = 65
 	leftOut     = 1e-3
 	thinPart    = 4
-	// usefulProducts is how many products of a posterior and a ratio Steps allows, but leastSteps: a few
-	// seconds of a processor.
-	usefulProducts, leastSteps = 2_000_000_000, 10
+	// usefulProducts is how many products of a posterior and a ratio Steps allows, but leastSteps: a second or
+	// two of a processor.
+	usefulProducts, leastSteps = 1_000_000_000, 10
 )
 
 // NewEMRows fails if a row is not a distribution.
