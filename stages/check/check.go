@@ -36,6 +36,7 @@ var (
 type Options struct {
 	Columns Columns
 	Reading tables.Options // how tables are written
+	Truth   string         // the file with the labels of the reference, by identity; "": the reference has them
 	Window  Span           // zero: all rows are one window
 	Level   float64        // of the intervals; 0 means 0.9
 	Alert   float64        // accuracy below which a window is an alarm; 0: none is
@@ -105,7 +106,12 @@ func Run(ctx context.Context, env stages.Env, path, reference string, o Options)
 // refer learns from the reference.
 func (c *checker) refer(ctx context.Context, env stages.Env, path string) error {
 	o := c.options
-	s, err := look(ctx, path, o)
+	t, err := readTruth(ctx, o)
+	defer t.close()
+	if err != nil {
+		return err
+	}
+	s, err := look(ctx, path, t, o)
 	if err != nil {
 		return err
 	}
@@ -125,8 +131,12 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 	r.columns.Time = ""
 	left := int64(0)
 	err = r.each(ctx, path, o.Reading, func(rec arrow.Record) error {
+		labels, err := t.labels(r, rec)
+		if err != nil {
+			return err
+		}
 		return c.take(r, rec, func(i int, state rowState) error {
-			label := text(of(rec, o.Columns.Label), i)
+			label := labels(i)
 			if label == "" || state != whole {
 				left++
 				return nil

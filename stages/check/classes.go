@@ -70,28 +70,35 @@ type survey struct {
 	known   []string // classes with posteriors, or that are predicted
 	kind    kind
 	missing int64 // rows without a label
+	ids     []string
 }
 
+// shownIDs is how many identities a message names.
+const shownIDs = 3
+
 // look reads the classes of the reference.
-func look(ctx context.Context, path string, o Options) (*survey, error) {
+func look(ctx context.Context, path string, t *truth, o Options) (*survey, error) {
 	r := &reader{columns: o.Columns}
 	r.columns.Time = ""
 	s := &survey{labels: map[string]bool{}}
 	predicted := map[string]bool{}
 	err := r.each(ctx, path, o.Reading, func(rec arrow.Record) (err error) {
-		labels := of(rec, o.Columns.Label)
-		if labels == nil {
-			return r.lacks(o.Columns.Label, "name the column of labels with --label")
+		labels, err := t.labels(r, rec)
+		if err != nil {
+			return err
 		}
 		if s.kind, err = r.kindOf(rec); err != nil {
 			return err
 		}
 		guess := of(rec, o.Columns.prediction())
 		for i := range int(rec.NumRows()) {
-			if label := text(labels, i); label != "" {
+			if label := labels(i); label != "" {
 				s.labels[label] = true
 			} else {
 				s.missing++
+			}
+			if ids := of(rec, o.Columns.ID); ids != nil && len(s.ids) < shownIDs {
+				s.ids = append(s.ids, text(ids, i))
 			}
 			if s.kind == hard {
 				if class := text(guess, i); class != "" {
@@ -114,7 +121,7 @@ func look(ctx context.Context, path string, o Options) (*survey, error) {
 		return nil, err
 	}
 	if len(s.labels) == 0 {
-		return nil, fmt.Errorf("%s: column %q has no label: give labelled rows as the reference", path, o.Columns.Label)
+		return nil, t.missing(path, o.Columns.Label, s.ids)
 	}
 	if s.kind == hard {
 		s.known = tables.Classes(sortedKeys(predicted))

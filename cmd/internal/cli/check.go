@@ -57,11 +57,12 @@ a row a window, .json the whole report.`,
 	f, c, o := cmd.Flags(), k.common, &k.options
 	f.StringVar(&k.reference, "reference", "", "file with predictions and labels of rows that the model was not trained on (required)")
 	f.StringVar(&o.Columns.Label, "label", "label", "label column of the reference")
+	f.StringVar(&o.Truth, "reference-labels", "", "file with the labels of the reference's rows, if that has none: rows belong together by --id")
 	f.StringVar(&o.Columns.Probability, "probability", "probability", "what the columns of posteriors begin with, as in probability_CLASS, or the column with lists of them")
 	f.StringVar(&o.Columns.Score, "score", "", "column with the posterior of one of two classes")
 	f.StringVar(&o.Columns.Positive, "positive", "", "class that --score is of (default: the last by value or name)")
 	f.StringVar(&o.Columns.Prediction, "prediction", "", "column of predicted classes (default \"predicted_class\", if it is there, else the most probable class)")
-	f.StringVar(&o.Columns.ID, "id", "id", "identity column, for --labels (default: row numbers if there is none)")
+	f.StringVar(&o.Columns.ID, "id", "id", "identity column, for --labels and --reference-labels (default: row numbers if there is none)")
 	k.given.register(f)
 	f.StringVar(&k.window, "window", "", "length of a window: a number of rows, or a time such as 15m, 1h or 7d (default: all rows are one)")
 	f.StringVar(&o.Columns.Time, "time", "", "column with the time of each row, for windows of time: 2026-03-01T12:00:00Z, or seconds since 1970")
@@ -226,9 +227,9 @@ func (k *checking) save(cmd *cobra.Command, env stages.Env, format label.Format,
 }
 
 // askLine is the command that draws rows to label: predictions are features enough. A column of times is left out
-// where the reference has it, whose columns are the features.
+// where the reference has it, whose columns are the features. It is "" where mars ask does not read the rows or their labels.
 func (k *checking) askLine(ctx context.Context) string {
-	if isPipe(k.common.input) || k.common.input == "-" {
+	if isPipe(k.common.input) || k.common.input == "-" || k.options.Truth != "" {
 		return ""
 	}
 	words := []string{"mars", "ask", "--source", k.reference, "--target", k.common.input, "--label", k.options.Columns.Label}

@@ -42,6 +42,7 @@ var meanings = []struct {
 		{names: "after sums", role: pipeline.InputFile, learnt: true, python: none},
 		{names: "labels parts", role: pipeline.InputFile, python: none},
 		{names: "reference", role: pipeline.InputFile, python: none},
+		{names: "reference-labels", role: pipeline.InputFile},
 		{names: "alert", python: none},
 		{names: "output", role: pipeline.RowsFile, python: none},
 		{names: "save", role: pipeline.StateFile, values: files("arrow", "safetensors"), python: "Path"},

@@ -559,6 +559,7 @@ ASK: Mapping[str, str] = {
 class CheckOptions(TypedDict, total=False):
     """Options of mars check."""
 
+    reference_labels: str
     score: str
     positive: str
     id: str
@@ -583,9 +584,10 @@ class CheckOptions(TypedDict, total=False):
 
 
 CHECK: Mapping[str, str] = {
+    "reference_labels": "file with the labels of the reference's rows, if that has none: rows belong together by id",
     "score": "column with the posterior of one of two classes",
     "positive": "class that score is of (default: the last by value or name)",
-    "id": "identity column, for labels (default: row numbers if there is none)",
+    "id": "identity column, for labels and reference_labels (default: row numbers if there is none)",
     "new_class": "values in labels that are classes which the source lacks, though they are spelt almost like one of its own",
     "window": "length of a window: a number of rows, or a time such as 15m, 1h or 7d (default: all rows are one)",
     "time": "column with the time of each row, for windows of time: 2026-03-01T12:00:00Z, or seconds since 1970",
