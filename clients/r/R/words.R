@@ -3,7 +3,7 @@
 # a number; else it is a part of the sentence. Pages that are not installed are left out.
 spoken <- function(text) {
   text <- gsub("[[:space:]]*\\(docs/[^)]*\\)", "", text)
-  text <- gsub("(?<![\\w./-])mars (label|predict|proportions|ask)(?![\\w.:-])", "mars_\\1", text, perl = TRUE)
+  text <- gsub("(?<![\\w./-])mars (label|predict|proportions|ask|check)(?![\\w.:-])", "mars_\\1", text, perl = TRUE)
   value <- "('[^']*'|\"[^\"]*\"|-?[0-9.]*[0-9](?![\\w.])|[^\\s;()\"]*[^\\s;():,.\"](?=[,.;:)]|$|\\n))"
   vapply(text, function(line) {
     found <- gregexpr(paste0("--[a-z][a-z0-9]*(-[a-z0-9]+)*(( |=|: (?=\"))", value, ")?"), line, perl = TRUE)
