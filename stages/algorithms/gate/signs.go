@@ -2,11 +2,7 @@ package gate
 
 import (
 	"math"
-	"slices"
 )
-
-// Views are the names of the assumptions that are weighed: see package hedge.
-var Views = []string{"same", "balance", "together", "classes", "parts"}
 
 // Problem is what is seen of a source and a target.
 type Problem struct {
@@ -153,7 +149,7 @@ func (a answer) over(of func(View) float64) (sum float64) {
 // stays is the weight of the views that move no rows.
 func (a answer) stays() float64 {
 	return a.over(func(v View) float64 {
-		if Moves(v.Name) {
+		if Of(v.Name).Moves {
 			return 0
 		}
 		return 1
@@ -206,9 +202,6 @@ var answerSigns = []sign[answer]{
 	{name: "classes", of: func(a answer) float64 { return math.Log(float64(a.Problem.Classes)) }},
 }
 
-// Moves reports whether a view takes the source's rows to have moved.
-func Moves(view string) bool { return view != "same" && view != "balance" }
-
 // distance is the L1 distance.
 func distance(p, q []float64) (sum float64) {
 	for k := range p {
@@ -233,6 +226,3 @@ func names[T any](signs []sign[T]) []string {
 	}
 	return all
 }
-
-// index is the number of a view among Views, or −1.
-func index(view string) int { return slices.Index(Views, view) }

@@ -67,7 +67,7 @@ func (s *side) worth() float64 {
 
 // apart finds the signs Apart, Beyond and Blurred of a view that has moved the source's rows (rows).
 func (f *fit) apart(ctx context.Context, v *View, rows blas32.General) (err error) {
-	if v.Name == "same" {
+	if v.belief().still {
 		f.outside(v)
 		return nil
 	}

@@ -29,7 +29,7 @@ type Sums struct {
 	// EM has, by classifier, the sums of EM at the point; nil where it has no weight.
 	EM []*labelshift.EMSums
 	// Posteriors are the sums at p_S of the classifier of unmoved rows, of which the mean
-	// posterior comes that the view "same" needs; nil if that has no weight.
+	// posterior comes that still views need; nil if none has weight.
 	Posteriors *labelshift.EMSums
 }
 
@@ -44,7 +44,7 @@ func (m *Model) Start() (Point, error) {
 	point := make(Point, len(m.classifiers))
 	for _, v := range m.Views {
 		switch {
-		case !m.kept(v) || v.Name == "same":
+		case !m.kept(v) || v.belief().still:
 		case v.FixedPoint == nil:
 			return nil, errors.New("hedge: the model was made by a version that did not keep what sums over all rows begin with: make it again")
 		default:
@@ -52,7 +52,7 @@ func (m *Model) Start() (Point, error) {
 		}
 	}
 	for c := range point {
-		if m.classifiers[c] != nil && point[c] == nil { // "same" alone: any point does
+		if m.classifiers[c] != nil && point[c] == nil { // still views alone: any point does
 			point[c] = slices.Clone(m.prior)
 		}
 	}
@@ -158,7 +158,7 @@ func (m *Model) Next(s *Sums, point Point) (next Point, step float64, err error)
 
 // iterates reports whether a view needs the fixed point of a classifier.
 func (m *Model) iterates(c int) bool {
-	return slices.ContainsFunc(m.Views, func(v View) bool { return v.Classifier == c && v.Name != "same" && m.kept(v) })
+	return slices.ContainsFunc(m.Views, func(v View) bool { return v.Classifier == c && !v.belief().still && m.kept(v) })
 }
 
 // Done reports whether a step of Next led to the fixed point, but for rounding.
@@ -254,7 +254,7 @@ func ofSums(of []int, covariance *mat.SymDense) []float64 {
 
 // answerView gives a view its proportions of all rows, and returns their sampling covariance.
 func (m *Model) answerView(v *View, s *Sums, next Point) (*mat.SymDense, error) {
-	if v.Name == "same" {
+	if v.belief().still {
 		v.Proportions = s.Posteriors.EMStep(m.prior)
 		return m.meanCovariance(s.Posteriors, v.Proportions), nil
 	}
@@ -263,7 +263,7 @@ func (m *Model) answerView(v *View, s *Sums, next Point) (*mat.SymDense, error) 
 	if err != nil {
 		return nil, fmt.Errorf("hedge: view %s: %w", v.Name, err)
 	}
-	if v.Name == "balance" || v.Name == "together" {
+	if !v.belief().apiece {
 		v.Proportions, v.FixedPoint = slices.Clone(fixed), slices.Clone(fixed)
 		return covariance, nil
 	}

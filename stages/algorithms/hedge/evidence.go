@@ -92,9 +92,9 @@ func (m *Model) judge(f *fit, posteriors []blas32.General) blas32.General {
 // changed. Views that move nothing do not count: of the 2,304 tasks of the gate's fit none with one class alone has more than
 // .15 then.
 func (m *Model) crossed() (sum float64) {
-	same := slices.IndexFunc(m.Views, func(v View) bool { return v.Name == "same" })
+	same := slices.IndexFunc(m.Views, func(v View) bool { return v.belief().still })
 	for i, v := range m.Views {
-		if same >= 0 && gate.Moves(v.Name) {
+		if same >= 0 && v.moves() {
 			sum += v.Weight * m.disagree[i][same]
 		}
 	}

@@ -232,7 +232,7 @@ func variancesOf(rows [][]float64, part float64) []float64 {
 // replicate returns a view's proportions of weighted rows, by at most so many steps of EM.
 func replicate(ctx context.Context, rows *labelshift.EMRows, v View, weights []float64, steps int) ([]float64, error) {
 	o := labelshift.EMOptions{Weights: weights, Iterations: steps, Tolerance: replicateTolerance}
-	if v.Name == "same" {
+	if v.belief().still {
 		o.Iterations = 1
 	}
 	shares := make([]float64, len(v.Proportions))

@@ -42,13 +42,10 @@ type View struct {
 	Carried []float64 `json:"carried,omitempty"`
 
 	// FixedPoint is the proportions, C values, at which EM stays on the posteriors of the
-	// view's classifier, over the target rows that were fitted to: nil of the view "same", and
+	// view's classifier, over the target rows that were fitted to: nil of a still belief, and
 	// of models of older versions.
 	FixedPoint []float64 `json:"fixed_point,omitempty"`
 }
-
-// moves reports whether the view takes the source's rows to have moved.
-func (v *View) moves() bool { return gate.Moves(v.Name) }
 
 // Unmoved is the weight, 0 to 1, of the views that leave the source's rows where they are.
 func Unmoved(views []View) (weight float64) {
@@ -86,37 +83,29 @@ func (f *fit) settled() bool {
 	return f.Assume == nil && !f.KeepAll && f.thin && f.stays.tested && f.stays.Misfit <= firstMisfit
 }
 
-// moved returns the learners' rows, by the classifier's index: as they are, moved
-// together, by class and by part. All but the first are nil if it is settled that nothing has moved.
-// A movement that cannot be found is nil, with a
-// warning, and so is that by part if no class has parts.
+// moved returns the learners' rows, by the classifier's index: as they are, and where each belief has moved
+// them. All but the first are nil if it is settled that nothing has moved. A movement that cannot be found is nil, with a
+// warning, and so is one that the target does not show.
 func (f *fit) moved(ctx context.Context) ([]*learner, error) {
-	learners := []*learner{{rows: f.source}, nil, nil, nil}
+	var ways []string
+	for _, name := range Views {
+		if beliefs[name].move != nil {
+			ways = append(ways, name)
+		}
+	}
+	learners := append([]*learner{{rows: f.source}}, make([]*learner, len(ways))...)
 	if f.settled() {
 		return learners, nil
 	}
-	if !f.findsClasses() {
+	apiece := f.findsClasses()
+	if !apiece {
 		f.warn("of %d classes, with %.1f source rows each on average, nobody has looked whether each has moved by itself", f.classes, float64(f.distinct)/float64(f.classes))
-		var err error
-		learners[1], err = f.together(ctx)
-		return learners, err
-	}
-	parts, err := divide(ctx, f.source, f.labels, f.classes, f.Seed)
-	if err != nil {
-		return nil, err
-	}
-	pieces := whole(f.labels, f.classes)
-	ways := []func() (*learner, error){
-		func() (*learner, error) { return f.together(ctx) },
-		func() (*learner, error) { return f.each(ctx, pieces) },
-		func() (*learner, error) { return f.each(ctx, parts) },
-	}
-	if len(parts.class) == f.classes {
-		ways = ways[:2]
 	}
 	errs := make([]error, len(ways))
-	err = kernel.Each(len(ways), func(i int) error {
-		learners[i+1], errs[i] = ways[i]()
+	err := kernel.Each(len(ways), func(i int) error {
+		if b := beliefs[ways[i]]; apiece || !b.apiece {
+			learners[i+1], errs[i] = b.move(f, ctx)
+		}
 		return ctx.Err()
 	})
 	if err != nil {
@@ -124,7 +113,7 @@ func (f *fit) moved(ctx context.Context) ([]*learner, error) {
 	}
 	for i, err := range errs {
 		if err != nil {
-			f.warn("the assumption %q gives no answer: %v", Views[i+2], err)
+			f.warn("the assumption %q gives no answer: %v", ways[i], err)
 			learners[i+1] = nil
 		}
 	}
@@ -147,7 +136,7 @@ func (f *fit) findsClasses() bool {
 
 // onlyClasses reports whether all that may be assumed is that classes, or their parts, have moved.
 func (f *fit) onlyClasses() bool {
-	return f.Assume != nil && !slices.ContainsFunc(f.Assume, func(name string) bool { return name != "classes" && name != "parts" })
+	return f.Assume != nil && !slices.ContainsFunc(f.Assume, func(name string) bool { return !beliefs[name].apiece })
 }
 
 // checkPairs fails if what may be assumed would take minutes to hours.
@@ -168,6 +157,20 @@ func (f *fit) together(ctx context.Context) (*learner, error) {
 	}
 	rows, err := f.move(ctx, one, certain)
 	return &learner{rows: rows}, err
+}
+
+// byClass moves each class by itself.
+func (f *fit) byClass(ctx context.Context) (*learner, error) {
+	return f.each(ctx, whole(f.labels, f.classes))
+}
+
+// byPart moves each part of a class by itself. It is nil if no class has parts.
+func (f *fit) byPart(ctx context.Context) (*learner, error) {
+	parts, err := divide(ctx, f.source, f.labels, f.classes, f.Seed)
+	if err != nil || len(parts.class) == f.classes {
+		return nil, err
+	}
+	return f.each(ctx, parts)
 }
 
 // each finds the clouds in the target and moves each there.
@@ -226,17 +229,22 @@ func (f *fit) train(ctx context.Context, l *learner, moved bool) (err error) {
 func (f *fit) see(ctx context.Context, learners []*learner) ([]View, []blas32.General, error) {
 	var views []View
 	var posteriors []blas32.General
-	for i, name := range Views {
-		v := View{Name: name, Classifier: max(0, i-1)} // the first two share one
+	last := 0
+	for _, name := range Views {
+		v := View{Name: name}
+		if v.belief().move != nil {
+			last++
+			v.Classifier = last
+		}
 		l := learners[v.Classifier]
 		if l == nil {
 			continue
 		}
 		var err error
-		if v.Proportions, err = f.proportions(ctx, name, l); err != nil {
+		if v.Proportions, err = f.proportions(ctx, v.belief(), l); err != nil {
 			return nil, nil, fmt.Errorf("hedge: view %s: %w", name, err)
 		}
-		if name == "same" {
+		if v.belief().still {
 			// Other rows do not change what a row of its kind is: the mean posterior of the
 			// target's rows is p_T, but posteriors stay as they are.
 			v.Carried = f.prior
@@ -255,11 +263,11 @@ func (f *fit) see(ctx context.Context, learners []*learner) ([]View, []blas32.Ge
 	return views, posteriors, nil
 }
 
-// proportions returns p_T of a view: by the match that moved the rows; without one, by
-// EM; and if nothing has changed, the mean posterior.
-func (f *fit) proportions(ctx context.Context, name string, l *learner) ([]float64, error) {
+// proportions returns p_T of a belief: by the match that moved the rows; without one, by
+// EM; and the mean posterior, if posteriors stay.
+func (f *fit) proportions(ctx context.Context, b belief, l *learner) ([]float64, error) {
 	switch {
-	case name == "same":
+	case b.still:
 		return dense.ColumnMeans(l.mean), nil
 	case l.matched != nil:
 		return l.matched, nil

@@ -131,17 +131,8 @@ func (h *Hedge) Signs(expectedError float64, warned bool) Signs {
 		Against: h.Unknown >= 0.5 || h.Missing > maxMissing || h.Stayed() && h.Problem.New > maxNew || h.Untypical > maxUntypical}
 }
 
-// assumptions are the views in words.
-var assumptions = map[string]string{
-	"same":     "nothing has changed",
-	"balance":  "only the proportions have changed",
-	"together": "all rows have moved alike",
-	"classes":  "each class has moved by itself",
-	"parts":    "each part of a class has moved by itself",
-}
-
 // Assumption says in words what a view assumes.
-func Assumption(view string) string { return cmp.Or(assumptions[view], view) }
+func Assumption(view string) string { return gate.Of(view).Words }
 
 // An Assumed is an assumption with what it counts for.
 type Assumed struct {
