@@ -186,7 +186,8 @@ func loadRecipe(path string) (*recipe, string, error) {
 	}
 	for _, d := range domains {
 		m := p.scaling(d)
-		if err := loadScaling(t, d.String(), m); err != nil {
+		loadScaling(t, d.String(), m)
+		if err := t.Err(); err != nil {
 			return nil, "", err
 		}
 		if err := m.Check(m.Width()); err != nil {
@@ -203,18 +204,11 @@ func loadRecipe(path string) (*recipe, string, error) {
 }
 
 // loadScaling reads the scaling of a domain, if the state has one.
-func loadScaling(t *state.Table, domain string, into *scale.Scaling) (err error) {
+func loadScaling(t *state.Table, domain string, into *scale.Scaling) {
 	switch {
 	case t.Has(domain + "_mean"):
-		m := &scale.Standard{}
-		if m.Mean, err = t.Floats(domain + "_mean"); err != nil {
-			return err
-		}
-		into.Standard = m
-		m.Deviation, err = t.Floats(domain + "_deviation")
+		into.Standard = &scale.Standard{Mean: t.Floats(domain + "_mean"), Deviation: t.Floats(domain + "_deviation")}
 	case t.Has(domain + "_quantiles"):
-		into.Quantiles = &scale.Quantiles{}
-		into.Quantiles.Values, err = t.Vectors(domain + "_quantiles")
+		into.Quantiles = &scale.Quantiles{Values: t.Vectors(domain + "_quantiles")}
 	}
-	return err
 }

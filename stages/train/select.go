@@ -85,7 +85,7 @@ func Select(c Choice) stages.Func {
 		}
 		c.say(env, outcomes, best)
 		if c.Report != "" {
-			if err := c.write(ctx, outcomes, best); err != nil {
+			if err := c.write(outcomes, best); err != nil {
 				return err
 			}
 		}

@@ -247,12 +247,8 @@ func parse(t *state.Table, name string) (*Responses, error) {
 			return fail(fmt.Errorf("a point has %d shares, and there are %d classes", len(p), len(r.Classes)))
 		}
 	}
-	names, err := t.Strings("part")
-	if err != nil {
-		return nil, err
-	}
-	sums, err := t.Strings("sums")
-	if err != nil {
+	names, sums := t.Strings("part"), t.Strings("sums")
+	if err := t.Err(); err != nil {
 		return nil, err
 	}
 	for i, text := range sums {

@@ -145,18 +145,7 @@ func (s *Sketch) Save(path string) error {
 	schema := arrow.NewSchema(fields, &meta)
 	rec := array.NewRecord(schema, append(s.columns(s.Rows), keys.NewArray(), parts.NewArray()), int64(len(s.Rows)))
 	defer rec.Release()
-	w, err := arrowio.Create(path, arrowio.WriteOptions{})
-	if err != nil {
-		return err
-	}
-	if err = w.Begin(schema); err == nil {
-		err = w.Write(rec)
-	}
-	if err != nil {
-		w.Fail(err)
-		return err
-	}
-	return w.Close()
+	return arrowio.Save(path, rec)
 }
 
 func partsText(parts []share) string {
