@@ -26,11 +26,8 @@ import (
 // A Span is the length of a window.
 type Span = windows.Span
 
-// ParseSpan reads a Span, and ParseDuration a duration.
-var (
-	ParseSpan     = windows.ParseSpan
-	ParseDuration = windows.ParseDuration
-)
+// ParseSpan reads a Span.
+var ParseSpan = windows.ParseSpan
 
 // Options of a check.
 type Options struct {

@@ -31,8 +31,6 @@ type Report struct {
 	// Next is the command that draws rows to label; who asked fills it in.
 	Next string `json:"-"`
 
-	kind  kind
-	timed bool
 	alert float64
 }
 
@@ -42,7 +40,7 @@ const Unseen = "If labels now follow another rule than in the reference, or rows
 func newReport(c *checker, rows int64) *Report {
 	r := c.reference
 	return &Report{Classes: c.classes.names, Level: c.options.Level, Rows: rows, Shares: r.Proportions, Unseen: Unseen,
-		Reference: figures(names(c.classes.names), r.Figures, r.Interval, nil), Windows: []*Window{}, kind: c.kind, timed: c.options.Window.Time > 0, alert: c.options.Alert}
+		Reference: figures(names(c.classes.names), r.Figures, r.Interval, nil), Windows: []*Window{}, alert: c.options.Alert}
 }
 
 // Alarms are the windows whose accuracy is below what was asked for.
