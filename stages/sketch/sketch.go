@@ -6,6 +6,7 @@
 package sketch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -215,10 +216,10 @@ func (l labels) most(b *sketches.Builder) int { return max(len(l), b.Classes()) 
 func (p *part) headerOf(t *tables.Table) (sketches.Header, error) {
 	h := sketches.Header{Sample: p.o.Sample, Seed: p.env.Seed}
 	if t.Labels != nil {
-		h.Label = orUsual(p.o.Format.Label, "label")
+		h.Label = cmp.Or(p.o.Format.Label, "label")
 	}
 	if t.IDInts != nil || t.IDNames != nil {
-		h.ID = orUsual(p.o.Format.ID, "id")
+		h.ID = cmp.Or(p.o.Format.ID, "id")
 	}
 	p.numbers, p.texts = nil, nil
 	if t.Columns == nil {
@@ -253,11 +254,4 @@ func (p *part) headerOf(t *tables.Table) (sketches.Header, error) {
 		}
 	}
 	return h, nil
-}
-
-func orUsual(name, usual string) string {
-	if name == "" {
-		return usual
-	}
-	return name
 }
