@@ -63,10 +63,7 @@ func Estimate(ctx context.Context, env stages.Env, in arrowio.Stream, o Options)
 			return nil, err
 		}
 	}
-	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
-	if err != nil {
-		return nil, err
-	}
+	spool := arrowio.NewSpool(in, env.Memory)
 	defer spool.Close()
 	r.Stream = spool
 	classes, err := r.Classes(ctx)

@@ -70,10 +70,7 @@ type outcome struct {
 // first. A candidate that fails is left out; that all do is an error.
 func Select(c Choice) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
-		spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
-		if err != nil {
-			return err
-		}
+		spool := arrowio.NewSpool(in, env.Memory)
 		defer spool.Close()
 		outcomes, err := c.try(ctx, env, spool)
 		if err != nil {
