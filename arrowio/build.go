@@ -156,14 +156,18 @@ type Table struct {
 }
 
 // Add adds a column without nulls.
-func (t *Table) Add(name string, column arrow.Array) { t.add(name, column, false) }
+func (t *Table) Add(name string, column arrow.Array) {
+	t.AddField(arrow.Field{Name: name, Type: column.DataType()}, column)
+}
 
 // AddNullable adds a column that may have nulls.
-func (t *Table) AddNullable(name string, column arrow.Array) { t.add(name, column, true) }
+func (t *Table) AddNullable(name string, column arrow.Array) {
+	t.AddField(arrow.Field{Name: name, Type: column.DataType(), Nullable: true}, column)
+}
 
-func (t *Table) add(name string, column arrow.Array, nullable bool) {
-	t.fields = append(t.fields, arrow.Field{Name: name, Type: column.DataType(), Nullable: nullable})
-	t.columns = append(t.columns, column)
+// AddField adds a column as another batch has it.
+func (t *Table) AddField(f arrow.Field, column arrow.Array) {
+	t.fields, t.columns = append(t.fields, f), append(t.columns, column)
 }
 
 // Record is the batch, with what meta says of it.
@@ -178,4 +182,11 @@ func Save(path string, rec arrow.Record) error {
 		return err
 	}
 	return Copy(context.Background(), out, NewBatches(path, rec.Schema(), rec))
+}
+
+// CopyRows copies rows of a column, whose batch does not stay.
+func CopyRows(column arrow.Array, from, to int64) (arrow.Array, error) {
+	part := array.NewSlice(column, from, to)
+	defer part.Release()
+	return array.Concatenate([]arrow.Array{part}, allocator)
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -186,10 +187,7 @@ func Merge(all []*Responses, names []string) (*Responses, error) {
 			parts[p.Fingerprint] = p
 		}
 	}
-	for _, p := range parts {
-		out.Parts = append(out.Parts, p)
-	}
-	slices.SortFunc(out.Parts, func(a, b *Part) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
+	out.Parts = slices.SortedFunc(maps.Values(parts), func(a, b *Part) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
 	return out, nil
 }
 

@@ -70,58 +70,50 @@ func (s *Sketch) Record(rows []*Row) arrow.Record {
 
 func (s *Sketch) columns(rows []*Row) []arrow.Array {
 	var columns []arrow.Array
-	text := func(at func(*Row) string, nullable bool) {
-		b := array.NewStringBuilder(memory.DefaultAllocator)
-		for _, r := range rows {
-			if v := at(r); v != "" || !nullable {
-				b.Append(v)
-			} else {
-				b.AppendNull()
-			}
+	texts := func(of func(*Row) string) []string {
+		values := make([]string, len(rows))
+		for i, r := range rows {
+			values[i] = of(r)
 		}
-		columns = append(columns, b.NewArray())
+		return values
 	}
 	if s.ID != "" {
-		text(func(r *Row) string { return r.ID }, false)
+		columns = append(columns, arrowio.NewStringArray(texts(func(r *Row) string { return r.ID })))
 	}
 	if s.Label != "" {
-		text(func(r *Row) string { return r.Label }, true)
+		columns = append(columns, arrowio.NewStringsOrNull(texts(func(r *Row) string { return r.Label })))
 	}
 	number, word := 0, 0
 	for _, c := range s.Columns {
-		at := number
-		number += c.width()
+		v := arrowio.Vectors{Rows: len(rows), Width: c.width()}
+		for _, r := range rows {
+			v.Data = append(v.Data, r.Numbers[number:number+v.Width]...)
+		}
+		number += v.Width
 		switch c.Kind {
 		case Text:
-			i := word
+			columns = append(columns, arrowio.NewStringsOrNull(texts(func(r *Row) string { return r.Texts[word] })))
 			word++
-			text(func(r *Row) string { return r.Texts[i] }, true)
 		case Vector:
-			v := arrowio.Vectors{Rows: len(rows), Width: c.Width}
-			for _, r := range rows {
-				v.Data = append(v.Data, r.Numbers[at:at+c.Width]...)
-			}
 			columns = append(columns, arrowio.NewVectorArray(v))
 		case Day:
 			b := array.NewDate32Builder(memory.DefaultAllocator)
-			for _, r := range rows {
-				if v := r.Numbers[at]; v == v {
-					b.Append(arrow.Date32(v))
+			for _, day := range v.Data {
+				if day == day {
+					b.Append(arrow.Date32(day))
 				} else {
 					b.AppendNull()
 				}
 			}
 			columns = append(columns, b.NewArray())
 		default:
-			b := array.NewFloat32Builder(memory.DefaultAllocator)
-			for _, r := range rows {
-				if v := r.Numbers[at]; v == v {
-					b.Append(v)
-				} else {
-					b.AppendNull()
+			missing := map[int]bool{}
+			for i, x := range v.Data {
+				if missing[i] = x != x; missing[i] {
+					v.Data[i] = 0
 				}
 			}
-			columns = append(columns, b.NewArray())
+			columns = append(columns, arrowio.NewFloatsWithout(v.Data, missing))
 		}
 	}
 	return columns
