@@ -85,10 +85,7 @@ func (r *Report) Save(ctx context.Context, path string, f write.Format) error {
 func (r *Report) Write(out arrowio.Sink) error {
 	rec := r.Record()
 	defer rec.Release()
-	if err := out.Begin(rec.Schema()); err != nil {
-		return err
-	}
-	return out.Write(rec)
+	return arrowio.WriteRecord(out, rec)
 }
 
 // Record has a row a window.

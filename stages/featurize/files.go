@@ -632,7 +632,7 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *tables.Table, d
 		return nil, nil, errors.New("the source has drawn all rows: draw fewer with --source-rows")
 	}
 	if t.Labels != nil {
-		if labels, err = tables.Index(pick(t.Labels, chosen), d.classes, func(i int) string { return t.Place(chosen[i]) }); err != nil {
+		if labels, err = tables.Index(tables.Chosen(t.Labels, chosen), d.classes, func(i int) string { return t.Place(chosen[i]) }); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -662,7 +662,7 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *tables.Table, d
 	if err != nil {
 		return nil, nil, err
 	}
-	return pick(chosen, drawn), pick(labels, drawn), nil
+	return tables.Chosen(chosen, drawn), tables.Chosen(labels, drawn), nil
 }
 
 // thin keeps fractions of the classes of the chosen rows.
@@ -678,7 +678,7 @@ func (d *dataset) thin(ctx context.Context, env stages.Env, domain arrowio.Domai
 	if err == nil && len(kept) == 0 {
 		err = errors.New("no rows are left: keep some of a class that has rows")
 	}
-	return pick(chosen, kept), pick(labels, kept), err
+	return tables.Chosen(chosen, kept), tables.Chosen(labels, kept), err
 }
 
 // without returns the rows or names that are not taken.
@@ -688,14 +688,6 @@ func without[T comparable](all, taken []T) []T {
 	}
 	gone := tables.SetOf(taken)
 	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return gone[v] })
-}
-
-func pick[T any](values []T, at []int) []T {
-	picked := make([]T, len(at))
-	for i, j := range at {
-		picked[i] = values[j]
-	}
-	return picked
 }
 
 // inChannels names what images of so many channels are.

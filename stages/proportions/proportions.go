@@ -191,10 +191,7 @@ func (r *Report) Write(env stages.Env, out arrowio.Sink) error {
 		return err
 	}
 	defer rec.Release()
-	if err := out.Begin(rec.Schema()); err != nil {
-		return err
-	}
-	return out.Write(rec)
+	return arrowio.WriteRecord(out, rec)
 }
 
 // Save writes the report to a file: as JSON whole, and in the other formats the rows of

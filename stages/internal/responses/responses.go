@@ -226,6 +226,18 @@ func Load(path string) (*Responses, error) {
 	return parse(t, path)
 }
 
+// LoadOf is Load of the sums of a model, which has the SHA-256.
+func LoadOf(m *hedge.Model, sha256, path string) (*Responses, error) {
+	r, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Check(m, sha256); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
 func parse(t *state.Table, name string) (*Responses, error) {
 	fail := func(err error) (*Responses, error) {
 		return nil, fmt.Errorf("%s: %w: it is damaged or was changed: run mars respond again", name, err)
