@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -85,9 +86,7 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 func (t fcsText) channel(n int, kind byte) (c fcsChannel, err error) {
 	key := func(letter string) string { return fmt.Sprintf("$P%d%s", n, letter) }
 	c.short = t[key("N")]
-	if c.short == "" {
-		c.short = fmt.Sprintf("P%d", n)
-	}
+	c.short = cmp.Or(c.short, fmt.Sprintf("P%d", n))
 	c.name = t[key("S")]
 	width, err := t.need(key("B"), 1, 64)
 	if err != nil {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,12 +71,7 @@ func (r *reader) wanted(f arrow.Field) bool {
 }
 
 // prediction is the column of predicted classes that may be there.
-func (c Columns) prediction() string {
-	if c.Prediction != "" {
-		return c.Prediction
-	}
-	return PredictedColumn
-}
+func (c Columns) prediction() string { return cmp.Or(c.Prediction, PredictedColumn) }
 
 // of is a column of a batch, nil if there is none.
 func of(rec arrow.Record, name string) arrow.Array {

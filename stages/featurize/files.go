@@ -1,6 +1,7 @@
 package featurize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,9 +103,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if o.Image != "" {
 		st.Pictures.Column = o.Image
 	}
-	if o.Mixed.MaxCategories == 0 {
-		o.Mixed.MaxCategories = DefaultMaxCategories
-	}
+	o.Mixed.MaxCategories = cmp.Or(o.Mixed.MaxCategories, DefaultMaxCategories)
 	if err := o.readLevels(ctx); err != nil {
 		return err
 	}

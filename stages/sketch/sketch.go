@@ -101,9 +101,7 @@ func tell(env stages.Env, s *sketches.Sketch) {
 
 // File returns the sketch of a file.
 func File(ctx context.Context, env stages.Env, path string, o Options) (*sketches.Sketch, error) {
-	if o.Sample == 0 {
-		o.Sample = sketches.DefaultSample
-	}
+	o.Sample = cmp.Or(o.Sample, sketches.DefaultSample)
 	if sketches.Is(path) {
 		return nil, fmt.Errorf("%s: is a sketch already: merge sketches with mars merge", path)
 	}
@@ -154,11 +152,7 @@ func (p *part) add(ctx context.Context, t *tables.Table) error {
 	}
 	if p.builder == nil {
 		p.header = h
-		name := p.o.Part
-		if name == "" {
-			name = filepath.Base(p.path)
-		}
-		p.builder = sketches.NewBuilder(h, name)
+		p.builder = sketches.NewBuilder(h, cmp.Or(p.o.Part, filepath.Base(p.path)))
 	} else if err := p.header.Mismatch(&h); err != nil {
 		return fmt.Errorf("rows further on are of another kind than the first: %w", err)
 	}
