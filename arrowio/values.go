@@ -420,6 +420,18 @@ func widenHalves[T interface{ Float32() float32 }](values []T) []float32 {
 	return out
 }
 
+// IsText reports whether values of the type are strings, be it by a dictionary.
+func IsText(t arrow.DataType) bool {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		t = d.ValueType
+	}
+	switch t.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
+		return true
+	}
+	return false
+}
+
 // StringColumn reads a column of utf8, large_utf8 or string_view, or of a
 // dictionary of any of them.
 func StringColumn(rec arrow.Record, name string) (Strings, error) {

@@ -304,10 +304,14 @@ func (v *matVariable) text(n int) ([]string, error) {
 	if err != nil {
 		return nil, matError(err)
 	}
-	raw, err := readAll(data, v.mem)
+	whole, err := readPieces(data, v.mem)
+	if err == nil {
+		err = v.mem.Take(whole.size)
+	}
 	if err != nil {
 		return nil, matError(err)
 	}
+	raw := bytes.Join(whole.data, nil)
 	e, known := matElements[kind]
 	if !known || e.kind != 'u' && e.size > 1 || int64(len(raw)) != size || size%int64(e.size) != 0 {
 		return nil, errors.New("is text that is damaged: copy or download it again")
