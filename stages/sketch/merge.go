@@ -26,9 +26,5 @@ func Merge(env stages.Env, paths []string) (*Sketch, error) {
 			return nil, err
 		}
 	}
-	s, err := all.Sketch()
-	if err == nil {
-		tell(env, s)
-	}
-	return s, err
+	return whole(env, &all)
 }
