@@ -1,13 +1,13 @@
 package sketches
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"slices"
@@ -263,17 +263,8 @@ func parse(r *arrowio.Reader) (*Sketch, error) {
 		arrow.Field{Name: partsColumn, Type: arrow.BinaryTypes.String}), func(a, b arrow.Field) bool { return a.Name == b.Name && arrow.TypeEqual(a.Type, b.Type) }) {
 		return nil, errors.New("its columns are not those that it says")
 	}
-	for {
-		rec, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := s.readRows(rec); err != nil {
-			return nil, err
-		}
+	if err := arrowio.Each(context.Background(), r, s.readRows); err != nil {
+		return nil, err
 	}
 	if err := s.checkRows(); err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 package state
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -136,26 +136,25 @@ func tableOf(r *arrowio.Reader, path, kind string) (*Table, error) {
 		}
 		return nil, fmt.Errorf("%s: this is %s: give the file that mars-%s --save wrote", path, what, kind)
 	}
-	for first := true; ; first = false {
-		rec, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			if err := t.verify(); err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
-			}
-			return t, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if !first {
-			return nil, fmt.Errorf("%s: has more than one batch, which no stage writes", path)
+	batches := 0
+	err := arrowio.Each(context.Background(), r, func(rec arrow.Record) error {
+		if batches++; batches > 1 {
+			return fmt.Errorf("%s: has more than one batch, which no stage writes", path)
 		}
 		t.rows = int(rec.NumRows())
 		for _, c := range rec.Columns() {
 			c.Retain()
 			t.columns = append(t.columns, c)
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	if err := t.verify(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return t, nil
 }
 
 // Err is the first error of reading columns: a column that is missing or holds what it cannot
