@@ -92,12 +92,7 @@ func domainName(value string) string {
 	if strings.EqualFold(value, "true") || strings.EqualFold(value, "false") {
 		return strings.ToLower(value)
 	}
-	if whole, ok := strings.CutSuffix(value, ".0"); ok {
-		if _, ok := wholeNumber(whole); ok {
-			return whole
-		}
-	}
-	return value
+	return canonical(value)
 }
 
 // check returns an error if there is a part without rows.
