@@ -3,7 +3,6 @@ package tables
 import (
 	"slices"
 	"strings"
-	"time"
 )
 
 // A Layout says how dates are written in text.
@@ -96,15 +95,38 @@ func parseDay(s string, layout Layout) (float32, bool) {
 			day = parts[i]
 		}
 	}
-	date := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	if date.Month() != time.Month(month) || date.Day() != day { // there is no such day
+	if month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
 		return 0, false
 	}
-	return float32(dayNumber(date)), true
+	return float32(dayNumber(year, month, day)), true
 }
 
-// dayNumber is the number of days from 1970-01-01 to a midnight.
-func dayNumber(date time.Time) int { return int(date.Unix() / (24 * 60 * 60)) }
+func daysIn(year, month int) int {
+	switch {
+	case month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0):
+		return 29
+	case month == 2:
+		return 28
+	case month == 4 || month == 6 || month == 9 || month == 11:
+		return 30
+	}
+	return 31
+}
+
+// dayNumber is the number of days since 1970-01-01 in the Gregorian calendar.
+func dayNumber(year, month, day int) int {
+	if month <= 2 { // years that begin in March end with the leap day
+		year--
+		month += 12
+	}
+	if year < 0 { // January and February of the year 0
+		return dayNumber(year+400, month, day) - 146097
+	}
+	era := year / 400
+	ofEra := year - 400*era
+	ofYear := (153*(month-3)+2)/5 + day - 1
+	return era*146097 + ofEra*365 + ofEra/4 - ofEra/100 + ofYear - 719468
+}
 
 // parseClock reads 15:04, 15:04:05 or 15:04:05.678, with a zone such as Z or +01:00.
 func parseClock(s string) (seconds float32, ok bool) {

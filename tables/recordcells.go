@@ -181,7 +181,7 @@ func readMoments(col arrow.Array, at func(i int) time.Time, cell *cell, data []f
 		year, month, day := v.Date()
 		hour, minute, second := v.Clock()
 		clock := float32(3600*hour + 60*minute + second)
-		if row[0] = float32(dayNumber(time.Date(year, month, day, 0, 0, 0, 0, time.UTC))); cell.field.Kind == Clock {
+		if row[0] = float32(dayNumber(year, int(month), day)); cell.field.Kind == Clock {
 			row[0] = clock
 		}
 		if cell.timed {
