@@ -193,12 +193,9 @@ func loadRecipe(path string) (*recipe, string, error) {
 		if err := m.Check(m.Width()); err != nil {
 			return nil, "", fmt.Errorf("%s: %s %w", path, d, err)
 		}
-	}
-	if err := p.Source.check(); err != nil {
-		return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
-	}
-	if err := p.Target.check(); err != nil {
-		return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
+		if err := p.images(d).check(); err != nil {
+			return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
+		}
 	}
 	return p, sum, nil
 }

@@ -45,7 +45,11 @@ func Files(ctx context.Context, env stages.Env, paths []string, o Options) (*ske
 	if err != nil {
 		return nil, err
 	}
-	return whole(env, &all)
+	s, err := all.Sketch()
+	if err == nil {
+		tell(env, s)
+	}
+	return s, err
 }
 
 // InParallel calls f for 0 … n−1, jobs at a time, and done after each. It returns the error of the
@@ -86,18 +90,13 @@ func InParallel(parent context.Context, jobs, n int, f func(ctx context.Context,
 	return errors.Join(append(errs, parent.Err())...)
 }
 
-// whole is the sketch of all that were added. It says what that is of, and warns of what is odd.
-func whole(env stages.Env, all *sketches.Merger) (*sketches.Sketch, error) {
-	s, err := all.Sketch()
-	if err != nil {
-		return nil, err
-	}
+// tell says what a sketch is of, and warns of what is odd.
+func tell(env stages.Env, s *sketches.Sketch) {
 	t := s.Totals()
 	env.Logger().Info(fmt.Sprintf("%s of %s: a sample of %d", spelling.Count(t.Rows, "row", "rows"), spelling.Count(len(s.Leaves), "part", "parts"), len(s.Rows)))
 	if t.Overlap > 1 {
 		env.Logger().Warn(fmt.Sprintf("some rows are in more than one part (a row in %.3f of them, in the mean): they are counted once, by an estimate from the sample, and the moments are of all", t.Overlap))
 	}
-	return s, nil
 }
 
 // File returns the sketch of a file.
