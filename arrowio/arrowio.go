@@ -97,6 +97,14 @@ func Copy(ctx context.Context, dst Sink, src Stream) error {
 	return dst.Close()
 }
 
+// WriteRecord writes a batch alone, and does not end dst.
+func WriteRecord(dst Sink, rec arrow.Record) error {
+	if err := dst.Begin(rec.Schema()); err != nil {
+		return err
+	}
+	return dst.Write(rec)
+}
+
 // Each calls f with every batch that is left in src, until an error or the end of
 // ctx. An Error of f that names no input gets the name of src.
 func Each(ctx context.Context, src Stream, f func(arrow.Record) error) error {

@@ -1,10 +1,11 @@
 package arrowio
 
 import (
-	"unsafe"
+	"context"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
@@ -21,9 +22,9 @@ func NewVectorArray(v Vectors) arrow.Array {
 	if len(v.Data) != v.Rows*v.Width {
 		panic("arrowio: NewVectorArray: data is not rows × width")
 	}
-	elements := array.NewData(arrow.PrimitiveTypes.Float32, len(v.Data), []*memory.Buffer{nil, viewBuffer(v.Data)}, nil, 0, 0)
+	elements := NewFloatArray(v.Data)
 	defer elements.Release()
-	data := array.NewData(VectorType(v.Width), v.Rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements}, 0, 0)
+	data := array.NewData(VectorType(v.Width), v.Rows, []*memory.Buffer{nil}, []arrow.ArrayData{elements.Data()}, 0, 0)
 	defer data.Release()
 	return array.MakeFromData(data)
 }
@@ -35,23 +36,46 @@ func NewIntArray(values []int32, valid []bool) arrow.Array {
 		panic("arrowio: NewIntArray: values and valid differ in length")
 	}
 	bitmap, nulls := bitmapOf(valid)
-	data := array.NewData(arrow.PrimitiveTypes.Int32, len(values), []*memory.Buffer{bitmap, viewBuffer(values)}, nil, nulls, 0)
-	defer data.Release()
-	return array.MakeFromData(data)
+	return numbers(values, bitmap, nulls)
 }
 
 // NewFloatArray makes a float32 array that views values.
-func NewFloatArray(values []float32) arrow.Array {
-	data := array.NewData(arrow.PrimitiveTypes.Float32, len(values), []*memory.Buffer{nil, viewBuffer(values)}, nil, 0, 0)
+func NewFloatArray(values []float32) arrow.Array { return numbers(values, nil, 0) }
+
+// NewDoubleArray makes a float64 array that views values.
+func NewDoubleArray(values []float64) arrow.Array { return numbers(values, nil, 0) }
+
+// NewInt64Array makes an int64 array that views values.
+func NewInt64Array(values []int64) arrow.Array { return numbers(values, nil, 0) }
+
+// numbers makes an array that views values.
+func numbers[T arrow.NumericType](values []T, bitmap *memory.Buffer, nulls int) arrow.Array {
+	view := memory.NewBufferBytes(arrow.GetBytes(values))
+	data := array.NewData(arrow.GetDataType[T](), len(values), []*memory.Buffer{bitmap, view}, nil, nulls, 0)
 	defer data.Release()
 	return array.MakeFromData(data)
 }
 
-// NewInt64Array makes an int64 array that views values.
-func NewInt64Array(values []int64) arrow.Array {
-	data := array.NewData(arrow.PrimitiveTypes.Int64, len(values), []*memory.Buffer{nil, viewBuffer(values)}, nil, 0, 0)
-	defer data.Release()
-	return array.MakeFromData(data)
+// NewDoublesOrNull makes a float64 array in which nil is null.
+func NewDoublesOrNull(values []*float64) arrow.Array {
+	b := array.NewFloat64Builder(allocator)
+	defer b.Release()
+	for _, v := range values {
+		if v != nil {
+			b.Append(*v)
+		} else {
+			b.AppendNull()
+		}
+	}
+	return b.NewArray()
+}
+
+// NewBoolArray makes an array of values without nulls.
+func NewBoolArray(values []bool) arrow.Array {
+	b := array.NewBooleanBuilder(allocator)
+	defer b.Release()
+	b.AppendValues(values, nil)
+	return b.NewArray()
 }
 
 // NewStringArray makes a utf8 array without nulls.
@@ -68,6 +92,15 @@ func NewStringsWithout(values []string, missing map[int]bool) arrow.Array {
 	defer b.Release()
 	b.AppendValues(values, validWithout(len(values), missing))
 	return b.NewArray()
+}
+
+// NewStringsOrNull makes a utf8 array in which an empty text is null.
+func NewStringsOrNull(values []string) arrow.Array {
+	empty := map[int]bool{}
+	for i, v := range values {
+		empty[i] = v == ""
+	}
+	return NewStringsWithout(values, empty)
 }
 
 // NewFloatsWithout makes a float32 array that is null in the given rows.
@@ -99,22 +132,13 @@ func NewDomainArray(domains []Domain) arrow.Array {
 	return NewStringArray(names)
 }
 
-// viewBuffer is a buffer over the memory of values.
-func viewBuffer[T int32 | int64 | float32](values []T) *memory.Buffer {
-	if len(values) == 0 {
-		return memory.NewBufferBytes(nil)
-	}
-	size := len(values) * int(unsafe.Sizeof(values[0]))
-	return memory.NewBufferBytes(unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), size))
-}
-
 // bitmapOf packs valid as Arrow does, least significant bit first.
 func bitmapOf(valid []bool) (*memory.Buffer, int) {
 	nulls := 0
 	bits := make([]byte, (len(valid)+7)/8)
 	for i, ok := range valid {
 		if ok {
-			bits[i/8] |= 1 << (i % 8)
+			bitutil.SetBit(bits, i)
 		} else {
 			nulls++
 		}
@@ -123,4 +147,46 @@ func bitmapOf(valid []bool) (*memory.Buffer, int) {
 		return nil, 0
 	}
 	return memory.NewBufferBytes(bits), nulls
+}
+
+// A Table is a record batch that is made a column at a time.
+type Table struct {
+	fields  []arrow.Field
+	columns []arrow.Array
+}
+
+// Add adds a column without nulls.
+func (t *Table) Add(name string, column arrow.Array) {
+	t.AddField(arrow.Field{Name: name, Type: column.DataType()}, column)
+}
+
+// AddNullable adds a column that may have nulls.
+func (t *Table) AddNullable(name string, column arrow.Array) {
+	t.AddField(arrow.Field{Name: name, Type: column.DataType(), Nullable: true}, column)
+}
+
+// AddField adds a column as another batch has it.
+func (t *Table) AddField(f arrow.Field, column arrow.Array) {
+	t.fields, t.columns = append(t.fields, f), append(t.columns, column)
+}
+
+// Record is the batch, with what meta says of it.
+func (t *Table) Record(meta Meta) arrow.Record {
+	return array.NewRecord(meta.Apply(arrow.NewSchema(t.fields, nil)), t.columns, int64(t.columns[0].Len()))
+}
+
+// Save writes a batch to a file, whole or not at all; a path of "" or - is standard output.
+func Save(path string, rec arrow.Record) error {
+	out, err := Create(path, WriteOptions{})
+	if err != nil {
+		return err
+	}
+	return Copy(context.Background(), out, NewBatches(path, rec.Schema(), rec))
+}
+
+// CopyRows copies rows of a column, whose batch does not stay.
+func CopyRows(column arrow.Array, from, to int64) (arrow.Array, error) {
+	part := array.NewSlice(column, from, to)
+	defer part.Release()
+	return array.Concatenate([]arrow.Array{part}, allocator)
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
 // Summary is what Inspect finds out about an input.
@@ -142,35 +141,21 @@ func (c *ColumnSummary) addStrings(ctx context.Context, at func(int) (string, bo
 
 // addNumbers adds the numbers of col, if it has numbers.
 func (c *ColumnSummary) addNumbers(ctx context.Context, col arrow.Array) {
-	switch col.DataType().ID() {
-	case arrow.FLOAT64:
-		c.addFloats(ctx, col, col.(*array.Float64).Value)
-	case arrow.INT64:
-		values := col.(*array.Int64)
-		c.addFloats(ctx, col, func(i int) float64 { return float64(values.Value(i)) })
-	case arrow.UINT64:
-		values := col.(*array.Uint64)
-		c.addFloats(ctx, col, func(i int) float64 { return float64(values.Value(i)) })
-	default:
-		if values, err := floatsOf(col, c.Name); err == nil {
-			c.addFloats(ctx, col, func(i int) float64 { return float64(values[i]) })
-		}
+	values, ok := numbersOf[float64](col)
+	if !ok {
+		return
 	}
-}
-
-func (c *ColumnSummary) addFloats(ctx context.Context, col arrow.Array, at func(int) float64) {
 	if c.Min == nil {
 		c.Min, c.Max = new(float64), new(float64)
 		*c.Min, *c.Max = math.Inf(1), math.Inf(-1)
 	}
-	for i := range col.Len() {
+	for i, x := range values {
 		if i%stepRows == 0 && ctx.Err() != nil {
 			return
 		}
 		if col.IsNull(i) {
 			continue
 		}
-		x := at(i)
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			c.NaN++
 			continue

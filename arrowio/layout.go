@@ -146,10 +146,7 @@ func (l *layout) variable() {
 	default:
 		panic("arrowio: no layout for type " + l.dt.String())
 	}
-	switch l.dt.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		l.utf8 = true
-	}
+	l.utf8 = IsText(l.dt)
 }
 
 func (ls *layouts) addChildren(l *layout) error {

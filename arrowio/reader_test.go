@@ -284,7 +284,7 @@ func TestNullMapKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := array.NewData(arrow.ListOf(pairs), 1, []*memory.Buffer{nil, viewBuffer([]int32{0, 2})}, []arrow.ArrayData{entries.Data()}, 0, 0)
+	list := array.NewData(arrow.ListOf(pairs), 1, []*memory.Buffer{nil, memory.NewBufferBytes(arrow.GetBytes([]int32{0, 2}))}, []arrow.ArrayData{entries.Data()}, 0, 0)
 	data := write(t, StreamKind, Compression{}, columnRecord(array.MakeFromData(list)))
 	asMap := bytes.Clone(data)
 	for at := range 400 { // the List among the types of the schema

@@ -1,19 +1,12 @@
 package arrowio
 
 import (
-	"errors"
+	"cmp"
 	"io"
 	"os"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
-
-// SpoolOptions say how a spool keeps its batches. The zero value is right for most.
-type SpoolOptions struct {
-	// Memory is how many bytes of batches are held in memory before the rest
-	// goes to a temporary file; 0 means DefaultSpoolMemory.
-	Memory int64
-}
 
 // DefaultSpoolMemory is how much a spool holds in memory unless told otherwise.
 const DefaultSpoolMemory = 64 << 20
@@ -32,8 +25,8 @@ type Rewinder interface {
 // file, or a Table) is read again. Any other is kept: in memory up to a limit, the
 // rest in a temporary file without a name, which is gone when the process ends.
 type Spool struct {
-	src     Stream
-	options SpoolOptions
+	src    Stream
+	memory int64 // of held, at most
 
 	held     []arrow.Record // the first batches
 	size     int64          // of held, in bytes
@@ -46,15 +39,10 @@ type Spool struct {
 	err    error
 }
 
-// NewSpool spools src. It reads nothing yet.
-func NewSpool(src Stream, o SpoolOptions) (*Spool, error) {
-	if o.Memory == 0 {
-		o.Memory = DefaultSpoolMemory
-	}
-	if o.Memory < 0 {
-		return nil, errors.New("arrowio: spool memory is negative")
-	}
-	return &Spool{src: src, options: o}, nil
+// NewSpool spools src, with so many bytes of batches in memory before the rest goes to a
+// temporary file; 0 means DefaultSpoolMemory. It reads nothing yet.
+func NewSpool(src Stream, memory int64) *Spool {
+	return &Spool{src: src, memory: cmp.Or(memory, DefaultSpoolMemory)}
 }
 
 // Name is that of the stream.
@@ -99,7 +87,7 @@ func (s *Spool) fill() (arrow.Record, error) {
 	if err != nil || s.rewinder() != nil {
 		return rec, err
 	}
-	if size := heldSize(rec); s.overflow == nil && s.size+size <= s.options.Memory {
+	if size := heldSize(rec); s.overflow == nil && s.size+size <= s.memory {
 		rec.Retain()
 		s.held = append(s.held, rec)
 		s.size += size

@@ -36,10 +36,7 @@ func TestSpool(t *testing.T) {
 		}
 		dir := t.TempDir()
 		t.Setenv("TMPDIR", dir)
-		s, err := NewSpool(r, SpoolOptions{Memory: c.memory})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := NewSpool(r, c.memory)
 		for pass := range 4 {
 			checkPass(t, s, records, pass == 2) // pass 2 stops early
 			if err := s.Rewind(); err != nil {
@@ -87,10 +84,7 @@ func TestSpoolRewindEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSpool(r, SpoolOptions{Memory: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := NewSpool(r, 1)
 	defer s.Close()
 	for range 2 {
 		checkPass(t, s, records, true)
@@ -108,10 +102,7 @@ func TestSpoolOfBrokenInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSpool(r, SpoolOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := NewSpool(r, 0)
 	defer s.Close()
 	if _, rows, err := Check(t.Context(), s); rows != 10 || !errors.Is(err, errCut) {
 		t.Errorf("%d rows, %v", rows, err)

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/bits"
 	"unicode/utf8"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v15/arrow"
+	"github.com/apache/arrow/go/v15/arrow/bitutil"
 )
 
 // validate checks every array of a decoded batch, so that no later access can
@@ -147,7 +147,7 @@ func (a *arrayCheck) checkValidity() error {
 	if err := a.need(0, n.length, 1); err != nil {
 		return err
 	}
-	nulls := n.length - countBits(bitmap, n.length)
+	nulls := n.length - bitutil.CountSetBits(bitmap, 0, n.length)
 	if n.nulls != nulls && n.nulls != -1 {
 		return fmt.Errorf("has %d nulls in its validity bitmap, but says %d", nulls, n.nulls)
 	}
@@ -156,18 +156,6 @@ func (a *arrayCheck) checkValidity() error {
 	}
 	n.nulls = nulls
 	return nil
-}
-
-// countBits counts the ones among the first n bits.
-func countBits(bitmap []byte, n int) int {
-	count := 0
-	for ; n >= 64; n, bitmap = n-64, bitmap[8:] {
-		count += bits.OnesCount64(valuesOf[uint64](bitmap[:8])[0])
-	}
-	for i := range n {
-		count += int(bitmap[i/8] >> (i % 8) & 1)
-	}
-	return count
 }
 
 // valuesOf views bytes as numbers.

@@ -316,44 +316,48 @@ func firstNonFinite(values []float32) int {
 
 // floatsOf views float32 arrays and converts other numbers.
 func floatsOf(col arrow.Array, name string) ([]float32, error) {
+	values, ok := numbersOf[float32](col)
+	if !ok {
+		return nil, typeError(name, col.DataType(), "numbers")
+	}
+	return values, nil
+}
+
+// numbersOf views arrays of F and converts other numbers.
+func numbersOf[F float32 | float64](col arrow.Array) ([]F, bool) {
 	switch c := col.(type) {
 	case *array.Float32:
-		return c.Float32Values(), nil
+		return convertFloats[F](c.Float32Values()), true
 	case *array.Float64:
-		return convertFloats[float32](c.Float64Values()), nil
+		return convertFloats[F](c.Float64Values()), true
 	case *array.Float16:
-		return widenHalves(c.Values()), nil
+		return convertFloats[F](widenHalves(c.Values())), true
 	case *array.Int8:
-		return convertFloats[float32](c.Int8Values()), nil
+		return convertFloats[F](c.Int8Values()), true
 	case *array.Int16:
-		return convertFloats[float32](c.Int16Values()), nil
+		return convertFloats[F](c.Int16Values()), true
 	case *array.Int32:
-		return convertFloats[float32](c.Int32Values()), nil
+		return convertFloats[F](c.Int32Values()), true
 	case *array.Int64:
-		return convertFloats[float32](c.Int64Values()), nil
+		return convertFloats[F](c.Int64Values()), true
 	case *array.Uint8:
-		return convertFloats[float32](c.Uint8Values()), nil
+		return convertFloats[F](c.Uint8Values()), true
 	case *array.Uint16:
-		return convertFloats[float32](c.Uint16Values()), nil
+		return convertFloats[F](c.Uint16Values()), true
 	case *array.Uint32:
-		return convertFloats[float32](c.Uint32Values()), nil
+		return convertFloats[F](c.Uint32Values()), true
 	case *array.Uint64:
-		return convertFloats[float32](c.Uint64Values()), nil
+		return convertFloats[F](c.Uint64Values()), true
 	case *array.Boolean:
-		return eachFloat(c.Len(), func(i int) float32 {
-			if c.Value(i) {
-				return 1
-			}
-			return 0
-		}), nil
+		return convertFloats[F](boolInts(c).Values), true
 	case *array.Decimal128:
 		scale := c.DataType().(*arrow.Decimal128Type).Scale
-		return eachFloat(c.Len(), func(i int) float32 { return float32(c.Value(i).ToFloat64(scale)) }), nil
+		return eachFloat(c.Len(), func(i int) F { return F(c.Value(i).ToFloat64(scale)) }), true
 	case *array.Decimal256:
 		scale := c.DataType().(*arrow.Decimal256Type).Scale
-		return eachFloat(c.Len(), func(i int) float32 { return float32(c.Value(i).ToFloat64(scale)) }), nil
+		return eachFloat(c.Len(), func(i int) F { return F(c.Value(i).ToFloat64(scale)) }), true
 	}
-	return nil, typeError(name, col.DataType(), "numbers")
+	return nil, false
 }
 
 func eachFloat[F float32 | float64](n int, value func(i int) F) []F {
@@ -365,6 +369,9 @@ func eachFloat[F float32 | float64](n int, value func(i int) F) []F {
 }
 
 func convertFloats[F float32 | float64, T number](values []T) []F {
+	if same, ok := any(values).([]F); ok {
+		return same
+	}
 	out := make([]F, len(values))
 	for i, x := range values {
 		out[i] = F(x)
@@ -397,25 +404,12 @@ func Doubles(rec arrow.Record, name string) []float64 {
 }
 
 func doublesOf(col arrow.Array) []float64 {
-	switch c := col.(type) {
-	case *array.Float64:
-		return c.Float64Values()
-	case *array.Int32:
-		return convertFloats[float64](c.Int32Values())
-	case *array.Int64:
-		return convertFloats[float64](c.Int64Values())
-	case *array.Uint32:
-		return convertFloats[float64](c.Uint32Values())
-	case *array.Uint64:
-		return convertFloats[float64](c.Uint64Values())
-	case *array.Decimal128:
-		scale := c.DataType().(*arrow.Decimal128Type).Scale
-		return eachFloat(c.Len(), func(i int) float64 { return c.Value(i).ToFloat64(scale) })
-	case *array.Decimal256:
-		scale := c.DataType().(*arrow.Decimal256Type).Scale
-		return eachFloat(c.Len(), func(i int) float64 { return c.Value(i).ToFloat64(scale) })
+	switch col.(type) {
+	case *array.Float32, *array.Float16, *array.Int8, *array.Int16, *array.Uint8, *array.Uint16, *array.Boolean:
+		return nil // float32 holds all of them
 	}
-	return nil
+	values, _ := numbersOf[float64](col)
+	return values
 }
 
 func widenHalves[T interface{ Float32() float32 }](values []T) []float32 {
@@ -424,6 +418,18 @@ func widenHalves[T interface{ Float32() float32 }](values []T) []float32 {
 		out[i] = x.Float32()
 	}
 	return out
+}
+
+// IsText reports whether values of the type are strings, be it by a dictionary.
+func IsText(t arrow.DataType) bool {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		t = d.ValueType
+	}
+	switch t.ID() {
+	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
+		return true
+	}
+	return false
 }
 
 // StringColumn reads a column of utf8, large_utf8 or string_view, or of a

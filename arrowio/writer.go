@@ -74,9 +74,6 @@ func NewFileWriter(w io.Writer, name string, o WriteOptions) *Writer {
 	return &Writer{name: name, kind: FileKind, options: o, out: &output{w: w}}
 }
 
-// Name is what errors call the output.
-func (w *Writer) Name() string { return w.name }
-
 // Begin writes the schema. Zero batches after it still make a valid output.
 func (w *Writer) Begin(schema *arrow.Schema) error {
 	if w.schema != nil {

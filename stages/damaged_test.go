@@ -359,9 +359,12 @@ func (b *bench) readSketch(path string) (string, error) {
 	for _, row := range s.Sample() {
 		answer += fmt.Sprint(row.Label, row.Numbers, row.Texts)
 	}
-	for _, class := range []string{"p", "q", ""} {
-		for _, m := range s.ClassMoments(class) {
-			answer += m.Sum.String() + m.Squares.String()
+	for _, leaf := range s.Leaves {
+		for _, class := range leaf.Classes {
+			answer += class.Name
+			for _, m := range class.Moments {
+				answer += m.Sum.String() + m.Squares.String()
+			}
 		}
 	}
 	if _, err := sketches.Merge([]*sketches.Sketch{s, s}, []string{"a", "b"}); err != nil {

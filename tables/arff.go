@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -368,9 +369,7 @@ func (r *arffReader) value(i int, a *arffAttribute, text []byte, quoted bool) er
 // javaLayout is the layout of package time for a pattern of Java's SimpleDateFormat, "" for
 // one that it has not.
 func javaLayout(pattern string) string {
-	if pattern == "" {
-		pattern = "yyyy-MM-dd'T'HH:mm:ss"
-	}
+	pattern = cmp.Or(pattern, "yyyy-MM-dd'T'HH:mm:ss")
 	words := []struct{ java, layout string }{
 		{"yyyy", "2006"}, {"yy", "06"}, {"MMMM", "January"}, {"MMM", "Jan"}, {"MM", "01"}, {"M", "1"}, {"dd", "02"}, {"d", "2"},
 		{"HH", "15"}, {"hh", "03"}, {"mm", "04"}, {"ss", "05"}, {"SSS", "000"}, {"EEEE", "Monday"}, {"EEE", "Mon"}, {"a", "PM"}, {"Z", "-0700"}, {"X", "Z07"}, {"z", "MST"},

@@ -87,10 +87,7 @@ func (b *batchBuilder) batch(row func() (bytes int, err error)) (_ arrow.Record,
 			err = fmt.Errorf("row %d: %w", b.row, limit)
 		}
 	}()
-	if b.last != nil {
-		b.last.Release()
-		b.last = nil
-	}
+	b.forget()
 	rows, size := 0, 0
 	for rows < b.most && size < maxBatchBytes {
 		b.row++
@@ -111,11 +108,16 @@ func (b *batchBuilder) batch(row func() (bytes int, err error)) (_ arrow.Record,
 	return b.last, nil
 }
 
-func (b *batchBuilder) close() {
+// forget releases the last batch.
+func (b *batchBuilder) forget() {
 	if b.last != nil {
 		b.last.Release()
 		b.last = nil
 	}
+}
+
+func (b *batchBuilder) close() {
+	b.forget()
 	b.Release()
 }
 

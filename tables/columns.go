@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -37,36 +38,24 @@ func rolesOf(header []string, o Options) (r roles, err error) {
 	if o.Times {
 		what = "time"
 	}
-	if r.label, err = role(header, label, "label", what); err != nil {
-		return r, err
-	}
-	if r.id, err = role(header, id, "id", "id"); err != nil {
-		return r, err
-	}
-	r.domain = -1
-	if o.Domain != "" {
-		if r.domain, err = role(header, o.Domain, "", "domain"); err != nil {
+	for _, c := range []struct {
+		at                 *int
+		asked, usual, what string
+	}{{&r.label, label, "label", what}, {&r.id, id, "id", "id"}, {&r.domain, o.Domain, "", "domain"}, {&r.image, o.Image, "", "image"}, {&r.batch, o.Batch, "", "batch"}} {
+		if *c.at, err = role(header, c.asked, c.usual, c.what); err != nil {
 			return r, err
 		}
 	}
-	if r.image = -1; o.Image != "" {
-		if r.image, err = role(header, o.Image, "", "image"); err != nil {
-			return r, err
-		}
-	}
-	if r.batch = -1; o.Batch != "" {
-		if r.batch, err = role(header, o.Batch, "", "batch"); err != nil {
-			return r, err
-		}
-	}
-	if r.levels, err = levelColumns(header, o); err != nil {
+	levels, err := levelColumns(header, o)
+	if err != nil {
 		return r, err
 	}
-	for _, i := range r.levels {
-		if i == r.label || i == r.id || i == r.domain || i == r.image || i == r.batch {
+	for _, i := range levels {
+		if r.has(i) {
 			return r, fmt.Errorf("column %q is one of --levels, and is the label, id, domain, image or batch column: name two columns", header[i])
 		}
 	}
+	r.levels = levels
 	switch {
 	case r.batch >= 0 && (r.batch == r.label || r.batch == r.image):
 		return r, fmt.Errorf("column %q says which batch a row is of, and is the label or image column: name two columns", header[r.batch])
@@ -100,8 +89,13 @@ func levelColumns(header []string, o Options) (levels []int, err error) {
 	return levels, nil
 }
 
+// role is the column that was asked for, or else the usual one: −1 if there is none.
 func role(header []string, asked, usual, what string) (int, error) {
-	i := slices.Index(header, orDefault(asked, usual))
+	name := cmp.Or(asked, usual)
+	if name == "" {
+		return -1, nil
+	}
+	i := slices.Index(header, name)
 	if i < 0 && asked != "" {
 		return 0, fmt.Errorf("has no column %q (its columns are %s): %sname one of them as the %s column%s", asked, list(header), didYouMean(asked, header), what, likeData(header))
 	}
@@ -278,13 +272,6 @@ func SetOf[T comparable](all []T) map[T]bool {
 		set[v] = true
 	}
 	return set
-}
-
-func orDefault(name, usual string) string {
-	if name == "" {
-		return usual
-	}
-	return name
 }
 
 // maxListed is how many names a message lists.

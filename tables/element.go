@@ -111,7 +111,9 @@ func (e element) label(raw []byte) (string, error) {
 	case 'U':
 		return ucs4(raw)
 	case 'f':
-		return floatLabel(e.float64(raw))
+		var v [1]float64
+		elementsTo(element{kind: e.kind, size: e.size}, v[:], raw)
+		return floatLabel(v[0])
 	}
 	return e.intLabel(raw), nil
 }
@@ -139,16 +141,6 @@ func ucs4(raw []byte) (string, error) {
 		name.WriteRune(rune(r))
 	}
 	return strings.TrimRight(name.String(), "\x00"), nil
-}
-
-func (e element) float64(raw []byte) float64 {
-	switch e.size {
-	case 2:
-		return float64(float16.FromBits(binary.LittleEndian.Uint16(raw)).Float32())
-	case 4:
-		return float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))
-	}
-	return math.Float64frombits(binary.LittleEndian.Uint64(raw))
 }
 
 func (e element) intLabel(raw []byte) string {

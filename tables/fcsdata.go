@@ -2,12 +2,14 @@ package tables
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,9 +86,7 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 func (t fcsText) channel(n int, kind byte) (c fcsChannel, err error) {
 	key := func(letter string) string { return fmt.Sprintf("$P%d%s", n, letter) }
 	c.short = t[key("N")]
-	if c.short == "" {
-		c.short = fmt.Sprintf("P%d", n)
-	}
+	c.short = cmp.Or(c.short, fmt.Sprintf("P%d", n))
 	c.name = t[key("S")]
 	width, err := t.need(key("B"), 1, 64)
 	if err != nil {
@@ -289,7 +289,7 @@ func parseSpill(text string, channels []fcsChannel, without string) (*spill, err
 	var lu mat.LU
 	lu.Factorize(mat.NewDense(n, n, values))
 	s.inverse = mat.NewDense(n, n, nil)
-	if err := lu.SolveTo(s.inverse, false, identity(n)); err != nil || lu.Cond() > maxCondition {
+	if err := lu.SolveTo(s.inverse, false, mat.NewDiagDense(n, slices.Repeat([]float64{1}, n))); err != nil || lu.Cond() > maxCondition {
 		return nil, fmt.Errorf("cannot be inverted: its condition number is %.2g, and above %.0g nothing is left of what was measured: %s, or export the file with another matrix", lu.Cond(), maxCondition, without)
 	}
 	return s, nil
@@ -299,15 +299,6 @@ func parseSpill(text string, channels []fcsChannel, without string) (*spill, err
 // float32 alone is as large as what is measured. Those of cytometers are below 100, and of
 // spectral ones below 1,000.
 const maxCondition = 1e6
-
-// identity is the n×n matrix.
-func identity(n int) *mat.Dense {
-	m := mat.NewDense(n, n, nil)
-	for i := range n {
-		m.Set(i, i, 1)
-	}
-	return m
-}
 
 // channelOf is the index of a channel by its $PnN, or by its number; −1 for none.
 func channelOf(name string, channels []fcsChannel) int {

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,7 +175,7 @@ func (r *jsonReader) fit(rows int, o Options) error {
 	if len(asked) == 0 {
 		return fmt.Errorf("%d rows have %d keys, and each is a column of all rows (--columns names some of them): %w", rows, len(r.fields), err)
 	}
-	wanted := matcher(slices.Concat(asked, []string{orDefault(o.Label, "label"), orDefault(o.ID, "id"), o.Domain, o.Image, o.Batch}, o.Levels))
+	wanted := matcher(slices.Concat(asked, []string{cmp.Or(o.Label, "label"), cmp.Or(o.ID, "id"), o.Domain, o.Image, o.Batch}, o.Levels))
 	all := r.fields
 	r.fields = nil
 	for _, f := range all {
@@ -353,7 +354,7 @@ func (r *jsonReader) settle(o *jsonObject, options Options) {
 			r.settle(f.object, options)
 			continue
 		}
-		names := f.name == orDefault(options.Label, "label") || f.name == orDefault(options.ID, "id") || options.Domain != "" && f.name == options.Domain || options.Batch != "" && f.name == options.Batch || slices.Contains(options.Levels, f.name)
+		names := f.name == cmp.Or(options.Label, "label") || f.name == cmp.Or(options.ID, "id") || options.Domain != "" && f.name == options.Domain || options.Batch != "" && f.name == options.Batch || slices.Contains(options.Levels, f.name)
 		if f.kind == jsonFloats && f.whole && (names || f.largest > 1<<53) {
 			f.kind = jsonWhole
 		}

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,7 +104,7 @@ func labelColumn(header []string, o Options) (int, error) {
 	if len(header) == 1 && o.Label == "" {
 		return 0, nil
 	}
-	name := orDefault(o.Label, "label")
+	name := cmp.Or(o.Label, "label")
 	i := slices.Index(header, name)
 	if i < 0 {
 		return 0, fmt.Errorf("has no column %q (its columns are %s): name the label column", name, list(header))

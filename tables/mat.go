@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -106,19 +107,19 @@ func (r *matReader) tag() (kind uint32, size int64, data io.Reader, err error) {
 }
 
 // element reads a small element whole, with what fills it up.
-func (r *matReader) element(most int64) (kind uint32, data []byte, err error) {
-	kind, size, in, err := r.tag()
+func (r *matReader) element(most int64) (data []byte, err error) {
+	_, size, in, err := r.tag()
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	if size > most {
-		return 0, nil, fmt.Errorf("an element of its header has %d bytes, more than %d: it is damaged: copy or download it again", size, most)
+		return nil, fmt.Errorf("an element of its header has %d bytes, more than %d: it is damaged: copy or download it again", size, most)
 	}
 	data = make([]byte, size)
 	if _, err := io.ReadFull(in, data); err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	return kind, data, r.pad(in, size)
+	return data, r.pad(in, size)
 }
 
 // pad skips what fills an element up to 8 bytes, if that is there.
@@ -135,18 +136,14 @@ func (r *matReader) pad(in io.Reader, size int64) error {
 
 // variable reads the header of a variable.
 func (r *matReader) variable() (*matVariable, error) {
-	_, flags, err := r.element(8)
-	if err != nil {
-		return nil, err
+	var parts [3][]byte
+	for i, most := range []int64{8, 4 * 32, 1 << 10} {
+		var err error
+		if parts[i], err = r.element(most); err != nil {
+			return nil, err
+		}
 	}
-	_, dims, err := r.element(4 * 32)
-	if err != nil {
-		return nil, err
-	}
-	_, name, err := r.element(1 << 10)
-	if err != nil {
-		return nil, err
-	}
+	flags, dims, name := parts[0], parts[1], parts[2]
 	if len(flags) != 8 || len(dims)%4 != 0 || len(dims) < 8 {
 		return nil, errors.New("the header of a variable is damaged: copy or download it again")
 	}
@@ -307,10 +304,14 @@ func (v *matVariable) text(n int) ([]string, error) {
 	if err != nil {
 		return nil, matError(err)
 	}
-	raw, err := readAll(data, v.mem)
+	whole, err := readPieces(data, v.mem)
+	if err == nil {
+		err = v.mem.Take(whole.size)
+	}
 	if err != nil {
 		return nil, matError(err)
 	}
+	raw := bytes.Join(whole.data, nil)
 	e, known := matElements[kind]
 	if !known || e.kind != 'u' && e.size > 1 || int64(len(raw)) != size || size%int64(e.size) != 0 {
 		return nil, errors.New("is text that is damaged: copy or download it again")
@@ -473,7 +474,7 @@ func matError(err error) error {
 
 // readMAT reads features and labels from variables.
 func readMAT(ctx context.Context, in *input, o Options) ([]*Table, error) {
-	xName, yName := orDefault(o.X, "X"), o.Y
+	xName, yName := cmp.Or(o.X, "X"), o.Y
 	if yName == "" && o.X == "" {
 		yName = "y"
 	}
@@ -521,7 +522,7 @@ func readMAT(ctx context.Context, in *input, o Options) ([]*Table, error) {
 
 // readMATLabels reads the labels alone. If the file has one variable, it needs no name.
 func readMATLabels(ctx context.Context, in *input, o Options) (labels []string, err error) {
-	name := orDefault(o.Y, "y")
+	name := cmp.Or(o.Y, "y")
 	var seen []string
 	var other []string
 	err = eachVariable(ctx, in, func(v *matVariable) (_ bool, err error) {

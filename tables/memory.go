@@ -179,25 +179,3 @@ func (p *pieces) ReadAt(b []byte, at int64) (n int, err error) {
 	}
 	return n, err
 }
-
-// readAll reads all of r, in memory of mem.
-func readAll(r io.Reader, mem *arrowio.Budget) ([]byte, error) {
-	var data []byte
-	for {
-		if len(data) == cap(data) {
-			grown, err := extend(mem, data, stepBytes, maxElements)
-			if err != nil {
-				return nil, err
-			}
-			data = grown[:len(data)]
-		}
-		n, err := r.Read(data[len(data):cap(data)])
-		data = data[:len(data)+n]
-		if errors.Is(err, io.EOF) {
-			return data, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-}

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func readNPZ(ctx context.Context, in *input, o Options) ([]*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	xName := orDefault(o.X, "X")
+	xName := cmp.Or(o.X, "X")
 	t, err := readMember(archive, xName, func(r io.Reader) (*Table, error) {
 		a, err := readNPY(r, in.mem)
 		return readArrayTable(ctx, o, a, err)
@@ -66,7 +67,7 @@ func readNPZLabels(ctx context.Context, in *input, o Options) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	name := orDefault(o.Y, "y")
+	name := cmp.Or(o.Y, "y")
 	if o.Y == "" && len(archive.File) == 1 {
 		name = strings.TrimSuffix(archive.File[0].Name, ".npy")
 	}

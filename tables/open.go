@@ -385,7 +385,7 @@ func complete(ctx context.Context, tables []*Table, name string, o Options) erro
 		case t.In(t.Features.Rows-1) >= len(labels):
 			return fmt.Errorf("%s: has %d labels, and %s more rows: give labels of the same rows", o.Labels, len(labels), name)
 		default:
-			t.Labels = gather(labels, t.at)
+			t.Labels = Chosen(labels, t.at)
 		}
 	}
 	return nil

@@ -27,6 +27,11 @@ type Count struct {
 	Rows  int
 }
 
+// compare puts the value of most rows first.
+func (c Count) compare(other Count) int {
+	return cmp.Or(cmp.Compare(other.Rows, c.Rows), strings.Compare(c.Value, other.Value))
+}
+
 // parts are those of the options: without a column of domains all rows are one part.
 func (o Options) parts() []Part {
 	if o.Domain == "" {
@@ -87,12 +92,7 @@ func domainName(value string) string {
 	if strings.EqualFold(value, "true") || strings.EqualFold(value, "false") {
 		return strings.ToLower(value)
 	}
-	if whole, ok := strings.CutSuffix(value, ".0"); ok {
-		if _, ok := wholeNumber(whole); ok {
-			return whole
-		}
-	}
-	return value
+	return canonical(value)
 }
 
 // check returns an error if there is a part without rows.
@@ -142,7 +142,7 @@ func (s *splitter) values() []Count {
 	for value, v := range s.seen {
 		all = append(all, Count{value, v.rows})
 	}
-	slices.SortFunc(all, func(a, b Count) int { return cmp.Or(cmp.Compare(b.Rows, a.Rows), strings.Compare(a.Value, b.Value)) })
+	slices.SortFunc(all, Count.compare)
 	return all
 }
 

@@ -257,22 +257,12 @@ func namer(col arrow.Array) func(i int) (string, error) {
 	switch c := col.(type) {
 	case *array.Boolean:
 		return func(i int) (string, error) { return strconv.Itoa(b2i(c.Value(i))), nil }
-	case *array.Uint64:
-		return func(i int) (string, error) { return strconv.FormatUint(c.Value(i), 10), nil }
-	case *array.Int64:
+	case *array.Int64: // as identities mostly are
 		return func(i int) (string, error) { return strconv.FormatInt(c.Value(i), 10), nil }
-	case *array.Int32:
+	case *array.Int32: // as labels mostly are
 		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
-	case *array.Int16:
-		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
-	case *array.Int8:
-		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
-	case *array.Uint32:
-		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
-	case *array.Uint16:
-		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
-	case *array.Uint8:
-		return func(i int) (string, error) { return strconv.Itoa(int(c.Value(i))), nil }
+	case *array.Int16, *array.Int8, *array.Uint64, *array.Uint32, *array.Uint16, *array.Uint8:
+		return func(i int) (string, error) { return col.ValueStr(i), nil }
 	case *array.Float64:
 		return func(i int) (string, error) { return floatLabel(c.Value(i)) }
 	case *array.Float32:

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -82,10 +81,5 @@ func (s *Seen) sum(cells []string, number func(string) (float64, error)) {
 	for value, rows := range count {
 		s.Values = append(s.Values, Count{Value: value, Rows: rows})
 	}
-	slices.SortFunc(s.Values, func(a, b Count) int {
-		if a.Rows != b.Rows {
-			return b.Rows - a.Rows
-		}
-		return strings.Compare(a.Value, b.Value)
-	})
+	slices.SortFunc(s.Values, Count.compare)
 }

@@ -191,36 +191,26 @@ func (t *Table) joinRows(next *Table, file string, first int) (err error) {
 	}
 	t.spans = append(t.spans, span{file, first, next.lines})
 	t.Fields = next.Fields // which may have more values
-	at := len(t.Features.Data)
-	if t.Features.Data, err = extend(t.mem, t.Features.Data, len(next.Features.Data), maxElements); err != nil {
+	if t.Features.Data, err = joined(t.mem, t.Features.Data, next.Features.Data); err != nil {
 		return err
 	}
-	copy(t.Features.Data[at:], next.Features.Data)
-	give[float32](next.mem, cap(next.Features.Data))
 	t.Features.Rows += next.Features.Rows
-	if t.Labels, err = joinNames(t.mem, t.Labels, next.Labels); err != nil {
+	if t.Labels, err = joined(t.mem, t.Labels, next.Labels); err != nil {
 		return err
 	}
-	if t.Batches, err = joinNames(t.mem, t.Batches, next.Batches); err != nil {
+	if t.Batches, err = joined(t.mem, t.Batches, next.Batches); err != nil {
 		return err
 	}
 	for l := range t.Levels {
-		if t.Levels[l], err = joinNames(t.mem, t.Levels[l], next.Levels[l]); err != nil {
+		if t.Levels[l], err = joined(t.mem, t.Levels[l], next.Levels[l]); err != nil {
 			return err
 		}
 	}
 	if (t.IDNames == nil) == (next.IDNames == nil) {
-		t.IDNames, err = joinNames(t.mem, t.IDNames, next.IDNames)
-		if err != nil || next.IDInts == nil {
-			return err
+		if t.IDNames, err = joined(t.mem, t.IDNames, next.IDNames); err == nil {
+			t.IDInts, err = joined(t.mem, t.IDInts, next.IDInts)
 		}
-		at := len(t.IDInts)
-		if t.IDInts, err = extend(t.mem, t.IDInts, len(next.IDInts), maxElements); err != nil {
-			return err
-		}
-		copy(t.IDInts[at:], next.IDInts)
-		give[int64](next.mem, cap(next.IDInts))
-		return nil
+		return err
 	}
 	a, b := identities{t.IDInts, t.IDNames}, identities{next.IDInts, next.IDNames}
 	for _, l := range []*identities{&a, &b} {
@@ -231,7 +221,7 @@ func (t *Table) joinRows(next *Table, file string, first int) (err error) {
 		}
 	}
 	t.IDInts = nil
-	t.IDNames, err = joinNames(t.mem, a.names, b.names)
+	t.IDNames, err = joined(t.mem, a.names, b.names)
 	return err
 }
 
@@ -253,14 +243,15 @@ func (t *Table) joinOrigins(next *Table, first int) (err error) {
 	return nil
 }
 
-func joinNames(mem *arrowio.Budget, a, b []string) ([]string, error) {
+// joined appends b to a, and gives the memory of b back.
+func joined[T any](mem *arrowio.Budget, a, b []T) ([]T, error) {
 	at := len(a)
 	a, err := extend(mem, a, len(b), maxElements)
 	if err != nil || len(b) == 0 {
 		return a, err
 	}
 	copy(a[at:], b)
-	give[string](mem, cap(b))
+	give[T](mem, cap(b))
 	return a, nil
 }
 

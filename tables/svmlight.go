@@ -3,6 +3,7 @@ package tables
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,7 +103,7 @@ func openSVMLight(ctx context.Context, in *input, o Options) (*batches, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema := columns.schema(orDefault(o.Label, "label"))
+	schema := columns.schema(cmp.Or(o.Label, "label"))
 	b, err := newBatchBuilder(schema, in.reading)
 	if err != nil {
 		return nil, err

@@ -80,13 +80,13 @@ func (t *Table) Gather(ctx context.Context, rows []int) (*Table, error) {
 		}
 		out.Features.Data = append(out.Features.Data, t.Row(i)...)
 	}
-	out.Labels, out.Batches = gather(t.Labels, rows), gather(t.Batches, rows)
+	out.Labels, out.Batches = Chosen(t.Labels, rows), Chosen(t.Batches, rows)
 	out.Levels = make([][]string, len(t.Levels))
 	for l, names := range t.Levels {
-		out.Levels[l] = gather(names, rows)
+		out.Levels[l] = Chosen(names, rows)
 	}
-	out.IDInts = gather(t.IDInts, rows)
-	out.IDNames = gather(t.IDNames, rows)
+	out.IDInts = Chosen(t.IDInts, rows)
+	out.IDNames = Chosen(t.IDNames, rows)
 	out.at = make([]int, len(rows))
 	for k, i := range rows {
 		out.at[k] = t.In(i)
@@ -123,7 +123,7 @@ func (t *Table) Pick(from []int) *Table {
 		}
 	}
 	out.Features.Data = out.Features.Data[:t.Features.Rows*n]
-	out.Columns, out.Fields, out.Centres, out.Shape = gather(t.Columns, from), gather(t.Fields, from), gather(t.Centres, from), []int{n}
+	out.Columns, out.Fields, out.Centres, out.Shape = Chosen(t.Columns, from), Chosen(t.Fields, from), Chosen(t.Centres, from), []int{n}
 	return &out
 }
 
@@ -183,7 +183,8 @@ func (t *Table) isWhole(rows []int) bool {
 	return true
 }
 
-func gather[T any](values []T, rows []int) []T {
+// Chosen are the values of those rows; nil of none.
+func Chosen[T any](values []T, rows []int) []T {
 	if values == nil {
 		return nil
 	}

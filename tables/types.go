@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/apache/arrow/go/v15/arrow"
+
+	"mars.dev/mars/arrowio"
 )
 
 // whyNot says why a column of the type is no feature.
@@ -32,16 +34,7 @@ func isTime(t arrow.DataType) bool {
 }
 
 // isText reports whether values of the type are strings.
-func isText(t arrow.DataType) bool {
-	if d, ok := t.(*arrow.DictionaryType); ok {
-		t = d.ValueType
-	}
-	switch t.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		return true
-	}
-	return false
-}
+var isText = arrowio.IsText
 
 // usualFeatures returns the feature columns if none were named: the only column
 // of lists, otherwise all columns of numbers.

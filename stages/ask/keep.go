@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/internal/sheet"
 	"mars.dev/mars/tables"
 )
@@ -92,7 +93,7 @@ func (k *Keep) Of(ctx context.Context, s *Sheet) (arrow.Record, error) {
 			found++
 			for j := range cells {
 				var err error
-				if cells[j][at], err = copied(rec.Column(j), int64(i)); err != nil {
+				if cells[j][at], err = arrowio.CopyRows(rec.Column(j), int64(i), int64(i)+1); err != nil {
 					return err
 				}
 			}
@@ -113,11 +114,4 @@ func (k *Keep) Of(ctx context.Context, s *Sheet) (arrow.Record, error) {
 		}
 	}
 	return array.NewRecord(arrow.NewSchema(k.fields, nil), columns, int64(len(s.Rows))), nil
-}
-
-// copied copies a value of a column, whose batch does not stay.
-func copied(column arrow.Array, i int64) (arrow.Array, error) {
-	one := array.NewSlice(column, i, i+1)
-	defer one.Release()
-	return array.Concatenate([]arrow.Array{one}, memory.DefaultAllocator)
 }

@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/internal/spelling"
@@ -80,19 +77,21 @@ func (s *Sheet) Stream(kept arrow.Record) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	fields := []arrow.Field{{Name: sheet.OrderColumn, Type: arrow.PrimitiveTypes.Int64}, s.id,
-		{Name: s.label, Type: arrow.BinaryTypes.String, Nullable: true},
-		{Name: guessColumn, Type: arrow.BinaryTypes.String}, {Name: confidenceColumn, Type: arrow.PrimitiveTypes.Float32},
-		{Name: sheet.ProbabilityColumn, Type: arrow.PrimitiveTypes.Float64}, {Name: sheet.PartColumn, Type: arrow.BinaryTypes.String}, {Name: sheet.CodeColumn, Type: arrow.BinaryTypes.String}}
-	probabilities := array.NewFloat64Builder(memory.DefaultAllocator)
-	probabilities.AppendValues(p, nil)
-	columns := []arrow.Array{arrowio.NewInt64Array(order), ids, array.MakeArrayOfNull(memory.DefaultAllocator, arrow.BinaryTypes.String, n),
-		arrowio.NewStringArray(s.guess), arrowio.NewFloatArray(s.confidence),
-		probabilities.NewArray(), arrowio.NewStringArray(parts), arrowio.NewStringArray(codes)}
+	var t arrowio.Table
+	t.Add(sheet.OrderColumn, arrowio.NewInt64Array(order))
+	t.Add(s.id.Name, ids)
 	if kept != nil {
-		fields, columns = slices.Insert(fields, 2, kept.Schema().Fields()...), slices.Insert(columns, 2, kept.Columns()...)
+		for j, f := range kept.Schema().Fields() {
+			t.AddField(f, kept.Column(j))
+		}
 	}
-	rec := array.NewRecord(s.meta.Apply(arrow.NewSchema(fields, nil)), columns, int64(n))
+	t.AddNullable(s.label, arrowio.NewStringsOrNull(make([]string, n)))
+	t.Add(guessColumn, arrowio.NewStringArray(s.guess))
+	t.Add(confidenceColumn, arrowio.NewFloatArray(s.confidence))
+	t.Add(sheet.ProbabilityColumn, arrowio.NewDoubleArray(p))
+	t.Add(sheet.PartColumn, arrowio.NewStringArray(parts))
+	t.Add(sheet.CodeColumn, arrowio.NewStringArray(codes))
+	rec := t.Record(s.meta)
 	return &Table{arrowio.NewBatches(s.name, rec.Schema(), rec), rec}, nil
 }
 

@@ -26,11 +26,8 @@ import (
 // A Span is the length of a window.
 type Span = windows.Span
 
-// ParseSpan reads a Span, and ParseDuration a duration.
-var (
-	ParseSpan     = windows.ParseSpan
-	ParseDuration = windows.ParseDuration
-)
+// ParseSpan reads a Span.
+var ParseSpan = windows.ParseSpan
 
 // Options of a check.
 type Options struct {
@@ -87,9 +84,7 @@ type pane struct {
 // says how right they are.
 func Run(ctx context.Context, env stages.Env, path, reference string, o Options) (*Report, error) {
 	o.Level = cmp.Or(o.Level, 0.9)
-	if o.MaxClasses = env.MaxClasses; o.MaxClasses == 0 {
-		o.MaxClasses = stages.DefaultMaxClasses
-	}
+	o.MaxClasses = cmp.Or(env.MaxClasses, stages.DefaultMaxClasses)
 	if tables.IsPiped(reference) {
 		return nil, fmt.Errorf("%s: the reference is read twice: give it as a file", reference)
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,12 +71,7 @@ func (r *reader) wanted(f arrow.Field) bool {
 }
 
 // prediction is the column of predicted classes that may be there.
-func (c Columns) prediction() string {
-	if c.Prediction != "" {
-		return c.Prediction
-	}
-	return PredictedColumn
-}
+func (c Columns) prediction() string { return cmp.Or(c.Prediction, PredictedColumn) }
 
 // of is a column of a batch, nil if there is none.
 func of(rec arrow.Record, name string) arrow.Array {
@@ -160,34 +156,20 @@ func (r *reader) at(i int, column string, err error) error {
 	return fmt.Errorf("row %d, column %q: %w", r.number(i), column, err)
 }
 
-// A cells reads numbers of a column; NaN where there is none.
-type cells struct {
-	column arrow.Array
-	text   *array.String
-	double *array.Float64
-	single *array.Float32
-}
-
-func cellsOf(column arrow.Array) cells {
-	c := cells{column: column}
-	c.text, _ = column.(*array.String)
-	c.double, _ = column.(*array.Float64)
-	c.single, _ = column.(*array.Float32)
-	return c
-}
-
-func (c cells) number(i int) (float64, error) {
-	switch {
-	case c.column.IsNull(i):
+// numberAt is the number in row i of a column; NaN where there is none.
+func numberAt(column arrow.Array, i int) (float64, error) {
+	if column.IsNull(i) {
 		return math.NaN(), nil
-	case c.double != nil:
-		return c.double.Value(i), nil
-	case c.single != nil:
-		return asWritten(c.single.Value(i)), nil
-	case c.text != nil:
-		return parseNumber(c.text.Value(i))
 	}
-	text, ok := arrowio.Cell(c.column, i)
+	switch c := column.(type) {
+	case *array.Float64:
+		return c.Value(i), nil
+	case *array.Float32:
+		return asWritten(c.Value(i)), nil
+	case *array.String:
+		return parseNumber(c.Value(i))
+	}
+	text, ok := arrowio.Cell(column, i)
 	if !ok {
 		return math.NaN(), nil
 	}
@@ -241,20 +223,18 @@ type lister func(i int, to []float64) error
 func (r *reader) lister(rec arrow.Record) (lister, error) {
 	switch r.kind {
 	case scores:
-		score := cellsOf(of(rec, r.columns.Score))
+		score := of(rec, r.columns.Score)
 		return func(i int, to []float64) (err error) {
-			to[r.classes.positive], err = score.number(i)
+			to[r.classes.positive], err = numberAt(score, i)
 			to[1-r.classes.positive] = 1 - to[r.classes.positive]
 			return r.place(err, i, r.columns.Score)
 		}, nil
 	case listed:
 		return r.lists(rec)
 	}
-	columns := make([]cells, len(r.classes.names))
+	columns := make([]arrow.Array, len(r.classes.names))
 	for k, class := range r.classes.names {
-		if column := of(rec, r.columns.Probability+"_"+class); column != nil {
-			columns[k] = cellsOf(column)
-		} else if k < r.classes.predictable {
+		if columns[k] = of(rec, r.columns.Probability+"_"+class); columns[k] == nil && k < r.classes.predictable {
 			return nil, r.lacks(r.columns.Probability+"_"+class, "the reference has it: give the predictions of the same model")
 		}
 	}
@@ -264,11 +244,11 @@ func (r *reader) lister(rec arrow.Record) (lister, error) {
 		}
 	}
 	return func(i int, to []float64) (err error) {
-		for k, c := range columns {
-			if to[k] = 0; c.column == nil {
+		for k, column := range columns {
+			if to[k] = 0; column == nil {
 				continue
 			}
-			if to[k], err = c.number(i); err != nil {
+			if to[k], err = numberAt(column, i); err != nil {
 				return r.place(err, i, r.columns.Probability+"_"+r.classes.names[k])
 			}
 		}

@@ -8,8 +8,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
@@ -33,8 +31,6 @@ type Report struct {
 	// Next is the command that draws rows to label; who asked fills it in.
 	Next string `json:"-"`
 
-	kind  kind
-	timed bool
 	alert float64
 }
 
@@ -44,7 +40,7 @@ const Unseen = "If labels now follow another rule than in the reference, or rows
 func newReport(c *checker, rows int64) *Report {
 	r := c.reference
 	return &Report{Classes: c.classes.names, Level: c.options.Level, Rows: rows, Shares: r.Proportions, Unseen: Unseen,
-		Reference: figures(names(c.classes.names), r.Figures, r.Interval, nil), Windows: []*Window{}, kind: c.kind, timed: c.options.Window.Time > 0, alert: c.options.Alert}
+		Reference: figures(names(c.classes.names), r.Figures, r.Interval, nil), Windows: []*Window{}, alert: c.options.Alert}
 }
 
 // Alarms are the windows whose accuracy is below what was asked for.
@@ -89,28 +85,28 @@ func (r *Report) Save(ctx context.Context, path string, f write.Format) error {
 func (r *Report) Write(out arrowio.Sink) error {
 	rec := r.Record()
 	defer rec.Release()
-	if err := out.Begin(rec.Schema()); err != nil {
-		return err
-	}
-	return out.Write(rec)
+	return arrowio.WriteRecord(out, rec)
 }
 
 // Record has a row a window.
 func (r *Report) Record() arrow.Record {
-	t := &tableBuilder{n: len(r.Windows)}
+	var t arrowio.Table
 	whole := func(name string, of func(*Window) int64) {
-		t.whole(name, func(i int) int64 { return of(r.Windows[i]) })
+		t.AddNullable(name, arrowio.NewInt64Array(column(r, of)))
 	}
 	double := func(name string, of func(*Window) *float64) {
-		t.double(name, func(i int) *float64 { return of(r.Windows[i]) })
+		t.AddNullable(name, arrowio.NewDoublesOrNull(column(r, of)))
 	}
 	text := func(name string, of func(*Window) string) {
-		t.text(name, func(i int) string { return of(r.Windows[i]) })
+		t.AddNullable(name, arrowio.NewStringArray(column(r, of)))
+	}
+	truth := func(name string, of func(*Window) bool) {
+		t.AddNullable(name, arrowio.NewBoolArray(column(r, of)))
 	}
 	whole("window", func(w *Window) int64 { return int64(w.Window) })
 	text("start", func(w *Window) string { return w.Start })
 	text("end", func(w *Window) string { return w.End })
-	t.truth("complete", func(i int) bool { return r.Windows[i].Complete })
+	truth("complete", func(w *Window) bool { return w.Complete })
 	whole("rows", func(w *Window) int64 { return w.Counts.All })
 	whole("used", func(w *Window) int64 { return w.Counts.Used })
 	whole("empty", func(w *Window) int64 { return w.Counts.Empty })
@@ -134,59 +130,18 @@ func (r *Report) Record() arrow.Record {
 	double("unexplained", func(w *Window) *float64 { return &w.Unexplained })
 	text("rests_on", func(w *Window) string { return w.Rests })
 	text("verdict", func(w *Window) string { return string(w.Verdict) })
-	t.truth("alarm", func(i int) bool { return r.Windows[i].Alarm })
+	truth("alarm", func(w *Window) bool { return w.Alarm })
 	text("warnings", func(w *Window) string { return strings.Join(w.Warnings, "; ") })
-	return t.record()
+	return t.Record(arrowio.Meta{})
 }
 
-// A tableBuilder makes columns of n rows.
-type tableBuilder struct {
-	n      int
-	fields []arrow.Field
-	arrays []arrow.Array
-}
-
-func (t *tableBuilder) add(name string, b array.Builder, row func(i int)) {
-	defer b.Release()
-	for i := range t.n {
-		row(i)
+// column is what the windows have of one kind.
+func column[T any](r *Report, of func(*Window) T) []T {
+	values := make([]T, len(r.Windows))
+	for i, w := range r.Windows {
+		values[i] = of(w)
 	}
-	t.fields = append(t.fields, arrow.Field{Name: name, Type: b.Type(), Nullable: true})
-	t.arrays = append(t.arrays, b.NewArray())
-}
-
-func (t *tableBuilder) whole(name string, of func(i int) int64) {
-	b := array.NewInt64Builder(memory.DefaultAllocator)
-	t.add(name, b, func(i int) { b.Append(of(i)) })
-}
-
-func (t *tableBuilder) text(name string, of func(i int) string) {
-	b := array.NewStringBuilder(memory.DefaultAllocator)
-	t.add(name, b, func(i int) { b.Append(of(i)) })
-}
-
-func (t *tableBuilder) truth(name string, of func(i int) bool) {
-	b := array.NewBooleanBuilder(memory.DefaultAllocator)
-	t.add(name, b, func(i int) { b.Append(of(i)) })
-}
-
-func (t *tableBuilder) double(name string, of func(i int) *float64) {
-	b := array.NewFloat64Builder(memory.DefaultAllocator)
-	t.add(name, b, func(i int) {
-		if v := of(i); v != nil {
-			b.Append(*v)
-		} else {
-			b.AppendNull()
-		}
-	})
-}
-
-func (t *tableBuilder) record() arrow.Record {
-	rec := array.NewRecord(arrow.NewSchema(t.fields, nil), t.arrays, int64(t.n))
-	for _, a := range t.arrays {
-		a.Release()
-	}
-	return rec
+	return values
 }
 
 // WriteMetrics writes a window in the text format of Prometheus.

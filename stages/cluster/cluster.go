@@ -14,7 +14,6 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -196,30 +195,8 @@ func load(path string) (*mixture.Components, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	c := &mixture.Components{}
-	if c.Proportions, err = t.Shares("proportion"); err != nil {
-		return nil, "", err
-	}
-	means, err := t.Vectors("mean")
-	if err != nil {
-		return nil, "", err
-	}
-	if len(means) == 0 || len(means[0]) == 0 {
-		return nil, "", fmt.Errorf("%s: holds no component: save it again", path)
-	}
-	c.Means = mat.NewDense(len(means), len(means[0]), nil)
-	for k, m := range means {
-		c.Means.SetRow(k, m)
-	}
-	if t.Has("covariance") {
-		if c.Weights, err = t.Floats("weight"); err != nil {
-			return nil, "", err
-		}
-		if c.Covariances, err = t.Vectors("covariance"); err != nil {
-			return nil, "", err
-		}
-	}
-	return c, sum, nil
+	c, err := t.Components()
+	return &c, sum, err
 }
 
 // emit passes all rows on with the components that assign gives to target rows.

@@ -6,8 +6,6 @@ import (
 	"math"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/internal/diagnostics"
@@ -88,31 +86,25 @@ func (m *Metrics) WriteJSON(w io.Writer) error { return write.Object(w, m) }
 
 // record is a row a class.
 func (m *Metrics) record() (arrow.Record, error) {
-	fields := []arrow.Field{{Name: "class", Type: arrow.BinaryTypes.String}, {Name: "rows", Type: arrow.PrimitiveTypes.Int64}, {Name: "recall", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}
-	rows, recall := make([]int64, len(m.Classes)), array.NewFloat64Builder(memory.DefaultAllocator)
+	rows := make([]int64, len(m.Classes))
 	for k := range m.Classes {
 		rows[k] = int64(sum(m.Confusion[k]))
-		if m.Recall[k] == nil {
-			recall.AppendNull()
-		} else {
-			recall.Append(*m.Recall[k])
-		}
 	}
-	columns := []arrow.Array{arrowio.NewStringArray(m.Classes), arrowio.NewInt64Array(rows), recall.NewArray()}
+	var t arrowio.Table
+	t.Add("class", arrowio.NewStringArray(m.Classes))
+	t.Add("rows", arrowio.NewInt64Array(rows))
+	t.AddNullable("recall", arrowio.NewDoublesOrNull(m.Recall))
 	if p := m.Proportions; p != nil {
 		for _, shares := range []struct {
 			name   string
 			values []float64
 		}{{"source", p.Source}, {"estimated", p.Estimated}, {"true", p.True}} {
-			if shares.values == nil {
-				continue
+			if shares.values != nil {
+				t.Add(shares.name, arrowio.NewDoubleArray(shares.values))
 			}
-			b := array.NewFloat64Builder(memory.DefaultAllocator)
-			b.AppendValues(shares.values, nil)
-			fields, columns = append(fields, arrow.Field{Name: shares.name, Type: arrow.PrimitiveTypes.Float64}), append(columns, b.NewArray())
 		}
 	}
-	return array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(len(m.Classes))), nil
+	return t.Record(arrowio.Meta{}), nil
 }
 
 // trueProportions are the shares of the true classes.

@@ -10,8 +10,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
@@ -187,16 +185,13 @@ func (s *Scores) WriteJSON(w io.Writer) error { return write.Object(w, s) }
 // Save writes s to a file: as JSON whole, and in the other formats a row a score.
 func (s *Scores) Save(ctx context.Context, path string, f write.Format) error {
 	return write.SaveReport(ctx, path, f, s.WriteJSON, func() (arrow.Record, error) {
-		values := array.NewFloat64Builder(memory.DefaultAllocator)
-		defer values.Release()
+		var values []*float64
 		for _, name := range scoreNames {
-			if v := s.Scores[name]; v != nil {
-				values.Append(*v)
-			} else {
-				values.AppendNull()
-			}
+			values = append(values, s.Scores[name])
 		}
-		fields := []arrow.Field{{Name: "score", Type: arrow.BinaryTypes.String}, {Name: "value", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}
-		return array.NewRecord(arrow.NewSchema(fields, nil), []arrow.Array{arrowio.NewStringArray(scoreNames), values.NewArray()}, int64(len(scoreNames))), nil
+		var t arrowio.Table
+		t.Add("score", arrowio.NewStringArray(scoreNames))
+		t.AddNullable("value", arrowio.NewDoublesOrNull(values))
+		return t.Record(arrowio.Meta{}), nil
 	})
 }

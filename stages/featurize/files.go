@@ -1,6 +1,7 @@
 package featurize
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,9 +103,7 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if o.Image != "" {
 		st.Pictures.Column = o.Image
 	}
-	if o.Mixed.MaxCategories == 0 {
-		o.Mixed.MaxCategories = DefaultMaxCategories
-	}
+	o.Mixed.MaxCategories = cmp.Or(o.Mixed.MaxCategories, DefaultMaxCategories)
 	if err := o.readLevels(ctx); err != nil {
 		return err
 	}
@@ -632,7 +631,7 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *tables.Table, d
 		return nil, nil, errors.New("the source has drawn all rows: draw fewer with --source-rows")
 	}
 	if t.Labels != nil {
-		if labels, err = tables.Index(pick(t.Labels, chosen), d.classes, func(i int) string { return t.Place(chosen[i]) }); err != nil {
+		if labels, err = tables.Index(tables.Chosen(t.Labels, chosen), d.classes, func(i int) string { return t.Place(chosen[i]) }); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -662,7 +661,7 @@ func (d *dataset) choose(ctx context.Context, env stages.Env, t *tables.Table, d
 	if err != nil {
 		return nil, nil, err
 	}
-	return pick(chosen, drawn), pick(labels, drawn), nil
+	return tables.Chosen(chosen, drawn), tables.Chosen(labels, drawn), nil
 }
 
 // thin keeps fractions of the classes of the chosen rows.
@@ -678,7 +677,7 @@ func (d *dataset) thin(ctx context.Context, env stages.Env, domain arrowio.Domai
 	if err == nil && len(kept) == 0 {
 		err = errors.New("no rows are left: keep some of a class that has rows")
 	}
-	return pick(chosen, kept), pick(labels, kept), err
+	return tables.Chosen(chosen, kept), tables.Chosen(labels, kept), err
 }
 
 // without returns the rows or names that are not taken.
@@ -688,14 +687,6 @@ func without[T comparable](all, taken []T) []T {
 	}
 	gone := tables.SetOf(taken)
 	return slices.DeleteFunc(slices.Clone(all), func(v T) bool { return gone[v] })
-}
-
-func pick[T any](values []T, at []int) []T {
-	picked := make([]T, len(at))
-	for i, j := range at {
-		picked[i] = values[j]
-	}
-	return picked
 }
 
 // inChannels names what images of so many channels are.

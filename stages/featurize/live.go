@@ -211,11 +211,8 @@ func (l *Live) textTimes(rec arrow.Record) (arrow.Record, error) {
 			texts[i] = toTime(times.Value(i)).UTC().Format(time.RFC3339Nano)
 		}
 	}
-	columns := append([]arrow.Array(nil), rec.Columns()...)
-	columns[at[0]] = arrowio.NewStringArray(texts)
-	fields := append([]arrow.Field(nil), rec.Schema().Fields()...)
-	fields[at[0]].Type = arrow.BinaryTypes.String
-	return array.NewRecord(arrow.NewSchema(fields, nil), columns, rec.NumRows()), nil
+	schema := arrowio.WithColumns(rec.Schema(), arrow.Field{Name: l.time, Type: arrow.BinaryTypes.String})
+	return arrowio.AppendColumns(rec, schema, arrowio.Column{Name: l.time, Array: arrowio.NewStringArray(texts)})
 }
 
 func (l *Live) prepare(ctx context.Context, t *tables.Table) (*LiveRows, error) {

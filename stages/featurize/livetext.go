@@ -292,17 +292,13 @@ func headerNames(line string) []string {
 
 // header is the length of the lines before the first row; 0: the header has not come yet.
 func (t *LiveText) header(text []byte) int {
-	at := 0
-	for line := 0; at < len(text); line++ {
-		end := len(text)
-		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-			end = at + i + 1
-		}
-		content := bytes.TrimSpace(text[at:end])
-		at = end
-		if line >= t.options.SkipLines && !t.isBlank(content) {
+	at, lines := 0, 0
+	for line := range bytes.Lines(text) {
+		at += len(line)
+		if lines >= t.options.SkipLines && !t.isBlank(bytes.TrimSpace(line)) {
 			return at
 		}
+		lines++
 	}
 	return 0
 }
@@ -317,15 +313,11 @@ func (t *LiveText) lineEnds(text []byte, count int64) []int {
 	ends := make([]int, 0, count)
 	quoted := !t.json && bytes.IndexByte(text, '"') >= 0
 	odd, at := false, 0
-	for at < len(text) {
-		end := len(text)
-		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-			end = at + i + 1
-		}
-		if quoted && bytes.Count(text[at:end], []byte{'"'})%2 == 1 {
+	for line := range bytes.Lines(text) {
+		if quoted && bytes.Count(line, []byte{'"'})%2 == 1 {
 			odd = !odd
 		}
-		if at = end; !odd || at == len(text) {
+		if at += len(line); !odd || at == len(text) {
 			ends = append(ends, at)
 		}
 	}
@@ -359,7 +351,7 @@ func (t *LiveText) findHead(ctx context.Context, text []byte, ends []int) error 
 
 // part reads the rows of lines. It returns nil if there are none.
 func (t *LiveText) part(ctx context.Context, text []byte) (*LiveRows, error) {
-	if !slices.ContainsFunc(bytes.Split(text[:min(len(text), 4096)], []byte("\n")), func(line []byte) bool { return !t.isBlank(bytes.TrimSpace(line)) }) && t.allBlank(text) {
+	if t.allBlank(text) {
 		return nil, nil
 	}
 	headed := headedText{io.MultiReader(strings.NewReader(t.Head), bytes.NewReader(text)), len(t.Head) + len(text)}

@@ -105,20 +105,13 @@ func (st *recipe) prune(env stages.Env, name string, sides ...*tables.Table) {
 	dropped := st.Encoder.Prune(sides...)
 	st.Columns = st.Encoder.Inputs()
 	st.dropped = append(st.dropped, dropped...)
-	var why []string
-	columns := map[string][]string{}
-	for _, c := range dropped {
-		if columns[c.Dropped] == nil {
-			why = append(why, c.Dropped)
-		}
-		columns[c.Dropped] = append(columns[c.Dropped], c.Name)
-	}
 	st.tellUnits(env, name, dropped, 2, "are left out")
-	for i, w := range why {
-		why[i] = fmt.Sprintf("%s (%s)", nameColumns(columns[w]), w)
+	var columns []tables.Skipped
+	for _, c := range dropped {
+		columns = append(columns, tables.Skipped{Name: c.Name, Why: c.Dropped})
 	}
-	if len(why) > 0 {
-		env.Logger().Info(fmt.Sprintf("%s: columns left out: %s", name, strings.Join(why, "; ")))
+	if len(columns) > 0 {
+		env.Logger().Info(fmt.Sprintf("%s: columns left out: %s", name, nameSkipped(columns)))
 	}
 }
 
@@ -365,7 +358,7 @@ func (st *recipe) tellEncoder(env stages.Env) {
 	for j, c := range st.Encoder.Columns {
 		switch c.Kind {
 		case tables.Category:
-			what["categories"] = append(what["categories"], fmt.Sprintf("%s (%s)", c.Name, nameWidth(c.Width())))
+			what["categories"] = append(what["categories"], fmt.Sprintf("%s (%s)", c.Name, spelling.Count(c.Width(), "feature", "features")))
 		case tables.Day, tables.Clock:
 			if j == 0 || st.Encoder.Columns[j-1].Name != c.Name { // a date and its time
 				what["dates and times"] = append(what["dates and times"], c.Name)
@@ -377,13 +370,6 @@ func (st *recipe) tellEncoder(env stages.Env) {
 			env.Logger().Info(fmt.Sprintf("%s: %s", kind, nameColumns(what[kind])))
 		}
 	}
-}
-
-func nameWidth(n int) string {
-	if n == 1 {
-		return "1 feature"
-	}
-	return fmt.Sprintf("%d features", n)
 }
 
 // explain writes a table of what became of each column.

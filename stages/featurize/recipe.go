@@ -186,35 +186,26 @@ func loadRecipe(path string) (*recipe, string, error) {
 	}
 	for _, d := range domains {
 		m := p.scaling(d)
-		if err := loadScaling(t, d.String(), m); err != nil {
+		loadScaling(t, d.String(), m)
+		if err := t.Err(); err != nil {
 			return nil, "", err
 		}
 		if err := m.Check(m.Width()); err != nil {
 			return nil, "", fmt.Errorf("%s: %s %w", path, d, err)
 		}
-	}
-	if err := p.Source.check(); err != nil {
-		return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
-	}
-	if err := p.Target.check(); err != nil {
-		return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
+		if err := p.images(d).check(); err != nil {
+			return nil, "", fmt.Errorf("%s: %w: save it again", path, err)
+		}
 	}
 	return p, sum, nil
 }
 
 // loadScaling reads the scaling of a domain, if the state has one.
-func loadScaling(t *state.Table, domain string, into *scale.Scaling) (err error) {
+func loadScaling(t *state.Table, domain string, into *scale.Scaling) {
 	switch {
 	case t.Has(domain + "_mean"):
-		m := &scale.Standard{}
-		if m.Mean, err = t.Floats(domain + "_mean"); err != nil {
-			return err
-		}
-		into.Standard = m
-		m.Deviation, err = t.Floats(domain + "_deviation")
+		into.Standard = &scale.Standard{Mean: t.Floats(domain + "_mean"), Deviation: t.Floats(domain + "_deviation")}
 	case t.Has(domain + "_quantiles"):
-		into.Quantiles = &scale.Quantiles{}
-		into.Quantiles.Values, err = t.Vectors(domain + "_quantiles")
+		into.Quantiles = &scale.Quantiles{Values: t.Vectors(domain + "_quantiles")}
 	}
-	return err
 }

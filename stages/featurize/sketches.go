@@ -52,13 +52,7 @@ func loadSketches(s *SideOptions) (*sketches.Sketch, error) {
 	if err != nil || !sketches.Is(paths[0]) {
 		return nil, nil // whoever reads it says what is wrong
 	}
-	all := make([]*sketches.Sketch, len(paths))
-	for i, path := range paths {
-		if all[i], err = sketches.Load(path); err != nil {
-			return nil, err
-		}
-	}
-	return sketches.Merge(all, paths)
+	return sketches.LoadAll(paths)
 }
 
 // takeSketch makes the side's rows those of its sketch's sample.

@@ -42,8 +42,7 @@ func (l *Labels) give(columns []arrow.Array, n int64) error {
 	if rows == nil {
 		return nil
 	}
-	at := func(name string) int { return l.schema.FieldIndices(name)[0] }
-	classes, confidence, probability := at(l.in.Columns.PredictedClass), at(Confidence), at(l.in.Columns.Probability)
+	classes, confidence, probability := l.at(l.in.Columns.PredictedClass), l.at(Confidence), l.at(l.in.Columns.Probability)
 	names, ok := columns[classes].(*array.String)
 	sure, floats := columns[confidence].(*array.Float32)
 	rec := array.NewRecord(l.schema, columns, n)

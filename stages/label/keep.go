@@ -202,7 +202,7 @@ func (k *Kept) take(n int64) ([]arrow.Array, error) {
 		}
 		some := min(left, k.batch.NumRows()-k.used)
 		for j := range pieces {
-			piece, err := copied(k.batch.Column(j), k.used, k.used+some)
+			piece, err := arrowio.CopyRows(k.batch.Column(j), k.used, k.used+some)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", k.path, err)
 			}
@@ -218,13 +218,6 @@ func (k *Kept) take(n int64) ([]arrow.Array, error) {
 		}
 	}
 	return columns, nil
-}
-
-// copied copies part of a column, whose batch does not stay.
-func copied(column arrow.Array, from, to int64) (arrow.Array, error) {
-	part := array.NewSlice(column, from, to)
-	defer part.Release()
-	return array.Concatenate([]arrow.Array{part}, memory.DefaultAllocator)
 }
 
 func (k *Kept) changed() error {

@@ -97,11 +97,10 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 // Doubtful reports whether the method warns of its labels, and no label of a person says more.
 func (l *Labels) Doubtful() bool { return l.doubted && l.Given == nil }
 
-// A column is one of the labels. values makes it of the target rows of a batch, which are its
-// parts: n rows.
+// A column is one of the labels. values makes it of the target rows of a batch.
 type column struct {
 	field  arrow.Field
-	values func(rec arrow.Record, parts [][2]int64, n int64) (arrow.Array, error)
+	values func(rec arrow.Record) (arrow.Array, error)
 }
 
 // listed are the columns of the labels, in their order, without those that the input lacks.
@@ -119,7 +118,7 @@ func (l *Labels) listed() (all []column) {
 		if i := l.in.Schema().FieldIndices(name); len(i) > 0 && name != Confidence {
 			column.field = l.in.Schema().Field(i[0])
 			if name != c.PredictedClass {
-				column.values = l.asIs(name)
+				column.values = asIs(name)
 			}
 			if name == c.Truth && l.namesTruth(column.field) {
 				column.field.Type, column.values = arrow.BinaryTypes.String, l.truth
@@ -139,10 +138,13 @@ func (l *Labels) listed() (all []column) {
 
 // later is a column that settle fills.
 func later(f arrow.Field) column {
-	return column{f, func(_ arrow.Record, _ [][2]int64, n int64) (arrow.Array, error) {
-		return array.MakeArrayOfNull(memory.DefaultAllocator, f.Type, int(n)), nil
+	return column{f, func(rec arrow.Record) (arrow.Array, error) {
+		return array.MakeArrayOfNull(memory.DefaultAllocator, f.Type, int(rec.NumRows())), nil
 	}}
 }
+
+// at is the place of a column of the labels.
+func (l *Labels) at(name string) int { return l.schema.FieldIndices(name)[0] }
 
 // Name is the input's.
 func (l *Labels) Name() string { return l.in.Name() }
@@ -179,17 +181,15 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 	if err := l.values.add(rec, domains); err != nil {
 		return nil, err
 	}
-	parts := runs(domains)
-	if len(parts) == 0 {
-		return nil, nil
+	targets, err := l.targets(rec, runs(domains))
+	if err != nil || targets == nil {
+		return nil, err
 	}
-	n := int64(0)
-	for _, part := range parts {
-		n += part[1] - part[0]
-	}
+	defer targets.Release()
+	n := targets.NumRows()
 	arrays := make([]arrow.Array, len(l.columns))
 	for k, column := range l.columns {
-		if arrays[k], err = column.values(rec, parts, n); err != nil {
+		if arrays[k], err = column.values(targets); err != nil {
 			return nil, err
 		}
 		defer arrays[k].Release()
@@ -201,25 +201,51 @@ func (l *Labels) pick(rec arrow.Record) (arrow.Record, error) {
 	return array.NewRecord(l.schema, arrays, n), nil
 }
 
+// targets are some parts of a batch, one after the other, with the columns that labels are made of; nil
+// if there are none.
+func (l *Labels) targets(rec arrow.Record, parts [][2]int64) (arrow.Record, error) {
+	switch len(parts) {
+	case 0:
+		return nil, nil
+	case 1:
+		return rec.NewSlice(parts[0][0], parts[0][1]), nil
+	}
+	c := l.in.Columns
+	var t arrowio.Table
+	for k, f := range rec.Schema().Fields() {
+		if !slices.Contains([]string{c.ID, c.PredictedClass, c.Typicality, c.Probability, c.Truth}, f.Name) {
+			continue
+		}
+		pieces := make([]arrow.Array, len(parts))
+		for i, part := range parts {
+			pieces[i] = array.NewSlice(rec.Column(k), part[0], part[1])
+			defer pieces[i].Release()
+		}
+		whole, err := array.Concatenate(pieces, memory.DefaultAllocator)
+		if err != nil {
+			return nil, fmt.Errorf("%s: column %q: %w", l.in.Name(), f.Name, err)
+		}
+		t.AddField(f, whole)
+	}
+	return t.Record(arrowio.Meta{}), nil
+}
+
 // asIs passes on a column of the input.
-func (l *Labels) asIs(name string) func(arrow.Record, [][2]int64, int64) (arrow.Array, error) {
-	return func(rec arrow.Record, parts [][2]int64, _ int64) (arrow.Array, error) {
-		return l.take(rec, name, parts)
+func asIs(name string) func(arrow.Record) (arrow.Array, error) {
+	return func(rec arrow.Record) (arrow.Array, error) {
+		column := columnOf(rec, name)
+		column.Retain()
+		return column, nil
 	}
 }
 
-// take is a column of the input in some parts of a batch.
-func (l *Labels) take(rec arrow.Record, name string, parts [][2]int64) (arrow.Array, error) {
-	values, err := take(rec.Column(rec.Schema().FieldIndices(name)[0]), parts)
-	if err != nil {
-		return nil, fmt.Errorf("%s: column %q: %w", l.in.Name(), name, err)
-	}
-	return values, nil
+func columnOf(rec arrow.Record, name string) arrow.Array {
+	return rec.Column(rec.Schema().FieldIndices(name)[0])
 }
 
 // rowNumbers are the identities of rows that have none.
-func (l *Labels) rowNumbers(_ arrow.Record, _ [][2]int64, n int64) (arrow.Array, error) {
-	numbers := make([]int64, n)
+func (l *Labels) rowNumbers(rec arrow.Record) (arrow.Array, error) {
+	numbers := make([]int64, rec.NumRows())
 	for i := range numbers {
 		numbers[i] = l.seen + int64(i)
 	}
@@ -227,18 +253,16 @@ func (l *Labels) rowNumbers(_ arrow.Record, _ [][2]int64, n int64) (arrow.Array,
 }
 
 // confidence is the greatest posterior of each row.
-func (l *Labels) confidence(rec arrow.Record, parts [][2]int64, _ int64) (arrow.Array, error) {
-	return greatest(rec, l.in.Columns.Probability, parts)
-}
-
-// truth is the name of each row's true class.
-func (l *Labels) truth(rec arrow.Record, parts [][2]int64, _ int64) (arrow.Array, error) {
-	numbers, err := l.take(rec, l.in.Columns.Truth, parts)
+func (l *Labels) confidence(rec arrow.Record) (arrow.Array, error) {
+	vectors, err := arrowio.VectorColumn(rec, l.in.Columns.Probability)
 	if err != nil {
 		return nil, err
 	}
-	defer numbers.Release()
-	return l.truthNames(numbers.(*array.Int32)) // see namesTruth
+	most := make([]float32, vectors.Rows)
+	for i := range most {
+		most[i] = slices.Max(vectors.Row(i))
+	}
+	return arrowio.NewFloatArray(most), nil
 }
 
 // namesTruth reports whether the classes of a column of truth can be named, as those that
@@ -247,8 +271,9 @@ func (l *Labels) namesTruth(f arrow.Field) bool {
 	return l.classes != nil && f.Type.ID() == arrow.INT32
 }
 
-// truthNames returns the names of the true classes.
-func (l *Labels) truthNames(numbers *array.Int32) (arrow.Array, error) {
+// truth is the name of each row's true class.
+func (l *Labels) truth(rec arrow.Record) (arrow.Array, error) {
+	numbers := columnOf(rec, l.in.Columns.Truth).(*array.Int32) // see namesTruth
 	b := array.NewStringBuilder(memory.DefaultAllocator)
 	defer b.Release()
 	for i := range numbers.Len() {
@@ -265,19 +290,12 @@ func (l *Labels) truthNames(numbers *array.Int32) (arrow.Array, error) {
 }
 
 // predicted is the name of each row's predicted class, Unknown for rows that are like none.
-func (l *Labels) predicted(rec arrow.Record, parts [][2]int64, _ int64) (arrow.Array, error) {
-	classes, err := l.take(rec, l.in.Columns.PredictedClass, parts)
-	if err != nil || l.Unknown == 0 {
-		return classes, err
+func (l *Labels) predicted(rec arrow.Record) (arrow.Array, error) {
+	if l.Unknown == 0 {
+		return asIs(l.in.Columns.PredictedClass)(rec)
 	}
-	defer classes.Release()
-	usual, err := l.take(rec, l.in.Columns.Typicality, parts)
-	if err != nil {
-		return nil, err
-	}
-	defer usual.Release()
-	names, ok := classes.(*array.String)
-	typicality, numbers := usual.(*array.Float32)
+	names, ok := columnOf(rec, l.in.Columns.PredictedClass).(*array.String)
+	typicality, numbers := columnOf(rec, l.in.Columns.Typicality).(*array.Float32)
 	if !ok || !numbers {
 		return nil, l.in.Fail("", errors.New("predicted classes are not text, or typicality is not float32"), "run mars label anew")
 	}
@@ -305,33 +323,4 @@ func runs(domains []arrowio.Domain) [][2]int64 {
 		}
 	}
 	return parts
-}
-
-// take returns the parts of a column, one after the other.
-func take(column arrow.Array, parts [][2]int64) (arrow.Array, error) {
-	slices := make([]arrow.Array, len(parts))
-	for i, part := range parts {
-		slices[i] = array.NewSlice(column, part[0], part[1])
-		defer slices[i].Release()
-	}
-	if len(slices) == 1 {
-		slices[0].Retain()
-		return slices[0], nil
-	}
-	return array.Concatenate(slices, memory.DefaultAllocator)
-}
-
-// greatest is the greatest value of each vector of the parts.
-func greatest(rec arrow.Record, column string, parts [][2]int64) (arrow.Array, error) {
-	vectors, err := arrowio.VectorColumn(rec, column)
-	if err != nil {
-		return nil, err
-	}
-	var most []float32
-	for _, part := range parts {
-		for i := part[0]; i < part[1]; i++ {
-			most = append(most, slices.Max(vectors.Row(int(i))))
-		}
-	}
-	return arrowio.NewFloatArray(most), nil
 }

@@ -62,8 +62,7 @@ func (l *Labels) settle(columns []arrow.Array, n int64) error {
 	if l.tree == nil {
 		return nil
 	}
-	at := func(name string) int { return l.schema.FieldIndices(name)[0] }
-	classes, confidence := at(l.in.Columns.PredictedClass), at(Confidence)
+	classes, confidence := l.at(l.in.Columns.PredictedClass), l.at(Confidence)
 	names, ok := columns[classes].(*array.String)
 	if !ok {
 		return l.in.Fail(l.in.Columns.PredictedClass, errors.New("is not text"), "run mars label anew")
@@ -100,7 +99,7 @@ func (l *Labels) settle(columns []arrow.Array, n int64) error {
 		added = slices.Insert(added, 0, arrowio.NewStringsWithout(level, unknown))
 	}
 	for j, field := range l.levelFields() {
-		columns[at(field.Name)] = added[j]
+		columns[l.at(field.Name)] = added[j]
 	}
 	return nil
 }

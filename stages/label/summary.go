@@ -115,9 +115,6 @@ func (t *Tally) Warnings() []string {
 // Miss counts a row without any value, which has no label.
 func (t *Tally) Miss() { t.missing++ }
 
-// Missing is how many rows have no value at all, and so no label.
-func (t *Tally) Missing() int { return t.missing }
-
 // Count counts a label. What else is known of its row is asked where the label is in doubt; truth is "" if
 // it is not known.
 func (t *Tally) Count(about func() Row, label string, confidence float64, truth string) error {

@@ -345,10 +345,8 @@ func load(path string) (classes []string, plan [][]float64, sum string, err erro
 	if err != nil {
 		return nil, nil, "", err
 	}
-	if plan, err = t.Vectors("plan"); err != nil {
-		return nil, nil, "", err
-	}
-	if classes, err = t.Names("class"); err != nil {
+	plan, classes = t.Vectors("plan"), t.Names("class")
+	if err := t.Err(); err != nil {
 		return nil, nil, "", err
 	}
 	for _, row := range plan {

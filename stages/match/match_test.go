@@ -21,10 +21,7 @@ func (none) Next() (arrow.Record, error) { return nil, io.EOF }
 
 // Covariances that would fill the memory are refused before any is made.
 func TestTooManyCovariances(t *testing.T) {
-	in, err := arrowio.NewSpool(none{}, arrowio.SpoolOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := arrowio.NewSpool(none{}, 0)
 	defer in.Close()
 	for width, refused := range map[int]bool{50: false, 2048: true} {
 		f := fitter{Rows: &stream.Rows{Stream: in}, classes: make([]string, 65), components: 65, width: width, cost: transport.Bures}

@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
@@ -53,10 +52,8 @@ func (t Targets) Save(ctx context.Context, env stages.Env, path string, f write.
 
 func (t Targets) rows(env stages.Env) (arrow.Record, error) {
 	text, values := make([][]string, 5), make([][]float64, 6)
-	top := map[int]bool{}
 	for _, target := range t {
 		for _, n := range target.nodes() {
-			top[len(text[0])] = n.depth == 0
 			for j, cell := range []string{target.Name, n.class, n.level, n.parent, string(target.Judgement)} {
 				text[j] = append(text[j], cell)
 			}
@@ -66,23 +63,18 @@ func (t Targets) rows(env stages.Env) (arrow.Record, error) {
 			values[5] = append(values[5], target.ExpectedError)
 		}
 	}
-	var fields []arrow.Field
-	var arrays []arrow.Array
-	add := func(name string, of arrow.Array) {
-		fields, arrays = append(fields, arrow.Field{Name: name, Type: of.DataType(), Nullable: name == "parent"}), append(arrays, of)
-	}
-	add("file", arrowio.NewStringArray(text[0]))
-	add("class", arrowio.NewStringArray(text[1]))
+	var table arrowio.Table
+	table.Add("file", arrowio.NewStringArray(text[0]))
+	table.Add("class", arrowio.NewStringArray(text[1]))
 	if t[0].Levels != nil {
-		add("level", arrowio.NewStringArray(text[2]))
-		add("parent", arrowio.NewStringsWithout(text[3], top))
+		table.Add("level", arrowio.NewStringArray(text[2]))
+		table.AddNullable("parent", arrowio.NewStringsOrNull(text[3]))
 	}
 	for j, name := range []string{"source", "target", "lower", "upper", "rows", "expected_error"} {
-		add(name, doubles(values[j]))
+		table.Add(name, arrowio.NewDoubleArray(values[j]))
 	}
-	add("verdict", arrowio.NewStringArray(text[4]))
-	meta := arrowio.Meta{Classes: t[0].Classes, Provenance: arrowio.WithStep(t[0].steps, env.Step)}
-	return array.NewRecord(meta.Apply(arrow.NewSchema(fields, nil)), arrays, int64(len(text[0]))), nil
+	table.Add("verdict", arrowio.NewStringArray(text[4]))
+	return table.Record(arrowio.Meta{Classes: t[0].Classes, Provenance: arrowio.WithStep(t[0].steps, env.Step)}), nil
 }
 
 // WriteTable writes a line a target for a person to read, with the largest shares of all in columns of their own.

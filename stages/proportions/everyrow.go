@@ -31,12 +31,9 @@ func FromSums(model, path string, level float64) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, err := responses.Load(path)
+	sums, err := responses.LoadOf(m, sum, path)
 	if err != nil {
 		return nil, err
-	}
-	if err := sums.Check(m, sum); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	r, step, err := ofEveryRow(m, sums, level, nil)
 	if err != nil {

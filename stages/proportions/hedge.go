@@ -49,10 +49,7 @@ func OfModel(ctx context.Context, env stages.Env, in arrowio.Stream, path string
 	if err := models.CheckPreparation(r, m.Preparation); err != nil {
 		return nil, err
 	}
-	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
-	if err != nil {
-		return nil, err
-	}
+	spool := arrowio.NewSpool(in, env.Memory)
 	defer spool.Close()
 	r.Stream = spool
 	rows, err := o.Labels.Find(ctx, r, m.Classes, column)

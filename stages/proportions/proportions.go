@@ -63,10 +63,7 @@ func Estimate(ctx context.Context, env stages.Env, in arrowio.Stream, o Options)
 			return nil, err
 		}
 	}
-	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
-	if err != nil {
-		return nil, err
-	}
+	spool := arrowio.NewSpool(in, env.Memory)
 	defer spool.Close()
 	r.Stream = spool
 	classes, err := r.Classes(ctx)
@@ -194,10 +191,7 @@ func (r *Report) Write(env stages.Env, out arrowio.Sink) error {
 		return err
 	}
 	defer rec.Release()
-	if err := out.Begin(rec.Schema()); err != nil {
-		return err
-	}
-	return out.Write(rec)
+	return arrowio.WriteRecord(out, rec)
 }
 
 // Save writes the report to a file: as JSON whole, and in the other formats the rows of
@@ -209,19 +203,15 @@ func (r *Report) Save(ctx context.Context, env stages.Env, path string, f write.
 // rows is the batch of Write.
 func (r *Report) rows(env stages.Env) (arrow.Record, error) {
 	nodes := r.nodes()
-	fields := []arrow.Field{{Name: "class", Type: arrow.BinaryTypes.String}}
+	var t arrowio.Table
 	var text [3][]string // class, level and parent
 	for _, n := range nodes {
 		text[0], text[1], text[2] = append(text[0], n.class), append(text[1], n.level), append(text[2], n.parent)
 	}
-	arrays := []arrow.Array{arrowio.NewStringArray(text[0])}
+	t.Add("class", arrowio.NewStringArray(text[0]))
 	if r.Levels != nil {
-		fields = append(fields, arrow.Field{Name: "level", Type: arrow.BinaryTypes.String}, arrow.Field{Name: "parent", Type: arrow.BinaryTypes.String, Nullable: true})
-		top := map[int]bool{}
-		for i, n := range nodes {
-			top[i] = n.depth == 0
-		}
-		arrays = append(arrays, arrowio.NewStringArray(text[1]), arrowio.NewStringsWithout(text[2], top))
+		t.Add("level", arrowio.NewStringArray(text[1]))
+		t.AddNullable("parent", arrowio.NewStringsOrNull(text[2]))
 	}
 	add := func(name string, of func(n node) []float64) {
 		if of(nodes[0]) == nil {
@@ -231,8 +221,7 @@ func (r *Report) rows(env stages.Env) (arrow.Record, error) {
 		for i, n := range nodes {
 			values[i] = of(n)[n.at]
 		}
-		fields = append(fields, arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64})
-		arrays = append(arrays, doubles(values))
+		t.Add(name, arrowio.NewDoubleArray(values))
 	}
 	add("source", func(n node) []float64 { return n.of.Source })
 	add("target", func(n node) []float64 { return n.of.Estimated })
@@ -251,5 +240,5 @@ func (r *Report) rows(env stages.Env) (arrow.Record, error) {
 			return levels.Sums(r.tree.Levels[n.depth], r.Estimators[name])
 		})
 	}
-	return r.record(env, fields, arrays)
+	return r.record(env, &t)
 }

@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/internal/spelling"
@@ -201,18 +199,12 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 func (r *Report) WriteJSON(w io.Writer) error { return write.Object(w, r) }
 
 // record makes a record with the report in its metadata.
-func (r *Report) record(env stages.Env, fields []arrow.Field, arrays []arrow.Array) (arrow.Record, error) {
+func (r *Report) record(env stages.Env, t *arrowio.Table) (arrow.Record, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
 	meta := arrowio.Meta{Classes: r.Classes, Levels: r.tree.Text(), SourceProportions: r.Proportions.Source, TargetProportions: r.Proportions.Estimated,
 		Diagnostics: text, Provenance: arrowio.WithStep(r.steps, env.Step)}
-	return array.NewRecord(meta.Apply(arrow.NewSchema(fields, nil)), arrays, int64(arrays[0].Len())), nil
-}
-
-func doubles(values []float64) arrow.Array {
-	b := array.NewFloat64Builder(memory.DefaultAllocator)
-	b.AppendValues(values, nil)
-	return b.NewFloat64Array()
+	return t.Record(meta), nil
 }

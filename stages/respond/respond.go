@@ -36,12 +36,9 @@ func Open(model, after string) (*Pass, error) {
 	if after == "" {
 		return First(m, sum)
 	}
-	r, err := responses.Load(after)
+	r, err := responses.LoadOf(m, sum, after)
 	if err != nil {
 		return nil, err
-	}
-	if err := r.Check(m, sum); err != nil {
-		return nil, fmt.Errorf("%s: %w", after, err)
 	}
 	p := &Pass{m, r.Header}
 	next, _, err := p.After(r)

@@ -259,16 +259,8 @@ func load(path string) (*weighting, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	w := &weighting{}
-	if w.classes, err = t.Names("class"); err != nil {
-		return nil, "", err
-	}
-	for name, to := range map[string]*[]float64{"source_proportion": &w.source, "target_proportion": &w.target} {
-		if *to, err = t.Shares(name); err != nil {
-			return nil, "", err
-		}
-	}
-	if w.weights, err = t.Floats("weight"); err != nil {
+	w := &weighting{classes: t.Names("class"), source: t.Shares("source_proportion"), target: t.Shares("target_proportion"), weights: t.Floats("weight")}
+	if err := t.Err(); err != nil {
 		return nil, "", err
 	}
 	for k, v := range w.weights {

@@ -16,17 +16,7 @@ func Is(path string) bool { return sketches.Is(path) }
 
 // Merge merges the sketches in files: in any order the result is the same, to the byte.
 func Merge(env stages.Env, paths []string) (*Sketch, error) {
-	var all sketches.Merger
-	for _, path := range paths {
-		s, err := sketches.Load(path)
-		if err == nil {
-			err = all.Add(s, path)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	s, err := all.Sketch()
+	s, err := sketches.LoadAll(paths)
 	if err == nil {
 		tell(env, s)
 	}

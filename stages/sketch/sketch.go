@@ -6,6 +6,7 @@
 package sketch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,9 +101,7 @@ func tell(env stages.Env, s *sketches.Sketch) {
 
 // File returns the sketch of a file.
 func File(ctx context.Context, env stages.Env, path string, o Options) (*sketches.Sketch, error) {
-	if o.Sample == 0 {
-		o.Sample = sketches.DefaultSample
-	}
+	o.Sample = cmp.Or(o.Sample, sketches.DefaultSample)
 	if sketches.Is(path) {
 		return nil, fmt.Errorf("%s: is a sketch already: merge sketches with mars merge", path)
 	}
@@ -153,11 +152,7 @@ func (p *part) add(ctx context.Context, t *tables.Table) error {
 	}
 	if p.builder == nil {
 		p.header = h
-		name := p.o.Part
-		if name == "" {
-			name = filepath.Base(p.path)
-		}
-		p.builder = sketches.NewBuilder(h, name)
+		p.builder = sketches.NewBuilder(h, cmp.Or(p.o.Part, filepath.Base(p.path)))
 	} else if err := p.header.Mismatch(&h); err != nil {
 		return fmt.Errorf("rows further on are of another kind than the first: %w", err)
 	}
@@ -215,10 +210,10 @@ func (l labels) most(b *sketches.Builder) int { return max(len(l), b.Classes()) 
 func (p *part) headerOf(t *tables.Table) (sketches.Header, error) {
 	h := sketches.Header{Sample: p.o.Sample, Seed: p.env.Seed}
 	if t.Labels != nil {
-		h.Label = orUsual(p.o.Format.Label, "label")
+		h.Label = cmp.Or(p.o.Format.Label, "label")
 	}
 	if t.IDInts != nil || t.IDNames != nil {
-		h.ID = orUsual(p.o.Format.ID, "id")
+		h.ID = cmp.Or(p.o.Format.ID, "id")
 	}
 	p.numbers, p.texts = nil, nil
 	if t.Columns == nil {
@@ -253,11 +248,4 @@ func (p *part) headerOf(t *tables.Table) (sketches.Header, error) {
 		}
 	}
 	return h, nil
-}
-
-func orUsual(name, usual string) string {
-	if name == "" {
-		return usual
-	}
-	return name
 }

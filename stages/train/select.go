@@ -70,10 +70,7 @@ type outcome struct {
 // first. A candidate that fails is left out; that all do is an error.
 func Select(c Choice) stages.Func {
 	return func(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink) error {
-		spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
-		if err != nil {
-			return err
-		}
+		spool := arrowio.NewSpool(in, env.Memory)
 		defer spool.Close()
 		outcomes, err := c.try(ctx, env, spool)
 		if err != nil {
@@ -85,7 +82,7 @@ func Select(c Choice) stages.Func {
 		}
 		c.say(env, outcomes, best)
 		if c.Report != "" {
-			if err := c.write(ctx, outcomes, best); err != nil {
+			if err := c.write(outcomes, best); err != nil {
 				return err
 			}
 		}

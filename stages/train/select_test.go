@@ -99,10 +99,7 @@ func TestHeldOutRows(t *testing.T) {
 		"those that are marked": {rowsOf([]int{10, 7, 5}, marked), []int{2, 0, 0}},
 		"no row that is marked": {rowsOf([]int{20, 7, 1}, make([]bool, 10)), []int{4, 1, 0}},
 	} {
-		spool, err := arrowio.NewSpool(c.rows, arrowio.SpoolOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		spool := arrowio.NewSpool(c.rows, 0)
 		tr := &trials{env: stages.Env{Columns: arrowio.DefaultColumns()}, spool: spool, data: map[string]*stream.Samples{}}
 		s, err := tr.gather(t.Context(), tr.env, "features")
 		if err != nil {

@@ -117,12 +117,8 @@ func Fit(o Options) stages.Func {
 		if err := o.require(r); err != nil {
 			return err
 		}
-		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (stream.State, error) {
-			t, err := fit(ctx, r, o)
-			if err != nil { // not a nil *trained, which is a State
-				return nil, err
-			}
-			return t, nil
+		return stream.Fit(ctx, env, in, out, o.Save, func(ctx context.Context, r *stream.Rows) (*trained, error) {
+			return fit(ctx, r, o)
 		})
 	}
 }

@@ -201,10 +201,7 @@ func (t *trials) fit(ctx context.Context, env stages.Env, o Options, rows made) 
 	if err != nil {
 		return nil, err
 	}
-	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{})
-	if err != nil {
-		return nil, err
-	}
+	spool := arrowio.NewSpool(in, 0)
 	defer spool.Close()
 	trained, err := fit(ctx, &stream.Rows{Env: env, Stream: spool}, o)
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
+	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/safetext"
 	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/internal/diagnostics"
@@ -84,68 +83,40 @@ func (r *Row) Sentence() string {
 
 // Schema is that of Record.
 func (w *Watcher) Schema() *arrow.Schema {
-	fields := []arrow.Field{whole("window"), text("start"), text("end"), {Name: "complete", Type: arrow.FixedWidthTypes.Boolean},
-		whole("rows"), whole("used"), whole("late"), whole("bad"), whole("missing")}
-	for _, class := range w.Classes {
-		fields = append(fields, number("share_"+class), number("lower_"+class), number("upper_"+class))
-	}
-	return arrow.NewSchema(append(fields, number("expected_error"), number("shift"), optional("change"), optional("untypical"),
-		optional("drift_p"), optional("change_p"), arrow.Field{Name: "moved", Type: arrow.BinaryTypes.String, Nullable: true}, text("verdict")), nil)
-}
-
-func whole(name string) arrow.Field {
-	return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64}
-}
-func text(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
-func number(name string) arrow.Field {
-	return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64}
-}
-func optional(name string) arrow.Field {
-	return arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Float64, Nullable: true}
+	none := make([]float64, len(w.Classes))
+	return w.Record(&Row{Shares: none, Lower: none, Upper: none}).Schema()
 }
 
 // Record is a batch of one row.
 func (w *Watcher) Record(r *Row) arrow.Record {
-	b := array.NewRecordBuilder(memory.DefaultAllocator, w.Schema())
-	defer b.Release()
-	at := 0
-	next := func() array.Builder { at++; return b.Field(at - 1) }
-	ints := func(values ...int64) {
-		for _, v := range values {
-			next().(*array.Int64Builder).Append(v)
-		}
+	var t arrowio.Table
+	whole := func(name string, v int64) { t.Add(name, arrowio.NewInt64Array([]int64{v})) }
+	text := func(name, v string) { t.Add(name, arrowio.NewStringArray([]string{v})) }
+	number := func(name string, v float64) { t.Add(name, arrowio.NewDoubleArray([]float64{v})) }
+	optional := func(name string, v *float64) { t.AddNullable(name, arrowio.NewDoublesOrNull([]*float64{v})) }
+	whole("window", r.Window)
+	text("start", r.Start)
+	text("end", r.End)
+	t.Add("complete", arrowio.NewBoolArray([]bool{r.Complete}))
+	whole("rows", r.Rows)
+	whole("used", r.Used)
+	whole("late", r.Late)
+	whole("bad", r.Bad)
+	whole("missing", r.Missing)
+	for k, class := range w.Classes {
+		number("share_"+class, r.Shares[k])
+		number("lower_"+class, r.Lower[k])
+		number("upper_"+class, r.Upper[k])
 	}
-	floats := func(values ...float64) {
-		for _, v := range values {
-			next().(*array.Float64Builder).Append(v)
-		}
-	}
-	maybe := func(values ...*float64) {
-		for _, v := range values {
-			if f := next().(*array.Float64Builder); v == nil {
-				f.AppendNull()
-			} else {
-				f.Append(*v)
-			}
-		}
-	}
-	ints(r.Window)
-	next().(*array.StringBuilder).Append(r.Start)
-	next().(*array.StringBuilder).Append(r.End)
-	next().(*array.BooleanBuilder).Append(r.Complete)
-	ints(r.Rows, r.Used, r.Late, r.Bad, r.Missing)
-	for k := range r.Shares {
-		floats(r.Shares[k], r.Lower[k], r.Upper[k])
-	}
-	floats(r.ExpectedError, r.Shift)
-	maybe(r.Change, r.Untypical, r.DriftP, r.ChangeP)
-	if moved := next().(*array.StringBuilder); r.Moved == "" {
-		moved.AppendNull()
-	} else {
-		moved.Append(r.Moved)
-	}
-	next().(*array.StringBuilder).Append(string(r.Verdict))
-	return b.NewRecord()
+	number("expected_error", r.ExpectedError)
+	number("shift", r.Shift)
+	optional("change", r.Change)
+	optional("untypical", r.Untypical)
+	optional("drift_p", r.DriftP)
+	optional("change_p", r.ChangeP)
+	t.AddNullable("moved", arrowio.NewStringsOrNull([]string{r.Moved}))
+	text("verdict", string(r.Verdict))
+	return t.Record(arrowio.Meta{})
 }
 
 // headEvery is after how many lines of a table its head comes again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -12,21 +13,15 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
-// A Photograph is a colour picture. Pix has H·W pixels of red, green, blue.
-type Photograph struct {
-	Pix  []uint8
-	H, W int
-}
-
 // ReadPhotographs decodes every JPEG and PNG file in folder, in the order of
 // their names, and skips other files. It fails if there is none or a picture
 // cannot be decoded, or if they need more than mem has, and returns ctx.Err() if ctx ends.
-func ReadPhotographs(ctx context.Context, folder string, mem *arrowio.Budget) ([]Photograph, error) {
+func ReadPhotographs(ctx context.Context, folder string, mem *arrowio.Budget) ([]Picture, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("photographs: %w", err)
 	}
-	var all []Photograph
+	var all []Picture
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -63,7 +58,7 @@ func IsPicture(name string) bool {
 // The patch of image i depends only on seed and i. Blend fails if images are
 // neither grey nor colour, if there is no photograph, or if one is smaller than
 // the images. It returns ctx.Err() if ctx ends.
-func (m Images) Blend(ctx context.Context, photographs []Photograph, seed uint64) (Images, error) {
+func (m Images) Blend(ctx context.Context, photographs []Picture, seed uint64) (Images, error) {
 	if len(photographs) == 0 {
 		return Images{}, errors.New("blend: no photographs: give at least one")
 	}
@@ -92,16 +87,9 @@ func (m Images) Blend(ctx context.Context, photographs []Photograph, seed uint64
 
 // blendPlane fills dst with |patch − src| in channel c. The patch of p has its
 // corner at (top, left).
-func blendPlane(dst, src []float32, width int, p Photograph, top, left, c int) {
+func blendPlane(dst, src []float32, width int, p Picture, top, left, c int) {
 	for k, v := range src {
 		y, x := top+k/width, left+k%width
-		dst[k] = abs(float32(p.Pix[3*(y*p.W+x)+c])/255 - v)
+		dst[k] = float32(math.Abs(float64(float32(p.Pix[3*(y*p.W+x)+c])/255 - v)))
 	}
-}
-
-func abs(v float32) float32 {
-	if v < 0 {
-		return -v
-	}
-	return v
 }

@@ -66,12 +66,12 @@ func tiffOrientation(tiff []byte) int {
 }
 
 // turned is the picture as it is to be seen.
-func (p Photograph) turned(orientation int) Photograph {
+func (p Picture) turned(orientation int) Picture {
 	if orientation == upright {
 		return p
 	}
 	exchanged := orientation >= 5
-	out := Photograph{Pix: make([]uint8, len(p.Pix)), H: p.H, W: p.W}
+	out := Picture{C: 3, Pix: make([]uint8, len(p.Pix)), H: p.H, W: p.W}
 	if exchanged {
 		out.H, out.W = p.W, p.H
 	}

@@ -97,8 +97,8 @@ func TestFitArraysOracle(t *testing.T) {
 	}
 }
 
-func noise(rng *rand.Rand, h, w int) Photograph {
-	p := Photograph{Pix: make([]uint8, 3*h*w), H: h, W: w}
+func noise(rng *rand.Rand, h, w int) Picture {
+	p := Picture{C: 3, Pix: make([]uint8, 3*h*w), H: h, W: w}
 	for k := range p.Pix {
 		p.Pix[k] = uint8(rng.IntN(256))
 	}
@@ -118,7 +118,7 @@ func TestFitProperties(t *testing.T) {
 			{CropHeight: 1 + rng.IntN(h), CropWidth: 1 + rng.IntN(w)},
 		}
 		for _, f := range fits {
-			one := Photograph{Pix: slices.Repeat([]uint8{uint8(rng.IntN(256)), 7, 250}, h*w), H: h, W: w}
+			one := Picture{C: 3, Pix: slices.Repeat([]uint8{uint8(rng.IntN(256)), 7, 250}, h*w), H: h, W: w}
 			got, err := one.fit(f, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -159,7 +159,7 @@ func TestFitOfPartIsPartOfFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := Photograph{Pix: whole.Pix, H: height, W: width}.fit(Fit{CropHeight: 8, CropWidth: 5}, nil)
+		want, err := Picture{C: 3, Pix: whole.Pix, H: height, W: width}.fit(Fit{CropHeight: 8, CropWidth: 5}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestGrey(t *testing.T) {
 		t.Error("images of two channels were made grey")
 	}
 	for v := range 256 {
-		if p, err := (Photograph{Pix: slices.Repeat([]uint8{uint8(v)}, 3), H: 1, W: 1}).fit(Fit{}, nil); err != nil || p.C != 1 || p.Pix[0] != uint8(v) {
+		if p, err := (Picture{C: 3, Pix: slices.Repeat([]uint8{uint8(v)}, 3), H: 1, W: 1}).fit(Fit{}, nil); err != nil || p.C != 1 || p.Pix[0] != uint8(v) {
 			t.Errorf("grey of level %d became %v", v, p.Pix)
 		}
 	}

@@ -203,7 +203,7 @@ func TestBlend(t *testing.T) {
 }
 
 // findPatch finds the only place in the photographs that explains image i.
-func findPatch(t *testing.T, photographs []Photograph, digit []float32, got Images, i int) [3]int {
+func findPatch(t *testing.T, photographs []Picture, digit []float32, got Images, i int) [3]int {
 	t.Helper()
 	for k, p := range photographs {
 		for top := 0; top+got.H <= p.H; top++ {
@@ -218,7 +218,7 @@ func findPatch(t *testing.T, photographs []Photograph, digit []float32, got Imag
 	return [3]int{}
 }
 
-func explains(p Photograph, top, left int, digit []float32, got Images, i int) bool {
+func explains(p Picture, top, left int, digit []float32, got Images, i int) bool {
 	for c := range 3 {
 		for k, v := range got.plane(i, c) {
 			pixel := p.Pix[3*((top+k/got.W)*p.W+left+k%got.W)+c]
@@ -240,8 +240,8 @@ func TestBlendErrors(t *testing.T) {
 	_, badErr := ReadPhotographs(t.Context(), folder, nil)
 	m := images(t, [][]float32{{1, 2}}, 1, 1, 2)
 	_, noneErr := m.Blend(t.Context(), nil, 0)
-	_, smallErr := m.Blend(t.Context(), []Photograph{{Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
-	_, channelErr := images(t, [][]float32{{1, 2}}, 2, 1, 1).Blend(t.Context(), []Photograph{{Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
+	_, smallErr := m.Blend(t.Context(), []Picture{{C: 3, Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
+	_, channelErr := images(t, [][]float32{{1, 2}}, 2, 1, 1).Blend(t.Context(), []Picture{{C: 3, Pix: make([]uint8, 3), H: 1, W: 1}}, 0)
 	for want, err := range map[string]error{
 		"has no .jpg, .jpeg or .png file":         emptyErr,
 		"photographs: open":                       absentErr,

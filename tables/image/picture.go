@@ -33,7 +33,7 @@ type Picture struct {
 // pixels; while it is decoded it needs more.
 func ReadPicture(path string, f Fit, mem *arrowio.Budget) (Picture, error) {
 	var p Picture
-	err := decode(path, mem, func(whole Photograph) (err error) {
+	err := decode(path, mem, func(whole Picture) (err error) {
 		if p, err = whole.fit(f, mem); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
 		}
@@ -44,8 +44,8 @@ func ReadPicture(path string, f Fit, mem *arrowio.Budget) (Picture, error) {
 
 // ReadPhotograph decodes a JPEG or PNG file, and turns it as its Exif data say. What it takes
 // of mem is that of its pixels; while it is decoded it needs more.
-func ReadPhotograph(path string, mem *arrowio.Budget) (p Photograph, err error) {
-	err = decode(path, mem, func(whole Photograph) error {
+func ReadPhotograph(path string, mem *arrowio.Budget) (p Picture, err error) {
+	err = decode(path, mem, func(whole Picture) error {
 		p = whole
 		return mem.Take(int64(len(p.Pix)))
 	})
@@ -54,7 +54,7 @@ func ReadPhotograph(path string, mem *arrowio.Budget) (p Photograph, err error) 
 
 // decode gives a picture to use, in memory that it takes from mem, as the file's header says,
 // and gives back.
-func decode(path string, mem *arrowio.Budget, use func(Photograph) error) error {
+func decode(path string, mem *arrowio.Budget, use func(Picture) error) error {
 	f, err := openPicture(path)
 	if err != nil {
 		return err
@@ -111,9 +111,9 @@ func unreadable(path string, err error) error {
 }
 
 // newPhotograph takes the pixels of a picture. Transparent ones are black.
-func newPhotograph(picture stdimage.Image) Photograph {
+func newPhotograph(picture stdimage.Image) Picture {
 	b := picture.Bounds()
-	p := Photograph{Pix: make([]uint8, 0, 3*b.Dx()*b.Dy()), H: b.Dy(), W: b.Dx()}
+	p := Picture{C: 3, Pix: make([]uint8, 0, 3*b.Dx()*b.Dy()), H: b.Dy(), W: b.Dx()}
 	line := stdimage.NewRGBA(stdimage.Rect(0, 0, b.Dx(), 1)) // which draw knows short ways to
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		draw.Draw(line, line.Rect, picture, stdimage.Pt(b.Min.X, y), draw.Src)
@@ -124,9 +124,9 @@ func newPhotograph(picture stdimage.Image) Photograph {
 	return p
 }
 
-// fit makes a picture of the size, whose pixels it takes from mem.
-func (p Photograph) fit(f Fit, mem *arrowio.Budget) (Picture, error) {
-	whole := Picture{Pix: p.Pix, C: 3, H: p.H, W: p.W}
+// fit makes of a picture of three channels one of the size, whose pixels it takes from mem.
+func (p Picture) fit(f Fit, mem *arrowio.Budget) (Picture, error) {
+	whole := p
 	if f.Grey || p.isGrey() {
 		whole.C, whole.Pix = 1, p.luma()
 	}
@@ -160,7 +160,7 @@ func (p Picture) needs(err error) error {
 	return fmt.Errorf("as an image of %d×%d×%d: %w", p.C, p.H, p.W, err)
 }
 
-func (p Photograph) isGrey() bool {
+func (p Picture) isGrey() bool {
 	for k := 0; k < len(p.Pix); k += 3 {
 		if p.Pix[k] != p.Pix[k+1] || p.Pix[k] != p.Pix[k+2] {
 			return false
@@ -170,7 +170,7 @@ func (p Photograph) isGrey() bool {
 }
 
 // luma are the pixels in one channel. Those of grey are as they were.
-func (p Photograph) luma() []uint8 {
+func (p Picture) luma() []uint8 {
 	grey := make([]uint8, len(p.Pix)/3)
 	for k := range grey {
 		grey[k] = uint8((lumaRed*uint32(p.Pix[3*k]) + lumaGreen*uint32(p.Pix[3*k+1]) + lumaBlue*uint32(p.Pix[3*k+2]) + lumaUnit/2) / lumaUnit)

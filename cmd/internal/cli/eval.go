@@ -136,10 +136,7 @@ func evaluateTruth(ctx context.Context, env stages.Env, in arrowio.Stream) (eval
 
 // evaluateScores scores, and compares with the truth if there is one.
 func evaluateScores(ctx context.Context, env stages.Env, in arrowio.Stream) (evaluation, error) {
-	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{})
-	if err != nil {
-		return nil, err
-	}
+	spool := arrowio.NewSpool(in, 0)
 	defer spool.Close()
 	scores, err := eval.Score(ctx, env, spool)
 	if err != nil || !arrowio.HasColumn(in.Schema(), env.Columns.Truth) {

@@ -1,6 +1,7 @@
 package toy
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -9,9 +10,7 @@ import (
 
 // filled returns o with its defaults set. It fails if an option is not valid.
 func (o Options) filled() (Options, error) {
-	if o.Noise == "" {
-		o.Noise = Mid
-	}
+	o.Noise = cmp.Or(o.Noise, Mid)
 	if _, ok := variances[o.Noise]; !ok {
 		return o, fmt.Errorf("toy noise %q: there is none: choose low, mid or high", o.Noise)
 	}
@@ -31,9 +30,7 @@ func (o Options) filled() (Options, error) {
 }
 
 func fill(rows *int, proportions *[]float64) error {
-	if *rows == 0 {
-		*rows = DefaultRows
-	}
+	*rows = cmp.Or(*rows, DefaultRows)
 	if *rows < 0 {
 		return fmt.Errorf("%d rows: ask for at least 1", *rows)
 	}

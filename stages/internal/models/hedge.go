@@ -1,6 +1,7 @@
 package models
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,9 +58,7 @@ func FitHedge(ctx context.Context, r *stream.Rows, column string, classes []stri
 	if weights, err := labelshift.Weights(m.Proportions, source); err == nil {
 		said.Weights = diagnostics.NewWeights(classes, weights, counts)
 	}
-	if targetRows == 0 {
-		targetRows = s.TargetRows
-	}
+	targetRows = cmp.Or(targetRows, s.TargetRows)
 	m.SourceShares, m.Rows, m.Doubts = source, targetRows, said.Doubts
 	Note(&m.Use, r, column)
 	return &Hedged{m, source, targetRows, said}, nil

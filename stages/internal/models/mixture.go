@@ -3,15 +3,11 @@ package models
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 
-	"gonum.org/v1/gonum/mat"
-
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/gmmot"
-	"mars.dev/mars/stages/algorithms/mixture"
 	"mars.dev/mars/stages/internal/state"
 )
 
@@ -59,38 +55,12 @@ func loadMixture(ctx context.Context, f *File) (*gmmot.Model, string, error) {
 			return nil, "", fmt.Errorf("%s: metadata %s: %w: train it again", path, key, err)
 		}
 	}
-	if m.ClassOf, err = t.Ints("class"); err != nil {
-		return nil, "", err
-	}
-	if m.Mixture, err = components(t); err != nil {
+	m.ClassOf = t.Ints("class")
+	if m.Mixture, err = t.Components(); err != nil {
 		return nil, "", err
 	}
 	if err := m.Ready(ctx); err != nil {
 		return nil, "", fmt.Errorf("%s: %w", path, err)
 	}
 	return m, sum, nil
-}
-
-func components(t *state.Table) (c mixture.Components, err error) {
-	if c.Proportions, err = t.Shares("proportion"); err != nil {
-		return c, err
-	}
-	if c.Weights, err = t.Floats("weight"); err != nil {
-		return c, err
-	}
-	if c.Covariances, err = t.Vectors("covariance"); err != nil {
-		return c, err
-	}
-	means, err := t.Vectors("mean")
-	if err != nil {
-		return c, err
-	}
-	if len(means) == 0 || len(means[0]) == 0 {
-		return c, errors.New("the model holds no component: train it again")
-	}
-	c.Means = mat.NewDense(len(means), len(means[0]), nil)
-	for k, mean := range means {
-		c.Means.SetRow(k, mean)
-	}
-	return c, nil
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -186,10 +187,7 @@ func Merge(all []*Responses, names []string) (*Responses, error) {
 			parts[p.Fingerprint] = p
 		}
 	}
-	for _, p := range parts {
-		out.Parts = append(out.Parts, p)
-	}
-	slices.SortFunc(out.Parts, func(a, b *Part) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
+	out.Parts = slices.SortedFunc(maps.Values(parts), func(a, b *Part) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
 	return out, nil
 }
 
@@ -228,6 +226,18 @@ func Load(path string) (*Responses, error) {
 	return parse(t, path)
 }
 
+// LoadOf is Load of the sums of a model, which has the SHA-256.
+func LoadOf(m *hedge.Model, sha256, path string) (*Responses, error) {
+	r, err := Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Check(m, sha256); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}
+
 func parse(t *state.Table, name string) (*Responses, error) {
 	fail := func(err error) (*Responses, error) {
 		return nil, fmt.Errorf("%s: %w: it is damaged or was changed: run mars respond again", name, err)
@@ -247,12 +257,8 @@ func parse(t *state.Table, name string) (*Responses, error) {
 			return fail(fmt.Errorf("a point has %d shares, and there are %d classes", len(p), len(r.Classes)))
 		}
 	}
-	names, err := t.Strings("part")
-	if err != nil {
-		return nil, err
-	}
-	sums, err := t.Strings("sums")
-	if err != nil {
+	names, sums := t.Strings("part"), t.Strings("sums")
+	if err := t.Err(); err != nil {
 		return nil, err
 	}
 	for i, text := range sums {

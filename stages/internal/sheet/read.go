@@ -44,7 +44,7 @@ func Read(ctx context.Context, path, label string) (*Filled, error) {
 	err = tables.EachBatch(ctx, path, o, columns, func(rec arrow.Record) error {
 		for i := range int(rec.NumRows()) {
 			line++
-			if err := f.add(rec, i, line); err != nil {
+			if err := f.add(rec, i); err != nil {
 				return fmt.Errorf("row %d: %w", line, err)
 			}
 		}
@@ -88,7 +88,7 @@ func (f *Filled) columns(ctx context.Context, o tables.Options) ([]arrow.Field, 
 }
 
 // add adds a row of a batch. One without a code and a label is none: spreadsheets leave such.
-func (f *Filled) add(rec arrow.Record, i, line int) error {
+func (f *Filled) add(rec arrow.Record, i int) error {
 	cells := map[string]string{}
 	for c, field := range rec.Schema().Fields() {
 		cells[field.Name], _ = arrowio.Cell(rec.Column(c), i)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -108,10 +109,7 @@ func (b *Builder) Classes() int { return len(b.classes) }
 
 // Sketch is the sketch of the rows.
 func (b *Builder) Sketch() (*Sketch, error) {
-	for _, c := range b.classes {
-		b.leaf.Classes = append(b.leaf.Classes, c)
-	}
-	slices.SortFunc(b.leaf.Classes, func(x, y *Class) int { return strings.Compare(x.Name, y.Name) })
+	b.leaf.Classes = slices.SortedFunc(maps.Values(b.classes), func(x, y *Class) int { return strings.Compare(x.Name, y.Name) })
 	sum := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, b.high), b.low)
 	b.leaf.Keys = hex.EncodeToString(sum)
 	var err error

@@ -1,13 +1,13 @@
 package sketches
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"slices"
@@ -70,58 +70,50 @@ func (s *Sketch) Record(rows []*Row) arrow.Record {
 
 func (s *Sketch) columns(rows []*Row) []arrow.Array {
 	var columns []arrow.Array
-	text := func(at func(*Row) string, nullable bool) {
-		b := array.NewStringBuilder(memory.DefaultAllocator)
-		for _, r := range rows {
-			if v := at(r); v != "" || !nullable {
-				b.Append(v)
-			} else {
-				b.AppendNull()
-			}
+	texts := func(of func(*Row) string) []string {
+		values := make([]string, len(rows))
+		for i, r := range rows {
+			values[i] = of(r)
 		}
-		columns = append(columns, b.NewArray())
+		return values
 	}
 	if s.ID != "" {
-		text(func(r *Row) string { return r.ID }, false)
+		columns = append(columns, arrowio.NewStringArray(texts(func(r *Row) string { return r.ID })))
 	}
 	if s.Label != "" {
-		text(func(r *Row) string { return r.Label }, true)
+		columns = append(columns, arrowio.NewStringsOrNull(texts(func(r *Row) string { return r.Label })))
 	}
 	number, word := 0, 0
 	for _, c := range s.Columns {
-		at := number
-		number += c.width()
+		v := arrowio.Vectors{Rows: len(rows), Width: c.width()}
+		for _, r := range rows {
+			v.Data = append(v.Data, r.Numbers[number:number+v.Width]...)
+		}
+		number += v.Width
 		switch c.Kind {
 		case Text:
-			i := word
+			columns = append(columns, arrowio.NewStringsOrNull(texts(func(r *Row) string { return r.Texts[word] })))
 			word++
-			text(func(r *Row) string { return r.Texts[i] }, true)
 		case Vector:
-			v := arrowio.Vectors{Rows: len(rows), Width: c.Width}
-			for _, r := range rows {
-				v.Data = append(v.Data, r.Numbers[at:at+c.Width]...)
-			}
 			columns = append(columns, arrowio.NewVectorArray(v))
 		case Day:
 			b := array.NewDate32Builder(memory.DefaultAllocator)
-			for _, r := range rows {
-				if v := r.Numbers[at]; v == v {
-					b.Append(arrow.Date32(v))
+			for _, day := range v.Data {
+				if day == day {
+					b.Append(arrow.Date32(day))
 				} else {
 					b.AppendNull()
 				}
 			}
 			columns = append(columns, b.NewArray())
 		default:
-			b := array.NewFloat32Builder(memory.DefaultAllocator)
-			for _, r := range rows {
-				if v := r.Numbers[at]; v == v {
-					b.Append(v)
-				} else {
-					b.AppendNull()
+			missing := map[int]bool{}
+			for i, x := range v.Data {
+				if missing[i] = x != x; missing[i] {
+					v.Data[i] = 0
 				}
 			}
-			columns = append(columns, b.NewArray())
+			columns = append(columns, arrowio.NewFloatsWithout(v.Data, missing))
 		}
 	}
 	return columns
@@ -145,18 +137,7 @@ func (s *Sketch) Save(path string) error {
 	schema := arrow.NewSchema(fields, &meta)
 	rec := array.NewRecord(schema, append(s.columns(s.Rows), keys.NewArray(), parts.NewArray()), int64(len(s.Rows)))
 	defer rec.Release()
-	w, err := arrowio.Create(path, arrowio.WriteOptions{})
-	if err != nil {
-		return err
-	}
-	if err = w.Begin(schema); err == nil {
-		err = w.Write(rec)
-	}
-	if err != nil {
-		w.Fail(err)
-		return err
-	}
-	return w.Close()
+	return arrowio.Save(path, rec)
 }
 
 func partsText(parts []share) string {
@@ -282,17 +263,8 @@ func parse(r *arrowio.Reader) (*Sketch, error) {
 		arrow.Field{Name: partsColumn, Type: arrow.BinaryTypes.String}), func(a, b arrow.Field) bool { return a.Name == b.Name && arrow.TypeEqual(a.Type, b.Type) }) {
 		return nil, errors.New("its columns are not those that it says")
 	}
-	for {
-		rec, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := s.readRows(rec); err != nil {
-			return nil, err
-		}
+	if err := arrowio.Each(context.Background(), r, s.readRows); err != nil {
+		return nil, err
 	}
 	if err := s.checkRows(); err != nil {
 		return nil, err

@@ -85,30 +85,6 @@ func (m *Moments) add(v float32) {
 	m.Squares.Add(float64(v) * float64(v)) // exact: 24 bits squared are 48
 }
 
-// Merge adds the moments of other rows.
-func (m *Moments) Merge(o *Moments) {
-	if o.Rows == 0 {
-		return
-	}
-	if m.Rows == 0 {
-		m.Least, m.Most = o.Least, o.Most
-	}
-	m.Least, m.Most = min(m.Least, o.Least), max(m.Most, o.Most)
-	m.Rows += o.Rows
-	m.Sum.AddSum(&o.Sum.Sum)
-	m.Squares.AddSum(&o.Squares.Sum)
-}
-
-// Mean and Deviation are those of the column, NaN without rows.
-func (m *Moments) Mean() float64 { return m.Sum.Float64() / float64(m.Rows) }
-
-// Deviation is the standard deviation.
-func (m *Moments) Deviation() float64 {
-	// Σx² − (Σx)²/n loses digits to cancellation; the sums have not rounded any before.
-	mean := m.Mean()
-	return math.Sqrt(max(0, m.Squares.Float64()/float64(m.Rows)-mean*mean))
-}
-
 // fingerprint is what Leaf.Fingerprint has to be.
 func (l *Leaf) fingerprint() (string, error) {
 	bare := *l

@@ -25,6 +25,21 @@ func (m *Merger) Add(s *Sketch, name string) error {
 	return err
 }
 
+// LoadAll reads sketches and merges them as they come.
+func LoadAll(paths []string) (*Sketch, error) {
+	var all Merger
+	for _, path := range paths {
+		s, err := Load(path)
+		if err == nil {
+			err = all.Add(s, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all.Sketch()
+}
+
 // Sketch returns what Merge returns of all that were added.
 func (m *Merger) Sketch() (*Sketch, error) {
 	m.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -217,10 +218,7 @@ func Merge(sketches []*Sketch, names []string) (*Sketch, error) {
 			leaves[l.Fingerprint] = l
 		}
 	}
-	for _, l := range leaves {
-		out.Leaves = append(out.Leaves, l)
-	}
-	slices.SortFunc(out.Leaves, func(a, b *Leaf) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
+	out.Leaves = slices.SortedFunc(maps.Values(leaves), func(a, b *Leaf) int { return strings.Compare(a.Fingerprint, b.Fingerprint) })
 	place := make(map[string]int, len(out.Leaves))
 	for i, l := range out.Leaves {
 		place[l.Fingerprint] = i
@@ -253,10 +251,5 @@ func (r *Row) add(p share) {
 }
 
 func sorted(rows map[Key]*Row) []*Row {
-	all := make([]*Row, 0, len(rows))
-	for _, r := range rows {
-		all = append(all, r)
-	}
-	slices.SortFunc(all, func(a, b *Row) int { return a.Key.compare(b.Key) })
-	return all
+	return slices.SortedFunc(maps.Values(rows), func(a, b *Row) int { return a.Key.compare(b.Key) })
 }

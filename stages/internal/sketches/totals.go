@@ -1,9 +1,6 @@
 package sketches
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // Totals are what all rows of a sketch are, as its leaves have counted them.
 type Totals struct {
@@ -77,48 +74,4 @@ func (s *Sketch) Sample() []*Row {
 		}
 	}
 	return append(rows, s.Rows[len(uniform):]...)
-}
-
-// Moments are those of each number of a row, over all parts, of rows of all classes.
-func (s *Sketch) Moments() []*Moments {
-	return s.moments(func(*Class) bool { return true })
-}
-
-// ClassMoments are those of a class.
-func (s *Sketch) ClassMoments(name string) []*Moments {
-	return s.moments(func(c *Class) bool { return c.Name == name })
-}
-
-func (s *Sketch) moments(counted func(*Class) bool) []*Moments {
-	all := newClass("", s.numbers()).Moments
-	for _, l := range s.Leaves {
-		for _, c := range l.Classes {
-			if counted(c) {
-				for j, m := range c.Moments {
-					all[j].Merge(m)
-				}
-			}
-		}
-	}
-	return all
-}
-
-// Quantiles returns those of a number of a row at the given shares, by the sample: their rank
-// is off by about 1/(2√k). NaN where all are missing.
-func (s *Sketch) Quantiles(number int, shares []float64) []float64 {
-	var values []float64
-	for _, r := range s.Sample() {
-		if v := r.Numbers[number]; v == v {
-			values = append(values, float64(v))
-		}
-	}
-	slices.Sort(values)
-	out := make([]float64, len(shares))
-	for i, q := range shares {
-		out[i] = math.NaN()
-		if len(values) > 0 {
-			out[i] = values[min(len(values)-1, int(q*float64(len(values))))]
-		}
-	}
-	return out
 }

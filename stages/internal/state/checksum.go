@@ -117,39 +117,34 @@ func finite(column arrow.Array) error {
 const sharesTolerance = 1e-6
 
 // Shares is a column of shares: numbers from 0 to 1 whose sum is 1.
-func (t *Table) Shares(name string) ([]float64, error) {
-	values, err := t.Floats(name)
-	if err != nil {
-		return nil, err
-	}
-	sum := 0.0
+func (t *Table) Shares(name string) []float64 {
+	values, sum := t.Floats(name), 0.0
 	for i, v := range values {
 		if !(v >= 0 && v <= 1+sharesTolerance) {
-			return nil, fmt.Errorf("%s: column %q: value %d is %v, want a share from 0 to 1: save it again", t.name, name, i, v)
+			t.fail(name, ": value %d is %v, want a share from 0 to 1", i, v)
+			return nil
 		}
 		sum += v
 	}
-	if math.Abs(sum-1) > sharesTolerance {
-		return nil, fmt.Errorf("%s: column %q: the shares' sum is %v, want 1: save it again", t.name, name, sum)
+	if t.err == nil && math.Abs(sum-1) > sharesTolerance {
+		t.fail(name, ": the shares' sum is %v, want 1", sum)
+		return nil
 	}
-	return values, nil
+	return values
 }
 
 // Names is a column of names, no two of them alike.
-func (t *Table) Names(name string) ([]string, error) {
-	values, err := t.Strings(name)
-	if err != nil {
-		return nil, err
-	}
+func (t *Table) Names(name string) []string {
+	values := t.Strings(name)
 	seen := map[string]bool{}
 	for _, v := range values {
 		if seen[v] {
-			return nil, fmt.Errorf("%s: column %q: %q is there twice: save it again", t.name, name, v)
+			t.fail(name, ": %q is there twice", v)
 		}
 		seen[v] = true
 	}
-	if len(values) == 0 {
-		return nil, fmt.Errorf("%s: holds no class: save it again", t.name)
+	if t.err == nil && len(values) == 0 {
+		t.fail(name, " holds no class")
 	}
-	return values, nil
+	return values
 }

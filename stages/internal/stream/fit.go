@@ -19,12 +19,9 @@ type State interface {
 
 // Fit is the fit mode of every stage: learn from the whole of in, save what was
 // learnt if a path is given, then pass all rows on with what it adds to them.
-func Fit(ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink, path string,
-	learn func(context.Context, *Rows) (State, error)) error {
-	spool, err := arrowio.NewSpool(in, arrowio.SpoolOptions{Memory: env.Memory})
-	if err != nil {
-		return err
-	}
+func Fit[S State](ctx context.Context, env stages.Env, in arrowio.Stream, out arrowio.Sink, path string,
+	learn func(context.Context, *Rows) (S, error)) error {
+	spool := arrowio.NewSpool(in, env.Memory)
 	defer spool.Close()
 	r := &Rows{Env: env, Stream: spool}
 	state, err := learn(ctx, r)

@@ -5,8 +5,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/apache/arrow/go/v15/arrow"
-	"github.com/apache/arrow/go/v15/arrow/array"
-	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
 )
@@ -106,10 +104,7 @@ func (r *Rows) markHeldOut(added Added, classes []string) Added {
 		if err != nil {
 			return nil, err
 		}
-		b := array.NewBooleanBuilder(memory.DefaultAllocator)
-		defer b.Release()
-		b.AppendValues(marks, nil)
-		return append(arrays, b.NewArray()), nil
+		return append(arrays, arrowio.NewBoolArray(marks)), nil
 	}
 	return added
 }

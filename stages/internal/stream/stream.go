@@ -175,18 +175,7 @@ func (r *Rows) failColumn(column string, err error) error {
 
 func isString(s *arrow.Schema, column string) bool {
 	i := s.FieldIndices(column)
-	if len(i) == 0 {
-		return false
-	}
-	t := s.Field(i[0]).Type
-	if d, ok := t.(*arrow.DictionaryType); ok {
-		t = d.ValueType
-	}
-	switch t.ID() {
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		return true
-	}
-	return false
+	return len(i) > 0 && arrowio.IsText(s.Field(i[0]).Type)
 }
 
 // Domains reads the domain of every row of a batch. Without that column all rows
