@@ -64,11 +64,7 @@ func compared(runs []run, number, control string, columns ...string) (*compare.C
 // methodsOf are the methods of the study in the order of its file, of which some run has the
 // number.
 func methodsOf(study string, runs []run, number string) (names []string) {
-	s := studyNamed(study)
-	axes, all, err := s.cells()
-	if err != nil {
-		return values(runs, "method")
-	}
+	axes, all := studyNamed(study).cells()
 	at := slices.Index(axes, "method")
 	for _, c := range all {
 		if !slices.Contains(names, c[at]) {
@@ -178,10 +174,7 @@ func notes(c *compare.Comparison) string {
 // unrun says of which points of a study there are no runs at all. A point is a run's place but
 // for method and seed.
 func unrun(study string, runs []run) string {
-	axes, all, err := studyNamed(study).cells()
-	if err != nil {
-		return ""
-	}
+	axes, all := studyNamed(study).cells()
 	var rest []int
 	for i, a := range axes {
 		if a != "method" && a != "seed" {

@@ -15,12 +15,10 @@ const (
 	imagesPage      = "docs/measured/images.md"
 	defaultPage     = "docs/measured/default.md"
 	paperPage       = "docs/measured/paper.md"
-	choicesPage     = "docs/measured/choices.md"
 )
 
 var (
 	diagnosticStudies = []string{"diagnostics-toy", "diagnostics-blobs", "diagnostics-hipc"}
-	choiceStudies     = []string{"choices-source", "choices-marsc", "choices-marsg", "choices-iw-wd", "choices-wd1", "choices-dann"}
 	estimatorStudies  = []string{"estimators-hipc", "estimators-digits", "estimators-toy", "simulated-3", "simulated-10"}
 )
 
@@ -70,9 +68,6 @@ var tables = []table{
 	{name: "signs", page: diagnosticsPage, of: []string{"signs"}, text: signsTable},
 	{name: "signs-families", page: diagnosticsPage, of: []string{"signs"}, text: signsFamiliesTable},
 	{name: "diagnostics", page: diagnosticsPage, of: diagnosticStudies, text: diagnosticsTable},
-
-	{name: "choices-tried", page: choicesPage, of: choiceStudies, some: true, text: triedTable},
-	{name: "choices", page: choicesPage, of: choiceStudies, some: true, text: choicesTable},
 
 	{name: "diagnostics-short", page: diagnosticsPage, of: diagnosticStudies, figure: true, text: diagnosticsShort},
 	{name: "diagnostics-none", page: diagnosticsPage, of: diagnosticStudies, figure: true, text: diagnosticsNone},
