@@ -12,8 +12,7 @@ import (
 
 // Explain prints, for every node, whether it would run and why.
 func Explain(ctx context.Context, w io.Writer, g *Graph, cache *Cache) error {
-	warnings := []string{}
-	s := newStore(cache, func(text string) { warnings = append(warnings, text) })
+	s := newStore(cache, func(text string) { fmt.Fprintln(w, "warning: "+text) })
 	plan, err := newPlan(ctx, g, s)
 	if err != nil {
 		return err
@@ -25,9 +24,6 @@ func Explain(ctx context.Context, w io.Writer, g *Graph, cache *Cache) error {
 		}
 	}
 	known = withoutRuns(known, g)
-	for _, text := range warnings {
-		fmt.Fprintln(w, "warning: "+text)
-	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range g.Nodes {
 		switch plan.actions[n] {

@@ -77,15 +77,12 @@ const (
 // Settable reports whether a pipeline file may set flags of the role.
 func (r Role) Settable() bool { return r < Checkpoint }
 
-// isRead reports whether flags of the role name a file that the stage reads.
-func (r Role) isRead() bool { return r == InputFile || r == LoadFile }
-
 // isWritten reports whether flags of the role name a file that the stage writes
 // itself. (Its rows and its text are written by the runner.)
 func (r Role) isWritten() bool { return r == StateFile || r == MetricsFile }
 
 // Reads reports whether flags of the role name a file that is read.
-func (r Role) Reads() bool { return r.isRead() }
+func (r Role) Reads() bool { return r == InputFile || r == LoadFile }
 
 // Writes reports whether flags of the role name a file that is written.
 func (r Role) Writes() bool {

@@ -16,15 +16,8 @@ import (
 
 // writeTable writes the results to the table's file, as its name asks for, and prints
 // them.
-func (r *Runner) writeTable() error {
-	t, err := r.results()
-	if err != nil {
-		return err
-	}
-	grids, err := t.grids(r.Graph.File.table())
-	if err != nil {
-		return err
-	}
+func (r *Runner) writeTable(t *Results) error {
+	grids := t.grids(r.Graph.File.table())
 	if r.Table != "" {
 		if err := atomicfile.Write(r.Table, t.writer(r.Table, grids, r.Plain)); err != nil {
 			return fmt.Errorf("table: %w", err)

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,12 +51,12 @@ func (c *Comparison) grids() []grid.Grid {
 func (c *Comparison) table() grid.Grid {
 	g := grid.Grid{Head: append(slices.Clone(c.Columns), c.Methods...), Notes: c.Notes}
 	var means []grid.Mean
-	runs := map[int]bool{}
+	least, greatest := math.MaxInt, 0
 	for _, s := range c.Settings {
 		for _, r := range s.Results {
 			means = append(means, grid.Mean{Value: r.Mean, Deviation: r.Deviation, Runs: r.Runs})
 			if r.Runs > 0 {
-				runs[r.Runs] = true
+				least, greatest = min(least, r.Runs), max(greatest, r.Runs)
 			}
 		}
 	}
@@ -72,7 +73,11 @@ func (c *Comparison) table() grid.Grid {
 		g.Rows = append(g.Rows, append(row, texts[i*len(c.Methods):][:len(c.Methods)]...))
 	}
 	g.Strong = func(i, j int) bool { return i < len(c.Settings) && j >= width && c.Settings[i].Results[j-width].Best }
-	g.Title = c.Number + c.ofRuns(runs) + "; marked: the best, and all that are not significantly worse (signed-rank test at " + short(c.Level) + ")"
+	of := ""
+	if greatest > 1 {
+		of = grid.OfRuns(least, greatest)
+	}
+	g.Title = c.Number + of + "; marked: the best, and all that are not significantly worse (signed-rank test at " + short(c.Level) + ")"
 	foot := func(name string, cells []string) {
 		g.Rows = append(g.Rows, append(append([]string{name}, make([]string, width-1)...), cells...))
 	}
@@ -95,24 +100,6 @@ func (c *Comparison) table() grid.Grid {
 		foot(o.Name, together(o.Means))
 	}
 	return g
-}
-
-// ofRuns says what the means are of.
-func (c *Comparison) ofRuns(runs map[int]bool) string {
-	least, greatest := 0, 0
-	for n := range runs {
-		if least == 0 || n < least {
-			least = n
-		}
-		greatest = max(greatest, n)
-	}
-	switch {
-	case greatest <= 1:
-		return ""
-	case least == greatest:
-		return fmt.Sprintf(", mean ± standard deviation of %d runs", greatest)
-	}
-	return fmt.Sprintf(", mean ± standard deviation of %d to %d runs", least, greatest)
 }
 
 // together writes numbers that stand together; nil is empty.

@@ -558,14 +558,8 @@ type feedReader struct{ *feed }
 func (r feedReader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.ready) == 0 && r.err == nil && r.ctx.Err() == nil {
-		r.news.Wait()
-	}
-	if err := r.ctx.Err(); err != nil {
+	if err := r.wait(); err != nil {
 		return 0, err
-	}
-	if len(r.ready) == 0 {
-		return 0, r.err
 	}
 	n := copy(p, r.ready)
 	r.ready = r.ready[:copy(r.ready, r.ready[n:])]

@@ -253,7 +253,8 @@ func paperToyWins(b book) string {
 			continue
 		}
 		heads = append(heads, fmt.Sprintf("%s: wins of %d", g.name, len(c.Settings)), "mean rank")
-		columns = append(columns, winsColumn(c, methods), ranksColumn(c, methods))
+		wins, ranks := winsAndRanks(c, methods)
+		columns = append(columns, wins, ranks)
 		last = c
 	}
 	if last == nil {
@@ -285,26 +286,19 @@ func columnsToLines(methods []string, columns [][]string) (lines [][]string) {
 	return lines
 }
 
-func winsColumn(c *compare.Comparison, methods []string) (cells []string) {
+// winsAndRanks are two columns: how often each method is marked, and its mean rank.
+func winsAndRanks(c *compare.Comparison, methods []string) (wins, ranks []string) {
 	for _, m := range methods {
+		won, rank := missing, missing
 		if i := slices.Index(c.Methods, m); i >= 0 {
-			cells = append(cells, strconv.Itoa(c.Wins[i]))
-		} else {
-			cells = append(cells, missing)
+			won = strconv.Itoa(c.Wins[i])
+			if len(c.Ranks) > 0 {
+				rank = digits(c.Ranks[i], 2)
+			}
 		}
+		wins, ranks = append(wins, won), append(ranks, rank)
 	}
-	return cells
-}
-
-func ranksColumn(c *compare.Comparison, methods []string) (cells []string) {
-	for _, m := range methods {
-		if i := slices.Index(c.Methods, m); i >= 0 && len(c.Ranks) > 0 {
-			cells = append(cells, digits(c.Ranks[i], 2))
-		} else {
-			cells = append(cells, missing)
-		}
-	}
-	return cells
+	return wins, ranks
 }
 
 // againstColumns are the tests of the control against the others.
@@ -443,13 +437,14 @@ func paperTasksWins(study string) func(book) string {
 		if err != nil {
 			return sentenceOf(err)
 		}
-		wins, ranks, err := publishedWins(where(paper, "task", values(runs, "task")...), methods)
+		theirWins, theirRanks, err := publishedWins(where(paper, "task", values(runs, "task")...), methods)
 		if err != nil {
 			return sentenceOf(err)
 		}
+		wins, ranks := winsAndRanks(c, methods)
 		n := len(c.Settings)
 		heads := []string{"method", fmt.Sprintf("wins of %d", n), "the paper's", "mean rank", "the paper's", "MARSc is better, worse, equal", "p (Holm)"}
-		columns := append([][]string{winsColumn(c, methods), wins, ranksColumn(c, methods), ranks}, againstColumns(c, methods)...)
+		columns := append([][]string{wins, theirWins, ranks, theirRanks}, againstColumns(c, methods)...)
 		return markdown(heads, columnsToLines(methods, columns)) + "\n" + ranksText(c) + notes(c)
 	}
 }
