@@ -87,7 +87,7 @@ func (p *plan) differences(n *Node, old Dependencies) []string {
 	}
 	all = append(all, optionDifferences(now.settings(), old.settings())...)
 	if now.Rows != nil && old.Rows != nil && !sameInput(*now.Rows, *old.Rows) {
-		all = append(all, p.inputDifference(n, *now.Rows, *old.Rows))
+		all = append(all, p.inputDifference(n, *now.Rows))
 	}
 	for _, flag := range slices.Sorted(maps.Keys(now.Files)) {
 		if before, ok := old.Files[flag]; ok && !sameInput(now.Files[flag], before) {
@@ -106,7 +106,7 @@ func (d Dependencies) settings() map[string]string {
 
 func sameInput(a, b Input) bool { return a.SHA256 == b.SHA256 && a.Key == b.Key }
 
-func (p *plan) inputDifference(n *Node, now, before Input) string {
+func (p *plan) inputDifference(n *Node, now Input) string {
 	if n.Parent == nil {
 		return now.Name + " has changed"
 	}

@@ -261,7 +261,7 @@ func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 	save := stage.flag(StateFile)
 	for _, name := range slices.Sorted(maps.Keys(state)) {
 		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in HistoryInput) bool { return filepath.Base(in.Path) == name })
-		if _, _, named := stage.readBy(name); save != "" && !read && !named {
+		if _, named := stage.readBy(name); save != "" && !read && !named {
 			s.Options[save] = name
 			s.Saved[save] = state[name]
 		}

@@ -337,11 +337,7 @@ func (r *Runner) rowsDir() string {
 }
 
 func paths(files []FileInput) []string {
-	var all []string
-	for _, f := range files {
-		all = append(all, f.Path)
-	}
-	return all
+	return namesOf(files, func(f FileInput) string { return f.Path })
 }
 
 // runSegment makes what is missing of a segment once it has the locks. While it

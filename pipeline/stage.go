@@ -103,13 +103,7 @@ func (c Catalogue) Find(name string) *Stage {
 }
 
 // Names of all stages.
-func (c Catalogue) Names() []string {
-	names := make([]string, len(c))
-	for i, s := range c {
-		names[i] = s.Name
-	}
-	return names
-}
+func (c Catalogue) Names() []string { return namesOf(c, func(s *Stage) string { return s.Name }) }
 
 // flag is the first flag in the role, "" if there is none.
 func (s *Stage) flag(role Role) string {

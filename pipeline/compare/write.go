@@ -121,6 +121,16 @@ func decimals(values []float64, n int) []string {
 	return all
 }
 
+// ByRank are the methods in the order of their mean ranks, which there are.
+func (c *Comparison) ByRank() []int {
+	order := make([]int, len(c.Methods))
+	for m := range order {
+		order[m] = m
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Ranks[a], c.Ranks[b]) })
+	return order
+}
+
 // rankGrid has the methods by their ranks, and those together that the critical difference
 // cannot tell apart.
 func (c *Comparison) rankGrid() (g grid.Grid, ok bool) {
@@ -140,11 +150,7 @@ func (c *Comparison) rankGrid() (g grid.Grid, ok bool) {
 	g.Title = fmt.Sprintf("Mean ranks over %d settings. Friedman's test %s: p = %s (Iman and Davenport: %s). Ranks differ if they are %.2f apart (Nemenyi, %s).",
 		n, differ, short(c.Friedman.P), short(c.Friedman.PF), c.Friedman.CriticalDifference, short(c.Level))
 	g.Head = []string{"rank", "method", "not told apart from"}
-	order := make([]int, len(c.Methods))
-	for m := range order {
-		order[m] = m
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Ranks[a], c.Ranks[b]) })
+	order := c.ByRank()
 	for _, m := range order {
 		var alike []string
 		for _, other := range order {

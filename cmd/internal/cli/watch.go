@@ -124,7 +124,7 @@ func (w *watching) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := w.parse(cmd); err != nil {
+	if err := w.parse(); err != nil {
 		return err
 	}
 	env, done := c.env(cmd)
@@ -164,7 +164,7 @@ func (w *watching) run(cmd *cobra.Command, args []string) error {
 }
 
 // parse reads the flags.
-func (w *watching) parse(cmd *cobra.Command) (err error) {
+func (w *watching) parse() (err error) {
 	o, c := &w.options, w.common
 	if o.Model == "" {
 		return usagef("say which model: --model FILE")

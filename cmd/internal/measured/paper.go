@@ -336,26 +336,24 @@ func ranksText(c *compare.Comparison) string {
 	return strings.Join(append(parts, ""), "\n")
 }
 
-// published are the paper's means, deviations and marks as runs.
-func published() ([]run, error) {
+// published are the paper's means, deviations and marks as runs. It panics if the files of this repository
+// that have them do not fit.
+func published() []run {
 	means, err := readRuns(paperMeans)
 	if err != nil {
-		return nil, err
+		panic("measured: " + err.Error())
 	}
 	marks, err := readRuns(paperMarks)
 	if err != nil {
-		return nil, err
-	}
-	if len(means) != len(marks) {
-		return nil, fmt.Errorf("%s has %d lines, and %s %d", paperMeans, len(means), paperMarks, len(marks))
+		panic("measured: " + err.Error())
 	}
 	for i, r := range means {
-		if r.at("task") != marks[i].at("task") || r.at("method") != marks[i].at("method") {
-			return nil, fmt.Errorf("%s and %s: line %d is not of the same method", paperMeans, paperMarks, i+2)
+		if len(means) != len(marks) || r.at("task") != marks[i].at("task") || r.at("method") != marks[i].at("method") {
+			panic(fmt.Sprintf("measured: %s and %s: line %d is not of the same method", paperMeans, paperMarks, i+2))
 		}
 		r["deviation"], r["best"] = marks[i]["deviation"], marks[i]["best"]
 	}
-	return means, nil
+	return means
 }
 
 // publishedCells are the paper's of a task.
@@ -383,10 +381,7 @@ func paperTasksTable(study string, beside bool) func(book) string {
 	return func(b book) string {
 		runs := b[study].runs
 		methods := methodsOf(study, runs, "")
-		paper, err := published()
-		if err != nil {
-			return sentenceOf(err)
-		}
+		paper := published()
 		c, err := compared(runs, "balanced_accuracy", "", "task")
 		if err != nil {
 			return sentenceOf(err)
@@ -429,10 +424,7 @@ func paperTasksWins(study string) func(book) string {
 	return func(b book) string {
 		runs := b[study].runs
 		methods := methodsOf(study, runs, "")
-		paper, err := published()
-		if err != nil {
-			return sentenceOf(err)
-		}
+		paper := published()
 		c, err := compared(runs, "balanced_accuracy", control(runs), "task")
 		if err != nil {
 			return sentenceOf(err)
@@ -472,11 +464,7 @@ func publishedWins(paper []run, methods []string) (wins, ranks []string, err err
 // paperOnly are the paper's figures of tasks whose data are not here.
 func paperOnly(begin ...string) func(book) string {
 	return func(book) string {
-		paper, err := published()
-		if err != nil {
-			return sentenceOf(err)
-		}
-		paper = slices.DeleteFunc(paper, func(r run) bool {
+		paper := slices.DeleteFunc(published(), func(r run) bool {
 			return !slices.ContainsFunc(begin, func(b string) bool { return strings.HasPrefix(r.at("task"), b) })
 		})
 		methods := values(paper, "method")
