@@ -18,7 +18,10 @@ const (
 	paperMarks = "docs/experiments/paper-marks.csv"
 )
 
-const missing = "missing"
+const (
+	missing           = "missing"
+	accuracyOfClasses = "balanced_accuracy" // what the paper reports
+)
 
 // toySettings say what the settings of the paper's toy are: x is the shift of the classes in
 // some, and the share of the first class in per cent in others.
@@ -142,7 +145,7 @@ func paperToyTable(number string) func(book) string {
 			}
 			fmt.Fprintf(&text, "Setting %s: %s.\n\n%s\n", setting.name, setting.what, markdown(append([]string{"x", "seeds"}, methods...), lines))
 		}
-		if number == "balanced_accuracy" {
+		if number == accuracyOfClasses {
 			text.WriteString(unrun("paper-toy", runs) + "\n")
 		}
 		return text.String() + notes(c)
@@ -152,7 +155,7 @@ func paperToyTable(number string) func(book) string {
 // numberOrAll is the number by which methods are left out of a table: all are to have an
 // accuracy, but not all estimate proportions.
 func numberOrAll(number string) string {
-	if number == "balanced_accuracy" {
+	if number == accuracyOfClasses {
 		return ""
 	}
 	return number
@@ -247,7 +250,7 @@ func paperToyWins(b book) string {
 		if len(some) == 0 {
 			continue
 		}
-		c, err := compared(some, "balanced_accuracy", control(runs), "setting", "x")
+		c, err := compared(some, accuracyOfClasses, control(runs), "setting", "x")
 		if err != nil {
 			problem = err
 			continue
@@ -377,46 +380,37 @@ func publishedCells(paper []run, task string, methods []string) (cells []string)
 }
 
 // paperTasksTable has a row for each task and, where the paper has the same one, its own below.
-func paperTasksTable(study string, beside bool) func(book) string {
+func paperTasksTable(study, number string, beside bool) func(book) string {
 	return func(b book) string {
 		runs := b[study].runs
-		methods := methodsOf(study, runs, "")
-		paper := published()
-		c, err := compared(runs, "balanced_accuracy", "", "task")
+		methods := methodsOf(study, runs, numberOrAll(number))
+		c, err := compared(runs, number, "", "task")
 		if err != nil {
 			return sentenceOf(err)
 		}
-		beneath := func(task string) [][]string {
-			if !beside {
-				return nil
-			}
-			return [][]string{append([]string{"the paper", "20"}, publishedCells(paper, task, methods)...)}
+		var paper []run
+		if beside {
+			paper = published()
 		}
-		return tasksTable(c, methods, beneath) + unrun(study, runs) + "\n" + notes(c)
+		text := tasksTable(c, methods, paper)
+		if number == accuracyOfClasses {
+			text += unrun(study, runs)
+		}
+		return text + "\n" + notes(c)
 	}
 }
 
-// tasksTable has a row for each task, and the rows that belong beneath it.
-func tasksTable(c *compare.Comparison, methods []string, beneath func(task string) [][]string) string {
+// tasksTable has a row for each task, and the paper's own beneath it, if its runs are given.
+func tasksTable(c *compare.Comparison, methods []string, paper []run) string {
 	var lines [][]string
 	for _, s := range c.Settings {
 		task := s.Values[0]
 		lines = append(lines, append([]string{cmp.Or(taskNames[task], task), strconv.Itoa(most(s))}, cellsOf(c, s, methods)...))
-		lines = append(lines, beneath(task)...)
+		if paper != nil {
+			lines = append(lines, append([]string{"the paper", "20"}, publishedCells(paper, task, methods)...))
+		}
 	}
 	return markdown(append([]string{"task", "seeds"}, methods...), lines)
-}
-
-func paperTasksShares(study string) func(book) string {
-	return func(b book) string {
-		runs := b[study].runs
-		methods := methodsOf(study, runs, "proportions_l1")
-		c, err := compared(runs, "proportions_l1", "", "task")
-		if err != nil {
-			return sentenceOf(err)
-		}
-		return tasksTable(c, methods, func(string) [][]string { return nil }) + "\n" + notes(c)
-	}
 }
 
 // paperTasksWins counts wins and ranks, here and in the paper, over the tasks that were run.
@@ -425,7 +419,7 @@ func paperTasksWins(study string) func(book) string {
 		runs := b[study].runs
 		methods := methodsOf(study, runs, "")
 		paper := published()
-		c, err := compared(runs, "balanced_accuracy", control(runs), "task")
+		c, err := compared(runs, accuracyOfClasses, control(runs), "task")
 		if err != nil {
 			return sentenceOf(err)
 		}
