@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"time"
 )
@@ -162,13 +161,12 @@ func (c *chain) arguments(l *link) ([]string, error) {
 // checkpoint has a training keep its state in the cache, and go on from what it
 // kept when it was killed.
 func (c *chain) checkpoint(l *link) []string {
-	flag, cache := l.node.Stage.flag(Checkpoint), c.store.writable()
-	if !l.node.resumable || cache == nil {
+	path, there := c.checkpointOf(l.node)
+	if !l.node.resumable || path == "" {
 		return nil
 	}
-	path := cache.Checkpoint(l.node.Key)
-	args := []string{"--" + flag + "=" + path}
-	if _, err := os.Stat(path); err == nil {
+	args := []string{"--" + l.node.Stage.flag(Checkpoint) + "=" + path}
+	if there {
 		args = append(args, "--"+l.node.Stage.flag(Resume))
 		c.View.Log(l.node, "goes on from its last checkpoint")
 	}

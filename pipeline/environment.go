@@ -32,4 +32,4 @@ func (f *File) path(text string) (path string, err error) {
 func asPath(path string) string { return strings.ReplaceAll(path, "$", "$$") }
 
 // namesFile reports whether flags of the role are paths.
-func (r Role) namesFile() bool { return r.isRead() || r.isWritten() || r == RowsFile }
+func (r Role) namesFile() bool { return r.Reads() || r.isWritten() || r == RowsFile }

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 )
@@ -16,11 +17,7 @@ func ExampleNames() []string {
 	if err != nil {
 		panic("pipeline: " + err.Error())
 	}
-	var names []string
-	for _, f := range files {
-		names = append(names, strings.TrimSuffix(f.Name(), ".toml"))
-	}
-	return names
+	return namesOf(files, func(f fs.DirEntry) string { return strings.TrimSuffix(f.Name(), ".toml") })
 }
 
 // Example is a commented pipeline file.

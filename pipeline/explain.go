@@ -12,8 +12,7 @@ import (
 
 // Explain prints, for every node, whether it would run and why.
 func Explain(ctx context.Context, w io.Writer, g *Graph, cache *Cache) error {
-	warnings := []string{}
-	s := newStore(cache, func(text string) { warnings = append(warnings, text) })
+	s := newStore(cache, func(text string) { fmt.Fprintln(w, "warning: "+text) })
 	plan, err := newPlan(ctx, g, s)
 	if err != nil {
 		return err
@@ -25,9 +24,6 @@ func Explain(ctx context.Context, w io.Writer, g *Graph, cache *Cache) error {
 		}
 	}
 	known = withoutRuns(known, g)
-	for _, text := range warnings {
-		fmt.Fprintln(w, "warning: "+text)
-	}
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range g.Nodes {
 		switch plan.actions[n] {
@@ -91,7 +87,7 @@ func (p *plan) differences(n *Node, old Dependencies) []string {
 	}
 	all = append(all, optionDifferences(now.settings(), old.settings())...)
 	if now.Rows != nil && old.Rows != nil && !sameInput(*now.Rows, *old.Rows) {
-		all = append(all, p.inputDifference(n, *now.Rows, *old.Rows))
+		all = append(all, p.inputDifference(n, *now.Rows))
 	}
 	for _, flag := range slices.Sorted(maps.Keys(now.Files)) {
 		if before, ok := old.Files[flag]; ok && !sameInput(now.Files[flag], before) {
@@ -110,7 +106,7 @@ func (d Dependencies) settings() map[string]string {
 
 func sameInput(a, b Input) bool { return a.SHA256 == b.SHA256 && a.Key == b.Key }
 
-func (p *plan) inputDifference(n *Node, now, before Input) string {
+func (p *plan) inputDifference(n *Node, now Input) string {
 	if n.Parent == nil {
 		return now.Name + " has changed"
 	}

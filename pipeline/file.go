@@ -269,11 +269,7 @@ func (f *File) stage(name string, n int) int {
 }
 
 func (f *File) stageNames(n int) []string {
-	var names []string
-	for _, s := range f.Stages[:n] {
-		names = append(names, s.Name)
-	}
-	return names
+	return namesOf(f.Stages[:n], func(s FileStage) string { return s.Name })
 }
 
 // Set overrides a flag, STAGE.FLAG, of all stages of that name, an axis, matrix.NAME,

@@ -3,9 +3,7 @@ package pipeline
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
-	"runtime/debug"
 	"strings"
 
 	"mars.dev/mars/arrowio"
@@ -26,54 +24,36 @@ type goroutine struct {
 func (goroutines) start(ctx context.Context, t task) (job, error) {
 	g := &goroutine{label: t.node.Label(), done: make(chan error, 1), status: t.node.Stage.Status}
 	s := Streams{Log: &lineWriter{log: t.log}, Progress: t.progress}
-	var end func(error)
+	j := &joined{run: func(ctx context.Context, in arrowio.Stream, out arrowio.Sink) error {
+		s.In, s.Out = in, out
+		return t.node.Stage.Run(ctx, t.args, s)
+	}}
+	finish := func(error) {}
 	if t.node.Stage.Rows {
-		out, output := Channel(ctx, "output of "+g.label)
-		s.Out, g.output = out, output
-		end = out.Fail // without effect after Close
+		j.out, g.output = Channel(ctx, "output of "+g.label)
 	} else {
 		r, w := io.Pipe()
 		s.Text, g.reader = w, r
-		end = func(err error) { w.CloseWithError(err) }
+		finish = func(err error) { w.CloseWithError(err) }
 	}
-	var open func() error
 	if t.stream {
-		sink, input := Channel(ctx, "standard input")
-		g.sink, s.In, open = sink, input, input.Open
+		g.sink, j.in = Channel(ctx, "standard input")
 	} else if t.file != "" {
 		file, err := arrowio.Open(t.file, arrowio.ReadOptions{})
 		if err != nil {
 			return nil, err
 		}
-		s.In = file
+		j.in = file
 	}
 	go func() {
-		err := g.run(ctx, t, s, open)
+		err := j.whole(ctx)
+		if file, ok := j.in.(*arrowio.Reader); ok {
+			file.Close()
+		}
+		finish(err)
 		g.done <- err
-		if c, ok := s.In.(*ChannelStream); ok {
-			c.Close()
-		}
-		if f, ok := s.In.(*arrowio.Reader); ok {
-			f.Close()
-		}
-		end(err)
 	}()
 	return g, nil
-}
-
-// run runs the stage. A panic is a failure of that stage alone.
-func (g *goroutine) run(ctx context.Context, t task, s Streams, open func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: panic: %v\n%s", g.label, p, debug.Stack())
-		}
-	}()
-	if open != nil {
-		if err := open(); err != nil {
-			return err
-		}
-	}
-	return t.node.Stage.Run(ctx, t.args, s)
 }
 
 func (g *goroutine) in() arrowio.Sink { return g.sink }

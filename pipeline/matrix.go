@@ -132,13 +132,16 @@ func (a *Axis) check(axes []Axis) error {
 	return nil
 }
 
-func axisNames(axes []Axis) []string {
+// namesOf are what each of a list is called.
+func namesOf[T any](list []T, name func(T) string) []string {
 	var names []string
-	for _, a := range axes {
-		names = append(names, a.Name)
+	for _, v := range list {
+		names = append(names, name(v))
 	}
 	return names
 }
+
+func axisNames(axes []Axis) []string { return namesOf(axes, func(a Axis) string { return a.Name }) }
 
 // findAxis is the index of an axis.
 func findAxis(name string, axes []Axis) (int, error) {
@@ -153,11 +156,7 @@ func findAxis(name string, axes []Axis) (int, error) {
 }
 
 func (a *Axis) valueNames() []string {
-	var names []string
-	for _, v := range a.Values {
-		names = append(names, v.Name)
-	}
-	return names
+	return namesOf(a.Values, func(v AxisValue) string { return v.Name })
 }
 
 // setAxis gives an axis, or a new one, the values that text lists. Values of the file
@@ -253,11 +252,7 @@ func (f *File) variablesHint(name string) string {
 
 // texts are the values as TOML.
 func (a *Axis) texts() []string {
-	texts := make([]string, len(a.Values))
-	for i, v := range a.Values {
-		texts[i] = v.toml(a.Name)
-	}
-	return texts
+	return namesOf(a.Values, func(v AxisValue) string { return v.toml(a.Name) })
 }
 
 func (v *AxisValue) toml(axis string) string {

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"strings"
@@ -19,13 +18,9 @@ func PeakMemory() int64 { return kilobytes("/proc/self/status", "VmHWM:") << 10 
 // kilobytes is the number after a key in a file of lines "key number kB", 0 if it is
 // not there.
 func kilobytes(path, key string) int64 {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if rest, ok := strings.CutPrefix(lines.Text(), key); ok {
+	text, _ := os.ReadFile(path) //nolint:errcheck // then there is no line
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, key); ok {
 			var n int64
 			fmt.Sscan(rest, &n) //nolint:errcheck // then it is 0
 			return n

@@ -26,28 +26,22 @@ func readNumbers(text []byte) (numberList, error) {
 		return nil, errors.New("it is no JSON object")
 	}
 	var found numberList
-	err := found.readObject(d, "")
+	err := found.readAll(d, "", true)
 	return found, err
 }
 
-// readObject reads to the end of an object that has begun.
-func (f *numberList) readObject(d *json.Decoder, path string) error {
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return err
-		}
-		if err := f.readValue(d, path+key.(string)); err != nil {
-			return err
-		}
-	}
-	_, err := d.Token()
-	return err
-}
-
-func (f *numberList) readList(d *json.Decoder, path string) error {
+// readAll reads to the end of an object or a list that has begun.
+func (f *numberList) readAll(d *json.Decoder, path string, isObject bool) error {
 	for i := 0; d.More(); i++ {
-		if err := f.readValue(d, path+strconv.Itoa(i)); err != nil {
+		name := strconv.Itoa(i)
+		if isObject {
+			key, err := d.Token()
+			if err != nil {
+				return err
+			}
+			name = key.(string)
+		}
+		if err := f.readValue(d, path+name); err != nil {
 			return err
 		}
 	}
@@ -62,10 +56,7 @@ func (f *numberList) readValue(d *json.Decoder, path string) error {
 	}
 	switch v := token.(type) {
 	case json.Delim:
-		if v == '{' {
-			return f.readObject(d, path+".")
-		}
-		return f.readList(d, path+".")
+		return f.readAll(d, path+".", v == '{')
 	case float64:
 		*f = append(*f, number{path: path, value: v})
 	case bool:

@@ -47,7 +47,7 @@ func (l processes) start(ctx context.Context, t task) (job, error) {
 	args := append(strings.Fields(t.node.Stage.Name), t.args...)
 	p.cmd = exec.CommandContext(ctx, l.program, args...)
 	p.cmd.Args[0] = "mars"
-	p.cmd.Cancel = p.stop
+	p.cmd.Cancel = func() error { return Stop(p.cmd.Process) }
 	p.cmd.WaitDelay = grace
 	p.cmd.SysProcAttr = dieWithParent()
 	if err := p.launch(t); err != nil {
@@ -56,12 +56,12 @@ func (l processes) start(ctx context.Context, t task) (job, error) {
 	return p, nil
 }
 
-// stop asks the process to end, or kills it where the system has no way to ask.
-func (p *process) stop() error {
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
+// Stop asks a process to end, or kills it where the system has no way to ask.
+func Stop(p *os.Process) error {
+	if err := p.Signal(syscall.SIGTERM); err == nil || errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	return p.cmd.Process.Kill()
+	return p.Kill()
 }
 
 // launch starts the process: standard input from a file or a pipe, and pipes for
@@ -90,7 +90,10 @@ func (p *process) launch(t task) error {
 		return fmt.Errorf("%s: cannot be started: %w", p.label, err)
 	}
 	p.readers.Go(func() { p.readMessages(messages, t.log) })
-	p.readers.Go(func() { p.readReports(reports, t.progress) })
+	p.readers.Go(func() {
+		p.held = ReadReports(reports, t.progress)
+		reports.Close()
+	})
 	return nil
 }
 
@@ -116,20 +119,20 @@ func (p *process) readMessages(r *os.File, log func(string)) {
 // isFailure reports whether a line is the error that a command ends with.
 func (p *process) isFailure(line string) bool { return strings.HasPrefix(line, "mars ") }
 
-func (p *process) readReports(r *os.File, progress func(what string, done, total int64)) {
-	defer r.Close()
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
+// ReadReports reads what a stage reports to ProgressVariable until it ends, and returns its peak memory.
+func ReadReports(r io.Reader, progress func(what string, done, total int64)) (peak int64) {
+	for lines := bufio.NewScanner(r); lines.Scan(); {
 		var what string
 		var done, total int64
 		switch n, _ := fmt.Sscan(lines.Text(), &what, &done, &total); {
 		case n != 3:
 		case what == PeakReport:
-			p.held = done
+			peak = done
 		default:
 			progress(what, done, total)
 		}
 	}
+	return peak
 }
 
 func (p *process) in() arrowio.Sink { return p.sink }

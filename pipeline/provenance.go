@@ -239,7 +239,7 @@ func findStage(s arrowio.Step, catalogue Catalogue) *Stage {
 // namesInput reports whether some option names a file to read.
 func (s *Stage) namesInput(options map[string]string) bool {
 	for flag := range options {
-		if s.Flags[flag].Role.isRead() {
+		if s.Flags[flag].Role.Reads() {
 			return true
 		}
 	}
@@ -250,7 +250,7 @@ func (s *Stage) namesInput(options map[string]string) bool {
 // the others were saved.
 func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 	for flag, f := range stage.Flags {
-		if path, set := s.Options[flag]; set && f.Role.isRead() {
+		if path, set := s.Options[flag]; set && f.Role.Reads() {
 			sum := state[filepath.Base(path)]
 			if named, ok := state[flag+"="+filepath.Base(path)]; ok {
 				sum = named
@@ -261,7 +261,7 @@ func (s *HistoryStep) readState(state map[string]string, stage *Stage) {
 	save := stage.flag(StateFile)
 	for _, name := range slices.Sorted(maps.Keys(state)) {
 		read := slices.ContainsFunc(slices.Collect(maps.Values(s.Files)), func(in HistoryInput) bool { return filepath.Base(in.Path) == name })
-		if _, _, named := stage.readBy(name); save != "" && !read && !named {
+		if _, named := stage.readBy(name); save != "" && !read && !named {
 			s.Options[save] = name
 			s.Saved[save] = state[name]
 		}
@@ -410,8 +410,8 @@ func (h *History) NewFolder(in string) string {
 			name += "-" + strconv.Itoa(i)
 		}
 		_, err := os.Lstat(filepath.Join(in, name))
-		taken := slices.ContainsFunc(h.paths(), func(path string) bool {
-			first, _, _ := strings.Cut(filepath.ToSlash(filepath.Clean(path)), "/")
+		taken := slices.ContainsFunc(h.read(), func(in HistoryInput) bool {
+			first, _, _ := strings.Cut(filepath.ToSlash(filepath.Clean(in.Path)), "/")
 			return strings.EqualFold(first, name)
 		})
 		if errors.Is(err, os.ErrNotExist) && !taken {
@@ -420,15 +420,13 @@ func (h *History) NewFolder(in string) string {
 	}
 }
 
-// paths are those of all that steps read.
-func (h *History) paths() []string {
-	var all []string
+// read is all that steps read.
+func (h *History) read() []HistoryInput {
+	var all []HistoryInput
 	for _, s := range h.Steps {
-		for _, in := range s.Files {
-			all = append(all, in.Path)
-		}
+		all = slices.AppendSeq(all, maps.Values(s.Files))
 		if s.Rows != nil {
-			all = append(all, s.Rows.Path)
+			all = append(all, *s.Rows)
 		}
 	}
 	return all
@@ -440,15 +438,9 @@ func stepName(i int) string { return "step " + strconv.Itoa(i+1) }
 // they are not known.
 func (h *History) Inputs() map[string]string {
 	files := map[string]string{}
-	for _, s := range h.Steps {
-		sources := slices.Collect(maps.Values(s.Files))
-		if s.Rows != nil {
-			sources = append(sources, *s.Rows)
-		}
-		for _, in := range sources {
-			if in.Step == nil {
-				files[in.Path] = in.SHA256
-			}
+	for _, in := range h.read() {
+		if in.Step == nil {
+			files[in.Path] = in.SHA256
 		}
 	}
 	return files

@@ -36,9 +36,9 @@ func (s *Stage) checkOption(name, value string) error {
 	switch {
 	case !known:
 		return fmt.Errorf("%s has no such option", s.Name)
-	case flag.Role.isRead() && !isLocal(value):
+	case flag.Role.Reads() && !isLocal(value):
 		return fmt.Errorf("%q is no path within this folder: run mars provenance where all inputs are, with paths that are relative to it", value)
-	case flag.Role.isRead(), flag.Role == Effect, flag.Role == NoEffect, flag.Role == Seed, flag.Role == Threads, flag.Role == Encoding:
+	case flag.Role.Reads(), flag.Role == Effect, flag.Role == NoEffect, flag.Role == Seed, flag.Role == Threads, flag.Role == Encoding:
 		return nil
 	}
 	return errors.New("says what is written, or how the command is run, and not what it computes")
@@ -46,7 +46,7 @@ func (s *Stage) checkOption(name, value string) error {
 
 // checkState refuses the name of a file that is no plain name.
 func (s *Stage) checkState(name string) error {
-	if _, file, ok := s.readBy(name); ok {
+	if file, ok := s.readBy(name); ok {
 		name = file
 	}
 	if name != filepath.Base(name) || !isLocal(name) || name == "." || strings.ContainsAny(name, `/\`) {
@@ -56,9 +56,9 @@ func (s *Stage) checkState(name string) error {
 }
 
 // readBy takes FLAG=FILE apart, the name of a file that a flag of the stage names to read.
-func (s *Stage) readBy(name string) (flag, file string, ok bool) {
-	flag, file, ok = strings.Cut(name, "=")
-	return flag, file, ok && s.Flags[flag].Role.isRead()
+func (s *Stage) readBy(name string) (file string, ok bool) {
+	flag, file, ok := strings.Cut(name, "=")
+	return file, ok && s.Flags[flag].Role.Reads()
 }
 
 // isLocal reports whether a path stays in the present folder, and is text.

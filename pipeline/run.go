@@ -337,11 +337,7 @@ func (r *Runner) rowsDir() string {
 }
 
 func paths(files []FileInput) []string {
-	var all []string
-	for _, f := range files {
-		all = append(all, f.Path)
-	}
-	return all
+	return namesOf(files, func(f FileInput) string { return f.Path })
 }
 
 // runSegment makes what is missing of a segment once it has the locks. While it
@@ -429,16 +425,23 @@ func (r *Runner) runStretch(ctx context.Context, nodes []*Node) error {
 // checkpoints are the files that the trainings among nodes will go on from.
 func (r *Runner) checkpoints(nodes []*Node) []string {
 	var found []string
-	cache := r.store.writable()
 	for _, n := range nodes {
-		if cache == nil || n.Stage.flag(Checkpoint) == "" {
-			continue
-		}
-		if _, err := os.Stat(cache.Checkpoint(n.Key)); err == nil {
-			found = append(found, cache.Checkpoint(n.Key))
+		if path, there := r.checkpointOf(n); there {
+			found = append(found, path)
 		}
 	}
 	return found
+}
+
+// checkpointOf is the file in which a training keeps its state, "" if it keeps none, and whether it is there.
+func (r *Runner) checkpointOf(n *Node) (path string, there bool) {
+	cache := r.store.writable()
+	if cache == nil || n.Stage.flag(Checkpoint) == "" {
+		return "", false
+	}
+	path = cache.Checkpoint(n.Key)
+	_, err := os.Stat(path)
+	return path, err == nil
 }
 
 func (r *Runner) launcher() launcher {
@@ -454,18 +457,20 @@ func (r *Runner) showResults(ctx context.Context, err error) error {
 	if err != nil && !r.KeepGoing {
 		return nil
 	}
-	if r.Results != nil {
+	table := r.Table != "" || r.Graph.File.Table != nil
+	if table || r.Results != nil {
 		t, err := r.results()
-		if err != nil {
-			return err
+		if err == nil && r.Results != nil {
+			err = r.Results(t)
 		}
-		if err := r.Results(t); err != nil {
+		if err == nil && table {
+			err = r.writeTable(t)
+		}
+		if err != nil || table {
 			return err
 		}
 	}
 	switch {
-	case r.Table != "" || r.Graph.File.Table != nil:
-		return r.writeTable()
 	case r.Graph.Nodes[0].shown && r.Rows != nil:
 		return r.showRows(ctx, r.Graph.Nodes[0])
 	}

@@ -110,7 +110,7 @@ func (s *script) chain(nodes []*Node) {
 		}
 	}
 	if len(last.Children) > 0 {
-		s.files[last] = s.target(last, rows)
+		s.files[last] = s.target(rows)
 	}
 }
 
@@ -153,13 +153,13 @@ func (s *script) output(n *Node, path string) string {
 	case path == "" && len(n.Children) == 0:
 		return " >/dev/null"
 	case n.Stage.Rows:
-		return " -o " + s.target(n, path)
+		return " -o " + s.target(path)
 	}
-	return " >" + s.target(n, path)
+	return " >" + s.target(path)
 }
 
 // target is the word for the file path, or for a temporary one if that is "".
-func (s *script) target(n *Node, path string) string {
+func (s *script) target(path string) string {
 	if path == "" {
 		return fmt.Sprintf(`"$work/%d.arrow"`, len(s.files))
 	}

@@ -77,15 +77,12 @@ const (
 // Settable reports whether a pipeline file may set flags of the role.
 func (r Role) Settable() bool { return r < Checkpoint }
 
-// isRead reports whether flags of the role name a file that the stage reads.
-func (r Role) isRead() bool { return r == InputFile || r == LoadFile }
-
 // isWritten reports whether flags of the role name a file that the stage writes
 // itself. (Its rows and its text are written by the runner.)
 func (r Role) isWritten() bool { return r == StateFile || r == MetricsFile }
 
 // Reads reports whether flags of the role name a file that is read.
-func (r Role) Reads() bool { return r.isRead() }
+func (r Role) Reads() bool { return r == InputFile || r == LoadFile }
 
 // Writes reports whether flags of the role name a file that is written.
 func (r Role) Writes() bool {
@@ -106,13 +103,7 @@ func (c Catalogue) Find(name string) *Stage {
 }
 
 // Names of all stages.
-func (c Catalogue) Names() []string {
-	names := make([]string, len(c))
-	for i, s := range c {
-		names[i] = s.Name
-	}
-	return names
-}
+func (c Catalogue) Names() []string { return namesOf(c, func(s *Stage) string { return s.Name }) }
 
 // flag is the first flag in the role, "" if there is none.
 func (s *Stage) flag(role Role) string {

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -12,7 +11,7 @@ import (
 
 // grids are the tables that people read: one with a column for each number, or, if the
 // values of an axis are the columns, one for each number.
-func (t *Results) grids(spec *Table) ([]grid.Grid, error) {
+func (t *Results) grids(spec *Table) []grid.Grid {
 	over := spec.Over
 	if over == nil {
 		over = []string{seedAxis}
@@ -24,13 +23,13 @@ func (t *Results) grids(spec *Table) ([]grid.Grid, error) {
 		}
 	}
 	if spec.Columns == "" {
-		return []grid.Grid{s.flat()}, nil
+		return []grid.Grid{s.flat()}
 	}
 	var all []grid.Grid
 	for _, name := range s.numbers {
 		all = append(all, s.wide(name, spec.Columns))
 	}
-	return all, nil
+	return all
 }
 
 // shown are the columns that names stand for, all if there are none.
@@ -173,11 +172,8 @@ func ofRuns(means []grid.Mean) string {
 		}
 		vary = vary || m.Deviation > 0
 	}
-	switch {
-	case !vary:
+	if !vary {
 		return ""
-	case least == greatest:
-		return fmt.Sprintf(", mean ± standard deviation of %d runs", greatest)
 	}
-	return fmt.Sprintf(", mean ± standard deviation of %d to %d runs", least, greatest)
+	return grid.OfRuns(least, greatest)
 }

@@ -16,15 +16,8 @@ import (
 
 // writeTable writes the results to the table's file, as its name asks for, and prints
 // them.
-func (r *Runner) writeTable() error {
-	t, err := r.results()
-	if err != nil {
-		return err
-	}
-	grids, err := t.grids(r.Graph.File.table())
-	if err != nil {
-		return err
-	}
+func (r *Runner) writeTable(t *Results) error {
+	grids := t.grids(r.Graph.File.table())
 	if r.Table != "" {
 		if err := atomicfile.Write(r.Table, t.writer(r.Table, grids, r.Plain)); err != nil {
 			return fmt.Errorf("table: %w", err)
@@ -48,24 +41,28 @@ func (t *Results) writer(path string, grids []grid.Grid, plain bool) func(io.Wri
 	return func(w io.Writer) error { return t.WriteCSV(w, plain) }
 }
 
-// WriteCSV writes a header and a row for each run: the matrix's values, the numbers,
-// and, if some run failed, why. If it is to be plain, text that a spreadsheet would take
-// for a formula gets an apostrophe before it.
+// WriteCSV writes the cells. If it is to be plain, text that a spreadsheet would take for a
+// formula gets an apostrophe before it.
 func (t *Results) WriteCSV(w io.Writer, plain bool) error {
-	c := csv.NewWriter(w)
-	line := func(cells []string) {
+	rows := t.Cells()
+	for _, cells := range rows {
 		for i, text := range cells {
 			if plain {
 				cells[i] = safetext.Cell(text)
 			}
 		}
-		c.Write(cells) //nolint:errcheck // Error says
 	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
+// Cells are a header and a row for each run: the matrix's values, the numbers, and, if some
+// run failed, why.
+func (t *Results) Cells() [][]string {
 	head := slices.Concat(t.Axes, t.Columns)
 	if t.failed() {
 		head = append(head, "error")
 	}
-	line(head)
+	rows := [][]string{head}
 	for _, row := range t.Rows {
 		cells := slices.Clone(row.Values)
 		for _, name := range t.Columns {
@@ -78,10 +75,9 @@ func (t *Results) WriteCSV(w io.Writer, plain bool) error {
 		if t.failed() {
 			cells = append(cells, row.Error)
 		}
-		line(cells)
+		rows = append(rows, cells)
 	}
-	c.Flush()
-	return c.Error()
+	return rows
 }
 
 // exact writes a number with all its digits, and an exponent only where nobody would

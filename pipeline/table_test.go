@@ -20,14 +20,7 @@ func testResults() *Results {
 	return t
 }
 
-func grids(t *testing.T, spec Table) []grid.Grid {
-	t.Helper()
-	all, err := testResults().grids(&spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
+func grids(spec Table) []grid.Grid { return testResults().grids(&spec) }
 
 func text(t *testing.T, write func(*strings.Builder) error) string {
 	t.Helper()
@@ -47,7 +40,7 @@ x     b       1     1       0.700          1862000  0.000000100  25.00
 y     a       1     0       0.900          1862000  0.000000100  50.00
 y     b       1     0       1.000          1862000  0.000000100  62.50
 `
-	if got := text(t, func(b *strings.Builder) error { return grid.WriteText(b, grids(t, Table{})) }); got != want {
+	if got := text(t, func(b *strings.Builder) error { return grid.WriteText(b, grids(Table{})) }); got != want {
 		t.Errorf("the table is\n%s", got)
 	}
 	want = `| method | runs | failed | l1.0 | l1.1 |
@@ -56,7 +49,7 @@ y     b       1     0       1.000          1862000  0.000000100  62.50
 | b | 2 | 1 | 0.000000100 | 43.75 ± 26.52 |
 `
 	if got := text(t, func(b *strings.Builder) error {
-		return grid.WriteMarkdown(b, grids(t, Table{Over: []string{"seed", "task"}, Show: []string{"l1"}}))
+		return grid.WriteMarkdown(b, grids(Table{Over: []string{"seed", "task"}, Show: []string{"l1"}}))
 	}); got != want {
 		t.Errorf("the table is\n%s", got)
 	}
@@ -79,7 +72,7 @@ n
 | y | 1862000 | 1862000 |
 `
 	if got := text(t, func(b *strings.Builder) error {
-		return grid.WriteMarkdown(b, grids(t, Table{Columns: "method", Show: []string{"accuracy", "n"}}))
+		return grid.WriteMarkdown(b, grids(Table{Columns: "method", Show: []string{"accuracy", "n"}}))
 	}); got != want {
 		t.Errorf("the tables are\n%s", got)
 	}

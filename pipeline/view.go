@@ -38,16 +38,9 @@ func (v *Lines) Plan(reuse, run []*Node) {
 
 func planText(reuse, run []*Node) string {
 	if len(run) == 0 {
-		return fmt.Sprintf("nothing to run: %s in the cache", stages(len(reuse)))
+		return fmt.Sprintf("nothing to run: %s in the cache", spelling.Count(len(reuse), "stage", "stages"))
 	}
-	return fmt.Sprintf("%s to run, %d in the cache", stages(len(run)), len(reuse))
-}
-
-func stages(n int) string {
-	if n == 1 {
-		return "1 stage"
-	}
-	return fmt.Sprintf("%d stages", n)
+	return fmt.Sprintf("%s to run, %d in the cache", spelling.Count(len(run), "stage", "stages"), len(reuse))
 }
 
 // Start prints nothing: a line a stage is enough.

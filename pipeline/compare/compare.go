@@ -5,7 +5,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -114,15 +113,18 @@ func Files(files []string, o Options) (*Comparison, error) {
 	return t.compare(o)
 }
 
-// Table compares the methods of a table that is CSV, such as pipeline.Results writes. Errors
-// name it.
-func Table(name string, r io.Reader, o Options) (*Comparison, error) {
+// Table compares the methods of a table, such as pipeline.Results has: names of columns, and then a row
+// for each run. Errors name it.
+func Table(name string, rows [][]string, o Options) (*Comparison, error) {
+	if len(rows) < 2 {
+		return nil, noResults(name)
+	}
 	t := &table{}
-	if err := t.addCSV(name, r); err != nil {
+	if err := t.addColumns(name, rows[0]); err != nil {
 		return nil, err
 	}
-	if len(t.rows) == 0 {
-		return nil, noResults(name)
+	for i, record := range rows[1:] {
+		t.addRecord(name, i+2, rows[0], record)
 	}
 	return t.compare(o)
 }

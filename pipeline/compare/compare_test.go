@@ -3,6 +3,7 @@ package compare
 import (
 	"bytes"
 	"cmp"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"os"
@@ -221,7 +222,11 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := Table("here", bytes.NewReader(text), Options{})
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Table("here", rows, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +237,7 @@ func TestTable(t *testing.T) {
 	if !slices.Equal(got.Wins, want.Wins) || !slices.Equal(got.Ranks, want.Ranks) {
 		t.Errorf("wins %v, ranks %v; of the file %v and %v", got.Wins, got.Ranks, want.Wins, want.Ranks)
 	}
-	if _, err := Table("here", strings.NewReader("method,seed,accuracy\n"), Options{}); err == nil || !strings.Contains(err.Error(), "here: there are no results") {
+	if _, err := Table("here", [][]string{{"method", "seed", "accuracy"}}, Options{}); err == nil || !strings.Contains(err.Error(), "here: there are no results") {
 		t.Errorf("no results: %v", err)
 	}
 }

@@ -78,11 +78,8 @@ func (t *table) addCSV(name string, r io.Reader) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	head[0] = strings.TrimPrefix(head[0], "\ufeff")
-	for i, column := range head {
-		if slices.Contains(head[:i], column) {
-			return fmt.Errorf("%s: two columns are called %q", name, column)
-		}
-		t.addColumn(column)
+	if err := t.addColumns(name, head); err != nil {
+		return err
 	}
 	for {
 		record, err := c.Read()
@@ -93,14 +90,28 @@ func (t *table) addCSV(name string, r io.Reader) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		line, _ := c.FieldPos(0)
-		cells := map[string]string{}
-		for i, text := range record {
-			if text != "" {
-				cells[head[i]] = text
-			}
-		}
-		t.rows = append(t.rows, row{name, line, cells})
+		t.addRecord(name, line, head, record)
 	}
+}
+
+func (t *table) addColumns(name string, head []string) error {
+	for i, column := range head {
+		if slices.Contains(head[:i], column) {
+			return fmt.Errorf("%s: two columns are called %q", name, column)
+		}
+		t.addColumn(column)
+	}
+	return nil
+}
+
+func (t *table) addRecord(name string, line int, head, record []string) {
+	cells := map[string]string{}
+	for i, text := range record {
+		if text != "" {
+			cells[head[i]] = text
+		}
+	}
+	t.rows = append(t.rows, row{name, line, cells})
 }
 
 // programKey is in the line of a file of JSON lines that says what made it, and in no other.

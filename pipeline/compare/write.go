@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,12 +51,12 @@ func (c *Comparison) grids() []grid.Grid {
 func (c *Comparison) table() grid.Grid {
 	g := grid.Grid{Head: append(slices.Clone(c.Columns), c.Methods...), Notes: c.Notes}
 	var means []grid.Mean
-	runs := map[int]bool{}
+	least, greatest := math.MaxInt, 0
 	for _, s := range c.Settings {
 		for _, r := range s.Results {
 			means = append(means, grid.Mean{Value: r.Mean, Deviation: r.Deviation, Runs: r.Runs})
 			if r.Runs > 0 {
-				runs[r.Runs] = true
+				least, greatest = min(least, r.Runs), max(greatest, r.Runs)
 			}
 		}
 	}
@@ -72,7 +73,11 @@ func (c *Comparison) table() grid.Grid {
 		g.Rows = append(g.Rows, append(row, texts[i*len(c.Methods):][:len(c.Methods)]...))
 	}
 	g.Strong = func(i, j int) bool { return i < len(c.Settings) && j >= width && c.Settings[i].Results[j-width].Best }
-	g.Title = c.Number + c.ofRuns(runs) + "; marked: the best, and all that are not significantly worse (signed-rank test at " + short(c.Level) + ")"
+	of := ""
+	if greatest > 1 {
+		of = grid.OfRuns(least, greatest)
+	}
+	g.Title = c.Number + of + "; marked: the best, and all that are not significantly worse (signed-rank test at " + short(c.Level) + ")"
 	foot := func(name string, cells []string) {
 		g.Rows = append(g.Rows, append(append([]string{name}, make([]string, width-1)...), cells...))
 	}
@@ -97,24 +102,6 @@ func (c *Comparison) table() grid.Grid {
 	return g
 }
 
-// ofRuns says what the means are of.
-func (c *Comparison) ofRuns(runs map[int]bool) string {
-	least, greatest := 0, 0
-	for n := range runs {
-		if least == 0 || n < least {
-			least = n
-		}
-		greatest = max(greatest, n)
-	}
-	switch {
-	case greatest <= 1:
-		return ""
-	case least == greatest:
-		return fmt.Sprintf(", mean ± standard deviation of %d runs", greatest)
-	}
-	return fmt.Sprintf(", mean ± standard deviation of %d to %d runs", least, greatest)
-}
-
 // together writes numbers that stand together; nil is empty.
 func together(values []*float64) []string {
 	means := make([]grid.Mean, len(values))
@@ -132,6 +119,16 @@ func decimals(values []float64, n int) []string {
 		all[i] = strconv.FormatFloat(v, 'f', n, 64)
 	}
 	return all
+}
+
+// ByRank are the methods in the order of their mean ranks, which there are.
+func (c *Comparison) ByRank() []int {
+	order := make([]int, len(c.Methods))
+	for m := range order {
+		order[m] = m
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Ranks[a], c.Ranks[b]) })
+	return order
 }
 
 // rankGrid has the methods by their ranks, and those together that the critical difference
@@ -153,11 +150,7 @@ func (c *Comparison) rankGrid() (g grid.Grid, ok bool) {
 	g.Title = fmt.Sprintf("Mean ranks over %d settings. Friedman's test %s: p = %s (Iman and Davenport: %s). Ranks differ if they are %.2f apart (Nemenyi, %s).",
 		n, differ, short(c.Friedman.P), short(c.Friedman.PF), c.Friedman.CriticalDifference, short(c.Level))
 	g.Head = []string{"rank", "method", "not told apart from"}
-	order := make([]int, len(c.Methods))
-	for m := range order {
-		order[m] = m
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Ranks[a], c.Ranks[b]) })
+	order := c.ByRank()
 	for _, m := range order {
 		var alike []string
 		for _, other := range order {

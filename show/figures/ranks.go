@@ -1,10 +1,8 @@
 package figures
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -22,11 +20,7 @@ func Ranks(c *compare.Comparison) (*Figure, error) {
 	case c.Friedman == nil:
 		return nil, errors.New("holds no critical difference: it needs at least two settings")
 	}
-	order := make([]int, len(c.Methods))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Ranks[a], c.Ranks[b]) })
+	order := c.ByRank()
 	cd := c.Friedman.CriticalDifference
 	f := &Figure{Kind: "ranks", Title: "Mean ranks of " + c.Number, width: 520,
 		Text:  fmt.Sprintf("Mean ranks of %d methods over %d settings by %s, 1 the best. Methods under one bar differ by less than the critical difference of %.2f (Nemenyi's test at %s).", len(order), len(c.Settings), c.Number, cd, number(c.Level)),

@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
@@ -109,16 +108,11 @@ func Scores(c *Candidates) (*Figure, error) {
 // drawn are the candidates that there is room for: those with the best first score, in their
 // own order.
 func (c *Candidates) drawn() []int {
-	order := make([]int, len(c.Values))
-	for i := range order {
-		order[i] = i
+	first := make([]float64, len(c.Values))
+	for i := range first {
+		first[i] = c.Of[i][0]
 	}
-	if len(order) > maxCandidates {
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(c.Of[b][0], c.Of[a][0]) }) // NaN last
-		order = order[:maxCandidates]
-		slices.Sort(order)
-	}
-	return order
+	return largest(first, maxCandidates) // NaN is the least
 }
 
 // column draws a score of the candidates, along a scale of its own.

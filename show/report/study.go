@@ -1,8 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,14 +15,7 @@ import (
 // Study is what there is to see of the runs of a pipeline file: their numbers and, if they are
 // of several methods, these compared.
 func Study(results *pipeline.Results) ([]*Part, error) {
-	var text bytes.Buffer
-	if err := results.WriteCSV(&text, false); err != nil {
-		return nil, err
-	}
-	rows, err := csv.NewReader(bytes.NewReader(text.Bytes())).ReadAll()
-	if err != nil {
-		return nil, err
-	}
+	rows := results.Cells()
 	if len(rows) < 2 {
 		return nil, fmt.Errorf("the runs left no numbers: let a stage eval with json = true, or mars proportions, be the last")
 	}
@@ -53,7 +44,7 @@ func Study(results *pipeline.Results) ([]*Part, error) {
 		return []*Part{p}, nil
 	}
 	compared, err := methods(func(o compare.Options) (*compare.Comparison, error) {
-		return compare.Table(runsName, bytes.NewReader(text.Bytes()), o)
+		return compare.Table(runsName, results.Cells(), o) // rows are rounded
 	})
 	if err != nil { // methods cannot be compared in every study
 		p.Text = append(p.Text, "The methods are not compared: "+strings.TrimSuffix(strings.TrimPrefix(err.Error(), runsName+": "), ".")+".")

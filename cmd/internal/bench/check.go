@@ -25,13 +25,7 @@ const (
 // benchCheck measures mars check: processor and wall seconds, and peak memory, of a million rows of five
 // posteriors in CSV, by the length of windows.
 func benchCheck(flags *flag.FlagSet) func() error {
-	return func() error {
-		mars, err := programs(flags)
-		if err != nil {
-			return err
-		}
-		return inFolder("", func(dir string) error { return check(mars, dir) })
-	}
+	return func() error { return measuring(flags, "", check) }
 }
 
 func check(mars, dir string) error {

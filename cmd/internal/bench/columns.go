@@ -47,11 +47,7 @@ var wideFormats = []struct {
 func benchColumns(flags *flag.FlagSet) func() error {
 	most := flags.Int("columns", 1_000_000, "the most columns")
 	return func() error {
-		mars, err := programs(flags)
-		if err != nil {
-			return err
-		}
-		return inFolder("", func(dir string) error { return compareColumns(mars, dir, *most) })
+		return measuring(flags, "", func(mars, dir string) error { return compareColumns(mars, dir, *most) })
 	}
 }
 

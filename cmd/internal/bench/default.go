@@ -33,21 +33,17 @@ var tasks = []task{
 // benchDefault measures the two questions, mars label and mars proportions, as the default
 // answers them.
 func benchDefault(flags *flag.FlagSet) func() error {
-	return func() error {
-		mars, err := programs(flags)
-		if err != nil {
+	return func() error { return measuring(flags, "", measureDefault) }
+}
+
+func measureDefault(mars, dir string) error {
+	heading("source rows", "target rows", "columns", "classes", "read", "command", "seconds", "processor seconds", "MB")
+	for _, t := range tasks {
+		if err := t.measure(mars, dir); err != nil {
 			return err
 		}
-		heading("source rows", "target rows", "columns", "classes", "read", "command", "seconds", "processor seconds", "MB")
-		return inFolder("", func(dir string) error {
-			for _, t := range tasks {
-				if err := t.measure(mars, dir); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
 	}
+	return nil
 }
 
 // measure prints a line for each of the two commands.

@@ -70,6 +70,16 @@ func benchLimits(flags *flag.FlagSet) func() error {
 	return func() error { return run(func() (string, error) { return programs(flags) }) }
 }
 
+// measuring runs a benchmark with the program mars, in a folder that is taken away. The folder is made in
+// that of temporary files if parent is "".
+func measuring(flags *flag.FlagSet, parent string, run func(mars, dir string) error) error {
+	mars, err := programs(flags)
+	if err != nil {
+		return err
+	}
+	return inFolder(parent, func(dir string) error { return run(mars, dir) })
+}
+
 // heading begins a table.
 func heading(columns ...string) {
 	fmt.Println("| " + strings.Join(columns, " | ") + " |\n" + strings.Repeat("|---", len(columns)) + "|")

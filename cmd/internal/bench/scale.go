@@ -35,11 +35,7 @@ func benchScale(flags *flag.FlagSet) func() error {
 	jobs := flags.Int("jobs", 2, "threads, and parts at a time")
 	folder := flags.String("folder", "", "where the parts are made; their folder is taken away in the end (default: that of temporary files)")
 	return func() error {
-		mars, err := programs(flags)
-		if err != nil {
-			return err
-		}
-		return inFolder(*folder, func(dir string) error {
+		return measuring(flags, *folder, func(mars, dir string) error {
 			return scale{mars, dir, strconv.Itoa(*jobs)}.measure(strings.Split(*rows, ","))
 		})
 	}

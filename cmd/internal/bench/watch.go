@@ -22,13 +22,7 @@ const (
 // of windows, and peak memory. A window that never ends shows what reading and predicting take; the
 // rest of the others is for shares and tests.
 func benchWatch(flags *flag.FlagSet) func() error {
-	return func() error {
-		mars, err := programs(flags)
-		if err != nil {
-			return err
-		}
-		return inFolder("", func(dir string) error { return watch(mars, dir) })
-	}
+	return func() error { return measuring(flags, "", watch) }
 }
 
 func watch(mars, dir string) error {

@@ -27,18 +27,35 @@ all that it depends on. It may be removed or shrunk at any time, also while pipe
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&dir, "cache", "", "folder of the cache (default: $MARS_CACHE, or the user's cache folder)")
-	open := func() (*pipeline.Cache, error) {
-		dir := cacheDir(dir)
-		if dir == "" {
-			return nil, usagef("%s", noCacheFolder)
+	var most bytesFlag
+	add := func(name, does, example string, do func(*cobra.Command, *pipeline.Cache) error) *cobra.Command {
+		sub := newCommand(&cobra.Command{Use: name, Short: does, Args: cobra.NoArgs, Example: "  mars cache " + example})
+		sub.RunE = func(sub *cobra.Command, _ []string) error {
+			dir := cacheDir(dir)
+			if dir == "" {
+				return usagef("%s", noCacheFolder)
+			}
+			cache, err := pipeline.FindCache(dir)
+			if err != nil {
+				return usageError{err}
+			}
+			return do(sub, cache)
 		}
-		cache, err := pipeline.FindCache(dir)
-		if err != nil {
-			return nil, usageError{err}
-		}
-		return cache, nil
+		cmd.AddCommand(sub)
+		return sub
 	}
-	cmd.AddCommand(cacheList(open), cacheVerify(open), cachePrune(open), cacheClear(open))
+	add("ls", "List all entries, the one used last first", "ls", listCache)
+	add("verify", "Read all entries and drop those that do not match their hashes", "verify", verifyCache)
+	prune := add("prune", "Drop the entries that were used longest ago, until the rest fits a size", "prune --max-size 5GB", func(sub *cobra.Command, cache *pipeline.Cache) error {
+		if !sub.Flags().Changed("max-size") {
+			return usagef("say how large the cache may be: --max-size 5GB")
+		}
+		return reportDropped(sub)(cache.Prune(int64(most)))
+	})
+	prune.Flags().Var(&most, "max-size", "size that the cache may have (required)")
+	add("clear", "Drop all entries that no pipeline is using", "clear", func(sub *cobra.Command, cache *pipeline.Cache) error {
+		return reportDropped(sub)(cache.Clear())
+	})
 	return newCommand(cmd)
 }
 
@@ -66,36 +83,27 @@ func openCache(dir string, byName bool, warn func(string)) (*pipeline.Cache, err
 	return nil, usageError{err}
 }
 
-func cacheList(open func() (*pipeline.Cache, error)) *cobra.Command {
-	return newCommand(&cobra.Command{
-		Use: "ls", Short: "List all entries, the one used last first", Args: cobra.NoArgs, Example: "  mars cache ls",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cache, err := open()
-			if err != nil {
-				return err
-			}
-			all, err := cache.List()
-			if err != nil {
-				return err
-			}
-			tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(tw, "key\tstage\trows\tsize\tmade in\tlast used")
-			total := int64(0)
-			for _, l := range all {
-				if l.Err != nil {
-					fmt.Fprintf(tw, "%.12s\tcorrupt\t\t\t\t\n", l.Key)
-					continue
-				}
-				total += l.Size()
-				fmt.Fprintf(tw, "%.12s\t%s\t%d\t%s\t%.1f s\t%s\n", l.Key, l.Dependencies.Stage, l.Rows, bytesText(l.Size()), l.Seconds, l.Used.Format("2006-01-02 15:04"))
-			}
-			if err := tw.Flush(); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d entries, %s\n", len(all), bytesText(total))
-			return err
-		},
-	})
+func listCache(cmd *cobra.Command, cache *pipeline.Cache) error {
+	all, err := cache.List()
+	if err != nil {
+		return err
+	}
+	tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "key\tstage\trows\tsize\tmade in\tlast used")
+	total := int64(0)
+	for _, l := range all {
+		if l.Err != nil {
+			fmt.Fprintf(tw, "%.12s\tcorrupt\t\t\t\t\n", l.Key)
+			continue
+		}
+		total += l.Size()
+		fmt.Fprintf(tw, "%.12s\t%s\t%d\t%s\t%.1f s\t%s\n", l.Key, l.Dependencies.Stage, l.Rows, bytesText(l.Size()), l.Seconds, l.Used.Format("2006-01-02 15:04"))
+	}
+	if err := tw.Flush(); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d entries, %s\n", len(all), bytesText(total))
+	return err
 }
 
 // bytesText is an amount of bytes for people.
@@ -111,59 +119,17 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%.1f %s", value, units[0])
 }
 
-func cacheVerify(open func() (*pipeline.Cache, error)) *cobra.Command {
-	return newCommand(&cobra.Command{
-		Use: "verify", Short: "Read all entries and drop those that do not match their hashes", Args: cobra.NoArgs, Example: "  mars cache verify",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cache, err := open()
-			if err != nil {
-				return err
-			}
-			good := 0
-			dropped, err := cache.Verify(cmd.Context(), func(_ pipeline.ListEntry, bad error) {
-				if bad == nil {
-					good++
-				} else {
-					fmt.Fprintf(cmd.ErrOrStderr(), "warning: %v: dropped\n", bad)
-				}
-			})
-			fmt.Fprintf(cmd.OutOrStdout(), "%d entries are whole, %d were not and are gone\n", good, dropped)
-			return err
-		},
-	})
-}
-
-func cachePrune(open func() (*pipeline.Cache, error)) *cobra.Command {
-	var most bytesFlag
-	cmd := &cobra.Command{
-		Use: "prune", Short: "Drop the entries that were used longest ago, until the rest fits a size", Args: cobra.NoArgs,
-		Example: "  mars cache prune --max-size 5GB",
-	}
-	cmd.Flags().Var(&most, "max-size", "size that the cache may have (required)")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if !cmd.Flags().Changed("max-size") {
-			return usagef("say how large the cache may be: --max-size 5GB")
+func verifyCache(cmd *cobra.Command, cache *pipeline.Cache) error {
+	good := 0
+	dropped, err := cache.Verify(cmd.Context(), func(_ pipeline.ListEntry, bad error) {
+		if bad == nil {
+			good++
+		} else {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: %v: dropped\n", bad)
 		}
-		cache, err := open()
-		if err != nil {
-			return err
-		}
-		return reportDropped(cmd)(cache.Prune(int64(most)))
-	}
-	return newCommand(cmd)
-}
-
-func cacheClear(open func() (*pipeline.Cache, error)) *cobra.Command {
-	return newCommand(&cobra.Command{
-		Use: "clear", Short: "Drop all entries that no pipeline is using", Args: cobra.NoArgs, Example: "  mars cache clear",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			cache, err := open()
-			if err != nil {
-				return err
-			}
-			return reportDropped(cmd)(cache.Clear())
-		},
 	})
+	fmt.Fprintf(cmd.OutOrStdout(), "%d entries are whole, %d were not and are gone\n", good, dropped)
+	return err
 }
 
 func reportDropped(cmd *cobra.Command) func(dropped int, freed int64, err error) error {

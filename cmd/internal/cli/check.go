@@ -123,7 +123,7 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	if err := unchanged(cmd); err != nil {
 		return err
 	}
-	return k.put(cmd, env, format, r)
+	return k.put(cmd, format, r)
 }
 
 // parse reads the flags.
@@ -174,12 +174,12 @@ func (k *checking) readLabels(cmd *cobra.Command) (err error) {
 }
 
 // put prints and writes the report, and ends with an alarm if there is one.
-func (k *checking) put(cmd *cobra.Command, env stages.Env, format label.Format, r *check.Report) error {
+func (k *checking) put(cmd *cobra.Command, format label.Format, r *check.Report) error {
 	c := k.common
 	if r.Doubtful() {
 		r.Next = k.askLine(cmd.Context())
 	}
-	if err := k.save(cmd, env, format, r); err != nil {
+	if err := k.save(cmd, format, r); err != nil {
 		return err
 	}
 	if k.page != "" {
@@ -215,7 +215,7 @@ func (k *checking) put(cmd *cobra.Command, env stages.Env, format label.Format, 
 }
 
 // save writes the report to the output file, if one is named.
-func (k *checking) save(cmd *cobra.Command, env stages.Env, format label.Format, r *check.Report) error {
+func (k *checking) save(cmd *cobra.Command, format label.Format, r *check.Report) error {
 	switch c := k.common; {
 	case c.output == "":
 		return nil

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -165,5 +166,5 @@ func (p *estimator) put(cmd *cobra.Command, format label.Format, r *proportions.
 			return err
 		}
 	}
-	return p.print(cmd, r)
+	return p.print(cmd, r.WriteJSON, func(w io.Writer) error { return r.WriteTable(w, p.details) })
 }

@@ -164,7 +164,7 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 // registerScaling registers what is done to numbers.
 func (o *featurizeFlags) registerScaling(f *pflag.FlagSet) {
 	f.BoolVar(&o.Transform.Log1p, "log1p", false, "replace numbers x by log(1 + x), as counts and concentrations need it")
-	f.Var(positive{&o.Transform.Cofactor}, "arcsinh", "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence")
+	f.Var(amount{&o.Transform.Cofactor, math.MaxFloat32, true}, "arcsinh", "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence")
 	f.Var(oneOf{&o.Standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own (default none; source if --scale is given)")
 	o.Scale = scale.Moments
 	f.Var(oneOf{(*string)(&o.Scale), scales()}, "scale", "how --standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile)")

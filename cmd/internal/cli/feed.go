@@ -61,16 +61,24 @@ func (f *feed) read(r io.Reader) {
 func (f *feed) take(dst []byte) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if err := f.wait(); err != nil {
+		return dst, err
+	}
+	return f.pass(dst), nil
+}
+
+// wait waits until something has arrived. It returns io.EOF after the last bytes.
+func (f *feed) wait() error {
 	for len(f.ready) == 0 && f.err == nil && f.ctx.Err() == nil {
 		f.news.Wait()
 	}
 	if err := f.ctx.Err(); err != nil {
-		return dst, err
+		return err
 	}
 	if len(f.ready) == 0 {
-		return dst, f.err
+		return f.err
 	}
-	return f.pass(dst), nil
+	return nil
 }
 
 // takeReady is take, but waits for nothing.

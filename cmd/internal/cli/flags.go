@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -84,13 +85,11 @@ func (o oneOf) String() string    { return *o.value }
 func (o oneOf) choices() []string { return o.from }
 
 func (o oneOf) Set(s string) error {
-	for _, v := range o.from {
-		if s == v {
-			*o.value = s
-			return nil
-		}
+	if !slices.Contains(o.from, s) {
+		return fmt.Errorf("%q is not one of %s", s, strings.Join(o.from, ", "))
 	}
-	return fmt.Errorf("%q is not one of %s", s, strings.Join(o.from, ", "))
+	*o.value = s
+	return nil
 }
 
 // mostCount is the greatest value of a count: more of anything takes years.
@@ -125,14 +124,15 @@ func (c count) Set(s string) error {
 	return nil
 }
 
-// amount is a number from 0 to another.
+// amount is a number from 0 to another, or above 0.
 type amount struct {
 	value *float64
 	most  float64
+	above bool
 }
 
 func amountVar(f *pflag.FlagSet, value *float64, name string, most float64, usage string) {
-	f.Var(amount{value, most}, name, usage)
+	f.Var(amount{value, most, false}, name, usage)
 }
 
 func (a amount) Type() string   { return "float" }
@@ -144,32 +144,15 @@ func (a amount) Set(s string) error {
 		return err
 	}
 	switch {
-	case v >= 0 && v <= a.most:
+	case v > 0 && v <= a.most, v == 0 && !a.above:
+	case a.above:
+		return fmt.Errorf("%s is out of range: want a number above 0", s)
 	case a.most == math.MaxFloat32:
 		return fmt.Errorf("%s is out of range: want a number from 0 on", s)
 	default:
 		return fmt.Errorf("%s is out of range: want 0 to %g", s, a.most)
 	}
 	*a.value = v
-	return nil
-}
-
-// positive is a number above 0, or 0 if it is not given.
-type positive struct{ value *float64 }
-
-func (p positive) Type() string { return "float" }
-
-func (p positive) String() string { return strconv.FormatFloat(*p.value, 'g', -1, 64) }
-
-func (p positive) Set(s string) error {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return err
-	}
-	if !(v > 0) || v > math.MaxFloat32 {
-		return fmt.Errorf("%s is out of range: want a number above 0", s)
-	}
-	*p.value = v
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -187,18 +188,18 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 	return nil
 }
 
-// print prints a report, unless the output file is standard output, or it is to be quiet and
-// has one.
-func (p *estimator) print(cmd *cobra.Command, r *proportions.Report) error {
+// print prints a report as JSON or as a table, unless the output file is standard output, or it is to be
+// quiet and has one.
+func (p *estimator) print(cmd *cobra.Command, asJSON, asTable func(io.Writer) error) error {
 	switch {
 	case p.common.output == "-":
 		return nil
 	case p.asJSON:
-		return r.WriteJSON(cmd.OutOrStdout())
+		return asJSON(cmd.OutOrStdout())
 	case p.common.quiet && p.common.output != "":
 		return nil
 	}
-	return r.WriteTable(cmd.OutOrStdout(), p.details)
+	return asTable(cmd.OutOrStdout())
 }
 
 // runEach answers for each file of --target by itself.
@@ -250,13 +251,7 @@ func (p *estimator) putEach(cmd *cobra.Command, format label.Format, t proportio
 			return err
 		}
 	}
-	switch {
-	case c.output == "-" || c.quiet && c.output != "" && !p.asJSON:
-		return nil
-	case p.asJSON:
-		return t.WriteJSON(cmd.OutOrStdout())
-	}
-	return t.WriteTable(cmd.OutOrStdout())
+	return p.print(cmd, t.WriteJSON, t.WriteTable)
 }
 
 // save writes a report to the output file, if one is named, as its name says.

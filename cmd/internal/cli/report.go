@@ -14,6 +14,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/pipeline"
 	"mars.dev/mars/show/figures"
 	"mars.dev/mars/show/report"
 	"mars.dev/mars/tables"
@@ -172,13 +173,9 @@ func commandLine(cmd *cobra.Command) string {
 
 // quoted joins words as a shell takes them apart.
 func quoted(words []string) string {
-	out := slices.Clone(words)
-	for i, word := range out {
-		if word == "" || strings.ContainsFunc(word, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=,:+@%", r))
-		}) {
-			out[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
+	out := make([]string, len(words))
+	for i, word := range words {
+		out[i] = pipeline.Quote(word)
 	}
 	return strings.Join(out, " ")
 }

@@ -134,7 +134,7 @@ func partSums(ctx context.Context, env stages.Env, c *common, files *featurizeFl
 		if name == "" {
 			name = filepath.Base(paths[i])
 		}
-		all[i], err = onePart(ctx, env, c, files, pass, text, classes, paths[i], name, tables || isTable(paths[i], c.columns))
+		all[i], err = onePart(ctx, env, files, pass, text, classes, paths[i], name, tables || isTable(paths[i], c.columns))
 		return err
 	})
 	if err != nil {
@@ -143,7 +143,7 @@ func partSums(ctx context.Context, env stages.Env, c *common, files *featurizeFl
 	return respond.Union(all, paths)
 }
 
-func onePart(ctx context.Context, env stages.Env, c *common, files *featurizeFlags, pass *respond.Pass, text string, classes []string, path, name string, table bool) (sums *respond.Sums, err error) {
+func onePart(ctx context.Context, env stages.Env, files *featurizeFlags, pass *respond.Pass, text string, classes []string, path, name string, table bool) (sums *respond.Sums, err error) {
 	if sketch.Is(path) {
 		return nil, fmt.Errorf("is a sketch, which has a sample of the rows: give the part itself")
 	}

@@ -24,7 +24,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -276,12 +275,7 @@ func (u *ui) command(ctx context.Context, folder string, args []string, l *lines
 	cmd := exec.CommandContext(ctx, u.program, args...)
 	cmd.Args[0], cmd.Dir, cmd.WaitDelay = browserProgram, folder, grace
 	cmd.Env = append(os.Environ(), "TMPDIR="+folder, "TMP="+folder, pipeline.ParentVariable+"=0")
-	cmd.Cancel = func() error {
-		if cmd.Process.Signal(syscall.SIGTERM) == nil {
-			return nil
-		}
-		return cmd.Process.Kill()
-	}
+	cmd.Cancel = func() error { return pipeline.Stop(cmd.Process) }
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	alive, err := cmd.StdinPipe()
@@ -301,13 +295,7 @@ func (u *ui) command(ctx context.Context, folder string, args []string, l *lines
 	var readers sync.WaitGroup
 	readers.Go(func() {
 		defer reports.Close()
-		for s := bufio.NewScanner(reports); s.Scan(); {
-			var what string
-			var done, total int64
-			if n, _ := fmt.Sscan(s.Text(), &what, &done, &total); n == 3 && what != pipeline.PeakReport {
-				l.report(what, done, total)
-			}
-		}
+		pipeline.ReadReports(reports, l.report)
 	})
 	if err == nil {
 		s := bufio.NewScanner(said)

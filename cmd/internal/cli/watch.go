@@ -124,7 +124,7 @@ func (w *watching) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := w.parse(cmd); err != nil {
+	if err := w.parse(); err != nil {
 		return err
 	}
 	env, done := c.env(cmd)
@@ -164,7 +164,7 @@ func (w *watching) run(cmd *cobra.Command, args []string) error {
 }
 
 // parse reads the flags.
-func (w *watching) parse(cmd *cobra.Command) (err error) {
+func (w *watching) parse() (err error) {
 	o, c := &w.options, w.common
 	if o.Model == "" {
 		return usagef("say which model: --model FILE")
@@ -558,14 +558,8 @@ type feedReader struct{ *feed }
 func (r feedReader) Read(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.ready) == 0 && r.err == nil && r.ctx.Err() == nil {
-		r.news.Wait()
-	}
-	if err := r.ctx.Err(); err != nil {
+	if err := r.wait(); err != nil {
 		return 0, err
-	}
-	if len(r.ready) == 0 {
-		return 0, r.err
 	}
 	n := copy(p, r.ready)
 	r.ready = r.ready[:copy(r.ready, r.ready[n:])]

@@ -26,15 +26,9 @@ func (d dist) archive(platform string, common fstest.MapFS) (a archive, err erro
 	if err != nil {
 		return a, err
 	}
-	linked, err := packages(platform)
-	if err != nil {
+	if err := a.putLicences(platform); err != nil {
 		return a, err
 	}
-	licences, err := notices(linked)
-	if err != nil {
-		return a, err
-	}
-	a.put("THIRD-PARTY-LICENSES", licences, plain)
 	if system == "windows" { // which has no links that everybody may make, and no man
 		a.name = a.folder + ".zip"
 		script, err := cli.Completion("powershell")
@@ -54,6 +48,13 @@ func (d dist) archive(platform string, common fstest.MapFS) (a archive, err erro
 	return a, err
 }
 
+// putLicences adds those of what a program for the platform is made of.
+func (a archive) putLicences(platform string) error {
+	text, err := noticesOf(platform)
+	a.put("THIRD-PARTY-LICENSES", text, plain)
+	return err
+}
+
 // page is the archive of the page that labels in a browser.
 func (d dist) page() (a archive, err error) {
 	folder, err := os.MkdirTemp("", "mars-dist-")
@@ -66,17 +67,11 @@ func (d dist) page() (a archive, err error) {
 	if err := cmd.Run(); err != nil {
 		return a, fmt.Errorf("go run: %w", err)
 	}
-	linked, err := packages("js/wasm")
-	if err != nil {
-		return a, err
-	}
-	licences, err := notices(linked)
-	if err != nil {
-		return a, err
-	}
 	a = archive{folder: "mars-" + d.version + "-web", time: d.time, files: fstest.MapFS{}}
 	a.name = a.folder + ".zip"
-	a.put("THIRD-PARTY-LICENSES", licences, plain)
+	if err := a.putLicences("js/wasm"); err != nil {
+		return a, err
+	}
 	for _, path := range []string{"LICENSE", filepath.Join(folder, "index.html")} {
 		content, err := os.ReadFile(path)
 		if err != nil {

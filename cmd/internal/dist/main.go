@@ -63,11 +63,7 @@ func commitTime(epoch, date string) (time.Time, error) {
 }
 
 func writeNotices(path string) error {
-	linked, err := packages("")
-	if err != nil {
-		return err
-	}
-	text, err := notices(linked)
+	text, err := noticesOf("")
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,15 @@ func notices(packages []linked) (text []byte, err error) {
 	return b.Bytes(), nil
 }
 
+// noticesOf are those of the program for a platform; "" is that of go env.
+func noticesOf(platform string) ([]byte, error) {
+	linked, err := packages(platform)
+	if err != nil {
+		return nil, err
+	}
+	return notices(linked)
+}
+
 // granted is in every licence of a kind that Go modules have.
 var granted = regexp.MustCompile(`Permission is hereby granted|Redistribution and use|Apache License|Mozilla Public License`)
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/csv"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,34 +31,10 @@ func simulate(args []string) error {
 	names := [][]string{{"name", "kind", "family"}}
 	for seed := from; seed < to; seed++ {
 		t := draw(seed)
-		if err := writeTask(filepath.Join(folder, t.Name+".task"), t); err != nil {
+		if err := atomicfile.Write(filepath.Join(folder, t.Name+".task"), t.write); err != nil {
 			return fmt.Errorf("simulate: %w", err)
 		}
 		names = append(names, []string{t.Name, t.Kind, t.Family})
 	}
-	return writeNames(filepath.Join(folder, "tasks.csv"), names)
-}
-
-func writeTask(path string, t task) error {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := t.write(f); err != nil {
-		return err
-	}
-	return f.Commit()
-}
-
-func writeNames(path string, names [][]string) error {
-	f, err := atomicfile.Create(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := csv.NewWriter(f).WriteAll(names); err != nil {
-		return err
-	}
-	return f.Commit()
+	return atomicfile.Write(filepath.Join(folder, "tasks.csv"), func(w io.Writer) error { return csv.NewWriter(w).WriteAll(names) })
 }

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/hedge"
 )
@@ -136,8 +137,8 @@ func look(ctx context.Context, t task) (gate.Task, error) {
 	}
 	for _, p := range posteriors {
 		wrong := 0
-		for i, y := range truth {
-			if row := p.Data[i*p.Stride:][:p.Cols]; y != argmax(row) {
+		for i, y := range adapt.Argmax(p) {
+			if y != truth[i] {
 				wrong++
 			}
 		}
@@ -164,16 +165,6 @@ func (t task) known() (names []string, labels, truth []int32) {
 		return all
 	}
 	return names, renumber(t.Labels), renumber(t.Truth)
-}
-
-func argmax(row []float32) int32 {
-	best := 0
-	for k, v := range row {
-		if v > row[best] {
-			best = k
-		}
-	}
-	return int32(best)
 }
 
 // shorten rounds all numbers to four digits, so that files of signs are small.

@@ -35,17 +35,21 @@ type cellOf []string
 
 func (c cellOf) key() string { return strings.Join(c, "\x00") }
 
-// cells are all of a study's file, in its order, with the names of its axes.
-func (s study) cells() (axes []string, all []cellOf, err error) {
+// cells are all of a study's file, in its order, with the names of its axes. It panics if the file, which is
+// this repository's, cannot be expanded.
+func (s study) cells() (axes []string, all []cellOf) {
 	text, err := s.text()
 	if err != nil {
-		return nil, nil, err
+		panic("measured: " + err.Error())
 	}
 	axes, runs, err := pipeline.Combinations(context.Background(), s.name, text)
+	if err != nil {
+		panic("measured: " + err.Error())
+	}
 	for _, values := range runs {
 		all = append(all, values)
 	}
-	return axes, all, err
+	return axes, all
 }
 
 // place writes the file of a study where it is to run, beside the data, or says where it is.
@@ -91,10 +95,7 @@ func (s study) checkPart(set []string) error {
 
 // part are the cells that -set leaves of a study.
 func (s study) part(set []string) ([]cellOf, error) {
-	axes, all, err := s.cells()
-	if err != nil {
-		return nil, err
-	}
+	axes, all := s.cells()
 	for _, text := range set {
 		name, values, ok := strings.Cut(text, "=")
 		name, isAxis := strings.CutPrefix(name, "matrix.")
@@ -130,10 +131,7 @@ func (p program) grow(ctx context.Context, s study, set []string, path string, o
 	if len(kept.parts) > 0 && kept.Content != s.content() {
 		return fmt.Errorf("%s has runs of another version of the file that mars run --init %s prints: they are not comparable: remove it to begin anew", path, s.init)
 	}
-	axes, _, err := s.cells()
-	if err != nil {
-		return err
-	}
+	axes, _ := s.cells()
 	left := s.lacking(kept, p.hash, axes, part)
 	if len(left) == 0 {
 		fmt.Fprintf(out, "%-20s these %d runs are of this program already\n", s.name, len(part))
@@ -192,10 +190,7 @@ func (s study) lacksSample(kept record) string {
 	if err != nil {
 		return err.Error()
 	}
-	axes, _, err := s.cells()
-	if err != nil {
-		return err.Error()
-	}
+	axes, _ := s.cells()
 	there := map[string]bool{}
 	for _, r := range kept.runs {
 		there[cellAt(r, axes).key()] = true
@@ -231,10 +226,10 @@ func sets(axes []string, cells []cellOf) (set []string) {
 // partOf is the part that has runs, as make measured takes it; "" for all of a study, or of one
 // that does not grow.
 func (s study) partOf(runs []run) string {
-	axes, all, err := s.cells()
-	if s.init == "" || err != nil {
+	if s.init == "" {
 		return ""
 	}
+	axes, all := s.cells()
 	there := map[string]bool{}
 	for _, r := range runs {
 		there[cellAt(r, axes).key()] = true
@@ -251,10 +246,7 @@ func (s study) partOf(runs []run) string {
 // add adds runs to a record in place of those that were at theirs. All are in the order of the
 // study's file.
 func (s study) add(kept record, made origin, runs []run) (record, error) {
-	axes, all, err := s.cells()
-	if err != nil {
-		return kept, err
-	}
+	axes, all := s.cells()
 	known, fresh := map[string]bool{}, map[string]bool{}
 	for _, c := range all {
 		known[c.key()] = true
@@ -297,10 +289,7 @@ func (s study) isNumber(column string) bool { return !slices.Contains(s.axes, co
 
 // ordered are the runs of a record in the order of the study's file.
 func (s study) ordered(runs []run) []run {
-	axes, all, err := s.cells()
-	if err != nil {
-		return runs
-	}
+	axes, all := s.cells()
 	order := map[string]int{}
 	for i, c := range all {
 		order[c.key()] = i

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/csv"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,7 +16,10 @@ const (
 	paperMarks = "docs/experiments/paper-marks.csv"
 )
 
-const missing = "missing"
+const (
+	missing           = "missing"
+	accuracyOfClasses = "balanced_accuracy" // what the paper reports
+)
 
 // toySettings say what the settings of the paper's toy are: x is the shift of the classes in
 // some, and the share of the first class in per cent in others.
@@ -45,30 +46,23 @@ var toyGroups = []struct {
 
 // compared is mars compare of runs: a setting is what the columns say.
 func compared(runs []run, number, control string, columns ...string) (*compare.Comparison, error) {
-	var text bytes.Buffer
-	w := csv.NewWriter(&text)
 	heads := append(slices.Clone(columns), "method")
 	if len(values(runs, seedAxis)) > 0 {
 		heads = append(heads, seedAxis)
 	}
-	w.Write(append(slices.Clone(heads), number)) //nolint:errcheck // a Buffer takes all
+	rows := [][]string{append(slices.Clone(heads), number)}
 	for _, r := range runs {
 		if v, ok := r.number(number); ok {
-			w.Write(append(cellAt(r, heads), strconv.FormatFloat(v, 'g', -1, 64))) //nolint:errcheck
+			rows = append(rows, append(cellAt(r, heads), strconv.FormatFloat(v, 'g', -1, 64)))
 		}
 	}
-	w.Flush()
-	return compare.Table("runs", &text, compare.Options{Settings: columns, Number: number, Control: control, Incomplete: true})
+	return compare.Table("runs", rows, compare.Options{Settings: columns, Number: number, Control: control, Incomplete: true})
 }
 
 // methodsOf are the methods of the study in the order of its file, of which some run has the
 // number.
 func methodsOf(study string, runs []run, number string) (names []string) {
-	s := studyNamed(study)
-	axes, all, err := s.cells()
-	if err != nil {
-		return values(runs, "method")
-	}
+	axes, all := studyNamed(study).cells()
 	at := slices.Index(axes, "method")
 	for _, c := range all {
 		if !slices.Contains(names, c[at]) {
@@ -146,7 +140,7 @@ func paperToyTable(number string) func(book) string {
 			}
 			fmt.Fprintf(&text, "Setting %s: %s.\n\n%s\n", setting.name, setting.what, markdown(append([]string{"x", "seeds"}, methods...), lines))
 		}
-		if number == "balanced_accuracy" {
+		if number == accuracyOfClasses {
 			text.WriteString(unrun("paper-toy", runs) + "\n")
 		}
 		return text.String() + notes(c)
@@ -156,7 +150,7 @@ func paperToyTable(number string) func(book) string {
 // numberOrAll is the number by which methods are left out of a table: all are to have an
 // accuracy, but not all estimate proportions.
 func numberOrAll(number string) string {
-	if number == "balanced_accuracy" {
+	if number == accuracyOfClasses {
 		return ""
 	}
 	return number
@@ -178,10 +172,7 @@ func notes(c *compare.Comparison) string {
 // unrun says of which points of a study there are no runs at all. A point is a run's place but
 // for method and seed.
 func unrun(study string, runs []run) string {
-	axes, all, err := studyNamed(study).cells()
-	if err != nil {
-		return ""
-	}
+	axes, all := studyNamed(study).cells()
 	var rest []int
 	for i, a := range axes {
 		if a != "method" && a != "seed" {
@@ -254,13 +245,14 @@ func paperToyWins(b book) string {
 		if len(some) == 0 {
 			continue
 		}
-		c, err := compared(some, "balanced_accuracy", control(runs), "setting", "x")
+		c, err := compared(some, accuracyOfClasses, control(runs), "setting", "x")
 		if err != nil {
 			problem = err
 			continue
 		}
 		heads = append(heads, fmt.Sprintf("%s: wins of %d", g.name, len(c.Settings)), "mean rank")
-		columns = append(columns, winsColumn(c, methods), ranksColumn(c, methods))
+		wins, ranks := winsAndRanks(c, methods)
+		columns = append(columns, wins, ranks)
 		last = c
 	}
 	if last == nil {
@@ -292,26 +284,19 @@ func columnsToLines(methods []string, columns [][]string) (lines [][]string) {
 	return lines
 }
 
-func winsColumn(c *compare.Comparison, methods []string) (cells []string) {
+// winsAndRanks are two columns: how often each method is marked, and its mean rank.
+func winsAndRanks(c *compare.Comparison, methods []string) (wins, ranks []string) {
 	for _, m := range methods {
+		won, rank := missing, missing
 		if i := slices.Index(c.Methods, m); i >= 0 {
-			cells = append(cells, strconv.Itoa(c.Wins[i]))
-		} else {
-			cells = append(cells, missing)
+			won = strconv.Itoa(c.Wins[i])
+			if len(c.Ranks) > 0 {
+				rank = digits(c.Ranks[i], 2)
+			}
 		}
+		wins, ranks = append(wins, won), append(ranks, rank)
 	}
-	return cells
-}
-
-func ranksColumn(c *compare.Comparison, methods []string) (cells []string) {
-	for _, m := range methods {
-		if i := slices.Index(c.Methods, m); i >= 0 && len(c.Ranks) > 0 {
-			cells = append(cells, digits(c.Ranks[i], 2))
-		} else {
-			cells = append(cells, missing)
-		}
-	}
-	return cells
+	return wins, ranks
 }
 
 // againstColumns are the tests of the control against the others.
@@ -349,26 +334,24 @@ func ranksText(c *compare.Comparison) string {
 	return strings.Join(append(parts, ""), "\n")
 }
 
-// published are the paper's means, deviations and marks as runs.
-func published() ([]run, error) {
+// published are the paper's means, deviations and marks as runs. It panics if the files of this repository
+// that have them do not fit.
+func published() []run {
 	means, err := readRuns(paperMeans)
 	if err != nil {
-		return nil, err
+		panic("measured: " + err.Error())
 	}
 	marks, err := readRuns(paperMarks)
 	if err != nil {
-		return nil, err
-	}
-	if len(means) != len(marks) {
-		return nil, fmt.Errorf("%s has %d lines, and %s %d", paperMeans, len(means), paperMarks, len(marks))
+		panic("measured: " + err.Error())
 	}
 	for i, r := range means {
-		if r.at("task") != marks[i].at("task") || r.at("method") != marks[i].at("method") {
-			return nil, fmt.Errorf("%s and %s: line %d is not of the same method", paperMeans, paperMarks, i+2)
+		if len(means) != len(marks) || r.at("task") != marks[i].at("task") || r.at("method") != marks[i].at("method") {
+			panic(fmt.Sprintf("measured: %s and %s: line %d is not of the same method", paperMeans, paperMarks, i+2))
 		}
 		r["deviation"], r["best"] = marks[i]["deviation"], marks[i]["best"]
 	}
-	return means, nil
+	return means
 }
 
 // publishedCells are the paper's of a task.
@@ -392,49 +375,37 @@ func publishedCells(paper []run, task string, methods []string) (cells []string)
 }
 
 // paperTasksTable has a row for each task and, where the paper has the same one, its own below.
-func paperTasksTable(study string, beside bool) func(book) string {
+func paperTasksTable(study, number string, beside bool) func(book) string {
 	return func(b book) string {
 		runs := b[study].runs
-		methods := methodsOf(study, runs, "")
-		paper, err := published()
+		methods := methodsOf(study, runs, numberOrAll(number))
+		c, err := compared(runs, number, "", "task")
 		if err != nil {
 			return sentenceOf(err)
 		}
-		c, err := compared(runs, "balanced_accuracy", "", "task")
-		if err != nil {
-			return sentenceOf(err)
+		var paper []run
+		if beside {
+			paper = published()
 		}
-		beneath := func(task string) [][]string {
-			if !beside {
-				return nil
-			}
-			return [][]string{append([]string{"the paper", "20"}, publishedCells(paper, task, methods)...)}
+		text := tasksTable(c, methods, paper)
+		if number == accuracyOfClasses {
+			text += unrun(study, runs)
 		}
-		return tasksTable(c, methods, beneath) + unrun(study, runs) + "\n" + notes(c)
+		return text + "\n" + notes(c)
 	}
 }
 
-// tasksTable has a row for each task, and the rows that belong beneath it.
-func tasksTable(c *compare.Comparison, methods []string, beneath func(task string) [][]string) string {
+// tasksTable has a row for each task, and the paper's own beneath it, if its runs are given.
+func tasksTable(c *compare.Comparison, methods []string, paper []run) string {
 	var lines [][]string
 	for _, s := range c.Settings {
 		task := s.Values[0]
 		lines = append(lines, append([]string{cmp.Or(taskNames[task], task), strconv.Itoa(most(s))}, cellsOf(c, s, methods)...))
-		lines = append(lines, beneath(task)...)
+		if paper != nil {
+			lines = append(lines, append([]string{"the paper", "20"}, publishedCells(paper, task, methods)...))
+		}
 	}
 	return markdown(append([]string{"task", "seeds"}, methods...), lines)
-}
-
-func paperTasksShares(study string) func(book) string {
-	return func(b book) string {
-		runs := b[study].runs
-		methods := methodsOf(study, runs, "proportions_l1")
-		c, err := compared(runs, "proportions_l1", "", "task")
-		if err != nil {
-			return sentenceOf(err)
-		}
-		return tasksTable(c, methods, func(string) [][]string { return nil }) + "\n" + notes(c)
-	}
 }
 
 // paperTasksWins counts wins and ranks, here and in the paper, over the tasks that were run.
@@ -442,21 +413,19 @@ func paperTasksWins(study string) func(book) string {
 	return func(b book) string {
 		runs := b[study].runs
 		methods := methodsOf(study, runs, "")
-		paper, err := published()
+		paper := published()
+		c, err := compared(runs, accuracyOfClasses, control(runs), "task")
 		if err != nil {
 			return sentenceOf(err)
 		}
-		c, err := compared(runs, "balanced_accuracy", control(runs), "task")
+		theirWins, theirRanks, err := publishedWins(where(paper, "task", values(runs, "task")...), methods)
 		if err != nil {
 			return sentenceOf(err)
 		}
-		wins, ranks, err := publishedWins(where(paper, "task", values(runs, "task")...), methods)
-		if err != nil {
-			return sentenceOf(err)
-		}
+		wins, ranks := winsAndRanks(c, methods)
 		n := len(c.Settings)
 		heads := []string{"method", fmt.Sprintf("wins of %d", n), "the paper's", "mean rank", "the paper's", "MARSc is better, worse, equal", "p (Holm)"}
-		columns := append([][]string{winsColumn(c, methods), wins, ranksColumn(c, methods), ranks}, againstColumns(c, methods)...)
+		columns := append([][]string{wins, theirWins, ranks, theirRanks}, againstColumns(c, methods)...)
 		return markdown(heads, columnsToLines(methods, columns)) + "\n" + ranksText(c) + notes(c)
 	}
 }
@@ -484,11 +453,7 @@ func publishedWins(paper []run, methods []string) (wins, ranks []string, err err
 // paperOnly are the paper's figures of tasks whose data are not here.
 func paperOnly(begin ...string) func(book) string {
 	return func(book) string {
-		paper, err := published()
-		if err != nil {
-			return sentenceOf(err)
-		}
-		paper = slices.DeleteFunc(paper, func(r run) bool {
+		paper := slices.DeleteFunc(published(), func(r run) bool {
 			return !slices.ContainsFunc(begin, func(b string) bool { return strings.HasPrefix(r.at("task"), b) })
 		})
 		methods := values(paper, "method")

@@ -31,17 +31,3 @@ func (b book) fillMeans(page, text string) (string, error) {
 	})
 	return text, errors.Join(failed...)
 }
-
-// What is no prose of a page: what is marked, tables, and code.
-var notProse = regexp.MustCompile("(?s)<!-- (?:measured|not measured|mean): .*?<!-- end -->|```.*?\n```|`[^`\n]*`|<!--.*?-->|(?m:^\\s*\\|.*$)")
-
-// A figure is a share or an error as pages write it: .89.
-var figurePattern = regexp.MustCompile(`(?:^|[^0-9.\w/])(\.[0-9]+)\b`)
-
-// unmarkedFigures are the figures in a page's sentences that no mark takes from runs.
-func unmarkedFigures(text string) (figures []string) {
-	for _, m := range figurePattern.FindAllStringSubmatch(notProse.ReplaceAllString(text, "\n"), -1) {
-		figures = append(figures, m[1])
-	}
-	return figures
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,4 +56,18 @@ func TestMeanMarks(t *testing.T) {
 	if got := unmarkedFigures(mark + ".62<!-- end -->, and .8 (.75 to 1.5)\n\n| .3 | v0.1 |\n\n`.4` in file.5"); !slices.Equal(got, []string{".8", ".75"}) {
 		t.Error(got)
 	}
+}
+
+// What is no prose of a page: what is marked, tables, and code.
+var notProse = regexp.MustCompile("(?s)<!-- (?:measured|not measured|mean): .*?<!-- end -->|```.*?\n```|`[^`\n]*`|<!--.*?-->|(?m:^\\s*\\|.*$)")
+
+// A figure is a share or an error as pages write it: .89.
+var figurePattern = regexp.MustCompile(`(?:^|[^0-9.\w/])(\.[0-9]+)\b`)
+
+// unmarkedFigures are the figures in a page's sentences that no mark takes from runs.
+func unmarkedFigures(text string) (figures []string) {
+	for _, m := range figurePattern.FindAllStringSubmatch(notProse.ReplaceAllString(text, "\n"), -1) {
+		figures = append(figures, m[1])
+	}
+	return figures
 }

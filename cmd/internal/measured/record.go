@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -127,15 +126,11 @@ func (r record) seeds() string {
 
 // machine is the processor, as far as the system says, and how many cores it has.
 func machine() (string, int) {
-	name := runtime.GOARCH
-	if file, err := os.Open("/proc/cpuinfo"); err == nil {
-		defer file.Close()
-		for s := bufio.NewScanner(file); s.Scan(); {
-			if key, value, _ := strings.Cut(s.Text(), ":"); strings.TrimSpace(key) == "model name" {
-				name = strings.TrimSpace(value)
-				break
-			}
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	for line := range strings.Lines(string(text)) {
+		if key, value, _ := strings.Cut(line, ":"); strings.TrimSpace(key) == "model name" {
+			return strings.TrimSpace(value), runtime.NumCPU()
 		}
 	}
-	return name, runtime.NumCPU()
+	return runtime.GOARCH, runtime.NumCPU()
 }

@@ -22,13 +22,6 @@ func goTest(count, pkg, run string) []string {
 	return []string{"env", "MARS_STUDY={out}.jsonl", count, "go", "test", pkg, "-run", run, "-timeout", "0", "-count", "1"}
 }
 
-// choice is the choice of a method's settings.
-func choice(method string, seconds int) study {
-	return study{name: "choices-" + method, seconds: seconds, resumes: true, seeds: "seeds 101 to 103, 200 to 205", axes: []string{"method", "knobs", "task"},
-		spread:  map[string]float64{"forward": 0.06, "reverse": 0.06},
-		command: []string{"go", "run", "./cmd/internal/choose", "-methods", method, "-results", "{out}.jsonl"}}
-}
-
 // studies are all that the pages rest on.
 var studies = []study{
 	{name: "readme", file: "readme.toml", seconds: 10, axes: []string{"seed"}, spread: map[string]float64{"label.balanced_accuracy": 0.005, "pipe.balanced_accuracy": 0.03}, sample: []string{"matrix.seed=0"}},
@@ -55,7 +48,6 @@ var studies = []study{
 		command: goTest("MARS_DRAWS=200", shiftTests, "Coverage/3_"), sample: goTest("MARS_DRAWS=1", shiftTests, "Coverage/3_")},
 	{name: "simulated-10", seconds: 300, seeds: draws, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=20", shiftTests, "Coverage/10_")},
 	{name: "simulated-many", seconds: 3000, seeds: draws, axes: []string{"family"}, spread: simulated, command: goTest("MARS_DRAWS=80", shiftTests, "Coverage/(31|65)_")},
-	choice("source", 60), choice("marsc", 700), choice("marsg", 700), choice("iw-wd", 600), choice("wd1", 500), choice("dann", 300),
 	{name: "hipc", file: "hipc.toml", seconds: 60, data: true, axes: []string{"method"}, spread: trained, sample: []string{"matrix.method=marsc"}},
 	{name: "labels-hipc", file: "labels-hipc.toml", seconds: 120, data: true, axes: []string{"from", "to", "labels"}, spread: estimated, sample: []string{"matrix.from=FTV_1"}},
 	{name: "mixed", file: "mixed.toml", seconds: 120, data: true, axes: []string{"task", "method"}, spread: map[string]float64{"balanced_accuracy": 0.02, "accuracy": 0.02, "proportions_l1": 0.03},

@@ -31,7 +31,6 @@ type study struct {
 	init    string   // instead of a file: what mars run --init prints; see grow.go
 	set     []string // of mars run
 	command []string // instead of a file; {out}.csv or {out}.jsonl is what it writes
-	resumes bool     // the command goes on where its file ends
 	seeds   string   // if the runs have no column "seed"
 	seconds int      // about, on two cores
 	data    bool     // needs $MARS_DATA
@@ -175,15 +174,12 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 	out := filepath.Join(dir, s.name)
 	kept := filepath.Join(cache, s.name)
 	if s.command != nil && cache != "" {
-		if runs, err := readEither(kept); err == nil && !s.resumes {
+		if runs, err := readEither(kept); err == nil {
 			return runs, nil
 		}
 		if err := os.MkdirAll(cache, 0o777); err != nil {
 			return nil, err
 		}
-	}
-	if s.resumes && cache != "" {
-		out = kept
 	}
 	file, err := s.place(dir)
 	if err != nil {
@@ -204,7 +200,7 @@ func (p program) run(ctx context.Context, s study, sample []string, cache string
 	if err := cmd.Run(); err != nil {
 		return s.whatIsThere(out), fmt.Errorf("%w\n%s", err, said.Bytes())
 	}
-	if s.command != nil && out != kept && cache != "" {
+	if s.command != nil && cache != "" {
 		for _, ext := range []string{".csv", ".jsonl"} {
 			if err := os.Rename(out+ext, kept+ext); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return nil, err

@@ -15,12 +15,10 @@ const (
 	imagesPage      = "docs/measured/images.md"
 	defaultPage     = "docs/measured/default.md"
 	paperPage       = "docs/measured/paper.md"
-	choicesPage     = "docs/measured/choices.md"
 )
 
 var (
 	diagnosticStudies = []string{"diagnostics-toy", "diagnostics-blobs", "diagnostics-hipc"}
-	choiceStudies     = []string{"choices-source", "choices-marsc", "choices-marsg", "choices-iw-wd", "choices-wd1", "choices-dann"}
 	estimatorStudies  = []string{"estimators-hipc", "estimators-digits", "estimators-toy", "simulated-3", "simulated-10"}
 )
 
@@ -36,15 +34,15 @@ var tables = []table{
 	{name: "class-loss", page: resultsPage, of: []string{"paper-digits", "digits-weighted"}, text: classLossTable},
 	{name: "hipc", page: resultsPage, of: []string{"hipc"}, text: hipcTable},
 
-	{name: "paper-toy", page: paperPage, of: []string{"paper-toy"}, text: paperToyTable("balanced_accuracy")},
+	{name: "paper-toy", page: paperPage, of: []string{"paper-toy"}, text: paperToyTable(accuracyOfClasses)},
 	{name: "paper-toy-wins", page: paperPage, of: []string{"paper-toy"}, text: paperToyWins},
 	{name: "paper-toy-shares", page: paperPage, of: []string{"paper-toy"}, text: paperToyTable("proportions_l1")},
-	{name: "paper-digits", page: paperPage, of: []string{"paper-digits"}, text: paperTasksTable("paper-digits", true)},
+	{name: "paper-digits", page: paperPage, of: []string{"paper-digits"}, text: paperTasksTable("paper-digits", accuracyOfClasses, true)},
 	{name: "paper-digits-wins", page: paperPage, of: []string{"paper-digits"}, text: paperTasksWins("paper-digits")},
-	{name: "paper-digits-shares", page: paperPage, of: []string{"paper-digits"}, text: paperTasksShares("paper-digits")},
-	{name: "paper-office10", page: paperPage, of: []string{"paper-office10"}, text: paperTasksTable("paper-office10", false)},
+	{name: "paper-digits-shares", page: paperPage, of: []string{"paper-digits"}, text: paperTasksTable("paper-digits", "proportions_l1", false)},
+	{name: "paper-office10", page: paperPage, of: []string{"paper-office10"}, text: paperTasksTable("paper-office10", accuracyOfClasses, false)},
 	{name: "paper-office10-wins", page: paperPage, of: []string{"paper-office10"}, text: paperTasksWins("paper-office10")},
-	{name: "paper-office10-shares", page: paperPage, of: []string{"paper-office10"}, text: paperTasksShares("paper-office10")},
+	{name: "paper-office10-shares", page: paperPage, of: []string{"paper-office10"}, text: paperTasksTable("paper-office10", "proportions_l1", false)},
 	{name: "paper-visda", page: paperPage, published: true, text: paperOnly("visda")},
 	{name: "paper-office31", page: paperPage, published: true, text: paperOnly("A-", "D-", "W-")},
 	{name: "paper-officehome", page: paperPage, published: true, text: paperOnly("Art", "Clip", "Product", "Real")},
@@ -70,9 +68,6 @@ var tables = []table{
 	{name: "signs", page: diagnosticsPage, of: []string{"signs"}, text: signsTable},
 	{name: "signs-families", page: diagnosticsPage, of: []string{"signs"}, text: signsFamiliesTable},
 	{name: "diagnostics", page: diagnosticsPage, of: diagnosticStudies, text: diagnosticsTable},
-
-	{name: "choices-tried", page: choicesPage, of: choiceStudies, some: true, text: triedTable},
-	{name: "choices", page: choicesPage, of: choiceStudies, some: true, text: choicesTable},
 
 	{name: "diagnostics-short", page: diagnosticsPage, of: diagnosticStudies, figure: true, text: diagnosticsShort},
 	{name: "diagnostics-none", page: diagnosticsPage, of: diagnosticStudies, figure: true, text: diagnosticsNone},

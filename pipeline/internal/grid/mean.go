@@ -52,6 +52,14 @@ func Texts(means []Mean) []string {
 	return all
 }
 
+// OfRuns says of how many runs means are, at least and at most.
+func OfRuns(least, most int) string {
+	if least == most {
+		return fmt.Sprintf(", mean ± standard deviation of %d runs", most)
+	}
+	return fmt.Sprintf(", mean ± standard deviation of %d to %d runs", least, most)
+}
+
 // minDecimals is how many decimals people give of a share.
 const minDecimals = 3
 

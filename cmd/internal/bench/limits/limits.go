@@ -102,14 +102,13 @@ func Flags(flags *flag.FlagSet) (run func(find func() (mars string, err error)) 
 		fmt.Fprintf(b.out, "bound: 1.15 times the limit, and %d MB of the program itself\n\n", b.itself/mega)
 		if *large {
 			b.measure(larger)
-			b.print(b.rows)
-			*whole, *shapes = false, 0
-		}
-		if *whole {
+		} else if *whole {
 			b.measure(table(*seed))
+		}
+		if *large || *whole {
 			b.print(b.rows)
 		}
-		if *shapes > 0 {
+		if !*large && *shapes > 0 {
 			b.rows = nil
 			b.measure(chosen(*seed, *shapes))
 			b.summarize(*shapes)
@@ -123,14 +122,18 @@ func Flags(flags *flag.FlagSet) (run func(find func() (mars string, err error)) 
 
 // larger are inputs of which a reader might take much more than the limit, each as source and as target.
 var larger = []job{
-	{shape: named("svm/line"), compression: ".gz", bytes: 300 * mega},
-	{shape: named("csv/record"), compression: ".bz2", bytes: 1500 * mega},
-	{shape: named("jsonl/list"), bytes: 120 * mega},
-	{shape: named("jsonl/string"), compression: ".gz", bytes: 6000 * mega},
-	{shape: named("parquet/string"), bytes: 200 * mega},
-	{shape: named("csv/columns"), bytes: 60_000 * wideColumn},
-	{shape: named("csv/columns"), bytes: 1_000_000 * wideColumn},
-	{shape: named("jsonl/new"), bytes: mega / 4},
+	asBoth("svm/line", ".gz", 300*mega),
+	asBoth("csv/record", ".bz2", 1500*mega),
+	asBoth("jsonl/list", "", 120*mega),
+	asBoth("jsonl/string", ".gz", 6000*mega),
+	asBoth("parquet/string", "", 200*mega),
+	asBoth("csv/columns", "", 60_000*wideColumn),
+	asBoth("csv/columns", "", 1_000_000*wideColumn),
+	asBoth("jsonl/new", "", mega/4),
+}
+
+func asBoth(name, compression string, bytes int64) job {
+	return job{shape: named(name), compression: compression, bytes: bytes, limit: 256 * mega, sides: []int{2}, part: 0.5}
 }
 
 // table is every shape without a compression, and the first of each format in every one.
@@ -174,9 +177,7 @@ func (b *bench) measure(jobs []job) {
 		if !strings.Contains(j.name()+j.compression, b.only) {
 			continue
 		}
-		if j.itself = b.itself; j.limit == 0 {
-			j.limit, j.sides, j.part = 256*mega, []int{2}, 0.5
-		}
+		j.itself = b.itself
 		rows, err := j.measure(b.mars, b.dir, i)
 		b.rows = append(b.rows, rows...)
 		for _, r := range rows {
@@ -209,12 +210,12 @@ func (j job) measure(mars, dir string, i int) ([]row, error) {
 	for _, side := range j.sides {
 		given := [][2]string{{path, right}, {right, path}, {path, path}}[side]
 		r := reading{mars, dir, given[0], given[1], j.limit}
-		o, err := r.whole()
+		o, err := r.run(never)
 		if err != nil {
 			return nil, err
 		}
 		ends[o.end] = ends[o.end].and(o)
-		if o, err = r.interrupted(time.Duration(j.part * float64(o.wall))); err != nil {
+		if o, err = r.run(time.Duration(j.part * float64(o.wall))); err != nil {
 			return nil, fmt.Errorf("interrupted: %w", err)
 		}
 		if o.end == "interrupted" {

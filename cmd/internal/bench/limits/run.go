@@ -48,12 +48,10 @@ func (o outcome) and(p outcome) outcome {
 	return outcome{p.end, max(o.peak, p.peak), max(o.took, p.took), max(o.wall, p.wall), max(o.after, p.after), max(o.late, p.late)}
 }
 
-// whole reads all.
-func (r reading) whole() (outcome, error) { return r.run(-1) }
+// never is the time of an interrupt that does not come.
+const never = -1
 
-// interrupted is told to end after a time.
-func (r reading) interrupted(after time.Duration) (outcome, error) { return r.run(after) }
-
+// run reads all, or what it can until it is told to end after a time.
 func (r reading) run(interrupt time.Duration) (outcome, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -69,7 +67,7 @@ func (r reading) run(interrupt time.Duration) (outcome, error) {
 	}
 	seen := watch(cmd.Process.Pid)
 	told := make(chan outcome, 1)
-	if interrupt >= 0 {
+	if interrupt != never {
 		defer time.AfterFunc(interrupt, func() {
 			told <- outcome{wall: time.Since(start), took: sampleOf(cmd.Process.Pid).processors}
 			cmd.Process.Signal(os.Interrupt) //nolint:errcheck // it may have ended

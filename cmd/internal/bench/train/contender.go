@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"mars.dev/mars/internal/spelling"
 )
 
 // engine is the file name of this project's benchmark.
@@ -128,7 +130,7 @@ type server struct {
 // launch starts a server and asks what it is.
 func launch(name string, threads int, program string, args ...string) (*contender, error) {
 	command := pinned(threads, program, args...)
-	s := &server{name: name + ", " + plural(threads), errors: new(bytes.Buffer)}
+	s := &server{name: name + ", " + spelling.Count(threads, "thread", "threads"), errors: new(bytes.Buffer)}
 	command.Stderr = s.errors
 	questions, err := command.StdinPipe()
 	if err != nil {
@@ -187,13 +189,6 @@ func (s *server) measure(k task) (measurement, error) {
 	var m measurement
 	_, err = fmt.Sscan(answer, &m.seconds, &m.usual)
 	return m, err
-}
-
-func plural(threads int) string {
-	if threads == 1 {
-		return "1 thread"
-	}
-	return fmt.Sprintf("%d threads", threads)
 }
 
 // load is the system's load average of the last minute, or "" if unknown. With other

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"mars.dev/mars/internal/spelling"
 )
 
 // results are the best of all rounds, by threads − 1.
@@ -127,7 +129,7 @@ func (r *results) judge() {
 				if line.got < line.want {
 					verdict = "missed"
 				}
-				fmt.Printf("%s, %s: %.2f %s, goal %.2f: %s\n", k.title, plural(i+1), line.got, line.what, line.want, verdict)
+				fmt.Printf("%s, %s: %.2f %s, goal %.2f: %s\n", k.title, spelling.Count(i+1, "thread", "threads"), line.got, line.what, line.want, verdict)
 			}
 		}
 	}
