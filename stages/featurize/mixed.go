@@ -42,7 +42,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 			if err != nil {
 				return err
 			}
-			st.Columns = withoutIdentities(env, t, ids)
+			st.Columns = without(t.Columns, leaveIdentities(env, t, ids))
 		}
 		for k := range sides {
 			sides[k] = sides[k].Select(st.Columns)
@@ -52,13 +52,13 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	named := o.side(domain).Format.Columns != nil
 	mixed := o.Mixed.Options
 	mixed.Keep, mixed.KeepConstant = named, domain == arrowio.TargetDomain
-	keys := t.Columns
+	var keys []string
 	if !named {
 		ids, err := identities(ctx, t, name, ofWhole(t, memory))
 		if err != nil {
 			return err
 		}
-		keys = withoutIdentities(env, t, ids)
+		keys = leaveIdentities(env, t, ids)
 	}
 	read := make([]encode.Column, len(t.Fields)) // hashes have no values
 	for j, f := range t.Fields {
@@ -68,7 +68,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	if st.Encoder, err = encode.Learn(ctx, t, sides, mixed); err != nil {
 		return err
 	}
-	st.Encoder.Drop(without(t.Columns, keys), "another whole number in each row")
+	st.Encoder.Drop(keys, "another whole number in each row")
 	if err := ctx.Err(); err != nil { // each step takes a while with a million columns
 		return err
 	}
@@ -107,15 +107,21 @@ func (st *recipe) prune(env stages.Env, name string, sides ...*tables.Table) {
 	st.dropped = append(st.dropped, dropped...)
 	var why []string
 	columns := map[string][]string{}
-	for _, c := range dropped {
+	for j := range dropped {
+		c := &dropped[j]
 		if columns[c.Dropped] == nil {
 			why = append(why, c.Dropped)
 		}
 		columns[c.Dropped] = append(columns[c.Dropped], c.Name)
 	}
 	st.tellUnits(env, name, dropped, 2, "are left out")
+	reasons := len(why)
+	why = why[:min(reasons, maxNamed)]
 	for i, w := range why {
 		why[i] = fmt.Sprintf("%s (%s)", nameColumns(columns[w]), w)
+	}
+	if reasons > maxNamed { // copies of many columns
+		why = append(why, fmt.Sprintf("… (%d reasons in all)", reasons))
 	}
 	if len(why) > 0 {
 		env.Logger().Info(fmt.Sprintf("%s: columns left out: %s", name, strings.Join(why, "; ")))

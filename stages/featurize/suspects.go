@@ -42,14 +42,14 @@ const (
 // identityName matches names of columns of identities.
 var identityName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|no|row|barcode|unnamed: ?\d+|(row|cell|event|sample|case|record|patient|subject)[-_ .]?(id|nr|no|num|number|index|idx|key)|event ?#)$|[-_ .](id|uuid|idx|index|key|barcode)$|(?-i:[a-z]I[dD])$`)
 
-// withoutIdentities returns the columns of a table but for those that are taken for
-// identities, with a warning.
-func withoutIdentities(env stages.Env, t *tables.Table, ids []string) []string {
+// leaveIdentities returns those of the columns that are taken for identities which are left out,
+// with a warning: all, unless no other is left.
+func leaveIdentities(env stages.Env, t *tables.Table, ids []string) []string {
 	if len(ids) == 0 || len(ids) == len(t.Columns) {
-		return t.Columns
+		return nil
 	}
 	env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because they have another whole number in each row, as identities do: %s: choose them with --columns if they are features", t.Name, nameColumns(ids)))
-	return without(t.Columns, ids)
+	return ids
 }
 
 // manyColumns are looked at between two checks of a context.
