@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"sync/atomic"
+
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms"
 )
@@ -13,9 +15,10 @@ const (
 	sharedValues = 1 << 16
 )
 
-// fillRows copies rows of columns to data, where they are side by side in rows of that width.
-// Several threads do it if there is much to copy.
-func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) {
+// fillRows copies rows of columns to data, where they are side by side in rows of that width, and
+// reports whether all values are finite. Several threads do it if there is much to copy.
+func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) bool {
+	var odd atomic.Bool // a value is not finite
 	step := max(cachedValues/width, 8)
 	much := len(data) >= sharedValues && step*width <= 2*cachedValues
 	some := func(from, to int) {
@@ -25,25 +28,31 @@ func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) 
 		}
 		for lo := from; lo < to; lo += step {
 			hi := min(lo+step, to)
-			if !much {
-				fill(data[lo*width:hi*width], columns, rows[lo:hi], width)
-				continue
+			into := data[lo*width : hi*width]
+			if much {
+				room = room[:len(into)]
+			} else {
+				room = into
 			}
-			// Memory is written once, in whole lines.
-			room = room[:(hi-lo)*width]
 			fill(room, columns, rows[lo:hi], width)
-			algorithms.Stream(data[lo*width:hi*width], room)
+			if !arrowio.AreFinite(room) { // while they are in the cache
+				odd.Store(true)
+			}
+			if much {
+				algorithms.Stream(into, room) // memory is written once, in whole lines
+			}
 		}
 	}
 	parts := min(max(len(rows)*width/sharedValues, 1), 4*algorithms.Jobs())
 	if parts == 1 {
 		some(0, len(rows))
-		return
+		return !odd.Load()
 	}
 	_ = algorithms.Each(parts, func(k int) error { // which cannot fail
 		some(k*len(rows)/parts, (k+1)*len(rows)/parts)
 		return nil
 	})
+	return !odd.Load()
 }
 
 // fill is fillRows of rows that stay in a cache.
