@@ -29,17 +29,21 @@ func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) 
 		for lo := from; lo < to; lo += step {
 			hi := min(lo+step, to)
 			into := data[lo*width : hi*width]
-			if much {
-				room = room[:len(into)]
-			} else {
-				room = into
+			made, there := whole(columns, rows[lo:hi], width)
+			if !there {
+				if made = into; much {
+					made = room[:len(into)]
+				}
+				fill(made, columns, rows[lo:hi], width)
 			}
-			fill(room, columns, rows[lo:hi], width)
-			if !arrowio.AreFinite(room) { // while they are in the cache
+			if !arrowio.AreFinite(made) { // while they are in the cache
 				odd.Store(true)
 			}
-			if much {
-				algorithms.Stream(into, room) // memory is written once, in whole lines
+			switch {
+			case much:
+				algorithms.Stream(into, made) // memory is written once, in whole lines
+			case there:
+				copy(into, made)
 			}
 		}
 	}
@@ -55,6 +59,15 @@ func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) 
 	return !odd.Load()
 }
 
+// whole are rows of one column that has all their values, if they follow one another.
+func whole(columns []arrowio.Vectors, rows []int, width int) (values []float32, ok bool) {
+	lo, hi := rows[0], rows[len(rows)-1]+1
+	if columns[0].Width != width || hi-lo != len(rows) {
+		return nil, false
+	}
+	return columns[0].Data[lo*width : hi*width], true
+}
+
 // fill is fillRows of rows that stay in a cache.
 func fill(data []float32, columns []arrowio.Vectors, rows []int, width int) {
 	lo, hi := rows[0], rows[len(rows)-1]+1
@@ -68,8 +81,6 @@ func fill(data []float32, columns []arrowio.Vectors, rows []int, width int) {
 				four[k] = columns[k].Data[lo:hi]
 			}
 			algorithms.Zip(data[at:], width, four)
-		case hi-lo == len(rows) && v.Width == width:
-			copy(data, v.Data[lo*width:hi*width])
 		case v.Width == 1:
 			for k, i := range rows {
 				data[at+k*width] = v.Data[i]
