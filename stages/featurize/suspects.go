@@ -218,9 +218,9 @@ func (k *keyScan) isIdentity(name string) bool {
 // tellColumns says which columns are not read, and why: a warning where text looks as if
 // it said something.
 func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Options) {
-	known := map[string]bool{} // of the target
-	for _, c := range st.dropped {
-		known[c.Name] = true
+	known := make(map[string]bool, len(st.dropped)) // of the target
+	for j := range st.dropped {
+		known[st.dropped[j].Name] = true
 	}
 	if source != nil {
 		for _, s := range source.Skipped {
@@ -270,16 +270,24 @@ func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Op
 
 // nameSkipped lists columns that are not read, those together that have one reason.
 func nameSkipped(columns []tables.Skipped) string {
+	type group struct {
+		names []string // the first, of so many
+		all   int
+	}
 	var reasons []string
-	names := map[string][]string{}
+	groups := map[string]*group{}
 	for _, s := range columns {
-		if names[s.Why] == nil {
-			reasons = append(reasons, s.Why)
+		g := groups[s.Why]
+		if g == nil {
+			g = &group{}
+			reasons, groups[s.Why] = append(reasons, s.Why), g
 		}
-		names[s.Why] = append(names[s.Why], tables.Skipped{Name: s.Name}.String())
+		if g.all++; g.all <= maxNamed { // there may be a million
+			g.names = append(g.names, tables.Skipped{Name: s.Name}.String())
+		}
 	}
 	for i, why := range reasons {
-		reasons[i] = nameColumns(names[why])
+		reasons[i] = nameFirst(groups[why].names, groups[why].all)
 		if why != "" {
 			reasons[i] += " (" + why + ")"
 		}
@@ -650,14 +658,17 @@ func apart(a, b *spread) bool {
 }
 
 // nameColumns says which columns are features.
-func nameColumns(columns []string) string {
-	if len(columns) == 0 {
+func nameColumns(columns []string) string { return nameFirst(columns, len(columns)) }
+
+// nameFirst is nameColumns of n columns, of which these are the first maxNamed at least.
+func nameFirst(columns []string, n int) string {
+	switch {
+	case n == 0:
 		return "none"
-	}
-	if len(columns) <= maxNamed {
+	case n <= maxNamed:
 		return strings.Join(columns, ", ")
 	}
-	return fmt.Sprintf("%s … (%d in all)", strings.Join(columns[:maxNamed], ", "), len(columns))
+	return fmt.Sprintf("%s … (%d in all)", strings.Join(columns[:maxNamed], ", "), n)
 }
 
 // nameValues lists the values of a category.
