@@ -251,21 +251,9 @@ func FloatColumn(rec arrow.Record, name string) ([]float32, error) {
 // FloatColumnWithGaps reads such a column with NaN where a value is null or NaN. Infinite
 // values are errors that name the row.
 func FloatColumnWithGaps(rec arrow.Record, name string) ([]float32, error) {
-	col, err := column(rec, name)
+	values, err := Floats(rec, name)
 	if err != nil {
 		return nil, err
-	}
-	values, err := floatsOf(col, name)
-	if err != nil {
-		return nil, err
-	}
-	if col.NullN() > 0 {
-		values = slices.Clone(values)
-		for i := range values {
-			if col.IsNull(i) {
-				values[i] = float32(math.NaN())
-			}
-		}
 	}
 	for from := 0; ; from++ {
 		i := firstNonFinite(values[from:])
@@ -277,6 +265,28 @@ func FloatColumnWithGaps(rec arrow.Record, name string) ([]float32, error) {
 		}
 	}
 }
+
+// Floats reads such a column as it is, with NaN where a value is null.
+func Floats(rec arrow.Record, name string) ([]float32, error) {
+	col, err := column(rec, name)
+	if err != nil {
+		return nil, err
+	}
+	values, err := floatsOf(col, name)
+	if err != nil || col.NullN() == 0 {
+		return values, err
+	}
+	values = slices.Clone(values)
+	for i := range values {
+		if col.IsNull(i) {
+			values[i] = float32(math.NaN())
+		}
+	}
+	return values, nil
+}
+
+// AreFinite reports whether no value is NaN or infinite.
+func AreFinite(values []float32) bool { return firstNonFinite(values) < 0 }
 
 func firstNull(col arrow.Array) int {
 	if col.NullN() == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -20,7 +21,7 @@ type builder struct {
 	tables []*partTable
 	all    []int // 0, 1, …: the rows of a block, where all are of one part
 	lines  bool  // see origin
-	finite bool  // features of blocks are finite, or missing where they may be
+	finite bool  // blocks check their features
 	mem    *arrowio.Budget
 }
 
@@ -33,12 +34,16 @@ type block interface {
 	names(column int) ([]string, error)
 	// tally counts the values of columns that are not read, in the rows of each part.
 	tally(rows [][]int) error
+	// check returns an error if a feature is neither finite nor missing where it may be. It is
+	// asked when one is not finite.
+	check() error
 }
 
 // blockRows are what is read of a block.
 type blockRows struct {
 	features                    []arrowio.Vectors
-	labels, ids, paths, batches []string // nil if they are not read
+	check                       func() error // of the block, once
+	labels, ids, paths, batches []string     // nil if they are not read
 	levels                      [][]string
 }
 
@@ -94,6 +99,7 @@ func (b *builder) read(block block, rows [][]int) (read blockRows, err error) {
 	if read.features, err = block.features(rows); err != nil {
 		return read, err
 	}
+	read.check = sync.OnceValue(block.check)
 	for _, c := range []struct {
 		column int
 		names  *[]string
@@ -145,9 +151,9 @@ func (b *builder) add(ctx context.Context, read blockRows, rows [][]int, in func
 	return nil
 }
 
-// check returns an error if a value of t is not finite. There are rows before those of t.
-func (b *builder) check(ctx context.Context, t *Table, before int) error {
-	if b.finite {
+// check returns an error if a value of a table of the part is not finite. There are rows before it.
+func (b *builder) check(ctx context.Context, part *partTable, t *Table, before int) error {
+	if b.finite || !part.odd {
 		return ctx.Err()
 	}
 	return t.checkFinite(ctx, before)
@@ -184,6 +190,7 @@ type partTable struct {
 	bare     bool // without features
 	divided  bool // the input has other rows too
 	data     []float32
+	odd      bool     // a value in data is not finite
 	ahead    forecast // of data
 	rows     int
 	passed   int // rows that are not in data any more
@@ -202,8 +209,11 @@ func (t *partTable) add(read blockRows, width int, rows []int, in func(i int) in
 	if t.data, err = extendAhead(t.mem, t.data, len(rows)*width, t.ahead); err != nil {
 		return err
 	}
-	if width > 0 {
-		fillRows(t.data[at:], read.features, rows, width)
+	if width > 0 && !fillRows(t.data[at:], read.features, rows, width) {
+		t.odd = true
+		if err := read.check(); err != nil {
+			return err
+		}
 	}
 	t.rows += len(rows)
 	if !t.labelled && !t.named && !t.divided && read.paths == nil && read.batches == nil {
@@ -261,11 +271,12 @@ func (t *partTable) pass(ctx context.Context, b *builder, cols, values int) erro
 		return nil
 	}
 	block := newBlock(t.data, b.plan.fields(), cols)
-	if err := b.check(ctx, block, t.passed); err != nil {
+	if err := b.check(ctx, t, block, t.passed); err != nil {
 		return err
 	}
 	block.Columns, block.Lists, block.Skipped, block.Centres = b.plan.columns(cols), b.plan.lists, b.plan.unread(), b.plan.centres()
 	block.origin = origin{before: t.passed, lines: b.lines}
+	t.odd = false
 	t.passed, t.data = t.rows, make([]float32, 0, cap(t.data)) // the block may be kept
 	t.giveNames(block)
 	return b.each(block)
@@ -296,7 +307,7 @@ func (t *partTable) finish(ctx context.Context, b *builder) (*Table, error) {
 		if out, err = newMixedTable(t.data, p.fields(), t.rows, width, []int{width}, t.mem); err != nil {
 			return nil, err
 		}
-		if err := b.check(ctx, out, 0); err != nil {
+		if err := b.check(ctx, t, out, 0); err != nil {
 			return nil, err
 		}
 	}

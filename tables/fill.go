@@ -1,6 +1,8 @@
 package tables
 
 import (
+	"sync/atomic"
+
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages/algorithms"
 )
@@ -13,9 +15,10 @@ const (
 	sharedValues = 1 << 16
 )
 
-// fillRows copies rows of columns to data, where they are side by side in rows of that width.
-// Several threads do it if there is much to copy.
-func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) {
+// fillRows copies rows of columns to data, where they are side by side in rows of that width, and
+// reports whether all values are finite. Several threads do it if there is much to copy.
+func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) bool {
+	var odd atomic.Bool // a value is not finite
 	step := max(cachedValues/width, 8)
 	much := len(data) >= sharedValues && step*width <= 2*cachedValues
 	some := func(from, to int) {
@@ -25,25 +28,44 @@ func fillRows(data []float32, columns []arrowio.Vectors, rows []int, width int) 
 		}
 		for lo := from; lo < to; lo += step {
 			hi := min(lo+step, to)
-			if !much {
-				fill(data[lo*width:hi*width], columns, rows[lo:hi], width)
-				continue
+			into := data[lo*width : hi*width]
+			made, there := whole(columns, rows[lo:hi], width)
+			if !there {
+				if made = into; much {
+					made = room[:len(into)]
+				}
+				fill(made, columns, rows[lo:hi], width)
 			}
-			// Memory is written once, in whole lines.
-			room = room[:(hi-lo)*width]
-			fill(room, columns, rows[lo:hi], width)
-			algorithms.Stream(data[lo*width:hi*width], room)
+			if !arrowio.AreFinite(made) { // while they are in the cache
+				odd.Store(true)
+			}
+			switch {
+			case much:
+				algorithms.Stream(into, made) // memory is written once, in whole lines
+			case there:
+				copy(into, made)
+			}
 		}
 	}
 	parts := min(max(len(rows)*width/sharedValues, 1), 4*algorithms.Jobs())
 	if parts == 1 {
 		some(0, len(rows))
-		return
+		return !odd.Load()
 	}
 	_ = algorithms.Each(parts, func(k int) error { // which cannot fail
 		some(k*len(rows)/parts, (k+1)*len(rows)/parts)
 		return nil
 	})
+	return !odd.Load()
+}
+
+// whole are rows of one column that has all their values, if they follow one another.
+func whole(columns []arrowio.Vectors, rows []int, width int) (values []float32, ok bool) {
+	lo, hi := rows[0], rows[len(rows)-1]+1
+	if columns[0].Width != width || hi-lo != len(rows) {
+		return nil, false
+	}
+	return columns[0].Data[lo*width : hi*width], true
 }
 
 // fill is fillRows of rows that stay in a cache.
@@ -59,8 +81,6 @@ func fill(data []float32, columns []arrowio.Vectors, rows []int, width int) {
 				four[k] = columns[k].Data[lo:hi]
 			}
 			algorithms.Zip(data[at:], width, four)
-		case hi-lo == len(rows) && v.Width == width:
-			copy(data, v.Data[lo*width:hi*width])
 		case v.Width == 1:
 			for k, i := range rows {
 				data[at+k*width] = v.Data[i]

@@ -87,7 +87,9 @@ func unsetBytes(n int) []byte {
 	var room strings.Builder
 	room.Grow(n)
 	room.WriteByte(0)
-	return unsafe.Slice(unsafe.StringData(room.String()), n)
+	out := unsafe.Slice(unsafe.StringData(room.String()), n)
+	inHugePages(out)
+	return out
 }
 
 // roomFor returns n bytes with any content, in the place of b if they fit there, whose memory it takes from mem.

@@ -298,16 +298,16 @@ func (c *packedNumbers[T]) decode(dst []T) error {
 		return nil
 	}
 	var buffer someNumbers
-	for len(dst) > 0 {
+	for dictionary := c.dictionary; len(dst) > 0; {
 		some := buffer[:min(len(buffer), len(dst))]
 		if err := c.indices.read(some); err != nil {
 			return err
 		}
 		for i, k := range some {
-			if int(k) >= len(c.dictionary) {
-				return fmt.Errorf("refers to value %d of a dictionary of %d", k, len(c.dictionary))
+			if int(k) >= len(dictionary) {
+				return fmt.Errorf("refers to value %d of a dictionary of %d", k, len(dictionary))
 			}
-			dst[i] = c.dictionary[k]
+			dst[i] = dictionary[k]
 		}
 		dst = dst[len(some):]
 	}
@@ -385,15 +385,17 @@ func (r *runs) read(dst []uint32) error {
 
 // unpack fills dst with the next of the packed numbers, two of a word where they fit.
 func (r *runs) unpack(dst []uint32) {
-	data, mask := r.group[:cap(r.group)], uint64(1)<<r.width-1
-	for ; len(dst) >= 2 && r.width <= 28; dst = dst[2:] {
-		word := binary.LittleEndian.Uint64(data[r.bit>>3:]) >> (r.bit & 7)
-		dst[0], dst[1] = uint32(word&mask), uint32(word>>r.width&mask)
-		r.bit += 2 * r.width
+	data, bit, width := r.group[:cap(r.group)], uint(r.bit), uint(r.width)
+	mask := uint64(1)<<width - 1
+	for ; len(dst) >= 2 && width <= 28; dst = dst[2:] {
+		word := binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7)
+		dst[0], dst[1] = uint32(word&mask), uint32(word>>(width&31)&mask)
+		bit += 2 * width
 	}
 	for i := range dst {
-		word := binary.LittleEndian.Uint64(data[r.bit>>3:])
-		dst[i] = uint32(word >> (r.bit & 7) & mask)
-		r.bit += r.width
+		word := binary.LittleEndian.Uint64(data[bit>>3:])
+		dst[i] = uint32(word >> (bit & 7) & mask)
+		bit += width
 	}
+	r.bit = int(bit)
 }

@@ -84,7 +84,7 @@ func (b *recordBlock) readCells() ([]arrowio.Vectors, error) {
 		c := &b.plan.cells[k]
 		part := arrowio.Vectors{Rows: rows, Width: len(c.fields())}
 		if name := c.field.Name; c.field.Kind == Number && isNumber(b.column(name).DataType()) {
-			part.Data, err = arrowio.FloatColumnWithGaps(b.rec, name)
+			part.Data, err = b.numbers(name)
 			if err == nil && !c.plain() {
 				part.Data = centredColumn(b.rec, name, part.Data, []float64{c.field.Centre})
 			}

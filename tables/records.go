@@ -108,6 +108,7 @@ func addRecord(ctx context.Context, b *builder, block *recordBlock) error {
 	if err != nil {
 		return err
 	}
+	block.checked = left // rows that are in no part may hold anything
 	read, err := b.read(block, rows)
 	if err == nil {
 		return b.add(ctx, read, rows, func(i int) int { return first + i })
@@ -150,6 +151,40 @@ type recordBlock struct {
 	mem    *arrowio.Budget
 	widths *[]int              // of each column of plan.vectors, from the first batch with rows
 	texts  map[string][]string // those of columns, from when they are settled
+
+	checked bool // numbers are checked as they are read, and not when they are rows
+}
+
+// check reads the columns of numbers again, checked.
+func (b *recordBlock) check() error {
+	if b.checked {
+		return nil
+	}
+	b.checked = true
+	columns := slices.Clone(b.plan.vectors)
+	for _, c := range b.plan.cells {
+		if c.field.Kind == Number {
+			columns = append(columns, c.field.Name)
+		}
+	}
+	return algorithms.Each(len(columns), func(k int) error {
+		if !isNumber(b.column(columns[k]).DataType()) {
+			return nil // they are
+		}
+		_, err := b.numbers(columns[k])
+		return err
+	})
+}
+
+// numbers reads a column of numbers.
+func (b *recordBlock) numbers(name string) ([]float32, error) {
+	switch {
+	case !b.checked:
+		return arrowio.Floats(b.rec, name)
+	case b.plan.vectors != nil:
+		return arrowio.FloatColumn(b.rec, name)
+	}
+	return arrowio.FloatColumnWithGaps(b.rec, name)
 }
 
 func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
@@ -158,7 +193,7 @@ func (b *recordBlock) features([][]int) ([]arrowio.Vectors, error) {
 	}
 	parts := make([]arrowio.Vectors, len(b.plan.vectors))
 	err := algorithms.Each(len(parts), func(k int) (err error) {
-		parts[k], err = vectorsOf(b.rec, b.plan.vectors[k])
+		parts[k], err = b.vectors(b.plan.vectors[k])
 		return err
 	})
 	if err != nil {
@@ -207,13 +242,14 @@ func (b *recordBlock) tally([][]int) error {
 	return nil
 }
 
-// vectorsOf reads a column of lists, or of numbers, each as a list of one.
-func vectorsOf(rec arrow.Record, name string) (arrowio.Vectors, error) {
-	if i := rec.Schema().FieldIndices(name); len(i) == 1 && isNumber(rec.Column(i[0]).DataType()) {
-		data, err := arrowio.FloatColumn(rec, name)
-		return arrowio.Vectors{Data: data, Rows: len(data), Width: 1}, err
+// vectors reads a column of lists, or of numbers, each as a list of one.
+func (b *recordBlock) vectors(name string) (arrowio.Vectors, error) {
+	i := b.rec.Schema().FieldIndices(name)
+	if len(i) != 1 || !isNumber(b.rec.Column(i[0]).DataType()) {
+		return arrowio.VectorColumn(b.rec, name)
 	}
-	return arrowio.VectorColumn(rec, name)
+	data, err := b.numbers(name)
+	return arrowio.Vectors{Data: data, Rows: len(data), Width: 1}, err
 }
 
 // namesOf reads a column of strings or whole numbers as strings, "" for null.

@@ -260,10 +260,12 @@ func (r *recordReader) split(c *scan.Chunk, b *textBlock, style scan.Style) erro
 				}
 			}
 		}
-		for _, i := range texts {
-			if b.texts, err = push(r.mem, b.texts, textOf(c.Field(i))); err != nil {
-				return err
-			}
+		at = len(b.texts)
+		if b.texts, err = extend(r.mem, b.texts, len(texts), maxElements); err != nil {
+			return err
+		}
+		for k, i := range texts {
+			b.texts[at+k] = textOf(c.Field(i))
 		}
 		if b.lines, err = push(r.mem, b.lines, c.Line()); err != nil {
 			return err

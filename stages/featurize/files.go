@@ -144,6 +144,9 @@ func Files(ctx context.Context, env stages.Env, o Options, out arrowio.Sink) err
 	if err := d.write(ctx, env, out); err != nil {
 		return err
 	}
+	if err := ctx.Err(); err != nil { // a million columns take their time to be told of
+		return err
+	}
 	if d.flow != nil {
 		d.flow.tell(env, d.source, o)
 	}

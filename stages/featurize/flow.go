@@ -256,7 +256,7 @@ func (f *flow) findColumns(ctx context.Context, env stages.Env) (known bool, err
 		if err != nil {
 			return false, err
 		}
-		f.options.Columns = withoutIdentities(env, t, ids)
+		f.options.Columns = without(t.Columns, leaveIdentities(env, t, ids))
 	}
 	if t.Fields == nil {
 		f.st.Centres = t.Centres

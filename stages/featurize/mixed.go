@@ -42,7 +42,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 			if err != nil {
 				return err
 			}
-			st.Columns = withoutIdentities(env, t, ids)
+			st.Columns = without(t.Columns, leaveIdentities(env, t, ids))
 		}
 		for k := range sides {
 			sides[k] = sides[k].Select(st.Columns)
@@ -52,13 +52,13 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	named := o.side(domain).Format.Columns != nil
 	mixed := o.Mixed.Options
 	mixed.Keep, mixed.KeepConstant = named, domain == arrowio.TargetDomain
-	keys := t.Columns
+	var keys []string
 	if !named {
 		ids, err := identities(ctx, t, name, ofWhole(t, memory))
 		if err != nil {
 			return err
 		}
-		keys = withoutIdentities(env, t, ids)
+		keys = leaveIdentities(env, t, ids)
 	}
 	read := make([]encode.Column, len(t.Fields)) // hashes have no values
 	for j, f := range t.Fields {
@@ -68,7 +68,7 @@ func (st *recipe) learn(ctx context.Context, env stages.Env, sides []*tables.Tab
 	if st.Encoder, err = encode.Learn(ctx, t, sides, mixed); err != nil {
 		return err
 	}
-	st.Encoder.Drop(without(t.Columns, keys), "another whole number in each row")
+	st.Encoder.Drop(keys, "another whole number in each row")
 	if err := ctx.Err(); err != nil { // each step takes a while with a million columns
 		return err
 	}

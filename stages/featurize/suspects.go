@@ -42,14 +42,14 @@ const (
 // identityName matches names of columns of identities.
 var identityName = regexp.MustCompile(`(?i)^(id|ids|uuid|guid|key|index|idx|nr|no|row|barcode|unnamed: ?\d+|(row|cell|event|sample|case|record|patient|subject)[-_ .]?(id|nr|no|num|number|index|idx|key)|event ?#)$|[-_ .](id|uuid|idx|index|key|barcode)$|(?-i:[a-z]I[dD])$`)
 
-// withoutIdentities returns the columns of a table but for those that are taken for
-// identities, with a warning.
-func withoutIdentities(env stages.Env, t *tables.Table, ids []string) []string {
+// leaveIdentities returns those of the columns that are taken for identities which are left out,
+// with a warning: all, unless no other is left.
+func leaveIdentities(env stages.Env, t *tables.Table, ids []string) []string {
 	if len(ids) == 0 || len(ids) == len(t.Columns) {
-		return t.Columns
+		return nil
 	}
 	env.Logger().Warn(fmt.Sprintf("%s: columns that are left out, because they have another whole number in each row, as identities do: %s: choose them with --columns if they are features", t.Name, nameColumns(ids)))
-	return without(t.Columns, ids)
+	return ids
 }
 
 // manyColumns are looked at between two checks of a context.
@@ -218,9 +218,9 @@ func (k *keyScan) isIdentity(name string) bool {
 // tellColumns says which columns are not read, and why: a warning where text looks as if
 // it said something.
 func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Options) {
-	known := map[string]bool{} // of the target
-	for _, c := range st.dropped {
-		known[c.Name] = true
+	known := make(map[string]bool, len(st.dropped)) // of the target
+	for j := range st.dropped {
+		known[st.dropped[j].Name] = true
 	}
 	if source != nil {
 		for _, s := range source.Skipped {
@@ -270,19 +270,32 @@ func (st *recipe) tellColumns(env stages.Env, source, target *tables.Table, o Op
 
 // nameSkipped lists columns that are not read, those together that have one reason.
 func nameSkipped(columns []tables.Skipped) string {
-	var reasons []string
-	names := map[string][]string{}
-	for _, s := range columns {
-		if names[s.Why] == nil {
-			reasons = append(reasons, s.Why)
-		}
-		names[s.Why] = append(names[s.Why], tables.Skipped{Name: s.Name}.String())
+	type group struct {
+		names []string // the first, of so many
+		all   int
 	}
+	var reasons []string
+	groups := map[string]*group{}
+	for _, s := range columns {
+		g := groups[s.Why]
+		if g == nil {
+			g = &group{}
+			reasons, groups[s.Why] = append(reasons, s.Why), g
+		}
+		if g.all++; g.all <= maxNamed { // there may be a million
+			g.names = append(g.names, tables.Skipped{Name: s.Name}.String())
+		}
+	}
+	all := len(reasons)
+	reasons = reasons[:min(all, maxNamed)]
 	for i, why := range reasons {
-		reasons[i] = nameColumns(names[why])
+		reasons[i] = nameFirst(groups[why].names, groups[why].all)
 		if why != "" {
 			reasons[i] += " (" + why + ")"
 		}
+	}
+	if all > maxNamed { // copies of many columns
+		reasons = append(reasons, fmt.Sprintf("… (%d reasons in all)", all))
 	}
 	return strings.Join(reasons, "; ")
 }
@@ -650,14 +663,17 @@ func apart(a, b *spread) bool {
 }
 
 // nameColumns says which columns are features.
-func nameColumns(columns []string) string {
-	if len(columns) == 0 {
+func nameColumns(columns []string) string { return nameFirst(columns, len(columns)) }
+
+// nameFirst is nameColumns of n columns, of which these are the first maxNamed at least.
+func nameFirst(columns []string, n int) string {
+	switch {
+	case n == 0:
 		return "none"
-	}
-	if len(columns) <= maxNamed {
+	case n <= maxNamed:
 		return strings.Join(columns, ", ")
 	}
-	return fmt.Sprintf("%s … (%d in all)", strings.Join(columns[:maxNamed], ", "), len(columns))
+	return fmt.Sprintf("%s … (%d in all)", strings.Join(columns[:maxNamed], ", "), n)
 }
 
 // nameValues lists the values of a category.

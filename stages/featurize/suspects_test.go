@@ -3,6 +3,7 @@ package featurize
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"maps"
 	"math"
@@ -17,6 +18,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/internal/stream"
 	"mars.dev/mars/tables"
+	"mars.dev/mars/tables/encode"
 )
 
 // suspect is a table of columns that are functions of the row's number.
@@ -75,17 +77,17 @@ func TestIdentities(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		table := suspect(300, true, map[string]func(int) float32{name: tc.value, "zero": func(int) float32 { return 0 }})
-		kept := withoutIdentities(logged(&log), table, scanned(t, table))
-		if left := len(kept) == 1; left != tc.left || left != strings.Contains(log.String(), "identities do: "+name+":") {
+		gone := leaveIdentities(logged(&log), table, scanned(t, table))
+		if left := len(gone) == 1; left != tc.left || left != strings.Contains(log.String(), "identities do: "+name+":") {
 			t.Errorf("%s: left out is %v, said %s", name, left, log.String())
 		}
 		few := suspect(10, true, map[string]func(int) float32{name: tc.value, "zero": func(int) float32 { return 0 }})
-		if kept := withoutIdentities(logged(&log), few, scanned(t, few)); len(kept) != 2 {
+		if gone := leaveIdentities(logged(&log), few, scanned(t, few)); gone != nil {
 			t.Errorf("%s: of few rows it is left out", name)
 		}
 	}
 	only := suspect(300, true, map[string]func(int) float32{"id": func(i int) float32 { return float32(i) }})
-	if kept := withoutIdentities(logged(&bytes.Buffer{}), only, scanned(t, only)); len(kept) != 1 {
+	if gone := leaveIdentities(logged(&bytes.Buffer{}), only, scanned(t, only)); gone != nil {
 		t.Error("no column is left")
 	}
 }
@@ -182,5 +184,28 @@ func TestSpreadsAreOfTheBudget(t *testing.T) {
 	}
 	if _, err := spreadsOf(table, arrowio.NewBudget(1000)); err == nil || !strings.Contains(err.Error(), "x.csv: 50 columns: needs") {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Of the reasons why columns are left out as many are named as of columns.
+func TestPruneNamesFewReasons(t *testing.T) {
+	var log bytes.Buffer
+	table := &tables.Table{Name: "t.csv"}
+	st := &recipe{Encoder: &encode.Encoder{}}
+	for j := range 1001 {
+		c := encode.Column{Field: tables.Field{Name: fmt.Sprint("m", j)}}
+		if j > 0 {
+			c.Dropped = fmt.Sprint("a copy of k", j)
+		}
+		table.Columns, table.Fields = append(table.Columns, c.Name), append(table.Fields, c.Field)
+		st.Encoder.Columns = append(st.Encoder.Columns, c)
+	}
+	table.Features = blas32.General{Rows: 1, Cols: 1001, Stride: 1001, Data: make([]float32, 1001)}
+	st.prune(logged(&log), table.Name, table)
+	if said := log.String(); !strings.Contains(said, "m20 (a copy of k20); … (1000 reasons in all)") || strings.Contains(said, "m21 ") {
+		t.Errorf("%s", said)
+	}
+	if !slices.Equal(table.Columns, []string{"m0"}) || len(st.dropped) != 1000 {
+		t.Errorf("columns %v are left, %d are not", table.Columns, len(st.dropped))
 	}
 }

@@ -110,16 +110,20 @@ func learnAll(ctx context.Context, t *tables.Table, parts []*tables.Table, o Opt
 // would apply to, and returns them.
 func (e *Encoder) Prune(sides ...*tables.Table) (dropped []Column) {
 	var left []int
-	for j, c := range e.Columns {
-		if c.Dropped != "" {
-			dropped = append(dropped, c)
-		} else {
+	for j := range e.Columns {
+		if e.Columns[j].Dropped == "" {
 			left = append(left, j)
 		}
 	}
-	columns := make([]Column, len(left))
-	for k, j := range left {
-		columns[k] = e.Columns[j]
+	// A million columns are copied once, into room of their number.
+	columns := make([]Column, 0, len(left))
+	dropped = make([]Column, 0, len(e.Columns)-len(left))
+	for j := range e.Columns {
+		if e.Columns[j].Dropped == "" {
+			columns = append(columns, e.Columns[j])
+		} else {
+			dropped = append(dropped, e.Columns[j])
+		}
 	}
 	e.Columns = columns
 	for _, t := range sides {

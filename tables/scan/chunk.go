@@ -63,29 +63,41 @@ func (c *Chunk) Field(i int) []byte {
 	if len(c.fields) > 0 {
 		return c.fields[i]
 	}
-	begin := c.from
-	if i > 0 {
-		begin = c.ends[i-1] + 1
-	}
-	field := c.buffer[begin:c.ends[i]]
+	field := c.raw(i)
 	if c.quoted {
 		return c.unquoted(field)
 	}
 	return field
 }
 
+// raw is field i of a record that has its fields in data, with quotes around it.
+func (c *Chunk) raw(i int) []byte {
+	begin := c.from
+	if i > 0 {
+		begin = c.ends[i-1] + 1
+	}
+	return c.buffer[begin:c.ends[i]]
+}
+
 // Numbers puts the numbers in columns of the record into values, and NaN for fields that
 // are none. It returns how many those are.
 func (c *Chunk) Numbers(columns []int, style Style, values []float32) (odd int) {
-	point := style.point()
+	point, raw := style.point(), len(c.fields) == 0
 	for k, i := range columns {
 		var v float32
+		var field []byte
 		ok := false
-		if field := c.Field(i); len(field) <= maxShort && cap(field) >= spare {
+		if raw {
+			field = c.raw(i) // most have no quotes
+		}
+		if !raw || c.quoted && len(field) > 0 && field[0] == '"' {
+			field = c.Field(i)
+		}
+		if len(field) <= maxShort && cap(field) >= spare {
 			v, ok = parseShort(field[:spare], len(field), point)
 		}
 		if !ok {
-			if v, ok = style.Float32(bytes.TrimSpace(c.Field(i))); !ok {
+			if v, ok = style.Float32(bytes.TrimSpace(field)); !ok {
 				v = float32(math.NaN())
 				odd++
 			}
@@ -187,10 +199,11 @@ const (
 	highs = 0x80 * ones
 )
 
-// equal marks the bytes of word that are the one repeated in pattern, by their high bits.
-func equal(word, pattern uint64) uint64 {
+// unlike marks the bytes of word that are not the one repeated in pattern, by their high bits. Other
+// bits mean nothing.
+func unlike(word, pattern uint64) uint64 {
 	x := word ^ pattern
-	return ^((x&^highs + (highs - ones)) | x) & highs
+	return (x&^highs + (highs - ones)) | x
 }
 
 // splitPlain splits a record on one line without quotes by a separator of one byte. whole
@@ -200,7 +213,7 @@ func (c *Chunk) splitPlain() (whole bool, err error) {
 	separators := uint64(c.s.separator[0]) * ones
 	for at := c.at; ; at += 8 {
 		word := binary.LittleEndian.Uint64(data[at:])
-		for marks := equal(word, separators) | equal(word, '\n'*ones); marks != 0; marks &= marks - 1 {
+		for marks := ^(unlike(word, separators) & unlike(word, '\n'*ones)) & highs; marks != 0; marks &= marks - 1 {
 			i := at + bits.TrailingZeros64(marks)>>3
 			if n == len(ends) {
 				if ends, err = more(c, ends); err != nil {

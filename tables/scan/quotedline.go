@@ -14,7 +14,7 @@ func (c *Chunk) splitLine() (done bool, err error) {
 	begin, closed, open := c.at, -1, false // where the field begins, its last quote, and whether one opens it
 	for at := c.at; ; at += 8 {
 		word := binary.LittleEndian.Uint64(data[at:])
-		for marks := equal(word, separators) | equal(word, '\n'*ones) | equal(word, '"'*ones); marks != 0; marks &= marks - 1 {
+		for marks := ^(unlike(word, separators) & unlike(word, '\n'*ones) & unlike(word, '"'*ones)) & highs; marks != 0; marks &= marks - 1 {
 			i := at + bits.TrailingZeros64(marks)>>3
 			mark := data[i]
 			if mark == '"' {
