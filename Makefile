@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants measured measured-check lint cross race test-arm bench-kernels model-kernels bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
+.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants measured measured-check lint cross race test-arm bench-kernels model-kernels count-instructions bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -129,6 +129,9 @@ bench-kernels: ## matrix products beside gonum, OpenBLAS and MKL, and the core's
 
 model-kernels: ## what llvm-mca's models of processors say of the loops for arm64 (llvm-mca 17 or newer in LLVM_MCA, binutils-aarch64-linux-gnu)
 	@GO='$(GO)' stages/algorithms/internal/kernel/bench/model.sh
+
+count-instructions: ## instructions that mars label executes for arm64 with NEON and without, in an emulator: half an hour (ROWS=400: three minutes)
+	@GO='$(GO)' PYTHON='$(PYTHON)' stages/algorithms/internal/kernel/bench/instructions.sh
 
 bench-train: ## training iterations beside PyTorch and JAX, and the share of the FMA peak
 	$(GO) run ./cmd/internal/bench train -python $(PYTHON) $(BENCHFLAGS)
