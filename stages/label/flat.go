@@ -20,6 +20,9 @@ type Flat struct {
 	rec    arrow.Record
 }
 
+// blockRows is how many rows are flattened at a time, so that they stay in a processor's cache.
+const blockRows = 16
+
 // NewFlat flattens labels of the classes that the metadata name. Their posteriors are
 // in the column name.
 func NewFlat(labels arrowio.Stream, name string) (*Flat, error) {
@@ -65,13 +68,18 @@ func (f *Flat) Next() (arrow.Record, error) {
 	if classes := f.flat.NumFields() - f.Stream.Schema().NumFields() + 1; vectors.Width != classes {
 		return nil, fmt.Errorf("%s: there are %d probabilities a row for %d classes: run mars-train or mars-predict before", f.Name(), vectors.Width, classes)
 	}
+	values := make([]float32, vectors.Rows*vectors.Width) // column by column
+	for lo := 0; lo < vectors.Rows; lo += blockRows {
+		hi := min(lo+blockRows, vectors.Rows)
+		for k := range vectors.Width {
+			for i := lo; i < hi; i++ {
+				values[k*vectors.Rows+i] = vectors.Row(i)[k]
+			}
+		}
+	}
 	columns := make([]arrow.Array, vectors.Width)
 	for k := range columns {
-		values := make([]float32, vectors.Rows)
-		for i := range values {
-			values[i] = vectors.Row(i)[k]
-		}
-		columns[k] = arrowio.NewFloatArray(values)
+		columns[k] = arrowio.NewFloatArray(values[k*vectors.Rows:][:vectors.Rows])
 	}
 	f.rec = array.NewRecord(f.flat, slices.Replace(slices.Clone(rec.Columns()), f.at, f.at+1, columns...), rec.NumRows())
 	return f.rec, nil
