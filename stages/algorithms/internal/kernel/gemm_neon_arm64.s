@@ -18,6 +18,7 @@ TEXT ·sgemmWideNEON(SB), $0-96
 	LSL $2, R3
 	LSL $2, R4
 	ADD R1<<0, R1, R11
+	ADD R1<<0, R11, R12
 next_false:
 	CMP $6, R0
 	BGE rows6_false
@@ -212,8 +213,6 @@ rows2_false_out:
 	CBZ R5, overwrite2_false
 	JMP add2_false
 rows4_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
@@ -252,13 +251,12 @@ rows4_false_loop:
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -277,13 +275,12 @@ rows4_false_loop:
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -302,13 +299,12 @@ rows4_false_loop:
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -327,13 +323,12 @@ rows4_false_loop:
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	SUB $1, R9
 	CBNZ R9, rows4_false_loop
 rows4_false_rest:
@@ -358,13 +353,12 @@ rows4_false_one:
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	SUB $1, R8
 	CBNZ R8, rows4_false_one
 rows4_false_out:
@@ -385,8 +379,9 @@ rows4_false_out:
 	CBZ R5, overwrite4_false
 	JMP add4_false
 rows6_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
+	ADD R1<<1, R10, R13
+	ADD R1, R13
+	ADD R1, R13
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -433,23 +428,23 @@ rows6_false_loop:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -468,23 +463,23 @@ rows6_false_loop:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -503,23 +498,23 @@ rows6_false_loop:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -538,23 +533,23 @@ rows6_false_loop:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	SUB $1, R9
 	CBNZ R9, rows6_false_loop
 rows6_false_rest:
@@ -579,23 +574,23 @@ rows6_false_one:
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134a // fmla v10.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136b // fmla v11.4s, v27.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e134e // fmla v14.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e136f // fmla v15.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1352 // fmla v18.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1373 // fmla v19.4s, v27.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
 	WORD $0x4f9e1356 // fmla v22.4s, v26.4s, v30.s[0]
 	WORD $0x4f9e1377 // fmla v23.4s, v27.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	SUB $1, R8
 	CBNZ R8, rows6_false_one
 rows6_false_out:
@@ -768,6 +763,7 @@ TEXT ·sgemmNarrowNEON(SB), $0-96
 	LSL $2, R3
 	LSL $2, R4
 	ADD R1<<0, R1, R11
+	ADD R1<<0, R11, R12
 next_false:
 	CMP $12, R0
 	BGE rows12_false
@@ -918,8 +914,6 @@ rows2_false_out:
 	CBZ R5, overwrite2_false
 	JMP add2_false
 rows4_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
 	WORD $0x6f00e410 // movi v16.2d, #0
 	WORD $0x6f00e411 // movi v17.2d, #0
 	WORD $0x6f00e412 // movi v18.2d, #0
@@ -943,11 +937,10 @@ rows4_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
@@ -959,11 +952,10 @@ rows4_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
@@ -975,11 +967,10 @@ rows4_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVS 0(R10), F30
@@ -991,11 +982,10 @@ rows4_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	SUB $1, R9
 	CBNZ R9, rows4_false_loop
 rows4_false_rest:
@@ -1013,11 +1003,10 @@ rows4_false_one:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
 	ADD R2, R10
-	ADD R2, R12
 	SUB $1, R8
 	CBNZ R8, rows4_false_one
 rows4_false_out:
@@ -1038,9 +1027,8 @@ rows4_false_out:
 	CBZ R5, overwrite4_false
 	JMP add4_false
 rows8_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
-	ADD R1<<1, R12, R13
+	ADD R1<<1, R10, R13
+	ADD R1, R13
 	ADD R1, R13
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
@@ -1073,23 +1061,22 @@ rows8_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -1102,23 +1089,22 @@ rows8_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -1131,23 +1117,22 @@ rows8_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -1160,23 +1145,22 @@ rows8_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	SUB $1, R9
 	CBNZ R9, rows8_false_loop
@@ -1195,23 +1179,22 @@ rows8_false_one:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	SUB $1, R8
 	CBNZ R8, rows8_false_one
@@ -1233,11 +1216,11 @@ rows8_false_out:
 	CBZ R5, overwrite8_false
 	JMP add8_false
 rows12_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
-	ADD R1<<1, R12, R13
+	ADD R1<<1, R10, R13
+	ADD R1, R13
 	ADD R1, R13
 	ADD R1<<1, R13, R14
+	ADD R1, R14
 	ADD R1, R14
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
@@ -1278,36 +1261,35 @@ rows12_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	ADD R2, R13
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R14), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R1), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R11), F30
+	FMOVS (R14)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -1320,36 +1302,35 @@ rows12_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	ADD R2, R13
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R14), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R1), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R11), F30
+	FMOVS (R14)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -1362,36 +1343,35 @@ rows12_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	ADD R2, R13
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R14), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R1), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R11), F30
+	FMOVS (R14)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -1404,36 +1384,35 @@ rows12_false_loop:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	ADD R2, R13
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R14), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R1), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R11), F30
+	FMOVS (R14)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	SUB $1, R9
 	CBNZ R9, rows12_false_loop
@@ -1452,36 +1431,35 @@ rows12_false_one:
 	FMOVS (R10)(R11), F30
 	WORD $0x4f9e1304 // fmla v4.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1325 // fmla v5.4s, v25.4s, v30.s[0]
-	FMOVS 0(R12), F30
+	FMOVS (R10)(R12), F30
 	WORD $0x4f9e1306 // fmla v6.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1327 // fmla v7.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R1), F30
+	ADD R2, R10
+	FMOVS 0(R13), F30
 	WORD $0x4f9e1308 // fmla v8.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1329 // fmla v9.4s, v25.4s, v30.s[0]
-	FMOVS (R12)(R11), F30
+	FMOVS (R13)(R1), F30
 	WORD $0x4f9e130a // fmla v10.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132b // fmla v11.4s, v25.4s, v30.s[0]
-	FMOVS 0(R13), F30
+	FMOVS (R13)(R11), F30
 	WORD $0x4f9e130c // fmla v12.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132d // fmla v13.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R1), F30
+	FMOVS (R13)(R12), F30
 	WORD $0x4f9e130e // fmla v14.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e132f // fmla v15.4s, v25.4s, v30.s[0]
-	FMOVS (R13)(R11), F30
+	ADD R2, R13
+	FMOVS 0(R14), F30
 	WORD $0x4f9e1310 // fmla v16.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1331 // fmla v17.4s, v25.4s, v30.s[0]
-	FMOVS 0(R14), F30
+	FMOVS (R14)(R1), F30
 	WORD $0x4f9e1312 // fmla v18.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1333 // fmla v19.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R1), F30
+	FMOVS (R14)(R11), F30
 	WORD $0x4f9e1314 // fmla v20.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1335 // fmla v21.4s, v25.4s, v30.s[0]
-	FMOVS (R14)(R11), F30
+	FMOVS (R14)(R12), F30
 	WORD $0x4f9e1316 // fmla v22.4s, v24.4s, v30.s[0]
 	WORD $0x4f9e1337 // fmla v23.4s, v25.4s, v30.s[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	SUB $1, R8
 	CBNZ R8, rows12_false_one
@@ -1791,6 +1769,7 @@ TEXT ·dgemmWideNEON(SB), $0-96
 	LSL $3, R3
 	LSL $3, R4
 	ADD R1<<0, R1, R11
+	ADD R1<<0, R11, R12
 next_false:
 	CMP $6, R0
 	BGE rows6_false
@@ -1985,8 +1964,6 @@ rows2_false_out:
 	CBZ R5, overwrite2_false
 	JMP add2_false
 rows4_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
@@ -2025,13 +2002,12 @@ rows4_false_loop:
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -2050,13 +2026,12 @@ rows4_false_loop:
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -2075,13 +2050,12 @@ rows4_false_loop:
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -2100,13 +2074,12 @@ rows4_false_loop:
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	SUB $1, R9
 	CBNZ R9, rows4_false_loop
 rows4_false_rest:
@@ -2131,13 +2104,12 @@ rows4_false_one:
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	SUB $1, R8
 	CBNZ R8, rows4_false_one
 rows4_false_out:
@@ -2158,8 +2130,9 @@ rows4_false_out:
 	CBZ R5, overwrite4_false
 	JMP add4_false
 rows6_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
+	ADD R1<<1, R10, R13
+	ADD R1, R13
+	ADD R1, R13
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
@@ -2206,23 +2179,23 @@ rows6_false_loop:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -2241,23 +2214,23 @@ rows6_false_loop:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -2276,23 +2249,23 @@ rows6_false_loop:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	FLDPQ 32(R5), (F26, F27)
 	ADD R3, R5
@@ -2311,23 +2284,23 @@ rows6_false_loop:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	SUB $1, R9
 	CBNZ R9, rows6_false_loop
 rows6_false_rest:
@@ -2352,23 +2325,23 @@ rows6_false_one:
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134a // fmla v10.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136b // fmla v11.2d, v27.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
 	WORD $0x4fde134e // fmla v14.2d, v26.2d, v30.d[0]
 	WORD $0x4fde136f // fmla v15.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1352 // fmla v18.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1373 // fmla v19.2d, v27.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
 	WORD $0x4fde1356 // fmla v22.2d, v26.2d, v30.d[0]
 	WORD $0x4fde1377 // fmla v23.2d, v27.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
+	ADD R2, R13
 	SUB $1, R8
 	CBNZ R8, rows6_false_one
 rows6_false_out:
@@ -2541,6 +2514,7 @@ TEXT ·dgemmNarrowNEON(SB), $0-96
 	LSL $3, R3
 	LSL $3, R4
 	ADD R1<<0, R1, R11
+	ADD R1<<0, R11, R12
 next_false:
 	CMP $12, R0
 	BGE rows12_false
@@ -2691,8 +2665,6 @@ rows2_false_out:
 	CBZ R5, overwrite2_false
 	JMP add2_false
 rows4_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
 	WORD $0x6f00e410 // movi v16.2d, #0
 	WORD $0x6f00e411 // movi v17.2d, #0
 	WORD $0x6f00e412 // movi v18.2d, #0
@@ -2716,11 +2688,10 @@ rows4_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
@@ -2732,11 +2703,10 @@ rows4_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
@@ -2748,11 +2718,10 @@ rows4_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
 	FMOVD 0(R10), F30
@@ -2764,11 +2733,10 @@ rows4_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	SUB $1, R9
 	CBNZ R9, rows4_false_loop
 rows4_false_rest:
@@ -2786,11 +2754,10 @@ rows4_false_one:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
 	ADD R2, R10
-	ADD R2, R12
 	SUB $1, R8
 	CBNZ R8, rows4_false_one
 rows4_false_out:
@@ -2811,9 +2778,8 @@ rows4_false_out:
 	CBZ R5, overwrite4_false
 	JMP add4_false
 rows8_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
-	ADD R1<<1, R12, R13
+	ADD R1<<1, R10, R13
+	ADD R1, R13
 	ADD R1, R13
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
@@ -2846,23 +2812,22 @@ rows8_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -2875,23 +2840,22 @@ rows8_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -2904,23 +2868,22 @@ rows8_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -2933,23 +2896,22 @@ rows8_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	SUB $1, R9
 	CBNZ R9, rows8_false_loop
@@ -2968,23 +2930,22 @@ rows8_false_one:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
 	ADD R2, R13
 	SUB $1, R8
 	CBNZ R8, rows8_false_one
@@ -3006,11 +2967,11 @@ rows8_false_out:
 	CBZ R5, overwrite8_false
 	JMP add8_false
 rows12_false:
-	ADD R1<<1, R10, R12
-	ADD R1, R12
-	ADD R1<<1, R12, R13
+	ADD R1<<1, R10, R13
+	ADD R1, R13
 	ADD R1, R13
 	ADD R1<<1, R13, R14
+	ADD R1, R14
 	ADD R1, R14
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
@@ -3051,36 +3012,35 @@ rows12_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	ADD R2, R13
+	FMOVD 0(R14), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R14), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R1), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R11), F30
+	FMOVD (R14)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -3093,36 +3053,35 @@ rows12_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	ADD R2, R13
+	FMOVD 0(R14), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R14), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R1), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R11), F30
+	FMOVD (R14)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -3135,36 +3094,35 @@ rows12_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	ADD R2, R13
+	FMOVD 0(R14), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R14), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R1), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R11), F30
+	FMOVD (R14)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	FLDPQ 0(R5), (F24, F25)
 	ADD R3, R5
@@ -3177,36 +3135,35 @@ rows12_false_loop:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	ADD R2, R13
+	FMOVD 0(R14), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R14), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R1), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R11), F30
+	FMOVD (R14)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	SUB $1, R9
 	CBNZ R9, rows12_false_loop
@@ -3225,36 +3182,35 @@ rows12_false_one:
 	FMOVD (R10)(R11), F30
 	WORD $0x4fde1304 // fmla v4.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1325 // fmla v5.2d, v25.2d, v30.d[0]
-	FMOVD 0(R12), F30
+	FMOVD (R10)(R12), F30
 	WORD $0x4fde1306 // fmla v6.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1327 // fmla v7.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R1), F30
+	ADD R2, R10
+	FMOVD 0(R13), F30
 	WORD $0x4fde1308 // fmla v8.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1329 // fmla v9.2d, v25.2d, v30.d[0]
-	FMOVD (R12)(R11), F30
+	FMOVD (R13)(R1), F30
 	WORD $0x4fde130a // fmla v10.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132b // fmla v11.2d, v25.2d, v30.d[0]
-	FMOVD 0(R13), F30
+	FMOVD (R13)(R11), F30
 	WORD $0x4fde130c // fmla v12.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132d // fmla v13.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R1), F30
+	FMOVD (R13)(R12), F30
 	WORD $0x4fde130e // fmla v14.2d, v24.2d, v30.d[0]
 	WORD $0x4fde132f // fmla v15.2d, v25.2d, v30.d[0]
-	FMOVD (R13)(R11), F30
+	ADD R2, R13
+	FMOVD 0(R14), F30
 	WORD $0x4fde1310 // fmla v16.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1331 // fmla v17.2d, v25.2d, v30.d[0]
-	FMOVD 0(R14), F30
+	FMOVD (R14)(R1), F30
 	WORD $0x4fde1312 // fmla v18.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1333 // fmla v19.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R1), F30
+	FMOVD (R14)(R11), F30
 	WORD $0x4fde1314 // fmla v20.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1335 // fmla v21.2d, v25.2d, v30.d[0]
-	FMOVD (R14)(R11), F30
+	FMOVD (R14)(R12), F30
 	WORD $0x4fde1316 // fmla v22.2d, v24.2d, v30.d[0]
 	WORD $0x4fde1337 // fmla v23.2d, v25.2d, v30.d[0]
-	ADD R2, R10
-	ADD R2, R12
-	ADD R2, R13
 	ADD R2, R14
 	SUB $1, R8
 	CBNZ R8, rows12_false_one

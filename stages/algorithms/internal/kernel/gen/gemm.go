@@ -13,8 +13,9 @@ import (
 const unroll = 4
 
 // rowGroup is the number of rows of A that one base pointer addresses, with no
-// index and with the index scales 1 and 2.
-const rowGroup = 3
+// index, with rowStep and with twice rowStep. NEON's addresses know no such scale, and have
+// registers for the multiples, so that there is one for three times rowStep as well.
+const rowGroup, neonRowGroup = 3, 4
 
 // panelRows is the number of rows of one call. If the registers hold fewer, the
 // code runs twice.
@@ -62,9 +63,9 @@ func tiles(l level, e element) []tileKernel {
 // tileRegs are the general registers of a tile.
 type tileRegs struct {
 	rows                              reg.GPVirtual
-	a                                 [4]reg.GPVirtual // rows 0, 3, 6, 9 of A
+	a                                 [4]reg.GPVirtual // the first row of each group of A
 	rowStep, colStep                  reg.GPVirtual
-	twoRows                           reg.GPVirtual // twice rowStep, for NEON, whose addresses know no scale of 2
+	multiples                         [neonRowGroup]reg.GPVirtual // of rowStep, from 1 on, for NEON
 	b, bStep, c, cStep, k, iterations reg.GPVirtual
 	alpha, beta                       operand.Mem
 }
@@ -111,6 +112,14 @@ func (t tileKernel) offset(j int) int {
 	return sum
 }
 
+// group is the number of rows of A that one base pointer addresses.
+func (t tileKernel) group() int {
+	if t.level.neon {
+		return neonRowGroup
+	}
+	return rowGroup
+}
+
 func (t tileKernel) mask() tailMask { return tailMask{t.level, t.elem, t.vectors[t.last()]} }
 
 func (t tileKernel) loadRegs(c *build.Context) *tileRegs {
@@ -125,8 +134,11 @@ func (t tileKernel) loadRegs(c *build.Context) *tileRegs {
 		c.SHLQ(operand.Imm(t.elem.shift), step)
 	}
 	if t.level.neon {
-		r.twoRows = c.GP64()
-		c.LEAQ(operand.Mem{Base: r.rowStep, Index: r.rowStep, Scale: 1}, r.twoRows)
+		r.multiples[1] = r.rowStep
+		for i := 2; i < neonRowGroup; i++ {
+			r.multiples[i] = c.GP64()
+			c.LEAQ(operand.Mem{Base: r.multiples[i-1], Index: r.rowStep, Scale: 1}, r.multiples[i])
+		}
 	}
 	return r
 }
@@ -175,10 +187,12 @@ func (t tileKernel) heights() (all []int) {
 // body sums the products of a tile of exactly the given rows, and goes on where finish has their code.
 func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bool, label string) {
 	r := *shared
-	for g := 1; g*rowGroup < rows; g++ {
+	for g := 1; g*t.group() < rows; g++ {
 		r.a[g] = c.GP64()
 		c.LEAQ(operand.Mem{Base: r.a[g-1], Index: r.rowStep, Scale: 2}, r.a[g])
-		c.ADDQ(r.rowStep, r.a[g])
+		for range t.group() - 2 {
+			c.ADDQ(r.rowStep, r.a[g])
+		}
 	}
 	for i := range rows {
 		for j := range t.vectors {
@@ -238,11 +252,11 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 		c.PREFETCHT0(operand.Mem{Base: r.a[0], Disp: (2*panelRows - 1) * t.elem.bytes})
 	}
 	for i := range rows {
-		element := operand.Mem{Base: r.a[i/rowGroup]}
-		if scale := i % rowGroup; scale > 0 {
+		element := operand.Mem{Base: r.a[i/t.group()]}
+		if scale := i % t.group(); scale > 0 {
 			element.Index, element.Scale = r.rowStep, uint8(scale)
-			if t.level.neon && scale == 2 {
-				element.Index, element.Scale = r.twoRows, 1
+			if t.level.neon {
+				element.Index, element.Scale = r.multiples[scale], 1
 			}
 		}
 		if t.level.masks && len(t.vectors) == 1 {
@@ -254,8 +268,13 @@ func (t tileKernel) step(c *build.Context, rows int, r *tileRegs, masked bool) {
 		for j := range t.vectors {
 			t.elem.fma(c, t.scratch(j), t.bRegister(j), t.accumulator(rows, i, j))
 		}
+		// A load with an index is two operations of some processors for arm64, which begin six at a time: with
+		// additions between them more groups are full.
+		if t.level.neon && (i%t.group() == t.group()-1 || i == rows-1) {
+			c.ADDQ(r.colStep, r.a[i/t.group()])
+		}
 	}
-	for g := 0; g*rowGroup < rows; g++ {
+	for g := 0; g*t.group() < rows && !t.level.neon; g++ {
 		c.ADDQ(r.colStep, r.a[g])
 	}
 }
