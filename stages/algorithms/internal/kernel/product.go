@@ -107,18 +107,24 @@ func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T], space *workspac
 		rows, left := min(height, p.m-i), a.at(i, a.rowStep)
 		for j := 0; j < p.n; {
 			multiply, cols := t.tile(p.n - j)
-			c, cStep, part := p.c[i*p.cStep+j:], p.cStep, t.wholeTiles && cols%t.lanes > 0
-			if part {
-				c, cStep = grow(&space.c, panelRows*t.wide), t.wide
-				copyRows(c, cStep, p.c[i*p.cStep+j:], p.cStep, rows, cols)
-			}
-			multiply(rows, cols, p.k, p.alpha, left, a.rowStep, a.colStep, b.at(j, b.colStep), b.rowStep, p.beta, &c[0], cStep)
-			if part {
-				copyRows(p.c[i*p.cStep+j:], p.cStep, c, cStep, rows, cols)
+			if t.wholeTiles && cols%t.lanes > 0 {
+				t.multiplyPart(p, i, j, rows, cols, left, a, b, space)
+			} else {
+				multiply(rows, cols, p.k, p.alpha, left, a.rowStep, a.colStep,
+					b.at(j, b.colStep), b.rowStep, p.beta, &p.c[i*p.cStep+j], p.cStep)
 			}
 			j += cols
 		}
 	}
+}
+
+// multiplyPart is a tile that reads and writes more columns than there are: c is a copy.
+func (t *tiling[T]) multiplyPart(p *product[T], i, j, rows, cols int, left *T, a, b panels[T], space *workspace[T]) {
+	multiply, _ := t.tile(cols)
+	c := grow(&space.c, panelRows*t.wide)
+	copyRows(c, t.wide, p.c[i*p.cStep+j:], p.cStep, rows, cols)
+	multiply(rows, cols, p.k, p.alpha, left, a.rowStep, a.colStep, b.at(j, b.colStep), b.rowStep, p.beta, &c[0], t.wide)
+	copyRows(p.c[i*p.cStep+j:], p.cStep, c, t.wide, rows, cols)
 }
 
 func copyRows[T float](dst []T, dstStep int, src []T, srcStep, rows, cols int) {
