@@ -69,8 +69,8 @@ type survey struct {
 	labels  map[string]bool
 	known   []string // classes with posteriors, or that are predicted
 	kind    kind
-	missing int64 // rows without a label
-	ids     []string
+	missing int64    // rows without a label
+	ids     []string // the first, for a message
 }
 
 // shownIDs is how many identities a message names.
@@ -90,14 +90,14 @@ func look(ctx context.Context, path string, t *truth, o Options) (*survey, error
 		if s.kind, err = r.kindOf(rec); err != nil {
 			return err
 		}
-		guess := of(rec, o.Columns.prediction())
+		guess, ids := of(rec, o.Columns.prediction()), of(rec, o.Columns.ID)
 		for i := range int(rec.NumRows()) {
 			if label := labels(i); label != "" {
 				s.labels[label] = true
 			} else {
 				s.missing++
 			}
-			if ids := of(rec, o.Columns.ID); ids != nil && len(s.ids) < shownIDs {
+			if ids != nil && len(s.ids) < shownIDs {
 				s.ids = append(s.ids, text(ids, i))
 			}
 			if s.kind == hard {
