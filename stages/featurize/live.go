@@ -34,8 +34,17 @@ type Live struct {
 // LiveColumns are the columns of rows that no model prepares.
 type LiveColumns struct {
 	Wanted func(arrow.Field) bool
-	// Take adds the rows of a batch, which may have none. It may be called from any goroutine.
-	Take func(rec arrow.Record, to *LiveRows) error
+	// Read gives the rows of a batch, which may have none, and their times, if there are. It may be called from
+	// any goroutine.
+	Read func(arrow.Record) (rows blas32.General, times []int64, err error)
+}
+
+func (c *LiveColumns) add(rec arrow.Record, to *LiveRows) error {
+	x, times, err := c.Read(rec)
+	all := &to.Features
+	all.Rows, all.Cols, all.Stride = all.Rows+x.Rows, x.Cols, x.Cols
+	all.Data, to.Times = append(all.Data, x.Data...), append(to.Times, times...)
+	return err
 }
 
 // NewLiveColumns reads columns of rows, of text that is written as text says.
@@ -102,7 +111,7 @@ const noColumn = "\x00none"
 func (l *Live) Read(ctx context.Context, r io.Reader, name string) (*LiveRows, error) {
 	if c := l.columns; c != nil {
 		rows := &LiveRows{}
-		return rows, tables.ReadWanted(ctx, r, name, l.options, c.Wanted, func(rec arrow.Record) error { return c.Take(rec, rows) })
+		return rows, tables.ReadWanted(ctx, r, name, l.options, c.Wanted, func(rec arrow.Record) error { return c.add(rec, rows) })
 	}
 	t, err := tables.Read(ctx, r, name, l.options)
 	if err != nil {
@@ -155,7 +164,7 @@ func (l *Live) Batch(ctx context.Context, rec arrow.Record, name string, first i
 func (l *Live) part(ctx context.Context, rec arrow.Record, name string) (*LiveRows, error) {
 	if l.columns != nil {
 		rows := &LiveRows{}
-		return rows, l.columns.Take(rec, rows)
+		return rows, l.columns.add(rec, rows)
 	}
 	sides, err := tables.FromStream(ctx, arrowio.NewBatches(name, rec.Schema(), rec), l.options)
 	if err != nil {

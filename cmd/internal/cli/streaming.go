@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -56,31 +57,30 @@ func (s *streaming) register(f *pflag.FlagSet) {
 }
 
 // parse reads the flags.
-func (s *streaming) parse(window, time string, o *watch.Options) (err error) {
+func (s *streaming) parse(window, times string, timed bool) (late time.Duration, err error) {
 	c := s.common
-	if o.Late, err = watch.ParseDuration(s.late); err != nil {
-		return usagef("--late %s: want a time such as 30s or 10m", s.late)
+	if late, err = watch.ParseDuration(s.late); err != nil {
+		return 0, usagef("--late %s: want a time such as 30s or 10m", s.late)
 	}
-	switch timed := o.Window.Time > 0; {
-	case timed && time == "":
-		return usagef("--window %s is of time: name the column with the time of each row with --time", window)
-	case !timed && time != "":
-		return usagef("--time is for windows of time, and --window %s is of rows: give a time such as 1h, or leave --time out", window)
-	case !timed && o.Late > 0:
-		return usagef("--late is for windows of time: leave it out")
+	switch {
+	case timed && times == "":
+		return 0, usagef("--window %s is of time: name the column with the time of each row with --time", window)
+	case !timed && times != "":
+		return 0, usagef("--time is for windows of time, and --window %s is of rows: give a time such as 1h, or leave --time out", window)
+	case !timed && late > 0:
+		return 0, usagef("--late is for windows of time: leave it out")
 	case s.follow != "" && c.input != "":
-		return usagef("the rows are in FILE or in --follow: give one of them")
+		return 0, usagef("the rows are in FILE or in --follow: give one of them")
 	case s.follow == "-":
-		return usagef("standard input is read as it comes: leave --follow out")
+		return 0, usagef("standard input is read as it comes: leave --follow out")
 	}
-	o.SkipBad = s.badRows == "skip"
 	if s.format == "" {
 		if s.format, err = watch.FormatOf(c.output); err != nil {
-			return usageError{err}
+			return 0, usageError{err}
 		}
 	}
 	if s.format == "arrow" && s.checkpoint != "" && c.output != "" {
-		return usagef("an Arrow stream cannot be gone on with: write CSV or JSON lines with --checkpoint")
+		return 0, usagef("an Arrow stream cannot be gone on with: write CSV or JSON lines with --checkpoint")
 	}
 	var outputs []arrowio.FileUse
 	for flag, path := range map[string]string{"--output": c.output, "--checkpoint": s.checkpoint, "--metrics-file": s.metrics} {
@@ -90,10 +90,10 @@ func (s *streaming) parse(window, time string, o *watch.Options) (err error) {
 	}
 	if s.follow != "" {
 		if err := arrowio.CheckFiles([]arrowio.FileUse{{Flag: "--follow", Path: s.follow}}, outputs); err != nil {
-			return usageError{err}
+			return 0, usageError{err}
 		}
 	}
-	return nil
+	return late, nil
 }
 
 // nameInput finds out what the rows are read from.

@@ -143,8 +143,9 @@ func (w *watching) parse() (err error) {
 	case w.accept && w.reference != "":
 		return usagef("the reference is --reference, or what comes next, by --accept: give one of them")
 	}
-	o.Seed = w.common.seed
-	return w.streaming.parse(w.window, w.time, o)
+	o.Seed, o.SkipBad = w.common.seed, w.badRows == "skip"
+	o.Late, err = w.streaming.parse(w.window, w.time, o.Window.Time > 0)
+	return err
 }
 
 // begin reads the model, and what was known before.

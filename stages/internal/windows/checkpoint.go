@@ -73,13 +73,13 @@ func (c *Checkpoint[S]) Resume(path, command, of string) (found bool, err error)
 	if err := json.Unmarshal(body, &was); err != nil || was.Version != checkpointVersion {
 		return false, fmt.Errorf("%s: is a checkpoint of another version of mars, or of another command than %s: name another file, or remove it to begin anew", path, command)
 	}
-	if was.Model != c.Model {
-		return false, fmt.Errorf("%s: is of another %s: give that, or remove the checkpoint to begin anew", path, of)
-	}
 	for name, is := range c.Options {
 		if was := was.Options[name]; was != is {
 			return false, fmt.Errorf("%s: was made with --%s %s, and this is %s: give the same, or remove the checkpoint to begin anew", path, name, was, is)
 		}
+	}
+	if was.Model != c.Model {
+		return false, fmt.Errorf("%s: is of another %s: give that, or remove the checkpoint to begin anew", path, of)
 	}
 	c.State, c.Place = was.State, was.Place
 	return true, nil
