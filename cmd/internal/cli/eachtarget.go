@@ -38,7 +38,9 @@ func (e eachTarget) check(cmd *cobra.Command, files *featurizeFlags, names ...st
 	if err := refuse(cmd, "--each-target answers each target by itself", append(names, "labels", "domain-column")); err != nil {
 		return err
 	}
-	switch path := files.target.Path; {
+	switch path, args := files.target.Path, cmd.Flags().Args(); {
+	case e == eachFile && len(args) > 0:
+		return usagef("--each-target %s: for the rows of each value of a column write --each-target=%[1]s", safetext.Escape(args[0]))
 	case path == "":
 		return usagef("--each-target answers for each target: give --source and --target")
 	case e != eachFile && isPipe(path):

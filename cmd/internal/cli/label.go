@@ -116,7 +116,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := cmp.Or(l.checkMethod(cmd), l.each.check(cmd, &l.files, "save", "summary")); err != nil {
+	if err := cmp.Or(l.checkMethod(cmd), l.each.check(cmd, &l.files, "save", "summary", "cached")); err != nil {
 		return err
 	}
 	q := &question{files: &l.files, common: c}
