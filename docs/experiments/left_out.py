@@ -8,7 +8,7 @@ other families (SIGNS is testdata/gate; SKADA-Bench's real pairs are left out of
 same data), and Go builds a `mars` with this gate in WORK. It then answers the tasks of the fold. A task is
 FOLDER/NAME.npz, as in tasks.py, and FOLDER/tasks.csv has its family and kind (ask_tasks.py and
 more_splits.py make them). The peers are trained on the source alone, with their defaults, and their
-proportions are counts of labels. Rows of classes that the source lacks count for nothing.
+proportions are counts of labels. Rows of classes that the source lacks count for nothing in the truth.
 
 RESULTS.csv has a line a task and method. A second run goes on. Run it in the repository's root. Needs NumPy, scikit-learn and
 LightGBM.
@@ -30,7 +30,8 @@ import numpy as np
 import tasks
 
 FOLDS = 10
-COLUMNS = ["name", "kind", "family", "fold", "method", "accuracy", "balanced", "l1", "expected_error", "expected_accuracy", "inside", "seconds"]
+NOVELTY = ["new", "auroc", "known_below", "new_below"]  # of typicality, at .05, where there are rows of new classes
+COLUMNS = ["name", "kind", "family", "fold", "method", "accuracy", "balanced", "l1", "expected_error", "expected_accuracy", "inside", "seconds", *NOVELTY]
 GATE = "stages/algorithms/gate/gate.json"
 
 
@@ -80,13 +81,13 @@ def plain(model, data) -> dict:
         warnings.simplefilter("ignore")
         labels = model.fit(data["Xs"], data["ys"]).predict(data["Xt"])
     seconds = time.monotonic() - began
-    known = np.isin(data["yt"], data["ys"])
+    known, classes = np.isin(data["yt"], data["ys"]), np.unique(data["ys"])
+    counts = [(labels == c).mean() for c in classes]  # of all rows: which are of new classes is not known
     labels, truth = labels[known], data["yt"][known]
-    classes = np.unique(data["ys"])
     return {
         "accuracy": (labels == truth).mean(),
         "balanced": np.mean([(labels[truth == c] == c).mean() for c in np.unique(truth)]),
-        "l1": sum(abs((labels == c).mean() - (truth == c).mean()) for c in classes),
+        "l1": sum(abs(n - (truth == c).mean()) for n, c in zip(counts, classes)),
         "seconds": seconds,
     }
 
@@ -94,6 +95,8 @@ def plain(model, data) -> dict:
 def answers(path: pathlib.Path, program: pathlib.Path) -> dict[str, dict]:
     ours = tasks.run(path, [], str(program))
     ours["inside"] = np.mean(ours["inside"])
+    if "new" in ours:
+        ours |= {"known_below": ours["alarms"][0], "new_below": ours["found"][0]}
     with np.load(path) as file:
         data = {k: file[k] for k in file}
     return {"mars": ours, **{name: plain(model, data) for name, model in peers().items()}}
@@ -157,7 +160,7 @@ def tables(path: pathlib.Path) -> None:
         for kind, part in kinds:
             by = {m: [r for r in part if r["method"] == m] for m in methods}
             lines.append([kind, len(by["mars"]), len({r["family"] for r in part}), *(families_mean(by[m], column) for m in methods)])
-        table([column, "tasks", "families", *methods], lines)
+        table([{"l1": "L1 of p_T", "balanced": "balanced accuracy"}.get(column, column), "tasks", "families", *methods], lines)
     lines = []
     for kind, part in kinds:
         ours = [r for r in part if r["method"] == "mars"]
@@ -166,6 +169,8 @@ def tables(path: pathlib.Path) -> None:
         mean = [families_mean(ours, c) for c in ("l1", "expected_error", "accuracy", "expected_accuracy", "inside")]
         lines.append([kind, *mean, float(tasks.auroc(said, off > 0.2)), f"{((said <= 0.1) & (off > 0.2)).sum()} of {(said <= 0.1).sum()}"])
     table(["what it says", "L1", "expected", "right", "expected", "inside", "AUROC", "said ≤ .1, off by > .2"], lines)
+    ours = [r for r in rows if r["kind"] == "new" and r["method"] == "mars"]
+    table(["tasks with new classes", "rows of these", "AUROC of typicality", "known rows below .05", "new rows below .05"], [[len(ours), *(families_mean(ours, c) for c in NOVELTY)]])
     best = {}
     for r in rows:
         if r["method"] != "mars":
