@@ -9,6 +9,8 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 )
@@ -38,6 +40,58 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 		return nil, named(path, err)
 	}
 	return labels, nil
+}
+
+// labelIDs are the identities of the rows of a file of labels, nil if it has none.
+func labelIDs(ctx context.Context, o Options) ([]string, error) {
+	how := o
+	how.Columns, how.Fields, how.Domain, how.Each, how.only = nil, nil, "", nil, nil
+	if !HasBlocks(ctx, o.Labels, how) {
+		return nil, nil
+	}
+	var ids []string
+	name := cmp.Or(o.ID, "id")
+	err := EachWanted(ctx, o.Labels, how, func(f arrow.Field) bool { return f.Name == name }, func(rec arrow.Record) error {
+		if rec.NumCols() != 1 {
+			return nil
+		}
+		names, err := namesOf(rec, name)
+		for _, id := range names {
+			ids = append(ids, strings.Clone(id))
+		}
+		return cmp.Or(err, o.Memory.Take(int64(len(names))*nameCost))
+	})
+	return ids, err
+}
+
+// identified reports whether its rows have identities.
+func (t *Table) identified() bool { return t.IDInts != nil || t.IDNames != nil }
+
+// labelsByID are the labels of rows whose identities a file of labels has, "" of others.
+func (t *Table) labelsByID(labels, ids []string, path string) ([]string, error) {
+	at := make(map[string]int, len(ids))
+	for i, id := range ids {
+		if first, twice := at[id]; twice && labels[first] != labels[i] {
+			return nil, fmt.Errorf("%s: row %d: the identity %q has another label than in row %d: give one", path, i+1, id, first+1)
+		}
+		at[id] = i
+	}
+	own, found := make([]string, t.Features.Rows), false
+	for i := range own {
+		id := ""
+		if t.IDNames != nil {
+			id = t.IDNames[i]
+		} else {
+			id = strconv.FormatInt(t.IDInts[i], 10)
+		}
+		if k, ok := at[id]; ok {
+			own[i], found = labels[k], true
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("%s: its rows are of other identities, such as %q: give labels of the same rows, or leave the column of identities out", path, ids[0])
+	}
+	return own, nil
 }
 
 func readLabels(ctx context.Context, in *input, o Options) ([]string, error) {

@@ -103,3 +103,44 @@ func TestLabelsThatAreNoText(t *testing.T) {
 		wantError(t, err, "row 1: is not valid text: check what wrote it")
 	}
 }
+
+// Labels with identities are those of the rows with the same ones, in whatever order they come.
+func TestLabelsBelongToIdentities(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"x.csv": "id,a\n7,1\n8,2\n9,3\n", "named.csv": "id,a\nu,1\nv,2\nw,3\n", "plain.csv": "a\n1\n2\n3\n", "both.csv": "id,a,side\n7,1,source\n8,2,target\n9,3,source\n",
+		"turned.csv": "id,kind\n9,cat\n7,dog\n8,\n", "turned.jsonl": "{\"id\": 9.0, \"kind\": \"cat\"}\n{\"id\": 7, \"kind\": \"dog\"}\n{\"id\": 11, \"kind\": \"owl\"}\n",
+		"names.csv": "kind,id\ncat,w\ndog,u\n", "column.csv": "kind\ncat\ndog\nowl\n",
+		"twice.csv": "id,kind\n9,cat\n7,dog\n9,owl\n", "other.csv": "id,kind\n1,cat\n2,dog\n3,owl\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		rows, labels string
+		want         []string
+		fault        string
+	}{
+		{"x.csv", "turned.csv", []string{"dog", "", "cat"}, ""},
+		{"x.csv", "turned.jsonl", []string{"dog", "", "cat"}, ""},
+		{"named.csv", "names.csv", []string{"dog", "", "cat"}, ""},
+		{"x.csv", "column.csv", []string{"cat", "dog", "owl"}, ""},
+		{"plain.csv", "other.csv", []string{"cat", "dog", "owl"}, ""},
+		{"x.csv", "twice.csv", nil, `twice.csv: row 3: the identity "9" has another label than in row 1: give one`},
+		{"x.csv", "other.csv", nil, `x.csv: other.csv: its rows are of other identities, such as "1": give labels of the same rows`},
+	} {
+		got, err := Open(t.Context(), tc.rows, Options{Label: "kind", Labels: tc.labels})
+		if tc.fault != "" {
+			wantError(t, err, tc.fault)
+			continue
+		}
+		if err != nil || !slices.Equal(got.Labels, tc.want) {
+			t.Errorf("%s of %s: %q, %v; want %q", tc.labels, tc.rows, got.Labels, err, tc.want)
+		}
+	}
+	sides, err := OpenParts(t.Context(), "both.csv", Options{Label: "kind", Labels: "turned.csv", Domain: "side", Parts: []Part{{Name: "source"}, {Name: "target"}}})
+	if err != nil || !slices.Equal(sides[0].Labels, []string{"dog", "cat"}) || !slices.Equal(sides[1].Labels, []string{""}) {
+		t.Errorf("of two domains: %v", err)
+	}
+}

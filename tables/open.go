@@ -374,9 +374,19 @@ func complete(ctx context.Context, tables []*Table, name string, o Options) erro
 	if err != nil {
 		return err
 	}
+	var ids []string
+	if slices.ContainsFunc(tables, (*Table).identified) {
+		if ids, err = labelIDs(ctx, o); err != nil {
+			return err
+		}
+	}
 	for k, part := range o.parts() {
 		switch t := tables[k]; {
 		case part.NoLabels:
+		case ids != nil && t.identified():
+			if t.Labels, err = t.labelsByID(labels, ids, o.Labels); err != nil {
+				return named(name, err)
+			}
 		case o.Domain == "":
 			if err := t.checkRows(labels, o.Labels); err != nil {
 				return named(name, err)
