@@ -91,7 +91,7 @@ var meanings = []struct {
 		{names: "source-fractions target-fractions source-rows target-rows max-source-rows max-target-rows disjoint"},
 	}},
 	{"How it is done", []meaning{
-		{names: "method log1p arcsinh standardize scale classifier decision unknown confidence epochs level bootstrap"},
+		{names: "method log1p arcsinh logicle standardize scale classifier decision unknown confidence epochs level bootstrap"},
 		{names: "seed", role: pipeline.Seed},
 	}},
 	{"Output", []meaning{

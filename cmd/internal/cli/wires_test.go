@@ -115,6 +115,7 @@ var fileWires = map[string]wire{
 	"scale":              {values: "robust quantile", with: "--standardize=source"},
 	"log1p":              {values: "true", with: "--source=mixed-source.csv --target=mixed-target.csv --columns=n"},
 	"arcsinh":            {values: "0.5 5"},
+	"logicle":            {values: "10 10,1,4"},
 }
 
 // networkWires are of the flags of training.
