@@ -22,6 +22,10 @@ type batches struct {
 
 	skipped []Skipped // what is no column and not read
 	note    string    // see Table.Note
+
+	left     map[string]string // columns that are no features unless they are named, and why
+	cofactor float64           // see Table.Cofactor
+	explain  func(error)       // says more of an error; may be nil
 }
 
 func (b *batches) release() {
@@ -37,9 +41,13 @@ func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error
 		return nil, err
 	}
 	defer b.release()
+	o.left = b.left
 	tables, err := readBatches(ctx, b.schema, b.next, b.ahead, o, in.mem)
 	for _, t := range tables {
-		t.Skipped, t.Note = append(t.Skipped, b.skipped...), b.note
+		t.Skipped, t.Note, t.Cofactor = append(t.Skipped, b.skipped...), b.note, b.cofactor
+	}
+	if b.explain != nil {
+		b.explain(err)
 	}
 	return tables, err
 }

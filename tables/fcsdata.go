@@ -27,7 +27,8 @@ type fcsChannel struct {
 	bytes  int    // of a value
 	mask   uint64 // of an integer
 	scale  func(float64) float64
-	offset int // in an event
+	offset int    // in an event
+	left   string // why it is no feature unless it is named; "" if it is
 }
 
 // fcsEvents are the events of a data set.
@@ -76,6 +77,11 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 		e.channels = append(e.channels, c)
 	}
 	nameChannels(e.channels)
+	for i := range e.channels {
+		if c := &e.channels[i]; strings.EqualFold(c.short, "time") {
+			c.left = "when an event was measured"
+		}
+	}
 	if e.big, err = t.order(e); err != nil {
 		return nil, err
 	}
@@ -156,28 +162,6 @@ func (t fcsText) order(e *fcsEvents) (big bool, err error) {
 	}
 	return false, fmt.Errorf("$BYTEORD is %q: 1,2,3,4 and 4,3,2,1 can be read: export it again", t["$BYTEORD"])
 }
-
-// nameChannels gives each channel a name of its own.
-func nameChannels(channels []fcsChannel) {
-	count := map[string]int{}
-	for _, c := range channels {
-		count[c.name]++
-	}
-	taken := map[string]bool{}
-	for i := range channels {
-		c := &channels[i]
-		if c.name == "" || count[c.name] > 1 || isReserved(c.name) {
-			c.name = c.short
-		}
-		for taken[c.name] || isReserved(c.name) {
-			c.name = fmt.Sprintf("%s (P%d)", c.name, i+1)
-		}
-		taken[c.name] = true
-	}
-}
-
-// isReserved reports whether a column of that name would be no feature.
-func isReserved(name string) bool { return name == "label" || name == "id" }
 
 // locate finds the events in the file.
 func (f *fcsFile) locate(e *fcsEvents) error {
@@ -311,6 +295,12 @@ func channelOf(name string, channels []fcsChannel) int {
 		return n - 1
 	}
 	return -1
+}
+
+// nothing reports whether no channel has light of another.
+func (s *spill) nothing() bool {
+	n := len(s.channels)
+	return mat.Equal(s.inverse, mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)))
 }
 
 // remove takes the spillover out of an event.

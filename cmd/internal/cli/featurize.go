@@ -92,7 +92,7 @@ type featurizeFlags struct {
 
 	separator, decimal, thousands     string
 	missing, missingLabels, badImages string
-	resize, crop, shape               string
+	resize, crop, shape, panel        string
 	explain                           bool
 }
 
@@ -118,7 +118,7 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.Var(oneOf{&o.missingLabels, []string{"error", "drop"}}, "missing-labels", "what to do about source rows without a label: refuse them, or leave them out")
 	f.BoolVar(&o.how.LabelFromFile, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
 	f.StringVar(&o.source.Format.Batch, "batch-column", "", "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen")
-	f.BoolVar(&o.BatchFiles, "batch-files", false, "the same, where each file of --source is a batch")
+	f.BoolVar(&o.BatchFiles, "batch-files", false, "the same, where each file of --source is a batch, or with --label-from-file each folder")
 	o.registerID(f)
 	f.StringSliceVar(&o.how.Columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
 	f.StringSliceVar(&o.how.Exclude, "exclude", nil, "columns that are no features, or patterns such as 'x*'")
@@ -255,6 +255,7 @@ func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
 // registerText registers what says how tables and FCS files are written.
 func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 	o.registerTables(f)
+	f.StringVar(&o.panel, "panel", "", "table whose first two columns say which marker each detector of FCS files has: the channels are named by it, and the others are left out")
 	f.BoolVar(&o.how.Compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
 }
 
@@ -288,6 +289,12 @@ func (o *featurizeFlags) text() (tables.Options, error) {
 			return f, usagef("--thousands %q: want one character that is no digit, no sign and not the decimal mark", o.thousands)
 		}
 		f.Thousands = mark[0]
+	}
+	if o.panel != "" {
+		var err error
+		if f.Panel, err = tables.ReadPanel(context.Background(), o.panel); err != nil { // a few lines
+			return f, err
+		}
 	}
 	var err error
 	f.Separator, err = o.parseSeparator()

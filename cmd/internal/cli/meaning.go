@@ -78,7 +78,10 @@ var meanings = []struct {
 		{names: "max-categories missing missing-indicator hash-features"},
 		{names: "explain", role: pipeline.Reserved, python: none},
 	}},
-	{"How files are written", []meaning{{names: "separator decimal thousands comment skip-lines no-header encoding compensate"}}},
+	{"How files are written", []meaning{
+		{names: "separator decimal thousands comment skip-lines no-header encoding compensate"},
+		{names: "panel", role: pipeline.InputFile, python: "Path"},
+	}},
 	{"Images", []meaning{
 		{names: "image-column", values: columnNames("source", "target")},
 		{names: "bad-images shape raw grey resize source-resize target-resize crop pad source-pad target-pad source-binarise target-binarise colour"},

@@ -81,6 +81,7 @@ var fileWires = map[string]wire{
 	"skip-lines":        {values: "1", with: "--source=remarks.csv --target=remarks.csv", fails: true},
 	"no-header":         {values: "true", with: "--source=bare.csv --target=bare.csv --label=c3", fails: true},
 	"compensate":        {values: "true", fails: true}, // of tables that have no spillover
+	"panel":             {values: "panel.csv", fails: true},
 	"encoding":          {values: "latin1", with: "--source=accents.csv --target=accents.csv", meta: true},
 	"classes":           {values: "q,p r,q,p"},
 	"truth":             {values: "true"},
