@@ -13,17 +13,17 @@ import (
 	"mars.dev/mars/arrowio"
 )
 
-// FCS files of flow cytometers, versions 2.0 to 3.1 (https://doi.org/10.1002/cyto.a.20825),
+// FCS files of flow cytometers, versions 2.0 to 3.2 (https://doi.org/10.1002/cyto.a.24225),
 // have a header of offsets, a segment of keywords, TEXT, and one of events, DATA.
 
 var fcsFormat = &format{
 	name: "FCS", short: "FCS", looksLike: "an FCS file of a flow cytometer", instead: toArrow,
 	extensions: []string{".fcs", ".lmd"}, begins: prefixes("FCS2.0", "FCS3."),
 	refuse: func(head []byte) error {
-		if prefixes("FCS2.0", "FCS3.0", "FCS3.1")(head) {
+		if prefixes("FCS2.0", "FCS3.0", "FCS3.1", "FCS3.2")(head) {
 			return nil
 		}
-		return fmt.Errorf("holds FCS of version %q: 2.0, 3.0 and 3.1 can be read: export it as one of them", head[3:6])
+		return fmt.Errorf("holds FCS of version %q: 2.0, 3.0, 3.1 and 3.2 can be read: export it as one of them", head[3:6])
 	},
 	own: func(o Options) string {
 		switch {

@@ -24,6 +24,7 @@ import (
 type fcsChannel struct {
 	name   string // $PnS, or $PnN where that is empty or of several channels
 	short  string // $PnN
+	kind   byte   // of values: I, F or D
 	bytes  int    // of a value
 	mask   uint64 // of an integer
 	scale  func(float64) float64
@@ -34,7 +35,6 @@ type fcsChannel struct {
 // fcsEvents are the events of a data set.
 type fcsEvents struct {
 	channels []fcsChannel
-	kind     byte // $DATATYPE: I, F or D
 	big      bool
 	size     int // bytes of an event
 	total    int
@@ -53,12 +53,9 @@ const maxChannels = 10000
 // events reads what TEXT says of the events.
 func (f *fcsFile) events() (*fcsEvents, error) {
 	t := f.text
-	e := &fcsEvents{kind: (strings.ToUpper(t["$DATATYPE"]) + "?")[0], mem: f.mem}
+	e := &fcsEvents{mem: f.mem}
 	if mode := strings.ToUpper(t["$MODE"]); mode != "L" && mode != "" {
 		return nil, fmt.Errorf("has histograms ($MODE is %q): give a file of events (list mode)", t["$MODE"])
-	}
-	if !strings.Contains("IFD", string(e.kind)) {
-		return nil, fmt.Errorf("has values of type %q: I, F and D ($DATATYPE) can be read: export it again", t["$DATATYPE"])
 	}
 	n, err := t.need("$PAR", 1, maxChannels)
 	if err != nil {
@@ -68,7 +65,7 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 		return nil, err
 	}
 	for i := range int(n) {
-		c, err := t.channel(i+1, e.kind)
+		c, err := t.channel(i + 1)
 		if err != nil {
 			return nil, err
 		}
@@ -89,8 +86,16 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 }
 
 // channel reads what TEXT says of parameter n.
-func (t fcsText) channel(n int, kind byte) (c fcsChannel, err error) {
+func (t fcsText) channel(n int) (c fcsChannel, err error) {
 	key := func(letter string) string { return fmt.Sprintf("$P%d%s", n, letter) }
+	name := "$DATATYPE"
+	if t[key("DATATYPE")] != "" { // as FCS 3.2 has it
+		name = key("DATATYPE")
+	}
+	kind := (strings.ToUpper(t[name]) + "?")[0]
+	if c.kind = kind; !strings.Contains("IFD", string(kind)) {
+		return c, fmt.Errorf("has values of type %q: I, F and D (%s) can be read: export it again", t[name], name)
+	}
 	c.short = t[key("N")]
 	c.short = cmp.Or(c.short, fmt.Sprintf("P%d", n))
 	c.name = t[key("S")]
@@ -233,7 +238,7 @@ func (e *fcsEvents) value(c *fcsChannel, raw []byte) float64 {
 		swap(wide[:c.bytes], c.bytes)
 	}
 	v := binary.LittleEndian.Uint64(wide[:])
-	switch e.kind {
+	switch c.kind {
 	case 'F':
 		return float64(math.Float32frombits(uint32(v)))
 	case 'D':
