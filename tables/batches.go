@@ -25,7 +25,7 @@ type batches struct {
 
 	left     map[string]string // columns that are no features unless they are named, and why
 	cofactor float64           // see Table.Cofactor
-	explain  func(error)       // says more of an error; may be nil
+	hint     string            // see MissingColumns.Hint
 }
 
 func (b *batches) release() {
@@ -41,13 +41,10 @@ func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error
 		return nil, err
 	}
 	defer b.release()
-	o.left = b.left
+	o.left, o.hint = b.left, b.hint
 	tables, err := readBatches(ctx, b.schema, b.next, b.ahead, o, in.mem)
 	for _, t := range tables {
 		t.Skipped, t.Note, t.Cofactor = append(t.Skipped, b.skipped...), b.note, b.cofactor
-	}
-	if b.explain != nil {
-		b.explain(err)
 	}
 	return tables, err
 }

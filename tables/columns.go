@@ -212,7 +212,11 @@ func checkPatterns(what string, patterns, header []string) error {
 func planned[P any](o *Options, plan func(Options) (P, error)) (P, error) {
 	p, err := plan(*o)
 	lacking := (*MissingColumns)(nil)
-	if o.Lacking == nil || !errors.As(err, &lacking) {
+	if !errors.As(err, &lacking) {
+		return p, err
+	}
+	lacking.Hint = o.hint
+	if o.Lacking == nil {
 		return p, err
 	}
 	others := *o

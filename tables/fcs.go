@@ -86,7 +86,7 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 	for _, c := range set.channels {
 		b.left[c.name] = c.left
 	}
-	b.explain = func(err error) { tellDetectors(err, set.channels) }
+	b.hint = fmt.Sprintf(". Its detectors are %s: if one of them has the marker, say so in a table of detectors and markers (--panel)", list(detectors(set.channels)))
 	switch {
 	case o.Compensated:
 		notes = append(notes, "is compensated, as what was learnt on was")

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -166,15 +165,6 @@ func detectors(channels []fcsChannel) (all []string) {
 		all = append(all, c.short)
 	}
 	return all
-}
-
-// tellDetectors says in an error of columns that a file lacks which detectors it has.
-func tellDetectors(err error, channels []fcsChannel) {
-	lacking := (*MissingColumns)(nil)
-	if !errors.As(err, &lacking) {
-		return
-	}
-	lacking.Hint = fmt.Sprintf(". Its detectors are %s: if one of them has the marker, say so in a table of detectors and markers (--panel)", list(detectors(channels)))
 }
 
 // massChannel is the name of a detector of a mass cytometer, such as Nd144Di or (Nd144)Di.

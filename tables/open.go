@@ -164,6 +164,7 @@ type Options struct {
 	only func(arrow.Field) bool
 	// left are columns that are no features unless they are named, and why.
 	left map[string]string
+	hint string // see MissingColumns.Hint
 	// lists says that columns of lists, and of whatever else is nested, are columns too.
 	lists bool
 
