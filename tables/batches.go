@@ -22,6 +22,10 @@ type batches struct {
 
 	skipped []Skipped // what is no column and not read
 	note    string    // see Table.Note
+
+	left     map[string]string // columns that are no features unless they are named, and why
+	cofactor float64           // see Table.Cofactor
+	hint     string            // see MissingColumns.Hint
 }
 
 func (b *batches) release() {
@@ -37,9 +41,10 @@ func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error
 		return nil, err
 	}
 	defer b.release()
+	o.left, o.hint = b.left, b.hint
 	tables, err := readBatches(ctx, b.schema, b.next, b.ahead, o, in.mem)
 	for _, t := range tables {
-		t.Skipped, t.Note = append(t.Skipped, b.skipped...), b.note
+		t.Skipped, t.Note, t.Cofactor = append(t.Skipped, b.skipped...), b.note, b.cofactor
 	}
 	return tables, err
 }

@@ -155,7 +155,7 @@ func doubtOf(columns []string) string {
 	if columns == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s: the values are so close together, and so far from 0, that float32 does not tell them apart: take a number near them off first. (That is done to columns of tables, unless --log1p or --arcsinh come after it, the rows are images, or a sketch is made.)", list(columns))
+	return fmt.Sprintf("%s: the values are so close together, and so far from 0, that float32 does not tell them apart: take a number near them off first. (That is done to columns of tables, unless --log1p, --arcsinh or --logicle come after it, the rows are images, or a sketch is made.)", list(columns))
 }
 
 // centredColumn are the numbers of columns of a batch, as many side by side as there are centres,

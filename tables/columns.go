@@ -212,7 +212,11 @@ func checkPatterns(what string, patterns, header []string) error {
 func planned[P any](o *Options, plan func(Options) (P, error)) (P, error) {
 	p, err := plan(*o)
 	lacking := (*MissingColumns)(nil)
-	if o.Lacking == nil || !errors.As(err, &lacking) {
+	if !errors.As(err, &lacking) {
+		return p, err
+	}
+	lacking.Hint = o.hint
+	if o.Lacking == nil {
 		return p, err
 	}
 	others := *o
@@ -231,6 +235,7 @@ func planned[P any](o *Options, plan func(Options) (P, error)) (P, error) {
 type MissingColumns struct {
 	Absent []string
 	Header []string // the columns that it has
+	Hint   string   // what else may help, a sentence; "" for nothing
 }
 
 func (e *MissingColumns) Error() string {
@@ -238,7 +243,7 @@ func (e *MissingColumns) Error() string {
 	if len(e.Absent) == 1 {
 		near = didYouMean(e.Absent[0], e.Header)
 	}
-	return fmt.Sprintf("has no column %s (its columns are %s): %sname feature columns that it has%s", e.Names(), list(e.Header), near, likeData(e.Header))
+	return fmt.Sprintf("has no column %s (its columns are %s): %sname feature columns that it has%s%s", e.Names(), list(e.Header), near, likeData(e.Header), e.Hint)
 }
 
 // Names are those of the absent columns, in quotes.

@@ -6,27 +6,31 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"mars.dev/mars/arrowio"
 )
 
-// FCS files of flow cytometers, versions 2.0 to 3.1 (https://doi.org/10.1002/cyto.a.20825),
+// FCS files of flow cytometers, versions 2.0 to 3.2 (https://doi.org/10.1002/cyto.a.24225),
 // have a header of offsets, a segment of keywords, TEXT, and one of events, DATA.
 
 var fcsFormat = &format{
 	name: "FCS", short: "FCS", looksLike: "an FCS file of a flow cytometer", instead: toArrow,
 	extensions: []string{".fcs", ".lmd"}, begins: prefixes("FCS2.0", "FCS3."),
 	refuse: func(head []byte) error {
-		if prefixes("FCS2.0", "FCS3.0", "FCS3.1")(head) {
+		if prefixes("FCS2.0", "FCS3.0", "FCS3.1", "FCS3.2")(head) {
 			return nil
 		}
-		return fmt.Errorf("holds FCS of version %q: 2.0, 3.0 and 3.1 can be read: export it as one of them", head[3:6])
+		return fmt.Errorf("holds FCS of version %q: 2.0, 3.0, 3.1 and 3.2 can be read: export it as one of them", head[3:6])
 	},
 	own: func(o Options) string {
-		if o.Compensate {
+		switch {
+		case o.Compensate:
 			return "--compensate is for FCS files of a cytometer"
+		case o.Panel != nil:
+			return "--panel is for FCS files of a cytometer"
 		}
 		return ""
 	},
@@ -68,13 +72,28 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 			return nil, err
 		}
 	}
+	if o.Panel != nil {
+		if err := o.Panel.name(set.channels); err != nil {
+			return nil, err
+		}
+	}
+	notes := []string{match(set.channels, o.asked())}
 	b, err := set.batches()
 	if err != nil {
 		return nil, err
 	}
-	if o.Compensated {
-		b.note = "is compensated, as what was learnt on was"
+	b.cofactor, b.left = cofactor(set.channels), map[string]string{}
+	for _, c := range set.channels {
+		b.left[c.name] = c.left
 	}
+	b.hint = fmt.Sprintf(". Its detectors are %s: if one of them has the marker, say so in a table of detectors and markers (--panel)", list(detectors(set.channels)))
+	switch {
+	case o.Compensated:
+		notes = append(notes, "is compensated, as what was learnt on was")
+	case !o.Compensate && !o.Learnt && f.spills(set.channels):
+		notes = append(notes, "has a spillover matrix, which is left as it is: --compensate takes it out, if the values are not compensated yet")
+	}
+	b.note = strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
 	if next, _ := f.text.number("$NEXTDATA"); next > 0 {
 		b.skipped = []Skipped{{Name: "data sets after the first"}}
 	}
@@ -195,6 +214,15 @@ func (t fcsText) need(key string, lo, hi int64) (int64, error) {
 		return 0, fmt.Errorf("%s is %q, want a whole number from %d to %d: export it again", key, t[key], lo, hi)
 	}
 	return v, nil
+}
+
+// spills reports whether there is a matrix of spillover by which no channel says that it is compensated.
+func (f *fcsFile) spills(channels []fcsChannel) bool {
+	if slices.ContainsFunc(channels, func(c fcsChannel) bool { return strings.HasPrefix(c.short, "Comp-") }) {
+		return false
+	}
+	s, err := f.spillover(channels, "")
+	return err == nil && !s.nothing()
 }
 
 // spillover reads the matrix of spillover, which the channels are to be rid of. without says

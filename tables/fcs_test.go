@@ -1,8 +1,12 @@
 package tables
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -29,7 +33,7 @@ func TestFCSErrors(t *testing.T) {
 	plain := fcsOf("FCS3.1", data)
 	for _, tc := range []struct{ text, want string }{
 		{fcsOf("FCS1.0", data), "begins with bytes"},
-		{fcsOf("FCS3.2", data), `holds FCS of version "3.2": 2.0, 3.0 and 3.1 can be read`},
+		{fcsOf("FCS3.3", data), `holds FCS of version "3.3": 2.0, 3.0, 3.1 and 3.2 can be read`},
 		{plain[:30], "header: is truncated"},
 		{plain[:100], "TEXT: is truncated"},
 		{plain[:len(plain)-1], "is truncated: announces 2 events of 2 bytes, 1 are there"},
@@ -37,6 +41,7 @@ func TestFCSErrors(t *testing.T) {
 		{strings.Replace(plain, "      58", "99999999", 1), "header: TEXT from byte 99999999 to "},
 		{fcsOf("FCS3.1", data, "$MODE", "U"), "has histograms"},
 		{fcsOf("FCS3.1", data, "$DATATYPE", "A"), `has values of type "A": I, F and D ($DATATYPE) can be read`},
+		{fcsOf("FCS3.2", data, "$P1DATATYPE", "A"), `has values of type "A": I, F and D ($P1DATATYPE) can be read`},
 		{fcsOf("FCS3.1", data, "$PAR", "99999999"), "want a whole number from 1 to 10000"},
 		{fcsOf("FCS3.1", data, "$PAR", "2"), `$P2B is "", want a whole number from 1 to 64`},
 		{fcsOf("FCS3.1", data, "$P1B", "10"), "$P1B is 10: integers of 8, 16, 24, 32 and 64 bits can be read"},
@@ -100,4 +105,147 @@ func TestCompensation(t *testing.T) {
 	}
 	_, err = read("a.csv", "a\n1\n", Options{Compensate: true})
 	wantError(t, err, "a.csv: is a text table, and --compensate is for FCS files")
+}
+
+// events is an FCS file of floats, a row an event, with detectors and markers ("" for none).
+func events(rows [][]float32, detectors, markers []string, more ...string) string {
+	var data []byte
+	for _, row := range rows {
+		for _, v := range row {
+			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
+		}
+	}
+	changes := append([]string{"$DATATYPE", "F", "$PAR", fmt.Sprint(len(detectors)), "$TOT", fmt.Sprint(len(rows))}, more...)
+	for i := range detectors {
+		key := func(letter string) string { return fmt.Sprintf("$P%d%s", i+1, letter) }
+		changes = append(changes, key("B"), "32", key("R"), "1024", key("E"), "0,0", key("N"), detectors[i])
+		if markers[i] != "" {
+			changes = append(changes, key("S"), markers[i])
+		}
+	}
+	return fcsOf("FCS3.1", string(data), changes...)
+}
+
+func TestChannelNames(t *testing.T) {
+	row := [][]float32{{1, 2, 3, 4}}
+	detectors := []string{"FITC-A", "PE-A", "Time", "APC-A"}
+	marked := events(row, detectors, []string{"CD3", "HLA-DR", "", ""})
+	bare := events(row, detectors, []string{"", "", "", ""})
+	twice := events(row, detectors, []string{"CD3", "cd-3", "", ""})
+	for _, tc := range []struct {
+		file         string
+		o            Options
+		columns      []string
+		values       []float32
+		note, failed string
+	}{
+		{file: marked, columns: []string{"CD3", "HLA-DR", "APC-A"}, values: []float32{1, 2, 4}},
+		{file: bare, columns: []string{"FITC-A", "PE-A", "APC-A"}, values: []float32{1, 2, 4}},
+		{file: marked, o: Options{Columns: []string{"Time", "CD3"}}, columns: []string{"Time", "CD3"}, values: []float32{3, 1}},
+		{file: marked, o: Options{Columns: []string{"PE-A", "FITC-A"}}, columns: []string{"PE-A", "FITC-A"}, values: []float32{2, 1}, note: "channels are read by other names: HLA-DR as PE-A, CD3 as FITC-A"},
+		{file: marked, o: Options{Columns: []string{"hladr", "CD3"}}, columns: []string{"hladr", "CD3"}, values: []float32{2, 1}, note: "HLA-DR as hladr"},
+		{file: marked, o: Options{Exclude: []string{"FITC-A"}}, columns: []string{"HLA-DR", "APC-A"}, values: []float32{2, 4}, note: "CD3 as FITC-A"},
+		{file: marked, o: Options{Fields: []Field{{Name: "cd3"}}, Mixed: true}, columns: []string{"cd3"}, values: []float32{1}, note: "CD3 as cd3"},
+		// Who asks for a marker that the file has means by PE-A a channel that has none.
+		{file: marked, o: Options{Columns: []string{"CD3", "PE-A"}}, failed: `has no column "PE-A" (its columns are CD3, HLA-DR, Time, APC-A)`},
+		{file: bare, o: Options{Columns: []string{"CD3"}}, failed: "Its detectors are FITC-A, PE-A, Time, APC-A: if one of them has the marker, say so in a table of detectors and markers (--panel)"},
+		{file: twice, o: Options{Columns: []string{"CD 3"}}, failed: `has no column "CD 3"`},
+		{file: twice, columns: []string{"CD3", "cd-3", "APC-A"}, values: []float32{1, 2, 4}},
+	} {
+		got, err := read("a.fcs", tc.file, tc.o)
+		if tc.failed != "" {
+			wantError(t, err, tc.failed)
+			continue
+		}
+		if err != nil || !slices.Equal(got.Columns, tc.columns) || !slices.Equal(got.Features.Data, tc.values) || !strings.Contains(got.Note, tc.note) || tc.note == "" && got.Note != "" {
+			t.Errorf("%v: %+v, %v", tc.o.Columns, got, err)
+		}
+	}
+}
+
+func TestPanel(t *testing.T) {
+	panelOf := func(text string) *Panel {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "panel.csv")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p, err := ReadPanel(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	file := events([][]float32{{1, 2, 3, 1}, {4, 5, 6, 2}}, []string{"FITC-A", "PE-A", "APC-A", "label"}, []string{"CD8", "", "CD19", ""})
+	p := panelOf("fcs_colname,antigen,marker_class\nPE-A,CD8,type\nAPC-A,CD4,type\nFITC-A,,none\nBV421-A,CD4,type\n")
+	got, err := read("a.fcs", file, Options{Panel: p, Label: "label"})
+	if err != nil || !slices.Equal(got.Columns, []string{"CD8", "CD4"}) || !slices.Equal(got.Features.Data, []float32{2, 3, 5, 6}) || !slices.Equal(got.Labels, []string{"1", "2"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if len(got.Skipped) != 1 || got.Skipped[0].String() != "CD8 (P1) (not in the panel)" {
+		t.Errorf("skipped %v", got.Skipped)
+	}
+	_, err = read("a.fcs", file, Options{Panel: panelOf("a,b\nX,CD3\n")})
+	wantError(t, err, "panel.csv names (its detectors are FITC-A, PE-A, APC-A, label): give the panel of this instrument")
+	_, err = read("a.fcs", file, Options{Panel: panelOf("a,b\nPE-A,CD3\nAPC-A,CD3\n")})
+	wantError(t, err, "says that PE-A and APC-A are both CD3: give each a name of its own")
+	_, err = read("a.csv", "CD3\n1\n", Options{Panel: p})
+	wantError(t, err, "a.csv: is a text table, and --panel is for FCS files of a cytometer: leave it out")
+	for text, want := range map[string]string{
+		"a\nPE-A\n":                 "has one column: give a panel",
+		"a,b\nPE-A,CD3\nPE-A,CD4\n": `says that PE-A is "CD3", and that it is "CD4"`,
+	} {
+		bad := filepath.Join(t.TempDir(), "panel.csv")
+		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadPanel(t.Context(), bad)
+		wantError(t, err, want)
+	}
+	_, err = ReadPanel(t.Context(), t.TempDir())
+	wantError(t, err, "is no table in a file")
+}
+
+// Labels and ids are columns of FCS files too; what is not gated has none.
+func TestFCSLabels(t *testing.T) {
+	nan := float32(math.NaN())
+	file := events([][]float32{{1, 2, 7}, {4, nan, 8}, {3, 5, 9}}, []string{"CD4", "label", "id"}, []string{"", "", ""})
+	got, err := read("a.fcs", file, Options{})
+	if err != nil || !slices.Equal(got.Columns, []string{"CD4"}) || !slices.Equal(got.Labels, []string{"2", "", "5"}) || !slices.Equal(got.IDInts, []int64{7, 8, 9}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A file of FCS 3.2 may have types of its own for channels.
+func TestFCSTypes(t *testing.T) {
+	data := "\x05\x00" + "\x00\x00\xc0\x3f" + "\x00\x00\x00\x00\x00\x00\x04\x40"
+	file := fcsOf("FCS3.2", data, "$TOT", "1", "$PAR", "3",
+		"$P2B", "32", "$P2R", "1", "$P2E", "0,0", "$P2N", "b", "$P2DATATYPE", "F", "$P3B", "64", "$P3R", "1", "$P3E", "0,0", "$P3N", "c", "$P3DATATYPE", "D")
+	got, err := read("a.fcs", file, Options{})
+	if err != nil || !slices.Equal(got.Features.Data, []float32{5, 1.5, 2.5}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A matrix that is there and not used is told of, unless it does nothing or the channels say that
+// it was used.
+func TestSpilloverIsTold(t *testing.T) {
+	rows := [][]float32{{1, 2}}
+	for _, tc := range []struct {
+		detector, matrix string
+		o                Options
+		told             bool
+	}{
+		{"FL1", "2,FL1,FL2,1,.1,0,1", Options{}, true},
+		{"FL1", "2,FL1,FL2,1,.1,0,1", Options{Compensate: true}, false},
+		{"FL1", "2,FL1,FL2,1,.1,0,1", Options{Learnt: true}, false},
+		{"FL1", "2,FL1,FL2,1,0,0,1", Options{}, false},
+		{"FL1", "2,FL1,FL7,1,.1,0,1", Options{}, false},
+		{"Comp-FL1", "2,Comp-FL1,FL2,1,.1,0,1", Options{}, false},
+	} {
+		got, err := read("a.fcs", events(rows, []string{tc.detector, "FL2"}, []string{"", ""}, "$SPILLOVER", tc.matrix), tc.o)
+		if err != nil || strings.Contains(got.Note, "--compensate takes it out") != tc.told {
+			t.Errorf("%+v: %q, %v", tc, got.Note, err)
+		}
+	}
 }

@@ -24,16 +24,17 @@ import (
 type fcsChannel struct {
 	name   string // $PnS, or $PnN where that is empty or of several channels
 	short  string // $PnN
+	kind   byte   // of values: I, F or D
 	bytes  int    // of a value
 	mask   uint64 // of an integer
 	scale  func(float64) float64
-	offset int // in an event
+	offset int    // in an event
+	left   string // why it is no feature unless it is named; "" if it is
 }
 
 // fcsEvents are the events of a data set.
 type fcsEvents struct {
 	channels []fcsChannel
-	kind     byte // $DATATYPE: I, F or D
 	big      bool
 	size     int // bytes of an event
 	total    int
@@ -52,12 +53,9 @@ const maxChannels = 10000
 // events reads what TEXT says of the events.
 func (f *fcsFile) events() (*fcsEvents, error) {
 	t := f.text
-	e := &fcsEvents{kind: (strings.ToUpper(t["$DATATYPE"]) + "?")[0], mem: f.mem}
+	e := &fcsEvents{mem: f.mem}
 	if mode := strings.ToUpper(t["$MODE"]); mode != "L" && mode != "" {
 		return nil, fmt.Errorf("has histograms ($MODE is %q): give a file of events (list mode)", t["$MODE"])
-	}
-	if !strings.Contains("IFD", string(e.kind)) {
-		return nil, fmt.Errorf("has values of type %q: I, F and D ($DATATYPE) can be read: export it again", t["$DATATYPE"])
 	}
 	n, err := t.need("$PAR", 1, maxChannels)
 	if err != nil {
@@ -67,7 +65,7 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 		return nil, err
 	}
 	for i := range int(n) {
-		c, err := t.channel(i+1, e.kind)
+		c, err := t.channel(i + 1)
 		if err != nil {
 			return nil, err
 		}
@@ -76,6 +74,11 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 		e.channels = append(e.channels, c)
 	}
 	nameChannels(e.channels)
+	for i := range e.channels {
+		if c := &e.channels[i]; strings.EqualFold(c.short, "time") {
+			c.left = "when an event was measured"
+		}
+	}
 	if e.big, err = t.order(e); err != nil {
 		return nil, err
 	}
@@ -83,8 +86,16 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 }
 
 // channel reads what TEXT says of parameter n.
-func (t fcsText) channel(n int, kind byte) (c fcsChannel, err error) {
+func (t fcsText) channel(n int) (c fcsChannel, err error) {
 	key := func(letter string) string { return fmt.Sprintf("$P%d%s", n, letter) }
+	name := "$DATATYPE"
+	if t[key("DATATYPE")] != "" { // as FCS 3.2 has it
+		name = key("DATATYPE")
+	}
+	kind := (strings.ToUpper(t[name]) + "?")[0]
+	if c.kind = kind; !strings.Contains("IFD", string(kind)) {
+		return c, fmt.Errorf("has values of type %q: I, F and D (%s) can be read: export it again", t[name], name)
+	}
 	c.short = t[key("N")]
 	c.short = cmp.Or(c.short, fmt.Sprintf("P%d", n))
 	c.name = t[key("S")]
@@ -157,28 +168,6 @@ func (t fcsText) order(e *fcsEvents) (big bool, err error) {
 	return false, fmt.Errorf("$BYTEORD is %q: 1,2,3,4 and 4,3,2,1 can be read: export it again", t["$BYTEORD"])
 }
 
-// nameChannels gives each channel a name of its own.
-func nameChannels(channels []fcsChannel) {
-	count := map[string]int{}
-	for _, c := range channels {
-		count[c.name]++
-	}
-	taken := map[string]bool{}
-	for i := range channels {
-		c := &channels[i]
-		if c.name == "" || count[c.name] > 1 || isReserved(c.name) {
-			c.name = c.short
-		}
-		for taken[c.name] || isReserved(c.name) {
-			c.name = fmt.Sprintf("%s (P%d)", c.name, i+1)
-		}
-		taken[c.name] = true
-	}
-}
-
-// isReserved reports whether a column of that name would be no feature.
-func isReserved(name string) bool { return name == "label" || name == "id" }
-
 // locate finds the events in the file.
 func (f *fcsFile) locate(e *fcsEvents) error {
 	begin, size := f.data[0], f.data[1]-f.data[0]+1
@@ -249,7 +238,7 @@ func (e *fcsEvents) value(c *fcsChannel, raw []byte) float64 {
 		swap(wide[:c.bytes], c.bytes)
 	}
 	v := binary.LittleEndian.Uint64(wide[:])
-	switch e.kind {
+	switch c.kind {
 	case 'F':
 		return float64(math.Float32frombits(uint32(v)))
 	case 'D':
@@ -311,6 +300,12 @@ func channelOf(name string, channels []fcsChannel) int {
 		return n - 1
 	}
 	return -1
+}
+
+// nothing reports whether no channel has light of another.
+func (s *spill) nothing() bool {
+	n := len(s.channels)
+	return mat.Equal(s.inverse, mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)))
 }
 
 // remove takes the spillover out of an event.

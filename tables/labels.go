@@ -29,7 +29,7 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 		return nil, fmt.Errorf("labels: %w", absent(path, err))
 	}
 	defer f.Close()
-	o.Columns, o.Fields, o.Compensate, o.Compensated, o.Hash = nil, nil, false, false, 0 // of the features
+	o.Columns, o.Fields, o.Compensate, o.Compensated, o.Panel, o.Hash = nil, nil, false, false, nil, 0 // of the features
 	in, err := newInput(ctx, f, path, o)
 	if err != nil {
 		return nil, named(path, err)

@@ -148,6 +148,10 @@ type Options struct {
 	// formats are taken to be.
 	Compensated bool
 
+	// Panel names the channels of FCS files, and those alone that it has are features, if none are
+	// named. nil: they have their own names.
+	Panel *Panel
+
 	// Hash is how many features the indices of svmlight rows are hashed to. 0: DefaultHash if
 	// there are too many, or as many as the names in Columns or Fields say.
 	Hash int
@@ -158,6 +162,9 @@ type Options struct {
 	// only says which columns Columns and EachBatch need of a format that can read some
 	// alone; nil: all.
 	only func(arrow.Field) bool
+	// left are columns that are no features unless they are named, and why.
+	left map[string]string
+	hint string // see MissingColumns.Hint
 	// lists says that columns of lists, and of whatever else is nested, are columns too.
 	lists bool
 

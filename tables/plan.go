@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -128,7 +129,7 @@ func planColumns(schema *arrow.Schema, o Options) (*plan, error) {
 		if !used[i] && !p.has(i) {
 			s := skippedColumn{at: i}
 			if len(columns) == 0 && o.Image == "" && !p.excluded(f.Name) {
-				s.why = whyNot(f.Type)
+				s.why = cmp.Or(p.options.left[f.Name], whyNot(f.Type))
 			}
 			s.counts = isText(f.Type) && !o.OnlyIDs && o.Image == "" && (s.why == WhyText && !slices.Contains(reserved, f.Name) || f.Name == "domain")
 			p.skipped = append(p.skipped, s)

@@ -50,7 +50,7 @@ func openSeveral(ctx context.Context, path string, paths []string, o Options) ([
 		}
 		tables, err := openFile(ctx, file, each)
 		if lacking := (*MissingColumns)(nil); errors.As(err, &lacking) && k > 0 {
-			err = fmt.Errorf("%s: has no column %s, which %s has (its columns are %s): give all files the same columns, or name those in common with --columns", file, lacking.Names(), paths[0], list(lacking.Header))
+			err = fmt.Errorf("%s: has no column %s, which %s has (its columns are %s): give all files the same columns, or name those in common with --columns%s", file, lacking.Names(), paths[0], list(lacking.Header), lacking.Hint)
 		}
 		if err != nil {
 			return nil, err

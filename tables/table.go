@@ -22,6 +22,7 @@ type Table struct {
 	Fields   []Field        // what the columns are, if that was asked for; nil: numbers
 	Centres  []float64      // what was taken off the numbers of each column, see Options.Centres; nil: nothing
 	Skipped  []Skipped      // columns of the input that were not read
+	Cofactor float64        // of arcsinh, as is usual for the cytometer of an FCS file; 0: it is none
 	Unread   string         // the column of labels, if it was not read
 	Note     string         // what people are told of how the input was read; "" for nothing
 	Doubt    string         // what they are warned of; "" for nothing

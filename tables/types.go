@@ -46,7 +46,7 @@ func (p *plan) usualFeatures(schema *arrow.Schema) ([]int, error) {
 	var listNames []string
 	for i, f := range schema.Fields() {
 		switch {
-		case p.has(i) || slices.Contains(reserved, f.Name) || p.excluded(f.Name):
+		case p.has(i) || slices.Contains(reserved, f.Name) || p.options.left[f.Name] != "" || p.excluded(f.Name):
 		case isList(f.Type):
 			lists, listNames = append(lists, i), append(listNames, f.Name)
 		case isNumber(f.Type) || p.options.Mixed && isMixed(f.Type):

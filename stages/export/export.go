@@ -4,9 +4,11 @@ package export
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
+	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/prepared"
 )
@@ -60,6 +62,9 @@ func open(ctx context.Context, o Options) (*source, error) {
 	}
 	if m.preparation, err = prepared.Parse(labeller.Preparation); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Model, err)
+	}
+	if t := m.preparation.Target.Transform; t != nil && t.Logicle != (scale.Logicle{}) {
+		return nil, advised(o, errors.New("its numbers are transformed by logicle, which ONNX and PyTorch lack (learn with --arcsinh)"))
 	}
 	return m, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -214,6 +215,7 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 	if err := warnOfNumbers(ctx, env, source, o.Source.Format.Memory); err != nil {
 		return nil, err
 	}
+	st.tellRaw(env, source)
 	if err := warnOfCopies(ctx, env, source, o.Source.Format.Memory); err != nil {
 		return nil, err
 	}
@@ -486,7 +488,7 @@ func (o *Options) lacks(path string, e *tables.MissingColumns, columns []string)
 	name, source := inputName(path), inputName(o.Source.Path)
 	switch {
 	case source == "" && (o.Load != "" || o.Prepared != ""):
-		return fmt.Errorf("%s: has no column %s, which the rows that were learnt on have (the columns of %s are %s): give it the column, or learn without it", name, e.Names(), name, nameColumns(e.Header))
+		return fmt.Errorf("%s: has no column %s, which the rows that were learnt on have (the columns of %s are %s): give it the column, or learn without it%s", name, e.Names(), name, nameColumns(e.Header), e.Hint)
 	case source == "" || source == name:
 		return fmt.Errorf("%s: %w", name, e)
 	}
@@ -494,7 +496,7 @@ func (o *Options) lacks(path string, e *tables.MissingColumns, columns []string)
 	if both := e.Both(columns); len(both) > 0 {
 		advice = fmt.Sprintf("both have %s: use these alone with --columns %s, or give %s the others", nameColumns(both), shell(both), name)
 	}
-	return fmt.Errorf("%s: has no column %s, which %s has (the columns of %s are %s); %s", name, e.Names(), source, name, nameColumns(e.Header), advice)
+	return fmt.Errorf("%s: has no column %s, which %s has (the columns of %s are %s); %s%s", name, e.Names(), source, name, nameColumns(e.Header), advice, e.Hint)
 }
 
 // inputName is what messages call an input.
@@ -604,7 +606,9 @@ func (o *Options) batches(t *tables.Table, chosen []int) ([]string, error) {
 	names := make([]string, len(chosen))
 	for i, row := range chosen {
 		if o.BatchFiles {
-			names[i] = t.File(row)
+			if names[i] = t.File(row); o.Source.Format.LabelFromFile { // a file has one class
+				names[i] = filepath.Dir(names[i])
+			}
 			continue
 		}
 		if names[i] = t.Batches[row]; names[i] == "" {
@@ -612,7 +616,10 @@ func (o *Options) batches(t *tables.Table, chosen []int) ([]string, error) {
 		}
 	}
 	if !slices.ContainsFunc(names, func(name string) bool { return name != names[0] }) {
-		if o.BatchFiles {
+		switch {
+		case o.BatchFiles && o.Source.Format.LabelFromFile:
+			return nil, errors.New("is one folder, so one batch, as each file has one class (--label-from-file): give the files of each batch a folder of their own, or leave --batch-files out")
+		case o.BatchFiles:
 			return nil, errors.New("is one file, so one batch: give several, or leave --batch-files out")
 		}
 		return nil, fmt.Errorf("column %q: all rows are of batch %q: name a column with several values, or leave --batch-column out", o.Source.Format.Batch, names[0])

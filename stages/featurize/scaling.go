@@ -71,9 +71,9 @@ func (st *recipe) transform(ctx context.Context, t *tables.Table) error {
 		return nil
 	}
 	if len(t.Shape) == 3 {
-		return fmt.Errorf("its rows are images, which are not transformed by %s: leave --log1p and --arcsinh out", st.Transform)
+		return fmt.Errorf("its rows are images, which are not transformed by %s: leave --log1p, --arcsinh and --logicle out", st.Transform)
 	}
-	numbers := st.numbers(t.Features.Cols)
+	numbers, of := st.numbers(t.Features.Cols), st.Transform.Func()
 	for i := range t.Features.Rows {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -83,7 +83,7 @@ func (st *recipe) transform(ctx context.Context, t *tables.Table) error {
 			continue
 		}
 		for _, j := range numbers {
-			y := st.Transform.Of(row[j])
+			y := of(row[j])
 			if math.IsInf(float64(y), 0) || y != y {
 				return fmt.Errorf("%s, %s: %v has no %s: %s", t.Place(i), nameFeature(t, j), row[j], st.Transform, remedy(*st.Transform))
 			}
@@ -105,7 +105,10 @@ func remedy(t scale.Transform) string {
 	if t.Log1p {
 		return "log1p takes numbers above -1: mend or drop the row, or learn without the column (--exclude), or with --arcsinh COFACTOR"
 	}
-	return "learn with a larger cofactor"
+	if t.Cofactor != 0 {
+		return "learn with a larger cofactor"
+	}
+	return "mend or drop the row"
 }
 
 // standardize applies the scaling of the columns, which it fits unless it was loaded.

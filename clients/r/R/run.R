@@ -90,7 +90,7 @@ flags <- function(options, ours = NULL) {
 always_ours <- c("source", "target", "label", "id", "output", "format", "save", "load", "model", "json", "quiet", "q", "o", "h", "help",
                  "log-format", "keep", "truth", "details", "force", "compression", "spreadsheet", "cached", "source-labels", "target-labels", "labels", "summary", "report", "missing-labels",
                  "file-column", "domain-column", "source-domain", "target-domain", "domain", "features", "embedding",
-                 "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "compensate")
+                 "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "compensate", "panel")
 
 lists <- c("columns", "exclude", "categorical", "classes", "levels")
 

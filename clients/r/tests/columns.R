@@ -66,8 +66,8 @@ stopifnot(identical(said(c("source.csv: line 3, column \"x\"", "target.arrows: r
 
 # Options.
 stopifnot(identical(
-  marsr:::flags(list(assume = "move", log1p = TRUE, max_categories = 1e5, columns = c("a,b", "c"), source.proportions = c(x = 0.05, y = 0.95), seed = NULL)),
-  c("--assume=move", "--log1p=true", "--max-categories=100000", "--columns=\"a,b\",c", "--source-proportions=x=0.05,y=0.95")
+  marsr:::flags(list(assume = "move", log1p = TRUE, max_categories = 1e5, logicle = c(262144, 0.5), columns = c("a,b", "c"), source.proportions = c(x = 0.05, y = 0.95), seed = NULL)),
+  c("--assume=move", "--log1p=true", "--max-categories=100000", "--logicle=262144,0.5", "--columns=\"a,b\",c", "--source-proportions=x=0.05,y=0.95")
 ))
 fails(marsr:::flags(list("move")), "has no name")
 fails(marsr:::flags(list(output = "x.csv")), "argument output is no option here")

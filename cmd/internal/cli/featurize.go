@@ -92,7 +92,7 @@ type featurizeFlags struct {
 
 	separator, decimal, thousands     string
 	missing, missingLabels, badImages string
-	resize, crop, shape               string
+	resize, crop, shape, panel        string
 	explain                           bool
 }
 
@@ -118,7 +118,7 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 	f.Var(oneOf{&o.missingLabels, []string{"error", "drop"}}, "missing-labels", "what to do about source rows without a label: refuse them, or leave them out")
 	f.BoolVar(&o.how.LabelFromFile, "label-from-file", false, "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy")
 	f.StringVar(&o.source.Format.Batch, "batch-column", "", "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen")
-	f.BoolVar(&o.BatchFiles, "batch-files", false, "the same, where each file of --source is a batch")
+	f.BoolVar(&o.BatchFiles, "batch-files", false, "the same, where each file of --source is a batch, or with --label-from-file each folder")
 	o.registerID(f)
 	f.StringSliceVar(&o.how.Columns, "columns", nil, "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)")
 	f.StringSliceVar(&o.how.Exclude, "exclude", nil, "columns that are no features, or patterns such as 'x*'")
@@ -165,9 +165,41 @@ func (o *featurizeFlags) registerFiles(f *pflag.FlagSet) {
 func (o *featurizeFlags) registerScaling(f *pflag.FlagSet) {
 	f.BoolVar(&o.Transform.Log1p, "log1p", false, "replace numbers x by log(1 + x), as counts and concentrations need it")
 	f.Var(amount{&o.Transform.Cofactor, math.MaxFloat32, true}, "arcsinh", "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence")
+	f.Var(logicle{&o.Transform.Logicle}, "logicle", "replace numbers by their place on the scale of that name, as in cytometry: the top of the instrument's scale, such as 262144, and if others are wanted than 0.5,4.5,0 its parameters W,M,A after it")
 	f.Var(oneOf{&o.Standardize, []string{"none", "source", "domain"}}, "standardize", "bring features to mean 0 and deviation 1, by the source's moments or each domain's own (default none; source if --scale is given)")
 	o.Scale = scale.Moments
 	f.Var(oneOf{(*string)(&o.Scale), scales()}, "scale", "how --standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile)")
+}
+
+// logicle is the parameters of that scale, of which all but the first have a usual value.
+type logicle struct{ value *scale.Logicle }
+
+func (l logicle) Type() string { return "string" }
+
+func (l logicle) String() string {
+	if l.value == nil || *l.value == (scale.Logicle{}) {
+		return ""
+	}
+	return fmt.Sprintf("%g,%g,%g,%g", l.value.T, l.value.W, l.value.M, l.value.A)
+}
+
+func (l logicle) Set(s string) error {
+	v := scale.Logicle{W: 0.5, M: 4.5}
+	into, parts := []*float64{&v.T, &v.W, &v.M, &v.A}, strings.Split(s, ",")
+	if len(parts) > len(into) {
+		return fmt.Errorf("%q has %d numbers: want T, or T,W,M,A", s, len(parts))
+	}
+	for i, part := range parts {
+		var err error
+		if *into[i], err = strconv.ParseFloat(strings.TrimSpace(part), 64); err != nil {
+			return fmt.Errorf("%q is no number: want T, the top of the scale, or T,W,M,A", part)
+		}
+	}
+	if err := v.Check(); err != nil {
+		return err
+	}
+	*l.value = v
+	return nil
 }
 
 // scales are the values of --scale.
@@ -180,8 +212,8 @@ func scales() (names []string) {
 
 // checkScaling checks what is done to numbers.
 func (o *featurizeFlags) checkScaling() error {
-	if o.Transform.Log1p && o.Transform.Cofactor > 0 {
-		return usagef("--log1p and --arcsinh: give one of them")
+	if o.Transform.Check() != nil { // each flag has checked its value
+		return usagef("--log1p, --arcsinh and --logicle: give one of them")
 	}
 	if o.Standardize == "none" && o.Scale != scale.Moments {
 		return usagef("--scale %s says how --standardize scales: leave --standardize none out", o.Scale)
@@ -223,6 +255,7 @@ func (o *featurizeFlags) registerFileColumn(f *pflag.FlagSet) {
 // registerText registers what says how tables and FCS files are written.
 func (o *featurizeFlags) registerText(f *pflag.FlagSet) {
 	o.registerTables(f)
+	f.StringVar(&o.panel, "panel", "", "table whose first two columns say which marker each detector of FCS files has: the channels are named by it, and the others are left out")
 	f.BoolVar(&o.how.Compensate, "compensate", false, "take the spillover between channels out of FCS files, by the matrix that each has")
 }
 
@@ -256,6 +289,12 @@ func (o *featurizeFlags) text() (tables.Options, error) {
 			return f, usagef("--thousands %q: want one character that is no digit, no sign and not the decimal mark", o.thousands)
 		}
 		f.Thousands = mark[0]
+	}
+	if o.panel != "" {
+		var err error
+		if f.Panel, err = tables.ReadPanel(context.Background(), o.panel); err != nil { // a few lines
+			return f, err
+		}
 	}
 	var err error
 	f.Separator, err = o.parseSeparator()

@@ -79,7 +79,10 @@ var meanings = []struct {
 		{names: "max-categories missing missing-indicator hash-features"},
 		{names: "explain", role: pipeline.Reserved, python: none},
 	}},
-	{"How files are written", []meaning{{names: "separator decimal thousands comment skip-lines no-header encoding compensate"}}},
+	{"How files are written", []meaning{
+		{names: "separator decimal thousands comment skip-lines no-header encoding compensate"},
+		{names: "panel", role: pipeline.InputFile, python: "Path"},
+	}},
 	{"Images", []meaning{
 		{names: "image-column", values: columnNames("source", "target")},
 		{names: "bad-images shape raw grey resize source-resize target-resize crop pad source-pad target-pad source-binarise target-binarise colour"},
@@ -92,7 +95,7 @@ var meanings = []struct {
 		{names: "source-fractions target-fractions source-rows target-rows max-source-rows max-target-rows disjoint"},
 	}},
 	{"How it is done", []meaning{
-		{names: "method log1p arcsinh standardize scale classifier decision unknown confidence epochs level bootstrap"},
+		{names: "method log1p arcsinh logicle standardize scale classifier decision unknown confidence epochs level bootstrap"},
 		{names: "seed", role: pipeline.Seed},
 	}},
 	{"Output", []meaning{

@@ -97,7 +97,7 @@ func (p *predictor) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if !raw && format.Name == label.Arrow {
-		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "keep", "file-column", "image-column", "compensate"}); err != nil {
+		if err := refuse(cmd, "FILE is a stream, whose rows have their identities", []string{"id", "domain-column", "target-domain", "separator", "decimal", "thousands", "comment", "skip-lines", "no-header", "encoding", "keep", "file-column", "image-column", "compensate", "panel"}); err != nil {
 			return err
 		}
 		return c.filter(cmd, predict.Apply(p.options))

@@ -15,7 +15,7 @@ import (
 func (p *estimator) fromModel(cmd *cobra.Command, args []string) error {
 	c, f := p.common, &p.files
 	if err := refuse(cmd, "the answer is by --model, which knows its source", []string{"source", "source-labels", "source-domain", "columns", "exclude", "categorical", "classes", "method", "assume", "classifier", "bootstrap", "seed", "save-model", "truth", "sums", "parts", "cached",
-		"target-labels", "target-proportions", "target-fractions", "target-rows", "max-target-rows", "disjoint", "standardize", "log1p", "arcsinh"}); err != nil {
+		"target-labels", "target-proportions", "target-fractions", "target-rows", "max-target-rows", "disjoint", "standardize", "log1p", "arcsinh", "logicle"}); err != nil {
 		return err
 	}
 	if len(args) > 0 || f.target.Path == "" {

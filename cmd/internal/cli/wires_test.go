@@ -81,6 +81,7 @@ var fileWires = map[string]wire{
 	"skip-lines":        {values: "1", with: "--source=remarks.csv --target=remarks.csv", fails: true},
 	"no-header":         {values: "true", with: "--source=bare.csv --target=bare.csv --label=c3", fails: true},
 	"compensate":        {values: "true", fails: true}, // of tables that have no spillover
+	"panel":             {values: "panel.csv", fails: true},
 	"encoding":          {values: "latin1", with: "--source=accents.csv --target=accents.csv", meta: true},
 	"classes":           {values: "q,p r,q,p"},
 	"truth":             {values: "true"},
@@ -115,6 +116,7 @@ var fileWires = map[string]wire{
 	"scale":              {values: "robust quantile", with: "--standardize=source"},
 	"log1p":              {values: "true", with: "--source=mixed-source.csv --target=mixed-target.csv --columns=n"},
 	"arcsinh":            {values: "0.5 5"},
+	"logicle":            {values: "10 10,1,4"},
 }
 
 // networkWires are of the flags of training.

@@ -272,6 +272,7 @@ func writeTables(t *testing.T, rng *rand.Rand) {
 	}
 	writeInput(t, "levelled.csv", levelled)
 	writeInput(t, "tree.csv", "group,class_\ng,p\ng,q\nh,r\n")
+	writeInput(t, "panel.csv", "detector,marker\na,CD3\nb,CD4\n")
 	writeInput(t, "tree2.csv", "group,class_\ng,p\nh,q\nh,r\n")
 }
 

@@ -84,9 +84,9 @@ func TestScalersAreScikitLearns(t *testing.T) {
 func TestTransformsAreNumpys(t *testing.T) {
 	for _, c := range oracleCases(t) {
 		for f, want := range map[Transform][][]float32{{Log1p: true}: c.Log1p, {Cofactor: 5}: c.Arcsinh, {}: c.Source} {
-			x := ofRows(c.Source)
+			x, of := ofRows(c.Source), f.Func()
 			for i := range x.Data {
-				x.Data[i] = f.Of(x.Data[i])
+				x.Data[i] = of(x.Data[i])
 			}
 			checkRows(t, f.String(), x, want)
 		}

@@ -249,7 +249,8 @@ rng = np.random.default_rng(0)
 linear = [("FSC-A", "", 16, 1024, "0,0", ""), ("FL1-A", "CD3/a", 16, 1024, "4,1", ""), ("FL2-A", "CD4", 16, 1024, "2.5,0", ""), ("Time", "", 16, 65536, "0,0", "")]
 rows = rng.integers(0, 1024, (6, 4)).tolist()
 save("log.fcs", fcs("2.0", linear, rows, order="4,3,2,1"))
-fcs_case("log.fcs", "FCS 2.0, 16 bits, big-endian, logarithmic", ["FSC-A", "CD3/a", "CD4", "Time"])
+timed = ["FSC-A", "CD3/a", "CD4", "Time"]
+fcs_case("log.fcs", "FCS 2.0, 16 bits, big-endian, logarithmic", timed, options={"Columns": timed})  # Time is a feature where it is named
 mixed = [("A", "", 8, 256, "0,0", "2"), ("B", "", 32, 262144, "0,0", ""), ("C", "same", 16, 1000, "0,0", "0.5"), ("D", "same", 32, 2**32, "0,0", "")]
 rows = [[int(rng.integers(0, 2**c[2])) for c in mixed] for _ in range(5)]
 save("mixed.fcs", fcs("3.0", mixed, rows, delimiter="|", supplemental={"EXTRA": "a||b"}, text_offsets=True))

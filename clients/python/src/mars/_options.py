@@ -49,6 +49,7 @@ class LabelOptions(TypedDict, total=False):
     skip_lines: int
     no_header: bool
     encoding: str
+    panel: Path
     compensate: bool
     classes: Names
     truth: bool
@@ -80,6 +81,7 @@ class LabelOptions(TypedDict, total=False):
     colour: bool
     log1p: bool
     arcsinh: float
+    logicle: str
     standardize: Literal["none", "source", "domain"]
     scale: Literal["standard", "robust", "quantile"]
     method: Literal["auto", "source", "dann", "wd", "iw-wd", "marsg", "marsc", "self-training", "gmm-ot", "translate", "hedge"]
@@ -111,7 +113,7 @@ LABEL: Mapping[str, str] = {
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",
-    "batch_files": "the same, where each file of source is a batch",
+    "batch_files": "the same, where each file of source is a batch, or with label_from_file each folder",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
     "exclude": "columns that are no features, or patterns such as 'x*'",
@@ -130,6 +132,7 @@ LABEL: Mapping[str, str] = {
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
     "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
+    "panel": "table whose first two columns say which marker each detector of FCS files has: the channels are named by it, and the others are left out",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "classes": "keep only rows of these classes, numbered in this order",
     "truth": "write the target's labels as truth, to compare with",
@@ -161,6 +164,7 @@ LABEL: Mapping[str, str] = {
     "colour": "repeat the channel of grey images three times",
     "log1p": "replace numbers x by log(1 + x), as counts and concentrations need it",
     "arcsinh": "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence",
+    "logicle": "replace numbers by their place on the scale of that name, as in cytometry: the top of the instrument's scale, such as 262144, and if others are wanted than 0.5,4.5,0 its parameters W,M,A after it",
     "standardize": "bring features to mean 0 and deviation 1, by the source's moments or each domain's own (default none; source if scale is given)",
     "scale": "how standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile) (default standard)",
     "method": "how to adapt: auto is hedge for tables and embeddings, self-training for images (default auto)",
@@ -213,6 +217,7 @@ class ProportionsOptions(TypedDict, total=False):
     skip_lines: int
     no_header: bool
     encoding: str
+    panel: Path
     compensate: bool
     classes: Names
     truth: bool
@@ -244,6 +249,7 @@ class ProportionsOptions(TypedDict, total=False):
     colour: bool
     log1p: bool
     arcsinh: float
+    logicle: str
     standardize: Literal["none", "source", "domain"]
     scale: Literal["standard", "robust", "quantile"]
     method: Literal["auto", "hedge", "mte"]
@@ -273,7 +279,7 @@ PROPORTIONS: Mapping[str, str] = {
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",
-    "batch_files": "the same, where each file of source is a batch",
+    "batch_files": "the same, where each file of source is a batch, or with label_from_file each folder",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
     "exclude": "columns that are no features, or patterns such as 'x*'",
@@ -292,6 +298,7 @@ PROPORTIONS: Mapping[str, str] = {
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
     "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
+    "panel": "table whose first two columns say which marker each detector of FCS files has: the channels are named by it, and the others are left out",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "classes": "keep only rows of these classes, numbered in this order",
     "truth": "write the target's labels as truth, to compare with",
@@ -323,6 +330,7 @@ PROPORTIONS: Mapping[str, str] = {
     "colour": "repeat the channel of grey images three times",
     "log1p": "replace numbers x by log(1 + x), as counts and concentrations need it",
     "arcsinh": "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence",
+    "logicle": "replace numbers by their place on the scale of that name, as in cytometry: the top of the instrument's scale, such as 262144, and if others are wanted than 0.5,4.5,0 its parameters W,M,A after it",
     "standardize": "bring features to mean 0 and deviation 1, by the source's moments or each domain's own (default none; source if scale is given)",
     "scale": "how standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile) (default standard)",
     "method": "how to estimate: auto is hedge for tables and embeddings, mte for images (default auto)",
@@ -360,6 +368,7 @@ class PredictOptions(TypedDict, total=False):
     skip_lines: int
     no_header: bool
     encoding: str
+    panel: Path
     compensate: bool
     keep: Names
     memory: Union[int, str]
@@ -383,6 +392,7 @@ PREDICT: Mapping[str, str] = {
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
     "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
+    "panel": "table whose first two columns say which marker each detector of FCS files has: the channels are named by it, and the others are left out",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "keep": "columns of the target's table that the labels get too: id, all, or some by name, as in patient,day (default id)",
     "memory": "hold this much of a piped input in memory for a second pass, then spool to a temporary file (default 64M)",
@@ -427,6 +437,7 @@ class AskOptions(TypedDict, total=False):
     skip_lines: int
     no_header: bool
     encoding: str
+    panel: Path
     compensate: bool
     classes: Names
     truth: bool
@@ -458,6 +469,7 @@ class AskOptions(TypedDict, total=False):
     colour: bool
     log1p: bool
     arcsinh: float
+    logicle: str
     standardize: Literal["none", "source", "domain"]
     scale: Literal["standard", "robust", "quantile"]
     method: Literal["auto", "source", "dann", "wd", "iw-wd", "marsg", "marsc", "self-training", "gmm-ot", "translate", "hedge"]
@@ -489,7 +501,7 @@ ASK: Mapping[str, str] = {
     "missing_labels": "what to do about source rows without a label: refuse them, or leave them out (default error)",
     "label_from_file": "each file has the rows of one class, which its name is, without folder and endings: cat for features/cat.npy",
     "batch_column": "column of the source's tables that says which labelled batch a row is of (patient, day, laboratory): classifiers are then judged on batches that they have not seen",
-    "batch_files": "the same, where each file of source is a batch",
+    "batch_files": "the same, where each file of source is a batch, or with label_from_file each folder",
     "id": "identity column of a table (default \"id\", else row numbers)",
     "columns": "feature columns of a table, in order, or patterns such as 'm*' (default: all that say something, or the one column of vectors)",
     "exclude": "columns that are no features, or patterns such as 'x*'",
@@ -508,6 +520,7 @@ ASK: Mapping[str, str] = {
     "skip_lines": "lines of text tables before the header to leave out",
     "no_header": "text tables have no header: their columns are c1, c2, …",
     "encoding": "character encoding of text tables: utf-8, latin1, windows-1252, utf-16, or another such as koi8-r, shift_jis or gb18030 (docs/formats.md) (default utf-8)",
+    "panel": "table whose first two columns say which marker each detector of FCS files has: the channels are named by it, and the others are left out",
     "compensate": "take the spillover between channels out of FCS files, by the matrix that each has",
     "classes": "keep only rows of these classes, numbered in this order",
     "truth": "write the target's labels as truth, to compare with",
@@ -539,6 +552,7 @@ ASK: Mapping[str, str] = {
     "colour": "repeat the channel of grey images three times",
     "log1p": "replace numbers x by log(1 + x), as counts and concentrations need it",
     "arcsinh": "replace numbers x by asinh(x / this cofactor), as in cytometry: 5 for mass, 150 for fluorescence",
+    "logicle": "replace numbers by their place on the scale of that name, as in cytometry: the top of the instrument's scale, such as 262144, and if others are wanted than 0.5,4.5,0 its parameters W,M,A after it",
     "standardize": "bring features to mean 0 and deviation 1, by the source's moments or each domain's own (default none; source if scale is given)",
     "scale": "how standardize scales: by mean and deviation, by median and interquartile range (robust), or to normal scores (quantile) (default standard)",
     "method": "how to adapt: auto is hedge for tables and embeddings, self-training for images (default auto)",
