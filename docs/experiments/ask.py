@@ -114,11 +114,13 @@ def ours(t, budget, rng):
     u = reference.sizes(p)
     rows, late = reference.draw(u, budget, rng)
     first, pi = int((~late).sum()), reference.probabilities(u, budget)[rows]
-    f, means = reference.crossfit(t["weights"], t["V"][:, rows], t["V"].mean(1), y[rows])
-    estimate, lower, upper, plain, _ = reference.sharper(truth[rows], f, means, pi, first, n)
-    weights = reference.reweigh(t["weights"], t["V"][:, rows], y[rows])
-    model = np.einsum("v,vc->c", weights, t["V"].mean(1))
-    blended = reference.project(reference.blend(estimate, plain, model, t["ee"], t["new"]), lower, upper)
+    doubt = reference.doubts(p)
+    kernel, overall = reference.field(t["Z"], doubt, rows)
+    amplitude = reference.amplitude(t["ee"], classes, doubt.mean())
+    learnt_of = t["weights"], t["V"][:, rows], t["V"].mean(1), truth[rows], kernel, overall, doubt[rows], amplitude
+    f, means = reference.crossfit(*learnt_of)
+    estimate, lower, upper, _, _ = reference.sharper(truth[rows], f, means, pi, first, n)
+    after = reference.project(reference.shares(estimate, t["new"], n, *learnt_of), lower, upper)
     holds = np.array([exact(int(x), first, n) for x in truth[rows[~late]].sum(0)]).T
     intervals = {"holds": holds, "sharper": (lower, upper)}
     right, sure = p.argmax(1) == y, p.max(1)
@@ -126,7 +128,7 @@ def ours(t, budget, rng):
     low2, high2 = exact(int(right[rows[~late]].sum()), first, n)
     mean = right.mean()
     said = {
-        "l1_after": np.abs(blended - truth.mean(0)).sum(), "l1_difference": np.abs(estimate - truth.mean(0)).sum(),
+        "l1_after": np.abs(after - truth.mean(0)).sum(), "l1_difference": np.abs(estimate - truth.mean(0)).sum(),
         "accuracy_cover": low <= mean <= high, "accuracy_width": high - low, "accuracy_holds": low2 <= mean <= high2, "accuracy_holds_width": high2 - low2,
     }  # fmt: skip
     return rows, pi, intervals, said
