@@ -59,6 +59,13 @@ def posteriors(path, classes):
     return rows[["probability_" + c for c in classes]].to_numpy()
 
 
+def standardised(data):
+    """Vectors of the target in which rows are near each other."""
+    source = data["Xs"].astype(float)
+    varies = source.std(0) > 0
+    return ((data["Xt"] - source.mean(0)) / np.where(varies, source.std(0), 1))[:, varies]
+
+
 def answer(data) -> dict:
     """What is known of a task without labels; truth is kept to score."""
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +81,7 @@ def answer(data) -> dict:
     return {
         "P": of.pop("auto"), "V": np.array([of[n] for n in weight]), "views": list(weight), "weights": list(weight.values()),
         "est": said["proportions"]["estimated"], "ee": said["expected_error"], "ea": hedge.get("expected_accuracy", np.nan),
-        "classes": np.array([int(float(c)) for c in classes]), "yt": data["yt"],
+        "classes": np.array([int(float(c)) for c in classes]), "yt": data["yt"], "Z": standardised(data),
     }  # fmt: skip
 
 
@@ -102,7 +109,7 @@ def load(path):
     return {
         "y": np.array([code[int(c)] for c in d["yt"]]), "P": pad(p / p.sum(-1, keepdims=True)), "V": pad(v / v.sum(-1, keepdims=True)),
         "est": pad(np.asarray(d["est"], float)), "new": np.arange(len(classes)) >= len(d["classes"]), "weights": d["weights"],
-        "ee": float(d["ee"]), "ea": float(d["ea"]), "views": [str(v) for v in d["views"]],
+        "ee": float(d["ee"]), "ea": float(d["ea"]), "Z": d["Z"].astype(float), "views": [str(v) for v in d["views"]],
     }  # fmt: skip
 
 
