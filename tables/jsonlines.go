@@ -94,6 +94,9 @@ func openJSONLines(ctx context.Context, in *input, o Options) (*batches, error) 
 		return nil, err
 	}
 	r.settle(r.top, o)
+	if len(r.fields) == 0 {
+		return nil, errors.New("has no columns: all objects are empty: give objects with keys")
+	}
 	if err := r.fit(rows, o); err != nil {
 		return nil, err
 	}

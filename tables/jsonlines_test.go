@@ -44,6 +44,8 @@ func TestJSONLines(t *testing.T) {
 		{`{"x":` + strings.Repeat(`{"x":`, 200), Options{}, nil, nil, nil, `more than 100 deep`},
 		{`{"a":{"0":1,"1":2},"b":{"0":3,"1":4}}`, Options{}, nil, nil, nil, `write rows instead: to_json("x.jsonl", orient="records", lines=True)`},
 		{"{\"x\":1,\n\"y\":2}", Options{}, nil, nil, nil, `line 1: column 8: the end of the line where a key in quotes should be`},
+		{"{}\n{}", Options{}, nil, nil, nil, "t.jsonl: has no columns: all objects are empty: give objects with keys"},
+		{"{\"a\":{}}", Options{Columns: []string{"x"}}, nil, nil, nil, "has no columns: all objects are empty"},
 		{"{\n\"y\":2}", Options{}, nil, nil, nil, `holds JSON, which cannot be read`},
 		{"[{\"y\":2}]", Options{}, nil, nil, nil, `holds JSON, which cannot be read`},
 		{sample + `{"x":"a"}`, Options{}, nil, nil, nil, fmt.Sprintf(`line %d: column 6: "x" has text here and numbers in the rows before`, sampleBytes/14+2)},

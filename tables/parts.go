@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/apache/arrow/go/v15/arrow"
+
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/tables/image"
@@ -53,6 +55,52 @@ type domainValue struct{ part, rows int } // part is −1 for values of none
 
 func newSplitter(o Options, mem *arrowio.Budget) *splitter {
 	return &splitter{column: o.Domain, parts: o.parts(), seen: map[string]*domainValue{}, mem: mem}
+}
+
+// mostValues are as many values as a column of targets may have.
+const mostValues = 1000
+
+// Values are those of a column, as Part names them, in the order in which they come.
+func Values(ctx context.Context, path string, o Options, column string) ([]string, error) {
+	var all []string
+	seen := map[string]bool{}
+	rows, found := 0, false
+	err := EachWanted(ctx, path, o, func(f arrow.Field) bool { return f.Name == column }, func(rec arrow.Record) error {
+		if found = rec.NumCols() == 1; !found {
+			return nil
+		}
+		values, err := domainsOf(rec, column)
+		if err != nil {
+			return err
+		}
+		for i, value := range values {
+			value = domainName(value)
+			switch {
+			case seen[value]:
+				continue
+			case value == "":
+				return fmt.Errorf("column %q: row %d has no value: fill it in, or leave the row out", column, rows+i+1)
+			case len(all) == mostValues:
+				return fmt.Errorf("column %q: has more than %d values, and each is a target of its own: name a column of few values", column, mostValues)
+			}
+			value = strings.Clone(value)
+			seen[value], all = true, append(all, value)
+		}
+		rows += len(values)
+		return nil
+	})
+	if err != nil || found {
+		return all, err
+	}
+	fields, _, err := Columns(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return nil, fmt.Errorf("%s: has no column %q: it has %s", path, column, list(names))
 }
 
 func (p Part) values() []string {

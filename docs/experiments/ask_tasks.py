@@ -12,7 +12,7 @@ label   proportions alone: shares are drawn from the simplex, or one class is le
 moved   each class has moved by itself, by .5 to 1.5 deviations; two laboratories, two cameras, two scanners
 new     the source lacks a class, which the target has
 rule    another rule for the label: in a half of the space, some rows of one class are of the next one
-chosen  other rows are chosen by their columns (covariate_shift.py)
+chosen  other rows are chosen by their columns
 split   the table is split by a column of its own (splits.py): rows are chosen, and rules differ
 
 Needs NumPy, pandas, scikit-learn, and skada for its own shifts.
@@ -25,13 +25,27 @@ import pathlib
 
 import numpy as np
 import pandas as pd
-from covariate_shift import weights
 from sklearn import datasets
 from sklearn.decomposition import PCA
 
 SOURCE, TARGET = 800, 2000  # rows, at most
 LEAST = 300  # rows of a target
 KINDS = ("same", "label", "moved", "new", "rule", "chosen")
+
+
+def weights(z, kind, rng):
+    """How the pool's rows z, n×d and standardised, are drawn by their columns: 0 by the first principal
+    component, 1 along a random direction, 2 those of one region, 3 those of one half of a column."""
+    if kind == 2:
+        distance = np.sqrt(((z - z[rng.integers(len(z))]) ** 2).sum(1))
+        return np.exp(-0.5 * (distance / (np.median(distance) / 2)) ** 2)
+    if kind == 3:
+        column = z[:, rng.permutation(np.flatnonzero(z.std(0) > 0))[0]]
+        return np.where(column > np.median(column), 1, 0.05)
+    direction = np.linalg.svd(z - z.mean(0), full_matrices=False)[2][0] if kind == 0 else rng.normal(size=z.shape[1])
+    u = z @ direction
+    u = (u - u.mean()) / u.std()
+    return np.exp(2 * np.clip(u, -3, 3))
 
 
 def coded(x, y):

@@ -1,6 +1,6 @@
-"""Runs mars label and mars proportions on a folder of tasks and scores them.
+"""Runs mars label, and mars proportions with its model, on a folder of tasks and scores them.
 
-usage: tasks.py FOLDER [RESULTS] [--jobs N] [--only PREFIX] [-- FLAGS of both commands]
+usage: tasks.py FOLDER [RESULTS] [--jobs N] [--only PREFIX] [-- FLAGS of mars label]
 
 A task is FOLDER/NAME.npz: Xs (n_S×d) with labels ys, Xt (n_T×d) with labels yt, which are
 only read here, to score. FOLDER/tasks.csv (name,family) says which tasks are of one
@@ -27,7 +27,7 @@ import numpy as np
 LEVEL = 0.9
 
 
-def run(task: pathlib.Path, flags: list[str]) -> dict:
+def run(task: pathlib.Path, flags: list[str], program: str = "mars") -> dict:
     """Labels and proportions of one task, scored."""
     data = np.load(task)
     truth = data["yt"].astype(int)
@@ -35,12 +35,13 @@ def run(task: pathlib.Path, flags: list[str]) -> dict:
         at = pathlib.Path(folder)
         np.savez(at / "source.npz", X=data["Xs"].astype("f4"), y=data["ys"].astype(int))
         np.savez(at / "target.npz", X=data["Xt"].astype("f4"))
-        files = ["--source", at / "source.npz", "--target", at / "target.npz", "-q"]
+        model = at / "model.safetensors"
+        fit = ["--source", at / "source.npz", "--target", at / "target.npz", *flags, "--save", model]
         began = time.monotonic()
-        subprocess.run(["mars", "label", *files, *flags, "-o", at / "labels.csv"], check=True)
+        subprocess.run([program, "label", *fit, "-o", at / "labels.csv", "-q"], check=True, stderr=subprocess.PIPE)
         seconds = time.monotonic() - began
         answer = subprocess.run(
-            ["mars", "proportions", *files, *flags, "--json", "--level", str(LEVEL)], check=True, capture_output=True
+            [program, "proportions", "--model", model, "--json", "--level", str(LEVEL), "-q"], check=True, capture_output=True
         )
         with open(at / "labels.csv") as lines:
             rows = list(csv.DictReader(lines))

@@ -17,11 +17,18 @@ import pathlib
 import sys
 
 import numpy as np
-from sources import sources
 
 SHARES, MOVES = (0, 0.02, 0.05, 0.1, 0.2), (0.3, 0.6, 1, 1.5)
 ROWS = 400  # of the target's first class, at most
 LEAST, VALUES = 150, 50  # rows of a class, and values of a column, at least
+
+
+def sources(folders):
+    """Folder, family, and the file of each task, in the order of tasks.csv."""
+    for folder in map(pathlib.Path, folders):
+        with open(folder / "tasks.csv") as lines:
+            for task in csv.DictReader(lines):
+                yield folder, task["family"], np.load(folder / f"{task['name']}.npz")
 
 
 def tables(folders):

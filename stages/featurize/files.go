@@ -21,10 +21,13 @@ import (
 
 // SideOptions say what to read of one domain and how to prepare it.
 type SideOptions struct {
-	Path    string         // "": the domain is left out
-	Stream  arrowio.Stream // read instead of the file Path, which is its name; nil for none
-	piped   *tables.Piped  // the same, of an input that is no Arrow stream
-	Format  tables.Options
+	Path   string         // "": the domain is left out
+	Stream arrowio.Stream // read instead of the file Path, which is its name; nil for none
+	piped  *tables.Piped  // the same, of an input that is no Arrow stream
+	Format tables.Options
+	// Column is a column of this side alone, of which Domains are the values of the rows that are read; "" for
+	// none. It is no feature.
+	Column  string
 	Domains []string // see Options.Domain
 	// Sketch is read instead of the file Path, which is its name, or its names; nil for none.
 	Sketch *sketches.Sketch
@@ -315,7 +318,7 @@ func readAll(ctx context.Context, env stages.Env, o Options, st *recipe, d *data
 			env.Logger().Info(fmt.Sprintf("%s: %d %s rows of %d %s", t.Name, t.Features.Rows, domain, t.Features.Cols, what))
 			tellNote(env, t)
 		}
-		if others := read[0].Others(); others != "" {
+		if others := read[0].Others(); others != "" && o.Domain != "" {
 			env.Logger().Info(read[0].Name + ": " + others)
 		}
 	}
@@ -347,7 +350,7 @@ func tellNote(env stages.Env, t *tables.Table) {
 func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Options, st *recipe, source *tables.Table) ([]*tables.Table, error) {
 	so := o.side(group[0])
 	f := so.Format
-	f.Domain, f.NoLabels = o.Domain, o.hidesLabels(group[0])
+	f.Domain, f.NoLabels = cmp.Or(o.Domain, so.Column), o.hidesLabels(group[0])
 	f.OptionalLabel = o.optionalLabels(group[0])
 	f.OptionalID = group[0] == arrowio.SourceDomain && len(group) == 1 && o.Target.Path != ""
 	for _, domain := range group {
@@ -383,6 +386,9 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 	}
 	if err != nil {
 		return nil, err
+	}
+	if so.Column != "" {
+		sides[0].Name += fmt.Sprintf(", %s %s", so.Column, strings.Join(so.Domains, ", "))
 	}
 	for k, domain := range group {
 		if domain == arrowio.SourceDomain && o.DropUnlabelled {

@@ -41,7 +41,7 @@ type flow struct {
 func (o *Options) flows(ctx context.Context, st *recipe) bool {
 	t := o.Target
 	switch {
-	case t.Path == "" || t.piped != nil || t.drawn() || o.Disjoint || o.Domain != "" || !o.hidesLabels(arrowio.TargetDomain):
+	case t.Path == "" || t.piped != nil || t.drawn() || o.Disjoint || o.Domain != "" || t.Column != "" || !o.hidesLabels(arrowio.TargetDomain):
 		return false
 	case st.Pictures.Column != "":
 		return false

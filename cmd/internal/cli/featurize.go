@@ -273,7 +273,7 @@ func (o *featurizeFlags) written() (tables.Options, error) {
 // them apart.
 func (o *featurizeFlags) completeSides() error {
 	if o.Domain == "" {
-		if o.source.Domains != nil || o.target.Domains != nil {
+		if o.source.Domains != nil || o.target.Domains != nil && o.target.Column == "" {
 			return usagef("--source-domain and --target-domain are values of a column: name it with --domain-column")
 		}
 		return nil

@@ -13,7 +13,7 @@ import (
 // checkFiles knows of it.
 func TestFlagsOfFilesHaveRoles(t *testing.T) {
 	named := regexp.MustCompile(`\b(file|folder)\b`)
-	others := []string{"memory", "cache", "cached", "separator", "file-column"} // they speak of files and name none that is checked here
+	others := []string{"memory", "cache", "cached", "separator", "file-column", "each-target"} // they speak of files and name none that is checked here
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

@@ -68,6 +68,7 @@ docs/default.md and docs/measured/images.md say what this does and where it fail
 	l.files.registerFiles(f)
 	l.registerMethod(f)
 	l.given.register(f)
+	l.each.register(f, "one table, which says of which target a row is")
 	f.Float64Var(&l.labels.Unknown, "unknown", 0, "label rows \"unknown\" whose typicality is below this: about the share of rows of known classes that are lost to it")
 	amountVar(f, &l.labels.Confidence, "confidence", 1, "give each row the class of the deepest of --levels whose posterior is at least this, such as 0.9, and \"unknown\" where none is (default: the finest class)")
 	l.options.Decision = "accuracy"
@@ -103,6 +104,7 @@ type labeller struct {
 	options     train.Options
 	hedge       hedgeFlags
 	given       givenLabels
+	each        eachTarget
 	labels      label.Options
 	format      string
 	spreadsheet bool
@@ -114,7 +116,7 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := l.checkMethod(cmd); err != nil {
+	if err := cmp.Or(l.checkMethod(cmd), l.each.check(cmd, &l.files, "save", "summary", "cached")); err != nil {
 		return err
 	}
 	q := &question{files: &l.files, common: c}
@@ -128,6 +130,9 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if l.each != "" && format.Name == label.Arrow {
+		return usagef("--each-target: the labels of several targets are no Arrow stream: give -o a name that ends in .csv, .json or .parquet")
+	}
 	if format.Spreadsheet = l.spreadsheet; l.spreadsheet && (format.Name != "csv" && format.Name != "tsv" || c.cached != "") {
 		return usagef("--spreadsheet is for CSV that is not from the cache: leave it out, or write CSV without --cached")
 	}
@@ -137,6 +142,10 @@ func (l *labeller) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := cmp.Or(c.checkOutput(cmd, format), checkPage(c.page), c.checkSummary()); err != nil {
 		return err
+	}
+	if l.each != "" {
+		l.fits(cmd, q)
+		return l.askEach(cmd, q, format)
 	}
 	if err := cmp.Or(l.keepColumns(cmd.Context()), l.given.read(cmd, labelName(&l.files), c)); err != nil {
 		return err
@@ -173,7 +182,7 @@ func (l *labeller) fits(cmd *cobra.Command, q *question) {
 // keepColumns finds which columns of the target's file labels get.
 func (l *labeller) keepColumns(ctx context.Context) error {
 	switch {
-	case l.keep == keepID && l.files.FileColumn == "":
+	case l.keep == keepID && l.files.FileColumn == "" && l.each == "":
 		return nil
 	case l.files.target.Path == "" && l.files.source.Path == "":
 		return usagef("--keep %s: the rows are a stream, which has no file: give --source and --target", l.keep)
@@ -203,7 +212,7 @@ const keepHelp = "columns of the target's table that the labels get too: id, all
 // newKeep keeps the columns of the target's file that the value of --keep names.
 func newKeep(ctx context.Context, keep string, o featurize.Options) (*label.Keep, error) {
 	how := o.Target.Format
-	how.Domain, how.Parts = o.Domain, []tables.Part{{Name: arrowio.TargetDomain.String(), Values: o.Target.Domains}}
+	how.Domain, how.Parts = cmp.Or(o.Domain, o.Target.Column), []tables.Part{{Name: arrowio.TargetDomain.String(), Values: o.Target.Domains}}
 	var names []string
 	if keep != "all" {
 		var err error
@@ -213,8 +222,10 @@ func newKeep(ctx context.Context, keep string, o featurize.Options) (*label.Keep
 		if keep == keepID {
 			names = nil
 		}
-		if file := how.FileColumn; file != "" && !slices.Contains(names, file) {
-			names = append(names, file)
+		for _, name := range []string{how.FileColumn, o.Target.Column} {
+			if name != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return label.NewKeep(ctx, o.Target.Path, how, names)
@@ -334,24 +345,32 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		}
 		return c.writeKnown(cmd, tally)
 	}
-	rows := arrowio.Stream(tally)
-	if c.kept != nil {
-		if warning := c.kept.Warning(); warning != "" {
-			env.Logger().Warn(warning)
-		}
-		with, err := c.kept.With(cmd.Context(), tally, env.Columns.ID)
-		if err != nil {
-			return err
-		}
-		defer with.Close()
-		rows = with
-	}
-	if err := c.saveRows(cmd, format, rows, label.Write); err != nil {
+	err := c.eachRow(cmd.Context(), env, tally, func(rows arrowio.Stream) error { return c.saveRows(cmd, format, rows, label.Write) })
+	if err := cmp.Or(err, c.writeKnown(cmd, tally)); err != nil {
 		return err
 	}
-	if err := c.writeKnown(cmd, tally); err != nil {
+	c.tell(env, tally)
+	return nil
+}
+
+// eachRow gives labels with the columns that they keep.
+func (c *common) eachRow(ctx context.Context, env stages.Env, tally *label.Tally, each func(arrowio.Stream) error) error {
+	if c.kept == nil {
+		return each(tally)
+	}
+	if warning := c.kept.Warning(); warning != "" {
+		env.Logger().Warn(warning)
+	}
+	with, err := c.kept.With(ctx, tally, env.Columns.ID)
+	if err != nil {
 		return err
 	}
+	defer with.Close()
+	return each(with)
+}
+
+// tell logs how many labels there are of each class, and which to check first.
+func (c *common) tell(env stages.Env, tally *label.Tally) {
 	env.Logger().Info(tally.Line())
 	if line := tally.LevelLine(); line != "" {
 		env.Logger().Info(line)
@@ -362,7 +381,6 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 	if check := tally.Check(); check != "" {
 		env.Logger().Info(check)
 	}
-	return nil
 }
 
 // next is the command that comes after labels: that which draws rows for a person to label, or that

@@ -18,7 +18,6 @@ import (
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/stages/proportions"
-	"mars.dev/mars/tables"
 )
 
 // proportionsCommand answers what the target's class proportions are.
@@ -75,7 +74,7 @@ not look at them.`,
 	f.StringVar(&p.augment, "augment", "", imageAugmentHelp)
 	p.given.register(f)
 	f.BoolVar(&p.options.Simultaneous, "simultaneous", false, "by --labels: intervals that hold for all classes at once, not for each")
-	f.BoolVar(&p.each, "each-target", false, "answer for each file of --target by itself, not for all together: a line a file, and with -o a row a file and class")
+	p.each.register(f, "a line a target, and with -o a row a target and class")
 	f.BoolVar(&p.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&p.details, "details", false, "print also what the estimate rests on: assumptions, other estimators, diagnostics")
 	f.Float64Var(&p.options.Level, "level", 0.9, "probability with which an interval is to hold the true share")
@@ -98,7 +97,7 @@ type estimator struct {
 	epochs          int
 	augment, page   string
 	asJSON, details bool
-	each            bool
+	each            eachTarget
 }
 
 func (p *estimator) run(cmd *cobra.Command, args []string) error {
@@ -141,8 +140,8 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	p.options.Labels = p.given.Labels
-	if p.each {
-		return p.runEach(cmd, q, format)
+	if p.each != "" {
+		return p.askEach(cmd, q, format)
 	}
 	q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 		r, err := proportions.Estimate(ctx, env, in, p.options)
@@ -173,13 +172,8 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 	if o.Simultaneous && p.given.path == "" {
 		return usagef("--simultaneous is for intervals by --labels: give both")
 	}
-	if p.each {
-		if err := refuse(cmd, "--each-target answers each file by itself", []string{"labels", "simultaneous", "truth", "sums", "model", "save-model", "parts", "details", "domain-column"}); err != nil {
-			return err
-		}
-		if p.files.target.Path == "" {
-			return usagef("--each-target answers for each file of --target: give --source and --target")
-		}
+	if err := p.each.check(cmd, &p.files, "simultaneous", "truth", "sums", "model", "save-model", "parts", "details"); err != nil {
+		return err
 	}
 	if err := p.hedge.refuseUnless(cmd, o.Method != "mte", o.Method); err != nil {
 		return err
@@ -202,29 +196,28 @@ func (p *estimator) print(cmd *cobra.Command, asJSON, asTable func(io.Writer) er
 	return asTable(cmd.OutOrStdout())
 }
 
-// runEach answers for each file of --target by itself.
-func (p *estimator) runEach(cmd *cobra.Command, q question, format label.Format) error {
+// askEach answers for each target by itself.
+func (p *estimator) askEach(cmd *cobra.Command, q question, format label.Format) error {
 	if output := p.common.output; output != "" && format.Name == label.Arrow {
 		return usagef("-o %s: the reports of several targets are no Arrow stream: give a name that ends in .csv, .json or .parquet", output)
 	}
-	paths, err := tables.Expand(p.files.target.Path)
+	p.options.Field = &hedge.Field{}
+	all := proportions.Targets{Column: p.each.column()}
+	if err := all.Check(); err != nil {
+		return usagef("--each-target=%w", err)
+	}
+	err := p.each.ask(cmd.Context(), &p.files, func(name string) error {
+		q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
+			r, err := proportions.Estimate(ctx, env, in, p.options)
+			all.Targets = append(all.Targets, proportions.Target{Name: name, Report: r})
+			return cmp.Or(err, unchanged(cmd))
+		}
+		return q.ask(cmd, nil)
+	})
 	if err != nil {
 		return err
 	}
-	p.options.Field = &hedge.Field{}
-	var targets proportions.Targets
-	q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
-		r, err := proportions.Estimate(ctx, env, in, p.options)
-		targets = append(targets, proportions.Target{Name: p.files.target.Path, Report: r})
-		return cmp.Or(err, unchanged(cmd))
-	}
-	for _, path := range paths {
-		p.files.target.Path = path
-		if err := q.ask(cmd, nil); err != nil {
-			return err
-		}
-	}
-	return p.putEach(cmd, format, targets)
+	return p.putEach(cmd, format, all)
 }
 
 // putEach prints and keeps the reports of several targets.
@@ -239,7 +232,7 @@ func (p *estimator) putEach(cmd *cobra.Command, format label.Format, t proportio
 	}
 	if p.page != "" {
 		var parts []*report.Part
-		for _, target := range t {
+		for _, target := range t.Targets {
 			part, err := report.Proportions(target.Report)
 			if err != nil {
 				return fmt.Errorf("--report %s: %w", p.page, err)

@@ -201,11 +201,14 @@ func pageOf(cmd *cobra.Command, path string, err error, parts ...*report.Part) e
 	if err != nil {
 		return fmt.Errorf("--report %s: %w", path, err)
 	}
-	page := newPage(cmd, parts[0].Title)
+	title := parts[0].Title
 	lines, warnings := heardOf(cmd)
 	if len(parts) == 1 {
 		parts[0].Hear(warnings)
+	} else {
+		title = fmt.Sprintf("%d targets", len(parts))
 	}
+	page := newPage(cmd, title)
 	page.Parts, page.Inputs = parts, inputsOf(cmd)
 	page.Log = slices.DeleteFunc(lines, func(line string) bool { return line == parts[0].Lead })
 	return writePage(path, page)

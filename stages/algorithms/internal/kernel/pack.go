@@ -12,7 +12,7 @@ type panels[T float] struct {
 
 // at returns the address of row i of a, or column i of b. Within a panel rows
 // or columns lie step elements apart.
-func (p panels[T]) at(i, step int) *T {
+func (p *panels[T]) at(i, step int) *T {
 	return &p.data[i/p.width*p.distance+i%p.width*step]
 }
 
