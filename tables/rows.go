@@ -107,6 +107,26 @@ func EachWanted(ctx context.Context, path string, o Options, wanted func(arrow.F
 	return nil
 }
 
+// ReadWanted is EachWanted of what r gives. Where that has no row it gives a batch without rows, which has the columns.
+func ReadWanted(ctx context.Context, r io.Reader, name string, o Options, wanted func(arrow.Field) bool, each func(arrow.Record) error) error {
+	o.Each = func(*Table) error { return nil } // no labels and identities are kept
+	o.only = wanted
+	return readRows(ctx, r, name, o, func(schema *arrow.Schema, next records, _ int) error {
+		given := false
+		err := eachWanted(schema, next, wanted, func(rec arrow.Record) error {
+			given = true
+			return each(rec)
+		})
+		if err != nil || given {
+			return err
+		}
+		fields := slices.DeleteFunc(slices.Clone(schema.Fields()), func(f arrow.Field) bool { return !wanted(f) })
+		none := array.NewRecordBuilder(memory.DefaultAllocator, arrow.NewSchema(fields, nil)).NewRecord()
+		defer none.Release()
+		return each(none)
+	})
+}
+
 // eachWanted is EachWanted of one file.
 func eachWanted(schema *arrow.Schema, next records, wanted func(arrow.Field) bool, each func(arrow.Record) error) error {
 	var at []int
@@ -266,9 +286,6 @@ func runsOf(rec arrow.Record, domain int, split *splitter) (runs [][2]int64, err
 // openRows opens a table and calls read with its schema, without structs, its batches, and
 // the index of the column of domains, −1 if there is none.
 func openRows(ctx context.Context, path string, o Options, read func(*arrow.Schema, records, int) error) error {
-	if o.Memory == nil {
-		o.Memory = arrowio.NewBudget(0)
-	}
 	f, err := openRead(path)
 	if err != nil {
 		return err
@@ -277,7 +294,15 @@ func openRows(ctx context.Context, path string, o Options, read func(*arrow.Sche
 	if path == "-" {
 		path = StandardInput
 	}
-	in, err := newInput(ctx, f, path, o)
+	return readRows(ctx, f, path, o, read)
+}
+
+// readRows is openRows of what r gives.
+func readRows(ctx context.Context, r io.Reader, path string, o Options, read func(*arrow.Schema, records, int) error) error {
+	if o.Memory == nil {
+		o.Memory = arrowio.NewBudget(0)
+	}
+	in, err := newInput(ctx, r, path, o)
 	if err != nil {
 		return named(path, err)
 	}

@@ -64,32 +64,54 @@ type checker struct {
 	reference *accuracy.Reference
 	report    *Report
 
-	open  map[int64]*pane // by number
-	most  int             // rows that each keeps
-	rows  int64           // of the predictions
-	row   []float32
-	value []float64
-	given *given          // labels; nil: there are none
-	lost  map[string]bool // predicted classes that the reference lacks
+	state   state
+	divider windows.Divider[*pane]
+	live    bool // rows come for ever: windows are given away when they have ended
+	sum     string
+	row     []float32
+	value   []float64
+	given   *given          // labels; nil: there are none
+	lost    map[string]bool // predicted classes that the reference lacks
+}
+
+// A state is all that is known of the predictions: a stream goes on from it.
+type state struct {
+	windows.Panes[*pane]
+	Most    int // rows that each pane keeps
+	Written int // windows
+	Bad     int64
 }
 
 // A pane is the rows of an open window.
 type pane struct {
-	number, first, last int64
-	kept                drift.Sample
-	empty, unknown      int64
+	Number, First, Last int64
+	Kept                drift.Sample
+	Empty, Unknown      int64
 }
 
-// Run reads predictions of a table, or of standard input if path is "-", and a reference, and
-// says how right they are.
-func Run(ctx context.Context, env stages.Env, path, reference string, o Options) (*Report, error) {
+// Slot is the number of a windows.Pane.
+func (p *pane) Slot() int64 { return p.Number }
+
+// forEver is a number of rows that no table has, and in nanoseconds a wait that no row is too late for.
+const forEver = 1 << 62
+
+// newChecker learns from the reference.
+func newChecker(ctx context.Context, env stages.Env, reference string, o Options) (*checker, error) {
 	o.Level = cmp.Or(o.Level, 0.9)
 	o.MaxClasses = cmp.Or(env.MaxClasses, stages.DefaultMaxClasses)
 	if tables.IsPiped(reference) {
 		return nil, fmt.Errorf("%s: the reference is read twice: give it as a file", reference)
 	}
-	c := &checker{options: o, open: map[int64]*pane{}, most: mostWindow, lost: map[string]bool{}}
-	if err := c.refer(ctx, env, reference); err != nil {
+	c := &checker{options: o, state: state{Most: mostWindow}, lost: map[string]bool{}}
+	c.divider = windows.Divider[*pane]{Panes: &c.state.Panes, Size: cmp.Or(int64(o.Window.Time), o.Window.Rows, forEver), Window: o.Window.Time, Wait: forEver, New: c.newPane, Add: c.add}
+	return c, c.refer(ctx, env, reference)
+}
+
+// Run reads predictions of a table, or of standard input if path is "-", and a reference, and
+// says how right they are.
+func Run(ctx context.Context, env stages.Env, path, reference string, o Options) (*Report, error) {
+	c, err := newChecker(ctx, env, reference, o)
+	if err != nil {
 		return nil, err
 	}
 	if err := c.read(ctx, env, path); err != nil {
@@ -130,9 +152,9 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 		if err != nil {
 			return err
 		}
-		return c.take(r, rec, func(i int, state rowState) error {
+		return c.take(r, rec, func(i, said int) error {
 			label := labels(i)
-			if label == "" || state != whole {
+			if label == "" || said < 0 {
 				left++
 				return nil
 			}
@@ -156,7 +178,7 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 	if c.reference, err = accuracy.Fit(ctx, rows, labels, accuracy.Options{Level: o.Level, Seed: o.Seed}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	c.report = newReport(c, r.rows-left)
+	c.report, c.sum = newReport(c, r.rows-left), c.hash(&sample)
 	return nil
 }
 
@@ -195,17 +217,14 @@ func (c *checker) unpackRow(rows *accuracy.Rows, row []float32) {
 	p.Data[len(p.Data)-p.Cols+int(said)] = 1
 }
 
-// A rowState says what a row of predictions is.
-type rowState int
-
+// What stands for a predicted class that a row has not.
 const (
-	whole   rowState = iota
-	empty            // a value is missing
-	unknown          // a class is predicted that the reference lacks
+	empty   = -1 - iota // a value is missing
+	unknown             // a class is predicted that the reference lacks
 )
 
-// take reads the rows of a batch into c.row, one by one.
-func (c *checker) take(r *reader, rec arrow.Record, each func(i int, state rowState) error) (err error) {
+// take reads the rows of a batch into c.row, one by one. said is the class that is predicted.
+func (c *checker) take(r *reader, rec arrow.Record, each func(i, said int) error) (err error) {
 	if r.kind, err = r.kindOf(rec); err == nil && (r.kind == hard) != (c.kind == hard) {
 		err = errors.New("has predictions of another kind than the reference: give the same columns in both, such as a posterior for each class")
 	}
@@ -220,9 +239,9 @@ func (c *checker) take(r *reader, rec arrow.Record, each func(i int, state rowSt
 	}
 	guess := of(rec, r.columns.prediction())
 	for i := range int(rec.NumRows()) {
-		state, err := c.takeRow(r, list, guess, i)
-		if err == nil {
-			err = each(i, state)
+		said, err := c.takeRow(r, list, guess, i)
+		if c.row[c.width()-1] = float32(said); err == nil {
+			err = each(i, said)
 		}
 		if err != nil {
 			return err
@@ -231,8 +250,8 @@ func (c *checker) take(r *reader, rec arrow.Record, each func(i int, state rowSt
 	return nil
 }
 
-// takeRow reads row i into c.row.
-func (c *checker) takeRow(r *reader, list lister, guess arrow.Array, i int) (rowState, error) {
+// takeRow reads the posteriors of row i into c.row, and gives the class that is predicted.
+func (c *checker) takeRow(r *reader, list lister, guess arrow.Array, i int) (said int, err error) {
 	best := 0
 	if list != nil {
 		clear(c.value)
@@ -241,7 +260,7 @@ func (c *checker) takeRow(r *reader, list lister, guess arrow.Array, i int) (row
 		}
 		ok, err := settle(c.value)
 		if err != nil {
-			return 0, fmt.Errorf("row %d: %w", r.number(i), err)
+			return 0, r.inRow(i, err)
 		}
 		if !ok {
 			return empty, nil
@@ -263,8 +282,7 @@ func (c *checker) takeRow(r *reader, list lister, guess arrow.Array, i int) (row
 			return unknown, nil
 		}
 	}
-	c.row[c.width()-1] = float32(best)
-	return whole, nil
+	return best, nil
 }
 
 // read reads the predictions.
@@ -275,6 +293,7 @@ func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
 	if err := c.give(func(text string) { env.Logger().Info(text) }); err != nil {
 		return err
 	}
+	end := windows.Close[*pane](c.keep)
 	err := r.each(ctx, path, o.Reading, func(rec arrow.Record) error {
 		times := of(rec, o.Columns.Time)
 		if o.Columns.Time != "" && times == nil {
@@ -284,13 +303,20 @@ func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
 		if ids == nil && o.Columns.ID != defaultID {
 			return r.lacks(o.Columns.ID, "name the column of identities with --id")
 		}
-		err := c.take(r, rec, func(i int, state rowState) error {
+		err := c.take(r, rec, func(i, said int) (err error) {
 			if c.given != nil {
-				c.given.see(c.rows, ids, i, c.row[:c.width()], state)
+				c.given.see(c.state.Rows, ids, i, c.row[:c.width()], said)
 			}
-			return c.add(ctx, r, times, i, state)
+			row := windows.Row{Row: c.row[:c.width()]}
+			if o.Window.Time > 0 {
+				if row.Time, err = windows.TimeOf(times, i); err != nil {
+					return r.at(i, o.Columns.Time, err)
+				}
+			}
+			_, err = c.put(ctx, row, end)
+			return err
 		})
-		env.Report("predictions", c.rows, 0)
+		env.Report("predictions", c.state.Rows, 0)
 		return err
 	})
 	if err != nil {
@@ -299,90 +325,64 @@ func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
 	if len(c.lost) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: predicts classes that the reference lacks: %s: nothing is known of how right those rows are", path, spelling.List(sortedKeys(c.lost))))
 	}
-	return c.closeAll(ctx)
+	return c.divider.Finish(ctx, end)
 }
 
-// add puts a row into its window.
-func (c *checker) add(ctx context.Context, r *reader, times arrow.Array, i int, state rowState) error {
-	number, o := int64(0), &c.options
-	switch {
-	case o.Window.Rows > 0:
-		number = c.rows / o.Window.Rows
-	case o.Window.Time > 0:
-		at, err := windows.TimeOf(times, i)
-		if err != nil {
-			return r.at(i, o.Columns.Time, err)
-		}
-		number = at / int64(o.Window.Time)
+// put puts a row into its window, and gives those that have ended to end.
+func (c *checker) put(ctx context.Context, row windows.Row, end windows.Close[*pane]) (taken bool, err error) {
+	if taken, err = c.divider.Take(ctx, row, end); err != nil {
+		return taken, err
 	}
-	p := c.open[number]
-	if p == nil {
-		if len(c.open) == mostOpen {
-			return fmt.Errorf("there are more than %d windows of %s: give a longer --window", mostOpen, o.Window.Time)
-		}
-		p = &pane{number: number, first: c.rows, kept: drift.NewSample(c.width(), c.most, 0)}
-		c.open[number] = p
-	}
-	p.last = c.rows
-	c.rows++
-	switch state {
-	case empty:
-		p.empty++
-	case unknown:
-		p.unknown++
-	default:
-		p.kept.Add(drift.Hash(o.Seed, uint64(c.rows)), c.row[:c.width()])
-	}
-	if o.Window.Rows > 0 && c.rows%o.Window.Rows == 0 {
-		return c.close(ctx, p, true)
+	if len(c.state.Open) > mostOpen {
+		return true, fmt.Errorf("there are more than %d windows of %s: give a longer --window", mostOpen, c.options.Window.Time)
 	}
 	c.shrink()
-	return nil
+	return true, nil
+}
+
+func (c *checker) newPane(number int64) *pane {
+	return &pane{Number: number, First: c.state.Rows, Kept: drift.NewSample(c.width(), c.state.Most, 0)}
+}
+
+// add adds a row to a pane.
+func (c *checker) add(p *pane, row windows.Row) {
+	p.Last = c.state.Rows
+	switch row.Row[len(row.Row)-1] {
+	case empty:
+		p.Empty++
+	case unknown:
+		p.Unknown++
+	default:
+		p.Kept.Add(drift.Hash(c.options.Seed, uint64(c.state.Rows+1)), row.Row)
+	}
 }
 
 // shrink makes each open window keep half as many rows where all together keep too many.
 func (c *checker) shrink() {
-	if c.rows%(1<<14) != 0 {
+	s := &c.state
+	if s.Rows%(1<<14) != 0 {
 		return
 	}
 	total := 0
-	for _, p := range c.open {
-		total += len(p.kept.Values)
+	for _, p := range s.Open {
+		total += len(p.Kept.Values)
 	}
 	if total <= mostValues {
 		return
 	}
-	c.most = max(c.most/2, 100)
-	for _, p := range c.open {
-		p.kept.Most = c.most
-		p.kept.Settle()
+	s.Most = max(s.Most/2, 100)
+	for _, p := range s.Open {
+		p.Kept.Most = s.Most
+		p.Kept.Settle()
 	}
 }
 
-// closeAll closes the windows that are open, in their order.
-func (c *checker) closeAll(ctx context.Context) error {
-	for _, number := range sortedKeys(c.open) {
-		if err := c.close(ctx, c.open[number], c.options.Window.Rows == 0); err != nil {
-			return err
-		}
+// keep makes a window of a pane, and keeps it in the report.
+func (c *checker) keep(ctx context.Context, p *pane, complete bool) error {
+	w, err := c.close(ctx, p, complete || c.options.Window.Rows == 0)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// close makes a window of a pane.
-func (c *checker) close(ctx context.Context, p *pane, complete bool) error {
-	delete(c.open, p.number)
-	p.kept.Settle()
-	w := c.newWindow(p, complete)
-	if len(p.kept.Keys) > 0 {
-		rows, _ := c.unpack(&p.kept)
-		e, err := c.reference.Estimate(ctx, rows, int(p.kept.Rows))
-		if err != nil {
-			return err
-		}
-		w.fill(c, e)
-	}
-	w.judge(c.report)
 	if err := c.heed(w); err != nil {
 		return err
 	}
@@ -393,10 +393,27 @@ func (c *checker) close(ctx context.Context, p *pane, complete bool) error {
 	return nil
 }
 
+// close makes a window of a pane.
+func (c *checker) close(ctx context.Context, p *pane, complete bool) (*Window, error) {
+	p.Kept.Settle()
+	c.state.Written++
+	w := c.newWindow(p, complete)
+	if len(p.Kept.Keys) > 0 {
+		rows, _ := c.unpack(&p.Kept)
+		e, err := c.reference.Estimate(ctx, rows, int(p.Kept.Rows))
+		if err != nil {
+			return nil, err
+		}
+		w.fill(c, e)
+	}
+	w.judge(c.report)
+	return w, nil
+}
+
 // place says where a window is.
 func (c *checker) place(p *pane) (start, end string) {
 	if d := int64(c.options.Window.Time); d > 0 {
-		return windows.TimeText(p.number * d), windows.TimeText((p.number + 1) * d)
+		return windows.TimeText(p.Number * d), windows.TimeText((p.Number + 1) * d)
 	}
-	return fmt.Sprint(p.first + 1), fmt.Sprint(p.last + 1)
+	return fmt.Sprint(p.First + 1), fmt.Sprint(p.Last + 1)
 }

@@ -76,7 +76,7 @@ func (c *checker) give(tell func(string)) (err error) {
 }
 
 // see looks at the row that comes next: whether a person was to label it.
-func (g *given) see(number int64, ids arrow.Array, i int, row []float32, state rowState) {
+func (g *given) see(number int64, ids arrow.Array, i int, row []float32, said int) {
 	name := fmt.Sprint(number)
 	if ids != nil {
 		name = text(ids, i)
@@ -86,7 +86,7 @@ func (g *given) see(number int64, ids arrow.Array, i int, row []float32, state r
 	if d == nil {
 		return
 	}
-	if d.name = name; state == whole {
+	if d.name = name; said >= 0 {
 		d.row = slices.Clone(row)
 	}
 }
@@ -126,7 +126,7 @@ func (c *checker) heed(w *Window) error {
 	l.Uniform, l.Sharper = sample.Uniform, estimate.Intervals[0]
 	l.Accuracy = min(max(estimate.Value[0], l.Sharper.Lower), l.Sharper.Upper)
 	reached, _ := all.Reached()
-	l.Holds = ppi.Exact(right.hits, right.hits+reached-l.Uniform, reached, int(c.rows), c.options.Level)
+	l.Holds = ppi.Exact(right.hits, right.hits+reached-l.Uniform, reached, int(c.state.Rows), c.options.Level)
 	c.reference.Reweigh(w.estimate, after, int(w.Counts.Used))
 	w.fill(c, w.estimate)
 	w.believe(l, c.report.alert)
@@ -145,7 +145,7 @@ func (c *checker) found() (*labelled.Rows, accuracy.Rows) {
 			c.unpackRow(&rows, d.row)
 		}
 	}
-	return &labelled.Rows{Answers: &answers, Total: int(c.rows)}, rows
+	return &labelled.Rows{Answers: &answers, Total: int(c.state.Rows)}, rows
 }
 
 // evidence is what the assumptions say of the classes of labelled rows.

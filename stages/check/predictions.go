@@ -58,6 +58,7 @@ type reader struct {
 	rows    int64         // before a batch
 	schema  *arrow.Schema // of the file that is read
 	before  int64         // rows of files before it
+	live    bool          // who reads knows where a row is
 }
 
 // wanted reports whether a column is read.
@@ -153,7 +154,18 @@ func (r *reader) number(i int) int64 { return r.rows - r.before + int64(i) + 1 }
 
 // at names a place in an error.
 func (r *reader) at(i int, column string, err error) error {
+	if r.live {
+		return fmt.Errorf("column %q: %w", column, err)
+	}
 	return fmt.Errorf("row %d, column %q: %w", r.number(i), column, err)
+}
+
+// inRow names the row in an error of all columns.
+func (r *reader) inRow(i int, err error) error {
+	if r.live {
+		return err
+	}
+	return fmt.Errorf("row %d: %w", r.number(i), err)
 }
 
 // numberAt is the number in row i of a column; NaN where there is none.

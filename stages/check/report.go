@@ -32,6 +32,7 @@ type Report struct {
 	Next string `json:"-"`
 
 	alert float64
+	live  bool // windows are of a stream
 }
 
 // Unseen is what nobody can see without labels.
@@ -40,7 +41,7 @@ const Unseen = "If labels now follow another rule than in the reference, or rows
 func newReport(c *checker, rows int64) *Report {
 	r := c.reference
 	return &Report{Classes: c.classes.names, Level: c.options.Level, Rows: rows, Shares: r.Proportions, Unseen: Unseen,
-		Reference: figures(names(c.classes.names), r.Figures, r.Interval, nil), Windows: []*Window{}, alert: c.options.Alert}
+		Reference: figures(names(c.classes.names), r.Figures, r.Interval, nil), Windows: []*Window{}, alert: c.options.Alert, live: c.live}
 }
 
 // Alarms are the windows whose accuracy is below what was asked for.
@@ -111,6 +112,10 @@ func (r *Report) Record() arrow.Record {
 	whole("used", func(w *Window) int64 { return w.Counts.Used })
 	whole("empty", func(w *Window) int64 { return w.Counts.Empty })
 	whole("unknown", func(w *Window) int64 { return w.Counts.Unknown })
+	if r.live {
+		whole("late", func(w *Window) int64 { return w.Counts.Late })
+		whole("bad", func(w *Window) int64 { return w.Counts.Bad })
+	}
 	for j, f := range r.Reference {
 		double(f.Name, func(w *Window) *float64 { return w.Figures[j].Value })
 		double(f.Name+"_lower", func(w *Window) *float64 { return w.Figures[j].Lower })
@@ -196,6 +201,12 @@ func (r *Report) WriteLine(out io.Writer, w *Window) error {
 	fmt.Fprintf(&b, "%s  %s  %s; %s", shown(a.Value), a.interval(), a.change(), shown(balanced.Value))
 	if !w.Complete {
 		b.WriteString("; not complete")
+	}
+	if n := w.Counts.Late; n > 0 {
+		b.WriteString("; " + spelling.Count(n, "late row", "late rows"))
+	}
+	if n := w.Counts.Bad; n > 0 {
+		b.WriteString("; " + spelling.Count(n, "bad row", "bad rows"))
 	}
 	for _, warning := range w.Warnings {
 		b.WriteString("; " + safetext.Escape(warning))

@@ -62,6 +62,10 @@ type Counts struct {
 	Used    int64 `json:"used"`
 	Empty   int64 `json:"empty"`
 	Unknown int64 `json:"unknown"`
+	// Of a stream, since the window before, those of windows that were closed, and those that cannot be read. Both
+	// are in no window.
+	Late int64 `json:"late,omitempty"`
+	Bad  int64 `json:"bad,omitempty"`
 }
 
 // An Assumption about what has changed since the reference, and the accuracy under it.
@@ -116,8 +120,8 @@ func figures(names []string, values accuracy.Figures, v accuracy.Interval, refer
 }
 
 func (c *checker) newWindow(p *pane, complete bool) *Window {
-	w := &Window{Window: len(c.report.Windows) + 1, Complete: complete, Warnings: []string{}, Assumptions: []Assumption{},
-		Counts: Counts{All: p.kept.Rows + p.empty + p.unknown, Used: int64(len(p.kept.Keys)), Empty: p.empty, Unknown: p.unknown}}
+	w := &Window{Window: c.state.Written, Complete: complete, Warnings: []string{}, Assumptions: []Assumption{},
+		Counts: Counts{All: p.Kept.Rows + p.Empty + p.Unknown, Used: int64(len(p.Kept.Keys)), Empty: p.Empty, Unknown: p.Unknown, Late: c.state.Late, Bad: c.state.Bad}}
 	w.Start, w.End = c.place(p)
 	w.Figures = figures(names(c.classes.names), nil, accuracy.Interval{}, c.reference.Figures)
 	return w

@@ -28,6 +28,28 @@ type Live struct {
 	options tables.Options
 	time    string // the column with the time of each row; "" for none
 	parse   func(string) (int64, error)
+	columns *LiveColumns // nil: the rows of a model
+}
+
+// LiveColumns are the columns of rows that no model prepares.
+type LiveColumns struct {
+	Wanted func(arrow.Field) bool
+	// Read gives the rows of a batch, which may have none, and their times, if there are. It may be called from
+	// any goroutine.
+	Read func(arrow.Record) (rows blas32.General, times []int64, err error)
+}
+
+func (c *LiveColumns) add(rec arrow.Record, to *LiveRows) error {
+	x, times, err := c.Read(rec)
+	all := &to.Features
+	all.Rows, all.Cols, all.Stride = all.Rows+x.Rows, x.Cols, x.Cols
+	all.Data, to.Times = append(all.Data, x.Data...), append(to.Times, times...)
+	return err
+}
+
+// NewLiveColumns reads columns of rows, of text that is written as text says.
+func NewLiveColumns(columns LiveColumns, text tables.Options) *Live {
+	return &Live{columns: &columns, options: text}
 }
 
 // LiveRows are the rows of a part.
@@ -87,6 +109,10 @@ const noColumn = "\x00none"
 
 // Read reads the rows of a file of any kind.
 func (l *Live) Read(ctx context.Context, r io.Reader, name string) (*LiveRows, error) {
+	if c := l.columns; c != nil {
+		rows := &LiveRows{}
+		return rows, tables.ReadWanted(ctx, r, name, l.options, c.Wanted, func(rec arrow.Record) error { return c.add(rec, rows) })
+	}
 	t, err := tables.Read(ctx, r, name, l.options)
 	if err != nil {
 		return nil, err
@@ -111,19 +137,18 @@ func (l *Live) Batch(ctx context.Context, rec arrow.Record, name string, first i
 	if rec.NumRows() == 0 {
 		return nil
 	}
-	rec, err := l.textTimes(rec)
-	if err != nil {
-		return err
+	if l.columns == nil {
+		var err error
+		if rec, err = l.textTimes(rec); err != nil {
+			return err
+		}
 	}
 	return halve(ctx, 0, int(rec.NumRows()), func(lo, hi int) (*LiveRows, error) {
 		part := rec.NewSlice(int64(lo), int64(hi))
 		defer part.Release()
-		sides, err := tables.FromStream(ctx, arrowio.NewBatches(name, part.Schema(), part), l.options)
+		read, err := l.part(ctx, part, name)
 		if err == nil {
-			var read *LiveRows
-			if read, err = l.prepare(ctx, sides[0]); err == nil {
-				return l.then(ctx, read), nil
-			}
+			return l.then(ctx, read), nil
 		}
 		if hi-lo == 1 {
 			err = renumber(err, name, "row", 1, first+int64(lo)+1)
@@ -133,6 +158,19 @@ func (l *Live) Batch(ctx context.Context, rec arrow.Record, name string, first i
 		_, err := rows(r)
 		return err
 	}, bad)
+}
+
+// part reads the rows of a part of a batch.
+func (l *Live) part(ctx context.Context, rec arrow.Record, name string) (*LiveRows, error) {
+	if l.columns != nil {
+		rows := &LiveRows{}
+		return rows, l.columns.add(rec, rows)
+	}
+	sides, err := tables.FromStream(ctx, arrowio.NewBatches(name, rec.Schema(), rec), l.options)
+	if err != nil {
+		return nil, err
+	}
+	return l.prepare(ctx, sides[0])
 }
 
 // halve reads rows lo to hi: together, or where that fails by halves.

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"mars.dev/mars/stages/algorithms/drift"
+	"mars.dev/mars/stages/internal/windows"
 	"mars.dev/mars/tables"
 )
 
@@ -24,10 +25,13 @@ type pane struct {
 	Scores     drift.Sample // before they are complete: posteriors, features
 }
 
+// Slot is the number of a windows.Pane.
+func (p *pane) Slot() int64 { return p.Number }
+
 func (w *Watcher) newPane(number int64) *pane {
 	rows := int64(0) // of panes of time, nobody knows
 	if w.options.Window.Rows > 0 {
-		rows = w.size
+		rows = w.divider.Size
 	}
 	return &pane{Number: number, First: w.State.Rows,
 		Posteriors: drift.NewSample(len(w.model.Classes), maxUsed, rows),
@@ -35,18 +39,15 @@ func (w *Watcher) newPane(number int64) *pane {
 }
 
 // addRow adds the posteriors and the features of a row.
-func (w *Watcher) addRow(p *pane, posteriors, features []float32) {
+func (w *Watcher) addRow(p *pane, row windows.Row) {
 	key := drift.Hash(w.options.Seed, uint64(w.State.Rows))
-	p.Posteriors.Add(key, posteriors)
-	if tables.IsMissing(features) {
+	p.Posteriors.Add(key, row.Row[:len(w.Classes)])
+	if tables.IsMissing(row.Row[len(w.Classes):]) {
 		p.Empty++
 		p.Scores.Skip()
-	} else if p.Scores.Wants(key) {
-		w.row = append(append(w.row[:0], posteriors...), features...)
-		p.Scores.Add(key, w.row)
 	} else {
-		p.Scores.Skip()
+		p.Scores.Add(key, row.Row)
 	}
 	p.Last = w.State.Rows
-	w.State.Rows++
+	w.State.Missing += row.Missing
 }

@@ -23,6 +23,7 @@ import (
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/internal/models"
 	"mars.dev/mars/stages/internal/prepared"
+	"mars.dev/mars/stages/internal/windows"
 	"mars.dev/mars/tables"
 )
 
@@ -53,9 +54,6 @@ var ErrPosterior = errors.New("the model gives a posterior that is no number, as
 // MaxSlides is how many times windows may overlap.
 const MaxSlides = 1_000
 
-// maxStray is how many rows may be late in succession.
-const maxStray = 10_000
-
 // emTolerance ends the estimation of shares when a step changes them by less, in L1.
 const emTolerance = 1e-6
 
@@ -67,30 +65,20 @@ type Watcher struct {
 	options Options
 	model   *models.Labeller
 	sum     string
-	slides  int   // panes of a window
-	size    int64 // of a pane: rows, or nanoseconds
+	slides  int // panes of a window
+	divider windows.Divider[*pane]
 	names   []string
 	weights []float64
-	row     []float32
-	warned  bool // since the last window that was written
+	row     []float32 // posteriors, features
 }
 
 // State is all that a Watcher knows of the stream: see Watcher.Resume.
 type State struct {
-	Rows    int64 // that were taken
-	Written int64 // windows
-	Latest  int64 // time of any row
-	Closed  int64 // the number of the last pane that was closed
-	First   int64 // the number of the first pane
-	Begun   bool
-	Open    []*pane // by number
+	windows.Panes[*pane]
+	Written int64   // windows
 	Recent  []*pane // closed ones that windows to come share, by number
-	Stray   int64   // rows in succession that were late
-	Held    *held   // a row whose time is far ahead of all others'
 
-	// Since the last window that was written. Late rows are also those so far ahead that no
-	// other row has agreed.
-	Late, Bad, Missing int64
+	Bad, Missing int64 // since the last window that was written
 
 	Test    *drift.Test
 	Steps   int64     // pairs of panes that were tested
@@ -135,7 +123,8 @@ func (w *Watcher) divide() error {
 	case window/slide > MaxSlides:
 		return fmt.Errorf("a window is %d steps long: want at most %d", window/slide, MaxSlides)
 	}
-	w.size, w.slides = slide, int(window/slide)
+	w.slides = int(window / slide)
+	w.divider = windows.Divider[*pane]{Panes: &w.State.Panes, Size: slide, Window: o.Window.Time, Wait: o.Late, New: w.newPane, Add: w.addRow, Warn: o.Warn}
 	return nil
 }
 
@@ -261,36 +250,12 @@ func (w *Watcher) Accept() {
 	w.State.Test, w.State.Before, w.State.Steps, w.State.Drifted = nil, nil, 0, false
 }
 
-// A LateError is too many late rows in succession.
-type LateError struct{ After int64 }
-
-// Error says what is wrong.
-func (e *LateError) Error() string {
-	return fmt.Sprintf("%d rows in succession are late: their times are before windows that are closed, which a row of %s has closed: if the clock was set back, or that row's time was wrong, begin anew without the checkpoint; or allow later rows with --late", maxStray, timeText(e.After))
-}
-
-// A held row waits for a second row that agrees that its time has come: a clock that is
-// wrong once would close all windows.
-type held struct {
-	Time    int64
-	Row     []float32 // posteriors, features
-	Missing int64     // cells
-}
-
-// farWindows is by how many windows a row has to be ahead of all others to be held.
-const farWindows = 10
-
-// isFar reports whether time a is far ahead of b.
-func (w *Watcher) isFar(a, b int64) bool {
-	return float64(a)-float64(b) > farWindows*float64(w.options.Window.Time)+float64(w.options.Late)
-}
-
 // Add takes rows x in the order of their arrival, with their posteriors p, which Predict
 // gives, with their times in nanoseconds since 1970 if windows are of time, and the numbers
 // of their missing cells or nil. It gives the windows that have ended to write. After an
 // error of that it takes no more rows; taken is how many it has.
 func (w *Watcher) Add(ctx context.Context, x, p blas32.General, times []int64, missing []int, write func(*Row) error) (taken int, err error) {
-	s := &w.State
+	s, close := &w.State, w.closing(write)
 	for i := range x.Rows {
 		if !isDistribution(p, i) {
 			if !w.options.SkipBad {
@@ -299,160 +264,36 @@ func (w *Watcher) Add(ctx context.Context, x, p blas32.General, times []int64, m
 			s.Bad++
 			continue
 		}
-		post, features, cells := p.Data[i*p.Stride:i*p.Stride+p.Cols], x.Data[i*x.Stride:i*x.Stride+x.Cols], int64(0)
+		w.row = append(append(w.row[:0], p.Data[i*p.Stride:i*p.Stride+p.Cols]...), x.Data[i*x.Stride:i*x.Stride+x.Cols]...)
+		row := windows.Row{Row: w.row}
 		if missing != nil {
-			cells = int64(missing[i])
+			row.Missing = int64(missing[i])
 		}
-		if w.options.Window.Time > 0 {
-			if err := w.addTimed(ctx, times[i], post, features, cells, write); err != nil {
-				return i, err
-			}
-			continue
+		if times != nil {
+			row.Time = times[i]
 		}
-		number := s.Rows / w.size
-		w.addRow(w.open(number), post, features)
-		s.Missing += cells
-		if s.Rows%w.size == 0 {
-			if err := w.closeTo(ctx, number, write); err != nil {
-				return i + 1, err
+		if took, err := w.divider.Take(ctx, row, close); err != nil {
+			if took {
+				i++
 			}
+			return i, err
 		}
 	}
 	return x.Rows, nil
 }
 
-// addTimed takes a row of a time. After an error it is not taken.
-func (w *Watcher) addTimed(ctx context.Context, at int64, post, features []float32, cells int64, write func(*Row) error) error {
-	s, number := &w.State, at/w.size
-	isLate := func() bool { return s.Begun && number <= s.Closed }
-	if !isLate() { // a row that is says nothing of one that was held
-		if err := w.settleHeld(ctx, at, write); err != nil {
-			return err
-		}
-	}
-	if isLate() {
-		return w.late(at)
-	}
-	if !s.Begun || w.isFar(at, s.Latest) {
-		s.Held = &held{at, slices.Concat(post, features), cells}
-		return nil
-	}
-	// Windows close before the row is taken, and at its row for whoever looks.
-	if err := w.reach(ctx, at, write); err != nil {
-		return err
-	}
-	w.addRow(w.open(number), post, features)
-	s.Missing += cells
-	return nil
-}
-
-// late counts a row whose window is closed. Of another row's time it says nothing.
-func (w *Watcher) late(at int64) error {
-	s := &w.State
-	s.Late++
-	w.warn("a row of %s is late: its window is closed, so it is left out, and counted as late; --late waits for such rows", at)
-	if s.Stray++; s.Stray >= maxStray {
-		return &LateError{s.Latest}
-	}
-	return nil
-}
-
-// settleHeld takes the row that is held if a row of a time agrees with it, and else leaves
-// it out.
-func (w *Watcher) settleHeld(ctx context.Context, at int64, write func(*Row) error) error {
-	s, h := &w.State, w.State.Held
-	switch {
-	case h == nil:
-		return nil
-	case w.isFar(h.Time, at):
-		s.Held = nil
-		s.Late++
-		w.warn("a row of %s is far ahead of the rows before and after it: it is left out, and counted as late; check the clock that it is from", h.Time)
-		return nil
-	}
-	return w.takeHeld(ctx, write)
-}
-
-// takeHeld takes the row that is held, also where an error ends the closing of windows.
-func (w *Watcher) takeHeld(ctx context.Context, write func(*Row) error) error {
-	s, h := &w.State, w.State.Held
-	s.Held = nil
-	err := w.reach(ctx, h.Time, write)
-	w.addRow(w.open(h.Time/w.size), h.Row[:len(w.Classes)], h.Row[len(w.Classes):])
-	s.Missing += h.Missing
-	return err
-}
-
-// reach notes that a time has come, and closes the windows that end with it.
-func (w *Watcher) reach(ctx context.Context, at int64, write func(*Row) error) error {
-	s, number := &w.State, at/w.size
-	s.Stray = 0
-	if s.Latest = max(s.Latest, at); !s.Begun {
-		s.Closed = number - 1 - int64(w.options.Late)/w.size // rows may yet come that are earlier
-		s.First = number
-		s.Begun = true
-	}
-	s.First = min(s.First, number)
-	return w.closeTo(ctx, (s.Latest-int64(w.options.Late))/w.size-1, write)
-}
-
-// warn tells of a row of a time, once a window.
-func (w *Watcher) warn(format string, at int64) {
-	if w.options.Warn != nil && !w.warned {
-		w.options.Warn(fmt.Sprintf(format, timeText(at)))
-	}
-	w.warned = true
+// closing gives the windows that end with panes to write.
+func (w *Watcher) closing(write func(*Row) error) windows.Close[*pane] {
+	return func(ctx context.Context, p *pane, complete bool) error { return w.close(ctx, p, complete, write) }
 }
 
 // Bad counts a row that could not be read.
 func (w *Watcher) Bad() { w.State.Bad++ }
 
-// open is the open pane of a number.
-func (w *Watcher) open(number int64) *pane {
-	s := &w.State
-	if n := len(s.Open); n > 0 && s.Open[n-1].Number == number {
-		return s.Open[n-1]
-	}
-	at, found := slices.BinarySearchFunc(s.Open, number, func(p *pane, n int64) int { return cmp.Compare(p.Number, n) })
-	if !found {
-		s.Open = slices.Insert(s.Open, at, w.newPane(number))
-	}
-	return s.Open[at]
-}
-
-// closeTo closes the panes up to a number.
-func (w *Watcher) closeTo(ctx context.Context, number int64, write func(*Row) error) error {
-	s := &w.State
-	for len(s.Open) > 0 && s.Open[0].Number <= number {
-		p := s.Open[0]
-		s.Open = s.Open[1:]
-		if err := w.close(ctx, p, true, write); err != nil {
-			return err
-		}
-	}
-	if s.Closed < number || !s.Begun {
-		s.Closed = number
-	}
-	return nil
-}
-
 // Finish closes the panes that are open, whose windows are not complete: the stream has
 // ended.
 func (w *Watcher) Finish(ctx context.Context, write func(*Row) error) error {
-	s := &w.State
-	if s.Held != nil {
-		if err := w.takeHeld(ctx, write); err != nil {
-			return err
-		}
-	}
-	for len(s.Open) > 0 {
-		p := s.Open[0]
-		s.Open = s.Open[1:]
-		if err := w.close(ctx, p, false, write); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.divider.Finish(ctx, w.closing(write))
 }
 
 // close tests a pane and writes the window that ends with it.
@@ -479,7 +320,8 @@ func (w *Watcher) close(ctx context.Context, p *pane, complete bool, write func(
 	s.Written++
 	row.Window = s.Written
 	row.Late, row.Bad, row.Missing = s.Late, s.Bad, s.Missing
-	s.Late, s.Bad, s.Missing, w.warned = 0, 0, 0, false
+	s.Bad, s.Missing = 0, 0
+	w.divider.Settle()
 	if w.slides == 1 {
 		s.Recent = nil
 	}
@@ -640,7 +482,7 @@ func (w *Watcher) estimate(row *Row, panes []*pane) error {
 // place says where the window that ends with a pane is.
 func (w *Watcher) place(row *Row, p *pane) {
 	if w.options.Window.Time > 0 {
-		row.Start, row.End = timeText((p.Number-int64(w.slides)+1)*w.size), timeText((p.Number+1)*w.size)
+		row.Start, row.End = timeText((p.Number-int64(w.slides)+1)*w.divider.Size), timeText((p.Number+1)*w.divider.Size)
 		return
 	}
 	row.Start, row.End = strconv.FormatInt(w.State.Recent[0].First+1, 10), strconv.FormatInt(p.Last+1, 10)

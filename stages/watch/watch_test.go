@@ -18,6 +18,7 @@ import (
 
 	"mars.dev/mars/stages/algorithms/drift"
 	"mars.dev/mars/stages/internal/models"
+	"mars.dev/mars/stages/internal/windows"
 )
 
 // apart is how many deviations two neighbouring classes of lines are from one another.
@@ -253,14 +254,14 @@ func TestClockSetBack(t *testing.T) {
 	w := newWatcher(t, Options{Window: Span{Time: time.Minute}})
 	x := drawRows(rand.New(rand.NewPCG(1, 1)), 1, prior)
 	write := func(*Row) error { return nil }
-	for i := range maxStray + 10 {
+	for i := range windows.MaxStray + 10 {
 		at := int64(1.7e18)
 		if i >= 5 {
 			at -= 1e15
 		}
 		_, err := add(w, x, []int64{at}, nil, write)
 		if late := (*LateError)(nil); errors.As(err, &late) {
-			if i != maxStray+4 {
+			if i != windows.MaxStray+4 {
 				t.Errorf("the error comes at row %d", i)
 			}
 			return
@@ -505,8 +506,8 @@ func TestStatesThatDoNotFit(t *testing.T) {
 	w := newWatcher(t, Options{Window: Span{Rows: 20}})
 	whole := func() *State {
 		p := w.newPane(0)
-		w.addRow(p, make([]float32, len(w.Classes)), make([]float32, w.model.Width))
-		return &State{Open: []*pane{p}, Recent: []*pane{w.newPane(1)}, Test: drift.NewTest(make([]float32, 4*len(w.names)), len(w.names), nil, 1)}
+		w.addRow(p, windows.Row{Row: make([]float32, len(w.Classes)+w.model.Width)})
+		return &State{Panes: windows.Panes[*pane]{Open: []*pane{p}}, Recent: []*pane{w.newPane(1)}, Test: drift.NewTest(make([]float32, 4*len(w.names)), len(w.names), nil, 1)}
 	}
 	if !w.fits(whole()) {
 		t.Fatal("a whole state is refused")
@@ -516,7 +517,7 @@ func TestStatesThatDoNotFit(t *testing.T) {
 		"no closed":   func(s *State) { s.Recent[0] = nil },
 		"most":        func(s *State) { s.Open[0].Posteriors.Most = 0 },
 		"values":      func(s *State) { s.Open[0].Scores.Values = s.Open[0].Scores.Values[:1] },
-		"held":        func(s *State) { s.Held = &held{} },
+		"held":        func(s *State) { s.Held = &windows.Row{} },
 		"shares":      func(s *State) { s.Shares = []float64{} },
 		"test":        func(s *State) { s.Test = &drift.Test{} },
 		"wealth":      func(s *State) { s.Test.Wealth[0] = nil },

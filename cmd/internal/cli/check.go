@@ -3,8 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -15,15 +18,17 @@ import (
 	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/check"
+	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
 	"mars.dev/mars/tables"
 )
 
 // checkCommand says how right a model still is.
 func checkCommand() *cobra.Command {
-	k := &checking{common: &common{name: "mars-check", columns: arrowio.DefaultColumns()}}
+	k := &checking{streaming: streaming{common: &common{name: "mars-check", columns: arrowio.DefaultColumns()}}}
+	k.look = k
 	cmd := &cobra.Command{
-		Use:   "check PREDICTIONS --reference FILE [flags]",
+		Use:   "check --reference FILE [flags] [PREDICTIONS]",
 		Short: "Say how right a model still is, without labels: accuracy and other figures of each window",
 		Long: `Reads predictions of any model, and as the reference predictions with labels of rows that
 the model was not trained on. For all rows, or for each window of them, it writes the accuracy
@@ -42,6 +47,15 @@ predictions are spread says how much each counts, and widens the intervals where
 explains it. If labels follow another rule now, no row without a label shows it: mars ask draws
 some rows to label, and --labels takes them.
 
+With --follow, --checkpoint, --late or --bad-rows the predictions are a stream that never ends, as
+mars watch takes it: CSV or JSON lines or an Arrow stream, from standard input, or with --follow
+from a table that grows. Each window is written at once when it has ended, and memory is
+bounded for ever. A window of time ends when a row comes whose time is --late after its end, and
+rows of windows that have ended are left out, warned of and counted. With --checkpoint the state
+is kept in a file after every window and at the end; a check that is started again goes on from
+there and writes what one without an interruption would have written. --alert ends it at the
+first window that is below.
+
 --alert .9 ends with the status 4 if the accuracy of a window is below .9: if the upper bound
 of its interval is, which for intervals of 90 % is so with 95 %.
 
@@ -50,8 +64,9 @@ a row a window, .json the whole report.`,
 		Example: `  mars check today.csv --reference labelled.csv --label y
   mars check predictions.parquet --reference labelled.parquet --window 1d --time at --metrics-file check.prom
   mars check scores.csv --reference labelled.csv --score score --positive yes --alert .9 || echo look
-  mars check predictions.csv --reference labelled.csv --prediction class -o windows.csv --window 5000`,
-		Args: cobra.ExactArgs(1),
+  mars check predictions.csv --reference labelled.csv --prediction class -o windows.csv --window 5000
+  mars check --follow predictions.csv --reference labelled.csv --window 1h --time at --checkpoint check.state -o windows.csv`,
+		Args: cobra.MaximumNArgs(1),
 	}
 	cmd.RunE = k.run
 	f, c, o := cmd.Flags(), k.common, &k.options
@@ -71,6 +86,7 @@ a row a window, .json the whole report.`,
 	f.StringVar(&k.metrics, "metrics-file", "", "keep the last window in this file for Prometheus, for node_exporter's textfile collector")
 	pageFlag(f, &k.page)
 	f.BoolVar(&k.asJSON, "json", false, "print one JSON object")
+	k.register(f)
 	k.files.registerTables(f)
 	c.outputFlags(f)
 	writesTables(f, "write the report to this file too")
@@ -82,20 +98,33 @@ a row a window, .json the whole report.`,
 }
 
 type checking struct {
-	common                     *common
-	options                    check.Options
-	files                      featurizeFlags
-	given                      givenLabels
-	reference, window, metrics string
-	page                       string
-	asJSON                     bool
+	streaming
+	options                 check.Options
+	files                   featurizeFlags
+	given                   givenLabels
+	reference, window, page string
+	asJSON                  bool
+
+	stream *check.Stream // nil: the predictions end
+	writer interface {
+		Write(context.Context, *check.Window) error
+		Close() error
+	}
 }
 
 func (k *checking) run(cmd *cobra.Command, args []string) error {
 	c := k.common
-	c.input = args[0]
+	c.input = append(args, "")[0]
 	if err := cmp.Or(c.check(), k.parse()); err != nil {
 		return err
+	}
+	for _, name := range []string{"follow", "checkpoint", "late", "bad-rows"} {
+		if cmd.Flags().Changed(name) {
+			return k.runStream(cmd, name)
+		}
+	}
+	if c.input == "" {
+		return usagef("give the predictions: a file, or - for standard input")
 	}
 	format, err := c.reportFormat()
 	if err != nil {
@@ -125,6 +154,89 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	return k.put(cmd, format, r)
 }
+
+// runStream checks predictions that never end, as a flag asks.
+func (k *checking) runStream(cmd *cobra.Command, flag string) error {
+	c, o, ctx := k.common, k.options, cmd.Context()
+	switch {
+	case k.window == "":
+		return usagef("--%s is for predictions that never end: say how long a window is with --window", flag)
+	case k.given.path != "" || k.page != "" || k.asJSON:
+		return usagef("--%s is for predictions that never end, of which there is no report at the end: leave --labels, --report and --json out", flag)
+	}
+	late, err := k.streaming.parse(k.window, o.Columns.Time, o.Window.Time > 0)
+	if err == nil {
+		err = checkEncoding(o.Reading)
+	}
+	if err != nil {
+		return err
+	}
+	env, done := c.env(cmd)
+	defer done()
+	k.log = env.Logger()
+	k.nameInput()
+	warn := func(text string) { k.log.Warn(k.name + ": " + text) }
+	if k.stream, err = check.NewStream(ctx, env, k.reference, late, warn, o); err != nil {
+		return err
+	}
+	k.text = &featurize.LiveText{Live: featurize.NewLiveColumns(featurize.LiveColumns{Wanted: k.stream.Wanted, Read: k.stream.Read}, o.Reading), Name: k.name}
+	if k.checkpoint != "" {
+		place, found, err := k.stream.Resume(k.checkpoint, k.reference)
+		if err != nil {
+			return err
+		}
+		if found {
+			k.goOn(place, k.stream.Rows(), k.stream.Windows())
+		}
+	}
+	out, name, begun, err := k.openOutput(cmd, k.stream.Windows() > 0)
+	if err != nil {
+		return err
+	}
+	k.log.Info(k.stream.Report.Unseen)
+	k.writer = k.stream.NewWriter(out, name, k.format, begun)
+	return k.streaming.run(ctx)
+}
+
+// write writes a window of a stream, to the output and for Prometheus, and looks for an alarm.
+func (k *checking) write(ctx context.Context) func(*check.Window) error {
+	return func(w *check.Window) error {
+		if err := k.writer.Write(ctx, w); err != nil {
+			return err
+		}
+		k.written = true
+		if err := k.saveMetrics(k.stream.Report, w); err != nil {
+			return err
+		}
+		if w.Alarm {
+			return &alertError{k.stream.Report.Alarm(w)}
+		}
+		return nil
+	}
+}
+
+// saveMetrics keeps a window for Prometheus, if that is asked for.
+func (k *checking) saveMetrics(r *check.Report, w *check.Window) error {
+	if k.metrics == "" {
+		return nil
+	}
+	return atomicfile.Write(k.metrics, func(out io.Writer) error { return r.WriteMetrics(out, w) })
+}
+
+// take is that of a lookout.
+func (k *checking) take(ctx context.Context, r *featurize.LiveRows) (int, error) {
+	return k.stream.Add(ctx, r.Features, r.Times, k.write(ctx))
+}
+
+func (k *checking) skip() { k.stream.Bad() }
+
+func (k *checking) finish(ctx context.Context) error { return k.stream.Finish(ctx, k.write(ctx)) }
+
+func (k *checking) lateRows() int64 { return k.stream.Late() }
+
+func (k *checking) saveTo(path string, place check.Place) error { return k.stream.Save(path, place) }
+
+func (k *checking) close() error { return k.writer.Close() }
 
 // parse reads the flags.
 func (k *checking) parse() (err error) {
@@ -188,11 +300,8 @@ func (k *checking) put(cmd *cobra.Command, format label.Format, r *check.Report)
 			return err
 		}
 	}
-	if k.metrics != "" {
-		last := r.Windows[len(r.Windows)-1]
-		if err := atomicfile.Write(k.metrics, func(out io.Writer) error { return r.WriteMetrics(out, last) }); err != nil {
-			return err
-		}
+	if err := k.saveMetrics(r, r.Windows[len(r.Windows)-1]); err != nil {
+		return err
 	}
 	print := r.WriteTable
 	if k.asJSON {
@@ -227,15 +336,46 @@ func (k *checking) save(cmd *cobra.Command, format label.Format, r *check.Report
 }
 
 // askLine is the command that draws rows to label: predictions are features enough. A column of times is left out
-// where the reference has it, whose columns are the features. It is "" where mars ask does not read the rows or their labels.
+// where the reference has it, whose columns are the features. Where its labels are in a file of their own, they are put beside it before.
+// It is "" where no command is known.
 func (k *checking) askLine(ctx context.Context) string {
-	if isPipe(k.common.input) || k.common.input == "-" || k.options.Truth != "" {
+	if isPipe(k.common.input) || k.common.input == "-" {
 		return ""
 	}
-	words := []string{"mars", "ask", "--source", k.reference, "--target", k.common.input, "--label", k.options.Columns.Label}
+	source, before := k.reference, ""
+	if k.options.Truth != "" {
+		read, truth := pandasRead(k.reference), pandasRead(k.options.Truth)
+		if read == "" || truth == "" || k.options.Reading.Separator != 0 {
+			return ""
+		}
+		id, label := strconv.Quote(k.options.Columns.ID), strconv.Quote(k.options.Columns.Label)
+		source = "reference-with-labels.csv"
+		join := fmt.Sprintf("import pandas; pandas.%s.drop(columns=%s, errors=\"ignore\").astype({%s: str}).merge(pandas.%s.astype({%[3]s: str})[[%[3]s, %[2]s]].dropna(), on=%[3]s).to_csv(%[5]q, index=False)", read, label, id, truth, source)
+		before = quoted([]string{"python3", "-c", join}) + " && "
+	}
+	words := []string{"mars", "ask", "--source", source, "--target", k.common.input, "--label", k.options.Columns.Label}
 	fields, _, err := tables.Columns(ctx, k.reference, k.options.Reading)
 	if err == nil && slices.ContainsFunc(fields, func(f arrow.Field) bool { return f.Name == k.options.Columns.Time }) {
 		words = append(words, "--exclude", k.options.Columns.Time)
 	}
-	return quoted(append(words, "-o", "ask.csv"))
+	if before != "" && k.options.Columns.ID != "id" {
+		words = append(words, "--id", k.options.Columns.ID)
+	}
+	return before + quoted(append(words, "-o", "ask.csv"))
+}
+
+// pandasRead is how pandas reads a file, "" for several and for those that it does not read as mars does.
+func pandasRead(path string) string {
+	name := strconv.Quote(path)
+	switch ext := filepath.Ext(path); {
+	case strings.ContainsAny(path, ",*?["):
+		return ""
+	case ext == ".csv":
+		return "read_csv(" + name + ", dtype=str)"
+	case ext == ".tsv":
+		return "read_csv(" + name + `, sep='\t', dtype=str)`
+	case ext == ".parquet":
+		return "read_parquet(" + name + ")"
+	}
+	return ""
 }

@@ -43,7 +43,7 @@ var meanings = []struct {
 		{names: "labels parts", role: pipeline.InputFile, python: none},
 		{names: "reference", role: pipeline.InputFile, python: none},
 		{names: "reference-labels", role: pipeline.InputFile},
-		{names: "alert", python: none},
+		{names: "alert follow late bad-rows", python: none}, // of what a program waits for
 		{names: "output", role: pipeline.RowsFile, python: none},
 		{names: "save", role: pipeline.StateFile, values: files("arrow", "safetensors"), python: "Path"},
 		{names: "save-model", role: pipeline.StateFile, python: none},
@@ -52,7 +52,7 @@ var meanings = []struct {
 		{names: "pipeline", role: pipeline.PageFile, values: files("toml")},
 		{names: "metrics-file", role: pipeline.PageFile},
 		{names: "summary", role: pipeline.PageFile, python: none},
-		{names: "checkpoint", role: pipeline.Checkpoint},
+		{names: "checkpoint", role: pipeline.Checkpoint, python: none},
 		{names: "checkpoint-every", role: pipeline.NoEffect},
 		{names: "resume", role: pipeline.Resume},
 		{names: "cache", values: folders},

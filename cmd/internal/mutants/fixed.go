@@ -149,7 +149,7 @@ var fixedMutants = []mutant{
 	{"a window's shift is from the source", "stages/watch/watch.go", "if fitted == nil {", "if true {", 0, of("./stages/watch", "TestWindowsAreThoseOfTheirRows")},
 	{"intervals of windows leave out the doubt of the model", "stages/watch/watch.go", "o.Model = w.model.Variance(e.Proportions)", "_ = w.model.Variance(e.Proportions)", 0, of("./stages/watch", "TestIntervalsOfWindows")},
 	{"watch --level is ignored", "stages/watch/watch.go", "RowIntervalOptions{Level: w.options.Level, Weights", "RowIntervalOptions{Weights", 0, of("./stages/watch", "TestIntervalsOfWindows")},
-	{"rows that are late are in a window that was written", "stages/watch/watch.go", "number <= s.Closed }", "number < s.Closed }", 0, of("./stages/watch", "TestLateRows")},
+	{"rows that are late are in a window that was written", "stages/internal/windows/panes.go", "number <= d.Closed }", "number < d.Closed }", 0, of("./stages/watch", "TestLateRows")},
 	{"an alarm goes away", "stages/algorithms/drift/test.go", "t.Best = max(t.Best, t.total())", "t.Best = t.total()", 0, of("./stages/algorithms/drift", "TestAlarmStays")},
 	{"equal scores are all above one another", "stages/algorithms/drift/bins.go", "u*float64(r.counts[at&(maxBins-1)])", "float64(r.counts[at&(maxBins-1)])", 0, of("./stages/algorithms/drift", "TestConstantScores")},
 	{"missing numbers are 0 in a row's key", "stages/internal/sketches/sketch.go", "bits = 0x7fc00000", "bits = 0", 0, of("./stages/internal/sketches", "TestContentsThatAreEqual")},

@@ -21,6 +21,14 @@ type Span struct {
 	Time time.Duration
 }
 
+// String is the number of rows, or the time.
+func (s Span) String() string {
+	if s.Time > 0 {
+		return s.Time.String()
+	}
+	return strconv.FormatInt(s.Rows, 10)
+}
+
 // ParseSpan reads a number of rows (10000) or a duration (30s, 15m, 1h, 7d).
 func ParseSpan(text string) (Span, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -1,10 +1,12 @@
-package watch
+package windows
 
 import (
 	"bytes"
 	"context"
 	"fmt"
 	"io"
+
+	"github.com/apache/arrow/go/v15/arrow"
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/tables/write"
@@ -29,18 +31,25 @@ func FormatOf(path string) (string, error) {
 	return f.Name, nil
 }
 
+// Lines are how windows are written: as lines to read, and as batches of one row.
+type Lines[W any] interface {
+	WriteLine(io.Writer, W) error
+	Record(W) arrow.Record
+	Schema() *arrow.Schema
+}
+
 // A Writer writes windows as they end.
-type Writer struct {
-	watcher *Watcher
-	format  string
-	out     io.Writer
-	begun   bool
-	arrow   *arrowio.Writer
+type Writer[W any] struct {
+	lines  Lines[W]
+	format string
+	out    io.Writer
+	begun  bool
+	arrow  *arrowio.Writer
 }
 
 // NewWriter writes in one of Formats. begun says that out has windows already.
-func (w *Watcher) NewWriter(out io.Writer, name, format string, begun bool) *Writer {
-	o := &Writer{watcher: w, format: format, out: out, begun: begun}
+func NewWriter[W any](lines Lines[W], out io.Writer, name, format string, begun bool) *Writer[W] {
+	o := &Writer[W]{lines: lines, format: format, out: out, begun: begun}
 	if format == write.Arrow {
 		o.arrow = arrowio.NewWriter(out, name, arrowio.WriteOptions{})
 	}
@@ -48,11 +57,11 @@ func (w *Watcher) NewWriter(out io.Writer, name, format string, begun bool) *Wri
 }
 
 // Write writes a window at once.
-func (o *Writer) Write(ctx context.Context, r *Row) error {
+func (o *Writer[W]) Write(ctx context.Context, w W) error {
 	if o.format == "text" {
-		return o.watcher.WriteLine(o.out, r)
+		return o.lines.WriteLine(o.out, w)
 	}
-	rec := o.watcher.Record(r)
+	rec := o.lines.Record(w)
 	defer rec.Release()
 	if o.arrow != nil {
 		if !o.begun {
@@ -73,12 +82,12 @@ func (o *Writer) Write(ctx context.Context, r *Row) error {
 }
 
 // Close ends the output.
-func (o *Writer) Close() error {
+func (o *Writer[W]) Close() error {
 	if o.arrow == nil {
 		return nil
 	}
 	if !o.begun {
-		if err := o.arrow.Begin(o.watcher.Schema()); err != nil {
+		if err := o.arrow.Begin(o.lines.Schema()); err != nil {
 			return err
 		}
 	}
