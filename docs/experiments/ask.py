@@ -59,6 +59,13 @@ def posteriors(path, classes):
     return rows[["probability_" + c for c in classes]].to_numpy()
 
 
+def standardised(data):
+    """Vectors of the target in which rows are near each other."""
+    source = data["Xs"].astype(float)
+    varies = source.std(0) > 0
+    return ((data["Xt"] - source.mean(0)) / np.where(varies, source.std(0), 1))[:, varies]
+
+
 def answer(data) -> dict:
     """What is known of a task without labels; truth is kept to score."""
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +81,7 @@ def answer(data) -> dict:
     return {
         "P": of.pop("auto"), "V": np.array([of[n] for n in weight]), "views": list(weight), "weights": list(weight.values()),
         "est": said["proportions"]["estimated"], "ee": said["expected_error"], "ea": hedge.get("expected_accuracy", np.nan),
-        "classes": np.array([int(float(c)) for c in classes]), "yt": data["yt"],
+        "classes": np.array([int(float(c)) for c in classes]), "yt": data["yt"], "Z": standardised(data),
     }  # fmt: skip
 
 
@@ -102,7 +109,7 @@ def load(path):
     return {
         "y": np.array([code[int(c)] for c in d["yt"]]), "P": pad(p / p.sum(-1, keepdims=True)), "V": pad(v / v.sum(-1, keepdims=True)),
         "est": pad(np.asarray(d["est"], float)), "new": np.arange(len(classes)) >= len(d["classes"]), "weights": d["weights"],
-        "ee": float(d["ee"]), "ea": float(d["ea"]), "views": [str(v) for v in d["views"]],
+        "ee": float(d["ee"]), "ea": float(d["ea"]), "Z": d["Z"].astype(float), "views": [str(v) for v in d["views"]],
     }  # fmt: skip
 
 
@@ -114,11 +121,13 @@ def ours(t, budget, rng):
     u = reference.sizes(p)
     rows, late = reference.draw(u, budget, rng)
     first, pi = int((~late).sum()), reference.probabilities(u, budget)[rows]
-    f, means = reference.crossfit(t["weights"], t["V"][:, rows], t["V"].mean(1), y[rows])
-    estimate, lower, upper, plain, _ = reference.sharper(truth[rows], f, means, pi, first, n)
-    weights = reference.reweigh(t["weights"], t["V"][:, rows], y[rows])
-    model = np.einsum("v,vc->c", weights, t["V"].mean(1))
-    blended = reference.project(reference.blend(estimate, plain, model, t["ee"], t["new"]), lower, upper)
+    doubt = reference.doubts(p)
+    kernel, overall = reference.field(t["Z"], doubt, rows)
+    amplitude = reference.amplitude(t["ee"], classes, doubt.mean())
+    learnt_of = t["weights"], t["V"][:, rows], t["V"].mean(1), truth[rows], kernel, overall, doubt[rows], amplitude
+    f, means = reference.crossfit(*learnt_of)
+    estimate, lower, upper, _, _ = reference.sharper(truth[rows], f, means, pi, first, n)
+    after = reference.project(reference.shares(estimate, t["new"], n, *learnt_of), lower, upper)
     holds = np.array([exact(int(x), first, n) for x in truth[rows[~late]].sum(0)]).T
     intervals = {"holds": holds, "sharper": (lower, upper)}
     right, sure = p.argmax(1) == y, p.max(1)
@@ -126,7 +135,7 @@ def ours(t, budget, rng):
     low2, high2 = exact(int(right[rows[~late]].sum()), first, n)
     mean = right.mean()
     said = {
-        "l1_after": np.abs(blended - truth.mean(0)).sum(), "l1_difference": np.abs(estimate - truth.mean(0)).sum(),
+        "l1_after": np.abs(after - truth.mean(0)).sum(), "l1_difference": np.abs(estimate - truth.mean(0)).sum(),
         "accuracy_cover": low <= mean <= high, "accuracy_width": high - low, "accuracy_holds": low2 <= mean <= high2, "accuracy_holds_width": high2 - low2,
     }  # fmt: skip
     return rows, pi, intervals, said

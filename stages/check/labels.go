@@ -121,7 +121,7 @@ func (c *checker) heed(w *Window) error {
 	for i, weight := range after {
 		l.Assumptions = append(l.Assumptions, Weighed{evidence[i].Name, evidence[i].Weight, weight})
 	}
-	sample := right.rows.Sample(&right.evidence)
+	sample := right.rows.Sample(&right.evidence, right.rows.Learner(&right.evidence, 0))
 	estimate := sample.Difference(c.options.Level)
 	l.Uniform, l.Sharper = sample.Uniform, estimate.Intervals[0]
 	l.Accuracy = min(max(estimate.Value[0], l.Sharper.Lower), l.Sharper.Upper)

@@ -55,7 +55,7 @@ type Bounds struct {
 // Sharper is what the difference estimator says.
 type Sharper struct {
 	Bounds
-	Estimate []float64 `json:"estimate"` // brought to the views as far as labels leave it open, and to shares that add up to 1
+	Estimate []float64 `json:"estimate"` // of what the model says once it has learnt from the labels, brought into the intervals and to shares that add up to 1
 	Lambda   float64   `json:"lambda"`   // how far the model's posteriors are heeded
 }
 
@@ -104,15 +104,15 @@ func (r *Report) heedLabels(rows *labelled.Rows, simultaneous bool) {
 	if simultaneous {
 		each = ppi.Bonferroni(level, len(r.Classes))
 	}
-	s := rows.Sample(e)
+	learner := rows.Learner(e, r.ExpectedError)
+	s := rows.Sample(e, learner)
 	l.Uniform, l.Chosen = s.Uniform, l.Rows-s.Uniform
 	l.Holds = guaranteed(rows, e.Rows, s.Uniform, each, nil, len(rows.Classes))
 	estimate := s.Difference(each)
 	l.Sharper = Sharper{Bounds: boundsOf("difference", l.Rows, estimate.Intervals), Lambda: estimate.Lambda}
-	after := rows.Reweigh(e.Views)
-	l.weigh(rows, e, after)
+	l.weigh(rows, e, rows.Reweigh(e.Views))
 	l.Accuracy = accuracy(rows, e, s, level)
-	l.Sharper.Estimate = labelled.Shares(estimate, e.Mean(after), r.ExpectedError)
+	l.Sharper.Estimate = ppi.Project(learner.Shares(estimate, s.Total), estimate.Intervals)
 	l.ErrorBefore, r.ExpectedError, r.Proportions.Estimated = r.ExpectedError, estimate.ExpectedError(), l.Sharper.Estimate
 	if l.Missing = float64(rows.Missing) / float64(rows.Total); l.Missing > 0 {
 		for _, b := range []Bounds{l.Holds, l.Sharper.Bounds} {

@@ -10,4 +10,4 @@ import (
 
 // Version is of what the stage puts out: its own, which is raised when the same rows, options
 // and seed give other results, and those of what it runs.
-const Version = 1 + hedge.Version + labelshift.Version + mte.Version + translate.Version + transport.Version
+const Version = 2 + hedge.Version + labelshift.Version + mte.Version + translate.Version + transport.Version

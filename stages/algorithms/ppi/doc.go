@@ -6,8 +6,10 @@
 //
 //   - intervals of shares that hold whatever has shifted, by the uniform draws alone (Exact);
 //   - sharper ones by all draws and the model's posteriors (Sample.Difference);
-//   - the weights of what the model assumes, given the labels (Reweigh), estimates brought to them
-//     (Estimate.Blend) and a test of each assumption (Refute);
+//   - the weights of what the model assumes, given the labels (Reweigh), and a test of each assumption
+//     (Refute);
+//   - what such a model says once it has learnt where it errs (Learner), of rows that are like the labelled ones
+//     (Field);
 //   - how many rows have to be labelled for intervals of a width (Forecast).
 //
 // The study behind the constants is in docs/measured/ask.md.

@@ -29,18 +29,20 @@ type theirs struct {
 		Exact          [2]float64
 	}
 	Samples []struct {
-		Total, Known                          int
-		Drawn, Labelled                       [2]int
-		Probability, Inclusion, Prior         []float64
-		Labels                                []int
-		F                                     [][]float64
-		Views                                 [][][]float64
-		ViewMeans, CrossFit, CrossFitMeans    [][]float64
-		Means, Estimate, Lower, Upper         []float64
-		Plain, Floored, Weights, Model, Blend []float64
-		Projected, Refuted                    []float64
-		CrossFitted                           []float64
-		Lambda                                float64
+		Total, Known                       int
+		Drawn, Labelled                    [2]int
+		Probability, Inclusion, Prior      []float64
+		Labels                             []int
+		F                                  [][]float64
+		Views                              [][][]float64
+		ViewMeans, CrossFit, CrossFitMeans [][]float64
+		Vectors, Posteriors                [][]float64 // of the labelled rows, and of others
+		Near                               []float64
+		Means, Estimate, Lower, Upper      []float64
+		Plain, Floored, Weights, Shares    []float64
+		Projected, Refuted                 []float64
+		CrossFitted                        []float64
+		Lambda                             float64
 	}
 	Forecasts []struct {
 		Posteriors [][]float32
@@ -140,16 +142,28 @@ func TestDifference(t *testing.T) {
 		all(lower, c.Lower, "lower")
 		all(upper, c.Upper, "upper")
 		all(Reweigh(c.Prior, c.Views, c.Labels), c.Weights, "weights")
-		f, means := CrossFit(c.Prior, c.Views, c.ViewMeans, c.Labels)
+		var doubts []float64
+		for _, p := range c.Posteriors {
+			doubts = append(doubts, ErrorDoubt(p, len(c.Means)))
+		}
+		field := NewField(c.Vectors[:len(c.Labels)], doubts[:len(c.Labels)])
+		for i, row := range c.Vectors {
+			field.Show(row, doubts[i])
+		}
+		for i, want := range c.Near {
+			all([]float64{field.Near(i)}, []float64{want}, "likeness to all rows")
+		}
+		l := &Learner{Weights: c.Prior, Views: c.Views, Means: c.ViewMeans, Labels: c.Labels, Known: c.Known, Field: field, Error: 0.3}
+		f, means := l.CrossFit()
 		for i := range f {
 			all(f[i], c.CrossFit[i], "cross-fitted posteriors")
 			all(means[i], c.CrossFitMeans[i], "cross-fitted means")
 		}
 		s.F, s.Means = f, means
 		all(s.Difference(0.9).Value, c.CrossFitted, "cross-fitted estimate")
-		blend := e.Blend(c.Model, c.Known, 0.3)
-		all(blend, c.Blend, "blend")
-		all(Project(blend, e.Intervals), c.Projected, "projected")
+		shares := l.Shares(e, c.Total)
+		all(shares, c.Shares, "shares")
+		all(Project(shares, e.Intervals), c.Projected, "projected")
 		for v, rows := range c.Views {
 			all([]float64{Refute(rows, c.Labels)}, c.Refuted[v:v+1], "p-value of a view")
 		}

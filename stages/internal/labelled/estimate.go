@@ -2,17 +2,23 @@ package labelled
 
 import "mars.dev/mars/stages/algorithms/ppi"
 
-// Sample is the labelled rows as the estimators take them, with the posteriors of the views
-// reweighed by the labels of other rows.
-func (rows *Rows) Sample(e *Evidence) *ppi.Sample {
-	classes := len(rows.Classes)
+// Learner is the model as it learns from the labels; expectedError is what its shares are expected to be off by
+// without them, in L1.
+func (rows *Rows) Learner(e *Evidence, expectedError float64) *ppi.Learner {
 	var means [][]float64
 	for _, v := range e.Views {
 		means = append(means, v.Mean)
 	}
+	weights, views := widened(e.Views, len(rows.Classes))
+	return &ppi.Learner{Weights: weights, Views: views, Means: Widened(means, len(rows.Classes)), Labels: rows.Class, Known: len(means[0]), Field: e.field, Error: expectedError}
+}
+
+// Sample is the labelled rows as the estimators take them, with what the model says of each once it
+// has learnt from the labels of others.
+func (rows *Rows) Sample(e *Evidence, l *ppi.Learner) *ppi.Sample {
+	classes := len(rows.Classes)
 	s := &ppi.Sample{Total: e.Rows}
-	weights, views := widened(e.Views, classes)
-	s.F, s.Means = ppi.CrossFit(weights, views, Widened(means, classes), rows.Class)
+	s.F, s.Means = l.CrossFit()
 	var probabilities []float64
 	for i, row := range rows.Answers.Labelled {
 		y := make([]float64, classes)
@@ -25,13 +31,6 @@ func (rows *Rows) Sample(e *Evidence) *ppi.Sample {
 	drawn, done := [2]int{rows.Plan.Uniform, rows.Plan.Chosen}, [2]int{s.Uniform, len(s.Y) - s.Uniform}
 	s.Inclusion = ppi.Stopped(probabilities, s.Total, drawn, done)
 	return s
-}
-
-// Shares are the shares of the classes by the labels, brought to what the reweighed views say as far
-// as the labels leave it open. Mean is their mean posterior, and expectedError what the answer
-// without labels is expected to be off by, in L1.
-func Shares(e *ppi.Estimate, mean []float64, expectedError float64) []float64 {
-	return ppi.Project(e.Blend(mean, len(mean), expectedError), e.Intervals)
 }
 
 // Reweigh returns the weights of the views given the labels.

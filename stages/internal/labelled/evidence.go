@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/stages/algorithms/hedge"
+	"mars.dev/mars/stages/algorithms/ppi"
 	"mars.dev/mars/stages/internal/stream"
 )
 
@@ -19,6 +20,8 @@ type Evidence struct {
 	// sum of their confidence, without the labels.
 	Guessed []int
 	Sure    []float64
+	classes int        // of the labels
+	field   *ppi.Field // of rows in which the model may err alike; nil if their vectors are not known
 }
 
 // A View is what a model says under one assumption.
@@ -53,20 +56,21 @@ func (rows *Rows) OfModel(ctx context.Context, r *stream.Rows, m *hedge.Model, c
 		return nil, err
 	}
 	e := &Evidence{Views: views}
-	e.begin(len(m.Classes))
+	e.begin(rowsOf(m.Prepare(rows.Vectors)), len(rows.Classes), len(m.Classes))
 	err = r.Each(ctx, func(rec arrow.Record) error {
 		x, err := r.TargetVectors(rec, column)
 		if err != nil || x.Rows == 0 {
 			return err
 		}
-		all, err := m.Posteriors(ctx, m.Prepare(x))
+		z := m.Prepare(x)
+		all, err := m.Posteriors(ctx, z)
 		if err != nil {
 			return err
 		}
 		for to, from := range kept {
 			all[to] = all[from]
 		}
-		e.add(all[:len(kept)])
+		e.add(all[:len(kept)], z)
 		return nil
 	})
 	e.end()
@@ -74,7 +78,7 @@ func (rows *Rows) OfModel(ctx context.Context, r *stream.Rows, m *hedge.Model, c
 }
 
 // OfPosteriors is the evidence of posteriors of all target rows that have a value, in order, by one
-// model.
+// model. Rows are near each other that it says the like of.
 func (rows *Rows) OfPosteriors(name string, p blas32.General) *Evidence {
 	v := View{Name: name, Weight: 1, Mean: make([]float64, p.Cols)}
 	all := rowsOf(p)
@@ -82,16 +86,16 @@ func (rows *Rows) OfPosteriors(name string, p blas32.General) *Evidence {
 		v.Labelled = append(v.Labelled, all[i])
 	}
 	e := &Evidence{Views: []View{v}}
-	e.begin(p.Cols)
-	e.add([]blas32.General{p})
+	e.begin(v.Labelled, len(rows.Classes), p.Cols)
+	e.add([]blas32.General{p}, p)
 	e.end()
 	return e
 }
 
 // begin makes room for what is counted, and makes the weights of the views that are there add up to
-// 1.
-func (e *Evidence) begin(classes int) {
-	e.Guessed, e.Sure = make([]int, classes), make([]float64, classes)
+// 1. Labelled are vectors of the labelled rows, of so many classes, of which the views know the first.
+func (e *Evidence) begin(labelled [][]float64, classes, known int) {
+	e.classes, e.Guessed, e.Sure = classes, make([]int, known), make([]float64, known)
 	sum := 0.0
 	for _, v := range e.Views {
 		sum += v.Weight
@@ -99,11 +103,16 @@ func (e *Evidence) begin(classes int) {
 	for i := range e.Views {
 		e.Views[i].Weight /= sum
 	}
+	var doubts []float64
+	for _, p := range e.Posteriors(e.Weights()) {
+		doubts = append(doubts, ppi.ErrorDoubt(p, classes))
+	}
+	e.field = ppi.NewField(labelled, doubts)
 }
 
-// add adds rows by their posteriors under each view.
-func (e *Evidence) add(all []blas32.General) {
-	mixed := make([]float64, len(e.Guessed))
+// add adds rows by their posteriors under each view and their vectors.
+func (e *Evidence) add(all []blas32.General, z blas32.General) {
+	mixed, vectors := make([]float64, len(e.Guessed)), rowsOf(z)
 	for i := range all[0].Rows {
 		clear(mixed)
 		for v, p := range all {
@@ -115,6 +124,7 @@ func (e *Evidence) add(all []blas32.General) {
 		guess := argmax(mixed)
 		e.Guessed[guess]++
 		e.Sure[guess] += mixed[guess]
+		e.field.Show(vectors[i], ppi.ErrorDoubt(mixed, e.classes))
 	}
 	e.Rows += all[0].Rows
 }
@@ -165,17 +175,6 @@ func Widened(p [][]float64, classes int) [][]float64 {
 		copy(wide[i], row)
 	}
 	return wide
-}
-
-// Mean is the mean posterior of the views, weighted, over all target rows.
-func (e *Evidence) Mean(weights []float64) []float64 {
-	mean := make([]float64, len(e.Guessed))
-	for v, w := range weights {
-		for k, p := range e.Views[v].Mean {
-			mean[k] += w * p
-		}
-	}
-	return mean
 }
 
 // Posteriors are those of the labelled rows: the mean of the views, weighted.

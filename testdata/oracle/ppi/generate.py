@@ -72,17 +72,22 @@ for total, m, c, fresh, sharp in ((300, 20, 3, 0, 2), (1000, 31, 2, 1, 1), (80, 
         estimate, lower, upper, plain, lam = reference.sharper(y[:n], f[:n], P.mean(0), part, labelled[0], total)
         _, floored, _, _ = reference.difference(y[:n], f[:n], P.mean(0), part, labelled[0], total)
         w = reference.reweigh(weights, np.array(views)[:, :n], labels[:n])
-        model = np.einsum("v,vc->c", w, np.array([v.mean(0) for v in views]))
         new = np.arange(c + fresh) >= c
         viewmeans = np.array([v.mean(0) for v in views])
-        crossfit, crossmeans = reference.crossfit(np.array(weights), np.array(views)[:, :n], viewmeans, labels[:n])
+        shown = np.concatenate([P[rows[:n]], P[:40]])  # the rows of which the field is
+        z, doubts = np.random.default_rng(total).normal(size=(len(shown), 3)).round(3), reference.doubts(shown)
+        kernel, near = reference.field(z, doubts, np.arange(n))
+        amplitude = reference.amplitude(.3, c + fresh, doubts.mean())
+        learnt_of = np.array(weights), np.array(views)[:, :n], viewmeans, y[:n], kernel, near, doubts[:n], amplitude
+        crossfit, crossmeans = reference.crossfit(*learnt_of)
         crossfitted, *_ = reference.difference(y[:n], crossfit, crossmeans, part, labelled[0], total)
-        blend = reference.blend(estimate, plain, model, .3, new)
+        shares = reference.shares(estimate, new, total, *learnt_of)
         samples.append({"total": total, "known": c, "drawn": drawn, "labelled": labelled, "probability": pi[rows[:n]].tolist(), "inclusion": part.tolist(),
                         "labels": labels[:n].tolist(), "f": f[:n].tolist(), "means": P.mean(0).tolist(), "views": [v[:n].tolist() for v in views], "prior": weights,
                         "viewmeans": viewmeans.tolist(), "crossfit": crossfit.tolist(), "crossfitmeans": crossmeans.tolist(), "crossfitted": crossfitted.tolist(),
                         "estimate": estimate.tolist(), "lower": lower.tolist(), "upper": upper.tolist(), "plain": plain.tolist(), "floored": floored.tolist(), "lambda": lam,
-                        "weights": w.tolist(), "model": model.tolist(), "blend": blend.tolist(), "projected": reference.project(blend, lower, upper).tolist(),
+                        "weights": w.tolist(), "shares": shares.tolist(), "projected": reference.project(shares, lower, upper).tolist(),
+                        "vectors": z.tolist(), "posteriors": shown[:, :c].tolist(), "near": near.tolist(),
                         "refuted": [reference.refute(v[:n], labels[:n]) for v in views]})
 
 forecasts = []

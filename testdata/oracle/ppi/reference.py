@@ -5,12 +5,15 @@ m labelled rows. P is N×C, posteriors of the model that drew the rows; Y is m×
 """
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 from scipy.stats import beta, hypergeom, norm, t
 
 FLOOR = 0.25  # of an error among the uniform draws: what is always added to the deviation
 JEFFREYS = 0.5  # rows of either kind that are added to the effective ones
 TUNING = 10  # rows that say that lambda is 1
-FOLDS = 10  # times that some labels are kept from the views' weights
+FOLDS = 10  # times that some labels are kept from what the model learns
+REMAINING = 0.25  # of the expected error, once views are reweighed
+AMPLITUDES = 2.0 ** np.arange(-3, 4)  # of errors, in the one that is expected
 SLACK = 0.05  # of the views' posteriors and weights, as no view is quite right
 LEAST_SIZE = 1e-3  # of the greatest size: what a row's size is at least
 
@@ -202,32 +205,75 @@ def reweigh(weights, views, labels):
     return w / w.sum()
 
 
-def crossfit(weights, views, means, labels):
-    """What the reweighed views say of each labelled row, and their means over all rows (V×C), by the labels of the
-    other folds: m×C both."""
-    m = len(labels)
+def field(z, u, rows):
+    """How alike the model's errors are expected to be: of the labelled rows among each other, m×m, and with all rows in
+    the mean, m. z: N×d vectors, u: N doubts, by whose size errors are expected. Rows are alike within the median
+    distance of two labelled ones."""
+    apart = lambda x: np.maximum((x**2).sum(1)[:, None] - 2 * x @ z[rows].T + (z[rows] ** 2).sum(1), 0)
+    near = apart(z[rows])
+    pairs = np.sort(near[np.triu_indices(len(rows), 1)])
+    scale = pairs[len(pairs) // 2] if len(pairs) and pairs[len(pairs) // 2] > 0 else 1.0
+    likeness = lambda d: np.exp(-d / (2 * scale)) * u[rows]
+    return likeness(near) * u[rows][:, None], (likeness(apart(z)) * u[:, None]).mean(0)
+
+
+def doubts(p):
+    return np.sqrt(1 - (softened(p) ** 2).sum(1))
+
+
+def learn(residuals, kernel, noise, amplitude):
+    """Coefficients, m×C, of the labelled rows in the expected error of a row, which is a Gaussian process whose amplitude
+    is unknown: the mean over AMPLITUDES, by their likelihood and a log-normal prior. Columns add up to 0, so one is not free."""
+    log, found = [], []
+    for step in AMPLITUDES:
+        k = (step * amplitude) ** 2 * kernel
+        factor = cho_factor(k + np.diag(noise), lower=True)
+        solved = cho_solve(factor, residuals)
+        log.append(-(residuals * solved).sum() / 2 - (residuals.shape[1] - 1) * np.log(np.diag(factor[0])).sum() - np.log(step) ** 2 / 2)
+        found.append((step * amplitude) ** 2 * solved)
+    w = np.exp(np.array(log) - max(log))
+    return np.einsum("a,amc->mc", w / w.sum(), found)
+
+
+def learnt(on, weights, views, means, y, kernel, overall, u, amplitude):
+    """What the labels of the rows `on` make of the model: its value for each labelled row, m×C, and its mean over all rows.
+    The views are reweighed, and what they lack on these rows is expected on rows like them."""
+    labels = y.argmax(1)
+    w = reweigh(weights, views[:, on], labels[on])
+    values = np.einsum("v,vic->ic", w, views)
+    if len(on) == 0:
+        return values, w @ means
+    c = learn((y - values)[on], kernel[np.ix_(on, on)], u[on] ** 2 / y.shape[1], amplitude)
+    return values + kernel[:, on] @ c, w @ means + overall[on] @ c
+
+
+def amplitude(expected_error, classes, doubt):
+    """Of the errors in proportion to the doubt (mean: doubt) that remain when views are reweighed: REMAINING of those that
+    make the shares wrong by expected_error in L1."""
+    return REMAINING * np.sqrt(np.pi / 2) * expected_error / classes / doubt
+
+
+def crossfit(*learnt_of):
+    """learnt for each labelled row, by the labels of the other folds: values and means m×C both."""
+    m = len(learnt_of[3])
     fold = np.arange(m) % min(FOLDS, m)
-    f, overall = np.empty(views.shape[1:]), np.empty(views.shape[1:])
+    f, overall = np.empty(learnt_of[3].shape), np.empty(learnt_of[3].shape)
     for k in range(fold.max() + 1):
-        own, others = fold == k, fold != k
-        w = reweigh(weights, views[:, others], labels[others])
-        f[own], overall[own] = np.einsum("v,vic->ic", w, views[:, own]), w @ means
+        values, overall[fold == k] = learnt(np.flatnonzero(fold != k), *learnt_of)
+        f[fold == k] = values[fold == k]
     return f, overall
 
 
-def blend(estimate, plain, model, expected_error, new):
-    """Shrinks the estimate by the labels to what the reweighed views say.
-
-    estimate, plain: of difference; model: C, sum of weights times the views' mean posteriors;
-    expected_error: of the answer without labels; new: classes that the source lacks, which have no model.
-    """
-    model = np.where(new, np.clip(estimate, 0, 1), model)
-    if new.any():
-        model = np.where(new, model, model * max(0.0, 1 - model[new].sum()) / model[~new].sum())
-    apart, noise = ((estimate - model) ** 2).sum(), plain.sum()
-    bias = (2 * max(apart - noise, 0) + expected_error**2 / len(estimate)) / 3
-    s = bias / (bias + noise) if bias + noise > 0 else 1.0
-    return s * estimate + (1 - s) * model
+def shares(estimate, new, total, *learnt_of):
+    """The shares that the model says once it has learnt from all labels, with the labelled rows' own; of classes that it
+    does not know (new), those of the difference estimator."""
+    y = learnt_of[3]
+    values, model = learnt(np.arange(len(y)), *learnt_of)
+    model = model + (y - values).sum(0) / total
+    if not new.any():
+        return model
+    fresh = np.where(new, np.clip(estimate, 0, 1), 0)
+    return np.where(new, fresh, model * max(0.0, 1 - fresh.sum()) / model[~new].sum())
 
 
 def refute(view, labels):
