@@ -3,11 +3,8 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -336,46 +333,21 @@ func (k *checking) save(cmd *cobra.Command, format label.Format, r *check.Report
 }
 
 // askLine is the command that draws rows to label: predictions are features enough. A column of times is left out
-// where the reference has it, whose columns are the features. Where its labels are in a file of their own, they are put beside it before.
-// It is "" where no command is known.
+// where the reference has it, whose columns are the features. It is "" where no command is known.
 func (k *checking) askLine(ctx context.Context) string {
 	if isPipe(k.common.input) || k.common.input == "-" {
 		return ""
 	}
-	source, before := k.reference, ""
-	if k.options.Truth != "" {
-		read, truth := pandasRead(k.reference), pandasRead(k.options.Truth)
-		if read == "" || truth == "" || k.options.Reading.Separator != 0 {
-			return ""
+	words := []string{"mars", "ask", "--source", k.reference, "--target", k.common.input, "--label", k.options.Columns.Label}
+	if truth := k.options.Truth; truth != "" { // which may lack some
+		words = append(words, "--source-labels", truth, "--missing-labels", "drop")
+		if k.options.Columns.ID != "id" {
+			words = append(words, "--id", k.options.Columns.ID)
 		}
-		id, label := strconv.Quote(k.options.Columns.ID), strconv.Quote(k.options.Columns.Label)
-		source = "reference-with-labels.csv"
-		join := fmt.Sprintf("import pandas; pandas.%s.drop(columns=%s, errors=\"ignore\").astype({%s: str}).merge(pandas.%s.astype({%[3]s: str})[[%[3]s, %[2]s]].dropna(), on=%[3]s).to_csv(%[5]q, index=False)", read, label, id, truth, source)
-		before = quoted([]string{"python3", "-c", join}) + " && "
 	}
-	words := []string{"mars", "ask", "--source", source, "--target", k.common.input, "--label", k.options.Columns.Label}
 	fields, _, err := tables.Columns(ctx, k.reference, k.options.Reading)
 	if err == nil && slices.ContainsFunc(fields, func(f arrow.Field) bool { return f.Name == k.options.Columns.Time }) {
 		words = append(words, "--exclude", k.options.Columns.Time)
 	}
-	if before != "" && k.options.Columns.ID != "id" {
-		words = append(words, "--id", k.options.Columns.ID)
-	}
-	return before + quoted(append(words, "-o", "ask.csv"))
-}
-
-// pandasRead is how pandas reads a file, "" for several and for those that it does not read as mars does.
-func pandasRead(path string) string {
-	name := strconv.Quote(path)
-	switch ext := filepath.Ext(path); {
-	case strings.ContainsAny(path, ",*?["):
-		return ""
-	case ext == ".csv":
-		return "read_csv(" + name + ", dtype=str)"
-	case ext == ".tsv":
-		return "read_csv(" + name + `, sep='\t', dtype=str)`
-	case ext == ".parquet":
-		return "read_parquet(" + name + ")"
-	}
-	return ""
+	return quoted(append(words, "-o", "ask.csv"))
 }
