@@ -192,6 +192,9 @@ func TestStays(t *testing.T) {
 // Of two classes in two columns, one that moves can land where the other was. A target that looks
 // like one class alone is trusted to be it, but where rows that moved together explain it better.
 func TestStaysOfTwoClasses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute under the race detector")
+	}
 	for name, c := range map[string]struct {
 		columns        int
 		share          float64 // of the first class in the target
@@ -239,6 +242,9 @@ func TestStaysOfTwoClasses(t *testing.T) {
 // Noise in the target is found, and the source learns with it. Movement, new proportions
 // and columns of two values have none.
 func TestNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute under the race detector")
+	}
 	loud := func(p problem, columns []int) {
 		rng := rand.New(rand.NewPCG(6, 0))
 		for i := range p.Target.Rows {
