@@ -113,16 +113,19 @@ func (t *Table) setIDs(ctx context.Context, l identities) error {
 	return nil
 }
 
+// text is the identity of row i.
+func (l identities) text(i int) string {
+	if l.names != nil {
+		return l.names[i]
+	}
+	return strconv.FormatInt(l.ints[i], 10)
+}
+
 // checkUnique returns an error that names the first two rows of one identity.
 func (t *Table) checkUnique(l identities) error {
 	seen := map[string]int{}
 	for i := range len(l.ints) + len(l.names) {
-		name := ""
-		if l.names != nil {
-			name = l.names[i]
-		} else {
-			name = strconv.FormatInt(l.ints[i], 10)
-		}
+		name := l.text(i)
 		if first, twice := seen[name]; twice {
 			return &sameID{t.Place(first), t.Place(i), name}
 		}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
@@ -64,9 +63,6 @@ func labelIDs(ctx context.Context, o Options) ([]string, error) {
 	return ids, err
 }
 
-// identified reports whether its rows have identities.
-func (t *Table) identified() bool { return t.IDInts != nil || t.IDNames != nil }
-
 // labelsByID are the labels of rows whose identities a file of labels has, "" of others.
 func (t *Table) labelsByID(labels, ids []string, path string) ([]string, error) {
 	at := make(map[string]int, len(ids))
@@ -78,13 +74,7 @@ func (t *Table) labelsByID(labels, ids []string, path string) ([]string, error) 
 	}
 	own, found := make([]string, t.Features.Rows), false
 	for i := range own {
-		id := ""
-		if t.IDNames != nil {
-			id = t.IDNames[i]
-		} else {
-			id = strconv.FormatInt(t.IDInts[i], 10)
-		}
-		if k, ok := at[id]; ok {
+		if k, ok := at[identities{ints: t.IDInts, names: t.IDNames}.text(i)]; ok {
 			own[i], found = labels[k], true
 		}
 	}

@@ -382,7 +382,7 @@ func complete(ctx context.Context, tables []*Table, name string, o Options) erro
 		return err
 	}
 	var ids []string
-	if slices.ContainsFunc(tables, (*Table).identified) {
+	if slices.ContainsFunc(tables, (*Table).named) {
 		if ids, err = labelIDs(ctx, o); err != nil {
 			return err
 		}
@@ -390,7 +390,7 @@ func complete(ctx context.Context, tables []*Table, name string, o Options) erro
 	for k, part := range o.parts() {
 		switch t := tables[k]; {
 		case part.NoLabels:
-		case ids != nil && t.identified():
+		case ids != nil && t.named():
 			if t.Labels, err = t.labelsByID(labels, ids, o.Labels); err != nil {
 				return named(name, err)
 			}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -123,7 +124,7 @@ func (l *labeller) askEach(cmd *cobra.Command, q *question, format label.Format)
 							return err
 						}
 					} else if !rows.Schema().Equal(schema) {
-						return fmt.Errorf("its labels have other columns than those of the targets before: answer for it by itself")
+						return errors.New("its labels have other columns than those of the targets before: answer for it by itself")
 					}
 					return arrowio.Each(ctx, rows, out.Write)
 				})

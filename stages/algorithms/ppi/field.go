@@ -11,17 +11,21 @@ type Field struct {
 	rows   [][]float64 // m×d
 	doubts []float64
 	scale  float64   // squared distance within which rows are near
-	near   []float64 // m: sums over all rows
+	near   []float64 // sums over all rows, of the labelled rows that are learnt from
 	doubt  float64   // sum over all rows
 	total  int
 }
 
+// mostLearnt is from how many labels a model learns where it errs, the first: what takes time grows with their cube, and
+// so many leave little to learn.
+const mostLearnt = 1000
+
 // NewField is that of labelled rows, m×d, and the model's doubts of them. Rows are near each other within the median
-// distance of two of them.
+// distance of two of those that are learnt from.
 func NewField(rows [][]float64, doubts []float64) *Field {
-	f := &Field{rows: rows, doubts: doubts, scale: 1, near: make([]float64, len(rows))}
+	f := &Field{rows: rows, doubts: doubts, scale: 1, near: make([]float64, min(len(rows), mostLearnt))}
 	var pairs []float64
-	for i := range rows {
+	for i := range f.near {
 		for _, other := range rows[:i] {
 			pairs = append(pairs, apart(rows[i], other))
 		}
@@ -35,7 +39,7 @@ func NewField(rows [][]float64, doubts []float64) *Field {
 
 // Show shows it a row of the target.
 func (f *Field) Show(row []float64, doubt float64) {
-	for j := range f.rows {
+	for j := range f.near {
 		f.near[j] += f.likeness(row, j) * doubt
 	}
 	f.doubt += doubt

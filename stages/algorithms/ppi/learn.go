@@ -2,6 +2,7 @@ package ppi
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -12,9 +13,6 @@ const (
 	folds = 10
 	// remaining is how much of the expected error remains once views are reweighed.
 	remaining = 0.25
-	// mostLearnt is from how many labels a model learns where it errs: what takes time grows with their cube, and
-	// so many leave little to learn.
-	mostLearnt = 1000
 )
 
 // A Learner is a model of several views that learns from labels: m rows have one, of C classes, of which the
@@ -39,8 +37,10 @@ func (l *Learner) CrossFit() (values, overall [][]float64) {
 	values, overall = make([][]float64, m), make([][]float64, m)
 	count := min(folds, m)
 	for fold := range count {
-		said, mean := l.learnt(l.rows(func(i int) bool { return i%count != fold }))
-		for i := fold; i < m; i += count {
+		in := func(i int) bool { return i%count == fold }
+		left := l.rows(in)
+		said, mean := l.learnt(l.rows(func(i int) bool { return !in(i) }), left)
+		for _, i := range left {
 			values[i], overall[i] = said[i], mean
 		}
 	}
@@ -50,7 +50,8 @@ func (l *Learner) CrossFit() (values, overall [][]float64) {
 // Shares are those that the model says of total rows once it has learnt from all labels, with those of the labelled
 // rows themselves. Those of classes that the views do not know are an estimate's.
 func (l *Learner) Shares(e *Estimate, total int) []float64 {
-	values, shares := l.learnt(l.rows(func(int) bool { return true }))
+	all := l.rows(func(int) bool { return true })
+	values, shares := l.learnt(all, all)
 	for i, said := range values {
 		floats.AddScaled(shares, -1/float64(total), said)
 		shares[l.Labels[i]] += 1 / float64(total)
@@ -76,27 +77,28 @@ func (l *Learner) rows(wanted func(i int) bool) (on []int) {
 	return on
 }
 
-// learnt is what the model says of each labelled row, m×C, and in the mean of all rows, once it has learnt from the
-// labels of some: its views are reweighed, and what they lack on these rows is expected on rows that are like them.
-func (l *Learner) learnt(on []int) (values [][]float64, overall []float64) {
+// learnt is what the model says of some labelled rows, m×C, and in the mean of all rows, once it has learnt from the
+// labels of the rows on: its views are reweighed, and what they lack on these rows is expected on rows that are like them.
+func (l *Learner) learnt(on, of []int) (values [][]float64, overall []float64) {
 	weights := reweigh(l.Weights, l.Views, l.Labels, on)
 	for i := range l.Labels {
-		of := make([][]float64, len(l.Views))
+		said := make([][]float64, len(l.Views))
 		for v := range l.Views {
-			of[v] = l.Views[v][i]
+			said[v] = l.Views[v][i]
 		}
-		values = append(values, mixed(weights, of))
+		values = append(values, mixed(weights, said))
 	}
 	overall = mixed(weights, l.Means)
 	if l.Field == nil || len(on) == 0 {
 		return values, overall
 	}
-	on = on[:min(len(on), mostLearnt)]
+	first, _ := slices.BinarySearch(on, mostLearnt)
+	on = on[:first]
 	errors := l.errors(on, values)
 	for j, row := range on {
 		lacks := errors.RawRowView(j)
 		floats.AddScaled(overall, l.Field.Near(row), lacks)
-		for i := range values {
+		for _, i := range of {
 			floats.AddScaled(values[i], l.Field.Alike(i, row), lacks)
 		}
 	}
