@@ -334,7 +334,7 @@ func (c *common) labelled(cmd *cobra.Command, env stages.Env, in arrowio.Stream,
 // which to check first. On a terminal it shows them instead.
 func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Format, labels *label.Labels) error {
 	tally := label.NewTally(labels)
-	if c.page != "" {
+	if c.page != "" || labels.Unknown > 0 {
 		if err := tally.Look(); err != nil {
 			return err
 		}
@@ -373,6 +373,9 @@ func (c *common) eachRow(ctx context.Context, env stages.Env, tally *label.Tally
 func (c *common) tell(env stages.Env, tally *label.Tally) {
 	env.Logger().Info(tally.Line())
 	if line := tally.LevelLine(); line != "" {
+		env.Logger().Info(line)
+	}
+	if line := tally.UnlikeLine(); line != "" {
 		env.Logger().Info(line)
 	}
 	for _, warning := range tally.Noticed() {
