@@ -71,7 +71,7 @@ type badCell struct {
 }
 
 func newPlan(header []string, o Options) (*plan, error) {
-	p := &plan{header: header, options: o, decimal: o.Decimal, excluded: matcher(o.Exclude), categorical: matcher(o.Categorical), badAt: map[int]int{}}
+	p := &plan{header: header, options: o, decimal: o.Decimal, excluded: Matcher(o.Exclude), categorical: Matcher(o.Categorical), badAt: map[int]int{}}
 	var err error
 	p.roles, err = rolesOf(header, o)
 	return p, err

@@ -12,11 +12,13 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/pipeline"
 	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/check"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/train"
 	"mars.dev/mars/tables"
 )
 
@@ -76,6 +78,7 @@ a row a window, .json the whole report.`,
 	f.StringVar(&o.Columns.Prediction, "prediction", "", "column of predicted classes (default \"predicted_class\", if it is there, else the most probable class)")
 	f.StringVar(&o.Columns.ID, "id", "id", "identity column, for --labels and --reference-labels (default: row numbers if there is none)")
 	k.given.register(f)
+	f.StringSliceVar(&o.Features, "columns", nil, "columns that the rows have besides, in both tables, or patterns such as 'm*' or '*': mars label then says by them, with the reference as the source, which classes each window's rows are of, and that counts half")
 	f.StringVar(&k.window, "window", "", "length of a window: a number of rows, or a time such as 15m, 1h or 7d (default: all rows are one)")
 	f.StringVar(&o.Columns.Time, "time", "", "column with the time of each row, for windows of time: 2026-03-01T12:00:00Z, or seconds since 1970")
 	amountVar(f, &o.Alert, "alert", 1, "end with the status 4 if the accuracy of a window is below this")
@@ -136,6 +139,12 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	env, done := c.env(cmd)
 	defer done()
+	if k.options.Features != nil {
+		if isPipe(c.input) || c.input == "-" {
+			return usagef("--columns: the predictions are read twice: give them as a file")
+		}
+		k.options.Judge = k.judge(env)
+	}
 	if !k.asJSON && k.window != "" && c.output != "-" && !c.quiet {
 		k.options.Each = func(r *check.Report, w *check.Window) error { return r.WriteLine(cmd.OutOrStdout(), w) }
 	}
@@ -158,6 +167,8 @@ func (k *checking) runStream(cmd *cobra.Command, flag string) error {
 	switch {
 	case k.window == "":
 		return usagef("--%s is for predictions that never end: say how long a window is with --window", flag)
+	case k.options.Features != nil:
+		return usagef("--%s is for predictions that never end, and --columns reads the predictions twice: leave one out", flag)
 	case k.given.path != "" || k.page != "" || k.asJSON:
 		return usagef("--%s is for predictions that never end, of which there is no report at the end: leave --labels, --report and --json out", flag)
 	}
@@ -272,6 +283,8 @@ func (k *checking) readLabels(cmd *cobra.Command) (err error) {
 		return err
 	}
 	switch {
+	case o.Features != nil:
+		return usagef("--labels say how right the predictions are, whatever the columns say: leave --columns out")
 	case k.window != "":
 		return usagef("--labels are of all rows together: leave --window out")
 	case isPipe(path) || path == "-":
@@ -280,6 +293,27 @@ func (k *checking) readLabels(cmd *cobra.Command) (err error) {
 	o.Labels, o.Target = k.given.Labels, path
 	o.TargetHash, err = machine(0).Hash(cmd.Context(), path)
 	return err
+}
+
+// judge says by their columns which classes rows are of, as mars label does.
+func (k *checking) judge(env stages.Env) check.Judge {
+	env.Log, env.Progress = nil, nil
+	return func(ctx context.Context, source, target arrowio.Stream, label string) (j *check.Judgement, err error) {
+		files := k.files
+		files.how.Label = label
+		files.source.Path, files.source.Stream = source.Name(), source
+		files.target.Path, files.target.Stream = target.Name(), target
+		options, err := files.options()
+		if err != nil {
+			return nil, err
+		}
+		filters := []pipeline.Filter{filter(featurized(options), env), filter(train.Fit(newLabeller().options), env)}
+		err = pipeline.Join(ctx, target.Name(), nil, filters, func(ctx context.Context, in arrowio.Stream) error {
+			j, err = check.ReadJudgement(ctx, env, in)
+			return err
+		})
+		return j, err
+	}
 }
 
 // put prints and writes the report, and ends with an alarm if there is one.

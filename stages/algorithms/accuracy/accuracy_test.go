@@ -112,7 +112,7 @@ func TestEstimate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := r.Estimate(context.Background(), target, 0)
+			e, err := r.Estimate(context.Background(), target, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestDoubt(t *testing.T) {
 	for i := range constant.Posteriors.Data {
 		constant.Posteriors.Data[i] = .5
 	}
-	e, err := r.Estimate(context.Background(), constant, 0)
+	e, err := r.Estimate(context.Background(), constant, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

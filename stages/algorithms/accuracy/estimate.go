@@ -207,7 +207,18 @@ func ratios(target, source []float64) []float64 {
 const (
 	Same    = "same"
 	Balance = "balance"
+	Columns = "columns" // those of an Opinion
 )
+
+// An Opinion is what somebody else finds of rows of a window, who has not seen the classifier.
+type Opinion struct {
+	Rows       Rows
+	Posteriors blas32.General // of the same rows
+}
+
+// opinionWeight is that of an Opinion beside what the predictions alone say: half each was as near as any
+// weights that were fitted, with families of tables left out.
+const opinionWeight = 0.5
 
 // An Estimate is what is to be expected of a window.
 type Estimate struct {
@@ -234,8 +245,8 @@ func (e *Estimate) Leading() Assumption {
 }
 
 // Estimate says what is to be expected of rows of the same classes. shown is how many rows they
-// stand for, if they are a sample.
-func (r *Reference) Estimate(ctx context.Context, rows Rows, shown int) (*Estimate, error) {
+// stand for, if they are a sample. The opinion may be nil.
+func (r *Reference) Estimate(ctx context.Context, rows Rows, shown int, opinion *Opinion) (*Estimate, error) {
 	if rows.Posteriors.Cols != r.classes || rows.Hard != r.hard {
 		panic("accuracy: Estimate: rows are of another kind than the reference's")
 	}
@@ -268,6 +279,9 @@ func (r *Reference) Estimate(ctx context.Context, rows Rows, shown int) (*Estima
 	e.Unexplained = unexplained
 	e.weigh(chance)
 	r.deviate(e, rows, v.Deviation)
+	if opinion != nil {
+		r.heed(e, opinion)
+	}
 	r.combine(e, max(shown, len(rows.Predicted)))
 	return e, ctx.Err()
 }
@@ -315,6 +329,23 @@ func (r *Reference) deviate(e *Estimate, rows Rows, deviation []float64) {
 			a.Deviation[j] = math.Sqrt(v)
 		}
 	}
+}
+
+// heed adds what an opinion says, and halves the weights of the other assumptions.
+func (r *Reference) heed(e *Estimate, o *Opinion) {
+	counter, rng := newCounter(o.Rows), r.random(4)
+	a := Assumption{Name: Columns, Weight: opinionWeight, Posteriors: o.Posteriors, Figures: counter.figures(o.Posteriors)}
+	a.Right, a.Deviation = a.Figures[Accuracy], make(Figures, len(a.Figures))
+	for range replicates {
+		addSquares(a.Deviation, counter.figures(draw(rng, o.Posteriors)), a.Figures, 1./replicates)
+	}
+	for j, v := range a.Deviation {
+		a.Deviation[j] = math.Sqrt(v)
+	}
+	for i := range e.Assumptions {
+		e.Assumptions[i].Weight *= 1 - opinionWeight
+	}
+	e.Assumptions = append(e.Assumptions, a)
 }
 
 // drawProportions are proportions that are as likely as those that were found.
@@ -376,6 +407,11 @@ func (r *Reference) combine(e *Estimate, n int) {
 	e.Figures = make(Figures, count)
 	deviation := make(Figures, count)
 	doubt := doubtMoved*e.Moved + doubtUnexplained*e.Unexplained
+	for _, a := range e.Assumptions { // which is about what the predictions alone say
+		if a.Name == Columns {
+			doubt *= math.Sqrt(1 - a.Weight)
+		}
+	}
 	for j := range e.Figures {
 		for _, a := range e.Assumptions {
 			e.Figures[j] += a.Weight * a.Figures[j]
