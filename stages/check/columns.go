@@ -15,6 +15,7 @@ import (
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/accuracy"
 	"mars.dev/mars/stages/algorithms/drift"
+	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/stream"
 	"mars.dev/mars/tables"
 )
@@ -26,6 +27,7 @@ type Judge func(ctx context.Context, source, target arrowio.Stream, label string
 type Judgement struct {
 	Classes    []string
 	Posteriors blas32.General
+	Error      float64 // the share of rows that are expected to be counted for a wrong class
 }
 
 // ReadJudgement reads the target rows of a labelled stream. Those without any value are NaN.
@@ -37,6 +39,9 @@ func ReadJudgement(ctx context.Context, env stages.Env, in arrowio.Stream) (*Jud
 	}
 	n := len(meta.Classes)
 	j := &Judgement{Classes: meta.Classes, Posteriors: blas32.General{Cols: n, Stride: n}}
+	if said := diagnostics.Read(meta).ExpectedError; said != nil {
+		j.Error = *said / 2
+	}
 	err = r.Each(ctx, func(rec arrow.Record) error {
 		domains, err := r.Domains(rec)
 		if err != nil {
@@ -205,8 +210,14 @@ func (c *checker) judgeOne(ctx context.Context, path string, p *pane, rows *rows
 		start, end := c.place(p)
 		return fmt.Errorf("%s: the columns of the window from %s to %s: %w: name other columns with --columns, or leave it out", path, start, end, err)
 	}
+	classes := make([]int, len(j.Classes))
+	for k, class := range j.Classes {
+		if classes[k] = c.classes.index(class); classes[k] < 0 {
+			return fmt.Errorf("the class %q is none of the reference", class) // which it was made of
+		}
+	}
 	none := blas32.General{Cols: len(c.classes.names), Stride: len(c.classes.names)}
-	o := &accuracy.Opinion{Posteriors: none, Rows: accuracy.Rows{Posteriors: none, Hard: c.kind == hard}}
+	o := &accuracy.Opinion{Posteriors: none, Error: j.Error, Rows: accuracy.Rows{Posteriors: none, Hard: c.kind == hard}}
 	row := make([]float32, none.Cols)
 	for i, at := range rows.order {
 		given := j.Posteriors.Data[i*j.Posteriors.Stride:][:len(j.Classes)]
@@ -215,7 +226,7 @@ func (c *checker) judgeOne(ctx context.Context, path string, p *pane, rows *rows
 		}
 		clear(row)
 		for k, q := range given {
-			row[c.classes.index(j.Classes[k])] = q
+			row[classes[k]] = q
 		}
 		stream.AppendRow(&o.Posteriors, row)
 		c.unpackRow(&o.Rows, p.Kept.Row(at))

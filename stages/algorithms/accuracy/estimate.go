@@ -181,6 +181,7 @@ type Assumption struct {
 	Proportions []float64
 	Right       float64 // the mean posterior of what is predicted
 	Deviation   Figures // of Figures, by chance
+	Doubt       float64 // the deviation of Figures for other reasons
 }
 
 // Under are the posteriors of other rows under an assumption about a window.
@@ -214,11 +215,8 @@ const (
 type Opinion struct {
 	Rows       Rows
 	Posteriors blas32.General // of the same rows
+	Error      float64        // how far off it is expected to be, as a share of the rows
 }
-
-// opinionWeight is that of an Opinion beside what the predictions alone say: half each was as near as any
-// weights that were fitted, with families of tables left out.
-const opinionWeight = 0.5
 
 // An Estimate is what is to be expected of a window.
 type Estimate struct {
@@ -282,7 +280,7 @@ func (r *Reference) Estimate(ctx context.Context, rows Rows, shown int, opinion 
 	if opinion != nil {
 		r.heed(e, opinion)
 	}
-	r.combine(e, max(shown, len(rows.Predicted)))
+	r.answer(e, max(shown, len(rows.Predicted)))
 	return e, ctx.Err()
 }
 
@@ -309,7 +307,7 @@ func (r *Reference) deviate(e *Estimate, rows Rows, deviation []float64) {
 	labels := math.Sqrt(float64(len(index)) / float64(len(rows.Predicted)))
 	for i := range e.Assumptions {
 		a := &e.Assumptions[i]
-		a.Deviation = make(Figures, len(a.Figures))
+		a.Deviation, a.Doubt = make(Figures, len(a.Figures)), doubtMoved*e.Moved+doubtUnexplained*e.Unexplained
 		middle := counter.figures(dense.Gather(a.Posteriors, index))
 		for _, c := range r.again {
 			truth := c.Apply(some.Posteriors)
@@ -331,19 +329,22 @@ func (r *Reference) deviate(e *Estimate, rows Rows, deviation []float64) {
 	}
 }
 
-// heed adds what an opinion says, and halves the weights of the other assumptions.
+// heed adds what an opinion says. It and the others count by the inverse of how far off each is expected to be.
 func (r *Reference) heed(e *Estimate, o *Opinion) {
 	counter, rng := newCounter(o.Rows), r.random(4)
-	a := Assumption{Name: Columns, Weight: opinionWeight, Posteriors: o.Posteriors, Figures: counter.figures(o.Posteriors)}
-	a.Right, a.Deviation = a.Figures[Accuracy], make(Figures, len(a.Figures))
+	a := Assumption{Name: Columns, Posteriors: o.Posteriors, Figures: counter.figures(o.Posteriors)}
+	least := 1 / (float64(len(o.Rows.Predicted)) + 2)
+	a.Right, a.Deviation, a.Doubt = a.Figures[Accuracy], make(Figures, len(a.Figures)), max(o.Error, least)
 	for range replicates {
 		addSquares(a.Deviation, counter.figures(draw(rng, o.Posteriors)), a.Figures, 1./replicates)
 	}
 	for j, v := range a.Deviation {
 		a.Deviation[j] = math.Sqrt(v)
 	}
+	_, off := e.combine(Accuracy)
+	a.Weight = max(off, least) / (max(off, least) + a.Doubt)
 	for i := range e.Assumptions {
-		e.Assumptions[i].Weight *= 1 - opinionWeight
+		e.Assumptions[i].Weight *= 1 - a.Weight
 	}
 	e.Assumptions = append(e.Assumptions, a)
 }
@@ -398,30 +399,28 @@ func (r *Reference) Reweigh(e *Estimate, weights []float64, n int) {
 	for i, w := range weights {
 		e.Assumptions[i].Weight = w
 	}
-	r.combine(e, n)
+	r.answer(e, n)
 }
 
-// combine makes one answer of the assumptions.
-func (r *Reference) combine(e *Estimate, n int) {
+// combine is the mean of a figure over the assumptions, and its deviation.
+func (e *Estimate) combine(j int) (mean, deviation float64) {
+	for _, a := range e.Assumptions {
+		mean += a.Weight * a.Figures[j]
+	}
+	for _, a := range e.Assumptions {
+		apart := a.Figures[j] - mean
+		deviation += a.Weight * (a.Deviation[j]*a.Deviation[j] + a.Doubt*a.Doubt + apart*apart)
+	}
+	return mean, math.Sqrt(deviation)
+}
+
+// answer makes one answer of the assumptions.
+func (r *Reference) answer(e *Estimate, n int) {
 	count := len(e.Assumptions[0].Figures)
 	e.Figures = make(Figures, count)
 	deviation := make(Figures, count)
-	doubt := doubtMoved*e.Moved + doubtUnexplained*e.Unexplained
-	for _, a := range e.Assumptions { // which is about what the predictions alone say
-		if a.Name == Columns {
-			doubt *= math.Sqrt(1 - a.Weight)
-		}
-	}
 	for j := range e.Figures {
-		for _, a := range e.Assumptions {
-			e.Figures[j] += a.Weight * a.Figures[j]
-		}
-		variance := doubt * doubt
-		for _, a := range e.Assumptions {
-			apart := a.Figures[j] - e.Figures[j]
-			variance += a.Weight * (a.Deviation[j]*a.Deviation[j] + apart*apart)
-		}
-		deviation[j] = math.Sqrt(variance)
+		e.Figures[j], deviation[j] = e.combine(j)
 	}
 	e.Proportions = make([]float64, r.classes)
 	for _, a := range e.Assumptions {
