@@ -156,3 +156,46 @@ func TestDoubt(t *testing.T) {
 		t.Error("a reference of one class is taken")
 	}
 }
+
+// An opinion and the predictions count by the inverse of how far off each is expected to be, and an answer of
+// two that disagree is less sure than either.
+func TestOpinion(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	source, labels := rows(rng, 2000, []float64{.5, .5}, 1)
+	r, err := Fit(context.Background(), source, labels, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	window, truth := rows(rng, 1000, []float64{.5, .5}, 1)
+	for i, y := range truth { // the model errs more than it knows
+		if i%3 == 0 {
+			truth[i] = 1 - y
+		}
+	}
+	estimate := func(o *Opinion) *Estimate {
+		e, err := r.Estimate(context.Background(), window, 0, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	alone := estimate(nil)
+	is := newCounter(window).figures(known(truth, 2))[Accuracy]
+	for _, off := range []float64{.002, .02, .2} {
+		e := estimate(&Opinion{Rows: window, Posteriors: known(truth, 2), Error: off})
+		said := alone.Error / math.Sqrt(2/math.Pi)
+		want, weights := said/(said+off), 0.0
+		for _, a := range e.Assumptions {
+			weights += a.Weight
+		}
+		last := e.Assumptions[len(e.Assumptions)-1]
+		if last.Name != Columns || math.Abs(last.Weight-want) > 1e-9 || math.Abs(weights-1) > 1e-9 {
+			t.Errorf("error %g: the opinion has the weight %g of %g, want %g of 1", off, last.Weight, weights, want)
+		}
+		mean := want*is + (1-want)*alone.Figures[Accuracy]
+		spread := math.Sqrt(2/math.Pi*want*(1-want)) * math.Abs(is-alone.Figures[Accuracy])
+		if math.Abs(e.Figures[Accuracy]-mean) > 1e-6 || e.Error < spread {
+			t.Errorf("error %g: the accuracy is %g and off by %g, want %g and %g at least", off, e.Figures[Accuracy], e.Error, mean, spread)
+		}
+	}
+}
