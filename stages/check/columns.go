@@ -114,29 +114,47 @@ func (c *checker) learn(ctx context.Context, path string, sample *drift.Sample) 
 	return all, nil
 }
 
+// free are the columns of a file that are no predictions, label, identity or time.
+func free(ctx context.Context, path string, o Options) (fields []arrow.Field, err error) {
+	all, _, err := tables.Columns(ctx, path, o.Reading)
+	r := &reader{columns: o.Columns}
+	return slices.DeleteFunc(all, r.wanted), err
+}
+
+// Unused reports whether both files have columns that might be judged by, and the options name none.
+func (o Options) Unused(ctx context.Context, path, reference string) bool {
+	if len(o.Features) > 0 {
+		return false
+	}
+	there, err := free(ctx, path, o)
+	if err != nil {
+		return false
+	}
+	known, err := free(ctx, reference, o)
+	return err == nil && slices.ContainsFunc(there, func(f arrow.Field) bool { return hasField(known, f.Name) })
+}
+
 // fieldsOf are the columns that the options name, of a file. Those of predictions are none.
 func (c *checker) fieldsOf(ctx context.Context, path string) (fields []arrow.Field, err error) {
-	o := c.options
-	all, _, err := tables.Columns(ctx, path, o.Reading)
+	others, err := free(ctx, path, c.options)
 	if err != nil {
 		return nil, err
 	}
-	r, matches := &reader{columns: o.Columns}, tables.Matcher(o.Features)
-	var free []string
-	for _, f := range all {
-		if r.wanted(f) {
-			continue
-		}
-		if free = append(free, f.Name); matches(f.Name) {
-			fields = append(fields, f)
+	for _, name := range c.options.Features {
+		matches := tables.Matcher([]string{name})
+		if !slices.ContainsFunc(others, func(f arrow.Field) bool { return matches(f.Name) }) {
+			return nil, fmt.Errorf("%s: has no column %q, which --columns names (besides predictions, labels, identities and times its columns are %s)", path, name, spelling.List(fieldNames(others)))
 		}
 	}
-	for _, name := range o.Features {
-		if !slices.ContainsFunc(free, tables.Matcher([]string{name})) {
-			return nil, fmt.Errorf("%s: has no column %q, which --columns names (besides predictions, labels, identities and times its columns are %s)", path, name, spelling.List(free))
-		}
+	matches := tables.Matcher(c.options.Features)
+	return slices.DeleteFunc(others, func(f arrow.Field) bool { return !matches(f.Name) }), nil
+}
+
+func fieldNames(fields []arrow.Field) (names []string) {
+	for _, f := range fields {
+		names = append(names, f.Name)
 	}
-	return fields, nil
+	return names
 }
 
 // common leaves the columns that the predictions have too.
