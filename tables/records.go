@@ -275,7 +275,7 @@ func domainsOf(rec arrow.Record, name string) ([]string, error) {
 		return namesOf(rec, name)
 	}
 	col := rec.Column(i[0])
-	if col.DataType().ID() != arrow.BOOL && !arrow.IsFloating(col.DataType().ID()) {
+	if !arrow.IsFloating(col.DataType().ID()) {
 		return namesOf(rec, name)
 	}
 	names := make([]string, col.Len())
@@ -292,7 +292,7 @@ func domainsOf(rec arrow.Record, name string) ([]string, error) {
 func namer(col arrow.Array) func(i int) (string, error) {
 	switch c := col.(type) {
 	case *array.Boolean:
-		return func(i int) (string, error) { return strconv.Itoa(b2i(c.Value(i))), nil }
+		return func(i int) (string, error) { return strconv.FormatBool(c.Value(i)), nil }
 	case *array.Int64: // as identities mostly are
 		return func(i int) (string, error) { return strconv.FormatInt(c.Value(i), 10), nil }
 	case *array.Int32: // as labels mostly are
@@ -318,13 +318,6 @@ func dictionaryNamer(c *array.Dictionary) func(i int) (string, error) {
 		return nil
 	}
 	return func(i int) (string, error) { return at(c.GetValueIndex(i)) }
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func wholeNames(col arrow.Array, name string, at func(i int) (string, error)) ([]string, error) {
