@@ -305,6 +305,11 @@ func namer(col arrow.Array) func(i int) (string, error) {
 		return func(i int) (string, error) { return floatLabel(float64(c.Value(i))) }
 	case *array.Float16:
 		return func(i int) (string, error) { return floatLabel(float64(c.Value(i).Float32())) }
+	case *array.Date32, *array.Date64, *array.Timestamp, *array.Time32, *array.Time64:
+		return func(i int) (string, error) {
+			text, _ := arrowio.Cell(col, i)
+			return text, nil
+		}
 	case *array.Dictionary:
 		return dictionaryNamer(c)
 	}
