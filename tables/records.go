@@ -278,13 +278,13 @@ func domainsOf(rec arrow.Record, name string) ([]string, error) {
 	if !arrow.IsFloating(col.DataType().ID()) {
 		return namesOf(rec, name)
 	}
-	names := make([]string, col.Len())
-	for k := range names {
-		if !col.IsNull(k) {
-			names[k] = col.ValueStr(k)
+	whole := namer(col)
+	return wholeNames(col, name, func(i int) (string, error) {
+		if text, err := whole(i); err == nil {
+			return text, nil
 		}
-	}
-	return names, nil
+		return col.ValueStr(i), nil
+	})
 }
 
 // namer returns a function that gives the value of a row as a name. It returns
@@ -312,6 +312,8 @@ func namer(col arrow.Array) func(i int) (string, error) {
 		}
 	case *array.Dictionary:
 		return dictionaryNamer(c)
+	case *array.Null:
+		return func(int) (string, error) { return "", nil }
 	}
 	return nil
 }
