@@ -65,6 +65,7 @@ type checker struct {
 	options   Options
 	classes   *classes
 	kind      kind
+	guessed   bool // a column says which classes are predicted
 	reference *accuracy.Reference
 	report    *Report
 
@@ -149,7 +150,7 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 	if s.missing > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: %s no label and left out", path, spelling.Count(s.missing, "row has", "rows have")))
 	}
-	c.kind = s.kind
+	c.kind, c.guessed = s.kind, s.guessed
 	c.row, c.value = make([]float32, c.width()+1), make([]float64, len(c.classes.names))
 	sample := drift.NewSample(c.width()+1, mostReference, mostReference)
 	r := &reader{columns: o.Columns, classes: c.classes}
@@ -258,6 +259,14 @@ func (c *checker) take(r *reader, rec arrow.Record, each func(i, said int) error
 		}
 	}
 	guess := of(rec, r.columns.prediction())
+	switch name := r.columns.prediction(); {
+	case guess == nil && r.columns.Prediction != "":
+		return r.lacks(name, "name the column of predicted classes with --prediction")
+	case guess == nil && c.guessed:
+		return fmt.Errorf("has no column %q, and the reference has one, by which other classes may be predicted than the most probable ones: give both the column, or neither", name)
+	case guess != nil && !c.guessed:
+		return fmt.Errorf("has a column %q, and the reference has none, by which other classes may be predicted than the most probable ones: give both the column, or neither", name)
+	}
 	for i := range int(rec.NumRows()) {
 		said, err := c.takeRow(r, list, guess, i)
 		if c.row[c.width()-1] = float32(said); err == nil {

@@ -69,6 +69,7 @@ type survey struct {
 	labels  map[string]bool
 	known   []string // classes with posteriors, or that are predicted
 	kind    kind
+	guessed bool     // a column says which classes are predicted
 	missing int64    // rows without a label
 	ids     []string // the first, for a message
 }
@@ -91,6 +92,7 @@ func look(ctx context.Context, path string, t *truth, o Options) (*survey, error
 			return err
 		}
 		guess, ids := of(rec, o.Columns.prediction()), of(rec, o.Columns.ID)
+		s.guessed = guess != nil
 		for i := range int(rec.NumRows()) {
 			if label := labels(i); label != "" {
 				s.labels[label] = true

@@ -199,3 +199,27 @@ func TestOpinion(t *testing.T) {
 		}
 	}
 }
+
+// With few rows of the reference, to which isotonic functions fit too well, intervals are wide enough too.
+func TestFewReferenceRows(t *testing.T) {
+	held, tries := 0, 100
+	for seed := range tries {
+		rng := rand.New(rand.NewPCG(uint64(seed), 11))
+		source, labels := rows(rng, 20, []float64{.4, .3, .3}, 1.6)
+		target, truth := rows(rng, 500, []float64{.4, .3, .3}, 1.6)
+		r, err := Fit(context.Background(), source, labels, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := r.Estimate(context.Background(), target, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is := newCounter(target).figures(known(truth, 3))[Accuracy]; e.Interval.Lower[Accuracy] <= is && is <= e.Interval.Upper[Accuracy] {
+			held++
+		}
+	}
+	if held < 87 {
+		t.Errorf("%d of %d intervals hold the accuracy", held, tries)
+	}
+}

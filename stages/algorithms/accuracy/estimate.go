@@ -39,6 +39,8 @@ type Reference struct {
 	Interval    Interval  // of Figures, as rows are chance
 	Proportions []float64 // of the classes
 
+	deviation Figures // of Figures, as rows are chance
+
 	classes    int
 	hard       bool
 	options    Options
@@ -145,6 +147,7 @@ func (r *Reference) measure(rows Rows, labels []int32) {
 		squares[j] = math.Sqrt(v)
 	}
 	r.Interval = between(r.Figures, squares, r.quantile(), float64(len(labels)))
+	r.deviation = squares
 }
 
 // addSquares adds those of the differences, but of figures that are not there.
@@ -323,8 +326,8 @@ func (r *Reference) deviate(e *Estimate, rows Rows, deviation []float64) {
 				}
 			}
 		}
-		for j, v := range a.Deviation {
-			a.Deviation[j] = math.Sqrt(v)
+		for j, v := range a.Deviation { // no less than of the reference: calibrations to few rows vary less than they err
+			a.Deviation[j] = max(math.Sqrt(v), r.deviation[j])
 		}
 	}
 }
