@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/spf13/cobra"
@@ -74,7 +75,10 @@ func (e eachTarget) ask(ctx context.Context, files *featurizeFlags, ask func(nam
 			files.target.Column, files.target.Domains = string(e), []string{name}
 		}
 		if err := ask(name); err != nil {
-			return fmt.Errorf("%s: %w", safetext.Escape(name), err)
+			if shown := safetext.Escape(name) + ": "; !strings.HasPrefix(err.Error(), shown) {
+				err = fmt.Errorf("%s%w", shown, err)
+			}
+			return err
 		}
 	}
 	return nil
