@@ -195,7 +195,7 @@ func allParts(t *testing.T, classes []string) (parts []*Part) {
 // Every kind of figure is drawn in every format, whatever its classes are called, and SVG is
 // well-formed, with its words as text.
 func TestFigures(t *testing.T) {
-	if testing.Short() {
+	if raceDetector {
 		t.Skip("takes a minute under the race detector")
 	}
 	drawn := map[string]bool{}

@@ -55,7 +55,7 @@ func hedged(t *testing.T, p Problem, assume ...string) *Model {
 
 // The sums of all rows, and so the answer, are the same however the rows are divided.
 func TestEveryRowInParts(t *testing.T) {
-	if testing.Short() {
+	if raceDetector {
 		t.Skip("takes a minute under the race detector")
 	}
 	for _, p := range []problem{newProblem(1501, even, uneven, apart), newProblem(1501, even, even, nowhere)} {
