@@ -183,8 +183,8 @@ func expand(columns, header []string, r roles) []string {
 // isPattern reports whether text may match other names than itself.
 func isPattern(text string) bool { return strings.ContainsAny(text, `*?[\`) }
 
-// matcher reports whether one of the names or patterns is of a column.
-func matcher(patterns []string) func(name string) bool {
+// Matcher reports whether one of the names or patterns is of a column.
+func Matcher(patterns []string) func(name string) bool {
 	names, others := SetOf(patterns), slices.DeleteFunc(slices.Clone(patterns), func(text string) bool { return !isPattern(text) })
 	return func(name string) bool {
 		return names[name] || slices.ContainsFunc(others, func(pattern string) bool { return matches(pattern, name) })

@@ -114,6 +114,8 @@ func (e element) label(raw []byte) (string, error) {
 		var v [1]float64
 		elementsTo(element{kind: e.kind, size: e.size}, v[:], raw)
 		return floatLabel(v[0])
+	case 'b':
+		return strconv.FormatBool(raw[0] != 0), nil
 	}
 	return e.intLabel(raw), nil
 }

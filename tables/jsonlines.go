@@ -178,7 +178,7 @@ func (r *jsonReader) fit(rows int, o Options) error {
 	if len(asked) == 0 {
 		return fmt.Errorf("%d rows have %d keys, and each is a column of all rows (--columns names some of them): %w", rows, len(r.fields), err)
 	}
-	wanted := matcher(slices.Concat(asked, []string{cmp.Or(o.Label, "label"), cmp.Or(o.ID, "id"), o.Domain, o.Image, o.Batch}, o.Levels))
+	wanted := Matcher(slices.Concat(asked, []string{cmp.Or(o.Label, "label"), cmp.Or(o.ID, "id"), o.Domain, o.Image, o.Batch}, o.Levels))
 	all := r.fields
 	r.fields = nil
 	for _, f := range all {

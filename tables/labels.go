@@ -41,26 +41,30 @@ func openLabels(ctx context.Context, path string, o Options) ([]string, error) {
 	return labels, nil
 }
 
-// labelIDs are the identities of the rows of a file of labels, nil if it has none.
-func labelIDs(ctx context.Context, o Options) ([]string, error) {
+// labelIDs are the identities of the rows of a file of labels, nil if it has no column of them. header are its columns, nil if
+// it is an array.
+func labelIDs(ctx context.Context, o Options) (ids, header []string, err error) {
 	how := o
 	how.Columns, how.Fields, how.Domain, how.Each, how.only = nil, nil, "", nil, nil
 	if !HasBlocks(ctx, o.Labels, how) {
-		return nil, nil
+		return nil, nil, nil
 	}
-	var ids []string
+	fields, _, err := Columns(ctx, o.Labels, how)
+	for _, f := range fields {
+		header = append(header, f.Name)
+	}
 	name := cmp.Or(o.ID, "id")
-	err := EachWanted(ctx, o.Labels, how, func(f arrow.Field) bool { return f.Name == name }, func(rec arrow.Record) error {
-		if rec.NumCols() != 1 {
-			return nil
-		}
+	if err != nil || !slices.Contains(header, name) {
+		return nil, header, err
+	}
+	err = EachWanted(ctx, o.Labels, how, func(f arrow.Field) bool { return f.Name == name }, func(rec arrow.Record) error {
 		names, err := namesOf(rec, name)
 		for _, id := range names {
 			ids = append(ids, strings.Clone(id))
 		}
 		return cmp.Or(err, o.Memory.Take(int64(len(names))*nameCost))
 	})
-	return ids, err
+	return ids, header, err
 }
 
 // labelsByID are the labels of rows whose identities a file of labels has, "" of others.

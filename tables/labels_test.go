@@ -110,7 +110,7 @@ func TestLabelsBelongToIdentities(t *testing.T) {
 	for name, text := range map[string]string{
 		"x.csv": "id,a\n7,1\n8,2\n9,3\n", "named.csv": "id,a\nu,1\nv,2\nw,3\n", "plain.csv": "a\n1\n2\n3\n", "both.csv": "id,a,side\n7,1,source\n8,2,target\n9,3,source\n",
 		"turned.csv": "id,kind\n9,cat\n7,dog\n8,\n", "turned.jsonl": "{\"id\": 9.0, \"kind\": \"cat\"}\n{\"id\": 7, \"kind\": \"dog\"}\n{\"id\": 11, \"kind\": \"owl\"}\n",
-		"names.csv": "kind,id\ncat,w\ndog,u\n", "column.csv": "kind\ncat\ndog\nowl\n",
+		"names.csv": "kind,id\ncat,w\ndog,u\n", "column.csv": "kind\ncat\ndog\nowl\n", "cell.csv": "cell,kind\n9,cat\n7,dog\n8,owl\n",
 		"twice.csv": "id,kind\n9,cat\n7,dog\n9,owl\n", "other.csv": "id,kind\n1,cat\n2,dog\n3,owl\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
@@ -127,6 +127,7 @@ func TestLabelsBelongToIdentities(t *testing.T) {
 		{"named.csv", "names.csv", []string{"dog", "", "cat"}, ""},
 		{"x.csv", "column.csv", []string{"cat", "dog", "owl"}, ""},
 		{"plain.csv", "other.csv", []string{"cat", "dog", "owl"}, ""},
+		{"x.csv", "cell.csv", nil, `cell.csv: has no column "id", by which labels belong to the rows of x.csv (its columns are cell, kind): give it one, or a file of the labels alone`},
 		{"x.csv", "twice.csv", nil, `twice.csv: row 3: the identity "9" has another label than in row 1: give one`},
 		{"x.csv", "other.csv", nil, `x.csv: other.csv: its rows are of other identities, such as "1": give labels of the same rows`},
 	} {
@@ -137,6 +138,9 @@ func TestLabelsBelongToIdentities(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(got.Labels, tc.want) {
 			t.Errorf("%s of %s: %q, %v; want %q", tc.labels, tc.rows, got.Labels, err, tc.want)
+		}
+		if doubt := "has no identities, so the labels of other.csv are taken in the order of the rows"; strings.Contains(got.Doubt, doubt) != (tc.rows == "plain.csv") {
+			t.Errorf("%s of %s: warns %q", tc.labels, tc.rows, got.Doubt)
 		}
 	}
 	sides, err := OpenParts(t.Context(), "both.csv", Options{Label: "kind", Labels: "turned.csv", Domain: "side", Parts: []Part{{Name: "source"}, {Name: "target"}}})

@@ -178,7 +178,7 @@ func (l *looker) finish(o Options) {
 // plan finds what columns of text hold and how numbers are written in them, as it is done when they
 // are read. What is refused then is text.
 func (l *looker) plan(o Options) *plan {
-	p := &plan{options: o, decimal: o.Decimal, categorical: matcher(nil)}
+	p := &plan{options: o, decimal: o.Decimal, categorical: Matcher(nil)}
 	p.options.Mixed, p.options.Whole = true, true
 	var all []int
 	for k, c := range l.Columns {

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -381,11 +382,9 @@ func complete(ctx context.Context, tables []*Table, name string, o Options) erro
 	if err != nil {
 		return err
 	}
-	var ids []string
-	if slices.ContainsFunc(tables, (*Table).named) {
-		if ids, err = labelIDs(ctx, o); err != nil {
-			return err
-		}
+	ids, header, err := labelIDs(ctx, o)
+	if err != nil {
+		return err
 	}
 	for k, part := range o.parts() {
 		switch t := tables[k]; {
@@ -394,6 +393,8 @@ func complete(ctx context.Context, tables []*Table, name string, o Options) erro
 			if t.Labels, err = t.labelsByID(labels, ids, o.Labels); err != nil {
 				return named(name, err)
 			}
+		case t.named() && len(header) > 1:
+			return fmt.Errorf("%s: has no column %q, by which labels belong to the rows of %s (its columns are %s): give it one, or a file of the labels alone, in the order of the rows", o.Labels, cmp.Or(o.ID, "id"), name, list(header))
 		case o.Domain == "":
 			if err := t.checkRows(labels, o.Labels); err != nil {
 				return named(name, err)
@@ -403,6 +404,9 @@ func complete(ctx context.Context, tables []*Table, name string, o Options) erro
 			return fmt.Errorf("%s: has %d labels, and %s more rows: give labels of the same rows", o.Labels, len(labels), name)
 		default:
 			t.Labels = Chosen(labels, t.at)
+		}
+		if len(header) > 1 && !tables[k].named() && tables[k].Doubt == "" {
+			tables[k].Doubt = fmt.Sprintf("has no identities, so the labels of %s are taken in the order of the rows: if they are in another, give both files a column of identities, and its name with --id", o.Labels)
 		}
 	}
 	return nil

@@ -65,6 +65,7 @@ func Values(ctx context.Context, path string, o Options, column string) ([]strin
 	var all []string
 	seen := map[string]bool{}
 	rows, found := 0, false
+	o.ID = column // so that its whole numbers stay as they are
 	err := EachWanted(ctx, path, o, func(f arrow.Field) bool { return f.Name == column }, func(rec arrow.Record) error {
 		if found = rec.NumCols() == 1; !found {
 			return nil

@@ -71,7 +71,7 @@ type badCell struct {
 }
 
 func newPlan(header []string, o Options) (*plan, error) {
-	p := &plan{header: header, options: o, decimal: o.Decimal, excluded: matcher(o.Exclude), categorical: matcher(o.Categorical), badAt: map[int]int{}}
+	p := &plan{header: header, options: o, decimal: o.Decimal, excluded: Matcher(o.Exclude), categorical: Matcher(o.Categorical), badAt: map[int]int{}}
 	var err error
 	p.roles, err = rolesOf(header, o)
 	return p, err
@@ -496,7 +496,7 @@ func (c *cell) readMoment(row []float32, text string) error {
 	}
 	m, ok := parseMoment(text, c.field.Layout)
 	if !ok || !m.dated && c.field.Kind == Day || !m.timed && c.field.Kind == Clock {
-		return fmt.Errorf("%q is no date or time as those of the rows before: mend or drop the row", text)
+		return fmt.Errorf("%q is no date or time as those of the rows before, or of the source: write it as there, or drop the row", text)
 	}
 	if row[0] = m.day; c.field.Kind == Clock {
 		row[0] = m.clock
@@ -582,7 +582,7 @@ func (p *plan) value(field string, centre float64) (float32, error) {
 	case errors.Is(err, strconv.ErrRange) || math.IsInf(v, 0):
 		return 0, fmt.Errorf("%s is infinite, or too large for float32: mend or drop the row", field)
 	case err != nil && p.decimal == 0 && isCommaDecimal(field):
-		return 0, fmt.Errorf("%q has a decimal comma: give --decimal ,", field)
+		return 0, fmt.Errorf("%q looks like a number with a decimal comma: give --decimal , (or --thousands , if it is none)", field)
 	case err != nil && p.options.Learnt:
 		return 0, fmt.Errorf("%.40q is not a number: mend or drop the row", field)
 	case err != nil && p.options.Mixed:

@@ -59,7 +59,7 @@ func (b *recordBlock) text(name string) ([]string, error) {
 	if values, known := b.texts[name]; known {
 		return values, nil
 	}
-	values, err := namesOf(b.rec, name)
+	values, err := domainsOf(b.rec, name)
 	for i, value := range values {
 		values[i] = strings.TrimSpace(value)
 	}

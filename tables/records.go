@@ -275,16 +275,16 @@ func domainsOf(rec arrow.Record, name string) ([]string, error) {
 		return namesOf(rec, name)
 	}
 	col := rec.Column(i[0])
-	if col.DataType().ID() != arrow.BOOL && !arrow.IsFloating(col.DataType().ID()) {
+	if !arrow.IsFloating(col.DataType().ID()) {
 		return namesOf(rec, name)
 	}
-	names := make([]string, col.Len())
-	for k := range names {
-		if !col.IsNull(k) {
-			names[k] = col.ValueStr(k)
+	whole := namer(col)
+	return wholeNames(col, name, func(i int) (string, error) {
+		if text, err := whole(i); err == nil {
+			return text, nil
 		}
-	}
-	return names, nil
+		return col.ValueStr(i), nil
+	})
 }
 
 // namer returns a function that gives the value of a row as a name. It returns
@@ -292,7 +292,7 @@ func domainsOf(rec arrow.Record, name string) ([]string, error) {
 func namer(col arrow.Array) func(i int) (string, error) {
 	switch c := col.(type) {
 	case *array.Boolean:
-		return func(i int) (string, error) { return strconv.Itoa(b2i(c.Value(i))), nil }
+		return func(i int) (string, error) { return strconv.FormatBool(c.Value(i)), nil }
 	case *array.Int64: // as identities mostly are
 		return func(i int) (string, error) { return strconv.FormatInt(c.Value(i), 10), nil }
 	case *array.Int32: // as labels mostly are
@@ -305,8 +305,15 @@ func namer(col arrow.Array) func(i int) (string, error) {
 		return func(i int) (string, error) { return floatLabel(float64(c.Value(i))) }
 	case *array.Float16:
 		return func(i int) (string, error) { return floatLabel(float64(c.Value(i).Float32())) }
+	case *array.Date32, *array.Date64, *array.Timestamp, *array.Time32, *array.Time64:
+		return func(i int) (string, error) {
+			text, _ := arrowio.Cell(col, i)
+			return text, nil
+		}
 	case *array.Dictionary:
 		return dictionaryNamer(c)
+	case *array.Null:
+		return func(int) (string, error) { return "", nil }
 	}
 	return nil
 }
@@ -318,13 +325,6 @@ func dictionaryNamer(c *array.Dictionary) func(i int) (string, error) {
 		return nil
 	}
 	return func(i int) (string, error) { return at(c.GetValueIndex(i)) }
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func wholeNames(col arrow.Array, name string, at func(i int) (string, error)) ([]string, error) {

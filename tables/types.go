@@ -76,9 +76,9 @@ func checkType(f arrow.Field, feature, name, mixed bool) error {
 	return nil
 }
 
-// isMixed reports whether values of the type are text, dates or times.
+// isMixed reports whether values of the type are text, dates or times, or if there are none at all.
 func isMixed(t arrow.DataType) bool {
-	return isText(t) || isDate(t) || slices.Contains([]arrow.Type{arrow.TIME32, arrow.TIME64, arrow.DURATION}, t.ID())
+	return isText(t) || isDate(t) || slices.Contains([]arrow.Type{arrow.TIME32, arrow.TIME64, arrow.DURATION, arrow.NULL}, t.ID())
 }
 
 // isNumber reports whether values of the type are numbers: true and false are 1 and 0.

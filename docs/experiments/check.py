@@ -7,7 +7,7 @@ usage: check.py models TASKS MODELS [--prefix NAME]
 
 TASKS is what ask_tasks.py writes. models trains two models on a half of each source, logistic regression and gradient
 boosting; the other half is the reference, and up to about 1,000 rows of the target are the window. run gives both to mars
-check, and scores it and its peers by the window's labels, which nobody else sees. nannyml does the same with the data in
+check, once the predictions alone and once with the rows' columns, and scores it and its peers by the window's labels, which nobody else sees. nannyml does the same with the data in
 NannyML's wheel (nannyml/datasets/data of version 0.13.1), in windows of 5,000 rows. tables prints the tables of
 docs/measured/check.md. The peers are those of testdata/oracle/check/estimators.py. Needs NumPy, SciPy, pandas and
 scikit-learn, pyarrow for nannyml, and bin/ on the PATH.
@@ -34,6 +34,7 @@ CHUNK = 5_000  # rows of NannyML's data
 LEAST = 200  # rows of a source
 MOST = 8  # classes of a source
 WIDEST = 40  # columns: more take boosting long
+WITH = "columns "  # what the names of results begin with for which columns were given
 EACH = 4  # rows of a class in the source, at least
 
 
@@ -74,7 +75,7 @@ def trained(data, rng):
     parts = max(1, round(n / WINDOW))
     window = np.sort(rng.permutation(n)[np.arange(n) % parts == 0])
     xt = data["Xt"][window].astype(float)
-    out = {"yr": y[held], "yt": np.array([code.get(c, -1) for c in data["yt"][window]])}
+    out = {"Xr": x[held], "Xt": xt, "yr": y[held], "yt": np.array([code.get(c, -1) for c in data["yt"][window]])}
     for name, model in learners().items():
         model.fit(x[train], y[train])
         out["r_" + name], out["t_" + name] = model.predict_proba(x[held]), model.predict_proba(xt)
@@ -101,33 +102,35 @@ def models(tasks, folder, prefix):
 # --- The command and its peers ----------------------------------------------------------------
 
 
-def frame(P, said, y=None):
-    d = pd.DataFrame(P, columns=[f"probability_{c}" for c in range(P.shape[1])])
-    d["predicted_class"] = said
-    return d if y is None else d.assign(label=y)
+def frame(P, said, X, y=None):
+    columns = pd.DataFrame(X).add_prefix("x") if isinstance(X, np.ndarray) else X.reset_index(drop=True)
+    d = pd.DataFrame(P, columns=[f"probability_{c}" for c in range(P.shape[1])]).assign(predicted_class=said)
+    return pd.concat([d if y is None else d.assign(label=y), columns], axis=1)
 
 
-def ours(Pr, yr, saidr, Pt, saidt, window=None):
-    """What mars check says of each window."""
+def ours(Pr, yr, saidr, Xr, Pt, saidt, Xt, window=None):
+    """What mars check says of each window, by its predictions alone, and by the columns too."""
     with tempfile.TemporaryDirectory() as folder:
         at = pathlib.Path(folder)
-        frame(Pr, saidr, yr).to_csv(at / "reference.csv", index=False)
-        frame(Pt, saidt).to_csv(at / "predictions.csv", index=False)
-        flags = ["--window", str(window)] if window else []
-        run = ["mars", "check", at / "predictions.csv", "--reference", at / "reference.csv", "--label", "label", "--json", "-q", *flags]
-        said = json.loads(subprocess.run(run, check=True, capture_output=True).stdout)
+        frame(Pr, saidr, Xr, yr).to_csv(at / "reference.csv", index=False)
+        frame(Pt, saidt, Xt).to_csv(at / "predictions.csv", index=False)
+        run = ["mars", "check", at / "predictions.csv", "--reference", at / "reference.csv", "--label", "label", "--json", "-q"]
+        run += ["--window", str(window)] if window else []
+        told = [json.loads(subprocess.run([*run, *more], check=True, capture_output=True).stdout) for more in ([], ["--columns", "*"])]
     rows = []
-    for w in said["windows"]:
-        figures = {f["name"]: f for f in w["figures"]}
-        a = figures["accuracy"]
+    for w, with_columns in zip(*(t["windows"] for t in told)):
         of = {v["name"]: v["accuracy"] for v in w["assumptions"]}
         weight = {v["name"]: v["weight"] for v in w["assumptions"]}
-        rows.append({
-            "check": a["value"], "lower": a["lower"], "upper": a["upper"], "expected": w["expected_error"], "verdict": w["verdict"], "moved": w["moved"],
-            "unexplained": w["unexplained"], "balance": of.get("balance"), "weight": weight.get("balance"),
-            **{f"{name} {end}": f[end] for name, f in figures.items() if name in ("balanced_accuracy", "auc", "log_loss") for end in ("value", "lower", "upper")},
-        })  # fmt: skip
+        rows.append({**said(w, ""), "moved": w["moved"], "unexplained": w["unexplained"], "balance": of.get("balance"), "weight": weight.get("balance"), **said(with_columns, WITH)})
     return rows
+
+
+def said(window, prefix):
+    figures = {f["name"]: f for f in window["figures"]}
+    a = figures["accuracy"]
+    of = {"check": a["value"], "lower": a["lower"], "upper": a["upper"], "expected": window["expected_error"], "verdict": window["verdict"]}
+    of |= {f"{name} {end}": f[end] for name, f in figures.items() if name in ("balanced_accuracy", "auc", "log_loss") for end in ("value", "lower", "upper")}
+    return {prefix + name: value for name, value in of.items()}
 
 
 class Peers:
@@ -180,7 +183,7 @@ def run(folder, results):
             P, T = d["r_" + name], d["t_" + name]
             said = T.argmax(1)
             done.append({**row, "model": name, "reference": len(P), "rows": len(T), "classes": P.shape[1], **truth(d["yt"], T, said),
-                         **Peers(P, d["yr"], P.argmax(1)).of(T, said), **ours(P, d["yr"], P.argmax(1), T, said)[0]})  # fmt: skip
+                         **Peers(P, d["yr"], P.argmax(1)).of(T, said), **ours(P, d["yr"], P.argmax(1), d["Xr"], T, said, d["Xt"])[0]})  # fmt: skip
         pd.DataFrame(done).to_csv(results, index=False, float_format="%.6g")
 
 
@@ -199,18 +202,19 @@ def published(data):
         read = lambda part: (pd.read_parquet if file.endswith("pq") else pd.read_csv)(data / file.format(part))
         r, a = read("reference"), read("analysis").merge(read(target)[["id", label]], on="id")
         if score:
-            parts = [(np.column_stack([1 - d[score], d[score]]), d[label].astype(int).to_numpy(), d[said].astype(int).to_numpy()) for d in (r, a)]
+            parts = [[np.column_stack([1 - d[score], d[score]]), d[label].astype(int).to_numpy(), d[said].astype(int).to_numpy()] for d in (r, a)]
         else:
             classes = sorted(r[label].unique())
             code = {c: k for k, c in enumerate(classes)}
-            parts = [(d[[f"{'y_pred_proba'}_{c}" for c in classes]].to_numpy(), d[label].map(code).to_numpy(), d[said].map(code).to_numpy()) for d in (r, a)]
-        yield name, *parts
+            parts = [[d[[f"{'y_pred_proba'}_{c}" for c in classes]].to_numpy(), d[label].map(code).to_numpy(), d[said].map(code).to_numpy()] for d in (r, a)]
+        features = [c for c in r if c in a and c not in (label, said, "id", "timestamp", "Unnamed: 0", "period", "year") and "proba" not in c]
+        yield name, *([*part, d[features]] for part, d in zip(parts, (r, a)))
 
 
 def nannyml(data, results):
     done = []
-    for name, (P, y, said), (T, yt, saidt) in published(data):
-        peers, mars = Peers(P, y, said), ours(P, y, said, T, saidt, CHUNK)
+    for name, (P, y, said, X), (T, yt, saidt, Xt) in published(data):
+        peers, mars = Peers(P, y, said), ours(P, y, said, X, T, saidt, Xt, CHUNK)
         for k, start in enumerate(range(0, len(yt), CHUNK)):
             i = slice(start, start + CHUNK)
             done.append({"name": name, "kind": name, "rows": len(yt[i]), **truth(yt[i], T[i], saidt[i]), **peers.of(T[i], saidt[i]), **mars[k]})
@@ -219,7 +223,7 @@ def nannyml(data, results):
 
 # --- Tables -----------------------------------------------------------------------------------
 
-PEERS = ("constant", "CBPE", "CBPE, temperature", "ATC, confidence", "ATC, entropy", "DoC", "DoC, temperature", "COT", "EM", "check")
+PEERS = ("constant", "CBPE", "CBPE, temperature", "ATC, confidence", "ATC, entropy", "DoC", "DoC, temperature", "COT", "EM", "check", WITH + "check")
 
 
 def short(v):
@@ -238,14 +242,15 @@ def errors(d):
     off = lambda name, of: float((of[name] - of["accuracy"]).abs().mean())
     rows = []
     for name in PEERS:
-        title = "**mars check**" if name == "check" else name
+        title = {"check": "**mars check**", WITH + "check": "**mars check --columns**"}.get(name, name)
         rows.append([title, off(name, d), *(off(name, d[d.kind == k]) for k in kinds)])
     show("Mean absolute error of the accuracy", ["by", "all", *kinds], rows)
 
 
-def held(d):
+def held(d, prefix=""):
     """How often intervals hold, and how wide they are, by kind."""
-    rows = []
+    d, rows = d.rename(columns={name: name.removeprefix(prefix) for name in d if prefix and name.startswith(prefix)}), []
+    d = d.loc[:, ~d.columns.duplicated(keep="last")]
     for kind, g in d.groupby("kind"):
         inside = (g.lower <= g.accuracy + 1e-9) & (g.accuracy <= g.upper + 1e-9)
         sure = g.verdict.isin(["believe", "care"])
@@ -254,12 +259,18 @@ def held(d):
             there = g[figure].notna() & g[figure + " lower"].notna() if figure in g and figure + " lower" in g else pd.Series(False, g.index)
             row.append(float(((g[figure + " lower"] <= g[figure] + 1e-9) & (g[figure] <= g[figure + " upper"] + 1e-9))[there].mean()) if there.any() else "")
         rows.append(row)
-    show("Intervals", ["kind", "windows", "holds", "width", "believed or with care", "holds there", "expected error", "error", "balanced accuracy", "AUC", "log loss"], rows)
+    show("Intervals" + (", with the columns" if prefix else ""), ["kind", "windows", "holds", "width", "believed or with care", "holds there", "expected error", "error", "balanced accuracy", "AUC", "log loss"], rows)
 
 
 def verdicts(d):
-    rows = [[v, len(g), float((g.check - g.accuracy).abs().mean()), float(g.expected.mean())] for v, g in d.groupby("verdict")]
-    show("By verdict", ["verdict", "windows", "error", "expected"], rows)
+    rows = []
+    for verdict in ("believe", "care", "unjudged"):
+        row = [verdict]
+        for prefix in ("", WITH):
+            g = d[d[prefix + "verdict"] == verdict]
+            row += [len(g), float((g[prefix + "check"] - g.accuracy).abs().mean()), float(g[prefix + "expected"].mean())]
+        rows.append(row)
+    show("By verdict", ["verdict", "windows", "error", "expected", "with the columns", "error", "expected"], rows)
 
 
 def tables(results, chunks):
@@ -267,11 +278,13 @@ def tables(results, chunks):
     print(f"{d.name.nunique()} tasks, {d.family.nunique()} families, reference {d.reference.median():.0f} rows, window {d.rows.median():.0f} rows (medians)")
     errors(d)
     held(d)
+    held(d, WITH)
     verdicts(d)
     n = pd.read_csv(chunks)
     print("\nNannyML's data")
     errors(n)
     held(n)
+    held(n, WITH)
 
 
 def main():

@@ -1,16 +1,15 @@
 """Tries what a fitted combination of signs would add to mars check: how far off the accuracy would be, with families left out.
 
-usage: check_fit.py signs MODELS TASKS FRESH DEFAULT.csv
+usage: check_fit.py signs MODELS DEFAULT.csv
        check_fit.py tables RESULTS.csv DEFAULT.csv
 
-MODELS, TASKS and FRESH are those of check.py, and RESULTS.csv is what its run has kept. signs gives the columns of the reference
+MODELS is that of check.py, and RESULTS.csv what its run has kept. signs gives the columns of the reference
 with their labels, and the window's, to mars label, and keeps what it believes of the models' predictions; once more with half of
 the reference as the target, where the truth is known. tables fits combinations of these signs and of the peers' estimates to
 the tasks of some families, and judges them on the others. Needs what check.py needs.
 """
 
 import csv
-import hashlib
 import json
 import pathlib
 import subprocess
@@ -19,7 +18,7 @@ import tempfile
 
 import numpy as np
 import pandas as pd
-from check import EACH, WINDOW, halves, show
+from check import show
 
 FOLDS = 10
 REPEATS = 3
@@ -39,23 +38,11 @@ def label(xs, ys, xt, classes):
         return np.column_stack([found.get(f"probability_k{c}", none) for c in range(classes)]), json.load(open(at / "summary.json"))
 
 
-def columns(task, name):
-    """Columns of the rows of reference and window, as check.trained has drawn them."""
-    d, rng = np.load(task), np.random.default_rng(int(hashlib.md5(name.encode()).hexdigest()[:8], 16))
-    kept = [c for c in np.unique(d["ys"]) if (d["ys"] == c).sum() >= EACH]
-    of = np.isin(d["ys"], kept)
-    held = halves(np.array([kept.index(c) for c in d["ys"][of]]), rng)[1]
-    n = len(d["yt"])
-    window = np.sort(rng.permutation(n)[np.arange(n) % max(1, round(n / WINDOW)) == 0])
-    return d["Xs"][of].astype(float)[held], d["Xt"][window].astype(float)
-
-
-def signs(models, tasks, fresh, results):
+def signs(models, results):
     done = []
     for row in csv.DictReader(open(models / "tasks.csv")):
         z = np.load(models / (row["name"] + ".npz"))
-        folder = {"tasks_": tasks, "fresh_": fresh}[row["set"]]
-        (xr, xt), yr, classes = columns(folder / (row["name"].removeprefix(row["set"]) + ".npz"), row["name"]), z["yr"], z["r_logistic"].shape[1]
+        xr, xt, yr, classes = z["Xr"], z["Xt"], z["yr"], z["r_logistic"].shape[1]
         rng, first = np.random.default_rng(1), np.zeros(len(yr), bool)
         for c in range(classes):
             i = rng.permutation(np.flatnonzero(yr == c))

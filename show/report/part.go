@@ -173,7 +173,7 @@ func Labels(t *label.Tally) (*Part, error) {
 	if check := t.Check(); check != "" {
 		p.Text = append(p.Text, sentence(check))
 	}
-	return p, cmp.Or(p.figure(figures.Counts(classes, rows)), p.confusion(t), p.survey(t.Survey(), t.Values()), p.typical(t), p.moved(t.Values()))
+	return p, cmp.Or(p.figure(figures.Counts(classes, rows)), p.confusion(t), p.survey(t.Survey(), t.Values()), p.typical(t), p.unlike(t.Unlike()), p.moved(t.Values()))
 }
 
 // assume adds assumptions, with what they count for.

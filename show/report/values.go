@@ -63,6 +63,24 @@ func (p *Part) typical(t *label.Tally) error {
 	return nil
 }
 
+// unlike adds to which classes rows that are like none of the source are nearest, and what makes them new.
+func (p *Part) unlike(all []label.Unlike) error {
+	if len(all) == 0 {
+		return nil
+	}
+	table := Table{Title: "Rows like none of the source", Text: "By the class that they are nearest to, and the columns in which they differ most from the target's other rows of it, in standard deviations of these. " +
+		"If they are a class of their own, it lies there.", Table: figures.Table{Head: []string{"nearest class", "rows", "by chance", "differ in"}}}
+	if len(all) > mostTypical {
+		table.say(fmt.Sprintf("Shown are the %d classes of the most rows of %d.", mostTypical, len(all)))
+		all = all[:mostTypical]
+	}
+	for _, u := range all {
+		table.Rows = append(table.Rows, []string{u.Class, fmt.Sprint(u.Rows), fmt.Sprintf("%.0f", u.Chance), u.Differ(len(u.Columns))})
+	}
+	p.Tables = append(p.Tables, table)
+	return nil
+}
+
 // moved adds in which columns source and target differ most; nothing where their values are not known.
 func (p *Part) moved(v *label.Values) error {
 	if v == nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,9 @@ import (
 
 // seen is a tally of labels of rows with values: of nine columns, called as the classes are, of which
 // the first says nothing, each other the class, and the last has moved.
-func seen(t *testing.T, classes []string) *label.Tally {
+//
+// Of the classes strange a tenth of the target's rows are like none, and low in column 4.
+func seen(t *testing.T, classes []string, strange ...int) *label.Tally {
 	t.Helper()
 	const rows, width = 400, 9
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -40,6 +43,10 @@ func seen(t *testing.T, classes []string) *label.Tally {
 	for i := range 2 * rows {
 		k, domain := i%len(classes), arrowio.Domain(i/rows)
 		domains, numbers, names, typicality = append(domains, domain), append(numbers, int32(k)), append(names, classes[k]), append(typicality, rng.Float32())
+		unlike := domain == arrowio.TargetDomain && slices.Contains(strange, k) && i%10 == 0
+		if unlike {
+			typicality[i] = 0
+		}
 		p := make([]float32, len(classes))
 		p[k] = 0.6 + 0.4*rng.Float32()
 		p[(k+1)%len(classes)] = 1 - p[k]
@@ -51,6 +58,9 @@ func seen(t *testing.T, classes []string) *label.Tally {
 			}
 			if j == width-1 {
 				x += 20 * float64(domain)
+			}
+			if unlike && j == 4 {
+				x -= 30
 			}
 			values = append(values, float32(x))
 		}
@@ -147,6 +157,28 @@ func TestTypicalRows(t *testing.T) {
 		if r.Confidence < 0.9 || r.Typicality < 0.9 || len(r.Values) != 9 {
 			t.Errorf("the typical row of %s has the confidence %g and the typicality %g", r.Label, r.Confidence, r.Typicality)
 		}
+	}
+}
+
+// Rows that are like none of the source are told by the class that they are nearest to, and by the columns in which
+// they differ from its other rows. Where no more are so than chance explains, nothing is told.
+func TestRowsLikeNone(t *testing.T) {
+	p, err := Labels(seen(t, []string{"a", "b", "c"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range p.Tables {
+		if table.Title == "Rows like none of the source" {
+			t.Errorf("told of chance: %q", table.Rows)
+		}
+	}
+	p, err = Labels(seen(t, []string{"a", "b", "c"}, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := tableOf(t, p, "Rows like none of the source").Rows
+	if len(rows) != 1 || strings.Join(rows[0][:3], ",") != "b,15,1" || !regexp.MustCompile(`^4 b lower by \d+\.\d$`).MatchString(rows[0][3]) {
+		t.Errorf("%q", rows)
 	}
 }
 

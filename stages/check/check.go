@@ -43,6 +43,10 @@ type Options struct {
 	Target, TargetHash string
 	MaxClasses         int
 	Seed               uint64
+	// Features are names, or patterns of names, of columns that predictions and reference have, by which
+	// Judge says of each window, beside what the predictions say, which classes its rows are of. nil: none are.
+	Features []string
+	Judge    Judge
 	// Each is given each window when it has ended; it may be nil.
 	Each func(*Report, *Window) error
 }
@@ -61,6 +65,7 @@ type checker struct {
 	options   Options
 	classes   *classes
 	kind      kind
+	guessed   bool // a column says which classes are predicted
 	reference *accuracy.Reference
 	report    *Report
 
@@ -72,6 +77,7 @@ type checker struct {
 	value   []float64
 	given   *given          // labels; nil: there are none
 	lost    map[string]bool // predicted classes that the reference lacks
+	columns *columns        // the rows' own; nil: they are not looked at
 }
 
 // A state is all that is known of the predictions: a stream goes on from it.
@@ -87,6 +93,9 @@ type pane struct {
 	Number, First, Last int64
 	Kept                drift.Sample
 	Empty, Unknown      int64
+
+	opinion *accuracy.Opinion
+	few     bool // it has too few rows for their columns to say anything
 }
 
 // Slot is the number of a windows.Pane.
@@ -141,7 +150,7 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 	if s.missing > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: %s no label and left out", path, spelling.Count(s.missing, "row has", "rows have")))
 	}
-	c.kind = s.kind
+	c.kind, c.guessed = s.kind, s.guessed
 	c.row, c.value = make([]float32, c.width()+1), make([]float64, len(c.classes.names))
 	sample := drift.NewSample(c.width()+1, mostReference, mostReference)
 	r := &reader{columns: o.Columns, classes: c.classes}
@@ -163,7 +172,7 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 				return r.at(i, o.Columns.Label, errors.New("has a label that was not there before: run again when nothing writes to the file"))
 			}
 			c.row[c.width()] = float32(class)
-			sample.Add(drift.Hash(o.Seed, 1<<63+uint64(r.rows)+uint64(i)), c.row)
+			sample.Add(c.referenceKey(r.rows+int64(i)), c.row)
 			return nil
 		})
 	})
@@ -174,6 +183,11 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 	if len(sample.Keys) == 0 {
 		return fmt.Errorf("%s: no row has a label and a prediction: give labelled rows with predictions as the reference", path)
 	}
+	if len(o.Features) > 0 {
+		if c.columns, err = c.learn(ctx, path, &sample); err != nil {
+			return err
+		}
+	}
 	rows, labels := c.unpack(&sample)
 	if c.reference, err = accuracy.Fit(ctx, rows, labels, accuracy.Options{Level: o.Level, Seed: o.Seed}); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -181,6 +195,13 @@ func (c *checker) refer(ctx context.Context, env stages.Env, path string) error 
 	c.report, c.sum = newReport(c, r.rows-left), c.hash(&sample)
 	return nil
 }
+
+// referenceKey is the key of a row of the reference, and rowKey that of a row of predictions.
+func (c *checker) referenceKey(row int64) uint64 {
+	return drift.Hash(c.options.Seed, 1<<63+uint64(row))
+}
+
+func (c *checker) rowKey(row int64) uint64 { return drift.Hash(c.options.Seed, uint64(row+1)) }
 
 // width is how many numbers a row of predictions has: the posteriors, and what is predicted.
 func (c *checker) width() int {
@@ -238,6 +259,14 @@ func (c *checker) take(r *reader, rec arrow.Record, each func(i, said int) error
 		}
 	}
 	guess := of(rec, r.columns.prediction())
+	switch name := r.columns.prediction(); {
+	case guess == nil && r.columns.Prediction != "":
+		return r.lacks(name, "name the column of predicted classes with --prediction")
+	case guess == nil && c.guessed:
+		return fmt.Errorf("has no column %q, and the reference has one, by which other classes may be predicted than the most probable ones: give both the column, or neither", name)
+	case guess != nil && !c.guessed:
+		return fmt.Errorf("has a column %q, and the reference has none, by which other classes may be predicted than the most probable ones: give both the column, or neither", name)
+	}
 	for i := range int(rec.NumRows()) {
 		said, err := c.takeRow(r, list, guess, i)
 		if c.row[c.width()-1] = float32(said); err == nil {
@@ -294,6 +323,9 @@ func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
 		return err
 	}
 	end := windows.Close[*pane](c.keep)
+	if c.columns != nil {
+		end = c.columns.hold
+	}
 	err := r.each(ctx, path, o.Reading, func(rec arrow.Record) error {
 		times := of(rec, o.Columns.Time)
 		if o.Columns.Time != "" && times == nil {
@@ -325,7 +357,10 @@ func (c *checker) read(ctx context.Context, env stages.Env, path string) error {
 	if len(c.lost) > 0 {
 		env.Logger().Warn(fmt.Sprintf("%s: predicts classes that the reference lacks: %s: nothing is known of how right those rows are", path, spelling.List(sortedKeys(c.lost))))
 	}
-	return c.divider.Finish(ctx, end)
+	if err := c.divider.Finish(ctx, end); err != nil || c.columns == nil {
+		return err
+	}
+	return c.judgeAll(ctx, env, path)
 }
 
 // put puts a row into its window, and gives those that have ended to end.
@@ -353,7 +388,7 @@ func (c *checker) add(p *pane, row windows.Row) {
 	case unknown:
 		p.Unknown++
 	default:
-		p.Kept.Add(drift.Hash(c.options.Seed, uint64(c.state.Rows+1)), row.Row)
+		p.Kept.Add(c.rowKey(c.state.Rows), row.Row)
 	}
 }
 
@@ -400,7 +435,7 @@ func (c *checker) close(ctx context.Context, p *pane, complete bool) (*Window, e
 	w := c.newWindow(p, complete)
 	if len(p.Kept.Keys) > 0 {
 		rows, _ := c.unpack(&p.Kept)
-		e, err := c.reference.Estimate(ctx, rows, int(p.Kept.Rows))
+		e, err := c.reference.Estimate(ctx, rows, int(p.Kept.Rows), p.opinion)
 		if err != nil {
 			return nil, err
 		}

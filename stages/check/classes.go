@@ -69,6 +69,7 @@ type survey struct {
 	labels  map[string]bool
 	known   []string // classes with posteriors, or that are predicted
 	kind    kind
+	guessed bool     // a column says which classes are predicted
 	missing int64    // rows without a label
 	ids     []string // the first, for a message
 }
@@ -91,6 +92,7 @@ func look(ctx context.Context, path string, t *truth, o Options) (*survey, error
 			return err
 		}
 		guess, ids := of(rec, o.Columns.prediction()), of(rec, o.Columns.ID)
+		s.guessed = guess != nil
 		for i := range int(rec.NumRows()) {
 			if label := labels(i); label != "" {
 				s.labels[label] = true
@@ -141,6 +143,17 @@ func listedClasses(rec arrow.Record, column string) ([]string, error) {
 	return meta.Classes, nil
 }
 
+// some are the first names of a list.
+func some(names []string) string {
+	if len(names) > mostNamed {
+		return spelling.List(names[:mostNamed]) + ", …"
+	}
+	return spelling.List(names)
+}
+
+// mostNamed is how many classes a message names.
+const mostNamed = 10
+
 // classes are those of the survey.
 func (s *survey) classes(o Options, path string) (*classes, error) {
 	labels := tables.Classes(sortedKeys(s.labels))
@@ -152,6 +165,9 @@ func (s *survey) classes(o Options, path string) (*classes, error) {
 		known = labels
 	}
 	c := newClasses(known, labels)
+	if len(c.names) == len(known)+len(labels) {
+		return nil, fmt.Errorf("%s: no label is a class that is predicted: the labels in column %q are %s, and the predictions of %s: name the column of labels with --label, and call the classes alike in both", path, o.Columns.Label, some(labels), some(known))
+	}
 	if len(c.names) < 2 {
 		return nil, fmt.Errorf("%s: has one class alone, %q: give labelled rows of all classes as the reference", path, c.names[0])
 	}

@@ -28,8 +28,9 @@ type Report struct {
 	// Unseen is what no rows without labels show.
 	Unseen  string    `json:"unseen"`
 	Windows []*Window `json:"windows"`
-	// Next is the command that draws rows to label; who asked fills it in.
-	Next string `json:"-"`
+	// Next is the command that draws rows to label, and Unused says that --columns may tell more; who asked fills them in.
+	Next   string `json:"-"`
+	Unused bool   `json:"-"`
 
 	alert float64
 	live  bool // windows are of a stream
@@ -249,6 +250,9 @@ func (r *Report) WriteTable(out io.Writer) error {
 	}
 	if w := r.Windows[0]; w.Labelled == nil {
 		fmt.Fprintf(&b, "%s\n", r.Unseen)
+	}
+	if r.Unused {
+		b.WriteString("The tables have columns besides. With --columns '*' they are looked at too, which shows classes that have moved (docs/how-to/check.md).\n")
 	}
 	if r.Next != "" {
 		fmt.Fprintf(&b, "To settle it, label a few rows (docs/how-to/ask.md):\n  %s\n", safetext.Escape(r.Next))

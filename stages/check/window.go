@@ -123,6 +123,9 @@ func (c *checker) newWindow(p *pane, complete bool) *Window {
 	w := &Window{Window: c.state.Written, Complete: complete, Warnings: []string{}, Assumptions: []Assumption{},
 		Counts: Counts{All: p.Kept.Rows + p.Empty + p.Unknown, Used: int64(len(p.Kept.Keys)), Empty: p.Empty, Unknown: p.Unknown, Late: c.state.Late, Bad: c.state.Bad}}
 	w.Start, w.End = c.place(p)
+	if p.few {
+		w.Warnings = append(w.Warnings, fmt.Sprintf("there are fewer than %d rows, too few to judge by their columns: the figures are by the predictions alone", leastJudged))
+	}
 	w.Figures = figures(names(c.classes.names), nil, accuracy.Interval{}, c.reference.Figures)
 	return w
 }
@@ -143,6 +146,7 @@ func (w *Window) fill(c *checker, e *accuracy.Estimate) {
 var words = map[string]string{
 	accuracy.Same:    "predictions mean what they meant in the reference",
 	accuracy.Balance: "only the proportions of the classes have changed (label shift)",
+	accuracy.Columns: "the rows are of the classes that mars label gives them by their columns",
 }
 
 // Believed reports whether the figures can be believed, with care at least.

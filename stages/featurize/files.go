@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/algorithms/scale"
 	"mars.dev/mars/stages/featurize/shift"
@@ -243,6 +244,9 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 		}
 		if err := env.CheckClasses(len(d.classes)); err != nil {
 			return nil, fmt.Errorf("%s: %w", sides[arrowio.SourceDomain].Name, err)
+		}
+		if one, other, found := spelling.Twins(d.classes); found {
+			st.doubt(env, fmt.Sprintf("%s: the labels %q and %q are taken for two classes: if they are one, write them alike", sides[arrowio.SourceDomain].Name, one, other))
 		}
 	}
 	st.Classes = d.classes

@@ -26,8 +26,9 @@ type Known struct {
 	// Proportions are the estimated shares of the model's classes, which are better than
 	// counts of labels; null where the method estimates none.
 	Proportions map[string]float64 `json:"proportions"`
-	Assumptions []KnownAssumption  `json:"assumptions"` // the heaviest first
-	Untypical   *float64           `json:"untypical"`   // share of rows that are untypical of their class
+	Assumptions []KnownAssumption  `json:"assumptions"`      // the heaviest first
+	Untypical   *float64           `json:"untypical"`        // share of rows that are untypical of their class
+	Unlike      []Unlike           `json:"unlike,omitempty"` // rows that are like none of the source, by their nearest class
 	Warnings    []string           `json:"warnings"`
 
 	Diagnostics json.RawMessage `json:"diagnostics,omitempty"` // as the stream has them
@@ -58,7 +59,7 @@ func (t *Tally) Known() (*Known, error) {
 		Rows: t.rows, Missing: t.missing, Verdict: t.Verdict(), Judgement: t.Judgement(), ExpectedError: t.said.ExpectedError,
 		Assumptions: []KnownAssumption{}, Warnings: append([]string{}, t.Warnings()...), Diagnostics: meta.Diagnostics,
 	}
-	k.Levels = t.Levels()
+	k.Levels, k.Unlike = t.Levels(), t.Unlike()
 	for _, name := range t.byRows() {
 		c := t.classes[name]
 		k.Classes = append(k.Classes, KnownClass{name, c.rows, c.confidence / float64(c.rows), c.doubtful})

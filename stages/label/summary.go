@@ -43,6 +43,7 @@ type Tally struct {
 	survey   Survey
 	looked   bool                     // at rows, for a page
 	missing  int                      // rows without any value, which have no label
+	likest   map[string]*likest       // rows by their likeliest class
 	ended    map[string]int           // rows by the level of their label, "" for none; nil: all have the finest
 	said     *diagnostics.Diagnostics // by whoever labelled the rows
 }
@@ -70,7 +71,7 @@ func NewTally(labels *Labels) *Tally {
 // NewCount is a tally of labels that Count gives it. The metadata of a schema may say how they came
 // to be; nil says nothing.
 func NewCount(schema *arrow.Schema) *Tally {
-	t := &Tally{Labels: &Labels{}, classes: map[string]*classTally{}, said: &diagnostics.Diagnostics{}}
+	t := &Tally{Labels: &Labels{}, classes: map[string]*classTally{}, likest: map[string]*likest{}, said: &diagnostics.Diagnostics{}}
 	if schema != nil {
 		if meta, err := arrowio.ReadMeta(schema); err == nil {
 			t.said = diagnostics.Read(meta)
@@ -198,6 +199,9 @@ func (t *Tally) add(rec arrow.Record) error {
 			usual = float64(typicality.Value(i))
 		}
 		t.exemplify(classes.Value(i), sure, usual, about)
+		if judged && posteriors.Width > 0 {
+			t.compare(t.likeliest(posteriors.Row(i)), usual, t.values.peek(i))
+		}
 		if judged && typicality.Value(i) < strangeRow {
 			t.strange++
 		}

@@ -125,11 +125,14 @@ func (v *Values) width() int {
 }
 
 // row is a copy of the values of the i-th target row of the batch.
-func (v *Values) row(i int) []float32 {
+func (v *Values) row(i int) []float32 { return slices.Clone(v.peek(i)) }
+
+// peek is the values of the i-th target row of the batch, which are valid until the next; nil where none are known.
+func (v *Values) peek(i int) []float32 {
 	if v == nil || v.batch.Missing(v.targets[i]) {
 		return nil
 	}
-	return slices.Clone(v.batch.Row(v.targets[i]))
+	return v.batch.Row(v.targets[i])
 }
 
 // Values are those of the rows that have passed; nil if none are kept.

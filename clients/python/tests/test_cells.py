@@ -408,3 +408,27 @@ def test_without_anndata(tmp_path: Path) -> None:
     code = "import mars; mars.label('a.h5ad', 'b.h5ad', 'y')"
     ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
     assert "ImportError: AnnData and .h5ad files need the package anndata: pip install anndata" in ran.stderr
+
+
+@pytest.mark.parametrize("components", [2, GENES])
+def test_what_unknown_cells_are(components: int, tmp_path: Path) -> None:
+    """Of a type that the atlas lacks the nearest types and the genes that make it new are named, of components as of genes."""
+    atlas, truth = cells((300, 300, 300), 0, 0), cells((120, 150, 120), 0, 1)
+    atlas = atlas[atlas.obs["cell_type"] != "B"].copy()
+    sample = truth.copy()
+    del sample.obs["cell_type"]
+    new = mars.label(atlas, sample, label="cell_type", unknown=0.05, components=components)
+    unknown = new.uns["mars"]["unknown"]
+    x, kinds = normalised(truth).X.toarray(), truth.obs["cell_type"].astype(str).to_numpy()
+    assert unknown["cells"].sum() > 40 and unknown["by_chance"].sum() < 20
+    for nearest, row in unknown.iterrows():
+        gap = pd.Series(x[kinds == "B"].mean(axis=0) - x[kinds == nearest].mean(axis=0), truth.var_names)
+        for genes, sign in ((row["higher"], 1), (row["lower"], -1)):
+            names = genes.split(", ")
+            assert len(names) == 5 and all(sign * gap[name] > 1 for name in names)
+    new.write_h5ad(tmp_path / "new.h5ad")
+    assert ad.read_h5ad(tmp_path / "new.h5ad").uns["mars"]["unknown"].equals(unknown)
+
+
+def test_nothing_is_said_of_unknown_cells_unless_asked(atlas: Any, sample: Any) -> None:
+    assert "unknown" not in mars.label(atlas, sample, label="cell_type").uns["mars"]

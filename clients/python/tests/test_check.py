@@ -40,6 +40,23 @@ def test_it_is_what_the_command_says(tmp_path: Path) -> None:
     assert "mars.ask" in found.unseen and "2 windows" in str(found)
 
 
+def test_columns_of_the_rows() -> None:
+    rng = np.random.default_rng(3)
+
+    def table(n: int, moved: float) -> tuple[pd.DataFrame, np.ndarray]:
+        yes = rng.uniform(size=n) < 0.5
+        p = 1 / (1 + np.exp(-3 * (rng.normal(size=n) + 2.4 * yes - moved - 1.2)))
+        frame = pd.DataFrame({"probability_no": 1 - p, "probability_yes": p, "y": np.where(yes, "yes", "no")})
+        return frame.assign(a=rng.normal(size=n) + 4.0 * yes, colour=rng.choice(["red", "blue"], n)), yes == (p > 0.5)
+
+    (reference, _), (today, right) = table(1000, 0), table(1000, 2.5)
+    today = today.drop(columns="y")
+    alone, both = mars.check(today, reference, "y"), mars.check(today, reference, "y", columns=["a", "colour"])
+    off = [abs(found.table["accuracy"][0] - right.mean()) for found in (alone, both)]
+    assert off[0] > 0.2 and off[1] < 0.05
+    assert mars.check(pl.from_pandas(today), pl.from_pandas(reference), "y", columns=["*"]).to_dict() == both.to_dict()
+
+
 def test_types_and_columns() -> None:
     reference, today = rows(1000, 3), rows(500, 4)
     assert isinstance(mars.check(pl.from_pandas(today), pl.from_pandas(reference), "y").table, pl.DataFrame)

@@ -10,7 +10,8 @@
 #' @param reference The same of rows that the model was not trained on, with their labels.
 #' @param label The name of the reference's column of labels.
 #' @param ... Options of the program, by name, which `mars check --help` lists: `window = 5000`, or `window = "1d"` with
-#'   `time = "at"`, a column of times; `score`, `positive`, `prediction`, `probability`, `level`, `seed`.
+#'   `time = "at"`, a column of times; `score`, `positive`, `prediction`, `probability`, `level`, `seed`;
+#'   `columns`, the rows' own columns that are looked at too.
 #' @inheritParams mars_proportions
 #' @return An object of class `mars_check`, which `print()`, `plot()` and `as.data.frame()` know: a list with
 #'   \describe{

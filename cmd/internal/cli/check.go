@@ -12,11 +12,13 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/arrowio/atomicfile"
+	"mars.dev/mars/pipeline"
 	"mars.dev/mars/show/report"
 	"mars.dev/mars/stages"
 	"mars.dev/mars/stages/check"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
+	"mars.dev/mars/stages/train"
 	"mars.dev/mars/tables"
 )
 
@@ -44,6 +46,11 @@ predictions are spread says how much each counts, and widens the intervals where
 explains it. If labels follow another rule now, no row without a label shows it: mars ask draws
 some rows to label, and --labels takes them.
 
+With --columns the rows' own columns are a second opinion: mars label learns from the reference and
+says of some rows of each window which classes they are of. Where classes have moved, predictions
+do not show it, and the columns often do. The two count by the inverse of how far off each is
+expected to be. It takes about a second a window.
+
 With --follow, --checkpoint, --late or --bad-rows the predictions are a stream that never ends, as
 mars watch takes it: CSV or JSON lines or an Arrow stream, from standard input, or with --follow
 from a table that grows. Each window is written at once when it has ended, and memory is
@@ -62,6 +69,7 @@ a row a window, .json the whole report.`,
   mars check predictions.parquet --reference labelled.parquet --window 1d --time at --metrics-file check.prom
   mars check scores.csv --reference labelled.csv --score score --positive yes --alert .9 || echo look
   mars check predictions.csv --reference labelled.csv --prediction class -o windows.csv --window 5000
+  mars check predictions.parquet --reference labelled.parquet --columns 'age,income,area*'
   mars check --follow predictions.csv --reference labelled.csv --window 1h --time at --checkpoint check.state -o windows.csv`,
 		Args: cobra.MaximumNArgs(1),
 	}
@@ -76,6 +84,7 @@ a row a window, .json the whole report.`,
 	f.StringVar(&o.Columns.Prediction, "prediction", "", "column of predicted classes (default \"predicted_class\", if it is there, else the most probable class)")
 	f.StringVar(&o.Columns.ID, "id", "id", "identity column, for --labels and --reference-labels (default: row numbers if there is none)")
 	k.given.register(f)
+	f.StringSliceVar(&o.Features, "columns", nil, "columns that the rows have besides, in both tables, or patterns such as 'm*' or '*': mars label then says by them, with the reference as the source, which classes each window's rows are of, and that counts too")
 	f.StringVar(&k.window, "window", "", "length of a window: a number of rows, or a time such as 15m, 1h or 7d (default: all rows are one)")
 	f.StringVar(&o.Columns.Time, "time", "", "column with the time of each row, for windows of time: 2026-03-01T12:00:00Z, or seconds since 1970")
 	amountVar(f, &o.Alert, "alert", 1, "end with the status 4 if the accuracy of a window is below this")
@@ -136,6 +145,12 @@ func (k *checking) run(cmd *cobra.Command, args []string) error {
 	}
 	env, done := c.env(cmd)
 	defer done()
+	if k.options.Features != nil {
+		if isPipe(c.input) || c.input == "-" {
+			return usagef("--columns: the predictions are read twice: give them as a file")
+		}
+		k.options.Judge = k.judge(env)
+	}
 	if !k.asJSON && k.window != "" && c.output != "-" && !c.quiet {
 		k.options.Each = func(r *check.Report, w *check.Window) error { return r.WriteLine(cmd.OutOrStdout(), w) }
 	}
@@ -158,6 +173,8 @@ func (k *checking) runStream(cmd *cobra.Command, flag string) error {
 	switch {
 	case k.window == "":
 		return usagef("--%s is for predictions that never end: say how long a window is with --window", flag)
+	case k.options.Features != nil:
+		return usagef("--%s is for predictions that never end, and --columns reads the predictions twice: leave one out", flag)
 	case k.given.path != "" || k.page != "" || k.asJSON:
 		return usagef("--%s is for predictions that never end, of which there is no report at the end: leave --labels, --report and --json out", flag)
 	}
@@ -255,6 +272,8 @@ func (k *checking) parse() (err error) {
 		return usagef("--level %g: want a number between 0 and 1", o.Level)
 	case o.Columns.Positive != "" && o.Columns.Score == "":
 		return usagef("--positive is the class that --score is of: give both")
+	case o.Features != nil && k.given.path != "":
+		return usagef("--labels say how right the predictions are, whatever the columns say: leave --columns out")
 	case o.Columns.Label == "":
 		return usagef("--label: name the column of labels of the reference")
 	}
@@ -282,11 +301,33 @@ func (k *checking) readLabels(cmd *cobra.Command) (err error) {
 	return err
 }
 
+// judge says by their columns which classes rows are of, as mars label does.
+func (k *checking) judge(env stages.Env) check.Judge {
+	env.Log, env.Progress = nil, nil
+	return func(ctx context.Context, source, target arrowio.Stream, label string) (j *check.Judgement, err error) {
+		files := k.files
+		files.how.Label = label
+		files.source.Path, files.source.Stream = source.Name(), source
+		files.target.Path, files.target.Stream = target.Name(), target
+		options, err := files.options()
+		if err != nil {
+			return nil, err
+		}
+		filters := []pipeline.Filter{filter(featurized(options), env), filter(train.Fit(newLabeller().options), env)}
+		err = pipeline.Join(ctx, target.Name(), nil, filters, func(ctx context.Context, in arrowio.Stream) error {
+			j, err = check.ReadJudgement(ctx, env, in)
+			return err
+		})
+		return j, err
+	}
+}
+
 // put prints and writes the report, and ends with an alarm if there is one.
 func (k *checking) put(cmd *cobra.Command, format label.Format, r *check.Report) error {
 	c := k.common
 	if r.Doubtful() {
 		r.Next = k.askLine(cmd.Context())
+		r.Unused = r.Next != "" && k.given.path == "" && k.options.Unused(cmd.Context(), c.input, k.reference)
 	}
 	if err := k.save(cmd, format, r); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/spf13/cobra"
@@ -74,7 +75,10 @@ func (e eachTarget) ask(ctx context.Context, files *featurizeFlags, ask func(nam
 			files.target.Column, files.target.Domains = string(e), []string{name}
 		}
 		if err := ask(name); err != nil {
-			return fmt.Errorf("%s: %w", safetext.Escape(name), err)
+			if shown := safetext.Escape(name) + ": "; !strings.HasPrefix(err.Error(), shown) {
+				err = fmt.Errorf("%s%w", shown, err)
+			}
+			return err
 		}
 	}
 	return nil
@@ -104,52 +108,72 @@ func (l *labeller) askEach(cmd *cobra.Command, q *question, format label.Format)
 	if l.each == eachFile && l.files.FileColumn == "" {
 		l.files.FileColumn = l.each.column()
 	}
-	var pages []*report.Part
-	var schema *arrow.Schema
-	labelled := func(ctx context.Context, _ arrowio.Stream, out arrowio.Sink) error {
-		return l.each.ask(ctx, &l.files, func(name string) error {
-			if err := l.keepColumns(ctx); err != nil {
-				return err
-			}
-			q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
-				labels, err := label.New(env, in, l.labels)
-				if err != nil {
-					return err
-				}
-				tally := label.NewTally(labels)
-				err = c.eachRow(ctx, env, tally, func(rows arrowio.Stream) error {
-					if schema == nil {
-						schema = rows.Schema()
-						if err := out.Begin(schema); err != nil {
-							return err
-						}
-					} else if !rows.Schema().Equal(schema) {
-						return errors.New("its labels have other columns than those of the targets before: answer for it by itself")
-					}
-					return arrowio.Each(ctx, rows, out.Write)
-				})
-				if err != nil {
-					return err
-				}
-				if c.page != "" {
-					part, err := report.Labels(tally)
-					if err != nil {
-						return fmt.Errorf("--report %s: %w", c.page, err)
-					}
-					part.Title = name
-					pages = append(pages, part)
-				}
-				c.tell(env, tally)
-				return unchanged(cmd)
-			}
-			return q.ask(cmd, nil)
-		})
-	}
-	err := pipeline.Join(cmd.Context(), l.files.target.Path, nil, []pipeline.Filter{labelled}, func(_ context.Context, rows arrowio.Stream) error {
+	e := &labelledEach{labeller: l, cmd: cmd, question: q}
+	err := pipeline.Join(cmd.Context(), l.files.target.Path, nil, []pipeline.Filter{e.labels}, func(_ context.Context, rows arrowio.Stream) error {
 		return c.saveRows(cmd, format, rows, label.Write)
 	})
 	if err != nil || c.page == "" {
 		return err
 	}
-	return pageOf(cmd, c.page, nil, pages...)
+	return pageOf(cmd, c.page, nil, e.pages...)
+}
+
+// labelledEach is the labels of targets, one after another.
+type labelledEach struct {
+	*labeller
+	cmd      *cobra.Command
+	question *question
+	schema   *arrow.Schema // of the labels so far; nil: there are none
+	pages    []*report.Part
+}
+
+// labels labels all targets.
+func (e *labelledEach) labels(ctx context.Context, _ arrowio.Stream, out arrowio.Sink) error {
+	return e.each.ask(ctx, &e.files, func(name string) error {
+		if err := e.keepColumns(ctx); err != nil {
+			return err
+		}
+		e.question.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
+			return e.add(ctx, env, name, in, out)
+		}
+		return e.question.ask(e.cmd, nil)
+	})
+}
+
+// add adds the labels of the target of that name to those of all.
+func (e *labelledEach) add(ctx context.Context, env stages.Env, name string, in arrowio.Stream, out arrowio.Sink) error {
+	labels, err := label.New(env, in, e.labeller.labels)
+	if err != nil {
+		return err
+	}
+	tally, err := e.common.tally(labels)
+	if err != nil {
+		return err
+	}
+	if err := e.common.eachRow(ctx, env, tally, func(rows arrowio.Stream) error { return e.write(ctx, rows, out) }); err != nil {
+		return err
+	}
+	if e.common.page != "" {
+		part, err := report.Labels(tally)
+		if err != nil {
+			return fmt.Errorf("--report %s: %w", e.common.page, err)
+		}
+		part.Title = name
+		e.pages = append(e.pages, part)
+	}
+	e.common.tell(env, tally)
+	return unchanged(e.cmd)
+}
+
+// write writes the labels of a target, which have the columns of those before.
+func (e *labelledEach) write(ctx context.Context, rows arrowio.Stream, out arrowio.Sink) error {
+	if e.schema == nil {
+		e.schema = rows.Schema()
+		if err := out.Begin(e.schema); err != nil {
+			return err
+		}
+	} else if !rows.Schema().Equal(e.schema) {
+		return errors.New("its labels have other columns than those of the targets before: answer for it by itself")
+	}
+	return arrowio.Each(ctx, rows, out.Write)
 }

@@ -330,14 +330,21 @@ func (c *common) labelled(cmd *cobra.Command, env stages.Env, in arrowio.Stream,
 	})
 }
 
+// tally is that of labels. It looks at the rows' values where something is said of them.
+func (c *common) tally(labels *label.Labels) (*label.Tally, error) {
+	tally := label.NewTally(labels)
+	if c.page != "" || labels.Unknown > 0 {
+		return tally, tally.Look()
+	}
+	return tally, nil
+}
+
 // writeLabels writes labels to the output, and logs how many there are of each class and
 // which to check first. On a terminal it shows them instead.
 func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Format, labels *label.Labels) error {
-	tally := label.NewTally(labels)
-	if c.page != "" {
-		if err := tally.Look(); err != nil {
-			return err
-		}
+	tally, err := c.tally(labels)
+	if err != nil {
+		return err
 	}
 	if c.summarises(cmd, format) {
 		if err := label.Summarise(cmd.Context(), cmd.OutOrStdout(), tally); err != nil {
@@ -345,7 +352,7 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		}
 		return c.writeKnown(cmd, tally)
 	}
-	err := c.eachRow(cmd.Context(), env, tally, func(rows arrowio.Stream) error { return c.saveRows(cmd, format, rows, label.Write) })
+	err = c.eachRow(cmd.Context(), env, tally, func(rows arrowio.Stream) error { return c.saveRows(cmd, format, rows, label.Write) })
 	if err := cmp.Or(err, c.writeKnown(cmd, tally)); err != nil {
 		return err
 	}
@@ -373,6 +380,9 @@ func (c *common) eachRow(ctx context.Context, env stages.Env, tally *label.Tally
 func (c *common) tell(env stages.Env, tally *label.Tally) {
 	env.Logger().Info(tally.Line())
 	if line := tally.LevelLine(); line != "" {
+		env.Logger().Info(line)
+	}
+	if line := tally.UnlikeLine(); line != "" {
 		env.Logger().Info(line)
 	}
 	for _, warning := range tally.Noticed() {

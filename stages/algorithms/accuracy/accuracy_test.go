@@ -112,7 +112,7 @@ func TestEstimate(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e, err := r.Estimate(context.Background(), target, 0)
+			e, err := r.Estimate(context.Background(), target, 0, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestDoubt(t *testing.T) {
 	for i := range constant.Posteriors.Data {
 		constant.Posteriors.Data[i] = .5
 	}
-	e, err := r.Estimate(context.Background(), constant, 0)
+	e, err := r.Estimate(context.Background(), constant, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,5 +154,72 @@ func TestDoubt(t *testing.T) {
 	}
 	if _, err := Fit(context.Background(), source, make([]int32, 2000), Options{}); err == nil {
 		t.Error("a reference of one class is taken")
+	}
+}
+
+// An opinion and the predictions count by the inverse of how far off each is expected to be, and an answer of
+// two that disagree is less sure than either.
+func TestOpinion(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	source, labels := rows(rng, 2000, []float64{.5, .5}, 1)
+	r, err := Fit(context.Background(), source, labels, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	window, truth := rows(rng, 1000, []float64{.5, .5}, 1)
+	for i, y := range truth { // the model errs more than it knows
+		if i%3 == 0 {
+			truth[i] = 1 - y
+		}
+	}
+	estimate := func(o *Opinion) *Estimate {
+		e, err := r.Estimate(context.Background(), window, 0, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	alone := estimate(nil)
+	is := newCounter(window).figures(known(truth, 2))[Accuracy]
+	for _, off := range []float64{.002, .02, .2} {
+		e := estimate(&Opinion{Rows: window, Posteriors: known(truth, 2), Error: off})
+		said := alone.Error / math.Sqrt(2/math.Pi)
+		want, weights := said/(said+off), 0.0
+		for _, a := range e.Assumptions {
+			weights += a.Weight
+		}
+		last := e.Assumptions[len(e.Assumptions)-1]
+		if last.Name != Columns || math.Abs(last.Weight-want) > 1e-9 || math.Abs(weights-1) > 1e-9 {
+			t.Errorf("error %g: the opinion has the weight %g of %g, want %g of 1", off, last.Weight, weights, want)
+		}
+		mean := want*is + (1-want)*alone.Figures[Accuracy]
+		spread := math.Sqrt(2/math.Pi*want*(1-want)) * math.Abs(is-alone.Figures[Accuracy])
+		if math.Abs(e.Figures[Accuracy]-mean) > 1e-6 || e.Error < spread {
+			t.Errorf("error %g: the accuracy is %g and off by %g, want %g and %g at least", off, e.Figures[Accuracy], e.Error, mean, spread)
+		}
+	}
+}
+
+// With few rows of the reference, to which isotonic functions fit too well, intervals are wide enough too.
+func TestFewReferenceRows(t *testing.T) {
+	held, tries := 0, 100
+	for seed := range tries {
+		rng := rand.New(rand.NewPCG(uint64(seed), 11))
+		source, labels := rows(rng, 20, []float64{.4, .3, .3}, 1.6)
+		target, truth := rows(rng, 500, []float64{.4, .3, .3}, 1.6)
+		r, err := Fit(context.Background(), source, labels, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := r.Estimate(context.Background(), target, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is := newCounter(target).figures(known(truth, 3))[Accuracy]; e.Interval.Lower[Accuracy] <= is && is <= e.Interval.Upper[Accuracy] {
+			held++
+		}
+	}
+	if held < 87 {
+		t.Errorf("%d of %d intervals hold the accuracy", held, tries)
 	}
 }

@@ -39,6 +39,8 @@ type Reference struct {
 	Interval    Interval  // of Figures, as rows are chance
 	Proportions []float64 // of the classes
 
+	deviation Figures // of Figures, as rows are chance
+
 	classes    int
 	hard       bool
 	options    Options
@@ -145,6 +147,7 @@ func (r *Reference) measure(rows Rows, labels []int32) {
 		squares[j] = math.Sqrt(v)
 	}
 	r.Interval = between(r.Figures, squares, r.quantile(), float64(len(labels)))
+	r.deviation = squares
 }
 
 // addSquares adds those of the differences, but of figures that are not there.
@@ -181,6 +184,7 @@ type Assumption struct {
 	Proportions []float64
 	Right       float64 // the mean posterior of what is predicted
 	Deviation   Figures // of Figures, by chance
+	Doubt       float64 // the deviation of Figures for other reasons
 }
 
 // Under are the posteriors of other rows under an assumption about a window.
@@ -207,7 +211,15 @@ func ratios(target, source []float64) []float64 {
 const (
 	Same    = "same"
 	Balance = "balance"
+	Columns = "columns" // those of an Opinion
 )
+
+// An Opinion is what somebody else finds of rows of a window, who has not seen the classifier.
+type Opinion struct {
+	Rows       Rows
+	Posteriors blas32.General // of the same rows
+	Error      float64        // how far off it is expected to be, as a share of the rows
+}
 
 // An Estimate is what is to be expected of a window.
 type Estimate struct {
@@ -234,8 +246,8 @@ func (e *Estimate) Leading() Assumption {
 }
 
 // Estimate says what is to be expected of rows of the same classes. shown is how many rows they
-// stand for, if they are a sample.
-func (r *Reference) Estimate(ctx context.Context, rows Rows, shown int) (*Estimate, error) {
+// stand for, if they are a sample. The opinion may be nil.
+func (r *Reference) Estimate(ctx context.Context, rows Rows, shown int, opinion *Opinion) (*Estimate, error) {
 	if rows.Posteriors.Cols != r.classes || rows.Hard != r.hard {
 		panic("accuracy: Estimate: rows are of another kind than the reference's")
 	}
@@ -268,7 +280,10 @@ func (r *Reference) Estimate(ctx context.Context, rows Rows, shown int) (*Estima
 	e.Unexplained = unexplained
 	e.weigh(chance)
 	r.deviate(e, rows, v.Deviation)
-	r.combine(e, max(shown, len(rows.Predicted)))
+	if opinion != nil {
+		r.heed(e, opinion)
+	}
+	r.answer(e, max(shown, len(rows.Predicted)))
 	return e, ctx.Err()
 }
 
@@ -295,7 +310,7 @@ func (r *Reference) deviate(e *Estimate, rows Rows, deviation []float64) {
 	labels := math.Sqrt(float64(len(index)) / float64(len(rows.Predicted)))
 	for i := range e.Assumptions {
 		a := &e.Assumptions[i]
-		a.Deviation = make(Figures, len(a.Figures))
+		a.Deviation, a.Doubt = make(Figures, len(a.Figures)), doubtMoved*e.Moved+doubtUnexplained*e.Unexplained
 		middle := counter.figures(dense.Gather(a.Posteriors, index))
 		for _, c := range r.again {
 			truth := c.Apply(some.Posteriors)
@@ -311,10 +326,30 @@ func (r *Reference) deviate(e *Estimate, rows Rows, deviation []float64) {
 				}
 			}
 		}
-		for j, v := range a.Deviation {
-			a.Deviation[j] = math.Sqrt(v)
+		for j, v := range a.Deviation { // no less than of the reference: calibrations to few rows vary less than they err
+			a.Deviation[j] = max(math.Sqrt(v), r.deviation[j])
 		}
 	}
+}
+
+// heed adds what an opinion says. It and the others count by the inverse of how far off each is expected to be.
+func (r *Reference) heed(e *Estimate, o *Opinion) {
+	counter, rng := newCounter(o.Rows), r.random(4)
+	a := Assumption{Name: Columns, Posteriors: o.Posteriors, Figures: counter.figures(o.Posteriors)}
+	least := 1 / (float64(len(o.Rows.Predicted)) + 2)
+	a.Right, a.Deviation, a.Doubt = a.Figures[Accuracy], make(Figures, len(a.Figures)), max(o.Error, least)
+	for range replicates {
+		addSquares(a.Deviation, counter.figures(draw(rng, o.Posteriors)), a.Figures, 1./replicates)
+	}
+	for j, v := range a.Deviation {
+		a.Deviation[j] = math.Sqrt(v)
+	}
+	_, off := e.combine(Accuracy)
+	a.Weight = max(off, least) / (max(off, least) + a.Doubt)
+	for i := range e.Assumptions {
+		e.Assumptions[i].Weight *= 1 - a.Weight
+	}
+	e.Assumptions = append(e.Assumptions, a)
 }
 
 // drawProportions are proportions that are as likely as those that were found.
@@ -367,25 +402,28 @@ func (r *Reference) Reweigh(e *Estimate, weights []float64, n int) {
 	for i, w := range weights {
 		e.Assumptions[i].Weight = w
 	}
-	r.combine(e, n)
+	r.answer(e, n)
 }
 
-// combine makes one answer of the assumptions.
-func (r *Reference) combine(e *Estimate, n int) {
+// combine is the mean of a figure over the assumptions, and its deviation.
+func (e *Estimate) combine(j int) (mean, deviation float64) {
+	for _, a := range e.Assumptions {
+		mean += a.Weight * a.Figures[j]
+	}
+	for _, a := range e.Assumptions {
+		apart := a.Figures[j] - mean
+		deviation += a.Weight * (a.Deviation[j]*a.Deviation[j] + a.Doubt*a.Doubt + apart*apart)
+	}
+	return mean, math.Sqrt(deviation)
+}
+
+// answer makes one answer of the assumptions.
+func (r *Reference) answer(e *Estimate, n int) {
 	count := len(e.Assumptions[0].Figures)
 	e.Figures = make(Figures, count)
 	deviation := make(Figures, count)
-	doubt := doubtMoved*e.Moved + doubtUnexplained*e.Unexplained
 	for j := range e.Figures {
-		for _, a := range e.Assumptions {
-			e.Figures[j] += a.Weight * a.Figures[j]
-		}
-		variance := doubt * doubt
-		for _, a := range e.Assumptions {
-			apart := a.Figures[j] - e.Figures[j]
-			variance += a.Weight * (a.Deviation[j]*a.Deviation[j] + apart*apart)
-		}
-		deviation[j] = math.Sqrt(variance)
+		e.Figures[j], deviation[j] = e.combine(j)
 	}
 	e.Proportions = make([]float64, r.classes)
 	for _, a := range e.Assumptions {

@@ -3,9 +3,9 @@ package sheet
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/ppi"
 )
 
@@ -15,16 +15,6 @@ var empties = []string{"", "na", "n/a", "nan", "null", "none", "?", "<na>"}
 // IsEmpty reports whether a cell says that there is no label.
 func IsEmpty(label string) bool {
 	return strings.TrimSpace(strings.ReplaceAll(label, "\u00a0", " ")) == ""
-}
-
-// normal is a name without what is lost or changed when it is typed anew or passes through a
-// spreadsheet: case, blanks, .0 after whole numbers.
-func normal(name string) string {
-	name = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(name, "\u00a0", " ")), " "))
-	if v, err := strconv.ParseFloat(name, 64); err == nil && v == float64(int64(v)) {
-		return strconv.FormatInt(int64(v), 10)
-	}
-	return name
 }
 
 // Answers are the labels of a sheet, by class.
@@ -77,7 +67,7 @@ func (a *Answers) classOf(row Row, fresh []string) (int, error) {
 	}
 	var like []int
 	for k, class := range a.Classes {
-		if normal(class) == normal(row.Label) {
+		if spelling.Plain(class) == spelling.Plain(row.Label) {
 			like = append(like, k)
 		}
 	}
@@ -88,7 +78,7 @@ func (a *Answers) classOf(row Row, fresh []string) (int, error) {
 		return like[0], nil
 	case len(like) > 1:
 		return 0, fmt.Errorf("%s, which may be %q or %q: write it as the source does", where, a.Classes[like[0]], a.Classes[like[1]])
-	case slices.Contains(empties, normal(row.Label)):
+	case slices.Contains(empties, spelling.Plain(row.Label)):
 		a.tell(fmt.Sprintf("the label %q is taken for none", row.Label))
 		return -1, nil
 	}

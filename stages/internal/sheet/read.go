@@ -196,7 +196,7 @@ func sameNumber(a, b string) bool {
 func nearestOf(name string, classes []string) string {
 	best, fewest := "", 0
 	for _, class := range classes {
-		d := spelling.Distance(normal(name), normal(class))
+		d := spelling.Distance(spelling.Plain(name), spelling.Plain(class))
 		if most := max(1, min(len(name), len(class))/4); d > most || min(len(name), len(class)) < 4 || digits(name) != digits(class) {
 			continue
 		}

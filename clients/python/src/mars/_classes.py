@@ -27,7 +27,7 @@ def restore(names: Any, labels: Any) -> Any:
     --------
     >>> import pyarrow as pa
     >>> from mars._classes import restore
-    >>> restore(pa.array(["1", "0"]), pa.chunked_array([[True, False]])).to_pylist()
+    >>> restore(pa.array(["true", "false"]), pa.chunked_array([[True, False]])).to_pylist()
     [True, False]
     """
     if labels is None:

@@ -578,6 +578,7 @@ class CheckOptions(TypedDict, total=False):
     positive: str
     id: str
     new_class: Names
+    columns: Names
     window: str
     time: str
     level: float
@@ -603,6 +604,7 @@ CHECK: Mapping[str, str] = {
     "positive": "class that score is of (default: the last by value or name)",
     "id": "identity column, for labels and reference_labels (default: row numbers if there is none)",
     "new_class": "values in labels that are classes which the source lacks, though they are spelt almost like one of its own",
+    "columns": "columns that the rows have besides, in both tables, or patterns such as 'm*' or '*': mars label then says by them, with the reference as the source, which classes each window's rows are of, and that counts too",
     "window": "length of a window: a number of rows, or a time such as 15m, 1h or 7d (default: all rows are one)",
     "time": "column with the time of each row, for windows of time: 2026-03-01T12:00:00Z, or seconds since 1970",
     "level": "level of the intervals (default 0.9)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ _OTHER_NAMES = (
 _VERSION = re.compile(r"^(ENS[A-Z]*[GTP]\d{6,})\.\d+$")
 
 _FEWEST_PART, _FEWEST = 0.1, 50
+
+_CHANCE, _MOST_TELLING = 0.01, 5
 
 
 def names_of(var: Any) -> dict[str, list[str]]:
@@ -124,3 +126,37 @@ def of_most_variance(sums: Any, squares: Any, cells: int, n: int) -> Any:
     """Choose the columns of the largest variance, for values that are no counts."""
     variance = squares / cells - (sums / cells) ** 2
     return np.sort(np.argsort(-variance, kind="stable")[:n])
+
+
+def telling(names: list[str], blocks: Iterable[Any], these: Any, others: Any) -> tuple[list[str], list[str]]:
+    """Choose the genes that are higher, and those that are lower, in some cells than in others.
+
+    They are at most five each, by the t of Welch, which has to be larger than chance makes that of any gene.
+
+    Parameters
+    ----------
+    names : list of str
+        The G genes.
+    blocks : iterable of scipy.sparse.csr_array of n×G
+        Values of all cells.
+    these, others : array of bool
+        Which cells are compared.
+    """
+    sums, squares = np.zeros((2, len(names))), np.zeros((2, len(names)))
+    at = 0
+    for x in blocks:
+        for k, cells in enumerate((these, others)):
+            part = x[np.flatnonzero(cells[at : at + x.shape[0]])]
+            sums[k] += np.asarray(part.sum(axis=0)).ravel()
+            squares[k] += np.bincount(part.indices, part.data.astype(np.float64) ** 2, len(names))
+        at += x.shape[0]
+    n = np.array([[these.sum()], [others.sum()]])
+    if n.min() < 3:
+        return [], []
+    mean = sums / n
+    variance = np.maximum(squares / n - mean**2, 0).T @ (1 / (n - 1)).ravel()
+    t = np.divide(mean[0] - mean[1], np.sqrt(variance), out=np.zeros(len(names)), where=variance > 0)
+    order = np.argsort(-t, kind="stable")
+    least = np.sqrt(2 * np.log(2 * len(names) / _CHANCE))
+    higher, lower = ([names[j] for j in way[:_MOST_TELLING] if abs(t[j]) > least and (t[j] > 0) == up] for way, up in ((order, True), (order[::-1], False)))
+    return higher, lower

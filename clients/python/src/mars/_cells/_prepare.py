@@ -47,6 +47,8 @@ class Inputs:
     ----------
     said : list of str
         What was found.
+    genes : callable or None
+        What tells groups of the target's cells apart; None where no genes are looked at.
     """
 
     numbered = True
@@ -54,6 +56,7 @@ class Inputs:
     def __init__(self, source: Cells, target: Cells, label: str, options: Mapping[str, Any], columns: Sequence[str], progress: Progress = None, named: bool = False) -> None:
         self.flags: list[str] = []
         self.said: list[str] = []
+        self.genes: Callable[[Any, Any], tuple[list[str], list[str]]] | None = None
         self._display = Display(progress)
         labels = source.column(label)
         self.labels: Any = pa.chunked_array([_arrow(labels)])
@@ -113,6 +116,7 @@ class Inputs:
             self.warn(f"{moments.empty:,} of the source's {moments.cells:,} cells have no count of a gene that both share")
         if normalize:
             self.say(f"both were brought to {_components.TOTAL:,.0f} counts a cell of the shared genes, and log(1+x)")
+        self.genes = lambda these, others: _genes.telling([str(n) for n in y.var.index[y.places[chosen]]], (part for part, _ in y.parts(chosen)), these, others)
         of = f"the {len(chosen):,} genes that vary most in the source" if len(chosen) < len(x.places) else f"all {len(chosen):,} genes"
         if len(chosen) <= components:
             self.say(f"{of} are looked at")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -95,6 +96,9 @@ def label(
             obs[f"{prefix}{level}"] = _categories(obs[f"{prefix}{level}"], s.obs.get(level))
         obs[names["predicted_class"]] = _categories(obs[names["predicted_class"]], s.column(label))
         about = {"label": names["predicted_class"], "values": read.said, **_about(known, model, flags)}
+        rate = next((float(flag[len("--unknown=") :]) for flag in flags if flag.startswith("--unknown=")), 0.0)
+        if rate > 0 and known.get("unlike"):
+            about["unknown"] = _unlike(known["unlike"], answer, rate, read, len(t.obs))
         uns = {UNS: about, **_colours(s.colours(label), obs[names["predicted_class"]])}
         # Cells that were left out, as by target_rows=, have no label.
         everywhere = [t.obs.index, range(len(t.obs))]
@@ -156,6 +160,33 @@ def _categories(values: Any, labels: Any) -> Any:
 def _colours(colours: Any, labels: Any) -> dict[str, Any]:
     """The source's colours for the labels, so that figures of both look alike."""
     return {} if colours is None or len(colours) != len(labels.cat.categories) else {f"{labels.name}_colors": colours}
+
+
+def _unlike(kinds: list[dict[str, Any]], answer: pa.Table, rate: float, read: Inputs, cells: int) -> Any:
+    """What cells that are like none of the atlas are nearest to, and the genes that make them new: a row a type.
+
+    The report then has genes in place of components.
+    """
+    labelled = answer.filter(answer["predicted_class"].is_valid())
+    chances, unlike = _posteriors(labelled), labelled["typicality"].to_numpy() < rate
+    nearest, rows = chances.columns.to_numpy()[chances.to_numpy().argmax(axis=1)], chances.index.to_numpy()
+    table = []
+    for kind in kinds:
+        if read.genes is not None:
+            groups = np.zeros((2, cells), bool)
+            for group, of in zip(groups, (unlike, ~unlike)):
+                group[rows[(nearest == kind["class"]) & of]] = True
+            kind["higher"], kind["lower"] = read.genes(*groups)
+            del kind["columns"]
+        else:
+            kind["higher"], kind["lower"] = ([c["column"] for c in kind["columns"] if (c["by"] > 0) == up] for up in (True, False))
+        differ = [", ".join(kind[way]) for way in ("higher", "lower")]
+        read.say(
+            f"{kind['rows']} cells that are like none of the atlas ({kind['chance']:.0f} by chance) are nearest to {kind['class']}: "
+            f"higher in them are {differ[0] or 'no genes'}, lower {differ[1] or 'none'}"
+        )
+        table.append([kind["rows"], kind["chance"], *differ])
+    return pd.DataFrame(table, pd.Index([kind["class"] for kind in kinds], name="nearest"), ["cells", "by_chance", "higher", "lower"])
 
 
 def _about(known: Mapping[str, Any], model: str, flags: Sequence[str]) -> dict[str, Any]:
