@@ -5,7 +5,7 @@
 
 Each (task, method) runs in a process of its own with a time limit, and adds a line of JSON to
 FILE: delete lines to run them again. $MARS_DATA is the folder with real data (see tasks.py).
-No method and no scorer gets labels of the target.
+No method and no scorer gets labels of the target. A program whose gate knows none of the families is made by left_out.py.
 """
 
 import argparse
