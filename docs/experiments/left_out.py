@@ -1,6 +1,7 @@
 """Judges mars on tables whose families its gate was not fitted to, beside plain classifiers.
 
 usage: left_out.py run SIGNS WORK RESULTS.csv FOLDER... [--jobs N]
+       left_out.py build SIGNS WORK FAMILY...
        left_out.py tables RESULTS.csv
 
 Families of tasks are dealt to ten folds. For each fold `fitgate` fits a gate to the signs of all
@@ -10,7 +11,7 @@ FOLDER/NAME.npz, as in tasks.py, and FOLDER/tasks.csv has its family and kind (a
 more_splits.py make them). The peers are trained on the source alone, with their defaults, and their
 proportions are counts of labels. Rows of classes that the source lacks count for nothing in the truth.
 
-RESULTS.csv has a line a task and method. A second run goes on. Run it in the repository's root. Needs NumPy, scikit-learn and
+build makes WORK/mars-0, whose gate does not know the named families. RESULTS.csv has a line a task and method. A second run goes on. Run it in the repository's root. Needs NumPy, scikit-learn and
 LightGBM.
 """
 
@@ -193,9 +194,17 @@ def main() -> None:
     p.add_argument("results", type=pathlib.Path)
     p.add_argument("folders", type=pathlib.Path, nargs="+")
     p.add_argument("--jobs", type=int, default=1)
+    p = commands.add_parser("build")
+    p.add_argument("signs", type=pathlib.Path)
+    p.add_argument("work", type=pathlib.Path)
+    p.add_argument("families", nargs="+")
     commands.add_parser("tables").add_argument("results", type=pathlib.Path)
     arguments = parser.parse_args()
-    run(arguments) if arguments.command == "run" else tables(arguments.results)
+    if arguments.command == "build":
+        arguments.work.mkdir(parents=True, exist_ok=True)
+        build(0, set(arguments.families), arguments.signs, arguments.work)
+    else:
+        run(arguments) if arguments.command == "run" else tables(arguments.results)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 Each (task, method) runs in a process of its own with a time limit, and adds a line of JSON to
 FILE: delete lines to run them again. $MARS_DATA is the folder with real data (see tasks.py).
-No method and no scorer gets labels of the target.
+No method and no scorer gets labels of the target. A program whose gate knows none of the families is made by left_out.py.
 """
 
 import argparse
@@ -34,16 +34,18 @@ def arguments():
     p.add_argument("--report", action="store_true", help="run nothing")
     p.add_argument("--quick", action="store_true", help="one task a family, 300 rows, short searches: some minutes")
     p.add_argument("--mars", default="mars", help="our program (default: on the PATH)")
+    p.add_argument("--first", type=int, default=0, help="the first seed (default 0)")
     p.add_argument("--seeds", type=int, default=5, help="of each simulated shift (default 5)")
     p.add_argument("--real-seeds", type=int, default=1, help="draws of rows of each pair of real domains (default 1)")
     p.add_argument("--pairs", type=int, help="most pairs of real domains in a family (default all)")
+    p.add_argument("--tables", type=Path, nargs="*", default=[], help="folders with splits of other tables (more_splits.py)")
+    p.add_argument("--families", type=int, default=20, help="most families of these (default 20)")
     p.add_argument("--rows", type=int, default=1000, help="most rows of a domain (default 1000)")
     p.add_argument("--splits", type=int, default=5, help="to score a grid's points on (default 5, as SKADA-Bench)")
     p.add_argument("--search", type=float, default=60, help="processor seconds of a search in a grid (default 60)")
     p.add_argument("--limit", type=float, default=600, help="seconds after which a method is ended (default 600)")
     p.add_argument("--jobs", type=int, default=1, help="methods at a time (default 1)")
     p.add_argument("--only", nargs="*", help="methods to run, by the tables' names (default all)")
-    p.add_argument("--without", nargs="*", default=[], help="families to leave out of the tables")
     a = p.parse_args()
     if a.quick:
         a.seeds = a.real_seeds = a.pairs = a.splits = 1
@@ -124,7 +126,7 @@ class Runner:
         process, task, name, _ = self.running.pop(pipe)
         process.join()
         pipe.close()
-        about = {"family": task.family, "task": task.name, "seed": task.seed, "method": name, "rows": self.a.rows}
+        about = {"suite": task.suite, "family": task.family, "task": task.name, "seed": task.seed, "method": name, "rows": self.a.rows}
         with open(self.a.results, "a") as file:
             file.write(json.dumps(about | record) + "\n")
         best = max((r["accuracy"] for r in record.get("results", {}).values()), default=float("nan"))
@@ -138,7 +140,7 @@ class Runner:
 def run(a):
     done = {(r["family"], r["task"], r["seed"], r["method"]) for r in report.read(a.results)}
     runner = Runner(a)
-    for task in tasks.every(a.seeds, a.real_seeds, a.pairs, a.rows):
+    for task in tasks.every(a):
         names = [n for n in [*ours.METHODS, *methods.METHODS] if not a.only or n in a.only]
         names = [n for n in names if (task.family, task.name, task.seed, n) not in done]
         if not names:
@@ -156,4 +158,4 @@ if __name__ == "__main__":
     multiprocessing.set_start_method("fork")
     if not options.report:
         run(options)
-    report.show([r for r in report.read(options.results) if r["family"] not in options.without])
+    report.show(report.read(options.results))

@@ -7,6 +7,7 @@ SEEDS-1 (30), each shift a family, and pairs of real domains, whose families are
 $MARS_DATA is the folder with real data (see tasks.py).
 """
 
+import argparse
 import csv
 import pathlib
 import sys
@@ -27,7 +28,8 @@ def main() -> None:
         sys.exit(__doc__)
     out, seeds, rows = pathlib.Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 30, []
     out.mkdir(exist_ok=True)
-    for t in tasks.every(seeds, 1, None, ROWS):
+    a = argparse.Namespace(first=0, seeds=seeds, real_seeds=1, pairs=None, rows=ROWS, tables=[], families=0)
+    for t in tasks.every(a):
         place = "" if t.name == "simulated" else t.name + "-"
         name = f"skada-{t.family}-{place}{t.seed}".lower().replace(",", "").replace("_", "-").replace(" ", "-")
         kind = t.family.split()[0] if t.name == "simulated" else "natural"

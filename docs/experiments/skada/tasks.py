@@ -3,9 +3,11 @@
 The simulated shifts, Mushrooms, Phishing and the digits follow SKADA-Bench's datasets/ (sizes,
 noise, encodings, principal components, base classifiers of config/best_base_estimators.yml).
 Office-Caltech10 is given as it is and by principal components, as its Office31Decaf is. Cytometry
-is not among its datasets.
+is not among its datasets. Other tables come from a folder that more_splits.py or ask_tasks.py has written: splits of
+real tables by a column, one of each family.
 """
 
+import csv
 import gzip
 import os
 from collections.abc import Callable
@@ -18,7 +20,7 @@ import numpy as np
 import pandas as pd
 from skada.datasets import make_shifted_datasets
 from sklearn.decomposition import PCA
-from sklearn.preprocessing import LabelEncoder, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 MIN_CLASS_ROWS = 5  # of the source, so that every split has each class
 PCA_ROWS = 5000  # of MNIST and of USPS each, on which their components are learnt
@@ -52,6 +54,7 @@ class Task:
     load: Callable[[], Domains]
     rows: int
     base: tuple[str, str] | None = None
+    suite: str = "SKADA-Bench"
     key: str = field(init=False)
 
     def __post_init__(self):
@@ -63,10 +66,9 @@ class Task:
         rng = np.random.default_rng(self.seed)
         s = draw(whole.ys, self.rows, MIN_CLASS_ROWS, rng)
         t = draw(whole.yt, self.rows, 0, rng)
-        code = LabelEncoder().fit(whole.ys[s])
-        known = t[np.isin(whole.yt[t], code.classes_)]
-        return Domains(whole.xs[s].astype(np.float32), code.transform(whole.ys[s]),
-                       whole.xt[known].astype(np.float32), code.transform(whole.yt[known]))
+        classes, ys = np.unique(whole.ys[s], return_inverse=True)
+        code = {c: k for k, c in enumerate([*classes, *np.setdiff1d(whole.yt[t], classes)])}  # the source's first
+        return Domains(whole.xs[s].astype(np.float32), ys, whole.xt[t].astype(np.float32), np.array([code[c] for c in whole.yt[t]]))
 
 
 def draw(labels, rows, least, rng):
@@ -151,6 +153,27 @@ def cytometry(folder, source, target):
     return Domains(scaler.transform(s["X"]), s["y"], scaler.transform(t["X"]), t["y"])
 
 
+def table(path):
+    """A split of a table, its gaps filled with the source's means and its columns standardised by the source."""
+    with np.load(path) as file:
+        mean = np.nan_to_num(np.nanmean(file["Xs"].astype(float), axis=0))
+        xs, xt = (np.where(np.isnan(file[k]), mean, file[k]) for k in ("Xs", "Xt"))
+        scaler = StandardScaler().fit(xs)
+        return Domains(scaler.transform(xs), file["ys"], scaler.transform(xt), file["yt"])
+
+
+def tables(folders, families, rows):
+    """A split by a column of each of some families, all of which are drawn."""
+    found = {}
+    for folder in folders:
+        with open(folder / "tasks.csv") as file:
+            for task in csv.DictReader(file):
+                if task["kind"] == "split":
+                    found.setdefault(task["family"], folder / f"{task['name']}.npz")
+    drawn = np.random.default_rng(0).permutation(sorted(found))[:families]
+    return [Task(str(f), found[f].stem, 0, lambda a=found[f]: table(a), rows, suite="other tables") for f in drawn]
+
+
 OFFICE = ("amazon", "dslr", "webcam")
 OFFICE_PAIRS = [("amazon", "dslr"), ("webcam", "amazon"), ("dslr", "webcam"), ("amazon", "webcam"), ("dslr", "amazon"),
                 ("webcam", "dslr")]
@@ -166,16 +189,17 @@ REAL = [  # family, loader, files that it needs, pairs, base classifier and SVC 
 ]
 
 
-def every(seeds, real_seeds, pairs, rows):
+def every(a):
     """All tasks whose data are there, first one of each family; says which are not."""
-    families = [[Task(shift, "simulated", seed, lambda a=(shift, seed): simulated(*a), rows, ("SVC", "SVC"))
-                 for seed in range(seeds)] for shift in SHIFTS]
+    families = [[Task(shift, "simulated", seed, lambda a=(shift, seed): simulated(*a), a.rows, ("SVC", "SVC"))
+                 for seed in range(a.first, a.first + a.seeds)] for shift in SHIFTS]
     folder = Path(os.environ.get("MARS_DATA", "no-such-folder"))
     for family, load, needs, of, base in REAL:
         absent = [name for name in needs.split() if not (folder / name).exists()]
         if absent:
             print(f"left out: {family}: no {' or '.join(absent)} in the folder $MARS_DATA", flush=True)
             continue
-        families.append([Task(family, f"{s} to {t}", seed, lambda a=(load, folder, s, t): a[0](*a[1:]), rows, base)
-                         for seed in range(real_seeds) for s, t in of[:pairs]])
+        families.append([Task(family, f"{s} to {t}", seed, lambda a=(load, folder, s, t): a[0](*a[1:]), a.rows, base)
+                         for seed in range(a.first, a.first + a.real_seeds) for s, t in of[:a.pairs]])
+    families += [[t] for t in tables(a.tables, a.families, a.rows)]
     return [task for turn in zip_longest(*families) for task in turn if task]
