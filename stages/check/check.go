@@ -94,8 +94,7 @@ type pane struct {
 	Kept                drift.Sample
 	Empty, Unknown      int64
 
-	opinion *accuracy.Opinion
-	few     bool // it has too few rows for their columns to say anything
+	opinion *accuracy.Opinion // of its columns; nil: they say nothing
 }
 
 // Slot is the number of a windows.Pane.

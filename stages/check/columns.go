@@ -100,7 +100,7 @@ func (c *checker) learn(ctx context.Context, path string, sample *drift.Sample) 
 	if all.fields, err = c.fieldsOf(ctx, path); err != nil {
 		return nil, err
 	}
-	rows := newRows(all.fields, all.label)
+	rows := newRows(all.fields)
 	wanted := map[uint64]*place{}
 	rows.want(wanted, sample, mostLearnt)
 	if err := all.read(ctx, path, c.options.Reading, wanted, c.referenceKey); err != nil {
@@ -110,7 +110,7 @@ func (c *checker) learn(ctx context.Context, path string, sample *drift.Sample) 
 	for i, at := range rows.order {
 		labels[i] = c.classes.names[int(sample.Row(at)[c.width()])]
 	}
-	all.reference = rows.record(labels)
+	all.reference = rows.record(all.label, labels)
 	return all, nil
 }
 
@@ -164,24 +164,17 @@ func (c *checker) common(ctx context.Context, path string) error {
 		return err
 	}
 	all := c.columns
-	for _, f := range all.fields {
-		if slices.Contains(c.options.Features, f.Name) && !hasField(there, f.Name) {
-			return fmt.Errorf("%s: has no column %q, which the reference has: name columns that both have with --columns", path, f.Name)
-		}
-	}
-	lacking := slices.DeleteFunc(slices.Clone(all.fields), func(f arrow.Field) bool { return hasField(there, f.Name) })
-	if len(lacking) == len(all.fields) {
+	both := slices.DeleteFunc(there, func(f arrow.Field) bool { return !hasField(all.fields, f.Name) })
+	if len(both) == 0 {
 		return fmt.Errorf("%s: has none of the columns of the reference that --columns names", path)
 	}
-	kept := make([]arrow.Array, 0, all.reference.NumCols())
-	var fields []arrow.Field
+	var reference arrowio.Table
 	for i, f := range all.reference.Schema().Fields() {
-		if !hasField(lacking, f.Name) {
-			kept, fields = append(kept, all.reference.Column(i)), append(fields, f)
+		if f.Name == all.label || hasField(both, f.Name) {
+			reference.AddField(f, all.reference.Column(i))
 		}
 	}
-	all.reference = array.NewRecord(arrow.NewSchema(fields, nil), kept, all.reference.NumRows())
-	all.fields = slices.DeleteFunc(there, func(f arrow.Field) bool { return !hasField(all.fields, f.Name) })
+	all.fields, all.reference = both, reference.Record(arrowio.Meta{})
 	return nil
 }
 
@@ -198,7 +191,7 @@ func (c *checker) judgeAll(ctx context.Context, env stages.Env, path string) err
 	most := min(max(mostCells/max(len(all.held)*len(all.fields), 1), fewJudged), mostJudged)
 	wanted, rows := map[uint64]*place{}, make([]*rows, len(all.held))
 	for i, h := range all.held {
-		rows[i] = newRows(all.fields, "")
+		rows[i] = newRows(all.fields)
 		rows[i].want(wanted, &h.pane.Kept, most)
 	}
 	if err := all.read(ctx, path, c.options.Reading, wanted, c.rowKey); err != nil {
@@ -217,13 +210,19 @@ func (c *checker) judgeAll(ctx context.Context, env stages.Env, path string) err
 	return nil
 }
 
+// tooFew reports whether a window has too few rows for their columns to say anything.
+func (c *checker) tooFew(p *pane) bool { return c.columns != nil && len(p.Kept.Keys) < leastJudged }
+
 // judgeOne asks of what classes rows of a window are, but for those without any value.
 func (c *checker) judgeOne(ctx context.Context, path string, p *pane, rows *rows) error {
-	if p.few = len(rows.order) < leastJudged; p.few {
+	if c.tooFew(p) {
 		return nil
 	}
 	table := func(name string, rec arrow.Record) arrowio.Stream { return arrowio.NewBatches(name, rec.Schema(), rec) }
-	j, err := c.options.Judge(ctx, table("the reference", c.columns.reference), table(path, rows.record(nil)), c.columns.label)
+	j, err := c.options.Judge(ctx, table("the reference", c.columns.reference), table(path, rows.record("", nil)), c.columns.label)
+	if err == nil && j.Posteriors.Rows != len(rows.order) {
+		err = fmt.Errorf("%d of %d rows were judged", j.Posteriors.Rows, len(rows.order))
+	}
 	if err != nil {
 		start, end := c.place(p)
 		return fmt.Errorf("%s: the columns of the window from %s to %s: %w: name other columns with --columns, or leave it out", path, start, end, err)
@@ -258,7 +257,6 @@ func (c *checker) judgeOne(ctx context.Context, path string, p *pane, rows *rows
 // rows are some rows of a table as text.
 type rows struct {
 	fields []arrow.Field
-	label  string
 	cells  []*array.StringBuilder
 	order  []int // of each row, its place in the sample
 }
@@ -269,8 +267,8 @@ type place struct {
 	at   int
 }
 
-func newRows(fields []arrow.Field, label string) *rows {
-	r := &rows{fields: fields, label: label}
+func newRows(fields []arrow.Field) *rows {
+	r := &rows{fields: fields}
 	for range fields {
 		r.cells = append(r.cells, array.NewStringBuilder(memory.DefaultAllocator))
 	}
@@ -316,14 +314,14 @@ func (r *rows) add(rec arrow.Record, i int) {
 	}
 }
 
-// record is the table of the rows, with their labels unless these are nil.
-func (r *rows) record(labels []string) arrow.Record {
-	fields, values := make([]arrow.Field, 0, len(r.fields)+1), make([]arrow.Array, 0, len(r.fields)+1)
+// record is the table of the rows, with their labels in the column label unless these are nil.
+func (r *rows) record(label string, labels []string) arrow.Record {
+	var t arrowio.Table
 	for j, f := range r.fields {
-		fields, values = append(fields, arrow.Field{Name: f.Name, Type: arrow.BinaryTypes.String, Nullable: true}), append(values, r.cells[j].NewArray())
+		t.AddNullable(f.Name, r.cells[j].NewArray())
 	}
 	if labels != nil {
-		fields, values = append(fields, arrow.Field{Name: r.label, Type: arrow.BinaryTypes.String}), append(values, arrowio.NewStringArray(labels))
+		t.Add(label, arrowio.NewStringArray(labels))
 	}
-	return array.NewRecord(arrow.NewSchema(fields, nil), values, int64(len(r.order)))
+	return t.Record(arrowio.Meta{})
 }

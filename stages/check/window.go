@@ -123,7 +123,7 @@ func (c *checker) newWindow(p *pane, complete bool) *Window {
 	w := &Window{Window: c.state.Written, Complete: complete, Warnings: []string{}, Assumptions: []Assumption{},
 		Counts: Counts{All: p.Kept.Rows + p.Empty + p.Unknown, Used: int64(len(p.Kept.Keys)), Empty: p.Empty, Unknown: p.Unknown, Late: c.state.Late, Bad: c.state.Bad}}
 	w.Start, w.End = c.place(p)
-	if p.few {
+	if c.tooFew(p) {
 		w.Warnings = append(w.Warnings, fmt.Sprintf("there are fewer than %d rows, too few to judge by their columns: the figures are by the predictions alone", leastJudged))
 	}
 	w.Figures = figures(names(c.classes.names), nil, accuracy.Interval{}, c.reference.Figures)

@@ -68,7 +68,7 @@ func (t *Tally) compare(class string, typicality float64, values []float32) {
 	of := t.likest[class]
 	if of == nil {
 		of = &likest{}
-		t.likest[strings.Clone(class)] = of
+		t.likest[class] = of
 	}
 	m := &of.usual
 	if typicality < t.rate() {
@@ -81,16 +81,13 @@ func (t *Tally) compare(class string, typicality float64, values []float32) {
 	m.add(values)
 }
 
-// likeliest is the class of the greatest posterior; "" where posteriors are not known.
+// likeliest is the class of the greatest of its posteriors.
 func (t *Tally) likeliest(p []float32) string {
-	best := -1
+	best := 0
 	for k, v := range p {
-		if best < 0 || v > p[best] {
+		if v > p[best] {
 			best = k
 		}
-	}
-	if best < 0 {
-		return ""
 	}
 	return t.Labels.classes[best]
 }

@@ -327,7 +327,7 @@ func (k *checking) put(cmd *cobra.Command, format label.Format, r *check.Report)
 	c := k.common
 	if r.Doubtful() {
 		r.Next = k.askLine(cmd.Context())
-		r.Unused = r.Next != "" && k.given.path == "" && k.options.Unused(cmd.Context(), c.input, k.reference)
+		r.Unused = r.Next != "" && k.options.Unused(cmd.Context(), c.input, k.reference)
 	}
 	if err := k.save(cmd, format, r); err != nil {
 		return err
