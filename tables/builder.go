@@ -50,6 +50,9 @@ type blockRows struct {
 func newBuilder(p *plan, o Options, mem *arrowio.Budget, ahead forecast) *builder {
 	b := &builder{plan: p, split: newSplitter(o, mem), each: o.Each, mem: mem}
 	known, named := map[string]string{}, o.Each == nil || o.EachNames
+	if o.Each != nil {
+		ahead = nil // blocks are passed on long before the whole is there
+	}
 	for _, part := range b.split.parts {
 		b.tables = append(b.tables, &partTable{
 			mem: mem, ahead: ahead, known: known,

@@ -300,3 +300,28 @@ func TestColumnsOfArrowAreOfTheBudget(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Rows that are passed on in blocks take the memory of blocks, though a file says early how long it is.
+func TestBlocksTakeNoRoomForAll(t *testing.T) {
+	const rows = 1 << 18
+	text := strings.NewReader("x,y,z,u,v\n" + strings.Repeat("1,2,3,4,5\n", rows))
+	path := filepath.Join(t.TempDir(), "x.csv")
+	out, err := os.Create(path)
+	if err == nil {
+		_, err = text.WriteTo(out)
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	_, err = Open(t.Context(), path, Options{Each: func(b *Table) error {
+		if room := cap(b.Features.Data); room > 2*blockValues {
+			return fmt.Errorf("a block of %d rows has room for %d values, want %d at most", b.Features.Rows, room, 2*blockValues)
+		}
+		read += b.Features.Rows
+		return nil
+	}})
+	if err != nil || read != rows {
+		t.Errorf("%v, %d rows read", err, read)
+	}
+}
