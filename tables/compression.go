@@ -119,7 +119,7 @@ func (d *decompressor) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A damage is what is wrong with a compressed file.
+// A damage is what is wrong with a file that is compressed, or an array of objects.
 type damage struct {
 	text  string
 	cause error

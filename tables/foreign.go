@@ -73,7 +73,7 @@ var foreignTexts = []struct {
 	begins       *regexp.Regexp
 	what, remedy string
 }{
-	{regexp.MustCompile(`^\s*(\{\s*["}]|\[\s*([\[{"\]]|-?\d+(\.\d+)?\s*,))`), "JSON", `convert it in Python: pandas.read_json("x.json").to_json("x.jsonl", orient="records", lines=True)`},
+	{regexp.MustCompile(`^\s*(\{\s*["}]|\[\s*([\["\]]|-?\d+(\.\d+)?\s*,))`), "JSON", `convert it in Python: pandas.read_json("x.json").to_json("x.jsonl", orient="records", lines=True)`},
 	{regexp.MustCompile(`^%%MatrixMarket`), "a MatrixMarket matrix", `convert it in Python: numpy.savez("x.npz", X=scipy.io.mmread("x.mtx").toarray())`},
 	{regexp.MustCompile(`^\s*<\?xml`), "XML", "write it as CSV"},
 }

@@ -42,7 +42,7 @@ type format struct {
 
 // readable are those that can be read, in the order of help. Where the beginning of one is
 // that of another too, it stands before it.
-var readable = []*format{textFormat, jsonLinesFormat, parquetFormat, arrowFormat, npyFormat, npzFormat, idxFormat, matFormat, fcsFormat, arffFormat, svmlightFormat}
+var readable = []*format{textFormat, jsonLinesFormat, jsonArrayFormat, parquetFormat, arrowFormat, npyFormat, npzFormat, idxFormat, matFormat, fcsFormat, arffFormat, svmlightFormat}
 
 // Formats lists what can be read, with a word before the last: "CSV, TSV, … or svmlight".
 func Formats(or string) string {

@@ -184,6 +184,7 @@ var seeds = map[*format][]string{
 	npzFormat:       {"plain.npz", "types.npz"},
 	textFormat:      {"frame.csv", "semicolon.csv", "frame.tsv", "gaps.csv", "index.csv"},
 	jsonLinesFormat: {"../formats/pandas.jsonl", "../formats/polars.ndjson", "../formats/duckdb.jsonl", "../formats/nested.jsonl"},
+	jsonArrayFormat: {"../formats/pandas.json", "../formats/duckdb.json"},
 	svmlightFormat:  {"../formats/zero-false.svmlight", "../formats/queries.svm", "../formats/wanted.libsvm", "../formats/wide.svmlight"},
 	arffFormat:      {"../formats/dense.arff", "../formats/sparse.arff"},
 	fcsFormat:       {"../formats/log.fcs", "../formats/mixed.fcs", "../formats/floats.fcs", "../formats/two.fcs"},
@@ -274,6 +275,35 @@ func FuzzJSONLines(f *testing.F) {
 		}
 		if errors.Is(end, io.EOF) && rows != lines {
 			t.Fatalf("%d rows of %d lines", rows, lines)
+		}
+	})
+}
+
+// FuzzJSONArray reads an array that encoding/json reads too, of as many objects, or refuses it.
+func FuzzJSONArray(f *testing.F) {
+	seed(f, seeds[jsonArrayFormat]...)
+	f.Add([]byte("[{\"a\":[1,2],\"b\":\"}\\\"]\\\\\"},\n{\n\"a\":[3,null]}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		checkFuzzed(t, data, "a.json", Options{})
+		in, err := newInput(t.Context(), bytes.NewReader(data), "a.json", Options{})
+		if err != nil || !jsonArrayFormat.text.Match(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+			return
+		}
+		b, err := jsonArrayFormat.open(t.Context(), in, Options{})
+		if err != nil {
+			return
+		}
+		defer b.release()
+		rows, end := 0, error(nil)
+		for end == nil {
+			var rec arrow.Record
+			if rec, end = b.next(); end == nil {
+				rows += int(rec.NumRows())
+			}
+		}
+		var objects []map[string]any
+		if err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &objects); errors.Is(end, io.EOF) && !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) && (err != nil || len(objects) != rows) {
+			t.Fatalf("%d rows are read of %d objects, %v", rows, len(objects), err)
 		}
 	})
 }

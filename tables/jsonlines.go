@@ -70,6 +70,7 @@ type jsonField struct {
 type jsonReader struct {
 	*replay
 	jsonParser
+	called string // what a line is
 	mem    *arrowio.Budget
 	top    *jsonObject
 	row    int // the current one, from 1
@@ -84,11 +85,16 @@ func openJSONLines(ctx context.Context, in *input, o Options) (*batches, error) 
 	if err != nil {
 		return nil, err
 	}
+	return openJSONObjects(ctx, in, o, lines, "line")
+}
+
+// openJSONObjects reads lines that are objects, and are called so in errors.
+func openJSONObjects(ctx context.Context, in *input, o Options, lines *lineReader, called string) (*batches, error) {
 	held, err := hold(lines)
 	if err != nil {
 		return nil, err
 	}
-	r := &jsonReader{replay: held, jsonParser: jsonParser{ctx: ctx}, mem: in.reading, top: newJSONObject(""), names: map[string]bool{}, named: o.Columns != nil}
+	r := &jsonReader{replay: held, called: called, jsonParser: jsonParser{ctx: ctx}, mem: in.reading, top: newJSONObject(""), names: map[string]bool{}, named: o.Columns != nil}
 	rows, err := r.learn(ctx)
 	if err != nil {
 		return nil, err
@@ -150,15 +156,20 @@ func (r *jsonReader) object(value func(*jsonObject, []byte) error) (size int, er
 	r.row++
 	r.jsonParser.line, r.jsonParser.at = line, 0
 	if r.peek() != '{' {
-		return 0, lineError(r.replay.line, "has %s where an object should be: JSON lines have one object a line", r.here())
+		return 0, r.lineError("has %s where an object should be: JSON lines have one object a line", r.here())
 	}
 	if err := r.members(func(key []byte) error { return value(r.top, key) }); err != nil {
-		return 0, lineError(r.replay.line, "%w", err)
+		return 0, r.lineError("%w", err)
 	}
 	if r.peek(); r.jsonParser.at < len(line) {
-		return 0, lineError(r.replay.line, "%w", r.fail("%s after the object: JSON lines have one object a line", r.here()))
+		return 0, r.lineError("%w", r.fail("%s after the object: JSON lines have one object a line", r.here()))
 	}
 	return len(line) + 1, nil
+}
+
+// lineError is an error in the last line.
+func (r *jsonReader) lineError(format string, args ...any) error {
+	return fmt.Errorf("%s %d: %w", r.called, r.replay.line, fmt.Errorf(format, args...))
 }
 
 // fit sees to it that a table of the rows can be held: a key that one row has is a column of

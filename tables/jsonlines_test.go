@@ -47,7 +47,7 @@ func TestJSONLines(t *testing.T) {
 		{"{}\n{}", Options{}, nil, nil, nil, "t.jsonl: has no columns: all objects are empty: give objects with keys"},
 		{"{\"a\":{}}", Options{Columns: []string{"x"}}, nil, nil, nil, "has no columns: all objects are empty"},
 		{"{\n\"y\":2}", Options{}, nil, nil, nil, `holds JSON, which cannot be read`},
-		{"[{\"y\":2}]", Options{}, nil, nil, nil, `holds JSON, which cannot be read`},
+		{"[[2]]", Options{}, nil, nil, nil, `holds JSON, which cannot be read`},
 		{sample + `{"x":"a"}`, Options{}, nil, nil, nil, fmt.Sprintf(`line %d: column 6: "x" has text here and numbers in the rows before`, sampleBytes/14+2)},
 		{sample + `{"x":1,"new":2}`, Options{}, nil, nil, nil, `key "new" is in none of the first 16 MB: name the feature columns with --columns`},
 		{sample + `{"x":1.5,"new":2}`, Options{Columns: []string{"x"}}, slices.Repeat([]float32{1}, sampleBytes/14+1), []string{"x"}, nil, ""},

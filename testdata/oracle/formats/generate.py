@@ -112,6 +112,10 @@ case("nested.jsonl", "JSON lines", "Python json.dumps", np.column_stack([halves[
      columns=["pos.x", "pos.y.z", "ok"], id_names=[f"r{i}" for i in range(5)], skipped=["name", "late"])
 save("vectors.jsonl", "".join(json.dumps({"v": r, "label": int(k), "tags": ["a"]}) + "\n" for r, k in zip(halves.tolist(), y)).encode())
 case("vectors.jsonl", "JSON lines", "Python json.dumps", halves, names, skipped=["tags"])
+frame.to_json(out / "pandas.json", orient="records", indent=2)
+case("pandas.json", "JSON array", "pandas to_json", **table)
+duckdb.sql(f"copy (select * from frame) to '{out / 'duckdb.json'}' (format json, array true)")
+case("duckdb.json", "JSON array", "duckdb copy", **table)
 
 # --- svmlight
 for zero in [False, True]:
