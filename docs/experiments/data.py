@@ -130,7 +130,7 @@ def fetch(name: str, one: dict, folder: pathlib.Path) -> str:
         for f in lacking:
             (folder / f).parent.mkdir(parents=True, exist_ok=True)
             os.replace(made / f, folder / f)
-    return f"{len(lacking)} files fetched"
+    return f"files fetched: {len(lacking)}"
 
 
 # --- What studies read in another form ---------------------------------------------------------
