@@ -4,8 +4,8 @@ usage: data.py fetch FOLDER [SET...]
        data.py tasks FOLDER
        data.py list
 
-data.toml names the sets: where each is published, at which commit or version, its licence, and the pages that are of it.
-data.csv has the SHA-256 of each file. fetch puts them in FOLDER: repositories/OWNER/NAME and packages/NAME as they are
+sets/data.toml names the sets: where each is published, at which commit or version, its licence, and the pages that are of it.
+sets/data.csv has the SHA-256 of each file. fetch puts them in FOLDER: repositories/OWNER/NAME and packages/NAME as they are
 published, and mnist, usps, bsds500, hipc, office_caltech10 and skadabench as the studies read them, so that FOLDER is
 $MARS_DATA too. Files that are there are checked and kept. A set is fetched whole, checked, and only then moved to where it
 belongs. Of files that are packed (.gz, .npz), what is within is checked: packers differ.
@@ -250,7 +250,7 @@ def compare(folders: list[pathlib.Path], runs: pathlib.Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=pathlib.Path, default=HERE, help="the folder of data.toml and data.csv")
+    parser.add_argument("--sets", type=pathlib.Path, default=HERE / "sets", help="the folder of data.toml and data.csv")
     commands = parser.add_subparsers(required=True, dest="command")
     commands.add_parser("list")
     for command in ("fetch", "tasks"):

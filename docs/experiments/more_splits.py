@@ -40,7 +40,7 @@ VALUES = 15  # of a column of text: one with more is a name
 MORE = 0.01  # than the largest share: a forest's accuracy within the source, at least
 KINDS = ("label", "moved", "new", "rule", "chosen", "same")
 
-# Their commits and licences are in data.toml.
+# Their commits and licences are in sets/data.toml.
 DRIFT = "automl/Drift-Resilient_TabPFN", "tabpfn/datasets/data/"
 STREAMS = "ogozuacik/concept-drift-datasets-scikit-multiflow", "real-world/"
 FAIR = "tailequy/fairness_dataset", "experiments/data/"
