@@ -17,7 +17,7 @@ DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants measured measured-check lint cross race test-arm bench-kernels model-kernels count-instructions bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
+.PHONY: help build install uninstall dist licences web web-figure wheels figures site demo test mutants data tasks measured measured-check lint cross race test-arm bench-kernels model-kernels count-instructions bench-train bench-skada generate bench-io bench-columns bench-default bench-limits bench-watch bench-check bench-scale bench-spark fuzz robust clean bench-read
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -87,6 +87,14 @@ MUTANTS ?= 20
 SEED ?= 1
 mutants: ## break lines one at a time, a fixed list and MUTANTS chosen by SEED, and see that tests notice
 	$(GO) run ./cmd/internal/mutants -chosen $(MUTANTS) -seed $(SEED)
+
+DATA ?= data
+SETS ?=
+data: ## fetch the data that experiments read, by commit and with checksums, into DATA (data), which is $$MARS_DATA then: all, or SETS=names (docs/measured/results.md)
+	$(PYTHON) docs/experiments/data.py fetch '$(DATA)' $(SETS)
+
+tasks: build ## make the tasks of docs/measured/default.md of what make data fetched, in DATA/tasks
+	PATH="$(abspath $(BIN)):$$PATH" $(PYTHON) docs/experiments/data.py tasks '$(DATA)'
 
 MEASURED ?=
 measured: ## measure what the pages say: the cheap studies, or MEASURED=names of tables, MEASUREDSET=a part of a paper-… study (matrix.seed=0,1); some need real data in $$MARS_DATA

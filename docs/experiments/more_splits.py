@@ -2,7 +2,7 @@
 
 usage: more_splits.py REPOSITORIES FOLDER [NAME...]
 
-REPOSITORIES has check-outs of the repositories that TABLES names, as OWNER/NAME of github.com.
+REPOSITORIES has check-outs of the repositories that TABLES names, as OWNER/NAME of github.com (data.py fetches them).
 TABLES has one line for a split: its name, of which the part before _ is the family; the
 repository and the file (two files, with "|", become one table whose column file says which); the
 label; rows of the source; rows of the target; and columns that are left out, since they give the
@@ -30,6 +30,8 @@ from ask_tasks import task
 from sklearn.ensemble import RandomForestClassifier
 from splits import features, sides, thirds
 
+pd.set_option("future.infer_string", False)  # text is of the type object, as it was before pandas 3
+
 ROWS = 2_000  # of a side, at most
 LEAST = 100  # of a side
 COLUMNS = 60
@@ -38,25 +40,26 @@ VALUES = 15  # of a column of text: one with more is a name
 MORE = 0.01  # than the largest share: a forest's accuracy within the source, at least
 KINDS = ("label", "moved", "new", "rule", "chosen", "same")
 
-DRIFT = "automl/Drift-Resilient_TabPFN", "tabpfn/datasets/data/"  # Prior Labs License
-STREAMS = "ogozuacik/concept-drift-datasets-scikit-multiflow", "real-world/"  # no licence is stated
-FAIR = "tailequy/fairness_dataset", "experiments/data/"  # no licence is stated
-SELVA = "selva86/datasets", ""  # no licence is stated
-ARFF = "renatopp/arff-datasets", "classification/"  # from UCI; no licence is stated
-YBI = "YBI-Foundation/Dataset", ""  # no licence is stated
-DPHI = "dphi-official/Datasets", ""  # no licence is stated
-REISANAR = "reisanar/datasets", ""  # no licence is stated
-OPENINTRO = "OpenIntroStat/openintro", "data-raw/"  # GPL 3
-FTE = "fivethirtyeight/data", ""  # CC BY 4.0
-SEABORN = "mwaskom/seaborn-data", ""  # no licence is stated
-PACKT = "PacktPublishing/Machine-Learning-with-R-Third-Edition", "Chapter06/"  # MIT
-STEDY = "stedy/Machine-Learning-with-R-datasets", ""  # no licence is stated
-VEGA = "vega/vega-datasets", "data/"  # no licence is stated at its top
-PLOTLY = "plotly/datasets", ""  # MIT
-COMPAS = "propublica/compas-analysis", ""  # no licence is stated
-SCIENTIST = "dsrscientist/dataset1", ""  # no licence is stated
-AGERON = "ageron/handson-ml2", ""  # Apache 2.0
-SUSAN = "susanli2016/Machine-Learning-with-Python", ""  # no licence is stated
+# Their commits and licences are in sets/data.toml.
+DRIFT = "automl/Drift-Resilient_TabPFN", "tabpfn/datasets/data/"
+STREAMS = "ogozuacik/concept-drift-datasets-scikit-multiflow", "real-world/"
+FAIR = "tailequy/fairness_dataset", "experiments/data/"
+SELVA = "selva86/datasets", ""
+ARFF = "renatopp/arff-datasets", "classification/"
+YBI = "YBI-Foundation/Dataset", ""
+DPHI = "dphi-official/Datasets", ""
+REISANAR = "reisanar/datasets", ""
+OPENINTRO = "OpenIntroStat/openintro", "data-raw/"
+FTE = "fivethirtyeight/data", ""
+SEABORN = "mwaskom/seaborn-data", ""
+PACKT = "PacktPublishing/Machine-Learning-with-R-Third-Edition", "Chapter06/"
+STEDY = "stedy/Machine-Learning-with-R-datasets", ""
+VEGA = "vega/vega-datasets", "data/"
+PLOTLY = "plotly/datasets", ""
+COMPAS = "propublica/compas-analysis", ""
+SCIENTIST = "dsrscientist/dataset1", ""
+AGERON = "ageron/handson-ml2", ""
+SUSAN = "susanli2016/Machine-Learning-with-Python", ""
 
 SOUTH = "state in ['Texas', 'Georgia', 'Virginia', 'Kentucky', 'Tennessee', 'North Carolina', 'Mississippi', 'Alabama', 'Florida']"
 

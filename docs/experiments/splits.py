@@ -3,7 +3,7 @@
 usage: splits.py RDATASETS DATASETS FOLDER
 
 RDATASETS and DATASETS are check-outs of github.com/vincentarelbundock/Rdatasets and
-github.com/jbrownlee/Datasets. Each task is a published table: rows of one kind, such as one
+github.com/jbrownlee/Datasets (data.py fetches them). Each task is a published table: rows of one kind, such as one
 sex, region or year, are the source, and rows of another are the target. The column that
 says so is left out, and so are names of rows and what gives the label away. FOLDER gets what
 tasks.py reads, and plain.csv: accuracies of classifiers that are trained on the source
