@@ -12,32 +12,28 @@ import (
 
 // dropChosen is the table without the rows that mars ask chose by a model's doubt, which people are told. A batch is answered
 // from the others as if it had no labels. Of a batch of its hardest rows, answers are farther off than of the batch, and its
-// shares are not those of the batch: what came of it would be no sign of the next one.
+// shares are not those of the batch: what came of it would be no sign of the next one. Where labels are in files of their own,
+// only these say which rows were chosen, and it fails.
 func dropChosen(ctx context.Context, env stages.Env, t *tables.Table, so *SideOptions) (*tables.Table, error) {
-	files, err := tables.Expand(so.Path)
-	if err != nil {
-		return nil, err
+	path := so.Path
+	if so.Format.Labels != "" {
+		path = so.Format.Labels
 	}
-	if labels := so.Format.Labels; labels != "" {
-		return t, refuseChosen(ctx, labels)
+	files, chosen, err := chosenRows(ctx, path)
+	if err != nil || len(files) == 0 {
+		return t, err
 	}
-	chosen := map[string]map[int]bool{} // by file
-	for _, file := range files {
-		rows, err := asked.Chosen(ctx, file)
-		if err != nil {
-			return nil, err
-		}
-		if len(rows) > 0 {
-			chosen[file] = rows
-		}
-	}
-	if len(chosen) == 0 {
-		return t, nil
+	if so.Format.Labels != "" {
+		return nil, fmt.Errorf("%s: %s of it mars ask chose by the model's doubt, and they are no sample of their batch: drop the rows whose part is chosen, or draw with mars ask --uniform",
+			files[0], spelling.Count(len(chosen[files[0]]), "row", "rows"))
 	}
 	var kept []int
 	left := map[string]int{}
 	for i := range t.Features.Rows {
 		file := t.File(i)
+		if len(chosen) == 1 {
+			file = files[0] // the name of its table may say more than its path
+		}
 		if chosen[file][t.InFile(i)] {
 			left[file]++
 			continue
@@ -45,8 +41,8 @@ func dropChosen(ctx context.Context, env stages.Env, t *tables.Table, so *SideOp
 		kept = append(kept, i)
 	}
 	for _, file := range files {
-		if n := left[file]; n > 0 {
-			env.Logger().Warn(fmt.Sprintf("%s: %s that mars ask chose by the model's doubt are left out, as they are no sample of their batch: mars ask --uniform draws none", file, spelling.Count(n, "row", "rows")))
+		if n := left[file]; n > 0 { // others may have had no label
+			env.Logger().Warn(fmt.Sprintf("%s: left out %s that mars ask chose by the model's doubt, as such are no sample of their batch: mars ask --uniform draws none", file, spelling.Count(n, "row", "rows")))
 		}
 	}
 	if len(kept) == 0 {
@@ -55,21 +51,20 @@ func dropChosen(ctx context.Context, env stages.Env, t *tables.Table, so *SideOp
 	return t.Gather(ctx, kept)
 }
 
-// refuseChosen fails if labels in files of their own are of rows that mars ask chose: which rows of a batch these are, only the
-// labels' identities tell.
-func refuseChosen(ctx context.Context, labels string) error {
-	files, err := tables.Expand(labels)
+// chosenRows are the rows that mars ask chose in files, and the names of those that have some.
+func chosenRows(ctx context.Context, path string) (with []string, chosen map[string]map[int]bool, err error) {
+	files, err := tables.Expand(path)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
+	chosen = map[string]map[int]bool{}
 	for _, file := range files {
-		rows, err := asked.Chosen(ctx, file)
-		if err != nil {
-			return err
+		if chosen[file], err = asked.Chosen(ctx, file); err != nil {
+			return nil, nil, err
 		}
-		if len(rows) > 0 {
-			return fmt.Errorf("%s: %s of it mars ask chose by the model's doubt, and they are no sample of their batch: drop the rows whose part is chosen, or draw with mars ask --uniform", file, spelling.Count(len(rows), "row", "rows"))
+		if len(chosen[file]) > 0 {
+			with = append(with, file)
 		}
 	}
-	return nil
+	return with, chosen, nil
 }
