@@ -265,6 +265,14 @@ func (w origin) In(i int) int {
 	return w.at[i]
 }
 
+// InFile is the row of its file that row i is, from 0.
+func (w origin) InFile(i int) int {
+	if s := w.span(i); s != nil {
+		return w.In(i) - s.first
+	}
+	return w.In(i)
+}
+
 // span is that of row i, nil if there is one file.
 func (w origin) span(i int) *span {
 	in := w.In(i)

@@ -402,6 +402,11 @@ func readSides(ctx context.Context, env stages.Env, group []arrowio.Domain, o Op
 				return nil, err
 			}
 		}
+		if domain == arrowio.SourceDomain && (o.BatchFiles || o.Source.Format.Batch != "") {
+			if sides[k], err = dropChosen(ctx, env, sides[k], so); err != nil {
+				return nil, err
+			}
+		}
 		if err := checkLabels(sides[k], domain, o.hidesLabels(domain) || o.optionalLabels(domain), func() []string { return o.otherColumns(ctx, domain) }); err != nil {
 			if o.oneFile() {
 				err = fmt.Errorf("%w; the file is source and target: if a column says which domain a row is of, name it with --domain-column", err)

@@ -2,11 +2,13 @@ package hedge
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/spelling"
 	"mars.dev/mars/stages/algorithms/gate"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
@@ -190,24 +192,28 @@ const (
 	muchBetter      = 0.2
 )
 
-// mislabelled are the batches whose labels come out of the others no more often than by chance, where those of most
+// warnMislabelled names the batches whose labels come out of the others no more often than by chance, where those of most
 // batches do.
-func mislabelled(left []Left) (names []string) {
+func (m *Model) warnMislabelled() {
 	var all []float64
-	for _, l := range left {
+	for _, l := range m.Left {
 		all = append(all, l.Accuracy)
 	}
 	if len(all) < FewestBatches {
-		return nil
+		return
 	}
 	usual := dense.Median(slices.Clone(all))
-	for _, l := range left {
+	var names []string
+	for _, l := range m.Left {
 		// A guess at the most frequent class of the batch is right as often as that.
 		chance := slices.Max(l.Proportions)
 		n := float64(min(l.Rows, targetRows))
 		if l.Accuracy < min(chance+guessDeviations*math.Sqrt(chance*(1-chance)/n), usual-muchBetter) {
-			names = append(names, l.Batch)
+			names = append(names, fmt.Sprintf("%s (%.0f %%)", l.Batch, 100*l.Accuracy))
 		}
 	}
-	return names
+	if names != nil {
+		m.Warnings = append(m.Warnings, fmt.Sprintf("the labels of %s come out of the other batches no more often than by chance, where of half of the batches %.0f %% or more do: look whether they are right, and mend them or leave the batch out",
+			spelling.List(names), 100*usual))
+	}
 }

@@ -176,9 +176,7 @@ func Fit(ctx context.Context, p Problem, o Options) (*Model, error) {
 		return nil, err
 	}
 	m.Left = field.left
-	if names := mislabelled(m.Left); names != nil {
-		m.Warnings = append(m.Warnings, fmt.Sprintf("the labels of %s come out of the other batches no more often than by chance: look whether they are right", spelling.List(names)))
-	}
+	m.warnMislabelled()
 	return m, nil
 }
 
