@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
@@ -21,14 +22,17 @@ func (l Layout) Known() bool { return l == "" || slices.Contains(layouts, l) }
 // layouts are tried in this order.
 var layouts = []Layout{yearFirst, dayFirst, monthFirst}
 
+// ofDay is how many seconds a day has.
+const ofDay = 24 * 3600
+
 // A moment is a date, a time of day, or both.
 type moment struct {
 	day, clock   float32
 	dated, timed bool
 }
 
-// parseMoment reads a date, a time, or both with a space or T in between. A zone after the
-// time is left out: what is written is the time of day where the row was made.
+// parseMoment reads a date, a time, or both with a space or T in between. With a zone they are brought to UTC, which
+// is all that Parquet knows of: a table has the same answer in every format. A time without a date stays as it is written.
 func parseMoment(text string, layout Layout) (m moment, ok bool) {
 	date, clock, both := text, "", false
 	if i := strings.IndexAny(text, " T"); i > 0 {
@@ -42,8 +46,14 @@ func parseMoment(text string, layout Layout) (m moment, ok bool) {
 		}
 	}
 	if clock != "" {
-		if m.clock, m.timed = parseClock(clock); !m.timed {
+		ahead := 0
+		if m.clock, ahead, m.timed = parseClock(clock); !m.timed {
 			return m, false
+		}
+		if m.dated && ahead != 0 {
+			seconds := int(m.clock) - ahead
+			days := math.Floor(float64(seconds) / ofDay)
+			m.day, m.clock = m.day+float32(days), float32(seconds-ofDay*int(days))
 		}
 	}
 	return m, m.dated && (m.timed || !both) || m.timed && !both
@@ -128,42 +138,51 @@ func dayNumber(year, month, day int) int {
 	return era*146097 + ofEra*365 + ofEra/4 - ofEra/100 + ofYear - 719468
 }
 
-// parseClock reads 15:04, 15:04:05 or 15:04:05.678, with a zone such as Z or +01:00.
-func parseClock(s string) (seconds float32, ok bool) {
+// parseClock reads 15:04, 15:04:05 or 15:04:05.678, with a zone such as Z or +01:00, which is so many seconds ahead of UTC.
+func parseClock(s string) (seconds float32, ahead int, ok bool) {
 	hour, s, ok := digits(s, 1, 2)
 	if !ok || hour > 24 || len(s) == 0 || s[0] != ':' {
-		return 0, false
+		return 0, 0, false
 	}
 	minute, s, ok := digits(s[1:], 2, 2)
 	if !ok || minute > 59 {
-		return 0, false
+		return 0, 0, false
 	}
 	second := 0
 	if len(s) > 0 && s[0] == ':' {
 		if second, s, ok = digits(s[1:], 2, 2); !ok || second > 60 {
-			return 0, false
+			return 0, 0, false
 		}
 		if len(s) > 0 && s[0] == '.' {
-			_, s, ok = digits(s[1:], 1, 9)
+			if _, s, ok = digits(s[1:], 1, 9); !ok {
+				return 0, 0, false
+			}
 		}
 	}
-	return float32(3600*hour + 60*minute + second), ok && isZone(s)
+	ahead, ok = parseZone(s)
+	return float32(3600*hour + 60*minute + second), ahead, ok
 }
 
-// isZone reports whether text after a time is a zone, or nothing.
-func isZone(s string) bool {
+// parseZone reads the zone after a time, or nothing: by how many seconds it is ahead of UTC.
+func parseZone(s string) (ahead int, ok bool) {
 	s = strings.TrimLeft(s, " ")
 	if s == "" || s == "Z" || s == "UTC" {
-		return true
+		return 0, true
 	}
-	if s[0] != '+' && s[0] != '-' {
-		return false
+	sign := 1
+	switch s[0] {
+	case '+':
+	case '-':
+		sign = -1
+	default:
+		return 0, false
 	}
-	_, s, ok := digits(s[1:], 2, 2)
+	hours, s, ok := digits(s[1:], 2, 2)
+	minutes := 0
 	if ok && s != "" {
-		_, s, ok = digits(strings.TrimPrefix(s, ":"), 2, 2)
+		minutes, s, ok = digits(strings.TrimPrefix(s, ":"), 2, 2)
 	}
-	return ok && s == ""
+	return sign * (3600*hours + 60*minutes), ok && s == ""
 }
 
 // layoutOf finds how the dates of a column are written: as one layout reads them all.

@@ -1,7 +1,6 @@
 package tables
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -116,11 +115,7 @@ func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
 		}
 		return nil
 	case cell.field.Kind == Day || cell.field.Kind == Clock:
-		at, err := momentOf(col, t)
-		if err != nil {
-			return fmt.Errorf("column %q: %w", name, err)
-		}
-		if at != nil {
+		if at := momentOf(col, t); at != nil {
 			return readMoments(col, at, cell, data, width)
 		}
 	}
@@ -145,27 +140,22 @@ func (b *recordBlock) readColumn(cell *cell, data []float32, width int) error {
 	return nil
 }
 
-// momentOf gives the values of a column of dates or times; nil of another.
-// A zone that is not known is an error: hours would be others than they seem.
-func momentOf(col arrow.Array, t arrow.DataType) (func(i int) time.Time, error) {
+// momentOf gives the values of a column of dates or times, in UTC as in text; nil of another.
+func momentOf(col arrow.Array, t arrow.DataType) func(i int) time.Time {
 	switch a := col.(type) {
 	case *array.Date32:
-		return func(i int) time.Time { return a.Value(i).ToTime() }, nil
+		return func(i int) time.Time { return a.Value(i).ToTime() }
 	case *array.Date64:
-		return func(i int) time.Time { return a.Value(i).ToTime() }, nil
+		return func(i int) time.Time { return a.Value(i).ToTime() }
 	case *array.Time32:
-		return func(i int) time.Time { return a.Value(i).ToTime(t.(*arrow.Time32Type).Unit) }, nil
+		return func(i int) time.Time { return a.Value(i).ToTime(t.(*arrow.Time32Type).Unit) }
 	case *array.Time64:
-		return func(i int) time.Time { return a.Value(i).ToTime(t.(*arrow.Time64Type).Unit) }, nil
+		return func(i int) time.Time { return a.Value(i).ToTime(t.(*arrow.Time64Type).Unit) }
 	case *array.Timestamp:
-		zoned := t.(*arrow.TimestampType)
-		to, err := zoned.GetToTimeFunc()
-		if err != nil {
-			return nil, fmt.Errorf("its times are in the zone %q, which is not known: write them in UTC", zoned.TimeZone)
-		}
-		return func(i int) time.Time { return to(a.Value(i)) }, nil
+		unit := t.(*arrow.TimestampType).Unit
+		return func(i int) time.Time { return a.Value(i).ToTime(unit) }
 	}
-	return nil, nil
+	return nil
 }
 
 func readMoments(col arrow.Array, at func(i int) time.Time, cell *cell, data []float32, width int) error {

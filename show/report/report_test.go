@@ -22,6 +22,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/race"
 	"mars.dev/mars/pipeline/compare"
 	"mars.dev/mars/show/figures"
 	"mars.dev/mars/stages/check"
@@ -195,7 +196,7 @@ func allParts(t *testing.T, classes []string) (parts []*Part) {
 // Every kind of figure is drawn in every format, whatever its classes are called, and SVG is
 // well-formed, with its words as text.
 func TestFigures(t *testing.T) {
-	if raceDetector {
+	if race.Detector {
 		t.Skip("takes a minute under the race detector")
 	}
 	drawn := map[string]bool{}

@@ -246,7 +246,7 @@ func read(ctx context.Context, env stages.Env, o Options, st *recipe) (*dataset,
 			return nil, fmt.Errorf("%s: %w", sides[arrowio.SourceDomain].Name, err)
 		}
 		if one, other, found := spelling.Twins(d.classes); found {
-			st.doubt(env, fmt.Sprintf("%s: the labels %q and %q are taken for two classes: if they are one, write them alike", sides[arrowio.SourceDomain].Name, one, other))
+			st.doubt(env, fmt.Sprintf("%s: the labels %s are taken for two classes: if they are one, write them alike", sides[arrowio.SourceDomain].Name, spelling.Both(one, other)))
 		}
 	}
 	st.Classes = d.classes

@@ -383,6 +383,9 @@ func (f *flow) tell(env stages.Env, source *tables.Table, o Options) {
 		env.Logger().Info("features: " + nameColumns(f.st.Columns))
 	}
 	if f.strange != nil {
+		if source == nil {
+			f.st.doubtSilent(env, f.path, f.strange)
+		}
 		f.st.tellGaps(env, f.path, arrowio.TargetDomain, f.strange)
 	}
 	f.st.tellColumns(env, source, f.table, o)

@@ -239,14 +239,11 @@ func (l *Live) textTimes(rec arrow.Record) (arrow.Record, error) {
 	if !ok {
 		return rec, nil
 	}
-	toTime, err := times.DataType().(*arrow.TimestampType).GetToTimeFunc()
-	if err != nil {
-		return nil, err
-	}
+	unit := times.DataType().(*arrow.TimestampType).Unit
 	texts := make([]string, times.Len())
 	for i := range texts {
 		if !times.IsNull(i) {
-			texts[i] = toTime(times.Value(i)).UTC().Format(time.RFC3339Nano)
+			texts[i] = times.Value(i).ToTime(unit).Format(time.RFC3339Nano)
 		}
 	}
 	schema := arrowio.WithColumns(rec.Schema(), arrow.Field{Name: l.time, Type: arrow.BinaryTypes.String})

@@ -263,6 +263,9 @@ func (st *recipe) encodeBoth(ctx context.Context, env stages.Env, sides map[arro
 			s = newStrangeness(len(e.Columns))
 			s.add(t, e)
 		}
+		if sides[arrowio.SourceDomain] == nil {
+			st.doubtSilent(env, t.Name, s)
+		}
 		if err := st.encode(ctx, env, t, domain, s); err != nil {
 			return err
 		}
@@ -304,6 +307,25 @@ func (st *recipe) checkEmpty(name string, s *strangeness) error {
 		return nil
 	}
 	return fmt.Errorf("%s: no row has a value in %s: check what wrote the file, or name other columns with --columns", name, nameColumns(st.Encoder.Inputs()))
+}
+
+// doubtSilent warns of columns of a target that is prepared as earlier rows were, in which no row has a value, or most have
+// one that those rows lack. Where both are learnt from together, such columns are left out, or warned of.
+func (st *recipe) doubtSilent(env stages.Env, name string, s *strangeness) {
+	var silent []string
+	for j, c := range st.Encoder.Columns {
+		again := j > 0 && st.Encoder.Columns[j-1].Name == c.Name
+		switch {
+		case again || s.empty == s.rows:
+		case s.gaps[j] == s.rows:
+			silent = append(silent, c.Name+" (no row has a value)")
+		case float64(s.unseen[j]) > maxStrange*float64(s.rows):
+			silent = append(silent, fmt.Sprintf("%s (%s, have a value that the rows lack that were learnt on)", c.Name, ofRows(s.unseen[j], s.rows)))
+		}
+	}
+	if silent != nil {
+		env.Logger().Warn(fmt.Sprintf("%s: columns say nothing that was learnt: %s: write them as they were written there, or learn without them", name, nameColumns(silent)))
+	}
 }
 
 // tellGaps says which values were missing, and how many values of categories are new.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"io"
+	"log/slog"
 	"slices"
 	"strings"
 
@@ -301,8 +302,13 @@ func (k *checking) readLabels(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// judge says by their columns which classes rows are of, as mars label does.
+// judge says by their columns which classes rows are of, as mars label does. What becomes of the columns is told of the
+// first window, and of the others what is warned of and new.
 func (k *checking) judge(env stages.Env) check.Judge {
+	prepared := env
+	prepared.Progress = nil
+	news := &newsHandler{Handler: env.Logger().Handler(), said: map[string]bool{}}
+	prepared.Log = slog.New(news)
 	env.Log, env.Progress = nil, nil
 	return func(ctx context.Context, source, target arrowio.Stream, label string) (j *check.Judgement, err error) {
 		files := k.files
@@ -313,7 +319,8 @@ func (k *checking) judge(env stages.Env) check.Judge {
 		if err != nil {
 			return nil, err
 		}
-		filters := []pipeline.Filter{filter(featurized(options), env), filter(train.Fit(newLabeller().options), env)}
+		filters := []pipeline.Filter{filter(featurized(options), prepared), filter(train.Fit(newLabeller().options), env)}
+		defer func() { news.later = true }()
 		err = pipeline.Join(ctx, target.Name(), nil, filters, func(ctx context.Context, in arrowio.Stream) error {
 			j, err = check.ReadJudgement(ctx, env, in)
 			return err
@@ -391,4 +398,19 @@ func (k *checking) askLine(ctx context.Context) string {
 		words = append(words, "--exclude", k.options.Columns.Time)
 	}
 	return quoted(append(words, "-o", "ask.csv"))
+}
+
+// A newsHandler passes on what was not said before, and later warnings alone.
+type newsHandler struct {
+	slog.Handler
+	said  map[string]bool
+	later bool
+}
+
+func (h *newsHandler) Handle(ctx context.Context, r slog.Record) error {
+	if h.said[r.Message] || h.later && r.Level < slog.LevelWarn {
+		return nil
+	}
+	h.said[r.Message] = true
+	return h.Handler.Handle(ctx, r)
 }

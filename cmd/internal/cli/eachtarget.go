@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/spf13/cobra"
@@ -75,10 +74,8 @@ func (e eachTarget) ask(ctx context.Context, files *featurizeFlags, ask func(nam
 			files.target.Column, files.target.Domains = string(e), []string{name}
 		}
 		if err := ask(name); err != nil {
-			if shown := safetext.Escape(name) + ": "; !strings.HasPrefix(err.Error(), shown) {
-				err = fmt.Errorf("%s%w", shown, err)
-			}
-			return err
+			// What failed may name this file, that of the source, or none.
+			return fmt.Errorf("target %s: %w", safetext.Escape(name), err)
 		}
 	}
 	return nil

@@ -44,6 +44,17 @@ func checkFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// checkLists refuses a list without anything in it, which a script gives whose variable is empty: it would be taken for
+// none, as if the flag had not been given.
+func checkLists(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if list, ok := f.Value.(pflag.SliceValue); ok && len(list.GetSlice()) == 0 {
+			err = usagef("--%s is empty: name something, or leave it out", f.Name)
+		}
+	})
+	return err
+}
+
 type stampsKey struct{}
 
 // stamp notes what the inputs are like before they are read. piped says that rows come

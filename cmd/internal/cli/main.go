@@ -204,6 +204,9 @@ func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		limitMemory(cmd)
+		if err := checkLists(cmd); err != nil {
+			return err
+		}
 		return checkFiles(cmd, args)
 	}
 	cmd.PostRunE = func(cmd *cobra.Command, _ []string) error { return unchanged(cmd) }

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	_ "time/tzdata" // so that times with a zone give the same features where the system has no zones
 
 	"github.com/spf13/cobra"
 

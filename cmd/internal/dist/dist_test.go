@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -214,19 +213,6 @@ func TestNotices(t *testing.T) {
 	}
 	if _, err := notices([]linked{of("none", "none")}); err == nil || !strings.Contains(err.Error(), "example.com/none v1.0.0 has no licence") {
 		t.Errorf("a module without a licence is %v", err)
-	}
-}
-
-// The program has the zones of time in it, so that it makes the same features of times where
-// the system has none.
-func TestZonesAreInTheProgram(t *testing.T) {
-	t.Chdir(filepath.Join("..", "..", ".."))
-	all, err := packages("linux/amd64")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !slices.ContainsFunc(all, func(p linked) bool { return p.ImportPath == "time/tzdata" }) {
-		t.Error("time/tzdata is not linked")
 	}
 }
 

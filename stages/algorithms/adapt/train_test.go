@@ -15,6 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/race"
 	"mars.dev/mars/stages/algorithms/augment"
 )
 
@@ -184,7 +185,7 @@ func TestResumeRefusesOtherSettings(t *testing.T) {
 }
 
 func TestStepsAllocateNothing(t *testing.T) {
-	if raceDetector {
+	if race.Detector {
 		t.Skip("the race detector allocates")
 	}
 	for _, arch := range []struct {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"mars.dev/mars/internal/race"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/labelshift"
 )
@@ -55,7 +56,7 @@ func hedged(t *testing.T, p Problem, assume ...string) *Model {
 
 // The sums of all rows, and so the answer, are the same however the rows are divided.
 func TestEveryRowInParts(t *testing.T) {
-	if raceDetector {
+	if race.Detector {
 		t.Skip("takes a minute under the race detector")
 	}
 	for _, p := range []problem{newProblem(1501, even, uneven, apart), newProblem(1501, even, even, nowhere)} {

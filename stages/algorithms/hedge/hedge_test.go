@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"mars.dev/mars/internal/contexttest"
+	"mars.dev/mars/internal/race"
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
@@ -192,7 +193,7 @@ func TestStays(t *testing.T) {
 // Of two classes in two columns, one that moves can land where the other was. A target that looks
 // like one class alone is trusted to be it, but where rows that moved together explain it better.
 func TestStaysOfTwoClasses(t *testing.T) {
-	if raceDetector {
+	if race.Detector {
 		t.Skip("takes a minute under the race detector")
 	}
 	for name, c := range map[string]struct {
@@ -242,7 +243,7 @@ func TestStaysOfTwoClasses(t *testing.T) {
 // Noise in the target is found, and the source learns with it. Movement, new proportions
 // and columns of two values have none.
 func TestNoise(t *testing.T) {
-	if raceDetector {
+	if race.Detector {
 		t.Skip("takes a minute under the race detector")
 	}
 	loud := func(p problem, columns []int) {

@@ -1,6 +1,0 @@
-//go:build !race
-
-package report
-
-// raceDetector says whether tests run under the race detector, which takes many times as long.
-const raceDetector = false
