@@ -3,14 +3,14 @@
 usage: ask.py run TASKS ANSWERS [--only PREFIX]
        ask.py study TASKS ANSWERS RESULTS.csv [--draws 20]
        ask.py commands TASKS WORK RESULTS.csv [--draws 3]
-       ask.py tables RESULTS.csv
+       ask.py tables RESULTS.csv FRESH.csv
 
 TASKS is what ask_tasks.py writes. run keeps in ANSWERS what mars says of each task before any label: mars
 proportions, and the posteriors of mars label, of the default and of each assumption alone. study draws
 rows, labels them with the truth and scores intervals: ours by the reference that the Go tests
 compare with (testdata/oracle/ppi/reference.py), Wilson's of as many uniform draws, and those of ppi_py and of glide
 where they are installed. commands does it with mars ask and mars proportions --labels themselves. tables prints
-the tables of docs/measured/ask.md. Needs NumPy, SciPy and pandas, for run and commands bin/ on the PATH, and for
+the tables of docs/measured/ask.md, of the tasks that were developed on and of fresh ones. Needs NumPy, SciPy and pandas, for run and commands bin/ on the PATH, and for
 glide Python 3.12.
 """
 
@@ -277,12 +277,28 @@ def commands(tasks, work, results, draws, only):
 
 # --- Tables -----------------------------------------------------------------------------------
 
+NAMES = {
+    "holds": "holds (uniform half alone)", "sharper": "**sharper**", "wilson": "Wilson, all uniform", "ppi_py": "ppi_py, λ = 1, all uniform", "ppi_py tuned": "ppi_py, tuned, all uniform",
+    "ppi_py our draws": "ppi_py, tuned, our draws weighted", "glide PPI": "glide PPI, all uniform", "glide ASI our draws": "glide ASI, our draws",
+}  # fmt: skip
 
-def show(title, frame):
-    print(f"\n{title}\n")
-    print("| " + " | ".join(map(str, frame.columns)) + " |\n|" + "---|" * len(frame.columns))
-    for row in frame.itertuples(index=False):
-        print("| " + " | ".join(f"{v:.3f}".replace("0.", ".", 1) if isinstance(v, float) and abs(v) < 1 else f"{v:.2f}" if isinstance(v, float) else str(v) for v in row) + " |")
+
+def shown(v):
+    """A cell, without the 0 before the point."""
+    if not isinstance(v, float):
+        return str(v)
+    return f"{v:.3f}".replace("0.", ".", 1) if abs(v) < 0.9995 else f"{v:.2f}"
+
+
+def show(rows, once=0):
+    """A table of rows, dictionaries of the same keys. The first cells stand once, where they are as above. Blanks after a key tell two columns of one name apart."""
+    print("\n| " + " | ".join(k.rstrip() for k in rows[0]) + " |\n|" + "---|" * len(rows[0]))
+    above = []
+    for row in rows:
+        cells = [shown(v) for v in row.values()]
+        line = [" " if i < once and cells[: i + 1] == above[: i + 1] else f" {c} " for i, c in enumerate(cells)]
+        print("|" + "|".join(line) + "|")
+        above = cells
 
 
 def mean(d, column):
@@ -291,40 +307,46 @@ def mean(d, column):
     return float(np.average(d[column][there], weights=d["classes"][there])) if there.any() else float("nan")
 
 
-def summary(d, method):
-    wide = (d[f"width {method}"] * d["classes"]).sum() / (d["width wilson"] * d["classes"])[d[f"width {method}"].notna()].sum()
-    return {"covers": mean(d, f"cover {method}"), "rare": mean(d, f"rare {method}"), "width": wide}
+def width(d, method):
+    """The mean width over Wilson's."""
+    return (d[f"width {method}"] * d["classes"]).sum() / (d["width wilson"] * d["classes"])[d[f"width {method}"].notna()].sum()
 
 
-def tables(results):
-    d = pd.read_csv(results)
-    methods = [c[6:] for c in d if c.startswith("cover ")]
-    right = d["accuracy"] >= 0.9
-    show("all methods", pd.DataFrame([
-        {"method": m, **{str(b): mean(d[d.budget == b], f"cover {m}") for b in BUDGETS}, ".5 to 2 %": mean(d, f"rare {m}"),
-         "width": summary(d, m)["width"], "width, ≥ 90 % right": summary(d[right], m)["width"], "refused": mean(d, f"refused {m}") if f"refused {m}" in d else 0} for m in methods]))  # fmt: skip
-    show("by kind", pd.DataFrame([
-        {"kind": k, "tasks": g.name.nunique(), "accuracy": g.accuracy.mean(), "holds": mean(g, "cover holds"), "sharper": mean(g, "cover sharper"),
-         **{f"sharper {b}": mean(g[g.budget == b], "cover sharper") for b in BUDGETS}, "width": summary(g, "sharper")["width"],
-         **{c: g[g.budget == 50][c].mean() for c in ("l1_before", "l1_uniform", "l1_after")}} for k, g in d.groupby("kind")]))  # fmt: skip
-    f = pd.DataFrame([
-        {"family": k, "tasks": g.name.nunique(), "shares": int(g.classes.sum()), "accuracy": g.accuracy.mean(), "holds": mean(g, "cover holds"),
-         "sharper": mean(g, "cover sharper"), "wilson": mean(g, "cover wilson"), "width": summary(g, "sharper")["width"]} for k, g in d.groupby("family")])  # fmt: skip
-    show("by family", f.sort_values("sharper"))
-    for m in ("holds", "sharper", "wilson"):
-        print(f"\n{m}: families below .86: {(f[m] < 0.86).sum()}, above .96: {(f[m] > 0.96).sum()}, of {len(f)}; least {f[m].min():.3f}, greatest {f[m].max():.3f}")
-    rows = []
-    for name, g in (("do not believe", d[d.expected_error > 0.2]), ("the others", d[d.expected_error <= 0.2])):
-        for b in BUDGETS:
-            h = g[g.budget == b]
-            rows.append({"verdict": name, "budget": b, "tasks": len(h), **{c: h[c].mean() for c in ("l1_before", "l1_uniform", "l1_difference", "l1_after")}, "after/before": h.l1_after.mean() / h.l1_before.mean()})
-    show("L1", pd.DataFrame(rows))
-    show("accuracy", pd.DataFrame([
-        {"budget": b, **{c: g[c].mean() for c in ("accuracy_holds", "accuracy_holds_width", "accuracy_cover", "accuracy_width")}} for b, g in d.groupby("budget")]))  # fmt: skip
-    views = [c for c in d if c.startswith("refuted ")]
-    show("refuted", pd.DataFrame([{"kind": k, **{c[8:]: g[c].mean() for c in views}} for k, g in d[d.budget == 50].groupby("kind")]))
-    ratio = d.real_width / d.predicted_width
-    show("until", pd.DataFrame([{"budget": b, **{f"{q:.0%}": ratio[d.budget == b].quantile(q) for q in (0.1, 0.5, 0.9)}} for b in BUDGETS]))
+def tables(old, fresh):
+    both = {"the 192": pd.read_csv(old), "fresh": pd.read_csv(fresh)}
+    for d in both.values():
+        right = d["accuracy"] >= 0.9
+        show([
+            {"method": NAMES[m], "covers, 20 labels": mean(d[d.budget == 20], f"cover {m}"), **{str(b): mean(d[d.budget == b], f"cover {m}") for b in BUDGETS[1:]}, "shares of .5 to 2 %": mean(d, f"rare {m}"),
+             "width": width(d, m), "width, ≥ 90 % right": width(d[right], m), "refuses": mean(d, f"refused {m}") if f"refused {m}" in d else 0.0}
+            for m in (c[6:] for c in d if c.startswith("cover "))])  # fmt: skip
+    for d in both.values():
+        show([
+            {"kind": k, "tasks": g.name.nunique(), "right": g.accuracy.mean(), "holds": mean(g, "cover holds"), "sharper": mean(g, "cover sharper"),
+             "20 labels": mean(g[g.budget == 20], "cover sharper"), **{str(b): mean(g[g.budget == b], "cover sharper") for b in BUDGETS[1:]}, "width": width(g, "sharper"),
+             **{k: g[g.budget == 50][c].mean() for k, c in (("L1 before", "l1_before"), ("uniform, 50", "l1_uniform"), ("after 50", "l1_after"))}}
+            for k, g in d.groupby("kind")])  # fmt: skip
+    families = {tasks: pd.DataFrame([
+        {"family": k, "tasks": g.name.nunique(), "shares × budgets": int(g.classes.sum()), "right": g.accuracy.mean(), "holds": mean(g, "cover holds"),
+         "sharper": mean(g, "cover sharper"), "Wilson": mean(g, "cover wilson"), "width": width(g, "sharper")} for k, g in d.groupby("family")]).sort_values("sharper", kind="stable") for tasks, d in both.items()}  # fmt: skip
+    show([
+        {"tasks": tasks, "families": len(f), "intervals": m, "least covered": f[m].min(), "most covered": f[m].max(), "below .86": int((f[m] < 0.86).sum()), "above .96": int((f[m] > 0.96).sum())}
+        for tasks, f in families.items() for m in ("holds", "sharper", "Wilson")], once=2)  # fmt: skip
+    for f in families.values():
+        show(f.to_dict("records"))
+    show([
+        {"tasks": tasks, "verdict": verdict, "labels": b, "tasks ": len(h), **{k: h[c].mean() for k, c in (("L1 before", "l1_before"), ("uniform alone", "l1_uniform"), ("difference alone", "l1_difference"), ("after", "l1_after"))},
+         "after / before": h.l1_after.mean() / h.l1_before.mean()}
+        for tasks, d in both.items() for verdict, g in (("do not believe", d[d.expected_error > 0.2]), ("the others", d[d.expected_error <= 0.2])) for b in BUDGETS for h in [g[g.budget == b]]], once=2)  # fmt: skip
+    show([
+        {"tasks": tasks, "labels": b, "holds covers": g.accuracy_holds.mean(), "width": g.accuracy_holds_width.mean(), "sharper covers": g.accuracy_cover.mean(), "width ": g.accuracy_width.mean()}
+        for tasks, d in both.items() for b, g in d.groupby("budget")], once=1)  # fmt: skip
+    show([
+        {"kind": k + ", fresh" * (tasks == "fresh"), **{c[8:]: g[c].mean() for c in g if c.startswith("refuted ")}}
+        for tasks, d in both.items() for k, g in d[d.budget == 50].groupby("kind")])  # fmt: skip
+    show([
+        {"tasks": tasks, "labels": b, **{name: (g.real_width / g.predicted_width).quantile(q) for name, q in (("10 % of tasks below", 0.1), ("median", 0.5), ("10 % above", 0.9))}}
+        for tasks, d in both.items() for b, g in d.groupby("budget")], once=1)  # fmt: skip
 
 
 def main():

@@ -156,6 +156,11 @@ def auroc(score, positive) -> float:
     return float(np.mean([(a > n).mean() + (a == n).mean() / 2 for a in p])) if len(p) and len(n) else float("nan")
 
 
+def shown(v: float, digits: int = 3) -> str:
+    """A number without the 0 before the point."""
+    return f"{v:.{digits}f}".removeprefix("0")
+
+
 def tables(results: pathlib.Path) -> None:
     families = collections.defaultdict(list)
     for line in results.read_text().splitlines():
@@ -170,21 +175,22 @@ def tables(results: pathlib.Path) -> None:
         a, l1 = (np.nanmean(list(means(how, what).values())) for what in ("accuracy", "l1"))
         missing = sum(np.isnan(v) for v in means(how, "accuracy").values())
         name = {"poured": "mars, poured together", "by batch": "**mars, by batch**"}.get(how, how)
-        print(f"| {name} | {a:.3f} | {l1:.3f} |" + (f" ({missing} families refused)" if missing else ""))
+        refused = f" (refuses {'one family' if missing == 1 else f'{missing} families'})" if missing else ""
+        print(f"| {name}{refused} | {shown(a)} | {shown(l1)} |")
     print("\n| family | batches | right, poured | by batch | said | L1, poured | said | by batch | said | said / true |\n|---|---|---|---|---|---|---|---|---|---|")
     columns = [("poured", "accuracy"), ("by batch", "accuracy"), ("by batch", "expected_accuracy"), ("poured", "l1"), ("poured", "expected_error"), ("by batch", "l1"), ("by batch", "expected_error")]  # fmt: skip
     for f in sorted(families):
         values = [means(how, what)[f] for how, what in columns]
-        print(f"| {f} | {families[f][0]['batches'] + 1} | {' | '.join(f'{v:.3f}' for v in values)} | {values[6] / max(values[5], 1e-9):.2f} |")
+        print(f"| {f} | {families[f][0]['batches'] + 1} | {' | '.join(map(shown, values))} | {shown(values[6] / max(values[5], 1e-9), 2)} |")
     values = [np.mean(list(means(how, what).values())) for how, what in columns]
-    print(f"| **mean** | | {' | '.join(f'{v:.3f}' for v in values)} | {values[6] / values[5]:.2f} |")
+    print(f"| **mean** | | {' | '.join(map(shown, values))} | {shown(values[6] / values[5], 2)} |")
     rows = [r for some in families.values() for r in some]
     print("\n| by | AUROC for L1 > .2 | for L1 > .1 | expected off in L1 | expected accuracy off | intervals hold |\n|---|---|---|---|---|---|")
     for how in ("poured", "by batch"):
         off, said = (np.array([r[how][what] for r in rows]) for what in ("l1", "expected_error"))
         right, expected = (np.array([r[how][what] for r in rows]) for what in ("accuracy", "expected_accuracy"))
         inside = np.mean([np.mean(r[how]["inside"]) for r in rows])
-        print(f"| {how} | {auroc(said, off > 0.2):.2f} | {auroc(said, off > 0.1):.2f} | {np.abs(off - said).mean():.3f} | {np.abs(right - expected).mean():.3f} | {inside:.2f} |")
+        print(f"| {how} | {shown(auroc(said, off > 0.2), 2)} | {shown(auroc(said, off > 0.1), 2)} | {shown(np.abs(off - said).mean())} | {shown(np.abs(right - expected).mean())} | {shown(inside, 2)} |")
 
 
 def main() -> None:

@@ -29,10 +29,12 @@ import time
 import traceback
 import warnings
 
-import anndata
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
+
+with contextlib.suppress(ImportError):  # the tables need none
+    import anndata
 
 warnings.simplefilter("ignore")
 

@@ -17,7 +17,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity
 from sklearn.svm import SVC
-from xgboost import XGBClassifier
 
 METRICS = ["sqeuclidean", "cosine", "cityblock"]
 GAMMAS = [1e-4, 1e-3, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
@@ -33,6 +32,8 @@ def classifier(name):
     elif kind == "SVC":
         model = SVC(probability=True, random_state=0, **dict(zip(["C", "gamma"], numbers)))
     else:
+        from xgboost import XGBClassifier
+
         rows, columns, depth = numbers or (1, 1, 6)
         model = XGBClassifier(max_depth=int(depth), subsample=rows, n_jobs=1, colsample_bytree=columns,
                               colsample_bylevel=columns, colsample_bynode=columns)
