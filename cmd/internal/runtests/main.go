@@ -32,7 +32,7 @@ func main() {
 
 func run(args []string, needed *regexp.Regexp, strict bool) error {
 	// The scripts of cmd/mars take minutes, and many where other programs use the machine.
-	cmd := exec.Command("go", append([]string{"test", "-json", "-timeout", "30m"}, args...)...)
+	cmd := exec.Command("go", append([]string{"test", "-json", "-timeout", "60m"}, args...)...)
 	cmd.Stderr = os.Stderr
 	events, err := cmd.StdoutPipe()
 	if err != nil {
