@@ -20,7 +20,7 @@ var jsonArrayFormat = &format{
 		if err != nil {
 			return nil, err
 		}
-		lines.r = bufio.NewReaderSize(&objectLines{text: lines.r, place: beforeArray}, 1<<16)
+		lines.r = bufio.NewReaderSize(&objectLines{text: lines.r}, 1<<16)
 		return openJSONObjects(ctx, in, o, lines, "object")
 	},
 }

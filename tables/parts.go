@@ -286,9 +286,9 @@ func (w origin) span(i int) *span {
 
 // Place names row i for a message, as people count: from 1.
 func (w origin) Place(i int) string {
-	in, lines, file := w.In(i), w.lines, ""
+	in, lines, file := w.InFile(i), w.lines, ""
 	if s := w.span(i); s != nil {
-		in, lines, file = in-s.first, s.lines, s.file+", "
+		lines, file = s.lines, s.file+", "
 	}
 	if lines {
 		return fmt.Sprintf("%sline %d", file, in+2)
