@@ -10,6 +10,7 @@ import (
 type fileID struct {
 	device, inode uint64
 	changed       syscall.Timespec
+	known         struct{ names, mode, user, group uint64 } // to the system: it changes with them too
 }
 
 func idOf(info fs.FileInfo) fileID {
@@ -17,5 +18,17 @@ func idOf(info fs.FileInfo) fileID {
 	if !ok {
 		return fileID{}
 	}
-	return fileID{uint64(is.Dev), is.Ino, is.Ctim}
+	id := fileID{device: uint64(is.Dev), inode: is.Ino, changed: is.Ctim}
+	id.known.names, id.known.mode = uint64(is.Nlink), uint64(is.Mode)
+	id.known.user, id.known.group = uint64(is.Uid), uint64(is.Gid)
+	return id
+}
+
+// A new name, as some backups make, and another mode or owner change a file for the system, as
+// writing does.
+func (id fileID) same(now fileID) bool {
+	if id.known != now.known {
+		id.known, id.changed = now.known, now.changed
+	}
+	return id == now
 }

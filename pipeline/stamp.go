@@ -26,6 +26,10 @@ type moment struct {
 	id   fileID
 }
 
+func (m moment) same(now moment) bool {
+	return m.path == now.path && m.size == now.size && m.time == now.time && m.id.same(now.id)
+}
+
 // NewStamp is the stamp of a file or folder as it is now.
 func NewStamp(path string) Stamp {
 	full, err := filepath.Abs(path)
@@ -68,7 +72,7 @@ func momentsOf(path string, info fs.FileInfo) []moment {
 func (s Stamp) Check() error {
 	now := moments(s.full)
 	for i, m := range s.at {
-		if i >= len(now) || now[i] != m {
+		if i >= len(now) || !m.same(now[i]) {
 			return s.changed(m.path)
 		}
 	}
@@ -94,7 +98,7 @@ func changed(path string) error {
 func StandardInput() (check func() error) {
 	before := standardInput()
 	return func() error {
-		if arrowio.StandardInputIsRead() && !slices.Equal(before, standardInput()) {
+		if arrowio.StandardInputIsRead() && !slices.EqualFunc(before, standardInput(), moment.same) {
 			return changed("standard input")
 		}
 		return nil

@@ -177,7 +177,14 @@ func TestUIAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		beside, end := context.WithCancel(t.Context()) // that others read the file is no change of it
+		go func() {
+			for beside.Err() == nil {
+				http.DefaultClient.Do(s.request("POST", "run", s.task([]string{"look", "x"}, map[string]int{"x": number})).WithContext(beside)) //nolint:errcheck,bodyclose // nobody hears
+			}
+		}()
 		d := s.do(append(strings.Fields(path), hostile), map[string]int{hostile: number}, name, "absent")
+		end()
 		if d.Code != 0 || len(d.Files) != 1 {
 			t.Fatalf("%+v", d)
 		}

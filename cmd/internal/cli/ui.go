@@ -261,9 +261,15 @@ func (u *ui) lay(folder string, files map[string]int64) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := os.Link(u.path(number), path); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(u.path(number)); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s: is not here any more: choose it again", name)
-		} else if err != nil {
+		}
+		// A second name of the file itself would be a change of it to a command that is reading it.
+		link := os.Symlink
+		if runtime.GOOS == "windows" { // where it takes a right, and a new name is no change
+			link = os.Link
+		}
+		if err := link(u.path(number), path); err != nil {
 			return fmt.Errorf("%s: %w: start mars ui with another folder for temporary files in TMPDIR", name, err)
 		}
 	}

@@ -140,7 +140,7 @@ async function settings(browser) {
     await page.keyboard.press("Enter");
     await idle(page);
     seen.seconds = (Date.now() - begun) / 1000;
-    seen.failed = await text(page, "problem");
+    if (seen.failed = await text(page, "problem")) throw new Error(seen.failed);
     seen.command = await text(page, "command");
     seen.verdict = await text(page, "verdict");
     seen.shares = await text(page, "shares");
