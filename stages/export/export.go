@@ -56,6 +56,9 @@ func open(ctx context.Context, o Options) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
+	if file.Kind == models.KindUnmix {
+		return nil, fmt.Errorf("%s: a model of the method unmix cannot be exported, as neither ONNX nor PyTorch has least squares with bounds: apply it with mars predict", o.Model)
+	}
 	m := &source{Labeller: labeller, file: file}
 	if labeller.Preparation == "" || labeller.Vectors != "" || o.Prepared {
 		return m, nil

@@ -22,6 +22,7 @@ import (
 
 	"mars.dev/mars/arrowio"
 	"mars.dev/mars/stages"
+	"mars.dev/mars/stages/algorithms/unmix"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/levels"
 	"mars.dev/mars/stages/internal/stream"
@@ -77,7 +78,8 @@ func New(env stages.Env, in arrowio.Stream, o Options) (*Labels, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.classes, l.doubted = known.Classes, len(diagnostics.Read(known).AllWarnings()) > 0
+	said := diagnostics.Read(known)
+	l.classes, l.doubted = known.Classes, len(said.AllWarnings()) > 0 && said.Estimator != unmix.Method // whose rows have no one class
 	if err := cmp.Or(l.giveLabels(), l.readLevels(known)); err != nil {
 		return nil, err
 	}

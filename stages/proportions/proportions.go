@@ -19,6 +19,7 @@ import (
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/mte"
 	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/algorithms/unmix"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/labelled"
 	"mars.dev/mars/stages/internal/levels"
@@ -27,9 +28,9 @@ import (
 )
 
 // Methods are the ways to estimate: hedge, under several assumptions; mte, by
-// match–translate–EM with a panel of other estimators around it; auto, which is mte for
-// images (on their embedding) and hedge for all others.
-var Methods = []string{"auto", "hedge", "mte"}
+// match–translate–EM with a panel of other estimators around it; unmix, for rows that are mixtures
+// of classes; auto, which is mte for images (on their embedding) and hedge for all others.
+var Methods = []string{"auto", hedge.Method, "mte", unmix.Method}
 
 // Options of an estimate.
 type Options struct {
@@ -83,7 +84,10 @@ func Estimate(ctx context.Context, env stages.Env, in arrowio.Stream, o Options)
 // newAnswer gathers the rows and answers.
 func newAnswer(ctx context.Context, r *stream.Rows, classes []string, o Options) (*Report, error) {
 	estimate := answerHedge
-	if o.Method == "mte" || o.Method != hedge.Method && r.Images() {
+	switch {
+	case o.Method == unmix.Method:
+		estimate = answerUnmix
+	case o.Method == "mte" || o.Method != hedge.Method && r.Images():
 		estimate = answerMTE
 	}
 	var err error

@@ -148,6 +148,9 @@ func (r *Report) writeDetails(w io.Writer) error {
 }
 
 func (r *Report) writeOpinions(w io.Writer) error {
+	if len(r.Estimators) == 0 {
+		return nil
+	}
 	fmt.Fprintln(w, "\nOther estimators:")
 	var all []opinion
 	for _, name := range r.order() {

@@ -3,6 +3,7 @@ package proportions
 import (
 	"fmt"
 
+	"mars.dev/mars/stages/algorithms/unmix"
 	"mars.dev/mars/stages/internal/diagnostics"
 )
 
@@ -11,6 +12,7 @@ const (
 	adviceCheck  = "label some target rows by hand and compare (docs/how-to/doubts.md)"
 	adviceLook   = "look at what each assumption or estimator alone would say (--details) before you rely on them"
 	adviceLabels = "mars label gives each row its class"
+	adviceKnown  = "compare with rows of which you know what they are made of"
 )
 
 // believe says whether to believe the estimate, why, and what to do next.
@@ -23,7 +25,12 @@ func (r *Report) believe(grounds string) {
 	r.Judgement, r.Grounds = diagnostics.Judge(signs), grounds
 	r.Advice = map[diagnostics.Verdict]string{diagnostics.Doubt: adviceCheck, diagnostics.Unjudged: adviceCheck,
 		diagnostics.Care: adviceLook, diagnostics.Believe: adviceLabels}[r.Judgement]
+	if r.Method == unmix.Method {
+		r.Advice = adviceKnown
+	}
 }
 
 // Doubtful reports whether labels of some target rows would settle what the report leaves open.
-func (r *Report) Doubtful() bool { return r.Labelled == nil && r.Advice != adviceLabels }
+func (r *Report) Doubtful() bool {
+	return r.Labelled == nil && r.Advice != adviceLabels && r.Method != unmix.Method
+}

@@ -25,6 +25,7 @@ import (
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/selftrain"
 	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/algorithms/unmix"
 	"mars.dev/mars/stages/internal/diagnostics"
 	"mars.dev/mars/stages/internal/labelled"
 	"mars.dev/mars/stages/internal/models"
@@ -82,7 +83,7 @@ type Labels = labelled.Options
 
 // Methods are the names of the ways to train.
 func Methods() []string {
-	return append(adapt.MethodNames(), gmmot.Method, translate.Method, hedge.Method)
+	return append(adapt.MethodNames(), gmmot.Method, translate.Method, hedge.Method, unmix.Method)
 }
 
 // Auto is the method that is chosen by the rows: self-training for images, translate for
@@ -159,6 +160,8 @@ func fitMethod(ctx context.Context, r *stream.Rows, o Options) (*trained, error)
 		return learnMixture(ctx, r, o)
 	case hedge.Method:
 		return learnHedge(ctx, r, o)
+	case unmix.Method:
+		return learnUnmix(ctx, r, o)
 	}
 	model, said, err := learn(ctx, r, o)
 	if model != nil {
@@ -181,7 +184,7 @@ func fitMethod(ctx context.Context, r *stream.Rows, o Options) (*trained, error)
 // Algorithm 2 fits it: in the latent space, if there is one.
 func (o Options) column(r *stream.Rows) string {
 	switch {
-	case o.Method == translate.Method || o.Method == hedge.Method:
+	case o.Method == translate.Method || o.Method == hedge.Method || o.Method == unmix.Method:
 		return r.Vectors()
 	case o.Method == gmmot.Method && r.Has(r.Columns.Embedding):
 		return r.Columns.Embedding

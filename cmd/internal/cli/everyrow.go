@@ -71,16 +71,16 @@ func (p *estimator) fromSums(cmd *cobra.Command, args []string) error {
 func (p *estimator) takeParts(cmd *cobra.Command, args []string) error {
 	a, f := &p.all, &p.files
 	switch {
-	case a.saveModel != "" && p.options.Method == "mte":
-		return usagef("--save-model: --method mte has no model for mars predict: take hedge")
+	case a.saveModel != "" && !p.hedges():
+		return usagef("--save-model: mars proportions --method %s keeps no model for mars predict: take hedge", p.options.Method)
 	case a.parts == "" && a.passes > 0:
 		return usagef("--passes goes through the rows of --parts: name the target's files with --parts instead of --target")
 	case a.parts == "":
 		return nil
 	case f.target.Path != "" || len(args) > 0 || f.source.Path == "":
 		return usagef("--parts are the target's rows: give --source FILE beside them, and nothing else")
-	case p.options.Method == "mte":
-		return usagef("--parts: --method mte has no sums over all rows: take hedge")
+	case !p.hedges():
+		return usagef("--parts: --method %s has no sums over all rows: take hedge", p.options.Method)
 	}
 	if err := refuse(cmd, "--parts are read as they are", []string{"domain-column", "source-domain", "target-domain", "truth", "target-labels", "target-proportions", "target-rows", "max-target-rows", "image-column", "file-column",
 		"disjoint", "cached", "labels", "classes", "shape", "resize", "crop", "target-resize", "hash-features", "load"}); err != nil {

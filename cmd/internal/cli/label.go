@@ -20,6 +20,7 @@ import (
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/selftrain"
 	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/algorithms/unmix"
 	"mars.dev/mars/stages/embed"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
@@ -46,7 +47,8 @@ be told from those that it expects, beside other signs; the weights were fitted 
 truth is known. --assume says what is known. On images the method is self-training: a network is
 trained on changed images of the source, then on changed images of the target too, with labels
 that it gives itself. With --method translate or hedge images are first given an embedding that
-is learnt on the source. The log says what was assumed, what speaks most for it, and what share of
+is learnt on the source. For rows that are mixtures of the classes, as of several cells or materials,
+there is --method unmix: probability is then what a row is made of. The log says what was assumed, what speaks most for it, and what share of
 the labels is expected to be right, and warns when they are not to be believed.
 
 typicality is how usual a row is for its class, as a p-value: --unknown 0.01 labels rows
@@ -239,6 +241,11 @@ func (l *labeller) checkMethod(cmd *cobra.Command) error {
 		return err
 	}
 	l.options.Assume, l.options.Classifiers = l.hedge.views(), l.hedge.members()
+	if method == unmix.Method {
+		if err := refuse(cmd, "--method unmix says what rows are made of", []string{"decision", "labels", "new-class"}); err != nil {
+			return err
+		}
+	}
 	if l.options.Augment != "" && method != train.Auto && method != selftrain.Method {
 		return usagef("--augment: --method %s changes no image at random: choose %s", method, selftrain.Method)
 	}

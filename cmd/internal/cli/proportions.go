@@ -14,6 +14,7 @@ import (
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/selftrain"
+	"mars.dev/mars/stages/algorithms/unmix"
 	"mars.dev/mars/stages/embed"
 	"mars.dev/mars/stages/featurize"
 	"mars.dev/mars/stages/label"
@@ -42,6 +43,9 @@ what this does and where it fails.
 --method mte is match–translate–EM alone, under which classes may change their proportions,
 move, and change their look, with the opinions of other estimators. It is what images get:
 they are first given an embedding that is learnt by self-training on both domains.
+
+--method unmix is for rows that are mixtures of the classes, such as wells or spots with several
+cells, or pixels with several materials. The classes have to look as in the source.
 
 The name of --output says how the report is written: .csv, .tsv, .jsonl, .parquet and .arrow get
 a row a class, .json the whole report.
@@ -159,6 +163,11 @@ func (p *estimator) run(cmd *cobra.Command, args []string) error {
 	return q.ask(cmd, args)
 }
 
+// hedges reports whether the method may be hedge.
+func (p *estimator) hedges() bool {
+	return p.options.Method == "auto" || p.options.Method == hedge.Method
+}
+
 // checkOptions checks the flags that are this command's own.
 func (p *estimator) checkOptions(cmd *cobra.Command) error {
 	o := &p.options
@@ -175,7 +184,10 @@ func (p *estimator) checkOptions(cmd *cobra.Command) error {
 	if err := p.each.check(cmd, &p.files, "simultaneous", "truth", "sums", "model", "save-model", "parts", "details"); err != nil {
 		return err
 	}
-	if err := p.hedge.refuseUnless(cmd, o.Method != "mte", o.Method); err != nil {
+	if p.given.path != "" && o.Method == unmix.Method {
+		return usagef("--labels: with --method unmix a row has no one class: leave it out")
+	}
+	if err := p.hedge.refuseUnless(cmd, p.hedges(), o.Method); err != nil {
 		return err
 	}
 	o.Assume, o.Classifiers = p.hedge.views(), p.hedge.members()

@@ -18,6 +18,7 @@ import (
 	"mars.dev/mars/stages/algorithms/gmmot"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/translate"
+	"mars.dev/mars/stages/algorithms/unmix"
 	"mars.dev/mars/stages/featurize/shift"
 	"mars.dev/mars/stages/predict"
 	"mars.dev/mars/stages/train"
@@ -38,7 +39,9 @@ corrects by its estimate of p_T), source (no adaptation), marsc and marsg (MARS
 with Ward's clustering or a Gaussian mixture), wd (Wasserstein distance without weights,
 relaxed by --beta), dann (domain-adversarial), iw-wd (weights from the classifier's confusion),
 gmm-ot (trains nothing: a row gets the class that its component of a Gaussian mixture is matched
-with; it takes embedding where there is one, and --save keeps an Arrow file).
+with; it takes embedding where there is one, and --save keeps an Arrow file), unmix (for rows
+that are mixtures of the classes: probability is what each is made of, by least squares on the
+classes' means).
 An iteration of the paper is an epoch here: a pass over the source rows.
 
 --as-published-code measures what the authors' program does otherwise than their paper says:
@@ -201,6 +204,8 @@ func (t *trainFlags) checkMethod(cmd *cobra.Command, o train.Options) error {
 		return refuse(cmd, "--method gmm-ot trains no networks", networks)
 	case hedge.Method:
 		return refuse(cmd, "--method hedge trains classifiers of its own", networks)
+	case unmix.Method:
+		return refuse(cmd, "--method unmix says what rows are made of", append(networks, "decision", "labels"))
 	case translate.Method:
 		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "as-published-code", "start-align", "reestimate-every",
 			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches", "decay-from", "average-from"})

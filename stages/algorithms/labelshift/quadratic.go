@@ -16,7 +16,13 @@ func SimplexLeastSquares(m *mat.Dense, b, near []float64) ([]float64, error) {
 	var g, h mat.Dense
 	g.Mul(m.T(), m)
 	h.Mul(m.T(), mat.NewDense(len(b), 1, b))
-	p, err := leastQuadratic(&g, mat.Col(nil, 0, &h), true, near)
+	return SimplexQuadratic(&g, mat.Col(nil, 0, &h), near)
+}
+
+// SimplexQuadratic returns the p >= 0 of sum 1 for which ½·pᵀGp − hᵀp is least, of a G that is
+// positive semidefinite. near is as for SimplexLeastSquares.
+func SimplexQuadratic(g *mat.Dense, h, near []float64) ([]float64, error) {
+	p, err := leastQuadratic(g, h, true, near)
 	if err == nil {
 		dense.Normalize(p) // rounding
 	}

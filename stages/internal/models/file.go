@@ -10,6 +10,7 @@ import (
 	"mars.dev/mars/stages/algorithms/adapt"
 	"mars.dev/mars/stages/algorithms/hedge"
 	"mars.dev/mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/unmix"
 	"mars.dev/mars/stages/internal/state"
 )
 
@@ -21,6 +22,7 @@ const (
 	KindNetworks Kind = iota
 	KindHedge
 	KindMixture
+	KindUnmix
 )
 
 // A File is a model's file, which is known by its beginning.
@@ -58,8 +60,11 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: give the file that mars label --save or mars train --save wrote", path, err)
 	}
-	if metadata[adapt.KeyMethod] == hedge.Method {
+	switch metadata[adapt.KeyMethod] {
+	case hedge.Method:
 		f.Kind = KindHedge
+	case unmix.Method:
+		f.Kind = KindUnmix
 	}
 	return f, nil
 }

@@ -4,6 +4,7 @@ package models
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -13,6 +14,7 @@ import (
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/onnx"
 	"mars.dev/mars/stages/algorithms/safetensors"
+	"mars.dev/mars/stages/algorithms/unmix"
 )
 
 // A Labeller labels rows: a model of any kind, as the stages that use one need it.
@@ -102,6 +104,12 @@ func Hedge(m *hedge.Model) *Labeller {
 	return l
 }
 
+// Unmix is the labeller of rows that are mixtures: their shares take the place of posteriors.
+func Unmix(m *unmix.Model) *Labeller {
+	return &Labeller{Classes: m.Classes, Vectors: m.Vectors, Width: m.Width(), Shape: []int{m.Width()}, Preparation: m.Preparation, Levels: m.Levels,
+		Predict: m.Predict, Decide: m.Decide}
+}
+
 // Label makes rows ready for the model, and returns them with their posteriors, which are
 // ready for its decision.
 func (l *Labeller) Label(ctx context.Context, x blas32.General) (ready, posteriors blas32.General, err error) {
@@ -145,6 +153,15 @@ func (f *File) Load(ctx context.Context, decision string) (*Labeller, string, er
 			return nil, "", err
 		}
 		return Hedge(m), sum, decide(&m.Decision)
+	case KindUnmix:
+		m, sum, err := load(f, unmix.Load)
+		if err != nil {
+			return nil, "", err
+		}
+		if decision != "" && decision != "none" {
+			return nil, "", fmt.Errorf("%s: a model of the method unmix says what rows are made of, which --decision %s does not change: leave it out", f.path, decision)
+		}
+		return Unmix(m), sum, nil
 	}
 	m, sum, err := load(f, adapt.Load)
 	if err != nil {

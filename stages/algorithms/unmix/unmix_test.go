@@ -1,0 +1,205 @@
+package unmix
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"mars.dev/mars/internal/contexttest"
+	"mars.dev/mars/stages/algorithms/internal/dense"
+)
+
+var names = []string{"a", "b", "c", "d"}
+
+func mustFit(t *testing.T, x blas32.General, labels []int32, classes []string) *Model {
+	t.Helper()
+	m, err := Fit(t.Context(), x, labels, classes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func mustPredict(t *testing.T, m *Model, x blas32.General) blas32.General {
+	t.Helper()
+	p, err := m.Predict(t.Context(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func matrix(rows [][]float32) (x blas32.General) {
+	for _, row := range rows {
+		dense.Append(&x, row)
+	}
+	return x
+}
+
+// Compares with scipy, testdata/oracle/unmix/generate.py.
+func TestAgreesWithScipy(t *testing.T) {
+	const tolerance = 2e-4 // rows are float32
+	text, err := os.ReadFile("../../../testdata/oracle/unmix/unmix.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var o struct {
+		Source, Target [][]float32
+		Labels         []int32
+		Shares         [][]float64
+	}
+	if err := json.Unmarshal(text, &o); err != nil {
+		t.Fatal(err)
+	}
+	m := mustFit(t, matrix(o.Source), o.Labels, names)
+	p := mustPredict(t, m, matrix(o.Target))
+	for i, want := range o.Shares {
+		for k, share := range want {
+			if got := float64(dense.Row(p, i)[k]); !(math.Abs(got-share) <= tolerance) {
+				t.Errorf("row %d, class %d: %g, want %g", i, k, got, share)
+			}
+		}
+	}
+	var file bytes.Buffer
+	m.Proportions = Shares(p)
+	if err := m.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Load(bytes.NewReader(file.Bytes()), "file")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range mustPredict(t, again, matrix(o.Target)).Data {
+		if v != p.Data[i] {
+			t.Fatal("what was kept answers otherwise")
+		}
+	}
+}
+
+// draw makes n rows of each of four classes in five columns, and mixtures of those shares of so many rows each.
+func draw(rng *rand.Rand, n, mixtures, of int, shares []float64) (x blas32.General, labels []int32, mixed blas32.General) {
+	row := func(k int) []float32 {
+		v := make([]float32, 5)
+		for j := range v {
+			v[j] = float32(rng.NormFloat64() + 4*math.Cos(float64(k*(j+1)+j)))
+		}
+		return v
+	}
+	for k := range names {
+		for range n {
+			dense.Append(&x, row(k))
+			labels = append(labels, int32(k))
+		}
+	}
+	for range mixtures {
+		sum := make([]float32, 5)
+		for range of {
+			k, u := 0, rng.Float64()
+			for ; k < len(shares)-1 && u > shares[k]; k++ {
+				u -= shares[k]
+			}
+			for j, v := range row(k) {
+				sum[j] += v / float32(of)
+			}
+		}
+		dense.Append(&mixed, sum)
+	}
+	return x, labels, mixed
+}
+
+// The bounds of mixtures hold about as often as is asked for, whatever the units, and those of groups
+// are about the sums.
+func TestBoundsHold(t *testing.T) {
+	shares, groups := []float64{.5, .3, .15, .05}, [][]int{{0, 0, 1, 1}}
+	const draws = 60
+	holds, together := 0, 0
+	for i := range draws {
+		x, labels, mixed := draw(rand.New(rand.NewPCG(1, uint64(i))), 40, 60, 9, shares)
+		for _, v := range []blas32.General{x, mixed} {
+			for r := range v.Rows {
+				dense.Row(v, r)[1] *= 1e5
+			}
+		}
+		m := mustFit(t, x, labels, names)
+		b, err := m.Bounds(t.Context(), x, labels, mixed, IntervalOptions{Groups: groups, Replicates: 60, Seed: uint64(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, share := range shares {
+			if b.Lower[k] <= share && share <= b.Upper[k] {
+				holds++
+			}
+		}
+		if b.Groups[0].Lower[0] <= .8 && .8 <= b.Groups[0].Upper[0] {
+			together++
+		}
+		if !(b.Error > 0 && b.Error < .2) {
+			t.Errorf("expected error %g", b.Error)
+		}
+	}
+	if rate := float64(holds) / draws / 4; rate < .8 || rate > .97 {
+		t.Errorf("%.3f of the bounds hold", rate)
+	}
+	if rate := float64(together) / draws; rate < .75 {
+		t.Errorf("%.3f of the bounds of a group hold", rate)
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	x, labels, mixed := draw(rand.New(rand.NewPCG(2, 0)), 20, 3, 5, []float64{.25, .25, .25, .25})
+	narrow := blas32.General{Rows: x.Rows, Cols: 2, Stride: 2}
+	for i := range x.Rows {
+		narrow.Data = append(narrow.Data, dense.Row(x, i)[:2]...)
+	}
+	broken := dense.Clone(x)
+	broken.Data[7] = float32(math.NaN())
+	for what, test := range map[string]struct {
+		x       blas32.General
+		labels  []int32
+		classes []string
+		want    string
+	}{
+		"one class":                   {x, make([]int32, x.Rows), names[:1], "at least two can be mixed"},
+		"NaN":                         {broken, labels, names, "row 1"},
+		"fewer columns than it takes": {narrow, labels, names, "span fewer than 3 dimensions"},
+	} {
+		if _, err := Fit(t.Context(), test.x, test.labels, test.classes); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	m := mustFit(t, x, labels, names)
+	m.Proportions = Shares(mustPredict(t, m, mixed))
+	var file bytes.Buffer
+	if err := m.Save(&file); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < file.Len(); i += 7 { // whatever is damaged, nothing panics, and no NaN is passed on
+		damaged := bytes.Clone(file.Bytes())
+		damaged[i] ^= 0x55
+		if again, err := Load(bytes.NewReader(damaged), "file"); err == nil {
+			if p, err := again.Predict(t.Context(), mixed); err == nil && !dense.Finite(p.Data) {
+				t.Errorf("byte %d: shares are not finite", i)
+			}
+		}
+	}
+}
+
+func TestContextEnds(t *testing.T) {
+	x, labels, mixed := draw(rand.New(rand.NewPCG(3, 0)), 20, 200, 5, []float64{.25, .25, .25, .25})
+	m := mustFit(t, x, labels, names)
+	contexttest.Stops(t, 3, func(ctx context.Context) error {
+		_, err := m.Predict(ctx, mixed)
+		return err
+	})
+	contexttest.Stops(t, 20, func(ctx context.Context) error {
+		_, err := m.Bounds(ctx, x, labels, mixed, IntervalOptions{Replicates: 4})
+		return err
+	})
+}
