@@ -53,6 +53,13 @@ def by_mars(source, target, label):
     return new.obs["mars_label"].astype(str).to_numpy(), known.proportions, new.obs["mars_confidence"].to_numpy()
 
 
+def by_unmix(source, target, label):
+    import mars
+
+    new, known = mars.label(source, target, label, return_report=True, random_state=0, method="unmix")
+    return new.obs["mars_label"].astype(str).to_numpy(), known.proportions, new.obs["mars_confidence"].to_numpy()
+
+
 def counts(a):
     return a.uns.get("values") != NOT_COUNTS
 
@@ -188,8 +195,52 @@ def by_cytopt(source, target, label):
     return None, dict(zip(names.tolist(), shares.tolist())), None
 
 
+def sums(source, target, label):
+    """Normalised counts, which add up: the means of the types, and the rows of the target."""
+    x, y, _ = both(source, target)
+    types = source.obs[label].astype(str).to_numpy()
+    x, y = np.expm1(x.toarray()), np.expm1(y.toarray())
+    names = np.unique(types)
+    return names, np.stack([x[types == t].mean(axis=0) for t in names]), y
+
+
+def mean_share(names, parts):
+    parts = np.maximum(parts, 0)
+    return None, dict(zip(names.tolist(), (parts / parts.sum(axis=1, keepdims=True)).mean(axis=0).tolist())), None
+
+
+def by_nnls(source, target, label):
+    """Nonnegative least squares on the means of the types, the plainest deconvolution."""
+    from scipy.optimize import nnls
+
+    names, means, y = sums(source, target, label)
+    return mean_share(names, np.array([nnls(means.T, row)[0] for row in y]))
+
+
+def by_nu_svr(source, target, label):
+    """As CIBERSORT does (Newman et al. 2015): nu-SVR on a signature of 300 genes, standardised, the best of three nu."""
+    from sklearn.svm import NuSVR
+
+    names, means, y = sums(source, target, label)
+    high, next_to = np.sort(means, axis=0)[-1], np.sort(means, axis=0)[-2]
+    rise, top = np.log1p(high) - np.log1p(next_to), means.argmax(axis=0)
+    genes = np.concatenate([np.flatnonzero(top == k)[np.argsort(-rise[top == k], kind="stable")[: 300 // len(names)]] for k in range(len(names))])
+    s = means[:, genes].T
+    s, parts = (s - s.mean()) / s.std(), []
+    for row in y[:, genes]:
+        row, best = (row - row.mean()) / row.std(), None
+        for nu in (0.25, 0.5, 0.75):
+            w = np.maximum(NuSVR(nu=nu, kernel="linear").fit(s, row).coef_.ravel(), 0)
+            w /= max(w.sum(), 1e-12)
+            off = np.sqrt(np.mean((s @ w - row) ** 2))
+            best = min(best, (off, w), key=lambda b: b[0]) if best else (off, w)
+        parts.append(best[1])
+    return mean_share(names, np.array(parts))
+
+
 METHODS = {
     "mars label": by_mars,
+    "mars label --method unmix": by_unmix,
     "CellTypist": by_celltypist,
     "SingleR": by_singler,
     "scANVI": by_scanvi,
@@ -197,7 +248,10 @@ METHODS = {
     "linear SVM with rejection": by_svm_with_rejection,
     "logistic regression on the components": by_logistic,
     "CytOpT": by_cytopt,
+    "nonnegative least squares": by_nnls,
+    "nu-SVR (CIBERSORT)": by_nu_svr,
 }
+OF_MIXTURES = ("mars label --method unmix", "nonnegative least squares", "nu-SVR (CIBERSORT)")
 OF_COUNTS = ("CellTypist", "SingleR", "scANVI")
 
 
@@ -321,7 +375,7 @@ def run(folder, seeds, results, methods):
             out.writeheader()
         for pair in pairs(folder):
             source, whole = (anndata.read_h5ad(folder / f"{pair[side]}.h5ad") for side in ("source", "target"))
-            of = [m for m in methods if counts(source) or m not in OF_COUNTS]
+            of = [m for m in methods if (counts(source) or m not in OF_COUNTS) and ("shares" in whole.uns or m not in OF_MIXTURES)]
             for seed in seeds:
                 task = targets(source, whole, pair["label"], seed)
                 for method in of if task else ():

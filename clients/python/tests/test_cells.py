@@ -96,6 +96,20 @@ def test_objects(atlas: Any, sample: Any, truth: Any) -> None:
     assert (again.obs["new_label"] == new.obs["mars_label"]).all()
 
 
+def test_wells_of_several_cells(atlas: Any, sample: Any, truth: Any) -> None:
+    rng, kinds = np.random.default_rng(0), np.asarray(atlas.obs["cell_type"], object)
+    cells = rng.integers(atlas.n_obs, size=(60, 9))
+    wells = ad.AnnData(sp.csr_matrix(np.stack([np.asarray(atlas.X[of].sum(axis=0)).ravel() for of in cells])), var=atlas.var)
+    new, report = mars.label(atlas, wells, "cell_type", method="unmix", posteriors=True, return_report=True)
+    assert "mars_typicality" not in new.obs.columns and any("mixture of classes" in w for w in report.warnings)
+    real = {kind: (kinds[cells] == kind).mean(axis=1) for kind in ("T", "NK", "B")}
+    for kind, share in new.uns["mars"]["shares"]["target"].items():
+        assert abs(share - real[kind].mean()) < 0.1
+        assert np.corrcoef(new.obsm["mars_probability"][kind], real[kind])[0, 1] > 0.8
+    shares = mars.proportions(atlas, wells, "cell_type", method="unmix")
+    assert shares.method == "unmix" and shares.expected_error < 0.1
+
+
 def test_proportions_and_ask(atlas: Any, sample: Any, truth: Any) -> None:
     shares = mars.proportions(atlas, sample, "cell_type", random_state=0)
     assert isinstance(shares.table, pd.DataFrame) and abs(shares.table.set_index("class").loc["NK", "target"] - 150 / 220) < 0.1

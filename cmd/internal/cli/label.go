@@ -242,7 +242,7 @@ func (l *labeller) checkMethod(cmd *cobra.Command) error {
 	}
 	l.options.Assume, l.options.Classifiers = l.hedge.views(), l.hedge.members()
 	if method == unmix.Method {
-		if err := refuse(cmd, "--method unmix says what rows are made of", []string{"decision", "labels", "new-class"}); err != nil {
+		if err := refuseUnmixed(cmd, l.options.Decision, "labels", "new-class"); err != nil {
 			return err
 		}
 	}
@@ -256,6 +256,14 @@ func (l *labeller) checkMethod(cmd *cobra.Command) error {
 		return usagef("--unknown: --method %s cannot tell rows unlike the source: choose hedge", method)
 	}
 	return nil
+}
+
+// refuseUnmixed refuses flags that say nothing to rows that are mixtures.
+func refuseUnmixed(cmd *cobra.Command, decision string, names ...string) error {
+	if decision != "none" {
+		names = append(names, "decision")
+	}
+	return refuse(cmd, "--method unmix says what rows are made of", names)
 }
 
 // findsClasses reports whether the method finds the classes in the rows as they are, so

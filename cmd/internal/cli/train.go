@@ -205,7 +205,7 @@ func (t *trainFlags) checkMethod(cmd *cobra.Command, o train.Options) error {
 	case hedge.Method:
 		return refuse(cmd, "--method hedge trains classifiers of its own", networks)
 	case unmix.Method:
-		return refuse(cmd, "--method unmix says what rows are made of", append(networks, "decision", "labels"))
+		return refuseUnmixed(cmd, o.Decision, networks...)
 	case translate.Method:
 		return refuse(cmd, "--method translate does not align networks", []string{"proportions", "beta", "schedule", "as-published-code", "start-align", "reestimate-every",
 			"critic-steps", "lambda", "gamma", "critic-learning-rate", "class-loss", "penalty-points", "batches", "decay-from", "average-from"})

@@ -84,7 +84,7 @@ class LabelOptions(TypedDict, total=False):
     logicle: str
     standardize: Literal["none", "source", "domain"]
     scale: Literal["standard", "robust", "quantile"]
-    method: Literal["auto", "source", "dann", "wd", "iw-wd", "marsg", "marsc", "self-training", "gmm-ot", "translate", "hedge"]
+    method: Literal["auto", "source", "dann", "wd", "iw-wd", "marsg", "marsc", "self-training", "gmm-ot", "translate", "hedge", "unmix"]
     epochs: int
     augment: str
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
@@ -252,7 +252,7 @@ class ProportionsOptions(TypedDict, total=False):
     logicle: str
     standardize: Literal["none", "source", "domain"]
     scale: Literal["standard", "robust", "quantile"]
-    method: Literal["auto", "hedge", "mte"]
+    method: Literal["auto", "hedge", "mte", "unmix"]
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]
     classifier: Literal["ensemble", "all", "logistic", "kernel", "network", "trees"]
     epochs: int
@@ -472,7 +472,7 @@ class AskOptions(TypedDict, total=False):
     logicle: str
     standardize: Literal["none", "source", "domain"]
     scale: Literal["standard", "robust", "quantile"]
-    method: Literal["auto", "source", "dann", "wd", "iw-wd", "marsg", "marsc", "self-training", "gmm-ot", "translate", "hedge"]
+    method: Literal["auto", "source", "dann", "wd", "iw-wd", "marsg", "marsc", "self-training", "gmm-ot", "translate", "hedge", "unmix"]
     epochs: int
     augment: str
     assume: Literal["auto", "stay", "move", "same", "balance", "together", "classes", "parts"]

@@ -49,7 +49,8 @@ class MarsClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     method : str, default="auto"
         How to adapt: "auto" is "hedge" for rows of numbers and "self-training" for images
         (see `shape`). Others are "source" (no adaptation), "translate", "marsc", "marsg",
-        "wd", "dann", "iw-wd" and "gmm-ot".
+        "wd", "dann", "iw-wd" and "gmm-ot", and for rows that are mixtures of the classes
+        "unmix", with ``decision="none"``.
     decision : {"accuracy", "balanced", "none"}, default="accuracy"
         What to be best at: the most right rows, or the mean recall of the classes;
         "none" leaves posteriors as trained.

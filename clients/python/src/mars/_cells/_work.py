@@ -87,6 +87,8 @@ def label(
         levels = [level for level in _levels(answer) if f"{prefix}{level}" not in names.values()]  # one called label is the finest
         for level in levels:
             names |= {f"predicted_{level}": f"{prefix}{level}", f"confidence_{level}": f"{prefix}{level}_confidence"}
+        if "typicality" not in answer.column_names:  # only hedge knows it
+            del names["typicality"]
         if "predicted_level" in answer.column_names:
             names["predicted_level"] = f"{prefix}level"
         _refuse_names(names.values(), t)
