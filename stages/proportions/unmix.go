@@ -25,7 +25,7 @@ func answerUnmix(ctx context.Context, r *stream.Rows, classes []string, o Option
 	if err != nil {
 		return nil, r.Fail(r.Vectors(), err, "")
 	}
-	shares, err := m.Predict(ctx, s.Target)
+	shares, err := m.Together(ctx, s.Target)
 	if err != nil {
 		return nil, r.Fail(r.Vectors(), err, "")
 	}
@@ -35,11 +35,11 @@ func answerUnmix(ctx context.Context, r *stream.Rows, classes []string, o Option
 	}
 	report := &Report{Classes: classes, Method: unmix.Method, TargetRows: s.TargetRows, ExpectedError: b.Error, tree: o.tree,
 		Interval: Interval{Level: o.Level, Lower: b.Lower, Upper: b.Upper}, Warnings: []string{unmix.Assumes}, Diagnostics: &Diagnostics{}}
-	report.Proportions.Source, report.Proportions.Estimated = stream.Shares(stream.Counts(s.Labels, len(classes))), unmix.Shares(shares)
+	report.Proportions.Source, report.Proportions.Estimated = stream.Shares(stream.Counts(s.Labels, len(classes))), shares
 	for _, v := range b.Groups {
 		report.bounds = append(report.bounds, levelBounds{Lower: v.Lower, Upper: v.Upper})
 	}
-	report.believe("the shares are the mean of what rows are made of, and the intervals are of the rows alone")
+	report.believe("the shares are those of the mean of all rows, and the intervals hold the chance of these rows alone")
 	report.heedRows(s.MissingShare(), r.Doubts())
 	return report, nil
 }

