@@ -47,6 +47,8 @@ type fcsFile struct {
 	mem  *arrowio.Budget
 	text fcsText
 	data [2]int64 // the first and the last byte of the events
+	// opaque: supplemental TEXT is something else, such as the archive of settings that a CyFlow Cube writes there
+	opaque bool
 }
 
 // openFCS opens the first data set of a file.
@@ -94,8 +96,11 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 		notes = append(notes, "has a spillover matrix, which is left as it is: --compensate takes it out, if the values are not compensated yet")
 	}
 	b.note = strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
+	if f.opaque {
+		b.skipped = append(b.skipped, Skipped{Name: "supplemental TEXT, which has no keywords"})
+	}
 	if next, _ := f.text.number("$NEXTDATA"); next > 0 {
-		b.skipped = []Skipped{{Name: "data sets after the first"}}
+		b.skipped = append(b.skipped, Skipped{Name: "data sets after the first"})
 	}
 	return b, nil
 }
@@ -121,18 +126,21 @@ func (f *fcsFile) header() error {
 	begin, _ := f.text.number("$BEGINSTEXT")
 	end, _ := f.text.number("$ENDSTEXT")
 	if begin > 0 && begin != at[0] && end > begin {
-		if err := f.keywords("supplemental TEXT", begin, end); err != nil {
+		err := f.keywords("supplemental TEXT", begin, end)
+		if f.opaque = errors.Is(err, errNoKeywords); err != nil && !f.opaque {
 			return err
 		}
 	}
 	f.data = [2]int64{at[2], at[3]}
-	if at[2] <= 0 || at[3] <= 0 { // they have more digits than the header has room for
-		var first, last bool
-		f.data[0], first = f.text.number("$BEGINDATA")
-		f.data[1], last = f.text.number("$ENDDATA")
-		if !first || !last {
+	first, said := f.text.number("$BEGINDATA")
+	switch {
+	case at[2] <= 0 || at[3] <= 0: // they have more digits than the header has room for
+		last, there := f.text.number("$ENDDATA")
+		if f.data = [2]int64{first, last}; !said || !there {
 			return errors.New("says in neither its header nor $BEGINDATA and $ENDDATA where its events are: export it again")
 		}
+	case said && first > 0 && first != at[2]:
+		return fmt.Errorf("header: says that the events begin at byte %d, and $BEGINDATA that they do at %d: one of them is wrong: export it again", at[2], first)
 	}
 	return nil
 }
@@ -174,8 +182,10 @@ func (f *fcsFile) keywords(what string, begin, end int64) error {
 		f.text = found
 		return nil
 	}
-	return fmt.Errorf("%s: has a keyword without a value, or lacks $PAR or $DATATYPE: export it again", what)
+	return fmt.Errorf("%s: %w", what, errNoKeywords)
 }
+
+var errNoKeywords = errors.New("has a keyword without a value, or lacks $PAR or $DATATYPE: export it again")
 
 // mainText is what messages call the first segment of keywords.
 const mainText = "TEXT"

@@ -249,3 +249,56 @@ func TestSpilloverIsTold(t *testing.T) {
 		}
 	}
 }
+
+// Header and TEXT that say otherwise where the events are give numbers that were never measured, or none.
+func TestFCSOffsets(t *testing.T) {
+	const data = "\x01\x00\x02\x00"
+	plain := fcsOf("FCS3.1", data, "$BEGINDATA", "%%%%%%%%")
+	at := fmt.Sprint(len(plain) - len(data))
+	agrees := strings.Replace(plain, "%%%%%%%%", fmt.Sprintf("%8s", at), 1)
+	if got, err := read("a.fcs", agrees, Options{}); err != nil || !slices.Equal(got.Features.Data, []float32{1, 2}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err := read("a.fcs", strings.Replace(plain, "%%%%%%%%", "      99", 1), Options{})
+	wantError(t, err, "header: says that the events begin at byte "+at+", and $BEGINDATA that they do at 99: one of them is wrong: export it again")
+	zero := strings.Replace(plain, "%%%%%%%%", "       0", 1)
+	if got, err := read("a.fcs", zero, Options{}); err != nil || !slices.Equal(got.Features.Data, []float32{1, 2}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// A CyFlow Cube has a zip archive of its settings where supplemental TEXT is announced.
+	archive := "PK\x03\x04 settings and settings"
+	plain = fcsOf("FCS3.0", data, "$BEGINSTEXT", "%%%%%%%%", "$ENDSTEXT", "########") + archive
+	begin := len(plain) - len(archive)
+	cube := strings.NewReplacer("%%%%%%%%", fmt.Sprintf("%8d", begin), "########", fmt.Sprintf("%8d", len(plain)-1)).Replace(plain)
+	got, err := read("a.fcs", cube, Options{})
+	if err != nil || !slices.Equal(got.Features.Data, []float32{1, 2}) || len(got.Skipped) != 1 || got.Skipped[0].String() != "supplemental TEXT, which has no keywords" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Times are in steps, whatever gain the cytometer writes for them.
+func TestFCSTime(t *testing.T) {
+	file := events([][]float32{{1, 200}}, []string{"FL1", "Time"}, []string{"", ""}, "$P2G", "0.01", "$TIMESTEP", "0.01")
+	if got, err := read("a.fcs", file, Options{Columns: []string{"Time"}}); err != nil || !slices.Equal(got.Features.Data, []float32{2}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A slash is a letter of a name, which a pattern matches as any other.
+func TestPatternsMatchSlashes(t *testing.T) {
+	file := events([][]float32{{1, 2, 3}}, []string{"GFP/FITC-A", "FSC-A", "GFP/FITC-H"}, []string{"", "", ""})
+	for _, tc := range []struct {
+		o    Options
+		want []string
+	}{
+		{Options{Columns: []string{"*"}}, []string{"GFP/FITC-A", "FSC-A", "GFP/FITC-H"}},
+		{Options{Columns: []string{"GFP*A"}}, []string{"GFP/FITC-A"}},
+		{Options{Columns: []string{"GFP?FITC-[AH]"}}, []string{"GFP/FITC-A", "GFP/FITC-H"}},
+		{Options{Columns: []string{"GFP/*"}}, []string{"GFP/FITC-A", "GFP/FITC-H"}},
+		{Options{Exclude: []string{"GFP*"}}, []string{"FSC-A"}},
+	} {
+		if got, err := read("a.fcs", file, tc.o); err != nil || !slices.Equal(got.Columns, tc.want) {
+			t.Errorf("%+v: %+v, %v", tc.o, got, err)
+		}
+	}
+}

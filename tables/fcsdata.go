@@ -77,6 +77,7 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 	for i := range e.channels {
 		if c := &e.channels[i]; strings.EqualFold(c.short, "time") {
 			c.left = "when an event was measured"
+			c.scale = t.seconds()
 		}
 	}
 	if e.big, err = t.order(e); err != nil {
@@ -152,6 +153,16 @@ func (t fcsText) scaling(key func(string) string, r float64) (func(float64) floa
 		return func(v float64) float64 { return v / gain }, nil
 	}
 	return nil, nil
+}
+
+// seconds is what makes seconds of times: they are in steps of $TIMESTEP. The gain that cytometers
+// of BD give for them besides ($PnG) says the same, and is not divided by.
+func (t fcsText) seconds() func(float64) float64 {
+	step, err := strconv.ParseFloat(t["$TIMESTEP"], 64)
+	if err != nil || !(step > 0) || math.IsInf(step, 0) {
+		return nil
+	}
+	return func(v float64) float64 { return v * step }
 }
 
 // order is whether the first byte of a value is its highest.
