@@ -80,6 +80,9 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 		}
 	}
 	notes := []string{match(set.channels, o.asked())}
+	if f.opaque {
+		notes = append(notes, "has something else than keywords in its supplemental TEXT, which is left out")
+	}
 	b, err := set.batches()
 	if err != nil {
 		return nil, err
@@ -96,11 +99,8 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 		notes = append(notes, "has a spillover matrix, which is left as it is: --compensate takes it out, if the values are not compensated yet")
 	}
 	b.note = strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
-	if f.opaque {
-		b.skipped = append(b.skipped, Skipped{Name: "supplemental TEXT, which has no keywords"})
-	}
 	if next, _ := f.text.number("$NEXTDATA"); next > 0 {
-		b.skipped = append(b.skipped, Skipped{Name: "data sets after the first"})
+		b.skipped = []Skipped{{Name: "data sets after the first"}}
 	}
 	return b, nil
 }
