@@ -168,14 +168,8 @@ func (f *fcsFile) keywords(what string, begin, end int64) error {
 		splitKeywords(string(raw[1:]), raw[0]),
 		strings.Split(strings.TrimSuffix(strings.TrimRight(string(raw[1:]), " \r\n\x00"), string(raw[:1])), string(raw[:1])), // values that are empty look like a delimiter
 	} {
-		if len(parts)%2 != 0 {
-			continue
-		}
-		found := fcsText{}
-		for i := 0; i < len(parts); i += 2 {
-			found[strings.ToUpper(strings.TrimSpace(parts[i]))] = strings.TrimSpace(parts[i+1])
-		}
-		if what == mainText && (found["$PAR"] == "" || found["$DATATYPE"] == "") {
+		found := pairs(parts, string(raw[:1]))
+		if found == nil || what == mainText && (found["$PAR"] == "" || found["$DATATYPE"] == "") {
 			continue
 		}
 		maps.Copy(found, f.text) // what is known already stays
@@ -209,6 +203,23 @@ func splitKeywords(text string, delimiter byte) (parts []string) {
 		parts = append(parts, left)
 	}
 	return parts
+}
+
+// pairs are keywords with their values; nil if they are not: a keyword with a delimiter in it is one without
+// a value and the next one.
+func pairs(parts []string, delimiter string) fcsText {
+	if len(parts)%2 != 0 {
+		return nil
+	}
+	found := fcsText{}
+	for i := 0; i < len(parts); i += 2 {
+		key := strings.ToUpper(strings.TrimSpace(parts[i]))
+		if key == "" || strings.Contains(key, delimiter) {
+			return nil
+		}
+		found[key] = strings.TrimSpace(parts[i+1])
+	}
+	return found
 }
 
 // number is the value of a keyword that is a whole number.

@@ -53,6 +53,7 @@ func TestFCSErrors(t *testing.T) {
 		{fcsOf("FCS3.1", data, "$TOT", "0"), "has no events"},
 		{fcsOf("FCS3.1", data, "$TOT", "1000000000000"), "announces 1000000000000 events of 2 bytes, 2 are there"},
 		{fcsOf("FCS3.1", "", "$TOT", "2"), "announces 2 events"},
+		{fcsOf("FCS3.1", data, "$TOT", "1"), "announces 1 events of 2 bytes ($TOT), and has 2: it is damaged: export it again"},
 	} {
 		_, err := read("a.fcs", tc.text, Options{})
 		wantError(t, err, tc.want)
@@ -301,4 +302,24 @@ func TestPatternsMatchSlashes(t *testing.T) {
 			t.Errorf("%+v: %+v, %v", tc.o, got, err)
 		}
 	}
+}
+
+// A value that is empty takes no other keyword with it, here the amplifier of the channel: $P1E is behind $P1D.
+func TestFCSEmptyValues(t *testing.T) {
+	const data = "\x01\x00\x02\x00"
+	full := fcsOf("FCS3.0", data, "$P1D", "12345678", "$P1E", "1,1", "$P1R", "4", "$P1S", "a||b")
+	text, begin := full[58:len(full)-len(data)], len(full)-len(data)
+	empty := strings.Replace(strings.Replace(text, "12345678", "", 1), "a||b", "ab", 1)
+	file := func(text string) string {
+		padded := text + strings.Repeat(" ", begin-58-len(text))
+		return full[:58] + padded + data
+	}
+	want := []float32{float32(math.Pow(10, .25)), float32(math.Pow(10, .5))}
+	for text, name := range map[string]string{text: "a|b", empty: "ab"} {
+		if got, err := read("a.fcs", file(text), Options{}); err != nil || !slices.Equal(got.Features.Data, want) || got.Columns[0] != name {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	_, err := read("a.fcs", file(strings.Replace(text, "12345678", "", 1)), Options{}) // nobody knows which || is which
+	wantError(t, err, "TEXT: has a keyword without a value")
 }

@@ -195,6 +195,8 @@ func (f *fcsFile) locate(e *fcsEvents) error {
 		return errors.New("has no events: give data with at least one")
 	case total < 0 || total > there:
 		return fmt.Errorf("is truncated: announces %d events of %d bytes, %d are there: copy or download it again", total, e.size, there)
+	case total < there:
+		return fmt.Errorf("announces %d events of %d bytes ($TOT), and has %d: it is damaged: export it again", total, e.size, there)
 	}
 	e.total = int(total)
 	e.in = bufio.NewReaderSize(io.NewSectionReader(f.r, begin, total*int64(e.size)), 1<<16)
