@@ -74,8 +74,9 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 			return nil, err
 		}
 	}
+	doubt := ""
 	if o.Panel != nil {
-		if err := o.Panel.name(set.channels); err != nil {
+		if doubt, err = o.Panel.name(set.channels); err != nil {
 			return nil, err
 		}
 	}
@@ -87,7 +88,7 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.cofactor, b.left = cofactor(set.channels), map[string]string{}
+	b.cofactor, b.left, b.doubt = cofactor(set.channels), map[string]string{}, doubt
 	for _, c := range set.channels {
 		b.left[c.name] = c.left
 	}

@@ -186,6 +186,15 @@ func TestPanel(t *testing.T) {
 	if len(got.Skipped) != 1 || got.Skipped[0].String() != "CD8 (P1) (not in the panel)" {
 		t.Errorf("skipped %v", got.Skipped)
 	}
+	if got.Doubt != "" { // CD4 is of one of two detectors
+		t.Error(got.Doubt)
+	}
+	got, err = read("a.fcs", file, Options{Panel: panelOf("a,b\nfitc-a,CD3\nPE-A,CD4\nX,\n"), Label: "label"})
+	if err != nil || !slices.Equal(got.Columns, []string{"CD4"}) || !strings.HasSuffix(got.Doubt, "panel.csv names: fitc-a (CD3); it has FITC-A, PE-A, APC-A, label") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = read("a.fcs", file, Options{Panel: panelOf("FITC-A,CD3\nPE-A,CD4\n")})
+	wantError(t, err, "panel.csv: its first line is taken for names of columns, and begins with the detector FITC-A: put a line such as detector,marker before it")
 	_, err = read("a.fcs", file, Options{Panel: panelOf("a,b\nX,CD3\n")})
 	wantError(t, err, "panel.csv names (its detectors are FITC-A, PE-A, APC-A, label): give the panel of this instrument")
 	_, err = read("a.fcs", file, Options{Panel: panelOf("a,b\nPE-A,CD3\nAPC-A,CD3\n")})
