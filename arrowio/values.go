@@ -261,7 +261,7 @@ func FloatColumnWithGaps(rec arrow.Record, name string) ([]float32, error) {
 			return values, nil
 		}
 		if from += i; values[from] == values[from] {
-			return nil, rowError(name, from, "is %v: drop the row", values[from])
+			return nil, rowError(name, from, "is %v, or too large for float32: mend or drop the row", values[from])
 		}
 	}
 }

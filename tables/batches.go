@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type batches struct {
 
 	skipped []Skipped // what is no column and not read
 	note    string    // see Table.Note
+	doubt   string    // see Table.Doubt
 
 	left     map[string]string // columns that are no features unless they are named, and why
 	cofactor float64           // see Table.Cofactor
@@ -45,6 +47,7 @@ func readBatchFormat(ctx context.Context, in *input, o Options) ([]*Table, error
 	tables, err := readBatches(ctx, b.schema, b.next, b.ahead, o, in.mem)
 	for _, t := range tables {
 		t.Skipped, t.Note, t.Cofactor = append(t.Skipped, b.skipped...), b.note, b.cofactor
+		t.Doubt = cmp.Or(t.Doubt, b.doubt)
 	}
 	return tables, err
 }

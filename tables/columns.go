@@ -191,8 +191,10 @@ func Matcher(patterns []string) func(name string) bool {
 	}
 }
 
+// matches is path.Match, where a slash in a name, as in "GFP/FITC-A", is a letter as any other.
 func matches(pattern, name string) bool {
-	ok, err := path.Match(pattern, name)
+	letter := strings.NewReplacer("/", "\x00")
+	ok, err := path.Match(letter.Replace(pattern), letter.Replace(name))
 	return pattern == name || err == nil && ok
 }
 

@@ -47,6 +47,8 @@ type fcsFile struct {
 	mem  *arrowio.Budget
 	text fcsText
 	data [2]int64 // the first and the last byte of the events
+	// opaque: supplemental TEXT is something else, such as the archive of settings that a CyFlow Cube writes there
+	opaque bool
 }
 
 // openFCS opens the first data set of a file.
@@ -72,17 +74,21 @@ func openFCS(ctx context.Context, in *input, o Options) (*batches, error) {
 			return nil, err
 		}
 	}
+	doubt := ""
 	if o.Panel != nil {
-		if err := o.Panel.name(set.channels); err != nil {
+		if doubt, err = o.Panel.name(set.channels); err != nil {
 			return nil, err
 		}
 	}
 	notes := []string{match(set.channels, o.asked())}
+	if f.opaque {
+		notes = append(notes, "has something else than keywords in its supplemental TEXT, which is left out")
+	}
 	b, err := set.batches()
 	if err != nil {
 		return nil, err
 	}
-	b.cofactor, b.left = cofactor(set.channels), map[string]string{}
+	b.cofactor, b.left, b.doubt = cofactor(set.channels), map[string]string{}, doubt
 	for _, c := range set.channels {
 		b.left[c.name] = c.left
 	}
@@ -121,18 +127,21 @@ func (f *fcsFile) header() error {
 	begin, _ := f.text.number("$BEGINSTEXT")
 	end, _ := f.text.number("$ENDSTEXT")
 	if begin > 0 && begin != at[0] && end > begin {
-		if err := f.keywords("supplemental TEXT", begin, end); err != nil {
+		err := f.keywords("supplemental TEXT", begin, end)
+		if f.opaque = errors.Is(err, errNoKeywords); err != nil && !f.opaque {
 			return err
 		}
 	}
 	f.data = [2]int64{at[2], at[3]}
-	if at[2] <= 0 || at[3] <= 0 { // they have more digits than the header has room for
-		var first, last bool
-		f.data[0], first = f.text.number("$BEGINDATA")
-		f.data[1], last = f.text.number("$ENDDATA")
-		if !first || !last {
+	first, said := f.text.number("$BEGINDATA")
+	switch {
+	case at[2] <= 0 || at[3] <= 0: // they have more digits than the header has room for
+		last, there := f.text.number("$ENDDATA")
+		if f.data = [2]int64{first, last}; !said || !there {
 			return errors.New("says in neither its header nor $BEGINDATA and $ENDDATA where its events are: export it again")
 		}
+	case said && first > 0 && first != at[2]:
+		return fmt.Errorf("header: says that the events begin at byte %d, and $BEGINDATA that they do at %d: one of them is wrong: export it again", at[2], first)
 	}
 	return nil
 }
@@ -160,22 +169,18 @@ func (f *fcsFile) keywords(what string, begin, end int64) error {
 		splitKeywords(string(raw[1:]), raw[0]),
 		strings.Split(strings.TrimSuffix(strings.TrimRight(string(raw[1:]), " \r\n\x00"), string(raw[:1])), string(raw[:1])), // values that are empty look like a delimiter
 	} {
-		if len(parts)%2 != 0 {
-			continue
-		}
-		found := fcsText{}
-		for i := 0; i < len(parts); i += 2 {
-			found[strings.ToUpper(strings.TrimSpace(parts[i]))] = strings.TrimSpace(parts[i+1])
-		}
-		if what == mainText && (found["$PAR"] == "" || found["$DATATYPE"] == "") {
+		found := pairs(parts, string(raw[:1]))
+		if found == nil || what == mainText && (found["$PAR"] == "" || found["$DATATYPE"] == "") {
 			continue
 		}
 		maps.Copy(found, f.text) // what is known already stays
 		f.text = found
 		return nil
 	}
-	return fmt.Errorf("%s: has a keyword without a value, or lacks $PAR or $DATATYPE: export it again", what)
+	return fmt.Errorf("%s: %w", what, errNoKeywords)
 }
+
+var errNoKeywords = errors.New("has a keyword without a value, or lacks $PAR or $DATATYPE: export it again")
 
 // mainText is what messages call the first segment of keywords.
 const mainText = "TEXT"
@@ -199,6 +204,23 @@ func splitKeywords(text string, delimiter byte) (parts []string) {
 		parts = append(parts, left)
 	}
 	return parts
+}
+
+// pairs are keywords with their values; nil if they are not: a keyword with a delimiter in it is one without
+// a value and the next one.
+func pairs(parts []string, delimiter string) fcsText {
+	if len(parts)%2 != 0 {
+		return nil
+	}
+	found := fcsText{}
+	for i := 0; i < len(parts); i += 2 {
+		key := strings.ToUpper(strings.TrimSpace(parts[i]))
+		if key == "" || strings.Contains(key, delimiter) {
+			return nil
+		}
+		found[key] = strings.TrimSpace(parts[i+1])
+	}
+	return found
 }
 
 // number is the value of a keyword that is a whole number.

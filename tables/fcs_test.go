@@ -53,6 +53,7 @@ func TestFCSErrors(t *testing.T) {
 		{fcsOf("FCS3.1", data, "$TOT", "0"), "has no events"},
 		{fcsOf("FCS3.1", data, "$TOT", "1000000000000"), "announces 1000000000000 events of 2 bytes, 2 are there"},
 		{fcsOf("FCS3.1", "", "$TOT", "2"), "announces 2 events"},
+		{fcsOf("FCS3.1", data, "$TOT", "1"), "announces 1 events of 2 bytes ($TOT), and has 2: it is damaged: export it again"},
 	} {
 		_, err := read("a.fcs", tc.text, Options{})
 		wantError(t, err, tc.want)
@@ -185,6 +186,15 @@ func TestPanel(t *testing.T) {
 	if len(got.Skipped) != 1 || got.Skipped[0].String() != "CD8 (P1) (not in the panel)" {
 		t.Errorf("skipped %v", got.Skipped)
 	}
+	if got.Doubt != "" { // CD4 is of one of two detectors
+		t.Error(got.Doubt)
+	}
+	got, err = read("a.fcs", file, Options{Panel: panelOf("a,b\nfitc-a,CD3\nPE-A,CD4\nX,\n"), Label: "label"})
+	if err != nil || !slices.Equal(got.Columns, []string{"CD4"}) || !strings.HasSuffix(got.Doubt, "panel.csv names: fitc-a (CD3); it has FITC-A, PE-A, APC-A, label") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err = read("a.fcs", file, Options{Panel: panelOf("FITC-A,CD3\nPE-A,CD4\n")})
+	wantError(t, err, "panel.csv: its first line is taken for names of columns, and begins with the detector FITC-A: put a line such as detector,marker before it")
 	_, err = read("a.fcs", file, Options{Panel: panelOf("a,b\nX,CD3\n")})
 	wantError(t, err, "panel.csv names (its detectors are FITC-A, PE-A, APC-A, label): give the panel of this instrument")
 	_, err = read("a.fcs", file, Options{Panel: panelOf("a,b\nPE-A,CD3\nAPC-A,CD3\n")})
@@ -248,4 +258,77 @@ func TestSpilloverIsTold(t *testing.T) {
 			t.Errorf("%+v: %q, %v", tc, got.Note, err)
 		}
 	}
+}
+
+// Header and TEXT that say otherwise where the events are give numbers that were never measured, or none.
+func TestFCSOffsets(t *testing.T) {
+	const data = "\x01\x00\x02\x00"
+	plain := fcsOf("FCS3.1", data, "$BEGINDATA", "%%%%%%%%")
+	at := fmt.Sprint(len(plain) - len(data))
+	agrees := strings.Replace(plain, "%%%%%%%%", fmt.Sprintf("%8s", at), 1)
+	if got, err := read("a.fcs", agrees, Options{}); err != nil || !slices.Equal(got.Features.Data, []float32{1, 2}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	_, err := read("a.fcs", strings.Replace(plain, "%%%%%%%%", "      99", 1), Options{})
+	wantError(t, err, "header: says that the events begin at byte "+at+", and $BEGINDATA that they do at 99: one of them is wrong: export it again")
+	zero := strings.Replace(plain, "%%%%%%%%", "       0", 1)
+	if got, err := read("a.fcs", zero, Options{}); err != nil || !slices.Equal(got.Features.Data, []float32{1, 2}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	// A CyFlow Cube has a zip archive of its settings where supplemental TEXT is announced.
+	archive := "PK\x03\x04 settings and settings"
+	plain = fcsOf("FCS3.0", data, "$BEGINSTEXT", "%%%%%%%%", "$ENDSTEXT", "########") + archive
+	begin := len(plain) - len(archive)
+	cube := strings.NewReplacer("%%%%%%%%", fmt.Sprintf("%8d", begin), "########", fmt.Sprintf("%8d", len(plain)-1)).Replace(plain)
+	got, err := read("a.fcs", cube, Options{})
+	if err != nil || !slices.Equal(got.Features.Data, []float32{1, 2}) || got.Note != "has something else than keywords in its supplemental TEXT, which is left out" {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Times are in steps, whatever gain the cytometer writes for them.
+func TestFCSTime(t *testing.T) {
+	file := events([][]float32{{1, 200}}, []string{"FL1", "Time"}, []string{"", ""}, "$P2G", "0.01", "$TIMESTEP", "0.01")
+	if got, err := read("a.fcs", file, Options{Columns: []string{"Time"}}); err != nil || !slices.Equal(got.Features.Data, []float32{2}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A slash is a letter of a name, which a pattern matches as any other.
+func TestPatternsMatchSlashes(t *testing.T) {
+	file := events([][]float32{{1, 2, 3}}, []string{"GFP/FITC-A", "FSC-A", "GFP/FITC-H"}, []string{"", "", ""})
+	for _, tc := range []struct {
+		o    Options
+		want []string
+	}{
+		{Options{Columns: []string{"*"}}, []string{"GFP/FITC-A", "FSC-A", "GFP/FITC-H"}},
+		{Options{Columns: []string{"GFP*A"}}, []string{"GFP/FITC-A"}},
+		{Options{Columns: []string{"GFP?FITC-[AH]"}}, []string{"GFP/FITC-A", "GFP/FITC-H"}},
+		{Options{Columns: []string{"GFP/*"}}, []string{"GFP/FITC-A", "GFP/FITC-H"}},
+		{Options{Exclude: []string{"GFP*"}}, []string{"FSC-A"}},
+	} {
+		if got, err := read("a.fcs", file, tc.o); err != nil || !slices.Equal(got.Columns, tc.want) {
+			t.Errorf("%+v: %+v, %v", tc.o, got, err)
+		}
+	}
+}
+
+// A value that is empty takes no other keyword with it, here the amplifier of the channel: $P1E is behind $P1D.
+func TestFCSEmptyValues(t *testing.T) {
+	const data = "\x01\x00\x02\x00"
+	full := fcsOf("FCS3.0", data, "$P1D", "12345678", "$P1E", "1,1", "$P1R", "4", "$P1S", "a||b")
+	text, begin := full[58:len(full)-len(data)], len(full)-len(data)
+	empty := strings.Replace(strings.Replace(text, "12345678", "", 1), "a||b", "ab", 1)
+	file := func(text string) string {
+		padded := text + strings.Repeat(" ", begin-58-len(text))
+		return full[:58] + padded + data
+	}
+	want := []float32{float32(math.Pow(10, .25)), float32(math.Pow(10, .5))}
+	for text, name := range map[string]string{text: "a|b", empty: "ab"} {
+		if got, err := read("a.fcs", file(text), Options{}); err != nil || !slices.Equal(got.Features.Data, want) || got.Columns[0] != name {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	_, err := read("a.fcs", file(strings.Replace(text, "12345678", "", 1)), Options{}) // nobody knows which || is which
+	wantError(t, err, "TEXT: has a keyword without a value")
 }

@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -99,6 +100,7 @@ func alike(name string) string {
 // A Panel says which marker each detector of a cytometer has.
 type Panel struct {
 	path    string
+	header  string            // the name of its first column
 	markers map[string]string // "" for a channel that is not used
 }
 
@@ -118,7 +120,7 @@ func ReadPanel(ctx context.Context, path string) (*Panel, error) {
 	for i := range columns {
 		columns[i] = arrow.Field{Name: columns[i].Name, Type: arrow.BinaryTypes.String, Nullable: true}
 	}
-	p := &Panel{path, map[string]string{}}
+	p := &Panel{path: path, header: strings.TrimSpace(columns[0].Name), markers: map[string]string{}}
 	err = EachBatch(ctx, path, Options{}, columns, func(rec arrow.Record) error {
 		for i := range int(rec.NumRows()) {
 			detector, _ := arrowio.Cell(rec.Column(0), i)
@@ -134,30 +136,43 @@ func ReadPanel(ctx context.Context, path string) (*Panel, error) {
 	return p, err
 }
 
-// name names channels by the panel, and says which of them are no features.
-func (p *Panel) name(channels []fcsChannel) error {
+// name names channels by the panel, and says which of them are no features. What it gives is the doubt that the
+// file lacks a marker.
+func (p *Panel) name(channels []fcsChannel) (string, error) {
 	by := map[string]string{}
 	for i := range channels {
 		c := &channels[i]
+		if c.short == p.header {
+			return "", fmt.Errorf("%s: its first line is taken for names of columns, and begins with the detector %s: put a line such as detector,marker before it", p.path, c.short)
+		}
 		marker := p.markers[c.short]
 		if marker == "" {
 			c.left = "not in the panel"
 			continue
 		}
 		if other, there := by[marker]; there {
-			return fmt.Errorf("%s: says that %s and %s are both %s: give each a name of its own", p.path, other, c.short, marker)
+			return "", fmt.Errorf("%s: says that %s and %s are both %s: give each a name of its own", p.path, other, c.short, marker)
 		}
 		c.name, c.left, by[marker] = marker, "", c.short
 	}
 	if len(by) == 0 {
-		return fmt.Errorf("has none of the detectors that %s names (its detectors are %s): give the panel of this instrument", p.path, list(detectors(channels)))
+		return "", fmt.Errorf("has none of the detectors that %s names (its detectors are %s): give the panel of this instrument", p.path, list(detectors(channels)))
 	}
 	for i := range channels { // another may be called as one of the panel
 		if c := &channels[i]; c.left != "" && by[c.name] != "" {
 			c.name = fmt.Sprintf("%s (P%d)", c.name, i+1)
 		}
 	}
-	return nil
+	var absent []string
+	for _, detector := range slices.Sorted(maps.Keys(p.markers)) {
+		if marker := p.markers[detector]; marker != "" && by[marker] == "" {
+			absent = append(absent, fmt.Sprintf("%s (%s)", detector, marker))
+		}
+	}
+	if absent == nil {
+		return "", nil
+	}
+	return fmt.Sprintf("has not all detectors that %s names: %s; it has %s", p.path, list(absent), list(detectors(channels))), nil
 }
 
 func detectors(channels []fcsChannel) (all []string) {

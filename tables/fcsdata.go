@@ -77,6 +77,7 @@ func (f *fcsFile) events() (*fcsEvents, error) {
 	for i := range e.channels {
 		if c := &e.channels[i]; strings.EqualFold(c.short, "time") {
 			c.left = "when an event was measured"
+			c.scale = t.seconds()
 		}
 	}
 	if e.big, err = t.order(e); err != nil {
@@ -154,6 +155,16 @@ func (t fcsText) scaling(key func(string) string, r float64) (func(float64) floa
 	return nil, nil
 }
 
+// seconds is what makes seconds of times: they are in steps of $TIMESTEP. The gain that cytometers
+// of BD give for them besides ($PnG) says the same, and is not divided by.
+func (t fcsText) seconds() func(float64) float64 {
+	step, err := strconv.ParseFloat(t["$TIMESTEP"], 64)
+	if err != nil || !(step > 0) || math.IsInf(step, 0) {
+		return nil
+	}
+	return func(v float64) float64 { return v * step }
+}
+
 // order is whether the first byte of a value is its highest.
 func (t fcsText) order(e *fcsEvents) (big bool, err error) {
 	order := strings.ReplaceAll(t["$BYTEORD"], " ", "")
@@ -184,6 +195,8 @@ func (f *fcsFile) locate(e *fcsEvents) error {
 		return errors.New("has no events: give data with at least one")
 	case total < 0 || total > there:
 		return fmt.Errorf("is truncated: announces %d events of %d bytes, %d are there: copy or download it again", total, e.size, there)
+	case total < there:
+		return fmt.Errorf("announces %d events of %d bytes ($TOT), and has %d: it is damaged: export it again", total, e.size, there)
 	}
 	e.total = int(total)
 	e.in = bufio.NewReaderSize(io.NewSectionReader(f.r, begin, total*int64(e.size)), 1<<16)

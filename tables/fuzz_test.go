@@ -330,7 +330,7 @@ func FuzzFCS(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		checkFuzzed(t, data, "a.fcs", Options{})
 		checkFuzzed(t, data, "a.fcs", Options{Compensate: true})
-		checkFuzzed(t, data, "a.fcs", Options{Columns: []string{"cd4", "FSC A"}, Panel: &Panel{"panel.csv", map[string]string{"FL1": "CD4", "FSC-A": ""}}})
+		checkFuzzed(t, data, "a.fcs", Options{Columns: []string{"cd4", "FSC A"}, Panel: &Panel{path: "panel.csv", markers: map[string]string{"FL1": "CD4", "FSC-A": ""}}})
 	})
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"mars.dev/mars/arrowio"
 )
@@ -111,7 +114,47 @@ func labelFiles(path string, paths []string, labels string) ([]string, error) {
 	if err == nil && len(files) != len(paths) {
 		err = fmt.Errorf("%s: are %d files of labels, and %s are %d: give one for each", labels, len(files), path, len(paths))
 	}
-	return files, err
+	if err != nil {
+		return nil, err
+	}
+	return files, inOrder(paths, files)
+}
+
+// inOrder refuses files of labels of which one is called after another file than its own, as where one patient has
+// no labels and another no rows: the rows would get the labels of others.
+func inOrder(paths, labels []string) error {
+	for i, label := range labels {
+		owner, longest := -1, 0
+		for k, path := range paths {
+			name := stem(filepath.Base(path))
+			switch {
+			case len(name) < longest || !hasName(stem(filepath.Base(label)), name):
+			case len(name) == longest: // both may be meant
+				owner = -1
+			default:
+				owner, longest = k, len(name)
+			}
+		}
+		if owner >= 0 && owner != i {
+			return fmt.Errorf("%s: would have the labels of %s, and is called after %s: give a file of labels for each file, in the same order", label, paths[i], paths[owner])
+		}
+	}
+	return nil
+}
+
+// hasName reports whether a name is in a text, with neither letters nor digits beside it.
+func hasName(text, name string) bool {
+	for at := range text {
+		if name == "" || !strings.HasPrefix(text[at:], name) {
+			continue
+		}
+		last, _ := utf8.DecodeLastRuneInString(text[:at])
+		next, _ := utf8.DecodeRuneInString(text[at+len(name):])
+		if alike(string(last)) == "" && alike(string(next)) == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // rowsIn is how many rows an input has of which these are the parts.

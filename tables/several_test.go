@@ -137,12 +137,40 @@ func TestSeveralArrays(t *testing.T) {
 	wantError(t, shapes, "train-images-idx3-ubyte: a row has shape [1 4 5], and one of "+plain+" [3]")
 	_, labels := Open(t.Context(), filepath.Join(oracle, "plain.npy")+","+filepath.Join(oracle, "version2.npy"), Options{Labels: filepath.Join(oracle, "labels.npy")})
 	wantError(t, labels, "are 1 files of labels, and ")
-	one, err := Open(t.Context(), filepath.Join(oracle, "plain.npy")+","+filepath.Join(oracle, "version2.npy"), Options{Labels: filepath.Join(oracle, "labels.npy") + "," + filepath.Join(oracle, "plain.npz")})
+	one, err := Open(t.Context(), filepath.Join(oracle, "version2.npy")+","+filepath.Join(oracle, "plain.npy"), Options{Labels: filepath.Join(oracle, "labels.npy") + "," + filepath.Join(oracle, "plain.npz")})
 	if err != nil || len(one.Labels) != 10 {
 		t.Errorf("%v", err)
 	}
 	_, none := Open(t.Context(), plain+","+filepath.Join(oracle, "plain.npy"), Options{})
 	wantError(t, none, "plain.npy: has no labels, and "+plain+" has")
+}
+
+// Files of labels belong to files of rows in their order: one that is called after another is refused.
+func TestLabelFilesInOrder(t *testing.T) {
+	rows := []string{"a/ann.fcs", "a/ben.fcs", "a/p1.fcs", "a/p10.fcs"}
+	for _, tc := range []struct {
+		labels []string
+		failed string
+	}{
+		{labels: []string{"b/ann.csv", "b/ben.csv", "b/p1.csv", "b/p10.csv"}},
+		{labels: []string{"b/labels-ann.csv", "b/ben_labels.csv.gz", "b/p1 of Anna.csv", "b/gates.p10.csv"}},
+		{labels: []string{"b/annann.csv", "b/benann.csv", "b/1p1.csv", "b/x.csv"}},
+		{labels: []string{"b/1.csv", "b/2.csv", "b/3.csv", "b/4.csv"}},
+		{labels: []string{"b/ann.csv", "b/ben.csv", "b/x.csv", "b/y.csv"}},
+		{labels: []string{"b/ann-ben.csv", "b/ann-ben.csv", "b/x.csv", "b/y.csv"}},
+		{labels: []string{"b/ben.csv", "b/eve.csv", "b/p1.csv", "b/p10.csv"}, failed: "b/ben.csv: would have the labels of a/ann.fcs, and is called after a/ben.fcs: give a file of labels for each file, in the same order"},
+		{labels: []string{"b/ann.csv", "b/ben.csv", "b/p10_labels.csv", "b/p1_labels.csv"}, failed: "b/p10_labels.csv: would have the labels of a/p1.fcs, and is called after a/p10.fcs"},
+	} {
+		err := inOrder(rows, tc.labels)
+		if tc.failed == "" && err != nil {
+			t.Errorf("%v: %v", tc.labels, err)
+		} else if tc.failed != "" {
+			wantError(t, err, tc.failed)
+		}
+	}
+	if err := inOrder([]string{"ann/cells.fcs", "ben/cells.fcs"}, []string{"ann/cells.csv", "ben/cells.csv"}); err != nil {
+		t.Error(err)
+	}
 }
 
 // Memory of several files is counted, and what is read of each is given back.

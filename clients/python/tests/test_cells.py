@@ -337,6 +337,12 @@ def test_ten_x(tmp_path: Path, atlas: Any, sample: Any, truth: Any) -> None:
     want = mars.label(atlas, sample, "cell_type", random_state=0).obs["mars_label"].tolist()
     assert mars.label(atlas, folder, "cell_type", random_state=0, output=tmp_path / "new.h5ad")["mars_label"].to_pylist() == want
     assert ad.read_h5ad(tmp_path / "new.h5ad").obs["mars_label"].tolist() == want
+    for name in ("matrix.mtx.gz", "barcodes.tsv.gz"):  # copies that were cut off
+        whole = (folder / name).read_bytes()
+        (folder / name).write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(ValueError, match=f"{name}: is cut off or damaged: .*: copy or download it again"):
+            mars.label(atlas, folder, "cell_type")
+        (folder / name).write_bytes(whole)
     with h5py.File(tmp_path / "filtered.h5", "w") as file:
         m = file.create_group("matrix")
         x = sp.csr_matrix(sample.X).astype("int32")

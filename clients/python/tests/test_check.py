@@ -66,6 +66,10 @@ def test_types_and_columns() -> None:
     assert mars.check(*hard, "y", prediction="said").table["log_loss"].isna().all()
     with pytest.raises(mars.MarsValueError, match="name the column of labels"):
         mars.check(today, reference, "label")
+    with pytest.raises(mars.MarsValueError, match=r"^predictions: row 1: .* is no probability"):  # by the argument, not the file that it goes by
+        mars.check(today.assign(probability_no=5.0), reference, "y")
+    with pytest.raises(mars.MarsValueError, match=r"^reference: has no column \"z\" .*: name the column of labels with label=, or the file that has it with reference_labels="):
+        mars.check(today, reference, "z")
     with pytest.raises(ValueError, match="rows of a file"):
         mars.check(today, reference, "y", labels=today)
 

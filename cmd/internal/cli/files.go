@@ -44,11 +44,12 @@ func checkFiles(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// checkLists refuses a list without anything in it, which a script gives whose variable is empty: it would be taken for
+// checkEmpty refuses a flag with nothing in it, which a script gives whose variable is empty: it would be taken for
 // none, as if the flag had not been given.
-func checkLists(cmd *cobra.Command) (err error) {
+func checkEmpty(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if list, ok := f.Value.(pflag.SliceValue); ok && len(list.GetSlice()) == 0 {
+		list, several := f.Value.(pflag.SliceValue)
+		if several && len(list.GetSlice()) == 0 || !several && f.Value.String() == "" {
 			err = usagef("--%s is empty: name something, or leave it out", f.Name)
 		}
 	})

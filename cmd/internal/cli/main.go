@@ -204,7 +204,7 @@ func newCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().SortFlags = false
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		limitMemory(cmd)
-		if err := checkLists(cmd); err != nil {
+		if err := checkEmpty(cmd); err != nil {
 			return err
 		}
 		return checkFiles(cmd, args)

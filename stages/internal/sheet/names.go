@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,10 +35,15 @@ type Answers struct {
 
 // Answers finds the classes of the labels: of the source, whose names are classes, or new. Names
 // that were typed otherwise are matched where only one class can be meant. A name that is like
-// that of a class, but for a letter or two, is an error unless fresh has it: names of classes that
-// the source lacks.
+// that of a class, but for a letter or two, is an error. Neither is done to those of fresh: names of
+// classes that the source lacks.
 func (f *Filled) Answers(classes, fresh []string) (*Answers, error) {
 	a := &Answers{Filled: f, Classes: slices.Clone(classes), Source: len(classes)}
+	for _, name := range fresh {
+		if slices.Contains(classes, name) {
+			return nil, fmt.Errorf("%s: the source has the class %q, which --new-class names as one that it lacks: leave it out there", f.Path, name)
+		}
+	}
 	last := 0
 	for _, row := range f.Rows {
 		if row.Label == "" {
@@ -55,6 +61,11 @@ func (f *Filled) Answers(classes, fresh []string) (*Answers, error) {
 	if len(a.Labelled) == 0 {
 		return nil, fmt.Errorf("%s: no row has a label in the column %q: fill it in, from the first row on", f.Path, f.Column)
 	}
+	for _, name := range fresh {
+		if !slices.Contains(a.Fresh(), name) {
+			return nil, fmt.Errorf("%s: no row has the label %q, which --new-class names (classes that only labels have: %s): write it as the table does", f.Path, name, cmp.Or(spelling.List(a.Fresh()), "none"))
+		}
+	}
 	a.findGaps(last)
 	a.Told = append([]string{a.count()}, a.Told...)
 	return a, nil
@@ -62,8 +73,12 @@ func (f *Filled) Answers(classes, fresh []string) (*Answers, error) {
 
 // classOf is the class of a row's label, which may be a new one; −1 if it says that nobody knows.
 func (a *Answers) classOf(row Row, fresh []string) (int, error) {
+	name := strings.TrimSpace(row.Label)
 	if k := slices.Index(a.Classes, row.Label); k >= 0 {
 		return k, nil
+	}
+	if slices.Contains(fresh, name) {
+		return a.add(name), nil
 	}
 	var like []int
 	for k, class := range a.Classes {
@@ -82,13 +97,19 @@ func (a *Answers) classOf(row Row, fresh []string) (int, error) {
 		a.tell(fmt.Sprintf("the label %q is taken for none", row.Label))
 		return -1, nil
 	}
-	if !slices.Contains(fresh, row.Label) {
-		if meant := nearestOf(row.Label, a.Classes); meant != "" {
-			return 0, fmt.Errorf("%s, which is no class of the source: did you mean %q? If it is a class that the source lacks, say so with --new-class %q", where, meant, row.Label)
-		}
+	if meant := nearestOf(row.Label, a.Classes); meant != "" {
+		return 0, fmt.Errorf("%s, which is no class of the source: did you mean %q? If it is a class that the source lacks, say so with --new-class %q", where, meant, row.Label)
 	}
-	a.Classes = append(a.Classes, strings.TrimSpace(row.Label))
-	return len(a.Classes) - 1, nil
+	return a.add(name), nil
+}
+
+// add is a class that the source lacks, which may have been added before.
+func (a *Answers) add(name string) int {
+	if k := slices.Index(a.Fresh(), name); k >= 0 {
+		return a.Source + k
+	}
+	a.Classes = append(a.Classes, name)
+	return len(a.Classes) - 1
 }
 
 // tell keeps something to tell, once.

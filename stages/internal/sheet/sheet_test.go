@@ -3,6 +3,7 @@ package sheet
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +69,18 @@ func TestNames(t *testing.T) {
 	if a, err := f.Answers(classes, []string{"monocite"}); err != nil || a.Fresh()[0] != "monocite" {
 		t.Errorf("a class that the source lacks is not taken: %v", err)
 	}
+	// What --new-class names is a class of its own, however near it is to another, and the labels have it.
+	f.Rows = []Row{{Order: 1, Label: "Nk"}, {Order: 2, Label: " Nk"}}
+	if a, err := f.Answers(classes, []string{"Nk"}); err != nil || !slices.Equal(a.Fresh(), []string{"Nk"}) || a.Class[0] != len(classes) || a.Class[1] != len(classes) {
+		t.Errorf("a class that differs in its letters' case is not taken: %+v, %v", a, err)
+	}
+	if _, err := f.Answers(classes, []string{"Nk", "blast"}); err == nil || !strings.Contains(err.Error(), `no row has the label "blast", which --new-class names (classes that only labels have: Nk): write it as the table does`) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := f.Answers(classes, []string{"NK"}); err == nil || !strings.Contains(err.Error(), `the source has the class "NK", which --new-class names as one that it lacks`) {
+		t.Errorf("got %v", err)
+	}
+	f.Rows = f.Rows[:1]
 	if _, err := f.Answers([]string{"a", "A"}, nil); err != nil {
 		t.Error(err)
 	}

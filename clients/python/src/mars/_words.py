@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from mars._options import AskOptions, LabelOptions, PredictOptions, ProportionsOptions
+from mars._options import AskOptions, CheckOptions, LabelOptions, PredictOptions, ProportionsOptions
 
 # Types of the keywords, by their names: the parameters, and what the options of any function have.
-_KINDS: dict[str, str] = {"source": "table", "target": "table", "model": "Path", "labels": "Path", "label": "str", "for_class": "str"}
-for _options in (PredictOptions, ProportionsOptions, AskOptions, LabelOptions):  # the last has the most methods
+_KINDS: dict[str, str] = {"source": "table", "target": "table", "reference": "table", "prediction": "str", "probability": "str", "model": "Path", "labels": "Path", "label": "str", "for_class": "str"}
+for _options in (CheckOptions, PredictOptions, ProportionsOptions, AskOptions, LabelOptions):  # the last has the most methods
     for _name, _kind in _options.__annotations__.items():
         _KINDS[_name] = getattr(_kind, "__forward_arg__", str(_kind))
 
-_FUNCTIONS = "label|predict|proportions|ask"
+_FUNCTIONS = "label|predict|proportions|ask|check"
 _NAME = r"--(?P<name>[a-z][a-z0-9]*(?:-[a-z0-9]+)*)"
 # A flag, and what may be its value: a word, or what is in quotes.
 _FLAG = re.compile(_NAME + r"(?:(?P<by>[= ]|: (?=\"))(?P<value>'[^']*'|\"[^\"]*\"|[^\s;()]*[^\s;():,.]|,))?")
@@ -52,7 +52,7 @@ def spoken(text: str) -> str:
     """
     lines = [line for line in text.split("\n") if not line.startswith("Run 'mars ")]
     text = re.sub(rf"\Amars[ -](?:{_FUNCTIONS}): ", "", "\n".join(lines))
-    text = re.sub(r"\S*mars-\w+[/\\]labels\.arrow", "labels", text)  # a table on its way to the program
+    text = re.sub(r"\S*mars-\w{8}[/\\](labels|predictions|reference)\.arrow", r"\1", text)  # a table on its way to the program
     text = re.sub(r"\s*\(docs/[\w./-]+\)", "", text)
     for printed, attribute in _DETAILS.items():
         text = text.replace(printed, attribute)

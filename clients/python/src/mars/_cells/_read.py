@@ -5,13 +5,16 @@ from __future__ import annotations
 import gzip
 import os
 import warnings
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from mars._cells import MATRIX, is_cells
+
+T = TypeVar("T")
 
 _BLOCK = 1 << 26  # values of a block, were it dense
 _SOME, _SLICES = 2_000, 8  # cells that are looked at first, and in how many places
@@ -255,9 +258,17 @@ def _folder(path: Path) -> tuple[Any, list[str], list[str], list[str], list[str]
 
     matrix = next(path / name for name in MATRIX if (path / name).is_file())
     features = [line.split("\t") for line in _lines(path, "features.tsv", "genes.tsv")]
-    x = mmread(matrix).T.tocsr()
+    x = _whole(matrix, lambda: mmread(matrix).T.tocsr())
     column = [[f[min(i, len(f) - 1)] if i < 2 else f[2] if len(f) > 2 else "" for f in features] for i in range(3)]
     return x, [line.split("\t")[0] for line in _lines(path, "barcodes.tsv")], column[0], column[1], column[2]
+
+
+def _whole(path: Path, read: Callable[[], T]) -> T:
+    """What is read of a file, or an error that names it: copies of such folders are often cut off."""
+    try:
+        return read()
+    except (EOFError, OSError, ValueError, zlib.error) as e:
+        raise ValueError(f"{path}: is cut off or damaged: {e}: copy or download it again") from e
 
 
 def _lines(folder: Path, *names: str) -> list[str]:
@@ -265,7 +276,7 @@ def _lines(folder: Path, *names: str) -> list[str]:
         for path, opened in ((folder / f"{name}.gz", gzip.open), (folder / name, open)):
             if path.is_file():
                 with opened(path, "rt", encoding="utf-8") as file:
-                    return file.read().splitlines()
+                    return _whole(path, lambda: file.read().splitlines())
     raise FileNotFoundError(f"{folder}: has a matrix, but no {names[0]}.gz beside it")
 
 
