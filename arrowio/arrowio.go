@@ -106,9 +106,10 @@ func WriteRecord(dst Sink, rec arrow.Record) error {
 }
 
 // Each calls f with every batch that is left in src, until an error or the end of
-// ctx. An Error of f that names no input gets the name of src.
+// ctx. An Error of f that names no input gets the name of src, and a RowError that too and the number
+// of the row in all of src.
 func Each(ctx context.Context, src Stream, f func(arrow.Record) error) error {
-	for {
+	for before := 0; ; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -119,9 +120,14 @@ func Each(ctx context.Context, src Stream, f func(arrow.Record) error) error {
 		if err != nil {
 			return err
 		}
+		rows := int(rec.NumRows())
 		if err := f(rec); err != nil {
+			if at, ok := err.(*RowError); ok {
+				err = inputError(src.Name(), &RowError{at.Column, before + at.Row, at.Err}, "")
+			}
 			return named(err, src)
 		}
+		before += rows
 	}
 }
 

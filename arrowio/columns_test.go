@@ -270,3 +270,23 @@ func TestWithStep(t *testing.T) {
 		t.Errorf("the steps are %v and %v", b, c)
 	}
 }
+
+// Each says of which input a row is, and counts rows through all batches.
+func TestEachPlacesRows(t *testing.T) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "truth", Type: arrow.BinaryTypes.String}}, nil)
+	batch := func(words ...string) arrow.Record {
+		b := array.NewRecordBuilder(allocator, schema)
+		defer b.Release()
+		b.Field(0).(*array.StringBuilder).AppendValues(words, nil)
+		return b.NewRecord()
+	}
+	src := NewBatches("rows.arrow", schema, batch("a", "b"), batch("a", "c"))
+	err := Each(t.Context(), src, func(rec arrow.Record) error {
+		_, err := LabelColumn(rec, "truth", []string{"a", "b"})
+		return err
+	})
+	want := `rows.arrow: column "truth": row 4: class "c" is not among the 2 known (metadata mars.classes): name the classes there in order, or use indices`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}

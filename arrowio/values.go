@@ -525,7 +525,7 @@ func LabelColumn(rec arrow.Record, name string, classes []string) (Ints, error) 
 	for i, word := range words.Values {
 		k, known := index[word]
 		if !known && !out.Null(i) {
-			return Ints{}, rowError(name, i, "class %s is not among the %d known: name the classes in order, or use indices", strconv.Quote(word), len(classes))
+			return Ints{}, rowError(name, i, "class %s is not among the %d known (metadata %s): name the classes there in order, or use indices", strconv.Quote(word), len(classes), ClassesKey)
 		}
 		out.Values[i] = k
 	}

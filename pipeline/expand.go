@@ -127,13 +127,17 @@ func (g *Graph) share(n *Node, known map[signature]*Node) *Node {
 	return n
 }
 
-// checkUse refuses an axis of several values that no stage uses: all its runs would
-// be the same.
+// checkUse refuses an axis of several values that no stage uses, as all its runs would
+// be the same, and one that --set adds, as its name is misspelt.
 func (g *Graph) checkUse() error {
 	for _, axis := range g.File.Axes {
 		used := slices.ContainsFunc(g.Nodes, func(n *Node) bool { return n.variables[axis.Name] }) ||
 			slices.ContainsFunc(g.File.Stages, func(s FileStage) bool { return s.When[axis.Name] != nil })
-		if !used && len(axis.Values) > 1 {
+		switch {
+		case !used && axis.added:
+			_, err := findAxis(axis.Name, slices.DeleteFunc(slices.Clone(g.File.Axes), func(a Axis) bool { return a.added }))
+			return fmt.Errorf("--set matrix.%s: no stage uses {%[1]s}, and %w", axis.Name, err)
+		case !used && len(axis.Values) > 1:
 			return g.File.failAxis(axis.Name, fmt.Errorf("no stage uses it: write {%s} where its values belong", axis.Name))
 		}
 	}

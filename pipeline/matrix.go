@@ -17,6 +17,7 @@ type Axis struct {
 	Name   string
 	Values []AxisValue
 	names  map[string]bool // of all variables, also of values that --set leaves out
+	added  bool            // by --set: the file has no such axis
 }
 
 // An AxisValue is a set of variables: a scalar sets the one with the axis's name, a
@@ -164,7 +165,7 @@ func (a *Axis) valueNames() []string {
 func (f *File) setAxis(name, text string) {
 	i := slices.Index(axisNames(f.Axes), name)
 	if i < 0 {
-		f.Axes, i = append(f.Axes, Axis{Name: name, names: map[string]bool{name: true, name + nameSuffix: true}}), len(f.Axes)
+		f.Axes, i = append(f.Axes, Axis{Name: name, added: true, names: map[string]bool{name: true, name + nameSuffix: true}}), len(f.Axes)
 	}
 	axis := &f.Axes[i]
 	var values []AxisValue
@@ -189,7 +190,8 @@ type point struct {
 // maxPoints is the greatest number of a matrix's points.
 const maxPoints = 250_000
 
-// points returns all combinations that no value excludes.
+// points returns all combinations that no value excludes. None is there twice: means over the runs
+// would count it so.
 func (f *File) points(ctx context.Context) ([]point, error) {
 	points := []point{{names: map[string]string{}, variables: map[string]string{}, axis: map[string]string{}}}
 	for _, axis := range f.Axes {
@@ -208,6 +210,18 @@ func (f *File) points(ctx context.Context) ([]point, error) {
 			}
 		}
 		points = next
+	}
+	seen := map[string]bool{}
+	for _, p := range points {
+		var names []string
+		for _, axis := range f.Axes {
+			names = append(names, axis.Name+"="+p.names[axis.Name])
+		}
+		if name := strings.Join(names, " "); seen[name] {
+			return nil, f.failAxis("", fmt.Errorf("the run %s is there twice, and would count so: list each value once, or give values different names", name))
+		} else {
+			seen[name] = true
+		}
 	}
 	return points, nil
 }

@@ -251,6 +251,10 @@ func (c *comparer) sameProgram() error {
 
 // gather sorts the numbers by setting, method and seed.
 func (c *comparer) gather() error {
+	first := c.rows[0].cells[c.Method]
+	if first != "" && !slices.ContainsFunc(c.rows, func(r row) bool { return r.cells[c.Method] != first }) {
+		return fmt.Errorf("%s: there is only one %s, %s: nothing can be compared", c.rows[0].file, c.Method, first)
+	}
 	at, methods := map[string]int{}, map[string]int{}
 	from := map[string]*row{}
 	for i := range c.rows {
@@ -292,9 +296,6 @@ func (c *comparer) gather() error {
 			s.files = append(s.files, r.file)
 		}
 		c.to.Settings[s].add(methods[method], seed, v)
-	}
-	if len(c.to.Methods) < 2 {
-		return fmt.Errorf("%s: there is only one %s, %s: nothing can be compared", c.rows[0].file, c.Method, c.to.Methods[0])
 	}
 	for _, s := range c.to.Settings {
 		if len(s.files) > 1 {

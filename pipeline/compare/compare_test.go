@@ -122,7 +122,7 @@ func TestBadResults(t *testing.T) {
 		"there are no results":                   "method,accuracy\n",
 		`accuracy is "x": want a finite number`:  "method,accuracy\na,x\nb,1\n",
 		`accuracy is "NaN"`:                      "method,accuracy\na,NaN\nb,1\n",
-		"only one method, a":                     "method,accuracy\na,1\n",
+		"only one method, a":                     "method,data,accuracy\na,x,1\na,y,1\n",
 		"accuracy is missing for b":              "method,accuracy\na,1\nb,\n",
 		"task y, b, seed 0":                      "task,method,seed,accuracy\nx,a,0,1\nx,b,0,1\ny,a,0,1\n",
 		"line 4: a, seed 0: the result is there": "method,seed,accuracy\na,0,1\nb,0,1\na,0,2\n",

@@ -1,7 +1,7 @@
 // Package eval compares the predictions and the estimated proportions of a
 // stream with the truth, where its target rows have one.
 //
-// Columns read: truth and prediction, and domain, label and weight where they
+// Columns read: truth and prediction, or predicted_class where that is missing, and domain, label and weight where they
 // are there. No stage before learns from truth; mars-reweight --estimator oracle
 // and mars proportions --truth read it too, when a user asks for that.
 package eval
@@ -21,11 +21,15 @@ import (
 
 // Evaluate reads all of in, in constant memory.
 func Evaluate(ctx context.Context, env stages.Env, in arrowio.Stream) (*Metrics, error) {
-	r, c := &stream.Rows{Env: env, Stream: in}, env.Columns
+	r := &stream.Rows{Env: env, Stream: in}
+	c := &r.Columns
+	if c.Prediction == arrowio.DefaultColumns().Prediction && !r.Has(c.Prediction) && r.Has(c.PredictedClass) {
+		c.Prediction = c.PredictedClass // which is all that mars label writes
+	}
 	if err := r.Require("ask for it with mars-featurize --truth", c.Truth); err != nil {
 		return nil, err
 	}
-	if err := r.Require("run mars-train or mars-predict before, or name a column of classes with --prediction", c.Prediction); err != nil {
+	if err := r.Require("run mars label, mars-train or mars-predict before, or name a column of classes with --prediction", c.Prediction); err != nil {
 		return nil, err
 	}
 	meta, err := r.Meta()

@@ -96,7 +96,7 @@ func NewLive(prepared string, text tables.Options, time string, parse func(strin
 	}
 	for _, name := range st.Columns {
 		if name == time {
-			return nil, fmt.Errorf("the column %q is a feature of the model, and cannot be the time too: give the time in a column of its own", time)
+			return nil, fmt.Errorf("the column %q is a feature of the model, and cannot be the time too: give the time in a column of its own, or train a model without it (--exclude %[1]s)", time)
 		}
 	}
 	// Identities would have to be unique, and nobody sees them.

@@ -70,6 +70,9 @@ def mixed(y, moved):
 
 for f in (numbers, gaps, counts, wide, components, mixed):
     table(f.__name__, f)
+y, frame = labelled(240, (0.4, 0, 0.6))
+frame = pd.concat([numbers(y, 0) / [4, 1, 1, 1, 1], frame], axis=1)
+write("pair", frame[:120], frame[120:])
 positive = lambda y, moved: numbers(y, moved).abs()
 table("positive", positive)
 

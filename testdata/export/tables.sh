@@ -6,7 +6,7 @@ model() { # TABLE NAME FLAGS
   mars label -q --source $table-source.csv --target $table-target.csv --label kind --save $name.model "$@" -o $name-labels.csv
   echo "$name.model $table-target.csv"
 }
-for table in numbers gaps counts wide components mixed crowd; do
+for table in numbers pair gaps counts wide components mixed crowd; do
   model $table $table
 done
 for member in logistic kernel network trees; do

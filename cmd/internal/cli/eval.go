@@ -19,8 +19,8 @@ func Eval() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mars-eval",
 		Short: "Compare predictions and estimated proportions with the truth",
-		Long: `Reads the column truth of the target rows, which mars-featurize --truth writes,
-and prints accuracy, balanced accuracy, the recall of each class, the confusion matrix and,
+		Long: `Reads the column truth of the target rows, which mars-featurize --truth writes, and the labels
+of mars label or mars train, and prints accuracy, balanced accuracy, the recall of each class, the confusion matrix and,
 where they were estimated, the class proportions beside the true ones.
 
 --scores adds what can be said without the truth, to compare several labellings of one target

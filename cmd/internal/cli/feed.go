@@ -163,30 +163,14 @@ func (f *follower) checkTail() error {
 		return err
 	}
 	if !bytes.Equal(now, f.tail) {
-		return fmt.Errorf("%s: was cut and written again after %d bytes of it were read, so that rows may be lost: let who writes it make a new file, as logrotate's create does and copytruncate does not, or only append; begin anew without the checkpoint", f.path, f.offset)
+		return fmt.Errorf("%s: was cut and written again after %d bytes of it were read, so that rows may be lost: let who writes it make a new file, as logrotate's create does and copytruncate does not, or only append; begin anew with another checkpoint", f.path, f.offset)
 	}
 	return nil
 }
 
-// mark is a hash of the first n bytes of a file.
-func mark(path string, n int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
+// mark is a hash of the first n bytes of a file, or of what it has.
+func mark(file *os.File, n int64) ([]byte, error) {
 	h := sha256.New()
-	if got, err := io.CopyN(h, f, n); err != nil {
-		return nil, fmt.Errorf("%s: has %d bytes, and the checkpoint is of one that had %d: it is another file, remove the checkpoint to begin anew", path, got, n)
-	}
-	return h.Sum(nil), nil
-}
-
-// isMarked reports an error if a file does not begin as that of a checkpoint.
-func isMarked(path string, n int64, want []byte) error {
-	got, err := mark(path, n)
-	if err == nil && !bytes.Equal(got, want) {
-		err = fmt.Errorf("%s: is another file than that of the checkpoint: remove the checkpoint to begin anew", path)
-	}
-	return err
+	_, err := io.Copy(h, io.NewSectionReader(file, 0, n))
+	return h.Sum(nil), err
 }

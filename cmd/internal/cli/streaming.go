@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -31,8 +33,11 @@ type streaming struct {
 	look    lookout
 	text    *featurize.LiveText
 	place   watch.Place
-	name    string // of the input
-	file    *os.File
+	name    string   // of the input
+	file    *os.File // the output
+	kept    bool     // the output still holds what it held before: no row has come
+	created bool     // the output was not there before
+	source  *os.File // that is followed
 	log     *slog.Logger
 	bad     int  // rows in succession
 	written bool // a window, since the last checkpoint
@@ -133,16 +138,17 @@ func (s *streaming) openOutput(cmd *cobra.Command, begun bool) (out io.Writer, n
 		}
 		return rawOut(cmd), "standard output", false, nil
 	}
-	flags := os.O_RDWR | os.O_CREATE
-	if !begun {
-		flags |= os.O_TRUNC
-	}
-	if s.file, err = os.OpenFile(c.output, flags, 0o666); err != nil {
+	_, err = os.Stat(c.output)
+	s.created = errors.Is(err, fs.ErrNotExist)
+	if s.file, err = os.OpenFile(c.output, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return nil, "", false, err
 	}
-	if info, err := s.file.Stat(); err == nil && info.Mode().IsRegular() && begun {
+	info, err := s.file.Stat()
+	regular := err == nil && info.Mode().IsRegular()
+	s.kept = regular && !begun
+	if regular && begun {
 		if info.Size() < s.place.Output {
-			return nil, "", false, fmt.Errorf("%s: has %d bytes, and %d when the checkpoint was made: give the file that was written then, or remove the checkpoint to begin anew", c.output, info.Size(), s.place.Output)
+			return nil, "", false, fmt.Errorf("%s: has %d bytes, and %d when the checkpoint was made: give the file that was written then, or begin anew with another checkpoint", c.output, info.Size(), s.place.Output)
 		}
 		if err := s.file.Truncate(s.place.Output); err != nil {
 			return nil, "", false, err
@@ -155,23 +161,42 @@ func (s *streaming) openOutput(cmd *cobra.Command, begun bool) (out io.Writer, n
 	return s.file, c.output, begun, nil
 }
 
+// clear empties an output that is begun: when rows come, so that an input that cannot be read takes nothing away.
+func (s *streaming) clear() error {
+	if !s.kept {
+		return nil
+	}
+	s.kept = false
+	return s.file.Truncate(0)
+}
+
 // run reads the input to its end, if it has one, and leaves everything written.
 func (s *streaming) run(ctx context.Context) error {
 	err := guarded(func() error { return s.readAll(ctx) })
+	if err == nil {
+		err = s.clear()
+	}
 	if err == nil && s.checkpoint == "" {
 		err = s.look.finish(ctx)
 	}
 	if n := s.look.lateRows(); n > 0 {
 		s.log.Warn(fmt.Sprintf("%s: %s late or far ahead, and in no window", s.name, spelling.Count(n, "row since the last window that was written is", "rows since the last window that was written are")))
 	}
-	if s.checkpoint != "" && (err == nil || ctx.Err() != nil || errors.As(err, new(*alertError))) {
+	ended := err == nil || ctx.Err() != nil || errors.As(err, new(*alertError))
+	if s.checkpoint != "" && ended {
 		if saveErr := s.save(); saveErr != nil {
 			return saveErr
 		}
 	}
-	closeErr := s.look.close()
+	var closeErr error
+	if ended && !s.kept {
+		closeErr = s.look.close()
+	}
 	if s.file != nil {
 		closeErr = errors.Join(closeErr, s.file.Close())
+		if s.kept && s.created {
+			closeErr = errors.Join(closeErr, os.Remove(s.file.Name()))
+		}
 	}
 	if err == nil {
 		err = closeErr
@@ -181,7 +206,7 @@ func (s *streaming) run(ctx context.Context) error {
 
 // save writes a checkpoint.
 func (s *streaming) save() error {
-	if s.file != nil {
+	if s.file != nil && !s.kept {
 		info, err := s.file.Stat()
 		if err != nil {
 			return err
@@ -197,6 +222,9 @@ func (s *streaming) save() error {
 // give gives rows that could be read to the lookout.
 func (s *streaming) give(ctx context.Context, r *featurize.LiveRows) (int, error) {
 	s.bad = 0
+	if err := s.clear(); err != nil {
+		return 0, err
+	}
 	return s.look.take(ctx, r)
 }
 
@@ -230,25 +258,14 @@ func (s *streaming) readAll(ctx context.Context) error {
 // followFile reads a file that grows, and those that take its place.
 func (s *streaming) followFile(ctx context.Context) error {
 	for {
-		file, err := os.Open(s.follow)
-		if err != nil {
-			return fmt.Errorf("%w: check the path", err)
-		}
-		if s.place.Offset > 0 {
-			if err := isMarked(s.follow, s.place.Marked, s.place.Mark); err != nil {
-				file.Close()
-				return err
-			}
-			if _, err := file.Seek(s.place.Offset, io.SeekStart); err != nil {
-				file.Close()
-				return err
-			}
+		if err := s.openSource(); err != nil {
+			return err
 		}
 		followed, stop := context.WithCancel(ctx)
-		f := &follower{ctx: followed, path: s.follow, file: file, offset: s.place.Offset}
-		err = s.read(ctx, newFeed(followed, f), false)
+		f := &follower{ctx: followed, path: s.follow, file: s.source, offset: s.place.Offset}
+		err := s.read(ctx, newFeed(followed, f), false)
 		stop()
-		file.Close()
+		s.source.Close()
 		if !errors.Is(err, errRotated) {
 			return err
 		}
@@ -256,6 +273,53 @@ func (s *streaming) followFile(ctx context.Context) error {
 		s.place.Offset, s.place.Marked = 0, 0
 		s.text.Lines, s.text.Head = 0, ""
 	}
+}
+
+// openSource opens the file that is followed where the checkpoint left it: under another name, if it was
+// rotated while nobody watched.
+func (s *streaming) openSource() (err error) {
+	if s.source, err = s.openAt(s.follow); !errors.Is(err, errOther) {
+		return err
+	}
+	names, listErr := os.ReadDir(filepath.Dir(s.follow))
+	for _, entry := range names {
+		if !entry.Type().IsRegular() || !strings.HasPrefix(entry.Name(), filepath.Base(s.follow)) {
+			continue
+		}
+		path := filepath.Join(filepath.Dir(s.follow), entry.Name())
+		if file, otherErr := s.openAt(path); otherErr == nil {
+			s.log.Warn(fmt.Sprintf("%s: was rotated while nobody watched: the rest of %s is read first, and files that had the name between the two are not", s.follow, path))
+			s.source = file
+			return nil
+		}
+	}
+	return errors.Join(fmt.Errorf("%s: %w", s.follow, err), listErr)
+}
+
+// errOther says that a file is not the one that a checkpoint is of.
+var errOther = errors.New("is another file than that of the checkpoint, and no file beside it whose name begins so is that one: give the old file such a name, or begin anew with another checkpoint and output")
+
+// openAt opens a file where the checkpoint left it, if it is the checkpoint's.
+func (s *streaming) openAt(path string) (*os.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: check the path", err)
+	}
+	if s.place.Offset == 0 {
+		return file, nil
+	}
+	got, err := mark(file, s.place.Marked)
+	if err == nil && !bytes.Equal(got, s.place.Mark) {
+		err = errOther
+	}
+	if err == nil {
+		_, err = file.Seek(s.place.Offset, io.SeekStart)
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
 // read takes rows from a feed until it ends.
@@ -352,7 +416,7 @@ func (s *streaming) advance(n int64) error {
 		if s.place.Marked < headMark && s.checkpoint != "" {
 			s.place.Marked = min(headMark, s.place.Offset)
 			var err error
-			if s.place.Mark, err = mark(s.follow, s.place.Marked); err != nil {
+			if s.place.Mark, err = mark(s.source, s.place.Marked); err != nil {
 				return err
 			}
 		}

@@ -11,7 +11,9 @@ func (m *Model) ONNX(g *onnx.Graph, x onnx.Value) onnx.Value {
 	for i, t := range m.trees {
 		e.add(i, t)
 	}
-	return g.MLNode("TreeEnsembleRegressor", []onnx.Value{x}, e.attributes(m.Start)...)
+	sums := g.MLNode("TreeEnsembleRegressor", []onnx.Value{x}, e.attributes(len(m.Start))...)
+	// ONNX Runtime leaves the operator's own base_values out where a class has no leaf, as the first of two has none.
+	return g.Op("Add", sums, g.Floats(m.Start, len(m.Start)))
 }
 
 // ensembleONNX is a TreeEnsembleRegressor in the making: of each node the tree, its number in it
@@ -42,10 +44,9 @@ func (e *ensembleONNX) add(i int, t tree) {
 	}
 }
 
-func (e *ensembleONNX) attributes(start []float32) []onnx.Attribute {
+func (e *ensembleONNX) attributes(targets int) []onnx.Attribute {
 	return []onnx.Attribute{
-		onnx.Numbers("base_values", start),
-		onnx.Int("n_targets", len(start)),
+		onnx.Int("n_targets", targets),
 		onnx.Ints("nodes_falsenodeids", e.no...),
 		onnx.Ints("nodes_featureids", e.columns...),
 		onnx.Ints("nodes_missing_value_tracks_true", e.missing...),

@@ -65,10 +65,10 @@ func (o *Writer[W]) Write(ctx context.Context, w W) error {
 	defer rec.Release()
 	if o.arrow != nil {
 		if !o.begun {
+			o.begun = true
 			if err := o.arrow.Begin(rec.Schema()); err != nil {
 				return err
 			}
-			o.begun = true
 		}
 		return o.arrow.Write(rec)
 	}
