@@ -168,6 +168,7 @@ var probes = map[string]string{
 	"torch":   "python3 -c 'import torch'",
 	"R":       "Rscript -e 'library(processx); library(jsonlite)'",
 	"anndata": "python3 -c 'import anndata'",
+	"scanpy":  "python3 -c 'import scanpy'",
 	"PIL":     "python3 -c 'import PIL'",
 	"quapy":   "python3 -c 'import quapy'",
 	"skada":   "python3 -c 'import skada'",
