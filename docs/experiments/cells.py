@@ -3,6 +3,7 @@
 usage: cells.py files SC_MIXOLOGY HIPC FOLDER
        cells.py run FOLDER seed,seed,... RESULTS.csv [METHOD,METHOD,...]
        cells.py unknown FOLDER RESULTS.csv
+       cells.py bounds FOLDER
        cells.py tables RESULTS.csv UNKNOWN.csv
 
 FOLDER/pairs.csv has a row a pair: group, of which a table shows the mean; source and target, files .h5ad of FOLDER;
@@ -12,7 +13,8 @@ the target. All get the same files. Values of the group "cytometry" are no count
 Targets whose .uns has shares are mixtures: their rows are several cells, and have no type.
 
 files writes the cell lines and mixtures of sc_mixology (its folder data/csv) and the cytometry ($MARS_DATA/hipc), and
-adds them to pairs.csv. run adds rows to RESULTS.csv, and skips those that it has. unknown takes each type of twenty
+adds them to pairs.csv. run adds rows to RESULTS.csv, and skips those that it has. bounds says how the intervals of mars proportions --method unmix hold on the
+mixtures. unknown takes each type of twenty
 cells or more from the source of each pair in turn, and says how well typicality tells its cells. Needs mars, anndata, scikit-learn, celltypist,
 singler, scvi-tools and cytopt.
 """
@@ -423,6 +425,22 @@ def part(v):
     return "" if np.isnan(v) else f"{v:.3f}".lstrip("0") if v < 0.9995 else "1.00"
 
 
+def bounds(folder):
+    import mars
+
+    held, expected, real = [], [], []
+    for pair in pairs(folder):
+        source, target = (anndata.read_h5ad(folder / f"{pair[side]}.h5ad") for side in ("source", "target"))
+        if "shares" in target.uns:
+            answer = mars.proportions(source, target, label=pair["label"], method="unmix", random_state=0)
+            t = answer.table.set_index("class")
+            true = pd.Series(dict(target.uns["shares"]))[t.index]
+            held += ((t["lower"] <= true) & (true <= t["upper"])).tolist()
+            expected.append(answer.expected_error)
+            real.append((t["target"] - true).abs().sum())
+    print(f"{sum(held)} of {len(held)} intervals hold; L1 error {np.mean(real):.3f}, expected {np.mean(expected):.3f}")
+
+
 def tables(results, left_out):
     d = pd.read_csv(results)
     order = {m: i for i, m in enumerate(METHODS)}
@@ -448,6 +466,8 @@ if __name__ == "__main__":
         files(*map(pathlib.Path, words))
     elif sys.argv[1] == "run":
         run(pathlib.Path(words[0]), [int(s) for s in words[1].split(",")], pathlib.Path(words[2]), words[3].split(",") if len(words) > 3 else list(METHODS))
+    elif sys.argv[1] == "bounds":
+        bounds(pathlib.Path(words[0]))
     elif sys.argv[1] == "unknown":
         unknown(*map(pathlib.Path, words))
     else:

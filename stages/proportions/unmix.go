@@ -39,7 +39,7 @@ func answerUnmix(ctx context.Context, r *stream.Rows, classes []string, o Option
 	for _, v := range b.Groups {
 		report.bounds = append(report.bounds, levelBounds{Lower: v.Lower, Upper: v.Upper})
 	}
-	report.believe("the shares are those of the mean of all rows, and the intervals hold the chance of these rows alone")
+	report.believe("the shares are those of the mean of all rows, and where classes looked otherwise than in the source they were as far off as counts of 25 rows (docs/measured/cells.md)")
 	report.heedRows(s.MissingShare(), r.Doubts())
 	return report, nil
 }

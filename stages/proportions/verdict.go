@@ -21,6 +21,9 @@ func (r *Report) believe(grounds string) {
 	if r.Diagnostics != nil && r.Diagnostics.Hedge != nil {
 		signs = r.Diagnostics.Hedge.Signs(r.ExpectedError, signs.Warned)
 	}
+	if r.Method == unmix.Method {
+		signs.Against = len(r.Warnings) > 1 // what it assumes is no sign
+	}
 	r.Verdict = signs.Sentence("proportions", fmt.Sprintf("%s are expected to be counted for a wrong class (L1 error %.2f)", diagnostics.OfHundred(r.ExpectedError), r.ExpectedError))
 	r.Judgement, r.Grounds = diagnostics.Judge(signs), grounds
 	r.Advice = map[diagnostics.Verdict]string{diagnostics.Doubt: adviceCheck, diagnostics.Unjudged: adviceCheck,

@@ -107,7 +107,7 @@ def test_wells_of_several_cells(atlas: Any, sample: Any, truth: Any) -> None:
         assert abs(share - real[kind].mean()) < 0.1
         assert np.corrcoef(new.obsm["mars_probability"][kind], real[kind])[0, 1] > 0.8
     shares = mars.proportions(atlas, wells, "cell_type", method="unmix")
-    assert shares.expected_error < 0.1 and not shares.verdict.startswith("These proportions can be believed")
+    assert 0.1 < shares.expected_error < 0.4 and not shares.verdict.startswith("These proportions can be believed")
 
 
 def test_proportions_and_ask(atlas: Any, sample: Any, truth: Any) -> None:

@@ -115,12 +115,12 @@ func draw(rng *rand.Rand, n, mixtures, of int, shares []float64) (x blas32.Gener
 	return x, labels, mixed
 }
 
-// The bounds of mixtures hold about as often as is asked for, whatever the units, and those of groups
-// are about the sums.
+// Rows that are drawn again vary as rows do, whatever the units. The bounds, which stand for more than chance, are
+// wider, and those of groups are of the sums.
 func TestBoundsHold(t *testing.T) {
 	shares, groups := []float64{.5, .3, .15, .05}, [][]int{{0, 0, 1, 1}}
-	const draws = 60
-	holds, together := 0, 0
+	const draws, replicates = 60, 60
+	chance, all, together := 0, 0, 0
 	for i := range draws {
 		of := []int{1, 9}[i%2] // rows of one class are mixtures too
 		x, labels, mixed := draw(rand.New(rand.NewPCG(1, uint64(i))), 40, 60, of, shares)
@@ -130,27 +130,38 @@ func TestBoundsHold(t *testing.T) {
 			}
 		}
 		m := mustFit(t, x, labels, names)
-		b, err := m.Bounds(t.Context(), x, labels, mixed, IntervalOptions{Groups: groups, Replicates: 60, Seed: uint64(i)})
+		drawn := make([][]float64, replicates)
+		for j := range drawn {
+			var err error
+			if drawn[j], err = m.replicate(t.Context(), x, labels, m.rowsOf(labels), mixed, rand.New(rand.NewPCG(uint64(i), uint64(j)))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := m.Bounds(t.Context(), x, labels, mixed, IntervalOptions{Groups: groups, Replicates: replicates, Seed: uint64(i)})
 		if err != nil {
 			t.Fatal(err)
 		}
+		rows := percentiles(drawn, .9)
 		for k, share := range shares {
+			if rows.Lower[k] <= share && share <= rows.Upper[k] {
+				chance++
+			}
 			if b.Lower[k] <= share && share <= b.Upper[k] {
-				holds++
+				all++
 			}
 		}
 		if b.Groups[0].Lower[0] <= .8 && .8 <= b.Groups[0].Upper[0] {
 			together++
 		}
-		if !(b.Error > 0 && b.Error < .35) {
-			t.Errorf("expected error %g", b.Error)
+		if width := b.Upper[0] - b.Lower[0]; width < .25 || width > .6 || b.Error < .15 || b.Error > .5 {
+			t.Errorf("the first class is bounded by %g and %g, expected error %g", b.Lower[0], b.Upper[0], b.Error)
 		}
 	}
-	if rate := float64(holds) / draws / 4; rate < .8 || rate > .97 {
-		t.Errorf("%.3f of the bounds hold", rate)
+	if rate := float64(chance) / draws / 4; rate < .8 || rate > .97 {
+		t.Errorf("%.3f of the shares are within those of rows that are drawn again", rate)
 	}
-	if rate := float64(together) / draws; rate < .75 {
-		t.Errorf("%.3f of the bounds of a group hold", rate)
+	if rate, groups := float64(all)/draws/4, float64(together)/draws; rate < .95 || groups < .95 {
+		t.Errorf("%.3f of the bounds hold, of groups %.3f", rate, groups)
 	}
 }
 
