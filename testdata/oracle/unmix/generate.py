@@ -1,4 +1,4 @@
-"""Shares of mixtures by scipy: python3 generate.py > unmix.json. Needs numpy and scipy.
+"""Shares of mixtures by scipy: python generate.py > unmix.json, with numpy 2.4.6 and scipy 1.17.1.
 
 Rows of four classes in six columns of very different units, correlated, and twelve mixtures of them. Columns are
 standardised on the source; the covariance is that within the classes with 1 % of its mean variance added to its diagonal;
