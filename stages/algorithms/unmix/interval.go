@@ -45,7 +45,8 @@ const (
 
 // Bounds of the shares of the model's classes in rows like target (n×d), of which the given ones are a
 // sample: both the source's rows, class by class, and the target's are drawn again, and percentiles of
-// what comes of it are taken. How else the classes may look in the target is not in it.
+// what comes of it are taken. How else the
+// classes may look in the target does not show: experience stands for it.
 func (m *Model) Bounds(ctx context.Context, source blas32.General, labels []int32, target blas32.General, o IntervalOptions) (*Bounds, error) {
 	if o.Level == 0 {
 		o.Level = .9
