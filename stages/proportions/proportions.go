@@ -129,17 +129,22 @@ func answerMTE(ctx context.Context, r *stream.Rows, classes []string, o Options)
 	}
 	report.TargetRows = s.TargetRows
 	report.heedRows(s.MissingShare(), r.Doubts())
-	target, source, err := r.Totals(classes)
+	return report, report.total(r, classes)
+}
+
+// total counts rows where those that were read are a sample of more, as a sketch has.
+func (r *Report) total(rows *stream.Rows, classes []string) error {
+	target, source, err := rows.Totals(classes)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if target > 0 {
-		report.TargetRows = target
+		r.TargetRows = target
 	}
 	if source != nil {
-		report.Proportions.Source = stream.Shares(source)
+		r.Proportions.Source = stream.Shares(source)
 	}
-	return report, nil
+	return nil
 }
 
 // answer asks the panel and the other estimators.

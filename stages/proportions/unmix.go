@@ -41,5 +41,5 @@ func answerUnmix(ctx context.Context, r *stream.Rows, classes []string, o Option
 	}
 	report.believe("the shares are those of the mean of all rows, and where classes looked otherwise than in the source they were as far off as counts of 25 rows (docs/measured/cells.md)")
 	report.heedRows(s.MissingShare(), r.Doubts())
-	return report, nil
+	return report, report.total(r, classes)
 }

@@ -35,5 +35,5 @@ func (r *Report) believe(grounds string) {
 
 // Doubtful reports whether labels of some target rows would settle what the report leaves open.
 func (r *Report) Doubtful() bool {
-	return r.Labelled == nil && r.Advice != adviceLabels && r.Method != unmix.Method
+	return r.Labelled == nil && r.Advice != adviceLabels && r.Advice != adviceKnown
 }

@@ -19,6 +19,7 @@ import (
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/labelshift"
 	"mars.dev/mars/stages/algorithms/scale"
+	"mars.dev/mars/stages/algorithms/transport"
 )
 
 // Method is what the way to label is called.
@@ -68,27 +69,13 @@ func Fit(ctx context.Context, x blas32.General, labels []int32, classes []string
 	if err != nil {
 		return nil, fmt.Errorf("unmix: %w", err)
 	}
+	means := transport.NewPrototypes(len(classes), z.Cols)
+	if err := means.Add(ctx, z, labels); err != nil {
+		return nil, err
+	}
 	m.weights = linear.Weights
-	m.gram = m.products(classMeans(z, labels, len(classes)))
+	m.gram = m.products(means.Means())
 	return m, m.tellApart()
-}
-
-// classMeans are the means of the classes, C×d.
-func classMeans(x blas32.General, labels []int32, classes int) *mat.Dense {
-	means, counts := mat.NewDense(classes, x.Cols, nil), make([]float64, classes)
-	for i, y := range labels {
-		counts[y]++
-		sums := means.RawRowView(int(y))
-		for j, v := range dense.Row(x, i) {
-			sums[j] += float64(v)
-		}
-	}
-	for k, n := range counts {
-		for j := range means.RawRowView(k) {
-			means.RawRowView(k)[j] /= n
-		}
-	}
-	return means
 }
 
 // products are those of the weights and the means, which are symmetric but for rounding.
