@@ -121,11 +121,12 @@ func (a *asker) run(cmd *cobra.Command, args []string) error {
 		if err != nil {
 			return err
 		}
-		if err := c.saveRows(cmd, format, table, ask.Write); err != nil {
+		page := func() error { return a.writePage(cmd, sheet, table) }
+		if err := c.saveRows(cmd, format, table, ask.Write, page); err != nil {
 			return err
 		}
 		env.Logger().Info(sheet.Line())
-		return a.writePage(cmd, sheet, table)
+		return nil
 	}
 	return q.ask(cmd, args)
 }

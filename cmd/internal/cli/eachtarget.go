@@ -106,13 +106,15 @@ func (l *labeller) askEach(cmd *cobra.Command, q *question, format label.Format)
 		l.files.FileColumn = l.each.column()
 	}
 	e := &labelledEach{labeller: l, cmd: cmd, question: q}
-	err := pipeline.Join(cmd.Context(), l.files.target.Path, nil, []pipeline.Filter{e.labels}, func(_ context.Context, rows arrowio.Stream) error {
-		return c.saveRows(cmd, format, rows, label.Write)
-	})
-	if err != nil || c.page == "" {
-		return err
+	page := func() error {
+		if c.page == "" {
+			return nil
+		}
+		return pageOf(cmd, c.page, nil, e.pages...)
 	}
-	return pageOf(cmd, c.page, nil, e.pages...)
+	return pipeline.Join(cmd.Context(), l.files.target.Path, nil, []pipeline.Filter{e.labels}, func(_ context.Context, rows arrowio.Stream) error {
+		return c.saveRows(cmd, format, rows, label.Write, page)
+	})
 }
 
 // labelledEach is the labels of targets, one after another.

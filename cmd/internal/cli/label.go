@@ -367,8 +367,8 @@ func (c *common) writeLabels(cmd *cobra.Command, env stages.Env, format label.Fo
 		}
 		return c.writeKnown(cmd, tally)
 	}
-	err = c.eachRow(cmd.Context(), env, tally, func(rows arrowio.Stream) error { return c.saveRows(cmd, format, rows, label.Write) })
-	if err := cmp.Or(err, c.writeKnown(cmd, tally)); err != nil {
+	known := func() error { return c.writeKnown(cmd, tally) }
+	if err := c.eachRow(cmd.Context(), env, tally, func(rows arrowio.Stream) error { return c.saveRows(cmd, format, rows, label.Write, known) }); err != nil {
 		return err
 	}
 	c.tell(env, tally)
@@ -450,23 +450,33 @@ func (c *common) checkSummary() error {
 	return arrowio.CheckOutput(c.summary, arrowio.WriteOptions{})
 }
 
-// saveRows writes rows to the output, as Arrow or as write does.
-func (c *common) saveRows(cmd *cobra.Command, format label.Format, rows arrowio.Stream, write func(context.Context, io.Writer, label.Format, arrowio.Stream) error) error {
+// saveRows writes rows to the output, as Arrow or as write does. Then beside writes what else is asked for: if that
+// fails, a file of the rows does not get its name.
+func (c *common) saveRows(cmd *cobra.Command, format label.Format, rows arrowio.Stream, write func(context.Context, io.Writer, label.Format, arrowio.Stream) error, beside func() error) error {
 	switch {
 	case format.Name == label.Arrow:
 		return c.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
 			if err := out.Begin(rows.Schema()); err != nil {
 				return err
 			}
-			return arrowio.Each(ctx, rows, out.Write)
+			if err := arrowio.Each(ctx, rows, out.Write); err != nil {
+				return err
+			}
+			return beside()
 		})
 	case c.output == "" || c.output == "-":
-		return write(cmd.Context(), rawOut(cmd), format, rows)
+		if err := write(cmd.Context(), rawOut(cmd), format, rows); err != nil {
+			return err
+		}
+		return beside()
 	}
 	return atomicfile.Write(c.output, func(w io.Writer) error {
 		if err := write(cmd.Context(), w, format, rows); err != nil {
 			return err
 		}
-		return unchanged(cmd)
+		if err := unchanged(cmd); err != nil {
+			return err
+		}
+		return beside()
 	})
 }
