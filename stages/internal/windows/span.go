@@ -66,16 +66,27 @@ func ParseDuration(text string) (time.Duration, error) {
 // layouts are how times may be written, beside numbers. Those without a zone are UTC.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04", time.DateOnly}
 
+// bareDates are how dates and times are written that look like numbers.
+var bareDates = []string{"20060102", "200601021504", "20060102150405"}
+
 // Years that a time may be in: others overflow, or are a mistake of units.
 const firstYear, lastYear = 1970, 2200
 
 // ParseTime reads a time: as RFC 3339 and much like it, or the seconds since 1970 UTC;
 // numbers so large that they would be after 2200 are milli-, micro- or nanoseconds.
-// It returns nanoseconds since 1970 UTC.
+// It returns nanoseconds since 1970 UTC, and refuses a number that is a date without hyphens.
 func ParseTime(text string) (int64, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return 0, errors.New("there is no time: fill it or drop the row")
+	}
+	for _, layout := range bareDates {
+		if len(text) != len(layout) {
+			continue
+		}
+		if t, err := time.Parse(layout, text); err == nil && t.Year() >= firstYear && t.Year() < lastYear {
+			return 0, fmt.Errorf("%q is a date without hyphens, or a number of seconds since 1970: write %s, or seconds as 86400.0", text, TimeText(t.UnixNano()))
+		}
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		unit := int64(1e9)
