@@ -33,11 +33,12 @@ type streaming struct {
 	look    lookout
 	text    *featurize.LiveText
 	place   watch.Place
-	name    string   // of the input
-	file    *os.File // the output
-	kept    bool     // the output still holds what it held before: no row has come
-	created bool     // the output was not there before
-	source  *os.File // that is followed
+	state   fs.FileInfo // of the checkpoint as it is known; nil: there is none
+	name    string      // of the input
+	file    *os.File    // the output
+	kept    bool        // the output still holds what it held before: no row has come
+	created bool        // the output was not there before
+	source  *os.File    // that is followed
 	log     *slog.Logger
 	bad     int  // rows in succession
 	written bool // a window, since the last checkpoint
@@ -87,6 +88,7 @@ func (s *streaming) parse(window, times string, timed bool) (late time.Duration,
 	if s.format == "arrow" && s.checkpoint != "" && c.output != "" {
 		return 0, usagef("an Arrow stream cannot be gone on with: write CSV or JSON lines with --checkpoint")
 	}
+	s.state, _ = os.Stat(s.checkpoint)
 	var outputs []arrowio.FileUse
 	for flag, path := range map[string]string{"--output": c.output, "--checkpoint": s.checkpoint, "--metrics-file": s.metrics} {
 		if path != "" {
@@ -204,8 +206,11 @@ func (s *streaming) run(ctx context.Context) error {
 	return err
 }
 
-// save writes a checkpoint.
-func (s *streaming) save() error {
+// save writes a checkpoint, unless another program has: it writes to the same output.
+func (s *streaming) save() (err error) {
+	if now, err := os.Stat(s.checkpoint); err == nil && (s.state == nil || !os.SameFile(s.state, now) || !now.ModTime().Equal(s.state.ModTime())) {
+		return fmt.Errorf("%s: was written by another program since this one began: give each a checkpoint and an output of its own, and look at the output, which may have rows of both", s.checkpoint)
+	}
 	if s.file != nil && !s.kept {
 		info, err := s.file.Stat()
 		if err != nil {
@@ -216,7 +221,11 @@ func (s *streaming) save() error {
 		}
 	}
 	s.place.Head, s.place.Lines = s.text.Head, s.text.Lines
-	return s.look.saveTo(s.checkpoint, s.place)
+	if err := s.look.saveTo(s.checkpoint, s.place); err != nil {
+		return err
+	}
+	s.state, err = os.Stat(s.checkpoint)
+	return err
 }
 
 // give gives rows that could be read to the lookout.
