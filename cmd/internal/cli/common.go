@@ -37,6 +37,7 @@ type common struct {
 	jobs        int
 	quiet       bool
 	cached      string
+	target      string // the one of several that is answered for; "" for all
 	logFormat   string
 	columns     arrowio.Columns
 	labels      bool        // the output may be a table of labels
@@ -231,13 +232,17 @@ func (c *common) env(cmd *cobra.Command) (env stages.Env, done func()) {
 	if out, ok := bare(cmd.OutOrStdout()).(*standardOutput); ok {
 		out.before = bar.stop
 	}
+	log := listen(cmd, newLogger(bar, c.logName(cmd), c.logFormat, c.quiet))
+	if c.target != "" {
+		log = log.With("target", c.target)
+	}
 	return stages.Env{
 		Columns:    c.columns,
 		Memory:     int64(c.memory),
 		MaxClasses: c.maxClasses,
 		Seed:       c.seed,
 		Jobs:       c.jobs,
-		Log:        listen(cmd, newLogger(bar, c.logName(cmd), c.logFormat, c.quiet)),
+		Log:        log,
 		Progress:   reporter(cmd, bar.report),
 		Step:       c.step(cmd),
 	}, bar.finish

@@ -58,8 +58,8 @@ func (e eachTarget) column() string {
 	return string(e)
 }
 
-// ask asks for each target, by its name.
-func (e eachTarget) ask(ctx context.Context, files *featurizeFlags, ask func(name string) error) error {
+// ask asks for each target, by its name, which its log's lines have too.
+func (e eachTarget) ask(ctx context.Context, c *common, files *featurizeFlags, ask func(name string) error) error {
 	names, err := tables.Expand(files.target.Path)
 	if e != eachFile {
 		names, err = e.values(ctx, files)
@@ -73,6 +73,7 @@ func (e eachTarget) ask(ctx context.Context, files *featurizeFlags, ask func(nam
 		} else {
 			files.target.Column, files.target.Domains = string(e), []string{name}
 		}
+		c.target = name
 		if err := ask(name); err != nil {
 			// What failed may name this file, that of the source, or none.
 			return fmt.Errorf("target %s: %w", safetext.Escape(name), err)
@@ -128,7 +129,7 @@ type labelledEach struct {
 
 // labels labels all targets.
 func (e *labelledEach) labels(ctx context.Context, _ arrowio.Stream, out arrowio.Sink) error {
-	return e.each.ask(ctx, &e.files, func(name string) error {
+	return e.each.ask(ctx, e.common, &e.files, func(name string) error {
 		if err := e.keepColumns(ctx); err != nil {
 			return err
 		}

@@ -152,9 +152,6 @@ func (p *estimator) put(cmd *cobra.Command, format label.Format, r *proportions.
 			return err
 		}
 	}
-	if err := p.save(cmd, format, r); err != nil {
-		return err
-	}
 	if args := cmd.Flags().Args(); r.Doubtful() {
 		r.Next = askLine(cmd, args)
 	} else {
@@ -165,6 +162,9 @@ func (p *estimator) put(cmd *cobra.Command, format label.Format, r *proportions.
 		if err := pageOf(cmd, p.page, err, part); err != nil {
 			return err
 		}
+	}
+	if err := p.save(cmd, format, r); err != nil {
+		return err
 	}
 	return p.print(cmd, r.WriteJSON, func(w io.Writer) error { return r.WriteTable(w, p.details) })
 }

@@ -218,7 +218,7 @@ func (p *estimator) askEach(cmd *cobra.Command, q question, format label.Format)
 	if err := all.Check(); err != nil {
 		return usagef("--each-target=%w", err)
 	}
-	err := p.each.ask(cmd.Context(), &p.files, func(name string) error {
+	err := p.each.ask(cmd.Context(), p.common, &p.files, func(name string) error {
 		q.answer = func(ctx context.Context, env stages.Env, in arrowio.Stream) error {
 			r, err := proportions.Estimate(ctx, env, in, p.options)
 			all.Targets = append(all.Targets, proportions.Target{Name: name, Report: r})
@@ -235,13 +235,6 @@ func (p *estimator) askEach(cmd *cobra.Command, q question, format label.Format)
 // putEach prints and keeps the reports of several targets.
 func (p *estimator) putEach(cmd *cobra.Command, format label.Format, t proportions.Targets) error {
 	c := p.common
-	if c.output != "" {
-		env, done := c.env(cmd)
-		defer done()
-		if err := t.Save(cmd.Context(), env, c.output, format); err != nil {
-			return err
-		}
-	}
 	if p.page != "" {
 		var parts []*report.Part
 		for _, target := range t.Targets {
@@ -253,6 +246,13 @@ func (p *estimator) putEach(cmd *cobra.Command, format label.Format, t proportio
 			parts = append(parts, part)
 		}
 		if err := pageOf(cmd, p.page, nil, parts...); err != nil {
+			return err
+		}
+	}
+	if c.output != "" {
+		env, done := c.env(cmd)
+		defer done()
+		if err := t.Save(cmd.Context(), env, c.output, format); err != nil {
 			return err
 		}
 	}
