@@ -146,7 +146,7 @@ func readMember[T any](archive *zip.Reader, name string, read func(io.Reader) (T
 	var zero T
 	f := findMember(archive, name)
 	if f == nil {
-		return zero, fmt.Errorf("has no member %q (its members are %s): name one of them", name, memberNames(archive))
+		return zero, fmt.Errorf("has no member %q (its members are %s): name those with features and labels, as in x.npz:X,y", name, memberNames(archive))
 	}
 	r, err := f.Open()
 	if err != nil {

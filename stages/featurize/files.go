@@ -551,6 +551,9 @@ func dropUnlabelled(ctx context.Context, env stages.Env, t *tables.Table) (*tabl
 func checkLabels(t *tables.Table, domain arrowio.Domain, hidden bool, other func() []string) error {
 	if t.Labels == nil && !hidden {
 		advice := "name the label column with --label" + likelyLabels(t, other()) + ", or the file with --" + domain.String() + "-labels"
+		if ext := filepath.Ext(t.Name); ext == ".npz" || ext == ".mat" {
+			advice = "name them behind the features, as in x" + ext + ":X,y, or the file with --" + domain.String() + "-labels"
+		}
 		if domain == arrowio.TargetDomain {
 			return fmt.Errorf("%s: has no labels, which --truth, --target-proportions and --classes need: %s", t.Name, advice)
 		}
