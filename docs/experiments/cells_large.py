@@ -1,0 +1,65 @@
+"""Simulates raw counts of two samples of cells, and says what it takes to label one by the other.
+
+usage: cells_large.py FOLDER [CELLS [GENES [TARGETS,TARGETS,...]]]
+
+Writes FOLDER/atlas.h5ad and a sample of each number of cells (100,000 cells, 20,000 genes and a sample of 100,000
+if nothing is said): twelve types with proportions of their own, of which each has a twentieth of the genes three
+times as often as others; in the samples each gene is counted more or less often (a standard deviation of a
+third of its logarithm), and cells have half as many counts again. About one value of twenty is not 0. Then it runs
+python -m mars label, and prints seconds, memory and accuracy. Needs mars, anndata and scipy.
+"""
+
+import pathlib
+import resource
+import subprocess
+import sys
+import time
+
+import anndata
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+TYPES = 12
+BLOCK = 1000  # cells
+COUNTS = 1250  # of a cell
+
+
+def cells(rng, n, rates, depth):
+    """n cells of types whose rates are a row each."""
+    of = rng.choice(TYPES, n, p=rng.dirichlet(np.full(TYPES, 2.0)))
+    blocks = []
+    for i in range(0, n, BLOCK):
+        some = of[i : i + BLOCK]
+        mean = rates[some] * (depth * rng.lognormal(0, 0.3, len(some)))[:, None]
+        blocks.append(sp.csr_matrix(rng.poisson(mean).astype("float32")))
+    obs = pd.DataFrame({"cell_type": pd.Categorical([f"type {k}" for k in of])}, index=[f"cell {i}" for i in range(n)])
+    return anndata.AnnData(sp.vstack(blocks, format="csr"), obs, pd.DataFrame(index=[f"gene {j}" for j in range(rates.shape[1])]))
+
+
+def main(folder, n=100_000, genes=20_000, targets="100000"):
+    rng, n, genes = np.random.default_rng(0), int(n), int(genes)
+    own = np.where(rng.random((TYPES, genes)) < 0.05, 3.0, 1.0)
+    rates = own * rng.lognormal(0, 1.2, genes)
+    rates /= rates.sum(1, keepdims=True)
+    atlas = cells(rng, n, rates, COUNTS)
+    print(f"{n} x {genes}, {atlas.X.nnz / n / genes:.1%} not 0")
+    atlas.write_h5ad(folder / "atlas.h5ad")
+    del atlas
+    moved = rates * rng.lognormal(0, 1 / 3, genes)
+    for m in map(int, targets.split(",")):
+        sample = cells(rng, m, moved / moved.sum(1, keepdims=True), 1.5 * COUNTS)
+        truth = sample.obs.pop("cell_type")
+        sample.write_h5ad(folder / "sample.h5ad")
+        del sample
+        started, before = time.time(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        labelled = folder / "labelled.h5ad"
+        subprocess.run([sys.executable, "-m", "mars", "label", "--source", folder / "atlas.h5ad", "--target", folder / "sample.h5ad", "--label", "cell_type", "-o", labelled], check=True)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        right = (anndata.read_h5ad(labelled, backed="r").obs["mars_label"].astype(str) == truth.astype(str)).mean()
+        seconds = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
+        print(f"{m} cells: {seconds:.0f} processor seconds, {time.time() - started:.0f} on the clock, {used.ru_maxrss / 1024:.0f} MB, accuracy {right:.3f}")
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]), *sys.argv[2:])
