@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"mars.dev/mars/internal/race"
 )
 
 const (
@@ -138,7 +140,11 @@ func TestTruncated(t *testing.T) {
 		if strings.HasSuffix(name, ".mat") { // which may end after any variable
 			o.X, o.Y = "X", "y"
 		}
-		for cut := range data {
+		step := 1
+		if race.Detector {
+			step = 11
+		}
+		for cut := 0; cut < len(data); cut += step {
 			if _, err := Read(t.Context(), bytes.NewReader(data[:cut]), name, o); err == nil {
 				t.Errorf("%s cut to %d of %d bytes was read without an error", name, cut, len(data))
 			}

@@ -9,6 +9,7 @@ third of its logarithm), and cells have half as many counts again. About one val
 python -m mars label, and prints seconds, memory and accuracy. Needs mars, anndata and scipy.
 """
 
+import multiprocessing
 import pathlib
 import resource
 import subprocess
@@ -37,28 +38,39 @@ def cells(rng, n, rates, depth):
     return anndata.AnnData(sp.vstack(blocks, format="csr"), obs, pd.DataFrame(index=[f"gene {j}" for j in range(rates.shape[1])]))
 
 
-def main(folder, n=100_000, genes=20_000, targets="100000"):
-    rng, n, genes = np.random.default_rng(0), int(n), int(genes)
+def write(folder, n, genes, targets):
+    rng = np.random.default_rng(0)
     own = np.where(rng.random((TYPES, genes)) < 0.05, 3.0, 1.0)
     rates = own * rng.lognormal(0, 1.2, genes)
     rates /= rates.sum(1, keepdims=True)
     atlas = cells(rng, n, rates, COUNTS)
     print(f"{n} x {genes}, {atlas.X.nnz / n / genes:.1%} not 0")
     atlas.write_h5ad(folder / "atlas.h5ad")
-    del atlas
     moved = rates * rng.lognormal(0, 1 / 3, genes)
-    for m in map(int, targets.split(",")):
-        sample = cells(rng, m, moved / moved.sum(1, keepdims=True), 1.5 * COUNTS)
-        truth = sample.obs.pop("cell_type")
-        sample.write_h5ad(folder / "sample.h5ad")
-        del sample
-        started, before = time.time(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        labelled = folder / "labelled.h5ad"
-        subprocess.run([sys.executable, "-m", "mars", "label", "--source", folder / "atlas.h5ad", "--target", folder / "sample.h5ad", "--label", "cell_type", "-o", labelled], check=True)
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        right = (anndata.read_h5ad(labelled, backed="r").obs["mars_label"].astype(str) == truth.astype(str)).mean()
-        seconds = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
-        print(f"{m} cells: {seconds:.0f} processor seconds, {time.time() - started:.0f} on the clock, {used.ru_maxrss / 1024:.0f} MB, accuracy {right:.3f}")
+    moved /= moved.sum(1, keepdims=True)
+    for m in targets:
+        sample = cells(rng, m, moved, 1.5 * COUNTS)
+        sample.obs.columns = ["truth"]
+        sample.write_h5ad(folder / f"sample-{m}.h5ad")
+
+
+def label(folder, m):
+    labelled, started = folder / "labelled.h5ad", time.time()
+    subprocess.run([sys.executable, "-m", "mars", "label", "--source", folder / "atlas.h5ad", "--target", folder / f"sample-{m}.h5ad", "--label", "cell_type", "-o", labelled], check=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"{m} cells: {used.ru_utime + used.ru_stime:.0f} processor seconds, {time.time() - started:.0f} on the clock, {used.ru_maxrss / 1024:.0f} MB")
+    obs = anndata.read_h5ad(labelled, backed="r").obs
+    print(f"accuracy {(obs['mars_label'].astype(str) == obs['truth'].astype(str)).mean():.3f}")
+
+
+def main(folder, n="100000", genes="20000", targets="100000"):
+    targets = [int(m) for m in targets.split(",")]
+    # Each in a process of its own: the memory of a process counts as its children's.
+    steps = [(write, folder, int(n), int(genes), targets), *((label, folder, m) for m in targets)]
+    for step, *of in steps:
+        process = multiprocessing.get_context("spawn").Process(target=step, args=of)
+        process.start()
+        process.join()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"testing"
 	"time"
+
+	"mars.dev/mars/internal/race"
 )
 
 var long = flag.Bool("long", false, "train the toy to its full quality, for minutes")
@@ -27,6 +29,9 @@ func toyAccuracy(t *testing.T, method string, seed uint64, change func(*Config))
 
 // The alignment makes a difference even in a short run.
 func TestMARSBeatsSourceOnToy(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	short := func(c *Config) {
 		c.SetEpochs(18)
 		c.StartAlign, c.CriticSteps = 8, 3

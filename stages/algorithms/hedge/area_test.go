@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/race"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
@@ -125,6 +126,9 @@ func TestWorth(t *testing.T) {
 
 // The target looks like what the right view expects, and not like what others do.
 func TestApartOfViews(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	for name, c := range map[string]struct {
 		shares       []float64
 		displacement [][]float64
@@ -149,6 +153,9 @@ func TestApartOfViews(t *testing.T) {
 
 // Rows of few values that have hardly moved give themselves away, unless they are blurred.
 func TestBlurred(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	rng := rand.New(rand.NewPCG(17, 0))
 	draw := func() (x blas32.General, labels []int32) {
 		x = dense.New(900, 3)

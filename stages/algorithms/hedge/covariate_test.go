@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/race"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
@@ -42,6 +43,9 @@ func chosen(n int, keep func(x []float32, y int32) float64) problem {
 // New proportions of classes that overlap could explain rows that were chosen by their columns,
 // and are not believed alone there: they say that one class is gone.
 func TestChosenRows(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	byColumns := func(x []float32, _ int32) float64 {
 		return min(1, math.Exp(0.6*float64(x[0])+0.6*float64(x[1])+0.3*float64(x[2])-1.5))
 	}
@@ -70,6 +74,9 @@ func TestChosenRows(t *testing.T) {
 
 // A target of one region, where the source has rows, has not moved.
 func TestOneRegion(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	rng := rand.New(rand.NewPCG(13, 0))
 	draw := func(low, high float64) (x blas32.General, labels []int32) {
 		x = dense.New(600, 2)

@@ -84,6 +84,9 @@ func inParts(t *testing.T, p Problem) {
 
 // If the fit saw all rows, the sums of all rows give its answer: each view's proportions.
 func TestEveryRowOfTheFit(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	for _, displacement := range [][][]float64{nowhere, together, apart} {
 		p := newProblem(1500, even, uneven, displacement).Problem
 		m := hedged(t, p)
@@ -114,6 +117,9 @@ func TestEveryRowOfTheFit(t *testing.T) {
 // A view that matches moves with the proportions of all rows, though the fit saw a part of the
 // target in which they are others.
 func TestEveryRowOfMatchedViews(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	all := newProblem(3000, even, uneven, apart)
 	some := all.Problem
 	some.Target = dense.Rows(newProblem(1500, even, even, apart).Target, 0, 600)
@@ -138,6 +144,9 @@ func TestEveryRowOfMatchedViews(t *testing.T) {
 // Under label shift alone the answer is EM's fixed point on all rows, though the fit has seen
 // but some of them.
 func TestEveryRowIsEM(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	all := newProblem(6000, even, uneven, nowhere).Problem
 	some := all
 	some.Target = dense.Gather(all.Target, rand.New(rand.NewPCG(9, 9)).Perm(all.Target.Rows)[:400])

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/race"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/kernel"
 )
@@ -126,6 +127,9 @@ func TestLeftOut(t *testing.T) {
 
 // A batch whose labels mean other classes is named, and no other.
 func TestMislabelled(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	p := newProblem(300, even, even, nowhere)
 	for i := range p.Labels {
 		b := int32(i % 5)
