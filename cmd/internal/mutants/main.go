@@ -12,7 +12,9 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -61,62 +63,107 @@ func fits(mutants []mutant, dir string) error {
 	return errors.Join(all...)
 }
 
+// workers is how many mutants of the fixed list are tried at once, each in a copy of the tree of its own: most tests
+// and all linking keep one core busy.
+var workers = min(runtime.NumCPU(), 4)
+
 func try(ctx context.Context, fixed bool, only string, chosen int, seed uint64, scripts bool, limit time.Duration) error {
-	dir, err := copyTree(ctx)
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	var all []mutant
-	if fixed {
-		all = fixedMutants
-	}
-	tried, survivors := 0, []string(nil)
-	judge := func(m mutant) error {
-		began := time.Now()
-		fate, err := m.try(ctx, dir, limit)
+	dirs := make([]string, workers)
+	for i := range dirs {
+		dir, err := copyTree(ctx)
 		if err != nil {
 			return err
 		}
-		if fate == unbuilt && m.what == "" {
-			return errUnbuilt
-		}
-		tried++
-		line := fmt.Sprintf("| %s | `%s` | `%s` | %s |", m.place(dir), oneLine(m.old), oneLine(m.new), fate)
-		if fate == survived || fate == unbuilt {
-			survivors = append(survivors, line)
-		}
-		fmt.Printf("%s %.0f s\n", line, time.Since(began).Seconds())
-		return nil
+		defer os.RemoveAll(dir)
+		dirs[i] = dir
 	}
-	if err := fits(all, dir); err != nil {
+	var all []mutant
+	for _, m := range fixedMutants {
+		if fixed && strings.Contains(m.what, only) {
+			all = append(all, m)
+		}
+	}
+	if err := fits(all, dirs[0]); err != nil {
 		return err
 	}
-	for _, m := range all {
-		if !strings.Contains(m.what, only) {
-			continue
-		}
-		if err := judge(m); err != nil {
-			return err
-		}
+	j := &judge{limit: limit}
+	if err := j.each(ctx, dirs, all); err != nil {
+		return err
 	}
-	next, err := choose(ctx, dir, seed, scripts)
+	next, err := choose(ctx, dirs[0], seed, scripts)
 	if err != nil {
 		return err
 	}
 	for n := 0; n < chosen; {
-		switch err := judge(next()); {
+		switch err := j.try(ctx, dirs[0], next()); {
 		case err == nil:
 			n++
 		case !errors.Is(err, errUnbuilt): // that one does not compile says nothing of the tests
 			return err
 		}
 	}
-	fmt.Printf("\n%d of %d broken lines are not noticed\n", len(survivors), tried)
-	if len(survivors) > 0 {
-		fmt.Printf("\n| where | was | became | fate |\n|---|---|---|---|\n%s\n", strings.Join(survivors, "\n"))
+	return j.sum()
+}
+
+// A judge tries mutants, and counts.
+type judge struct {
+	limit time.Duration // of the tests of a package
+
+	mu        sync.Mutex
+	tried     int
+	survivors []string
+}
+
+// each tries mutants, one at a time in each of dirs.
+func (j *judge) each(ctx context.Context, dirs []string, mutants []mutant) error {
+	left := make(chan mutant, len(mutants))
+	for _, m := range mutants {
+		left <- m
 	}
-	if float64(len(survivors)) > most*float64(tried) {
+	close(left)
+	failed := make([]error, len(dirs))
+	var at sync.WaitGroup
+	for i, dir := range dirs {
+		at.Go(func() {
+			for m := range left {
+				if failed[i] = j.try(ctx, dir, m); failed[i] != nil {
+					return
+				}
+			}
+		})
+	}
+	at.Wait()
+	return errors.Join(failed...)
+}
+
+// try prints the fate of a mutant.
+func (j *judge) try(ctx context.Context, dir string, m mutant) error {
+	began := time.Now()
+	fate, err := m.try(ctx, dir, j.limit)
+	if err != nil {
+		return err
+	}
+	if fate == unbuilt && m.what == "" {
+		return errUnbuilt
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.tried++
+	line := fmt.Sprintf("| %s | `%s` | `%s` | %s |", m.place(dir), oneLine(m.old), oneLine(m.new), fate)
+	if fate == survived || fate == unbuilt {
+		j.survivors = append(j.survivors, line)
+	}
+	fmt.Printf("%s %.0f s\n", line, time.Since(began).Seconds())
+	return nil
+}
+
+// sum says how many were noticed.
+func (j *judge) sum() error {
+	fmt.Printf("\n%d of %d broken lines are not noticed\n", len(j.survivors), j.tried)
+	if len(j.survivors) > 0 {
+		fmt.Printf("\n| where | was | became | fate |\n|---|---|---|---|\n%s\n", strings.Join(j.survivors, "\n"))
+	}
+	if float64(len(j.survivors)) > most*float64(j.tried) {
 		return fmt.Errorf("more than 1 in %.0f survives: write tests that notice", 1/most)
 	}
 	return nil
@@ -145,7 +192,7 @@ func (m mutant) try(ctx context.Context, dir string, limit time.Duration) (fate 
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o666)) }()
 	for _, t := range m.tests {
-		args := []string{"test", "-short", "-count=1", "-failfast", "-vet=off", "-ldflags=-s -w", "-timeout=" + limit.String()}
+		args := []string{"test", "-short", "-count=1", "-failfast", "-vet=off", "-trimpath", "-ldflags=-s -w", "-timeout=" + limit.String()}
 		if t.run != "" {
 			args = append(args, "-run="+t.run)
 		}
