@@ -113,8 +113,7 @@ lint: ## gofmt, go vet, staticcheck, and that the assembly is what its generator
 	$(GO) -C stages/algorithms/internal/kernel/gen run . -check
 
 cross: ## compile for the other systems
-	@for t in linux/arm64 darwin/arm64; do echo $$t; \
-	  GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet -tags noasm ./... || exit 1; done
+	GOOS=darwin GOARCH=arm64 $(GO) vet -tags noasm ./...
 	GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	$(GO) vet -tags noasm ./...
 	GOOS=js GOARCH=wasm $(GO) vet -tags simd ./cmd/internal/web/program ./stages/algorithms/internal/kernel
