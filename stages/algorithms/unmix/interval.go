@@ -34,7 +34,7 @@ type Bounds struct {
 
 const (
 	streamBootstrap = 0x756e6d6978 // the random stream of Bounds
-	// Of a large source each replicate learns from a part: about fitWork/d² rows, and leastOfClass of each
+	// Of a large source each replicate learns from a part: as many rows as take fitWork, and leastOfClass of each
 	// class. The intervals are then a little wide.
 	fitWork      = 2e8
 	leastOfClass = 50
@@ -111,7 +111,11 @@ func (m *Model) rowsOf(labels []int32) [][]int {
 	for i, y := range labels {
 		rows[y] = append(rows[y], i)
 	}
-	most := max(int(fitWork)/(m.Width()*m.Width()*len(rows)), leastOfClass)
+	work := m.Width() * len(rows) // of a row
+	if m.amounts == nil {
+		work *= m.Width()
+	}
+	most := max(int(fitWork)/work, leastOfClass)
 	for k, of := range rows {
 		some := make([]int, min(len(of), most))
 		for i := range some {
