@@ -30,7 +30,9 @@ func SimplexQuadratic(g *mat.Dense, h, near []float64) ([]float64, error) {
 }
 
 // NonnegativeQuadratic returns the x >= 0 for which ½·xᵀGx − hᵀx is least, of a G that is positive semidefinite.
-func NonnegativeQuadratic(g *mat.Dense, h []float64) ([]float64, error) { return leastQuadratic(g, h, false, nil) }
+func NonnegativeQuadratic(g *mat.Dense, h []float64) ([]float64, error) {
+	return leastQuadratic(g, h, false, nil)
+}
 
 const (
 	// quadraticRidge keeps singular problems solvable, in units of the mean

@@ -41,6 +41,7 @@ const (
 	// experience is how far shares are off beyond chance, where classes look otherwise than in the source: as
 	// far as counts of so many rows. So it was on six sets of wells whose shares are known (docs/measured/cells.md).
 	experience = 25
+	least      = 1e-3 // a lower bound below this is 0, as no draw of a Dirichlet distribution is
 )
 
 // Bounds of the shares of the model's classes in rows like target (n×d), of which the given ones are a
@@ -99,7 +100,11 @@ func percentiles(drawn [][]float64, level float64) (b Bound) {
 			values[i] = p[k]
 		}
 		slices.Sort(values)
-		b.Lower = append(b.Lower, stat.Quantile((1-level)/2, stat.Empirical, values, nil))
+		lower := stat.Quantile((1-level)/2, stat.Empirical, values, nil)
+		if lower < least {
+			lower = 0
+		}
+		b.Lower = append(b.Lower, lower)
 		b.Upper = append(b.Upper, stat.Quantile((1+level)/2, stat.Empirical, values, nil))
 	}
 	return b

@@ -50,6 +50,8 @@ const (
 	// leastApart is the part of the largest spread of the classes' means below which their least is
 	// rounding.
 	leastApart = 1e-6
+	// mostColumns have a covariance of half a gigabyte.
+	mostColumns = 1 << 13
 	grain      = 64 // rows
 )
 
@@ -68,6 +70,9 @@ func Fit(ctx context.Context, x blas32.General, labels []int32, classes []string
 		m.amounts = fitAmounts(x, labels, len(classes))
 		m.gram = m.amounts.gram()
 		return m, m.tellApart()
+	}
+	if x.Cols > mostColumns {
+		return nil, fmt.Errorf("unmix: %d columns, of which some have values below 0, so that they are taken to be of any kind: at most %d of these are looked at: give fewer, or amounts before their logarithm was taken", x.Cols, mostColumns)
 	}
 	z := dense.Clone(x)
 	var err error
