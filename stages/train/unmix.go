@@ -41,7 +41,7 @@ func learnUnmix(ctx context.Context, r *stream.Rows, o Options) (*trained, error
 		return nil, err
 	}
 	if m.Amounts() {
-		r.Logger().Info("values are taken for amounts, which add up in mixtures, as none of the source is below 0: logarithms have to be undone first")
+		r.Logger().Info(unmix.OfAmounts)
 	}
 	r.Logger().Info("all rows together are made of " + together(p.Classes, m.Proportions))
 	said := &diagnostics.Diagnostics{Estimator: unmix.Method, Warnings: []string{unmix.Assumes}}

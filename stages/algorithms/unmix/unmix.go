@@ -30,6 +30,9 @@ const Method = "unmix"
 // Assumes is what has to be said of each answer.
 const Assumes = "each row is taken for a mixture of classes that look as they do in the source: nothing in the target shows whether they do"
 
+// OfAmounts has to be said where values are taken for amounts.
+const OfAmounts = "values are taken for amounts, which add up in mixtures, as none of the source is below 0: logarithms have to be undone first"
+
 // A Model has what it takes to unmix rows of d values into C classes. Its methods do not change it
 // and may be called from several goroutines.
 type Model struct {
@@ -52,7 +55,7 @@ const (
 	leastApart = 1e-6
 	// mostColumns have a covariance of half a gigabyte.
 	mostColumns = 1 << 13
-	grain      = 64 // rows
+	grain       = 64 // rows
 )
 
 // Fit learns the classes of rows x (n×d), each of which must have a row. It fails if there are fewer
