@@ -107,14 +107,14 @@ def blood(data):
     kinds = about["cell_type"].astype(str).to_numpy()
     types = ["B", "DC", "Mono", "NK", "T_CD4", "T_CD8"]
 
-    def bulk(name, table, shares, scale=True):
+    def bulk(name, table, shares):
         genes = cells.index.intersection(table.index)
         named = np.array([k.split("_CD1")[0] for k in kinds])
         of = [t for t in types if t in shares]
         some = np.isin(named, of)
-        x = total(cells.loc[genes].to_numpy().T[some])
+        x = cells.loc[genes].to_numpy().T[some]
         mixed = table.loc[genes].to_numpy(float).T
-        yield task("blood, single cells", name, x, [of.index(k) for k in named[some]], total(mixed) if scale else mixed, np.stack([shares[t] for t in of], 1), np.zeros(len(mixed)), False)
+        yield task("blood, single cells", name, x, [of.index(k) for k in named[some]], mixed, np.stack([shares[t] for t in of], 1), np.zeros(len(mixed)))
 
     for k in (1, 2):
         facs, tpm = (read(data / f"omnideconv/deconvBench/data/bulks/bulk{k}/bulk{k}_{w}.rds") for w in ("facs", "tpm"))
@@ -126,7 +126,7 @@ def blood(data):
     yield from bulk("ABIS", abis, dict(zip(types, shares)))
     known = one(data / "ziyili20/TOAST/data/CBS_PBMC_array.RData")
     names = {"B": "Bcells", "Mono": "Monos", "NK": "NKcells", "T_CD4": "CD4T", "T_CD8": "CD8T"}
-    yield from bulk("arrays", frame(known["mixed_all"]), {t: known["trueProp"][n].to_numpy(float) for t, n in names.items()}, False)
+    yield from bulk("arrays", frame(known["mixed_all"]), {t: known["trueProp"][n].to_numpy(float) for t, n in names.items()})
     donors, values = about["donor"].astype(str).to_numpy(), total(cells.to_numpy().T)
     types = ["B", "DC", "Mono_CD14", "Mono_CD16", "NK", "T_CD4", "T_CD8"]
     for a in np.unique(donors):
