@@ -29,6 +29,7 @@ import pandas as pd
 warnings.simplefilter("ignore")
 
 FIELDS = ["family", "task", "method", "rows", "together", "covered", "width", "expected"]
+FIRST = "cell lines"  # on which the first version was made, so that they are in no mean
 ROWS = 60  # of a task that are asked about one by one
 
 
@@ -349,17 +350,17 @@ def run(data, results, methods):
 
 def table(results):
     all_of = pd.read_csv(results, keep_default_na=False, na_values={c: [""] for c in FIELDS[3:]})
-    methods = list(dict.fromkeys(all_of["method"]))
+    methods = [OURS, *OTHERS]
     families = all_of.groupby(["method", "family"], sort=False)[FIELDS[3:]].mean()
     for what in ("together", "rows"):
         print(f"\n| {what} |" + "".join(f" {m} |" for m in methods) + "\n|---|" + "---:|" * len(methods))
         for family in dict.fromkeys(all_of["family"]):
             print(f"| {family} |" + "".join(f" {families.loc[(m, family), what]:.3f}".replace("0.", ".", 1) + " |" for m in methods))
-        print("| mean |" + "".join(f" {families.loc[m, what].mean():.3f}".replace("0.", ".", 1) + " |" for m in methods))
+        print("| mean |" + "".join(f" {families.loc[m, what].drop(FIRST).mean():.3f}".replace("0.", ".", 1) + " |" for m in methods))
     ours_of = {m: families.loc[m].dropna() for m in methods if families.loc[m, "covered"].notna().any()}
     print("\n| |" + "".join(f" {m}: hold | width | expected error |" for m in ours_of) + "\n|---|" + "---:|" * 3 * len(ours_of))
     for family in [*dict.fromkeys(all_of["family"]), "mean"]:
-        values = [(o.mean() if family == "mean" else o.loc[family]) for o in ours_of.values()]
+        values = [(o.drop(FIRST).mean() if family == "mean" else o.loc[family]) for o in ours_of.values()]
         print(f"| {family} |" + "".join(f" {v['covered']:.2f} | {v['width']:.2f} | {v['expected']:.2f} |".replace(" 0.", " .") for v in values))
 
 

@@ -95,7 +95,7 @@ func marking(means *mat.Dense, little float64) []int {
 		for j, v := range logs.RawRowView(k) {
 			above[j], order[j] = v-(sums[j]-v)/float64(classes-1), j
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(above[b], above[a]) })
+		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(above[b], above[a]), cmp.Compare(a, b)) })
 		all = append(all, order[:min(max(markers/classes, leastMarkers), d)]...)
 	}
 	slices.Sort(all)
