@@ -25,6 +25,9 @@ func answerUnmix(ctx context.Context, r *stream.Rows, classes []string, o Option
 	if err != nil {
 		return nil, r.Fail(r.Vectors(), err, "")
 	}
+	if m.Amounts() {
+		r.Logger().Info(unmix.OfAmounts)
+	}
 	shares, err := m.Together(ctx, s.Target)
 	if err != nil {
 		return nil, r.Fail(r.Vectors(), err, "")
@@ -39,7 +42,7 @@ func answerUnmix(ctx context.Context, r *stream.Rows, classes []string, o Option
 	for _, v := range b.Groups {
 		report.bounds = append(report.bounds, levelBounds{Lower: v.Lower, Upper: v.Upper})
 	}
-	report.believe("the shares are those of the mean of all rows, and where classes looked otherwise than in the source they were as far off as counts of 25 rows (docs/measured/cells.md)")
+	report.believe("the shares are those of the mean of all rows, and where classes looked otherwise than in the source they were as far off as counts of 25 rows (docs/measured/unmix.md)")
 	report.heedRows(s.MissingShare(), r.Doubts())
 	return report, report.total(r, classes)
 }

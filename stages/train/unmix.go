@@ -40,6 +40,9 @@ func learnUnmix(ctx context.Context, r *stream.Rows, o Options) (*trained, error
 	if m.Provenance, err = r.Provenance(); err != nil {
 		return nil, err
 	}
+	if m.Amounts() {
+		r.Logger().Info(unmix.OfAmounts)
+	}
 	r.Logger().Info("all rows together are made of " + together(p.Classes, m.Proportions))
 	said := &diagnostics.Diagnostics{Estimator: unmix.Method, Warnings: []string{unmix.Assumes}}
 	said.Log(r.Env)

@@ -106,6 +106,9 @@ def test_wells_of_several_cells(atlas: Any, sample: Any, truth: Any) -> None:
     for kind, share in new.uns["mars"]["shares"]["target"].items():
         assert abs(share - real[kind].mean()) < 0.1
         assert np.corrcoef(new.obsm["mars_probability"][kind], real[kind])[0, 1] > 0.8
+    assert "both were brought to 10,000 counts a cell of the shared genes" in new.uns["mars"]["values"]  # and no logarithms
+    with pytest.raises(ValueError, match="components: with method='unmix' genes are looked at"):
+        mars.label(atlas, wells, "cell_type", method="unmix", components=20)
     shares = mars.proportions(atlas, wells, "cell_type", method="unmix")
     assert 0.1 < shares.expected_error < 0.4 and not shares.verdict.startswith("These proportions can be believed")
 

@@ -29,6 +29,11 @@ func SimplexQuadratic(g *mat.Dense, h, near []float64) ([]float64, error) {
 	return p, err
 }
 
+// NonnegativeQuadratic returns the x >= 0 for which ½·xᵀGx − hᵀx is least, of a G that is positive semidefinite.
+func NonnegativeQuadratic(g *mat.Dense, h []float64) ([]float64, error) {
+	return leastQuadratic(g, h, false, nil)
+}
+
 const (
 	// quadraticRidge keeps singular problems solvable, in units of the mean
 	// eigenvalue; the least of several equal solutions results.

@@ -34,13 +34,15 @@ type Bounds struct {
 
 const (
 	streamBootstrap = 0x756e6d6978 // the random stream of Bounds
-	// Of a large source each replicate learns from a part: about fitWork/d² rows, and leastOfClass of each
+	// Of a large source each replicate learns from a part: as many rows as take fitWork, and leastOfClass of each
 	// class. The intervals are then a little wide.
 	fitWork      = 2e8
 	leastOfClass = 50
 	// experience is how far shares are off beyond chance, where classes look otherwise than in the source: as
-	// far as counts of so many rows. So it was on six sets of wells whose shares are known (docs/measured/cells.md).
+	// far as counts of so many rows. So it was on six sets of wells whose shares are known, and then on
+	// ten families of data on which it had not been chosen (docs/measured/unmix.md).
 	experience = 25
+	least      = 1e-3 // a lower bound below this is 0, as no draw of a Dirichlet distribution is
 )
 
 // Bounds of the shares of the model's classes in rows like target (n×d), of which the given ones are a
@@ -99,7 +101,11 @@ func percentiles(drawn [][]float64, level float64) (b Bound) {
 			values[i] = p[k]
 		}
 		slices.Sort(values)
-		b.Lower = append(b.Lower, stat.Quantile((1-level)/2, stat.Empirical, values, nil))
+		lower := stat.Quantile((1-level)/2, stat.Empirical, values, nil)
+		if lower < least {
+			lower = 0
+		}
+		b.Lower = append(b.Lower, lower)
 		b.Upper = append(b.Upper, stat.Quantile((1+level)/2, stat.Empirical, values, nil))
 	}
 	return b
@@ -111,7 +117,11 @@ func (m *Model) rowsOf(labels []int32) [][]int {
 	for i, y := range labels {
 		rows[y] = append(rows[y], i)
 	}
-	most := max(int(fitWork)/(m.Width()*m.Width()*len(rows)), leastOfClass)
+	work := m.Width() * len(rows) // of a row
+	if m.amounts == nil {
+		work *= m.Width()
+	}
+	most := max(int(fitWork)/work, leastOfClass)
 	for k, of := range rows {
 		some := make([]int, min(len(of), most))
 		for i := range some {

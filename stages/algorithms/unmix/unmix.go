@@ -1,6 +1,8 @@
 // Package unmix says what rows are made of that are mixtures of the classes: wells or spots with
 // several cells, pixels with several materials. A row is the sum of the classes' means, each times
-// its share, and noise with the covariance within the classes; the shares are those of least
+// its share, and errors. Where values are amounts of many things (see amounts) errors are in
+// proportion to them, and the shares are those of robust least squares. Elsewhere errors have the
+// covariance within the classes; the shares are those of least
 // squares under that covariance, none below 0, of sum 1. This is fully constrained linear unmixing
 // (Heinz and Chang, IEEE Transactions on Geoscience and Remote Sensing 39 (2001) 529), in biology
 // reference-based deconvolution. It adapts nothing: the classes have to look as in the source.
@@ -28,6 +30,9 @@ const Method = "unmix"
 // Assumes is what has to be said of each answer.
 const Assumes = "each row is taken for a mixture of classes that look as they do in the source: nothing in the target shows whether they do"
 
+// OfAmounts has to be said where values are taken for amounts.
+const OfAmounts = "values are taken for amounts, which add up in mixtures, as none of the source is below 0: logarithms have to be undone first"
+
 // A Model has what it takes to unmix rows of d values into C classes. Its methods do not change it
 // and may be called from several goroutines.
 type Model struct {
@@ -35,16 +40,22 @@ type Model struct {
 	Proportions []float64 // of the classes in the target: see Together; nil before it is known
 	adapt.Use
 
+	amounts  *amounts // nil where values are others; then there are:
 	standard scale.Standard
 	weights  blas32.General // d×C: Σ⁻¹μ of each class, of standardised values
 	gram     *mat.Dense     // C×C: μᵀΣ⁻¹μ
 }
 
+// Amounts tells whether values are taken for amounts.
+func (m *Model) Amounts() bool { return m.amounts != nil }
+
 const (
 	// leastApart is the part of the largest spread of the classes' means below which their least is
 	// rounding.
 	leastApart = 1e-6
-	grain      = 64 // rows
+	// mostColumns have a covariance of half a gigabyte.
+	mostColumns = 1 << 13
+	grain       = 64 // rows
 )
 
 // Fit learns the classes of rows x (n×d), each of which must have a row. It fails if there are fewer
@@ -57,7 +68,16 @@ func Fit(ctx context.Context, x blas32.General, labels []int32, classes []string
 	if err := dense.CheckFinite("source", x, 0); err != nil {
 		return nil, fmt.Errorf("unmix: %w", err)
 	}
-	m, z := &Model{Classes: classes}, dense.Clone(x)
+	m := &Model{Classes: classes}
+	if areAmounts(x) {
+		m.amounts = fitAmounts(x, labels, len(classes))
+		m.gram = m.amounts.gram()
+		return m, m.tellApart()
+	}
+	if x.Cols > mostColumns {
+		return nil, fmt.Errorf("unmix: %d columns, of which some have values below 0, so that they are taken to be of any kind: at most %d of these are looked at: give fewer, or amounts before their logarithm was taken", x.Cols, mostColumns)
+	}
+	z := dense.Clone(x)
 	var err error
 	if m.standard, _, err = scale.Fit(ctx, z); err != nil {
 		return nil, err
@@ -118,7 +138,12 @@ func (m *Model) tellApart() error {
 }
 
 // Width returns the number d of values of a row.
-func (m *Model) Width() int { return m.weights.Rows }
+func (m *Model) Width() int {
+	if m.amounts != nil {
+		return m.amounts.width
+	}
+	return m.weights.Rows
+}
 
 // Predict returns the shares of the classes in each of the rows of x (n×d), n×C. It returns ctx.Err()
 // if ctx ends, and panics if x has another width.
@@ -130,6 +155,9 @@ func (m *Model) Predict(ctx context.Context, x blas32.General) (blas32.General, 
 	p := dense.New(x.Rows, classes)
 	if x.Rows == 0 {
 		return p, nil
+	}
+	if m.amounts != nil {
+		return p, m.amounts.predict(ctx, x, p)
 	}
 	z := dense.Clone(x)
 	if err := m.standard.Apply(ctx, z); err != nil {

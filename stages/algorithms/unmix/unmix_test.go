@@ -7,7 +7,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -51,36 +50,106 @@ func TestAgreesWithScipy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var o struct {
+	var cases map[string]struct {
 		Source, Target [][]float32
 		Labels         []int32
 		Shares         [][]float64
 	}
-	if err := json.Unmarshal(text, &o); err != nil {
+	if err := json.Unmarshal(text, &cases); err != nil {
 		t.Fatal(err)
 	}
-	m := mustFit(t, matrix(o.Source), o.Labels, names)
-	p := mustPredict(t, m, matrix(o.Target))
-	for i, want := range o.Shares {
-		for k, share := range want {
-			if got := float64(dense.Row(p, i)[k]); !(math.Abs(got-share) <= tolerance) {
-				t.Errorf("row %d, class %d: %g, want %g", i, k, got, share)
+	for what, o := range cases {
+		m := mustFit(t, matrix(o.Source), o.Labels, names[:len(o.Shares[0])])
+		if m.Amounts() != (what == "amounts") {
+			t.Errorf("%s: taken for amounts: %t", what, m.Amounts())
+		}
+		p := mustPredict(t, m, matrix(o.Target))
+		for i, want := range o.Shares {
+			for k, share := range want {
+				if got := float64(dense.Row(p, i)[k]); !(math.Abs(got-share) <= tolerance) {
+					t.Errorf("%s, row %d, class %d: %g, want %g", what, i, k, got, share)
+				}
+			}
+		}
+		var file bytes.Buffer
+		m.Proportions = dense.Uniform(len(m.Classes))
+		if err := m.Save(&file); err != nil {
+			t.Fatal(err)
+		}
+		again, err := Load(bytes.NewReader(file.Bytes()), "file")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range mustPredict(t, again, matrix(o.Target)).Data {
+			if v != p.Data[i] {
+				t.Fatalf("%s: what was kept answers otherwise", what)
 			}
 		}
 	}
-	var file bytes.Buffer
-	m.Proportions = slices.Repeat([]float64{.25}, 4)
-	if err := m.Save(&file); err != nil {
-		t.Fatal(err)
-	}
-	again, err := Load(bytes.NewReader(file.Bytes()), "file")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range mustPredict(t, again, matrix(o.Target)).Data {
-		if v != p.Data[i] {
-			t.Fatal("what was kept answers otherwise")
+}
+
+// amountsOf makes rows of three classes in 120 columns, as many as each of n, and a mixture of them as another machine sees it.
+func amountsOf(rng *rand.Rand, n int, shares []float64) (x blas32.General, labels []int32, mixed blas32.General) {
+	usual := make([][]float64, 3)
+	for k := range usual {
+		usual[k] = make([]float64, 120)
+		for j := range usual[k] {
+			usual[k][j] = math.Exp(1.5 * rng.NormFloat64())
 		}
+		for range n {
+			row := make([]float32, 120)
+			for j, v := range usual[k] {
+				row[j] = float32(v * math.Exp(rng.NormFloat64()/5))
+			}
+			dense.Append(&x, row)
+			labels = append(labels, int32(k))
+		}
+	}
+	row := make([]float32, 120)
+	for j := range row {
+		seen := 7 * math.Exp(rng.NormFloat64()/3)
+		for k, share := range shares {
+			row[j] += float32(seen * share * usual[k][j])
+		}
+	}
+	dense.Append(&mixed, row)
+	return x, labels, mixed
+}
+
+// One row a class is enough, and a row of any size. A row in which there is nothing says nothing.
+func TestAmounts(t *testing.T) {
+	shares := []float64{.6, .3, .1}
+	for _, n := range []int{1, 5} {
+		x, labels, mixed := amountsOf(rand.New(rand.NewPCG(4, uint64(n))), n, shares)
+		m := mustFit(t, x, labels, names[:3])
+		dense.Append(&mixed, make([]float32, 120))
+		p := mustPredict(t, m, mixed)
+		for k, share := range shares {
+			if got := float64(dense.Row(p, 0)[k]); math.Abs(got-share) > .1 {
+				t.Errorf("%d rows a class, class %d: %g, want about %g", n, k, got, share)
+			}
+			if got := dense.Row(p, 1)[k]; got != float32(1./3) {
+				t.Errorf("%d rows a class: nothing gives %g of class %d", n, got, k)
+			}
+		}
+		b, err := m.Bounds(t.Context(), x, labels, dense.Rows(mixed, 0, 1), IntervalOptions{Replicates: 40})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, share := range shares {
+			if share < b.Lower[k] || share > b.Upper[k] {
+				t.Errorf("%d rows a class, class %d: %g is not within %g and %g", n, k, share, b.Lower[k], b.Upper[k])
+			}
+		}
+		dense.Row(x, 0)[0] = -1
+		if mustFit(t, x, labels, names[:3]).Amounts() {
+			t.Error("values below 0 are taken for amounts")
+		}
+	}
+	x, labels, _ := amountsOf(rand.New(rand.NewPCG(5, 0)), 2, shares)
+	copy(x.Data[4*x.Stride:], x.Data[2*x.Stride:4*x.Stride]) // two classes are alike
+	if _, err := Fit(t.Context(), x, labels, names[:3]); err == nil || !strings.Contains(err.Error(), "several mixtures of them are the same row") {
+		t.Errorf("classes that are alike: %v", err)
 	}
 }
 
@@ -188,15 +257,23 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	m := mustFit(t, x, labels, names)
-	m.Proportions = slices.Repeat([]float64{.25}, 4)
+	damage(t, m, mixed)
+	x, labels, mixed = amountsOf(rand.New(rand.NewPCG(6, 0)), 2, []float64{.5, .3, .2})
+	damage(t, mustFit(t, x, labels, names[:3]), mixed)
+}
+
+// damage checks that nothing panics and no NaN is passed on, whatever is damaged.
+func damage(t *testing.T, m *Model, mixed blas32.General) {
+	t.Helper()
+	m.Proportions = dense.Uniform(len(m.Classes))
 	var file bytes.Buffer
 	if err := m.Save(&file); err != nil {
 		t.Fatal(err)
 	}
-	for i := 0; i < file.Len(); i += 7 { // whatever is damaged, nothing panics, and no NaN is passed on
+	for i := 0; i < file.Len(); i += 7 {
 		damaged := bytes.Clone(file.Bytes())
 		damaged[i] ^= 0x55
-		if again, err := Load(bytes.NewReader(damaged), "file"); err == nil {
+		if again, err := Load(bytes.NewReader(damaged), "file"); err == nil && again.Width() == mixed.Cols {
 			if p, err := again.Predict(t.Context(), mixed); err == nil && !dense.Finite(p.Data) {
 				t.Errorf("byte %d: shares are not finite", i)
 			}

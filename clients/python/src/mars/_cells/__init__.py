@@ -73,7 +73,12 @@ def split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     if options.get("save") is not None or options.get("save_model") is not None:
         raise ValueError("save: a model would know components, and not the genes that they were made of: label all cells in one call")
     rest = {name: value for name, value in options.items() if name not in CELLS}
-    return {name: value for name, value in options.items() if name in CELLS}, rest
+    own = {name: value for name, value in options.items() if name in CELLS}
+    if rest.get("method") == "unmix":
+        if own.get("components") is not None:
+            raise ValueError("components: with method='unmix' genes are looked at, as components of logarithms do not add up where cells are mixed: leave it out, or give genes=")
+        own["mixed"] = True
+    return own, rest
 
 
 def beside(label: str, options: Mapping[str, Any]) -> list[str]:

@@ -29,6 +29,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
     parser.add_argument("--label", default="label")
     parser.add_argument("--batch-column")
     parser.add_argument("--levels")
+    parser.add_argument("--method")
     parser.add_argument("-o", "--output")
     parser.add_argument("-q", "--quiet", action="store_true")
     parser.add_argument("--prefix", default="")
@@ -71,10 +72,10 @@ def _run(command: str, given: argparse.Namespace, rest: list[str], progress: Pro
         if len(getattr(given, role)) != 1:
             raise ValueError(f"--{role}: give one file of cells")
     others = {flag.split("=")[0].lstrip("-").replace("-", "_"): flag for flag in rest if flag.startswith("--")}
-    options, _ = _cells.split({name: getattr(given, name) for name in _cells.CELLS} | others)
+    options, _ = _cells.split({name: getattr(given, name) for name in _cells.CELLS} | others | {"method": given.method})
     if given.layer is not None and "," in given.layer:
         options["layer"] = tuple(given.layer.split(",", 1))
-    further = {"batch_column": given.batch_column, "levels": given.levels}
+    further = {"batch_column": given.batch_column, "levels": given.levels, "method": given.method}
     rest = [*rest, *(f"--{name.replace('_', '-')}={value}" for name, value in further.items() if value is not None)]
     if given.levels is not None and given.label == "label":
         given.label = given.levels.split(",")[-1]

@@ -35,7 +35,7 @@ class Inputs:
     label : str
         The source's column of labels.
     options : mapping of str to object
-        Those of `CELLS`.
+        Those of `CELLS`, and `mixed`: whether rows are mixtures, of which genes have to be seen as they add up.
     columns : sequence of str
         Further columns of the source's .obs that the program reads: see `beside`.
     progress : bool or callable, optional
@@ -108,6 +108,7 @@ class Inputs:
         layers = options.get("layer")
         pair = layers if isinstance(layers, (tuple, list)) else (layers, layers)
         x, y = self._matrix(source, pair[0], normalize), self._matrix(target, pair[1], normalize)
+        x.adding = y.adding = bool(options.get("mixed"))
         x.places, y.places, words = _genes.match(_genes.names_of(x.var), _genes.names_of(y.var))
         (self.warn if 2 * len(x.places) < min(len(x.var), len(y.var)) else self.say)(words)
         moments = _components.moments(x.blocks(), len(x.places))
@@ -115,10 +116,10 @@ class Inputs:
         if moments.empty:
             self.warn(f"{moments.empty:,} of the source's {moments.cells:,} cells have no count of a gene that both share")
         if normalize:
-            self.say(f"both were brought to {_components.TOTAL:,.0f} counts a cell of the shared genes, and log(1+x)")
+            self.say(f"both were brought to {_components.TOTAL:,.0f} counts a cell of the shared genes" + ("" if x.adding else ", and log(1+x)"))
         self.genes = lambda these, others: _genes.telling([str(n) for n in y.var.index[y.places[chosen]]], (part for part, _ in y.parts(chosen)), these, others)
         of = f"the {len(chosen):,} genes that vary most in the source" if len(chosen) < len(x.places) else f"all {len(chosen):,} genes"
-        if len(chosen) <= components:
+        if len(chosen) <= components or x.adding:
             self.say(f"{of} are looked at")
             names = [str(n) for n in x.var.index[x.places[chosen]]]
             return {"source": (x.dense(chosen), names), "target": (y.dense(chosen), names)}
@@ -156,6 +157,7 @@ class _Side:
     def __init__(self, matrix: Any, var: Any, values: Values | None) -> None:
         self.matrix, self.var, self._values = matrix, var, values
         self.places: Any = None  # of the shared genes
+        self.adding = False  # no logarithms are taken
 
     def blocks(self) -> Iterator[Any]:
         """Blocks of cells, with normalised counts of the shared genes."""
@@ -169,10 +171,10 @@ class _Side:
             yield _components.normalised(block, self.places)
 
     def parts(self, chosen: Any) -> Iterator[tuple[Any, Any]]:
-        """Blocks of chosen genes, as logarithms, and in which cells nothing was counted."""
+        """Blocks of chosen genes, as logarithms unless they have to add up, and in which cells nothing was counted."""
         for block in self.blocks():
             part = block[:, chosen]
-            if self._values is not None:
+            if self._values is not None and not self.adding:
                 part.data = np.log1p(part.data)
             yield part, np.diff(block.indptr) == 0
 
