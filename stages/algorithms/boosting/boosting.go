@@ -31,6 +31,8 @@ type Options struct {
 	HeldOut *Rows
 	// Patience is after how many rounds without a smaller loss of HeldOut it ends; 0 means 10.
 	Patience int
+	// Enough ends it after so many rounds, when others have told that no more are needed; nil never does.
+	Enough func(rounds int) bool
 	// Seed draws columns.
 	Seed uint64
 }
@@ -70,7 +72,7 @@ func Fit(ctx context.Context, rows Rows, classes int, o Options) (*Model, error)
 		if err := b.round(ctx); err != nil {
 			return nil, err
 		}
-		if b.HeldOut != nil && b.patienceEnds() {
+		if b.HeldOut != nil && b.patienceEnds() || b.Enough != nil && b.Enough(b.model.Rounds()) {
 			break
 		}
 	}
