@@ -31,6 +31,8 @@ type Options struct {
 	HeldOut *Rows
 	// Patience is after how many rounds without a smaller loss of HeldOut it ends; 0 means 10.
 	Patience int
+	// Enough ends it after so many rounds, when others have told that no more are needed; nil never does.
+	Enough func(rounds int) bool
 	// Seed draws columns.
 	Seed uint64
 }
@@ -70,7 +72,7 @@ func Fit(ctx context.Context, rows Rows, classes int, o Options) (*Model, error)
 		if err := b.round(ctx); err != nil {
 			return nil, err
 		}
-		if b.HeldOut != nil && b.patienceEnds() {
+		if b.HeldOut != nil && b.patienceEnds() || b.Enough != nil && b.Enough(b.model.Rounds()) {
 			break
 		}
 	}
@@ -105,7 +107,8 @@ type booster struct {
 	labels        []int32
 	scores        blas32.General // n×C logits
 	posteriors    blas32.General // n×C
-	heldOutScores blas32.General // of HeldOut
+	heldOut       []block        // HeldOut
+	heldOutScores blas32.General
 	grower        *grower
 	rng           *rand.Rand
 }
@@ -129,7 +132,7 @@ func begin(rows Rows, classes int, o Options) *booster {
 	}
 	b.scores, b.posteriors = b.model.start(rows.X.Rows), dense.New(rows.X.Rows, classes)
 	if o.HeldOut != nil {
-		b.heldOutScores = b.model.start(o.HeldOut.X.Rows)
+		b.heldOut, b.heldOutScores = blocksOf(o.HeldOut.X), b.model.start(o.HeldOut.X.Rows)
 	}
 	largest := 1.0
 	if o.Weights != nil {
@@ -159,7 +162,7 @@ func (b *booster) round(ctx context.Context) error {
 		b.model.add(k, b.grower.grow(b.scores.Data[k:], classes))
 	}
 	if b.HeldOut != nil {
-		b.model.addRounds(b.heldOutScores, b.HeldOut.X, b.model.Rounds()-1, b.model.Rounds())
+		b.model.addRounds(b.heldOutScores, b.heldOut, b.model.Rounds()-1, b.model.Rounds())
 		b.model.Losses = append(b.model.Losses, b.heldOutLoss())
 	}
 	return nil

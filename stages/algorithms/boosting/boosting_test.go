@@ -231,6 +231,54 @@ func TestHeldOutRows(t *testing.T) {
 	}
 }
 
+// Others end it too, without changing what came before.
+func TestEnoughRounds(t *testing.T) {
+	train, held := sample(5, 300, 5, 0), sample(6, 300, 5, 0)
+	o := Options{Rounds: 30, MinRows: 5, HeldOut: &held, Patience: 30}
+	all := mustFit(t, train, 3, o)
+	o.Enough = func(rounds int) bool { return rounds >= 4 }
+	some := mustFit(t, train, 3, o)
+	if some.Rounds() != 4 || !slices.Equal(some.Losses, all.Losses[:4]) || !sameBits(some.Logits(held.X), all.First(4).Logits(held.X)) {
+		t.Errorf("%d rounds with losses %v, want the first 4 of %v", some.Rounds(), some.Losses, all.Losses)
+	}
+}
+
+// Rows get the leaf that they would walk to from the root, with and without missing values, on both sides of the
+// number of leaves up to which trees are scanned and of that of rows in a block.
+func TestScansEndAtTheLeavesOfWalks(t *testing.T) {
+	for _, leaves := range []int{2, 3, mostScanned, mostScanned + 1} {
+		for _, n := range []int{1, blockRows, blockRows + 7} {
+			rows := sample(11, 600, 4, 0.2)
+			m := mustFit(t, rows, 3, Options{Rounds: 4, Leaves: leaves, MinRows: 2})
+			x := sample(12, n, 4, 0.2).X
+			x.Data[0] = float32(math.Inf(1))
+			want := m.start(n)
+			for _, tree := range m.trees {
+				if (tree.scan == nil) != (len(tree.nodes) > 2*mostScanned-1) {
+					t.Fatalf("%d nodes: scanned is %t", len(tree.nodes), tree.scan != nil)
+				}
+				for i := range n {
+					want.Data[i*want.Stride+tree.class] += valueOf(tree.nodes, dense.Row(x, i))
+				}
+			}
+			if !sameBits(m.Logits(x), want) {
+				t.Errorf("%d leaves, %d rows: scans give other logits than walks", leaves, n)
+			}
+		}
+	}
+}
+
+// Nodes of a file may be children of several: then there are more ways than nodes, here 2^40.
+func TestManyWaysAreNotScanned(t *testing.T) {
+	nodes := make([]node, 82)
+	for k := range 40 {
+		nodes[2*k].left, nodes[2*k+1].left = int32(2*k+2), int32(2*k+2)
+	}
+	if newScan(nodes) != nil {
+		t.Error("a tree of too many ways is scanned")
+	}
+}
+
 // Classes without rows get next to nothing, wherever their numbers are.
 func TestClassesWithoutRows(t *testing.T) {
 	rows := sample(7, 200, 3, 0)

@@ -87,15 +87,16 @@ func (m *Model) get(trees, nodes blas32.General, prefix string) error {
 		if !ok || !fits || size == 0 {
 			return fmt.Errorf("tensor %s%s: tree %d is of class %g and has %g nodes: want one of %d classes, and of the %d nodes that are left", prefix, treesTensor, i, row[0], row[1], len(m.Start), nodes.Rows-first)
 		}
-		t := tree{class: class}
+		var all []node
 		for k := range size {
 			n, err := m.node(dense.Row(nodes, first+k), k, size)
 			if err != nil {
 				return fmt.Errorf("tensor %s%s: node %d: %w", prefix, nodesTensor, first+k, err)
 			}
-			t.nodes = append(t.nodes, n)
+			all = append(all, n)
 		}
-		m.trees, first = append(m.trees, t), first+size
+		m.add(class, all)
+		first += size
 	}
 	if first != nodes.Rows {
 		return fmt.Errorf("tensor %s%s has %d nodes: the trees have %d", prefix, nodesTensor, nodes.Rows, first)

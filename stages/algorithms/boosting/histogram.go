@@ -37,16 +37,19 @@ type histogram []sums
 // spare is the most bins that a column can have, so that any column's are within an array of that many.
 const spare = maxBins + 1
 
-// fill sets the bins of a column (see binned), from start to end, to the sums of some rows, of
-// which each row's are given in their order.
-func (h histogram) fill(start, end int, codes []uint8, rows []int32, each []sums) {
-	clear(h[start:end])
-	bins := (*[spare]sums)(h[start:])
-	each = each[:len(rows)]
+// fill adds some rows, of which each row's sums are given in their order, to the bins of two columns
+// (see binned), which begin at some places. Two at a time take little longer than one.
+//
+//go:noinline
+func (h histogram) fill(start, next int, codes, others []uint8, rows []int32, each []sums) {
+	bins, more := (*[spare]sums)(h[start:]), (*[spare]sums)(h[next:])
+	each, others = each[:len(rows)], others[:len(codes)]
 	for i, r := range rows {
-		b := &bins[codes[r]]
-		b.gradient += each[i].gradient
-		b.hessian += each[i].hessian
+		s, b, c := each[i], &bins[codes[r]], &more[others[r]]
+		b.gradient += s.gradient
+		b.hessian += s.hessian
+		c.gradient += s.gradient
+		c.hessian += s.hessian
 	}
 }
 

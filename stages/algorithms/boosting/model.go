@@ -22,9 +22,12 @@ type Model struct {
 type tree struct {
 	class int
 	nodes []node
+	*scan // nil of a tree of too many leaves
 }
 
-func (m *Model) add(class int, nodes []node) { m.trees = append(m.trees, tree{class, nodes}) }
+func (m *Model) add(class int, nodes []node) {
+	m.trees = append(m.trees, tree{class, nodes, newScan(nodes)})
+}
 
 // Rounds is how many rounds of trees the model has.
 func (m *Model) Rounds() int { return len(m.trees) / m.perRound() }
@@ -60,7 +63,7 @@ func (m *Model) Logits(x blas32.General) blas32.General {
 		panic("boosting: rows of another width")
 	}
 	scores := m.start(x.Rows)
-	m.addRounds(scores, x, 0, m.Rounds())
+	m.addRounds(scores, blocksOf(x), 0, m.Rounds())
 	return scores
 }
 
@@ -74,45 +77,6 @@ func (m *Model) start(n int) blas32.General {
 		copy(dense.Row(scores, i), m.Start)
 	}
 	return scores
-}
-
-// blockRows is how many rows go through a tree before the next tree.
-const blockRows = 256
-
-// addRounds adds the values of rounds lo to hi to the logits of x.
-func (m *Model) addRounds(scores, x blas32.General, lo, hi int) {
-	trees := m.trees[lo*m.perRound() : hi*m.perRound()]
-	kernel.Parallel(x.Rows, blockRows, func(begin, end int) {
-		for ; begin < end; begin += blockRows {
-			n := min(blockRows, end-begin)
-			for _, t := range trees {
-				t.addTo(dense.Rows(scores, begin, begin+n), dense.Rows(x, begin, begin+n))
-			}
-		}
-	})
-}
-
-// addTo adds the tree's values to the logits of its class.
-func (t tree) addTo(scores, x blas32.General) {
-	for i := range x.Rows {
-		scores.Data[i*scores.Stride+t.class] += valueOf(t.nodes, dense.Row(x, i))
-	}
-}
-
-// valueOf is the value of the leaf that the row is in.
-func valueOf(nodes []node, row []float32) float32 {
-	n := &nodes[0]
-	for n.left > 0 {
-		v, right := row[n.column], int32(0)
-		if v > n.value {
-			right = 1
-		}
-		if v != v && !n.missingLeft {
-			right = 1
-		}
-		n = &nodes[n.left+right]
-	}
-	return n.value
 }
 
 func softmax(logits blas32.General) blas32.General {

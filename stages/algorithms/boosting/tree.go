@@ -106,17 +106,23 @@ func (g *grower) inner(s split, first int) node {
 
 // part parts the rows of a leaf by its split, in their order.
 func (g *grower) part(l leaf, first int) (left, right leaf) {
-	codes, missing := g.binned.columns[l.split.column], uint8(len(g.cuts[l.split.column])+1)
-	at, aside := l.lo, g.aside[:0]
-	for _, r := range g.row[l.lo:l.hi] {
-		if c := codes[r]; c <= uint8(l.split.bin) || c == missing && l.split.missingLeft {
-			g.row[at] = r
-			at++
-		} else {
-			aside = append(aside, r)
-		}
+	codes, last := g.binned.columns[l.split.column], len(g.cuts[l.split.column])+1
+	if l.split.missingLeft {
+		last--
 	}
-	copy(g.row[at:], aside)
+	lowest := uint8(l.split.bin + 1) // codes from it to last go right
+	others := uint8(last) - lowest
+	at, aside := l.lo, 0
+	for _, r := range g.row[l.lo:l.hi] { // without a branch, which would often be guessed wrong
+		right := 0
+		if codes[r]-lowest <= others {
+			right = 1
+		}
+		g.row[at], g.aside[aside] = r, r
+		at += 1 - right
+		aside += right
+	}
+	copy(g.row[at:], g.aside[:aside])
 	return leaf{node: first, lo: l.lo, hi: at, total: l.split.left},
 		leaf{node: first + 1, lo: at, hi: l.hi, total: l.total.less(l.split.left)}
 }
@@ -147,15 +153,18 @@ func (g *grower) look(l, sibling *leaf) {
 	}
 	alone := sibling == nil
 	kernel.Parallel(len(g.columns), 1+partRows/(len(rows)+1), func(lo, hi int) {
+		g.fill(l.bins, g.columns[lo:hi], rows)
+		var least [2]float64 // that a better split must gain
 		for _, j := range g.columns[lo:hi] {
 			start, end := g.starts[j], g.starts[j+1]
-			l.bins.fill(start, end, g.binned.columns[j], rows, g.ordered)
 			if g.canSplit(l) {
-				g.found[0][j] = g.best(j, l.bins[start:end], l.total)
+				g.found[0][j] = g.best(j, l.bins[start:end], l.total, least[0])
+				least[0] = max(least[0], g.found[0][j].gain)
 			}
 			if !alone {
 				sibling.bins.subtract(l.bins, start, end)
-				g.found[1][j] = g.best(j, sibling.bins[start:end], sibling.total)
+				g.found[1][j] = g.best(j, sibling.bins[start:end], sibling.total, least[1])
+				least[1] = max(least[1], g.found[1][j].gain)
 			}
 		}
 	})
@@ -164,6 +173,21 @@ func (g *grower) look(l, sibling *leaf) {
 	}
 	if !alone {
 		sibling.split = g.mostOf(g.found[1])
+	}
+}
+
+// fill sets the bins of some columns to the sums of rows, whose own are in ordered.
+func (g *grower) fill(h histogram, columns []int, rows []int32) {
+	spare := g.starts[len(g.cuts)] // where the sums go of a column that has no other beside it
+	for len(columns) > 0 {
+		j, k, next := columns[0], columns[0], spare
+		if columns = columns[1:]; len(columns) > 0 {
+			k, columns = columns[0], columns[1:]
+			next = g.starts[k]
+		}
+		clear(h[g.starts[j]:g.starts[j+1]])
+		clear(h[next : next+g.starts[k+1]-g.starts[k]])
+		h.fill(g.starts[j], next, g.binned.columns[j], g.binned.columns[k], rows, g.ordered)
 	}
 }
 
@@ -186,7 +210,7 @@ func (g *grower) borrow() histogram {
 		g.unused = g.unused[:n-1]
 		return h
 	}
-	return make(histogram, g.starts[len(g.cuts)]+spare)
+	return make(histogram, g.starts[len(g.cuts)]+2*spare)
 }
 
 func (g *grower) release(h histogram) {

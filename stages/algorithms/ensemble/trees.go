@@ -3,6 +3,7 @@ package ensemble
 import (
 	"context"
 	"slices"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -43,6 +44,8 @@ func (t *Tuned) chooseTrees(ctx context.Context, x blas32.General, labels []int3
 	t.cuts = boosting.Quantiles(treeBins, x, t.unlabelled)
 	t.rounds = maxRounds
 	fold := t.divide(labels)
+	var most atomic.Int64 // rounds that all models can have: those after them are not counted
+	most.Store(maxRounds)
 	var models [folds]*boosting.Model
 	var held [folds][]int
 	err := kernel.Each(folds, func(f int) (err error) {
@@ -52,7 +55,11 @@ func (t *Tuned) chooseTrees(ctx context.Context, x blas32.General, labels []int3
 		}
 		o := t.treeOptions()
 		o.Patience, o.HeldOut = treePatience, &boosting.Rows{X: dense.Gather(x, held[f]), Labels: dense.Pick(labels, held[f])}
+		o.Enough = func(rounds int) bool { return rounds >= int(most.Load()) }
 		models[f], err = boosting.Fit(ctx, boosting.Rows{X: dense.Gather(x, in), Labels: dense.Pick(labels, in)}, t.Classes, o)
+		if err == nil && models[f].Losses != nil {
+			lower(&most, len(models[f].Losses))
+		}
 		return err
 	})
 	if err != nil {
@@ -70,6 +77,12 @@ func (t *Tuned) chooseTrees(ctx context.Context, x blas32.General, labels []int3
 		}
 	}
 	return all, labels, nil
+}
+
+// lower makes a number that several goroutines lower n, if it is greater.
+func lower(number *atomic.Int64, n int) {
+	for old := number.Load(); old > int64(n) && !number.CompareAndSwap(old, int64(n)); old = number.Load() {
+	}
 }
 
 // bestRounds is the number of rounds that all models have after which their mean loss is least.

@@ -56,6 +56,16 @@ func newSide(rows blas32.General, weights []float64, rng *rand.Rand) *side {
 	return s
 }
 
+// of are the rows of a fold.
+func (s *side) of(fold int) (rows []int) {
+	for i, g := range s.folds {
+		if g == fold {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
 // worth is as how many rows of one weight the rows count.
 func (s *side) worth() float64 {
 	squares := 0.0
@@ -129,11 +139,10 @@ func areaBetween(ctx context.Context, sides [2]*side, seed uint64) (float64, err
 			return 0, err
 		}
 		for _, s := range sides {
-			p := model.Logits(s.rows)
-			for i, g := range s.folds {
-				if g == fold {
-					s.scores[i] = float64(p.Data[i*p.Stride+1] - p.Data[i*p.Stride])
-				}
+			held := s.of(fold)
+			p := model.Logits(dense.Gather(s.rows, held))
+			for k, i := range held {
+				s.scores[i] = float64(p.Data[k*p.Stride+1] - p.Data[k*p.Stride])
 			}
 		}
 	}

@@ -7,13 +7,14 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/stages/algorithms/internal/dense"
 	"mars.dev/mars/stages/algorithms/internal/eigen"
-	"mars.dev/mars/stages/algorithms/internal/kernel"
+	_ "mars.dev/mars/stages/algorithms/internal/kernel" // products by threads
 )
 
 // Projection is rows seen along their principal components.
@@ -47,7 +48,7 @@ func Project(ctx context.Context, x blas32.General, q int, seed uint64) (*Projec
 	}
 	_, q = axes.Dims()
 	p := &Projection{Scores: dense.New64(x.Rows, q), Explained: make([]float64, q)}
-	kernel.Gemm64(false, false, 1, z, axes.RawMatrix(), 0, p.Scores)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, z, axes.RawMatrix(), 0, p.Scores)
 	p.explain(z)
 	return p, nil
 }
@@ -106,13 +107,13 @@ func Axes(ctx context.Context, z blas64.General, q int, seed uint64) (*mat.Dense
 			return nil, err
 		}
 		eigen.Orthonormalise(basis)
-		kernel.Gemm64(false, false, 1, z, basis.RawMatrix(), 0, mapped)
-		kernel.Gemm64(true, false, 1, z, mapped, 0, basis.RawMatrix())
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, z, basis.RawMatrix(), 0, mapped)
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, z, mapped, 0, basis.RawMatrix())
 	}
 	eigen.Orthonormalise(basis)
-	kernel.Gemm64(false, false, 1, z, basis.RawMatrix(), 0, mapped)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, z, basis.RawMatrix(), 0, mapped)
 	small := mat.NewDense(size, size, nil)
-	kernel.Gemm64(true, false, 1, mapped, mapped, 0, small.RawMatrix())
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, mapped, mapped, 0, small.RawMatrix())
 	inner, err := eigen.Leading(ctx, small, min(q, size))
 	if err != nil {
 		return nil, err

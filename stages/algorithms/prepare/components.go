@@ -4,13 +4,13 @@ import (
 	"context"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"mars.dev/mars/stages/algorithms/internal/affine"
 	"mars.dev/mars/stages/algorithms/internal/dense"
-	"mars.dev/mars/stages/algorithms/internal/kernel"
 	"mars.dev/mars/stages/algorithms/pca"
 )
 
@@ -36,7 +36,7 @@ func (p *Map) reduce(ctx context.Context, kept blas32.General, seed uint64) erro
 func meanDeviation(z blas64.General, axes *mat.Dense) float64 {
 	_, q := axes.Dims()
 	mapped := dense.New64(z.Rows, q)
-	kernel.Gemm64(false, false, 1, z, axes.RawMatrix(), 0, mapped)
+	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, z, axes.RawMatrix(), 0, mapped)
 	squares := make([]float64, q)
 	for i := range mapped.Rows {
 		for j, v := range mapped.Data[i*q:][:q] {

@@ -23,6 +23,8 @@ type loops struct {
 	mul               func(dst, x []float32)
 	mulAdd            func(dst, x, y []float32)
 	maximum           func(dst, x []float32)
+	markAbove         func(marks []uint32, x []float32, threshold float32, bits uint32)
+	markNotUpTo       func(marks []uint32, x []float32, threshold float32, bits uint32)
 	lerp              func(dst, x, y []float32, rest, t float32)
 	squaredDistances  func(dst, q, x []float32)
 	addReLU           func(y, bias []float32)
@@ -51,6 +53,7 @@ var generic = loops{
 	axpy: axpyGo[float32], axpy64: axpyGo[float64],
 	dot: dotGo[float32], dot64: dotGo[float64],
 	scale: scaleGo, affine: affineGo, sum: sumGo, mul: mulGo, mulAdd: mulAddGo, lerp: lerpGo, maximum: maximumGo, squaredDistances: squaredDistancesGo,
+	markAbove: markAboveGo, markNotUpTo: markNotUpToGo,
 	addReLU: addReLUGo, reluBackward: reluBackwardGo,
 	sgd: sgdGo, momentumSGD: momentumSGDGo, adam: adamGo,
 	zip: zipGo, block: 1,

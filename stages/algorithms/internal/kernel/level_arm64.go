@@ -17,6 +17,7 @@ var neon = derive("neon", func(l *loops) {
 	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyNEON, daxpyNEON, sdotNEON, ddotNEON
 	l.scale, l.mul, l.mulAdd, l.lerp, l.maximum = scaleNEON, mulNEON, mulAddNEON, lerpNEON, maximumNEON
 	l.affine, l.sum, l.squaredDistances = affineNEON, sumNEON, squaredDistancesNEON
+	l.markAbove, l.markNotUpTo = markAboveNEON, markNotUpToNEON
 	l.addReLU, l.reluBackward = addReLUNEON, reluBackwardNEON
 	l.pixelSums, l.pixelSquares = pixelSumsNEON, pixelSquaresNEON
 	l.normalise, l.normaliseSums, l.normaliseBackward = normaliseNEON, normaliseSumsNEON, normaliseBackwardNEON

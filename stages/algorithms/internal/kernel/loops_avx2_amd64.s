@@ -1647,6 +1647,172 @@ done:
 	VZEROUPPER
 	RET
 
+// func markAboveAVX2(marks []uint32, x []float32, threshold float32, bits uint32)
+// Requires: AVX
+TEXT ·markAboveAVX2(SB), $0-56
+	MOVQ         marks_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         marks_len+8(FP), DX
+	VBROADCASTSS threshold+48(FP), Y0
+	VBROADCASTSS bits+52(FP), Y1
+	CMPQ         DX, $0x00000020
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS (CX), Y2
+	VMOVUPS Y1, Y3
+	VCMPPS  $0x11, Y2, Y0, Y4
+	VANDPS  Y4, Y3, Y3
+	VMOVUPS (AX), Y2
+	VORPS   Y3, Y2, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(CX), Y5
+	VMOVUPS Y1, Y6
+	VCMPPS  $0x11, Y5, Y0, Y7
+	VANDPS  Y7, Y6, Y6
+	VMOVUPS 32(AX), Y5
+	VORPS   Y6, Y5, Y5
+	VMOVUPS Y5, 32(AX)
+	VMOVUPS 64(CX), Y8
+	VMOVUPS Y1, Y9
+	VCMPPS  $0x11, Y8, Y0, Y10
+	VANDPS  Y10, Y9, Y9
+	VMOVUPS 64(AX), Y8
+	VORPS   Y9, Y8, Y8
+	VMOVUPS Y8, 64(AX)
+	VMOVUPS 96(CX), Y11
+	VMOVUPS Y1, Y12
+	VCMPPS  $0x11, Y11, Y0, Y13
+	VANDPS  Y13, Y12, Y12
+	VMOVUPS 96(AX), Y11
+	VORPS   Y12, Y11, Y11
+	VMOVUPS Y11, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	SUBQ    $0x00000020, DX
+	CMPQ    DX, $0x00000020
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (CX), Y2
+	VMOVUPS Y1, Y3
+	VCMPPS  $0x11, Y2, Y0, Y4
+	VANDPS  Y4, Y3, Y3
+	VMOVUPS (AX), Y2
+	VORPS   Y3, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000008, DX
+	CMPQ    DX, $0x00000008
+	JGE     vectors
+
+vectorsDone:
+	TESTQ      DX, DX
+	JZ         done
+	LEAQ       laneMask<>+32(SB), BX
+	SHLQ       $0x02, DX
+	SUBQ       DX, BX
+	VMOVUPS    (BX), Y14
+	VMASKMOVPS (CX), Y14, Y2
+	VMOVUPS    Y1, Y3
+	VCMPPS     $0x11, Y2, Y0, Y4
+	VANDPS     Y4, Y3, Y3
+	VMASKMOVPS (AX), Y14, Y2
+	VORPS      Y3, Y2, Y2
+	VMASKMOVPS Y2, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func markNotUpToAVX2(marks []uint32, x []float32, threshold float32, bits uint32)
+// Requires: AVX
+TEXT ·markNotUpToAVX2(SB), $0-56
+	MOVQ         marks_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         marks_len+8(FP), DX
+	VBROADCASTSS threshold+48(FP), Y0
+	VBROADCASTSS bits+52(FP), Y1
+	CMPQ         DX, $0x00000020
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS (CX), Y2
+	VMOVUPS Y1, Y3
+	VCMPPS  $0x16, Y0, Y2, Y4
+	VANDPS  Y4, Y3, Y3
+	VMOVUPS (AX), Y2
+	VORPS   Y3, Y2, Y2
+	VMOVUPS Y2, (AX)
+	VMOVUPS 32(CX), Y5
+	VMOVUPS Y1, Y6
+	VCMPPS  $0x16, Y0, Y5, Y7
+	VANDPS  Y7, Y6, Y6
+	VMOVUPS 32(AX), Y5
+	VORPS   Y6, Y5, Y5
+	VMOVUPS Y5, 32(AX)
+	VMOVUPS 64(CX), Y8
+	VMOVUPS Y1, Y9
+	VCMPPS  $0x16, Y0, Y8, Y10
+	VANDPS  Y10, Y9, Y9
+	VMOVUPS 64(AX), Y8
+	VORPS   Y9, Y8, Y8
+	VMOVUPS Y8, 64(AX)
+	VMOVUPS 96(CX), Y11
+	VMOVUPS Y1, Y12
+	VCMPPS  $0x16, Y0, Y11, Y13
+	VANDPS  Y13, Y12, Y12
+	VMOVUPS 96(AX), Y11
+	VORPS   Y12, Y11, Y11
+	VMOVUPS Y11, 96(AX)
+	ADDQ    $0x00000080, AX
+	ADDQ    $0x00000080, CX
+	SUBQ    $0x00000020, DX
+	CMPQ    DX, $0x00000020
+	JGE     unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000008
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS (CX), Y2
+	VMOVUPS Y1, Y3
+	VCMPPS  $0x16, Y0, Y2, Y4
+	VANDPS  Y4, Y3, Y3
+	VMOVUPS (AX), Y2
+	VORPS   Y3, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $0x00000020, AX
+	ADDQ    $0x00000020, CX
+	SUBQ    $0x00000008, DX
+	CMPQ    DX, $0x00000008
+	JGE     vectors
+
+vectorsDone:
+	TESTQ      DX, DX
+	JZ         done
+	LEAQ       laneMask<>+32(SB), BX
+	SHLQ       $0x02, DX
+	SUBQ       DX, BX
+	VMOVUPS    (BX), Y14
+	VMASKMOVPS (CX), Y14, Y2
+	VMOVUPS    Y1, Y3
+	VCMPPS     $0x16, Y0, Y2, Y4
+	VANDPS     Y4, Y3, Y3
+	VMASKMOVPS (AX), Y14, Y2
+	VORPS      Y3, Y2, Y2
+	VMASKMOVPS Y2, Y14, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func pixelSumsAVX2(x []float32, sum *float32)
 // Requires: AVX
 TEXT ·pixelSumsAVX2(SB), $0-32

@@ -99,6 +99,16 @@ func exp64AVX512(dst []float64, x []float64)
 //go:noescape
 func log64AVX512(dst []float64, x []float64)
 
+// markAboveAVX512 sets bits of marks[i] where x[i] > threshold.
+//
+//go:noescape
+func markAboveAVX512(marks []uint32, x []float32, threshold float32, bits uint32)
+
+// markNotUpToAVX512 sets bits of marks[i] where x[i] <= threshold does not hold, as of NaN.
+//
+//go:noescape
+func markNotUpToAVX512(marks []uint32, x []float32, threshold float32, bits uint32)
+
 // pixelSumsAVX512 adds the pixels of x to sum.
 //
 //go:noescape

@@ -1803,6 +1803,170 @@ done:
 	VZEROUPPER
 	RET
 
+// func markAboveAVX512(marks []uint32, x []float32, threshold float32, bits uint32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·markAboveAVX512(SB), $0-56
+	MOVQ         marks_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         marks_len+8(FP), DX
+	VBROADCASTSS threshold+48(FP), Z0
+	VBROADCASTSS bits+52(FP), Z1
+	CMPQ         DX, $0x00000040
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS   (CX), Z2
+	VMOVUPS   Z1, Z3
+	VCMPPS    $0x11, Z2, Z0, K2
+	VMOVUPS.Z Z3, K2, Z3
+	VMOVUPS   (AX), Z2
+	VORPS     Z3, Z2, Z2
+	VMOVUPS   Z2, (AX)
+	VMOVUPS   64(CX), Z5
+	VMOVUPS   Z1, Z6
+	VCMPPS    $0x11, Z5, Z0, K3
+	VMOVUPS.Z Z6, K3, Z6
+	VMOVUPS   64(AX), Z5
+	VORPS     Z6, Z5, Z5
+	VMOVUPS   Z5, 64(AX)
+	VMOVUPS   128(CX), Z8
+	VMOVUPS   Z1, Z9
+	VCMPPS    $0x11, Z8, Z0, K4
+	VMOVUPS.Z Z9, K4, Z9
+	VMOVUPS   128(AX), Z8
+	VORPS     Z9, Z8, Z8
+	VMOVUPS   Z8, 128(AX)
+	VMOVUPS   192(CX), Z11
+	VMOVUPS   Z1, Z12
+	VCMPPS    $0x11, Z11, Z0, K5
+	VMOVUPS.Z Z12, K5, Z12
+	VMOVUPS   192(AX), Z11
+	VORPS     Z12, Z11, Z11
+	VMOVUPS   Z11, 192(AX)
+	ADDQ      $0x00000100, AX
+	ADDQ      $0x00000100, CX
+	SUBQ      $0x00000040, DX
+	CMPQ      DX, $0x00000040
+	JGE       unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS   (CX), Z2
+	VMOVUPS   Z1, Z3
+	VCMPPS    $0x11, Z2, Z0, K2
+	VMOVUPS.Z Z3, K2, Z3
+	VMOVUPS   (AX), Z2
+	VORPS     Z3, Z2, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x00000010, DX
+	CMPQ      DX, $0x00000010
+	JGE       vectors
+
+vectorsDone:
+	TESTQ     DX, DX
+	JZ        done
+	MOVQ      $-1, BX
+	BZHIQ     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (CX), K1, Z2
+	VMOVUPS   Z1, Z3
+	VCMPPS    $0x11, Z2, Z0, K2
+	VMOVUPS.Z Z3, K2, Z3
+	VMOVUPS.Z (AX), K1, Z2
+	VORPS     Z3, Z2, Z2
+	VMOVUPS   Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func markNotUpToAVX512(marks []uint32, x []float32, threshold float32, bits uint32)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·markNotUpToAVX512(SB), $0-56
+	MOVQ         marks_base+0(FP), AX
+	MOVQ         x_base+24(FP), CX
+	MOVQ         marks_len+8(FP), DX
+	VBROADCASTSS threshold+48(FP), Z0
+	VBROADCASTSS bits+52(FP), Z1
+	CMPQ         DX, $0x00000040
+	JL           unrolledDone
+
+unrolled:
+	VMOVUPS   (CX), Z2
+	VMOVUPS   Z1, Z3
+	VCMPPS    $0x16, Z0, Z2, K2
+	VMOVUPS.Z Z3, K2, Z3
+	VMOVUPS   (AX), Z2
+	VORPS     Z3, Z2, Z2
+	VMOVUPS   Z2, (AX)
+	VMOVUPS   64(CX), Z5
+	VMOVUPS   Z1, Z6
+	VCMPPS    $0x16, Z0, Z5, K3
+	VMOVUPS.Z Z6, K3, Z6
+	VMOVUPS   64(AX), Z5
+	VORPS     Z6, Z5, Z5
+	VMOVUPS   Z5, 64(AX)
+	VMOVUPS   128(CX), Z8
+	VMOVUPS   Z1, Z9
+	VCMPPS    $0x16, Z0, Z8, K4
+	VMOVUPS.Z Z9, K4, Z9
+	VMOVUPS   128(AX), Z8
+	VORPS     Z9, Z8, Z8
+	VMOVUPS   Z8, 128(AX)
+	VMOVUPS   192(CX), Z11
+	VMOVUPS   Z1, Z12
+	VCMPPS    $0x16, Z0, Z11, K5
+	VMOVUPS.Z Z12, K5, Z12
+	VMOVUPS   192(AX), Z11
+	VORPS     Z12, Z11, Z11
+	VMOVUPS   Z11, 192(AX)
+	ADDQ      $0x00000100, AX
+	ADDQ      $0x00000100, CX
+	SUBQ      $0x00000040, DX
+	CMPQ      DX, $0x00000040
+	JGE       unrolled
+
+unrolledDone:
+	CMPQ DX, $0x00000010
+	JL   vectorsDone
+
+vectors:
+	VMOVUPS   (CX), Z2
+	VMOVUPS   Z1, Z3
+	VCMPPS    $0x16, Z0, Z2, K2
+	VMOVUPS.Z Z3, K2, Z3
+	VMOVUPS   (AX), Z2
+	VORPS     Z3, Z2, Z2
+	VMOVUPS   Z2, (AX)
+	ADDQ      $0x00000040, AX
+	ADDQ      $0x00000040, CX
+	SUBQ      $0x00000010, DX
+	CMPQ      DX, $0x00000010
+	JGE       vectors
+
+vectorsDone:
+	TESTQ     DX, DX
+	JZ        done
+	MOVQ      $-1, BX
+	BZHIQ     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (CX), K1, Z2
+	VMOVUPS   Z1, Z3
+	VCMPPS    $0x16, Z0, Z2, K2
+	VMOVUPS.Z Z3, K2, Z3
+	VMOVUPS.Z (AX), K1, Z2
+	VORPS     Z3, Z2, Z2
+	VMOVUPS   Z2, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func pixelSumsAVX512(x []float32, sum *float32)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·pixelSumsAVX512(SB), $0-32

@@ -97,6 +97,16 @@ func exp64NEON(dst []float64, x []float64)
 //go:noescape
 func log64NEON(dst []float64, x []float64)
 
+// markAboveNEON sets bits of marks[i] where x[i] > threshold.
+//
+//go:noescape
+func markAboveNEON(marks []uint32, x []float32, threshold float32, bits uint32)
+
+// markNotUpToNEON sets bits of marks[i] where x[i] <= threshold does not hold, as of NaN.
+//
+//go:noescape
+func markNotUpToNEON(marks []uint32, x []float32, threshold float32, bits uint32)
+
 // pixelSumsNEON adds the pixels of x to sum.
 //
 //go:noescape

@@ -3563,6 +3563,294 @@ tail2Done:
 done:
 	RET
 
+// func markAboveNEON(marks []uint32, x []float32, threshold float32, bits uint32)
+TEXT ·markAboveNEON(SB), $48-56
+	MOVD marks_base+0(FP), R0
+	MOVD x_base+24(FP), R1
+	MOVD marks_len+8(FP), R2
+	FMOVS threshold+48(FP), F0
+	WORD $0x4e040401 // dup v1.4s, v0.s[0]
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS bits+52(FP), F2
+	WORD $0x4e040443 // dup v3.4s, v2.s[0]
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	CMP $32, R2
+	BLT unrolledDone
+unrolled:
+	FLDPQ 0(R1), (F4, F5)
+	WORD $0x4ea21c46 // orr v6.16b, v2.16b, v2.16b
+	WORD $0x4ea31c67 // orr v7.16b, v3.16b, v3.16b
+	WORD $0x6ea0e488 // fcmgt v8.4s, v4.4s, v0.4s
+	WORD $0x6ea1e4a9 // fcmgt v9.4s, v5.4s, v1.4s
+	WORD $0x4e281cc6 // and v6.16b, v6.16b, v8.16b
+	WORD $0x4e291ce7 // and v7.16b, v7.16b, v9.16b
+	FLDPQ 0(R0), (F4, F5)
+	WORD $0x4ea61c84 // orr v4.16b, v4.16b, v6.16b
+	WORD $0x4ea71ca5 // orr v5.16b, v5.16b, v7.16b
+	FSTPQ (F4, F5), 0(R0)
+	FLDPQ 32(R1), (F10, F11)
+	WORD $0x4ea21c4c // orr v12.16b, v2.16b, v2.16b
+	WORD $0x4ea31c6d // orr v13.16b, v3.16b, v3.16b
+	WORD $0x6ea0e54e // fcmgt v14.4s, v10.4s, v0.4s
+	WORD $0x6ea1e56f // fcmgt v15.4s, v11.4s, v1.4s
+	WORD $0x4e2e1d8c // and v12.16b, v12.16b, v14.16b
+	WORD $0x4e2f1dad // and v13.16b, v13.16b, v15.16b
+	FLDPQ 32(R0), (F10, F11)
+	WORD $0x4eac1d4a // orr v10.16b, v10.16b, v12.16b
+	WORD $0x4ead1d6b // orr v11.16b, v11.16b, v13.16b
+	FSTPQ (F10, F11), 32(R0)
+	FLDPQ 64(R1), (F16, F17)
+	WORD $0x4ea21c52 // orr v18.16b, v2.16b, v2.16b
+	WORD $0x4ea31c73 // orr v19.16b, v3.16b, v3.16b
+	WORD $0x6ea0e614 // fcmgt v20.4s, v16.4s, v0.4s
+	WORD $0x6ea1e635 // fcmgt v21.4s, v17.4s, v1.4s
+	WORD $0x4e341e52 // and v18.16b, v18.16b, v20.16b
+	WORD $0x4e351e73 // and v19.16b, v19.16b, v21.16b
+	FLDPQ 64(R0), (F16, F17)
+	WORD $0x4eb21e10 // orr v16.16b, v16.16b, v18.16b
+	WORD $0x4eb31e31 // orr v17.16b, v17.16b, v19.16b
+	FSTPQ (F16, F17), 64(R0)
+	FLDPQ 96(R1), (F22, F23)
+	WORD $0x4ea21c58 // orr v24.16b, v2.16b, v2.16b
+	WORD $0x4ea31c79 // orr v25.16b, v3.16b, v3.16b
+	WORD $0x6ea0e6da // fcmgt v26.4s, v22.4s, v0.4s
+	WORD $0x6ea1e6fb // fcmgt v27.4s, v23.4s, v1.4s
+	WORD $0x4e3a1f18 // and v24.16b, v24.16b, v26.16b
+	WORD $0x4e3b1f39 // and v25.16b, v25.16b, v27.16b
+	FLDPQ 96(R0), (F22, F23)
+	WORD $0x4eb81ed6 // orr v22.16b, v22.16b, v24.16b
+	WORD $0x4eb91ef7 // orr v23.16b, v23.16b, v25.16b
+	FSTPQ (F22, F23), 96(R0)
+	ADD $128, R0
+	ADD $128, R1
+	SUB $32, R2
+	CMP $32, R2
+	BGE unrolled
+unrolledDone:
+	CMP $8, R2
+	BLT vectorsDone
+vectors:
+	FLDPQ 0(R1), (F4, F5)
+	WORD $0x4ea21c46 // orr v6.16b, v2.16b, v2.16b
+	WORD $0x4ea31c67 // orr v7.16b, v3.16b, v3.16b
+	WORD $0x6ea0e488 // fcmgt v8.4s, v4.4s, v0.4s
+	WORD $0x6ea1e4a9 // fcmgt v9.4s, v5.4s, v1.4s
+	WORD $0x4e281cc6 // and v6.16b, v6.16b, v8.16b
+	WORD $0x4e291ce7 // and v7.16b, v7.16b, v9.16b
+	FLDPQ 0(R0), (F4, F5)
+	WORD $0x4ea61c84 // orr v4.16b, v4.16b, v6.16b
+	WORD $0x4ea71ca5 // orr v5.16b, v5.16b, v7.16b
+	FSTPQ (F4, F5), 0(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $8, R2
+	CMP $8, R2
+	BGE vectors
+vectorsDone:
+	CBZ R2, done
+	MOVD R2, count-40(SP)
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	MOVD $scratch-32(SP), R19
+	FSTPQ (F4, F5), (R19)
+	ADD $0, R1, R17
+	MOVD count-40(SP), R20
+	CBZ R20, tail1Done
+tail1:
+	MOVWU.P 4(R17), R21
+	MOVW.P R21, 4(R19)
+	SUB $1, R20
+	CBNZ R20, tail1
+tail1Done:
+	MOVD $scratch-32(SP), R19
+	FLDPQ (R19), (F4, F5)
+	WORD $0x4ea21c46 // orr v6.16b, v2.16b, v2.16b
+	WORD $0x4ea31c67 // orr v7.16b, v3.16b, v3.16b
+	WORD $0x6ea0e488 // fcmgt v8.4s, v4.4s, v0.4s
+	WORD $0x6ea1e4a9 // fcmgt v9.4s, v5.4s, v1.4s
+	WORD $0x4e281cc6 // and v6.16b, v6.16b, v8.16b
+	WORD $0x4e291ce7 // and v7.16b, v7.16b, v9.16b
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	MOVD $scratch-32(SP), R19
+	FSTPQ (F4, F5), (R19)
+	ADD $0, R0, R17
+	MOVD count-40(SP), R20
+	CBZ R20, tail2Done
+tail2:
+	MOVWU.P 4(R17), R21
+	MOVW.P R21, 4(R19)
+	SUB $1, R20
+	CBNZ R20, tail2
+tail2Done:
+	MOVD $scratch-32(SP), R19
+	FLDPQ (R19), (F4, F5)
+	WORD $0x4ea61c84 // orr v4.16b, v4.16b, v6.16b
+	WORD $0x4ea71ca5 // orr v5.16b, v5.16b, v7.16b
+	MOVD $scratch-32(SP), R19
+	FSTPQ (F4, F5), (R19)
+	ADD $0, R0, R17
+	MOVD count-40(SP), R20
+	CBZ R20, tail3Done
+tail3:
+	MOVWU.P 4(R19), R21
+	MOVW.P R21, 4(R17)
+	SUB $1, R20
+	CBNZ R20, tail3
+tail3Done:
+done:
+	RET
+
+// func markNotUpToNEON(marks []uint32, x []float32, threshold float32, bits uint32)
+TEXT ·markNotUpToNEON(SB), $48-56
+	MOVD marks_base+0(FP), R0
+	MOVD x_base+24(FP), R1
+	MOVD marks_len+8(FP), R2
+	FMOVS threshold+48(FP), F0
+	WORD $0x4e040401 // dup v1.4s, v0.s[0]
+	WORD $0x4e040400 // dup v0.4s, v0.s[0]
+	FMOVS bits+52(FP), F2
+	WORD $0x4e040443 // dup v3.4s, v2.s[0]
+	WORD $0x4e040442 // dup v2.4s, v2.s[0]
+	CMP $32, R2
+	BLT unrolledDone
+unrolled:
+	FLDPQ 0(R1), (F4, F5)
+	WORD $0x4ea21c46 // orr v6.16b, v2.16b, v2.16b
+	WORD $0x4ea31c67 // orr v7.16b, v3.16b, v3.16b
+	WORD $0x6e24e408 // fcmge v8.4s, v0.4s, v4.4s
+	WORD $0x6e205908 // not v8.16b, v8.16b
+	WORD $0x6e25e429 // fcmge v9.4s, v1.4s, v5.4s
+	WORD $0x6e205929 // not v9.16b, v9.16b
+	WORD $0x4e281cc6 // and v6.16b, v6.16b, v8.16b
+	WORD $0x4e291ce7 // and v7.16b, v7.16b, v9.16b
+	FLDPQ 0(R0), (F4, F5)
+	WORD $0x4ea61c84 // orr v4.16b, v4.16b, v6.16b
+	WORD $0x4ea71ca5 // orr v5.16b, v5.16b, v7.16b
+	FSTPQ (F4, F5), 0(R0)
+	FLDPQ 32(R1), (F10, F11)
+	WORD $0x4ea21c4c // orr v12.16b, v2.16b, v2.16b
+	WORD $0x4ea31c6d // orr v13.16b, v3.16b, v3.16b
+	WORD $0x6e2ae40e // fcmge v14.4s, v0.4s, v10.4s
+	WORD $0x6e2059ce // not v14.16b, v14.16b
+	WORD $0x6e2be42f // fcmge v15.4s, v1.4s, v11.4s
+	WORD $0x6e2059ef // not v15.16b, v15.16b
+	WORD $0x4e2e1d8c // and v12.16b, v12.16b, v14.16b
+	WORD $0x4e2f1dad // and v13.16b, v13.16b, v15.16b
+	FLDPQ 32(R0), (F10, F11)
+	WORD $0x4eac1d4a // orr v10.16b, v10.16b, v12.16b
+	WORD $0x4ead1d6b // orr v11.16b, v11.16b, v13.16b
+	FSTPQ (F10, F11), 32(R0)
+	FLDPQ 64(R1), (F16, F17)
+	WORD $0x4ea21c52 // orr v18.16b, v2.16b, v2.16b
+	WORD $0x4ea31c73 // orr v19.16b, v3.16b, v3.16b
+	WORD $0x6e30e414 // fcmge v20.4s, v0.4s, v16.4s
+	WORD $0x6e205a94 // not v20.16b, v20.16b
+	WORD $0x6e31e435 // fcmge v21.4s, v1.4s, v17.4s
+	WORD $0x6e205ab5 // not v21.16b, v21.16b
+	WORD $0x4e341e52 // and v18.16b, v18.16b, v20.16b
+	WORD $0x4e351e73 // and v19.16b, v19.16b, v21.16b
+	FLDPQ 64(R0), (F16, F17)
+	WORD $0x4eb21e10 // orr v16.16b, v16.16b, v18.16b
+	WORD $0x4eb31e31 // orr v17.16b, v17.16b, v19.16b
+	FSTPQ (F16, F17), 64(R0)
+	FLDPQ 96(R1), (F22, F23)
+	WORD $0x4ea21c58 // orr v24.16b, v2.16b, v2.16b
+	WORD $0x4ea31c79 // orr v25.16b, v3.16b, v3.16b
+	WORD $0x6e36e41a // fcmge v26.4s, v0.4s, v22.4s
+	WORD $0x6e205b5a // not v26.16b, v26.16b
+	WORD $0x6e37e43b // fcmge v27.4s, v1.4s, v23.4s
+	WORD $0x6e205b7b // not v27.16b, v27.16b
+	WORD $0x4e3a1f18 // and v24.16b, v24.16b, v26.16b
+	WORD $0x4e3b1f39 // and v25.16b, v25.16b, v27.16b
+	FLDPQ 96(R0), (F22, F23)
+	WORD $0x4eb81ed6 // orr v22.16b, v22.16b, v24.16b
+	WORD $0x4eb91ef7 // orr v23.16b, v23.16b, v25.16b
+	FSTPQ (F22, F23), 96(R0)
+	ADD $128, R0
+	ADD $128, R1
+	SUB $32, R2
+	CMP $32, R2
+	BGE unrolled
+unrolledDone:
+	CMP $8, R2
+	BLT vectorsDone
+vectors:
+	FLDPQ 0(R1), (F4, F5)
+	WORD $0x4ea21c46 // orr v6.16b, v2.16b, v2.16b
+	WORD $0x4ea31c67 // orr v7.16b, v3.16b, v3.16b
+	WORD $0x6e24e408 // fcmge v8.4s, v0.4s, v4.4s
+	WORD $0x6e205908 // not v8.16b, v8.16b
+	WORD $0x6e25e429 // fcmge v9.4s, v1.4s, v5.4s
+	WORD $0x6e205929 // not v9.16b, v9.16b
+	WORD $0x4e281cc6 // and v6.16b, v6.16b, v8.16b
+	WORD $0x4e291ce7 // and v7.16b, v7.16b, v9.16b
+	FLDPQ 0(R0), (F4, F5)
+	WORD $0x4ea61c84 // orr v4.16b, v4.16b, v6.16b
+	WORD $0x4ea71ca5 // orr v5.16b, v5.16b, v7.16b
+	FSTPQ (F4, F5), 0(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUB $8, R2
+	CMP $8, R2
+	BGE vectors
+vectorsDone:
+	CBZ R2, done
+	MOVD R2, count-40(SP)
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	MOVD $scratch-32(SP), R19
+	FSTPQ (F4, F5), (R19)
+	ADD $0, R1, R17
+	MOVD count-40(SP), R20
+	CBZ R20, tail1Done
+tail1:
+	MOVWU.P 4(R17), R21
+	MOVW.P R21, 4(R19)
+	SUB $1, R20
+	CBNZ R20, tail1
+tail1Done:
+	MOVD $scratch-32(SP), R19
+	FLDPQ (R19), (F4, F5)
+	WORD $0x4ea21c46 // orr v6.16b, v2.16b, v2.16b
+	WORD $0x4ea31c67 // orr v7.16b, v3.16b, v3.16b
+	WORD $0x6e24e408 // fcmge v8.4s, v0.4s, v4.4s
+	WORD $0x6e205908 // not v8.16b, v8.16b
+	WORD $0x6e25e429 // fcmge v9.4s, v1.4s, v5.4s
+	WORD $0x6e205929 // not v9.16b, v9.16b
+	WORD $0x4e281cc6 // and v6.16b, v6.16b, v8.16b
+	WORD $0x4e291ce7 // and v7.16b, v7.16b, v9.16b
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e405 // movi v5.2d, #0
+	MOVD $scratch-32(SP), R19
+	FSTPQ (F4, F5), (R19)
+	ADD $0, R0, R17
+	MOVD count-40(SP), R20
+	CBZ R20, tail2Done
+tail2:
+	MOVWU.P 4(R17), R21
+	MOVW.P R21, 4(R19)
+	SUB $1, R20
+	CBNZ R20, tail2
+tail2Done:
+	MOVD $scratch-32(SP), R19
+	FLDPQ (R19), (F4, F5)
+	WORD $0x4ea61c84 // orr v4.16b, v4.16b, v6.16b
+	WORD $0x4ea71ca5 // orr v5.16b, v5.16b, v7.16b
+	MOVD $scratch-32(SP), R19
+	FSTPQ (F4, F5), (R19)
+	ADD $0, R0, R17
+	MOVD count-40(SP), R20
+	CBZ R20, tail3Done
+tail3:
+	MOVWU.P 4(R19), R21
+	MOVW.P R21, 4(R17)
+	SUB $1, R20
+	CBNZ R20, tail3
+tail3Done:
+done:
+	RET
+
 // func pixelSumsNEON(x []float32, sum *float32)
 TEXT ·pixelSumsNEON(SB), $48-32
 	MOVD x_base+0(FP), R0

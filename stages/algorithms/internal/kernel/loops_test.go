@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 )
 
 // loopCase runs one loop of a level on vectors of one length.
@@ -27,6 +28,8 @@ var loopCases = []loopCase{
 		}
 	}},
 	{"maximum", 2, func(l *loops, v [][]float32) { l.maximum(v[0], v[1]) }},
+	{"markAbove", 2, func(l *loops, v [][]float32) { l.markAbove(bitsOf(v[0]), v[1], -0.1, 0x80000005) }},
+	{"markNotUpTo", 2, func(l *loops, v [][]float32) { l.markNotUpTo(bitsOf(v[0]), v[1], -0.1, 0x80000005) }},
 	{"addReLU", 2, func(l *loops, v [][]float32) { l.addReLU(v[0], v[1]) }},
 	{"reluBackward", 2, func(l *loops, v [][]float32) { l.reluBackward(v[0], v[1]) }},
 	{"sgd", 2, func(l *loops, v [][]float32) { l.sgd(v[0], v[1], 0.1, 0.01) }},
@@ -48,6 +51,11 @@ var loopCases = []loopCase{
 			l.squaredDistances(v[0][:rows], v[1][:len(v[1])/rows/2], v[1][:len(v[1])/rows/2*rows])
 		}
 	}},
+}
+
+// bitsOf are the same numbers as bits.
+func bitsOf(x []float32) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
 // TestLoopsAgainstTwins compares every loop of every level with its pure-Go

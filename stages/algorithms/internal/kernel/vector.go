@@ -35,6 +35,17 @@ func Maximum(dst, x []float32) {
 	active.maximum(dst, x)
 }
 
+// Mark sets the bits of marks[i] where x[i] is greater than the threshold; where x[i] is NaN, only if
+// nan is true.
+func Mark(marks []uint32, x []float32, threshold float32, bits uint32, nan bool) {
+	checkLength("Mark", len(marks), len(x))
+	if nan {
+		active.markNotUpTo(marks, x, threshold, bits)
+	} else {
+		active.markAbove(marks, x, threshold, bits)
+	}
+}
+
 // Lerp interpolates between x and y: dst[i] = (1-t)·x[i] + t·y[i].
 func Lerp(dst, x, y []float32, t float32) {
 	checkLength("Lerp: x", len(dst), len(x))
@@ -123,6 +134,26 @@ func maximumGo(dst, x []float32) {
 		if v > dst[i] {
 			dst[i] = v
 		}
+	}
+}
+
+func markAboveGo(marks []uint32, x []float32, threshold float32, bits uint32) {
+	for i, v := range x {
+		var set uint32
+		if v > threshold {
+			set = bits
+		}
+		marks[i] |= set
+	}
+}
+
+func markNotUpToGo(marks []uint32, x []float32, threshold float32, bits uint32) {
+	for i, v := range x {
+		set := bits
+		if v <= threshold {
+			set = 0
+		}
+		marks[i] |= set
 	}
 }
 

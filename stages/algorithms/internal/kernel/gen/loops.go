@@ -8,7 +8,7 @@ func emitLoops(c *build.Context, l level) {
 	all := append([]*loop{axpy(float32s), axpy(float64s), scale, affine, mul, mulAdd, lerp, maximum, addReLU, reluBackward, sgd, momentumSGD, adam},
 		dot(float32s), dot(float64s), sum, exp(float32s), exp(float64s), logarithm)
 	used := numbers{}
-	all = append(all, pixelSums, pixelSquares, normalise, normaliseSums, normaliseBackward)
+	all = append(all, markAbove, markNotUpTo, pixelSums, pixelSquares, normalise, normaliseSums, normaliseBackward)
 	for _, f := range all {
 		f.emit(c, l, used)
 	}
@@ -110,6 +110,33 @@ var maximum = &loop{
 		v.VMAXPS(v.r(0), v.r(1), v.r(0))
 		v.store(v.r(0), "dst")
 	},
+}
+
+var (
+	markAbove = mark("markAbove", "sets bits of marks[i] where x[i] > threshold.", func(v *iteration) {
+		v.keepWhere(lessThan, v.r(0), v.k("threshold"), v.r(1), v.r(2))
+	})
+	markNotUpTo = mark("markNotUpTo", "sets bits of marks[i] where x[i] <= threshold does not hold, as of NaN.", func(v *iteration) {
+		v.keepWhere(notLessEqual, v.k("threshold"), v.r(0), v.r(1), v.r(2))
+	})
+)
+
+// mark keeps the bits, in the second register, where they are to be set.
+func mark(name, doc string, keep func(v *iteration)) *loop {
+	return &loop{
+		name: name, doc: doc,
+		signature: "func(marks []uint32, x []%[1]s, threshold %[1]s, bits uint32)",
+		elem:      float32s, slices: []string{"marks", "x"},
+		constants: parameters("threshold", "bits"), work: 3,
+		body: func(v *iteration) {
+			v.load("x", v.r(0))
+			v.VMOVUPS(v.k("bits"), v.r(1))
+			keep(v)
+			v.load("marks", v.r(0))
+			v.VORPS(v.r(1), v.r(0), v.r(0))
+			v.store(v.r(0), "marks")
+		},
+	}
 }
 
 // VMAXPS returns its first operand here if one is NaN, so NaN stays NaN.

@@ -69,7 +69,7 @@ func (l *lowering) copyVector(d, n int) {
 // counterparts are the instructions of AVX2 that have one counterpart, without the letters that end them:
 // d = m op n is written op n, m, d.
 var counterparts = map[string]string{
-	"VADD": "fadd", "VSUB": "fsub", "VMUL": "fmul", "VDIV": "fdiv", "VHADD": "faddp", "VAND": "and",
+	"VADD": "fadd", "VSUB": "fsub", "VMUL": "fmul", "VDIV": "fdiv", "VHADD": "faddp", "VAND": "and", "VOR": "orr",
 	"VPADD": "add", "VPSUB": "sub", "VPCMPEQ": "cmeq", "VUNPCKL": "zip1", "VUNPCKH": "zip2",
 }
 
