@@ -336,7 +336,7 @@ def test_levels(atlas: Any, sample: Any, truth: Any, tmp_path: Path) -> None:
     assert (found.obs["mars_lineage_confidence"] >= found.obs["mars_cell_type_confidence"] - 1e-6).all()
     assert list(found.obs["mars_level"].cat.categories) == ["lineage", "cell_type"]
     sample.write_h5ad(tmp_path / "sample.h5ad")
-    mars.label(atlas, tmp_path / "sample.h5ad", levels=["lineage", "cell_type"], confidence=0.6, output=tmp_path / "labelled.h5ad")
+    mars.label(atlas, tmp_path / "sample.h5ad", levels=["lineage", "cell_type"], confidence=0.6, posteriors=True, output=tmp_path / "labelled.h5ad")
     pd.testing.assert_frame_equal(ad.read_h5ad(tmp_path / "labelled.h5ad").obs, found.obs, check_names=False)
     shares = mars.proportions(atlas, sample, levels=["lineage", "cell_type"]).levels
     assert set(shares["level"]) == {"lineage", "cell_type"}
