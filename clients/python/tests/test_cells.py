@@ -160,6 +160,23 @@ def test_scaled(atlas: Any, sample: Any, truth: Any) -> None:
     assert right(mars.label(whole[: len(atlas)], whole[len(atlas) :], "cell_type", normalize=False), truth) > 0.9
 
 
+def test_values_that_may_be_logarithms(atlas: Any, sample: Any, truth: Any) -> None:
+    """Values that were scaled without taking the mean off look like logarithms: other counts are taken, and without them a warning says so."""
+    odd = normalised(sample)
+    x = odd.X.toarray()
+    odd.X = sp.csr_matrix(x / (x.std(axis=0) + 1e-6))
+    with pytest.warns(mars.MarsWarning, match=r"target: \.X has small values .*: \.X is taken for log\(1\+x\): if it is not, name a layer with counts"):
+        mars.label(atlas, odd, "cell_type")
+    odd.layers["counts"] = sample.X
+    assert right(mars.label(atlas, odd, "cell_type"), truth) > 0.95
+
+
+@pytest.mark.parametrize("kind, of", [(float, ["0", "1", "2"]), (bool, ["false", "true"])])
+def test_labels_that_are_no_text(kind: type, of: list[str], atlas: Any, sample: Any) -> None:
+    atlas.obs["kind"] = atlas.obs["cell_type"].cat.codes.astype(kind)
+    assert list(mars.label(atlas, sample, "kind").obs["mars_label"].cat.categories) == of
+
+
 def test_broken_values(atlas: Any, sample: Any) -> None:
     sample.X.data[5] = np.nan
     with pytest.raises(ValueError, match=r"target: \.X: has values that are missing or infinite"):
@@ -320,7 +337,10 @@ def test_levels(atlas: Any, sample: Any, truth: Any, tmp_path: Path) -> None:
     fine = found.obs["mars_cell_type"].astype(str)
     assert (found.obs["mars_lineage"].astype(str) == np.where(fine == "B", "B cells", "others")).all()
     assert (found.obs["mars_lineage_confidence"] >= found.obs["mars_cell_type_confidence"] - 1e-6).all()
-    assert set(found.obs["mars_level"].dropna()) <= {"lineage", "cell_type"}
+    assert list(found.obs["mars_level"].cat.categories) == ["lineage", "cell_type"]
+    sample.write_h5ad(tmp_path / "sample.h5ad")
+    mars.label(atlas, tmp_path / "sample.h5ad", levels=["lineage", "cell_type"], confidence=0.6, posteriors=True, output=tmp_path / "labelled.h5ad")
+    pd.testing.assert_frame_equal(ad.read_h5ad(tmp_path / "labelled.h5ad").obs, found.obs, check_names=False)
     shares = mars.proportions(atlas, sample, levels=["lineage", "cell_type"]).levels
     assert set(shares["level"]) == {"lineage", "cell_type"}
     sample.obs["mars_lineage"] = "mine"

@@ -133,6 +133,7 @@ class Inputs:
         there = cells.matrices
         candidates = [layer] if layer is not None else [n for n in ("X", *_ELSEWHERE) if n in there] if normalize else ["X"]
         found: list[str] = []
+        guess: tuple[_Side, str] | None = None
         for name in candidates:
             x, var = cells.matrix(name)
             called = {"X": ".X", "raw": ".raw"}.get(name, f"layer {name!r}")
@@ -141,9 +142,15 @@ class Inputs:
                 return _Side(x, var, None)
             values = look(x.some(), f"{cells.role}: {called}")
             found.append(f"{called} has {values.words}")
-            if not values.scaled:
+            if values.guessed:
+                guess = guess or (_Side(x, var, values), called)
+            elif not values.scaled:
                 self.say(f"{cells.role}: {', so that it is not taken; '.join(found)}")
                 return _Side(x, var, values)
+        if guess is not None:
+            side, called = guess
+            self.warn(f"{cells.role}: {'; '.join(found)}: {called} is taken for log(1+x): if it is not, name a layer with counts, as in layer='counts'")
+            return side
         raise ValueError(
             f"{cells.role}: {'; '.join(found) or 'has no matrix'}, which cannot be brought to the other side's state (it has {', '.join(there) or 'no matrix'}): "
             "name a layer with counts, as in layer='counts', or values that both share, as in obsm='X_scVI'; "

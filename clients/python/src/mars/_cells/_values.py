@@ -25,11 +25,14 @@ class Values:
         They are logarithms of 1+x to this base; 0: they are x.
     scaled : bool
         They are neither, as some are negative: the mean was taken off, or a batch's effect.
+    guessed : bool
+        Nothing shows that they are what they are taken for: scaled values, whose mean was not taken off, look so too.
     """
 
     words: str
     base: float = 0
     scaled: bool = False
+    guessed: bool = False
 
     def linear(self, x: Any) -> Any:
         """Turn values into what is proportional to counts within each cell."""
@@ -70,8 +73,9 @@ def look(rows: Any, where: str) -> Values:
         even = {words: _evenness(y, owner, rows.shape[0]) for words, y in known.items()}
         best = min(even, key=lambda words: even[words])
         if even[best] > 0.01:
-            best = "" if x.max() > _MOST_LOG else "log(1+x)"
-            return Values("amounts that are no counts" if best == "" else "taken for log(1+x), as all are small and none is negative", _BASES.get(best, 0))
+            if x.max() > _MOST_LOG:
+                return Values("amounts that are no counts")
+            return Values("small values of which nothing shows that they are logarithms of counts", _BASES["log(1+x)"], guessed=True)
     totals = np.bincount(owner, known[best])
     totals = totals[totals > 0]
     alike = totals.std() < 0.01 * totals.mean()

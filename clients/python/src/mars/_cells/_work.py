@@ -97,6 +97,8 @@ def label(
         for level in levels:
             obs[f"{prefix}{level}"] = _categories(obs[f"{prefix}{level}"], s.obs.get(level))
         obs[names["predicted_class"]] = _categories(obs[names["predicted_class"]], s.column(label))
+        if "predicted_level" in names:
+            obs[names["predicted_level"]] = pd.Categorical(obs[names["predicted_level"]], _levels(answer))
         about = {"label": names["predicted_class"], "values": read.said, **_about(known, model, flags)}
         rate = next((float(flag[len("--unknown=") :]) for flag in flags if flag.startswith("--unknown=")), 0.0)
         if rate > 0 and known.get("unlike"):
@@ -155,7 +157,8 @@ def _refuse_output(output: Any, target: Cells) -> None:
 
 def _categories(values: Any, labels: Any) -> Any:
     """Labels as categories: those of the source in their order, if it has any, and others behind, such as unknown."""
-    known = [] if labels is None else [str(c) for c in (labels.cat.categories if isinstance(labels.dtype, pd.CategoricalDtype) else sorted(labels.dropna().unique()))]
+    there = [] if labels is None else labels.cat.categories if isinstance(labels.dtype, pd.CategoricalDtype) else sorted(labels.dropna().unique())
+    known = pa.array(there).cast(pa.string()).to_pylist()  # as the program writes numbers and truth values
     return pd.Categorical(values, [*known, *sorted(set(values.dropna()) - set(known))])
 
 

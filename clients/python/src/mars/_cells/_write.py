@@ -74,7 +74,7 @@ def _put(group: Any, name: str, value: Any) -> None:
         from anndata.io import write_elem
     except ImportError:  # before 0.11
         from anndata.experimental import write_elem
-    if hasattr(value, "to_numpy") and value.dtype.kind == "f":
+    if hasattr(value, "dtype") and hasattr(value, "to_numpy") and value.dtype.kind == "f":
         value = value.to_numpy()
     write_elem(group, name, value)
 
