@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/apache/arrow/go/v15/arrow"
 
@@ -15,6 +16,9 @@ import (
 func ReadNames(ctx context.Context, path string) (names []string, err error) {
 	if info, err := os.Stat(path); path == "-" || err == nil && (info.IsDir() || !tables.HasBlocks(ctx, path, tables.Options{})) {
 		return nil, fmt.Errorf("%s: is no table in a file: give levels as CSV, TSV, Parquet or Arrow", path)
+	}
+	if strings.HasSuffix(path, ".obo") || strings.HasSuffix(path, ".owl") {
+		return nil, fmt.Errorf("%s: is an ontology, whose classes may have several parents: write a table with a column a level, the coarsest first, with the classes of the source in the last", path)
 	}
 	columns, _, err := tables.Columns(ctx, path, tables.Options{})
 	if err != nil {
