@@ -63,7 +63,7 @@ def task(family, name, x, labels, mixed, shares, groups=None, scale=True):
         groups = np.unique(shares.round(4), axis=0, return_inverse=True)[1].ravel()
     if scale:
         x, mixed = total(x), total(mixed)
-    return {"family": family, "task": name, "x": x, "y": np.asarray(labels), "mixed": mixed, "shares": shares, "groups": np.asarray(groups)}
+    return {"family": family, "task": name, "x": x, "y": np.asarray(labels, int), "mixed": mixed, "shares": shares, "groups": np.asarray(groups)}
 
 
 def arrays(data):

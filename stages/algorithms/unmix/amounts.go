@@ -56,21 +56,10 @@ func areAmounts(x blas32.General) bool {
 	return true
 }
 
-// fitAmounts learns from rows x.
-func fitAmounts(x blas32.General, labels []int32, classes int) *amounts {
-	means := mat.NewDense(classes, x.Cols, nil)
-	counts := make([]float64, classes)
-	for i, y := range labels {
-		counts[y]++
-		sums := means.RawRowView(int(y))
-		for j, v := range dense.Row(x, i) {
-			sums[j] += float64(v)
-		}
-	}
-	for k, n := range counts {
-		floats.Scale(1/n, means.RawRowView(k))
-	}
-	a := &amounts{width: x.Cols, little: littleOfMean * mat.Sum(means) / float64(classes*x.Cols)}
+// newAmounts looks at classes with these means (classes×columns).
+func newAmounts(means *mat.Dense) *amounts {
+	classes, d := means.Dims()
+	a := &amounts{width: d, little: littleOfMean * mat.Sum(means) / float64(classes*d)}
 	a.columns = marking(means, a.little)
 	a.means = dense.New(len(a.columns), classes)
 	for i, j := range a.columns {

@@ -69,8 +69,12 @@ func Fit(ctx context.Context, x blas32.General, labels []int32, classes []string
 		return nil, fmt.Errorf("unmix: %w", err)
 	}
 	m := &Model{Classes: classes}
+	means := transport.NewPrototypes(len(classes), x.Cols)
 	if areAmounts(x) {
-		m.amounts = fitAmounts(x, labels, len(classes))
+		if err := means.Add(ctx, x, labels); err != nil {
+			return nil, err
+		}
+		m.amounts = newAmounts(means.Means())
 		m.gram = m.amounts.gram()
 		return m, m.tellApart()
 	}
@@ -89,7 +93,6 @@ func Fit(ctx context.Context, x blas32.General, labels []int32, classes []string
 	if err != nil {
 		return nil, fmt.Errorf("unmix: %w", err)
 	}
-	means := transport.NewPrototypes(len(classes), z.Cols)
 	if err := means.Add(ctx, z, labels); err != nil {
 		return nil, err
 	}
