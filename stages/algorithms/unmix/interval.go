@@ -40,7 +40,7 @@ const (
 	leastOfClass = 50
 	// experience is how far shares are off beyond chance, where classes look otherwise than in the source: as
 	// far as counts of so many rows. So it was on six sets of wells whose shares are known, and then on
-	// nine families of data on which it had not been chosen (docs/measured/unmix.md).
+	// ten families of data on which it had not been chosen (docs/measured/unmix.md).
 	experience = 25
 	least      = 1e-3 // a lower bound below this is 0, as no draw of a Dirichlet distribution is
 )
