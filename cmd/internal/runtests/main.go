@@ -1,10 +1,11 @@
-// Command runtests is go test that says at its end which tests were skipped, why, and so
-// what to install to run them. With -must it fails if one of those was skipped whose
+// Command runtests is go test that says at its end which tests took the longest, and which were skipped, why, and
+// so what to install to run them. With -must it fails if one of those was skipped whose
 // reason matches.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -55,12 +56,20 @@ func run(args []string, needed *regexp.Regexp, strict bool) error {
 }
 
 // An event is a line of go test -json.
-type event struct{ Action, Package, Test, Output, ImportPath string }
+type event struct {
+	Action, Package, Test, Output, ImportPath string
+	Elapsed                                   float64 // seconds
+}
 
 type report struct {
 	output  map[string][]string // of tests that have not ended
 	skipped map[string][]string // tests, by the reason
+	slow    []event             // tests of slowest seconds and more
 }
+
+// Of tests of slowest seconds and more, mostSlow are named that took the longest: what to look at where
+// all of it takes too long. That others ran beside them counts.
+const slowest, mostSlow = 10, 20
 
 // read prints what go test prints without -v.
 func (r *report) read(in io.Reader, w io.Writer) {
@@ -73,6 +82,9 @@ func (r *report) read(in io.Reader, w io.Writer) {
 			continue
 		}
 		test := e.Package + "." + e.Test
+		if e.Test != "" && e.Elapsed >= slowest {
+			r.slow = append(r.slow, e)
+		}
 		switch {
 		case e.Action == "build-output", e.Action == "output" && e.Test == "" && e.Output != "PASS\n":
 			fmt.Fprint(w, e.Output)
@@ -109,8 +121,15 @@ func reason(output []string) string {
 // module is left out of the names of tests.
 const module = "mars.dev/mars/"
 
-// write prints what was skipped, and returns the reasons that match.
+// write prints what was slow and what was skipped, and returns the reasons that match.
 func (r *report) write(w io.Writer, needed *regexp.Regexp) (missing []string) {
+	if len(r.slow) > 0 {
+		fmt.Fprintln(w, "\nslow:")
+	}
+	slices.SortStableFunc(r.slow, func(a, b event) int { return cmp.Compare(b.Elapsed, a.Elapsed) })
+	for _, e := range r.slow[:min(len(r.slow), mostSlow)] {
+		fmt.Fprintf(w, "  %4.0f s  %s.%s\n", e.Elapsed, strings.TrimPrefix(e.Package, module), e.Test)
+	}
 	if len(r.skipped) > 0 {
 		fmt.Fprintln(w, "\nskipped:")
 	}
