@@ -453,6 +453,12 @@ func (c *common) checkSummary() error {
 // saveRows writes rows to the output, as Arrow or as write does. Then beside writes what else is asked for: if that
 // fails, a file of the rows does not get its name.
 func (c *common) saveRows(cmd *cobra.Command, format label.Format, rows arrowio.Stream, write func(context.Context, io.Writer, label.Format, arrowio.Stream) error, beside func() error) error {
+	last := func() error {
+		if err := unchanged(cmd); err != nil {
+			return err
+		}
+		return beside()
+	}
 	switch {
 	case format.Name == label.Arrow:
 		return c.write(cmd, func(ctx context.Context, _ stages.Env, out arrowio.Sink) error {
@@ -462,7 +468,7 @@ func (c *common) saveRows(cmd *cobra.Command, format label.Format, rows arrowio.
 			if err := arrowio.Each(ctx, rows, out.Write); err != nil {
 				return err
 			}
-			return beside()
+			return last()
 		})
 	case c.output == "" || c.output == "-":
 		if err := write(cmd.Context(), rawOut(cmd), format, rows); err != nil {
@@ -474,9 +480,6 @@ func (c *common) saveRows(cmd *cobra.Command, format label.Format, rows arrowio.
 		if err := write(cmd.Context(), w, format, rows); err != nil {
 			return err
 		}
-		if err := unchanged(cmd); err != nil {
-			return err
-		}
-		return beside()
+		return last()
 	})
 }

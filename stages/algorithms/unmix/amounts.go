@@ -107,12 +107,13 @@ func (a *amounts) gram() *mat.Dense {
 
 // predict returns the shares in each of the rows of x.
 func (a *amounts) predict(ctx context.Context, x, p blas32.General) error {
+	design := a.design()
 	return kernel.Each(x.Rows, func(i int) error {
 		row := make([]float64, len(a.columns))
 		for c, j := range a.columns {
 			row[c] = float64(dense.Row(x, i)[j])
 		}
-		shares, err := a.shares(row)
+		shares, err := a.shares(design, row)
 		if err != nil {
 			return fmt.Errorf("unmix: row %d: %w", i, err)
 		}
@@ -123,23 +124,32 @@ func (a *amounts) predict(ctx context.Context, x, p blas32.General) error {
 	})
 }
 
-// shares are those of a row, of which the marking columns are given. A row with nothing in them says nothing, and
-// gets the same share of each class.
-func (a *amounts) shares(row []float64) ([]float64, error) {
-	classes := a.means.Cols
-	design := mat.NewDense(len(row), classes+1, nil) // the last is the background
-	for i := range row {
+// design has the classes' means as columns, and behind them the background: the same everywhere.
+func (a *amounts) design() *mat.Dense {
+	n, classes := a.means.Rows, a.means.Cols
+	design := mat.NewDense(n, classes+1, nil)
+	for i := range n {
 		for k, v := range dense.Row(a.means, i) {
 			design.Set(i, k, float64(v))
 		}
 	}
-	level := mat.Sum(design) / float64(classes*len(row))
+	level := mat.Sum(design) / float64(classes*n)
+	for i := range n {
+		design.Set(i, classes, level)
+	}
+	return design
+}
+
+// shares are those of a row, of which the marking columns are given. A row with nothing in them says nothing, and
+// gets the same share of each class.
+func (a *amounts) shares(design *mat.Dense, row []float64) ([]float64, error) {
+	classes := a.means.Cols
 	total := floats.Sum(row)
 	if !(total > 0) {
 		return dense.Uniform(classes), nil
 	}
+	level := design.At(0, classes)
 	for i := range row {
-		design.Set(i, classes, level)
 		row[i] *= level * float64(len(row)) / total
 	}
 	z := append(dense.Uniform(classes), 0)
