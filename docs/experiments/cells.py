@@ -1,6 +1,6 @@
 """Labels single cells by mars label and by others, and prints how right each is.
 
-usage: cells.py files SC_MIXOLOGY HIPC FOLDER
+usage: cells.py files DATA FOLDER
        cells.py run FOLDER seed,seed,... RESULTS.csv [METHOD,METHOD,...]
        cells.py unknown FOLDER RESULTS.csv
        cells.py bounds FOLDER
@@ -12,11 +12,10 @@ whose types have other proportions (Dirichlet; any other seed). Types that the s
 the target. All get the same files. Values of the group "cytometry" are no counts and are taken as they are.
 Targets whose .uns has shares are mixtures: their rows are several cells, and have no type.
 
-files writes the cell lines and mixtures of sc_mixology (its folder data/csv) and the cytometry ($MARS_DATA/hipc), and
-adds them to pairs.csv. run adds rows to RESULTS.csv, and skips those that it has. bounds says how the intervals of mars proportions --method unmix hold on the
-mixtures. unknown takes each type of twenty
-cells or more from the source of each pair in turn, and says how well typicality tells its cells. Needs mars, anndata, scikit-learn, celltypist,
-singler, scvi-tools and cytopt.
+files writes them all and pairs.csv. DATA is what make data fetched (SETS='symphony scclassify mixology hipc'). run adds rows to RESULTS.csv, and skips
+those that it has. bounds says how the intervals of mars proportions --method unmix hold on the mixtures. unknown takes each type of twenty cells or more
+from the source of each pair in turn, and says how well typicality tells its cells. Needs mars, anndata, rdata, scikit-learn, celltypist, singler,
+scvi-tools and cytopt.
 """
 
 import contextlib
@@ -309,11 +308,49 @@ def pairs(folder):
     return list(csv.DictReader(open(folder / "pairs.csv")))
 
 
-def files(mixology, hipc, folder):
-    """Writes files of other data than blood and pancreas."""
+def files(data, folder):
+    """Writes the files of all pairs, and pairs.csv."""
     folder.mkdir(exist_ok=True)
-    rows = [r for r in pairs(folder) if r["group"] in ("blood", "pancreas")] if (folder / "pairs.csv").exists() else []
+    rows = blood(data / "repositories/immunogenomics/symphony/data", folder) + pancreas(data / "repositories/SydneyBioX/scClassify/data", folder)
+    rows += lines_and_wells(data / "repositories/LuyiTian/sc_mixology/data/csv", folder) + cytometry(data / "hipc", folder)
+    with open(folder / "pairs.csv", "w", newline="") as f:
+        out = csv.DictWriter(f, ["group", "source", "target", "label"])
+        out.writeheader()
+        out.writerows(rows)
 
+
+def of_r(path):
+    import rdata
+
+    return next(iter(rdata.read_rda(path).values()))
+
+
+def write_r(path, matrix, obs):
+    """A sparse matrix of R, genes by cells."""
+    genes, names = matrix.Dimnames
+    x = sp.csc_matrix((matrix.x, matrix.i, matrix.p), shape=tuple(matrix.Dim)).T.tocsr().astype(np.float32)
+    obs = pd.DataFrame(obs).set_axis(pd.Index(np.asarray(names, str)))
+    whole = anndata.AnnData(x, obs, pd.DataFrame(index=np.asarray(genes, str)))
+    return whole.write_h5ad(path) if path else whole
+
+
+def blood(data, folder):
+    about = of_r(data / "pbmcs_meta_small.rda")
+    whole = write_r(None, of_r(data / "pbmcs_exprs_small.rda"), {c: about[c].to_numpy(str) for c in ("donor", "cell_type")})
+    names = sorted(set(whole.obs["donor"]))
+    for name in names:
+        whole[(whole.obs["donor"] == name).to_numpy()].copy().write_h5ad(folder / f"pbmc_{name}.h5ad")
+    return [{"group": "blood", "source": f"pbmc_{a}", "target": f"pbmc_{b}", "label": "cell_type"} for a in names for b in names if a != b]
+
+
+def pancreas(data, folder):
+    example = of_r(data / "scClassify_example.rda")
+    for name in ("xin", "wang"):
+        write_r(folder / f"{name}.h5ad", example[f"exprsMat_{name}_subset"], {"cell_type": np.asarray(example[f"{name}_cellTypes"], str)})
+    return [{"group": "pancreas", "source": "xin", "target": "wang", "label": "cell_type"}]
+
+
+def lines_and_wells(mixology, folder):
     def table(name):
         """Of the genes that a tenth of the cells have."""
         counted, about = (pd.read_csv(mixology / f"{name}.{kind}.csv.gz", index_col=0) for kind in ("count", "metadata"))
@@ -328,7 +365,7 @@ def files(mixology, hipc, folder):
         counted, about = table(name)
         about = about[about["demuxlet_cls"] == "SNG"]
         write(name, counted[about.index], pd.DataFrame({"type": about["cell_line_demuxlet"].astype(str)}))
-    rows += [{"group": "cell lines", "source": a, "target": b, "label": "type"} for a, b in (lines[:2], lines[1::-1], lines[2:])]
+    rows = [{"group": "cell lines", "source": a, "target": b, "label": "type"} for a, b in (lines[:2], lines[1::-1], lines[2:])]
     names = ("H1975", "H2228", "HCC827")
     for plate in ("RNAmix_sortseq", "cellmix4"):
         counted, about = table(plate)
@@ -342,18 +379,18 @@ def files(mixology, hipc, folder):
             name = f"{plate}_{most}"
             write(name, counted.loc[:, these], pd.DataFrame(index=about.index[these]), {"shares": shares})
             rows.append({"group": "mixtures", "source": "sc_celseq2", "target": name, "label": "type"})
-    people = ("FTV_1", "FTV_4", "FTV_7", "W2_1")
+    return rows
+
+
+def cytometry(hipc, folder):
+    people = ("FTV_1", "FTV_4", "W2_1")
     for name in people:
         data = np.load(hipc / f"{name}.npz")
         some = np.random.default_rng(0).permutation(len(data["y"]))[:ROWS]
         obs = pd.DataFrame({"type": [f"type {int(y)}" for y in data["y"][some]]}, index=[str(i) for i in range(len(some))])
         var = pd.DataFrame(index=[f"marker {j}" for j in range(data["X"].shape[1])])
         anndata.AnnData(data["X"][some].astype(np.float32), obs, var, uns={"values": NOT_COUNTS}).write_h5ad(folder / f"{name}.h5ad")
-    rows += [{"group": NOT_COUNTS, "source": a, "target": b, "label": "type"} for a in people for b in people if a != b]
-    with open(folder / "pairs.csv", "w", newline="") as f:
-        out = csv.DictWriter(f, ["group", "source", "target", "label"])
-        out.writeheader()
-        out.writerows(rows)
+    return [{"group": NOT_COUNTS, "source": a, "target": b, "label": "type"} for a in people for b in people if a != b]
 
 
 def targets(source, whole, label, seed):
