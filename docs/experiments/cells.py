@@ -15,7 +15,7 @@ Targets whose .uns has shares are mixtures: their rows are several cells, and ha
 files writes them all and pairs.csv. DATA is what make data fetched (SETS='symphony scclassify mixology hipc'). run adds rows to RESULTS.csv, and skips
 those that it has. bounds says how the intervals of mars proportions --method unmix hold on the mixtures. unknown takes each type of twenty cells or more
 from the source of each pair in turn, and says how well typicality tells its cells. Needs mars, anndata, rdata, scikit-learn, celltypist, singler,
-scvi-tools and cytopt.
+scvi-tools, cytopt and harmonypy (0.0.10: newer ones need PyTorch).
 """
 
 import contextlib
@@ -157,6 +157,32 @@ def by_svm_with_rejection(source, target, label):
     return np.where(sure < SURE, "unknown", names[p.argmax(axis=1)]), None, sure
 
 
+def by_forest(source, target, label):
+    """The random forest of popV."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    x, y, genes = both(source, target)
+    model = RandomForestClassifier(class_weight="balanced_subsample", max_features=min(200, len(genes)), n_jobs=2, random_state=0)
+    p = model.fit(x, source.obs[label].astype(str)).predict_proba(y)
+    return model.classes_[p.argmax(axis=1)], None, p.max(axis=1)
+
+
+def by_harmony(source, target, label):
+    """The nearest 15 neighbours in 50 principal components of both sides that Harmony joins, as in popV."""
+    import harmonypy
+    from sklearn.decomposition import PCA
+    from sklearn.neighbors import KNeighborsClassifier
+
+    x, y, genes = both(source, target)
+    whole = sp.vstack([x, y]).toarray() if sp.issparse(x) else np.vstack([x, y])
+    found = PCA(min(50, len(genes)), random_state=0).fit_transform(whole)
+    side = pd.DataFrame({"side": ["source"] * x.shape[0] + ["target"] * y.shape[0]})
+    joined = np.asarray(harmonypy.run_harmony(found, side, "side", random_state=0, verbose=False).Z_corr).T
+    model = KNeighborsClassifier(15).fit(joined[: x.shape[0]], source.obs[label].astype(str))
+    p = model.predict_proba(joined[x.shape[0] :])
+    return model.classes_[p.argmax(axis=1)], None, p.max(axis=1)
+
+
 def components(source, target, label):
     """What mars label is given: columns of both sides, standardised."""
     from mars._cells._prepare import Inputs
@@ -247,6 +273,8 @@ METHODS = {
     "scANVI": by_scanvi,
     "linear SVM": by_svm,
     "linear SVM with rejection": by_svm_with_rejection,
+    "random forest (popV)": by_forest,
+    "Harmony and neighbours (popV)": by_harmony,
     "logistic regression on the components": by_logistic,
     "CytOpT": by_cytopt,
     "nonnegative least squares": by_nnls,

@@ -105,8 +105,25 @@ func (a *amounts) gram() *mat.Dense {
 	return g
 }
 
+// check refuses rows that cannot be amounts, such as those that were standardised where the source was not.
+func (a *amounts) check(x blas32.General) error {
+	for i := range x.Rows {
+		row := dense.Row(x, i)
+		for _, j := range a.columns {
+			if row[j] < 0 {
+				return fmt.Errorf("unmix: row %d: feature %d is %g, but the source has amounts, none below 0: "+
+					"give the target as the source is (write 0 for what is below 0 by noise alone)", i+1, j+1, row[j])
+			}
+		}
+	}
+	return nil
+}
+
 // predict returns the shares in each of the rows of x.
 func (a *amounts) predict(ctx context.Context, x, p blas32.General) error {
+	if err := a.check(x); err != nil {
+		return err
+	}
 	design := a.design()
 	return kernel.Each(x.Rows, func(i int) error {
 		row := make([]float64, len(a.columns))
@@ -115,7 +132,7 @@ func (a *amounts) predict(ctx context.Context, x, p blas32.General) error {
 		}
 		shares, err := a.shares(design, row)
 		if err != nil {
-			return fmt.Errorf("unmix: row %d: %w", i, err)
+			return fmt.Errorf("unmix: row %d: %w", i+1, err)
 		}
 		for k, s := range shares {
 			dense.Row(p, i)[k] = float32(s)

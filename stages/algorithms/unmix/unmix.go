@@ -148,8 +148,8 @@ func (m *Model) Width() int {
 	return m.weights.Rows
 }
 
-// Predict returns the shares of the classes in each of the rows of x (n×d), n×C. It returns ctx.Err()
-// if ctx ends, and panics if x has another width.
+// Predict returns the shares of the classes in each of the rows of x (n×d), n×C. It returns an error if the source
+// has amounts and a row of x has less than 0, ctx.Err() if ctx ends, and panics if x has another width.
 func (m *Model) Predict(ctx context.Context, x blas32.General) (blas32.General, error) {
 	if x.Cols != m.Width() {
 		panic("unmix: model and rows differ in width")
@@ -176,7 +176,7 @@ func (m *Model) Predict(ctx context.Context, x blas32.General) (blas32.General, 
 			}
 			shares, err := labelshift.SimplexQuadratic(m.gram, h, nil)
 			if err != nil {
-				return fmt.Errorf("unmix: row %d: %w", i, err)
+				return fmt.Errorf("unmix: row %d: %w", i+1, err)
 			}
 			for k, s := range shares {
 				row[k] = float32(s)
@@ -191,8 +191,13 @@ func (m *Model) Decide(blas32.General) error { return nil }
 
 // Together returns the shares of the classes in all rows of x (n×d, n ≥ 1): those of their mean, in which the
 // noise of the rows is little. The mean of the rows' own shares would be drawn to the middle by it, as none
-// is below 0.
+// is below 0. It returns the errors of Predict.
 func (m *Model) Together(ctx context.Context, x blas32.General) ([]float64, error) {
+	if m.amounts != nil {
+		if err := m.amounts.check(x); err != nil {
+			return nil, err
+		}
+	}
 	mean := dense.New(1, x.Cols)
 	for j, v := range dense.ColumnMeans(x) {
 		mean.Data[j] = float32(v)
