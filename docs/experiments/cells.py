@@ -506,6 +506,17 @@ def bounds(folder):
     print(f"{sum(held)} of {len(held)} intervals hold; L1 error {np.mean(real):.3f}, expected {np.mean(expected):.3f}")
 
 
+def whole_means(kinds):
+    """Of the kinds of tasks, each as it is and with other proportions, those of counts and all."""
+    print("\n| method | counts: accuracy | balanced accuracy | L1 error of the shares | all: accuracy | balanced accuracy | L1 error of the shares |\n|---|" + "---:|" * 6)
+    for method in kinds["method"].unique():
+        values = []
+        for some in (kinds[kinds["group"] != NOT_COUNTS], kinds):
+            of, n = some[some["method"] == method], len(some[["group", "target"]].drop_duplicates())
+            values += [of[c].mean() if len(of) == n else np.nan for c in ("accuracy", "balanced", "l1")]
+        print("|", " | ".join([method, *map(part, values)]), "|")
+
+
 def tables(results, left_out):
     d = pd.read_csv(results)
     order = {m: i for i, m in enumerate(METHODS)}
@@ -518,6 +529,7 @@ def tables(results, left_out):
     for r in mean.itertuples():
         cells = [r.group, r.target, r.method, part(r.accuracy), part(r.balanced), part(r.surest), part(r.l1), f"{r.processor_seconds:.1f}", f"{r.mb:.0f}"]
         print("|", " | ".join(cells), "|")
+    whole_means(mean[mean["group"] != "mixtures"])
     d = pd.read_csv(left_out)
     names = list(d.columns[4:])
     print("\n| | tasks | share of the new type |", " | ".join(names[1:]).replace("auroc", "AUROC"), "|\n|---" + "|---:" * (len(names) + 1) + "|")
