@@ -115,11 +115,11 @@ lint: ## gofmt, go vet, staticcheck, and that the assembly is what its generator
 cross: ## compile for the other systems
 	GOOS=darwin GOARCH=arm64 $(GO) vet -tags noasm ./...
 	GOOS=windows GOARCH=amd64 $(GO) vet ./...
-	$(GO) vet -tags noasm ./...
+	$(GO) vet -tags noasm ./stages/algorithms/internal/kernel/... # no other package has files that are for noasm alone or not for it
 	GOOS=js GOARCH=wasm $(GO) vet -tags simd ./cmd/internal/web/program ./stages/algorithms/internal/kernel
 
 race: ## run the short tests of the packages under the race detector
-	$(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v /cmd/)
+	CGO_ENABLED=1 $(GO) test -race -short -timeout 30m $$($(GO) list ./... | grep -v /cmd/)
 
 ARM64 = GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) test -tags noasm -exec qemu-aarch64-static
 test-arm: ## run the tests of the kernels, and a sample of others, for linux/arm64 in an emulator (qemu-user-static), as programs are built
