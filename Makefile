@@ -85,8 +85,9 @@ test: ## run every test, and say which were skipped and why (MUST: reasons that 
 
 MUTANTS ?= 20
 SEED ?= 1
-mutants: ## break lines one at a time, a fixed list and MUTANTS chosen by SEED, and see that tests notice
-	$(GO) run ./cmd/internal/mutants -chosen $(MUTANTS) -seed $(SEED)
+THIRD ?= 0
+mutants: ## break lines one at a time, a fixed list (THIRD=1, 2, 3: of it) and MUTANTS chosen by SEED, and see that tests notice
+	$(GO) run ./cmd/internal/mutants -chosen $(MUTANTS) -seed $(SEED) -third $(THIRD)
 
 DATA ?= data
 SETS ?=
