@@ -14,6 +14,8 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
+
+	"mars.dev/mars/internal/race"
 )
 
 // The data set of testdata/interop/generate.py, as far as a file has it.
@@ -163,6 +165,9 @@ func python(t *testing.T, args ...string) *exec.Cmd {
 
 // Live: the tools that are installed write the data set, and it is read.
 func TestLiveRead(t *testing.T) {
+	if race.Detector {
+		t.Skip("what another process does is not seen by the race detector")
+	}
 	folder := t.TempDir()
 	if out, err := python(t, "testdata/interop/generate.py", folder).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -212,6 +217,9 @@ func interopRecord() arrow.Record {
 
 // Live: the tools that are installed read what this package writes.
 func TestLiveWrite(t *testing.T) {
+	if race.Detector {
+		t.Skip("what another process does is not seen by the race detector")
+	}
 	cmd := python(t, "testdata/interop/verify.py")
 	folder := t.TempDir()
 	rec := interopRecord()
@@ -236,6 +244,9 @@ func TestLiveWrite(t *testing.T) {
 // Live: columns of every type that other tools write, whole and sliced, come out
 // as they went in, by pyarrow's own comparison.
 func TestLivePassThrough(t *testing.T) {
+	if race.Detector {
+		t.Skip("what another process does is not seen by the race detector")
+	}
 	in, back := t.TempDir(), t.TempDir()
 	if out, err := python(t, "testdata/interop/passthrough.py", "write", in).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -269,6 +280,9 @@ func probeR() *exec.Cmd    { return exec.Command("Rscript", "-e", "library(retic
 // A Python stage between two of ours: whole when all goes well, never when the
 // stage raises or the stage before it dies.
 func TestLivePythonInTheMiddle(t *testing.T) {
+	if race.Detector {
+		t.Skip("what another process does is not seen by the race detector")
+	}
 	rec := interopRecord()
 	whole := writeWhole(t, StreamKind, Compression{}, rec, rec, rec)
 	var dying bytes.Buffer

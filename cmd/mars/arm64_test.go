@@ -47,6 +47,7 @@ func emulated(t *testing.T) string {
 // The programs for arm64 pass a few of the scripts, which were chosen to be quick in an emulator.
 func TestScriptsOnARM(t *testing.T) {
 	bin := emulated(t)
+	t.Parallel()
 	var files []string
 	for _, name := range []string{"version", "fit_apply", "codes"} {
 		files = append(files, filepath.Join("..", "..", "testdata", "script", name+".txtar"))
@@ -75,6 +76,7 @@ var howTos = []struct{ page, source, target, label string }{
 // same, and the shares differ by less than 1e-4: of all rows on this processor, and with NEON, in an
 // emulator, which is slow, of every sixth row.
 func TestKernelsAgree(t *testing.T) {
+	t.Parallel()
 	arm, own := filepath.Join(emulated(t), "mars"), filepath.Join(programs(t), "mars")
 	t.Run("toy", func(t *testing.T) {
 		toy := filepath.Join(t.TempDir(), "toy.arrow")

@@ -16,6 +16,7 @@ const contribute = "contribute.md"
 // The changes that the page shows make a program that does what the page says: a format, a
 // classifier and a column.
 func TestContribute(t *testing.T) {
+	t.Parallel()
 	root, page := filepath.Join("..", ".."), contributePage(t)
 	overlay, dir := map[string]string{}, t.TempDir()
 	var rest strings.Builder // what runPage runs

@@ -25,6 +25,7 @@ func TestDocs(t *testing.T) {
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no how-to found", err)
 	}
+	t.Parallel()
 	bin := programs(t)
 	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
 		if filepath.Base(page) == contribute {
@@ -69,11 +70,12 @@ func TestExperiments(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no experiment found", err)
 	}
-	t.Setenv("MARS_DATA", "/data")
-	t.Setenv("MARS_BLOBS", "/blobs")
+	t.Parallel()
 	mars := filepath.Join(programs(t), "mars")
 	for _, file := range files {
-		if out, err := exec.Command(mars, "run", "--shell", file).CombinedOutput(); err != nil {
+		cmd := exec.Command(mars, "run", "--shell", file)
+		cmd.Env = append(os.Environ(), "MARS_DATA=/data", "MARS_BLOBS=/blobs")
+		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v:\n%s", file, err, out)
 		}
 	}

@@ -344,6 +344,7 @@ func TestNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
 	}
+	t.Parallel()
 	source, ordinary := drawn(rand.New(rand.NewPCG(1, 0)), 180, []float64{1. / 3, 1. / 3, 1. / 3}, nothingCentres), t.TempDir()
 	source.write(t, filepath.Join(ordinary, "s.csv"), true)
 	drawn(rand.New(rand.NewPCG(3, 0)), 150, nothingShares, nothingCentres).write(t, filepath.Join(ordinary, "t.csv"), false)

@@ -207,6 +207,7 @@ func TestSameRows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	for _, gaps := range []bool{false, true} {
 		source, target := sameProblem(1, gaps)
 		checkFormats(t, source, target, gaps)
@@ -239,6 +240,7 @@ func TestRowsInAnotherOrder(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	f := tableFormats[0]
 	for seed := range uint64(3) {
 		source, target := sameProblem(2+seed, true)
@@ -308,6 +310,7 @@ func TestSamePredictions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
+	t.Parallel()
 	source, target := sameProblem(7, false)
 	known, _ := sameProblem(8, false)
 	f, dir, rng := tableFormats[0], t.TempDir(), rand.New(rand.NewPCG(7, 32))

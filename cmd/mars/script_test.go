@@ -19,6 +19,7 @@ import (
 
 // The scripts in testdata/script run the programs as a user does.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,

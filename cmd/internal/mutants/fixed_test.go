@@ -9,3 +9,14 @@ func TestFixedListFits(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Three commits after each other try the whole list.
+func TestThirds(t *testing.T) {
+	tried := 0
+	for third := 1; third <= 3; third++ {
+		tried += len(thirdOf(fixedMutants, third))
+	}
+	if all := len(thirdOf(fixedMutants, 0)); all != len(fixedMutants) || tried != all {
+		t.Errorf("thirds have %d lines, and the list %d of %d", tried, all, len(fixedMutants))
+	}
+}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"mars.dev/mars/internal/race"
 )
 
 func draw(rng *rand.Rand, n, scores int, shift, scale float64) []float32 {
@@ -24,6 +26,9 @@ func draw(rng *rand.Rand, n, scores int, shift, scale float64) []float32 {
 // Over 1,000 windows without drift, a stream has an alarm with the probability of the
 // level at most.
 func TestLevelOverThousandWindows(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	const streams, windows, rows, scores, level = 100, 1000, 50, 3, 0.1
 	alarms, steps := 0, 0
 	for s := range streams {

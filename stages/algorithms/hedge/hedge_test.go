@@ -116,6 +116,9 @@ func TestAnswers(t *testing.T) {
 
 // Nothing is known of a target that lies farther off than any that was learnt from.
 func TestFartherThanLearnt(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	for by, strange := range map[float64]bool{3: false, 1000: true} {
 		p := newProblem(200, even, uneven, [][]float64{{by, by, 0, 0}, {by, by, 0, 0}, {by, by, 0, 0}})
 		m, _ := fitted(t, p, Options{Interval: &IntervalOptions{}})
@@ -138,6 +141,9 @@ func unmoved(m *Model) (sum float64) {
 // Label shift alone is known as such, also where a class is gone and where there is one
 // that the source lacks. Movement is not.
 func TestStays(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	for name, test := range map[string]struct {
 		shares       []float64
 		displacement [][]float64
@@ -363,6 +369,9 @@ func TestDoubt(t *testing.T) {
 
 // What the user assumes gets all the weight.
 func TestAssume(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	p := newProblem(600, even, uneven, apart)
 	for _, test := range []struct{ assume, weighted []string }{
 		{nil, []string{"same", "balance", "together", "classes"}},
@@ -447,6 +456,9 @@ func TestDecide(t *testing.T) {
 
 // Of rows of the source's classes few are untypical, moved or not; of others most are.
 func TestTypicality(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	for name, displacement := range map[string][][]float64{"nowhere": nowhere, "apart": apart} {
 		p := newProblem(600, even, uneven, displacement)
 		strange := dense.New(0, 4)
@@ -590,6 +602,9 @@ func TestCrowd(t *testing.T) {
 // Movements of thin classes are not looked for where the source's classes explain the target where
 // they are, and the answer is nearly what it is if they are.
 func TestSettled(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	p := crowd(80, 5, 300)
 	few, answer := fitted(t, p, Options{})
 	all, same := fitted(t, p, Options{KeepAll: true})

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"mars.dev/mars/internal/race"
 	"mars.dev/mars/stages/algorithms/internal/dense"
 )
 
@@ -41,6 +42,9 @@ func splitTable(n int, steep float64) problem {
 // Where classes overlap, classes that are taken to move are wrong. So they have little weight there,
 // and the answer is no worse than that of a classifier of the source.
 func TestOverlappingClasses(t *testing.T) {
+	if race.Detector {
+		t.Skip("takes a minute under the race detector")
+	}
 	p := splitTable(600, 1)
 	m, q := fitted(t, p, Options{})
 	if s := m.Problem.Separation; s > 0.5 {
