@@ -105,8 +105,9 @@ type booster struct {
 	model         *Model
 	boosted       []int // the classes that get trees
 	labels        []int32
-	scores        blas32.General // n×C logits
-	posteriors    blas32.General // n×C
+	scores        blas32.General // C×n logits: trees add to those of a class
+	posteriors    blas32.General // C×n
+	byRow         blas32.General // n×C, for the softmax
 	heldOut       []block        // HeldOut
 	heldOutScores blas32.General
 	grower        *grower
@@ -130,7 +131,9 @@ func begin(rows Rows, classes int, o Options) *booster {
 	if len(b.boosted) <= 2 {
 		b.boosted = b.boosted[1:] // the other class' logit stays as it is
 	}
-	b.scores, b.posteriors = b.model.start(rows.X.Rows), dense.New(rows.X.Rows, classes)
+	b.byRow = b.model.start(rows.X.Rows)
+	b.scores, b.posteriors = dense.New(classes, rows.X.Rows), dense.New(classes, rows.X.Rows)
+	transpose(b.scores, b.byRow)
 	if o.HeldOut != nil {
 		b.heldOut, b.heldOutScores = blocksOf(o.HeldOut.X), b.model.start(o.HeldOut.X.Rows)
 	}
@@ -151,15 +154,15 @@ func (o Options) weight(i int) float64 {
 
 // round adds a tree for each class that gets some.
 func (b *booster) round(ctx context.Context) error {
-	classes := b.scores.Cols
-	kernel.Softmax(b.posteriors.Data, b.scores.Data, b.scores.Rows, classes)
+	transpose(b.byRow, b.scores)
+	kernel.Softmax(b.byRow.Data, b.byRow.Data, b.byRow.Rows, b.byRow.Cols)
+	transpose(b.posteriors, b.byRow)
 	b.grower.choose(b.Columns, b.rng)
 	for _, k := range b.boosted {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		b.differentiate(k)
-		b.model.add(k, b.grower.grow(b.scores.Data[k:], classes))
+		b.model.add(k, b.grower.grow(b.differentiate(k), dense.Row(b.scores, k)))
 	}
 	if b.HeldOut != nil {
 		b.model.addRounds(b.heldOutScores, b.heldOut, b.model.Rounds()-1, b.model.Rounds())
@@ -168,16 +171,35 @@ func (b *booster) round(ctx context.Context) error {
 	return nil
 }
 
-// differentiate sets the sums of each row: the derivatives of its loss by the logit of class k.
-func (b *booster) differentiate(k int) {
+// transpose sets dst to the transpose of x, in squares that caches hold.
+func transpose(dst, x blas32.General) {
+	const side = 16
+	for lo := 0; lo < x.Rows; lo += side {
+		for left := 0; left < x.Cols; left += side {
+			for j := left; j < min(left+side, x.Cols); j++ {
+				to := dense.Row(dst, j)
+				for i := lo; i < min(lo+side, x.Rows); i++ {
+					to[i] = x.Data[i*x.Stride+j]
+				}
+			}
+		}
+	}
+}
+
+// differentiate sets the sums of each row: the derivatives of its loss by the logit of class k. It
+// returns those of all rows.
+func (b *booster) differentiate(k int) (total sums) {
+	p := dense.Row(b.posteriors, k)
 	for i, y := range b.labels {
-		p, w := float64(b.posteriors.Data[i*b.posteriors.Stride+k]), b.weight(i)
+		p, w := float64(p[i]), b.weight(i)
 		gradient := p
 		if int(y) == k {
 			gradient = p - 1
 		}
-		b.grower.each[i] = b.grower.sums(w*gradient, w*p*(1-p))
+		s := b.grower.sums(w*gradient, w*p*(1-p))
+		b.grower.each[i], total = s, total.more(s)
 	}
+	return total
 }
 
 // leastPosterior is what a posterior counts as in the loss if it is less.

@@ -3,7 +3,6 @@ package boosting
 import (
 	"math"
 	"slices"
-	"sort"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -86,10 +85,19 @@ func between(a, b float32) float32 {
 	return a
 }
 
-// bin is the bin of a value that is not missing.
-func (c Cuts) bin(j int, v float32) int {
+// bin is the bin of a value that is not missing. It is searched for without a branch on the value,
+// which would be guessed wrong half of the time.
+func (c Cuts) bin(j int, v float32) (bin int) {
 	cuts := c[j]
-	return sort.Search(len(cuts), func(i int) bool { return v <= cuts[i] })
+	for n := len(cuts); n > 0; { // it is one of bin to bin+n
+		half := (n + 1) / 2
+		next := bin
+		if cuts[bin+half-1] < v {
+			next = bin + half
+		}
+		bin, n = next, n-half
+	}
+	return bin
 }
 
 // binned are rows with the numbers of bins in place of values, column by column.

@@ -29,7 +29,8 @@ const mostScanned = 32
 
 // newScan returns nil of a tree of too many leaves.
 func newScan(nodes []node) *scan {
-	s := &scan{}
+	leaves := min(len(nodes)/2+1, mostScanned)
+	s := &scan{make([]condition, 0, leaves), make([]float32, 0, leaves)}
 	if s.add(nodes, 0); len(s.values) > mostScanned {
 		return nil
 	}

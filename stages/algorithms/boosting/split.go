@@ -46,22 +46,15 @@ func (p *splitter) best(column int, bins []sums, total sums, least float64) spli
 // clearly is below 1 by more than what rounding may do to a comparison of gains.
 const clearly = 1 - 1e-12
 
-// scan goes through the bins, with some rows on the left already. A split lies in the middle of
-// bins without rows. Most splits gain less than one before them, which products tell sooner than the
-// divisions of the gain itself.
+// scan goes through the bins, with some rows on the left already. Most splits gain less than one
+// before them, which products tell sooner than the divisions of the gain itself. A bin without rows
+// is as the one before it: to compare it is faster than to ask whether it has some.
 func (p *splitter) scan(bins []sums, left, total sums, least float64) (best split) {
 	parent := p.score(total)
 	rows, mask, shift := p.rows(total), int64(1)<<p.rowBits-1, uint(p.rowBits)&63
 	least = clearly * (least + parent)
-	last := -1 // the bin of the last improvement while the bins after it have no rows
-	for b, s := range bins {
-		if s.hessian == 0 {
-			continue
-		}
-		if last >= 0 {
-			best.bin, last = (last+b-1)/2, -1
-		}
-		left = left.more(s)
+	for b := nextWithRows(bins, 0); b < len(bins); b++ {
+		left = left.more(bins[b])
 		n := int(left.hessian & mask)
 		if n < p.minRows {
 			continue
@@ -76,12 +69,30 @@ func (p *splitter) scan(bins []sums, left, total sums, least float64) (best spli
 			continue
 		}
 		if gain := g/h + gRight/hRight - parent; gain > best.gain {
-			best, last = split{gain: gain, bin: b, left: left}, b
+			best = split{gain: gain, bin: b, left: left}
 			least = max(least, clearly*(gain+parent))
 		}
 	}
-	if last >= 0 { // all values are on the left
-		best.bin = len(bins) - 1
+	if best.gain > 0 {
+		best.bin = middle(bins, best.bin)
 	}
 	return best
+}
+
+// middle is where a split after a bin is: in the middle of the bins without rows, or after all bins
+// if no other has rows.
+func middle(bins []sums, b int) int {
+	next := nextWithRows(bins, b+1)
+	if next == len(bins) {
+		return len(bins) - 1
+	}
+	return (b + next - 1) / 2
+}
+
+// nextWithRows is the first bin with rows from b on, or the number of bins.
+func nextWithRows(bins []sums, b int) int {
+	for b < len(bins) && bins[b].hessian == 0 {
+		b++
+	}
+	return b
 }

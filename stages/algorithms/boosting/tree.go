@@ -37,6 +37,7 @@ type grower struct {
 	ordered []sums // of the rows of a leaf, in their order
 	found   [2][]split
 	unused  []histogram
+	grown   []leaf // of the tree that grows
 }
 
 func newGrower(b *binned, o Options, largest float64) *grower {
@@ -54,41 +55,41 @@ func (g *grower) choose(share float64, rng *rand.Rand) {
 	slices.Sort(g.columns)
 }
 
-// grow returns a tree for the sums of each, and adds its values to every step-th of scores.
-func (g *grower) grow(scores []float32, step int) []node {
-	root := leaf{hi: g.rows()}
+// grow returns a tree for the sums of each, which are total in all, and adds its values to scores.
+func (g *grower) grow(total sums, scores []float32) []node {
 	for i := range g.row {
 		g.row[i] = int32(i)
-		root.total = root.total.more(g.each[i])
 	}
-	nodes, leaves := []node{{}}, []leaf{root}
+	nodes, leaves := []node{{}}, append(g.grown[:0], leaf{hi: len(g.row), total: total})
 	g.look(&leaves[0], nil)
 	for len(leaves) < g.leaves {
 		i := mostGain(leaves)
 		if leaves[i].split.gain <= 0 {
 			break
 		}
-		left, right := g.part(leaves[i], len(nodes))
-		nodes[leaves[i].node] = g.inner(leaves[i].split, len(nodes))
+		parent := leaves[i]
+		left, right := g.part(parent, len(nodes))
+		nodes[parent.node] = g.inner(parent.split, len(nodes))
 		nodes = append(nodes, node{}, node{})
-		if len(leaves)+1 < g.leaves {
-			g.lookBoth(leaves[i].bins, &left, &right)
-		}
-		leaves[i] = left
 		leaves = append(leaves, right)
+		leaves[i] = left
+		if len(leaves) < g.leaves {
+			g.lookBoth(parent.bins, &leaves[i], &leaves[len(leaves)-1])
+		} else {
+			g.release(parent.bins)
+		}
 	}
+	g.grown = leaves
 	for _, l := range leaves {
 		value := float32(g.shrink * g.step(l.total))
 		nodes[l.node].value = value
 		for _, r := range g.row[l.lo:l.hi] {
-			scores[int(r)*step] += value
+			scores[r] += value
 		}
 		g.release(l.bins)
 	}
 	return nodes
 }
-
-func (g *grower) rows() int { return len(g.row) }
 
 func mostGain(leaves []leaf) (best int) {
 	for i, l := range leaves {
@@ -147,13 +148,16 @@ func (g *grower) canSplit(l *leaf) bool { return l.hi-l.lo >= 2*g.minRows }
 // look finds the split of a leaf, and of its sibling, which has the bins of their parent.
 func (g *grower) look(l, sibling *leaf) {
 	l.bins = g.borrow()
-	rows := g.row[l.lo:l.hi]
-	for i, r := range rows {
-		g.ordered[i] = g.each[r]
+	rows, alone := g.row[l.lo:l.hi], sibling == nil
+	ordered := g.each
+	if len(rows) < len(g.each) {
+		ordered = g.ordered
+		for i, r := range rows {
+			ordered[i] = g.each[r]
+		}
 	}
-	alone := sibling == nil
 	kernel.Parallel(len(g.columns), 1+partRows/(len(rows)+1), func(lo, hi int) {
-		g.fill(l.bins, g.columns[lo:hi], rows)
+		g.fill(l.bins, g.columns[lo:hi], rows, ordered)
 		var least [2]float64 // that a better split must gain
 		for _, j := range g.columns[lo:hi] {
 			start, end := g.starts[j], g.starts[j+1]
@@ -176,8 +180,8 @@ func (g *grower) look(l, sibling *leaf) {
 	}
 }
 
-// fill sets the bins of some columns to the sums of rows, whose own are in ordered.
-func (g *grower) fill(h histogram, columns []int, rows []int32) {
+// fill sets the bins of some columns to the sums of rows, of which each row's are given in their order.
+func (g *grower) fill(h histogram, columns []int, rows []int32, each []sums) {
 	spare := g.starts[len(g.cuts)] // where the sums go of a column that has no other beside it
 	for len(columns) > 0 {
 		j, k, next := columns[0], columns[0], spare
@@ -187,7 +191,7 @@ func (g *grower) fill(h histogram, columns []int, rows []int32) {
 		}
 		clear(h[g.starts[j]:g.starts[j+1]])
 		clear(h[next : next+g.starts[k+1]-g.starts[k]])
-		h.fill(g.starts[j], next, g.binned.columns[j], g.binned.columns[k], rows, g.ordered)
+		h.fill(g.starts[j], next, g.binned.columns[j], g.binned.columns[k], rows, each)
 	}
 }
 
