@@ -49,7 +49,7 @@ func TestScriptsOnARM(t *testing.T) {
 	bin := emulated(t)
 	t.Parallel()
 	var files []string
-	for _, name := range []string{"version", "fit_apply", "codes"} {
+	for _, name := range []string{"version", "fit_apply"} {
 		files = append(files, filepath.Join("..", "..", "testdata", "script", name+".txtar"))
 	}
 	testscript.Run(t, testscript.Params{
@@ -73,8 +73,8 @@ var howTos = []struct{ page, source, target, label string }{
 }
 
 // Whichever kernels a processor has, the labels of the built-in example and of the pages' are the
-// same, and the shares differ by less than 1e-4: of all rows on this processor, and with NEON, in an
-// emulator, which is slow, of every sixth row.
+// same, and the shares differ by less than 1e-4. In an emulator, which is slow, that is asked of the built-in example
+// and of every sixth row of one page.
 func TestKernelsAgree(t *testing.T) {
 	t.Parallel()
 	arm, own := filepath.Join(emulated(t), "mars"), filepath.Join(programs(t), "mars")
@@ -96,6 +96,9 @@ func TestKernelsAgree(t *testing.T) {
 			execute(t, tables)
 			source, target := filepath.Join(dir, h.source), filepath.Join(dir, h.target)
 			agree(t, own, "", nil, "--source", source, "--target", target, "--label", h.label)
+			if h.page != "tables" {
+				return
+			}
 			keepSixth(t, source)
 			keepSixth(t, target)
 			agree(t, own, arm, []string{"neon"}, "--source", source, "--target", target, "--label", h.label)
