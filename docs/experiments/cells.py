@@ -353,18 +353,17 @@ def of_r(path):
     return next(iter(rdata.read_rda(path).values()))
 
 
-def write_r(path, matrix, obs):
-    """A sparse matrix of R, genes by cells."""
+def cells_of_r(matrix, obs):
+    """AnnData of a sparse matrix of R, genes by cells."""
     genes, names = matrix.Dimnames
     x = sp.csc_matrix((matrix.x, matrix.i, matrix.p), shape=tuple(matrix.Dim)).T.tocsr().astype(np.float32)
     obs = pd.DataFrame(obs).set_axis(pd.Index(np.asarray(names, str)))
-    whole = anndata.AnnData(x, obs, pd.DataFrame(index=np.asarray(genes, str)))
-    return whole.write_h5ad(path) if path else whole
+    return anndata.AnnData(x, obs, pd.DataFrame(index=np.asarray(genes, str)))
 
 
 def blood(data, folder):
     about = of_r(data / "pbmcs_meta_small.rda")
-    whole = write_r(None, of_r(data / "pbmcs_exprs_small.rda"), {c: about[c].to_numpy(str) for c in ("donor", "cell_type")})
+    whole = cells_of_r(of_r(data / "pbmcs_exprs_small.rda"), {c: about[c].to_numpy(str) for c in ("donor", "cell_type")})
     names = sorted(set(whole.obs["donor"]))
     for name in names:
         whole[(whole.obs["donor"] == name).to_numpy()].copy().write_h5ad(folder / f"pbmc_{name}.h5ad")
@@ -374,7 +373,7 @@ def blood(data, folder):
 def pancreas(data, folder):
     example = of_r(data / "scClassify_example.rda")
     for name in ("xin", "wang"):
-        write_r(folder / f"{name}.h5ad", example[f"exprsMat_{name}_subset"], {"cell_type": np.asarray(example[f"{name}_cellTypes"], str)})
+        cells_of_r(example[f"exprsMat_{name}_subset"], {"cell_type": np.asarray(example[f"{name}_cellTypes"], str)}).write_h5ad(folder / f"{name}.h5ad")
     return [{"group": "pancreas", "source": "xin", "target": "wang", "label": "cell_type"}]
 
 

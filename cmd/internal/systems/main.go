@@ -17,7 +17,10 @@ import (
 )
 
 func main() {
-	failed := false
+	failed := len(os.Args) < 2
+	if failed {
+		fmt.Fprintln(os.Stderr, "usage: systems GOOS/GOARCH[/TAG] ...")
+	}
 	for _, system := range os.Args[1:] {
 		wrong, err := check(".", system)
 		if err != nil {
@@ -40,7 +43,7 @@ func check(dir, system string) (wrong []string, err error) {
 		return nil, fmt.Errorf("want GOOS/GOARCH or GOOS/GOARCH/TAG")
 	}
 	config := &packages.Config{
-		Mode:      packages.LoadAllSyntax | packages.NeedModule,
+		Mode:      packages.LoadAllSyntax,
 		Dir:       dir,
 		Env:       append(os.Environ(), "GOOS="+parts[0], "GOARCH="+parts[1], "CGO_ENABLED=0"),
 		Tests:     true,
@@ -67,7 +70,7 @@ func check(dir, system string) (wrong []string, err error) {
 
 // parse leaves out the bodies of functions that others have written: only their types matter.
 func parse(files *token.FileSet, name string, text []byte) (*ast.File, error) {
-	file, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution|parser.ParseComments)
+	file, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
 	if err != nil || !strings.Contains(name, "/pkg/mod/") && !strings.Contains(name, "/go/src/") {
 		return file, err
 	}
@@ -76,5 +79,5 @@ func parse(files *token.FileSet, name string, text []byte) (*ast.File, error) {
 			f.Body = &ast.BlockStmt{}
 		}
 	}
-	return file, err
+	return file, nil
 }

@@ -42,18 +42,19 @@ const (
 )
 
 // areAmounts tells whether values are such.
-func areAmounts(x blas32.General) bool {
-	if x.Cols < leastColumns {
-		return false
-	}
+func areAmounts(x blas32.General) bool { return x.Cols >= leastColumns && checkAmounts(x) == nil }
+
+// checkAmounts refuses rows that cannot be amounts, such as those that were standardised where the source was not.
+func checkAmounts(x blas32.General) error {
 	for i := range x.Rows {
-		for _, v := range dense.Row(x, i) {
+		for j, v := range dense.Row(x, i) {
 			if v < 0 {
-				return false
+				return fmt.Errorf("unmix: row %d: feature %d is %g, but the source has amounts, none below 0: "+
+					"give the target as the source is (write 0 for what is below 0 by noise alone)", i+1, j+1, v)
 			}
 		}
 	}
-	return true
+	return nil
 }
 
 // newAmounts looks at classes with these means (classes×columns).
@@ -105,23 +106,9 @@ func (a *amounts) gram() *mat.Dense {
 	return g
 }
 
-// check refuses rows that cannot be amounts, such as those that were standardised where the source was not.
-func (a *amounts) check(x blas32.General) error {
-	for i := range x.Rows {
-		row := dense.Row(x, i)
-		for _, j := range a.columns {
-			if row[j] < 0 {
-				return fmt.Errorf("unmix: row %d: feature %d is %g, but the source has amounts, none below 0: "+
-					"give the target as the source is (write 0 for what is below 0 by noise alone)", i+1, j+1, row[j])
-			}
-		}
-	}
-	return nil
-}
-
 // predict returns the shares in each of the rows of x.
 func (a *amounts) predict(ctx context.Context, x, p blas32.General) error {
-	if err := a.check(x); err != nil {
+	if err := checkAmounts(x); err != nil {
 		return err
 	}
 	design := a.design()

@@ -152,5 +152,5 @@ func (m *Model) replicate(ctx context.Context, source blas32.General, labels []i
 	for i := range picked {
 		picked[i] = rng.IntN(target.Rows)
 	}
-	return again.Together(ctx, dense.Gather(target, picked))
+	return again.together(ctx, dense.Gather(target, picked))
 }

@@ -194,10 +194,15 @@ func (m *Model) Decide(blas32.General) error { return nil }
 // is below 0. It returns the errors of Predict.
 func (m *Model) Together(ctx context.Context, x blas32.General) ([]float64, error) {
 	if m.amounts != nil {
-		if err := m.amounts.check(x); err != nil {
+		if err := checkAmounts(x); err != nil {
 			return nil, err
 		}
 	}
+	return m.together(ctx, x)
+}
+
+// together is Together of rows that have been looked at.
+func (m *Model) together(ctx context.Context, x blas32.General) ([]float64, error) {
 	mean := dense.New(1, x.Cols)
 	for j, v := range dense.ColumnMeans(x) {
 		mean.Data[j] = float32(v)

@@ -141,11 +141,11 @@ func TestAmounts(t *testing.T) {
 				t.Errorf("%d rows a class, class %d: %g is not within %g and %g", n, k, share, b.Lower[k], b.Upper[k])
 			}
 		}
-		dense.Row(mixed, 1)[m.amounts.columns[3]] = -0.5
+		dense.Row(mixed, 1)[7] = -0.5
 		_, rows := m.Predict(t.Context(), mixed)
 		_, together := m.Together(t.Context(), mixed)
 		for _, err := range []error{rows, together} {
-			if err == nil || !strings.Contains(err.Error(), "row 2: feature ") || !strings.Contains(err.Error(), "is -0.5, but the source has amounts") {
+			if err == nil || !strings.Contains(err.Error(), "row 2: feature 8 ") || !strings.Contains(err.Error(), "is -0.5, but the source has amounts") {
 				t.Errorf("a row with less than nothing: %v", err)
 			}
 		}
