@@ -21,11 +21,15 @@ import (
 	"github.com/pierrec/lz4/v4"
 
 	"mars.dev/mars/arrowio"
+	"mars.dev/mars/internal/race"
 )
 
 // TestMemoryLimit reads inputs whose content is far larger than the limit. Each must
 // be refused, by the limit, before the reader holds more.
 func TestMemoryLimit(t *testing.T) {
+	if race.Detector {
+		t.Skip("its memory is not that of programs, and it takes a minute")
+	}
 	const limit = 8 << 20
 	fill := func(head, unit string) io.Reader {
 		return io.MultiReader(strings.NewReader(head), &repeat{unit: unit, left: 64 << 20})

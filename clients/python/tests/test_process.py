@@ -113,7 +113,7 @@ def test_a_program_that_ends_early_or_says_nothing(tmp_path: Path, monkeypatch: 
 
 @posix
 def test_a_program_that_reads_nothing_and_writes_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MARS_BINARY", program(tmp_path, "head -c 5000000 /dev/zero; head -c 5000000 /dev/zero | tr '\\0' '\\n' >&2"))
+    monkeypatch.setenv("MARS_BINARY", program(tmp_path, "head -c 5000000 /dev/zero; yes $(printf %0500d 0) | head -c 5000000 >&2"))
     assert len(run(["label"], {"source": big()})) == 5_000_000
 
 

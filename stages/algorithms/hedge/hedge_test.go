@@ -85,6 +85,9 @@ func fitted(t *testing.T, p problem, o Options) (*Model, blas32.General) {
 
 // Whatever has happened, the answer is nearly as good as that of who knows it.
 func TestAnswers(t *testing.T) {
+	if race.Detector {
+		t.Skip("other tests run the same in parallel, and it takes a quarter of a minute")
+	}
 	for name, test := range map[string]struct {
 		shares        []float64
 		displacement  [][]float64
