@@ -16,7 +16,7 @@ from mars._cells import MATRIX, is_cells
 
 T = TypeVar("T")
 
-_BLOCK = 1 << 26  # values of a block, were it dense
+_BLOCK, _STORED = 1 << 26, 1 << 23  # the most values of a block: with all zeros, and as stored, if rows store equally many
 _SOME, _SLICES = 2_000, 8  # cells that are looked at first, and in how many places
 
 
@@ -150,6 +150,7 @@ class _Rows:
     """A matrix of n×G by blocks of rows."""
 
     shape: tuple[int, int]
+    stored: int  # values; a dense matrix stores its zeros too
     where: str
 
     def rows(self, start: int, stop: int) -> Any:
@@ -158,7 +159,7 @@ class _Rows:
 
     def blocks(self) -> Iterator[Any]:
         """All rows in order."""
-        step = max(1, _BLOCK // max(1, self.shape[1]))
+        step = max(1, min(_BLOCK // max(1, self.shape[1]), _STORED * self.shape[0] // max(1, self.stored)))
         for start in range(0, self.shape[0], step):
             yield self.rows(start, min(start + step, self.shape[0]))
 
@@ -179,6 +180,7 @@ class _InMemory(_Rows):
         if not issparse(x) and not isinstance(x, np.ndarray):
             raise TypeError(f"{where}: is a {type(x).__module__}.{type(x).__qualname__}: give a NumPy array or a sparse matrix of SciPy")
         self._x, self.shape, self.where = x.tocsr() if issparse(x) else x, x.shape, where
+        self.stored = x.nnz if issparse(x) else x.size
 
     def rows(self, start: int, stop: int) -> Any:
         return _sparse(self._x[start:stop])
@@ -189,7 +191,7 @@ class _Sparse(_Rows):
 
     def __init__(self, group: Any, where: str) -> None:
         self._data, self._indices, self._starts = group["data"], group["indices"], group["indptr"][:]
-        self.shape, self.where = (len(self._starts) - 1, int(group.attrs["shape"][1])), where
+        self.shape, self.stored, self.where = (len(self._starts) - 1, int(group.attrs["shape"][1])), len(self._data), where
 
     def rows(self, start: int, stop: int) -> Any:
         from scipy.sparse import csr_array
@@ -204,7 +206,7 @@ class _Dense(_Rows):
     """A matrix in a file with all its values."""
 
     def __init__(self, dataset: Any, where: str) -> None:
-        self._x, self.shape, self.where = dataset, dataset.shape, where
+        self._x, self.shape, self.stored, self.where = dataset, dataset.shape, dataset.size, where
 
     def rows(self, start: int, stop: int) -> Any:
         return _sparse(self._x[start:stop])
