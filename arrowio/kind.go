@@ -49,7 +49,7 @@ func kindByContent(head []byte) (kind Kind, advice string, err error) {
 		return FileKind, "", nil
 	}
 	if looksLike, advice := foreign(head); looksLike != "" {
-		return 0, advice, errors.New("is not Arrow but looks like " + looksLike)
+		return 0, advice, NotArrow{looksLike}
 	}
 	return 0, "write it with an Arrow library (older than 0.15 is too old)", errors.New("is neither an Arrow stream nor an Arrow file")
 }

@@ -38,6 +38,11 @@ type Namer func(head []byte) (looksLike, advice string)
 
 var foreign Namer = func([]byte) (string, string) { return "", "" }
 
+// NotArrow is the error of an input that is not Arrow but looks like something else.
+type NotArrow struct{ LooksLike string }
+
+func (e NotArrow) Error() string { return "is not Arrow but looks like " + e.LooksLike }
+
 // RegisterForeign registers what names the inputs that are refused since they are not Arrow,
 // as decoders are registered in package image: this package knows no other format. It is
 // called when a program starts.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -113,6 +114,9 @@ func (e *evaluator) run(cmd *cobra.Command, args []string) error {
 
 func (e *evaluator) evaluate(cmd *cobra.Command) (evaluation, error) {
 	in, closeInput, err := e.common.open(cmd, e.common.input)
+	if bad := (*arrowio.Error)(nil); errors.As(err, &bad) && errors.As(bad.Err, new(arrowio.NotArrow)) {
+		bad.Advice = "give labels with the truth beside them, as mars label --truth -o labels.arrow writes them"
+	}
 	if err != nil {
 		return nil, err
 	}
