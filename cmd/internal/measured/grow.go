@@ -152,6 +152,9 @@ func (p program) grow(ctx context.Context, s study, set []string, path string, o
 		fmt.Fprintf(out, "%-20s runs %d of seed %s, %d are left: mars run --set %s\n", s.name, len(chunk), is, len(left), strings.Join(sample, " --set "))
 		cache := filepath.Join(p.folder, "cache-"+p.hash+"-"+s.name+"-"+is)
 		runs, failed := p.run(ctx, s, sample, cache)
+		if ctx.Err() != nil { // what is done of the seed is in the cache
+			return errors.Join(problems, failed, ctx.Err())
+		}
 		if len(runs) > 0 {
 			if kept, err = s.add(kept, p.origin(s), runs); err != nil {
 				return err
@@ -160,7 +163,7 @@ func (p program) grow(ctx context.Context, s study, set []string, path string, o
 				return err
 			}
 		}
-		if problems = errors.Join(problems, failed); len(runs) == 0 || ctx.Err() != nil {
+		if problems = errors.Join(problems, failed); len(runs) == 0 {
 			return problems
 		}
 		if failed != nil {
