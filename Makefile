@@ -15,7 +15,7 @@ PROGRAMS = $(notdir $(wildcard cmd/mars-*))
 PREFIX ?= /usr/local
 DESTDIR ?=
 SHARE = $(DESTDIR)$(PREFIX)/share
-# Tests are linked without what debuggers read: it takes half the time.
+# Tests are linked without what debuggers read, which takes a third of the time or more.
 TESTING = GOFLAGS="$$($(GO) env GOFLAGS) -ldflags=-w"
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
