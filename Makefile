@@ -87,9 +87,9 @@ test: ## run every test, and say which were skipped and why (MUST: reasons that 
 
 MUTANTS ?= 20
 SEED ?= 1
-THIRD ?= 0
-mutants: ## break lines one at a time, a fixed list (THIRD=1, 2, 3: of it) and MUTANTS chosen by SEED, and see that tests notice
-	$(TESTING) $(GO) run ./cmd/internal/mutants -chosen $(MUTANTS) -seed $(SEED) -third $(THIRD)
+SIXTH ?= 0
+mutants: ## break lines one at a time, a fixed list (SIXTH=1 to 6: of it) and MUTANTS chosen by SEED, and see that tests notice
+	$(TESTING) $(GO) run ./cmd/internal/mutants -chosen $(MUTANTS) -seed $(SEED) -sixth $(SIXTH)
 
 DATA ?= data
 SETS ?=
@@ -126,9 +126,8 @@ race: ## run the short tests of the packages that are concurrent under the race 
 ARM64 = $(TESTING) GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) test -vet=off -tags noasm -exec qemu-aarch64-static
 test-arm: ## run the tests of the kernels, and a sample of others, for linux/arm64 in an emulator (qemu-user-static), as programs are built
 	$(GO) -C stages/algorithms/internal/kernel/gen test ./...
-	$(ARM64) ./stages/algorithms/internal/kernel
 	$(ARM64) -run Profiles ./arrowio
-	$(ARM64) -short $(addprefix ./stages/algorithms/,internal/nn internal/eigen logistic)
+	$(ARM64) -short $(addprefix ./stages/algorithms/,internal/kernel internal/nn internal/eigen logistic)
 	$(ARM64) -run 'Threads|SameSeedGivesSameBytes' ./stages/algorithms/adapt
 
 PYTHON ?= $(or $(MARS_PYTHON),python3)

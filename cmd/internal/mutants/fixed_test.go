@@ -10,13 +10,13 @@ func TestFixedListFits(t *testing.T) {
 	}
 }
 
-// Three commits after each other try the whole list.
-func TestThirds(t *testing.T) {
+// Six commits after each other try the whole list.
+func TestSixths(t *testing.T) {
 	tried := 0
-	for third := 1; third <= 3; third++ {
-		tried += len(thirdOf(fixedMutants, third))
+	for sixth := 1; sixth <= 6; sixth++ {
+		tried += len(sixthOf(fixedMutants, sixth))
 	}
-	if all := len(thirdOf(fixedMutants, 0)); all != len(fixedMutants) || tried != all {
-		t.Errorf("thirds have %d lines, and the list %d of %d", tried, all, len(fixedMutants))
+	if all := len(sixthOf(fixedMutants, 0)); all != len(fixedMutants) || tried != all {
+		t.Errorf("sixths have %d lines, and the list %d of %d", tried, all, len(fixedMutants))
 	}
 }

@@ -37,14 +37,14 @@ func main() {
 	chosen := flag.Int("chosen", 20, "number of mutants chosen by seed, beside the fixed list")
 	seed := flag.Uint64("seed", 1, "seed of the choice")
 	fixed := flag.Bool("fixed", true, "try the fixed list")
-	thirds := flag.Int("third", 0, "of the fixed list, try the lines that are in this third: 1, 2 or 3 (0: all)")
+	sixths := flag.Int("sixth", 0, "of the fixed list, try the lines that are in this sixth: 1 to 6 (0: all)")
 	only := flag.String("only", "", "of the fixed list, try those whose description has this in it")
 	scripts := flag.Bool("scripts", true, "run the scripts, which take minutes, on chosen mutants that all other tests have let pass")
 	limit := flag.Duration("limit", 4*time.Minute, "time limit of the tests of a package")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := try(ctx, *fixed, *only, *thirds, *chosen, *seed, *scripts, *limit); err != nil {
+	if err := try(ctx, *fixed, *only, *sixths, *chosen, *seed, *scripts, *limit); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		stop()
 		os.Exit(1)
@@ -64,10 +64,10 @@ func fits(mutants []mutant, dir string) error {
 	return errors.Join(all...)
 }
 
-// thirdOf is every third mutant, from that of the number on, or all for 0.
-func thirdOf(all []mutant, third int) (some []mutant) {
+// sixthOf is every sixth mutant, from that of the number on, or all for 0.
+func sixthOf(all []mutant, sixth int) (some []mutant) {
 	for i, m := range all {
-		if third == 0 || i%3 == third-1 {
+		if sixth == 0 || i%6 == sixth-1 {
 			some = append(some, m)
 		}
 	}
@@ -78,7 +78,7 @@ func thirdOf(all []mutant, third int) (some []mutant) {
 // and all linking keep one core busy.
 var workers = min(runtime.NumCPU(), 4)
 
-func try(ctx context.Context, fixed bool, only string, third, chosen int, seed uint64, scripts bool, limit time.Duration) error {
+func try(ctx context.Context, fixed bool, only string, sixth, chosen int, seed uint64, scripts bool, limit time.Duration) error {
 	dirs := make([]string, workers)
 	for i := range dirs {
 		dir, err := copyTree(ctx)
@@ -97,8 +97,8 @@ func try(ctx context.Context, fixed bool, only string, third, chosen int, seed u
 	if err := fits(all, dirs[0]); err != nil {
 		return err
 	}
-	if all = thirdOf(all, third); third != 0 {
-		fmt.Printf("third %d of the fixed list\n", third)
+	if all = sixthOf(all, sixth); sixth != 0 {
+		fmt.Printf("sixth %d of the fixed list\n", sixth)
 	}
 	j := &judge{limit: limit}
 	if err := j.each(ctx, dirs, all); err != nil {

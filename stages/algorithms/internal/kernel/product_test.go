@@ -147,10 +147,14 @@ func checkBoth(t testing.TB, r *rand.Rand, p productCase) {
 }
 
 func TestGemmRandomShapes(t *testing.T) {
+	cases := 40
+	if testing.Short() {
+		cases = 10
+	}
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for _, largest := range []int{8, 40, 130, 300} {
-			for range 40 {
+			for range cases {
 				checkBoth(t, r, randomCase(r, largest))
 			}
 		}
