@@ -82,7 +82,7 @@ func TestKernelsAgree(t *testing.T) {
 		toy := filepath.Join(t.TempDir(), "toy.arrow")
 		execute(t, exec.Command(own, "featurize", "toy", "--shift", "4", "--source-rows", "150", "--target-rows", "150",
 			"--target-proportions", "0.6,0.3,0.1", "-q", "-o", toy))
-		agree(t, own, arm, []string{"neon", "generic"}, toy)
+		agree(t, own, arm, []string{"neon"}, toy)
 	})
 	for _, h := range howTos {
 		t.Run(h.page, func(t *testing.T) {
@@ -95,13 +95,13 @@ func TestKernelsAgree(t *testing.T) {
 			tables.Dir = dir
 			execute(t, tables)
 			source, target := filepath.Join(dir, h.source), filepath.Join(dir, h.target)
-			agree(t, own, "", nil, "--source", source, "--target", target, "--label", h.label)
-			if h.page != "tables" {
-				return
+			program, kernels := "", []string(nil)
+			if h.page == "tables" { // a sixth of it, which an emulator can do too
+				keepSixth(t, source)
+				keepSixth(t, target)
+				program, kernels = arm, []string{"neon"}
 			}
-			keepSixth(t, source)
-			keepSixth(t, target)
-			agree(t, own, arm, []string{"neon"}, "--source", source, "--target", target, "--label", h.label)
+			agree(t, own, program, kernels, "--source", source, "--target", target, "--label", h.label)
 		})
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// drawn are the tasks of seeds 0 to 399.
+// drawn are the tasks of seeds 0 to 199.
 var drawn = sync.OnceValue(func() []task {
-	tasks := make([]task, 400)
+	tasks := make([]task, 200)
 	for seed := range tasks {
 		tasks[seed] = draw(uint64(seed))
 	}
@@ -68,13 +68,13 @@ func TestKindsAreAsFrequentAsTheyShould(t *testing.T) {
 		}
 	}
 	for _, k := range kinds {
-		want := 4 * k.weight
+		want := 2 * k.weight
 		if math.Abs(n[k.name]-want) > 4*math.Sqrt(want) {
-			t.Errorf("%s: %v of 400, not about %v", k.name, n[k.name], want)
+			t.Errorf("%s: %v of 200, not about %v", k.name, n[k.name], want)
 		}
 	}
-	if two < 20 || two > 60 {
-		t.Errorf("%v of 400 tasks have two changes, not about 40", two)
+	if two < 8 || two > 32 {
+		t.Errorf("%v of 200 tasks have two changes, not about 20", two)
 	}
 }
 
