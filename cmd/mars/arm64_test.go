@@ -73,8 +73,8 @@ var howTos = []struct{ page, source, target, label string }{
 }
 
 // Whichever kernels a processor has, the labels of the built-in example and of the pages' are the
-// same, and the shares differ by less than 1e-4. In an emulator, which is slow, that is asked of the built-in example
-// and of every sixth row of one page.
+// same, and the shares differ by less than 1e-4. An emulator, which is slow, is asked of the built-in example and of
+// one page, of which every sixth row is labelled.
 func TestKernelsAgree(t *testing.T) {
 	t.Parallel()
 	arm, own := filepath.Join(emulated(t), "mars"), filepath.Join(programs(t), "mars")
@@ -96,7 +96,7 @@ func TestKernelsAgree(t *testing.T) {
 			execute(t, tables)
 			source, target := filepath.Join(dir, h.source), filepath.Join(dir, h.target)
 			program, kernels := "", []string(nil)
-			if h.page == "tables" { // a sixth of it, which an emulator can do too
+			if h.page == "tables" {
 				keepSixth(t, source)
 				keepSixth(t, target)
 				program, kernels = arm, []string{"neon"}

@@ -133,12 +133,14 @@ func markTrained(cells []string, trained *compare.Comparison, values, methods []
 	if trained == nil {
 		return
 	}
-	for _, s := range trained.Settings {
-		for i, m := range methods {
-			at := slices.Index(trained.Methods, m)
-			if slices.Equal(s.Values, values) && at >= 0 && s.Results[at].Best && !strings.HasPrefix(cells[i], "*") {
-				cells[i] = "*" + cells[i] + "*"
-			}
+	same := slices.IndexFunc(trained.Settings, func(s compare.Setting) bool { return slices.Equal(s.Values, values) })
+	if same < 0 {
+		return
+	}
+	for i, m := range methods {
+		at := slices.Index(trained.Methods, m)
+		if at >= 0 && trained.Settings[same].Results[at].Best && !strings.HasPrefix(cells[i], "*") {
+			cells[i] = "*" + cells[i] + "*"
 		}
 	}
 }
