@@ -16,6 +16,11 @@ func sgemmWideAVX2(rows int, cols int, k int, alpha float32, a *float32, rowStep
 //go:noescape
 func sgemmNarrowAVX2(rows int, cols int, k int, alpha float32, a *float32, rowStep int, colStep int, b *float32, bStep int, beta float32, c *float32, cStep int)
 
+// rows is a multiple of 6, and cols 16. The next 12 rows of a are brought to the second-level cache.
+//
+//go:noescape
+func sgemmAheadAVX2(rows int, cols int, k int, alpha float32, a *float32, rowStep int, colStep int, b *float32, bStep int, beta float32, c *float32, cStep int)
+
 // stransposeAVX2 sets dst[p*dstStep+i] = src[i*srcStep+p] for i < 4 and p < 8·blocks.
 //
 //go:noescape
@@ -38,6 +43,11 @@ func dgemmWideAVX2(rows int, cols int, k int, alpha float64, a *float64, rowStep
 //
 //go:noescape
 func dgemmNarrowAVX2(rows int, cols int, k int, alpha float64, a *float64, rowStep int, colStep int, b *float64, bStep int, beta float64, c *float64, cStep int)
+
+// rows is a multiple of 6, and cols 8. The next 12 rows of a are brought to the second-level cache.
+//
+//go:noescape
+func dgemmAheadAVX2(rows int, cols int, k int, alpha float64, a *float64, rowStep int, colStep int, b *float64, bStep int, beta float64, c *float64, cStep int)
 
 // dtransposeAVX2 sets dst[p*dstStep+i] = src[i*srcStep+p] for i < 2 and p < 4·blocks.
 //

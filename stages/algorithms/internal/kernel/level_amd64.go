@@ -18,12 +18,12 @@ func levels() []*loops {
 
 var avx512 = derive("avx512", func(l *loops) {
 	l.products32 = &tiling[float32]{
-		depth: 384, height: 12, broad: 40, wide: 32, narrow: 16, half: 8,
+		depth: 384, height: 12, broad: 40, wide: 32, narrow: 16, half: 8, packRows: 512,
 		broadTile: sgemmBroadAVX512, wideTile: sgemmWideAVX512, narrowTile: sgemmNarrowAVX512, halfTile: sgemmHalfAVX512,
 		lanes: 16, group: 4, transpose: stransposeAVX512, copy: scopyAVX512,
 	}
 	l.products64 = &tiling[float64]{
-		depth: 256, height: 12, broad: 20, wide: 16, narrow: 8, half: 4,
+		depth: 256, height: 12, broad: 20, wide: 16, narrow: 8, half: 4, packRows: 512,
 		broadTile: dgemmBroadAVX512, wideTile: dgemmWideAVX512, narrowTile: dgemmNarrowAVX512, halfTile: dgemmHalfAVX512,
 		lanes: 8, group: 2, transpose: dtransposeAVX512, copy: dcopyAVX512,
 	}
@@ -43,13 +43,13 @@ var avx512 = derive("avx512", func(l *loops) {
 
 var avx2 = derive("avx2", func(l *loops) {
 	l.products32 = &tiling[float32]{
-		depth: 384, height: 6, wide: 16, narrow: 8,
-		wideTile: sgemmWideAVX2, narrowTile: sgemmNarrowAVX2,
+		depth: 384, height: 6, wide: 16, narrow: 8, packRows: 256,
+		wideTile: sgemmWideAVX2, aheadTile: sgemmAheadAVX2, narrowTile: sgemmNarrowAVX2,
 		lanes: 8, group: 4, transpose: stransposeAVX2, copy: scopyAVX2,
 	}
 	l.products64 = &tiling[float64]{
-		depth: 256, height: 6, wide: 8, narrow: 4,
-		wideTile: dgemmWideAVX2, narrowTile: dgemmNarrowAVX2,
+		depth: 256, height: 6, wide: 8, narrow: 4, packRows: 256,
+		wideTile: dgemmWideAVX2, aheadTile: dgemmAheadAVX2, narrowTile: dgemmNarrowAVX2,
 		lanes: 4, group: 2, transpose: dtransposeAVX2, copy: dcopyAVX2,
 	}
 	l.axpy, l.axpy64, l.dot, l.dot64 = saxpyAVX2, daxpyAVX2, sdotAVX2, ddotAVX2

@@ -5,12 +5,12 @@ func levels() []*loops { return []*loops{&neon, &generic} }
 
 var neon = derive("neon", func(l *loops) {
 	l.products32 = &tiling[float32]{
-		depth: 384, height: 6, wide: 16, narrow: 8,
+		depth: 384, height: 6, wide: 16, narrow: 8, packRows: 512,
 		wholeTiles: true, wideTile: sgemmWideNEON, narrowTile: sgemmNarrowNEON,
 		lanes: 8, group: 4, transpose: stransposeNEON, copy: scopyNEON,
 	}
 	l.products64 = &tiling[float64]{
-		depth: 256, height: 6, wide: 8, narrow: 4,
+		depth: 256, height: 6, wide: 8, narrow: 4, packRows: 512,
 		wholeTiles: true, wideTile: dgemmWideNEON, narrowTile: dgemmNarrowNEON,
 		lanes: 4, group: 2, transpose: dtransposeNEON, copy: dcopyNEON,
 	}

@@ -13,11 +13,11 @@ func levels() []*loops { return []*loops{&vectors, &generic} }
 
 var vectors = derive("simd", func(l *loops) {
 	l.products32 = &tiling[float32]{
-		depth: 384, height: panelRows, wide: 32, wideTile: stile,
+		depth: 384, height: panelRows, wide: 32, packRows: 512, wideTile: stile,
 		lanes: 1, group: 1, transpose: transposePlain[float32], copy: copyPlain[float32],
 	}
 	l.products64 = &tiling[float64]{
-		depth: 256, height: panelRows, wide: 16, wideTile: dtile,
+		depth: 256, height: panelRows, wide: 16, packRows: 512, wideTile: dtile,
 		lanes: 1, group: 1, transpose: transposePlain[float64], copy: copyPlain[float64],
 	}
 	l.exp, l.exp64 = expPlain[float32], expPlain[float64]

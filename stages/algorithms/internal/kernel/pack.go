@@ -20,14 +20,10 @@ func (p *panels[T]) at(i, step int) *T {
 // panel: a multiple of the number of rows that are transposed together.
 const panelRows = 12
 
-// minPackRows is the number of rows of a from which on packing b is faster than
-// reading it where it lies.
-const minPackRows = 512
-
 // packsB reports whether b is packed: always if its rows are not contiguous, or end within a
 // vector that a tile reads whole.
 func (t *tiling[T]) packsB(p *product[T]) bool {
-	return p.b.colStep != 1 || p.m >= minPackRows || t.wholeTiles && p.n%t.lanes > 0
+	return p.b.colStep != 1 || p.m >= t.packRows || t.wholeTiles && p.n%t.lanes > 0
 }
 
 // packsA reports whether a is packed. That is faster if several tiles read the

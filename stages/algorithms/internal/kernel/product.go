@@ -37,6 +37,8 @@ type tiling[T float] struct {
 	// The largest number of columns of each kind of tile, 0 where there is none.
 	broad, wide, narrow, half                 int
 	broadTile, wideTile, narrowTile, halfTile tileFunc[T]
+	aheadTile                                 tileFunc[T] // wideTile for the first columns of whole rows: it fetches the next rows of a
+	packRows                                  int         // rows of a from which on packing b is faster than reading it where it lies
 	// wholeTiles says that tiles have no masks: they read and write all of their columns. Then b is
 	// packed where there are fewer, and c is a copy.
 	wholeTiles bool
@@ -99,14 +101,20 @@ func (t *tiling[T]) multiplyBlock(p *product[T], space *workspace[T]) {
 // the columns of a are not contiguous, a row of tiles is only as high as a wide
 // tile, so that its rows of a stay in the first-level cache for all columns.
 func (t *tiling[T]) multiplyTiles(p *product[T], a, b panels[T], space *workspace[T]) {
-	height := panelRows
+	height, first := panelRows, t.aheadTile
 	if a.rowStep != 1 {
 		height = t.height
+		if collides[T](a.rowStep) {
+			first = nil // the next rows would evict these
+		}
 	}
 	for i := 0; i < p.m; i += height {
 		rows, left := min(height, p.m-i), a.at(i, a.rowStep)
 		for j := 0; j < p.n; {
 			multiply, cols := t.tile(p.n - j)
+			if j == 0 && rows == height && cols == t.wide && first != nil {
+				multiply = first
+			}
 			if t.wholeTiles && cols%t.lanes > 0 {
 				t.multiplyPart(p, i, j, rows, cols, left, a, b, space)
 			} else {

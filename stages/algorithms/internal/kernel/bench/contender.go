@@ -14,7 +14,7 @@ import (
 var pythonServer string
 
 // contender is a running process that times products. It answers a line
-// "bits transA transB m n k threads" with the seconds of its fastest repetition.
+// "bits transA transB m n k threads operands" with the seconds of its fastest repetition.
 type contender struct {
 	name, about string
 	command     *exec.Cmd
@@ -79,7 +79,7 @@ func launch(name string, env []string, program string, args ...string) *contende
 
 // seconds asks for one product. 0 means that there was no answer.
 func (c *contender) seconds(q question) float64 {
-	fmt.Fprintln(c.ask, q.bits, q.transA, q.transB, q.m, q.n, q.k, q.threads)
+	fmt.Fprintln(c.ask, q.bits, q.transA, q.transB, q.m, q.n, q.k, q.threads, q.operands)
 	var s float64
 	if c.answers.Scan() {
 		fmt.Sscan(c.answers.Text(), &s)

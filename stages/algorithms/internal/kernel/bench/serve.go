@@ -50,7 +50,7 @@ func serveContender(name string) {
 	}
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		var q question
-		fmt.Sscan(in.Text(), &q.bits, &q.transA, &q.transB, &q.m, &q.n, &q.k, &q.threads)
+		fmt.Sscan(in.Text(), &q.bits, &q.transA, &q.transB, &q.m, &q.n, &q.k, &q.threads, &q.operands)
 		kernel.SetJobs(q.threads)
 		fmt.Println(answer(q))
 	}
@@ -73,14 +73,21 @@ func own(name string) (library, string) {
 // productSeconds returns the time of the fastest repetition.
 func productSeconds(lib library, q question) float64 {
 	if q.bits == 32 {
-		a, b, c := random[float32](q.m*q.k), random[float32](q.k*q.n), random[float32](q.m*q.n)
-		return fastest(func() {
-			lib.Sgemm(transpose(q.transA), transpose(q.transB), q.m, q.n, q.k, 1, a, stride(q.transA, q.m, q.k), b, stride(q.transB, q.k, q.n), 0, c, q.n)
-		})
+		return turnSeconds(q, lib.Sgemm)
 	}
-	a, b, c := random[float64](q.m*q.k), random[float64](q.k*q.n), random[float64](q.m*q.n)
+	return turnSeconds(q, lib.Dgemm)
+}
+
+// turnSeconds is productSeconds of products in turn.
+func turnSeconds[T float32 | float64](q question, gemm func(tA, tB blas.Transpose, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int)) float64 {
+	var a, b, c [][]T
+	for range q.operands {
+		a, b, c = append(a, random[T](q.m*q.k)), append(b, random[T](q.k*q.n)), append(c, random[T](q.m*q.n))
+	}
+	next := 0
 	return fastest(func() {
-		lib.Dgemm(transpose(q.transA), transpose(q.transB), q.m, q.n, q.k, 1, a, stride(q.transA, q.m, q.k), b, stride(q.transB, q.k, q.n), 0, c, q.n)
+		gemm(transpose(q.transA), transpose(q.transB), q.m, q.n, q.k, 1, a[next], stride(q.transA, q.m, q.k), b[next], stride(q.transB, q.k, q.n), 0, c[next], q.n)
+		next = (next + 1) % q.operands
 	})
 }
 

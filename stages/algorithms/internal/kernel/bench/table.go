@@ -91,7 +91,7 @@ func shown(ratio float64) string {
 
 // printThreads compares one and two threads of the best level.
 func printThreads(contenders []*contender, rounds int) {
-	one := question{name: "1000×2048 · 2048×100", bits: 32, m: 1000, n: 100, k: 2048, threads: 1}
+	one := question{name: "1000×2048 · 2048×100", bits: 32, m: 1000, n: 100, k: 2048, threads: 1, operands: 1}
 	two := one
 	two.threads = 2
 	t := measure(contenders, []question{one, two}, rounds)

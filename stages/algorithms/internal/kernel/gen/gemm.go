@@ -29,6 +29,7 @@ type tileKernel struct {
 	name    string
 	maxRows int
 	vectors []int // bytes of each
+	ahead   bool  // brings the rows of A of the next call to the second-level cache
 }
 
 func emitGemm(c *build.Context, l level) {
@@ -48,16 +49,20 @@ func tiles(l level, e element) []tileKernel {
 	name := func(width string) string { return e.prefix + "gemm" + width + l.name }
 	if l.masks {
 		return []tileKernel{
-			{l, e, name("Broad"), 6, []int{64, 64, 32}},
-			{l, e, name("Wide"), 12, []int{64, 64}},
-			{l, e, name("Narrow"), 12, []int{64}},
-			{l, e, name("Half"), 12, []int{32}},
+			{l, e, name("Broad"), 6, []int{64, 64, 32}, false},
+			{l, e, name("Wide"), 12, []int{64, 64}, false},
+			{l, e, name("Narrow"), 12, []int{64}, false},
+			{l, e, name("Half"), 12, []int{32}, false},
 		}
 	}
-	return []tileKernel{
-		{l, e, name("Wide"), 6, []int{32, 32}},
-		{l, e, name("Narrow"), 12, []int{32}},
+	all := []tileKernel{
+		{l, e, name("Wide"), 6, []int{32, 32}, false},
+		{l, e, name("Narrow"), 12, []int{32}, false},
 	}
+	if l.fetches() {
+		all = append(all, tileKernel{l, e, name("Ahead"), 6, []int{32, 32}, true})
+	}
+	return all
 }
 
 // tileRegs are the general registers of a tile.
@@ -66,6 +71,7 @@ type tileRegs struct {
 	a                                 [4]reg.GPVirtual // the first row of each group of A
 	rowStep, colStep                  reg.GPVirtual
 	multiples                         [neonRowGroup]reg.GPVirtual // of rowStep, from 1 on, for NEON
+	below                             [rowGroup]reg.GPVirtual     // from a group's first row to that of the next call, and the rows after it
 	b, bStep, c, cStep, k, iterations reg.GPVirtual
 	alpha, beta                       operand.Mem
 }
@@ -77,6 +83,11 @@ func (t tileKernel) emit(c *build.Context) {
 	c.Doc(
 		fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×cols, rows <= %d, cols <= %d.", t.name, panelRows, t.elem.lanes(t.offset(len(t.vectors)))),
 		"Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j].")
+	if t.ahead {
+		c.Doc(fmt.Sprintf("rows is a multiple of %d, and cols %d. The next %d rows of a are brought to the second-level cache.", t.maxRows, t.elem.lanes(t.offset(len(t.vectors))), panelRows))
+		t.dispatch(c, t.loadRegs(c), false)
+		return
+	}
 	if t.level.neon {
 		c.Doc(fmt.Sprintf("%s computes c = alpha·a·b + beta·c for a tile of rows×%d, rows <= %d.", t.name, t.elem.lanes(t.offset(len(t.vectors))), panelRows),
 			"Element (i, p) of a is a[i*rowStep+p*colStep], (p, j) of b is b[p*bStep+j]; cols is not read.")
@@ -174,10 +185,10 @@ func (t tileKernel) dispatch(c *build.Context, r *tileRegs, masked bool) {
 }
 
 // heights are the numbers of rows for which there is code: all, or on NEON a few, so that other
-// numbers take several rounds.
+// numbers take several rounds, or the greatest alone.
 func (t tileKernel) heights() (all []int) {
 	for i := 1; i <= t.maxRows; i++ {
-		if !t.level.neon || i&(i-1) == 0 || i == t.maxRows {
+		if i == t.maxRows || !t.ahead && (!t.level.neon || i&(i-1) == 0) {
 			all = append(all, i)
 		}
 	}
@@ -199,11 +210,25 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 			t.level.zero(c, t.accumulator(rows, i, j))
 		}
 	}
+	if t.level.fetches() && rows == t.maxRows {
+		t.fetchC(c, rows, &r)
+	}
+	if t.ahead {
+		for i := range r.below {
+			r.below[i] = c.GP64()
+			c.IMUL3Q(operand.Imm(uint64(panelRows+i)), r.rowStep, r.below[i])
+		}
+	}
 	c.MOVQ(r.k, r.iterations)
 	c.SHRQ(operand.Imm(2), r.iterations)
 	c.JZ(operand.LabelRef(label + "_rest"))
 	c.Label(label + "_loop")
-	for range unroll {
+	for s := range unroll {
+		// A line holds several steps of a row, or several rows of a step: an iteration touches
+		// each row once, and each step a row.
+		for i := s; t.ahead && i < rows; i += unroll {
+			c.PREFETCHT1(operand.Mem{Base: r.a[i/rowGroup], Index: r.below[i%rowGroup], Scale: 1})
+		}
 		t.step(c, rows, &r, masked)
 	}
 	c.DECQ(r.iterations)
@@ -226,6 +251,20 @@ func (t tileKernel) body(c *build.Context, rows int, shared *tileRegs, masked bo
 	t.elem.broadcast(c, r.beta, t.beta(0))
 	t.jumpIfZero(c, r.beta, t.finishLabel("overwrite", rows, masked))
 	c.JMP(operand.LabelRef(t.finishLabel("add", rows, masked)))
+}
+
+// fetchC brings the tile of C to the first-level cache while its products are summed. Else stores to
+// lines that lie further away wait for one another.
+func (t tileKernel) fetchC(c *build.Context, rows int, r *tileRegs) {
+	row := c.GP64()
+	c.MOVQ(r.c, row)
+	for i := range rows {
+		if i > 0 {
+			c.ADDQ(r.cStep, row)
+		}
+		c.PREFETCHT0(operand.Mem{Base: row})
+		c.PREFETCHT0(operand.Mem{Base: row, Disp: t.offset(len(t.vectors)) - 1})
+	}
 }
 
 // repeats reports whether there may be rows left after those of a body.

@@ -24,6 +24,9 @@ var (
 	neon   = level{name: "NEON", bytes: 32, registers: 16, neon: true}
 )
 
+// fetches reports whether products fetch what they will read and write. It was measured with AVX2 alone.
+func (l level) fetches() bool { return !l.masks && !l.neon }
+
 // vector returns the i-th register of the given width in bytes.
 func vector(bytes, i int) reg.VecPhysical {
 	switch bytes {
